@@ -1,0 +1,41 @@
+# The libraries that Spindle uses; Debian 12's packages are the reference, `conan.txt` names the same.
+find_package(Threads REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(CLI11 REQUIRED)
+
+# Debian ships Asio as headers, without a CMake package; Conan brings one.
+find_package(asio QUIET)
+if(NOT TARGET asio::asio)
+  find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
+  add_library(asio::asio INTERFACE IMPORTED)
+  target_include_directories(asio::asio INTERFACE ${ASIO_INCLUDE_DIR})
+endif()
+set_property(TARGET asio::asio APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS ASIO_STANDALONE ASIO_NO_DEPRECATED)
+
+if(SPINDLE_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(SPINDLE_BENCH)
+  find_package(benchmark REQUIRED)
+endif()
+
+# Adds the generated code of `.proto` files to `target`. Generated code answers to its generator's warnings, not ours.
+function(spindle_protobuf target)
+  set(generated_dir ${CMAKE_BINARY_DIR}/generated)
+  foreach(proto IN LISTS ARGN)
+    cmake_path(REMOVE_EXTENSION proto OUTPUT_VARIABLE stem)
+    add_custom_command(
+      OUTPUT ${generated_dir}/${stem}.pb.cc ${generated_dir}/${stem}.pb.h
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${generated_dir}
+      COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR} --cpp_out=${generated_dir} ${PROJECT_SOURCE_DIR}/${proto}
+      DEPENDS ${proto}
+      VERBATIM)
+    target_sources(${target} PRIVATE ${generated_dir}/${stem}.pb.cc ${generated_dir}/${stem}.pb.h)
+  endforeach()
+  target_include_directories(${target} SYSTEM PUBLIC ${generated_dir})
+  target_link_libraries(${target} PUBLIC protobuf::libprotobuf)
+endfunction()

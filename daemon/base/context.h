@@ -1,0 +1,28 @@
+// What every layer of a node shares.
+#pragma once
+
+#include "daemon/base/counters.h"
+#include "daemon/base/log.h"
+#include "daemon/base/random.h"
+#include "daemon/base/slab.h"
+#include "daemon/node/config.h"
+
+namespace spindled {
+
+/// Owned by the Node, which makes it first and destroys it last.
+struct Context {
+  Context(NodeConfig node_config, LogSink& sink, std::uint64_t seed)
+      : config(std::move(node_config)), log_sink(sink), random(seed), arena(slabs), read_arena(slabs) {}
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const NodeConfig config;
+  LogSink& log_sink;
+  Counters counters;
+  Random random;
+  SlabPool slabs;
+  SlabWriter arena;       // for what this node encodes
+  SlabWriter read_arena;  // for what it reads: see InputBuffer
+};
+
+}  // namespace spindled

@@ -1,0 +1,78 @@
+#include "daemon/base/output_queue.h"
+
+#include <algorithm>
+
+#include "daemon/base/check.h"
+
+namespace spindled {
+
+void OutputQueue::append(const Slice& slice) {
+  if (slice.size() <= kCopyBytesMax) {
+    append_copy(slice.view());
+    return;
+  }
+  pieces_.push_back(slice);
+  bytes_ += slice.size();
+}
+
+void OutputQueue::append_copy(ByteView bytes) {
+  if (bytes.empty()) return;
+  std::copy(bytes.begin(), bytes.end(), append_space(bytes.size()));
+}
+
+std::uint8_t* OutputQueue::append_space(std::size_t bytes) {
+  if (bytes == 0) return nullptr;  // an empty piece would be an empty buffer of a write
+  if (!slab_ || slab_->capacity() - used_ < bytes) {
+    // A queue that stays short gets a small slab: thousands of idle sessions with one reply each stay cheap.
+    slab_ = pool_->take(bytes_ == 0 ? bytes : std::max(bytes, SlabPool::kSmallBytes + 1));
+    used_ = 0;
+  }
+  std::uint8_t* at = slab_->bytes() + used_;
+  const bool extends_last = !pieces_.empty() && pieces_.back().slab().get() == slab_.get() &&
+                            pieces_.back().data() + pieces_.back().size() == at;
+  if (extends_last) {
+    pieces_.back() = Slice(slab_, pieces_.back().data(), pieces_.back().size() + bytes);
+  } else {
+    pieces_.emplace_back(slab_, at, bytes);
+  }
+  used_ += bytes;
+  bytes_ += bytes;
+  return at;
+}
+
+std::size_t OutputQueue::gather(std::span<ByteView> buffers) const {
+  const std::size_t count = std::min(buffers.size(), pieces_.size());
+  for (std::size_t i = 0; i < count; ++i) buffers[i] = pieces_[i].view();
+  return count;
+}
+
+void OutputQueue::consume(std::size_t bytes) {
+  SPINDLE_CHECK(bytes <= bytes_);
+  bytes_ -= bytes;
+  while (bytes != 0) {
+    Slice& front = pieces_.front();
+    if (bytes < front.size()) {
+      front = front.part(bytes);
+      return;
+    }
+    bytes -= front.size();
+    pieces_.pop_front();
+  }
+  if (bytes_ == 0) slab_.reset();
+}
+
+void OutputQueue::truncate(std::size_t keep) {
+  while (bytes_ > keep) {
+    Slice& back = pieces_.back();
+    const std::size_t excess = std::min(bytes_ - keep, back.size());
+    bytes_ -= excess;
+    if (excess == back.size()) {
+      pieces_.pop_back();
+    } else {
+      back = back.part(0, back.size() - excess);
+    }
+  }
+  if (bytes_ == 0) slab_.reset();
+}
+
+}  // namespace spindled

@@ -1,0 +1,46 @@
+// The bytes that wait to be written on a connection.
+#pragma once
+
+#include <deque>
+#include <span>
+
+#include "daemon/base/slab.h"
+
+namespace spindled {
+
+/// Small pieces are packed side by side into the queue's own slab, so that many frames leave in few buffers; large ones
+/// are referenced. An empty queue holds no memory.
+class OutputQueue {
+ public:
+  /// Pieces up to this size are copied: cheaper than a buffer of their own in a gathered write, and a small piece never
+  /// keeps a whole slab alive.
+  static constexpr std::size_t kCopyBytesMax = 2048;
+
+  explicit OutputQueue(SlabPool& pool) : pool_(&pool) {}
+
+  void append(const Slice& slice);
+  void append_copy(ByteView bytes);
+  /// Room for `bytes` at the end of the queue, counted as queued at once; the caller fills it before anything else.
+  /// Null for none.
+  std::uint8_t* append_space(std::size_t bytes);
+
+  std::size_t bytes() const { return bytes_; }
+  bool empty() const { return bytes_ == 0; }
+
+  /// The front of the queue as buffers for a gathered write; how many were filled in.
+  std::size_t gather(std::span<ByteView> buffers) const;
+  /// The first `bytes` were written.
+  void consume(std::size_t bytes);
+  /// Drops everything after the first `keep` bytes.
+  void truncate(std::size_t keep);
+  void clear() { truncate(0); }
+
+ private:
+  SlabPool* pool_;
+  std::deque<Slice> pieces_;
+  SlabRef slab_;           // the slab that small pieces are packed into
+  std::size_t used_ = 0;   // bytes of it in use
+  std::size_t bytes_ = 0;  // in all pieces
+};
+
+}  // namespace spindled

@@ -1,0 +1,68 @@
+// Error and close codes: one table for the client library, the wire, the logs and the counters.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <system_error>
+
+// X(name, number, text). Numbers go over the wire and never change; new codes are appended.
+#define SPINDLE_ERRORS(X)                                                                           \
+  X(would_block, 1, "the message cannot enter the network now")                                     \
+  X(timed_out, 2, "the operation timed out")                                                        \
+  X(not_connected, 3, "the connection is not open")                                                 \
+  X(connect_failed, 4, "the daemon cannot be reached")                                              \
+  X(connection_lost, 5, "the connection was lost")                                                  \
+  X(closed_by_client, 6, "the client closed the connection")                                        \
+  X(daemon_stopping, 7, "the daemon is stopping")                                                   \
+  X(message_too_large, 8, "the message is larger than 16 MiB")                                      \
+  X(too_many_groups, 9, "a message goes to 1 to 1,000 groups")                                      \
+  X(bad_group_name, 10, "a group name has 1 to 255 bytes and does not start with '#'")              \
+  X(bad_client_name, 11, "a client name has 1 to 64 printable characters other than '#' and space") \
+  X(name_in_use, 12, "another client of this daemon has that name")                                 \
+  X(version_mismatch, 13, "no protocol version in common")                                          \
+  X(malformed_frame, 14, "a frame could not be parsed")                                             \
+  X(frame_too_large, 15, "a frame exceeds the size limit")                                          \
+  X(unexpected_frame, 16, "a frame came at the wrong time")                                         \
+  X(handshake_timeout, 17, "the handshake was not completed in time")                               \
+  X(slow_receiver, 18, "the client did not read its messages in time")                              \
+  X(too_many_sessions, 19, "the daemon has reached its limit of clients")                           \
+  X(too_many_memberships, 20, "the client has joined as many groups as the daemon allows")          \
+  X(not_a_member, 21, "the client is not a member of the group")                                    \
+  X(already_a_member, 22, "the client is already a member of the group")                            \
+  X(cluster_mismatch, 23, "the daemons belong to different clusters")                               \
+  X(settings_mismatch, 24, "settings that must agree differ between the daemons")                   \
+  X(name_conflict, 25, "two daemons use the same name")                                             \
+  X(duplicate_link, 26, "another connection to the same neighbour is kept")                         \
+  X(silent_peer, 27, "nothing was heard from the peer within its liveness time")                    \
+  X(bad_address, 28, "an address is not valid")                                                     \
+  X(bad_configuration, 29, "the configuration is not valid")                                        \
+  X(limit_exceeded, 30, "a limit of the daemon was exceeded")                                       \
+  X(link_failed, 31, "the connection to the neighbour failed")                                      \
+  X(internal_error, 32, "an internal error occurred")                                               \
+  X(unknown_request, 33, "the request is not known")                                                \
+  X(bad_argument, 34, "an argument is not valid")
+
+namespace spindle {
+
+/// Everything that can go wrong, for requests that fail and connections that close.
+enum class Errc : std::uint16_t {
+#define SPINDLE_ERRC(name, number, text) name = number,
+  SPINDLE_ERRORS(SPINDLE_ERRC)
+#undef SPINDLE_ERRC
+};
+
+/// The identifier of a code, such as "slow_receiver"; "unknown_error" for a number not in the table.
+std::string_view to_string(Errc code) noexcept;
+
+/// The sentence that explains a code.
+std::string_view describe(Errc code) noexcept;
+
+/// The category of `std::error_code`s made from Errc; its name is "spindle".
+const std::error_category& error_category() noexcept;
+
+std::error_code make_error_code(Errc code) noexcept;
+
+}  // namespace spindle
+
+template <>
+struct std::is_error_code_enum<spindle::Errc> : std::true_type {};
