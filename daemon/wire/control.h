@@ -1,0 +1,146 @@
+// Control messages between daemons as plain structs. `control.proto` is their encoding; its generated types stay inside
+// `control_encode.cpp` and `control_decode.cpp`. Decoding checks everything that can be checked without knowing the
+// receiver's state: names, limits, sorted lists, indices in range.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "daemon/base/member_set.h"
+#include "daemon/base/result.h"
+#include "daemon/base/slab.h"
+#include "daemon/wire/link_frames.h"
+
+namespace spindled {
+
+/// A daemon in one of its lives. Of two lives of a daemon the one with the larger incarnation is the later, so whoever
+/// starts a daemon puts the time of the start into the upper bits of the incarnation, finely enough that no restart has
+/// the time of the start before it, and random bits into the lower. Where a clock was set back between two lives,
+/// daemons that still hold the old life ignore the new one until the old ages out (three refresh intervals); direct
+/// neighbours forget the old life as soon as a link is up.
+struct DaemonId {
+  std::string name;
+  std::uint64_t incarnation = 0;
+
+  auto operator<=>(const DaemonId&) const = default;
+};
+
+/// The first message on a connection between daemons, from both sides.
+struct LinkHello {
+  std::uint16_t version_min = kLinkVersionMin;
+  std::uint16_t version_max = kLinkVersionMax;
+  std::string cluster;
+  DaemonId daemon;
+  std::uint64_t settings_digest = 0;  // of the settings that must agree
+};
+
+struct AdvertisedLink {
+  std::string neighbour;
+  std::uint64_t neighbour_incarnation = 0;
+  std::uint32_t weight = 1;            // cost in shortest paths, at least 1
+  std::uint32_t round_trip_us = 0;     // smoothed
+  std::uint64_t bytes_per_second = 0;  // measured capacity; 0: not known
+
+  bool operator==(const AdvertisedLink&) const = default;
+};
+
+/// A daemon's links, flooded by it.
+struct LinkState {
+  DaemonId origin;
+  std::uint64_t sequence = 0;
+  std::vector<AdvertisedLink> links;  // sorted by neighbour
+
+  bool operator==(const LinkState&) const = default;
+};
+
+/// What a daemon's link-state database holds, exchanged on a new link: each side then floods what the other lacks.
+struct LinkStateSummary {
+  struct Entry {
+    DaemonId origin;
+    std::uint64_t sequence = 0;
+  };
+  std::vector<Entry> entries;  // sorted by the origins' names
+};
+
+/// A link of a topology snapshot: indices into the members it belongs to.
+struct Edge {
+  MemberIndex a = 0;  // a < b
+  MemberIndex b = 0;
+  std::uint32_t weight = 1;
+  std::uint32_t round_trip_us = 0;
+
+  bool operator==(const Edge&) const = default;
+};
+
+// The phases of a view change; protocol in docs/architecture.md, "Views".
+
+/// Coordinator to all, flooded: shall these be the next view?
+struct Propose {
+  ViewId proposal;
+  std::vector<DaemonId> members;  // sorted by name
+};
+
+/// Member to coordinator, back along the flood: frozen, and this is what I have of my old view.
+struct MemberState {
+  ViewId proposal;
+  DaemonId member;
+  ViewId old_view;
+  std::vector<std::uint64_t> high;  // per member of the old view: highest stream number received
+  std::uint64_t safe_line = 0;      // order position up to which everybody of the old view is known to have all
+};
+
+/// Member to coordinator: I have answered a higher proposal.
+struct Refuse {
+  ViewId proposal;
+  DaemonId member;
+  std::uint64_t highest_number = 0;
+};
+
+/// Members of the new view that come from the same old view.
+struct Transition {
+  struct Member {
+    MemberIndex index = 0;  // in the new view
+    std::vector<std::uint64_t> high;
+  };
+  ViewId old_view;
+  std::vector<Member> members;  // sorted by index; the transitional set
+  std::uint64_t safe_line = 0;  // the highest of the members'
+};
+
+/// Coordinator to all, flooded: the next view, and what each transitional set has to recover.
+struct Commit {
+  ViewId proposal;  // becomes the new view's id
+  std::vector<DaemonId> members;
+  std::vector<Edge> edges;  // sorted by (a, b)
+  MemberIndex sequencer = 0;
+  std::vector<Transition> transitions;  // each member is in exactly one
+};
+
+/// Member to coordinator: I have pushed what the rule made me push, so many messages to each.
+struct Done {
+  struct Count {
+    MemberIndex to = 0;
+    std::uint64_t messages = 0;
+  };
+  ViewId proposal;
+  DaemonId member;
+  std::vector<Count> pushed;
+};
+
+/// Coordinator to all, flooded: install as soon as as many pushes arrived as are counted here.
+struct Install {
+  ViewId proposal;
+  std::vector<std::uint64_t> pushed_to;  // per member of the new view
+};
+
+using ControlMessage =
+    std::variant<LinkHello, LinkState, LinkStateSummary, Propose, MemberState, Refuse, Commit, Done, Install>;
+
+/// The bytes of a `control` frame, without its head.
+std::vector<std::uint8_t> encode_control(const ControlMessage& message);
+/// malformed_frame, with what is wrong, for anything that is not one valid message.
+Result<ControlMessage> decode_control(ByteView bytes);
+
+}  // namespace spindled

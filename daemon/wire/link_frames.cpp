@@ -1,0 +1,217 @@
+#include "daemon/wire/link_frames.h"
+
+#include <algorithm>
+
+#include "daemon/base/check.h"
+#include "libclient/protocol/client_frames.h"
+
+namespace spindled {
+
+using spindle::protocol::varint_size;
+
+namespace {
+
+constexpr std::uint8_t kServiceBits = 0x07;
+constexpr std::uint8_t kFirstBit = 0x08;
+constexpr std::uint8_t kLastBit = 0x10;
+constexpr std::uint8_t kAfterBit = 0x20;
+constexpr int kClassShift = 6;
+
+/// More of a reason than this helps nobody.
+constexpr std::size_t kCloseTextBytesMax = 1024;
+
+std::size_t view_id_size(const ViewId& id) { return varint_size(id.number) + 1 + id.coordinator.size(); }
+
+void put_view_id(Writer& writer, const ViewId& id) {
+  writer.varint(id.number);
+  writer.short_string(id.coordinator);
+}
+
+ViewId take_view_id(Reader& reader) {
+  ViewId id;
+  id.number = reader.varint();
+  const std::string_view coordinator = reader.short_string();
+  if (!spindle::protocol::is_daemon_name(coordinator)) reader.fail();
+  if (reader.ok()) id.coordinator = coordinator;
+  return id;
+}
+
+MemberIndex take_member(Reader& reader) { return static_cast<MemberIndex>(reader.varint_up_to(kMembersMax - 1)); }
+
+/// The bytes of an encoded set, checked but not decoded: relays and most readers of a body never need it.
+ByteView take_encoded_set(Reader& reader) {
+  const ByteView length = reader.bytes(1);
+  if (!reader.ok()) return {};
+  const ByteView members = reader.bytes(length[0]);
+  if (members.empty() || members.back() == 0) {
+    reader.fail();
+    return {};
+  }
+  return {length.data(), 1 + members.size()};
+}
+
+std::size_t write_pair(std::uint8_t* out, MemberIndex from, std::uint64_t line) {
+  Writer writer(out);
+  writer.varint(from);
+  writer.varint(line);
+  return writer.size();
+}
+
+}  // namespace
+
+std::string to_string(const ViewId& id) { return std::to_string(id.number) + "@" + id.coordinator; }
+
+std::size_t body_head_size(const BodyHead& head, const MemberSet& destinations) {
+  return varint_size(head.origin) + varint_size(head.number) + 1 + destinations.encoded_size() +
+         (head.after == 0 ? 0 : varint_size(head.number - head.after));
+}
+
+void write_body_head(Writer& writer, const BodyHead& head, const MemberSet& destinations) {
+  SPINDLE_CHECK((head.number == 0) == (head.service == Service::unreliable));
+  SPINDLE_CHECK(!destinations.empty());
+  SPINDLE_CHECK(head.after == 0 || head.after < head.number);
+  auto kind = static_cast<unsigned>(head.service) | static_cast<unsigned>(head.message_class) << kClassShift;
+  if (head.first) kind |= kFirstBit;
+  if (head.last) kind |= kLastBit;
+  if (head.after != 0) kind |= kAfterBit;
+  writer.varint(head.origin);
+  writer.varint(head.number);
+  writer.u8(static_cast<std::uint8_t>(kind));
+  destinations.write(writer);
+  if (head.after != 0) writer.varint(head.number - head.after);
+}
+
+std::optional<Body> read_body(ByteView bytes) {
+  Reader reader(bytes);
+  Body body;
+  body.head.origin = take_member(reader);
+  body.head.number = reader.varint();
+  const std::uint8_t kind = reader.u8();
+  body.destinations = take_encoded_set(reader);
+  if ((kind & kAfterBit) != 0) {
+    const std::uint64_t back = reader.varint();
+    if (back == 0 || back >= body.head.number) return std::nullopt;
+    body.head.after = body.head.number - back;
+  }
+  const int message_class = kind >> kClassShift;
+  if (!reader.ok() || (kind & kServiceBits) > static_cast<int>(Service::safe) ||
+      message_class > static_cast<int>(MessageClass::order)) {
+    return std::nullopt;
+  }
+  body.head.service = static_cast<Service>(kind & kServiceBits);
+  body.head.message_class = static_cast<MessageClass>(message_class);
+  body.head.first = (kind & kFirstBit) != 0;
+  body.head.last = (kind & kLastBit) != 0;
+  if ((body.head.number == 0) != (body.head.service == Service::unreliable)) return std::nullopt;
+  body.content_offset = bytes.size() - reader.remaining();
+  return body;
+}
+
+MemberSet read_destinations(const Body& body) {
+  Reader reader(body.destinations);
+  MemberSet set = MemberSet::read(reader);
+  SPINDLE_CHECK(reader.done());
+  return set;
+}
+
+std::size_t write_report(std::uint8_t* out, const Report& report) {
+  const std::size_t size = write_pair(out, report.from, report.high);
+  out[size] = report.congested ? 1 : 0;
+  return size + 1;
+}
+
+std::size_t write_stable(std::uint8_t* out, const Stable& stable) { return write_pair(out, stable.from, stable.line); }
+
+std::size_t write_ready(std::uint8_t* out, const Ready& ready) { return write_pair(out, ready.from, ready.line); }
+
+std::size_t push_size(const Push& push) { return view_id_size(push.proposal) + view_id_size(push.old_view); }
+
+void write_push(Writer& writer, const Push& push) {
+  put_view_id(writer, push.proposal);
+  put_view_id(writer, push.old_view);
+}
+
+std::optional<Report> read_report(ByteView bytes) {
+  Reader reader(bytes);
+  Report report;
+  report.from = take_member(reader);
+  report.high = reader.varint();
+  const std::uint8_t congested = reader.u8();
+  if (!reader.done() || congested > 1) return std::nullopt;
+  report.congested = congested == 1;
+  return report;
+}
+
+std::optional<Stable> read_stable(ByteView bytes) {
+  Reader reader(bytes);
+  Stable stable;
+  stable.from = take_member(reader);
+  stable.line = reader.varint();
+  if (!reader.done()) return std::nullopt;
+  return stable;
+}
+
+std::optional<Ready> read_ready(ByteView bytes) {
+  Reader reader(bytes);
+  Ready ready;
+  ready.from = take_member(reader);
+  ready.line = reader.varint();
+  if (!reader.done()) return std::nullopt;
+  return ready;
+}
+
+std::optional<Push> read_push(ByteView bytes, ByteView& rest) {
+  Reader reader(bytes);
+  Push push;
+  push.proposal = take_view_id(reader);
+  push.old_view = take_view_id(reader);
+  if (!reader.ok()) return std::nullopt;
+  rest = reader.rest();
+  return push;
+}
+
+std::vector<std::uint8_t> write_view_id(const ViewId& id) {
+  std::vector<std::uint8_t> bytes(view_id_size(id));
+  Writer writer(bytes.data());
+  put_view_id(writer, id);
+  return bytes;
+}
+
+std::optional<ViewId> read_view_id(ByteView bytes) {
+  Reader reader(bytes);
+  ViewId id = take_view_id(reader);
+  if (!reader.done()) return std::nullopt;
+  return id;
+}
+
+std::optional<Ping> read_ping(ByteView bytes) {
+  Reader reader(bytes);
+  Ping ping;
+  ping.token = reader.u64();
+  if (!reader.done()) return std::nullopt;
+  return ping;
+}
+
+std::vector<std::uint8_t> write_link_close(const LinkClose& close) {
+  const std::string_view text = std::string_view(close.text).substr(0, kCloseTextBytesMax);
+  std::vector<std::uint8_t> bytes(2 + text.size());
+  Writer writer(bytes.data());
+  writer.u16(close.code);
+  writer.bytes(spindle::protocol::as_bytes(text));
+  return bytes;
+}
+
+std::optional<LinkClose> read_link_close(ByteView bytes) {
+  Reader reader(bytes);
+  LinkClose close;
+  close.code = reader.u16();
+  const std::string_view text = spindle::protocol::as_text(reader.rest());
+  if (!reader.done() || text.size() > kCloseTextBytesMax) return std::nullopt;
+  close.text = text;
+  // The text goes into this side's log: a peer must not be able to begin a line there.
+  std::replace_if(
+      close.text.begin(), close.text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return close;
+}
+
+}  // namespace spindled

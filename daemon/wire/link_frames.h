@@ -1,0 +1,154 @@
+// The frames between neighbouring daemons, hand-laid. `docs/wire-format.md` shows each with a worked example. Control
+// messages travel inside `control` frames as Protocol Buffers (`control.h`).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "daemon/base/member_set.h"
+#include "daemon/base/slab.h"
+#include "libclient/protocol/framing.h"
+
+namespace spindled {
+
+using spindle::protocol::FrameHead;
+using spindle::protocol::kFrameHeadBytes;
+using spindle::protocol::Reader;
+using spindle::protocol::Writer;
+
+inline constexpr std::uint16_t kLinkVersionMin = 1;
+inline constexpr std::uint16_t kLinkVersionMax = 1;
+
+/// Longest content of one fragment: a payload chunk of a client, and the envelope with 1,000 targets in front of it.
+inline constexpr std::size_t kFragmentBytesMax = 320u << 10;
+inline constexpr std::size_t kDataFrameBytesMax = kFragmentBytesMax + 1024;
+inline constexpr std::size_t kControlFrameBytesMax = 8u << 20;
+
+enum class LinkFrame : std::uint8_t {
+  control = 1,  // a ControlMessage
+  view = 2,     // what follows on this link was sent in this view
+  data = 3,     // destinations still to be reached, then a body
+  report = 4,   // a destination tells an origin what it has received
+  stable = 5,   // an origin tells destinations what everybody has received
+  ready = 6,    // a daemon tells the sequencer up to where it could deliver
+  push = 7,     // recovery: a body of the old view, on the routes of the new one
+  ping = 8,
+  pong = 9,
+  close = 10,  // the last frame: why this side closes the link
+};
+
+/// Names a view for ever: its number, higher than any seen before by the daemon that proposed it, and that daemon.
+struct ViewId {
+  std::uint64_t number = 0;
+  std::string coordinator;
+
+  auto operator<=>(const ViewId&) const = default;
+};
+
+/// "5@alpha"
+std::string to_string(const ViewId& id);
+
+/// The services a message can be sent with; the numbers are those of `spindle::Service`.
+enum class Service : std::uint8_t { unreliable = 0, reliable = 1, fifo = 2, causal = 3, agreed = 4, safe = 5 };
+
+/// Whether the service delivers at a place in the order (causal is delivered as agreed, which implies it).
+constexpr bool is_ordered(Service service) { return service >= Service::causal; }
+
+/// Who above the streams a message is for.
+enum class MessageClass : std::uint8_t {
+  client = 0,  // a client's message
+  group = 1,   // an operation on the group table
+  order = 2,   // order records, and the reports that they are made of
+};
+
+/// The head of a body, which is the same from its origin to all destinations:
+///
+///   varint  origin        index in the view
+///   varint  number        place in the origin's stream, from 1; 0: unreliable, not in the stream
+///   u8      kind          bits 0-2 service, 3 first fragment, 4 last fragment, 5 `after` follows, 6-7 class
+///   set     destinations  all members that the message is addressed to
+///   varint  after         only with bit 5: number - the stream number of the sender's last ordered message
+///   ...     content       of this fragment
+struct BodyHead {
+  MemberIndex origin = 0;
+  std::uint64_t number = 0;
+  Service service = Service::reliable;
+  MessageClass message_class = MessageClass::client;
+  bool first = true;
+  bool last = true;
+  std::uint64_t after = 0;  // stream number to be delivered first; 0: none
+};
+
+struct Body {
+  BodyHead head;
+  ByteView destinations;  // encoded MemberSet, read only where it is needed
+  std::size_t content_offset = 0;
+};
+
+std::size_t body_head_size(const BodyHead& head, const MemberSet& destinations);
+void write_body_head(Writer& writer, const BodyHead& head, const MemberSet& destinations);
+/// Nothing for bytes that do not start with a well-formed head.
+std::optional<Body> read_body(ByteView bytes);
+/// Decodes `Body::destinations`, which read_body has found well-formed.
+MemberSet read_destinations(const Body& body);
+
+/// From destination `from` to the origin it is routed to: every message of that origin's stream up to `high` that was
+/// addressed to `from` has arrived.
+struct Report {
+  MemberIndex from = 0;
+  std::uint64_t high = 0;
+  bool congested = false;  // some client of `from` is far behind: send nothing more that it would have to queue
+};
+
+/// From origin `from`: every destination has every message of its stream up to `line`.
+struct Stable {
+  MemberIndex from = 0;
+  std::uint64_t line = 0;
+};
+
+/// To the sequencer, while safe messages wait: `from` has all it needs of the order up to position `line`.
+struct Ready {
+  MemberIndex from = 0;
+  std::uint64_t line = 0;
+};
+
+/// Recovery of the old view `old_view`'s messages under proposal `proposal`; a body follows.
+struct Push {
+  ViewId proposal;
+  ViewId old_view;
+};
+
+struct Ping {
+  std::uint64_t token = 0;  // the sender's clock; the pong brings it back
+};
+
+struct LinkClose {
+  std::uint16_t code = 0;  // an Errc
+  std::string text;
+};
+
+// Routed frames (data, report, stable, ready, push) start with the set of members still to be reached, which relays
+// rewrite; what follows it is opaque to them. The write functions below write what follows the set, the read functions
+// read it.
+std::size_t write_report(std::uint8_t* out, const Report& report);  // at most kReportBytesMax
+std::size_t write_stable(std::uint8_t* out, const Stable& stable);
+std::size_t write_ready(std::uint8_t* out, const Ready& ready);
+std::size_t push_size(const Push& push);
+void write_push(Writer& writer, const Push& push);
+inline constexpr std::size_t kReportBytesMax = 2 * spindle::protocol::kVarintBytesMax + 1;
+
+std::optional<Report> read_report(ByteView bytes);
+std::optional<Stable> read_stable(ByteView bytes);
+std::optional<Ready> read_ready(ByteView bytes);
+/// The body is what `rest` is set to.
+std::optional<Push> read_push(ByteView bytes, ByteView& rest);
+
+// Frames between neighbours only.
+std::vector<std::uint8_t> write_view_id(const ViewId& id);
+std::optional<ViewId> read_view_id(ByteView bytes);
+std::optional<Ping> read_ping(ByteView bytes);
+std::vector<std::uint8_t> write_link_close(const LinkClose& close);
+std::optional<LinkClose> read_link_close(ByteView bytes);
+
+}  // namespace spindled

@@ -1,0 +1,335 @@
+#include "libclient/protocol/client_frames.h"
+
+#include <algorithm>
+
+namespace spindle::protocol {
+
+namespace {
+
+constexpr std::uint8_t kServiceMask = 0x07;
+constexpr std::uint8_t kServiceMax = 5;
+constexpr std::uint8_t kSelfDiscardBit = 0x08;
+
+using Names = std::vector<std::string_view>;
+
+std::size_t short_size(std::string_view text) { return 1 + text.size(); }
+
+std::size_t names_size(const Names& names) {
+  std::size_t size = varint_size(names.size());
+  for (const std::string_view name : names) size += short_size(name);
+  return size;
+}
+
+void write_names(Writer& writer, const Names& names) {
+  writer.varint(names.size());
+  for (const std::string_view name : names) writer.short_string(name);
+}
+
+// Appends the head of a frame, makes room for its body and gives the writer of that.
+Writer append_frame(std::vector<std::uint8_t>& out, ClientFrame type, std::size_t length) {
+  const std::size_t start = out.size();
+  out.resize(start + kFrameHeadBytes + length);
+  Writer writer(out.data() + start);
+  write_frame_head(writer, static_cast<std::uint8_t>(type), length);
+  return writer;
+}
+
+// Reads `count` names that all pass `valid`. Every name takes a byte at least, so a count that the bytes at hand cannot
+// hold is refused before anything is allocated for it.
+template <typename Valid>
+Names read_counted_names(Reader& reader, std::uint64_t count, Valid valid) {
+  Names names;
+  if (count > reader.remaining()) {
+    reader.fail();
+    return names;
+  }
+  names.reserve(count);
+  for (std::uint64_t i = 0; i < count && reader.ok(); ++i) {
+    const std::string_view name = reader.short_string();
+    if (reader.ok() && !valid(name)) reader.fail();
+    names.push_back(name);
+  }
+  return names;
+}
+
+Names read_clients(Reader& reader) {
+  return read_counted_names(reader, reader.varint(),
+                            [](std::string_view name) { return parse_private_name(name).has_value(); });
+}
+
+std::size_t message_body_size(const MessageHead& message) {
+  return 1 + 2 + varint_size(message.total) + short_size(message.sender) + names_size(message.groups);
+}
+
+std::size_t send_body_size(const Send& send) { return varint_size(send.handle) + 1 + 2 + varint_size(send.total); }
+
+bool is_name_character(char c) { return c > ' ' && c <= '~' && c != '#'; }
+
+bool is_plain_name(std::string_view name, std::size_t limit) {
+  return !name.empty() && name.size() <= limit && std::all_of(name.begin(), name.end(), is_name_character);
+}
+
+}  // namespace
+
+void write_hello(std::vector<std::uint8_t>& out, const Hello& hello) {
+  Writer writer = append_frame(out, ClientFrame::hello, 4 + 2 + 2 + 1 + short_size(hello.name));
+  writer.u32(kHelloMagic);
+  writer.u16(hello.version_min);
+  writer.u16(hello.version_max);
+  writer.u8(hello.flags);
+  writer.short_string(hello.name);
+}
+
+void write_define(std::vector<std::uint8_t>& out, const Define& define) {
+  Writer writer = append_frame(out, ClientFrame::define, varint_size(define.handle) + names_size(define.groups));
+  writer.varint(define.handle);
+  write_names(writer, define.groups);
+}
+
+void write_group_request(std::vector<std::uint8_t>& out, ClientFrame type, const GroupRequest& request) {
+  Writer writer = append_frame(out, type, varint_size(request.request) + short_size(request.group));
+  writer.varint(request.request);
+  writer.short_string(request.group);
+}
+
+void write_bye(std::vector<std::uint8_t>& out) { append_frame(out, ClientFrame::bye, 0); }
+
+void write_ping(std::vector<std::uint8_t>& out, ClientFrame type, std::uint64_t token) {
+  append_frame(out, type, 8).u64(token);
+}
+
+void write_welcome(std::vector<std::uint8_t>& out, const Welcome& welcome) {
+  Writer writer = append_frame(out, ClientFrame::welcome, 2 + short_size(welcome.private_name));
+  writer.u16(welcome.version);
+  writer.short_string(welcome.private_name);
+}
+
+void write_close(std::vector<std::uint8_t>& out, const Close& close) {
+  const std::string_view text = close.text.substr(0, UINT16_MAX);
+  Writer writer = append_frame(out, ClientFrame::close, 2 + 2 + text.size());
+  writer.u16(close.code);
+  writer.u16(static_cast<std::uint16_t>(text.size()));
+  writer.bytes(as_bytes(text));
+}
+
+void write_view(std::vector<std::uint8_t>& out, const View& view) {
+  const std::size_t length = short_size(view.group) + varint_size(view.id.view_number) +
+                             short_size(view.id.coordinator) + varint_size(view.id.position) + 1 +
+                             names_size(view.members) + names_size(view.vs_set) + names_size(view.changed);
+  Writer writer = append_frame(out, ClientFrame::view, length);
+  writer.short_string(view.group);
+  writer.varint(view.id.view_number);
+  writer.short_string(view.id.coordinator);
+  writer.varint(view.id.position);
+  writer.u8(static_cast<std::uint8_t>(view.cause));
+  write_names(writer, view.members);
+  write_names(writer, view.vs_set);
+  write_names(writer, view.changed);
+}
+
+void write_transitional(std::vector<std::uint8_t>& out, std::string_view group) {
+  append_frame(out, ClientFrame::transitional, short_size(group)).short_string(group);
+}
+
+void write_reply(std::vector<std::uint8_t>& out, const Reply& reply) {
+  Writer writer = append_frame(out, ClientFrame::reply, varint_size(reply.request) + 2);
+  writer.varint(reply.request);
+  writer.u16(reply.code);
+}
+
+std::size_t send_head_size(const Send& send) { return kFrameHeadBytes + send_body_size(send); }
+
+void write_send_head(Writer& writer, const Send& send) {
+  write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::send), send_body_size(send) + send.chunk.size());
+  writer.varint(send.handle);
+  writer.u8(static_cast<std::uint8_t>(send.service | (send.self_discard ? kSelfDiscardBit : 0)));
+  writer.u16(send.type);
+  writer.varint(send.total);
+}
+
+std::size_t message_head_size(const MessageHead& message) { return kFrameHeadBytes + message_body_size(message); }
+
+void write_message_head(Writer& writer, const MessageHead& message) {
+  write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::message),
+                   message_body_size(message) + message.chunk.size());
+  writer.u8(message.service);
+  writer.u16(message.type);
+  writer.varint(message.total);
+  // The number of groups stands before the sender, so that sender, groups and payload follow each other without a gap:
+  // the client refers to all three with one pointer.
+  writer.varint(message.groups.size());
+  writer.short_string(message.sender);
+  for (const std::string_view group : message.groups) writer.short_string(group);
+}
+
+std::optional<Hello> read_hello(ByteView body) {
+  Reader reader(body);
+  if (reader.u32() != kHelloMagic) return std::nullopt;
+  Hello hello;
+  hello.version_min = reader.u16();
+  hello.version_max = reader.u16();
+  hello.flags = reader.u8();
+  hello.name = reader.short_string();
+  if (!reader.done() || hello.flags != 0 || hello.version_min > hello.version_max) return std::nullopt;
+  return hello;
+}
+
+std::optional<Define> read_define(ByteView body) {
+  Reader reader(body);
+  Define define;
+  define.handle = static_cast<std::uint32_t>(reader.varint_up_to(kHandlesMax - 1));
+  const std::uint64_t count = reader.varint_up_to(kGroupsPerMessageMax);
+  define.groups = read_counted_names(reader, count, is_destination_name);
+  if (!reader.done() || count == 0) return std::nullopt;
+  return define;
+}
+
+std::optional<Send> read_send(ByteView body) {
+  Reader reader(body);
+  Send send;
+  send.handle = static_cast<std::uint32_t>(reader.varint_up_to(kHandlesMax - 1));
+  const std::uint8_t flags = reader.u8();
+  send.service = flags & kServiceMask;
+  send.self_discard = (flags & kSelfDiscardBit) != 0;
+  send.type = reader.u16();
+  send.total = static_cast<std::uint32_t>(reader.varint_up_to(kMessageBytesMax));
+  send.chunk = reader.rest();
+  if (!reader.ok() || (flags & ~(kServiceMask | kSelfDiscardBit)) != 0 || send.service > kServiceMax) {
+    return std::nullopt;
+  }
+  if (send.chunk.size() != std::min<std::size_t>(send.total, kChunkBytesMax)) return std::nullopt;
+  return send;
+}
+
+std::optional<GroupRequest> read_group_request(ByteView body) {
+  Reader reader(body);
+  GroupRequest request;
+  request.request = static_cast<std::uint32_t>(reader.varint_up_to(UINT32_MAX));
+  request.group = reader.short_string();
+  if (!reader.done()) return std::nullopt;
+  return request;
+}
+
+std::optional<std::uint64_t> read_ping(ByteView body) {
+  Reader reader(body);
+  const std::uint64_t token = reader.u64();
+  if (!reader.done()) return std::nullopt;
+  return token;
+}
+
+std::optional<Welcome> read_welcome(ByteView body) {
+  Reader reader(body);
+  Welcome welcome;
+  welcome.version = reader.u16();
+  welcome.private_name = reader.short_string();
+  if (!reader.done() || !parse_private_name(welcome.private_name)) return std::nullopt;
+  return welcome;
+}
+
+std::optional<Close> read_close(ByteView body) {
+  Reader reader(body);
+  Close close;
+  close.code = reader.u16();
+  close.text = as_text(reader.bytes(reader.u16()));
+  if (!reader.done()) return std::nullopt;
+  return close;
+}
+
+std::optional<PackedMessage> read_packed_message(ByteView body) {
+  Reader reader(body);
+  PackedMessage message;
+  message.service = reader.u8();
+  message.type = reader.u16();
+  message.total = static_cast<std::uint32_t>(reader.varint_up_to(kMessageBytesMax));
+  message.group_count = static_cast<std::uint16_t>(reader.varint_up_to(kGroupsPerMessageMax));
+  message.sender = reader.short_string();
+  const std::size_t groups_start = body.size() - reader.remaining();
+  for (std::size_t i = 0; i < message.group_count && reader.ok(); ++i) {
+    if (!is_destination_name(reader.short_string())) reader.fail();
+  }
+  if (!reader.ok() || message.group_count == 0 || message.service > kServiceMax) return std::nullopt;
+  message.groups = body.subspan(groups_start, body.size() - reader.remaining() - groups_start);
+  message.chunk = reader.rest();
+  if (!parse_private_name(message.sender)) return std::nullopt;
+  const bool chunk_fits = message.chunk.size() <= std::min<std::size_t>(message.total, kChunkBytesMax);
+  if (!chunk_fits || (message.chunk.empty() && message.total != 0)) return std::nullopt;
+  return message;
+}
+
+std::optional<MessageHead> read_message(ByteView body) {
+  const std::optional<PackedMessage> packed = read_packed_message(body);
+  if (!packed) return std::nullopt;
+  MessageHead message;
+  message.service = packed->service;
+  message.type = packed->type;
+  message.sender = packed->sender;
+  message.total = packed->total;
+  message.chunk = packed->chunk;
+  Reader reader(packed->groups);
+  message.groups = read_counted_names(reader, packed->group_count, [](std::string_view) { return true; });
+  return message;
+}
+
+std::optional<View> read_view(ByteView body) {
+  Reader reader(body);
+  View view;
+  view.group = reader.short_string();
+  view.id.view_number = reader.varint();
+  view.id.coordinator = reader.short_string();
+  view.id.position = reader.varint();
+  const std::uint8_t cause = reader.u8();
+  view.cause = static_cast<ViewCause>(cause);
+  view.members = read_clients(reader);
+  view.vs_set = read_clients(reader);
+  view.changed = read_clients(reader);
+  const bool known_cause =
+      cause >= static_cast<std::uint8_t>(ViewCause::join) && cause <= static_cast<std::uint8_t>(ViewCause::network);
+  if (!reader.done() || !known_cause || !is_group_name(view.group) || !is_daemon_name(view.id.coordinator)) {
+    return std::nullopt;
+  }
+  return view;
+}
+
+std::optional<std::string_view> read_transitional(ByteView body) {
+  Reader reader(body);
+  const std::string_view group = reader.short_string();
+  if (!reader.done() || !is_group_name(group)) return std::nullopt;
+  return group;
+}
+
+std::optional<Reply> read_reply(ByteView body) {
+  Reader reader(body);
+  Reply reply;
+  reply.request = static_cast<std::uint32_t>(reader.varint_up_to(UINT32_MAX));
+  reply.code = reader.u16();
+  if (!reader.done()) return std::nullopt;
+  return reply;
+}
+
+bool is_group_name(std::string_view name) {
+  return !name.empty() && name.size() <= kGroupNameBytesMax && name.front() != '#';
+}
+
+bool is_client_name(std::string_view name) { return is_plain_name(name, kClientNameBytesMax); }
+
+bool is_daemon_name(std::string_view name) { return is_plain_name(name, kDaemonNameBytesMax); }
+
+std::optional<PrivateName> parse_private_name(std::string_view name) {
+  if (name.empty() || name.front() != '#') return std::nullopt;
+  const std::size_t separator = name.find('#', 1);
+  if (separator == std::string_view::npos) return std::nullopt;
+  const PrivateName parts{name.substr(1, separator - 1), name.substr(separator + 1)};
+  if (!is_client_name(parts.client) || !is_daemon_name(parts.daemon)) return std::nullopt;
+  return parts;
+}
+
+bool is_destination_name(std::string_view name) { return is_group_name(name) || parse_private_name(name).has_value(); }
+
+std::string make_private_name(std::string_view client, std::string_view daemon) {
+  std::string name;
+  name.reserve(client.size() + daemon.size() + 2);
+  name.append("#").append(client).append("#").append(daemon);
+  return name;
+}
+
+}  // namespace spindle::protocol

@@ -1,0 +1,198 @@
+// The frames between a client and its daemon. `docs/wire-format.md` shows each with a worked example.
+//
+// A connection starts with `hello` from the client and `welcome` (or `close`) from the daemon. Strings stay out of the
+// path of messages where that pays: a client names a set of destinations once (`define`) and then sends to its number.
+// A message larger than kChunkBytesMax goes as one `send` and as many `send_more` as it takes, with nothing of the same
+// direction between them that is itself a message.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libclient/include/spindle/error.h"
+#include "libclient/protocol/bytes.h"
+#include "libclient/protocol/framing.h"
+
+namespace spindle::protocol {
+
+inline constexpr std::uint32_t kHelloMagic = 0x4c445053;  // "SPDL" on the wire
+inline constexpr std::uint16_t kClientVersionMin = 1;
+inline constexpr std::uint16_t kClientVersionMax = 1;
+
+inline constexpr std::size_t kMessageBytesMax = 16u << 20;
+inline constexpr std::size_t kGroupsPerMessageMax = 1000;
+inline constexpr std::size_t kGroupNameBytesMax = 255;
+inline constexpr std::size_t kClientNameBytesMax = 64;
+inline constexpr std::size_t kDaemonNameBytesMax = 64;
+/// Destination sets that a session may have defined at one time; a client that needs more defines a number anew.
+inline constexpr std::size_t kHandlesMax = 4096;
+/// Payload bytes in one `send`, `send_more`, `message` or `message_more` frame.
+inline constexpr std::size_t kChunkBytesMax = 32u << 10;
+/// The longest frame that a client may send: a `define` of 1,000 names of 255 bytes.
+inline constexpr std::size_t kClientFrameBytesMax = 260u << 10;
+static_assert(kGroupsPerMessageMax * (kGroupNameBytesMax + 1) + 32 <= kClientFrameBytesMax);
+
+enum class ClientFrame : std::uint8_t {
+  // client to daemon
+  hello = 1,
+  define = 2,
+  send = 3,
+  send_more = 4,
+  join = 5,
+  leave = 6,
+  bye = 7,
+  ping = 8,
+  // daemon to client
+  welcome = 16,
+  close = 17,
+  message = 18,
+  message_more = 19,
+  view = 20,
+  transitional = 21,
+  reply = 22,
+  pong = 23,
+};
+
+/// Why a group view is what it is.
+enum class ViewCause : std::uint8_t { join = 1, leave = 2, disconnect = 3, network = 4 };
+
+struct Hello {
+  std::uint16_t version_min = kClientVersionMin;
+  std::uint16_t version_max = kClientVersionMax;
+  std::uint8_t flags = 0;  // none defined yet; must be zero
+  std::string_view name;   // empty: the daemon chooses one
+};
+
+struct Welcome {
+  std::uint16_t version = 0;
+  std::string_view private_name;  // "#name#daemon"
+};
+
+struct Close {
+  std::uint16_t code = 0;  // an Errc
+  std::string_view text;   // at most 65,535 bytes
+};
+
+/// Gives the destination set `handle` (below kHandlesMax) its meaning, replacing an earlier one.
+struct Define {
+  std::uint32_t handle = 0;
+  std::vector<std::string_view> groups;  // group names, or private names "#name#daemon"
+};
+
+struct Send {
+  std::uint32_t handle = 0;
+  std::uint8_t service = 0;  // spindle::Service
+  bool self_discard = false;
+  std::uint16_t type = 0;   // the application's 16-bit tag
+  std::uint32_t total = 0;  // bytes of the whole payload
+  ByteView chunk;           // its first bytes: all of them, or kChunkBytesMax
+};
+
+/// `join` and `leave`.
+struct GroupRequest {
+  std::uint32_t request = 0;  // echoed in the reply
+  std::string_view group;
+};
+
+/// The outcome of a `join` or `leave`: code 0 says that the request is on its way into the order; the group view that
+/// follows shows it done.
+struct Reply {
+  std::uint32_t request = 0;
+  std::uint16_t code = 0;  // 0 or an Errc
+};
+
+struct MessageHead {
+  std::uint8_t service = 0;
+  std::uint16_t type = 0;
+  std::string_view sender;               // "#name#daemon"
+  std::vector<std::string_view> groups;  // as the sender gave them
+  std::uint32_t total = 0;
+  ByteView chunk;
+};
+
+/// A `message` frame whose group names are left as they came, for the client's path of messages, which allocates
+/// nothing. `sender` ends where `groups` begins, and `groups` where `chunk` begins.
+struct PackedMessage {
+  std::uint8_t service = 0;
+  std::uint16_t type = 0;
+  std::uint16_t group_count = 0;
+  std::uint32_t total = 0;
+  std::string_view sender;
+  ByteView groups;  // each behind one byte of length
+  ByteView chunk;
+};
+
+/// Identifies a group view: the view of the daemons, and a position in its order. Equal at all who see the group view.
+struct GroupViewId {
+  std::uint64_t view_number = 0;
+  std::string coordinator;
+  std::uint64_t position = 0;
+  bool operator==(const GroupViewId&) const = default;
+};
+
+struct View {
+  std::string_view group;
+  GroupViewId id;
+  ViewCause cause = ViewCause::join;
+  std::vector<std::string_view> members;  // in the agreed order
+  std::vector<std::string_view> vs_set;   // cause network: those who came along with the receiver; otherwise empty
+  std::vector<std::string_view> changed;  // who joined, left or disconnected; cause network: who is new or gone
+};
+
+// Each `write_*` appends one frame, head included, to `out`. The caller has checked the limits above.
+void write_hello(std::vector<std::uint8_t>& out, const Hello& hello);
+void write_define(std::vector<std::uint8_t>& out, const Define& define);
+void write_group_request(std::vector<std::uint8_t>& out, ClientFrame type, const GroupRequest& request);
+void write_bye(std::vector<std::uint8_t>& out);
+void write_ping(std::vector<std::uint8_t>& out, ClientFrame type, std::uint64_t token);  // ping or pong
+void write_welcome(std::vector<std::uint8_t>& out, const Welcome& welcome);
+void write_close(std::vector<std::uint8_t>& out, const Close& close);
+void write_view(std::vector<std::uint8_t>& out, const View& view);
+void write_transitional(std::vector<std::uint8_t>& out, std::string_view group);
+void write_reply(std::vector<std::uint8_t>& out, const Reply& reply);
+
+// Messages are written in two steps, so that a large payload need not be copied: the size of the frame up to its
+// chunk, then those bytes. The chunk follows.
+std::size_t send_head_size(const Send& send);
+void write_send_head(Writer& writer, const Send& send);
+/// Bytes before the chunk of a `message` frame.
+std::size_t message_head_size(const MessageHead& message);
+void write_message_head(Writer& writer, const MessageHead& message);
+
+// Each `read_*` takes the bytes behind the frame head. Nothing is returned for bytes that are not exactly one
+// well-formed frame of the kind, its limits kept and its names valid. The names in `hello`, `join` and `leave` are for
+// the daemon to judge, which answers a bad one with a reason. Views point into `body`.
+std::optional<Hello> read_hello(ByteView body);
+std::optional<Define> read_define(ByteView body);
+std::optional<Send> read_send(ByteView body);
+std::optional<GroupRequest> read_group_request(ByteView body);
+std::optional<std::uint64_t> read_ping(ByteView body);
+std::optional<Welcome> read_welcome(ByteView body);
+std::optional<Close> read_close(ByteView body);
+std::optional<MessageHead> read_message(ByteView body);
+std::optional<PackedMessage> read_packed_message(ByteView body);
+std::optional<View> read_view(ByteView body);
+std::optional<std::string_view> read_transitional(ByteView body);
+std::optional<Reply> read_reply(ByteView body);
+
+/// 1 to 255 bytes, not starting with '#'.
+bool is_group_name(std::string_view name);
+/// 1 to 64 bytes, all printable ASCII other than '#' and space.
+bool is_client_name(std::string_view name);
+/// A daemon's name keeps the same rule, so that "#client#daemon" parses one way only.
+bool is_daemon_name(std::string_view name);
+
+struct PrivateName {
+  std::string_view client;
+  std::string_view daemon;
+};
+/// The parts of "#client#daemon", or nothing where `name` is not of that form.
+std::optional<PrivateName> parse_private_name(std::string_view name);
+/// What a message can be sent to: a group name or a private name.
+bool is_destination_name(std::string_view name);
+std::string make_private_name(std::string_view client, std::string_view daemon);
+
+}  // namespace spindle::protocol

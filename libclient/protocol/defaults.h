@@ -1,0 +1,18 @@
+// Where a daemon listens for clients, and where clients look for it, when nothing else is said.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace spindle::protocol {
+
+inline constexpr char kDefaultSocketPath[] = "/tmp/spindle.4803";
+inline constexpr std::uint16_t kDefaultPort = 4803;
+/// Where tools ask a daemon about its state.
+inline constexpr std::string_view kDefaultAdminSocketPath = "/tmp/spindle.4803.admin";
+/// TCP port where daemons listen for each other.
+inline constexpr std::uint16_t kDefaultLinkPort = 4804;
+/// The environment variable that replaces the default address in clients.
+inline constexpr char kAddressVariable[] = "SPINDLE_ADDRESS";
+
+}  // namespace spindle::protocol

@@ -1,0 +1,383 @@
+#include "libclient/protocol/client_frames.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+
+namespace spindle::protocol {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+ByteView body_of(const Bytes& frame) { return ByteView(frame).subspan(kFrameHeadBytes); }
+
+void expect_head(const Bytes& frame, ClientFrame type) {
+  const auto head = read_frame_head(frame);
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->type, static_cast<std::uint8_t>(type));
+  EXPECT_EQ(head->length + kFrameHeadBytes, frame.size());
+}
+
+// Bodies that were cut short or continued must not parse.
+template <typename Read>
+void expect_exact(const Bytes& frame, Read read) {
+  const ByteView body = body_of(frame);
+  ASSERT_TRUE(read(body));
+  for (std::size_t size = 0; size < body.size(); ++size) {
+    const Bytes cut(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(size));  // on the heap, for the sanitizer
+    EXPECT_FALSE(read(cut)) << "cut to " << size << " of " << body.size();
+  }
+  Bytes longer(body.begin(), body.end());
+  longer.push_back(0);
+  EXPECT_FALSE(read(longer));
+}
+
+class ClientFrames : public testing::Test {
+ protected:
+  std::size_t number(std::size_t least, std::size_t most) {
+    return std::uniform_int_distribution<std::size_t>(least, most)(random_);
+  }
+  std::string plain_name(std::size_t most) {
+    std::string name(number(1, most), 'x');
+    for (char& c : name) c = static_cast<char>(number('$', '~'));
+    return name;
+  }
+  std::string group_name() {
+    std::string name(number(1, kGroupNameBytesMax), 'x');
+    for (char& c : name) c = static_cast<char>(number(0, 255));
+    if (name.front() == '#') name.front() = 'g';
+    return name;
+  }
+  std::string private_name() { return make_private_name(plain_name(64), plain_name(64)); }
+  // Names that live as long as the test.
+  std::vector<std::string_view> names(std::size_t least, std::size_t most, bool groups) {
+    std::vector<std::string_view> views;
+    for (std::size_t count = number(least, most); count > 0; --count) {
+      views.push_back(*kept_.emplace_back(std::make_unique<std::string>(groups ? group_name() : private_name())));
+    }
+    return views;
+  }
+  ByteView payload(std::size_t size) {
+    payload_.resize(size);
+    for (std::uint8_t& byte : payload_) byte = static_cast<std::uint8_t>(random_());
+    return payload_;
+  }
+  Bytes send_frame(const Send& send) {
+    Bytes frame(send_head_size(send));
+    Writer writer(frame.data());
+    write_send_head(writer, send);
+    EXPECT_EQ(writer.size(), frame.size());
+    frame.insert(frame.end(), send.chunk.begin(), send.chunk.end());
+    return frame;
+  }
+  Bytes message_frame(const MessageHead& message) {
+    Bytes frame(message_head_size(message));
+    Writer writer(frame.data());
+    write_message_head(writer, message);
+    EXPECT_EQ(writer.size(), frame.size());
+    frame.insert(frame.end(), message.chunk.begin(), message.chunk.end());
+    return frame;
+  }
+
+  std::mt19937 random_{7};
+  std::vector<std::unique_ptr<std::string>> kept_;
+  Bytes payload_;
+};
+
+TEST_F(ClientFrames, HelloComesBack) {
+  for (int round = 0; round < 50; ++round) {
+    const std::string name = round == 0 ? "" : plain_name(64);
+    Bytes frame;
+    write_hello(frame, {1, static_cast<std::uint16_t>(number(1, 9)), 0, name});
+    expect_head(frame, ClientFrame::hello);
+    expect_exact(frame, read_hello);
+    EXPECT_EQ(read_hello(body_of(frame))->name, name);
+  }
+}
+
+TEST_F(ClientFrames, HelloIsRefused) {
+  Bytes frame;
+  write_hello(frame, {2, 1, 0, "a"});
+  EXPECT_FALSE(read_hello(body_of(frame))) << "an empty range of versions";
+  frame.clear();
+  write_hello(frame, {1, 1, 1, "a"});
+  EXPECT_FALSE(read_hello(body_of(frame))) << "an unknown flag";
+  frame.clear();
+  write_hello(frame, {1, 1, 0, "a"});
+  frame[kFrameHeadBytes] ^= 1;
+  EXPECT_FALSE(read_hello(body_of(frame))) << "another protocol";
+}
+
+TEST_F(ClientFrames, DefineComesBack) {
+  for (int round = 0; round < 50; ++round) {
+    const Define define{static_cast<std::uint32_t>(number(0, kHandlesMax - 1)), names(1, 5, round % 2 == 0)};
+    Bytes frame;
+    write_define(frame, define);
+    expect_head(frame, ClientFrame::define);
+    expect_exact(frame, read_define);
+    const auto read = read_define(body_of(frame));
+    EXPECT_EQ(read->handle, define.handle);
+    EXPECT_EQ(read->groups, define.groups);
+  }
+}
+
+TEST_F(ClientFrames, DefineKeepsItsLimits) {
+  const auto parses = [](std::uint32_t handle, std::vector<std::string_view> groups) {
+    Bytes frame;
+    write_define(frame, {handle, std::move(groups)});
+    return read_define(body_of(frame)).has_value();
+  };
+  const std::string longest(255, 'g');
+  EXPECT_TRUE(parses(kHandlesMax - 1, {"a"}));
+  EXPECT_FALSE(parses(kHandlesMax, {"a"}));
+  EXPECT_FALSE(parses(0, {}));
+  EXPECT_TRUE(parses(0, std::vector<std::string_view>(1000, longest)));
+  EXPECT_FALSE(parses(0, std::vector<std::string_view>(1001, "a")));
+  EXPECT_FALSE(parses(0, {"a", ""}));
+  EXPECT_FALSE(parses(0, {"#a"}));
+  EXPECT_FALSE(parses(0, {"#a#b#c"}));
+  EXPECT_TRUE(parses(0, {"#a#b"}));
+}
+
+TEST_F(ClientFrames, SendComesBack) {
+  for (int round = 0; round < 50; ++round) {
+    Send send{static_cast<std::uint32_t>(number(0, kHandlesMax - 1)),
+              static_cast<std::uint8_t>(number(0, 5)),
+              round % 2 == 0,
+              static_cast<std::uint16_t>(number(0, 65535)),
+              0,
+              payload(number(0, 300))};
+    send.total = static_cast<std::uint32_t>(send.chunk.size());
+    const Bytes frame = send_frame(send);
+    expect_head(frame, ClientFrame::send);
+    expect_exact(frame, read_send);
+    const auto read = read_send(body_of(frame));
+    EXPECT_EQ(read->handle, send.handle);
+    EXPECT_EQ(read->service, send.service);
+    EXPECT_EQ(read->self_discard, send.self_discard);
+    EXPECT_EQ(read->type, send.type);
+    EXPECT_TRUE(std::ranges::equal(read->chunk, send.chunk));
+  }
+}
+
+TEST_F(ClientFrames, SendKeepsItsLimits) {
+  const auto parses = [this](std::uint32_t handle, std::uint8_t service, std::size_t total, std::size_t chunk) {
+    const Send send{handle, service, false, 0, static_cast<std::uint32_t>(total), payload(chunk)};
+    return read_send(body_of(send_frame(send))).has_value();
+  };
+  EXPECT_TRUE(parses(0, 0, kChunkBytesMax, kChunkBytesMax));
+  EXPECT_FALSE(parses(0, 0, kChunkBytesMax, kChunkBytesMax - 1));
+  EXPECT_TRUE(parses(0, 0, kMessageBytesMax, kChunkBytesMax));
+  EXPECT_FALSE(parses(0, 0, kMessageBytesMax + 1, kChunkBytesMax));
+  EXPECT_FALSE(parses(0, 0, kChunkBytesMax + 1, kChunkBytesMax + 1));
+  EXPECT_FALSE(parses(0, 0, kChunkBytesMax + 1, kChunkBytesMax - 1));
+  EXPECT_TRUE(parses(kHandlesMax - 1, 5, 1, 1));
+  EXPECT_FALSE(parses(kHandlesMax, 0, 1, 1));
+  EXPECT_FALSE(parses(0, 6, 1, 1));
+  EXPECT_FALSE(parses(0, 16, 1, 1)) << "a flag that is not defined";
+}
+
+TEST_F(ClientFrames, RequestsAndRepliesComeBack) {
+  for (int round = 0; round < 50; ++round) {
+    const auto request = static_cast<std::uint32_t>(random_() >> number(0, 31));
+    const std::string group = group_name();
+    Bytes frame;
+    write_group_request(frame, ClientFrame::leave, {request, group});
+    expect_head(frame, ClientFrame::leave);
+    expect_exact(frame, read_group_request);
+    EXPECT_EQ(read_group_request(body_of(frame))->request, request);
+    EXPECT_EQ(read_group_request(body_of(frame))->group, group);
+    frame.clear();
+    write_reply(frame, {request, static_cast<std::uint16_t>(round)});
+    expect_head(frame, ClientFrame::reply);
+    expect_exact(frame, read_reply);
+    EXPECT_EQ(read_reply(body_of(frame))->request, request);
+    EXPECT_EQ(read_reply(body_of(frame))->code, round);
+  }
+  Bytes frame;
+  write_group_request(frame, ClientFrame::join, {1, "#a#b"});
+  EXPECT_TRUE(read_group_request(body_of(frame))) << "for the daemon to refuse with a reason";
+}
+
+TEST_F(ClientFrames, SmallFramesComeBack) {
+  Bytes frame;
+  write_ping(frame, ClientFrame::pong, 0x0102030405060708);
+  expect_head(frame, ClientFrame::pong);
+  expect_exact(frame, read_ping);
+  EXPECT_EQ(read_ping(body_of(frame)), 0x0102030405060708u);
+
+  frame.clear();
+  write_bye(frame);
+  expect_head(frame, ClientFrame::bye);
+
+  frame.clear();
+  write_welcome(frame, {1, "#me#here"});
+  expect_head(frame, ClientFrame::welcome);
+  expect_exact(frame, read_welcome);
+  EXPECT_EQ(read_welcome(body_of(frame))->private_name, "#me#here");
+
+  frame.clear();
+  write_close(frame, {18, "too slow"});
+  expect_head(frame, ClientFrame::close);
+  expect_exact(frame, read_close);
+  EXPECT_EQ(read_close(body_of(frame))->text, "too slow");
+
+  frame.clear();
+  write_close(frame, {18, std::string(70'000, 'x')});
+  EXPECT_EQ(read_close(body_of(frame))->text.size(), 65'535u) << "longer texts are cut";
+
+  frame.clear();
+  write_transitional(frame, "news");
+  expect_head(frame, ClientFrame::transitional);
+  expect_exact(frame, read_transitional);
+  EXPECT_EQ(read_transitional(body_of(frame)), "news");
+}
+
+TEST_F(ClientFrames, MessageComesBack) {
+  for (int round = 0; round < 50; ++round) {
+    const std::string sender = private_name();
+    MessageHead message{static_cast<std::uint8_t>(number(0, 5)),
+                        static_cast<std::uint16_t>(number(0, 65535)),
+                        sender,
+                        names(1, 4, true),
+                        0,
+                        payload(number(0, 300))};
+    message.total = static_cast<std::uint32_t>(message.chunk.size());
+    const Bytes frame = message_frame(message);
+    expect_head(frame, ClientFrame::message);
+    const auto read = read_message(body_of(frame));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->service, message.service);
+    EXPECT_EQ(read->type, message.type);
+    EXPECT_EQ(read->sender, sender);
+    EXPECT_EQ(read->groups, message.groups);
+    EXPECT_EQ(read->total, message.total);
+    EXPECT_TRUE(std::ranges::equal(read->chunk, message.chunk));
+    const ByteView body = body_of(frame);
+    for (std::size_t size = 0; size <= body.size() - message.chunk.size(); ++size) {
+      const Bytes cut(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(size));
+      EXPECT_EQ(read_message(cut).has_value(), size == body.size() && message.chunk.empty());
+    }
+  }
+}
+
+TEST_F(ClientFrames, PackedMessageLiesWithoutAGap) {
+  const MessageHead message{4, 9, "#a#b", {"one", "three"}, 3, payload(3)};
+  const Bytes frame = message_frame(message);
+  const auto packed = read_packed_message(body_of(frame));
+  ASSERT_TRUE(packed);
+  EXPECT_EQ(packed->group_count, 2u);
+  EXPECT_EQ(as_bytes(packed->sender).data() + packed->sender.size(), packed->groups.data());
+  EXPECT_EQ(packed->groups.data() + packed->groups.size(), packed->chunk.data());
+}
+
+TEST_F(ClientFrames, MessageKeepsItsLimits) {
+  const auto parses = [this](MessageHead message, std::size_t chunk) {
+    message.chunk = payload(chunk);
+    return read_message(body_of(message_frame(message))).has_value();
+  };
+  const MessageHead good{4, 0, "#a#b", {"g"}, 10, {}};
+  EXPECT_TRUE(parses(good, 10));
+  EXPECT_TRUE(parses(good, 4)) << "the first chunk of several";
+  EXPECT_FALSE(parses(good, 0));
+  EXPECT_FALSE(parses(good, 11));
+  EXPECT_FALSE(parses({6, 0, "#a#b", {"g"}, 10, {}}, 10));
+  EXPECT_FALSE(parses({4, 0, "a", {"g"}, 10, {}}, 10));
+  EXPECT_FALSE(parses({4, 0, "#a#b", {}, 10, {}}, 10));
+  EXPECT_FALSE(parses({4, 0, "#a#b", {""}, 10, {}}, 10));
+  EXPECT_FALSE(parses({4, 0, "#a#b", std::vector<std::string_view>(1001, "g"), 10, {}}, 10));
+  EXPECT_FALSE(parses({4, 0, "#a#b", {"g"}, kMessageBytesMax + 1, {}}, 10));
+  EXPECT_FALSE(parses({4, 0, "#a#b", {"g"}, kMessageBytesMax, {}}, kChunkBytesMax + 1));
+}
+
+TEST_F(ClientFrames, ViewComesBack) {
+  for (int round = 0; round < 20; ++round) {
+    const std::string group = group_name();
+    const View view{group,
+                    {random_(), plain_name(64), random_()},
+                    static_cast<ViewCause>(number(1, 4)),
+                    names(0, 4, false),
+                    names(0, 4, false),
+                    names(0, 4, false)};
+    Bytes frame;
+    write_view(frame, view);
+    expect_head(frame, ClientFrame::view);
+    expect_exact(frame, read_view);
+    const auto read = read_view(body_of(frame));
+    EXPECT_EQ(read->group, view.group);
+    EXPECT_EQ(read->id, view.id);
+    EXPECT_EQ(read->cause, view.cause);
+    EXPECT_EQ(read->members, view.members);
+    EXPECT_EQ(read->vs_set, view.vs_set);
+    EXPECT_EQ(read->changed, view.changed);
+  }
+  for (const int cause : {0, 5, 255}) {
+    Bytes frame;
+    write_view(frame, {"g", {1, "d", 1}, static_cast<ViewCause>(cause), {}, {}, {}});
+    EXPECT_FALSE(read_view(body_of(frame)));
+  }
+}
+
+TEST_F(ClientFrames, ClaimedCountsAreNotBelieved) {
+  // A view that claims 2^60 members: refused without an attempt to make room for them.
+  Bytes body(64);
+  Writer writer(body.data());
+  writer.short_string("g");
+  writer.varint(1);
+  writer.short_string("d");
+  writer.varint(1);
+  writer.u8(1);
+  writer.varint(std::uint64_t{1} << 60);
+  body.resize(writer.size());
+  EXPECT_FALSE(read_view(body));
+}
+
+// Whatever the bytes, decoders return; the sanitizers watch what they touch.
+TEST_F(ClientFrames, MutatedBytesDoNoHarm) {
+  Bytes frames[4];
+  write_hello(frames[0], {1, 1, 0, "name"});
+  write_define(frames[1], {3, names(1, 4, true)});
+  write_view(frames[2], {"g", {1, "d", 1}, ViewCause::network, names(1, 3, false), names(1, 3, false), {}});
+  frames[3] = message_frame({4, 0, "#a#b", {"g", "h"}, 20, payload(20)});
+  std::size_t parsed = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    Bytes body = frames[number(0, 3)];
+    body.erase(body.begin(), body.begin() + kFrameHeadBytes);
+    for (std::size_t count = number(1, 4); count > 0; --count) {
+      body[number(0, body.size() - 1)] = static_cast<std::uint8_t>(random_());
+    }
+    if (number(0, 3) == 0) body.resize(number(1, body.size()));
+    parsed += read_hello(body).has_value() + read_define(body).has_value() + read_send(body).has_value() +
+              read_group_request(body).has_value() + read_ping(body).has_value() + read_welcome(body).has_value() +
+              read_close(body).has_value() + read_message(body).has_value() + read_view(body).has_value() +
+              read_transitional(body).has_value() + read_reply(body).has_value();
+  }
+  EXPECT_GT(parsed, 0u) << "some mutations leave a frame well-formed";
+}
+
+TEST_F(ClientFrames, Names) {
+  EXPECT_TRUE(is_group_name("a b#c"));
+  EXPECT_TRUE(is_group_name(std::string(255, 'a')));
+  EXPECT_FALSE(is_group_name(std::string(256, 'a')));
+  EXPECT_FALSE(is_group_name(""));
+  EXPECT_FALSE(is_group_name("#a"));
+  EXPECT_TRUE(is_client_name(std::string(64, '~')));
+  EXPECT_FALSE(is_client_name(std::string(65, 'a')));
+  for (const std::string_view bad : {"", "a b", "a#b", "a\n", "\x7f", "\xc3\xa4"}) {
+    EXPECT_FALSE(is_client_name(bad)) << bad;
+    EXPECT_FALSE(is_daemon_name(bad)) << bad;
+  }
+  EXPECT_EQ(make_private_name("c", "d"), "#c#d");
+  ASSERT_TRUE(parse_private_name("#c#d"));
+  EXPECT_EQ(parse_private_name("#c#d")->client, "c");
+  EXPECT_EQ(parse_private_name("#c#d")->daemon, "d");
+  for (const std::string_view bad : {"", "#", "##", "c#d", "#c#", "##d", "#c#d#", "#c d#e"}) {
+    EXPECT_FALSE(parse_private_name(bad)) << bad;
+    EXPECT_FALSE(is_destination_name(bad) && bad.starts_with('#')) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace spindle::protocol

@@ -1,0 +1,197 @@
+// The worked examples of docs/wire-format.md, byte for byte. A change here is a change there.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <functional>
+
+#include "daemon/wire/control.h"
+#include "daemon/wire/link_frames.h"
+#include "libclient/protocol/client_frames.h"
+
+namespace spindled {
+namespace {
+
+namespace protocol = spindle::protocol;
+using Bytes = std::vector<std::uint8_t>;
+
+std::string hex(ByteView bytes) { return fmt::format("{:02x}", fmt::join(bytes, " ")); }
+
+std::string hex_frame(std::uint8_t type, const Bytes& content) {
+  Bytes frame(kFrameHeadBytes);
+  Writer writer(frame.data());
+  protocol::write_frame_head(writer, type, content.size());
+  frame.insert(frame.end(), content.begin(), content.end());
+  return hex(frame);
+}
+
+std::string link_frame(LinkFrame type, const Bytes& content) {
+  return hex_frame(static_cast<std::uint8_t>(type), content);
+}
+
+Bytes written(std::size_t size_max, const std::function<void(Writer&)>& write) {
+  Bytes bytes(size_max);
+  Writer writer(bytes.data());
+  write(writer);
+  bytes.resize(writer.size());
+  return bytes;
+}
+
+const ViewId kView{300, "alpha"};
+const ViewId kNext{301, "alpha"};
+const MemberSet kBetaAndGamma = MemberSet::of(1) | MemberSet::of(2);
+
+void write_body(Writer& writer) {
+  BodyHead head;
+  head.number = 5;
+  head.service = Service::agreed;
+  write_body_head(writer, head, kBetaAndGamma);
+  writer.bytes(protocol::as_bytes("hi"));
+}
+
+TEST(WireExamples, DaemonControl) {
+  EXPECT_EQ(link_frame(LinkFrame::control, encode_control(Install{kNext, {0, 2, 1}})),
+            "13 00 00 01 4a 11 0a 0a 08 ad 02 12 05 61 6c 70 68 61 12 03 00 02 01");
+}
+
+TEST(WireExamples, DaemonView) {
+  EXPECT_EQ(link_frame(LinkFrame::view, write_view_id(kView)), "08 00 00 02 ac 02 05 61 6c 70 68 61");
+}
+
+TEST(WireExamples, DaemonData) {
+  EXPECT_EQ(link_frame(LinkFrame::data, written(64,
+                                                [](Writer& writer) {
+                                                  kBetaAndGamma.write(writer);
+                                                  write_body(writer);
+                                                })),
+            "09 00 00 03 01 06 00 05 1c 01 06 68 69");
+  EXPECT_EQ(link_frame(LinkFrame::data, written(64,
+                                                [](Writer& writer) {
+                                                  MemberSet::of(2).write(writer);
+                                                  write_body(writer);
+                                                })),
+            "09 00 00 03 01 04 00 05 1c 01 06 68 69");
+  BodyHead fifo;
+  fifo.number = 6;
+  fifo.service = Service::fifo;
+  fifo.after = 5;
+  EXPECT_EQ(hex(written(64, [&](Writer& writer) { write_body_head(writer, fifo, kBetaAndGamma); })),
+            "00 06 3a 01 06 01");
+}
+
+TEST(WireExamples, DaemonReportStableReady) {
+  const auto routed = [](LinkFrame type, const MemberSet& to, auto write, const auto& frame) {
+    Bytes payload(kReportBytesMax);
+    payload.resize(write(payload.data(), frame));
+    return link_frame(type, written(64, [&](Writer& writer) {
+                        to.write(writer);
+                        writer.bytes(payload);
+                      }));
+  };
+  EXPECT_EQ(routed(LinkFrame::report, MemberSet::of(0), write_report, Report{2, 300, true}),
+            "06 00 00 04 01 01 02 ac 02 01");
+  EXPECT_EQ(routed(LinkFrame::stable, kBetaAndGamma, write_stable, Stable{0, 300}), "05 00 00 05 01 06 00 ac 02");
+  EXPECT_EQ(routed(LinkFrame::ready, MemberSet::of(1), write_ready, Ready{2, 9}), "04 00 00 06 01 02 02 09");
+}
+
+TEST(WireExamples, DaemonPush) {
+  EXPECT_EQ(link_frame(LinkFrame::push, written(64,
+                                                [](Writer& writer) {
+                                                  MemberSet::of(2).write(writer);
+                                                  write_push(writer, {kNext, kView});
+                                                  write_body(writer);
+                                                })),
+            "19 00 00 07 01 04 ad 02 05 61 6c 70 68 61 ac 02 05 61 6c 70 68 61 00 05 1c 01 06 68 69");
+}
+
+TEST(WireExamples, DaemonPingAndClose) {
+  const Bytes ping = written(8, [](Writer& writer) { writer.u64(1000); });
+  EXPECT_EQ(link_frame(LinkFrame::ping, ping), "08 00 00 08 e8 03 00 00 00 00 00 00");
+  EXPECT_EQ(read_ping(ping)->token, 1000u);
+  EXPECT_EQ(link_frame(LinkFrame::close, write_link_close({14, "bad"})), "05 00 00 0a 0e 00 62 61 64");
+}
+
+std::string client_frame(const std::function<void(Bytes&)>& write) {
+  Bytes bytes;
+  write(bytes);
+  return hex(bytes);
+}
+
+TEST(WireExamples, ClientHandshake) {
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_hello(out, {1, 1, 0, "ann"});
+            }),
+            "0d 00 00 01 53 50 44 4c 01 00 01 00 00 03 61 6e 6e");
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_welcome(out, {1, "#ann#alpha"});
+            }),
+            "0d 00 00 10 01 00 0a 23 61 6e 6e 23 61 6c 70 68 61");
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_close(out, {18, "slow"});
+            }),
+            "08 00 00 11 12 00 04 00 73 6c 6f 77");
+  EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_bye(out); }), "00 00 00 07");
+  EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_ping(out, protocol::ClientFrame::ping, 1000); }),
+            "08 00 00 08 e8 03 00 00 00 00 00 00");
+}
+
+TEST(WireExamples, ClientRequests) {
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_define(out, {0, {"news"}});
+            }),
+            "07 00 00 02 00 01 04 6e 65 77 73");
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_group_request(out, protocol::ClientFrame::join, {1, "news"});
+            }),
+            "06 00 00 05 01 04 6e 65 77 73");
+  EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_reply(out, {1, 0}); }), "03 00 00 16 01 00 00");
+}
+
+TEST(WireExamples, ClientSend) {
+  protocol::Send send;
+  send.service = static_cast<std::uint8_t>(Service::agreed);
+  send.type = 7;
+  send.total = 2;
+  send.chunk = protocol::as_bytes("hi");
+  const Bytes frame = written(64, [&](Writer& writer) {
+    protocol::write_send_head(writer, send);
+    EXPECT_EQ(writer.size(), protocol::send_head_size(send));
+    writer.bytes(send.chunk);
+  });
+  EXPECT_EQ(hex(frame), "07 00 00 03 00 04 07 00 02 68 69");
+  EXPECT_TRUE(protocol::read_send(ByteView(frame).subspan(kFrameHeadBytes)));
+}
+
+TEST(WireExamples, ClientMessage) {
+  protocol::MessageHead message;
+  message.service = static_cast<std::uint8_t>(Service::agreed);
+  message.type = 7;
+  message.sender = "#ann#alpha";
+  message.groups = {"news"};
+  message.total = 2;
+  message.chunk = protocol::as_bytes("hi");
+  const Bytes frame = written(64, [&](Writer& writer) {
+    protocol::write_message_head(writer, message);
+    EXPECT_EQ(writer.size(), protocol::message_head_size(message));
+    writer.bytes(message.chunk);
+  });
+  EXPECT_EQ(hex(frame), "17 00 00 12 04 07 00 02 01 0a 23 61 6e 6e 23 61 6c 70 68 61 04 6e 65 77 73 68 69");
+  EXPECT_TRUE(protocol::read_message(ByteView(frame).subspan(kFrameHeadBytes)));
+}
+
+TEST(WireExamples, ClientView) {
+  protocol::View view;
+  view.group = "news";
+  view.id = {300, "alpha", 12};
+  view.cause = protocol::ViewCause::join;
+  view.members = {"#ann#alpha"};
+  view.changed = {"#ann#alpha"};
+  EXPECT_EQ(client_frame([&](Bytes& out) { protocol::write_view(out, view); }),
+            "28 00 00 14 04 6e 65 77 73 ac 02 05 61 6c 70 68 61 0c 01 01 0a 23 61 6e 6e 23 61 6c 70 68 61 00 01 0a 23 "
+            "61 6e 6e 23 61 6c 70 68 61");
+  EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_transitional(out, "news"); }), "05 00 00 15 04 6e 65 77 73");
+}
+
+}  // namespace
+}  // namespace spindled

@@ -1,0 +1,197 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "daemon/base/random.h"
+#include "daemon/wire/link_frames.h"
+
+namespace spindled {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+MemberSet random_set(Random& random) {
+  MemberSet set;
+  const std::uint64_t range = random.chance(0.5) ? 60 : kMembersMax;
+  for (std::uint64_t i = random.between(1, 20); i > 0; --i) set.insert(static_cast<MemberIndex>(random.below(range)));
+  return set;
+}
+
+/// Of any length that a varint can have.
+std::uint64_t random_number(Random& random) { return random.next() >> random.below(64); }
+
+BodyHead random_head(Random& random) {
+  BodyHead head;
+  head.origin = static_cast<MemberIndex>(random.below(kMembersMax));
+  head.service = static_cast<Service>(random.below(6));
+  head.message_class = static_cast<MessageClass>(random.below(3));
+  head.first = random.chance(0.5);
+  head.last = random.chance(0.5);
+  if (head.service == Service::unreliable) return head;
+  head.number = std::max<std::uint64_t>(random_number(random), 1);
+  if (head.number > 1 && random.chance(0.5)) head.after = random.between(1, head.number - 1);
+  return head;
+}
+
+Bytes encode(const BodyHead& head, const MemberSet& destinations) {
+  Bytes bytes(body_head_size(head, destinations));
+  Writer writer(bytes.data());
+  write_body_head(writer, head, destinations);
+  EXPECT_EQ(writer.size(), bytes.size());
+  return bytes;
+}
+
+TEST(WireBody, ReadsWhatWasWritten) {
+  Random random(1);
+  for (int round = 0; round < 5000; ++round) {
+    const BodyHead head = random_head(random);
+    const MemberSet destinations = random_set(random);
+    Bytes bytes = encode(head, destinations);
+    const std::size_t head_size = bytes.size();
+    bytes.resize(head_size + random.below(10), 0xee);
+    const auto body = read_body(bytes);
+    ASSERT_TRUE(body);
+    EXPECT_EQ(body->head.origin, head.origin);
+    EXPECT_EQ(body->head.number, head.number);
+    EXPECT_EQ(body->head.service, head.service);
+    EXPECT_EQ(body->head.message_class, head.message_class);
+    EXPECT_EQ(body->head.first, head.first);
+    EXPECT_EQ(body->head.last, head.last);
+    EXPECT_EQ(body->head.after, head.after);
+    EXPECT_EQ(body->content_offset, head_size);
+    EXPECT_EQ(read_destinations(*body), destinations);
+  }
+}
+
+TEST(WireBody, RefusesEveryTruncatedHead) {
+  Random random(2);
+  for (int round = 0; round < 200; ++round) {
+    const Bytes bytes = encode(random_head(random), random_set(random));
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      EXPECT_FALSE(read_body(ByteView(bytes).first(size))) << "round " << round << ", size " << size;
+    }
+  }
+}
+
+TEST(WireBody, RefusesWhatIsOutOfRange) {
+  const Bytes good{0x00, 0x01, 0x19, 0x01, 0x02};  // origin 0, number 1, reliable, first and last, to member 1
+  ASSERT_TRUE(read_body(good));
+  const auto with = [&](std::size_t at, std::uint8_t value) {
+    Bytes bytes = good;
+    bytes[at] = value;
+    return read_body(bytes);
+  };
+  EXPECT_FALSE(with(1, 0)) << "number 0 of a reliable message";
+  EXPECT_FALSE(with(2, 0x18)) << "an unreliable message with a number";
+  EXPECT_FALSE(with(2, 0x1e)) << "service 6";
+  EXPECT_FALSE(with(2, 0xd9)) << "class 3";
+  EXPECT_FALSE(with(4, 0)) << "a set with a trailing zero byte";
+  EXPECT_FALSE(with(3, 0)) << "no destinations";
+  EXPECT_FALSE(read_body(Bytes{0xf8, 0x0f, 0x01, 0x19, 0x01, 0x02})) << "origin 2,040";
+  EXPECT_FALSE(read_body(Bytes{0x00, 0x05, 0x3a, 0x01, 0x02, 0x00})) << "after itself";
+  EXPECT_FALSE(read_body(Bytes{0x00, 0x05, 0x3a, 0x01, 0x02, 0x05})) << "after number 0";
+  EXPECT_TRUE(read_body(Bytes{0x00, 0x05, 0x3a, 0x01, 0x02, 0x04})) << "after number 1";
+}
+
+TEST(WireBody, SurvivesGarbage) {
+  Random random(3);
+  for (int round = 0; round < 20000; ++round) {
+    Bytes bytes(random.below(40));
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.next());
+    const auto body = read_body(bytes);
+    if (!body) continue;
+    EXPECT_LE(body->content_offset, bytes.size());
+    EXPECT_FALSE(read_destinations(*body).empty());
+  }
+}
+
+TEST(WireRouted, ReportsReadAsWritten) {
+  Random random(4);
+  for (int round = 0; round < 1000; ++round) {
+    const Report report{static_cast<MemberIndex>(random.below(kMembersMax)), random_number(random), random.chance(0.5)};
+    Bytes bytes(kReportBytesMax);
+    bytes.resize(write_report(bytes.data(), report));
+    const auto read = read_report(bytes);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->from, report.from);
+    EXPECT_EQ(read->high, report.high);
+    EXPECT_EQ(read->congested, report.congested);
+    EXPECT_FALSE(read_report(ByteView(bytes).first(bytes.size() - 1)));
+    bytes.push_back(0);
+    EXPECT_FALSE(read_report(bytes));
+  }
+  EXPECT_FALSE(read_report(Bytes{0x01, 0x01, 0x02})) << "a flag that is neither 0 nor 1";
+  EXPECT_FALSE(read_report(Bytes{0xf8, 0x0f, 0x01, 0x00})) << "member 2,040";
+}
+
+TEST(WireRouted, StableAndReadyReadAsWritten) {
+  Random random(5);
+  for (int round = 0; round < 1000; ++round) {
+    const auto from = static_cast<MemberIndex>(random.below(kMembersMax));
+    const std::uint64_t line = random_number(random);
+    Bytes bytes(kReportBytesMax);
+    bytes.resize(write_stable(bytes.data(), {from, line}));
+    const auto stable = read_stable(bytes);
+    ASSERT_TRUE(stable);
+    EXPECT_EQ(stable->from, from);
+    EXPECT_EQ(stable->line, line);
+    bytes.resize(kReportBytesMax);
+    bytes.resize(write_ready(bytes.data(), {from, line}));
+    const auto ready = read_ready(bytes);
+    ASSERT_TRUE(ready);
+    EXPECT_EQ(ready->from, from);
+    EXPECT_EQ(ready->line, line);
+    bytes.push_back(0);
+    EXPECT_FALSE(read_stable(bytes));
+    EXPECT_FALSE(read_ready(bytes));
+  }
+}
+
+TEST(WireRouted, PushReadsAsWrittenAndLeavesTheBody) {
+  const Push push{{std::uint64_t{1} << 63, "alpha"}, {7, std::string(64, 'b')}};
+  Bytes bytes(push_size(push));
+  Writer writer(bytes.data());
+  write_push(writer, push);
+  ASSERT_EQ(writer.size(), bytes.size());
+  bytes.insert(bytes.end(), {1, 2, 3});
+  ByteView rest;
+  const auto read = read_push(bytes, rest);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->proposal, push.proposal);
+  EXPECT_EQ(read->old_view, push.old_view);
+  EXPECT_EQ(Bytes(rest.begin(), rest.end()), (Bytes{1, 2, 3}));
+  for (std::size_t size = 0; size < bytes.size() - 3; ++size) {
+    EXPECT_FALSE(read_push(ByteView(bytes).first(size), rest)) << size;
+  }
+}
+
+TEST(WireNeighbour, ViewIds) {
+  const ViewId id{300, "alpha"};
+  EXPECT_EQ(to_string(id), "300@alpha");
+  Bytes bytes = write_view_id(id);
+  EXPECT_EQ(read_view_id(bytes), id);
+  bytes.push_back(0);
+  EXPECT_FALSE(read_view_id(bytes));
+  EXPECT_FALSE(read_view_id(write_view_id({1, ""})));
+  EXPECT_FALSE(read_view_id(write_view_id({1, "a b"})));
+  EXPECT_FALSE(read_view_id(write_view_id({1, std::string(65, 'a')})));
+}
+
+TEST(WireNeighbour, PingsHaveEightBytes) {
+  EXPECT_EQ(read_ping(Bytes{1, 2, 0, 0, 0, 0, 0, 0})->token, 0x201u);
+  EXPECT_FALSE(read_ping(Bytes(7)));
+  EXPECT_FALSE(read_ping(Bytes(9)));
+}
+
+TEST(WireNeighbour, CloseTextsAreBoundedAndFitForALog) {
+  const auto close = read_link_close(write_link_close({14, "why\nnot"}));
+  ASSERT_TRUE(close);
+  EXPECT_EQ(close->code, 14);
+  EXPECT_EQ(close->text, "why?not");
+  EXPECT_EQ(read_link_close(write_link_close({1, std::string(5000, 'x')}))->text, std::string(1024, 'x'));
+  EXPECT_FALSE(read_link_close(Bytes(2 + 1025)));
+  EXPECT_FALSE(read_link_close(Bytes(1)));
+}
+
+}  // namespace
+}  // namespace spindled
