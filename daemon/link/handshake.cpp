@@ -1,0 +1,78 @@
+#include "daemon/link/handshake.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <tuple>
+
+#include "daemon/link/link_limits.h"
+
+namespace spindled {
+
+namespace {
+
+/// A stranger's cluster name may be any bytes; it must not be able to begin a line of the log.
+std::string printable(std::string_view text) {
+  std::string result(text);
+  std::replace_if(
+      result.begin(), result.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return result;
+}
+
+}  // namespace
+
+std::uint64_t settings_digest(const NodeConfig& config) {
+  std::uint64_t digest = 0xcbf29ce484222325;
+  for (const std::uint64_t value : std::initializer_list<std::uint64_t>{
+           kControlFrameBytesMax, kFragmentBytesMax, kDataFrameBytesMax, kMembersMax, config.first_number}) {
+    for (int shift = 0; shift < 64; shift += 8) {
+      digest ^= (value >> shift) & 0xff;
+      digest *= 0x100000001b3;
+    }
+  }
+  return digest;
+}
+
+LinkHello make_hello(const NodeConfig& config) {
+  LinkHello hello;
+  hello.cluster = config.cluster;
+  hello.daemon = {config.name, config.incarnation};
+  hello.settings_digest = settings_digest(config);
+  return hello;
+}
+
+Result<void> check_hello(const LinkHello& own, const LinkHello& peer) {
+  // In an order that both sides share, so that the texts are the same.
+  const auto key = [](const LinkHello& hello) {
+    return std::tie(hello.daemon, hello.cluster, hello.version_min, hello.version_max, hello.settings_digest);
+  };
+  const bool own_first = key(own) <= key(peer);
+  const LinkHello& a = own_first ? own : peer;
+  const LinkHello& b = own_first ? peer : own;
+
+  if (std::max(a.version_min, b.version_min) > std::min(a.version_max, b.version_max)) {
+    return fail(Errc::version_mismatch,
+                fmt::format("{} speaks versions {} to {}, {} speaks {} to {}", a.daemon.name, a.version_min,
+                            a.version_max, b.daemon.name, b.version_min, b.version_max));
+  }
+  if (a.cluster != b.cluster) {
+    return fail(Errc::cluster_mismatch, fmt::format("{} belongs to cluster '{}', {} to '{}'", a.daemon.name,
+                                                    printable(a.cluster), b.daemon.name, printable(b.cluster)));
+  }
+  if (a.daemon == b.daemon) {
+    return fail(Errc::name_conflict, fmt::format("the address leads {} back to itself", a.daemon.name));
+  }
+  if (a.daemon.name == b.daemon.name) {
+    return fail(Errc::name_conflict, fmt::format("two daemons are named {}: incarnations {:016x} and {:016x}",
+                                                 a.daemon.name, a.daemon.incarnation, b.daemon.incarnation));
+  }
+  if (a.settings_digest != b.settings_digest) {
+    return fail(Errc::settings_mismatch,
+                fmt::format("the digest of settings that must agree is {:016x} at {}, {:016x} at {}", a.settings_digest,
+                            a.daemon.name, b.settings_digest, b.daemon.name));
+  }
+  return {};
+}
+
+}  // namespace spindled

@@ -1,0 +1,21 @@
+// What two daemons must agree on before a link between them is used.
+#pragma once
+
+#include "daemon/base/result.h"
+#include "daemon/node/config.h"
+#include "daemon/wire/control.h"
+
+namespace spindled {
+
+/// A digest of everything that two daemons of one cluster must have in common beside the protocol version: the limits
+/// compiled into them, which one would exceed and the other enforce, and the number that counting starts at. FNV-1a
+/// over the values as little-endian 64-bit words, in the order of the function body.
+std::uint64_t settings_digest(const NodeConfig& config);
+
+/// What this daemon says of itself.
+LinkHello make_hello(const NodeConfig& config);
+
+/// Nothing where the two fit together, else why not. Symmetric: both sides find the same code and the same text.
+Result<void> check_hello(const LinkHello& own, const LinkHello& peer);
+
+}  // namespace spindled

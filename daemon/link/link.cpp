@@ -1,0 +1,137 @@
+#include "daemon/link/link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "daemon/base/check.h"
+#include "daemon/link/link_limits.h"
+
+namespace spindled {
+
+Link::Link(Context& context, Driver& driver, ConnectionId connection, std::string address, bool dialled, Time now)
+    : context_(context),
+      driver_(driver),
+      connection_(connection),
+      address_(std::move(address)),
+      dialled_(dialled),
+      phase_(dialled ? LinkPhase::dialling : LinkPhase::handshake),
+      queue_(context.slabs),
+      last_heard_(now) {}
+
+void Link::enter(LinkPhase phase) {
+  SPINDLE_CHECK(may_follow(phase_, phase));
+  phase_ = phase;
+}
+
+std::span<std::uint8_t> Link::read_space() { return input_.prepare(context_.read_arena, wanted_); }
+
+void Link::handle_read(Time now, std::size_t bytes) {
+  input_.commit(context_.read_arena, bytes);
+  bytes_in_ += bytes;
+  context_.counters.add(Counter::link_bytes_in, bytes);
+  if (bytes != 0) last_heard_ = now;
+}
+
+Result<std::optional<Link::Frame>> Link::next_frame() {
+  wanted_ = 0;
+  const std::optional<FrameHead> head = spindle::protocol::read_frame_head(input_.unread());
+  if (!head) return std::nullopt;
+  if (Result<void> good = check_head(*head); !good) return tl::unexpected<Error>(good.error());
+  if (input_.unread().size() < kFrameHeadBytes + head->length) {
+    wanted_ = kFrameHeadBytes + head->length;
+    return std::nullopt;
+  }
+  input_.skip(kFrameHeadBytes);
+  ++frames_in_;
+  context_.counters.add(Counter::link_frames_in);
+  return Frame{static_cast<LinkFrame>(head->type), input_.take(head->length)};
+}
+
+Result<void> Link::check_head(const FrameHead& head) const {
+  const auto type = static_cast<LinkFrame>(head.type);
+  std::size_t limit = frame_bytes_max(type);
+  if (limit == 0) return fail(Errc::malformed_frame, fmt::format("there is no frame of type {}", head.type));
+  if (phase_ == LinkPhase::handshake && type != LinkFrame::control && type != LinkFrame::close) {
+    return fail(Errc::unexpected_frame, fmt::format("a frame of type {} came before the handshake", head.type));
+  }
+  if (!is_established()) limit = std::min(limit, kHandshakeFrameBytesMax);
+  if (head.length > limit) {
+    return fail(Errc::frame_too_large,
+                fmt::format("a frame of type {} has {} bytes, the limit is {}", head.type, head.length, limit));
+  }
+  return {};
+}
+
+/// Whether a frame may be queued. A link that must be closed is closed at the end of the turn, not under the feet of
+/// whoever is sending.
+bool Link::make_room(std::size_t body_bytes) {
+  if (overflowed_ || queue_.bytes() + kFrameHeadBytes + body_bytes > kLinkQueueBytesMax) {
+    overflowed_ = true;
+    return false;
+  }
+  ++frames_out_;
+  return true;
+}
+
+void Link::send_control(LinkFrame type, ByteView body) {
+  SPINDLE_CHECK(body.size() <= frame_bytes_max(type));
+  if (make_room(body.size())) queue_.append_control(type, body);
+}
+
+void Link::send_control(LinkFrame type, const Slice& body) {
+  SPINDLE_CHECK(body.size() <= frame_bytes_max(type));
+  if (make_room(body.size())) queue_.append_control(type, body);
+}
+
+void Link::send(LinkFrame type, ByteView prefix, const Slice& head, const Slice& tail) {
+  const std::size_t length = prefix.size() + head.size() + tail.size();
+  SPINDLE_CHECK(length <= frame_bytes_max(type));
+  if (make_room(length)) queue_.append(type, prefix, head, tail);
+}
+
+void Link::send_close(const LinkClose& close) {
+  queue_.drop_data();
+  queue_.append_control(LinkFrame::close, ByteView(write_link_close(close)));
+  ++frames_out_;
+}
+
+bool Link::write() {
+  std::array<ByteView, kGatherBuffersMax> buffers;
+  while (!blocked_ && !queue_.empty()) {
+    const std::size_t count = queue_.gather(buffers);
+    std::size_t offered = 0;
+    for (std::size_t i = 0; i < count; ++i) offered += buffers[i].size();
+    const std::size_t taken = driver_.write(connection_, std::span(buffers).first(count));
+    SPINDLE_CHECK(taken <= offered);
+    queue_.consume(taken);
+    bytes_out_ += taken;
+    context_.counters.add(Counter::link_bytes_out, taken);
+    blocked_ = taken < offered;
+  }
+  return queue_.empty();
+}
+
+void Link::send_ping(Time now) {
+  first_ping_ = std::min(first_ping_, now);
+  std::array<std::uint8_t, kPingFrameBytes> body;
+  Writer writer(body.data());
+  writer.u64(static_cast<std::uint64_t>(now.time_since_epoch().count()));
+  send_control(LinkFrame::ping, body);
+}
+
+bool Link::handle_pong(Time now, const Ping& pong) {
+  const Time sent{Duration(static_cast<Duration::rep>(pong.token))};
+  if (sent < first_ping_ || sent > now) return false;
+  // RFC 6298, the smoothed estimate. A sample of zero, which a virtual clock can give, still counts as measured.
+  const Duration sample = std::max<Duration>(now - sent, 1ns);
+  round_trip_ = round_trip_ == Duration::zero() ? sample : std::max<Duration>((7 * round_trip_ + sample) / 8, 1ns);
+  return true;
+}
+
+Time Link::silent_at() const { return last_heard_ + context_.config.link.liveness_timeout; }
+
+void Link::excuse(Time now, Duration lapse) { last_heard_ = std::min(now, last_heard_ + lapse); }
+
+}  // namespace spindled

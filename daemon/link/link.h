@@ -1,0 +1,113 @@
+// One connection between this daemon and another: framing, output, liveness, round-trip time. What frames mean, and
+// which connection becomes the link of a pair, is decided in `links.h`.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "daemon/base/context.h"
+#include "daemon/base/input_buffer.h"
+#include "daemon/base/result.h"
+#include "daemon/link/link_phase.h"
+#include "daemon/link/link_queue.h"
+#include "daemon/node/driver.h"
+#include "daemon/wire/control.h"
+
+namespace spindled {
+
+class Link {
+ public:
+  struct Frame {
+    LinkFrame type{};
+    Slice body;
+  };
+
+  /// `dialled`: by this side. The phase is `dialling` then, else `handshake`.
+  Link(Context& context, Driver& driver, ConnectionId connection, std::string address, bool dialled, Time now);
+
+  ConnectionId connection() const { return connection_; }
+  const std::string& address() const { return address_; }
+  bool dialled() const { return dialled_; }
+
+  LinkPhase phase() const { return phase_; }
+  /// Checked against the table of allowed transitions.
+  void enter(LinkPhase phase);
+  bool is_established() const { return phase_ == LinkPhase::established; }
+
+  const DaemonId& peer() const { return peer_; }
+  void set_peer(DaemonId peer) { peer_ = std::move(peer); }
+
+  // Input. `read_space`, `handle_read`, then `next_frame` until it has none.
+
+  std::span<std::uint8_t> read_space();
+  void handle_read(Time now, std::size_t bytes);
+  /// Forgets what was read and not taken.
+  void discard_input() {
+    input_.clear();
+    wanted_ = 0;
+  }
+  /// The next whole frame. An error for one that is too large, does not exist, or is out of place in this phase.
+  Result<std::optional<Frame>> next_frame();
+
+  // Output.
+
+  void send_control(LinkFrame type, ByteView body);
+  void send_control(LinkFrame type, const Slice& body);
+  void send(LinkFrame type, ByteView prefix, const Slice& head, const Slice& tail);
+  void drop_queued() { queue_.drop_data(); }
+  /// Replaces the data that waits by the last frame, whatever the length of the queue.
+  void send_close(const LinkClose& close);
+  /// Writes what can be written; true when nothing is left.
+  bool write();
+  void handle_writable() { blocked_ = false; }
+  /// The queue exceeded kLinkQueueBytesMax: frames are dropped from then on, and the link must be closed.
+  bool overflowed() const { return overflowed_; }
+  const LinkQueue& queue() const { return queue_; }
+
+  // Liveness.
+
+  void send_ping(Time now);
+  /// Takes a sample of the round-trip time, if the token can be one of ours.
+  bool handle_pong(Time now, const Ping& pong);
+  /// When the peer counts as silent if nothing more is heard.
+  Time silent_at() const;
+  /// This side was not listening for `lapse`: that is not the peer's silence.
+  void excuse(Time now, Duration lapse);
+  /// Smoothed; zero until measured.
+  Duration round_trip() const { return round_trip_; }
+
+  Time up_since() const { return up_since_; }
+  void set_up_since(Time now) { up_since_ = now; }
+  std::uint64_t bytes_in() const { return bytes_in_; }
+  std::uint64_t bytes_out() const { return bytes_out_; }
+  std::uint64_t frames_in() const { return frames_in_; }
+  std::uint64_t frames_out() const { return frames_out_; }
+
+ private:
+  Result<void> check_head(const FrameHead& head) const;
+  bool make_room(std::size_t body_bytes);
+
+  Context& context_;
+  Driver& driver_;
+  const ConnectionId connection_;
+  const std::string address_;
+  const bool dialled_;
+  LinkPhase phase_;
+  DaemonId peer_;
+
+  InputBuffer input_;
+  std::size_t wanted_ = 0;  // bytes of the frame at the front of `input_`, 0: not known
+  LinkQueue queue_;
+  bool blocked_ = false;  // the last write was short
+  bool overflowed_ = false;
+
+  Time last_heard_;
+  Time first_ping_ = kNever;
+  Duration round_trip_{};
+
+  Time up_since_{};
+  std::uint64_t bytes_in_ = 0, bytes_out_ = 0;
+  std::uint64_t frames_in_ = 0, frames_out_ = 0;
+};
+
+}  // namespace spindled

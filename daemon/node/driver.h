@@ -1,0 +1,44 @@
+// The sans-I/O boundary: what a Node asks of the world around it. Two drivers exist, `daemon/net` with real sockets and
+// `tests/sim` with a virtual clock.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "daemon/base/slab.h"
+#include "daemon/base/time.h"
+
+namespace spindled {
+
+/// Names one connection for as long as the driver lives; never reused.
+enum class ConnectionId : std::uint64_t {};
+
+/// What a connection that somebody opened to this daemon is for, told by the point that it arrived at.
+enum class Port : std::uint8_t { link, client, admin };
+
+/// Implemented by the driver, called by the Node from within its `handle_*` functions. No call may call back into the
+/// Node; what follows from it comes as a later input.
+class Driver {
+ public:
+  virtual ~Driver() = default;
+
+  /// Starts to open a link to `address` ("host:port"). The outcome comes as `handle_connected` or `handle_closed`.
+  virtual ConnectionId dial(std::string_view address) = 0;
+
+  /// Writes from the front of `buffers` what can be written without waiting; returns how many bytes were taken. Where
+  /// that is fewer than given, `handle_writable` follows once there is room. A connection that fails takes nothing;
+  /// `handle_closed` follows.
+  virtual std::size_t write(ConnectionId connection, std::span<const ByteView> buffers) = 0;
+
+  /// Closes once what `write` took is on its way. The Node hears of this connection no more.
+  virtual void close(ConnectionId connection) = 0;
+
+  /// Stops or resumes reading; a connection starts with reading on.
+  virtual void set_reading(ConnectionId connection, bool on) = 0;
+
+  /// Call `handle_time` at `deadline` or soon after. Replaces the deadline given before; kNever for none.
+  virtual void wake_at(Time deadline) = 0;
+};
+
+}  // namespace spindled
