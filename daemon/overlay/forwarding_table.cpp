@@ -1,0 +1,29 @@
+#include "daemon/overlay/forwarding_table.h"
+
+#include <optional>
+
+#include "daemon/overlay/shortest_paths.h"
+
+namespace spindled {
+
+ForwardingTable::ForwardingTable(const View& view, const std::map<DaemonId, LinkId>& neighbours)
+    : view_(view.id), self_(view.self), members_(MemberSet::first(view.size())) {
+  const ShortestPaths paths(Adjacency(view.size(), view.edges), view.self);
+  std::vector<MemberSet> masks(view.size());
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    const MemberIndex hop = paths.next_hop(static_cast<MemberIndex>(i));
+    if (hop != ShortestPaths::kNone) masks[hop].insert(static_cast<MemberIndex>(i));
+  }
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    if (masks[i].empty()) continue;
+    const auto link = neighbours.find(view.members[i]);
+    if (link == neighbours.end()) continue;
+    hops_.push_back({link->second, static_cast<MemberIndex>(i), std::move(masks[i])});
+  }
+}
+
+void ForwardingTable::remove(LinkId link) {
+  std::erase_if(hops_, [&](const Hop& hop) { return hop.link == link; });
+}
+
+}  // namespace spindled

@@ -1,0 +1,29 @@
+// What the overlay bounds, and by how much.
+#pragma once
+
+#include <cstddef>
+
+#include "daemon/base/member_set.h"
+#include "daemon/base/time.h"
+#include "daemon/wire/link_frames.h"
+
+namespace spindled {
+
+/// Frames of views that this daemon has yet to install, over all links; a link that brings more is closed.
+inline constexpr std::size_t kEarlyBytesMax = 16u << 20;
+
+/// Queued data bytes beyond which a link gets no unreliable messages.
+inline constexpr std::size_t kUnreliableQueueBytes = 256u << 10;
+
+/// Daemons that the link-state database knows of: those of one view, and as many that are gone and have not aged out.
+inline constexpr std::size_t kLinkStatesMax = 2 * kMembersMax;
+
+/// A daemon advertises its links at most this often; what changes meanwhile goes into one advertisement.
+inline constexpr Duration kAdvertisementSpacing = 20ms;
+
+/// An advertisement that was not repeated for so many refresh intervals is forgotten.
+inline constexpr int kRefreshesMissedMax = 3;
+
+static_assert(kEarlyBytesMax > 16 * kDataFrameBytesMax, "the largest frames fit many times");
+
+}  // namespace spindled

@@ -1,0 +1,263 @@
+// Link state, and the life of a view; `overlay_frames.cpp` has the way of frames.
+#include "daemon/overlay/overlay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "daemon/base/check.h"
+#include "daemon/overlay/shortest_paths.h"
+
+namespace spindled {
+
+Overlay::Overlay(Context& context, Links& links)
+    : context_(context),
+      links_(links),
+      log_(context.log_sink, "overlay"),
+      database_({context.config.name, context.config.incarnation}, context.config.view.refresh_interval) {}
+
+void Overlay::attach(ViewFrames& view, StreamFrames& streams) {
+  view_ = &view;
+  streams_ = &streams;
+}
+
+void Overlay::start(Time now) {
+  SPINDLE_CHECK(view_ != nullptr && streams_ != nullptr);
+  sweep_at_ = now + context_.config.view.refresh_interval;
+  update_own_links(now);
+  advertise(now);
+}
+
+void Overlay::handle_time(Time now) {
+  if (database_.own().next_deadline() <= now) {
+    update_own_links(now);
+    advertise(now);
+  }
+  if (sweep_at_ <= now) {
+    sweep_at_ = now + context_.config.view.refresh_interval;
+    if (database_.expire(now)) topology_changed(now);
+  }
+}
+
+Time Overlay::next_deadline() const { return std::min(database_.own().next_deadline(), sweep_at_); }
+
+// Links.
+
+Overlay::Neighbour& Overlay::at(LinkId link) {
+  const auto index = static_cast<std::size_t>(link);
+  if (index >= neighbours_.size()) neighbours_.resize(index + 1);
+  return neighbours_[index];
+}
+
+template <typename Visit>
+void Overlay::for_each_up(Visit&& visit) const {
+  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
+    if (neighbours_[i].up) visit(static_cast<LinkId>(i), neighbours_[i]);
+  }
+}
+
+std::map<DaemonId, LinkId> Overlay::neighbours_by_id() const {
+  std::map<DaemonId, LinkId> links;
+  for_each_up([&](LinkId link, const Neighbour& neighbour) { links[neighbour.peer] = link; });
+  return links;
+}
+
+void Overlay::link_up(Time now, LinkId link) {
+  const LinkInfo info = links_.info(link);
+  Neighbour& neighbour = at(link);
+  neighbour = Neighbour{};
+  neighbour.up = true;
+  neighbour.peer = info.peer;
+  neighbour.weight = LinkWeight(info.configured_weight);
+  neighbour.weight.update(info.round_trip);
+  database_.peer_connected(info.peer);
+  send(link, database_.summary());
+  update_own_links(now);
+  advertise(now);
+  view_->link_changed(now, link, true);
+  topology_changed(now);
+}
+
+void Overlay::link_down(Time now, LinkId link, const Error&) {
+  Neighbour& neighbour = at(link);
+  if (!neighbour.up) return;
+  const std::string name = neighbour.peer.name;
+  neighbour = Neighbour{};
+  routes_.remove(link);
+  if (recovery_) recovery_->remove(link);
+  early_.drop_link(link);
+  database_.own().neighbour_lost(now, name);
+  update_own_links(now);
+  advertise(now);
+  view_->link_changed(now, link, false);
+  topology_changed(now);
+}
+
+void Overlay::round_trip_changed(Time now, LinkId link) {
+  Neighbour& neighbour = at(link);
+  if (!neighbour.up || !neighbour.weight.update(links_.round_trip(link))) return;
+  update_own_links(now);
+  advertise(now);
+  topology_changed(now);
+}
+
+void Overlay::update_own_links(Time now) {
+  std::map<std::string, AdvertisedLink> own;  // by neighbour
+  for_each_up([&](LinkId link, const Neighbour& neighbour) {
+    const auto round_trip = std::chrono::duration_cast<std::chrono::microseconds>(links_.round_trip(link)).count();
+    AdvertisedLink& advertised = own[neighbour.peer.name];
+    advertised.neighbour = neighbour.peer.name;
+    advertised.neighbour_incarnation = neighbour.peer.incarnation;
+    advertised.weight = neighbour.weight.value();
+    advertised.round_trip_us = static_cast<std::uint32_t>(std::min<std::int64_t>(round_trip, UINT32_MAX));
+  });
+  std::vector<AdvertisedLink> links;
+  for (auto& [name, link] : own) links.push_back(std::move(link));
+  database_.own().set_links(now, std::move(links));
+  reachable_.reset();
+}
+
+void Overlay::advertise(Time now) {
+  const LinkState* state = database_.own().take_due(now);
+  if (state == nullptr) return;
+  flood(*state, std::nullopt);
+  topology_changed(now);
+}
+
+void Overlay::topology_changed(Time now) {
+  reachable_.reset();
+  view_->topology_changed(now);
+}
+
+// Control messages.
+
+Slice Overlay::encode(const ControlMessage& message) {
+  const std::vector<std::uint8_t> bytes = encode_control(message);
+  if (bytes.size() > kControlFrameBytesMax) {
+    log_.error("a control message of {} bytes is not sent: the limit is {}", bytes.size(), kControlFrameBytesMax);
+    return {};
+  }
+  return context_.arena.copy(bytes);
+}
+
+void Overlay::send_encoded(LinkId link, const Slice& encoded) {
+  if (!encoded.empty()) links_.send_control(link, encoded);
+}
+
+void Overlay::flood(const ControlMessage& message, std::optional<LinkId> except) {
+  const Slice encoded = encode(message);
+  for_each_up([&](LinkId link, const Neighbour&) {
+    if (link != except) send_encoded(link, encoded);
+  });
+}
+
+void Overlay::send(LinkId link, const ControlMessage& message) {
+  if (at(link).up) send_encoded(link, encode(message));
+}
+
+void Overlay::control_received(Time now, LinkId link, Slice body) {
+  Result<ControlMessage> message = decode_control(body.view());
+  if (!message) {
+    links_.close(now, link, message.error());
+  } else if (auto* state = std::get_if<LinkState>(&*message)) {
+    link_state_received(now, link, std::move(*state), body);
+  } else if (const auto* summary = std::get_if<LinkStateSummary>(&*message)) {
+    summary_received(link, *summary);
+  } else if (std::holds_alternative<LinkHello>(*message)) {
+    links_.close(now, link, {Errc::unexpected_frame, "a second link hello"});
+  } else {
+    view_->control_received(now, link, std::move(*message));
+  }
+}
+
+void Overlay::link_state_received(Time now, LinkId link, LinkState state, const Slice& encoded) {
+  const DaemonId origin = state.origin;
+  const LinkStateDatabase::Outcome outcome = database_.accept(now, std::move(state));
+  switch (outcome) {
+    case LinkStateDatabase::Outcome::refreshed:
+    case LinkStateDatabase::Outcome::changed:
+      for_each_up([&](LinkId other, const Neighbour&) {
+        if (other != link) send_encoded(other, encoded);
+      });
+      reachable_.reset();
+      if (outcome == LinkStateDatabase::Outcome::changed) topology_changed(now);
+      return;
+    case LinkStateDatabase::Outcome::own:
+      advertise(now);
+      return;
+    case LinkStateDatabase::Outcome::name_conflict:
+      if (conflict_incarnation_ == origin.incarnation) return;
+      conflict_incarnation_ = origin.incarnation;
+      log_.warning("another daemon named {} is or was about: incarnation {:x}, this one is {:x}", origin.name,
+                   origin.incarnation, context_.config.incarnation);
+      return;
+    case LinkStateDatabase::Outcome::full:
+      if (std::exchange(complained_of_size_, true)) return;
+      log_.warning("there is no room for more than {} daemons: {} is ignored", kLinkStatesMax, origin.name);
+      return;
+    case LinkStateDatabase::Outcome::old:
+      return;
+  }
+}
+
+void Overlay::summary_received(LinkId link, const LinkStateSummary& summary) {
+  for (const LinkState& state : database_.lacking(summary)) send(link, state);
+}
+
+Topology Overlay::reachable() const {
+  if (!reachable_) reachable_ = database_.reachable();
+  return *reachable_;
+}
+
+Duration Overlay::longest_round_trip() const {
+  const Topology topology = reachable();
+  const auto self = std::lower_bound(topology.members.begin(), topology.members.end(), database_.self());
+  SPINDLE_CHECK(self != topology.members.end() && *self == database_.self());
+  const ShortestPaths paths(Adjacency(topology.members.size(), topology.edges),
+                            static_cast<MemberIndex>(self - topology.members.begin()));
+  return std::chrono::microseconds(paths.longest_round_trip_us());
+}
+
+// The life of a view.
+
+void Overlay::freeze() {
+  frozen_ = true;
+  recovery_.reset();
+  // What waits would be rejected where it goes to, with the view's own markers.
+  for_each_up([&](LinkId link, const Neighbour&) { links_.drop_queued(link); });
+  for (Neighbour& neighbour : neighbours_) neighbour.marked = false;
+}
+
+void Overlay::use_recovery_routes(const View& view) { recovery_.emplace(view, neighbours_by_id()); }
+
+void Overlay::install(Time, const View& view) {
+  if (recovery_ && recovery_->view() == view.id) {
+    routes_ = std::move(*recovery_);  // without the links that went down since
+  } else {
+    routes_ = ForwardingTable(view, neighbours_by_id());
+  }
+  recovery_.reset();
+  view_marker_ = write_view_id(view.id);
+  frozen_ = false;
+  releasing_ = false;
+  context_.counters.add(Counter::data_dropped_frozen, early_.drop_below(view.id));
+  for (Neighbour& neighbour : neighbours_) {
+    neighbour.marked = false;
+    if (neighbour.incoming != Incoming::unnamed) neighbour.incoming = relation_to(neighbour.incoming_view);
+  }
+}
+
+void Overlay::release_early(Time now) {
+  releasing_ = true;
+  const ViewId view = routes_.view();
+  for (EarlyFrames::Frame& frame : early_.take(view)) {
+    // A frame before this one may have closed its link or, through the layers above, ended the view.
+    if (frozen_ || routes_.view() != view) {
+      context_.counters.add(Counter::data_dropped_frozen);
+    } else if (at(frame.link).up) {
+      route_stream_frame(now, frame.link, frame.type, frame.body);
+    }
+  }
+}
+
+}  // namespace spindled

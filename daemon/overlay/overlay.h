@@ -1,0 +1,139 @@
+// The overlay: knows the daemons and links that exist (link state), and moves frames over them.
+//
+// A newcomer reads this class first. Underneath are LinkStateDatabase (what is known), ShortestPaths and
+// ForwardingTable (where frames go), and `link/` (one neighbour each).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "daemon/base/context.h"
+#include "daemon/link/links.h"
+#include "daemon/order/stream_transport.h"
+#include "daemon/overlay/early_frames.h"
+#include "daemon/overlay/forwarding_table.h"
+#include "daemon/overlay/link_state_database.h"
+#include "daemon/overlay/link_weight.h"
+#include "daemon/overlay/stream_frames.h"
+#include "daemon/overlay/topology.h"
+#include "daemon/view/view.h"
+#include "daemon/view/view_transport.h"
+
+namespace spindled {
+
+class Overlay final : public LinkEvents, public StreamTransport, public ViewTransport {
+ public:
+  Overlay(Context& context, Links& links);
+  /// Before `start`: where frames go up to. Both outlive the overlay.
+  void attach(ViewFrames& view, StreamFrames& streams);
+  void start(Time now);
+
+  // ViewTransport, for view agreement; `view_transport.h` says what each does.
+  void flood(const ControlMessage& message, std::optional<LinkId> except) override;
+  void send(LinkId link, const ControlMessage& message) override;
+  Topology reachable() const override;
+  Duration longest_round_trip() const override;
+  void freeze() override;
+  void use_recovery_routes(const View& view) override;
+  void send_push(const Push& push, const MemberSet& to, const Slice& head, const Slice& tail) override;
+  /// Opens the view for sending and forwarding. Frames for this daemon, early ones too, are held until `release_early`:
+  /// view agreement calls `install`, then lets the streams open the view (they may send), then calls `release_early`.
+  void install(Time now, const View& view) override;
+  void release_early(Time now) override;
+
+  // StreamTransport, for the streams; `stream_transport.h` says what each does. Nothing happens while frozen.
+  void multicast(const MemberSet& to, const Slice& head, const Slice& tail) override;
+  void multicast_unreliable(const MemberSet& to, const Slice& head, const Slice& tail) override;
+  void send_report(MemberIndex to, const Report& report) override;
+  void send_stable(const MemberSet& to, const Stable& stable) override;
+  void send_ready(MemberIndex to, const Ready& ready) override;
+
+  // Input from the driver's clock.
+  void handle_time(Time now);
+  Time next_deadline() const;
+
+  // What the administrator sees.
+  const LinkStateDatabase& database() const { return database_; }
+  const ForwardingTable& routes() const { return routes_; }
+
+  // LinkEvents
+  void link_up(Time now, LinkId link) override;
+  void link_down(Time now, LinkId link, const Error& reason) override;
+  void frame_received(Time now, LinkId link, LinkFrame type, Slice body) override;
+  void round_trip_changed(Time now, LinkId link) override;
+
+ private:
+  /// What the frames that come in on a link are sent in.
+  enum class Incoming : std::uint8_t {
+    unnamed,  // nothing yet: no `view` frame has come
+    current,  // the installed view
+    early,    // a view that this daemon may be about to install
+    outdated,
+  };
+
+  /// A link that is up, by LinkId.
+  struct Neighbour {
+    bool up = false;
+    DaemonId peer;
+    LinkWeight weight;
+    bool marked = false;  // a `view` frame has named the installed view on the link
+    Incoming incoming = Incoming::unnamed;
+    ViewId incoming_view;
+  };
+
+  Neighbour& at(LinkId link);
+  template <typename Visit>
+  void for_each_up(Visit&& visit) const;
+  std::map<DaemonId, LinkId> neighbours_by_id() const;
+
+  // Link state.
+  void control_received(Time now, LinkId link, Slice body);
+  void link_state_received(Time now, LinkId link, LinkState state, const Slice& encoded);
+  void summary_received(LinkId link, const LinkStateSummary& summary);
+  /// Tells the database what this daemon's links are now.
+  void update_own_links(Time now);
+  /// Floods this daemon's advertisement if it is due.
+  void advertise(Time now);
+  void topology_changed(Time now);
+  void send_encoded(LinkId link, const Slice& encoded);
+  Slice encode(const ControlMessage& message);
+
+  // Frames.
+  void view_named(Time now, LinkId link, const Slice& body);
+  Incoming relation_to(const ViewId& view) const;
+  void stream_frame_received(Time now, LinkId link, LinkFrame type, Slice body);
+  void route_stream_frame(Time now, LinkId link, LinkFrame type, const Slice& body);
+  void hand_up(Time now, LinkId link, LinkFrame type, Slice payload);
+  void push_received(Time now, LinkId link, const Slice& body);
+  /// The routes that pushes under `proposal` take; nullptr where it is neither being recovered nor installed.
+  const ForwardingTable* routes_of(const ViewId& proposal) const;
+  void relay(const ForwardingTable& routes, LinkId from, LinkFrame type, const MemberSet& to, const Slice& payload);
+  void send_small(LinkFrame type, MemberSet to, ByteView payload);
+  void send_routed(LinkId link, LinkFrame type, const MemberSet& to, ByteView payload, const Slice& head,
+                   const Slice& tail);
+  void mark(LinkId link);
+  void close_malformed(Time now, LinkId link, std::string_view what);
+
+  Context& context_;
+  Links& links_;
+  const Log log_;
+  ViewFrames* view_ = nullptr;
+  StreamFrames* streams_ = nullptr;
+
+  LinkStateDatabase database_;
+  std::vector<Neighbour> neighbours_;          // by LinkId
+  mutable std::optional<Topology> reachable_;  // computed when asked for
+  Time sweep_at_ = kNever;                     // when old entries of the database are looked for
+  std::uint64_t conflict_incarnation_ = 0;     // of the last daemon complained of that has this one's name
+  bool complained_of_size_ = false;
+
+  bool frozen_ = true;
+  bool releasing_ = true;   // frames of the installed view are handed up; false between `install` and `release_early`
+  ForwardingTable routes_;  // of the installed view
+  std::vector<std::uint8_t> view_marker_;    // its `view` frame
+  std::optional<ForwardingTable> recovery_;  // of the view that recovery goes on for
+  EarlyFrames early_;
+};
+
+}  // namespace spindled

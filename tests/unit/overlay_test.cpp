@@ -1,0 +1,321 @@
+// Three overlays in a line, alpha - beta - gamma, over real links in memory; the layers above are the test's.
+#include "daemon/overlay/overlay.h"
+
+#include <gtest/gtest.h>
+
+#include "daemon/overlay/limits.h"
+#include "tests/unit/link_harness.h"
+
+namespace spindled {
+namespace {
+
+using test::LinkDaemon;
+using test::LinkNet;
+
+struct Node final : ViewFrames, StreamFrames {
+  explicit Node(LinkDaemon& on) : daemon(on), overlay(on.context, on.links) {
+    daemon.links.attach(overlay);
+    overlay.attach(*this, *this);
+  }
+
+  void topology_changed(Time) override { ++topology_changes; }
+  void control_received(Time, LinkId, ControlMessage message) override { controls.push_back(std::move(message)); }
+  void push_received(Time, const Push&, Slice body) override { pushed.push_back(text(body)); }
+  void link_changed(Time, LinkId, bool up) override { link_changes.push_back(up); }
+  void data_received(Time, Slice body) override { data.push_back(text(body)); }
+  void report_received(Time, const Report& report) override { reports.push_back(report); }
+  void stable_received(Time, const Stable& stable) override { stables.push_back(stable); }
+  void ready_received(Time, const Ready& ready) override { readies.push_back(ready); }
+
+  static std::string text(const Slice& slice) { return std::string(spindle::protocol::as_text(slice.view())); }
+  std::uint64_t count(Counter counter) const { return daemon.context.counters.value(counter); }
+  std::vector<std::string> reachable() const {
+    std::vector<std::string> names;
+    for (const DaemonId& member : overlay.reachable().members) names.push_back(member.name);
+    return names;
+  }
+
+  LinkDaemon& daemon;
+  Overlay overlay;
+  int topology_changes = 0;
+  std::vector<ControlMessage> controls;
+  std::vector<std::string> pushed, data;
+  std::vector<bool> link_changes;
+  std::vector<Report> reports;
+  std::vector<Stable> stables;
+  std::vector<Ready> readies;
+};
+
+struct OverlayTest : ::testing::Test {
+  OverlayTest() {
+    for (Node* node : {&alpha, &beta, &gamma}) {
+      node->daemon.links.start(net.now);
+      node->overlay.start(net.now);
+    }
+    advance(300ms);
+  }
+
+  void advance(Duration duration) {
+    const Time end = net.now + duration;
+    settle();
+    while (net.now < end) {
+      net.advance(std::min<Duration>(end - net.now, 5ms));
+      for (Node* node : alive) {
+        if (node->overlay.next_deadline() <= net.now) node->overlay.handle_time(net.now);
+      }
+      settle();
+    }
+  }
+  void settle() {
+    for (Node* node : alive) node->daemon.links.flush(net.now);
+    net.settle();
+  }
+  void kill_gamma() {
+    net.kill(gamma.daemon);
+    alive.pop_back();
+  }
+
+  View view(std::uint64_t number, MemberIndex self) const {
+    return {{number, "alpha"}, {{"alpha", 1}, {"beta", 1}, {"gamma", 1}}, {{0, 1, 1, 0}, {1, 2, 1, 0}}, 1, self};
+  }
+  void install(Node& node, std::uint64_t number) {
+    const MemberIndex self = &node == &alpha ? 0 : &node == &beta ? 1 : 2;
+    node.overlay.install(net.now, view(number, self));
+    node.overlay.release_early(net.now);
+    settle();
+  }
+  void install_everywhere(std::uint64_t number) {
+    for (Node* node : {&alpha, &beta, &gamma}) install(*node, number);
+  }
+  void multicast(Node& from, const MemberSet& to, std::string_view head, std::string_view tail = {}) {
+    from.overlay.multicast(to, from.daemon.slice(head), tail.empty() ? Slice() : from.daemon.slice(tail));
+    settle();
+  }
+  LinkId link(Node& from, Node& to) { return from.daemon.link_to(to.daemon.name()); }
+  void send_raw(Node& from, Node& to, LinkFrame type, const std::vector<std::uint8_t>& bytes) {
+    from.daemon.links.send(link(from, to), type, bytes, {}, {});
+    settle();
+  }
+
+  LinkNet net;
+  Node alpha{net.add(LinkNet::config("alpha", {"beta"}))};
+  Node beta{net.add(LinkNet::config("beta", {"gamma"}))};
+  Node gamma{net.add(LinkNet::config("gamma"))};
+  std::vector<Node*> alive{&alpha, &beta, &gamma};
+  const MemberSet to_beta_and_gamma = MemberSet::of(1) | MemberSet::of(2);
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(OverlayTest, LinkStateReachesEverybody) {
+  for (Node* node : {&alpha, &beta, &gamma}) {
+    EXPECT_EQ(node->reachable(), (Texts{"alpha", "beta", "gamma"}));
+    EXPECT_EQ(node->overlay.reachable(), alpha.overlay.reachable());
+    EXPECT_GT(node->topology_changes, 0);
+  }
+  kill_gamma();
+  advance(100ms);
+  EXPECT_EQ(alpha.reachable(), (Texts{"alpha", "beta"}));
+  EXPECT_EQ(beta.link_changes, (std::vector<bool>{true, true, false}));
+}
+
+TEST_F(OverlayTest, AdvertisementsAreRepeatedAndAgeOut) {
+  const std::uint64_t before = alpha.overlay.database().entries().at("gamma").state.sequence;
+  advance(31s);
+  EXPECT_EQ(alpha.overlay.database().entries().at("gamma").state.sequence, before + 1);
+  kill_gamma();
+  advance(125s);
+  EXPECT_EQ(alpha.overlay.database().entries().count("gamma"), 0u);
+  EXPECT_EQ(alpha.overlay.database().entries().count("beta"), 1u);
+}
+
+TEST_F(OverlayTest, DataIsRelayedAndHandedUp) {
+  install_everywhere(1);
+  multicast(alpha, to_beta_and_gamma, "he", "llo");
+  EXPECT_EQ(beta.data, (Texts{"hello"}));
+  EXPECT_EQ(gamma.data, (Texts{"hello"}));
+  EXPECT_TRUE(alpha.data.empty());
+  EXPECT_EQ(beta.count(Counter::data_forwarded), 1u);
+  multicast(gamma, MemberSet::of(0), "back");
+  EXPECT_EQ(alpha.data, (Texts{"back"}));
+  EXPECT_EQ(beta.data.size(), 1u) << "a relay that is not addressed sees nothing";
+}
+
+TEST_F(OverlayTest, SmallFramesAreRouted) {
+  install_everywhere(1);
+  gamma.overlay.send_report(0, {2, 300, true});
+  alpha.overlay.send_stable(to_beta_and_gamma, {0, 7});
+  gamma.overlay.send_ready(1, {2, 9});
+  settle();
+  ASSERT_EQ(alpha.reports.size(), 1u);
+  EXPECT_EQ(alpha.reports[0].high, 300u);
+  ASSERT_EQ(beta.stables.size(), 1u);
+  ASSERT_EQ(gamma.stables.size(), 1u);
+  EXPECT_EQ(gamma.stables[0].line, 7u);
+  ASSERT_EQ(beta.readies.size(), 1u);
+  EXPECT_EQ(beta.readies[0].from, 2);
+}
+
+TEST_F(OverlayTest, FramesOfAViewToComeWaitForIt) {
+  install(alpha, 1);
+  multicast(alpha, to_beta_and_gamma, "one");
+  multicast(alpha, to_beta_and_gamma, "two");
+  EXPECT_TRUE(beta.data.empty());
+  beta.overlay.install(net.now, view(1, 1));
+  EXPECT_TRUE(beta.data.empty()) << "not before the streams are open";
+  beta.overlay.release_early(net.now);
+  settle();
+  EXPECT_EQ(beta.data, (Texts{"one", "two"}));
+  EXPECT_TRUE(gamma.data.empty());
+  install(gamma, 1);
+  EXPECT_EQ(gamma.data, (Texts{"one", "two"}));
+}
+
+TEST_F(OverlayTest, FramesOfAViewThatNeverComesAreDropped) {
+  install(alpha, 1);
+  multicast(alpha, MemberSet::of(1), "lost");
+  install(beta, 2);
+  EXPECT_TRUE(beta.data.empty());
+  EXPECT_EQ(beta.count(Counter::data_dropped_frozen), 1u);
+  multicast(alpha, MemberSet::of(1), "outdated");
+  EXPECT_TRUE(beta.data.empty());
+  EXPECT_EQ(beta.count(Counter::data_dropped_frozen), 2u);
+  install(alpha, 2);
+  multicast(alpha, MemberSet::of(1), "in time");
+  EXPECT_EQ(beta.data, (Texts{"in time"}));
+}
+
+TEST_F(OverlayTest, AFrozenDaemonNeitherSendsNorTakes) {
+  install_everywhere(1);
+  beta.overlay.freeze();
+  multicast(alpha, to_beta_and_gamma, "late");
+  multicast(beta, MemberSet::of(0), "late");
+  EXPECT_TRUE(alpha.data.empty() && beta.data.empty() && gamma.data.empty());
+  EXPECT_EQ(beta.count(Counter::data_dropped_frozen), 1u);
+}
+
+TEST_F(OverlayTest, FreezingDropsWhatIsQueued) {
+  install_everywhere(1);
+  alpha.overlay.multicast(MemberSet::of(1), alpha.daemon.slice("queued"), {});
+  alpha.overlay.freeze();
+  settle();
+  EXPECT_TRUE(beta.data.empty());
+  install_everywhere(2);
+  multicast(alpha, MemberSet::of(1), "new");
+  EXPECT_EQ(beta.data, (Texts{"new"})) << "the new view was named again";
+}
+
+TEST_F(OverlayTest, PushesFollowTheRoutesOfTheViewToCome) {
+  install_everywhere(1);
+  for (Node* node : {&alpha, &beta, &gamma}) node->overlay.freeze();
+  const Push push{{2, "alpha"}, {1, "alpha"}};
+  const auto send = [&] {
+    alpha.overlay.send_push(push, to_beta_and_gamma, alpha.daemon.slice("bo"), alpha.daemon.slice("dy"));
+    settle();
+  };
+  alpha.overlay.use_recovery_routes(view(2, 0));
+  gamma.overlay.use_recovery_routes(view(2, 2));
+  send();
+  EXPECT_TRUE(beta.pushed.empty() && gamma.pushed.empty()) << "beta knows of no such proposal";
+  beta.overlay.use_recovery_routes(view(2, 1));
+  send();
+  EXPECT_EQ(beta.pushed, (Texts{"body"}));
+  EXPECT_EQ(gamma.pushed, (Texts{"body"}));
+  install(beta, 2);
+  send();
+  EXPECT_EQ(beta.pushed.size(), 1u) << "late: passed on, not taken";
+  EXPECT_EQ(gamma.pushed.size(), 2u);
+}
+
+TEST_F(OverlayTest, ControlMessagesGoUpAndBadOnesCloseTheLink) {
+  beta.overlay.flood(Install{{5, "beta"}, {0}}, link(beta, alpha));
+  settle();
+  EXPECT_TRUE(alpha.controls.empty());
+  ASSERT_EQ(gamma.controls.size(), 1u);
+  EXPECT_EQ(std::get<Install>(gamma.controls[0]).proposal, (ViewId{5, "beta"}));
+
+  alpha.overlay.send(link(alpha, beta), LinkHello{1, 1, "spindle", {"alpha", 1}, 0});
+  settle();
+  EXPECT_EQ(beta.daemon.closes(Errc::unexpected_frame), 1u);
+  gamma.daemon.links.send_control(link(gamma, beta), gamma.daemon.slice("nonsense"));
+  settle();
+  EXPECT_EQ(beta.daemon.closes(Errc::malformed_frame), 1u);
+  EXPECT_EQ(beta.reachable(), (Texts{"beta"}));
+}
+
+TEST_F(OverlayTest, FramesThatMakeNoSenseCloseTheLink) {
+  install_everywhere(1);
+  send_raw(alpha, beta, LinkFrame::data, {0x01, 0x02, 0x00});
+  EXPECT_EQ(beta.daemon.closes(Errc::unexpected_frame), 1u) << "no view was named";
+  const std::vector<std::vector<std::uint8_t>> malformed{
+      {0x00},        // to nobody
+      {0x01, 0x08},  // to a member that does not exist
+      {0x05, 0x01},  // cut short
+      {0x01, 0x00},  // a set with a trailing zero byte
+  };
+  for (const std::vector<std::uint8_t>& bytes : malformed) {
+    advance(2s);  // the link is dialled anew
+    install_everywhere(beta.overlay.routes().view().number + 1);
+    multicast(alpha, MemberSet::of(1), "in order");
+    EXPECT_EQ(beta.data, (Texts{"in order"}));
+    beta.data.clear();
+    const std::uint64_t closes = beta.daemon.closes(Errc::malformed_frame);
+    send_raw(alpha, beta, LinkFrame::data, bytes);
+    EXPECT_EQ(beta.daemon.closes(Errc::malformed_frame), closes + 1);
+  }
+}
+
+TEST_F(OverlayTest, NothingGoesBackWhereItCameFrom) {
+  install_everywhere(1);
+  multicast(alpha, MemberSet::of(1), "first");
+  send_raw(alpha, beta, LinkFrame::data, {0x01, 0x03, 0xee});  // for alpha itself, and beta
+  EXPECT_EQ(beta.count(Counter::frames_misrouted), 1u);
+  EXPECT_EQ(beta.data.size(), 2u);
+  EXPECT_TRUE(alpha.data.empty());
+}
+
+TEST_F(OverlayTest, ALinkThatComesBackServesTheNextViewOnly) {
+  install_everywhere(1);
+  multicast(alpha, MemberSet::of(1), "one");
+  alpha.daemon.links.close(net.now, link(alpha, beta), {Errc::link_failed, "cut by the test"});
+  multicast(alpha, MemberSet::of(1), "lost");
+  advance(2s);
+  EXPECT_EQ(alpha.reachable(), (Texts{"alpha", "beta", "gamma"}));
+  multicast(alpha, MemberSet::of(1), "a gap before it");
+  EXPECT_EQ(beta.data, (Texts{"one"}));
+  install_everywhere(2);
+  multicast(alpha, MemberSet::of(1), "two");
+  EXPECT_EQ(beta.data, (Texts{"one", "two"}));
+}
+
+TEST_F(OverlayTest, UnreliableMessagesAreDroppedAtALongQueue) {
+  install_everywhere(1);
+  for (auto& stream : net.streams) stream->capacity = 1;
+  const Slice body = alpha.daemon.slice(std::string(32u << 10, 'x'));
+  for (int i = 0; i < 20; ++i) alpha.overlay.multicast_unreliable(MemberSet::of(1), body, {});
+  // The queue is let grow past the limit once: 8 frames and their heads are just above 256 KiB.
+  EXPECT_EQ(alpha.count(Counter::data_dropped_unreliable), 12u);
+  for (auto& stream : net.streams) stream->capacity = SIZE_MAX;
+  settle();
+  EXPECT_EQ(beta.data.size(), 8u);
+}
+
+TEST_F(OverlayTest, TooManyEarlyFramesCloseTheLink) {
+  install(alpha, 1);
+  const Slice body = alpha.daemon.slice(std::string(256u << 10, 'x'));
+  for (std::size_t i = 0; i <= kEarlyBytesMax / body.size(); ++i) alpha.overlay.multicast(MemberSet::of(1), body, {});
+  settle();
+  EXPECT_EQ(beta.daemon.closes(Errc::limit_exceeded), 1u);
+}
+
+TEST_F(OverlayTest, WarnsOfAnotherDaemonOfItsName) {
+  LinkState stranger{{"alpha", 2}, 1, {}};
+  beta.overlay.flood(stranger, std::nullopt);
+  stranger.sequence = 2;
+  beta.overlay.flood(stranger, std::nullopt);
+  settle();
+  EXPECT_EQ(alpha.daemon.logged(LogLevel::warning, "another daemon named alpha"), 1u);
+}
+
+}  // namespace
+}  // namespace spindled
