@@ -1,0 +1,72 @@
+#include "daemon/view/coordinator.h"
+
+#include <utility>
+
+#include "daemon/base/check.h"
+
+namespace spindled {
+
+CoordinatorPhase Coordinator::phase() const {
+  return std::visit([](const auto& phase) { return phase.kPhase; }, phase_);
+}
+
+void Coordinator::enter(PhaseState next) {
+  const CoordinatorPhase before = phase();
+  phase_ = std::move(next);
+  SPINDLE_CHECK(may_follow(before, phase()));
+  log_.debug("coordinator of {}: {} to {}", to_string(proposal_), to_string(before), to_string(phase()));
+}
+
+void Coordinator::propose(ViewId proposal, Topology topology) {
+  SPINDLE_CHECK(proposal_ < proposal);
+  proposal_ = std::move(proposal);
+  topology_ = std::move(topology);
+  enter(Gathering(topology_.members));
+  mailbox_.push_back(Propose{proposal_, topology_.members});
+}
+
+bool Coordinator::state_received(const MemberState& state) {
+  Gathering* gathering = std::get_if<Gathering>(&phase_);
+  if (gathering == nullptr || state.proposal != proposal_) return false;
+  if (const Result<void> accepted = gathering->accept(topology_.members, state); !accepted) {
+    log_.warning("state of {} for {} ignored: {}", state.member.name, to_string(proposal_), accepted.error().message());
+    return false;
+  }
+  if (!gathering->is_complete()) return false;
+  Commit commit = gathering->make_commit(proposal_, topology_, choose_sequencer_);
+  enter(Collecting(topology_.members));
+  mailbox_.push_back(std::move(commit));
+  return true;
+}
+
+bool Coordinator::done_received(const Done& done) {
+  Collecting* collecting = std::get_if<Collecting>(&phase_);
+  if (collecting == nullptr || done.proposal != proposal_) return false;
+  if (const Result<void> accepted = collecting->accept(topology_.members, done); !accepted) {
+    log_.warning("done of {} for {} ignored: {}", done.member.name, to_string(proposal_), accepted.error().message());
+    return false;
+  }
+  if (!collecting->is_complete()) return false;
+  Install install = collecting->make_install(proposal_);
+  enter(Closing());
+  mailbox_.push_back(std::move(install));
+  return true;
+}
+
+std::vector<DaemonId> Coordinator::silent() const {
+  std::vector<DaemonId> silent;
+  for (std::size_t i = 0; i < topology_.members.size(); ++i) {
+    const auto member = static_cast<MemberIndex>(i);
+    const auto* gathering = std::get_if<Gathering>(&phase_);
+    const auto* collecting = std::get_if<Collecting>(&phase_);
+    if ((gathering != nullptr && gathering->is_missing(member)) ||
+        (collecting != nullptr && collecting->is_missing(member))) {
+      silent.push_back(topology_.members[i]);
+    }
+  }
+  return silent;
+}
+
+void Coordinator::retire() { enter(Idle()); }
+
+}  // namespace spindled

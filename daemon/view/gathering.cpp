@@ -1,0 +1,39 @@
+#include "daemon/view/gathering.h"
+
+#include <algorithm>
+
+#include "daemon/base/check.h"
+#include "daemon/view/view.h"
+
+namespace spindled {
+
+Result<void> Gathering::accept(const std::vector<DaemonId>& members, MemberState state) {
+  const std::optional<MemberIndex> index = index_in(members, state.member);
+  if (!index) return fail(Errc::bad_argument, "it is not from a member");
+  if (states_[*index]) return fail(Errc::bad_argument, "it came before");
+  const auto [size, is_new] = old_view_sizes_.try_emplace(state.old_view, state.high.size());
+  if (size->second != state.high.size()) {
+    return fail(Errc::bad_argument, "its high vector is not as long as others' of the same old view");
+  }
+  states_[*index] = std::move(state);
+  ++received_;
+  return {};
+}
+
+Commit Gathering::make_commit(const ViewId& proposal, const Topology& topology,
+                              ChooseSequencer choose_sequencer) const {
+  SPINDLE_CHECK(is_complete());
+  std::map<ViewId, Transition> transitions;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const MemberState& state = *states_[i];
+    Transition& transition = transitions[state.old_view];
+    transition.old_view = state.old_view;
+    transition.members.push_back({static_cast<MemberIndex>(i), state.high});
+    transition.safe_line = std::max(transition.safe_line, state.safe_line);
+  }
+  Commit commit{proposal, topology.members, topology.edges, choose_sequencer(topology), {}};
+  for (auto& [old_view, transition] : transitions) commit.transitions.push_back(std::move(transition));
+  return commit;
+}
+
+}  // namespace spindled

@@ -1,0 +1,183 @@
+#include "daemon/view/participant.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "daemon/base/check.h"
+
+namespace spindled {
+
+namespace {
+
+std::string names_of(const std::vector<DaemonId>& members) {
+  std::vector<std::string_view> names;
+  for (const DaemonId& member : members) names.push_back(member.name);
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+}  // namespace
+
+Participant::Participant(Context& context, ViewTransport& transport, ViewedStreams& streams, DaemonId self,
+                         Mailbox& mailbox)
+    : log_(context.log_sink, "view"),
+      counters_(context.counters),
+      config_(context.config.view),
+      first_number_(context.config.first_number),
+      transport_(transport),
+      streams_(streams),
+      mailbox_(mailbox),
+      self_(std::move(self)),
+      phase_(Steady(Topology())) {}
+
+void Participant::start(Time now) {
+  SPINDLE_CHECK(installed_.members.empty());
+  View alone{{first_number_ + 1, self_.name}, {self_}, {}, 0, 0};
+  answered_ = alone.id;
+  coordinator_ = self_;
+  note_number(answered_.number);
+  phase_ = Steady({alone.members, alone.edges});
+  install(now, std::move(alone), Transition{{}, {{0, {}}}, 0});
+}
+
+MemberPhase Participant::phase() const {
+  return std::visit([](const auto& phase) { return phase.kPhase; }, phase_);
+}
+
+void Participant::enter(std::variant<Steady, Answered, Recovering> next) {
+  const MemberPhase before = phase();
+  phase_ = std::move(next);
+  SPINDLE_CHECK(may_follow(before, phase()));
+  log_.debug("member in {}: {} to {}", to_string(answered_), to_string(before), to_string(phase()));
+}
+
+Time Participant::change_due(Time now, const Topology& reachable, const HoldDowns& hold_downs) {
+  Steady* steady = std::get_if<Steady>(&phase_);
+  return steady == nullptr ? kNever : steady->change_due(now, reachable, hold_downs, config_);
+}
+
+bool Participant::propose_received(Time now, std::optional<LinkId> from, const Propose& propose) {
+  note_number(propose.proposal.number);
+  if (!index_in(propose.members, self_)) return false;
+  if (propose.proposal < answered_) refuse(from, propose.proposal);
+  if (propose.proposal <= answered_) return false;
+  const auto is_coordinator = [&](const DaemonId& member) { return member.name == propose.proposal.coordinator; };
+  const auto coordinator = std::find_if(propose.members.begin(), propose.members.end(), is_coordinator);
+  if (coordinator == propose.members.end()) return false;
+
+  if (!is_frozen()) {
+    transport_.freeze();
+  } else if (answered_.coordinator != propose.proposal.coordinator) {
+    // The coordinator left behind learns at once that it waits in vain.
+    refuse(parent_, answered_);
+  }
+  FrozenState state = streams_.freeze(now);
+  SPINDLE_CHECK(state.high.size() == installed_.size());
+  answered_ = propose.proposal;
+  coordinator_ = *coordinator;
+  parent_ = from;
+  transport_.flood(propose, from);
+  answer(MemberState{answered_, self_, installed_.id, state.high, state.safe_line});
+  enter(Answered(propose, std::move(state)));
+  return true;
+}
+
+bool Participant::commit_received(Time, std::optional<LinkId> from, const Commit& commit) {
+  note_number(commit.proposal.number);
+  if (commit.proposal < answered_ && commit.proposal.coordinator != answered_.coordinator) {
+    refuse(from, commit.proposal);
+  }
+  const Answered* answered = std::get_if<Answered>(&phase_);
+  if (answered == nullptr || commit.proposal != answered_) return false;
+  const Result<const Transition*> own = answered->check(commit, installed_);
+  if (!own) {
+    log_.error("commit of {} ignored: {}", to_string(commit.proposal), own.error().message());
+    return false;
+  }
+  // First the flood, then the pushes: wherever a push arrives, its commit has been.
+  transport_.flood(commit, from);
+  const MemberIndex self = *index_in(commit.members, self_);
+  enter(Recovering(make_view(commit, self), **own));
+  transport_.use_recovery_routes(std::get<Recovering>(phase_).view());
+  push_and_report(commit, self);
+  return true;
+}
+
+void Participant::push_and_report(const Commit& commit, MemberIndex self) {
+  std::map<MemberIndex, std::uint64_t> counts;
+  const Push push{commit.proposal, installed_.id};
+  for (const PushOut& out : streams_.plan_pushes(commit, self)) {
+    SPINDLE_CHECK(!out.to.contains(self));
+    out.to.for_each([&](MemberIndex to) { ++counts[to]; });
+    counters_.add(Counter::messages_pushed, out.to.count());
+    transport_.send_push(push, out.to, out.head, out.tail);
+  }
+  Done done{commit.proposal, self_, {}};
+  for (const auto& [to, messages] : counts) done.pushed.push_back({to, messages});
+  answer(done);
+}
+
+bool Participant::install_received(Time now, std::optional<LinkId> from, const Install& install) {
+  Recovering* recovering = std::get_if<Recovering>(&phase_);
+  if (recovering == nullptr || install.proposal != answered_) return false;
+  if (!recovering->expect(install)) return false;
+  transport_.flood(install, from);
+  return install_if_complete(now);
+}
+
+bool Participant::push_received(Time now, const Push& push, Slice body) {
+  Recovering* recovering = std::get_if<Recovering>(&phase_);
+  if (recovering == nullptr || push.proposal != answered_ || push.old_view != installed_.id) return false;
+  if (!streams_.accept_push(std::move(body))) {
+    log_.warning("a message pushed under {} is malformed", to_string(push.proposal));
+    return false;
+  }
+  counters_.add(Counter::messages_recovered);
+  recovering->count_push();
+  return install_if_complete(now);
+}
+
+bool Participant::install_if_complete(Time now) {
+  const Recovering& recovering = std::get<Recovering>(phase_);
+  if (!recovering.is_complete()) return false;
+  View view = recovering.view();
+  const Transition transition = recovering.transition();
+  enter(Steady({view.members, view.edges}));
+  install(now, std::move(view), transition);
+  return true;
+}
+
+/// The overlay opens the view first, for the streams may send as they open it; what others have sent in it meanwhile
+/// comes up last, when the streams know the view.
+void Participant::install(Time now, View view, const Transition& transition) {
+  installed_ = std::move(view);
+  counters_.add(Counter::views_installed);
+  log_.info("view {} installed: {}", to_string(installed_.id), names_of(installed_.members));
+  transport_.install(now, installed_);
+  streams_.install(now, installed_, transition);
+  transport_.release_early(now);
+}
+
+void Participant::answer(const ControlMessage& message) {
+  if (answered_.coordinator == self_.name) {
+    mailbox_.push_back(message);
+  } else if (parent_) {
+    transport_.send(*parent_, message);
+  }
+}
+
+void Participant::refuse(std::optional<LinkId> to, const ViewId& proposal) {
+  if (to) transport_.send(*to, Refuse{proposal, self_, highest_number_});
+}
+
+void Participant::relay(const ViewId& proposal, const ControlMessage& answer) {
+  if (parent_ && proposal == answered_) transport_.send(*parent_, answer);
+}
+
+void Participant::link_lost(LinkId link) {
+  if (parent_ == link) parent_.reset();
+}
+
+}  // namespace spindled

@@ -1,0 +1,35 @@
+// The phase of a member that recovers the messages of its old view under a Commit.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "daemon/view/phases.h"
+#include "daemon/view/view.h"
+
+namespace spindled {
+
+/// Counts what the others push, and knows when the next view can be installed.
+class Recovering {
+ public:
+  static constexpr MemberPhase kPhase = MemberPhase::recovering;
+
+  Recovering(View view, Transition transition) : view_(std::move(view)), transition_(std::move(transition)) {}
+
+  const View& view() const { return view_; }                    // the next
+  const Transition& transition() const { return transition_; }  // this daemon's own
+
+  void count_push() { ++received_; }
+  /// False, and nothing changes, where the counts are not of this view or came before.
+  bool expect(const Install& install);
+  /// Whether the counts are known and as much has arrived.
+  bool is_complete() const { return expected_ && received_ >= *expected_; }
+
+ private:
+  View view_;
+  Transition transition_;
+  std::uint64_t received_ = 0;
+  std::optional<std::uint64_t> expected_;
+};
+
+}  // namespace spindled

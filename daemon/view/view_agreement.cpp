@@ -1,0 +1,211 @@
+#include "daemon/view/view_agreement.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace spindled {
+
+namespace {
+
+/// A daemon draws the number of its next proposal from as many above the highest that it knows. One that has restarted
+/// may not know numbers that it used before; chance keeps it from naming two views alike while somebody is in the
+/// first.
+constexpr std::uint64_t kNumberGap = 1u << 16;
+
+/// How many phases' time a member waits before it proposes itself: time for the coordinator to notice that somebody is
+/// silent and begin anew, and one more for each rank, so that they do not all lose patience at once.
+constexpr std::size_t kPatiencePhases = 3;
+constexpr std::size_t kPatienceRanksMax = 8;
+
+/// The longest pause after the second refusal; it doubles with each further one, up to the response timeout.
+constexpr Duration kQuietMin = 10ms;
+
+}  // namespace
+
+ViewAgreement::ViewAgreement(Context& context, ViewTransport& transport, ViewedStreams& streams, DaemonId self,
+                             ChooseSequencer choose_sequencer)
+    : log_(context.log_sink, "view"),
+      context_(context),
+      transport_(transport),
+      participant_(context, transport, streams, std::move(self), mailbox_),
+      coordinator_(log_, mailbox_, choose_sequencer),
+      random_(context.random.split()),
+      reachable_{{participant_.self()}, {}},
+      hold_downs_(context.config.view) {}
+
+void ViewAgreement::start(Time now) {
+  participant_.start(now);
+  view_installed(now);
+}
+
+void ViewAgreement::handle_time(Time now) {
+  if (timers_.take_due(Timer::phase, now)) phase_expired(now);
+  drain_mailbox(now);
+  if (timers_.take_due(Timer::patience, now)) patience_expired(now);
+  drain_mailbox(now);
+  if (timers_.take_due(Timer::evaluate, now)) evaluate(now);
+  drain_mailbox(now);
+}
+
+/// May come from within a call to the transport, so nothing happens here but that the timer is set.
+void ViewAgreement::topology_changed(Time now) { timers_.set_earlier(Timer::evaluate, now); }
+
+void ViewAgreement::link_changed(Time, LinkId from, bool) { participant_.link_lost(from); }
+
+void ViewAgreement::control_received(Time now, LinkId from, ControlMessage message) {
+  dispatch(now, from, message);
+  drain_mailbox(now);
+}
+
+void ViewAgreement::push_received(Time now, const Push& push, Slice body) {
+  if (participant_.push_received(now, push, std::move(body))) view_installed(now);
+}
+
+void ViewAgreement::drain_mailbox(Time now) {
+  while (!mailbox_.empty()) {
+    const ControlMessage message = std::move(mailbox_.front());
+    mailbox_.pop_front();
+    dispatch(now, std::nullopt, message);
+  }
+}
+
+void ViewAgreement::dispatch(Time now, std::optional<LinkId> from, const ControlMessage& message) {
+  std::visit(
+      [&](const auto& kind) {
+        if constexpr (requires { handle(now, from, kind); }) handle(now, from, kind);
+      },
+      message);
+}
+
+void ViewAgreement::handle(Time now, std::optional<LinkId> from, const Propose& propose) {
+  if (!participant_.propose_received(now, from, propose)) return;
+  timers_.set(Timer::patience, now + patience());
+  if (coordinator_.is_active() && coordinator_.proposal() != propose.proposal) {
+    coordinator_.retire();
+    timers_.stop(Timer::phase);
+  }
+}
+
+void ViewAgreement::handle(Time now, std::optional<LinkId>, const MemberState& state) {
+  if (!is_own(state.proposal)) return participant_.relay(state.proposal, state);
+  if (coordinator_.state_received(state)) timers_.set(Timer::phase, now + phase_timeout());
+}
+
+void ViewAgreement::handle(Time now, std::optional<LinkId>, const Refuse& refuse) {
+  participant_.note_number(refuse.highest_number);
+  if (!is_own(refuse.proposal)) return participant_.relay(refuse.proposal, refuse);
+  if (!coordinator_.is_active() || coordinator_.proposal() != refuse.proposal) return;
+  log_.debug("{} refused {}", refuse.member.name, to_string(refuse.proposal));
+  coordinator_.retire();
+  timers_.stop(Timer::phase);
+  if (refusals_++ > 0) {
+    const Duration longest =
+        std::min(kQuietMin * (1 << std::min(refusals_, 10u)), context_.config.view.response_timeout);
+    quiet_until_ = now + Duration(random_.below(static_cast<std::uint64_t>(longest.count()) + 1));
+  }
+  timers_.set(Timer::evaluate, now);
+}
+
+void ViewAgreement::handle(Time now, std::optional<LinkId> from, const Commit& commit) {
+  if (participant_.commit_received(now, from, commit)) timers_.set(Timer::patience, now + patience());
+}
+
+void ViewAgreement::handle(Time now, std::optional<LinkId>, const Done& done) {
+  if (!is_own(done.proposal)) return participant_.relay(done.proposal, done);
+  if (coordinator_.done_received(done)) timers_.set(Timer::phase, now + phase_timeout());
+}
+
+void ViewAgreement::handle(Time now, std::optional<LinkId> from, const Install& install) {
+  if (participant_.install_received(now, from, install)) view_installed(now);
+}
+
+void ViewAgreement::view_installed(Time now) {
+  if (coordinator_.is_active()) coordinator_.retire();
+  timers_.stop(Timer::phase);
+  timers_.stop(Timer::patience);
+  for (const DaemonId& member : installed().members) suspicions_.absolve(member);
+  refusals_ = 0;
+  quiet_until_ = Time::min();
+  timers_.set(Timer::evaluate, now);
+  if (listener_ != nullptr) listener_->view_installed(now, installed());
+}
+
+void ViewAgreement::look_around(Time now) {
+  const auto excluded = [&](const DaemonId& daemon) { return suspicions_.is_excluded(now, daemon); };
+  reachable_ = component_of(transport_.reachable(), participant_.self(), excluded);
+  hold_downs_.observe(now, reachable_);
+  timers_.set_earlier(Timer::evaluate, suspicions_.next_end(now));
+}
+
+/// Decides whether this daemon proposes now, and sets the timer for when it might.
+void ViewAgreement::evaluate(Time now) {
+  look_around(now);
+  if (coordinator_.is_active()) {
+    // A loss leaves the proposal without an answer, or its flood with a gap. What has come meanwhile can wait.
+    if (!difference(coordinator_.topology(), reachable_).lost.empty()) propose(now);
+  } else if (participant_.is_frozen()) {
+    const bool is_orphan = is_own(participant_.answered()) || !index_in(reachable_.members, participant_.coordinator());
+    if (is_orphan && rank() == 0) propose_when_allowed(now);
+  } else {
+    evaluate_steady(now);
+  }
+}
+
+void ViewAgreement::evaluate_steady(Time now) {
+  Time due = participant_.change_due(now, reachable_, hold_downs_);
+  if (due == kNever) return;
+  if (rank() > 0) due += patience();
+  if (due <= now) {
+    propose_when_allowed(now);
+  } else {
+    timers_.set_earlier(Timer::evaluate, due);
+  }
+}
+
+void ViewAgreement::phase_expired(Time now) {
+  if (!coordinator_.is_active()) return;
+  for (const DaemonId& daemon : coordinator_.silent()) {
+    log_.debug("{} is silent to {}", daemon.name, to_string(coordinator_.proposal()));
+    suspicions_.accuse(now, daemon);
+  }
+  propose(now);
+}
+
+void ViewAgreement::patience_expired(Time now) {
+  if (!participant_.is_frozen() || coordinator_.is_active()) return;
+  propose(now);
+}
+
+void ViewAgreement::propose_when_allowed(Time now) {
+  if (now < quiet_until_) {
+    timers_.set_earlier(Timer::evaluate, quiet_until_);
+  } else {
+    propose(now);
+  }
+}
+
+void ViewAgreement::propose(Time now) {
+  look_around(now);
+  const std::uint64_t highest = participant_.highest_number();
+  const std::uint64_t left = std::numeric_limits<std::uint64_t>::max() - highest;
+  if (left == 0) return;  // only a peer that makes numbers up can bring it this far
+  const std::uint64_t number = highest + 1 + random_.below(std::min(kNumberGap, left));
+  coordinator_.propose({number, participant_.self().name}, reachable_);
+  context_.counters.add(Counter::views_proposed);
+  timers_.set(Timer::phase, now + phase_timeout());
+}
+
+/// Among the daemons that could propose, by name.
+std::size_t ViewAgreement::rank() const { return *index_in(reachable_.members, participant_.self()); }
+
+Duration ViewAgreement::phase_timeout() const {
+  return context_.config.view.response_timeout + 3 * transport_.longest_round_trip();
+}
+
+Duration ViewAgreement::patience() const {
+  const auto phases = static_cast<Duration::rep>(kPatiencePhases + std::min(rank(), kPatienceRanksMax));
+  return phases * phase_timeout();
+}
+
+}  // namespace spindled
