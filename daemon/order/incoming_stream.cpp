@@ -1,0 +1,61 @@
+#include "daemon/order/incoming_stream.h"
+
+namespace spindled {
+
+std::optional<Delivery> IncomingStream::accept(const BodyHead& head, Slice first, Slice rest) {
+  if (head.number != 0) high_ = head.number;
+  bytes_since_report_ += first.size() + rest.size();
+
+  if (head.first) {
+    assembling_.reset();  // left unfinished only by an origin that breaks the protocol
+    Delivery delivery;
+    delivery.origin = head.origin;
+    delivery.service = head.service;
+    delivery.message_class = head.message_class;
+    delivery.first = std::move(first);
+    if (!rest.empty()) delivery.rest.push_back(std::move(rest));
+    if (head.last) {
+      delivery.number = head.number;
+      return delivery;
+    }
+    assembling_ = std::move(delivery);
+    return std::nullopt;
+  }
+  if (!assembling_) return std::nullopt;
+  if (!first.empty()) assembling_->rest.push_back(std::move(first));
+  if (!rest.empty()) assembling_->rest.push_back(std::move(rest));
+  if (!head.last) return std::nullopt;
+  assembling_->number = head.number;
+  return std::exchange(assembling_, std::nullopt);
+}
+
+void IncomingStream::retain(RetainedBody body) {
+  retained_bytes_ += body.size();
+  retained_.push_back(std::move(body));
+}
+
+bool IncomingStream::follow(std::uint64_t number, Delivery& delivery) {
+  std::size_t low = 0;
+  std::size_t high = ordered_.size();
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (ordered_[middle].delivery.number < number) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == ordered_.size() || ordered_[low].delivery.number != number) return false;
+  PendingMessage& leader = ordered_[low];
+  if (!leader.followers) leader.followers = std::make_unique<std::vector<Delivery>>();
+  leader.followers->push_back(std::move(delivery));
+  return true;
+}
+
+void IncomingStream::release(std::uint64_t line) {
+  while (!retained_.empty() && retained_.front().number <= line) {
+    retained_bytes_ -= retained_.pop_front().size();
+  }
+}
+
+}  // namespace spindled

@@ -1,0 +1,71 @@
+// One origin's stream as a destination sees it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "daemon/base/ring.h"
+#include "daemon/order/message.h"
+
+namespace spindled {
+
+/// A body kept until it is stable, in one or two parts.
+struct RetainedBody {
+  std::uint64_t number = 0;
+  Slice head;
+  Slice tail;
+
+  std::size_t size() const { return head.size() + tail.size(); }
+};
+
+/// An ordered message that waits for its place, with the fifo messages of its sender that must not overtake it.
+struct PendingMessage {
+  Delivery delivery;
+  std::unique_ptr<std::vector<Delivery>> followers;
+};
+
+/// Holds what has arrived of one origin's stream: bodies until they are stable, ordered messages until their place in
+/// the order has come, the fragments of a message until it is complete. This daemon's own stream has one too, for what
+/// it sends to itself; there nothing is retained, since OwnStream does.
+class IncomingStream {
+ public:
+  /// The highest number received. What was received is a prefix of what the stream addressed to this daemon.
+  std::uint64_t high() const { return high_; }
+
+  /// Takes in the next body's head and content; `retained` is kept until stable. The message that it completes, if it
+  /// completes one. A fragment that follows no first one is dropped.
+  std::optional<Delivery> accept(const BodyHead& head, Slice first, Slice rest);
+  void retain(RetainedBody body);
+
+  /// Where the ordered message `number` waits, `delivery` joins it, to be delivered right after; otherwise it is left
+  /// alone and the result is false.
+  bool follow(std::uint64_t number, Delivery& delivery);
+
+  Ring<PendingMessage>& ordered() { return ordered_; }
+  const Ring<PendingMessage>& ordered() const { return ordered_; }
+  const Ring<RetainedBody>& retained() const { return retained_; }
+  std::size_t retained_bytes() const { return retained_bytes_; }
+
+  /// Every destination has the messages up to `line`: they are no longer kept.
+  void release(std::uint64_t line);
+
+  // What the origin has yet to be told.
+  bool has_news() const { return high_ != reported_; }
+  std::size_t bytes_since_report() const { return bytes_since_report_; }
+  void reported() {
+    reported_ = high_;
+    bytes_since_report_ = 0;
+  }
+
+ private:
+  std::uint64_t high_ = 0;
+  Ring<RetainedBody> retained_;
+  std::size_t retained_bytes_ = 0;
+  Ring<PendingMessage> ordered_;
+  std::optional<Delivery> assembling_;
+  std::uint64_t reported_ = 0;
+  std::size_t bytes_since_report_ = 0;
+};
+
+}  // namespace spindled

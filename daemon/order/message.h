@@ -1,0 +1,70 @@
+// Messages as the order layer takes them from above and hands them up.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "daemon/base/time.h"
+#include "daemon/view/view.h"
+#include "daemon/wire/link_frames.h"
+
+namespace spindled {
+
+/// What the order layer remembers of one sender so that its fifo messages keep their place behind its ordered ones.
+/// Zero-initialised by its owner and otherwise left alone.
+struct SenderOrder {
+  std::uint64_t epoch = 0;         // the view that `last_ordered` belongs to, by the order layer's own count
+  std::uint64_t last_ordered = 0;  // stream number
+};
+
+/// A message on its way out.
+struct OutgoingMessage {
+  MessageClass message_class = MessageClass::client;
+  Service service = Service::agreed;
+  const MemberSet* destinations = nullptr;  // may contain this daemon
+  SenderOrder* sender = nullptr;            // for clients' messages
+  ByteView envelope;                        // the first bytes of the content, copied
+  std::span<const Slice> chunks;            // the rest of the content; each at most kChunkBytesMax, one fragment each
+};
+
+/// A message that has reached its place.
+struct Delivery {
+  MemberIndex origin = 0;
+  Service service = Service::reliable;
+  MessageClass message_class = MessageClass::client;
+  std::uint64_t number = 0;    // in the origin's stream; of a message in several fragments, the last one's
+  std::uint64_t position = 0;  // in the order of the view; 0: not ordered
+  Slice first;                 // the content, or its beginning: all of the envelope is in here
+  std::vector<Slice> rest;     // the rest of the content
+
+  /// The content in one piece: in place where it is, else copied into `storage`.
+  ByteView contiguous(std::vector<std::uint8_t>& storage) const;
+  std::size_t content_size() const {
+    std::size_t size = first.size();
+    for (const Slice& slice : rest) size += slice.size();
+    return size;
+  }
+};
+
+/// What the order layer hands up (implemented by the group layer). Calls come in the one order that all members of a
+/// view agree on, for ordered messages; of one sender in the order sent, for fifo ones.
+class OrderedMessages {
+ public:
+  virtual ~OrderedMessages() = default;
+
+  virtual void deliver(Time now, const Delivery& message) = 0;
+
+  /// Every message that is ordered from now on was sent by an origin that had processed the order up to `position`.
+  virtual void horizon_advanced(Time now, std::uint64_t position) = 0;
+
+  /// The old view ends. What is delivered from here to `view_installed` may not have reached members of the old view
+  /// outside `transitional`, the members (by old index) that move on together with this daemon. Not called where all
+  /// members move on together.
+  virtual void transitional(Time now, const MemberSet& transitional) = 0;
+
+  /// The new view is open for messages. `came_along` are the members, by new index, that come from the same old view as
+  /// this daemon.
+  virtual void view_installed(Time now, const View& view, const MemberSet& came_along) = 0;
+};
+
+}  // namespace spindled

@@ -1,0 +1,323 @@
+#include "daemon/order/order.h"
+
+#include "libclient/protocol/client_frames.h"
+
+namespace spindled {
+
+namespace {
+/// Payload chunks up to this size are copied behind their header; larger ones are referenced.
+constexpr std::size_t kChunkCopyBytesMax = OutputQueue::kCopyBytesMax;
+}  // namespace
+
+Order::Order(Context& context, StreamTransport& transport, OrderedMessages& above)
+    : context_(context), log_(context.log_sink, "order"), transport_(transport), above_(above) {}
+
+std::size_t Order::retained_bytes() const {
+  std::size_t bytes = own_.retained_bytes();
+  for (const IncomingStream& stream : incoming_) bytes += stream.retained_bytes();
+  return bytes;
+}
+
+// --- On the way out ---------------------------------------------------------------------------------------------------
+
+void Order::originate(Time now, const OutgoingMessage& message) {
+  SPINDLE_CHECK(is_open());
+  if (message.destinations->empty()) return;
+
+  // An envelope alone can be long (a daemon with many clients announces them all): it is cut like a payload.
+  std::vector<Slice> cut;
+  ByteView envelope = message.envelope;
+  std::span<const Slice> chunks = message.chunks;
+  if (envelope.size() + spindle::protocol::kChunkBytesMax > kFragmentBytesMax) {
+    for (std::size_t at = 0; at < envelope.size(); at += spindle::protocol::kChunkBytesMax) {
+      const std::size_t size = std::min(spindle::protocol::kChunkBytesMax, envelope.size() - at);
+      cut.push_back(context_.arena.copy(envelope.subspan(at, size)));
+    }
+    cut.insert(cut.end(), chunks.begin(), chunks.end());
+    envelope = {};
+    chunks = cut;
+  }
+
+  BodyHead head;
+  head.origin = view_.self;
+  head.service = message.service;
+  head.message_class = message.message_class;
+  if (head.service == Service::unreliable && chunks.size() > 1) head.service = Service::reliable;
+  const std::size_t fragments = std::max<std::size_t>(1, chunks.size());
+  for (std::size_t i = 0; i < fragments; ++i) {
+    head.first = i == 0;
+    head.last = i + 1 == fragments;
+    head.number = head.service == Service::unreliable ? 0 : own_.next_number();
+    head.after = head.last && head.service == Service::fifo ? rank_behind(message) : 0;
+    send_fragment(now, head, *message.destinations, i == 0 ? envelope : ByteView(), chunks.empty() ? Slice() : chunks[i]);
+  }
+  if (!is_ordered(head.service)) return;
+  append_run(unreported_, {view_.self, head.service == Service::safe, head.number, 1, *message.destinations});
+  if (message.sender != nullptr) *message.sender = {epoch_, head.number};
+}
+
+std::uint64_t Order::rank_behind(const OutgoingMessage& message) const {
+  return message.sender != nullptr && message.sender->epoch == epoch_ ? message.sender->last_ordered : 0;
+}
+
+void Order::send_fragment(Time now, const BodyHead& head, const MemberSet& destinations, ByteView envelope,
+                          const Slice& chunk) {
+  const std::size_t head_size = body_head_size(head, destinations);
+  const bool copied = chunk.size() <= kChunkCopyBytesMax;
+  const std::size_t size = head_size + envelope.size() + (copied ? chunk.size() : 0);
+  Writer writer(context_.arena.reserve(size));
+  write_body_head(writer, head, destinations);
+  writer.bytes(envelope);
+  if (copied) writer.bytes(chunk.view());
+  const Slice body = context_.arena.commit(size);
+  const Slice tail = copied ? Slice() : chunk;
+
+  if (head.number == 0) {
+    transport_.multicast_unreliable(destinations, body, tail);
+  } else {
+    transport_.multicast(destinations, body, tail);
+    own_.retain({head.number, body, tail}, destinations);
+  }
+  if (destinations.contains(view_.self)) take_content(now, head, body.part(head_size), tail);
+}
+
+// --- On the way in ----------------------------------------------------------------------------------------------------
+
+void Order::data_received(Time now, Slice bytes) {
+  if (!is_open()) return;
+  const std::optional<Body> body = read_body(bytes.view());
+  if (!body || body->head.origin >= view_.size() || body->head.origin == view_.self) {
+    log_.error("a message that cannot be of this view was dropped ({} bytes)", bytes.size());
+    return;
+  }
+  IncomingStream& stream = incoming_[body->head.origin];
+  if (body->head.number != 0) {
+    if (body->head.number <= stream.high()) {
+      log_.error("message {} of {} came after {}: dropped", body->head.number, view_.members[body->head.origin].name,
+                 stream.high());
+      return;
+    }
+    stream.retain({body->head.number, bytes, Slice()});
+  }
+  take_content(now, body->head, bytes.part(body->content_offset), Slice());
+  if (stream.has_news()) timers_.set_earlier(Timer::report, now + context_.config.order.report_interval);
+  if (stream.bytes_since_report() >= context_.config.order.report_bytes) reports_due_ = true;
+}
+
+void Order::take_content(Time now, const BodyHead& head, Slice first, Slice rest) {
+  std::optional<Delivery> delivery = incoming_[head.origin].accept(head, std::move(first), std::move(rest));
+  if (!delivery) return;
+  if (delivery->message_class == MessageClass::order) {
+    take_order_message(*delivery);
+  } else if (is_ordered(delivery->service)) {
+    incoming_[head.origin].ordered().push_back({std::move(*delivery), nullptr});
+  } else if (head.after == 0 || !incoming_[head.origin].follow(head.after, *delivery)) {
+    above_.deliver(now, *delivery);
+  }
+}
+
+void Order::take_order_message(const Delivery& delivery) {
+  std::vector<std::uint8_t> joined;
+  const ByteView content = delivery.contiguous(joined);
+  const std::optional<OrderOperation> operation = order_operation(content);
+  if (operation == OrderOperation::run_report && sequencer_) {
+    // Once frozen nothing more is ordered: what stays unordered is delivered at the end of the view.
+    if (!is_open()) return;
+    if (auto report = read_run_report(content, delivery.origin, view_.size())) {
+      sequencer_->take(delivery.origin, std::move(*report));
+      return;
+    }
+  } else if (operation == OrderOperation::order_record && delivery.origin == view_.sequencer) {
+    const auto record = read_order_record(content, view_.size());
+    if (record && order_.append(*record)) {
+      horizon_ = std::max(horizon_, record->horizon);
+      safe_line_ = std::max(safe_line_, record->safe_line);
+      return;
+    }
+  }
+  log_.error("an order message of {} makes no sense and was dropped", view_.members[delivery.origin].name);
+}
+
+void Order::report_received(Time now, const Report& report) {
+  if (!is_open()) return;
+  if (!own_.acknowledge(report.from, report.high)) {
+    log_.error("a report of what was never sent was dropped");
+    return;
+  }
+  if (report.congested) {
+    congested_.insert(report.from);
+  } else {
+    congested_.erase(report.from);
+  }
+  if (own_.has_news()) timers_.set_earlier(Timer::stable, now + context_.config.order.report_interval);
+}
+
+void Order::stable_received(Time, const Stable& stable) {
+  if (is_open() && stable.from < incoming_.size()) incoming_[stable.from].release(stable.line);
+}
+
+void Order::ready_received(Time, const Ready& ready) {
+  if (is_open() && sequencer_ && ready.from < view_.size()) sequencer_->ready(ready.from, ready.line);
+}
+
+// --- Through the order ------------------------------------------------------------------------------------------------
+
+void Order::go_through_order(Time now) {
+  while (!order_.empty()) {
+    const Run& run = order_.front();
+    if (!run.destinations.contains(view_.self)) {
+      order_.advance(run.count);
+      continue;
+    }
+    Ring<PendingMessage>& pending = incoming_[run.origin].ordered();
+    if (pending.empty()) return;
+    if (run.safe && order_.processed() >= safe_line_) return;
+    pass_front(now);
+  }
+}
+
+void Order::pass_front(Time now) {
+  const Run& run = order_.front();
+  const std::uint64_t number = run.first;
+  PendingMessage pending = incoming_[run.origin].ordered().pop_front();
+  order_.advance(1);
+  // Destination sets say who waits for what: a difference means that the origin and its report disagree.
+  if (pending.delivery.number != number) {
+    log_.error("message {} of {} stands where {} was ordered", pending.delivery.number,
+               view_.members[pending.delivery.origin].name, number);
+  }
+  deliver_pending(now, std::move(pending), order_.processed());
+}
+
+void Order::deliver_pending(Time now, PendingMessage pending, std::uint64_t position) {
+  pending.delivery.position = position;
+  above_.deliver(now, pending.delivery);
+  if (!pending.followers) return;
+  for (const Delivery& follower : *pending.followers) above_.deliver(now, follower);
+}
+
+std::uint64_t Order::ready_line() const {
+  std::uint64_t line = order_.processed();
+  std::vector<std::uint64_t> used(view_.size(), 0);
+  for (std::size_t i = 0; i < order_.runs().size(); ++i) {
+    const Run& run = order_.runs()[i];
+    if (!run.destinations.contains(view_.self)) {
+      line += run.count;
+      continue;
+    }
+    const std::uint64_t arrived = incoming_[run.origin].ordered().size() - used[run.origin];
+    line += std::min(run.count, arrived);
+    if (arrived < run.count) break;
+    used[run.origin] += run.count;
+  }
+  return line;
+}
+
+// --- The end of a turn ------------------------------------------------------------------------------------------------
+
+void Order::flush(Time now) {
+  if (!is_open()) return;
+  bool more = true;
+  while (more) {
+    const std::uint64_t told_horizon = horizon_;
+    go_through_order(now);
+    if (sequencer_) {
+      more = send_records(now);
+    } else {
+      more = send_runs(now);
+    }
+    if (horizon_ != handed_up_horizon_) {
+      handed_up_horizon_ = horizon_;
+      above_.horizon_advanced(now, horizon_);
+      more = true;
+    }
+    more = more || told_horizon != horizon_ || !unreported_.empty();
+  }
+  send_ready_line();
+  if (reports_due_) send_reports(false);
+  if (own_.released_since_announcement() >= context_.config.order.report_bytes) announce_stable();
+}
+
+bool Order::send_runs(Time now) {
+  if (unreported_.empty() && !progress_wanted_) return false;
+  progress_wanted_ = false;
+  RunReport report{order_.processed(), std::exchange(unreported_, {})};
+  send_order_message(now, sequencer_set_, write_run_report(report));
+  return true;
+}
+
+bool Order::send_records(Time now) {
+  if (!unreported_.empty() || progress_wanted_) {
+    progress_wanted_ = false;
+    sequencer_->take(view_.self, {order_.processed(), std::exchange(unreported_, {})});
+  }
+  if (order_.last_safe() > safe_line_) sequencer_->ready(view_.self, ready_line());
+  bool sent = false;
+  while (const std::optional<OrderRecord> record = sequencer_->next_record()) {
+    context_.counters.add(Counter::order_records_sent);
+    context_.counters.add(Counter::order_runs, record->runs.size());
+    send_order_message(now, everybody_, write_order_record(*record));
+    sent = true;
+  }
+  return sent;
+}
+
+void Order::send_order_message(Time now, const MemberSet& to, const std::vector<std::uint8_t>& content) {
+  OutgoingMessage message;
+  message.message_class = MessageClass::order;
+  message.service = Service::reliable;
+  message.destinations = &to;
+  message.envelope = content;
+  originate(now, message);
+}
+
+void Order::send_ready_line() {
+  if (sequencer_ || order_.last_safe() <= safe_line_) return;
+  const std::uint64_t line = ready_line();
+  if (line <= told_ready_) return;
+  told_ready_ = line;
+  transport_.send_ready(view_.sequencer, {view_.self, line});
+}
+
+void Order::send_reports(bool all) {
+  reports_due_ = false;
+  bool news_left = false;
+  for (std::size_t i = 0; i < incoming_.size(); ++i) {
+    const auto origin = static_cast<MemberIndex>(i);
+    IncomingStream& stream = incoming_[i];
+    if (origin == view_.self || (!all && stream.bytes_since_report() < context_.config.order.report_bytes)) {
+      news_left = news_left || (origin != view_.self && stream.has_news());
+      continue;
+    }
+    stream.reported();
+    transport_.send_report(origin, {view_.self, stream.high(), self_congested_});
+  }
+  if (!news_left) timers_.stop(Timer::report);
+}
+
+void Order::announce_stable() {
+  timers_.stop(Timer::stable);
+  const MemberSet holders = own_.take_holders();
+  if (!holders.empty()) transport_.send_stable(holders, {view_.self, own_.stable_line()});
+}
+
+void Order::set_congested(Time, bool congested) {
+  if (self_congested_ == congested) return;
+  self_congested_ = congested;
+  if (is_open()) send_reports(true);
+}
+
+void Order::handle_time(Time now) {
+  if (timers_.take_due(Timer::report, now)) send_news();
+  if (timers_.take_due(Timer::stable, now)) announce_stable();
+}
+
+void Order::send_news() {
+  for (std::size_t i = 0; i < incoming_.size(); ++i) {
+    if (i == view_.self || !incoming_[i].has_news()) continue;
+    incoming_[i].reported();
+    transport_.send_report(static_cast<MemberIndex>(i), {view_.self, incoming_[i].high(), self_congested_});
+  }
+}
+
+}  // namespace spindled

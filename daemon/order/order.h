@@ -1,0 +1,137 @@
+// Streams and their order: gives every message of this daemon its place, and hands up the messages of all daemons at
+// theirs.
+//
+// A newcomer reads this class first. On its way out a message goes through `originate`: it is numbered and retained
+// (OwnStream), multicast, and, where its service is ordered, reported to the sequencer at the end of the turn
+// (RunReport). On its way in it passes `data_received`: what needs no order is delivered at once (IncomingStream), what
+// does waits until the sequencer's records (OrderRecord, OrderLog) reach it. Closing a view is Recovery's business.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "daemon/base/context.h"
+#include "daemon/base/output_queue.h"
+#include "daemon/base/timers.h"
+#include "daemon/order/incoming_stream.h"
+#include "daemon/order/message.h"
+#include "daemon/order/order_log.h"
+#include "daemon/order/own_stream.h"
+#include "daemon/order/recovery.h"
+#include "daemon/order/sequencer.h"
+#include "daemon/order/stream_transport.h"
+#include "daemon/overlay/stream_frames.h"
+#include "daemon/view/view_participants.h"
+
+namespace spindled {
+
+class Order final : public ViewedStreams, public StreamFrames {
+ public:
+  Order(Context& context, StreamTransport& transport, OrderedMessages& above);
+
+  // For the layers above.
+
+  /// Whether the view is open: false from the freeze to the next view, when nothing may be originated.
+  bool is_open() const { return state_ == State::open; }
+  /// Bytes of this daemon's own messages that some destination may lack.
+  std::size_t unstable_bytes() const { return own_.retained_bytes(); }
+  /// Bytes kept of all streams until they are stable.
+  std::size_t retained_bytes() const;
+  /// Members that asked to be sent nothing that their clients would have to queue.
+  const MemberSet& congested() const { return congested_; }
+
+  /// Sends a message in the view, which is open. It is delivered here too where `destinations` says so. Messages of
+  /// several fragments are stamped as one: all of them are of this view, or none.
+  void originate(Time now, const OutgoingMessage& message);
+  /// Tells the sequencer, at the end of the turn, how far this daemon has been through the order.
+  void report_progress() { progress_wanted_ = true; }
+  /// Asks all members to hold back, or no longer.
+  void set_congested(Time now, bool congested);
+
+  /// The end of a turn: goes through the order as far as possible and tells the others what they need to know.
+  void flush(Time now);
+  void handle_time(Time now);
+  Time next_deadline() const { return timers_.next(); }
+
+  // ViewedStreams
+  FrozenState freeze(Time now) override;
+  std::vector<PushOut> plan_pushes(const Commit& commit, MemberIndex self) override;
+  bool accept_push(Slice body) override;
+  void install(Time now, const View& view, const Transition& transition) override;
+
+  // StreamFrames
+  void data_received(Time now, Slice body) override;
+  void report_received(Time now, const Report& report) override;
+  void stable_received(Time now, const Stable& stable) override;
+  void ready_received(Time now, const Ready& ready) override;
+
+  const View& view() const { return view_; }
+  const OrderLog& log() const { return order_; }
+
+ private:
+  enum class State : std::uint8_t { closed, open, frozen };
+  enum class Timer : std::uint8_t { report, stable, count_ };
+
+  // On the way out.
+  std::uint64_t rank_behind(const OutgoingMessage& message) const;
+  void send_fragment(Time now, const BodyHead& head, const MemberSet& destinations, ByteView envelope,
+                     const Slice& chunk);
+
+  // On the way in.
+  void take_content(Time now, const BodyHead& head, Slice first, Slice rest);
+  void take_order_message(const Delivery& delivery);
+
+  // Through the order.
+  void go_through_order(Time now);
+  void pass_front(Time now);
+  void deliver_pending(Time now, PendingMessage pending, std::uint64_t position);
+  std::uint64_t ready_line() const;
+
+  // At the end of a turn.
+  bool send_runs(Time now);
+  bool send_records(Time now);
+  void send_order_message(Time now, const MemberSet& to, const std::vector<std::uint8_t>& content);
+  void send_ready_line();
+  /// To the origins of which much has arrived, or to all.
+  void send_reports(bool all);
+  /// To the origins of which anything has arrived since the last report.
+  void send_news();
+  void announce_stable();
+
+  // At the end of a view (order_views.cpp).
+  void take_pushed(Time now);
+  void close_view(Time now, const TransitionalSet& set, std::uint64_t safe_line);
+  void pass_run(Time now, std::uint64_t count, bool delivered);
+  void open_view(const View& view);
+
+  Context& context_;
+  Log log_;
+  StreamTransport& transport_;
+  OrderedMessages& above_;
+
+  State state_ = State::closed;
+  View view_;
+  std::uint64_t epoch_ = 0;  // counts the views installed here
+  MemberSet everybody_;
+  MemberSet sequencer_set_;
+
+  OwnStream own_;
+  std::vector<IncomingStream> incoming_;  // per member, this daemon included
+  OrderLog order_;
+  std::optional<Sequencer> sequencer_;  // where this daemon is the sequencer
+  std::vector<Run> unreported_;         // own ordered messages that the sequencer has yet to hear of
+  bool progress_wanted_ = false;
+  bool reports_due_ = false;
+  std::uint64_t horizon_ = 0;
+  std::uint64_t handed_up_horizon_ = 0;
+  std::uint64_t safe_line_ = 0;
+  std::uint64_t told_ready_ = 0;
+
+  MemberSet congested_;
+  bool self_congested_ = false;
+  PushedBodies pushed_;
+  Timers<Timer> timers_;
+};
+
+}  // namespace spindled

@@ -1,0 +1,144 @@
+// The life of a view, as the order layer goes through it: freeze, recovery, close, open.
+#include "daemon/order/order.h"
+
+namespace spindled {
+
+FrozenState Order::freeze(Time) {
+  state_ = State::frozen;
+  for (const Timer timer : {Timer::report, Timer::stable}) timers_.stop(timer);
+  FrozenState state;
+  state.safe_line = safe_line_;
+  state.high.reserve(incoming_.size());
+  for (const IncomingStream& stream : incoming_) state.high.push_back(stream.high());
+  state.high[view_.self] = own_.last_number();
+  return state;
+}
+
+std::vector<PushOut> Order::plan_pushes(const Commit& commit, MemberIndex self) {
+  pushed_.clear();
+  for (const Transition& transition : commit.transitions) {
+    const bool mine = std::any_of(transition.members.begin(), transition.members.end(),
+                                  [&](const Transition::Member& member) { return member.index == self; });
+    if (!mine) continue;
+    const auto set = TransitionalSet::make(view_, transition, commit.members);
+    SPINDLE_CHECK(set);  // view agreement has checked the commit against this view
+    return spindled::plan_pushes(*set, view_.self, own_, incoming_);
+  }
+  return {};
+}
+
+bool Order::accept_push(Slice bytes) {
+  const std::optional<Body> body = read_body(bytes.view());
+  if (!body || body->head.number == 0 || body->head.origin >= view_.size()) return false;
+  if (body->head.number > incoming_[body->head.origin].high() && body->head.origin != view_.self) {
+    pushed_.emplace(std::pair(body->head.origin, body->head.number), std::move(bytes));
+  }
+  return true;
+}
+
+void Order::install(Time now, const View& view, const Transition& transition) {
+  MemberSet came_along;
+  if (state_ == State::closed) {
+    came_along.insert(view.self);
+  } else {
+    SPINDLE_CHECK(state_ == State::frozen);
+    const auto set = TransitionalSet::make(view_, transition, view.members);
+    SPINDLE_CHECK(set);
+    take_pushed(now);
+    close_view(now, *set, transition.safe_line);
+    for (const Transition::Member& member : transition.members) came_along.insert(member.index);
+  }
+  open_view(view);
+  above_.view_installed(now, view_, came_along);
+}
+
+void Order::take_pushed(Time now) {
+  for (auto& [key, bytes] : pushed_) {
+    if (key.second <= incoming_[key.first].high()) continue;
+    const std::optional<Body> body = read_body(bytes.view());
+    take_content(now, body->head, bytes.part(body->content_offset), Slice());
+  }
+  pushed_.clear();
+}
+
+void Order::close_view(Time now, const TransitionalSet& set, std::uint64_t safe_line) {
+  // Where all members move on together everybody has everything, and all of it counts as delivered in the old view.
+  const bool whole = set.is_whole(view_);
+  const std::uint64_t safe_limit = whole ? order_.end() : safe_line;
+  while (!order_.empty()) {
+    const Run& run = order_.front();
+    std::uint64_t count = set.recoverable(run);
+    if (run.safe) count = std::min(count, safe_limit - std::min(safe_limit, order_.processed()));
+    if (count == 0) break;
+    pass_run(now, count, true);
+  }
+
+  if (!whole) above_.transitional(now, set.members());
+
+  // After the first hole, messages from outside the set may depend on what is missing.
+  bool hole = false;
+  while (!order_.empty()) {
+    const Run& run = order_.front();
+    const std::uint64_t count = set.recoverable(run);
+    if (count == 0) {
+      hole = true;
+      context_.counters.add(Counter::ordered_lost, run.count);
+      order_.advance(run.count);
+      continue;
+    }
+    pass_run(now, count, !hole || set.contains(run.origin));
+  }
+  for (std::size_t i = 0; i < incoming_.size(); ++i) {
+    const bool delivered = !hole || set.contains(static_cast<MemberIndex>(i));
+    Ring<PendingMessage>& unordered = incoming_[i].ordered();
+    while (!unordered.empty()) {
+      PendingMessage pending = unordered.pop_front();
+      if (delivered) deliver_pending(now, std::move(pending), order_.processed());
+    }
+  }
+}
+
+void Order::pass_run(Time now, std::uint64_t count, bool delivered) {
+  const Run& run = order_.front();
+  if (!run.destinations.contains(view_.self)) {
+    order_.advance(count);
+    return;
+  }
+  const MemberIndex origin = run.origin;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (incoming_[origin].ordered().empty()) {
+      log_.error("a message of {} that recovery should have brought is missing", view_.members[origin].name);
+      order_.advance(count - i);
+      return;
+    }
+    if (delivered) {
+      pass_front(now);
+    } else {
+      incoming_[origin].ordered().pop_front();
+      order_.advance(1);
+      context_.counters.add(Counter::ordered_lost);
+    }
+  }
+}
+
+void Order::open_view(const View& view) {
+  view_ = view;
+  ++epoch_;
+  everybody_ = MemberSet::first(view.size());
+  sequencer_set_ = MemberSet::of(view.sequencer);
+  own_ = OwnStream(view.size(), view.self);
+  incoming_.clear();
+  incoming_.resize(view.size());
+  order_ = OrderLog();
+  sequencer_.reset();
+  if (view.sequencer == view.self) sequencer_.emplace(view.size());
+  unreported_.clear();
+  progress_wanted_ = false;
+  reports_due_ = false;
+  horizon_ = handed_up_horizon_ = safe_line_ = told_ready_ = 0;
+  congested_ = MemberSet();
+  state_ = State::open;
+  if (self_congested_) send_reports(true);
+}
+
+}  // namespace spindled

@@ -1,0 +1,211 @@
+// Orders of several daemons joined by an in-memory transport: FIFO from each daemon to each other one, moved by hand.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/order/order.h"
+
+namespace spindled::test {
+
+class SilentSink final : public LogSink {
+ public:
+  bool wants(LogLevel level) const override { return level == LogLevel::error; }
+  void write(LogLevel, std::string_view, std::string_view line) override { errors.emplace_back(line); }
+  std::vector<std::string> errors;
+};
+
+/// One daemon: an Order, and a record of what it handed up.
+class OrderNode final : public StreamTransport, public OrderedMessages {
+ public:
+  struct Frame {
+    enum class Kind { data, report, stable, ready } kind = Kind::data;
+    std::vector<std::uint8_t> body;
+    Report report;
+    Stable stable;
+    Ready ready;
+  };
+
+  OrderNode(std::string name, std::size_t count) : name_(std::move(name)), links(count) {
+    NodeConfig config;
+    config.name = name_;
+    context = std::make_unique<Context>(config, sink, 1);
+    order = std::make_unique<Order>(*context, *this, *this);
+  }
+  ~OrderNode() override { order.reset(); }
+
+  // StreamTransport
+  void multicast(const MemberSet& to, const Slice& head, const Slice& tail) override {
+    Frame frame;
+    frame.body.assign(head.data(), head.data() + head.size());
+    frame.body.insert(frame.body.end(), tail.data(), tail.data() + tail.size());
+    to.for_each([&](MemberIndex member) {
+      if (member != order->view().self) links[member].push_back(frame);
+    });
+  }
+  void multicast_unreliable(const MemberSet& to, const Slice& head, const Slice& tail) override {
+    multicast(to, head, tail);
+  }
+  void send_report(MemberIndex to, const Report& report) override {
+    Frame frame;
+    frame.kind = Frame::Kind::report;
+    frame.report = report;
+    links[to].push_back(frame);
+  }
+  void send_stable(const MemberSet& to, const Stable& stable) override {
+    Frame frame;
+    frame.kind = Frame::Kind::stable;
+    frame.stable = stable;
+    to.for_each([&](MemberIndex member) { links[member].push_back(frame); });
+  }
+  void send_ready(MemberIndex to, const Ready& ready) override {
+    Frame frame;
+    frame.kind = Frame::Kind::ready;
+    frame.ready = ready;
+    links[to].push_back(frame);
+  }
+
+  // OrderedMessages
+  void deliver(Time, const Delivery& message) override {
+    std::vector<std::uint8_t> storage;
+    const ByteView content = message.contiguous(storage);
+    delivered.emplace_back(content.begin(), content.end());
+    if (is_ordered(message.service)) ordered.push_back(delivered.back());
+    sizes.push_back(content.size());
+  }
+  void horizon_advanced(Time, std::uint64_t position) override { horizon = position; }
+  void transitional(Time, const MemberSet&) override { delivered.emplace_back("--- transitional"); }
+  void view_installed(Time, const View&, const MemberSet&) override { delivered.emplace_back("--- view"); }
+
+  /// Sends `text` to `to`.
+  void send(const MemberSet& to, std::string_view text, Service service, SenderOrder* sender = nullptr) {
+    OutgoingMessage message;
+    message.service = service;
+    message.destinations = &to;
+    message.sender = sender;
+    message.envelope = spindle::protocol::as_bytes(text);
+    order->originate(now, message);
+  }
+
+  Time now{1s};
+  SilentSink sink;
+  std::string name_;
+  std::unique_ptr<Context> context;
+  std::unique_ptr<Order> order;
+  std::vector<std::deque<Frame>> links;  // to each member
+  std::vector<std::string> delivered;
+  std::vector<std::string> ordered;
+  std::vector<std::size_t> sizes;
+  std::uint64_t horizon = 0;
+};
+
+/// Members of one view, named a, b, c, ...
+class OrderCluster {
+ public:
+  explicit OrderCluster(std::size_t count, MemberIndex sequencer = 0) {
+    view.id = {7, "a"};
+    view.sequencer = sequencer;
+    for (std::size_t i = 0; i < count; ++i) view.members.push_back({std::string(1, static_cast<char>('a' + i)), 1});
+    for (std::size_t i = 0; i < count; ++i) {
+      nodes.push_back(std::make_unique<OrderNode>(view.members[i].name, count));
+      View own = view;
+      own.self = static_cast<MemberIndex>(i);
+      nodes.back()->order->install(nodes.back()->now, own, {});
+    }
+  }
+
+  OrderNode& operator[](std::size_t index) { return *nodes[index]; }
+  MemberSet all() const { return MemberSet::first(nodes.size()); }
+
+  /// Moves one frame from `from` to `to`, if there is one.
+  bool move(std::size_t from, std::size_t to) {
+    std::deque<OrderNode::Frame>& link = nodes[from]->links[to];
+    if (link.empty()) return false;
+    const OrderNode::Frame frame = std::move(link.front());
+    link.pop_front();
+    OrderNode& node = *nodes[to];
+    switch (frame.kind) {
+      case OrderNode::Frame::Kind::data:
+        node.order->data_received(node.now, node.context->arena.copy(frame.body));
+        break;
+      case OrderNode::Frame::Kind::report:
+        node.order->report_received(node.now, frame.report);
+        break;
+      case OrderNode::Frame::Kind::stable:
+        node.order->stable_received(node.now, frame.stable);
+        break;
+      case OrderNode::Frame::Kind::ready:
+        node.order->ready_received(node.now, frame.ready);
+        break;
+    }
+    return true;
+  }
+
+  /// Flushes everywhere and moves everything until nothing moves.
+  void settle() {
+    bool moved = true;
+    while (moved) {
+      moved = false;
+      for (auto& node : nodes) node->order->flush(node->now);
+      for (std::size_t from = 0; from < nodes.size(); ++from) {
+        for (std::size_t to = 0; to < nodes.size(); ++to) {
+          while (move(from, to)) moved = true;
+        }
+      }
+    }
+  }
+  /// Lets the timers fire, and settles.
+  void pass_time(Duration duration) {
+    for (auto& node : nodes) {
+      node->now += duration;
+      node->order->handle_time(node->now);
+    }
+    settle();
+  }
+
+  /// Moves `survivors` (old indices) together to the next view, recovery included.
+  void change_view(const std::vector<MemberIndex>& survivors) {
+    Commit commit;
+    commit.proposal = {view.id.number + 1, "a"};
+    Transition transition;
+    transition.old_view = view.id;
+    for (const MemberIndex old : survivors) {
+      const FrozenState state = nodes[old]->order->freeze(nodes[old]->now);
+      transition.members.push_back({static_cast<MemberIndex>(commit.members.size()), state.high});
+      transition.safe_line = std::max(transition.safe_line, state.safe_line);
+      commit.members.push_back(view.members[old]);
+    }
+    commit.transitions.push_back(transition);
+    for (std::size_t i = 0; i < survivors.size(); ++i) {
+      OrderNode& node = *nodes[survivors[i]];
+      for (const PushOut& push : node.order->plan_pushes(commit, static_cast<MemberIndex>(i))) {
+        std::vector<std::uint8_t> body(push.head.data(), push.head.data() + push.head.size());
+        body.insert(body.end(), push.tail.data(), push.tail.data() + push.tail.size());
+        push.to.for_each([&](MemberIndex to) { pushes.emplace_back(survivors[to], body); });
+      }
+    }
+    for (auto& [to, body] : pushes) {
+      ASSERT_TRUE(nodes[to]->order->accept_push(nodes[to]->context->arena.copy(body)));
+    }
+    View next;
+    next.id = commit.proposal;
+    next.members = commit.members;
+    for (std::size_t i = 0; i < survivors.size(); ++i) {
+      OrderNode& node = *nodes[survivors[i]];
+      for (auto& link : node.links) link.clear();
+      next.self = static_cast<MemberIndex>(i);
+      node.order->install(node.now, next, transition);
+    }
+  }
+
+  View view;
+  std::vector<std::unique_ptr<OrderNode>> nodes;
+  std::vector<std::pair<MemberIndex, std::vector<std::uint8_t>>> pushes;
+};
+
+}  // namespace spindled::test

@@ -1,0 +1,271 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "daemon/base/random.h"
+#include "tests/unit/order_cluster.h"
+
+namespace spindled::test {
+namespace {
+
+using ::testing::ElementsAre;
+
+MemberSet set_of(std::initializer_list<MemberIndex> members) {
+  MemberSet set;
+  for (const MemberIndex member : members) set.insert(member);
+  return set;
+}
+
+/// What was delivered after the view was installed.
+std::vector<std::string> after_view(const OrderNode& node) {
+  return {std::find(node.delivered.begin(), node.delivered.end(), "--- view") + 1, node.delivered.end()};
+}
+
+TEST(Order, AgreedMessagesOfAllOriginsAreDeliveredInOneOrder) {
+  OrderCluster cluster(3, 1);
+  Random random(11);
+  for (int i = 0; i < 200; ++i) {
+    OrderNode& node = cluster[random.below(3)];
+    node.send(cluster.all(), node.name_ + std::to_string(i), Service::agreed);
+    if (random.chance(0.3)) node.order->flush(node.now);
+    while (random.chance(0.7)) cluster.move(random.below(3), random.below(3));
+  }
+  cluster.settle();
+  const std::vector<std::string> expected = after_view(cluster[0]);
+  EXPECT_EQ(expected.size(), 200u);
+  EXPECT_EQ(after_view(cluster[1]), expected);
+  EXPECT_EQ(after_view(cluster[2]), expected);
+}
+
+TEST(Order, ADaemonThatIsNotADestinationSkipsTheMessage) {
+  OrderCluster cluster(3);
+  cluster[1].send(set_of({0, 1}), "for a and b", Service::agreed);
+  cluster[2].send(set_of({2}), "for c", Service::agreed);
+  cluster.settle();
+  EXPECT_THAT(after_view(cluster[0]), ElementsAre("for a and b"));
+  EXPECT_THAT(after_view(cluster[1]), ElementsAre("for a and b"));
+  EXPECT_THAT(after_view(cluster[2]), ElementsAre("for c"));
+  EXPECT_EQ(cluster[0].order->log().processed(), 2u);
+}
+
+TEST(Order, FifoIsDeliveredOnArrivalButNotBeforeTheSendersOwnAgreedMessages) {
+  OrderCluster cluster(2);
+  SenderOrder careful;
+  SenderOrder other;
+  cluster[1].send(cluster.all(), "agreed", Service::agreed, &careful);
+  cluster[1].send(cluster.all(), "fifo behind it", Service::fifo, &careful);
+  cluster[1].send(cluster.all(), "fifo of another sender", Service::fifo, &other);
+  while (cluster.move(1, 0)) {
+  }
+  EXPECT_THAT(after_view(cluster[0]), ElementsAre("fifo of another sender"));
+  cluster.settle();
+  EXPECT_THAT(after_view(cluster[0]), ElementsAre("fifo of another sender", "agreed", "fifo behind it"));
+  EXPECT_THAT(after_view(cluster[1]), ElementsAre("fifo of another sender", "agreed", "fifo behind it"));
+}
+
+TEST(Order, SafeMessagesWaitUntilEveryMemberHasThem) {
+  OrderCluster cluster(3);
+  cluster[0].send(cluster.all(), "safe", Service::safe);
+  cluster[0].order->flush(cluster[0].now);
+  while (cluster.move(0, 1)) {
+  }
+  cluster[1].order->flush(cluster[1].now);
+  while (cluster.move(1, 0)) {
+  }
+  cluster[0].order->flush(cluster[0].now);
+  EXPECT_TRUE(after_view(cluster[0]).empty()) << "c has not received the message";
+  EXPECT_TRUE(after_view(cluster[1]).empty());
+  cluster.settle();
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_THAT(after_view(cluster[i]), ElementsAre("safe"));
+}
+
+TEST(Order, LongContentsTravelInFragmentsAndAreDeliveredWhole) {
+  OrderCluster cluster(2);
+  const std::string text(3 * kFragmentBytesMax + 17, 'x');
+  cluster[0].send(cluster.all(), text, Service::agreed);
+  cluster[1].send(cluster.all(), "short", Service::agreed);
+  cluster.settle();
+  EXPECT_EQ(after_view(cluster[0]), after_view(cluster[1]));
+  EXPECT_EQ(std::count(cluster[1].sizes.begin(), cluster[1].sizes.end(), text.size()), 1);
+}
+
+TEST(Order, MessagesAreKeptUntilAllDestinationsReportThemAndNoLonger) {
+  OrderCluster cluster(3);
+  for (int i = 0; i < 100; ++i) cluster[0].send(cluster.all(), std::string(100, 'x'), Service::agreed);
+  cluster[0].order->flush(cluster[0].now);
+  EXPECT_GE(cluster[0].order->unstable_bytes(), 10'000u);
+  while (cluster.move(0, 1)) {
+  }
+  cluster[1].now += 50ms;
+  cluster[1].order->handle_time(cluster[1].now);
+  while (cluster.move(1, 0)) {
+  }
+  EXPECT_GE(cluster[0].order->unstable_bytes(), 10'000u) << "c has not reported";
+  cluster.settle();
+  for (int i = 0; i < 4; ++i) cluster.pass_time(50ms);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(cluster[i].order->retained_bytes(), 0u) << i;
+}
+
+TEST(Order, NothingIsSentWhileNothingHappens) {
+  OrderCluster cluster(3);
+  cluster[1].send(cluster.all(), "one", Service::agreed);
+  cluster.settle();
+  for (int i = 0; i < 5; ++i) cluster.pass_time(50ms);
+  for (int i = 0; i < 100; ++i) {
+    for (auto& node : cluster.nodes) {
+      node->now += 1s;
+      EXPECT_EQ(node->order->next_deadline(), kNever);
+      node->order->handle_time(node->now);
+      node->order->flush(node->now);
+      for (const auto& link : node->links) EXPECT_TRUE(link.empty());
+    }
+  }
+}
+
+TEST(Order, TheHorizonIsToldOnceAllOriginsHaveReportedProgress) {
+  OrderCluster cluster(3);
+  cluster[2].send(cluster.all(), "subscription", Service::agreed);
+  cluster.settle();
+  EXPECT_EQ(cluster[2].horizon, 0u);
+  cluster[0].order->report_progress();
+  cluster[1].order->report_progress();
+  cluster.settle();
+  EXPECT_EQ(cluster[2].horizon, 0u) << "c itself has not reported";
+  cluster[2].order->report_progress();
+  cluster.settle();
+  EXPECT_EQ(cluster[2].horizon, 1u);
+}
+
+TEST(Order, ACongestedDaemonIsKnownToAllAndRelievedAgain) {
+  OrderCluster cluster(3);
+  cluster[2].order->set_congested(cluster[2].now, true);
+  cluster.settle();
+  EXPECT_EQ(cluster[0].order->congested(), MemberSet::of(2));
+  cluster[2].order->set_congested(cluster[2].now, false);
+  cluster.settle();
+  EXPECT_TRUE(cluster[0].order->congested().empty());
+}
+
+TEST(Order, FramesThatMakeNoSenseAreDroppedWithAnError) {
+  OrderCluster cluster(2);
+  OrderNode& node = cluster[0];
+  node.order->data_received(node.now, node.context->arena.copy(std::vector<std::uint8_t>{1, 2, 3}));
+  node.order->report_received(node.now, {1, 99, false});
+  node.order->report_received(node.now, {77, 1, false});
+  node.order->stable_received(node.now, {77, 1});
+  node.order->ready_received(node.now, {77, 1});
+  EXPECT_EQ(node.sink.errors.size(), 3u);
+  cluster[1].send(cluster.all(), "still works", Service::agreed);
+  cluster.settle();
+  EXPECT_THAT(after_view(node), ElementsAre("still works"));
+}
+
+// --- The end of a view ------------------------------------------------------------------------------------------------
+
+TEST(OrderViewChange, WhatOneSurvivorHasAllSurvivorsDeliver) {
+  OrderCluster cluster(3);
+  cluster[2].send(cluster.all(), "seen by b only", Service::reliable);
+  while (cluster.move(2, 1)) {
+  }
+  cluster.change_view({0, 1});
+  EXPECT_THAT(cluster[0].delivered, ElementsAre("--- view", "seen by b only", "--- transitional", "--- view"));
+  EXPECT_EQ(cluster[1].delivered, cluster[0].delivered);
+}
+
+TEST(OrderViewChange, AgreedMessagesThatWereNeverOrderedAreDeliveredByOriginAndNumber) {
+  OrderCluster cluster(3, 2);
+  cluster[1].send(cluster.all(), "b1", Service::agreed);
+  cluster[0].send(cluster.all(), "a1", Service::agreed);
+  cluster[1].send(cluster.all(), "b2", Service::agreed);
+  cluster.change_view({0, 1});
+  EXPECT_THAT(cluster[0].delivered, ElementsAre("--- view", "--- transitional", "a1", "b1", "b2", "--- view"));
+  EXPECT_EQ(cluster[1].delivered, cluster[0].delivered);
+}
+
+TEST(OrderViewChange, AfterAHoleMessagesFromOutsideTheSetAreDroppedAndOthersDelivered) {
+  // c sends to a alone, then to a and b; the first message is lost with c, but its place in the order is known.
+  OrderCluster cluster(3, 1);
+  cluster[2].send(set_of({0}), "lost", Service::agreed);
+  cluster[2].send(set_of({1}), "depends on it", Service::agreed);
+  cluster[0].send(cluster.all(), "from inside", Service::agreed);
+  cluster[2].order->flush(cluster[2].now);
+  while (cluster.move(2, 1)) {
+  }
+  cluster[0].order->flush(cluster[0].now);
+  while (cluster.move(0, 1)) {
+  }
+  // b orders both runs, but nothing of it reaches a before the view ends.
+  cluster[1].order->flush(cluster[1].now);
+  cluster[1].delivered = {"--- view"};
+  cluster.change_view({0, 1});
+  EXPECT_THAT(cluster[0].delivered, ElementsAre("--- view", "--- transitional", "from inside", "--- view"));
+}
+
+TEST(OrderViewChange, WhereAllMoveTogetherThereIsNoTransitionalSignal) {
+  OrderCluster cluster(2);
+  cluster[0].send(cluster.all(), "agreed", Service::agreed);
+  cluster[1].send(cluster.all(), "safe", Service::safe);
+  cluster.change_view({0, 1});
+  EXPECT_THAT(cluster[0].delivered, ElementsAre("--- view", "agreed", "safe", "--- view"));
+  EXPECT_EQ(cluster[1].delivered, cluster[0].delivered);
+}
+
+TEST(OrderViewChange, NothingIsLostOrDoubledInAnyRandomCut) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    const std::size_t count = 2 + random.below(4);
+    OrderCluster cluster(count, static_cast<MemberIndex>(random.below(count)));
+    std::vector<std::vector<std::string>> sent(count);
+    for (int i = 0; i < 60; ++i) {
+      const std::size_t from = random.below(count);
+      MemberSet to;
+      for (std::size_t member = 0; member < count; ++member) {
+        if (random.chance(0.6)) to.insert(static_cast<MemberIndex>(member));
+      }
+      const Service service = random.chance(0.2) ? Service::reliable : random.chance(0.2) ? Service::safe : Service::agreed;
+      const std::string text = cluster[from].name_ + std::to_string(i);
+      if (to.contains(static_cast<MemberIndex>(from))) sent[from].push_back(text);
+      cluster[from].send(to, text, service);
+      if (random.chance(0.4)) cluster[from].order->flush(cluster[from].now);
+      while (random.chance(0.6)) cluster.move(random.below(count), random.below(count));
+    }
+    std::vector<MemberIndex> survivors;
+    for (std::size_t member = 0; member < count; ++member) {
+      if (random.chance(0.7)) survivors.push_back(static_cast<MemberIndex>(member));
+    }
+    if (survivors.empty()) survivors.push_back(0);
+    cluster.change_view(survivors);
+    for (const MemberIndex member : survivors) {
+      const OrderNode& node = cluster[member];
+      EXPECT_THAT(node.sink.errors, ElementsAre()) << "seed " << seed;
+      std::vector<std::string> sorted = node.delivered;
+      std::sort(sorted.begin(), sorted.end());
+      for (std::size_t i = 1; i < sorted.size(); ++i) {
+        if (sorted[i].starts_with("---")) continue;
+        ASSERT_NE(sorted[i], sorted[i - 1]) << "delivered twice, seed " << seed;
+      }
+      for (const std::string& own : sent[member]) {
+        ASSERT_TRUE(std::binary_search(sorted.begin(), sorted.end(), own)) << "own message lost, seed " << seed;
+      }
+    }
+    // What two survivors both deliver, they deliver in the same order (reliable messages aside).
+    for (const MemberIndex a : survivors) {
+      for (const MemberIndex b : survivors) {
+        std::vector<std::string> of_a;
+        std::vector<std::string> of_b;
+        const auto ordered_common = [&](const OrderNode& x, const OrderNode& y, std::vector<std::string>& out) {
+          for (const std::string& text : x.ordered) {
+            if (std::find(y.ordered.begin(), y.ordered.end(), text) != y.ordered.end()) out.push_back(text);
+          }
+        };
+        ordered_common(cluster[a], cluster[b], of_a);
+        ordered_common(cluster[b], cluster[a], of_b);
+        ASSERT_EQ(of_a, of_b) << "seed " << seed;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace spindled::test
