@@ -1,0 +1,89 @@
+#include "daemon/group/group_table.h"
+
+#include <algorithm>
+
+namespace spindled {
+
+bool Group::has_member(MemberIndex daemon, SessionId session) const {
+  return std::any_of(members.begin(), members.end(), [&](const GroupMember& member) {
+    return member.daemon == daemon && member.session == session;
+  });
+}
+
+const Group* GroupTable::find(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second.get();
+}
+
+Group* GroupTable::find_mutable(std::string_view name) {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second.get();
+}
+
+const Group* GroupTable::find(GroupId id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : found->second;
+}
+
+std::vector<GroupId> GroupTable::groups_of(MemberIndex daemon, SessionId session) const {
+  const auto found = by_session_.find({daemon, session});
+  return found == by_session_.end() ? std::vector<GroupId>() : found->second;
+}
+
+bool GroupTable::subscribe(const std::string& name, MemberIndex daemon) {
+  std::unique_ptr<Group>& group = by_name_[name];
+  if (!group) {
+    group = std::make_unique<Group>();
+    group->id = next_id_++;
+    group->name = name;
+    by_id_[group->id] = group.get();
+  }
+  if (group->subscribers.contains(daemon)) return false;
+  group->subscribers.insert(daemon);
+  ++version_;
+  return true;
+}
+
+bool GroupTable::unsubscribe(const std::string& name, MemberIndex daemon) {
+  Group* group = find_mutable(name);
+  if (group == nullptr || !group->subscribers.contains(daemon)) return false;
+  const bool has_members = std::any_of(group->members.begin(), group->members.end(),
+                                       [&](const GroupMember& member) { return member.daemon == daemon; });
+  if (has_members) return false;
+  group->subscribers.erase(daemon);
+  ++version_;
+  if (group->subscribers.empty()) {
+    by_id_.erase(group->id);
+    by_name_.erase(name);
+  }
+  return true;
+}
+
+bool GroupTable::join(const std::string& name, GroupMember member) {
+  Group* group = find_mutable(name);
+  if (group == nullptr || !group->subscribers.contains(member.daemon)) return false;
+  std::vector<GroupId>& groups = by_session_[{member.daemon, member.session}];
+  const auto at = std::lower_bound(groups.begin(), groups.end(), group->id);
+  if (at != groups.end() && *at == group->id) return false;
+  groups.insert(at, group->id);
+  if (member.daemon == self_) group->local.push_back(member.session);
+  group->members.push_back(std::move(member));
+  return true;
+}
+
+bool GroupTable::leave(GroupId id, MemberIndex daemon, SessionId session) {
+  const auto found = by_id_.find(id);
+  if (found == by_id_.end()) return false;
+  Group& group = *found->second;
+  const std::size_t removed = std::erase_if(group.members, [&](const GroupMember& member) {
+    return member.daemon == daemon && member.session == session;
+  });
+  if (removed == 0) return false;
+  if (daemon == self_) std::erase(group.local, session);
+  const auto of_session = by_session_.find({daemon, session});
+  std::erase(of_session->second, id);
+  if (of_session->second.empty()) by_session_.erase(of_session);
+  return true;
+}
+
+}  // namespace spindled

@@ -1,0 +1,70 @@
+// Who is a member of what: the same table at every daemon, changed only at places in the order.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "daemon/base/member_set.h"
+#include "daemon/group/operations.h"
+
+namespace spindled {
+
+struct GroupMember {
+  MemberIndex daemon = 0;
+  SessionId session = 0;
+  std::string client;
+
+  bool operator==(const GroupMember&) const = default;
+};
+
+struct Group {
+  GroupId id = 0;
+  std::string name;
+  MemberSet subscribers;             // daemons that the group's messages go to
+  std::vector<GroupMember> members;  // in the order in which they joined
+  std::vector<SessionId> local;      // those of this daemon
+
+  bool has_member(MemberIndex daemon, SessionId session) const;
+};
+
+class GroupTable {
+ public:
+  /// `version` continues that of an earlier table, so that what was resolved against that one is known to be old.
+  explicit GroupTable(MemberIndex self = 0, std::uint64_t version = 0) : self_(self), version_(version + 1) {}
+
+  const Group* find(std::string_view name) const;
+  const Group* find(GroupId id) const;
+  std::size_t size() const { return by_name_.size(); }
+  /// In the order of names.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& [name, group] : by_name_) visit(*group);
+  }
+  /// The groups that a session is in, in the order of their ids.
+  std::vector<GroupId> groups_of(MemberIndex daemon, SessionId session) const;
+
+  // Changes. Each says whether it changed anything; what makes no sense (a second join, an unsubscription with members)
+  // changes nothing.
+  bool subscribe(const std::string& group, MemberIndex daemon);
+  bool unsubscribe(const std::string& group, MemberIndex daemon);
+  bool join(const std::string& group, GroupMember member);
+  bool leave(GroupId group, MemberIndex daemon, SessionId session);
+
+  /// Grows with every change that can make a message go elsewhere.
+  std::uint64_t version() const { return version_; }
+
+ private:
+  Group* find_mutable(std::string_view name);
+
+  MemberIndex self_;
+  std::uint64_t version_;
+  GroupId next_id_ = 1;
+  std::map<std::string, std::unique_ptr<Group>, std::less<>> by_name_;
+  std::unordered_map<GroupId, Group*> by_id_;                                     // never iterated
+  std::map<std::pair<MemberIndex, SessionId>, std::vector<GroupId>> by_session_;  // ids ascending
+};
+
+}  // namespace spindled

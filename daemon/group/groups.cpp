@@ -1,0 +1,196 @@
+#include "daemon/group/groups.h"
+
+#include <algorithm>
+
+namespace spindled {
+
+namespace protocol = spindle::protocol;
+
+void Groups::attach(Order& order, LocalClients& clients) {
+  order_ = &order;
+  clients_ = &clients;
+}
+
+// --- Requests of local sessions ---------------------------------------------------------------------------------------
+
+void Groups::open_session(SessionId session, std::string client) { sessions_[session].client = std::move(client); }
+
+void Groups::close_session(Time now, SessionId session) {
+  const auto at = sessions_.find(session);
+  if (at == sessions_.end()) return;
+  const bool in_groups = !at->second.groups.empty() || !table_.groups_of(view_.self, session).empty();
+  sessions_.erase(at);
+  subscriptions_.forget(session);
+  if (in_groups) originate_or_defer(now, Disconnect{session});
+}
+
+std::optional<Errc> Groups::join(Time now, SessionId session, const std::string& group) {
+  LocalSession& local = sessions_.at(session);
+  if (local.groups.size() >= context_.config.session.memberships_max) return Errc::too_many_memberships;
+  if (!local.groups.insert(group).second) return Errc::already_a_member;
+  if (is_ready()) {
+    take(now, subscriptions_.want(group, session));
+  } else {
+    subscriptions_.want_later(group, session);
+  }
+  return std::nullopt;
+}
+
+std::optional<Errc> Groups::leave(Time now, SessionId session, const std::string& group) {
+  if (sessions_.at(session).groups.erase(group) == 0) return Errc::not_a_member;
+  if (!subscriptions_.withdraw(group, session)) originate_or_defer(now, LeaveGroup{group, session});
+  return std::nullopt;
+}
+
+void Groups::resolve(DestinationSet& set) const {
+  if (set.table_version == table_.version()) return;
+  set.table_version = table_.version();
+  set.daemons = MemberSet();
+  std::vector<Envelope::Target> targets;
+  targets.reserve(set.names.size());
+  for (const std::string& name : set.names) {
+    const Group* group = table_.find(name);
+    targets.push_back({group != nullptr ? group->id : 0, name});
+    if (group != nullptr) {
+      set.daemons |= group->subscribers;
+    } else if (const auto parts = protocol::parse_private_name(name)) {
+      if (const auto daemon = view_.index_of(parts->daemon)) set.daemons.insert(*daemon);
+    }
+  }
+  set.targets = write_targets(targets);
+}
+
+void Groups::send(Time now, Sender& sender, DestinationSet& to, const ClientSend& message) {
+  SPINDLE_CHECK(is_ready());
+  resolve(to);
+  context_.counters.add(Counter::messages_sent);
+  Envelope envelope;
+  envelope.session = sender.session;
+  envelope.sender = sender.client;
+  envelope.type = message.type;
+  envelope.self_discard = message.self_discard;
+  envelope.total = message.total;
+  write_envelope(encoded_, envelope, to.targets);
+
+  OutgoingMessage outgoing;
+  outgoing.message_class = MessageClass::client;
+  outgoing.service = message.service;
+  outgoing.destinations = &to.daemons;
+  outgoing.sender = &sender.order;
+  outgoing.envelope = encoded_;
+  outgoing.chunks = message.chunks;
+  order_->originate(now, outgoing);
+}
+
+// --- Into the order ---------------------------------------------------------------------------------------------------
+
+void Groups::originate(Time now, const GroupOperation& operation) {
+  const std::vector<std::uint8_t> content = write_operation(operation);
+  const MemberSet everybody = MemberSet::first(view_.size());
+  OutgoingMessage message;
+  message.message_class = MessageClass::group;
+  message.service = Service::agreed;
+  message.destinations = &everybody;
+  message.envelope = content;
+  order_->originate(now, message);
+}
+
+void Groups::originate_or_defer(Time now, GroupOperation operation) {
+  if (is_ready()) {
+    originate(now, operation);
+  } else {
+    deferred_.push_back(std::move(operation));
+  }
+}
+
+void Groups::take(Time now, const Steps& steps) {
+  // While a view ends nothing can be sent, and nothing needs to be: the subscriptions start over in the next one.
+  if (!is_ready()) return;
+  for (const Subscriptions::Step& step : steps) {
+    switch (step.kind) {
+      case Subscriptions::Step::Kind::subscribe:
+        originate(now, Subscribe{step.group});
+        break;
+      case Subscriptions::Step::Kind::join:
+        originate(now, JoinGroup{step.group, step.session, sessions_.at(step.session).client});
+        break;
+      case Subscriptions::Step::Kind::unsubscribe:
+        originate(now, Unsubscribe{step.group});
+        break;
+    }
+  }
+}
+
+// --- Out of the order -------------------------------------------------------------------------------------------------
+
+void Groups::deliver(Time now, const Delivery& message) {
+  if (message.message_class == MessageClass::group) {
+    apply(now, message);
+  } else if (ready_) {
+    deliver_client_message(message);
+  } else if (message.position == 0) {
+    early_.push_back(message);
+  } else {
+    log_.error("a message was ordered before the group table of its view was complete: dropped");
+  }
+}
+
+void Groups::horizon_advanced(Time now, std::uint64_t position) { take(now, subscriptions_.horizon_advanced(position)); }
+
+void Groups::deliver_client_message(const Delivery& message) {
+  const std::size_t envelope_size = read_envelope(message.first.view(), envelope_);
+  if (envelope_size == 0 || !collect_chunks(message, envelope_size)) {
+    log_.error("a malformed message of {} was dropped", view_.members[message.origin].name);
+    return;
+  }
+  if (!collect_receivers(message)) return;
+  ClientMessage out;
+  out.service = message.service;
+  out.type = envelope_.type;
+  out.sender_client = envelope_.sender;
+  out.sender_daemon = view_.members[message.origin].name;
+  out.groups = names_;
+  out.total = envelope_.total;
+  out.chunks = chunks_;
+  clients_->deliver_message(receivers_, out);
+  chunks_.clear();  // lets go of the slabs
+}
+
+bool Groups::collect_receivers(const Delivery& message) {
+  names_.clear();
+  receivers_.clear();
+  for (const Envelope::Target& target : envelope_.targets) {
+    if (target.group != 0) {
+      // A group whose last subscription is gone has no members; its name went with it.
+      const Group* group = table_.find(target.group);
+      if (group == nullptr) continue;
+      names_.push_back(group->name);
+      receivers_.insert(receivers_.end(), group->local.begin(), group->local.end());
+      continue;
+    }
+    names_.push_back(target.name);
+    const auto parts = protocol::parse_private_name(target.name);
+    if (!parts || parts->daemon != context_.config.name) continue;
+    if (const auto session = clients_->find_client(parts->client)) receivers_.push_back(*session);
+  }
+  if (envelope_.targets.size() > 1) {  // a client in several of the groups gets the message once
+    std::sort(receivers_.begin(), receivers_.end());
+    receivers_.erase(std::unique(receivers_.begin(), receivers_.end()), receivers_.end());
+  }
+  if (envelope_.self_discard && message.origin == view_.self) std::erase(receivers_, envelope_.session);
+  return !receivers_.empty();
+}
+
+bool Groups::collect_chunks(const Delivery& message, std::size_t envelope_size) {
+  chunks_.clear();
+  if (envelope_size < message.first.size()) chunks_.push_back(message.first.part(envelope_size));
+  chunks_.insert(chunks_.end(), message.rest.begin(), message.rest.end());
+  std::size_t total = 0;
+  for (const Slice& chunk : chunks_) {
+    if (chunk.size() > protocol::kChunkBytesMax) return false;
+    total += chunk.size();
+  }
+  return total == envelope_.total;
+}
+
+}  // namespace spindled

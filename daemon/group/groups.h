@@ -1,0 +1,146 @@
+// Named groups: takes the requests of local clients into the order, and brings what comes out of it to the local members.
+//
+// A newcomer reads this class first. GroupTable is what all daemons agree on, Subscriptions what this daemon does for
+// its clients' joins, operations.h what travels.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/base/context.h"
+#include "daemon/group/group_table.h"
+#include "daemon/group/local_clients.h"
+#include "daemon/group/subscriptions.h"
+#include "daemon/order/order.h"
+
+namespace spindled {
+
+/// A set of destinations as a client defined it, resolved against the group table; kept by the session and brought up to
+/// date by Groups when the table has changed.
+struct DestinationSet {
+  std::vector<std::string> names;      // groups, and private names of clients
+  std::uint64_t table_version = 0;     // 0: never resolved
+  MemberSet daemons;                   // that the message has to reach
+  std::vector<std::uint8_t> targets;   // encoded for the envelope
+};
+
+/// A local client as the sender of messages.
+struct Sender {
+  SessionId session = 0;
+  std::string client;
+  SenderOrder order;
+};
+
+/// A client's message on its way out.
+struct ClientSend {
+  Service service = Service::agreed;
+  std::uint16_t type = 0;
+  bool self_discard = false;
+  std::uint32_t total = 0;
+  std::span<const Slice> chunks;
+};
+
+class Groups final : public OrderedMessages {
+ public:
+  explicit Groups(Context& context) : context_(context), log_(context.log_sink, "group") {}
+  /// Before anything else: the layers below and above. Both outlive this one's last call.
+  void attach(Order& order, LocalClients& clients);
+
+  /// Whether messages may be sent: the view is open and its group table complete.
+  bool is_ready() const { return ready_ && order_->is_open(); }
+
+  // Requests of local sessions. Those that change membership may come at any time; they wait for the next view where
+  // one is being agreed on.
+
+  void open_session(SessionId session, std::string client);
+  /// The session is gone: it leaves all its groups.
+  void close_session(Time now, SessionId session);
+  /// Nothing on success: the group view that follows shows it done.
+  std::optional<Errc> join(Time now, SessionId session, const std::string& group);
+  std::optional<Errc> leave(Time now, SessionId session, const std::string& group);
+  /// Where `is_ready`.
+  void send(Time now, Sender& sender, DestinationSet& to, const ClientSend& message);
+  /// Brings `set` up to date with the table.
+  void resolve(DestinationSet& set) const;
+
+  const GroupTable& table() const { return table_; }
+
+  // OrderedMessages
+  void deliver(Time now, const Delivery& message) override;
+  void horizon_advanced(Time now, std::uint64_t position) override;
+  void transitional(Time now, const MemberSet& transitional) override;
+  void view_installed(Time now, const View& view, const MemberSet& came_along) override;
+
+ private:
+  /// A local session and the groups that it has joined or asked to join.
+  struct LocalSession {
+    std::string client;
+    std::set<std::string, std::less<>> groups;
+  };
+  using Steps = std::vector<Subscriptions::Step>;
+  using Cause = spindle::protocol::ViewCause;
+  using Names = std::vector<std::string>;
+
+  // Into the order.
+  void originate(Time now, const GroupOperation& operation);
+  void originate_or_defer(Time now, GroupOperation operation);
+  void take(Time now, const Steps& steps);
+
+  // Out of the order: messages.
+  void deliver_client_message(const Delivery& message);
+  bool collect_receivers(const Delivery& message);
+  bool collect_chunks(const Delivery& message, std::size_t envelope_size);
+
+  // Out of the order: operations (membership.cpp).
+  void apply(Time now, const Delivery& message);
+  void apply(Time now, const Delivery& message, const Subscribe& operation);
+  void apply(Time now, const Delivery& message, const Unsubscribe& operation);
+  void apply(Time now, const Delivery& message, const JoinGroup& operation);
+  void apply(Time now, const Delivery& message, const LeaveGroup& operation);
+  void apply(Time now, const Delivery& message, const Disconnect& operation);
+  void apply(Time now, const Delivery& message, Announce& operation);
+  void remove_member(Time now, MemberIndex daemon, SessionId session, GroupId group, Cause cause);
+  void tell_view(const Group& group, Cause cause, const Names& changed, const Names& vs_set);
+
+  // Around a view change (membership.cpp).
+  void remember_told();
+  Announce local_members() const;
+  void build_table(Time now);
+  void tell_network_change(const Group& group, const Names& before);
+  std::string private_name(MemberIndex daemon, std::string_view client) const;
+
+  Context& context_;
+  Log log_;
+  Order* order_ = nullptr;
+  LocalClients* clients_ = nullptr;
+
+  View view_;
+  GroupTable table_;
+  Subscriptions subscriptions_;
+  std::map<SessionId, LocalSession> sessions_;
+
+  // Counts the changes of the table in this view: with the view's id, it names a group view.
+  std::uint64_t changes_ = 0;
+
+  // From the transitional signal, or the installation of a view, until all of its members have announced theirs: the
+  // members of groups with local ones as they were last told, by group. Changes meanwhile are told with the new view.
+  std::optional<std::map<std::string, Names>> told_;
+  bool ready_ = false;
+  MemberSet came_along_;
+  std::map<MemberIndex, Announce> announced_;
+  Announce unfinished_;  // what this daemon announced itself, until the table is complete
+  std::vector<GroupOperation> deferred_;
+  std::vector<Delivery> early_;  // unordered messages of daemons whose table was complete before this one's
+
+  // Scratch space of one delivery, kept to save allocations.
+  Envelope envelope_;
+  std::vector<std::string_view> names_;
+  std::vector<SessionId> receivers_;
+  std::vector<Slice> chunks_;
+  std::vector<std::uint8_t> encoded_;
+};
+
+}  // namespace spindled

@@ -1,0 +1,37 @@
+// What the group layer hands up to the sessions of local clients.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "daemon/group/operations.h"
+#include "daemon/wire/link_frames.h"
+#include "libclient/protocol/client_frames.h"
+
+namespace spindled {
+
+/// A message on its way to local clients. Everything in it is valid during the call only.
+struct ClientMessage {
+  Service service = Service::reliable;
+  std::uint16_t type = 0;
+  std::string_view sender_client;
+  std::string_view sender_daemon;
+  std::span<const std::string_view> groups;
+  std::uint32_t total = 0;           // bytes of payload
+  std::span<const Slice> chunks;     // the payload; each at most kChunkBytesMax
+};
+
+/// Implemented by the sessions. Session ids that are gone are ignored.
+class LocalClients {
+ public:
+  virtual ~LocalClients() = default;
+  virtual void deliver_message(std::span<const SessionId> to, const ClientMessage& message) = 0;
+  virtual void deliver_view(std::span<const SessionId> to, const spindle::protocol::View& view) = 0;
+  virtual void deliver_transitional(std::span<const SessionId> to, std::string_view group) = 0;
+  /// The session of the client with that name, if it is here.
+  virtual std::optional<SessionId> find_client(std::string_view name) const = 0;
+  /// Messages may be sent again, after a view change.
+  virtual void groups_ready() = 0;
+};
+
+}  // namespace spindled

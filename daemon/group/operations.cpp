@@ -1,0 +1,183 @@
+#include "daemon/group/operations.h"
+
+#include "libclient/protocol/client_frames.h"
+
+namespace spindled {
+
+using spindle::protocol::Reader;
+using spindle::protocol::varint_size;
+using spindle::protocol::Writer;
+
+namespace {
+
+constexpr std::uint8_t kSelfDiscard = 1;
+
+enum class Code : std::uint8_t { subscribe = 1, unsubscribe = 2, join = 3, leave = 4, disconnect = 5, announce = 6 };
+
+/// Grows as it is written to: operations are rare and their sizes many.
+class Builder {
+ public:
+  explicit Builder(Code code) { out_.push_back(static_cast<std::uint8_t>(code)); }
+  Builder& varint(std::uint64_t value) {
+    std::uint8_t bytes[spindle::protocol::kVarintBytesMax];
+    Writer writer(bytes);
+    writer.varint(value);
+    out_.insert(out_.end(), bytes, bytes + writer.size());
+    return *this;
+  }
+  Builder& string(std::string_view text) {
+    out_.push_back(static_cast<std::uint8_t>(text.size()));
+    out_.insert(out_.end(), text.begin(), text.end());
+    return *this;
+  }
+  std::vector<std::uint8_t> take() { return std::move(out_); }
+
+ private:
+  std::vector<std::uint8_t> out_;
+};
+
+struct OperationWriter {
+  std::vector<std::uint8_t> operator()(const Subscribe& op) { return Builder(Code::subscribe).string(op.group).take(); }
+  std::vector<std::uint8_t> operator()(const Unsubscribe& op) {
+    return Builder(Code::unsubscribe).string(op.group).take();
+  }
+  std::vector<std::uint8_t> operator()(const JoinGroup& op) {
+    return Builder(Code::join).string(op.group).varint(op.session).string(op.client).take();
+  }
+  std::vector<std::uint8_t> operator()(const LeaveGroup& op) {
+    return Builder(Code::leave).string(op.group).varint(op.session).take();
+  }
+  std::vector<std::uint8_t> operator()(const Disconnect& op) {
+    return Builder(Code::disconnect).varint(op.session).take();
+  }
+  std::vector<std::uint8_t> operator()(const Announce& op) {
+    Builder builder(Code::announce);
+    builder.varint(op.groups.size());
+    for (const Announce::Group& group : op.groups) {
+      builder.string(group.name).varint(group.members.size());
+      for (const Announce::Member& member : group.members) builder.varint(member.session).string(member.client);
+    }
+    return builder.take();
+  }
+};
+
+std::string read_group(Reader& reader) {
+  const std::string_view name = reader.short_string();
+  if (!spindle::protocol::is_group_name(name)) reader.fail();
+  return std::string(name);
+}
+
+std::string read_client(Reader& reader) {
+  const std::string_view name = reader.short_string();
+  if (!spindle::protocol::is_client_name(name)) reader.fail();
+  return std::string(name);
+}
+
+Announce read_announce(Reader& reader) {
+  Announce announce;
+  const std::uint64_t groups = reader.varint();
+  for (std::uint64_t i = 0; i < groups && reader.ok(); ++i) {
+    Announce::Group group;
+    group.name = read_group(reader);
+    if (!announce.groups.empty() && group.name <= announce.groups.back().name) reader.fail();
+    const std::uint64_t members = reader.varint();
+    if (members == 0) reader.fail();
+    for (std::uint64_t j = 0; j < members && reader.ok(); ++j) {
+      const SessionId session = reader.varint();
+      group.members.push_back({session, read_client(reader)});
+    }
+    announce.groups.push_back(std::move(group));
+  }
+  return announce;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> write_targets(const std::vector<Envelope::Target>& targets) {
+  std::size_t size = varint_size(targets.size());
+  for (const Envelope::Target& target : targets) {
+    size += varint_size(target.group) + (target.group == 0 ? 1 + target.name.size() : 0);
+  }
+  std::vector<std::uint8_t> out(size);
+  Writer writer(out.data());
+  writer.varint(targets.size());
+  for (const Envelope::Target& target : targets) {
+    writer.varint(target.group);
+    if (target.group == 0) writer.short_string(target.name);
+  }
+  return out;
+}
+
+void write_envelope(std::vector<std::uint8_t>& out, const Envelope& envelope, ByteView targets) {
+  out.resize(varint_size(envelope.session) + 1 + envelope.sender.size() + 3 + varint_size(envelope.total) +
+             targets.size());
+  Writer writer(out.data());
+  writer.varint(envelope.session);
+  writer.short_string(envelope.sender);
+  writer.u16(envelope.type);
+  writer.u8(envelope.self_discard ? kSelfDiscard : 0);
+  writer.varint(envelope.total);
+  writer.bytes(targets);
+}
+
+std::size_t read_envelope(ByteView content, Envelope& envelope) {
+  Reader reader(content);
+  envelope.session = reader.varint();
+  envelope.sender = reader.short_string();
+  envelope.type = reader.u16();
+  const std::uint8_t flags = reader.u8();
+  envelope.self_discard = (flags & kSelfDiscard) != 0;
+  envelope.total = static_cast<std::uint32_t>(reader.varint_up_to(spindle::protocol::kMessageBytesMax));
+  const std::uint64_t count = reader.varint_up_to(spindle::protocol::kGroupsPerMessageMax);
+  envelope.targets.clear();
+  for (std::uint64_t i = 0; i < count && reader.ok(); ++i) {
+    Envelope::Target target;
+    target.group = reader.varint();
+    if (target.group == 0) target.name = reader.short_string();
+    envelope.targets.push_back(target);
+  }
+  const bool valid = reader.ok() && (flags & ~kSelfDiscard) == 0 && spindle::protocol::is_client_name(envelope.sender);
+  return valid ? content.size() - reader.remaining() : 0;
+}
+
+std::vector<std::uint8_t> write_operation(const GroupOperation& operation) {
+  return std::visit(OperationWriter{}, operation);
+}
+
+std::optional<GroupOperation> read_operation(ByteView content) {
+  Reader reader(content);
+  std::optional<GroupOperation> operation;
+  switch (static_cast<Code>(reader.u8())) {
+    case Code::subscribe:
+      operation = Subscribe{read_group(reader)};
+      break;
+    case Code::unsubscribe:
+      operation = Unsubscribe{read_group(reader)};
+      break;
+    case Code::join: {
+      JoinGroup join;
+      join.group = read_group(reader);
+      join.session = reader.varint();
+      join.client = read_client(reader);
+      operation = std::move(join);
+      break;
+    }
+    case Code::leave: {
+      LeaveGroup leave;
+      leave.group = read_group(reader);
+      leave.session = reader.varint();
+      operation = std::move(leave);
+      break;
+    }
+    case Code::disconnect:
+      operation = Disconnect{reader.varint()};
+      break;
+    case Code::announce:
+      operation = read_announce(reader);
+      break;
+  }
+  if (!operation || !reader.done()) return std::nullopt;
+  return operation;
+}
+
+}  // namespace spindled

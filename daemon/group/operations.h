@@ -1,0 +1,93 @@
+// What travels in messages of the classes `client` and `group`: the envelope in front of a client's payload, and the
+// operations that change the group table.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "daemon/base/slab.h"
+
+namespace spindled {
+
+/// A client session of one daemon; never reused in the daemon's life. 0 is none.
+using SessionId = std::uint64_t;
+
+/// A group's number in the table of the view: every daemon gives it at the same point of the order. 0 is none.
+using GroupId = std::uint64_t;
+
+/// The envelope of a client's message:
+///
+///   varint  session      of the sender, at the origin
+///   string  sender       the client's name, behind its length byte
+///   u16     type         the application's tag
+///   u8      flags        bit 0: not to the sender itself
+///   varint  total        bytes of the payload
+///   varint  count        of targets, and that many:
+///     varint  group      its id; 0: a name follows, of a client ("#name#daemon") or of a group nobody has joined
+///     string  name       only behind 0
+struct Envelope {
+  struct Target {
+    GroupId group = 0;
+    std::string_view name;
+  };
+  SessionId session = 0;
+  std::string_view sender;
+  std::uint16_t type = 0;
+  bool self_discard = false;
+  std::uint32_t total = 0;
+  std::vector<Target> targets;
+};
+
+/// The targets with their count, as they end an envelope: made once for each set of destinations.
+std::vector<std::uint8_t> write_targets(const std::vector<Envelope::Target>& targets);
+/// Replaces `out` by the envelope; `targets` as written above.
+void write_envelope(std::vector<std::uint8_t>& out, const Envelope& envelope, ByteView targets);
+/// Fills `envelope`, whose targets vector is reused; the size of the envelope, or 0 where it is malformed.
+std::size_t read_envelope(ByteView content, Envelope& envelope);
+
+// Operations on the group table. Each takes effect at its place in the order, at all daemons.
+
+/// The origin has, or is about to have, a member of the group: send it the group's messages.
+struct Subscribe {
+  std::string group;
+};
+/// The origin's last member is gone.
+struct Unsubscribe {
+  std::string group;
+};
+struct JoinGroup {
+  std::string group;
+  SessionId session = 0;
+  std::string client;
+};
+struct LeaveGroup {
+  std::string group;
+  SessionId session = 0;
+};
+/// The session ended: it leaves all its groups.
+struct Disconnect {
+  SessionId session = 0;
+};
+/// After a view change: all members that the origin has.
+struct Announce {
+  struct Member {
+    SessionId session = 0;
+    std::string client;
+  };
+  struct Group {
+    std::string name;
+    std::vector<Member> members;  // in the order in which they joined; at least one
+  };
+  std::vector<Group> groups;  // sorted by name
+};
+
+using GroupOperation = std::variant<Subscribe, Unsubscribe, JoinGroup, LeaveGroup, Disconnect, Announce>;
+
+std::vector<std::uint8_t> write_operation(const GroupOperation& operation);
+/// Nothing where the bytes are not exactly one valid operation.
+std::optional<GroupOperation> read_operation(ByteView content);
+
+}  // namespace spindled

@@ -1,0 +1,163 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/base/random.h"
+#include "daemon/group/group_table.h"
+#include "daemon/group/operations.h"
+#include "daemon/group/subscriptions.h"
+
+namespace spindled {
+namespace {
+
+using ::testing::ElementsAre;
+using Kind = Subscriptions::Step::Kind;
+
+std::vector<Kind> kinds(const std::vector<Subscriptions::Step>& steps) {
+  std::vector<Kind> result;
+  for (const Subscriptions::Step& step : steps) result.push_back(step.kind);
+  return result;
+}
+
+TEST(GroupOperations, SurviveEncodingAndRefuseEveryTruncation) {
+  Announce announce;
+  announce.groups.push_back({"alpha", {{1, "x"}, {99, "y"}}});
+  announce.groups.push_back({"beta", {{300, "z"}}});
+  const std::vector<GroupOperation> operations = {
+      Subscribe{"g"}, Unsubscribe{std::string(255, 'g')}, JoinGroup{"g", 7, "me"}, LeaveGroup{"g", 1u << 20},
+      Disconnect{5},  announce};
+  for (const GroupOperation& operation : operations) {
+    const std::vector<std::uint8_t> bytes = write_operation(operation);
+    const auto read = read_operation(bytes);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->index(), operation.index());
+    EXPECT_EQ(write_operation(*read), bytes);
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      EXPECT_FALSE(read_operation(ByteView(bytes).first(size))) << size;
+    }
+  }
+}
+
+TEST(GroupOperations, RefuseWhatIsNotAName) {
+  EXPECT_FALSE(read_operation(write_operation(Subscribe{""})));
+  EXPECT_FALSE(read_operation(write_operation(Subscribe{"#private#name"})));
+  EXPECT_FALSE(read_operation(write_operation(JoinGroup{"g", 1, "two words"})));
+  Announce unsorted;
+  unsorted.groups.push_back({"b", {{1, "x"}}});
+  unsorted.groups.push_back({"a", {{1, "x"}}});
+  EXPECT_FALSE(read_operation(write_operation(unsorted)));
+}
+
+TEST(Envelope, IsReadBackAsWritten) {
+  Envelope envelope;
+  envelope.session = 12345;
+  envelope.sender = "me";
+  envelope.type = 0xbeef;
+  envelope.self_discard = true;
+  envelope.total = 1u << 20;
+  envelope.targets = {{3, {}}, {0, "#you#there"}, {1u << 20, {}}};
+  std::vector<std::uint8_t> bytes;
+  write_envelope(bytes, envelope, write_targets(envelope.targets));
+  bytes.push_back(0x55);  // payload
+  Envelope read;
+  EXPECT_EQ(read_envelope(bytes, read), bytes.size() - 1);
+  EXPECT_EQ(read.session, envelope.session);
+  EXPECT_EQ(read.sender, envelope.sender);
+  EXPECT_EQ(read.type, envelope.type);
+  EXPECT_TRUE(read.self_discard);
+  EXPECT_EQ(read.total, envelope.total);
+  ASSERT_EQ(read.targets.size(), 3u);
+  EXPECT_EQ(read.targets[1].name, "#you#there");
+  EXPECT_EQ(read.targets[2].group, 1u << 20);
+  for (std::size_t size = 0; size + 1 < bytes.size(); ++size) {
+    EXPECT_EQ(read_envelope(ByteView(bytes).first(size), read), 0u);
+  }
+}
+
+TEST(GroupTable, AGroupLivesFromItsFirstSubscriptionToItsLast) {
+  GroupTable table(0);
+  EXPECT_FALSE(table.join("g", {0, 1, "x"})) << "no subscription";
+  EXPECT_TRUE(table.subscribe("g", 0));
+  EXPECT_FALSE(table.subscribe("g", 0));
+  EXPECT_TRUE(table.subscribe("g", 1));
+  const GroupId id = table.find("g")->id;
+  EXPECT_TRUE(table.join("g", {0, 1, "x"}));
+  EXPECT_FALSE(table.join("g", {0, 1, "x"}));
+  EXPECT_TRUE(table.join("g", {1, 1, "y"}));
+  EXPECT_THAT(table.find("g")->local, ElementsAre(1));
+  EXPECT_FALSE(table.unsubscribe("g", 0)) << "it has a member";
+  EXPECT_TRUE(table.leave(id, 0, 1));
+  EXPECT_TRUE(table.unsubscribe("g", 0));
+  EXPECT_TRUE(table.leave(id, 1, 1));
+  EXPECT_TRUE(table.unsubscribe("g", 1));
+  EXPECT_EQ(table.find("g"), nullptr);
+  EXPECT_EQ(table.find(id), nullptr);
+  table.subscribe("g", 0);
+  EXPECT_NE(table.find("g")->id, id) << "ids are not used again";
+}
+
+TEST(GroupTable, KnowsTheGroupsOfASession) {
+  GroupTable table(0);
+  for (const char* name : {"a", "b", "c"}) table.subscribe(name, 3);
+  table.join("c", {3, 9, "x"});
+  table.join("a", {3, 9, "x"});
+  EXPECT_THAT(table.groups_of(3, 9), ElementsAre(table.find("a")->id, table.find("c")->id));
+  EXPECT_TRUE(table.groups_of(3, 8).empty());
+}
+
+TEST(Subscriptions, TheJoinWaitsForTheHorizonToPassTheSubscription) {
+  Subscriptions subscriptions;
+  EXPECT_THAT(kinds(subscriptions.want("g", 1)), ElementsAre(Kind::subscribe));
+  EXPECT_TRUE(subscriptions.want("g", 2).empty());
+  subscriptions.subscribed("g", 10);
+  EXPECT_TRUE(subscriptions.horizon_advanced(9).empty());
+  EXPECT_THAT(kinds(subscriptions.horizon_advanced(10)), ElementsAre(Kind::join, Kind::join));
+  EXPECT_THAT(kinds(subscriptions.want("g", 3)), ElementsAre(Kind::join)) << "further joins need only the join";
+}
+
+TEST(Subscriptions, ASubscriptionThatNobodyWantsAnyMoreIsGivenUp) {
+  Subscriptions subscriptions;
+  subscriptions.want("g", 1);
+  EXPECT_TRUE(subscriptions.withdraw("g", 1));
+  subscriptions.subscribed("g", 1);
+  EXPECT_THAT(kinds(subscriptions.horizon_advanced(1)), ElementsAre(Kind::unsubscribe));
+}
+
+TEST(Subscriptions, AJoinOnItsWayKeepsTheSubscription) {
+  Subscriptions subscriptions;
+  subscriptions.want("g", 1);
+  subscriptions.subscribed("g", 1);
+  subscriptions.horizon_advanced(1);
+  subscriptions.joined("g");
+  subscriptions.want("g", 2);
+  EXPECT_TRUE(subscriptions.left("g", 0).empty()) << "the second join is on its way";
+  subscriptions.joined("g");
+  EXPECT_TRUE(subscriptions.left("g", 1).empty());
+  EXPECT_THAT(kinds(subscriptions.left("g", 0)), ElementsAre(Kind::unsubscribe));
+}
+
+TEST(Subscriptions, AJoinWhileUnsubscribingStartsOver) {
+  Subscriptions subscriptions;
+  subscriptions.want("g", 1);
+  subscriptions.subscribed("g", 1);
+  subscriptions.horizon_advanced(1);
+  subscriptions.joined("g");
+  subscriptions.left("g", 0);
+  EXPECT_TRUE(subscriptions.want("g", 2).empty());
+  EXPECT_THAT(kinds(subscriptions.unsubscribed("g")), ElementsAre(Kind::subscribe));
+}
+
+TEST(Subscriptions, AfterAViewChangeUnfinishedJoinsStartOver) {
+  Subscriptions subscriptions;
+  subscriptions.want("kept", 1);
+  subscriptions.subscribed("kept", 1);
+  subscriptions.horizon_advanced(1);
+  subscriptions.joined("kept");
+  subscriptions.want("unfinished", 2);
+  subscriptions.restart({"kept"});
+  subscriptions.want_later("new", 3);
+  EXPECT_THAT(kinds(subscriptions.resume()), ElementsAre(Kind::subscribe, Kind::subscribe));
+  EXPECT_THAT(kinds(subscriptions.want("kept", 4)), ElementsAre(Kind::join));
+}
+
+}  // namespace
+}  // namespace spindled
