@@ -1,0 +1,158 @@
+#include "daemon/node/node.h"
+
+#include <algorithm>
+
+#include "daemon/admin/admin.h"
+#include "daemon/group/groups.h"
+#include "daemon/link/links.h"
+#include "daemon/order/order.h"
+#include "daemon/overlay/overlay.h"
+#include "daemon/overlay/shortest_paths.h"
+#include "daemon/session/sessions.h"
+#include "daemon/view/view_agreement.h"
+
+namespace spindled {
+
+/// From the ground up; each layer refers to those before it. What a lower layer hands up goes through the narrow
+/// interface that it defines, attached below.
+struct Node::Layers {
+  Layers(NodeConfig config, Driver& node_driver, LogSink& sink, std::uint64_t seed)
+      : context(std::move(config), sink, seed),
+        driver(node_driver),
+        links(context, driver),
+        overlay(context, links),
+        groups(context),
+        order(context, overlay, groups),
+        view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
+        sessions(context, driver, order, groups),
+        admin(context, driver, {links, overlay, view, order, groups, sessions}) {
+    links.attach(overlay);
+    overlay.attach(view, order);
+    groups.attach(order, sessions);
+  }
+
+  Context context;
+  Driver& driver;
+  Links links;
+  Overlay overlay;
+  Groups groups;
+  Order order;
+  ViewAgreement view;
+  Sessions sessions;
+  Admin admin;
+  Time wake_at = kNever;
+};
+
+Node::Node(NodeConfig config, Driver& driver, LogSink& sink, std::uint64_t seed)
+    : layers_(std::make_unique<Layers>(std::move(config), driver, sink, seed)) {}
+
+Node::~Node() = default;
+
+void Node::start(Time now) {
+  layers_->links.start(now);
+  layers_->overlay.start(now);
+  layers_->view.start(now);
+  layers_->admin.start(now);
+}
+
+void Node::stop(Time now) {
+  layers_->sessions.stop(now);
+  layers_->links.stop(now);
+  layers_->admin.stop();
+}
+
+bool Node::is_stopped() const {
+  return layers_->sessions.is_stopped() && layers_->links.is_stopped() && layers_->admin.is_stopped();
+}
+
+void Node::handle_accepted(Time now, ConnectionId connection, Port port, std::string_view peer) {
+  switch (port) {
+    case Port::link:
+      return layers_->links.handle_accepted(now, connection, peer);
+    case Port::client:
+      return layers_->sessions.handle_accepted(now, connection, peer);
+    case Port::admin:
+      return layers_->admin.handle_accepted(now, connection, peer);
+  }
+}
+
+void Node::handle_connected(Time now, ConnectionId connection) { layers_->links.handle_connected(now, connection); }
+
+std::span<std::uint8_t> Node::read_space(ConnectionId connection) {
+  if (layers_->sessions.owns(connection)) return layers_->sessions.read_space(connection);
+  if (layers_->links.owns(connection)) return layers_->links.read_space(connection);
+  return layers_->admin.read_space(connection);
+}
+
+void Node::handle_read(Time now, ConnectionId connection, std::size_t bytes) {
+  if (layers_->sessions.owns(connection)) return layers_->sessions.handle_read(now, connection, bytes);
+  if (layers_->links.owns(connection)) return layers_->links.handle_read(now, connection, bytes);
+  layers_->admin.handle_read(now, connection, bytes);
+}
+
+void Node::handle_writable(Time now, ConnectionId connection) {
+  if (layers_->sessions.owns(connection)) return layers_->sessions.handle_writable(now, connection);
+  if (layers_->links.owns(connection)) return layers_->links.handle_writable(now, connection);
+  layers_->admin.handle_writable(now, connection);
+}
+
+void Node::handle_closed(Time now, ConnectionId connection, std::string_view why) {
+  if (layers_->sessions.owns(connection)) return layers_->sessions.handle_closed(now, connection, why);
+  if (layers_->links.owns(connection)) return layers_->links.handle_closed(now, connection, why);
+  layers_->admin.handle_closed(now, connection);
+}
+
+void Node::handle_time(Time now) {
+  layers_->wake_at = kNever;  // the driver has used up the deadline that it was given
+  layers_->links.handle_time(now);
+  layers_->overlay.handle_time(now);
+  layers_->view.handle_time(now);
+  layers_->order.handle_time(now);
+  layers_->sessions.handle_time(now);
+  layers_->admin.handle_time(now);
+}
+
+void Node::end_turn(Time now) {
+  Layers& node = *layers_;
+  // What clients have sent enters, the order is gone through, and only then is everything written: one write a
+  // connection and turn.
+  node.sessions.resume_waiting(now);
+  node.sessions.remove_lost(now);
+  node.order.flush(now);
+  node.links.flush(now);
+  node.sessions.flush(now);
+  node.admin.flush(now);
+
+  const Time next = std::min({node.links.next_deadline(), node.overlay.next_deadline(), node.view.next_deadline(),
+                              node.order.next_deadline(), node.sessions.next_deadline(), node.admin.next_deadline()});
+  if (next == node.wake_at) return;
+  node.wake_at = next;
+  node.driver.wake_at(next);
+}
+
+const View& Node::view() const { return layers_->view.installed(); }
+
+bool Node::is_settled() const { return !layers_->view.is_frozen() && layers_->groups.is_ready(); }
+
+const Counters& Node::counters() const { return layers_->context.counters; }
+
+std::string Node::dump() const {
+  const Layers& node = *layers_;
+  std::string text = fmt::format("daemon {} incarnation {:x}\nview {} phase {}\n", node.context.config.name,
+                                 node.context.config.incarnation, to_string(node.view.installed().id),
+                                 to_string(node.view.phase()));
+  for (const DaemonId& member : node.view.installed().members) text += fmt::format("  member {}\n", member.name);
+  for (const LinkId link : node.links.established()) {
+    const LinkInfo info = node.links.info(link);
+    text += fmt::format("link {} queued {} bytes, round trip {} us\n", info.peer.name, info.queued_bytes,
+                        info.round_trip.count() / 1000);
+  }
+  text += fmt::format("order: open {} processed {} of {}, unstable {} bytes, retained {} bytes\n", node.order.is_open(),
+                      node.order.log().processed(), node.order.log().end(), node.order.unstable_bytes(),
+                      node.order.retained_bytes());
+  text += fmt::format("groups: ready {}, {} in the table\n", node.groups.is_ready(), node.groups.table().size());
+  text += fmt::format("sessions: {}\n", node.sessions.size());
+  return text;
+}
+
+}  // namespace spindled

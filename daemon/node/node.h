@@ -1,0 +1,66 @@
+// The daemon as one deterministic state machine: wires the layers together and owns them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "daemon/base/counters.h"
+#include "daemon/base/log.h"
+#include "daemon/base/time.h"
+#include "daemon/node/config.h"
+#include "daemon/node/driver.h"
+#include "daemon/view/view.h"
+
+namespace spindled {
+
+/// Owns no socket, thread, clock or source of randomness: the same calls give the same effects. All calls come from one
+/// thread, none from within a Driver call. `now` never goes back.
+///
+/// A turn is any number of `handle_*` calls with the same `now` and then `end_turn`, which writes out what the turn has
+/// queued and sets the next wake-up.
+class Node {
+ public:
+  /// `driver` and `sink` outlive the node. `seed` is all the randomness it gets.
+  Node(NodeConfig config, Driver& driver, LogSink& sink, std::uint64_t seed);
+  ~Node();
+
+  /// Begins: dials neighbours, forms a view of its own. Call once, followed by `end_turn`.
+  void start(Time now);
+  /// A clean stop: tells clients and neighbours why. The connections close one after the other; the driver destroys the
+  /// node when `is_stopped` or its patience ends.
+  void stop(Time now);
+  bool is_stopped() const;
+
+  // Inputs.
+
+  /// Somebody opened `connection` to this daemon's `port`; `peer` is for people to read.
+  void handle_accepted(Time now, ConnectionId connection, Port port, std::string_view peer);
+  /// A `Driver::dial` succeeded.
+  void handle_connected(Time now, ConnectionId connection);
+  /// Where to put the next bytes of `connection`: never empty, valid until any other call. Follow with `handle_read`.
+  std::span<std::uint8_t> read_space(ConnectionId connection);
+  /// `bytes` were put into `read_space`.
+  void handle_read(Time now, ConnectionId connection, std::size_t bytes);
+  /// `connection` takes bytes again after a short write.
+  void handle_writable(Time now, ConnectionId connection);
+  /// `connection` is gone, or a dial failed; `why` is for people to read. Not called for those that the Node closed.
+  void handle_closed(Time now, ConnectionId connection, std::string_view why);
+  /// The deadline given to `Driver::wake_at` has come.
+  void handle_time(Time now);
+  void end_turn(Time now);
+
+  /// The view that this daemon is in.
+  const View& view() const;
+  /// Whether no view change is going on and the group table is complete: messages may be sent.
+  bool is_settled() const;
+  const Counters& counters() const;
+  /// The state of every layer as text, for people.
+  std::string dump() const;
+
+ private:
+  struct Layers;
+  std::unique_ptr<Layers> layers_;
+};
+
+}  // namespace spindled

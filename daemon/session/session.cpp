@@ -1,0 +1,192 @@
+#include "daemon/session/session.h"
+
+namespace spindled {
+
+namespace protocol = spindle::protocol;
+using protocol::ClientFrame;
+
+namespace {
+
+/// Before the handshake a stranger gets to send no more than this.
+constexpr std::size_t kHelloBytesMax = 512;
+
+std::size_t length_limit(ClientFrame type) {
+  switch (type) {
+    case ClientFrame::hello:
+      return kHelloBytesMax;
+    case ClientFrame::define:
+      return protocol::kClientFrameBytesMax;
+    case ClientFrame::send:
+    case ClientFrame::send_more:
+      return protocol::kChunkBytesMax + 64;
+    default:
+      return 512;
+  }
+}
+
+Error malformed(std::string_view what) { return {Errc::malformed_frame, fmt::format("malformed {} frame", what)}; }
+
+}  // namespace
+
+Session::Session(Context& context, SessionHost& host, SessionId id, ConnectionId connection, std::string peer, Time now)
+    : context_(context),
+      host_(host),
+      connection_(connection),
+      peer_(std::move(peer)),
+      opened_at_(now),
+      queue_(context.slabs) {
+  sender_.session = id;
+}
+
+void Session::commit_read(std::size_t bytes) {
+  bytes_in += bytes;
+  input_.commit(context_.read_arena, bytes);
+}
+
+std::optional<Error> Session::process(Time now) {
+  waiting_ = false;
+  for (;;) {
+    if (is_message_complete() && !send_message(now)) {
+      waiting_ = true;
+      return std::nullopt;
+    }
+    const std::optional<protocol::FrameHead> head = protocol::read_frame_head(input_.unread());
+    wanted_ = 0;
+    if (!head) return std::nullopt;
+    const auto type = static_cast<ClientFrame>(head->type);
+    if (head->length > length_limit(type)) {
+      return Error{Errc::frame_too_large, fmt::format("a frame of type {} has {} bytes", head->type, head->length)};
+    }
+    wanted_ = protocol::kFrameHeadBytes + head->length;
+    if (input_.unread().size() < wanted_) return std::nullopt;
+    const Slice frame = input_.take(wanted_);
+    if (auto error = handle_frame(now, type, frame.part(protocol::kFrameHeadBytes))) return error;
+    if (state_ == State::closing) return std::nullopt;
+  }
+}
+
+std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice body) {
+  if ((type == ClientFrame::hello) != (state_ == State::handshake)) {
+    return Error{Errc::unexpected_frame, fmt::format("a frame of type {} {} the handshake", static_cast<int>(type),
+                                                     state_ == State::handshake ? "before" : "after")};
+  }
+  const bool unfinished = incoming_ && type != ClientFrame::send_more;
+  if (unfinished && type == ClientFrame::send) {
+    return Error{Errc::unexpected_frame, "a message began before the one before was complete"};
+  }
+  switch (type) {
+    case ClientFrame::hello:
+      return handle_hello(now, body.view());
+    case ClientFrame::define:
+      return handle_define(body.view());
+    case ClientFrame::send:
+      return handle_send(std::move(body));
+    case ClientFrame::send_more:
+      return handle_send_more(std::move(body));
+    case ClientFrame::join:
+    case ClientFrame::leave:
+      return handle_group_request(now, type, body.view());
+    case ClientFrame::ping:
+      return handle_ping(body.view());
+    case ClientFrame::bye:
+      return Error{Errc::closed_by_client, {}};
+    default:
+      return Error{Errc::unexpected_frame, fmt::format("a client does not send frames of type {}", static_cast<int>(type))};
+  }
+}
+
+std::optional<Error> Session::handle_hello(Time, ByteView body) {
+  const std::optional<protocol::Hello> hello = protocol::read_hello(body);
+  if (!hello) return malformed("hello");
+  if (hello->version_min > protocol::kClientVersionMax || hello->version_max < protocol::kClientVersionMin) {
+    return Error{Errc::version_mismatch,
+                 fmt::format("the client speaks versions {} to {}, this daemon {} to {}", hello->version_min,
+                             hello->version_max, protocol::kClientVersionMin, protocol::kClientVersionMax)};
+  }
+  Result<std::string> name = host_.take_name(*this, hello->name);
+  if (!name) return name.error();
+  sender_.client = std::move(*name);
+  state_ = State::open;
+  context_.counters.add(Counter::sessions_opened);
+  host_.groups().open_session(id(), sender_.client);
+  const std::string private_name = protocol::make_private_name(sender_.client, context_.config.name);
+  std::vector<std::uint8_t> frame;
+  protocol::write_welcome(frame, {std::min(hello->version_max, protocol::kClientVersionMax), private_name});
+  queue_.append_frame(frame);
+  return std::nullopt;
+}
+
+std::optional<Error> Session::handle_define(ByteView body) {
+  const std::optional<protocol::Define> define = protocol::read_define(body);
+  if (!define) return malformed("define");
+  if (incoming_ && incoming_->handle == define->handle) {
+    return Error{Errc::unexpected_frame, "the destinations of an unfinished message were redefined"};
+  }
+  if (sets_.size() <= define->handle) sets_.resize(define->handle + 1);
+  DestinationSet& set = sets_[define->handle];
+  set = DestinationSet();
+  set.names.assign(define->groups.begin(), define->groups.end());
+  return std::nullopt;
+}
+
+std::optional<Error> Session::handle_send(Slice body) {
+  const std::optional<protocol::Send> send = protocol::read_send(body.view());
+  if (!send) return malformed("send");
+  if (send->handle >= sets_.size() || sets_[send->handle].names.empty()) {
+    return Error{Errc::malformed_frame, fmt::format("destination set {} was never defined", send->handle)};
+  }
+  Incoming& incoming = incoming_.emplace();
+  incoming.handle = send->handle;
+  incoming.message.service = static_cast<Service>(send->service);
+  incoming.message.type = send->type;
+  incoming.message.self_discard = send->self_discard;
+  incoming.message.total = send->total;
+  incoming.received = send->chunk.size();
+  if (!send->chunk.empty()) incoming.chunks.push_back(body.part(body.size() - send->chunk.size()));
+  return std::nullopt;
+}
+
+std::optional<Error> Session::handle_send_more(Slice body) {
+  if (!incoming_) return Error{Errc::unexpected_frame, "the rest of a message came without its beginning"};
+  const std::size_t expected =
+      std::min<std::size_t>(protocol::kChunkBytesMax, incoming_->message.total - incoming_->received);
+  if (body.size() != expected) return malformed("send_more");
+  incoming_->received += body.size();
+  incoming_->chunks.push_back(std::move(body));
+  return std::nullopt;
+}
+
+bool Session::send_message(Time now) {
+  DestinationSet& to = sets_[incoming_->handle];
+  if (!host_.may_enter(to)) return false;
+  incoming_->message.chunks = incoming_->chunks;
+  ++messages_in;
+  host_.groups().send(now, sender_, to, incoming_->message);
+  incoming_.reset();
+  return true;
+}
+
+std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, ByteView body) {
+  const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
+  if (!request) return malformed("group request");
+  const std::string group(request->group);
+  std::optional<Errc> refused = Errc::bad_group_name;
+  if (protocol::is_group_name(group)) {
+    refused = type == ClientFrame::join ? host_.groups().join(now, id(), group) : host_.groups().leave(now, id(), group);
+  }
+  std::vector<std::uint8_t> frame;
+  protocol::write_reply(frame, {request->request, static_cast<std::uint16_t>(refused ? static_cast<int>(*refused) : 0)});
+  queue_.append_frame(frame);
+  return std::nullopt;
+}
+
+std::optional<Error> Session::handle_ping(ByteView body) {
+  const std::optional<std::uint64_t> token = protocol::read_ping(body);
+  if (!token) return malformed("ping");
+  std::vector<std::uint8_t> frame;
+  protocol::write_ping(frame, ClientFrame::pong, *token);
+  queue_.append_frame(frame);
+  return std::nullopt;
+}
+
+}  // namespace spindled

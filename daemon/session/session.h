@@ -1,0 +1,101 @@
+// One client's connection.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/context.h"
+#include "daemon/base/input_buffer.h"
+#include "daemon/group/groups.h"
+#include "daemon/node/driver.h"
+#include "daemon/session/session_queue.h"
+#include "libclient/protocol/client_frames.h"
+
+namespace spindled {
+
+class Session;
+
+/// What a session asks of the table of sessions that it is in.
+class SessionHost {
+ public:
+  virtual ~SessionHost() = default;
+  /// Registers the name that the client wishes, or one that is free where it wishes none.
+  virtual Result<std::string> take_name(Session& session, std::string_view wish) = 0;
+  virtual bool may_enter(DestinationSet& to) = 0;
+  virtual Groups& groups() = 0;
+};
+
+/// Parses what a client sends, in order, and stops at a message that may not enter yet; holds what the client has yet to
+/// read. Everything that can be wrong with a frame closes the session with a reason.
+class Session {
+ public:
+  enum class State : std::uint8_t { handshake, open, closing };
+
+  Session(Context& context, SessionHost& host, SessionId id, ConnectionId connection, std::string peer, Time now);
+
+  SessionId id() const { return sender_.session; }
+  ConnectionId connection() const { return connection_; }
+  const std::string& name() const { return sender_.client; }
+  const std::string& peer() const { return peer_; }
+  State state() const { return state_; }
+  Time opened_at() const { return opened_at_; }
+  void start_closing() { state_ = State::closing; }
+
+  std::span<std::uint8_t> read_space() { return input_.prepare(context_.read_arena, wanted_); }
+  void commit_read(std::size_t bytes);
+  /// Goes through what was read as far as possible. The reason to close the session, if there is one.
+  std::optional<Error> process(Time now);
+  /// Whether `process` stopped at a message that may not enter yet.
+  bool is_waiting() const { return waiting_; }
+
+  SessionQueue& queue() { return queue_; }
+  const SessionQueue& queue() const { return queue_; }
+
+  // Book-keeping of the table.
+  bool dirty = false;                 // has something to write in this turn
+  bool blocked = false;               // the last write was short
+  bool lost = false;                  // the connection is gone; the session goes at the end of the turn
+  bool reading = true;
+  bool over_soft_limit = false;
+  Time last_progress{};               // when the client last took something while over the soft limit
+  Time closing_since{};
+  std::uint64_t messages_in = 0, messages_out = 0, bytes_in = 0, bytes_out = 0;
+
+ private:
+  /// A message of which some frames are there.
+  struct Incoming {
+    std::uint32_t handle = 0;
+    ClientSend message;
+    std::size_t received = 0;
+    std::vector<Slice> chunks;
+  };
+
+  std::optional<Error> handle_frame(Time now, spindle::protocol::ClientFrame type, Slice body);
+  std::optional<Error> handle_hello(Time now, ByteView body);
+  std::optional<Error> handle_define(ByteView body);
+  std::optional<Error> handle_send(Slice body);
+  std::optional<Error> handle_send_more(Slice body);
+  std::optional<Error> handle_group_request(Time now, spindle::protocol::ClientFrame type, ByteView body);
+  std::optional<Error> handle_ping(ByteView body);
+  bool is_message_complete() const { return incoming_ && incoming_->received == incoming_->message.total; }
+  /// Sends the complete message unless it may not enter yet.
+  bool send_message(Time now);
+
+  Context& context_;
+  SessionHost& host_;
+  ConnectionId connection_;
+  std::string peer_;
+  Time opened_at_;
+  State state_ = State::handshake;
+  Sender sender_;
+
+  InputBuffer input_;
+  std::size_t wanted_ = 0;  // bytes of the frame at the front of the input, as far as known
+  std::vector<DestinationSet> sets_;  // by handle
+  std::optional<Incoming> incoming_;
+  bool waiting_ = false;
+  SessionQueue queue_;
+};
+
+}  // namespace spindled

@@ -1,0 +1,362 @@
+#include "daemon/session/sessions.h"
+
+#include <algorithm>
+
+namespace spindled {
+
+namespace protocol = spindle::protocol;
+
+namespace {
+constexpr Duration kTick = 500ms;          // how often the patience with clients is checked, while there is any to lose
+constexpr Duration kClosingPatience = 2s;  // for the last words to be read
+}  // namespace
+
+Sessions::Sessions(Context& context, Driver& driver, Order& order, Groups& groups)
+    : context_(context),
+      log_(context.log_sink, "session"),
+      driver_(driver),
+      order_(order),
+      groups_(groups),
+      admission_(context, order, groups) {}
+
+Sessions::~Sessions() = default;
+
+Session* Sessions::find(ConnectionId connection) const {
+  const auto at = by_connection_.find(connection);
+  return at == by_connection_.end() ? nullptr : at->second;
+}
+
+Session* Sessions::find(SessionId id) const {
+  const auto at = by_id_.find(id);
+  return at == by_id_.end() ? nullptr : at->second;
+}
+
+// --- Inputs -----------------------------------------------------------------------------------------------------------
+
+void Sessions::handle_accepted(Time now, ConnectionId connection, std::string_view peer) {
+  const SessionId id = ++last_id_;
+  auto session = std::make_unique<Session>(context_, *this, id, connection, std::string(peer), now);
+  Session& added = *session;
+  by_connection_[connection] = by_id_[id] = &added;
+  sessions_[id] = std::move(session);
+  timers_.set_earlier(Timer::tick, now + kTick);
+  if (stopping_) {
+    close(now, added, {Errc::daemon_stopping, {}});
+  } else if (sessions_.size() > context_.config.session.sessions_max) {
+    close(now, added, {Errc::too_many_sessions, {}});
+  }
+}
+
+std::span<std::uint8_t> Sessions::read_space(ConnectionId connection) { return find(connection)->read_space(); }
+
+void Sessions::handle_read(Time now, ConnectionId connection, std::size_t bytes) {
+  Session& session = *find(connection);
+  session.commit_read(bytes);
+  if (session.state() != Session::State::closing && !session.is_waiting()) process(now, session);
+}
+
+void Sessions::process(Time now, Session& session) {
+  if (const std::optional<Error> error = session.process(now)) {
+    close(now, session, *error);
+    return;
+  }
+  if (!session.queue().empty()) mark_dirty(session);
+  if (session.is_waiting()) waiting_.push_back(session.id());
+  set_reading(session, !session.is_waiting());
+}
+
+void Sessions::set_reading(Session& session, bool on) {
+  if (session.reading == on || session.lost) return;
+  session.reading = on;
+  driver_.set_reading(session.connection(), on);
+}
+
+void Sessions::resume_waiting(Time now) {
+  admission_.start_turn();
+  // Those that waited longest go first; who has to wait again goes behind them.
+  for (const SessionId id : std::exchange(waiting_, {})) {
+    Session* session = find(id);
+    if (session != nullptr && session->state() == Session::State::open) process(now, *session);
+  }
+}
+
+void Sessions::handle_writable(Time now, ConnectionId connection) {
+  Session& session = *find(connection);
+  session.blocked = false;
+  write(now, session);
+}
+
+void Sessions::handle_closed(Time, ConnectionId connection, std::string_view why) {
+  Session& session = *find(connection);
+  if (session.state() != Session::State::closing) {
+    log_.info("client {} from {} is gone: {}", session.name().empty() ? "(no name)" : session.name(), session.peer(), why);
+    context_.counters.add(Counter::sessions_closed);
+    context_.counters.add_close(static_cast<std::uint16_t>(Errc::connection_lost));
+  }
+  session.lost = session.blocked = true;
+  lost_.push_back(session.id());
+}
+
+void Sessions::stop(Time now) {
+  stopping_ = true;
+  for (const auto& [id, session] : sessions_) {
+    if (session->state() != Session::State::closing) close(now, *session, {Errc::daemon_stopping, {}});
+  }
+}
+
+Result<std::string> Sessions::take_name(Session& session, std::string_view wish) {
+  std::string name(wish);
+  if (name.empty()) {
+    // A name of the form that is given out here may have been taken by wish.
+    for (std::uint64_t number = session.id();; ++number) {
+      name = fmt::format("c{}", number);
+      if (!by_name_.contains(name)) break;
+    }
+  }
+  if (!protocol::is_client_name(name)) return fail(Errc::bad_client_name);
+  if (!by_name_.emplace(name, session.id()).second) {
+    return fail(Errc::name_in_use, fmt::format("a client named {} is connected to this daemon already", name));
+  }
+  log_.info("client {} from {}", name, session.peer());
+  return name;
+}
+
+std::optional<SessionId> Sessions::find_client(std::string_view name) const {
+  const auto at = by_name_.find(name);
+  return at == by_name_.end() ? std::nullopt : std::optional(at->second);
+}
+
+// --- Delivery ---------------------------------------------------------------------------------------------------------
+
+void Sessions::mark_dirty(Session& session) {
+  if (session.dirty) return;
+  session.dirty = true;
+  dirty_.push_back(session.id());
+}
+
+void Sessions::deliver_message(std::span<const SessionId> to, const ClientMessage& message) {
+  sender_.clear();
+  sender_.append("#").append(message.sender_client).append("#").append(message.sender_daemon);
+  head_.service = static_cast<std::uint8_t>(message.service);
+  head_.type = message.type;
+  head_.sender = sender_;
+  head_.groups.assign(message.groups.begin(), message.groups.end());
+  head_.total = message.total;
+  head_.chunk = message.chunks.empty() ? ByteView() : message.chunks.front().view();
+  context_.counters.add(Counter::messages_delivered, to.size());
+  context_.counters.add(Counter::bytes_delivered, to.size() * message.total);
+  if (message.chunks.size() <= 1 && message.total <= OutputQueue::kCopyBytesMax) {
+    deliver_small(to);
+  } else {
+    deliver_large(to, message.chunks);
+  }
+}
+
+void Sessions::deliver_small(std::span<const SessionId> to) {
+  const std::size_t head_size = protocol::message_head_size(head_);
+  const std::uint8_t* encoded = nullptr;
+  for (const SessionId id : to) {
+    Session* session = find(id);
+    if (session == nullptr || session->state() != Session::State::open) continue;
+    std::uint8_t* at = session->queue().append_frame_space(head_size + head_.chunk.size());
+    if (encoded == nullptr) {
+      protocol::Writer writer(at);
+      protocol::write_message_head(writer, head_);
+      writer.bytes(head_.chunk);
+      encoded = at;
+    } else {
+      std::copy_n(encoded, head_size + head_.chunk.size(), at);
+    }
+    ++session->messages_out;
+    mark_dirty(*session);
+  }
+}
+
+void Sessions::deliver_large(std::span<const SessionId> to, std::span<const Slice> chunks) {
+  // The frames are encoded once, with the payload in place; every session references them.
+  const std::size_t head_size = protocol::message_head_size(head_);
+  protocol::Writer head_writer(context_.arena.reserve(head_size));
+  protocol::write_message_head(head_writer, head_);
+  std::vector<Slice> heads{context_.arena.commit(head_size)};
+  for (const Slice& chunk : chunks.subspan(std::min<std::size_t>(1, chunks.size()))) {
+    protocol::Writer writer(context_.arena.reserve(protocol::kFrameHeadBytes));
+    protocol::write_frame_head(writer, static_cast<std::uint8_t>(protocol::ClientFrame::message_more), chunk.size());
+    heads.push_back(context_.arena.commit(protocol::kFrameHeadBytes));
+  }
+  for (const SessionId id : to) {
+    Session* session = find(id);
+    if (session == nullptr || session->state() != Session::State::open) continue;
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const Slice pieces[] = {heads[i], i < chunks.size() ? chunks[i] : Slice()};
+      session->queue().append_frame(pieces);
+    }
+    ++session->messages_out;
+    mark_dirty(*session);
+  }
+}
+
+void Sessions::deliver_view(std::span<const SessionId> to, const protocol::View& view) {
+  std::vector<std::uint8_t> frame;
+  protocol::write_view(frame, view);
+  context_.counters.add(Counter::group_views, to.size());
+  deliver_frame(to, frame);
+}
+
+void Sessions::deliver_transitional(std::span<const SessionId> to, std::string_view group) {
+  std::vector<std::uint8_t> frame;
+  protocol::write_transitional(frame, group);
+  deliver_frame(to, frame);
+}
+
+void Sessions::deliver_frame(std::span<const SessionId> to, ByteView frame) {
+  for (const SessionId id : to) {
+    Session* session = find(id);
+    if (session == nullptr || session->state() != Session::State::open) continue;
+    session->queue().append_frame(frame);
+    mark_dirty(*session);
+  }
+}
+
+// --- Writing, and clients that do not read ----------------------------------------------------------------------------
+
+void Sessions::flush(Time now) {
+  while (!dirty_.empty()) {
+    for (const SessionId id : std::exchange(dirty_, {})) {
+      Session* session = find(id);
+      if (session == nullptr) continue;
+      session->dirty = false;
+      if (!session->blocked) write(now, *session);
+      session = find(id);  // a closing session goes once all is written
+      if (session != nullptr) watch_queue(now, *session);
+    }
+  }
+}
+
+void Sessions::write(Time now, Session& session) {
+  std::array<ByteView, 64> buffers;
+  while (!session.queue().empty()) {
+    const std::size_t count = session.queue().gather(buffers);
+    std::size_t offered = 0;
+    for (std::size_t i = 0; i < count; ++i) offered += buffers[i].size();
+    const std::size_t taken = driver_.write(session.connection(), std::span(buffers.data(), count));
+    session.queue().consume(taken);
+    session.bytes_out += taken;
+    if (taken != 0) session.last_progress = now;
+    if (taken < offered) {
+      session.blocked = true;
+      break;
+    }
+  }
+  if (session.state() == Session::State::closing) {
+    if (session.queue().empty()) let_go(session);
+    return;
+  }
+  if (session.over_soft_limit && session.queue().bytes() <= context_.config.session.queue_soft_bytes / 2) {
+    set_over_soft_limit(now, session, false);
+  }
+}
+
+void Sessions::watch_queue(Time now, Session& session) {
+  if (session.state() != Session::State::open) return;
+  if (session.queue().bytes() > context_.config.session.queue_hard_bytes) {
+    close_slow(now, session, fmt::format("{} bytes wait for the client, more than the limit of {}",
+                                         session.queue().bytes(), context_.config.session.queue_hard_bytes));
+  } else if (!session.over_soft_limit && session.queue().bytes() > context_.config.session.queue_soft_bytes) {
+    session.last_progress = now;
+    set_over_soft_limit(now, session, true);
+  }
+}
+
+void Sessions::set_over_soft_limit(Time now, Session& session, bool over) {
+  session.over_soft_limit = over;
+  over_soft_limit_ += over ? 1 : std::size_t(-1);
+  order_.set_congested(now, over_soft_limit_ != 0);
+  timers_.set_earlier(Timer::tick, now + kTick);
+}
+
+void Sessions::close_slow(Time now, Session& session, std::string text) {
+  context_.counters.add(Counter::sessions_slow);
+  close(now, session, {Errc::slow_receiver, std::move(text)});
+}
+
+void Sessions::close(Time now, Session& session, const Error& reason) {
+  const bool was_open = session.state() == Session::State::open;
+  session.start_closing();
+  session.closing_since = now;
+  set_reading(session, false);
+  const std::string text = reason.message();
+  const std::string_view name = session.name().empty() ? std::string_view("(no name)") : session.name();
+  log_.info("client {} from {} closed: {}: {}", name, session.peer(), spindle::to_string(reason.code), text);
+  context_.counters.add(was_open ? Counter::sessions_closed : Counter::sessions_refused);
+  context_.counters.add_close(static_cast<std::uint16_t>(reason.code));
+  if (reason.code == Errc::malformed_frame || reason.code == Errc::frame_too_large ||
+      reason.code == Errc::unexpected_frame) {
+    context_.counters.add(Counter::client_frames_bad);
+  }
+  leave_everything(now, session);
+  // What waits is given up where the client was too slow for it; otherwise the reason follows it.
+  if (reason.code == Errc::slow_receiver) session.queue().drop_unwritten();
+  std::vector<std::uint8_t> frame;
+  protocol::write_close(frame, {static_cast<std::uint16_t>(reason.code), text});
+  session.queue().append_frame(frame);
+  mark_dirty(session);
+  timers_.set_earlier(Timer::tick, now + kTick);
+}
+
+void Sessions::leave_everything(Time now, Session& session) {
+  if (session.over_soft_limit) set_over_soft_limit(now, session, false);
+  const auto name = by_name_.find(session.name());
+  if (name != by_name_.end() && name->second == session.id()) by_name_.erase(name);
+  groups_.close_session(now, session.id());
+}
+
+void Sessions::let_go(Session& session) {
+  driver_.close(session.connection());
+  by_connection_.erase(session.connection());
+  by_id_.erase(session.id());
+  sessions_.erase(session.id());
+}
+
+void Sessions::remove_lost(Time now) {
+  for (const SessionId id : std::exchange(lost_, {})) {
+    Session* session = find(id);
+    if (session->state() != Session::State::closing) leave_everything(now, *session);
+    by_connection_.erase(session->connection());
+    by_id_.erase(id);
+    sessions_.erase(id);
+  }
+}
+
+void Sessions::handle_time(Time now) {
+  if (!timers_.take_due(Timer::tick, now)) return;
+  std::vector<Session*> all;
+  for (const auto& [id, session] : sessions_) all.push_back(session.get());
+  bool impatient = false;
+  for (Session* session : all) impatient = check_patience(now, *session) || impatient;
+  if (impatient) timers_.set_earlier(Timer::tick, now + kTick);
+}
+
+bool Sessions::check_patience(Time now, Session& session) {
+  const SessionConfig& config = context_.config.session;
+  switch (session.state()) {
+    case Session::State::handshake:
+      if (now - session.opened_at() >= config.handshake_timeout) close(now, session, {Errc::handshake_timeout, {}});
+      return true;
+    case Session::State::open:
+      if (!session.over_soft_limit) return false;
+      if (now - session.last_progress >= config.stall_timeout) {
+        close_slow(now, session, fmt::format("the client has read nothing for {:.1f} s with {} bytes waiting",
+                                             to_seconds(now - session.last_progress), session.queue().bytes()));
+      }
+      return true;
+    case Session::State::closing:
+      if (now - session.closing_since >= kClosingPatience) {
+        let_go(session);
+        return false;
+      }
+      return true;
+  }
+  return false;
+}
+
+}  // namespace spindled

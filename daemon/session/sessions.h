@@ -1,0 +1,115 @@
+// The clients of this daemon.
+//
+// A newcomer reads this class first. A Session parses what one client sends; Sessions keeps them, lets those that wait
+// go on, delivers, writes, and deals with clients that do not read.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "daemon/admission/admission.h"
+#include "daemon/base/context.h"
+#include "daemon/base/timers.h"
+#include "daemon/group/local_clients.h"
+#include "daemon/node/driver.h"
+#include "daemon/session/session.h"
+
+namespace spindled {
+
+class Sessions final : public LocalClients, public SessionHost {
+ public:
+  Sessions(Context& context, Driver& driver, Order& order, Groups& groups);
+  ~Sessions() override;
+
+  /// Tells every client that the daemon stops, and closes.
+  void stop(Time now);
+  bool is_stopped() const { return stopping_ && by_connection_.empty(); }
+
+  // Inputs, for connections of Port::client.
+  void handle_accepted(Time now, ConnectionId connection, std::string_view peer);
+  bool owns(ConnectionId connection) const { return by_connection_.contains(connection); }
+  std::span<std::uint8_t> read_space(ConnectionId connection);
+  void handle_read(Time now, ConnectionId connection, std::size_t bytes);
+  void handle_writable(Time now, ConnectionId connection);
+  void handle_closed(Time now, ConnectionId connection, std::string_view why);
+  void handle_time(Time now);
+  Time next_deadline() const { return timers_.next(); }
+
+  /// Lets go of the sessions whose connections were lost in this turn. Apart from `handle_closed`, so that a client's
+  /// last messages enter before it leaves its groups.
+  void remove_lost(Time now);
+  /// Lets the sessions go on whose next message had to wait.
+  void resume_waiting(Time now);
+  /// Writes what the turn brought.
+  void flush(Time now);
+
+  /// In the order in which they were opened.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& [id, session] : sessions_) visit(*session);
+  }
+  std::size_t size() const { return sessions_.size(); }
+
+  // LocalClients
+  void deliver_message(std::span<const SessionId> to, const ClientMessage& message) override;
+  void deliver_view(std::span<const SessionId> to, const spindle::protocol::View& view) override;
+  void deliver_transitional(std::span<const SessionId> to, std::string_view group) override;
+  std::optional<SessionId> find_client(std::string_view name) const override;
+  void groups_ready() override {}
+
+  // SessionHost
+  Result<std::string> take_name(Session& session, std::string_view wish) override;
+  bool may_enter(DestinationSet& to) override { return admission_.may_enter(to); }
+  Groups& groups() override { return groups_; }
+
+ private:
+  enum class Timer : std::uint8_t { tick, count_ };
+
+  Session* find(ConnectionId connection) const;
+  Session* find(SessionId id) const;
+  void process(Time now, Session& session);
+  void mark_dirty(Session& session);
+  void deliver_small(std::span<const SessionId> to);
+  void deliver_large(std::span<const SessionId> to, std::span<const Slice> chunks);
+  void deliver_frame(std::span<const SessionId> to, ByteView frame);
+
+  void set_reading(Session& session, bool on);
+  void write(Time now, Session& session);
+  void watch_queue(Time now, Session& session);
+  void set_over_soft_limit(Time now, Session& session, bool over);
+  bool check_patience(Time now, Session& session);
+
+  void close(Time now, Session& session, const Error& reason);
+  void close_slow(Time now, Session& session, std::string text);
+  void leave_everything(Time now, Session& session);
+  /// Closes the connection and forgets the session.
+  void let_go(Session& session);
+
+  Context& context_;
+  Log log_;
+  Driver& driver_;
+  Order& order_;
+  Groups& groups_;
+  Admission admission_;
+  Timers<Timer> timers_;
+  bool stopping_ = false;
+  SessionId last_id_ = 0;
+  std::map<SessionId, std::unique_ptr<Session>> sessions_;
+  std::unordered_map<SessionId, Session*> by_id_;               // never iterated
+  std::unordered_map<ConnectionId, Session*> by_connection_;    // never iterated
+  std::map<std::string, SessionId, std::less<>> by_name_;
+  std::vector<SessionId> waiting_;
+  std::vector<SessionId> dirty_;
+  std::vector<SessionId> lost_;
+  std::size_t over_soft_limit_ = 0;  // sessions
+
+  // Scratch space of one delivery, kept to save allocations.
+  std::string sender_;  // private name
+  spindle::protocol::MessageHead head_;
+};
+
+}  // namespace spindled
