@@ -1,0 +1,57 @@
+#include "daemon/config/address.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace spindled {
+
+namespace {
+
+std::optional<std::uint16_t> parse_port(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return port;
+}
+
+}  // namespace
+
+std::optional<Address> parse_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::optional<std::uint16_t> port = parse_port(text.substr(colon + 1));
+  if (!port) return std::nullopt;
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[')) {
+    if (!host.ends_with(']')) return std::nullopt;
+    host = host.substr(1, host.size() - 2);
+    in6_addr ignored;
+    if (inet_pton(AF_INET6, std::string(host).c_str(), &ignored) != 1) return std::nullopt;
+    return Address{std::string(host), *port};
+  }
+  if (!is_host_name(host)) return std::nullopt;  // an IPv4 address has the form of a name, too
+  return Address{std::string(host), *port};
+}
+
+std::string to_string(const Address& address) {
+  const bool brackets = address.host.find(':') != std::string::npos;
+  return (brackets ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);
+}
+
+bool is_ip_address(const std::string& host) {
+  in6_addr ignored;
+  return inet_pton(AF_INET, host.c_str(), &ignored) == 1 || inet_pton(AF_INET6, host.c_str(), &ignored) == 1;
+}
+
+bool is_host_name(std::string_view host) {
+  constexpr std::size_t kHostNameBytesMax = 253;
+  if (host.empty() || host.size() > kHostNameBytesMax || host.front() == '-' || host.front() == '.') return false;
+  return std::all_of(host.begin(), host.end(), [](char byte) {
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+           byte == '-' || byte == '.' || byte == '_';
+  });
+}
+
+}  // namespace spindled

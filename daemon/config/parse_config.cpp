@@ -1,0 +1,274 @@
+#include "daemon/config/parse_config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <set>
+#include <system_error>
+
+#include "daemon/config/schema.h"
+#include "daemon/config/toml_guard.h"
+
+namespace spindled {
+
+namespace {
+
+/// Nobody reads more, and a file of nothing but errors must not cost many times its size.
+constexpr std::size_t kErrorsMax = 100;
+
+class Parser {
+ public:
+  explicit Parser(std::string_view file) : file_(file) {}
+
+  ConfigResult parse(std::string_view text) {
+    if (text.size() > kConfigBytesMax) {
+      error(0, "", fmt::format("is larger than {} bytes", kConfigBytesMax));
+      return tl::unexpected(std::move(errors_));
+    }
+    if (const std::optional<TomlObjection> objection = find_objection(text)) {
+      error(objection->line, "", objection->text);
+      return tl::unexpected(std::move(errors_));
+    }
+    try {
+      read_root(toml::parse(text));
+      check_relations();
+    } catch (const toml::parse_error& syntax) {
+      error(syntax.source().begin.line, "", std::string(syntax.description()));
+    }
+    if (errors_.empty()) return std::move(config_);
+    std::stable_sort(errors_.begin(), errors_.end(),
+                     [](const ConfigError& a, const ConfigError& b) { return a.line < b.line; });
+    return tl::unexpected(std::move(errors_));
+  }
+
+ private:
+  void read_root(const toml::table& root) {
+    for (const auto& [name, node] : root) {
+      const std::string_view section = name.str();
+      if (!is_section(section)) {
+        error(name.source().begin.line, std::string(section), "unknown section");
+      } else if (section == kNeighbourSection) {
+        read_neighbours(node);
+      } else if (const toml::table* table = node.as_table()) {
+        read_section(section, *table);
+      } else {
+        error(line_of(node), std::string(section), fmt::format("must be a section, [{}]", section));
+      }
+    }
+  }
+
+  void read_section(std::string_view section, const toml::table& table) {
+    for (const auto& [name, node] : table) {
+      const std::string full_name = fmt::format("{}.{}", section, name.str());
+      const Key* key = find_key(section, name.str());
+      if (key == nullptr) {
+        unknown_key(section, name);
+        continue;
+      }
+      lines_[full_name] = line_of(node);
+      std::visit([&, &value = node](const auto& kind) { read(full_name, value, kind); }, key->kind);
+    }
+  }
+
+  void unknown_key(std::string_view section, const toml::key& name) {
+    std::vector<std::string_view> known;
+    for (const Key& key : schema()) {
+      if (key.section == section) known.push_back(key.name);
+    }
+    error(name.source().begin.line, fmt::format("{}.{}", section, name.str()),
+          fmt::format("unknown key; [{}] has {}", section, fmt::join(known, ", ")));
+  }
+
+  void read_neighbours(const toml::node& node) {
+    const toml::array* array = node.as_array();
+    if (array == nullptr || !std::all_of(array->begin(), array->end(), [](auto& each) { return each.is_table(); })) {
+      error(line_of(node), std::string(kNeighbourSection), "must be a list of sections, [[neighbour]]");
+      return;
+    }
+    for (const toml::node& each : *array) {
+      neighbour_ = NeighbourConfig();
+      read_section(kNeighbourSection, *each.as_table());
+      if (each.as_table()->contains("address")) {
+        config_.node.link.neighbours.push_back(neighbour_);
+      } else {
+        error(line_of(each), "neighbour.address", "is missing");
+      }
+    }
+  }
+
+  // One for each kind of key.
+
+  void read(const std::string& name, const toml::node& node, const DurationKey& key) {
+    if (const auto value = read_integer(name, node, key.min, key.max)) {
+      key.field(config_) = std::chrono::milliseconds(*value);
+    }
+  }
+
+  void read(const std::string& name, const toml::node& node, const SizeKey& key) {
+    if (const auto value = read_integer(name, node, key.min, key.max)) {
+      key.field(config_) = static_cast<std::size_t>(*value);
+    }
+  }
+
+  void read(const std::string& name, const toml::node& node, const TextKey& key) {
+    if (auto value = read_text(name, node, key.wrong)) key.field(config_) = std::move(*value);
+  }
+
+  void read(const std::string& name, const toml::node& node, const LevelKey& key) {
+    const std::optional<std::string> text = node.value_exact<std::string>();
+    const std::optional<LogLevel> level = text ? parse_log_level(*text) : std::nullopt;
+    if (level) {
+      key.field(config_) = *level;
+    } else {
+      error(line_of(node), name, "must be \"debug\", \"info\", \"warning\" or \"error\"");
+    }
+  }
+
+  void read(const std::string& name, const toml::node& node, const AddressesKey& key) {
+    const toml::array* array = node.as_array();
+    if (array == nullptr) {
+      error(line_of(node), name, "must be a list of strings");
+      return;
+    }
+    std::vector<std::string> addresses;
+    std::set<std::string> seen;
+    for (const toml::node& each : *array) {
+      std::optional<std::string> address = read_text(name, each, wrong_listen_address);
+      if (!address) continue;
+      // Port 0 is another port each time.
+      if (!seen.insert(*address).second && !address->ends_with(":0")) {
+        error(line_of(each), name, fmt::format("\"{}\" is listed twice", *address));
+      }
+      addresses.push_back(std::move(*address));
+    }
+    key.set(config_, std::move(addresses));
+  }
+
+  void read(const std::string& name, const toml::node& node, const NeighbourAddressKey&) {
+    std::optional<std::string> address = read_text(name, node, wrong_neighbour_address);
+    if (!address) return;
+    if (!neighbour_addresses_.insert(*address).second) {
+      error(line_of(node), name, fmt::format("\"{}\" is configured twice", *address));
+    }
+    neighbour_.address = std::move(*address);
+  }
+
+  void read(const std::string& name, const toml::node& node, const NeighbourWeightKey& key) {
+    if (const auto value = read_integer(name, node, 0, key.max)) neighbour_.weight = static_cast<std::uint32_t>(*value);
+  }
+
+  std::optional<std::int64_t> read_integer(const std::string& name, const toml::node& node, std::int64_t min,
+                                           std::int64_t max) {
+    const std::optional<std::int64_t> value = node.value_exact<std::int64_t>();
+    if (!value) {
+      error(line_of(node), name, "must be an integer");
+    } else if (*value < min || *value > max) {
+      error(line_of(node), name, fmt::format("must be between {} and {}", min, max));
+    } else {
+      return value;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> read_text(const std::string& name, const toml::node& node,
+                                       std::string (*wrong)(const std::string&)) {
+    std::optional<std::string> value = node.value_exact<std::string>();
+    if (!value) {
+      error(line_of(node), name, node.is_string() ? "is not valid" : "must be a string");
+      return std::nullopt;
+    }
+    if (std::string what = wrong(*value); !what.empty()) {
+      error(line_of(node), name, std::move(what));
+      return std::nullopt;
+    }
+    return value;
+  }
+
+  /// Values that are right one by one but not together.
+  void check_relations() {
+    const NodeConfig& node = config_.node;
+    at_least("link.liveness_timeout_ms", node.link.liveness_timeout, "link.hello_interval_ms",
+             2 * node.link.hello_interval, "twice ");
+    at_least("link.redial_max_ms", node.link.redial_max, "link.redial_min_ms", node.link.redial_min);
+    at_least("view.gain_hold_down_max_ms", node.view.gain_hold_down_max, "view.gain_hold_down_ms",
+             node.view.gain_hold_down);
+    at_least("order.retention_max_bytes", node.order.retention_bytes_max, "session.send_window_bytes",
+             node.session.send_window_bytes);
+    at_least("order.retention_max_bytes", node.order.retention_bytes_max, "order.report_bytes",
+             node.order.report_bytes);
+    at_least("session.queue_hard_bytes", node.session.queue_hard_bytes, "session.queue_soft_bytes",
+             node.session.queue_soft_bytes);
+    if (!config_.listen.client_socket.empty() && config_.listen.client_socket == config_.listen.admin_socket) {
+      const std::string name = lines_.contains("listen.admin_socket") ? "listen.admin_socket" : "listen.client_socket";
+      error(lines_[name], name, "must differ from the path of the other socket");
+    }
+  }
+
+  /// Blames whichever of the two keys the file sets.
+  template <typename Value>
+  void at_least(const std::string& large_name, Value large, const std::string& small_name, Value small,
+                std::string_view factor = "") {
+    if (large >= small) return;
+    const bool blame_large = lines_.contains(large_name);
+    const std::string& blamed = blame_large ? large_name : small_name;
+    error(lines_[blamed], blamed, fmt::format("{} must be at least {}{}", large_name, factor, small_name));
+  }
+
+  static bool is_section(std::string_view name) {
+    return std::any_of(schema().begin(), schema().end(), [&](const Key& key) { return key.section == name; });
+  }
+  static const Key* find_key(std::string_view section, std::string_view name) {
+    for (const Key& key : schema()) {
+      if (key.section == section && key.name == name) return &key;
+    }
+    return nullptr;
+  }
+  static std::size_t line_of(const toml::node& node) { return node.source().begin.line; }
+
+  void error(std::size_t line, std::string key, std::string text) {
+    if (errors_.size() == kErrorsMax) return;
+    errors_.push_back({file_, line, std::move(key), std::move(text)});
+  }
+
+  std::string file_;
+  DaemonConfig config_;
+  NeighbourConfig neighbour_;  // the one being read
+  std::set<std::string> neighbour_addresses_;
+  std::map<std::string, std::size_t> lines_;  // of the keys that the file sets
+  std::vector<ConfigError> errors_;
+};
+
+ConfigResult cannot_read(const std::string& file, std::string text) {
+  return tl::unexpected(std::vector<ConfigError>{{file, 0, "", std::move(text)}});
+}
+
+}  // namespace
+
+std::string to_string(const ConfigError& error) {
+  std::string text = error.file;
+  if (error.line != 0) text += fmt::format(":{}", error.line);
+  if (!error.key.empty()) text += ": " + error.key;
+  return text + ": " + error.text;
+}
+
+ConfigResult parse_config(std::string_view text, std::string_view file) { return Parser(file).parse(text); }
+
+ConfigResult load_config(const std::string& file) {
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return cannot_read(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  // One byte more than allowed tells a file that is too large, whatever its size is said to be.
+  std::string text(kConfigBytesMax + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (stream.bad()) return cannot_read(file, fmt::format("cannot be read: {}", std::strerror(errno)));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return parse_config(text, file);
+}
+
+}  // namespace spindled

@@ -1,0 +1,132 @@
+#include "daemon/config/schema.h"
+
+#include <sys/un.h>
+
+#include <fmt/format.h>
+
+#include "daemon/config/address.h"
+#include "libclient/protocol/client_frames.h"
+
+namespace spindled {
+
+namespace {
+
+constexpr std::int64_t kKiB = 1 << 10;
+constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kGiB = 1 << 30;
+constexpr std::int64_t kMinute = 60'000;
+constexpr std::int64_t kHour = 60 * kMinute;
+
+std::string wrong_socket_path(const std::string& value) {
+  if (value.empty()) return {};
+  if (value.front() != '/') return "must be an absolute path, or empty for none";
+  if (value.find('\0') != std::string::npos) return "must not contain a zero byte";
+  constexpr std::size_t kPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
+  return value.size() > kPathBytesMax ? fmt::format("must not be longer than {} bytes", kPathBytesMax) : "";
+}
+
+std::string wrong_file(const std::string& value) {
+  return value.find('\0') != std::string::npos ? "must not contain a zero byte" : "";
+}
+
+#define SPINDLE_FIELD(member) \
+  [](DaemonConfig & config) -> auto& { return config.member; }
+
+const Key kKeys[] = {
+    {"daemon", "name", TextKey{SPINDLE_FIELD(node.name), wrong_name}},
+    {"daemon", "cluster", TextKey{SPINDLE_FIELD(node.cluster), wrong_name}},
+
+    {"listen", "clients", AddressesKey{[](DaemonConfig& config, std::vector<std::string> value) {
+       config.listen.clients = std::move(value);
+     }}},
+    {"listen", "client_socket", TextKey{SPINDLE_FIELD(listen.client_socket), wrong_socket_path}},
+    {"listen", "admin_socket", TextKey{SPINDLE_FIELD(listen.admin_socket), wrong_socket_path}},
+    {"listen", "links", AddressesKey{[](DaemonConfig& config, std::vector<std::string> value) {
+       config.listen.links = std::move(value);
+     }}},
+
+    {kNeighbourSection, "address", NeighbourAddressKey{}},
+    {kNeighbourSection, "weight", NeighbourWeightKey{kWeightMax}},
+
+    {"link", "hello_interval_ms", DurationKey{SPINDLE_FIELD(node.link.hello_interval), 10, kMinute}},
+    {"link", "liveness_timeout_ms", DurationKey{SPINDLE_FIELD(node.link.liveness_timeout), 20, 10 * kMinute}},
+    {"link", "handshake_timeout_ms", DurationKey{SPINDLE_FIELD(node.link.handshake_timeout), 100, kMinute}},
+    {"link", "redial_min_ms", DurationKey{SPINDLE_FIELD(node.link.redial_min), 10, kMinute}},
+    {"link", "redial_max_ms", DurationKey{SPINDLE_FIELD(node.link.redial_max), 10, kHour}},
+
+    {"view", "gain_hold_down_ms", DurationKey{SPINDLE_FIELD(node.view.gain_hold_down), 0, kMinute}},
+    {"view", "gain_hold_down_max_ms", DurationKey{SPINDLE_FIELD(node.view.gain_hold_down_max), 0, kHour}},
+    {"view", "response_timeout_ms", DurationKey{SPINDLE_FIELD(node.view.response_timeout), 10, kMinute}},
+    {"view", "refresh_interval_ms", DurationKey{SPINDLE_FIELD(node.view.refresh_interval), 1000, kHour}},
+    {"view", "reroute_delay_ms", DurationKey{SPINDLE_FIELD(node.view.reroute_delay), 1000, 24 * kHour}},
+
+    {"order", "retention_max_bytes", SizeKey{SPINDLE_FIELD(node.order.retention_bytes_max), kMiB, 16 * kGiB}},
+    {"order", "report_bytes", SizeKey{SPINDLE_FIELD(node.order.report_bytes), kKiB, 16 * kMiB}},
+    {"order", "report_interval_ms", DurationKey{SPINDLE_FIELD(node.order.report_interval), 1, 10'000}},
+
+    {"session", "sessions_max", SizeKey{SPINDLE_FIELD(node.session.sessions_max), 1, 1'000'000}},
+    {"session", "memberships_max", SizeKey{SPINDLE_FIELD(node.session.memberships_max), 1, 1'000'000}},
+    {"session", "handshake_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.handshake_timeout), 100, kMinute}},
+    {"session", "send_window_bytes", SizeKey{SPINDLE_FIELD(node.session.send_window_bytes), 64 * kKiB, 16 * kGiB}},
+    {"session", "queue_soft_bytes", SizeKey{SPINDLE_FIELD(node.session.queue_soft_bytes), 64 * kKiB, 16 * kGiB}},
+    {"session", "queue_hard_bytes", SizeKey{SPINDLE_FIELD(node.session.queue_hard_bytes), 128 * kKiB, 16 * kGiB}},
+    {"session", "stall_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.stall_timeout), 100, kHour}},
+
+    {"log", "level", LevelKey{SPINDLE_FIELD(log.level)}},
+    {"log", "file", TextKey{SPINDLE_FIELD(log.file), wrong_file}},
+};
+
+#undef SPINDLE_FIELD
+
+std::int64_t milliseconds(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
+struct DefaultText {
+  DaemonConfig config{};
+
+  std::string operator()(const DurationKey& key) { return std::to_string(milliseconds(key.field(config))); }
+  std::string operator()(const SizeKey& key) { return std::to_string(key.field(config)); }
+  std::string operator()(const TextKey& key) { return fmt::format("\"{}\"", key.field(config)); }
+  std::string operator()(const LevelKey& key) { return fmt::format("\"{}\"", to_string(key.field(config))); }
+  std::string operator()(const AddressesKey&) { return {}; }
+  std::string operator()(const NeighbourAddressKey&) { return {}; }
+  std::string operator()(const NeighbourWeightKey&) { return std::to_string(NeighbourConfig().weight); }
+};
+
+}  // namespace
+
+std::string Key::full_name() const { return fmt::format("{}.{}", section, name); }
+
+std::span<const Key> schema() { return kKeys; }
+
+std::string default_text(const Key& key) { return std::visit(DefaultText{}, key.kind); }
+
+std::string range_text(const Key& key) {
+  if (const auto* duration = std::get_if<DurationKey>(&key.kind)) {
+    return fmt::format("{} to {}", duration->min, duration->max);
+  }
+  if (const auto* size = std::get_if<SizeKey>(&key.kind)) return fmt::format("{} to {}", size->min, size->max);
+  if (const auto* weight = std::get_if<NeighbourWeightKey>(&key.kind)) return fmt::format("0 to {}", weight->max);
+  return {};
+}
+
+std::string wrong_name(const std::string& value) {
+  if (spindle::protocol::is_daemon_name(value)) return {};
+  return "must have 1 to 64 printable ASCII characters other than '#' and space";
+}
+
+std::string wrong_listen_address(const std::string& value) {
+  const std::optional<Address> address = parse_address(value);
+  if (address && is_ip_address(address->host)) return {};
+  return fmt::format(
+      "\"{}\" is not an IP address and a port from 0 to 65535, such as \"127.0.0.1:4803\" or \"[::1]:4803\"", value);
+}
+
+std::string wrong_neighbour_address(const std::string& value) {
+  const std::optional<Address> address = parse_address(value);
+  if (address && address->port != 0) return {};
+  return fmt::format("\"{}\" is not a host and a port from 1 to 65535, such as \"alpha.example.org:4804\"", value);
+}
+
+}  // namespace spindled

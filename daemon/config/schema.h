@@ -1,0 +1,73 @@
+// Every key of the configuration file: its section, its field, and what it may be. Defaults are the values of a fresh
+// DaemonConfig. The keys of [[neighbour]] are listed for their limits; a table of that section is a NeighbourConfig.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "daemon/config/daemon_config.h"
+
+namespace spindled {
+
+/// An integer, in milliseconds.
+struct DurationKey {
+  Duration& (*field)(DaemonConfig&);
+  std::int64_t min, max;
+};
+
+/// An integer: bytes or a count.
+struct SizeKey {
+  std::size_t& (*field)(DaemonConfig&);
+  std::int64_t min, max;
+};
+
+/// A string. `wrong` says what is wrong with a value, or is empty.
+struct TextKey {
+  std::string& (*field)(DaemonConfig&);
+  std::string (*wrong)(const std::string& value);
+};
+
+struct LevelKey {
+  LogLevel& (*field)(DaemonConfig&);
+};
+
+/// A list of addresses to listen at.
+struct AddressesKey {
+  void (*set)(DaemonConfig&, std::vector<std::string>);
+};
+
+/// `address` and `weight` of a neighbour.
+struct NeighbourAddressKey {};
+struct NeighbourWeightKey {
+  std::int64_t max;
+};
+
+struct Key {
+  std::string_view section;
+  std::string_view name;
+  std::variant<DurationKey, SizeKey, TextKey, LevelKey, AddressesKey, NeighbourAddressKey, NeighbourWeightKey> kind;
+
+  /// "section.name"
+  std::string full_name() const;
+};
+
+/// In the order of docs/configuration.md.
+std::span<const Key> schema();
+
+/// The default as one writes it in the file; empty where it depends on the rest or there is none.
+std::string default_text(const Key& key);
+/// "10 to 60000" for numbers, empty for others.
+std::string range_text(const Key& key);
+
+inline constexpr std::string_view kNeighbourSection = "neighbour";
+inline constexpr std::int64_t kWeightMax = 1'000'000;
+
+// What is wrong with a value, as a sentence that follows its key; empty if nothing is.
+std::string wrong_name(const std::string& value);
+std::string wrong_listen_address(const std::string& value);
+std::string wrong_neighbour_address(const std::string& value);
+
+}  // namespace spindled

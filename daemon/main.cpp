@@ -1,0 +1,200 @@
+// spindled: parses the command line and the configuration, and runs one Node on the Asio driver.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <sstream>
+
+#include "daemon/base/check.h"
+#include "daemon/config/parse_config.h"
+#include "daemon/config/schema.h"
+#include "daemon/net/asio_driver.h"
+#include "daemon/net/spdlog_sink.h"
+#include "daemon/node/node.h"
+
+namespace spindled {
+namespace {
+
+enum ExitCode { kExitStopped = 0, kExitBadConfiguration = 1, kExitBadCommandLine = 2, kExitCannotStart = 3 };
+
+constexpr const char* kVersion = "spindled " SPINDLE_VERSION;
+
+constexpr const char* kFooter =
+    "Without a configuration file the daemon runs alone: docs/configuration.md has the defaults.\n"
+    "SIGTERM and SIGINT stop it, SIGHUP opens its log file again.\n"
+    "A line that starts with \"ready\" on standard output says that it serves.\n\n"
+    "Exit codes:\n"
+    "  0  stopped by a signal, or --check found nothing wrong\n"
+    "  1  the configuration is not valid\n"
+    "  2  the command line is not valid\n"
+    "  3  the daemon cannot start: an address is in use, the log cannot be opened\n";
+
+struct CommandLine {
+  std::string config_file;
+  bool check = false;
+  std::string name;
+  std::vector<std::string> link_addresses;
+  std::vector<std::string> neighbours;
+  std::string log_level;
+};
+
+void print_error(std::string_view text) { fmt::print(stderr, "spindled: {}\n", text); }
+
+/// Nothing where the program has to go on; else its exit code.
+std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) {
+  CLI::App app("The daemon of Spindle, a group communication toolkit.", "spindled");
+  app.footer(kFooter);
+  app.set_version_flag("--version", kVersion);
+  app.add_option("--config", line.config_file, "Configuration file (TOML)")->type_name("FILE");
+  app.add_flag("--check", line.check, "Check the configuration, print what is wrong with it, and exit");
+  app.add_option("--name", line.name, "Name of this daemon, unique in its cluster; default: the name of the host")
+      ->type_name("NAME");
+  app.add_option("--listen", line.link_addresses, "Listen for other daemons here instead of where the file says")
+      ->type_name("ADDRESS:PORT")
+      ->allow_extra_args(false);
+  app.add_option("--neighbour", line.neighbours, "Dial this daemon besides those in the file")
+      ->type_name("HOST:PORT")
+      ->allow_extra_args(false);
+  app.add_option("--log-level", line.log_level, "debug, info, warning or error")->type_name("LEVEL");
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    // Help and version come as "errors", too, of code 0.
+    return app.exit(error) == 0 ? 0 : kExitBadCommandLine;
+  }
+}
+
+/// Puts the command line over the configuration; returns what is wrong with it.
+std::vector<std::string> apply(const CommandLine& line, DaemonConfig& config) {
+  std::vector<std::string> wrong;
+  const auto check = [&](std::string_view option, std::string text) {
+    if (!text.empty()) wrong.push_back(fmt::format("{}: {}", option, text));
+  };
+  if (!line.name.empty()) {
+    check("--name", wrong_name(line.name));
+    config.node.name = line.name;
+  }
+  for (const std::string& address : line.link_addresses) check("--listen", wrong_listen_address(address));
+  if (!line.link_addresses.empty()) config.listen.links = line.link_addresses;
+  std::vector<NeighbourConfig>& neighbours = config.node.link.neighbours;
+  for (const std::string& address : line.neighbours) {
+    check("--neighbour", wrong_neighbour_address(address));
+    const bool known = std::any_of(neighbours.begin(), neighbours.end(),
+                                   [&](const NeighbourConfig& other) { return other.address == address; });
+    if (known) check("--neighbour", fmt::format("\"{}\" is configured twice", address));
+    neighbours.push_back({address, 0});
+  }
+  if (!line.log_level.empty()) {
+    const std::optional<LogLevel> level = parse_log_level(line.log_level);
+    if (!level) check("--log-level", "must be debug, info, warning or error");
+    config.log.level = level.value_or(config.log.level);
+  }
+  return wrong;
+}
+
+/// The larger number is the later life of a daemon: the microsecond at which it started, then 12 bits of chance.
+std::uint64_t draw_incarnation(std::random_device& random) {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count();
+  return static_cast<std::uint64_t>(microseconds) << 12 | (random() & 0xfff);
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+  return name.data();
+}
+
+/// A daemon with thousands of clients needs more descriptors than the usual soft limit of 1,024.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+// What the hook on failed checks, a plain function, can reach.
+const Node* dumped_node = nullptr;
+LogSink* dump_sink = nullptr;
+
+void dump_state() {
+  if (dumped_node == nullptr) return;
+  std::istringstream lines(dumped_node->dump());
+  for (std::string line; std::getline(lines, line);) dump_sink->write(LogLevel::error, "dump", line);
+}
+
+void announce(const DaemonConfig& config, const AsioDriver& driver, LogSink& sink) {
+  const auto or_none = [](std::string text) { return text.empty() ? "none" : text; };
+  const std::string line =
+      fmt::format("ready: daemon {} of cluster {}; clients at {}; links at {}; administration at {}", config.node.name,
+                  config.node.cluster, or_none(driver.addresses(Port::client)), or_none(driver.addresses(Port::link)),
+                  or_none(driver.addresses(Port::admin)));
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+  if (!config.log.file.empty()) Log(sink, "net").info("{}", line);
+}
+
+int run(DaemonConfig config) {
+  std::signal(SIGPIPE, SIG_IGN);
+  raise_descriptor_limit();
+  std::random_device random;
+  if (config.node.name.empty()) config.node.name = default_daemon_name(host_name());
+  config.node.incarnation = draw_incarnation(random);
+  const std::uint64_t seed = static_cast<std::uint64_t>(random()) << 32 | random();
+
+  Result<std::unique_ptr<SpdlogSink>> sink = SpdlogSink::open(config.log);
+  if (!sink) {
+    print_error(fmt::format("cannot open the log: {}", sink.error().message()));
+    return kExitCannotStart;
+  }
+  AsioDriver driver(**sink, [&] { (*sink)->reopen(); });
+  if (const Result<void> listening = driver.listen(config); !listening) {
+    print_error(listening.error().message());
+    return kExitCannotStart;
+  }
+  Node node(config.node, driver, **sink, seed);
+  dumped_node = &node;
+  dump_sink = sink->get();
+  set_check_hook(dump_state);
+  driver.start(node);
+  announce(config, driver, **sink);
+  driver.run();
+  set_check_hook(nullptr);
+  (*sink)->write(LogLevel::info, "net", "stopped");
+  if (driver.is_resolving()) {
+    // The destructor would wait for a name server, as long as that takes.
+    driver.stop_listening();
+    std::_Exit(kExitStopped);
+  }
+  return kExitStopped;
+}
+
+}  // namespace
+}  // namespace spindled
+
+int main(int argc, char** argv) {
+  using namespace spindled;
+  CommandLine line;
+  if (const std::optional<int> code = parse_command_line(argc, argv, line)) return *code;
+
+  ConfigResult config = line.config_file.empty() ? DaemonConfig() : load_config(line.config_file);
+  if (!config) {
+    for (const ConfigError& error : config.error()) fmt::print(stderr, "{}\n", to_string(error));
+    return kExitBadConfiguration;
+  }
+  if (const std::vector<std::string> wrong = apply(line, *config); !wrong.empty()) {
+    for (const std::string& text : wrong) print_error(text);
+    return kExitBadCommandLine;
+  }
+  if (line.check) return kExitStopped;
+  return run(std::move(*config));
+}

@@ -1,0 +1,325 @@
+#include "daemon/net/asio_driver.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "daemon/base/check.h"
+
+namespace spindled {
+
+namespace {
+
+/// A connection that has more waiting goes on in the next turn.
+constexpr std::size_t kReadPerConnection = 128u << 10;
+/// So do all that were not reached: what a turn reads must be written out before it gets old.
+constexpr std::size_t kReadPerTurn = 1u << 20;
+/// A connection that brought this much in one turn is read from in the next without asking whether it has bytes: under
+/// load that saves the system call that asks.
+constexpr std::size_t kBusyBytes = 4u << 10;
+constexpr int kHandlersPerTurn = 256;
+
+/// How long, and for how many bytes, a peer may go on sending on a connection that was closed on this side.
+constexpr Duration kLingerTime = 1s;
+constexpr std::size_t kLingerBytesMax = 1u << 20;
+
+constexpr Duration kStopPatience = 2s;
+
+Time read_clock() { return Time(std::chrono::steady_clock::now().time_since_epoch()); }
+
+std::chrono::steady_clock::time_point to_steady(Time time) {
+  return std::chrono::steady_clock::time_point(time.time_since_epoch());
+}
+
+std::size_t total_bytes(std::span<const ByteView> buffers) {
+  std::size_t total = 0;
+  for (const ByteView& buffer : buffers) total += buffer.size();
+  return total;
+}
+
+}  // namespace
+
+AsioDriver::AsioDriver(LogSink& sink, std::function<void()> hang_up)
+    : sink_(sink),
+      log_(sink, "net"),
+      io_(1),
+      hang_up_(std::move(hang_up)),
+      signals_(io_, SIGTERM, SIGINT, SIGHUP),
+      dialler_(io_, [this](ConnectionId id, Result<FileDescriptor> socket) { dialled(id, std::move(socket)); }),
+      thrown_away_(64u << 10),
+      linger_timer_(io_),
+      timer_(io_),
+      stop_timer_(io_) {
+  wait_for_signal();
+}
+
+AsioDriver::~AsioDriver() = default;
+
+void AsioDriver::start(Node& node) {
+  node_ = &node;
+  node.start(now());
+  node.end_turn(now());
+  time_is_known_ = false;
+  for (const auto& listener : listeners_) listener->start();
+}
+
+void AsioDriver::run() {
+  while (!is_finished()) turn();
+}
+
+void AsioDriver::turn() {
+  if (to_read_.empty()) io_.run_one();
+  for (int i = 0; i < kHandlersPerTurn && io_.poll_one() != 0; ++i) continue;
+  read_all();
+  // Bytes that have waited as long as this thread was held up count before the timeouts that they prevent.
+  if (time_is_known_ && deadline_ <= now_) {
+    deadline_ = kNever;
+    node_->handle_time(now_);
+  }
+  if (time_is_known_) node_->end_turn(now_);
+  for (const ConnectionId id : buried_) connections_.erase(static_cast<std::uint64_t>(id));
+  buried_.clear();
+  time_is_known_ = false;
+}
+
+Time AsioDriver::now() {
+  if (!time_is_known_) now_ = read_clock();
+  time_is_known_ = true;
+  return now_;
+}
+
+// Connections.
+
+void AsioDriver::accepted(FileDescriptor socket, Port port, const std::string& peer) {
+  if (stopping_) return;
+  Connection& connection = add(next_id(), std::move(socket));
+  read_soon(connection);
+  node_->handle_accepted(now(), connection.id, port, peer);
+}
+
+ConnectionId AsioDriver::dial(std::string_view address) {
+  const ConnectionId id = next_id();
+  dialler_.dial(id, address);
+  return id;
+}
+
+void AsioDriver::dialled(ConnectionId id, Result<FileDescriptor> socket) {
+  if (!socket) return node_->handle_closed(now(), id, socket.error().message());
+  read_soon(add(id, std::move(*socket)));
+  node_->handle_connected(now(), id);
+}
+
+std::size_t AsioDriver::write(ConnectionId id, std::span<const ByteView> buffers) {
+  Connection* connection = find(id);
+  if (connection == nullptr || connection->state != Connection::State::open) return 0;
+  if (connection->waits_writable || !connection->write_failure.empty()) return 0;
+  const IoResult result = connection->write(buffers);
+  if (result.is_failure()) {
+    connection->write_failure = result.reason();
+    read_soon(*connection);  // which comes to the failure when it has read the peer's last words
+  } else if (result.bytes < total_bytes(buffers)) {
+    wait_writable(*connection);
+  }
+  return result.bytes;
+}
+
+/// The kernel would answer bytes that nobody reads with a reset, and throw away what it has not yet sent. So the stream
+/// is ended on this side, and the rest of the other side read, for a while.
+void AsioDriver::close(ConnectionId id) {
+  if (dialler_.cancel(id)) return;
+  Connection* connection = find(id);
+  if (connection == nullptr || connection->state != Connection::State::open) return;
+  if (!connection->write_failure.empty()) return bury(*connection);
+  connection->state = Connection::State::lingering;
+  connection->finish_writing();
+  lingering_.push_back({now() + kLingerTime, id});
+  end_lingering();
+  read_soon(*connection);
+}
+
+void AsioDriver::set_reading(ConnectionId id, bool on) {
+  Connection* connection = find(id);
+  if (connection == nullptr) return;
+  connection->reading = on;
+  // Off costs nothing: when the connection turns readable it is left alone.
+  if (on && !connection->waits_readable) read_soon(*connection);
+}
+
+void AsioDriver::lose(Connection& connection, const std::string& why) {
+  bury(connection);
+  node_->handle_closed(now(), connection.id, why);
+}
+
+void AsioDriver::bury(Connection& connection) {
+  connection.state = Connection::State::gone;
+  connection.close();
+  buried_.push_back(connection.id);
+}
+
+void AsioDriver::end_lingering() {
+  const Time time = now();
+  while (!lingering_.empty() && lingering_.front().until <= time) {
+    Connection* connection = find(lingering_.front().id);
+    if (connection != nullptr && connection->state == Connection::State::lingering) bury(*connection);
+    lingering_.pop_front();
+  }
+  if (lingering_.empty() || linger_timer_set_) return;
+  linger_timer_set_ = true;
+  linger_timer_.expires_at(to_steady(lingering_.front().until));
+  linger_timer_.async_wait([this](const std::error_code&) {
+    linger_timer_set_ = false;
+    end_lingering();
+  });
+}
+
+Connection& AsioDriver::add(ConnectionId id, FileDescriptor socket) {
+  auto& slot = connections_[static_cast<std::uint64_t>(id)];
+  slot = std::make_unique<Connection>(io_, id, std::move(socket));
+  return *slot;
+}
+
+Connection* AsioDriver::find(ConnectionId id) {
+  const auto found = connections_.find(static_cast<std::uint64_t>(id));
+  return found == connections_.end() ? nullptr : found->second.get();
+}
+
+// Reading and waiting.
+
+void AsioDriver::read_soon(Connection& connection) {
+  if (connection.in_read_list) return;
+  connection.in_read_list = true;
+  to_read_.push_back(connection.id);
+}
+
+void AsioDriver::read_all() {
+  if (to_read_.empty()) return;
+  being_read_.swap(to_read_);
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < being_read_.size(); ++i) {
+    if (total >= kReadPerTurn) {  // the others come first in the next turn
+      to_read_.insert(to_read_.begin(), being_read_.begin() + static_cast<std::ptrdiff_t>(i), being_read_.end());
+      break;
+    }
+    Connection* connection = find(being_read_[i]);
+    if (connection == nullptr) continue;
+    connection->in_read_list = false;
+    if (connection->state == Connection::State::open) total += read_from(*connection);
+    if (connection->state == Connection::State::lingering) throw_away(*connection);
+  }
+  being_read_.clear();
+}
+
+std::size_t AsioDriver::read_from(Connection& connection) {
+  const bool write_failed = !connection.write_failure.empty();
+  std::size_t total = 0;
+  bool emptied = false;
+  while (connection.state == Connection::State::open && connection.reading && !emptied && total < kReadPerConnection) {
+    std::span<std::uint8_t> space = node_->read_space(connection.id);
+    space = space.first(std::min(space.size(), kReadPerConnection - total));
+    const IoResult result = connection.read(space);
+    if (result.is_failure()) {
+      lose(connection, write_failed ? connection.write_failure : result.reason());
+      return total;
+    }
+    total += result.bytes;
+    emptied = result.bytes < space.size();
+    if (result.bytes != 0) node_->handle_read(now(), connection.id, result.bytes);
+  }
+  if (connection.state != Connection::State::open) return total;
+  if (write_failed && (emptied || !connection.reading)) {
+    lose(connection, connection.write_failure);
+  } else if (connection.reading) {
+    if (emptied && total < kBusyBytes && !write_failed) {
+      wait_readable(connection);
+    } else {
+      read_soon(connection);
+    }
+  }
+  return total;
+}
+
+void AsioDriver::throw_away(Connection& connection) {
+  for (std::size_t total = 0; total < kReadPerConnection;) {
+    const IoResult result = connection.read(thrown_away_);
+    if (result.would_block()) return wait_readable(connection);
+    total += result.bytes;
+    connection.thrown_away += result.bytes;
+    if (result.is_failure() || connection.thrown_away > kLingerBytesMax) return bury(connection);
+  }
+  read_soon(connection);
+}
+
+void AsioDriver::wait_readable(Connection& connection) {
+  if (connection.waits_readable) return;
+  connection.waits_readable = true;
+  connection.wait_readable([this, id = connection.id](const std::error_code&) {
+    Connection* ready = find(id);
+    if (ready == nullptr) return;
+    ready->waits_readable = false;
+    read_soon(*ready);
+  });
+}
+
+void AsioDriver::wait_writable(Connection& connection) {
+  connection.waits_writable = true;
+  connection.wait_writable([this, id = connection.id](const std::error_code&) {
+    Connection* ready = find(id);
+    if (ready == nullptr) return;
+    ready->waits_writable = false;
+    if (ready->state == Connection::State::open) node_->handle_writable(now(), id);
+  });
+}
+
+// Time and signals.
+
+void AsioDriver::wake_at(Time deadline) {
+  deadline_ = deadline;
+  if (deadline_ < timer_set_) arm_timer();
+}
+
+void AsioDriver::arm_timer() {
+  timer_set_ = deadline_;
+  timer_.expires_at(to_steady(deadline_));
+  timer_.async_wait([this](const std::error_code& replaced) {
+    if (replaced) return;
+    timer_set_ = kNever;
+    if (deadline_ <= read_clock()) {
+      now();  // asking for the time is what makes this a turn of the node
+    } else if (deadline_ != kNever) {
+      arm_timer();
+    }
+  });
+}
+
+void AsioDriver::wait_for_signal() {
+  signals_.async_wait([this](const std::error_code& cancelled, int number) {
+    if (cancelled) return;
+    signalled(number);
+    wait_for_signal();
+  });
+}
+
+void AsioDriver::signalled(int number) {
+  if (number == SIGHUP) return hang_up_();
+  if (stopping_) {
+    log_.warning("a second signal: stopping at once");
+    out_of_patience_ = true;
+    return;
+  }
+  log_.info("stopping on signal {}", number);
+  stopping_ = true;
+  node_->stop(now());
+  stop_timer_.expires_after(kStopPatience);
+  stop_timer_.async_wait([this](const std::error_code&) {
+    log_.warning("not every connection could be closed in time");
+    out_of_patience_ = true;
+  });
+}
+
+bool AsioDriver::is_finished() const {
+  if (out_of_patience_) return true;
+  if (!stopping_ || !node_->is_stopped()) return false;
+  return std::none_of(connections_.begin(), connections_.end(),
+                      [](const auto& entry) { return entry.second->state == Connection::State::lingering; });
+}
+
+}  // namespace spindled

@@ -1,0 +1,69 @@
+// The part of AsioDriver that sets up where it listens.
+#include <fmt/format.h>
+
+#include "daemon/base/check.h"
+#include "daemon/net/asio_driver.h"
+
+namespace spindled {
+
+namespace {
+
+Error cannot_listen(std::string_view what, std::string_view where, const Error& why) {
+  return {why.code, fmt::format("cannot listen for {} on {}: {}", what, where, why.message())};
+}
+
+}  // namespace
+
+Result<void> AsioDriver::listen(const DaemonConfig& config) {
+  Result<void> result;
+  const auto add_tcp = [&](Port port, std::string_view what, const std::vector<std::string>& addresses) {
+    for (const std::string& address : addresses) {
+      if (result) result = add_tcp_listener(port, what, address);
+    }
+  };
+  const auto add_unix = [&](Port port, std::string_view what, const std::string& path, UnixSocketFile::Access access) {
+    if (result && !path.empty()) result = add_unix_listener(port, what, path, access);
+  };
+  // The unix sockets come first: the sentence about another daemon that answers there says most.
+  add_unix(Port::client, "clients", config.listen.client_socket, UnixSocketFile::Access::everybody);
+  add_unix(Port::admin, "administration", config.listen.admin_socket, UnixSocketFile::Access::owner);
+  add_tcp(Port::client, "clients", config.listen.clients);
+  add_tcp(Port::link, "links", link_addresses(config));
+  if (!result) listeners_.clear();
+  return result;
+}
+
+Result<void> AsioDriver::add_tcp_listener(Port port, std::string_view what, const std::string& text) {
+  const std::optional<Address> address = parse_address(text);
+  SPINDLE_CHECK(address && is_ip_address(address->host));  // the configuration has been checked
+  auto listener = std::make_unique<Listener>(
+      io_, sink_, port,
+      [this](FileDescriptor socket, Port at, const std::string& peer) { accepted(std::move(socket), at, peer); });
+  const Result<void> bound = listener->listen_at(*address);
+  if (!bound) return tl::unexpected(cannot_listen(what, text, bound.error()));
+  listeners_.push_back(std::move(listener));
+  return {};
+}
+
+Result<void> AsioDriver::add_unix_listener(Port port, std::string_view what, const std::string& path,
+                                           UnixSocketFile::Access access) {
+  auto listener = std::make_unique<Listener>(
+      io_, sink_, port,
+      [this](FileDescriptor socket, Port at, const std::string& peer) { accepted(std::move(socket), at, peer); });
+  const Result<void> bound = listener->listen_at(path, access);
+  if (!bound) return tl::unexpected(cannot_listen(what, path, bound.error()));
+  listeners_.push_back(std::move(listener));
+  return {};
+}
+
+std::string AsioDriver::addresses(Port port) const {
+  std::string all;
+  for (const auto& listener : listeners_) {
+    if (listener->port() != port) continue;
+    if (!all.empty()) all += ' ';
+    all += listener->name();
+  }
+  return all;
+}
+
+}  // namespace spindled

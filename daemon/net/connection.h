@@ -1,0 +1,68 @@
+// One open connection, as the driver keeps it.
+#pragma once
+
+#include <asio/posix/stream_descriptor.hpp>
+#include <span>
+#include <string>
+
+#include "daemon/net/socket.h"
+#include "daemon/node/driver.h"
+
+namespace spindled {
+
+/// What a read or write without waiting did.
+struct IoResult {
+  std::size_t bytes = 0;
+  int error = 0;  // an errno, or kEndOfStream
+  static constexpr int kEndOfStream = -1;
+
+  bool would_block() const;
+  /// The connection is over.
+  bool is_failure() const { return error != 0 && !would_block(); }
+  std::string reason() const;
+};
+
+/// Readiness comes from Asio, which keeps the descriptor in its epoll set; the bytes are moved by system calls of our
+/// own, straight from and to the buffers of the node.
+class Connection {
+ public:
+  enum class State : unsigned char {
+    open,
+    lingering,  // closed by the node; what the peer still sends is thrown away so that the last words reach it
+    gone,       // to be destroyed at the end of the turn
+  };
+
+  Connection(asio::io_context& io, ConnectionId connection, FileDescriptor socket)
+      : id(connection), descriptor_(io, socket.release()) {}
+
+  IoResult read(std::span<std::uint8_t> space);
+  /// Takes from the front of `buffers`; fewer bytes than given and no failure means that there is no more room.
+  IoResult write(std::span<const ByteView> buffers);
+
+  template <typename Handler>
+  void wait_readable(Handler handler) {
+    descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, std::move(handler));
+  }
+  template <typename Handler>
+  void wait_writable(Handler handler) {
+    descriptor_.async_wait(asio::posix::stream_descriptor::wait_write, std::move(handler));
+  }
+
+  /// The peer sees the end of the stream behind what was written.
+  void finish_writing();
+  void close();
+
+  const ConnectionId id;
+  State state = State::open;
+  bool reading = true;        // as the node wants it
+  bool in_read_list = false;  // of the driver
+  bool waits_readable = false;
+  bool waits_writable = false;
+  std::string write_failure;    // why writing failed; empty while it works
+  std::size_t thrown_away = 0;  // bytes, while lingering
+
+ private:
+  asio::posix::stream_descriptor descriptor_;
+};
+
+}  // namespace spindled

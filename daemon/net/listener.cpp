@@ -1,0 +1,82 @@
+#include "daemon/net/listener.h"
+
+#include <cerrno>
+
+namespace spindled {
+
+namespace {
+
+/// Connections accepted in one turn, so that a flood of them leaves the others their turn.
+constexpr int kAcceptsPerTurn = 64;
+
+/// After this the kernel is asked again whether it has what an accept takes.
+constexpr auto kRetryDelay = std::chrono::milliseconds(200);
+
+/// Whether a failed accept concerns that one connection only.
+bool is_passing(int error) { return error == ECONNABORTED || error == EINTR || error == EPROTO || error == EPERM; }
+
+}  // namespace
+
+Listener::Listener(asio::io_context& io, LogSink& sink, Port port, Accepted accepted)
+    : log_(sink, "net"), port_(port), accepted_(std::move(accepted)), socket_(io), retry_(io) {}
+
+Result<void> Listener::listen_at(const Address& address) {
+  Result<FileDescriptor> socket = listen_tcp(address);
+  if (!socket) return tl::unexpected(socket.error());
+  name_ = to_string(local_address(socket->get()));
+  socket_.assign(socket->release());
+  return {};
+}
+
+Result<void> Listener::listen_at(const std::string& path, UnixSocketFile::Access access) {
+  Result<UnixSocketFile> file = UnixSocketFile::claim(path, access);
+  if (!file) return tl::unexpected(file.error());
+  name_ = path;
+  file_.emplace(std::move(*file));
+  socket_.assign(file_->take_socket().release());
+  return {};
+}
+
+void Listener::start() { wait(); }
+
+void Listener::wait() {
+  socket_.async_wait(asio::posix::stream_descriptor::wait_read, [this](const std::error_code& error) {
+    if (!error) accept_waiting();
+  });
+}
+
+void Listener::accept_waiting() {
+  for (int i = 0; i < kAcceptsPerTurn; ++i) {
+    if (!accept_one()) {
+      if (errno != EAGAIN) return pause(errno);
+      if (paused_) log_.info("accepting on {} again", name_);
+      paused_ = false;
+      break;
+    }
+  }
+  wait();
+}
+
+/// False, with the reason in errno, where no connection can be had now.
+bool Listener::accept_one() {
+  SocketAddress peer;
+  peer.size = sizeof peer.storage;
+  FileDescriptor socket(::accept4(socket_.native_handle(), peer.get(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!socket.is_open()) return is_passing(errno);
+  std::string text = file_ ? unix_peer(socket.get()) : to_string(peer);
+  tune_connection(socket.get(), port_);
+  accepted_(std::move(socket), port_, std::move(text));
+  return true;
+}
+
+/// Without file descriptors (EMFILE) the connection stays in the backlog, where it would wake this listener for ever.
+void Listener::pause(int error) {
+  if (!paused_) log_.error("cannot accept on {}: {}; trying again", name_, describe_errno(error));
+  paused_ = true;
+  retry_.expires_after(kRetryDelay);
+  retry_.async_wait([this](const std::error_code& cancelled) {
+    if (!cancelled) accept_waiting();
+  });
+}
+
+}  // namespace spindled

@@ -1,0 +1,49 @@
+// One listening socket: accepts connections and hands them on.
+#pragma once
+
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/steady_timer.hpp>
+#include <functional>
+#include <optional>
+
+#include "daemon/base/log.h"
+#include "daemon/net/socket.h"
+#include "daemon/net/unix_socket_file.h"
+
+namespace spindled {
+
+class Listener {
+ public:
+  /// Takes over a connection; `peer` is for people to read.
+  using Accepted = std::function<void(FileDescriptor socket, Port port, std::string peer)>;
+
+  Listener(asio::io_context& io, LogSink& sink, Port port, Accepted accepted);
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  Result<void> listen_at(const Address& address);
+  Result<void> listen_at(const std::string& path, UnixSocketFile::Access access);
+  /// Begins to accept.
+  void start();
+
+  Port port() const { return port_; }
+  /// "127.0.0.1:4803" with the port that was bound, or the path.
+  const std::string& name() const { return name_; }
+
+ private:
+  void wait();
+  void accept_waiting();
+  bool accept_one();
+  void pause(int error);
+
+  Log log_;
+  const Port port_;
+  const Accepted accepted_;
+  asio::posix::stream_descriptor socket_;
+  asio::steady_timer retry_;
+  std::optional<UnixSocketFile> file_;
+  std::string name_;
+  bool paused_ = false;  // at least once since nobody waited to be accepted
+};
+
+}  // namespace spindled

@@ -1,0 +1,68 @@
+// The system calls around sockets: opening, tuning and naming them.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/config/address.h"
+#include "daemon/node/driver.h"
+
+namespace spindled {
+
+/// Owns a file descriptor.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int number) : number_(number) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(other.release()) {}
+  FileDescriptor& operator=(FileDescriptor other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~FileDescriptor();
+
+  int get() const { return number_; }
+  bool is_open() const { return number_ >= 0; }
+  int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_ = -1;
+};
+
+/// An address in the form that the kernel takes.
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+  int family() const { return storage.ss_family; }
+};
+
+/// `address.host` is an IP address.
+SocketAddress make_tcp_address(const Address& address);
+/// `path` fits into sockaddr_un.
+SocketAddress make_unix_address(const std::string& path);
+/// "192.0.2.1:4804", or empty for a family that has no such form.
+std::string to_string(const SocketAddress& address);
+
+/// Non-blocking and closed on exec; `is_open` is false, and errno says why, where there is none to be had.
+FileDescriptor open_socket(int family);
+/// Bound to `address` and listening.
+Result<FileDescriptor> listen_tcp(const Address& address);
+SocketAddress local_address(int socket);
+
+/// Sets what a new connection of this kind needs. Errors are of no consequence: the socket works, if not as well.
+void tune_connection(int socket, Port port);
+
+/// "pid 4711, uid 1000": who is at the other end of a unix socket.
+std::string unix_peer(int socket);
+
+/// The sentence for an errno.
+std::string describe_errno(int number);
+
+}  // namespace spindled
