@@ -1,0 +1,114 @@
+// The connection of a program to its Spindle daemon.
+//
+//   spindle::Connection connection = spindle::Connection::connect({.name = "reader"});
+//   connection.join("news");
+//   while (auto event = connection.receive()) {
+//     if (const auto* message = std::get_if<spindle::Message>(&*event)) std::cout << message->text() << '\n';
+//   }
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "spindle/error.h"
+#include "spindle/message.h"
+
+namespace spindle {
+
+struct ConnectOptions {
+  /// "unix:/path" or "/path"; "tcp:host:port", "host:port" or "host" (port 4803); IPv6 addresses in brackets.
+  /// Empty: what the environment variable SPINDLE_ADDRESS says, otherwise the socket "/tmp/spindle.4803".
+  std::string address{};
+  /// The client is known to groups as "#name#daemon". 1 to 64 printable characters other than '#' and space; empty:
+  /// the daemon chooses.
+  std::string name{};
+  /// Bounds connecting and the daemon's welcome; not the resolver's work on a host name.
+  std::chrono::milliseconds connect_timeout{5'000};
+  /// Bounds how long disconnecting waits until the daemon has taken what was sent.
+  std::chrono::milliseconds disconnect_timeout{1'000};
+  /// Beyond this many bytes not yet taken by the daemon, sending waits or says would_block. The last message taken may
+  /// exceed it.
+  std::size_t send_buffer_bytes = std::size_t{1} << 20;
+  /// Beyond this much memory in events not yet received, the connection stops reading from the daemon until half of it
+  /// is left, and the daemon holds back what follows.
+  std::size_t receive_buffer_bytes = std::size_t{8} << 20;
+};
+
+/// A connection has one thread of its own for reading and writing. All functions may be called by several threads at
+/// once, except that moving, assigning and destroying must not coincide with anything else. Functions that return
+/// std::error_code return an Errc, or nothing wrong; they throw nothing but std::bad_alloc.
+class Connection {
+ public:
+  /// A closed connection: functions return not_connected, receive() returns nothing.
+  Connection() noexcept;
+  Connection(Connection&&) noexcept;
+  /// Disconnects first.
+  Connection& operator=(Connection&&) noexcept;
+  /// Disconnects, see disconnect().
+  ~Connection();
+
+  /// Connects and waits for the daemon's welcome. On failure `error` says why (bad_address, bad_client_name,
+  /// connect_failed, timed_out, or the reason that the daemon gave), `text` says it in words where not null, and the
+  /// connection returned is closed.
+  static Connection connect(const ConnectOptions& options, std::error_code& error, std::string* text = nullptr);
+  /// The same, but throws std::system_error.
+  static Connection connect(const ConnectOptions& options = {});
+
+  /// "#name#daemon": others can multicast to it. Empty for a closed connection.
+  std::string_view private_name() const noexcept;
+  /// Whether requests can be made: neither side has ended the connection.
+  bool is_open() const noexcept;
+
+  /// Asks the daemon to make this client a member of `group` (1 to 255 bytes, not starting with '#'), or no longer.
+  /// Queues the request, waiting for room as multicast() does; the GroupView that follows shows it done, RequestFailed
+  /// that the daemon refused. Errors: bad_group_name, not_connected, and in a handler would_block.
+  std::error_code join(std::string_view group);
+  std::error_code leave(std::string_view group);
+
+  /// Sends a message of up to 16 MiB to 1 to 1,000 groups or private names; the client need not be a member. Waits
+  /// while the send buffer is full, but never in a handler, where it says would_block. The message is copied before
+  /// this returns. A thread's messages enter the network in the order of its calls.
+  /// Errors: message_too_large, too_many_groups, bad_group_name, bad_argument (no such service), not_connected.
+  std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options = {});
+  /// The same, but says would_block, and sends nothing, while the send buffer is full.
+  std::error_code try_multicast(Service service, const Groups& groups, const Payload& payload,
+                                SendOptions options = {});
+
+  /// Waits for the next event. Nothing is returned once Disconnected, the last event, has been.
+  std::optional<Event> receive();
+  /// Waits no longer than `timeout`; zero does not wait. Where nothing is returned, `error` is timed_out, or
+  /// not_connected once Disconnected has been returned.
+  std::optional<Event> receive(std::chrono::nanoseconds timeout, std::error_code& error);
+  std::optional<Event> receive(std::chrono::nanoseconds timeout);
+
+  /// A descriptor that polls as readable while events wait, for an event loop that then calls receive() with a timeout
+  /// of zero until nothing comes. It belongs to the connection: do not read, write or close it. -1 if there is none.
+  int descriptor();
+
+  using Handler = std::function<void(Event&&)>;
+  /// Has every event, those that wait included, handed to `handler` by the connection's own thread, one at a time;
+  /// receive() is not to be used then. An empty handler brings receive() back. While the handler runs nothing is read,
+  /// and what it sends is written when the events at hand are done: it should be brief. It may call any function but
+  /// receive(), may destroy the connection, and must not throw. A call of the former handler may still be running when
+  /// this returns.
+  void set_handler(Handler handler);
+
+  /// Ends the connection: what was sent before is written, the daemon is told, and its last word awaited, for
+  /// `disconnect_timeout` at most (a handler does not wait). Messages that arrive meanwhile are dropped; those that
+  /// arrived before can be received, and then Disconnected.
+  void disconnect();
+
+ private:
+  class Impl;
+  explicit Connection(std::shared_ptr<Impl> impl) noexcept;
+
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace spindle

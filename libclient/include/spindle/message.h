@@ -1,0 +1,208 @@
+// What a connection sends and receives. Sizes are in bytes; every name is at most 255 bytes long.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+namespace spindle {
+
+namespace protocol {
+class EventReader;
+}
+
+/// What is promised for a message; each service includes what those before it promise. The numbers go over the wire.
+enum class Service : std::uint8_t {
+  unreliable = 0,  ///< may be lost
+  reliable = 1,    ///< delivered to all members that stay connected, in no particular order
+  fifo = 2,        ///< a sender's messages in the order sent
+  causal = 3,      ///< after every message that its sender had seen
+  agreed = 4,      ///< in one order everywhere
+  safe = 5,        ///< delivered only when every daemon concerned has it
+};
+
+/// Where a message goes: one name or several. A name is a group, or the private name "#client#daemon" of one client.
+/// Refers to the caller's strings and is meant as a function argument only.
+class Groups {
+ public:
+  Groups(std::string_view group) : single_(group) {}    // NOLINT: implicit on purpose
+  Groups(const char* group) : single_(group) {}         // NOLINT
+  Groups(const std::string& group) : single_(group) {}  // NOLINT
+  Groups(std::span<const std::string_view> groups)      // NOLINT
+      : several_(groups.data()), count_(groups.size()) {}
+  Groups(const std::vector<std::string_view>& groups)  // NOLINT
+      : several_(groups.data()), count_(groups.size()) {}
+  Groups(std::initializer_list<std::string_view> groups)  // NOLINT: the list lives until the call is over
+      : several_(std::data(groups)), count_(groups.size()) {}
+
+  std::size_t size() const { return count_; }
+  std::string_view operator[](std::size_t index) const { return several_ == nullptr ? single_ : several_[index]; }
+
+ private:
+  std::string_view single_;
+  const std::string_view* several_ = nullptr;
+  std::size_t count_ = 1;
+};
+
+/// The bytes of a message to be sent. Refers to the caller's memory, which sending copies before it returns.
+class Payload {
+ public:
+  Payload() = default;
+  Payload(std::span<const std::byte> bytes) : bytes_(bytes) {}                                    // NOLINT
+  Payload(std::span<const std::uint8_t> bytes) : bytes_(std::as_bytes(bytes)) {}                  // NOLINT
+  Payload(std::string_view text) : bytes_(std::as_bytes(std::span(text.data(), text.size()))) {}  // NOLINT
+  Payload(const char* text) : Payload(std::string_view(text)) {}                                  // NOLINT
+  Payload(const std::string& text) : Payload(std::string_view(text)) {}                           // NOLINT
+  Payload(const std::vector<std::byte>& bytes) : bytes_(bytes) {}                                 // NOLINT
+  Payload(const std::vector<std::uint8_t>& bytes) : bytes_(std::as_bytes(std::span(bytes))) {}    // NOLINT
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+  std::size_t size() const { return bytes_.size(); }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+struct SendOptions {
+  std::uint16_t type = 0;     ///< a tag for the application's own use, delivered with the message
+  bool self_discard = false;  ///< do not deliver to the sender itself
+};
+
+/// The destinations of a received message, in the sender's order: a forward range of std::string_view that refers to
+/// the message.
+class GroupNames {
+ public:
+  class iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = std::string_view;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const std::string_view*;
+    using reference = std::string_view;
+
+    iterator() = default;
+    std::string_view operator*() const { return {reinterpret_cast<const char*>(at_ + 1), *at_}; }
+    iterator& operator++() {
+      at_ += 1 + *at_;
+      return *this;
+    }
+    iterator operator++(int) {
+      iterator before = *this;
+      ++*this;
+      return before;
+    }
+    bool operator==(const iterator&) const = default;
+
+   private:
+    friend class GroupNames;
+    explicit iterator(const std::uint8_t* at) : at_(at) {}
+
+    const std::uint8_t* at_ = nullptr;
+  };
+
+  std::size_t size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  std::string_view front() const { return *begin(); }
+  iterator begin() const { return iterator(begin_); }
+  iterator end() const { return iterator(end_); }
+
+ private:
+  friend class Message;
+  GroupNames(const std::uint8_t* begin, const std::uint8_t* end, std::size_t count)
+      : begin_(begin), end_(end), count_(count) {}
+
+  const std::uint8_t* begin_;  // names behind one byte of length each
+  const std::uint8_t* end_;
+  std::size_t count_;
+};
+
+/// A received message. It shares the block of memory that it was received in with its neighbours (256 KiB, or more for
+/// large messages): what is kept for long is better copied. What its functions return is valid as long as the
+/// message, or a copy of it, lives. Copies are cheap, and may live and die in any thread, even after the connection.
+class Message {
+ public:
+  Message() = default;
+
+  Service service() const { return service_; }
+  /// The sender's tag.
+  std::uint16_t type() const { return type_; }
+  /// The private name of the sender, "#client#daemon".
+  std::string_view sender() const { return {reinterpret_cast<const char*>(start_), sender_bytes_}; }
+  GroupNames groups() const {
+    const std::uint8_t* begin = start_ + sender_bytes_;
+    return {begin, begin + groups_bytes_, group_count_};
+  }
+  std::span<const std::byte> payload() const { return {reinterpret_cast<const std::byte*>(payload_start()), size_}; }
+  /// The payload as text.
+  std::string_view text() const { return {reinterpret_cast<const char*>(payload_start()), size_}; }
+
+ private:
+  friend class protocol::EventReader;
+
+  const std::uint8_t* payload_start() const { return start_ + sender_bytes_ + groups_bytes_; }
+
+  std::shared_ptr<const void> memory_;
+  const std::uint8_t* start_ = nullptr;  // sender, group names, payload: without a gap
+  std::uint32_t size_ = 0;
+  std::uint32_t groups_bytes_ = 0;
+  std::uint16_t group_count_ = 0;
+  std::uint16_t type_ = 0;
+  std::uint8_t sender_bytes_ = 0;
+  Service service_ = Service::unreliable;
+};
+
+/// Identifies a view of a group; equal at all members that see the view.
+struct GroupViewId {
+  std::uint64_t view_number = 0;  ///< of the view of the daemons
+  std::string coordinator;        ///< of the view of the daemons
+  std::uint64_t position = 0;     ///< in the order of that view
+  bool operator==(const GroupViewId&) const = default;
+};
+
+/// Why a group has a new view.
+enum class ViewCause : std::uint8_t { join = 1, leave = 2, disconnect = 3, network = 4 };
+
+/// The members of a group have changed. Every member sees the change between the same two ordered messages.
+struct GroupView {
+  std::string group;
+  GroupViewId id;
+  ViewCause cause = ViewCause::join;
+  std::vector<std::string> members;     ///< private names, in an order that all members agree on
+  std::vector<std::string> vs_set;      ///< cause network: the members that came from the former view with this one
+  std::vector<std::string> changed;     ///< who joined, left or disconnected; cause network: who is new or gone
+  std::optional<std::size_t> my_index;  ///< this client's place in `members`; nothing once it has left
+};
+
+/// From here to the next view of the group, messages reach those of the former view that are still together, and the
+/// promises of their services hold among those only.
+struct Transitional {
+  std::string group;
+};
+
+/// The daemon refused a join or a leave.
+struct RequestFailed {
+  enum class Request : std::uint8_t { join, leave };
+  Request request = Request::join;
+  std::string group;
+  std::error_code error;
+};
+
+/// The connection has ended: the last event, and there is exactly one. Where the daemon closed the connection, this is
+/// its reason, in its words.
+struct Disconnected {
+  std::error_code error;
+  std::string text;
+};
+
+using Event = std::variant<Message, GroupView, Transitional, RequestFailed, Disconnected>;
+
+}  // namespace spindle

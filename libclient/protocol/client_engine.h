@@ -1,0 +1,59 @@
+// A client without sockets and threads: bytes in, events out; requests in, bytes out.
+#pragma once
+
+#include "libclient/protocol/event_reader.h"
+#include "libclient/protocol/request_writer.h"
+
+namespace spindle::protocol {
+
+/// Both halves of a client and what passes between them. A test or a simulator uses the engine as it is:
+///
+///   engine.start(hello);                  then again and again:
+///   send engine.output(); engine.consume(n);
+///   engine.handle_bytes(received);        engine.handle_end() when the stream of bytes ends
+///   for (Event& event : engine.take_events()) ...
+///
+/// The welcome shows as `is_open()` and `private_name()`, a refusal of a join or leave as RequestFailed, a pong as
+/// `last_pong()`, the end for whatever reason as Disconnected, the last event.
+///
+/// Threads: the two halves share nothing. One thread may be inside `reader()` while another is inside any function of
+/// `writer()`; `settle` needs both halves at rest, and is due whenever `reader().has_news()` after `commit` or `end`.
+/// The other functions are for one thread.
+class ClientEngine {
+ public:
+  void start(const Hello& hello) { writer_.start(hello); }
+  std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options = {}) {
+    return writer_.multicast(service, groups, payload, options);
+  }
+  std::error_code join(std::string_view group) { return writer_.join(group); }
+  std::error_code leave(std::string_view group) { return writer_.leave(group); }
+  std::error_code ping(std::uint64_t token) { return writer_.ping(token); }
+  void bye() { writer_.bye(); }
+
+  ByteView output() const { return writer_.output(); }
+  void consume(std::size_t bytes) { writer_.consume(bytes); }
+
+  void handle_bytes(ByteView bytes);
+  void handle_end();
+  std::vector<Event> take_events();
+
+  bool is_open() const { return reader_.welcomed() && !reader_.ended(); }
+  bool ended() const { return reader_.ended(); }
+  const std::string& private_name() const { return reader_.private_name(); }
+  std::optional<std::uint64_t> last_pong() const { return last_pong_; }
+
+  RequestWriter& writer() { return writer_; }
+  const RequestWriter& writer() const { return writer_; }
+  EventReader& reader() { return reader_; }
+  /// Why the stream of bytes ends, as far as this side knows.
+  Errc end_reason() const { return writer_.said_bye() ? Errc::closed_by_client : Errc::connection_lost; }
+  /// Brings to each half what the other learned.
+  void settle();
+
+ private:
+  RequestWriter writer_;
+  EventReader reader_;
+  std::optional<std::uint64_t> last_pong_;
+};
+
+}  // namespace spindle::protocol

@@ -1,0 +1,235 @@
+#include "libclient/protocol/event_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace spindle::protocol {
+
+namespace {
+
+constexpr std::size_t kMessageFrameBytesMax =
+    (kGroupsPerMessageMax + 1) * (kGroupNameBytesMax + 1) + 3 * kVarintBytesMax + kChunkBytesMax;
+
+std::size_t frame_length_limit(ClientFrame type) {
+  switch (type) {
+    case ClientFrame::message:
+      return kMessageFrameBytesMax;
+    case ClientFrame::message_more:
+      return kChunkBytesMax;
+    case ClientFrame::view:
+      return kFrameLengthMax;
+    default:
+      return UINT16_MAX + 4;  // `close` is the longest of the others
+  }
+}
+
+template <typename Strings>
+std::vector<std::string> to_strings(const Strings& views) {
+  return std::vector<std::string>(views.begin(), views.end());
+}
+
+static_assert(static_cast<int>(spindle::ViewCause::join) == static_cast<int>(ViewCause::join));
+static_assert(static_cast<int>(spindle::ViewCause::leave) == static_cast<int>(ViewCause::leave));
+static_assert(static_cast<int>(spindle::ViewCause::disconnect) == static_cast<int>(ViewCause::disconnect));
+static_assert(static_cast<int>(spindle::ViewCause::network) == static_cast<int>(ViewCause::network));
+
+}  // namespace
+
+std::span<std::uint8_t> EventReader::prepare() {
+  const std::size_t unparsed = filled_ - parsed_;
+  if (block_bytes_ - filled_ < kReadBytesMin) {
+    // A frame larger than a block makes blocks double as its bytes arrive, never ahead of them.
+    const std::size_t bytes = std::max(kBlockBytes, 2 * unparsed);
+    std::shared_ptr<std::uint8_t[]> block = std::make_shared_for_overwrite<std::uint8_t[]>(bytes);
+    if (unparsed != 0) std::memcpy(block.get(), block_.get() + parsed_, unparsed);
+    block_ = std::move(block);
+    block_bytes_ = bytes;
+    parsed_ = 0;
+    filled_ = unparsed;
+  }
+  return {block_.get() + filled_, block_bytes_ - filled_};
+}
+
+void EventReader::commit(std::size_t bytes) {
+  filled_ += bytes;
+  while (!ended_) {
+    const ByteView unparsed(block_.get() + parsed_, filled_ - parsed_);
+    const std::optional<FrameHead> head = read_frame_head(unparsed);
+    if (!head) break;
+    if (head->length > frame_length_limit(static_cast<ClientFrame>(head->type))) {
+      end(Errc::frame_too_large, "the daemon sent a frame that is too large");
+      break;
+    }
+    if (unparsed.size() - kFrameHeadBytes < head->length) break;
+    parsed_ += handle_frame(*head, unparsed.subspan(kFrameHeadBytes, head->length));
+  }
+  if (ended_) parsed_ = filled_;
+}
+
+std::size_t EventReader::handle_frame(FrameHead head, ByteView body) {
+  const auto type = static_cast<ClientFrame>(head.type);
+  const bool in_time =
+      welcomed_ ? type != ClientFrame::welcome : type == ClientFrame::welcome || type == ClientFrame::close;
+  if (!in_time) {
+    end(Errc::unexpected_frame, "the daemon sent a frame at the wrong time");
+    return 0;
+  }
+  switch (type) {
+    case ClientFrame::welcome:
+      handle_welcome(body);
+      break;
+    case ClientFrame::close:
+      handle_close(body);
+      break;
+    case ClientFrame::message:
+      handle_message(body);
+      break;
+    case ClientFrame::message_more:
+      handle_message_more(body);
+      break;
+    case ClientFrame::view:
+      handle_view(body);
+      break;
+    case ClientFrame::transitional:
+      handle_transitional(body);
+      break;
+    case ClientFrame::reply:
+      handle_reply(body);
+      break;
+    case ClientFrame::pong:
+      handle_pong(body);
+      break;
+    default:
+      end(Errc::unexpected_frame, "the daemon sent a frame of an unknown type");
+  }
+  return kFrameHeadBytes + body.size();
+}
+
+void EventReader::handle_welcome(ByteView body) {
+  const std::optional<Welcome> welcome = read_welcome(body);
+  if (!welcome) return end(Errc::malformed_frame);
+  if (welcome->version < kClientVersionMin || welcome->version > kClientVersionMax) return end(Errc::version_mismatch);
+  private_name_ = welcome->private_name;
+  welcomed_ = true;
+  news_.welcomed = true;
+  has_news_ = true;
+}
+
+void EventReader::handle_close(ByteView body) {
+  const std::optional<Close> close = read_close(body);
+  if (!close || close->code == 0) return end(Errc::malformed_frame);
+  end(static_cast<Errc>(close->code), close->text);
+}
+
+void EventReader::handle_message(ByteView body) {
+  const std::optional<PackedMessage> packed = read_packed_message(body);
+  if (!packed) return end(Errc::malformed_frame);
+  if (partial_) return end(Errc::unexpected_frame, "a message began before the last one was complete");
+  Message message = make_message(*packed);
+  if (packed->chunk.size() == packed->total) {
+    message.memory_ = block_;
+    return add_event(std::move(message), body.size());
+  }
+  const auto* start = reinterpret_cast<const std::uint8_t*>(packed->sender.data());
+  Partial partial;
+  partial.message = std::move(message);
+  partial.total = packed->total;
+  partial.names = packed->sender.size() + packed->groups.size();
+  partial.bytes = std::make_shared<std::vector<std::uint8_t>>(start, start + partial.names + packed->chunk.size());
+  partial_ = std::move(partial);
+}
+
+Message EventReader::make_message(const PackedMessage& packed) const {
+  Message message;
+  message.service_ = static_cast<Service>(packed.service);
+  message.type_ = packed.type;
+  message.start_ = reinterpret_cast<const std::uint8_t*>(packed.sender.data());
+  message.sender_bytes_ = static_cast<std::uint8_t>(packed.sender.size());
+  message.groups_bytes_ = static_cast<std::uint32_t>(packed.groups.size());
+  message.group_count_ = packed.group_count;
+  message.size_ = packed.total;
+  return message;
+}
+
+void EventReader::handle_message_more(ByteView body) {
+  if (!partial_) return end(Errc::unexpected_frame, "a part of a message came without its beginning");
+  std::vector<std::uint8_t>& bytes = *partial_->bytes;
+  const std::size_t wanted = partial_->names + partial_->total;
+  if (body.empty() || body.size() > wanted - bytes.size()) return end(Errc::malformed_frame);
+  bytes.insert(bytes.end(), body.begin(), body.end());
+  if (bytes.size() < wanted) return;
+  Message message = std::move(partial_->message);
+  message.start_ = bytes.data();
+  message.memory_ = std::move(partial_->bytes);
+  partial_.reset();
+  add_event(std::move(message), wanted);
+}
+
+void EventReader::handle_view(ByteView body) {
+  const std::optional<View> view = read_view(body);
+  if (!view) return end(Errc::malformed_frame);
+  GroupView event;
+  event.group = view->group;
+  event.id = {view->id.view_number, view->id.coordinator, view->id.position};
+  event.cause = static_cast<spindle::ViewCause>(view->cause);
+  event.members = to_strings(view->members);
+  event.vs_set = to_strings(view->vs_set);
+  event.changed = to_strings(view->changed);
+  const auto me = std::find(event.members.begin(), event.members.end(), private_name_);
+  if (me != event.members.end()) event.my_index = static_cast<std::size_t>(me - event.members.begin());
+  add_event(std::move(event), 2 * body.size());
+}
+
+void EventReader::handle_transitional(ByteView body) {
+  const std::optional<std::string_view> group = read_transitional(body);
+  if (!group) return end(Errc::malformed_frame);
+  add_event(Transitional{std::string(*group)}, body.size());
+}
+
+void EventReader::handle_reply(ByteView body) {
+  const std::optional<Reply> reply = read_reply(body);
+  if (!reply) return end(Errc::malformed_frame);
+  news_.replies.push_back({*reply, events_.size()});
+  has_news_ = true;
+}
+
+void EventReader::handle_pong(ByteView body) {
+  const std::optional<std::uint64_t> token = read_ping(body);
+  if (!token) return end(Errc::malformed_frame);
+  news_.pong = *token;
+  has_news_ = true;
+}
+
+void EventReader::end(Errc reason, std::string_view text) {
+  if (ended_) return;
+  ended_ = true;
+  partial_.reset();
+  news_.ended = true;
+  has_news_ = true;
+  const std::string_view words = text.empty() ? describe(reason) : text;
+  add_event(Disconnected{std::error_code(static_cast<int>(reason), error_category()), std::string(words)},
+            words.size());
+}
+
+void EventReader::add_event(Event event, std::size_t bytes) {
+  events_.push_back(std::move(event));
+  event_bytes_ += sizeof(Event) + bytes;
+}
+
+void EventReader::insert_event(std::size_t index, Event event) {
+  events_.insert(events_.begin() + static_cast<std::ptrdiff_t>(index), std::move(event));
+  event_bytes_ += sizeof(Event);
+}
+
+EventReader::News EventReader::take_news() {
+  has_news_ = false;
+  return std::exchange(news_, News());
+}
+
+void EventReader::take_events(std::vector<Event>& into) {
+  events_.swap(into);
+  event_bytes_ = 0;
+}
+
+}  // namespace spindle::protocol

@@ -1,0 +1,79 @@
+// The half of a client that turns requests into frames.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+#include <vector>
+
+#include "libclient/include/spindle/message.h"
+#include "libclient/protocol/client_frames.h"
+
+namespace spindle::protocol {
+
+/// Appends the frames of requests to a queue of bytes that the owner drains, and remembers which number stands for
+/// which set of groups. A request that is refused leaves the queue as it was.
+///
+/// Order of calls: `start`, `open` when the daemon has welcomed the client, requests, and `close` at the end.
+/// Requests are refused with not_connected before `open`, after `bye` and after `close`.
+class RequestWriter {
+ public:
+  void start(const Hello& hello);
+  void open() { open_ = true; }
+  void close();
+
+  std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options);
+  std::error_code join(std::string_view group) { return request(ClientFrame::join, group); }
+  std::error_code leave(std::string_view group) { return request(ClientFrame::leave, group); }
+  std::error_code ping(std::uint64_t token);
+  void bye();
+  bool said_bye() const { return said_bye_; }
+
+  /// What `multicast` would answer for the arguments alone.
+  static std::error_code check(Service service, const Groups& groups, const Payload& payload);
+
+  /// Takes the reply of the daemon to a join or leave. Gives an event where it refused; `unknown` is set where nothing
+  /// was asked under that number.
+  std::optional<RequestFailed> settle(const Reply& reply, bool& unknown);
+
+  ByteView output() const { return ByteView(output_).subspan(consumed_); }
+  std::size_t output_size() const { return output_.size() - consumed_; }
+  /// Drops the first `bytes` of the output.
+  void consume(std::size_t bytes);
+  /// Swaps the output for an empty vector, `into`, whose memory is used from then on.
+  void take_output(std::vector<std::uint8_t>& into);
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  using HandleMap = std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>>;
+
+  std::error_code request(ClientFrame type, std::string_view group);
+  std::error_code find_handle(const Groups& groups, std::uint32_t& handle);
+  std::uint32_t define(const Groups& groups);
+  void append_chunk(ByteView chunk);
+
+  std::vector<std::uint8_t> output_;
+  std::size_t consumed_ = 0;
+  bool open_ = false;
+  bool said_bye_ = false;
+
+  HandleMap handles_;                     // names behind one byte of length each, to the number of the set
+  std::vector<const std::string*> sets_;  // by number: the key in `handles_`
+  std::uint32_t oldest_ = 0;              // the number to be given away next, once all are in use
+  std::string key_;                       // built anew for every message, kept for its memory
+
+  struct Pending {
+    RequestFailed::Request request;
+    std::string group;
+  };
+  std::map<std::uint32_t, Pending> pending_;  // joins and leaves without a reply
+  std::uint32_t next_request_ = 1;
+};
+
+}  // namespace spindle::protocol

@@ -1,0 +1,105 @@
+#include "spindle/connection.h"
+
+#include <limits>
+
+#include "libclient/src/connection_impl.h"
+
+namespace spindle {
+
+Connection::Connection() noexcept = default;
+Connection::Connection(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Connection::Connection(Connection&&) noexcept = default;
+
+Connection& Connection::operator=(Connection&& other) noexcept {
+  if (this != &other) {
+    if (impl_) impl_->shut_down();
+    impl_ = std::move(other.impl_);
+  }
+  return *this;
+}
+
+Connection::~Connection() {
+  if (impl_) impl_->shut_down();
+}
+
+Connection Connection::connect(const ConnectOptions& options, std::error_code& error, std::string* text) {
+  auto impl = std::make_shared<Impl>(options);
+  std::string reason;
+  if (!impl->open(error, reason)) {
+    if (text != nullptr) *text = std::move(reason);
+    return Connection();
+  }
+  impl->start_thread();
+  return Connection(std::move(impl));
+}
+
+Connection Connection::connect(const ConnectOptions& options) {
+  std::error_code error;
+  std::string text;
+  Connection connection = connect(options, error, &text);
+  if (error) throw std::system_error(error, text);
+  return connection;
+}
+
+std::string_view Connection::private_name() const noexcept {
+  return impl_ ? std::string_view(impl_->private_name()) : std::string_view();
+}
+
+bool Connection::is_open() const noexcept { return impl_ && impl_->is_open(); }
+
+std::error_code Connection::join(std::string_view group) {
+  if (!impl_) return Errc::not_connected;
+  return impl_->request(group, true);
+}
+
+std::error_code Connection::leave(std::string_view group) {
+  if (!impl_) return Errc::not_connected;
+  return impl_->request(group, false);
+}
+
+std::error_code Connection::multicast(Service service, const Groups& groups, const Payload& payload,
+                                      SendOptions options) {
+  if (!impl_) return Errc::not_connected;
+  return impl_->multicast(service, groups, payload, options, true);
+}
+
+std::error_code Connection::try_multicast(Service service, const Groups& groups, const Payload& payload,
+                                          SendOptions options) {
+  if (!impl_) return Errc::not_connected;
+  return impl_->multicast(service, groups, payload, options, false);
+}
+
+std::optional<Event> Connection::receive() {
+  if (!impl_) return std::nullopt;
+  return impl_->events().wait(std::nullopt);
+}
+
+std::optional<Event> Connection::receive(std::chrono::nanoseconds timeout, std::error_code& error) {
+  error.clear();
+  std::optional<Event> event;
+  if (impl_) {
+    const Deadline now = std::chrono::steady_clock::now();
+    const bool for_ever = timeout > Deadline::max() - now;
+    event = timeout <= timeout.zero() ? impl_->events().take()
+                                      : impl_->events().wait(for_ever ? std::nullopt : std::optional(now + timeout));
+  }
+  if (!event) error = impl_ && !impl_->events().finished() ? Errc::timed_out : Errc::not_connected;
+  return event;
+}
+
+std::optional<Event> Connection::receive(std::chrono::nanoseconds timeout) {
+  std::error_code error;
+  return receive(timeout, error);
+}
+
+int Connection::descriptor() { return impl_ ? impl_->events().descriptor() : -1; }
+
+void Connection::set_handler(Handler handler) {
+  if (impl_) impl_->set_handler(std::move(handler));
+}
+
+void Connection::disconnect() {
+  if (impl_) impl_->disconnect();
+}
+
+}  // namespace spindle

@@ -1,0 +1,333 @@
+#include "libclient/src/connection_impl.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace spindle {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A caller that comes back sooner than this does nothing but send: its messages are left to gather for the connection's
+// thread. Any other message is written by its caller at once.
+constexpr auto kBurstGap = 2us;
+
+// Memory for output beyond this is not kept once it has been written.
+constexpr std::size_t kOutputBytesKept = 4u << 20;
+
+}  // namespace
+
+Connection::Impl::Impl(const ConnectOptions& options)
+    : options_(options), events_(options.receive_buffer_bytes, [this] { raise_event(wake_); }) {}
+
+bool Connection::Impl::open(std::error_code& error, std::string& text) {
+  const Deadline deadline = Clock::now() + options_.connect_timeout;
+  Address address;
+  error.clear();
+  if (!options_.name.empty() && !protocol::is_client_name(options_.name)) {
+    error = Errc::bad_client_name;
+  } else if (!parse_address(options_.address, address)) {
+    error = Errc::bad_address;
+  }
+  if (error) {
+    text = error.message();
+    return false;
+  }
+  wake_ = make_event_descriptor();
+  if (!wake_) {
+    error = Errc::connect_failed;
+    text = "no file descriptor is left";
+    return false;
+  }
+  socket_ = connect_socket(address, deadline, error, text);
+  return socket_ && finish_handshake(deadline, error, text);
+}
+
+bool Connection::Impl::finish_handshake(Deadline deadline, std::error_code& error, std::string& text) {
+  protocol::Hello hello;
+  hello.name = options_.name;
+  engine_.start(hello);
+  Lock lock(mutex_);
+  write_some(lock);
+  lock.unlock();
+  // The hello is far smaller than a socket's buffer: it has been written, or the socket has failed, which reading
+  // shows.
+  while (!engine_.is_open()) {
+    pollfd waiting{socket_.get(), POLLIN, 0};
+    const int ready = ::poll(&waiting, 1, poll_timeout(deadline));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) {
+      error = Errc::timed_out;
+      text = "the daemon did not welcome the client in time";
+      return false;
+    }
+    read_socket();
+    if (engine_.ended()) return take_refusal(error, text);
+  }
+  private_name_ = engine_.private_name();
+  return true;
+}
+
+bool Connection::Impl::take_refusal(std::error_code& error, std::string& text) {
+  while (std::optional<Event> event = events_.take()) {
+    if (const auto* last = std::get_if<Disconnected>(&*event)) {
+      error = last->error;
+      text = last->text;
+    }
+  }
+  return false;
+}
+
+void Connection::Impl::start_thread() {
+  const Lock lock(mutex_);  // the thread waits here until it knows its own number
+  thread_ = std::thread([self = shared_from_this()] { self->run(); });
+  thread_id_ = thread_.get_id();
+}
+
+void Connection::Impl::shut_down() {
+  disconnect();
+  {
+    const Lock lock(mutex_);
+    stop_ = true;
+  }
+  raise_event(wake_);
+  if (on_thread()) {
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
+}
+
+bool Connection::Impl::is_open() const {
+  const Lock lock(mutex_);
+  return can_send();
+}
+
+std::error_code Connection::Impl::wait_for_room(Lock& lock, bool may_wait) {
+  if (can_send() && is_full()) {
+    if (!may_wait || on_thread()) return Errc::would_block;
+    ++send_waiters_;
+    changed_.wait(lock, [this] { return !can_send() || !is_full(); });
+    --send_waiters_;
+  }
+  if (!can_send()) return Errc::not_connected;
+  return {};
+}
+
+std::error_code Connection::Impl::multicast(Service service, const Groups& groups, const Payload& payload,
+                                            SendOptions options, bool may_wait) {
+  Lock lock(mutex_);
+  if (is_full()) {
+    // A message that will never be taken is refused at once.
+    if (const std::error_code error = protocol::RequestWriter::check(service, groups, payload)) return error;
+  }
+  if (const std::error_code error = wait_for_room(lock, may_wait)) return error;
+  if (const std::error_code error = engine_.multicast(service, groups, payload, options)) return error;
+  flush(lock);
+  return {};
+}
+
+std::error_code Connection::Impl::request(std::string_view group, bool join) {
+  if (!protocol::is_group_name(group)) return Errc::bad_group_name;
+  Lock lock(mutex_);
+  if (const std::error_code error = wait_for_room(lock, true)) return error;
+  if (const std::error_code error = join ? engine_.join(group) : engine_.leave(group)) return error;
+  flush(lock);
+  return {};
+}
+
+// Has the output written: by whoever writes at the moment, by the connection's thread, or by the caller.
+void Connection::Impl::flush(Lock& lock) {
+  if (writer_busy_) return;  // that thread looks for more when it is done
+  const Clock::time_point now = Clock::now();
+  const bool burst = now - last_send_ < kBurstGap;
+  last_send_ = now;
+  if (in_flight_ > 0) return;  // the socket is full, and the thread waits for it
+  if (burst && (!in_handler_ || on_thread())) {
+    if (!on_thread()) wake_thread();
+    return;
+  }
+  write_some(lock);
+  last_send_ = Clock::now();
+  if (in_flight_ > 0 || has_output()) wake_thread();
+}
+
+void Connection::Impl::wake_thread() {
+  if (!thread_sleeps_) return;  // it looks at the output before it sleeps
+  thread_sleeps_ = false;
+  raise_event(wake_);
+}
+
+// Writes what the socket takes, without the lock: all that has gathered goes in one piece.
+void Connection::Impl::write_some(Lock& lock) {
+  writer_busy_ = true;
+  if (in_flight_ == 0) {
+    writing_.clear();
+    written_ = 0;
+    if (writing_.capacity() > kOutputBytesKept) writing_ = std::vector<std::uint8_t>();
+    engine_.writer().take_output(writing_);
+    in_flight_ = writing_.size();
+  }
+  lock.unlock();
+  std::size_t sent = 0;
+  bool failed = false;
+  while (written_ + sent < writing_.size()) {
+    const ssize_t count =
+        ::send(socket_.get(), writing_.data() + written_ + sent, writing_.size() - written_ - sent, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      failed = errno != EAGAIN && errno != EWOULDBLOCK;
+      break;
+    }
+    sent += static_cast<std::size_t>(count);
+  }
+  lock.lock();
+  writer_busy_ = false;
+  written_ += sent;
+  in_flight_ -= sent;
+  if (failed) {
+    // The reason may still be waiting to be read: the thread goes on reading up to the end of what came.
+    write_failed_ = true;
+    in_flight_ = 0;
+    engine_.writer().consume(engine_.writer().output_size());
+    ::shutdown(socket_.get(), SHUT_RDWR);
+  }
+  if (send_waiters_ > 0 && (failed || !is_full())) changed_.notify_all();
+}
+
+void Connection::Impl::set_handler(Handler handler) {
+  const Lock lock(mutex_);
+  handler_ = handler ? std::make_shared<Handler>(std::move(handler)) : nullptr;
+  raise_event(wake_);
+}
+
+void Connection::Impl::disconnect() {
+  Lock lock(mutex_);
+  if (!closing_ && !ended_) {
+    closing_ = true;
+    closing_deadline_ = Clock::now() + options_.disconnect_timeout;
+    engine_.bye();
+    changed_.notify_all();
+    raise_event(wake_);
+  }
+  if (!on_thread()) changed_.wait(lock, [this] { return ended_; });
+}
+
+void Connection::Impl::run() {
+  Lock lock(mutex_);
+  while (turn(lock)) {
+  }
+}
+
+// One round of the thread: write, wait, read, handle. False when there is nothing left to do for ever.
+bool Connection::Impl::turn(Lock& lock) {
+  run_handler(lock);
+  if (stop_ && ended_) return false;
+  if (!ended_ && !writer_busy_ && in_flight_ == 0 && has_output()) write_some(lock);
+  end_output(lock);
+  const int ready = poll_events(lock);
+  if (ended_) return true;
+  if (closing_ && Clock::now() >= closing_deadline_) {
+    lock.unlock();
+    end(Errc::closed_by_client);
+    lock.lock();
+    return true;
+  }
+  if ((ready & POLLOUT) != 0 && !writer_busy_ && in_flight_ > 0) write_some(lock);
+  if ((ready & (POLLIN | POLLHUP | POLLERR)) != 0 && (closing_ || !events_.is_full())) {
+    lock.unlock();
+    read_socket();
+    lock.lock();
+  }
+  return true;
+}
+
+// Once all is written after a bye, tells the daemon so by ending this direction of the stream.
+void Connection::Impl::end_output(Lock&) {
+  if (!closing_ || ended_ || output_ended_ || writer_busy_ || in_flight_ > 0 || has_output()) return;
+  output_ended_ = true;
+  ::shutdown(socket_.get(), SHUT_WR);
+}
+
+// Waits for the socket, a wake-up or the end of patience. Gives what the socket is ready for.
+int Connection::Impl::poll_events(Lock& lock) {
+  pollfd waiting[2] = {{wake_.get(), POLLIN, 0}, {-1, 0, 0}};
+  if (!ended_) {
+    if (closing_ || !events_.is_full()) waiting[1].events |= POLLIN;
+    if (in_flight_ > 0 && !writer_busy_) waiting[1].events |= POLLOUT;
+    // A descriptor that nothing is asked of would still report that the other side hung up, again and again.
+    if (waiting[1].events != 0) waiting[1].fd = socket_.get();
+  }
+  const bool more_to_write = !ended_ && !writer_busy_ && in_flight_ == 0 && has_output();
+  thread_sleeps_ = !more_to_write;
+  int timeout_ms = more_to_write ? 0 : -1;
+  if (closing_ && !ended_ && !more_to_write) timeout_ms = poll_timeout(closing_deadline_);
+  lock.unlock();
+  const int count = ::poll(waiting, 2, timeout_ms);
+  if (count > 0 && waiting[0].revents != 0) clear_event(wake_);
+  lock.lock();
+  thread_sleeps_ = false;
+  return count > 0 ? waiting[1].revents : 0;
+}
+
+void Connection::Impl::read_socket() {
+  const std::span<std::uint8_t> room = engine_.reader().prepare();
+  const ssize_t count = ::recv(socket_.get(), room.data(), room.size(), 0);
+  if (count > 0) {
+    engine_.reader().commit(static_cast<std::size_t>(count));
+    deliver();
+  } else if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
+    Lock lock(mutex_);
+    const Errc reason = engine_.end_reason();
+    lock.unlock();
+    end(reason);
+  }
+}
+
+void Connection::Impl::end(Errc reason) {
+  engine_.reader().end(reason);
+  deliver();
+}
+
+// Brings what the reader has found to whom it concerns.
+void Connection::Impl::deliver() {
+  protocol::EventReader& reader = engine_.reader();
+  if (reader.has_news()) {
+    const Lock lock(mutex_);
+    engine_.settle();
+  }
+  const std::size_t bytes = reader.event_bytes();
+  reader.take_events(arrived_);
+  const bool ended = reader.ended();
+  if (ended) ::shutdown(socket_.get(), SHUT_RDWR);
+  if (arrived_.empty()) return;
+  const Lock lock(mutex_);
+  if (closing_) {
+    std::erase_if(arrived_, [](const Event& event) { return !std::holds_alternative<Disconnected>(event); });
+  }
+  // Who receives Disconnected finds the connection closed, and who finds it closed finds Disconnected.
+  if (!arrived_.empty()) events_.push(arrived_, bytes);
+  if (ended) {
+    ended_ = true;
+    changed_.notify_all();
+  }
+}
+
+void Connection::Impl::run_handler(Lock& lock) {
+  while (handler_ != nullptr && !stop_) {
+    const std::shared_ptr<Handler> handler = handler_;
+    in_handler_ = true;
+    lock.unlock();
+    std::optional<Event> event = events_.take();
+    if (event) (*handler)(std::move(*event));
+    lock.lock();
+    in_handler_ = false;
+    if (!event) return;
+  }
+}
+
+}  // namespace spindle

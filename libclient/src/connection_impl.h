@@ -1,0 +1,93 @@
+// What stands behind a Connection: the socket, its thread, and the engine between them and the caller.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "libclient/protocol/client_engine.h"
+#include "libclient/src/event_queue.h"
+#include "libclient/src/socket.h"
+#include "spindle/connection.h"
+
+namespace spindle {
+
+/// Order of calls: `open`; if it succeeds, `start_thread`, then anything; `shut_down` at last. The thread keeps the
+/// object alive: a handler may drop the connection that called it.
+class Connection::Impl : public std::enable_shared_from_this<Impl> {
+ public:
+  explicit Impl(const ConnectOptions& options);
+
+  bool open(std::error_code& error, std::string& text);
+  void start_thread();
+  void shut_down();
+
+  const std::string& private_name() const { return private_name_; }
+  bool is_open() const;
+  std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options,
+                            bool may_wait);
+  std::error_code request(std::string_view group, bool join);
+  void set_handler(Handler handler);
+  void disconnect();
+  EventQueue& events() { return events_; }
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  using Clock = std::chrono::steady_clock;
+
+  // Sending, on any thread; the caller holds the lock.
+  bool can_send() const { return !closing_ && !ended_ && !write_failed_; }
+  bool is_full() const { return in_flight_ + engine_.writer().output_size() >= options_.send_buffer_bytes; }
+  bool has_output() const { return engine_.writer().output_size() > 0; }
+  std::error_code wait_for_room(Lock& lock, bool may_wait);
+  void flush(Lock& lock);
+  void write_some(Lock& lock);
+  void wake_thread();
+  bool on_thread() const { return std::this_thread::get_id() == thread_id_; }
+
+  // The connection's own thread.
+  void run();
+  bool turn(Lock& lock);
+  void end_output(Lock& lock);
+  int poll_events(Lock& lock);
+  void read_socket();
+  void end(Errc reason);
+  void deliver();
+  void run_handler(Lock& lock);
+
+  bool finish_handshake(Deadline deadline, std::error_code& error, std::string& text);
+  bool take_refusal(std::error_code& error, std::string& text);
+
+  const ConnectOptions options_;
+  Descriptor socket_;
+  Descriptor wake_;
+  EventQueue events_;
+  std::string private_name_;
+  std::thread thread_;
+  std::thread::id thread_id_;
+  std::vector<Event> arrived_;  // the thread's own, kept for its memory
+
+  mutable std::mutex mutex_;  // guards what follows, and the engine but for its reader, which belongs to the thread
+  std::condition_variable changed_;
+  protocol::ClientEngine engine_;
+  std::vector<std::uint8_t> writing_;  // belongs to who set `writer_busy_`, otherwise guarded
+  std::size_t written_ = 0;            // of `writing_`
+  std::size_t in_flight_ = 0;          // bytes of `writing_` still to be written; if not busy, the socket would block
+  bool writer_busy_ = false;
+  bool write_failed_ = false;
+  bool thread_sleeps_ = false;
+  bool in_handler_ = false;
+  std::size_t send_waiters_ = 0;
+  Clock::time_point last_send_;
+  bool closing_ = false;
+  bool output_ended_ = false;
+  Deadline closing_deadline_;
+  bool ended_ = false;
+  bool stop_ = false;
+  std::shared_ptr<Handler> handler_;
+};
+
+}  // namespace spindle

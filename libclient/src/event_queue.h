@@ -1,0 +1,74 @@
+// The events that a connection has received and nobody has asked for yet.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "libclient/src/socket.h"
+#include "spindle/message.h"
+
+namespace spindle {
+
+/// One thread pushes, any number take. Events travel in batches: the lock between the two sides is taken once for a
+/// batch, not for an event.
+class EventQueue {
+ public:
+  /// Full beyond `limit_bytes`, until half of that is left; `on_room` is then called by the thread that takes.
+  EventQueue(std::size_t limit_bytes, std::function<void()> on_room)
+      : limit_bytes_(limit_bytes), on_room_(std::move(on_room)) {}
+
+  /// Takes `events`, in all of `bytes` bytes, and leaves an empty vector. Pushing never waits and never fails: it is
+  /// for the pusher to stop while the queue is full.
+  void push(std::vector<Event>& events, std::size_t bytes);
+  bool is_full() const { return full_.load(std::memory_order_relaxed); }
+
+  /// The next event, if one waits.
+  std::optional<Event> take();
+  /// The next event; nothing once `deadline` has passed or Disconnected was taken.
+  std::optional<Event> wait(std::optional<Deadline> deadline);
+  /// Whether Disconnected was taken.
+  bool finished() const;
+
+  /// Readable while events wait; made by the first call. -1 if that fails.
+  int descriptor();
+
+ private:
+  struct Batch {
+    std::vector<Event> events;
+    std::size_t bytes = 0;
+  };
+
+  static constexpr std::size_t kBatchBytes = 64u << 10;
+
+  bool next_batch();
+  void note_finished();
+  bool has_events() const { return !batches_.empty() || left_.load(std::memory_order_relaxed) > 0; }
+
+  const std::size_t limit_bytes_;
+  const std::function<void()> on_room_;
+
+  // The taking side. Where both locks are held, this one was taken first.
+  std::mutex take_mutex_;
+  Batch taken_;
+  std::size_t next_ = 0;               // in `taken_`
+  std::atomic<std::size_t> left_ = 0;  // of `taken_`; written under `take_mutex_`
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable arrived_;
+  std::deque<Batch> batches_;
+  std::vector<Event> spare_;
+  std::size_t bytes_ = 0;  // of `batches_` and `taken_`
+  std::atomic<bool> full_ = false;
+  std::size_t waiters_ = 0;
+  bool finished_ = false;
+  Descriptor descriptor_;
+  bool raised_ = false;
+};
+
+}  // namespace spindle

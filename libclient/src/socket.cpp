@@ -1,0 +1,154 @@
+#include "libclient/src/socket.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "libclient/protocol/defaults.h"
+
+namespace spindle {
+
+namespace {
+
+bool parse_port(std::string_view text) {
+  unsigned port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc() && end == text.data() + text.size() && port >= 1 && port <= UINT16_MAX;
+}
+
+bool parse_tcp(std::string_view text, Address& address) {
+  std::string_view host = text;
+  std::string_view port;
+  bool has_port = false;
+  if (text.starts_with('[')) {
+    const std::size_t close = text.find(']');
+    if (close == std::string_view::npos) return false;
+    host = text.substr(1, close - 1);
+    const std::string_view rest = text.substr(close + 1);
+    has_port = !rest.empty();
+    if (has_port && rest.front() != ':') return false;
+    if (has_port) port = rest.substr(1);
+  } else if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
+    host = text.substr(0, colon);
+    port = text.substr(colon + 1);
+    has_port = true;
+  }
+  if (host.empty() || (has_port && !parse_port(port))) return false;
+  address.host = host;
+  address.port = has_port ? std::string(port) : std::to_string(protocol::kDefaultPort);
+  return true;
+}
+
+// Connects one address of a host. The socket blocks until it is connected: its send timeout bounds that.
+Descriptor connect_one(const sockaddr* to, socklen_t to_bytes, Deadline deadline, std::error_code& error,
+                       std::string& text) {
+  Descriptor socket(::socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket) {
+    error = Errc::connect_failed;
+    text = std::strerror(errno);
+    return {};
+  }
+  const int wait_ms = std::max(1, poll_timeout(deadline));
+  const timeval wait{wait_ms / 1000, (wait_ms % 1000) * 1000};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+  if (::connect(socket.get(), to, to_bytes) != 0) {
+    const bool late = errno == EAGAIN || errno == EINPROGRESS || errno == ETIMEDOUT;
+    error = late ? Errc::timed_out : Errc::connect_failed;
+    text = late ? "the daemon did not accept the connection in time" : std::strerror(errno);
+    return {};
+  }
+  if (to->sa_family != AF_UNIX) {
+    const int on = 1;
+    ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+  ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) | O_NONBLOCK);
+  error.clear();
+  return socket;
+}
+
+Descriptor connect_unix(const Address& address, Deadline deadline, std::error_code& error, std::string& text) {
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  std::memcpy(to.sun_path, address.path.data(), address.path.size());
+  Descriptor socket = connect_one(reinterpret_cast<const sockaddr*>(&to), sizeof to, deadline, error, text);
+  if (!socket) text = address.path + ": " + text;
+  return socket;
+}
+
+Descriptor connect_tcp(const Address& address, Deadline deadline, std::error_code& error, std::string& text) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_ADDRCONFIG;
+  addrinfo* found = nullptr;
+  Descriptor socket;
+  if (const int failure = ::getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found); failure != 0) {
+    error = Errc::connect_failed;
+    text = ::gai_strerror(failure);
+  } else {
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
+    for (const addrinfo* one = found; one != nullptr && !socket; one = one->ai_next) {
+      socket = connect_one(one->ai_addr, one->ai_addrlen, deadline, error, text);
+    }
+  }
+  if (!socket) text = address.host + ":" + address.port + ": " + text;
+  return socket;
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+Descriptor make_event_descriptor() { return Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
+
+void raise_event(const Descriptor& event) {
+  const std::uint64_t one = 1;
+  // Fails only when the counter is full, and then it is readable all the same.
+  [[maybe_unused]] const ssize_t written = ::write(event.get(), &one, sizeof one);
+}
+
+void clear_event(const Descriptor& event) {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t read = ::read(event.get(), &count, sizeof count);
+}
+
+bool parse_address(std::string_view text, Address& address) {
+  address = Address();
+  if (text.empty()) {
+    const char* variable = std::getenv(protocol::kAddressVariable);
+    text = variable != nullptr && *variable != '\0' ? variable : protocol::kDefaultSocketPath;
+  }
+  if (text.starts_with("unix:") || text.starts_with('/')) {
+    const std::string_view path = text.starts_with('/') ? text : text.substr(5);
+    if (path.empty() || path.size() >= sizeof(sockaddr_un::sun_path)) return false;
+    address.path = path;
+    return true;
+  }
+  return parse_tcp(text.starts_with("tcp:") ? text.substr(4) : text, address);
+}
+
+int poll_timeout(Deadline deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT32_MAX));
+}
+
+Descriptor connect_socket(const Address& address, Deadline deadline, std::error_code& error, std::string& text) {
+  return address.path.empty() ? connect_tcp(address, deadline, error, text)
+                              : connect_unix(address, deadline, error, text);
+}
+
+}  // namespace spindle

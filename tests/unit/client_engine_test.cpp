@@ -1,0 +1,402 @@
+#include "libclient/protocol/client_engine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace spindle::protocol {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+struct Frame {
+  ClientFrame type;
+  Bytes body;
+};
+
+std::vector<Frame> cut_frames(ByteView bytes) {
+  std::vector<Frame> frames;
+  while (const auto head = read_frame_head(bytes)) {
+    const ByteView body = bytes.subspan(kFrameHeadBytes, head->length);
+    frames.push_back({static_cast<ClientFrame>(head->type), Bytes(body.begin(), body.end())});
+    bytes = bytes.subspan(kFrameHeadBytes + head->length);
+  }
+  EXPECT_TRUE(bytes.empty());
+  return frames;
+}
+
+void append_message(Bytes& out, std::string_view payload, std::vector<std::string_view> groups = {"news"}) {
+  const ByteView bytes = as_bytes(payload);
+  const MessageHead message{4,
+                            7,
+                            "#peer#d",
+                            std::move(groups),
+                            static_cast<std::uint32_t>(bytes.size()),
+                            bytes.first(std::min(bytes.size(), kChunkBytesMax))};
+  const std::size_t start = out.size();
+  out.resize(start + message_head_size(message));
+  Writer writer(out.data() + start);
+  write_message_head(writer, message);
+  out.insert(out.end(), message.chunk.begin(), message.chunk.end());
+  for (std::size_t at = message.chunk.size(); at < bytes.size(); at += kChunkBytesMax) {
+    const ByteView chunk = bytes.subspan(at, std::min(bytes.size() - at, kChunkBytesMax));
+    std::uint8_t head[kFrameHeadBytes];
+    Writer head_writer(head);
+    write_frame_head(head_writer, static_cast<std::uint8_t>(ClientFrame::message_more), chunk.size());
+    out.insert(out.end(), head, head + sizeof head);
+    out.insert(out.end(), chunk.begin(), chunk.end());
+  }
+}
+
+class ClientEngineTest : public testing::Test {
+ protected:
+  void welcome(ClientEngine& engine) {
+    engine.start({.name = "me"});
+    engine.consume(engine.output().size());
+    Bytes bytes;
+    write_welcome(bytes, {1, "#me#d"});
+    engine.handle_bytes(bytes);
+    ASSERT_TRUE(engine.is_open());
+  }
+  std::vector<Frame> sent() {
+    std::vector<Frame> frames = cut_frames(engine_.output());
+    engine_.consume(engine_.output().size());
+    return frames;
+  }
+  // The reason of the end that `bytes` bring about.
+  std::error_code end_of(const Bytes& bytes) {
+    ClientEngine engine;
+    welcome(engine);
+    engine.handle_bytes(bytes);
+    const std::vector<Event> events = engine.take_events();
+    EXPECT_FALSE(events.empty());
+    const auto* last = events.empty() ? nullptr : std::get_if<Disconnected>(&events.back());
+    EXPECT_EQ(engine.ended(), last != nullptr);
+    return last == nullptr ? std::error_code() : last->error;
+  }
+
+  ClientEngine engine_;
+};
+
+TEST_F(ClientEngineTest, HandshakeOpensTheClient) {
+  engine_.start({.name = "me"});
+  EXPECT_EQ(engine_.join("g"), Errc::not_connected);
+  const auto frames = sent();
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(read_hello(frames[0].body)->name, "me");
+  Bytes bytes;
+  write_welcome(bytes, {1, "#me#d"});
+  engine_.handle_bytes(bytes);
+  EXPECT_TRUE(engine_.is_open());
+  EXPECT_EQ(engine_.private_name(), "#me#d");
+  EXPECT_FALSE(engine_.join("g"));
+}
+
+TEST_F(ClientEngineTest, ARefusalKeepsTheDaemonsWords) {
+  engine_.start({.name = "me"});
+  Bytes bytes;
+  write_close(bytes, {static_cast<std::uint16_t>(Errc::name_in_use), "taken by another"});
+  engine_.handle_bytes(bytes);
+  const auto events = engine_.take_events();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(std::get<Disconnected>(events[0]).error, Errc::name_in_use);
+  EXPECT_EQ(std::get<Disconnected>(events[0]).text, "taken by another");
+  EXPECT_FALSE(engine_.is_open());
+}
+
+TEST_F(ClientEngineTest, ASetOfGroupsIsDefinedOnce) {
+  welcome(engine_);
+  EXPECT_FALSE(engine_.multicast(Service::agreed, "a", "1", {.type = 3}));
+  EXPECT_FALSE(engine_.multicast(Service::fifo, {"a", "#x#y"}, "22", {.self_discard = true}));
+  EXPECT_FALSE(engine_.multicast(Service::safe, "a", ""));
+  const auto frames = sent();
+  ASSERT_EQ(frames.size(), 5u);
+  const auto first = read_define(frames[0].body);
+  const auto second = read_define(frames[2].body);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->groups, std::vector<std::string_view>{"a"});
+  EXPECT_EQ(second->groups, (std::vector<std::string_view>{"a", "#x#y"}));
+  EXPECT_NE(first->handle, second->handle);
+  const auto one = read_send(frames[1].body);
+  const auto two = read_send(frames[3].body);
+  const auto three = read_send(frames[4].body);
+  ASSERT_TRUE(one && two && three);
+  EXPECT_EQ(one->handle, first->handle);
+  EXPECT_EQ(one->type, 3);
+  EXPECT_EQ(one->service, 4);
+  EXPECT_FALSE(one->self_discard);
+  EXPECT_EQ(as_text(one->chunk), "1");
+  EXPECT_EQ(two->handle, second->handle);
+  EXPECT_TRUE(two->self_discard);
+  EXPECT_EQ(three->handle, first->handle);
+}
+
+TEST_F(ClientEngineTest, TheOldestHandleIsReused) {
+  welcome(engine_);
+  std::vector<std::string> meaning(kHandlesMax);  // as the daemon knows it
+  const auto send = [&](const std::string& group, bool expect_define) {
+    ASSERT_FALSE(engine_.multicast(Service::fifo, group, "x"));
+    const auto frames = sent();
+    ASSERT_EQ(frames.size(), expect_define ? 2u : 1u) << group;
+    if (expect_define) {
+      const auto define = read_define(frames[0].body);
+      ASSERT_TRUE(define);
+      meaning[define->handle] = define->groups.at(0);
+    }
+    EXPECT_EQ(meaning[read_send(frames.back().body)->handle], group);
+  };
+  for (std::size_t i = 0; i < kHandlesMax; ++i) send("g" + std::to_string(i), true);
+  for (std::size_t i = 0; i < kHandlesMax; ++i) send("g" + std::to_string(i), false);
+  for (int i = 0; i < 10; ++i) send("h" + std::to_string(i), true);
+  for (int i = 0; i < 10; ++i) send("h" + std::to_string(i), false);
+  send("g10", false);
+  send("g0", true);
+  send("g10", true);
+  send("g4095", false);
+}
+
+TEST_F(ClientEngineTest, BadRequestsChangeNothing) {
+  welcome(engine_);
+  const std::string large(kMessageBytesMax + 1, 'x');
+  const std::vector<std::string_view> none;
+  const std::vector<std::string_view> many(kGroupsPerMessageMax + 1, "g");
+  EXPECT_EQ(engine_.multicast(Service::agreed, "g", large), Errc::message_too_large);
+  EXPECT_EQ(engine_.multicast(Service::agreed, none, "x"), Errc::too_many_groups);
+  EXPECT_EQ(engine_.multicast(Service::agreed, many, "x"), Errc::too_many_groups);
+  EXPECT_EQ(engine_.multicast(Service::agreed, "", "x"), Errc::bad_group_name);
+  EXPECT_EQ(engine_.multicast(Service::agreed, "#a", "x"), Errc::bad_group_name);
+  EXPECT_EQ(engine_.multicast(Service::agreed, std::string(256, 'g'), "x"), Errc::bad_group_name);
+  EXPECT_EQ(engine_.multicast(static_cast<Service>(6), "g", "x"), Errc::bad_argument);
+  EXPECT_EQ(engine_.join(""), Errc::bad_group_name);
+  EXPECT_EQ(engine_.leave("#a#b"), Errc::bad_group_name);
+  EXPECT_TRUE(engine_.output().empty());
+}
+
+TEST_F(ClientEngineTest, LargeMessagesGoInChunks) {
+  welcome(engine_);
+  for (const std::size_t size : {kChunkBytesMax, kChunkBytesMax + 1, 3 * kChunkBytesMax, kMessageBytesMax}) {
+    std::string payload(size, '\0');
+    for (std::size_t i = 0; i < size; ++i) payload[i] = static_cast<char>(i * 31 / 7);
+    ASSERT_FALSE(engine_.multicast(Service::agreed, "g" + std::to_string(size), payload));
+    const auto frames = sent();
+    const auto send = read_send(frames.at(1).body);
+    ASSERT_TRUE(send);
+    EXPECT_EQ(send->total, size);
+    std::string together(as_text(send->chunk));
+    for (std::size_t i = 2; i < frames.size(); ++i) {
+      EXPECT_EQ(frames[i].type, ClientFrame::send_more);
+      EXPECT_TRUE(i + 1 == frames.size() || frames[i].body.size() == kChunkBytesMax);
+      EXPECT_FALSE(frames[i].body.empty());
+      together += as_text(frames[i].body);
+    }
+    EXPECT_TRUE(together == payload);
+  }
+}
+
+TEST_F(ClientEngineTest, EventsArriveWhereverTheBytesAreCut) {
+  Bytes bytes;
+  append_message(bytes, "hello", {"news", "#me#d"});
+  write_view(bytes, {"news", {5, "d", 6}, ViewCause::network, {"#a#d", "#me#d"}, {"#me#d"}, {"#a#d"}});
+  write_transitional(bytes, "news");
+  append_message(bytes, "");
+  write_close(bytes, {static_cast<std::uint16_t>(Errc::daemon_stopping), "going down"});
+  for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+    ClientEngine engine;
+    welcome(engine);
+    engine.handle_bytes(ByteView(bytes).first(cut));
+    engine.handle_bytes(ByteView(bytes).subspan(cut));
+    const auto events = engine.take_events();
+    ASSERT_EQ(events.size(), 5u) << cut;
+    const auto& message = std::get<Message>(events[0]);
+    EXPECT_EQ(message.text(), "hello");
+    EXPECT_EQ(message.sender(), "#peer#d");
+    EXPECT_EQ(message.service(), Service::agreed);
+    EXPECT_EQ(message.type(), 7);
+    EXPECT_EQ(message.groups().size(), 2u);
+    EXPECT_EQ(std::vector<std::string_view>(message.groups().begin(), message.groups().end()),
+              (std::vector<std::string_view>{"news", "#me#d"}));
+    const auto& view = std::get<GroupView>(events[1]);
+    EXPECT_EQ(view.group, "news");
+    EXPECT_EQ(view.id, (spindle::GroupViewId{5, "d", 6}));
+    EXPECT_EQ(view.cause, spindle::ViewCause::network);
+    EXPECT_EQ(view.members, (std::vector<std::string>{"#a#d", "#me#d"}));
+    EXPECT_EQ(view.vs_set, std::vector<std::string>{"#me#d"});
+    EXPECT_EQ(view.changed, std::vector<std::string>{"#a#d"});
+    EXPECT_EQ(view.my_index, 1u);
+    EXPECT_EQ(std::get<Transitional>(events[2]).group, "news");
+    EXPECT_EQ(std::get<Message>(events[3]).text(), "");
+    EXPECT_EQ(std::get<Disconnected>(events[4]).error, Errc::daemon_stopping);
+  }
+}
+
+TEST_F(ClientEngineTest, ChunkedMessagesComeTogether) {
+  welcome(engine_);
+  std::string large(kMessageBytesMax, '\0');
+  for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * 17 / 5);
+  Bytes bytes;
+  append_message(bytes, large, {"a", "b"});
+  append_message(bytes, "after");
+  for (std::size_t at = 0; at < bytes.size(); at += 50'001) {
+    engine_.handle_bytes(ByteView(bytes).subspan(at, std::min<std::size_t>(50'001, bytes.size() - at)));
+  }
+  const auto events = engine_.take_events();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_TRUE(std::get<Message>(events[0]).text() == large);
+  EXPECT_EQ(std::get<Message>(events[0]).groups().size(), 2u);
+  EXPECT_EQ(std::get<Message>(events[0]).sender(), "#peer#d");
+  EXPECT_EQ(std::get<Message>(events[1]).text(), "after");
+}
+
+TEST_F(ClientEngineTest, MessagesOutliveTheEngineAndItsBlocks) {
+  std::vector<Event> kept;
+  {
+    ClientEngine engine;
+    welcome(engine);
+    for (int i = 0; i < 20'000; ++i) {
+      Bytes bytes;
+      append_message(bytes, "message " + std::to_string(i));
+      engine.handle_bytes(bytes);
+      for (Event& event : engine.take_events()) kept.push_back(std::move(event));
+    }
+  }
+  ASSERT_EQ(kept.size(), 20'000u);
+  for (int i = 0; i < 20'000; ++i) {
+    ASSERT_EQ(std::get<Message>(kept[static_cast<std::size_t>(i)]).text(), "message " + std::to_string(i));
+  }
+}
+
+TEST_F(ClientEngineTest, FramesLargerThanABlockAreRead) {
+  welcome(engine_);
+  std::vector<std::string> members;
+  for (int i = 0; i < 40'000; ++i) members.push_back(make_private_name("client-" + std::to_string(i), "daemon"));
+  Bytes bytes;
+  write_view(bytes, {"g", {1, "d", 1}, ViewCause::join, {members.begin(), members.end()}, {}, {}});
+  ASSERT_GT(bytes.size(), 2 * EventReader::kBlockBytes);
+  engine_.handle_bytes(bytes);
+  const auto events = engine_.take_events();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(std::get<GroupView>(events[0]).members, members);
+  EXPECT_FALSE(std::get<GroupView>(events[0]).my_index);
+}
+
+TEST_F(ClientEngineTest, RefusedRequestsAreEventsInTheirPlace) {
+  welcome(engine_);
+  ASSERT_FALSE(engine_.join("first"));
+  ASSERT_FALSE(engine_.join("second"));
+  ASSERT_FALSE(engine_.leave("third"));
+  std::vector<std::uint32_t> requests;
+  for (const Frame& frame : sent()) requests.push_back(read_group_request(frame.body)->request);
+  Bytes bytes;
+  append_message(bytes, "1");
+  write_reply(bytes, {requests.at(1), static_cast<std::uint16_t>(Errc::too_many_memberships)});
+  append_message(bytes, "2");
+  write_reply(bytes, {requests.at(0), 0});
+  write_reply(bytes, {requests.at(2), static_cast<std::uint16_t>(Errc::not_a_member)});
+  engine_.handle_bytes(bytes);
+  const auto events = engine_.take_events();
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ(std::get<Message>(events[0]).text(), "1");
+  EXPECT_EQ(std::get<RequestFailed>(events[1]).group, "second");
+  EXPECT_EQ(std::get<RequestFailed>(events[1]).request, RequestFailed::Request::join);
+  EXPECT_EQ(std::get<RequestFailed>(events[1]).error, Errc::too_many_memberships);
+  EXPECT_EQ(std::get<Message>(events[2]).text(), "2");
+  EXPECT_EQ(std::get<RequestFailed>(events[3]).group, "third");
+  EXPECT_EQ(std::get<RequestFailed>(events[3]).request, RequestFailed::Request::leave);
+}
+
+TEST_F(ClientEngineTest, PingIsAnswered) {
+  welcome(engine_);
+  ASSERT_FALSE(engine_.ping(42));
+  EXPECT_EQ(read_ping(sent().at(0).body), 42u);
+  EXPECT_FALSE(engine_.last_pong());
+  Bytes bytes;
+  write_ping(bytes, ClientFrame::pong, 42);
+  engine_.handle_bytes(bytes);
+  EXPECT_EQ(engine_.last_pong(), 42u);
+}
+
+TEST_F(ClientEngineTest, TheEndHasItsReason) {
+  ClientEngine lost;
+  welcome(lost);
+  lost.handle_end();
+  lost.handle_end();
+  const auto events = lost.take_events();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(std::get<Disconnected>(events[0]).error, Errc::connection_lost);
+  EXPECT_EQ(lost.join("g"), Errc::not_connected);
+
+  welcome(engine_);
+  engine_.bye();
+  EXPECT_EQ(sent().at(0).type, ClientFrame::bye);
+  EXPECT_EQ(engine_.multicast(Service::fifo, "g", "x"), Errc::not_connected);
+  engine_.handle_end();
+  EXPECT_EQ(std::get<Disconnected>(engine_.take_events().at(0)).error, Errc::closed_by_client);
+}
+
+TEST_F(ClientEngineTest, WrongFramesEndTheConnection) {
+  Bytes bytes;
+  write_bye(bytes);
+  EXPECT_EQ(end_of(bytes), Errc::unexpected_frame) << "a frame of a client";
+  bytes.clear();
+  write_welcome(bytes, {1, "#me#d"});
+  EXPECT_EQ(end_of(bytes), Errc::unexpected_frame) << "a second welcome";
+  bytes = {0, 0, 0, 200};
+  EXPECT_EQ(end_of(bytes), Errc::unexpected_frame) << "an unknown type";
+  bytes = {1, 0, 0, static_cast<std::uint8_t>(ClientFrame::message_more), 0};
+  EXPECT_EQ(end_of(bytes), Errc::unexpected_frame) << "no message before";
+  bytes = {1, 0, 0, static_cast<std::uint8_t>(ClientFrame::message), 0};
+  EXPECT_EQ(end_of(bytes), Errc::malformed_frame);
+  bytes = {0, 0, 255, static_cast<std::uint8_t>(ClientFrame::message)};
+  EXPECT_EQ(end_of(bytes), Errc::frame_too_large) << "known from its head";
+  bytes.clear();
+  write_reply(bytes, {99, 0});
+  EXPECT_EQ(end_of(bytes), Errc::unexpected_frame) << "nothing was asked";
+  bytes.clear();
+  write_close(bytes, {0, ""});
+  EXPECT_EQ(end_of(bytes), Errc::malformed_frame) << "a close without a reason";
+
+  ClientEngine engine;
+  engine.start({});
+  bytes.clear();
+  append_message(bytes, "early");
+  engine.handle_bytes(bytes);
+  EXPECT_EQ(std::get<Disconnected>(engine.take_events().at(0)).error, Errc::unexpected_frame);
+}
+
+TEST_F(ClientEngineTest, AMessageMustBeCompletedBeforeTheNext) {
+  Bytes bytes;
+  append_message(bytes, std::string(kChunkBytesMax + 10, 'x'));
+  const std::size_t last_frame = kFrameHeadBytes + 10;
+  Bytes broken(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(last_frame));
+  append_message(broken, "next");
+  EXPECT_EQ(end_of(broken), Errc::unexpected_frame);
+
+  Bytes excess(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(last_frame));
+  Bytes more{11, 0, 0, static_cast<std::uint8_t>(ClientFrame::message_more)};
+  more.resize(more.size() + 11);
+  excess.insert(excess.end(), more.begin(), more.end());
+  EXPECT_EQ(end_of(excess), Errc::malformed_frame);
+}
+
+TEST_F(ClientEngineTest, OutputIsConsumedPieceByPiece) {
+  welcome(engine_);
+  for (int i = 0; i < 10; ++i) ASSERT_FALSE(engine_.multicast(Service::fifo, "g", std::to_string(i)));
+  const Bytes all(engine_.output().begin(), engine_.output().end());
+  Bytes pieces;
+  while (!engine_.output().empty()) {
+    const std::size_t count = std::min<std::size_t>(7, engine_.output().size());
+    pieces.insert(pieces.end(), engine_.output().begin(),
+                  engine_.output().begin() + static_cast<std::ptrdiff_t>(count));
+    engine_.consume(count);
+  }
+  EXPECT_EQ(pieces, all);
+  Bytes taken;
+  ASSERT_FALSE(engine_.ping(1));
+  engine_.consume(2);
+  engine_.writer().take_output(taken);
+  EXPECT_EQ(taken.size(), kFrameHeadBytes + 8 - 2);
+  EXPECT_TRUE(engine_.output().empty());
+}
+
+}  // namespace
+}  // namespace spindle::protocol

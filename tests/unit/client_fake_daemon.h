@@ -1,0 +1,151 @@
+// The daemon's end of one client connection, driven by a test frame by frame.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "libclient/protocol/client_frames.h"
+#include "libclient/src/socket.h"
+#include "spindle/connection.h"
+
+namespace spindle::test {
+
+using Bytes = std::vector<std::uint8_t>;
+
+struct Frame {
+  protocol::ClientFrame type{};
+  Bytes body;
+};
+
+/// Listens on a unix socket in a directory of its own and serves one client. Reading and writing wait for the client;
+/// what never comes is caught by the time limit of the whole test.
+class FakeDaemon {
+ public:
+  FakeDaemon() {
+    char name[] = "/tmp/spindle-client-test-XXXXXX";
+    if (::mkdtemp(name) == nullptr) std::abort();
+    directory_ = name;
+    path_ = directory_ + "/socket";
+    listener_ = Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path_.data(), path_.size());
+    if (::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) std::abort();
+    if (::listen(listener_.get(), 4) != 0) std::abort();
+  }
+  ~FakeDaemon() {
+    ::unlink(path_.c_str());
+    ::rmdir(directory_.c_str());
+  }
+
+  const std::string& path() const { return path_; }
+
+  /// Connects a client while this thread's helper answers its hello with what `answer` writes.
+  Connection connect(ConnectOptions options, std::error_code& error, std::string* text,
+                     const std::function<void(Bytes&)>& answer) {
+    options.address = path_;
+    std::thread server([&] {
+      accept();
+      const Frame frame = read();
+      if (frame.type != protocol::ClientFrame::hello || !protocol::read_hello(frame.body)) return hang_up();
+      hello_name = protocol::read_hello(frame.body)->name;
+      Bytes bytes;
+      answer(bytes);
+      write(bytes);
+    });
+    Connection connection = Connection::connect(options, error, text);
+    server.join();
+    return connection;
+  }
+  Connection connect(const ConnectOptions& options = {}) {
+    std::error_code error;
+    Connection connection = connect(options, error, nullptr, [](Bytes& bytes) {
+      protocol::write_welcome(bytes, {1, "#me#fake"});
+    });
+    EXPECT_FALSE(error) << error.message();
+    return connection;
+  }
+
+  void accept() { socket_ = Descriptor(::accept(listener_.get(), nullptr, nullptr)); }
+  void hang_up() { Descriptor gone = std::move(socket_); }
+
+  /// The next frame of the client; an empty `bye` when it has hung up.
+  Frame read() {
+    std::uint8_t head[protocol::kFrameHeadBytes];
+    if (!read_all(head, sizeof head)) return {protocol::ClientFrame::bye, {}};
+    const auto parsed = protocol::read_frame_head(head);
+    Frame frame{static_cast<protocol::ClientFrame>(parsed->type), Bytes(parsed->length)};
+    read_all(frame.body.data(), frame.body.size());
+    return frame;
+  }
+  /// The payloads of the next `count` messages, whole, in order; skips what defines their destinations.
+  std::vector<std::string> read_messages(std::size_t count) {
+    std::vector<std::string> payloads;
+    while (payloads.size() < count) {
+      const Frame frame = read();
+      if (frame.type == protocol::ClientFrame::define) continue;
+      const auto send = protocol::read_send(frame.body);
+      EXPECT_TRUE(frame.type == protocol::ClientFrame::send && send);
+      if (!send) break;
+      std::string payload(protocol::as_text(send->chunk));
+      while (payload.size() < send->total) payload += protocol::as_text(read().body);
+      payloads.push_back(std::move(payload));
+    }
+    return payloads;
+  }
+  bool write(const Bytes& bytes) {
+    std::size_t written = 0;
+    while (written < bytes.size()) {
+      const ssize_t count = ::send(socket_.get(), bytes.data() + written, bytes.size() - written, MSG_NOSIGNAL);
+      if (count <= 0) return false;
+      written += static_cast<std::size_t>(count);
+    }
+    return true;
+  }
+
+  std::string hello_name;
+
+ private:
+  bool read_all(std::uint8_t* at, std::size_t size) {
+    while (size > 0) {
+      const ssize_t count = ::recv(socket_.get(), at, size, 0);
+      if (count <= 0) return false;
+      at += count;
+      size -= static_cast<std::size_t>(count);
+    }
+    return true;
+  }
+
+  std::string directory_;
+  std::string path_;
+  Descriptor listener_;
+  Descriptor socket_;
+};
+
+inline Bytes message_frame(std::string_view payload) {
+  const protocol::MessageHead message{
+      4, 0, "#peer#fake", {"news"}, static_cast<std::uint32_t>(payload.size()), protocol::as_bytes(payload)};
+  Bytes frame(protocol::message_head_size(message));
+  protocol::Writer writer(frame.data());
+  protocol::write_message_head(writer, message);
+  frame.insert(frame.end(), message.chunk.begin(), message.chunk.end());
+  return frame;
+}
+
+inline Bytes close_frame(Errc code, std::string_view text) {
+  Bytes frame;
+  protocol::write_close(frame, {static_cast<std::uint16_t>(code), text});
+  return frame;
+}
+
+}  // namespace spindle::test
