@@ -135,7 +135,7 @@ std::optional<Error> Session::handle_send(Slice body) {
   if (send->handle >= sets_.size() || sets_[send->handle].names.empty()) {
     return Error{Errc::malformed_frame, fmt::format("destination set {} was never defined", send->handle)};
   }
-  Incoming& incoming = incoming_.emplace();
+  IncomingMessage& incoming = incoming_.emplace();
   incoming.handle = send->handle;
   incoming.message.service = static_cast<Service>(send->service);
   incoming.message.type = send->type;

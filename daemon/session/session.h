@@ -26,6 +26,14 @@ class SessionHost {
   virtual Groups& groups() = 0;
 };
 
+/// A client's message of which some frames are there.
+struct IncomingMessage {
+  std::uint32_t handle = 0;  // of its destinations
+  ClientSend message;
+  std::size_t received = 0;  // bytes of payload
+  std::vector<Slice> chunks;
+};
+
 /// Parses what a client sends, in order, and stops at a message that may not enter yet; holds what the client has yet to
 /// read. Everything that can be wrong with a frame closes the session with a reason.
 class Session {
@@ -63,14 +71,6 @@ class Session {
   std::uint64_t messages_in = 0, messages_out = 0, bytes_in = 0, bytes_out = 0;
 
  private:
-  /// A message of which some frames are there.
-  struct Incoming {
-    std::uint32_t handle = 0;
-    ClientSend message;
-    std::size_t received = 0;
-    std::vector<Slice> chunks;
-  };
-
   std::optional<Error> handle_frame(Time now, spindle::protocol::ClientFrame type, Slice body);
   std::optional<Error> handle_hello(Time now, ByteView body);
   std::optional<Error> handle_define(ByteView body);
@@ -93,7 +93,7 @@ class Session {
   InputBuffer input_;
   std::size_t wanted_ = 0;  // bytes of the frame at the front of the input, as far as known
   std::vector<DestinationSet> sets_;  // by handle
-  std::optional<Incoming> incoming_;
+  std::optional<IncomingMessage> incoming_;
   bool waiting_ = false;
   SessionQueue queue_;
 };
