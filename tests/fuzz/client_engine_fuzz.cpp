@@ -1,0 +1,97 @@
+// A client whose daemon is hostile. The input is a sequence of steps, each an opcode and its arguments: what the daemon
+// sends, in frames or not, and what the program asks for in between.
+#include "libclient/protocol/client_engine.h"
+
+#include "tests/fuzz/client_engine_steps.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace {
+
+using namespace spindle::protocol;
+using spindle::Disconnected;
+using spindle::Event;
+using spindle::GroupView;
+using spindle::Message;
+using spindle_fuzz::EngineStep;
+using spindle_fuzz::Input;
+
+class Run {
+ public:
+  explicit Run(Input input) : input_(input) { engine_.start(Hello{}); }
+
+  void go() {
+    while (!input_.empty()) {
+      step(EngineStep{input_.u8()});
+      check_events();
+      engine_.consume(engine_.output().size());
+    }
+    engine_.handle_end();
+    check_events();
+    SPINDLE_CHECK(ended_ && engine_.ended() && !engine_.is_open());
+  }
+
+ private:
+  void step(EngineStep step) {
+    switch (step) {
+      case EngineStep::frame: {
+        const std::uint8_t type = input_.u8();
+        const ByteView body = input_.bytes(input_.u16());
+        std::vector<std::uint8_t> frame(kFrameHeadBytes);
+        Writer writer(frame.data());
+        write_frame_head(writer, type, body.size());
+        frame.insert(frame.end(), body.begin(), body.end());
+        return engine_.handle_bytes(frame);
+      }
+      case EngineStep::raw:
+        return engine_.handle_bytes(input_.bytes(input_.u16()));
+      case EngineStep::join:
+        return static_cast<void>(engine_.join(short_text()));
+      case EngineStep::leave:
+        return static_cast<void>(engine_.leave(short_text()));
+      case EngineStep::multicast: {
+        const spindle::Service service{input_.u8()};
+        const std::vector<std::uint8_t> payload(std::size_t{input_.u8()} * 64);
+        return static_cast<void>(engine_.multicast(service, short_text(), payload));
+      }
+      case EngineStep::ping:
+        return static_cast<void>(engine_.ping(input_.u16()));
+      case EngineStep::bye:
+        return engine_.bye();
+      case EngineStep::end:
+        return engine_.handle_end();
+      default:
+        return;
+    }
+  }
+
+  /// All that an event refers to is read, so that a sanitizer sees what is not there.
+  void check_events() {
+    for (const Event& event : engine_.take_events()) {
+      SPINDLE_CHECK(!ended_);
+      if (const auto* message = std::get_if<Message>(&event)) {
+        std::size_t sum = message->type() + message->sender().size();
+        for (const std::string_view group : message->groups()) sum += std::string(group).size();
+        for (const std::byte byte : message->payload()) sum += static_cast<std::size_t>(byte);
+        sum_ = sum_ + sum;
+      } else if (const auto* view = std::get_if<GroupView>(&event)) {
+        SPINDLE_CHECK(!view->my_index || *view->my_index < view->members.size());
+      } else if (std::holds_alternative<Disconnected>(event)) {
+        ended_ = true;
+      }
+    }
+  }
+
+  std::string_view short_text() { return as_text(input_.bytes(input_.u8())); }
+
+  Input input_;
+  ClientEngine engine_;
+  bool ended_ = false;
+  volatile std::size_t sum_ = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Run(Input(data, size)).go();
+  return 0;
+}

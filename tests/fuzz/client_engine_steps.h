@@ -1,0 +1,19 @@
+// The opcodes of the client engine's fuzz inputs. Numbers are part of the corpus: new ones are appended.
+#pragma once
+
+#include <cstdint>
+
+namespace spindle_fuzz {
+
+enum class EngineStep : std::uint8_t {
+  frame = 0,      // u8 type, u16 length, body: a frame from the daemon
+  raw = 1,        // u16 length, bytes: the daemon sends just that
+  join = 2,       // u8 length, group
+  leave = 3,      // u8 length, group
+  multicast = 4,  // u8 service, u8 size of the payload in 64 bytes, u8 length, group
+  ping = 5,       // u16 token
+  bye = 6,
+  end = 7,  // the stream of bytes ends
+};
+
+}  // namespace spindle_fuzz

@@ -1,0 +1,105 @@
+// The frames between client and daemon, in both directions. The first byte chooses the frame, the rest is what follows
+// its head.
+#include "libclient/protocol/client_frames.h"
+
+#include "tests/fuzz/fuzz.h"
+
+namespace {
+
+using namespace spindle::protocol;
+using spindle_fuzz::check_round_trip;
+using Bytes = std::vector<std::uint8_t>;
+
+/// The body of a frame that `write` appends, so that it can be read again.
+template <typename Value>
+auto body_writer(void (*write)(Bytes&, const Value&)) {
+  return [write](const Value& value) {
+    Bytes frame;
+    write(frame, value);
+    const std::optional<FrameHead> head = read_frame_head(frame);
+    SPINDLE_CHECK(head.has_value() && head->length + kFrameHeadBytes == frame.size());
+    frame.erase(frame.begin(), frame.begin() + kFrameHeadBytes);
+    return frame;
+  };
+}
+
+/// Likewise for frames whose chunk the writer leaves to the caller.
+template <typename Value>
+auto chunked_writer(std::size_t (*size)(const Value&), void (*write)(Writer&, const Value&)) {
+  return [size, write](const Value& value) {
+    Bytes frame(size(value));
+    Writer writer(frame.data());
+    write(writer, value);
+    SPINDLE_CHECK(writer.size() == frame.size());
+    const std::optional<FrameHead> head = read_frame_head(frame);
+    SPINDLE_CHECK(head.has_value() && head->length + kFrameHeadBytes == frame.size() + value.chunk.size());
+    frame.erase(frame.begin(), frame.begin() + kFrameHeadBytes);
+    frame.insert(frame.end(), value.chunk.begin(), value.chunk.end());
+    return frame;
+  };
+}
+
+void write_join(Bytes& out, const GroupRequest& request) { write_group_request(out, ClientFrame::join, request); }
+
+void fuzz_names(std::string_view text) {
+  static_cast<void>(is_group_name(text));
+  static_cast<void>(is_client_name(text));
+  static_cast<void>(is_daemon_name(text));
+  if (const std::optional<PrivateName> name = parse_private_name(text)) {
+    SPINDLE_CHECK(is_client_name(name->client) && is_daemon_name(name->daemon));
+    SPINDLE_CHECK(make_private_name(name->client, name->daemon) == text);
+  }
+}
+
+void fuzz_from_client(ClientFrame type, ByteView body) {
+  switch (type) {
+    case ClientFrame::hello:
+      return check_round_trip(body, read_hello, body_writer(write_hello));
+    case ClientFrame::define:
+      return check_round_trip(body, read_define, body_writer(write_define));
+    case ClientFrame::send:
+      return check_round_trip(body, read_send, chunked_writer(send_head_size, write_send_head));
+    case ClientFrame::join:
+    case ClientFrame::leave:
+      return check_round_trip(body, read_group_request, body_writer(write_join));
+    case ClientFrame::ping:
+      static_cast<void>(read_ping(body));
+      return;
+    default:
+      return fuzz_names(as_text(body));
+  }
+}
+
+void fuzz_from_daemon(ClientFrame type, ByteView body) {
+  switch (type) {
+    case ClientFrame::welcome:
+      return check_round_trip(body, read_welcome, body_writer(write_welcome));
+    case ClientFrame::close:
+      return check_round_trip(body, read_close, body_writer(write_close));
+    case ClientFrame::message:
+      return check_round_trip(body, read_message, chunked_writer(message_head_size, write_message_head));
+    case ClientFrame::view:
+      return check_round_trip(body, read_view, body_writer(write_view));
+    case ClientFrame::transitional:
+      static_cast<void>(read_transitional(body));
+      return;
+    case ClientFrame::reply:
+      return check_round_trip(body, read_reply, body_writer(write_reply));
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  spindle_fuzz::Input input(data, size);
+  const ClientFrame type{input.u8()};
+  const ByteView body = input.rest();
+  if (type < ClientFrame::welcome) {
+    fuzz_from_client(type, body);
+  } else {
+    fuzz_from_daemon(type, body);
+  }
+  return 0;
+}

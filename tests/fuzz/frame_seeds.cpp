@@ -1,0 +1,150 @@
+// Seeds for the decoders of frames and control messages.
+#include "daemon/base/check.h"
+#include "daemon/wire/control.h"
+#include "daemon/wire/link_frames.h"
+#include "libclient/protocol/client_frames.h"
+#include "tests/fuzz/seeds.h"
+
+namespace spindle_fuzz {
+
+namespace {
+
+using namespace spindled;
+namespace protocol = spindle::protocol;
+using Bytes = std::vector<std::uint8_t>;
+
+std::string link_frame(LinkFrame type, const Bytes& body) {
+  return one_byte(static_cast<unsigned>(type)) + as_string(body);
+}
+
+Bytes body_of(const BodyHead& head, const MemberSet& destinations, std::string_view content) {
+  Bytes bytes(body_head_size(head, destinations));
+  Writer writer(bytes.data());
+  write_body_head(writer, head, destinations);
+  bytes.insert(bytes.end(), content.begin(), content.end());
+  return bytes;
+}
+
+template <typename Frame>
+Bytes short_frame(std::size_t (*write)(std::uint8_t*, const Frame&), const Frame& frame) {
+  Bytes bytes(kReportBytesMax);
+  bytes.resize(write(bytes.data(), frame));
+  return bytes;
+}
+
+Bytes push_of(const Push& push, const Bytes& body) {
+  Bytes bytes(push_size(push));
+  Writer writer(bytes.data());
+  write_push(writer, push);
+  bytes.insert(bytes.end(), body.begin(), body.end());
+  return bytes;
+}
+
+const ViewId kOldView{4, "alpha"};
+const ViewId kProposal{5, "alpha"};
+const DaemonId kAlpha{"alpha", 0x1111111111111111};
+const DaemonId kBeta{"beta", 0x2222222222222222};
+const DaemonId kGamma{"gamma", 0x3333333333333333};
+
+Commit sample_commit() {
+  Commit commit;
+  commit.proposal = kProposal;
+  commit.members = {kAlpha, kBeta, kGamma};
+  commit.edges = {{0, 1, 10, 250}, {1, 2, 20, 900}};
+  commit.sequencer = 1;
+  commit.transitions = {{kOldView, {{0, {7, 9}}, {1, {7, 8}}}, 3}, {{2, "gamma"}, {{2, {1}}}, 0}};
+  return commit;
+}
+
+/// The part of a frame that its reader takes: what follows the frame head.
+std::string client_body(Bytes frame, std::string_view chunk = {}) {
+  const std::string text = as_string(frame).append(chunk);
+  return text.substr(3);  // the type stays, in front
+}
+
+}  // namespace
+
+void add_link_frame_seeds(Seeds& seeds) {
+  const auto add = [&seeds](std::string name, std::string bytes) {
+    seeds.push_back({"link_frames", std::move(name), std::move(bytes)});
+  };
+  const MemberSet three = MemberSet::first(3);
+  MemberSet wide = MemberSet::of(2);
+  wide.insert(700);
+  BodyHead head{1, 42, Service::agreed, MessageClass::client, true, true, 0};
+  const Bytes whole = body_of(head, three, "hello");
+  add(
+      "member_set_wide", one_byte(0) + [&wide] {
+        Bytes bytes(wide.encoded_size());
+        Writer writer(bytes.data());
+        wide.write(writer);
+        return as_string(bytes);
+      }());
+  add("view", link_frame(LinkFrame::view, write_view_id(kOldView)));
+  add("data_whole", link_frame(LinkFrame::data, whole));
+  head.first = false;
+  head.after = 40;
+  head.service = Service::fifo;
+  add("data_last_fragment_after", link_frame(LinkFrame::data, body_of(head, wide, "the end")));
+  add("data_unreliable", link_frame(LinkFrame::data, body_of({2, 0, Service::unreliable}, three, "")));
+  add("report_congested", link_frame(LinkFrame::report, short_frame(write_report, {2, 1u << 20, true})));
+  add("stable", link_frame(LinkFrame::stable, short_frame(write_stable, {1, 77})));
+  add("ready_largest", link_frame(LinkFrame::ready, short_frame(write_ready, {0, ~std::uint64_t{0}})));
+  add("push", link_frame(LinkFrame::push, push_of({kProposal, kOldView}, whole)));
+  add("ping", link_frame(LinkFrame::ping, {1, 2, 3, 4, 5, 6, 7, 8}));
+  add("close", link_frame(LinkFrame::close, write_link_close({23, "cluster 'a' is not cluster 'b'"})));
+}
+
+void add_control_seeds(Seeds& seeds) {
+  const auto add = [&seeds](std::string name, const ControlMessage& message) {
+    const Bytes bytes = encode_control(message);
+    SPINDLE_CHECK(decode_control(bytes).has_value());
+    seeds.push_back({"control", std::move(name), as_string(bytes)});
+  };
+  add("link_hello", LinkHello{kLinkVersionMin, kLinkVersionMax, "spindle", kAlpha, 0x0123456789abcdef});
+  add("link_state", LinkState{kBeta, 12, {{"alpha", kAlpha.incarnation, 10, 250, 1'000'000}, {"gamma", 5, 1, 0, 0}}});
+  add("link_state_alone", LinkState{kGamma, 1, {}});
+  add("link_state_summary", LinkStateSummary{{{kAlpha, 3}, {kBeta, 12}}});
+  add("propose", Propose{kProposal, {kAlpha, kBeta, kGamma}});
+  add("member_state", MemberState{kProposal, kBeta, kOldView, {7, 8}, 3});
+  add("refuse", Refuse{kProposal, kGamma, 6});
+  add("commit", sample_commit());
+  add("done", Done{kProposal, kAlpha, {{1, 2}, {2, 1}}});
+  add("install", Install{kProposal, {0, 2, 1}});
+}
+
+void add_client_frame_seeds(Seeds& seeds) {
+  using namespace protocol;
+  const auto add = [&seeds](std::string name, std::string bytes) {
+    seeds.push_back({"client_frames", std::move(name), std::move(bytes)});
+  };
+  const auto frame = [](const auto& write, const auto&... values) {
+    Bytes bytes;
+    write(bytes, values...);
+    return client_body(bytes);
+  };
+  const auto chunked = [](const auto& value, std::size_t size, const auto& write) {
+    Bytes bytes(size);
+    Writer writer(bytes.data());
+    write(writer, value);
+    return client_body(bytes, as_text(value.chunk));
+  };
+  add("hello", frame(write_hello, Hello{1, 1, 0, "worker"}));
+  add("define_two", frame(write_define, Define{7, {"prices", "#worker#alpha"}}));
+  const Send send{7, 4, true, 99, 5, as_bytes("hello")};
+  add("send", chunked(send, send_head_size(send), write_send_head));
+  add("join", frame(write_group_request, ClientFrame::join, GroupRequest{1, "prices"}));
+  add("leave", frame(write_group_request, ClientFrame::leave, GroupRequest{2, "prices"}));
+  add("ping", frame(write_ping, ClientFrame::ping, std::uint64_t{42}));
+  add("welcome", frame(write_welcome, Welcome{1, "#worker#alpha"}));
+  add("close", frame(write_close, Close{18, "the client did not read its messages in time"}));
+  const MessageHead message{4, 99, "#worker#alpha", {"prices", "news"}, 7, as_bytes("payload")};
+  add("message", chunked(message, message_head_size(message), write_message_head));
+  View view{"prices", {5, "alpha", 17}, ViewCause::network, {"#a#alpha", "#b#beta"}, {"#a#alpha"}, {"#b#beta"}};
+  add("view_network", frame(write_view, view));
+  add("transitional", frame(write_transitional, std::string_view("prices")));
+  add("reply", frame(write_reply, Reply{2, 21}));
+  add("private_name", one_byte(0) + "#worker#alpha");
+}
+
+}  // namespace spindle_fuzz

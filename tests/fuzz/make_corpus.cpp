@@ -1,0 +1,56 @@
+// Writes the seeds of the fuzz corpora: small, named after what they hold, made by the product's own encoders.
+//
+//   make_corpus <folder>           writes <folder>/<subject>/<seed> for every seed
+//   make_corpus --check <folder>   fails where a seed is missing or differs from what the encoders give today
+//
+// Inputs that a fuzzer found and that are worth keeping lie beside the seeds; neither form touches them.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "tests/fuzz/seeds.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using spindle_fuzz::Seed;
+
+std::string read_file(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+bool write_seed(const fs::path& path, const Seed& seed) {
+  fs::create_directories(path.parent_path());
+  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
+  stream << seed.bytes;
+  stream.close();
+  if (stream.fail()) std::fprintf(stderr, "cannot write %s\n", path.c_str());
+  return !stream.fail();
+}
+
+bool check_seed(const fs::path& path, const Seed& seed) {
+  if (fs::exists(path) && read_file(path) == seed.bytes) return true;
+  std::fprintf(stderr, "%s is missing or not what the encoders give: run make_corpus\n", path.c_str());
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool check = argc == 3 && std::string_view(argv[1]) == "--check";
+  if (argc != 2 && !check) {
+    std::fprintf(stderr, "usage: make_corpus [--check] <folder>\n");
+    return 2;
+  }
+  const fs::path folder = argv[argc - 1];
+  bool good = true;
+  for (const Seed& seed : spindle_fuzz::all_seeds()) {
+    const fs::path path = folder / seed.subject / seed.name;
+    good &= check ? check_seed(path, seed) : write_seed(path, seed);
+  }
+  return good ? 0 : 1;
+}

@@ -1,0 +1,16 @@
+#include "tests/fuzz/seeds.h"
+
+namespace spindle_fuzz {
+
+Seeds all_seeds() {
+  Seeds seeds;
+  add_link_frame_seeds(seeds);
+  add_control_seeds(seeds);
+  add_client_frame_seeds(seeds);
+  add_client_engine_seeds(seeds);
+  add_config_seeds(seeds);
+  add_node_seeds(seeds);
+  return seeds;
+}
+
+}  // namespace spindle_fuzz

@@ -1,0 +1,240 @@
+// Seeds for the targets whose inputs are sequences of steps, and for the configuration.
+#include <fmt/format.h>
+
+#include "daemon/admin/admin_frames.h"
+#include "daemon/config/schema.h"
+#include "daemon/node/driver.h"
+#include "daemon/wire/control.h"
+#include "libclient/protocol/client_frames.h"
+#include "tests/fuzz/client_engine_steps.h"
+#include "tests/fuzz/node_steps.h"
+#include "tests/fuzz/seeds.h"
+
+namespace spindle_fuzz {
+
+namespace {
+
+using namespace spindle::protocol;
+using Bytes = std::vector<std::uint8_t>;
+
+/// Builds an input step by step.
+class Steps {
+ public:
+  template <typename Step>
+  Steps& op(Step step) {
+    return u8(static_cast<unsigned>(step));
+  }
+  Steps& u8(unsigned value) {
+    bytes_ += one_byte(value);
+    return *this;
+  }
+  Steps& u16(unsigned value) { return u8(value & 0xff).u8(value >> 8); }
+  Steps& text(std::string_view value) {
+    u8(static_cast<unsigned>(value.size()));
+    bytes_ += value;
+    return *this;
+  }
+  Steps& long_text(std::string_view value) {
+    u16(static_cast<unsigned>(value.size()));
+    bytes_ += value;
+    return *this;
+  }
+  /// A whole frame as `frame` and its arguments: its type, its length, its body.
+  Steps& frame(const Bytes& whole) {
+    u8(whole.at(3));
+    return long_text(as_string(whole).substr(kFrameHeadBytes));
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+template <typename Write, typename... Values>
+Bytes frame_of(Write write, const Values&... values) {
+  Bytes frame;
+  write(frame, values...);
+  return frame;
+}
+
+Bytes message_frame(const MessageHead& message) {
+  Bytes frame(message_head_size(message));
+  Writer writer(frame.data());
+  write_message_head(writer, message);
+  frame.insert(frame.end(), message.chunk.begin(), message.chunk.end());
+  return frame;
+}
+
+Bytes send_frame(const Send& send) {
+  Bytes frame(send_head_size(send));
+  Writer writer(frame.data());
+  write_send_head(writer, send);
+  frame.insert(frame.end(), send.chunk.begin(), send.chunk.end());
+  return frame;
+}
+
+Steps& welcome(Steps& steps) {
+  return steps.op(EngineStep::frame).frame(frame_of(write_welcome, Welcome{1, "#me#alpha"}));
+}
+
+// --- The node -------------------------------------------------------------------------------------------------------
+
+constexpr unsigned kLinkPort = static_cast<unsigned>(spindled::Port::link);
+constexpr unsigned kClientPort = static_cast<unsigned>(spindled::Port::client);
+constexpr unsigned kAdminPort = static_cast<unsigned>(spindled::Port::admin);
+
+// The node dials its two neighbours at once, so the first connection that the fuzzer opens is number 2 of the list.
+constexpr unsigned kFirst = 2;
+constexpr unsigned kSecond = 3;
+
+Steps& client(Steps& steps, unsigned connection, std::string_view name) {
+  steps.op(NodeStep::accept).u8(kClientPort);
+  steps.op(NodeStep::frame).u8(connection).frame(frame_of(write_hello, Hello{1, 1, 0, name}));
+  return steps.op(NodeStep::end_turn);
+}
+
+Steps& client_frame(Steps& steps, unsigned connection, const Bytes& frame) {
+  return steps.op(NodeStep::frame).u8(connection).frame(frame).op(NodeStep::time).u16(20);
+}
+
+Steps& link(Steps& steps, unsigned connection, unsigned peer) {
+  steps.op(NodeStep::accept).u8(kLinkPort).op(NodeStep::end_turn);
+  return steps.op(NodeStep::hello).u8(connection).u8(peer).op(NodeStep::time).u16(50);
+}
+
+std::string join_and_send() {
+  Steps steps;
+  client(steps, kFirst, "a");
+  client(steps, kSecond, "b");
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+  client_frame(steps, kSecond, frame_of(write_define, Define{0, {"news", "#a#node"}}));
+  for (unsigned service = 0; service <= 5; ++service) {
+    client_frame(steps, kSecond, send_frame({0, static_cast<std::uint8_t>(service), false, 1, 5, as_bytes("hello")}));
+  }
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::leave, GroupRequest{2, "news"}));
+  client_frame(steps, kSecond, frame_of(write_bye));
+  steps.op(NodeStep::close).u8(kFirst);
+  return steps.op(NodeStep::time).u16(1000).bytes();
+}
+
+std::string peer_coordinates_a_view() {
+  Steps steps;
+  client(steps, kFirst, "a");
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+  link(steps, kSecond, 0);
+  steps.op(NodeStep::propose).u8(kSecond).u8(0).u8(3).op(NodeStep::time).u16(5);
+  steps.op(NodeStep::commit).u8(kSecond).op(NodeStep::time).u16(5);
+  steps.op(NodeStep::install).u8(kSecond).op(NodeStep::time).u16(500);
+  client_frame(steps, kFirst, frame_of(write_define, Define{0, {"news"}}));
+  client_frame(steps, kFirst, send_frame({0, 4, false, 1, 5, as_bytes("hello")}));
+  return steps.op(NodeStep::close).u8(kSecond).op(NodeStep::time).u16(2000).bytes();
+}
+
+std::string node_coordinates_a_view() {
+  Steps steps;
+  link(steps, kFirst, 1);
+  const spindled::LinkState state{{"zeta", 22}, 1, {{"node", 7, 1, 100, 0}}};
+  steps.op(NodeStep::frame).u8(kFirst).u8(1).long_text(as_string(spindled::encode_control(state)));
+  steps.op(NodeStep::time).u16(400);
+  steps.op(NodeStep::state).u8(kFirst).u8(1).op(NodeStep::time).u16(5);
+  steps.op(NodeStep::done).u8(kFirst).u8(1).op(NodeStep::time).u16(50);
+  return steps.op(NodeStep::echo).u8(kFirst).op(NodeStep::time).u16(3000).bytes();
+}
+
+std::string garbage_on_all_ports() {
+  Steps steps;
+  for (const unsigned port : {kLinkPort, kClientPort, kAdminPort}) {
+    steps.op(NodeStep::accept).u8(port);
+    steps.op(NodeStep::raw).u8(kFirst + port).long_text("GET / HTTP/1.1\r\n\r\n");
+  }
+  return steps.op(NodeStep::time).u16(10'000).bytes();
+}
+
+/// One empty request of each kind: a field of the request's `oneof` and a length of zero (daemon/admin/admin.proto).
+std::string admin_requests() {
+  Steps steps;
+  client(steps, kFirst, "a");
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+  steps.op(NodeStep::accept).u8(kAdminPort);
+  for (unsigned field = 1; field <= 6; ++field) {
+    const Bytes request{static_cast<std::uint8_t>(field << 3 | 2), 0};
+    steps.op(NodeStep::frame).u8(kSecond).u8(static_cast<unsigned>(spindled::AdminFrame::request));
+    steps.long_text(as_string(request)).op(NodeStep::end_turn);
+  }
+  return steps.op(NodeStep::time).u16(100).bytes();
+}
+
+std::string slow_client() {
+  Steps steps;
+  client(steps, kFirst, "a");
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+  client_frame(steps, kFirst, frame_of(write_define, Define{0, {"news"}}));
+  steps.op(NodeStep::throttle).u8(kFirst).u16(100);
+  const std::string payload(2000, 'x');
+  for (int i = 0; i < 4; ++i) {
+    client_frame(steps, kFirst, send_frame({0, 2, false, 0, 2000, as_bytes(payload)}));
+  }
+  return steps.op(NodeStep::time).u16(500).op(NodeStep::writable).u8(kFirst).op(NodeStep::time).u16(500).bytes();
+}
+
+}  // namespace
+
+void add_client_engine_seeds(Seeds& seeds) {
+  const auto add = [&seeds](std::string name, const Steps& steps) {
+    seeds.push_back({"client_engine", std::move(name), steps.bytes()});
+  };
+  Steps session;
+  welcome(session).op(EngineStep::join).text("news");
+  session.op(EngineStep::frame).frame(frame_of(write_reply, Reply{1, 0}));
+  const View view{"news", {5, "alpha", 17}, ViewCause::join, {"#me#alpha"}, {}, {"#me#alpha"}};
+  session.op(EngineStep::frame).frame(frame_of(write_view, view));
+  session.op(EngineStep::multicast).u8(4).u8(1).text("news");
+  session.op(EngineStep::frame).frame(message_frame({4, 9, "#me#alpha", {"news"}, 5, as_bytes("hello")}));
+  session.op(EngineStep::frame).frame(frame_of(write_transitional, std::string_view("news")));
+  session.op(EngineStep::leave).text("news").op(EngineStep::frame).frame(frame_of(write_reply, Reply{2, 21}));
+  session.op(EngineStep::ping).u16(3);
+  session.op(EngineStep::frame).frame(frame_of(write_ping, ClientFrame::pong, std::uint64_t{3}));
+  add("session", session.op(EngineStep::bye).op(EngineStep::end));
+
+  Steps refused;
+  add("refused", refused.op(EngineStep::frame).frame(frame_of(write_close, Close{12, "the name is taken"})));
+  Steps early;
+  add("message_before_welcome",
+      early.op(EngineStep::frame).frame(message_frame({4, 9, "#me#alpha", {"news"}, 5, as_bytes("hello")})));
+  Steps half;
+  add("ends_in_a_frame", welcome(half).op(EngineStep::raw).long_text(std::string("\x20\0\0\x12half", 8)));
+}
+
+void add_node_seeds(Seeds& seeds) {
+  seeds.push_back({"node", "join_and_send", join_and_send()});
+  seeds.push_back({"node", "peer_coordinates_a_view", peer_coordinates_a_view()});
+  seeds.push_back({"node", "node_coordinates_a_view", node_coordinates_a_view()});
+  seeds.push_back({"node", "garbage_on_all_ports", garbage_on_all_ports()});
+  seeds.push_back({"node", "admin_requests", admin_requests()});
+  seeds.push_back({"node", "slow_client", slow_client()});
+}
+
+void add_config_seeds(Seeds& seeds) {
+  std::string every_key;
+  std::string_view section;
+  for (const spindled::Key& key : spindled::schema()) {
+    const std::string value = spindled::default_text(key);
+    if (value.empty() || value == "\"\"") continue;
+    const bool neighbour = key.section == spindled::kNeighbourSection;
+    if (key.section != section) every_key += neighbour ? "[[neighbour]]\n" : fmt::format("[{}]\n", key.section);
+    if (neighbour && key.section != section) every_key += "address = \"beta.example:4804\"\n";
+    section = key.section;
+    every_key += fmt::format("{} = {}\n", key.name, value);
+  }
+  seeds.push_back({"config", "every_key", every_key});
+  seeds.push_back({"config", "empty", ""});
+  seeds.push_back({"config", "listen", "[listen]\nclients = [\"[::1]:4803\", \"0.0.0.0:0\"]\nlinks = []\n"});
+  seeds.push_back({"config", "two_neighbours",
+                   "[[neighbour]]\naddress = \"192.0.2.1:4804\"\n[[neighbour]]\naddress = \"b:1\"\nweight = 7\n"});
+  seeds.push_back(
+      {"config", "wrong_types", "[daemon]\nname = 7\n[link]\nredial_min_ms = \"soon\"\n[log]\nlevel = 1979-05-27\n"});
+  seeds.push_back({"config", "unknown_keys", "name = \"a\"\n[daemon]\nnom = \"a\"\n[deamon]\n"});
+  seeds.push_back({"config", "syntax_error", "[daemon\nname = \"a\"\n"});
+}
+
+}  // namespace spindle_fuzz
