@@ -1,0 +1,78 @@
+// Administration: answers requests about the state of this daemon, as data, on connections of Port::admin.
+//
+// A newcomer reads this class first. It keeps the connections; AdminReport fills in the answers, admin.proto says what
+// they hold, admin_frames.h how they travel.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/context.h"
+#include "daemon/base/result.h"
+#include "daemon/node/driver.h"
+
+namespace spindled {
+
+class Groups;
+class Links;
+class Order;
+class Overlay;
+class Sessions;
+class ViewAgreement;
+
+/// The layers that can be asked about.
+struct AdminSubjects {
+  const Links& links;
+  const Overlay& overlay;
+  const ViewAgreement& view;
+  const Order& order;
+  const Groups& groups;
+  const Sessions& sessions;
+};
+
+class Admin {
+ public:
+  Admin(Context& context, Driver& driver, const AdminSubjects& subjects);
+  ~Admin();
+  void start(Time now);
+  void stop();
+  bool is_stopped() const;
+
+  // Inputs, for connections of Port::admin.
+  void handle_accepted(Time now, ConnectionId connection, std::string_view peer);
+  bool owns(ConnectionId connection) const;
+  std::span<std::uint8_t> read_space(ConnectionId connection);
+  void handle_read(Time now, ConnectionId connection, std::size_t bytes);
+  void handle_writable(Time now, ConnectionId connection);
+  void handle_closed(Time now, ConnectionId connection);
+  void handle_time(Time now);
+  Time next_deadline() const;
+  /// Writes what the turn brought.
+  void flush(Time now);
+
+ private:
+  struct Connection;
+
+  Connection* find(ConnectionId connection) const;
+  void take_requests(Time now, Connection& connection);
+  void answer(Time now, Connection& connection, ByteView request);
+  /// Writes what can be written, and reads on once all is.
+  void write(Time now, Connection& connection);
+  void set_reading(Connection& connection, bool on);
+  /// Says why, as far as the connection takes it at once, and lets go of it.
+  void close(Connection& connection, const Error& reason);
+
+  Context& context_;
+  Log log_;
+  Driver& driver_;
+  const AdminSubjects subjects_;
+  Time started_at_{};
+  bool stopping_ = false;
+  std::map<ConnectionId, std::unique_ptr<Connection>> connections_;
+  std::vector<ConnectionId> touched_;  // with something to read or write in this turn
+};
+
+}  // namespace spindled

@@ -1,0 +1,336 @@
+#include "daemon/admin/report.h"
+
+#include <algorithm>
+
+#include "daemon/admin/admin.pb.h"
+#include "daemon/admin/admin_frames.h"
+#include "daemon/group/groups.h"
+#include "daemon/link/links.h"
+#include "daemon/order/order.h"
+#include "daemon/overlay/overlay.h"
+#include "daemon/overlay/shortest_paths.h"
+#include "daemon/session/sessions.h"
+#include "daemon/view/view_agreement.h"
+#include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/utf8.h"
+
+namespace spindled {
+
+namespace proto = spindle::admin;
+
+namespace {
+
+/// Counts down the items of a page and the bytes of a reply. A list stops at the first item that finds no room.
+class PageRoom {
+ public:
+  explicit PageRoom(std::size_t limit)
+      : items_(limit == 0 ? kAdminPageDefault : std::min(limit, kAdminPageMax)),
+        bytes_(kAdminReplyBytesMax - kReserve) {}
+
+  bool full() const { return items_ == 0 || bytes_ == 0; }
+  void take_item(std::size_t bytes) {
+    --items_;
+    take(bytes);
+  }
+  /// False, and nothing more fits from here on, where the reply has no room for `bytes`.
+  bool take(std::size_t bytes) {
+    const std::size_t needed = bytes + kItemOverhead;
+    if (needed > bytes_) {
+      bytes_ = 0;
+      return false;
+    }
+    bytes_ -= needed;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kItemOverhead = 6;  // tag and length
+  // Kept free for what an item holds beside its list of members: counts, its daemons, names.
+  static constexpr std::size_t kReserve = 512u << 10;
+  static_assert(kReserve > 2 * kMembersMax * (spindle::protocol::kDaemonNameBytesMax + kItemOverhead));
+
+  std::size_t items_;
+  std::size_t bytes_;
+};
+
+std::string hexadecimal(std::uint64_t number) { return fmt::format("{:016x}", number); }
+
+std::uint32_t microseconds(Duration duration) { return static_cast<std::uint32_t>(duration.count() / 1000); }
+
+std::uint32_t count32(std::size_t count) { return static_cast<std::uint32_t>(count); }
+
+double seconds_since(Time then, Time now) { return to_seconds(now - then); }
+
+std::string_view to_string(Session::State state) {
+  switch (state) {
+    case Session::State::handshake:
+      return "handshake";
+    case Session::State::open:
+      return "open";
+    case Session::State::closing:
+      return "closing";
+  }
+  return "unknown";
+}
+
+void fill(const View& view, proto::View& out) {
+  out.set_number(view.id.number);
+  out.set_coordinator(view.id.coordinator);
+  out.set_sequencer(view.members[view.sequencer].name);
+  for (const DaemonId& member : view.members) out.add_members(member.name);
+}
+
+/// Answers one request.
+class Answer {
+ public:
+  Answer(const Context& context, const AdminSubjects& subjects, Time started_at, Time now)
+      : context_(context), subjects_(subjects), started_at_(started_at), now_(now), view_(subjects.view.installed()) {}
+
+  void status(proto::StatusReply& out) const;
+  void links(proto::LinksReply& out) const;
+  void routes(proto::RoutesReply& out) const;
+  void groups(const proto::GroupsRequest& request, proto::GroupsReply& out) const;
+  void sessions(const proto::SessionsRequest& request, proto::SessionsReply& out) const;
+  void counters(proto::CountersReply& out) const;
+
+ private:
+  void link(LinkId id, const LinkState& own, proto::Link& out) const;
+  void group(const Group& group, bool members, PageRoom& room, proto::Group& out) const;
+  void session(const Session& session, proto::Session& out) const;
+  std::string private_name(const GroupMember& member) const;
+
+  const Context& context_;
+  const AdminSubjects& subjects_;
+  const Time started_at_;
+  const Time now_;
+  const View& view_;
+};
+
+void Answer::status(proto::StatusReply& out) const {
+  out.set_name(context_.config.name);
+  out.set_incarnation(hexadecimal(context_.config.incarnation));
+  out.set_cluster(printable(context_.config.cluster));
+  out.set_version(SPINDLE_VERSION);
+  out.set_uptime_seconds(seconds_since(started_at_, now_));
+
+  fill(view_, *out.mutable_view());
+  out.set_phase(std::string(spindled::to_string(subjects_.view.phase())));
+  out.set_coordinator_phase(std::string(spindled::to_string(subjects_.view.coordinator_phase())));
+  out.set_settled(!subjects_.view.is_frozen() && subjects_.groups.is_ready());
+
+  const LinkStateDatabase& database = subjects_.overlay.database();
+  out.set_links(count32(subjects_.links.established().size()));
+  out.set_unconnected_neighbours(count32(subjects_.links.unconnected().size()));
+  out.set_known_daemons(count32(database.entries().size() + 1));
+  out.set_reachable_daemons(count32(subjects_.overlay.reachable().members.size()));
+  out.set_groups(count32(subjects_.groups.table().size()));
+  out.set_sessions(count32(subjects_.sessions.size()));
+
+  const Order& order = subjects_.order;
+  out.set_order_position(order.log().processed());
+  out.set_order_end(order.log().end());
+  out.set_unstable_bytes(order.unstable_bytes());
+  out.set_retained_bytes(order.retained_bytes());
+  out.set_buffer_bytes(context_.slabs.bytes_in_use());
+  order.congested().for_each([&](MemberIndex member) { out.add_congested(view_.members[member].name); });
+}
+
+void Answer::links(proto::LinksReply& out) const {
+  const LinkState own = subjects_.overlay.database().own().current();
+  for (const LinkId id : subjects_.links.established()) link(id, own, *out.add_links());
+  for (const NeighbourInfo& neighbour : subjects_.links.unconnected()) {
+    proto::Neighbour& added = *out.add_unconnected();
+    added.set_address(printable(neighbour.address));
+    added.set_last_error(printable(neighbour.last_error));
+    const bool waits = neighbour.next_dial > now_ && neighbour.next_dial != kNever;
+    added.set_retry_seconds(waits ? seconds_since(now_, neighbour.next_dial) : 0);
+  }
+}
+
+void Answer::link(LinkId id, const LinkState& own, proto::Link& out) const {
+  const LinkInfo info = subjects_.links.info(id);
+  const auto advertised = std::find_if(own.links.begin(), own.links.end(),
+                                       [&](const AdvertisedLink& link) { return link.neighbour == info.peer.name; });
+  out.set_peer(info.peer.name);
+  out.set_peer_incarnation(hexadecimal(info.peer.incarnation));
+  out.set_address(printable(info.address));
+  out.set_dialled(info.dialled);
+  out.set_weight(advertised == own.links.end() ? 0 : advertised->weight);
+  out.set_configured_weight(info.configured_weight);
+  out.set_round_trip_us(microseconds(info.round_trip));
+  out.set_up_seconds(seconds_since(info.up_since, now_));
+  out.set_queued_bytes(info.queued_bytes);
+  out.set_queued_packets(count32(info.queued_packets));
+  out.set_bytes_in(info.bytes_in);
+  out.set_bytes_out(info.bytes_out);
+  out.set_frames_in(info.frames_in);
+  out.set_frames_out(info.frames_out);
+}
+
+void Answer::routes(proto::RoutesReply& out) const {
+  fill(view_, *out.mutable_view());
+  MemberSet usable;
+  for (const ForwardingTable::Hop& hop : subjects_.overlay.routes().hops()) usable |= hop.mask;
+  const ShortestPaths paths(Adjacency(view_.size(), view_.edges), view_.self);
+  for (std::size_t i = 0; i < view_.size(); ++i) {
+    const auto member = static_cast<MemberIndex>(i);
+    proto::Route& route = *out.add_routes();
+    route.set_member(view_.members[member].name);
+    route.set_sequencer(member == view_.sequencer);
+    route.set_usable(member == view_.self || usable.contains(member));
+    if (member == view_.self || !paths.reaches(member)) continue;
+    route.set_next_hop(view_.members[paths.next_hop(member)].name);
+    route.set_distance(paths.distance(member));
+    route.set_round_trip_us(paths.round_trip_us(member));
+    std::uint32_t hops = 0;
+    for (MemberIndex at = member; at != view_.self; at = paths.predecessor(at)) ++hops;
+    route.set_hops(hops);
+  }
+}
+
+void Answer::groups(const proto::GroupsRequest& request, proto::GroupsReply& out) const {
+  const GroupTable& table = subjects_.groups.table();
+  PageRoom room(request.limit());
+  out.set_total(count32(table.size()));
+  if (!request.name().empty()) {
+    if (const Group* found = table.find(request.name())) group(*found, request.members(), room, *out.add_groups());
+    return;
+  }
+  table.for_each([&](const Group& found) {
+    if (found.name <= request.after() || out.truncated()) return;
+    if (room.full()) {
+      out.set_truncated(true);
+      return;
+    }
+    group(found, request.members(), room, *out.add_groups());
+    out.set_last(found.name);
+  });
+}
+
+void Answer::group(const Group& group, bool members, PageRoom& room, proto::Group& out) const {
+  out.set_name(printable(group.name));
+  out.set_member_count(count32(group.members.size()));
+  out.set_local_count(count32(group.local.size()));
+  group.subscribers.for_each([&](MemberIndex daemon) { out.add_daemons(view_.members[daemon].name); });
+  room.take_item(out.ByteSizeLong());
+  if (!members) return;
+  for (const GroupMember& member : group.members) {
+    std::string name = private_name(member);
+    if (!room.take(name.size())) {
+      out.set_members_truncated(true);
+      return;
+    }
+    out.add_members(std::move(name));
+  }
+}
+
+std::string Answer::private_name(const GroupMember& member) const {
+  return spindle::protocol::make_private_name(member.client, view_.members[member.daemon].name);
+}
+
+void Answer::sessions(const proto::SessionsRequest& request, proto::SessionsReply& out) const {
+  PageRoom room(request.limit());
+  out.set_total(count32(subjects_.sessions.size()));
+  subjects_.sessions.for_each([&](const Session& found) {
+    if (found.id() <= request.after() || out.truncated()) return;
+    if (room.full()) {
+      out.set_truncated(true);
+      return;
+    }
+    proto::Session& added = *out.add_sessions();
+    session(found, added);
+    room.take_item(added.ByteSizeLong());
+  });
+}
+
+void Answer::session(const Session& session, proto::Session& out) const {
+  out.set_id(session.id());
+  out.set_name(session.name());
+  out.set_peer(printable(session.peer()));
+  out.set_state(std::string(to_string(session.state())));
+  out.set_open_seconds(seconds_since(session.opened_at(), now_));
+  out.set_bytes_in(session.bytes_in);
+  out.set_bytes_out(session.bytes_out);
+  out.set_messages_in(session.messages_in);
+  out.set_messages_out(session.messages_out);
+  out.set_queued_bytes(session.queue().bytes());
+  out.set_waiting(session.is_waiting());
+  out.set_slow(session.over_soft_limit);
+  out.set_groups(count32(subjects_.groups.table().groups_of(view_.self, session.id()).size()));
+}
+
+void Answer::counters(proto::CountersReply& out) const {
+  for (std::size_t i = 0; i < kCounterCount; ++i) {
+    const auto counter = static_cast<Counter>(i);
+    proto::Counter& added = *out.add_counters();
+    added.set_name(std::string(spindled::to_string(counter)));
+    added.set_text(std::string(describe(counter)));
+    added.set_value(context_.counters.value(counter));
+  }
+  for (std::uint16_t code = 0; code < Counters::kCloseCodes; ++code) {
+    const std::uint64_t value = context_.counters.closes(code);
+    if (value == 0) continue;
+    proto::CloseCount& added = *out.add_closes();
+    added.set_code(code);
+    added.set_name(std::string(spindle::to_string(static_cast<Errc>(code))));
+    added.set_text(std::string(spindle::describe(static_cast<Errc>(code))));
+    added.set_value(value);
+  }
+}
+
+}  // namespace
+
+Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) const {
+  proto::Request request;
+  if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return fail(Errc::malformed_frame, "the request could not be parsed");
+  }
+  proto::Reply reply;
+  const Answer answer(context_, subjects_, started_at_, now);
+  switch (request.kind_case()) {
+    case proto::Request::kStatus:
+      answer.status(*reply.mutable_status());
+      break;
+    case proto::Request::kLinks:
+      answer.links(*reply.mutable_links());
+      break;
+    case proto::Request::kRoutes:
+      answer.routes(*reply.mutable_routes());
+      break;
+    case proto::Request::kGroups:
+      answer.groups(request.groups(), *reply.mutable_groups());
+      break;
+    case proto::Request::kSessions:
+      answer.sessions(request.sessions(), *reply.mutable_sessions());
+      break;
+    case proto::Request::kCounters:
+      answer.counters(*reply.mutable_counters());
+      break;
+    case proto::Request::KIND_NOT_SET:
+      return fail(Errc::unknown_request, "this daemon does not know the request: it may be older than who asks");
+  }
+  std::vector<std::uint8_t> encoded(reply.ByteSizeLong());
+  reply.SerializeWithCachedSizesToArray(encoded.data());
+  return encoded;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t size = spindle::protocol::utf8_character_size(text);
+    const bool control = static_cast<unsigned char>(text[0]) < 0x20 || text[0] == 0x7f;
+    // C1 control characters, which terminals obey, are two bytes long.
+    const bool control_c1 = size == 2 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) < 0xa0;
+    if (size == 0 || control || control_c1 || text[0] == '\\') {
+      const std::size_t bytes = std::max<std::size_t>(size, 1);
+      for (std::size_t i = 0; i < bytes; ++i) result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
+      text.remove_prefix(bytes);
+    } else {
+      result.append(text.substr(0, size));
+      text.remove_prefix(size);
+    }
+  }
+  return result;
+}
+
+}  // namespace spindled

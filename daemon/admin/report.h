@@ -1,0 +1,28 @@
+// Answers administration requests from the state of the layers, which it only reads.
+#pragma once
+
+#include <vector>
+
+#include "daemon/admin/admin.h"
+#include "daemon/base/result.h"
+
+namespace spindled {
+
+class AdminReport {
+ public:
+  AdminReport(const Context& context, const AdminSubjects& subjects, Time started_at)
+      : context_(context), subjects_(subjects), started_at_(started_at) {}
+
+  /// `request` is a spindle.admin.Request, the answer a spindle.admin.Reply of at most kAdminReplyBytesMax.
+  Result<std::vector<std::uint8_t>> answer(Time now, ByteView request) const;
+
+ private:
+  const Context& context_;
+  const AdminSubjects& subjects_;
+  Time started_at_;
+};
+
+/// `text` with everything but printable UTF-8 as "\x5c".
+std::string printable(std::string_view text);
+
+}  // namespace spindled

@@ -1,0 +1,135 @@
+// spmonitor: shows what a daemon is doing.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <thread>
+
+#include "libclient/protocol/defaults.h"
+#include "tools/spmonitor/inquiry.h"
+#include "tools/spmonitor/render.h"
+
+namespace spmonitor {
+namespace {
+
+enum ExitCode { kExitDone = 0, kExitNoAnswer = 1, kExitBadCommandLine = 2, kExitNotFound = 3 };
+
+constexpr const char* kFooter =
+    "Exit codes:\n"
+    "  0  done\n"
+    "  1  no daemon answers at the socket, or not in time; standard error says why\n"
+    "  2  the command line is not valid\n"
+    "  3  there is no such group\n\n"
+    "With --json, numbers of 64 bits are strings, as Protocol Buffers have it.";
+
+struct CommandLine {
+  Inquiry inquiry;
+  bool json = false;
+  bool all = false;
+  double watch_seconds = 0;
+  double interval_seconds = 0;
+  double timeout_seconds = 5;
+  std::string group;
+};
+
+void add_subcommands(CLI::App& app, CommandLine& line) {
+  using spindle::admin::Request;
+  Request& request = line.inquiry.request;
+  const auto add = [&](const char* name, const char* text, auto choose) {
+    CLI::App* command = app.add_subcommand(name, text);
+    command->callback(choose);
+    return command;
+  };
+  add("status", "The daemon, its view and its phase", [&] { request.mutable_status(); });
+  CLI::App* links =
+      add("links", "Links to other daemons, and neighbours without one", [&] { request.mutable_links(); });
+  links->add_option("--interval", line.interval_seconds, "Show rates, measured over this time")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.01, 3600.0));
+  add("routes", "Where frames for each member of the view go", [&] { request.mutable_routes(); });
+  CLI::App* groups = add("groups", "Groups and how many members they have; of one group, its members", [&] {
+    request.mutable_groups()->set_name(line.group);
+    request.mutable_groups()->set_members(line.all || !line.group.empty());
+  });
+  groups->add_option("name", line.group, "Only this group")->type_name("GROUP");
+  groups->add_flag("--members", line.all, "List the members of every group");
+  CLI::App* sessions = add("sessions", "Clients of this daemon", [&] { request.mutable_sessions(); });
+  for (CLI::App* list : {groups, sessions}) {
+    list->add_option("--limit", line.inquiry.limit, "Show no more than this many")
+        ->default_val(10'000)
+        ->check(CLI::Range(1, 10'000'000));
+  }
+  CLI::App* counters = add("counters", "Everything that the daemon counts", [&] { request.mutable_counters(); });
+  counters->add_flag("--all", line.all, "Also counters that are zero");
+}
+
+/// Nothing where the program has to go on; else its exit code.
+std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) {
+  CLI::App app("Shows what a Spindle daemon is doing.", "spmonitor");
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  app.fallthrough();
+  line.inquiry.socket_path = spindle::protocol::kDefaultAdminSocketPath;
+  app.add_option("--socket", line.inquiry.socket_path, "The daemon's administration socket")
+      ->type_name("PATH")
+      ->capture_default_str();
+  app.add_flag("--json", line.json, "Print JSON: indented, or with --watch one line each time");
+  app.add_option("--watch", line.watch_seconds, "Repeat every so many seconds until interrupted")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.1, 86'400.0));
+  app.add_option("--timeout", line.timeout_seconds, "How long to wait for the daemon")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  add_subcommands(app, line);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help comes as an "error", too, of code 0.
+    return app.exit(error) == 0 ? kExitDone : kExitBadCommandLine;
+  }
+  line.inquiry.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(line.timeout_seconds * 1000));
+  if (line.interval_seconds > 0) line.inquiry.interval = std::chrono::duration<double>(line.interval_seconds);
+  return std::nullopt;
+}
+
+/// False when nobody reads any more.
+bool print(const std::string& text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+}
+
+int look(const CommandLine& line) {
+  const Result<spindle::admin::Reply> reply = inquire(line.inquiry);
+  if (!reply) {
+    fmt::print(stderr, "spmonitor: {}\n", reply.error());
+    return kExitNoAnswer;
+  }
+  if (!line.group.empty() && reply->groups().groups_size() == 0) {
+    fmt::print(stderr, "spmonitor: there is no group \"{}\"\n", line.group);
+    return kExitNotFound;
+  }
+  const bool watching = line.watch_seconds > 0;
+  std::string text = line.json ? render_json(*reply, watching) : render(*reply, line.all);
+  if (watching && !line.json) text = (::isatty(STDOUT_FILENO) != 0 ? "\x1b[H\x1b[2J" + text : text + '\n');
+  if (!print(text)) std::exit(kExitDone);
+  return kExitDone;
+}
+
+}  // namespace
+}  // namespace spmonitor
+
+int main(int argc, char** argv) {
+  using namespace spmonitor;
+  std::signal(SIGPIPE, SIG_IGN);
+  CommandLine line;
+  if (const std::optional<int> code = parse_command_line(argc, argv, line)) return *code;
+  int code = look(line);
+  // A daemon that restarts while it is watched is found again.
+  while (line.watch_seconds > 0) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(line.watch_seconds));
+    code = look(line);
+  }
+  return code;
+}

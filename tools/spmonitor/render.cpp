@@ -1,0 +1,203 @@
+#include "tools/spmonitor/render.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/util/json_util.h>
+
+#include "tools/spmonitor/table.h"
+
+namespace spmonitor {
+
+namespace proto = spindle::admin;
+
+namespace {
+
+constexpr Table::Align kRight = Table::Align::right;
+
+std::string number(std::uint64_t value) { return fmt::format("{}", value); }
+std::string yes(bool value) { return value ? "yes" : "no"; }
+std::string show_view(const proto::View& view) { return fmt::format("{}@{}", view.number(), view.coordinator()); }
+std::string bytes(std::uint64_t value) { return show_bytes(static_cast<double>(value)); }
+
+template <typename Names>
+std::string list(const Names& names) {
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+std::string render(const proto::StatusReply& status) {
+  std::string text;
+  const auto line = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("{:<12}{}\n", name, value);
+  };
+  line("daemon", fmt::format("{} of cluster {}, version {}", status.name(), status.cluster(), status.version()));
+  line("up", fmt::format("{}, incarnation {}", show_seconds(status.uptime_seconds()), status.incarnation()));
+  line("view", fmt::format("{}, {} {}: {}", show_view(status.view()), status.view().members_size(),
+                           status.view().members_size() == 1 ? "member" : "members", list(status.view().members())));
+  line("sequencer", status.view().sequencer());
+  std::string phase = status.settled() ? "settled" : "changing: " + status.phase();
+  if (status.coordinator_phase() != "idle") phase += fmt::format(", leads the change: {}", status.coordinator_phase());
+  line("phase", phase);
+  line("links",
+       fmt::format("{} up, {} configured neighbours without one", status.links(), status.unconnected_neighbours()));
+  line("daemons", fmt::format("{} reachable of {} known", status.reachable_daemons(), status.known_daemons()));
+  line("groups", number(status.groups()));
+  line("sessions", number(status.sessions()));
+  line("order", fmt::format("{} of {}", status.order_position(), status.order_end()));
+  line("unstable", fmt::format("{} of its own, {} retained of all, {} of buffers", bytes(status.unstable_bytes()),
+                               bytes(status.retained_bytes()), bytes(status.buffer_bytes())));
+  if (status.congested_size() != 0) line("congested", list(status.congested()) + ": clients there read too slowly");
+  return text;
+}
+
+std::string render(const proto::LinksReply& links) {
+  bool rates = false;
+  for (const proto::Link& link : links.links()) {
+    rates = rates || link.bytes_in_per_second() + link.bytes_out_per_second() > 0;
+  }
+  const std::string per = rates ? "/s" : "";
+  Table table({{"peer"},
+               {"address"},
+               {"dialled by"},
+               {"weight", kRight},
+               {"round trip", kRight},
+               {"up", kRight},
+               {"queued", kRight},
+               {"packets", kRight},
+               {"in" + per, kRight},
+               {"out" + per, kRight},
+               {"frames in" + per, kRight},
+               {"frames out" + per, kRight}});
+  for (const proto::Link& link : links.links()) {
+    std::vector<std::string> row{link.peer(),
+                                 link.address(),
+                                 link.dialled() ? "us" : "them",
+                                 number(link.weight()),
+                                 show_round_trip(link.round_trip_us()),
+                                 show_seconds(link.up_seconds()),
+                                 bytes(link.queued_bytes()),
+                                 number(link.queued_packets())};
+    if (rates) {
+      for (const double rate : {link.bytes_in_per_second(), link.bytes_out_per_second()})
+        row.push_back(show_bytes(rate));
+      for (const double rate : {link.frames_in_per_second(), link.frames_out_per_second()}) {
+        row.push_back(fmt::format("{:.0f}", rate));
+      }
+    } else {
+      for (const std::uint64_t sum : {link.bytes_in(), link.bytes_out()}) row.push_back(bytes(sum));
+      for (const std::uint64_t sum : {link.frames_in(), link.frames_out()}) row.push_back(number(sum));
+    }
+    table.add(std::move(row));
+  }
+  std::string text = table.empty() ? "no link is up\n" : table.text();
+  for (const proto::Neighbour& neighbour : links.unconnected()) {
+    text += fmt::format("no link to {}: {}; ", neighbour.address(),
+                        neighbour.last_error().empty() ? "no attempt has failed yet" : neighbour.last_error());
+    text += neighbour.retry_seconds() > 0 ? fmt::format("next attempt in {}\n", show_seconds(neighbour.retry_seconds()))
+                                          : "an attempt is going on\n";
+  }
+  return text;
+}
+
+std::string render(const proto::RoutesReply& routes) {
+  Table table({{"member"}, {"next hop"}, {"hops", kRight}, {"distance", kRight}, {"round trip", kRight}, {""}});
+  for (const proto::Route& route : routes.routes()) {
+    std::string remark = route.sequencer() ? "sequencer" : "";
+    if (!route.usable()) remark += remark.empty() ? "link gone" : ", link gone";
+    if (route.next_hop().empty()) {
+      table.add({route.member(), "(this daemon)", "0", "0", "-", remark});
+    } else {
+      table.add({route.member(), route.next_hop(), number(route.hops()), number(route.distance()),
+                 show_round_trip(route.round_trip_us()), remark});
+    }
+  }
+  return fmt::format("view {}\n{}", show_view(routes.view()), table.text());
+}
+
+std::string render(const proto::GroupsReply& groups) {
+  Table table({{"group"}, {"members", kRight}, {"here", kRight}, {"daemons"}});
+  for (const proto::Group& group : groups.groups()) {
+    table.add({group.name(), number(group.member_count()), number(group.local_count()), list(group.daemons())});
+  }
+  std::string text = table.empty() ? "no groups\n" : table.text();
+  for (const proto::Group& group : groups.groups()) {
+    if (group.members_size() == 0) continue;
+    text += fmt::format("members of {}:\n", group.name());
+    for (const std::string& member : group.members()) text += fmt::format("  {}\n", member);
+    if (group.members_truncated()) text += "  and more\n";
+  }
+  if (groups.truncated()) text += fmt::format("the first {} of {}\n", groups.groups_size(), groups.total());
+  return text;
+}
+
+std::string render(const proto::SessionsReply& sessions) {
+  Table table({{"client"},
+               {"peer"},
+               {"state"},
+               {"open", kRight},
+               {"groups", kRight},
+               {"messages in", kRight},
+               {"out", kRight},
+               {"bytes in", kRight},
+               {"out", kRight},
+               {"queued", kRight},
+               {"waiting"},
+               {"slow"}});
+  for (const proto::Session& session : sessions.sessions()) {
+    table.add({session.name().empty() ? "-" : session.name(), session.peer(), session.state(),
+               show_seconds(session.open_seconds()), number(session.groups()), number(session.messages_in()),
+               number(session.messages_out()), bytes(session.bytes_in()), bytes(session.bytes_out()),
+               bytes(session.queued_bytes()), yes(session.waiting()), yes(session.slow())});
+  }
+  std::string text = table.empty() ? "no clients\n" : table.text();
+  if (sessions.truncated()) text += fmt::format("the first {} of {}\n", sessions.sessions_size(), sessions.total());
+  return text;
+}
+
+std::string render(const proto::CountersReply& counters, bool all) {
+  Table table({{"counter"}, {"value", kRight}, {"what is counted"}});
+  for (const proto::Counter& counter : counters.counters()) {
+    if (all || counter.value() != 0) table.add({counter.name(), number(counter.value()), counter.text()});
+  }
+  for (const proto::CloseCount& close : counters.closes()) {
+    table.add({"closed: " + close.name(), number(close.value()), close.text()});
+  }
+  return table.empty() ? "every counter is zero\n" : table.text();
+}
+
+}  // namespace
+
+std::string render(const proto::Reply& reply, bool all) {
+  switch (reply.kind_case()) {
+    case proto::Reply::kStatus:
+      return render(reply.status());
+    case proto::Reply::kLinks:
+      return render(reply.links());
+    case proto::Reply::kRoutes:
+      return render(reply.routes());
+    case proto::Reply::kGroups:
+      return render(reply.groups());
+    case proto::Reply::kSessions:
+      return render(reply.sessions());
+    case proto::Reply::kCounters:
+      return render(reply.counters(), all);
+    case proto::Reply::KIND_NOT_SET:
+      break;
+  }
+  return {};
+}
+
+std::string render_json(const proto::Reply& reply, bool one_line) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = !one_line;
+  options.always_print_primitive_fields = true;
+  options.preserve_proto_field_names = true;
+  const google::protobuf::Reflection* reflection = reply.GetReflection();
+  const google::protobuf::FieldDescriptor* kind =
+      reflection->GetOneofFieldDescriptor(reply, reply.GetDescriptor()->oneof_decl(0));
+  std::string text;
+  const auto status = google::protobuf::util::MessageToJsonString(reflection->GetMessage(reply, kind), &text, options);
+  if (!status.ok()) return {};
+  if (text.empty() || text.back() != '\n') text += '\n';
+  return text;
+}
+
+}  // namespace spmonitor

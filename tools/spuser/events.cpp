@@ -1,0 +1,126 @@
+#include "tools/spuser/events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "libclient/protocol/utf8.h"
+
+namespace spuser {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> kServices = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
+
+template <typename Names>
+std::string json_list(const Names& names) {
+  std::string list = "[";
+  for (const std::string_view name : names) {
+    if (list.size() > 1) list += ',';
+    list += json_string(name);
+  }
+  return list + "]";
+}
+
+}  // namespace
+
+std::string_view to_string(spindle::Service service) {
+  const auto number = static_cast<std::size_t>(service);
+  return number < kServices.size() ? kServices[number] : "unknown";
+}
+
+std::optional<spindle::Service> parse_service(std::string_view name) {
+  for (std::size_t i = 0; i < kServices.size(); ++i) {
+    if (kServices[i] == name) return static_cast<spindle::Service>(i);
+  }
+  return std::nullopt;
+}
+
+std::string_view to_string(spindle::ViewCause cause) {
+  switch (cause) {
+    case spindle::ViewCause::join:
+      return "join";
+    case spindle::ViewCause::leave:
+      return "leave";
+    case spindle::ViewCause::disconnect:
+      return "disconnect";
+    case spindle::ViewCause::network:
+      return "network";
+  }
+  return "unknown";
+}
+
+std::string text_line(const spindle::GroupView& view) {
+  return fmt::format("* {}: view {}@{}.{}, {} of {}; members now: {}\n", view.group, view.id.view_number,
+                     view.id.coordinator, view.id.position, to_string(view.cause), fmt::join(view.changed, " "),
+                     view.members.empty() ? "none" : fmt::format("{}", fmt::join(view.members, " ")));
+}
+
+std::string text_line(const spindle::Transitional& signal) {
+  return fmt::format("* {}: members may be missing from here to the next view\n", signal.group);
+}
+
+std::string json_line(const spindle::Message& message) {
+  const bool text = spindle::protocol::is_utf8(message.text());
+  return fmt::format(R"({{"event":"message","sender":{},"groups":{},"service":"{}","type":{},"{}":{}}})"
+                     "\n",
+                     json_string(message.sender()), json_list(message.groups()), to_string(message.service()),
+                     message.type(), text ? "text" : "base64",
+                     text ? json_string(message.text()) : '"' + base64(message.text()) + '"');
+}
+
+std::string json_line(const spindle::GroupView& view) {
+  return fmt::format(
+      R"({{"event":"view","group":{},"view_number":{},"coordinator":{},"position":{},"cause":"{}","members":{},)"
+      R"("changed":{},"vs_set":{}}})"
+      "\n",
+      json_string(view.group), view.id.view_number, json_string(view.id.coordinator), view.id.position,
+      to_string(view.cause), json_list(view.members), json_list(view.changed), json_list(view.vs_set));
+}
+
+std::string json_line(const spindle::Transitional& signal) {
+  return fmt::format("{{\"event\":\"transitional\",\"group\":{}}}\n", json_string(signal.group));
+}
+
+std::string json_string(std::string_view text) {
+  std::string result = "\"";
+  while (!text.empty()) {
+    const char byte = text[0];
+    const std::size_t size = spindle::protocol::utf8_character_size(text);
+    if (size == 0) {
+      result += "\xef\xbf\xbd";
+    } else if (byte == '"' || byte == '\\') {
+      result += {'\\', byte};
+    } else if (byte == '\n') {
+      result += "\\n";
+    } else if (byte == '\t') {
+      result += "\\t";
+    } else if (static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f) {
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(byte));
+    } else {
+      result += text.substr(0, size);
+    }
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return result + '"';
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string result;
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::string_view group = bytes.substr(at, 3);
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      bits = bits << 8 | (i < group.size() ? static_cast<std::uint8_t>(group[i]) : 0u);
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+      result += i <= group.size() ? kDigits[bits >> (18 - 6 * i) & 0x3f] : '=';
+    }
+  }
+  return result;
+}
+
+}  // namespace spuser

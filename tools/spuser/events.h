@@ -1,0 +1,28 @@
+// Events as lines of text or JSON, and what options and events have for names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spindle/message.h"
+
+namespace spuser {
+
+std::string_view to_string(spindle::Service service);
+std::optional<spindle::Service> parse_service(std::string_view name);
+std::string_view to_string(spindle::ViewCause cause);
+
+// One line each, ended.
+std::string text_line(const spindle::GroupView& view);
+std::string text_line(const spindle::Transitional& signal);
+std::string json_line(const spindle::Message& message);
+std::string json_line(const spindle::GroupView& view);
+std::string json_line(const spindle::Transitional& signal);
+
+/// `text` as a JSON string, quotes included; bytes that are no UTF-8 become U+FFFD.
+std::string json_string(std::string_view text);
+std::string base64(std::string_view bytes);
+
+}  // namespace spuser

@@ -1,0 +1,159 @@
+#include "tools/spuser/interactive.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "tools/spuser/conversation.h"
+#include "tools/spuser/events.h"
+#include "tools/spuser/exit.h"
+#include "tools/spuser/input.h"
+
+namespace spuser {
+
+namespace {
+
+constexpr std::string_view kHelp =
+    "join GROUP             become a member\n"
+    "leave GROUP            be one no longer\n"
+    "send GROUP TEXT        multicast a message; several groups with commas, a client as #client#daemon\n"
+    "service [NAME]         show or choose: unreliable, reliable, fifo, causal, agreed, safe\n"
+    "views on|off           whether changes of membership are shown\n"
+    "help, quit\n";
+
+std::string_view trim(std::string_view text) {
+  const std::size_t start = text.find_first_not_of(" \t\r");
+  if (start == std::string_view::npos) return {};
+  return text.substr(start, text.find_last_not_of(" \t\r") - start + 1);
+}
+
+/// The first word of `text`, which loses it.
+std::string_view take_word(std::string_view& text) {
+  text = trim(text);
+  const std::string_view word = text.substr(0, text.find_first_of(" \t"));
+  text = trim(text.substr(word.size()));
+  return word;
+}
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> names;
+  for (;;) {
+    const std::size_t comma = list.find(',');
+    names.push_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) return names;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+class Prompt {
+ public:
+  Prompt(Conversation& conversation, Output& output)
+      : conversation_(conversation), output_(output), at_terminal_(::isatty(STDIN_FILENO) != 0) {
+    conversation_.go_on_after_refusals();
+    conversation_.set_handler(
+        [this](spindle::Event&& event) { std::visit([this](const auto& value) { show(value); }, event); });
+  }
+
+  void run() {
+    say("connected as {}; \"help\" says what can be done here", conversation_.connection().private_name());
+    prompt();
+    Input input({}, [this](int descriptor) { conversation_.wait_readable(descriptor); });
+    std::string_view line;
+    while (input.next_line(line)) {
+      prompted_ = false;  // the line has ended what the prompt began
+      if (!obey(line)) break;
+      conversation_.handle_events();
+      prompt();
+    }
+    conversation_.finish();
+  }
+
+ private:
+  /// False to quit.
+  bool obey(std::string_view line) {
+    const std::string_view command = take_word(line);
+    if (command.empty()) return true;
+    if (command == "quit" || command == "exit") return false;
+    if (command == "help") {
+      output_.add(kHelp);
+    } else if (command == "join" || command == "leave") {
+      change_membership(command == "join", line);
+    } else if (command == "send") {
+      const std::string_view groups = take_word(line);
+      report(conversation_.connection().multicast(service_, split(groups), line));
+    } else if (command == "service") {
+      choose_service(line);
+    } else if (command == "views" && (line == "on" || line == "off")) {
+      views_ = line == "on";
+    } else {
+      say("\"{}\" is not understood; see \"help\"", command);
+    }
+    return true;
+  }
+
+  void change_membership(bool join, std::string_view group) {
+    report(join ? conversation_.connection().join(group) : conversation_.connection().leave(group));
+  }
+
+  void choose_service(std::string_view name) {
+    const std::optional<spindle::Service> service = parse_service(name);
+    if (service) service_ = *service;
+    if (!service && !name.empty()) say("there is no service \"{}\"", name);
+    say("messages are sent {}", to_string(service_));
+  }
+
+  void report(std::error_code error) {
+    if (error == spindle::Errc::not_connected) conversation_.check(error);
+    if (error) say("{}", error.message());
+  }
+
+  void show(const spindle::Message& message) {
+    say("[{}] {}: {}", fmt::join(message.groups(), ","), message.sender(), message.text());
+  }
+  void show(const spindle::GroupView& view) {
+    if (views_) show_line(text_line(view));
+  }
+  void show(const spindle::Transitional& signal) {
+    if (views_) show_line(text_line(signal));
+  }
+  void show(const spindle::RequestFailed& failed) {
+    const bool join = failed.request == spindle::RequestFailed::Request::join;
+    say("the daemon refused to {} {}: {}", join ? "join" : "leave", failed.group, failed.error.message());
+  }
+  void show(const spindle::Disconnected&) {}
+
+  template <typename... Args>
+  void say(fmt::format_string<Args...> format, Args&&... args) {
+    show_line(fmt::format(format, std::forward<Args>(args)...) + '\n');
+  }
+
+  /// Prints a line in front of the prompt, and the prompt again.
+  void show_line(const std::string& line) {
+    const bool again = prompted_;
+    if (again) output_.add("\r");
+    prompted_ = false;
+    output_.add(line);
+    if (again) prompt();
+  }
+
+  void prompt() {
+    if (!at_terminal_ || prompted_) return;
+    output_.add("> ");
+    prompted_ = true;
+  }
+
+  Conversation& conversation_;
+  Output& output_;
+  const bool at_terminal_;
+  bool prompted_ = false;
+  bool views_ = true;
+  spindle::Service service_ = spindle::Service::agreed;
+};
+
+}  // namespace
+
+void interact(Signals& signals, Output& output, const ConnectionOptions& connection) {
+  Conversation conversation(signals, output, {.address = connection.address, .name = connection.name});
+  Prompt(conversation, output).run();
+}
+
+}  // namespace spuser

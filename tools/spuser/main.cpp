@@ -1,0 +1,148 @@
+// spuser: talks to groups from a shell.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "tools/spuser/events.h"
+#include "tools/spuser/exit.h"
+#include "tools/spuser/interactive.h"
+#include "tools/spuser/publish.h"
+#include "tools/spuser/subscribe.h"
+
+namespace spuser {
+namespace {
+
+constexpr const char* kFooter =
+    "Without a command it reads commands from standard input: type \"help\".\n\n"
+    "SIGINT and SIGTERM end it, a second one at once.\n\n"
+    "Exit codes:\n"
+    "  0    done; of subscribe also: interrupted, or nobody reads its output any more\n"
+    "  1    the daemon cannot be reached, or the connection was lost; standard error says why\n"
+    "  2    the command line is not valid\n"
+    "  3    something cannot be read or written, or is too large for a message\n"
+    "  4    the daemon refused a join\n"
+    "  130  interrupted (143: terminated) before it was done\n";
+
+struct CommandLine {
+  ConnectionOptions connection;
+  PublishOptions publish;
+  SubscribeOptions subscribe;
+  std::string service = "agreed";
+  bool lines = false, json = false, raw = false, senders = false;
+  CLI::App* publish_command = nullptr;
+  CLI::App* subscribe_command = nullptr;
+};
+
+void add_publish(CLI::App& app, CommandLine& line) {
+  PublishOptions& options = line.publish;
+  CLI::App* command = line.publish_command =
+      app.add_subcommand("publish", "Multicast the lines of standard input, or of files, each as a message");
+  command->add_option("groups", options.groups, "Groups, or clients as #client#daemon")->type_name("GROUP")->required();
+  command->add_option("--service", line.service, "unreliable, reliable, fifo, causal, agreed or safe")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"unreliable", "reliable", "fifo", "causal", "agreed", "safe"}));
+  command->add_option("--type", options.type, "Tag of the messages, 0 to 65535")->capture_default_str();
+  command->add_option("--file", options.files, "Read this file, and further ones, instead of standard input")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  CLI::Option* lines = command->add_flag("--lines", line.lines, "Each line is a message (the default)");
+  command->add_flag("--whole", options.whole, "Each file is a message")->excludes(lines);
+  command->add_option("--rate", options.rate, "Messages a second; default: as fast as they go")
+      ->type_name("N")
+      ->check(CLI::Range(0.001, 1e9));
+  command->add_flag("--measure", options.measure,
+                    "Join the groups, keep --window own messages on their way, and print as JSON how many passed a "
+                    "second and how long they took to come back");
+  command->add_option("--window", options.window, "Own messages on their way, with --measure")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--wait-members", options.wait_members, "Begin once the groups have N members besides this one")
+      ->type_name("N");
+  command->add_option("--ready-file", options.ready_file, "Make this file when publishing begins")->type_name("FILE");
+}
+
+void add_subscribe(CLI::App& app, CommandLine& line) {
+  SubscribeOptions& options = line.subscribe;
+  CLI::App* command = line.subscribe_command =
+      app.add_subcommand("subscribe", "Join groups and print their messages, each as a line");
+  command->add_option("groups", options.groups, "Groups")->type_name("GROUP")->required();
+  CLI::Option* json = command->add_flag("--json", line.json,
+                                        "Each as a JSON object with sender, groups, service, type, and text, or "
+                                        "base64 where it is no UTF-8");
+  CLI::Option* raw = command->add_flag("--raw", line.raw, "Only the bytes of the messages, without an end of line");
+  command->add_flag("--senders", line.senders, "The sender and a tab in front of each")->excludes(json)->excludes(raw);
+  raw->excludes(json);
+  command->add_flag("--views", options.views, "Print changes of membership, too");
+  command->add_option("--count", options.count, "End after N messages")->type_name("N");
+  command
+      ->add_option("--wait-members", options.wait_members,
+                   "Print nothing before the groups have N members, this one included")
+      ->type_name("N");
+  command->add_option("--until-members", options.until_members, "End when the groups have no more than N members again")
+      ->type_name("N");
+  command->add_option("--ready-file", options.ready_file, "Make this file when the groups are joined")
+      ->type_name("FILE");
+}
+
+/// Nothing where the program has to go on; else its exit code.
+std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, CommandLine& line) {
+  app.footer(kFooter);
+  app.require_subcommand(0, 1);
+  app.fallthrough();
+  app.add_option("--connect", line.connection.address,
+                 "The daemon: a path, unix:PATH, HOST, HOST:PORT or tcp:HOST:PORT; default: SPINDLE_ADDRESS from the "
+                 "environment, or /tmp/spindle.4803")
+      ->type_name("ADDRESS");
+  app.add_option("--name", line.connection.name, "Name of this client; default: one that the daemon chooses")
+      ->type_name("NAME");
+  add_publish(app, line);
+  add_subscribe(app, line);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help comes as an "error", too, of code 0.
+    return app.exit(error) == 0 ? kExitDone : kExitBadCommandLine;
+  }
+  line.publish.service = parse_service(line.service).value_or(spindle::Service::agreed);
+  if (line.publish.measure && line.publish.service == spindle::Service::unreliable) {
+    fmt::print(stderr, "spuser: --measure waits for every message, and unreliable ones may not come\n");
+    return kExitBadCommandLine;
+  }
+  line.subscribe.format = line.json      ? SubscribeOptions::Format::json
+                          : line.raw     ? SubscribeOptions::Format::raw
+                          : line.senders ? SubscribeOptions::Format::senders
+                                         : SubscribeOptions::Format::lines;
+  return std::nullopt;
+}
+
+int run(const CommandLine& line) {
+  try {
+    Signals signals;
+    Output output;
+    if (line.publish_command->parsed()) {
+      publish(signals, output, line.connection, line.publish);
+    } else if (line.subscribe_command->parsed()) {
+      subscribe(signals, output, line.connection, line.subscribe);
+    } else {
+      interact(signals, output, line.connection);
+    }
+    output.flush();
+    return kExitDone;
+  } catch (const Exit& exit) {
+    if (!exit.text.empty()) fmt::print(stderr, "spuser: {}\n", exit.text);
+    return exit.code;
+  }
+}
+
+}  // namespace
+}  // namespace spuser
+
+int main(int argc, char** argv) {
+  using namespace spuser;
+  CLI::App app("Talks to Spindle groups from a shell.", "spuser");
+  CommandLine line;
+  if (const std::optional<int> code = parse_command_line(argc, argv, app, line)) return *code;
+  return run(line);
+}

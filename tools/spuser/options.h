@@ -1,0 +1,43 @@
+// What the command line says.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spindle/message.h"
+
+namespace spuser {
+
+struct ConnectionOptions {
+  std::string address;  // empty: the library's default
+  std::string name;     // empty: the daemon chooses
+};
+
+struct PublishOptions {
+  std::vector<std::string> groups;
+  spindle::Service service = spindle::Service::agreed;
+  std::uint16_t type = 0;
+  std::vector<std::string> files;  // empty: standard input
+  bool whole = false;
+  double rate = 0;  // messages a second; 0: as fast as they go
+  bool measure = false;
+  std::size_t window = 64;  // own messages on their way, with `measure`
+  std::size_t wait_members = 0;
+  std::string ready_file;
+};
+
+struct SubscribeOptions {
+  enum class Format { lines, senders, json, raw };
+
+  std::vector<std::string> groups;
+  Format format = Format::lines;
+  bool views = false;
+  std::optional<std::uint64_t> count;
+  std::size_t wait_members = 0;
+  std::optional<std::size_t> until_members;
+  std::string ready_file;
+};
+
+}  // namespace spuser
