@@ -1,0 +1,25 @@
+#include "tests/sim/checkers/checkers.h"
+
+namespace spindled::sim {
+
+Violations check_all(const History& history, bool at_rest) {
+  Violations all;
+  for (const auto check : {check_no_duplicates, check_no_invention, check_fifo, check_total_order, check_causality,
+                           check_views, check_virtual_synchrony}) {
+    const Violations found = check(history);
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  if (at_rest) {
+    const Violations found = check_self_delivery(history);
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  return all;
+}
+
+std::string to_text(const Violations& violations) {
+  std::string text;
+  for (const std::string& violation : violations) text += violation + "\n";
+  return text;
+}
+
+}  // namespace spindled::sim

@@ -1,0 +1,46 @@
+// The properties that every run is held to, each written from the specification (docs/semantics.md) and knowing nothing
+// but what clients saw. Each has a test that violates it.
+#pragma once
+
+#include "tests/sim/checkers/history.h"
+
+namespace spindled::sim {
+
+/// No client gets a message twice.
+Violations check_no_duplicates(const History& history);
+
+/// Whatever is delivered was sent, by that sender, with that content, service and groups; and it is for the receiver:
+/// its private name is among the destinations, or it had asked to join one of them.
+Violations check_no_invention(const History& history);
+
+/// Fifo, causal, agreed and safe messages of one sender are delivered in the order sent, at every receiver.
+Violations check_fifo(const History& history);
+
+/// Any two receivers that both deliver two ordered (causal, agreed, safe) messages deliver them in the same order. Of
+/// deliveries behind a transitional signal only those are compared that the same group view follows at both: who parted
+/// before may not agree on what was left open.
+Violations check_total_order(const History& history);
+
+/// An ordered message depends on those that its sender had delivered or sent before: whoever delivers it and one of
+/// those delivers that one first. Looked at for regular deliveries.
+Violations check_causality(const History& history);
+
+/// Equal identifiers mean equal group, cause, members and changes; a receiver is a member of the views that it gets,
+/// but for that of its own leaving; who is new in, or missing from, a view is what it says has changed.
+Violations check_views(const History& history);
+
+/// At the end of a run that has come to rest: what a member of a group that is still connected sent to it, other than
+/// unreliably or with self-discard, came back to it.
+Violations check_self_delivery(const History& history);
+
+/// Clients that move together from one view of a group to the next deliver the same ordered messages to it in between,
+/// and the same reliable and fifo ones between two views that the network caused.
+Violations check_virtual_synchrony(const History& history);
+
+/// All of the above that hold at every point of a run; `at_rest` adds what holds once nothing is on its way any more.
+Violations check_all(const History& history, bool at_rest);
+
+/// One violation a line.
+std::string to_text(const Violations& violations);
+
+}  // namespace spindled::sim

@@ -1,0 +1,35 @@
+#include "tests/sim/checkers/message_index.h"
+
+namespace spindled::sim {
+
+std::string to_text(const spindle::GroupViewId& id) {
+  return fmt::format("{}@{}/{}", id.view_number, id.coordinator, id.position);
+}
+
+std::vector<PlacedDelivery> place_deliveries(const ClientHistory& client) {
+  std::vector<PlacedDelivery> deliveries;
+  // Per group: the deliveries since its transitional signal, which wait for the view that ends the transition.
+  std::map<std::string, std::vector<std::size_t>> open;
+  for (const Event& event : client.events) {
+    if (const auto* signal = std::get_if<Transitional>(&event.what)) {
+      open.try_emplace(signal->group);
+    } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
+      const auto found = open.find(view->group);
+      if (found == open.end()) continue;
+      for (const std::size_t place : found->second) deliveries[place].next_view = to_text(view->id);
+      open.erase(found);
+    } else if (const auto* delivered = std::get_if<Delivered>(&event.what)) {
+      PlacedDelivery placed{&delivered->message, false, {}};
+      for (const std::string& group : delivered->message.groups) {
+        const auto found = open.find(group);
+        if (found == open.end()) continue;
+        placed.transitional = true;
+        found->second.push_back(deliveries.size());
+      }
+      deliveries.push_back(std::move(placed));
+    }
+  }
+  return deliveries;
+}
+
+}  // namespace spindled::sim

@@ -1,0 +1,63 @@
+// What several checkers look up.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "tests/sim/checkers/history.h"
+
+namespace spindled::sim {
+
+/// What tells messages apart.
+using MessageKey = std::pair<std::string, std::uint64_t>;
+
+inline MessageKey key_of(const MessageRecord& message) { return {message.sender, message.digest}; }
+
+inline std::string to_text(const MessageRecord& message) {
+  constexpr const char* kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
+  return fmt::format("{} message {:016x} (type {}, {} bytes) of {}",
+                     kServices[static_cast<std::size_t>(message.service)], message.digest, message.type, message.size,
+                     message.sender);
+}
+
+inline void report(Violations& violations, std::string sentence) {
+  if (violations.size() < kViolationsMax) violations.push_back(std::move(sentence));
+}
+
+/// Every message sent, with its place among those of its sender.
+struct SentIndex {
+  struct Entry {
+    const Sent* sent = nullptr;
+    std::size_t place = 0;
+  };
+  explicit SentIndex(const History& history) {
+    for (const ClientHistory& client : history.clients) {
+      std::size_t place = 0;
+      for (const Sent* sent : events_of<Sent>(client)) entries.try_emplace(key_of(sent->message), Entry{sent, place++});
+    }
+  }
+  const Entry* find(const MessageRecord& message) const {
+    const auto found = entries.find(key_of(message));
+    return found == entries.end() ? nullptr : &found->second;
+  }
+
+  std::map<MessageKey, Entry> entries;
+};
+
+/// A delivery of one client, and whether it came behind a transitional signal.
+struct PlacedDelivery {
+  const MessageRecord* message = nullptr;
+  bool transitional = false;
+  /// Of a transitional delivery: the view of the group that follows, as text; empty where none does.
+  std::string next_view;
+};
+
+std::string to_text(const spindle::GroupViewId& id);
+
+/// The deliveries of `client` in order.
+std::vector<PlacedDelivery> place_deliveries(const ClientHistory& client);
+
+}  // namespace spindled::sim

@@ -1,0 +1,57 @@
+#include "tests/sim/checkers/checkers.h"
+#include "tests/sim/checkers/message_index.h"
+
+namespace spindled::sim {
+
+namespace {
+
+struct Receiver {
+  const ClientHistory* client = nullptr;
+  std::vector<PlacedDelivery> ordered;
+  std::map<MessageKey, std::size_t> places;
+};
+
+Receiver make_receiver(const ClientHistory& client) {
+  Receiver receiver{&client, {}, {}};
+  for (PlacedDelivery& delivery : place_deliveries(client)) {
+    if (!is_ordered(delivery.message->service)) continue;
+    receiver.places.try_emplace(key_of(*delivery.message), receiver.ordered.size());
+    receiver.ordered.push_back(std::move(delivery));
+  }
+  return receiver;
+}
+
+bool is_comparable(const PlacedDelivery& a, const PlacedDelivery& b) {
+  if (a.transitional != b.transitional) return false;
+  return !a.transitional || (!a.next_view.empty() && a.next_view == b.next_view);
+}
+
+void compare(const Receiver& a, const Receiver& b, Violations& violations) {
+  const MessageRecord* before = nullptr;
+  std::size_t place_before = 0;
+  for (const PlacedDelivery& delivery : a.ordered) {
+    const auto found = b.places.find(key_of(*delivery.message));
+    if (found == b.places.end() || !is_comparable(delivery, b.ordered[found->second])) continue;
+    if (before != nullptr && found->second < place_before) {
+      report(violations, fmt::format("total order: {} got {} before {}, {} the other way round", a.client->name,
+                                     to_text(*before), to_text(*delivery.message), b.client->name));
+      return;
+    }
+    before = delivery.message;
+    place_before = found->second;
+  }
+}
+
+}  // namespace
+
+Violations check_total_order(const History& history) {
+  Violations violations;
+  std::vector<Receiver> receivers;
+  for (const ClientHistory& client : history.clients) receivers.push_back(make_receiver(client));
+  for (std::size_t a = 0; a < receivers.size(); ++a) {
+    for (std::size_t b = a + 1; b < receivers.size(); ++b) compare(receivers[a], receivers[b], violations);
+  }
+  return violations;
+}
+
+}  // namespace spindled::sim

@@ -1,0 +1,82 @@
+#include <algorithm>
+
+#include "tests/sim/checkers/checkers.h"
+#include "tests/sim/checkers/message_index.h"
+
+namespace spindled::sim {
+
+namespace {
+
+using spindle::ViewCause;
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_own_join(const GroupView& view, const std::string& client) {
+  return view.cause == ViewCause::join && contains(view.changed, client);
+}
+
+void check_agreement(const GroupView& view, const GroupView& first, const std::string& client, Violations& violations) {
+  if (view.members != first.members || view.cause != first.cause) {
+    report(violations, fmt::format("views: {} got view {} of {} with other members, or another cause, than others",
+                                   client, to_text(view.id), view.group));
+  }
+  // With cause network, what has changed depends on where the receiver comes from.
+  if (view.cause != ViewCause::network && view.changed != first.changed) {
+    report(violations, fmt::format("views: {} got view {} of {} with another change than others", client,
+                                   to_text(view.id), view.group));
+  }
+}
+
+void check_self(const GroupView& view, const std::string& client, Violations& violations) {
+  if (!contains(view.members, client)) {
+    report(violations, fmt::format("views: {} is not in view {} of {}", client, to_text(view.id), view.group));
+  }
+  if (std::set(view.members.begin(), view.members.end()).size() != view.members.size()) {
+    report(violations, fmt::format("views: view {} of {} names a member twice", to_text(view.id), view.group));
+  }
+}
+
+/// The last view of one who left: without members, and only for who asked to leave.
+bool is_farewell(const GroupView& view, const std::string& client) {
+  return view.cause == ViewCause::leave && view.members.empty() && view.changed == std::vector<std::string>{client};
+}
+
+void check_change(const GroupView& before, const GroupView& view, const std::string& client, Violations& violations) {
+  const std::set<std::string> old_members(before.members.begin(), before.members.end());
+  const std::set<std::string> new_members(view.members.begin(), view.members.end());
+  std::set<std::string> difference;
+  std::set_symmetric_difference(old_members.begin(), old_members.end(), new_members.begin(), new_members.end(),
+                                std::inserter(difference, difference.end()));
+  if (difference != std::set(view.changed.begin(), view.changed.end())) {
+    report(violations, fmt::format("views: {} got view {} of {}, and what it says has changed is not what has", client,
+                                   to_text(view.id), view.group));
+  }
+}
+
+}  // namespace
+
+Violations check_views(const History& history) {
+  Violations violations;
+  std::map<std::pair<std::string, std::string>, const GroupView*> first;
+  for (const ClientHistory& client : history.clients) {
+    std::map<std::string, const GroupView*> before;  // nullptr: asked to leave, and not told of joining again
+    for (const Event& event : client.events) {
+      if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) before[leave->group] = nullptr;
+      const auto* view = std::get_if<GroupView>(&event.what);
+      if (view == nullptr) continue;
+      const auto old = before.find(view->group);
+      if (is_farewell(*view, client.name) && old != before.end() && old->second == nullptr) continue;
+      const auto [known, is_new] = first.try_emplace({view->group, to_text(view->id)}, view);
+      if (!is_new) check_agreement(*view, *known->second, client.name, violations);
+      check_self(*view, client.name, violations);
+      if (old != before.end() && old->second == nullptr && !is_own_join(*view, client.name)) continue;
+      if (old != before.end() && old->second != nullptr) check_change(*old->second, *view, client.name, violations);
+      before[view->group] = view;
+    }
+  }
+  return violations;
+}
+
+}  // namespace spindled::sim

@@ -1,0 +1,287 @@
+// Each checker on a history that is right, and on one with each thing wrong that it is there to find.
+#include "tests/sim/checkers/checkers.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace spindled::sim {
+namespace {
+
+using spindle::ViewCause;
+using Names = std::vector<std::string>;
+
+/// Histories written down by hand: clients are "#a#d", "#b#d", ...; a message is told by its number.
+class Writer {
+ public:
+  Writer& at(char client) {
+    const std::string name = std::string("#") + client + "#d";
+    for (ClientHistory& each : history_.clients) {
+      if (each.name == name) return current_ = &each, *this;
+    }
+    history_.clients.push_back({name, {}});
+    current_ = &history_.clients.back();
+    return *this;
+  }
+  Writer& sends(std::uint64_t number, Service service = Service::agreed, bool self_discard = false) {
+    return add(Sent{message(current_->name.at(1), number, service), self_discard});
+  }
+  Writer& gets(char sender, std::uint64_t number, Service service = Service::agreed) {
+    return add(Delivered{message(sender, number, service)});
+  }
+  Writer& joins() { return add(JoinRequested{"g"}); }
+  Writer& leaves() { return add(LeaveRequested{"g"}); }
+  Writer& signal() { return add(Transitional{"g"}); }
+  Writer& view(std::uint64_t position, const std::string& members, ViewCause cause = ViewCause::join,
+               const std::string& changed = "", const std::string& vs_set = "") {
+    return add(GroupView{"g", {1, "d", position}, cause, names(members), names(vs_set), names(changed)});
+  }
+  Writer& closes() { return add(Closed{5, ""}); }
+  Writer& add(decltype(Event::what) what) {
+    current_->events.push_back({Time{}, std::move(what)});
+    return *this;
+  }
+  const History& history() const { return history_; }
+  History& history() { return history_; }
+
+  static MessageRecord message(char sender, std::uint64_t number, Service service) {
+    return {std::string("#") + sender + "#d", number, 10, service, 0, {"g"}};
+  }
+
+ private:
+  static Names names(const std::string& letters) {
+    Names result;
+    for (const char letter : letters) result.push_back(std::string("#") + letter + "#d");
+    return result;
+  }
+
+  History history_;
+  ClientHistory* current_ = nullptr;
+};
+
+/// Two members, and a message of each to both.
+Writer two_members() {
+  Writer w;
+  w.at('a').joins().view(1, "ab", ViewCause::join, "b").sends(1).gets('a', 1).gets('b', 2);
+  w.at('b').joins().view(1, "ab", ViewCause::join, "b").sends(2).gets('a', 1).gets('b', 2);
+  return w;
+}
+
+TEST(Checkers, FindNothingInAGoodHistory) { EXPECT_EQ(to_text(check_all(two_members().history(), true)), ""); }
+
+TEST(Checkers, CheckAllAsksAllCheckers) {
+  Writer w = two_members();
+  w.at('a').gets('b', 2);  // a duplicate
+  EXPECT_FALSE(check_all(w.history(), false).empty());
+  Writer x = two_members();
+  x.at('a').sends(3);  // not come back
+  EXPECT_TRUE(check_all(x.history(), false).empty());
+  EXPECT_FALSE(check_all(x.history(), true).empty());
+}
+
+TEST(Checkers, Duplicates) {
+  Writer w = two_members();
+  EXPECT_TRUE(check_no_duplicates(w.history()).empty());
+  w.at('b').gets('a', 1);
+  EXPECT_EQ(check_no_duplicates(w.history()).size(), 1u);
+}
+
+TEST(Checkers, Invention) {
+  EXPECT_TRUE(check_no_invention(two_members().history()).empty());
+  Writer nobody_sent = two_members();
+  nobody_sent.at('b').gets('a', 77);
+  EXPECT_EQ(check_no_invention(nobody_sent.history()).size(), 1u);
+
+  Writer changed = two_members();
+  changed.at('a').sends(3).at('b').gets('a', 3, Service::safe);
+  EXPECT_EQ(check_no_invention(changed.history()).size(), 1u);
+
+  Writer long_unreliable;
+  for (const std::uint64_t size : {32u << 10, (32u << 10) + 1}) {
+    MessageRecord message = Writer::message('a', size, Service::unreliable);
+    message.size = size;
+    long_unreliable.at('a').joins().add(Sent{message, false});
+    message.service = Service::reliable;
+    long_unreliable.at('a').add(Delivered{message});
+  }
+  EXPECT_EQ(check_no_invention(long_unreliable.history()).size(), 1u) << "sent as reliable above 32 KiB only";
+
+  Writer to_a_stranger = two_members();
+  to_a_stranger.at('c').gets('a', 1);
+  EXPECT_EQ(check_no_invention(to_a_stranger.history()).size(), 1u);
+  Writer to_a_member = two_members();
+  to_a_member.at('c').joins().gets('a', 1);
+  EXPECT_TRUE(check_no_invention(to_a_member.history()).empty());
+
+  Writer discarded = two_members();
+  discarded.at('a').sends(3, Service::agreed, true).gets('a', 3);
+  EXPECT_EQ(check_no_invention(discarded.history()).size(), 1u);
+}
+
+TEST(Checkers, Fifo) {
+  for (const Service service : {Service::fifo, Service::causal, Service::agreed, Service::safe}) {
+    Writer w;
+    w.at('a').sends(1, service).sends(2, service).at('b').gets('a', 2, service).gets('a', 1, service);
+    EXPECT_EQ(check_fifo(w.history()).size(), 1u);
+  }
+  Writer mixed;
+  mixed.at('a').sends(1, Service::agreed).sends(2, Service::fifo);
+  mixed.at('b').gets('a', 2, Service::fifo).gets('a', 1, Service::agreed);
+  EXPECT_EQ(check_fifo(mixed.history()).size(), 1u);
+
+  Writer reliable;
+  reliable.at('a').sends(1, Service::reliable).sends(2, Service::reliable);
+  reliable.at('b').gets('a', 2, Service::reliable).gets('a', 1, Service::reliable);
+  EXPECT_TRUE(check_fifo(reliable.history()).empty());
+}
+
+TEST(Checkers, TotalOrder) {
+  Writer w;
+  w.at('a').sends(1).at('b').sends(2);
+  w.at('c').gets('a', 1).gets('b', 2).at('d').gets('b', 2).gets('a', 1);
+  EXPECT_EQ(check_total_order(w.history()).size(), 1u);
+
+  Writer with_others_between;
+  with_others_between.at('c').gets('a', 1).gets('a', 5).gets('b', 2);
+  with_others_between.at('d').gets('b', 2).gets('a', 6).gets('a', 1);
+  EXPECT_EQ(check_total_order(with_others_between.history()).size(), 1u);
+
+  Writer unordered;
+  unordered.at('c').gets('a', 1, Service::fifo).gets('b', 2, Service::fifo);
+  unordered.at('d').gets('b', 2, Service::fifo).gets('a', 1, Service::fifo);
+  EXPECT_TRUE(check_total_order(unordered.history()).empty());
+}
+
+TEST(Checkers, TotalOrderBehindATransitionalSignal) {
+  Writer together;
+  together.at('c').signal().gets('a', 1).gets('b', 2).view(2, "cd", ViewCause::network);
+  together.at('d').signal().gets('b', 2).gets('a', 1).view(2, "cd", ViewCause::network);
+  EXPECT_EQ(check_total_order(together.history()).size(), 1u);
+
+  Writer apart;
+  apart.at('c').signal().gets('a', 1).gets('b', 2).view(2, "c", ViewCause::network);
+  apart.at('d').signal().gets('b', 2).gets('a', 1).view(3, "d", ViewCause::network);
+  EXPECT_TRUE(check_total_order(apart.history()).empty());
+}
+
+TEST(Checkers, Causality) {
+  Writer w;
+  w.at('a').sends(1).at('b').gets('a', 1).sends(2);
+  w.at('c').gets('b', 2).gets('a', 1);
+  EXPECT_EQ(check_causality(w.history()).size(), 1u);
+
+  Writer good;
+  good.at('a').sends(1).at('b').gets('a', 1).sends(2);
+  good.at('c').gets('a', 1).gets('b', 2);
+  EXPECT_TRUE(check_causality(good.history()).empty());
+
+  Writer independent;
+  independent.at('a').sends(1).at('b').sends(2).gets('a', 1);
+  independent.at('c').gets('b', 2).gets('a', 1);
+  EXPECT_TRUE(check_causality(independent.history()).empty());
+}
+
+TEST(Checkers, ViewsAgree) {
+  Writer members;
+  members.at('a').view(1, "ab", ViewCause::join, "b").at('b').view(1, "ba", ViewCause::join, "b");
+  EXPECT_EQ(check_views(members.history()).size(), 1u);
+
+  Writer cause;
+  cause.at('a').view(1, "ab", ViewCause::join, "b").at('b').view(1, "ab", ViewCause::network, "b");
+  EXPECT_EQ(check_views(cause.history()).size(), 1u);
+
+  Writer changed;
+  changed.at('a').view(1, "ab", ViewCause::join, "b").at('b').view(1, "ab", ViewCause::join, "a");
+  EXPECT_EQ(check_views(changed.history()).size(), 1u);
+}
+
+TEST(Checkers, ViewsHoldTheReceiver) {
+  Writer without;
+  without.at('a').view(1, "b", ViewCause::join, "b");
+  EXPECT_EQ(check_views(without.history()).size(), 1u);
+
+  Writer own_leave;
+  own_leave.at('a').view(1, "ab", ViewCause::join, "b").leaves().view(2, "", ViewCause::leave, "a");
+  own_leave.at('b').view(1, "ab", ViewCause::join, "b").view(2, "b", ViewCause::leave, "a");
+  EXPECT_TRUE(check_views(own_leave.history()).empty());
+
+  Writer thrown_out;
+  thrown_out.at('a').view(1, "ab", ViewCause::join, "b").view(2, "", ViewCause::leave, "a");
+  EXPECT_FALSE(check_views(thrown_out.history()).empty());
+
+  Writer twice;
+  twice.at('a').view(1, "aa", ViewCause::join, "a");
+  EXPECT_EQ(check_views(twice.history()).size(), 1u);
+}
+
+TEST(Checkers, ViewsSayWhatChanged) {
+  Writer unsaid;
+  unsaid.at('a').view(1, "ab", ViewCause::join, "b").view(2, "abcd", ViewCause::join, "c");
+  EXPECT_EQ(check_views(unsaid.history()).size(), 1u);
+
+  Writer not_so;
+  not_so.at('a').view(1, "ab", ViewCause::join, "b").view(2, "ab", ViewCause::leave, "c");
+  EXPECT_EQ(check_views(not_so.history()).size(), 1u);
+
+  Writer rejoined;
+  rejoined.at('a').view(1, "ab", ViewCause::join, "b").leaves().joins().view(9, "abc", ViewCause::join, "a");
+  EXPECT_TRUE(check_views(rejoined.history()).empty());
+}
+
+TEST(Checkers, SelfDelivery) {
+  Writer w = two_members();
+  EXPECT_TRUE(check_self_delivery(w.history()).empty());
+  w.at('a').sends(3);
+  EXPECT_EQ(check_self_delivery(w.history()).size(), 1u);
+  w.closes();
+  EXPECT_TRUE(check_self_delivery(w.history()).empty());
+
+  Writer unreliable = two_members();
+  unreliable.at('a').sends(3, Service::unreliable).sends(4, Service::agreed, true);
+  EXPECT_TRUE(check_self_delivery(unreliable.history()).empty());
+
+  Writer no_member;
+  no_member.at('a').sends(3);
+  EXPECT_TRUE(check_self_delivery(no_member.history()).empty());
+}
+
+TEST(Checkers, VirtualSynchrony) {
+  const auto make = [](ViewCause cause, const char* vs_of_a, const char* vs_of_b, Service service) {
+    Writer w;
+    w.at('c').sends(1, service);
+    w.at('a').view(1, "ab", ViewCause::network).gets('c', 1, service).view(2, "abd", cause, "d", vs_of_a);
+    w.at('b').view(1, "ab", ViewCause::network).view(2, "abd", cause, "d", vs_of_b);
+    return check_virtual_synchrony(w.history()).size();
+  };
+  EXPECT_EQ(make(ViewCause::join, "", "", Service::agreed), 1u);
+  EXPECT_EQ(make(ViewCause::network, "ab", "ab", Service::agreed), 1u);
+  EXPECT_EQ(make(ViewCause::network, "ab", "ab", Service::fifo), 1u);
+  // They did not come together, or the message may fall on either side of the view.
+  EXPECT_EQ(make(ViewCause::network, "a", "b", Service::agreed), 0u);
+  EXPECT_EQ(make(ViewCause::join, "", "", Service::fifo), 0u);
+  EXPECT_EQ(make(ViewCause::network, "ab", "ab", Service::unreliable), 0u);
+}
+
+TEST(Checkers, VirtualSynchronyEndsWithTheLastView) {
+  Writer w;
+  w.at('c').sends(1);
+  w.at('a').view(1, "ab").leaves().view(2, "", ViewCause::leave, "a").joins().view(3, "ba", ViewCause::join, "a");
+  w.at('b').view(1, "ab").view(2, "b", ViewCause::leave, "a").gets('c', 1).view(3, "ba", ViewCause::join, "a");
+  EXPECT_TRUE(check_virtual_synchrony(w.history()).empty());
+}
+
+TEST(Checkers, VirtualSynchronyAllowsSelfDiscard) {
+  Writer w;
+  w.at('a').view(1, "ab").sends(1, Service::agreed, true).view(2, "abc");
+  w.at('b').view(1, "ab").gets('a', 1).view(2, "abc");
+  EXPECT_TRUE(check_virtual_synchrony(w.history()).empty());
+}
+
+TEST(Checkers, ReportsAreBounded) {
+  Writer w;
+  for (std::uint64_t i = 0; i < 100; ++i) w.at('a').gets('b', i);
+  EXPECT_EQ(check_no_invention(w.history()).size(), kViolationsMax);
+}
+
+}  // namespace
+}  // namespace spindled::sim

@@ -1,0 +1,196 @@
+// The simulated network: byte streams between hosts over paths that have capacity, delay and queues, and that fail.
+#pragma once
+
+#include <compare>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "daemon/base/random.h"
+#include "daemon/node/driver.h"
+#include "tests/sim/byte_fifo.h"
+#include "tests/sim/event_queue.h"
+
+namespace spindled::sim {
+
+using HostIndex = std::uint32_t;
+
+/// One direction of the path between two hosts. All streams between the two share it.
+struct PathProperties {
+  std::uint64_t bytes_per_second = 0;  // 0: unlimited
+  Duration delay = 100us;
+  Duration jitter = 20us;                 // drawn from [0, jitter] and added to the delay; never reorders
+  std::size_t send_buffer = 64u << 10;    // bytes that a write may leave unsent: a small TCP_NOTSENT_LOWAT
+  std::size_t receive_window = 1u << 20;  // bytes of one stream in flight or unread
+
+  bool operator==(const PathProperties&) const = default;
+};
+
+/// One end of a stream.
+struct StreamRef {
+  std::uint64_t stream = 0;
+  std::uint8_t side = 0;  // 0: who opened it
+
+  StreamRef peer() const { return {stream, static_cast<std::uint8_t>(1 - side)}; }
+  /// As a connection id: unique among all ends of the simulation.
+  std::uint64_t key() const { return stream * 2 + side; }
+  auto operator<=>(const StreamRef&) const = default;
+};
+
+/// Who holds an end: a host's daemon, a client or a stranger. All calls come from events, none from within a call that
+/// the owner makes.
+class StreamOwner {
+ public:
+  virtual ~StreamOwner() = default;
+  virtual void stream_connected(StreamRef end) = 0;
+  /// Bytes, or the end of the stream, can be read.
+  virtual void stream_readable(StreamRef end) = 0;
+  /// There is room again after a short write.
+  virtual void stream_writable(StreamRef end) = 0;
+  /// The dial failed or the stream was reset: the end is gone, unread bytes with it.
+  virtual void stream_closed(StreamRef end, std::string_view why) = 0;
+};
+
+/// What a host does about streams opened to it.
+class StreamListener {
+ public:
+  virtual ~StreamListener() = default;
+  /// The owner of the new end; nullptr refuses it.
+  virtual StreamOwner* stream_accepted(StreamRef end, Port port, std::string_view peer) = 0;
+};
+
+class Network {
+ public:
+  Network(EventQueue& events, std::uint64_t seed) : events_(&events), random_(seed) {}
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  /// A host that others dial at `address`; the listener outlives the network's last event.
+  HostIndex add_host(std::string name, std::string address, StreamListener& listener);
+
+  // Paths.
+
+  void set_default_path(const PathProperties& properties) { default_path_ = properties; }
+  /// Both directions.
+  void set_path(HostIndex a, HostIndex b, const PathProperties& properties);
+  const PathProperties& path(HostIndex from, HostIndex to);
+  /// Nothing leaves in this direction, and nobody is told; dials hang and time out.
+  void set_stalled(HostIndex from, HostIndex to, bool stalled);
+  /// Both directions.
+  void set_cut(HostIndex a, HostIndex b, bool cut);
+  /// Hosts in different groups do not reach each other; hosts in no group form one of their own.
+  void partition(const std::vector<std::vector<HostIndex>>& groups);
+  /// Ends partitions, stalls and cuts. Streams that they held up go on, or are reset where `reset_streams`: what a host
+  /// sees that gave up retransmitting.
+  void heal(bool reset_streams = false);
+  bool is_blocked(HostIndex from, HostIndex to);
+  /// Resets every stream between two hosts, at both ends at once.
+  void reset_between(HostIndex a, HostIndex b);
+
+  // Hosts.
+
+  /// The host's ends are gone. Peers see a reset after the delay of their path, or, where `silent` (power failure),
+  /// nothing.
+  void crash(HostIndex host, bool silent);
+  /// The daemon of a host is gone: dials are refused. A host that crashed silently stays silent.
+  void process_ended(HostIndex host) { hosts_[host].up = false; }
+  void restart(HostIndex host);
+
+  // Streams, for their owners.
+
+  StreamRef dial(HostIndex from, std::string_view address, StreamOwner& owner);
+  /// From a program on the host itself, over an unlimited path.
+  StreamRef dial_local(HostIndex host, Port port, std::string peer, StreamOwner& owner);
+  std::size_t write(StreamRef end, std::span<const ByteView> buffers);
+  std::size_t read(StreamRef end, std::span<std::uint8_t> out);
+  std::size_t readable(StreamRef end) const;
+  /// The peer closed and everything was read.
+  bool at_end(StreamRef end) const;
+  /// Gives the end up; what was written still goes out.
+  void close(StreamRef end);
+  /// Gives the end up at once and lets the peer see a reset.
+  void abort(StreamRef end, std::string_view why);
+
+  /// Bytes that have travelled between hosts.
+  std::uint64_t bytes_carried() const { return bytes_carried_; }
+
+ private:
+  static constexpr HostIndex kLocal = ~HostIndex{0};
+  static constexpr std::size_t kChunkBytesMax = 64u << 10;
+  static constexpr Duration kLinger = 1s;  // an end closed in order swallows what still arrives for this long
+  static constexpr Duration kDialRetry = 1s;
+  static constexpr int kDialAttempts = 4;
+
+  struct Wire {
+    HostIndex from = kLocal;
+    HostIndex to = kLocal;
+    PathProperties properties;
+    bool stalled = false;
+    bool cut = false;
+    bool busy = false;
+    Time last_arrival{};
+    std::deque<StreamRef> waiting;  // ends with something to send, served in turn
+  };
+  struct End {
+    StreamOwner* owner = nullptr;  // nullptr: given up
+    HostIndex host = kLocal;
+    Wire* out = nullptr;
+    ByteFifo send;
+    ByteFifo receive;
+    std::size_t in_flight = 0;  // sent and not yet read by the peer
+    bool established = false;
+    bool waiting = false;        // in out->waiting
+    bool write_blocked = false;  // the owner had a short write
+    bool fin_wanted = false;
+    bool fin_sent = false;
+    bool fin_received = false;
+    bool crashed = false;
+    Time closed_at{};
+  };
+  struct Stream {
+    End ends[2];
+    std::unique_ptr<Wire> local[2];  // the stream's own path, where it is local
+  };
+  struct Host {
+    std::string name;
+    std::string address;
+    StreamListener* listener = nullptr;
+    bool up = true;
+    bool silent = false;  // down, and does not even refuse
+    std::uint32_t side = 0;
+  };
+
+  Wire& wire(HostIndex from, HostIndex to);
+  bool is_blocked(const Wire& wire) const;
+  Duration delay(Wire& wire);
+  End* find(StreamRef end);
+  const End* find(StreamRef end) const;
+  void add_waiting(StreamRef ref, End& end);
+  void pump(Wire& wire);
+  void pump_all();
+  std::size_t draw_chunk(std::size_t available);
+  /// Sends one chunk; whether the end has more to send now.
+  bool transmit(Wire& wire, StreamRef ref, End& end);
+  void arrive(StreamRef to, const std::vector<std::uint8_t>& chunk, bool fin);
+  void arrive_at_closed(StreamRef to, End& end, std::size_t bytes);
+  void attempt_dial(StreamRef ref, HostIndex target, int attempt);
+  void accept(StreamRef ref, HostIndex target, Port port, std::string_view peer);
+  /// `stream_closed` for the end's owner after `after`, if it is still there by then.
+  void fail_end(StreamRef ref, Duration after, std::string_view why);
+  void forget_if_done(std::uint64_t stream);
+
+  EventQueue* events_;
+  Random random_;
+  PathProperties default_path_;
+  std::vector<Host> hosts_;
+  std::map<std::pair<HostIndex, HostIndex>, Wire> wires_;
+  std::map<std::uint64_t, Stream> streams_;
+  std::uint64_t next_stream_ = 1;
+  std::uint64_t bytes_carried_ = 0;
+};
+
+}  // namespace spindled::sim

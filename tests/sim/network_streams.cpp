@@ -1,0 +1,285 @@
+// The life of one stream: dialling, writing, carrying, reading, closing.
+#include <algorithm>
+#include <utility>
+
+#include "daemon/base/check.h"
+#include "tests/sim/network.h"
+
+namespace spindled::sim {
+
+Network::End* Network::find(StreamRef end) {
+  const auto found = streams_.find(end.stream);
+  return found == streams_.end() ? nullptr : &found->second.ends[end.side];
+}
+
+const Network::End* Network::find(StreamRef end) const {
+  const auto found = streams_.find(end.stream);
+  return found == streams_.end() ? nullptr : &found->second.ends[end.side];
+}
+
+StreamRef Network::dial(HostIndex from, std::string_view address, StreamOwner& owner) {
+  const StreamRef ref{next_stream_++, 0};
+  Stream& stream = streams_[ref.stream];
+  stream.ends[0].owner = &owner;
+  stream.ends[0].host = from;
+  const auto target =
+      std::find_if(hosts_.begin(), hosts_.end(), [&](const Host& host) { return host.address == address; });
+  if (target == hosts_.end()) {
+    fail_end(ref, 1ms, "no such host");
+    return ref;
+  }
+  const auto to = static_cast<HostIndex>(target - hosts_.begin());
+  stream.ends[1].host = to;
+  stream.ends[0].out = &wire(from, to);
+  stream.ends[1].out = &wire(to, from);
+  attempt_dial(ref, to, 1);
+  return ref;
+}
+
+void Network::attempt_dial(StreamRef ref, HostIndex target, int attempt) {
+  End* end = find(ref);
+  if (end == nullptr || end->owner == nullptr) return;
+  Wire& out = *end->out;
+  if (is_blocked(out) || is_blocked(*find(ref.peer())->out) || hosts_[target].silent) {
+    if (attempt == kDialAttempts) {
+      fail_end(ref, 0ns, "connection timed out");
+    } else {
+      events_->after(kDialRetry, [this, ref, target, attempt] { attempt_dial(ref, target, attempt + 1); });
+    }
+    return;
+  }
+  const std::string peer = hosts_[end->host].name;
+  events_->after(delay(out), [this, ref, target, peer] { accept(ref, target, Port::link, peer); });
+}
+
+StreamRef Network::dial_local(HostIndex host, Port port, std::string peer, StreamOwner& owner) {
+  const StreamRef ref{next_stream_++, 0};
+  Stream& stream = streams_[ref.stream];
+  for (std::size_t side = 0; side < 2; ++side) {
+    stream.local[side] = std::make_unique<Wire>();
+    stream.local[side]->properties = {0, 10us, 5us, 256u << 10, 256u << 10};
+    stream.ends[side].out = stream.local[side].get();
+  }
+  stream.ends[0].owner = &owner;
+  stream.ends[1].host = host;
+  events_->after(10us, [this, ref, host, port, peer = std::move(peer)] { accept(ref, host, port, peer); });
+  return ref;
+}
+
+void Network::accept(StreamRef ref, HostIndex target, Port port, std::string_view peer) {
+  End* opener = find(ref);
+  if (opener == nullptr) return;
+  Wire& back = *find(ref.peer())->out;
+  if (hosts_[target].silent) {
+    fail_end(ref, kDialRetry * kDialAttempts, "connection timed out");
+    return;
+  }
+  if (!hosts_[target].up) {
+    fail_end(ref, delay(back), "connection refused");
+    return;
+  }
+  End& end = *find(ref.peer());
+  end.established = true;
+  end.owner = hosts_[target].listener->stream_accepted(ref.peer(), port, peer);
+  if (end.owner == nullptr) {
+    fail_end(ref, delay(back), "connection refused");
+    return;
+  }
+  events_->after(delay(back), [this, ref] {
+    End* connected = find(ref);
+    if (connected == nullptr || connected->owner == nullptr || connected->established) return;
+    connected->established = true;
+    connected->owner->stream_connected(ref);
+    // What the acceptor said at once may have come with, or before, the news of the connection.
+    connected = find(ref);
+    if (connected == nullptr || connected->owner == nullptr) return;
+    if (!connected->receive.empty() || connected->fin_received) connected->owner->stream_readable(ref);
+  });
+}
+
+std::size_t Network::write(StreamRef ref, std::span<const ByteView> buffers) {
+  End* end = find(ref);
+  if (end == nullptr || end->owner == nullptr || !end->established) return 0;
+  std::size_t taken = 0;
+  for (const ByteView& buffer : buffers) {
+    const std::size_t limit = end->out->properties.send_buffer;
+    const std::size_t room = limit > end->send.size() ? limit - end->send.size() : 0;
+    const std::size_t part = std::min(room, buffer.size());
+    end->send.push(buffer.first(part));
+    taken += part;
+    if (part < buffer.size()) {
+      end->write_blocked = true;
+      break;
+    }
+  }
+  if (taken > 0) add_waiting(ref, *end);
+  return taken;
+}
+
+void Network::add_waiting(StreamRef ref, End& end) {
+  if (!end.waiting) {
+    end.waiting = true;
+    end.out->waiting.push_back(ref);
+  }
+  // From an event of its own: a write must not make room, or call anybody, before it has returned.
+  Wire* out = end.out;
+  if (out->busy || is_blocked(*out)) return;
+  out->busy = true;
+  events_->after(0ns, [this, stream = ref.stream, local = out->from == kLocal && out->to == kLocal, out] {
+    if (local && !streams_.contains(stream)) return;  // the wire went with its stream
+    out->busy = false;
+    pump(*out);
+  });
+}
+
+void Network::pump(Wire& wire) {
+  while (!wire.busy && !wire.waiting.empty() && !is_blocked(wire)) {
+    const StreamRef ref = wire.waiting.front();
+    wire.waiting.pop_front();
+    End* end = find(ref);
+    if (end == nullptr) continue;
+    end->waiting = false;
+    if (transmit(wire, ref, *end) && !end->waiting) {
+      end->waiting = true;
+      wire.waiting.push_back(ref);
+    }
+  }
+}
+
+std::size_t Network::draw_chunk(std::size_t available) {
+  // Now and then a boundary anywhere, so that frames are cut in every possible place.
+  available = std::min(available, kChunkBytesMax);
+  return available > 1 && random_.below(8) == 0 ? 1 + random_.below(available) : available;
+}
+
+bool Network::transmit(Wire& wire, StreamRef ref, End& end) {
+  if (end.crashed) return false;
+  const std::size_t window = wire.properties.receive_window;
+  const std::size_t open = window > end.in_flight ? window - end.in_flight : 0;
+  const std::size_t size = draw_chunk(std::min(open, end.send.size()));
+  const bool fin = end.fin_wanted && !end.fin_sent && size == end.send.size();
+  if (size == 0 && !fin) return false;
+
+  const ByteView front = end.send.front().first(size);
+  std::vector<std::uint8_t> chunk(front.begin(), front.end());
+  end.send.pop(size);
+  end.in_flight += size;
+  end.fin_sent = end.fin_sent || fin;
+  Duration transmission{};
+  if (wire.properties.bytes_per_second > 0) {
+    const double seconds = static_cast<double>(size) / static_cast<double>(wire.properties.bytes_per_second);
+    transmission = Duration(static_cast<Duration::rep>(seconds * 1e9));
+  }
+  if (wire.to != kLocal) bytes_carried_ += size;
+  wire.last_arrival = std::max(events_->now() + transmission + delay(wire), wire.last_arrival);
+  events_->at(wire.last_arrival, [this, ref, chunk = std::move(chunk), fin] { arrive(ref.peer(), chunk, fin); });
+  if (transmission > 0ns) {
+    // Only paths between hosts have a limited capacity, and those live as long as the network.
+    wire.busy = true;
+    events_->after(transmission, [this, &wire] {
+      wire.busy = false;
+      pump(wire);
+    });
+  }
+  if (end.write_blocked && end.send.size() <= wire.properties.send_buffer / 2) {
+    end.write_blocked = false;
+    events_->after(0ns, [this, ref] {
+      End* writer = find(ref);
+      if (writer != nullptr && writer->owner != nullptr) writer->owner->stream_writable(ref);
+    });
+  }
+  return !end.send.empty();
+}
+
+void Network::arrive(StreamRef to, const std::vector<std::uint8_t>& chunk, bool fin) {
+  End* end = find(to);
+  if (end == nullptr) return;
+  if (end->owner == nullptr) {
+    arrive_at_closed(to, *end, chunk.size());
+    return;
+  }
+  end->receive.push(chunk);
+  end->fin_received = end->fin_received || fin;
+  if (end->established) end->owner->stream_readable(to);
+}
+
+void Network::arrive_at_closed(StreamRef to, End& end, std::size_t bytes) {
+  End& sender = *find(to.peer());
+  if (end.host != kLocal && hosts_[end.host].silent) return;  // nobody there: neither an answer nor a window
+  if (!end.crashed && events_->now() - end.closed_at < kLinger) {
+    sender.in_flight -= std::min(bytes, sender.in_flight);
+    if (!sender.send.empty()) add_waiting(to.peer(), sender);
+    return;
+  }
+  if (end.out == nullptr || is_blocked(*end.out)) return;
+  fail_end(to.peer(), delay(*end.out), "connection reset by peer");
+}
+
+std::size_t Network::read(StreamRef ref, std::span<std::uint8_t> out) {
+  End* end = find(ref);
+  if (end == nullptr) return 0;
+  const std::size_t count = end->receive.pop_into(out);
+  End& sender = *find(ref.peer());
+  sender.in_flight -= std::min(count, sender.in_flight);
+  if (count > 0 && (!sender.send.empty() || (sender.fin_wanted && !sender.fin_sent))) add_waiting(ref.peer(), sender);
+  return count;
+}
+
+std::size_t Network::readable(StreamRef ref) const {
+  const End* end = find(ref);
+  return end == nullptr ? 0 : end->receive.size();
+}
+
+bool Network::at_end(StreamRef ref) const {
+  const End* end = find(ref);
+  return end != nullptr && end->fin_received && end->receive.empty();
+}
+
+void Network::close(StreamRef ref) {
+  End* end = find(ref);
+  if (end == nullptr || end->owner == nullptr) return;
+  end->owner = nullptr;
+  end->closed_at = events_->now();
+  end->receive.clear();
+  if (end->established) {
+    end->fin_wanted = true;
+    add_waiting(ref, *end);
+    // Unread bytes no longer hold the peer's window.
+    End& sender = *find(ref.peer());
+    sender.in_flight = 0;
+    if (!sender.send.empty()) add_waiting(ref.peer(), sender);
+  }
+  forget_if_done(ref.stream);
+}
+
+void Network::abort(StreamRef ref, std::string_view why) {
+  End* end = find(ref);
+  if (end == nullptr || end->owner == nullptr) return;
+  end->owner = nullptr;
+  end->crashed = true;
+  end->receive.clear();
+  if (end->out != nullptr && !is_blocked(*end->out)) fail_end(ref.peer(), delay(*end->out), why);
+  forget_if_done(ref.stream);
+}
+
+void Network::fail_end(StreamRef ref, Duration after, std::string_view why) {
+  events_->after(after, [this, ref, reason = std::string(why)] {
+    End* end = find(ref);
+    if (end == nullptr) return;
+    StreamOwner* owner = std::exchange(end->owner, nullptr);
+    end->crashed = true;
+    forget_if_done(ref.stream);
+    if (owner != nullptr) owner->stream_closed(ref, reason);
+  });
+}
+
+void Network::forget_if_done(std::uint64_t stream) {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return;
+  for (const End& end : found->second.ends) {
+    if (end.owner != nullptr) return;
+  }
+  streams_.erase(found);
+}
+
+}  // namespace spindled::sim

@@ -1,0 +1,229 @@
+#include "tests/sim/sim_client.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/base/check.h"
+#include "daemon/base/result.h"
+
+namespace spindled::sim {
+
+namespace {
+
+constexpr std::uint32_t kClientTraceBit = 1u << 23;  // tells clients from hosts in the trace
+
+/// Pseudo-random bytes, the same for the same message.
+std::vector<std::uint8_t> make_payload(std::uint32_t client, std::uint64_t count, std::size_t size) {
+  Random random(static_cast<std::uint64_t>(client) << 40 ^ count);
+  std::vector<std::uint8_t> payload(size);
+  std::size_t at = 0;
+  while (at < size) {
+    std::uint64_t word = random.next();
+    for (std::size_t i = 0; i < 8 && at < size; ++i, word >>= 8) payload[at++] = static_cast<std::uint8_t>(word);
+  }
+  return payload;
+}
+
+}  // namespace
+
+std::uint64_t message_digest(std::uint16_t type, ByteView payload) {
+  Digest digest;
+  digest.add(std::uint64_t{type});
+  digest.add(payload);
+  return digest.value();
+}
+
+SimClient::SimClient(World world, SimHost& host, std::string name, std::uint32_t number)
+    : world_(world), host_(&host), name_(std::move(name)), number_(number) {
+  end_ = world_.network.dial_local(host.index(), Port::client, "client", *this);
+}
+
+// Requests.
+
+void SimClient::when_welcome(std::function<void()> request) {
+  if (!open_) return;
+  if (is_welcome()) {
+    request();
+    flush();
+  } else {
+    waiting_.push_back(std::move(request));
+  }
+}
+
+void SimClient::join(const std::string& group) {
+  when_welcome([this, group] {
+    note(JoinRequested{group});
+    SPINDLE_CHECK(!engine_.join(group));
+  });
+}
+
+void SimClient::leave(const std::string& group) {
+  when_welcome([this, group] {
+    note(LeaveRequested{group});
+    SPINDLE_CHECK(!engine_.leave(group));
+  });
+}
+
+void SimClient::multicast(const std::vector<std::string>& groups, const SendOptions& options) {
+  when_welcome([this, groups, options] {
+    const auto type = static_cast<std::uint16_t>(sent_);
+    const std::vector<std::uint8_t> payload = make_payload(number_, sent_, options.size);
+    ++sent_;
+    note(Sent{{history_.name, message_digest(type, payload), payload.size(), options.service, type, groups},
+              options.self_discard});
+    const std::vector<std::string_view> names(groups.begin(), groups.end());
+    const auto service = static_cast<spindle::Service>(options.service);
+    SPINDLE_CHECK(!engine_.multicast(service, names, payload, {type, options.self_discard}));
+  });
+}
+
+void SimClient::bye() {
+  when_welcome([this] { engine_.bye(); });
+}
+
+void SimClient::kill() {
+  if (!open_) return;
+  world_.network.abort(end_, "connection reset by peer");
+  close(Errc::closed_by_client, "killed");
+}
+
+void SimClient::send_raw(ByteView bytes) {
+  raw_.push(bytes);
+  flush();
+}
+
+void SimClient::flush() {
+  if (!connected_ || !open_) return;
+  while (!engine_.output().empty()) {
+    const ByteView front = engine_.output();
+    const std::size_t taken = world_.network.write(end_, {&front, 1});
+    engine_.consume(taken);
+    if (taken == 0) return;
+  }
+  const ByteView front = raw_.front();
+  if (!front.empty()) raw_.pop(world_.network.write(end_, {&front, 1}));
+}
+
+// The connection.
+
+void SimClient::stream_connected(StreamRef) {
+  connected_ = true;
+  engine_.start({.name = name_});
+  flush();
+}
+
+void SimClient::stream_writable(StreamRef) { flush(); }
+
+void SimClient::stream_closed(StreamRef, std::string_view why) {
+  if (open_) close(Errc::connection_lost, std::string(why));
+}
+
+void SimClient::stream_readable(StreamRef) {
+  if (!read_rate_) {
+    read(SIZE_MAX);
+  } else {
+    schedule_read();
+  }
+}
+
+void SimClient::set_read_rate(std::optional<std::uint64_t> bytes_per_second) {
+  read_rate_ = bytes_per_second;
+  schedule_read();
+}
+
+void SimClient::schedule_read() {
+  if (read_scheduled_ || !open_ || read_rate_ == 0) return;
+  read_scheduled_ = true;
+  world_.events.after(read_rate_ ? kReadTick : 0ns, [this] {
+    read_scheduled_ = false;
+    if (!open_ || read_rate_ == 0) return;
+    read(read_rate_ ? static_cast<std::size_t>(static_cast<double>(*read_rate_) * to_seconds(kReadTick)) : SIZE_MAX);
+    if (open_ && read_rate_ && world_.network.readable(end_) > 0) schedule_read();
+  });
+}
+
+void SimClient::read(std::size_t limit) {
+  std::uint8_t buffer[16u << 10];
+  while (open_ && limit > 0) {
+    const std::size_t count = world_.network.read(end_, std::span(buffer).first(std::min(limit, sizeof buffer)));
+    if (count == 0) break;
+    limit -= count;
+    engine_.handle_bytes({buffer, count});
+    take_events();
+  }
+  if (open_ && world_.network.at_end(end_)) {
+    engine_.handle_end();
+    take_events();
+  }
+}
+
+void SimClient::take_events() {
+  if (history_.name.empty() && !engine_.private_name().empty()) {
+    history_.name = engine_.private_name();
+    for (const auto& request : std::exchange(waiting_, {})) request();
+    flush();
+  }
+  for (const spindle::Event& event : engine_.take_events()) {
+    if (const auto* message = std::get_if<spindle::Message>(&event)) handle(*message);
+    if (const auto* view = std::get_if<spindle::GroupView>(&event)) handle(*view);
+    if (const auto* signal = std::get_if<spindle::Transitional>(&event)) note(Transitional{signal->group});
+    if (const auto* failed = std::get_if<spindle::RequestFailed>(&event)) {
+      note(Refused{failed->group, static_cast<std::uint16_t>(failed->error.value())});
+    }
+    if (const auto* end = std::get_if<spindle::Disconnected>(&event)) {
+      close(static_cast<Errc>(end->error.value()), end->text);
+    }
+  }
+}
+
+void SimClient::handle(const spindle::Message& message) {
+  const std::span<const std::byte> payload = message.payload();
+  const ByteView bytes{reinterpret_cast<const std::uint8_t*>(payload.data()), payload.size()};
+  ++messages_;
+  bytes_ += bytes.size();
+  note(Delivered{{std::string(message.sender()), message_digest(message.type(), bytes), bytes.size(),
+                  static_cast<Service>(message.service()), message.type(),
+                  std::vector<std::string>(message.groups().begin(), message.groups().end())}});
+}
+
+void SimClient::handle(const spindle::GroupView& view) {
+  GroupView record{view.group, view.id, view.cause, view.members, view.vs_set, view.changed};
+  if (view.my_index) {
+    views_[view.group] = record;
+  } else {
+    views_.erase(view.group);
+  }
+  note(std::move(record));
+}
+
+void SimClient::close(Errc code, std::string text) {
+  note(Closed{static_cast<std::uint16_t>(code), std::move(text)});
+  open_ = false;
+  views_.clear();
+  world_.network.close(end_);
+}
+
+Errc SimClient::close_code() const {
+  return is_closed() ? static_cast<Errc>(std::get<Closed>(history_.events.back().what).code) : Errc{};
+}
+
+const GroupView* SimClient::view(const std::string& group) const {
+  const auto found = views_.find(group);
+  return found == views_.end() ? nullptr : &found->second;
+}
+
+void SimClient::note(decltype(Event::what) what) {
+  Digest digest;
+  digest.add(std::uint64_t{what.index()});
+  if (const auto* delivered = std::get_if<Delivered>(&what)) digest.add(delivered->message.digest);
+  if (const auto* view = std::get_if<GroupView>(&what)) {
+    digest.add(view->id.view_number);
+    digest.add(view->id.position);
+    for (const std::string& member : view->members) digest.add(member);
+  }
+  if (const auto* closed = std::get_if<Closed>(&what)) digest.add(std::uint64_t{closed->code});
+  world_.trace.record(world_.events.now(), kClientTraceBit + number_, TraceEvent::delivery, digest.value());
+  history_.events.push_back({world_.events.now(), std::move(what)});
+}
+
+}  // namespace spindled::sim

@@ -1,0 +1,103 @@
+// A client of a simulated host, speaking the client protocol, that writes down all it asks and is told.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "libclient/protocol/client_engine.h"
+#include "tests/sim/checkers/history.h"
+#include "tests/sim/sim_host.h"
+
+namespace spindled::sim {
+
+struct SendOptions {
+  Service service = Service::agreed;
+  std::size_t size = 100;
+  bool self_discard = false;
+};
+
+/// Connects in the constructor. Requests made before the daemon's welcome wait for it. Payloads are drawn from the
+/// client's number and a count, so that no two messages are equal, down to those of zero bytes, which differ by type.
+class SimClient final : private StreamOwner {
+ public:
+  /// `number` is unique among clients. An empty name lets the daemon choose one.
+  SimClient(World world, SimHost& host, std::string name, std::uint32_t number);
+  SimClient(const SimClient&) = delete;
+  SimClient& operator=(const SimClient&) = delete;
+
+  void join(const std::string& group);
+  void leave(const std::string& group);
+  void multicast(const std::vector<std::string>& groups, const SendOptions& options = {});
+  /// Asks for an orderly end.
+  void bye();
+  /// Ends without a word, as a killed program does.
+  void kill();
+  /// Bytes that are no request, at this point of the connection.
+  void send_raw(ByteView bytes);
+
+  /// Bytes per second that the client reads from now on; nothing: as they come; 0: none at all.
+  void set_read_rate(std::optional<std::uint64_t> bytes_per_second);
+
+  bool is_welcome() const { return !history_.name.empty(); }  // stays true when it closes
+  bool is_closed() const { return history_.is_closed(); }
+  /// Why it closed; Errc{} while open.
+  Errc close_code() const;
+  /// "#name#daemon"; empty before the welcome.
+  const std::string& private_name() const { return history_.name; }
+  const SimHost& host() const { return *host_; }
+
+  const ClientHistory& history() const { return history_; }
+  std::size_t messages() const { return messages_; }
+  std::uint64_t bytes() const { return bytes_; }
+  /// The latest view of `group` that came, with the client in it; otherwise nothing.
+  const GroupView* view(const std::string& group) const;
+  /// Bytes of requests that the daemon has not taken yet.
+  std::size_t unsent_bytes() const { return engine_.writer().output_size() + raw_.size(); }
+
+ private:
+  static constexpr Duration kReadTick = 10ms;
+
+  void stream_connected(StreamRef end) override;
+  void stream_readable(StreamRef end) override;
+  void stream_writable(StreamRef end) override;
+  void stream_closed(StreamRef end, std::string_view why) override;
+
+  void note(decltype(Event::what) what);
+  void when_welcome(std::function<void()> request);
+  void flush();
+  void read(std::size_t limit);
+  void schedule_read();
+  void take_events();
+  void handle(const spindle::Message& message);
+  void handle(const spindle::GroupView& view);
+  void close(Errc code, std::string text);
+
+  World world_;
+  SimHost* host_;
+  std::string name_;
+  std::uint32_t number_;
+  StreamRef end_;
+  bool connected_ = false;
+  bool open_ = true;
+  std::optional<std::uint64_t> read_rate_;
+  bool read_scheduled_ = false;
+
+  spindle::protocol::ClientEngine engine_;
+  ByteFifo raw_;                                // goes out behind the engine's output
+  std::vector<std::function<void()>> waiting_;  // requests made before the welcome
+  std::uint64_t sent_ = 0;
+
+  ClientHistory history_;
+  std::size_t messages_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::map<std::string, GroupView> views_;
+};
+
+/// What both ends compute for a message with this type and payload.
+std::uint64_t message_digest(std::uint16_t type, ByteView payload);
+
+}  // namespace spindled::sim

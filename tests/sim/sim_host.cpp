@@ -1,0 +1,274 @@
+#include "tests/sim/sim_host.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/base/check.h"
+
+namespace spindled::sim {
+
+namespace {
+
+StreamRef ref_of(ConnectionId connection) {
+  const auto key = static_cast<std::uint64_t>(connection);
+  return {key / 2, static_cast<std::uint8_t>(key % 2)};
+}
+
+ConnectionId id_of(StreamRef end) { return ConnectionId{end.key()}; }
+
+}  // namespace
+
+SimHost::SimHost(World world, NodeConfig config, std::string address, std::uint64_t seed)
+    : world_(world),
+      config_(std::move(config)),
+      address_(std::move(address)),
+      random_(seed),
+      log_(world.log, config_.name),
+      index_(world.network.add_host(config_.name, address_, *this)),
+      clock_offset_(std::chrono::milliseconds(random_.below(1'000'000))) {}
+
+SimHost::~SimHost() = default;
+
+void SimHost::start() {
+  SPINDLE_CHECK(node_ == nullptr);
+  ++life_;
+  config_.incarnation = ++lives_ << 32 | (random_.next() & 0xffffffff);
+  world_.trace.record(world_.events.now(), index_, TraceEvent::start, config_.incarnation);
+  world_.log.note(fmt::format("{} starts", name()));
+  world_.network.restart(index_);
+  Driver& driver = *this;
+  node_ = std::make_unique<Node>(config_, driver, log_, random_.next());
+  in_turn_ = true;
+  node_->start(node_time());
+  node_->end_turn(node_time());
+  in_turn_ = false;
+}
+
+void SimHost::stop() {
+  if (node_ == nullptr || stopping_) return;
+  world_.log.note(fmt::format("{} stops", name()));
+  stopping_ = true;
+  in_turn_ = true;
+  node_->stop(node_time());
+  node_->end_turn(node_time());
+  in_turn_ = false;
+  schedule_turn();
+  world_.events.after(kStopPatience, [this, life = life_] {
+    if (life == life_ && node_ != nullptr) end_process();
+  });
+}
+
+void SimHost::crash(bool silent) {
+  SPINDLE_CHECK(!in_turn_);
+  if (node_ == nullptr) return;
+  world_.trace.record(world_.events.now(), index_, TraceEvent::crash, silent ? 1 : 0);
+  world_.log.note(fmt::format("{} {}", name(), silent ? "loses power" : "is killed"));
+  connections_.clear();
+  world_.network.crash(index_, silent);
+  end_process();
+}
+
+void SimHost::end_process() {
+  // The system closes what the process left open.
+  for (const auto& [end, connection] : connections_) world_.network.abort(end, "connection reset by peer");
+  connections_.clear();
+  inputs_.clear();
+  node_.reset();
+  ++life_;
+  paused_ = stopping_ = turn_scheduled_ = false;
+  deadline_ = scheduled_wake_ = kNever;
+  // A host without a daemon refuses connections; one that lost power stays silent.
+  world_.network.process_ended(index_);
+}
+
+void SimHost::pause() {
+  world_.log.note(fmt::format("{} stalls", name()));
+  paused_ = true;
+}
+
+void SimHost::resume() {
+  world_.log.note(fmt::format("{} goes on", name()));
+  paused_ = false;
+  if (node_ != nullptr) schedule_turn();
+}
+
+// Turns.
+
+void SimHost::push(Input input) {
+  inputs_.push_back(std::move(input));
+  schedule_turn();
+}
+
+void SimHost::push_readable(Connection& connection) {
+  if (connection.read_pending || !connection.connected || !connection.reading) return;
+  connection.read_pending = true;
+  push({InputKind::readable, connection.end, {}, {}});
+}
+
+void SimHost::schedule_turn() {
+  if (turn_scheduled_ || paused_) return;
+  turn_scheduled_ = true;
+  const Duration wait = std::chrono::microseconds(1 + random_.below(30));
+  world_.events.after(wait, [this, life = life_] {
+    if (life == life_) turn();
+  });
+}
+
+void SimHost::turn() {
+  turn_scheduled_ = false;
+  if (node_ == nullptr || paused_) return;
+  ++turns_;
+  const Time now = node_time();
+  in_turn_ = true;
+  std::deque<Input> inputs = std::exchange(inputs_, {});
+  for (const Input& input : inputs) handle(now, input);
+  if (deadline_ <= now) {
+    deadline_ = kNever;
+    node_->handle_time(now);
+  }
+  node_->end_turn(now);
+  in_turn_ = false;
+  if (stopping_ && node_->is_stopped()) end_process();
+}
+
+void SimHost::handle(Time now, const Input& input) {
+  const auto found = connections_.find(input.end);
+  if (found == connections_.end()) return;  // closed by the node in the meantime
+  Connection& connection = found->second;
+  switch (input.kind) {
+    case InputKind::accepted:
+      connection.connected = true;
+      node_->handle_accepted(now, id_of(input.end), input.port, input.text);
+      if (const auto still = connections_.find(input.end); still != connections_.end()) push_readable(still->second);
+      break;
+    case InputKind::connected:
+      connection.connected = true;
+      node_->handle_connected(now, id_of(input.end));
+      if (const auto still = connections_.find(input.end); still != connections_.end()) push_readable(still->second);
+      break;
+    case InputKind::readable:
+      connection.read_pending = false;
+      read(now, input.end);
+      break;
+    case InputKind::writable:
+      node_->handle_writable(now, id_of(input.end));
+      break;
+    case InputKind::closed:
+      connections_.erase(found);
+      node_->handle_closed(now, id_of(input.end), input.text);
+      break;
+  }
+}
+
+void SimHost::read(Time now, StreamRef end) {
+  std::size_t total = 0;
+  for (;;) {
+    // The node may have closed the connection, or stopped reading, in the call before.
+    const auto found = connections_.find(end);
+    if (found == connections_.end() || !found->second.reading) return;
+    const std::size_t available = world_.network.readable(end);
+    if (available == 0) {
+      if (!world_.network.at_end(end)) return;
+      connections_.erase(found);
+      world_.network.close(end);
+      node_->handle_closed(now, id_of(end), "closed by the peer");
+      return;
+    }
+    if (total >= kReadBytesPerTurn) {
+      push_readable(found->second);
+      return;
+    }
+    std::span<std::uint8_t> space = node_->read_space(id_of(end));
+    SPINDLE_CHECK(!space.empty());
+    std::size_t wanted = std::min(space.size(), available);
+    if (wanted > 1 && random_.below(8) == 0) wanted = 1 + random_.below(wanted);
+    const std::size_t count = world_.network.read(end, space.first(wanted));
+    total += count;
+    node_->handle_read(now, id_of(end), count);
+  }
+}
+
+// Driver.
+
+ConnectionId SimHost::dial(std::string_view address) {
+  SPINDLE_CHECK(in_turn_);
+  world_.trace.record(world_.events.now(), index_, TraceEvent::dial, address);
+  const StreamRef end = world_.network.dial(index_, address, *this);
+  connections_[end].end = end;
+  return id_of(end);
+}
+
+std::size_t SimHost::write(ConnectionId connection, std::span<const ByteView> buffers) {
+  SPINDLE_CHECK(in_turn_);
+  const StreamRef end = ref_of(connection);
+  const auto found = connections_.find(end);
+  SPINDLE_CHECK(found != connections_.end());  // the node writes to what it closed or lost
+  SPINDLE_CHECK(found->second.connected);      // or to what is not open yet
+  const std::size_t taken = world_.network.write(end, buffers);
+  world_.trace.record_write(world_.events.now(), index_, end.key(), buffers, taken);
+  return taken;
+}
+
+void SimHost::close(ConnectionId connection) {
+  SPINDLE_CHECK(in_turn_);
+  const StreamRef end = ref_of(connection);
+  world_.trace.record(world_.events.now(), index_, TraceEvent::close, end.key());
+  SPINDLE_CHECK(connections_.erase(end) == 1);
+  world_.network.close(end);
+}
+
+void SimHost::set_reading(ConnectionId connection, bool on) {
+  SPINDLE_CHECK(in_turn_);
+  const StreamRef end = ref_of(connection);
+  world_.trace.record(world_.events.now(), index_, TraceEvent::set_reading, end.key() << 1 | (on ? 1 : 0));
+  const auto found = connections_.find(end);
+  SPINDLE_CHECK(found != connections_.end());
+  found->second.reading = on;
+  if (on && (world_.network.readable(end) > 0 || world_.network.at_end(end))) push_readable(found->second);
+}
+
+void SimHost::wake_at(Time deadline) {
+  if (deadline == deadline_) return;
+  deadline_ = deadline;
+  world_.trace.record(world_.events.now(), index_, TraceEvent::wake,
+                      static_cast<std::uint64_t>(deadline.time_since_epoch().count()));
+  schedule_wake();
+}
+
+void SimHost::schedule_wake() {
+  // One event is enough for a deadline that keeps moving away: when it comes it looks where the deadline is by then.
+  if (deadline_ == kNever || deadline_ >= scheduled_wake_) return;
+  scheduled_wake_ = deadline_;
+  world_.events.at(deadline_ - clock_offset_, [this, life = life_, mine = deadline_] {
+    if (life != life_ || mine != scheduled_wake_) return;
+    scheduled_wake_ = kNever;
+    if (deadline_ <= node_time()) {
+      schedule_turn();
+    } else {
+      schedule_wake();
+    }
+  });
+}
+
+// StreamOwner, StreamListener.
+
+void SimHost::stream_connected(StreamRef end) { push({InputKind::connected, end, {}, {}}); }
+
+void SimHost::stream_readable(StreamRef end) {
+  if (const auto found = connections_.find(end); found != connections_.end()) push_readable(found->second);
+}
+
+void SimHost::stream_writable(StreamRef end) { push({InputKind::writable, end, {}, {}}); }
+
+void SimHost::stream_closed(StreamRef end, std::string_view why) {
+  push({InputKind::closed, end, {}, std::string(why)});
+}
+
+StreamOwner* SimHost::stream_accepted(StreamRef end, Port port, std::string_view peer) {
+  if (node_ == nullptr || stopping_) return nullptr;
+  connections_[end].end = end;
+  push({InputKind::accepted, end, port, std::string(peer)});
+  return this;
+}
+
+}  // namespace spindled::sim

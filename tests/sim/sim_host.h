@@ -1,0 +1,121 @@
+// One simulated host: a daemon, and the driver that runs it on the virtual clock.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "daemon/node/node.h"
+#include "tests/sim/network.h"
+#include "tests/sim/sim_log.h"
+#include "tests/sim/trace.h"
+
+namespace spindled::sim {
+
+/// What all parts of a simulation share.
+struct World {
+  EventQueue& events;
+  Network& network;
+  Trace& trace;
+  SimLog& log;
+};
+
+/// Inputs gather for a drawn while, as they do for a process that is not scheduled at once, and are then handled in one
+/// turn of the node.
+class SimHost final : private Driver, private StreamOwner, private StreamListener {
+ public:
+  /// `config.name` and `address` are unique; the incarnation in `config` is drawn anew, and larger, at each start.
+  SimHost(World world, NodeConfig config, std::string address, std::uint64_t seed);
+  ~SimHost() override;
+  SimHost(const SimHost&) = delete;
+  SimHost& operator=(const SimHost&) = delete;
+
+  /// Starts the daemon; not while it runs. Each start is a new incarnation.
+  void start();
+  /// Tells the daemon to stop; it is gone once it says so, or after two seconds.
+  void stop();
+  /// The process is killed: peers and clients see their connections reset. `silent`: the host lost power, nobody is
+  /// told.
+  void crash(bool silent = false);
+  /// A stalled process: inputs wait, the clock goes on.
+  void pause();
+  void resume();
+
+  bool is_running() const { return node_ != nullptr; }
+  bool is_paused() const { return paused_; }
+  /// Only while running.
+  const Node& node() const { return *node_; }
+  const std::string& name() const { return config_.name; }
+  const std::string& address() const { return address_; }
+  HostIndex index() const { return index_; }
+  std::uint64_t incarnation() const { return config_.incarnation; }
+  std::uint64_t turns() const { return turns_; }
+  /// Takes effect at the next start.
+  NodeConfig& config() { return config_; }
+
+ private:
+  enum class InputKind : std::uint8_t { accepted, connected, readable, writable, closed };
+  struct Input {
+    InputKind kind{};
+    StreamRef end;
+    Port port{};
+    std::string text;  // the peer, or why
+  };
+  struct Connection {
+    StreamRef end;
+    bool connected = false;  // the node knows that it is open
+    bool reading = true;
+    bool read_pending = false;  // a `readable` input waits
+  };
+
+  static constexpr std::size_t kReadBytesPerTurn = 256u << 10;  // of one connection, so that all have their turn
+  static constexpr Duration kStopPatience = 2s;
+
+  // Driver
+  ConnectionId dial(std::string_view address) override;
+  std::size_t write(ConnectionId connection, std::span<const ByteView> buffers) override;
+  void close(ConnectionId connection) override;
+  void set_reading(ConnectionId connection, bool on) override;
+  void wake_at(Time deadline) override;
+
+  // StreamOwner, StreamListener
+  void stream_connected(StreamRef end) override;
+  void stream_readable(StreamRef end) override;
+  void stream_writable(StreamRef end) override;
+  void stream_closed(StreamRef end, std::string_view why) override;
+  StreamOwner* stream_accepted(StreamRef end, Port port, std::string_view peer) override;
+
+  Time node_time() const { return world_.events.now() + clock_offset_; }
+  void push(Input input);
+  void push_readable(Connection& connection);
+  void schedule_turn();
+  void schedule_wake();
+  void turn();
+  void handle(Time now, const Input& input);
+  void read(Time now, StreamRef end);
+  void end_process();
+
+  World world_;
+  NodeConfig config_;
+  std::uint64_t lives_ = 0;
+  std::string address_;
+  Random random_;
+  HostLog log_;
+  HostIndex index_ = 0;
+  Duration clock_offset_{};  // no two hosts' monotonic clocks agree
+
+  std::unique_ptr<Node> node_;
+  std::uint64_t life_ = 0;  // counts starts; events of an earlier life are void
+  bool paused_ = false;
+  bool stopping_ = false;
+  bool turn_scheduled_ = false;
+  bool in_turn_ = false;
+  std::uint64_t turns_ = 0;
+  Time deadline_ = kNever;        // asked for, on the node's clock
+  Time scheduled_wake_ = kNever;  // the earliest wake event that is scheduled
+  std::deque<Input> inputs_;
+  std::map<StreamRef, Connection> connections_;
+};
+
+}  // namespace spindled::sim

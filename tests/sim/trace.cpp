@@ -1,0 +1,48 @@
+#include "tests/sim/trace.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace spindled::sim {
+
+void Digest::add(std::uint64_t word) { value_ = std::rotl((value_ ^ word) * 0x00000100000001b3, 23); }
+
+void Digest::add(ByteView bytes) {
+  // The length goes in first, so that "ab", "c" and "a", "bc" differ.
+  add(static_cast<std::uint64_t>(bytes.size()));
+  spindle::protocol::Reader reader(bytes);
+  while (reader.remaining() >= 8) add(reader.u64());
+  std::uint64_t last = 0;
+  while (reader.remaining() > 0) last = last << 8 | reader.u8();
+  add(last);
+}
+
+void Trace::head(Time now, std::uint32_t who, TraceEvent event) {
+  ++events_;
+  digest_.add(static_cast<std::uint64_t>(now.time_since_epoch().count()));
+  digest_.add(static_cast<std::uint64_t>(who) << 8 | static_cast<std::uint64_t>(event));
+}
+
+void Trace::record(Time now, std::uint32_t who, TraceEvent event, std::uint64_t detail) {
+  head(now, who, event);
+  digest_.add(detail);
+}
+
+void Trace::record(Time now, std::uint32_t who, TraceEvent event, std::string_view detail) {
+  head(now, who, event);
+  digest_.add(detail);
+}
+
+void Trace::record_write(Time now, std::uint32_t who, std::uint64_t connection, std::span<const ByteView> buffers,
+                         std::size_t taken) {
+  head(now, who, TraceEvent::write);
+  digest_.add(connection);
+  for (const ByteView& buffer : buffers) {
+    const std::size_t part = std::min(taken, buffer.size());
+    digest_.add(buffer.first(part));
+    taken -= part;
+    if (taken == 0) break;
+  }
+}
+
+}  // namespace spindled::sim
