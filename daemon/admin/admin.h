@@ -12,7 +12,7 @@
 
 #include "daemon/base/context.h"
 #include "daemon/base/result.h"
-#include "daemon/node/driver.h"
+#include "daemon/base/driver.h"
 
 namespace spindled {
 

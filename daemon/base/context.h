@@ -5,7 +5,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/random.h"
 #include "daemon/base/slab.h"
-#include "daemon/node/config.h"
+#include "daemon/base/node_config.h"
 
 namespace spindled {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "daemon/base/log.h"
-#include "daemon/node/config.h"
+#include "daemon/base/node_config.h"
 #include "libclient/protocol/defaults.h"
 
 namespace spindled {

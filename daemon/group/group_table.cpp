@@ -52,11 +52,22 @@ bool GroupTable::unsubscribe(const std::string& name, MemberIndex daemon) {
   if (has_members) return false;
   group->subscribers.erase(daemon);
   ++version_;
-  if (group->subscribers.empty()) {
-    by_id_.erase(group->id);
-    by_name_.erase(name);
-  }
+  if (group->subscribers.empty()) remove(*group);
   return true;
+}
+
+void GroupTable::remove(Group& group) {
+  // Ids grow, so the smallest is the oldest but for groups that lived long: good enough for a bound.
+  if (former_names_.size() == kFormerNamesMax) former_names_.erase(former_names_.begin());
+  former_names_[group.id] = group.name;
+  by_id_.erase(group.id);
+  by_name_.erase(by_name_.find(group.name));
+}
+
+std::string_view GroupTable::name_of(GroupId id) const {
+  if (const Group* group = find(id)) return group->name;
+  const auto former = former_names_.find(id);
+  return former == former_names_.end() ? std::string_view() : former->second;
 }
 
 bool GroupTable::join(const std::string& name, GroupMember member) {

@@ -37,6 +37,9 @@ class GroupTable {
 
   const Group* find(std::string_view name) const;
   const Group* find(GroupId id) const;
+  /// The name of a group that is, or lately was, in the table; empty where it is long gone. A message that was sent
+  /// while the group had members elsewhere may arrive when it has none.
+  std::string_view name_of(GroupId id) const;
   std::size_t size() const { return by_name_.size(); }
   /// In the order of names.
   template <typename Visit>
@@ -57,7 +60,11 @@ class GroupTable {
   std::uint64_t version() const { return version_; }
 
  private:
+  /// Names of emptied groups that are remembered.
+  static constexpr std::size_t kFormerNamesMax = 4096;
+
   Group* find_mutable(std::string_view name);
+  void remove(Group& group);
 
   MemberIndex self_;
   std::uint64_t version_;
@@ -65,6 +72,7 @@ class GroupTable {
   std::map<std::string, std::unique_ptr<Group>, std::less<>> by_name_;
   std::unordered_map<GroupId, Group*> by_id_;                                     // never iterated
   std::map<std::pair<MemberIndex, SessionId>, std::vector<GroupId>> by_session_;  // ids ascending
+  std::map<GroupId, std::string> former_names_;                                   // the latest to be emptied
 };
 
 }  // namespace spindled

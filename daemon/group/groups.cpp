@@ -161,11 +161,14 @@ bool Groups::collect_receivers(const Delivery& message) {
   receivers_.clear();
   for (const Envelope::Target& target : envelope_.targets) {
     if (target.group != 0) {
-      // A group whose last subscription is gone has no members; its name went with it.
       const Group* group = table_.find(target.group);
-      if (group == nullptr) continue;
-      names_.push_back(group->name);
-      receivers_.insert(receivers_.end(), group->local.begin(), group->local.end());
+      if (group != nullptr) {
+        for (const SessionId session : group->local) {
+          if (untold_.empty() || !untold_.contains({group->id, session})) receivers_.push_back(session);
+        }
+      }
+      const std::string_view name = table_.name_of(target.group);
+      if (!name.empty()) names_.push_back(name);
       continue;
     }
     names_.push_back(target.name);

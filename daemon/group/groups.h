@@ -128,6 +128,9 @@ class Groups final : public OrderedMessages {
   // From the transitional signal, or the installation of a view, until all of its members have announced theirs: the
   // members of groups with local ones as they were last told, by group. Changes meanwhile are told with the new view.
   std::optional<std::map<std::string, Names>> told_;
+  /// Local sessions whose join came behind the transitional signal: members from the new view on, of which they are
+  /// told, and no sooner.
+  std::set<std::pair<GroupId, SessionId>> untold_;
   bool ready_ = false;
   MemberSet came_along_;
   std::map<MemberIndex, Announce> announced_;

@@ -38,7 +38,9 @@ void Groups::apply(Time, const Delivery& message, const JoinGroup& operation) {
   if (message.origin == view_.self) subscriptions_.joined(operation.group);
   if (!table_.join(operation.group, {message.origin, operation.session, operation.client})) return;
   ++changes_;
-  tell_view(*table_.find(operation.group), Cause::join, {private_name(message.origin, operation.client)}, {});
+  const Group& group = *table_.find(operation.group);
+  if (told_ && message.origin == view_.self) untold_.emplace(group.id, operation.session);
+  tell_view(group, Cause::join, {private_name(message.origin, operation.client)}, {});
 }
 
 void Groups::apply(Time now, const Delivery& message, const LeaveGroup& operation) {
@@ -129,6 +131,7 @@ void Groups::view_installed(Time now, const View& view, const MemberSet& came_al
   came_along_ = came_along;
   announced_.clear();
   early_.clear();
+  untold_.clear();
   ready_ = false;
   originate(now, announce);
 }

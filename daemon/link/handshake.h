@@ -2,7 +2,7 @@
 #pragma once
 
 #include "daemon/base/result.h"
-#include "daemon/node/config.h"
+#include "daemon/base/node_config.h"
 #include "daemon/wire/control.h"
 
 namespace spindled {

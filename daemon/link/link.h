@@ -10,7 +10,7 @@
 #include "daemon/base/result.h"
 #include "daemon/link/link_phase.h"
 #include "daemon/link/link_queue.h"
-#include "daemon/node/driver.h"
+#include "daemon/base/driver.h"
 #include "daemon/wire/control.h"
 
 namespace spindled {

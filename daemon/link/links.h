@@ -17,7 +17,7 @@
 #include "daemon/link/link_id.h"
 #include "daemon/link/neighbours.h"
 #include "daemon/link/refusal_log.h"
-#include "daemon/node/driver.h"
+#include "daemon/base/driver.h"
 #include "daemon/wire/control.h"
 #include "daemon/wire/link_frames.h"
 

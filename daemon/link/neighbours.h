@@ -8,7 +8,7 @@
 
 #include "daemon/base/random.h"
 #include "daemon/base/result.h"
-#include "daemon/node/config.h"
+#include "daemon/base/node_config.h"
 
 namespace spindled {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "daemon/net/socket.h"
-#include "daemon/node/driver.h"
+#include "daemon/base/driver.h"
 
 namespace spindled {
 

@@ -9,7 +9,7 @@
 
 #include "daemon/base/result.h"
 #include "daemon/config/address.h"
-#include "daemon/node/driver.h"
+#include "daemon/base/driver.h"
 
 namespace spindled {
 

@@ -8,9 +8,9 @@
 #include "daemon/base/counters.h"
 #include "daemon/base/log.h"
 #include "daemon/base/time.h"
-#include "daemon/node/config.h"
-#include "daemon/node/driver.h"
-#include "daemon/view/view.h"
+#include "daemon/base/node_config.h"
+#include "daemon/base/driver.h"
+#include "daemon/overlay/view.h"
 
 namespace spindled {
 

@@ -35,18 +35,20 @@ void IncomingStream::retain(RetainedBody body) {
 }
 
 bool IncomingStream::follow(std::uint64_t number, Delivery& delivery) {
-  std::size_t low = 0;
-  std::size_t high = ordered_.size();
-  while (low < high) {
-    const std::size_t middle = (low + high) / 2;
-    if (ordered_[middle].delivery.number < number) {
-      low = middle + 1;
+  // `number` itself may have been addressed elsewhere while an earlier message of the same sender waits here. Who waits
+  // is not known by sender, so the message goes behind all that could be it.
+  std::size_t behind = 0;
+  std::size_t end = ordered_.size();
+  while (behind < end) {
+    const std::size_t middle = (behind + end) / 2;
+    if (ordered_[middle].delivery.number <= number) {
+      behind = middle + 1;
     } else {
-      high = middle;
+      end = middle;
     }
   }
-  if (low == ordered_.size() || ordered_[low].delivery.number != number) return false;
-  PendingMessage& leader = ordered_[low];
+  if (behind == 0) return false;
+  PendingMessage& leader = ordered_[behind - 1];
   if (!leader.followers) leader.followers = std::make_unique<std::vector<Delivery>>();
   leader.followers->push_back(std::move(delivery));
   return true;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "daemon/base/time.h"
-#include "daemon/view/view.h"
+#include "daemon/overlay/view.h"
 #include "daemon/wire/link_frames.h"
 
 namespace spindled {

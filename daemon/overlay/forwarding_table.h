@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "daemon/link/link_id.h"
-#include "daemon/view/view.h"
+#include "daemon/overlay/view.h"
 
 namespace spindled {
 

@@ -26,6 +26,7 @@ LinkStateDatabase::Outcome LinkStateDatabase::accept(Time now, LinkState state) 
   const auto found = entries_.find(state.origin.name);
   if (found == entries_.end()) {
     if (entries_.size() >= kLinkStatesMax) return Outcome::full;
+    mutual_.set(state);
     std::string name = state.origin.name;
     entries_.emplace(std::move(name), Entry{std::move(state), now});
     return Outcome::changed;
@@ -33,6 +34,7 @@ LinkStateDatabase::Outcome LinkStateDatabase::accept(Time now, LinkState state) 
   LinkState& held = found->second.state;
   if (!is_newer(state.origin.incarnation, state.sequence, held.origin.incarnation, held.sequence)) return Outcome::old;
   const bool same = state.origin == held.origin && same_topology(state.links, held.links);
+  mutual_.set(state);
   held = std::move(state);
   found->second.received = now;
   return same ? Outcome::refreshed : Outcome::changed;
@@ -40,11 +42,17 @@ LinkStateDatabase::Outcome LinkStateDatabase::accept(Time now, LinkState state) 
 
 void LinkStateDatabase::peer_connected(const DaemonId& peer) {
   const auto found = entries_.find(peer.name);
-  if (found != entries_.end() && found->second.state.origin.incarnation != peer.incarnation) entries_.erase(found);
+  if (found == entries_.end() || found->second.state.origin.incarnation == peer.incarnation) return;
+  mutual_.erase(peer.name);
+  entries_.erase(found);
 }
 
 bool LinkStateDatabase::expire(Time now) {
-  return std::erase_if(entries_, [&](const auto& entry) { return entry.second.received + lifetime_ <= now; }) > 0;
+  return std::erase_if(entries_, [&](const auto& entry) {
+           if (entry.second.received + lifetime_ > now) return false;
+           mutual_.erase(entry.first);
+           return true;
+         }) > 0;
 }
 
 LinkStateSummary LinkStateDatabase::summary() const {
@@ -75,59 +83,12 @@ std::vector<LinkState> LinkStateDatabase::lacking(const LinkStateSummary& theirs
   return states;
 }
 
-const LinkState* LinkStateDatabase::find(const LinkState& own, std::string_view name) const {
-  if (name == self_.name) return &own;
-  const auto found = entries_.find(name);
-  return found == entries_.end() ? nullptr : &found->second.state;
-}
-
-const AdvertisedLink* LinkStateDatabase::answering(const LinkState& from, const AdvertisedLink& link,
-                                                   const LinkState& to) {
-  if (to.origin.incarnation != link.neighbour_incarnation) return nullptr;
-  const auto back =
-      std::lower_bound(to.links.begin(), to.links.end(), from.origin.name,
-                       [](const AdvertisedLink& other, const std::string& name) { return other.neighbour < name; });
-  if (back == to.links.end() || back->neighbour != from.origin.name ||
-      back->neighbour_incarnation != from.origin.incarnation) {
-    return nullptr;
-  }
-  return &*back;
-}
-
 Topology LinkStateDatabase::reachable() const {
-  const LinkState own = own_.current();
-  std::map<std::string_view, MemberIndex> index;  // by name; the index is filled in once all members are known
-  std::vector<const LinkState*> found{&own};      // in the order of the breadth-first search
-  index.emplace(self_.name, 0);
-  for (std::size_t next = 0; next < found.size(); ++next) {
-    for (const AdvertisedLink& link : found[next]->links) {
-      if (found.size() >= kMembersMax) break;
-      const LinkState* neighbour = find(own, link.neighbour);
-      if (neighbour == nullptr || answering(*found[next], link, *neighbour) == nullptr) continue;
-      if (index.emplace(neighbour->origin.name, MemberIndex{0}).second) found.push_back(neighbour);
-    }
+  if (own_version_ != own_.version()) {
+    own_version_ = own_.version();
+    mutual_.set(own_.current());
   }
-
-  Topology topology;
-  topology.members.reserve(found.size());
-  std::sort(found.begin(), found.end(),
-            [](const LinkState* a, const LinkState* b) { return a->origin.name < b->origin.name; });
-  for (const LinkState* state : found) {
-    index[state->origin.name] = static_cast<MemberIndex>(topology.members.size());
-    topology.members.push_back(state->origin);
-  }
-  for (const LinkState* state : found) {
-    const MemberIndex a = index[state->origin.name];
-    for (const AdvertisedLink& link : state->links) {
-      const auto other = index.find(link.neighbour);
-      if (other == index.end() || other->second <= a) continue;
-      const AdvertisedLink* back = answering(*state, link, *found[other->second]);
-      if (back == nullptr) continue;
-      topology.edges.push_back(
-          {a, other->second, std::max(link.weight, back->weight), std::max(link.round_trip_us, back->round_trip_us)});
-    }
-  }
-  return topology;  // links are sorted by neighbour, and so the edges by (a, b)
+  return mutual_.reachable_from(self_.name);
 }
 
 }  // namespace spindled

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/overlay/limits.h"
+#include "daemon/overlay/mutual_links.h"
 #include "daemon/overlay/own_advertisement.h"
 #include "daemon/overlay/topology.h"
 
@@ -49,21 +50,19 @@ class LinkStateDatabase {
   /// Of the other daemons, by name.
   const std::map<std::string, Entry, std::less<>>& entries() const { return entries_; }
 
-  /// The daemons that can be reached over links that both ends advertise with each other's present incarnation, this
-  /// one included, and those links. An edge has the larger of its ends' weights and round-trip times. At most
-  /// kMembersMax daemons, the nearest by hops where there are more.
+  /// The daemons that this one reaches, itself included, over links that both ends advertise, and those links
+  /// (MutualLinks). Its own links count as they are now, advertised or not.
   Topology reachable() const;
 
  private:
-  /// The state that counts for the daemon `name`, this one included; nullptr where none is known.
-  const LinkState* find(const LinkState& own, std::string_view name) const;
-  /// The link of `to` that answers `link` of `from`, or nullptr.
-  static const AdvertisedLink* answering(const LinkState& from, const AdvertisedLink& link, const LinkState& to);
-
   DaemonId self_;
   Duration lifetime_;
   OwnAdvertisement own_;
   std::map<std::string, Entry, std::less<>> entries_;
+  // Of the entries, at all times, and of this daemon's own links as of `own_version_`: brought up to date when it is
+  // asked for.
+  mutable MutualLinks mutual_;
+  mutable std::uint64_t own_version_ = 0;
 };
 
 }  // namespace spindled

@@ -114,7 +114,7 @@ void Overlay::update_own_links(Time now) {
   std::vector<AdvertisedLink> links;
   for (auto& [name, link] : own) links.push_back(std::move(link));
   database_.own().set_links(now, std::move(links));
-  reachable_.reset();
+  forget_reachable();
 }
 
 void Overlay::advertise(Time now) {
@@ -125,8 +125,13 @@ void Overlay::advertise(Time now) {
 }
 
 void Overlay::topology_changed(Time now) {
-  reachable_.reset();
+  forget_reachable();
   view_->topology_changed(now);
+}
+
+void Overlay::forget_reachable() {
+  reachable_.reset();
+  longest_round_trip_.reset();
 }
 
 // Control messages.
@@ -179,7 +184,7 @@ void Overlay::link_state_received(Time now, LinkId link, LinkState state, const 
       for_each_up([&](LinkId other, const Neighbour&) {
         if (other != link) send_encoded(other, encoded);
       });
-      reachable_.reset();
+      forget_reachable();
       if (outcome == LinkStateDatabase::Outcome::changed) topology_changed(now);
       return;
     case LinkStateDatabase::Outcome::own:
@@ -210,12 +215,15 @@ Topology Overlay::reachable() const {
 }
 
 Duration Overlay::longest_round_trip() const {
-  const Topology topology = reachable();
-  const auto self = std::lower_bound(topology.members.begin(), topology.members.end(), database_.self());
-  SPINDLE_CHECK(self != topology.members.end() && *self == database_.self());
-  const ShortestPaths paths(Adjacency(topology.members.size(), topology.edges),
-                            static_cast<MemberIndex>(self - topology.members.begin()));
-  return std::chrono::microseconds(paths.longest_round_trip_us());
+  if (longest_round_trip_) return *longest_round_trip_;
+  if (!reachable_) reachable_ = database_.reachable();
+  const std::vector<DaemonId>& members = reachable_->members;
+  const auto self = std::lower_bound(members.begin(), members.end(), database_.self());
+  SPINDLE_CHECK(self != members.end() && *self == database_.self());
+  const ShortestPaths paths(Adjacency(members.size(), reachable_->edges),
+                            static_cast<MemberIndex>(self - members.begin()));
+  longest_round_trip_ = std::chrono::microseconds(paths.longest_round_trip_us());
+  return *longest_round_trip_;
 }
 
 // The life of a view.

@@ -10,15 +10,15 @@
 
 #include "daemon/base/context.h"
 #include "daemon/link/links.h"
-#include "daemon/order/stream_transport.h"
+#include "daemon/overlay/stream_transport.h"
 #include "daemon/overlay/early_frames.h"
 #include "daemon/overlay/forwarding_table.h"
 #include "daemon/overlay/link_state_database.h"
 #include "daemon/overlay/link_weight.h"
 #include "daemon/overlay/stream_frames.h"
 #include "daemon/overlay/topology.h"
-#include "daemon/view/view.h"
-#include "daemon/view/view_transport.h"
+#include "daemon/overlay/view.h"
+#include "daemon/overlay/view_transport.h"
 
 namespace spindled {
 
@@ -96,6 +96,7 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   /// Floods this daemon's advertisement if it is due.
   void advertise(Time now);
   void topology_changed(Time now);
+  void forget_reachable();
   void send_encoded(LinkId link, const Slice& encoded);
   Slice encode(const ControlMessage& message);
 
@@ -123,7 +124,9 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
 
   LinkStateDatabase database_;
   std::vector<Neighbour> neighbours_;          // by LinkId
-  mutable std::optional<Topology> reachable_;  // computed when asked for
+  // Computed when asked for.
+  mutable std::optional<Topology> reachable_;
+  mutable std::optional<Duration> longest_round_trip_;
   Time sweep_at_ = kNever;                     // when old entries of the database are looked for
   std::uint64_t conflict_incarnation_ = 0;     // of the last daemon complained of that has this one's name
   bool complained_of_size_ = false;

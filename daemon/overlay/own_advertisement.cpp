@@ -15,6 +15,7 @@ OwnAdvertisement::OwnAdvertisement(DaemonId self, Duration refresh_interval) : r
 }
 
 void OwnAdvertisement::set_links(Time now, std::vector<AdvertisedLink> links) {
+  if (links != links_) ++version_;
   const bool changed = !same_topology(links, links_);
   links_ = std::move(links);
   if (changed || published_.sequence == 0) change(now);
@@ -22,6 +23,7 @@ void OwnAdvertisement::set_links(Time now, std::vector<AdvertisedLink> links) {
 
 void OwnAdvertisement::neighbour_lost(Time now, const std::string& neighbour) {
   lost_.insert(neighbour);
+  ++version_;
   change(now);
 }
 
@@ -42,6 +44,7 @@ const LinkState* OwnAdvertisement::take_due(Time now) {
   spaced_until_ = now + kAdvertisementSpacing;
   timers_.stop(Timer::advertise);
   timers_.set(Timer::refresh, now + refresh_interval_);
+  if (!lost_.empty()) ++version_;
   lost_.clear();
   if (!same_topology(published_.links, links_)) change(now);
   return &published_;

@@ -39,6 +39,8 @@ class OwnAdvertisement {
   const LinkState& published() const { return published_; }
   /// What this daemon itself goes by: its links as they are, without those whose loss is yet to be told.
   LinkState current() const;
+  /// Grows whenever the links of `current` change; at least 1.
+  std::uint64_t version() const { return version_; }
 
  private:
   enum class Timer { advertise, refresh, count_ };
@@ -51,6 +53,7 @@ class OwnAdvertisement {
   std::vector<AdvertisedLink> links_;
   std::set<std::string> lost_;  // neighbours whose loss no advertisement has shown
   Time spaced_until_{};         // no advertisement before this
+  std::uint64_t version_ = 1;
   Timers<Timer> timers_;
 };
 

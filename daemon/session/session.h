@@ -8,7 +8,7 @@
 #include "daemon/base/context.h"
 #include "daemon/base/input_buffer.h"
 #include "daemon/group/groups.h"
-#include "daemon/node/driver.h"
+#include "daemon/base/driver.h"
 #include "daemon/session/session_queue.h"
 #include "libclient/protocol/client_frames.h"
 

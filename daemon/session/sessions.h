@@ -15,7 +15,7 @@
 #include "daemon/base/context.h"
 #include "daemon/base/timers.h"
 #include "daemon/group/local_clients.h"
-#include "daemon/node/driver.h"
+#include "daemon/base/driver.h"
 #include "daemon/session/session.h"
 
 namespace spindled {

@@ -5,7 +5,7 @@
 
 #include "daemon/base/result.h"
 #include "daemon/view/phases.h"
-#include "daemon/view/view.h"
+#include "daemon/overlay/view.h"
 #include "daemon/view/view_participants.h"
 
 namespace spindled {

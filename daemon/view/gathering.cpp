@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "daemon/base/check.h"
-#include "daemon/view/view.h"
+#include "daemon/overlay/view.h"
 
 namespace spindled {
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "daemon/base/time.h"
-#include "daemon/node/config.h"
+#include "daemon/base/node_config.h"
 #include "daemon/overlay/topology.h"
 #include "daemon/view/topology_difference.h"
 

@@ -12,7 +12,7 @@
 #include "daemon/view/recovering.h"
 #include "daemon/view/steady.h"
 #include "daemon/view/view_participants.h"
-#include "daemon/view/view_transport.h"
+#include "daemon/overlay/view_transport.h"
 
 namespace spindled {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "daemon/base/time.h"
-#include "daemon/node/config.h"
+#include "daemon/base/node_config.h"
 #include "daemon/view/hold_downs.h"
 #include "daemon/view/phases.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "daemon/base/check.h"
-#include "daemon/view/view.h"
+#include "daemon/overlay/view.h"
 
 namespace spindled {
 

@@ -6,7 +6,7 @@
 
 #include "daemon/base/slab.h"
 #include "daemon/base/time.h"
-#include "daemon/view/view.h"
+#include "daemon/overlay/view.h"
 
 namespace spindled {
 

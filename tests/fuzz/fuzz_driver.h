@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "daemon/base/log.h"
-#include "daemon/node/driver.h"
+#include "daemon/base/driver.h"
 #include "daemon/wire/control.h"
 
 namespace spindle_fuzz {

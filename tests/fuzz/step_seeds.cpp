@@ -3,7 +3,7 @@
 
 #include "daemon/admin/admin_frames.h"
 #include "daemon/config/schema.h"
-#include "daemon/node/driver.h"
+#include "daemon/base/driver.h"
 #include "daemon/wire/control.h"
 #include "libclient/protocol/client_frames.h"
 #include "tests/fuzz/client_engine_steps.h"

@@ -138,12 +138,16 @@ TEST(Checkers, Fifo) {
 TEST(Checkers, TotalOrder) {
   Writer w;
   w.at('a').sends(1).at('b').sends(2);
-  w.at('c').gets('a', 1).gets('b', 2).at('d').gets('b', 2).gets('a', 1);
+  w.at('c').view(1, "cd").gets('a', 1).gets('b', 2).at('d').view(1, "cd").gets('b', 2).gets('a', 1);
   EXPECT_EQ(check_total_order(w.history()).size(), 1u);
 
+  Writer without_common_group;
+  without_common_group.at('c').view(1, "c").gets('a', 1).gets('b', 2).at('d').gets('b', 2).gets('a', 1);
+  EXPECT_TRUE(check_total_order(without_common_group.history()).empty());
+
   Writer with_others_between;
-  with_others_between.at('c').gets('a', 1).gets('a', 5).gets('b', 2);
-  with_others_between.at('d').gets('b', 2).gets('a', 6).gets('a', 1);
+  with_others_between.at('c').view(1, "cd").gets('a', 1).gets('a', 5).gets('b', 2);
+  with_others_between.at('d').view(1, "cd").gets('b', 2).gets('a', 6).gets('a', 1);
   EXPECT_EQ(check_total_order(with_others_between.history()).size(), 1u);
 
   Writer unordered;

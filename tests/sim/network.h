@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "daemon/base/random.h"
-#include "daemon/node/driver.h"
+#include "daemon/base/driver.h"
 #include "tests/sim/byte_fifo.h"
 #include "tests/sim/event_queue.h"
 

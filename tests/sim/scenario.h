@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/view/view.h"
+#include "daemon/overlay/view.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/cluster.h"
 #include "tests/sim/simulator.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "daemon/view/view.h"
+#include "daemon/overlay/view.h"
 
 namespace spindled::sim {
 

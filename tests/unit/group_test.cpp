@@ -91,6 +91,7 @@ TEST(GroupTable, AGroupLivesFromItsFirstSubscriptionToItsLast) {
   EXPECT_TRUE(table.unsubscribe("g", 1));
   EXPECT_EQ(table.find("g"), nullptr);
   EXPECT_EQ(table.find(id), nullptr);
+  EXPECT_EQ(table.name_of(id), "g") << "a late message can still tell where it was sent";
   table.subscribe("g", 0);
   EXPECT_NE(table.find("g")->id, id) << "ids are not used again";
 }

@@ -64,6 +64,19 @@ TEST(Order, FifoIsDeliveredOnArrivalButNotBeforeTheSendersOwnAgreedMessages) {
   EXPECT_THAT(after_view(cluster[1]), ElementsAre("fifo of another sender", "agreed", "fifo behind it"));
 }
 
+TEST(Order, FifoStaysBehindAnEarlierAgreedMessageWhenALaterOneWentElsewhere) {
+  OrderCluster cluster(3);
+  SenderOrder sender;
+  cluster[1].send(cluster.all(), "agreed", Service::agreed, &sender);
+  cluster[1].send(set_of({2}), "agreed, elsewhere", Service::agreed, &sender);
+  cluster[1].send(cluster.all(), "fifo", Service::fifo, &sender);
+  while (cluster.move(1, 0)) {
+  }
+  EXPECT_TRUE(after_view(cluster[0]).empty());
+  cluster.settle();
+  EXPECT_THAT(after_view(cluster[0]), ElementsAre("agreed", "fifo"));
+}
+
 TEST(Order, SafeMessagesWaitUntilEveryMemberHasThem) {
   OrderCluster cluster(3);
   cluster[0].send(cluster.all(), "safe", Service::safe);

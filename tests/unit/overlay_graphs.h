@@ -5,7 +5,7 @@
 
 #include "daemon/base/random.h"
 #include "daemon/overlay/topology.h"
-#include "daemon/view/view.h"
+#include "daemon/overlay/view.h"
 
 namespace spindled::test {
 

@@ -6,7 +6,7 @@
 #include "daemon/base/random.h"
 #include "daemon/view/steady.h"
 #include "daemon/view/suspicions.h"
-#include "daemon/view/view.h"
+#include "daemon/overlay/view.h"
 
 namespace spindled {
 namespace {

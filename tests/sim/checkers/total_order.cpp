@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <set>
+
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/checkers/message_index.h"
 
@@ -9,10 +12,12 @@ struct Receiver {
   const ClientHistory* client = nullptr;
   std::vector<PlacedDelivery> ordered;
   std::map<MessageKey, std::size_t> places;
+  std::set<std::string> groups;  // that the client was ever a member of
 };
 
 Receiver make_receiver(const ClientHistory& client) {
-  Receiver receiver{&client, {}, {}};
+  Receiver receiver{&client, {}, {}, {}};
+  for (const GroupView* view : events_of<GroupView>(client)) receiver.groups.insert(view->group);
   for (PlacedDelivery& delivery : place_deliveries(client)) {
     if (!is_ordered(delivery.message->service)) continue;
     receiver.places.try_emplace(key_of(*delivery.message), receiver.ordered.size());
@@ -26,12 +31,20 @@ bool is_comparable(const PlacedDelivery& a, const PlacedDelivery& b) {
   return !a.transitional || (!a.next_view.empty() && a.next_view == b.next_view);
 }
 
+/// Where the network splits, the one order holds among the members of each group: only they are told of the split.
+bool is_for_both(const MessageRecord& message, const Receiver& a, const Receiver& b) {
+  return std::any_of(message.groups.begin(), message.groups.end(), [&](const std::string& group) {
+    return a.groups.contains(group) && b.groups.contains(group);
+  });
+}
+
 void compare(const Receiver& a, const Receiver& b, Violations& violations) {
   const MessageRecord* before = nullptr;
   std::size_t place_before = 0;
   for (const PlacedDelivery& delivery : a.ordered) {
     const auto found = b.places.find(key_of(*delivery.message));
     if (found == b.places.end() || !is_comparable(delivery, b.ordered[found->second])) continue;
+    if (!is_for_both(*delivery.message, a, b)) continue;
     if (before != nullptr && found->second < place_before) {
       report(violations, fmt::format("total order: {} got {} before {}, {} the other way round", a.client->name,
                                      to_text(*before), to_text(*delivery.message), b.client->name));

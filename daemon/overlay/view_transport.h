@@ -7,7 +7,7 @@
 #include "daemon/base/time.h"
 #include "daemon/link/link_id.h"
 #include "daemon/overlay/topology.h"
-#include "daemon/view/view.h"
+#include "daemon/overlay/view.h"
 #include "daemon/wire/control.h"
 
 namespace spindled {

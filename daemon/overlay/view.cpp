@@ -1,4 +1,4 @@
-#include "daemon/view/view.h"
+#include "daemon/overlay/view.h"
 
 #include <algorithm>
 

@@ -1,0 +1,58 @@
+// Well-behaved clients.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "spindle/connection.h"
+#include "tests/integration/daemon.h"
+
+namespace spindle::test {
+
+/// The next event; throws where none comes.
+Event next_event(Connection& client);
+/// The next message; views and signals before it are passed over. Throws where the connection ends first.
+Message next_message(Connection& client);
+/// Passes over events up to a view of `group` with exactly these members, in any order.
+GroupView wait_for_members(Connection& client, std::string_view group, std::vector<std::string> members);
+/// Passes over events up to the end of the connection.
+Disconnected wait_for_end(Connection& client);
+
+/// Two clients, of which one sends numbered agreed messages for as long as this lives, each when the other has received
+/// those before; anything that happens to the pair beside that is an error.
+class MessageStream {
+ public:
+  MessageStream(Daemon& from, Daemon& to);
+  ~MessageStream();
+
+  /// Waits until `count` more have arrived; throws where the stream stands still.
+  void wait_for(std::uint64_t count);
+  /// Ends it. Empty, or what went wrong.
+  std::string finish();
+
+ private:
+  static constexpr std::uint64_t kWindow = 8;
+
+  void send();
+  void receive();
+  void fail(const std::string& why);
+
+  Connection sender_;
+  Connection receiver_;
+  std::mutex mutex_;
+  std::condition_variable news_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t received_ = 0;
+  bool stopping_ = false;
+  bool over_ = false;  // the receiver has seen the last message, or something went wrong
+  std::string error_;
+  std::thread sending_;
+  std::thread receiving_;
+};
+
+}  // namespace spindle::test

@@ -1,0 +1,243 @@
+// How spindled starts, refuses to start, and stops; and what it does when the system has nothing left to give.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "tests/integration/clients.h"
+#include "tests/integration/namespaces.h"
+#include "tests/integration/raw_socket.h"
+
+namespace spindle::test {
+namespace {
+
+// The exit codes that `spindled --help` tells.
+constexpr int kBadConfiguration = 1;
+constexpr int kBadCommandLine = 2;
+constexpr int kCannotStart = 3;
+
+Finished run_spindled(std::vector<std::string> arguments) {
+  ProcessOptions options;
+  options.arguments = std::move(arguments);
+  return run(SPINDLED_PATH, options);
+}
+
+/// A socket file that nobody listens on any more.
+void leave_stale_socket(const std::string& path) {
+  const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(socket.get(), 1), 0);
+}
+
+TEST(CommandLine, HelpAndVersion) {
+  const Finished version = run_spindled({"--version"});
+  EXPECT_EQ(version.code, 0);
+  EXPECT_EQ(version.out.substr(0, 9), "spindled ");
+  const Finished help = run_spindled({"--help"});
+  EXPECT_EQ(help.code, 0);
+  for (const char* word : {"--config", "--check", "--name", "--listen", "--neighbour", "--log-level", "Exit codes"}) {
+    EXPECT_NE(help.out.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(CommandLine, WhatIsWrongIsNamed) {
+  const std::pair<std::vector<std::string>, const char*> lines[] = {
+      {{"--no-such-option"}, "--no-such-option"}, {{"--name", "two words"}, "--name"},
+      {{"--listen", "nowhere"}, "--listen"},      {{"--neighbour", "nobody"}, "--neighbour"},
+      {{"--log-level", "loud"}, "--log-level"},
+  };
+  for (const auto& [arguments, named] : lines) {
+    const Finished finished = run_spindled(arguments);
+    EXPECT_EQ(finished.code, kBadCommandLine) << named;
+    EXPECT_NE(finished.error.find(named), std::string::npos) << finished.error;
+  }
+}
+
+TEST(Check, AcceptsAGoodFileInSilence) {
+  TemporaryDirectory directory;
+  const std::string file = directory.path("good.toml");
+  write_file(file, "[daemon]\nname = \"alpha\"\n\n[link]\nhello_interval_ms = 100\n");
+  const Finished finished = run_spindled({"--check", "--config", file});
+  EXPECT_EQ(finished.code, 0);
+  EXPECT_EQ(finished.out + finished.error, "");
+}
+
+TEST(Check, NamesFileLineAndKeyOfEveryError) {
+  TemporaryDirectory directory;
+  const std::string file = directory.path("bad.toml");
+  write_file(file, "[daemon]\nname = \"two words\"\n\n[link]\nhello_interval_ms = 1\nhallo = 2\n");
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--check", "--config", file}, {"--config", file}}) {
+    const Finished finished = run_spindled(arguments);
+    EXPECT_EQ(finished.code, kBadConfiguration);
+    EXPECT_EQ(finished.out, "");
+    for (const char* place : {":2: daemon.name: ", ":5: link.hello_interval_ms: ", ":6: link.hallo: "}) {
+      EXPECT_NE(finished.error.find(file + place), std::string::npos) << finished.error;
+    }
+  }
+  const std::string missing = directory.path("missing.toml");
+  const Finished finished = run_spindled({"--check", "--config", missing});
+  EXPECT_EQ(finished.code, kBadConfiguration);
+  EXPECT_NE(finished.error.find(missing), std::string::npos) << finished.error;
+}
+
+TEST(Start, WithoutAnyConfigurationOrEnvironment) {
+  if (const std::string why = Namespaces::unavailable(); !why.empty()) GTEST_SKIP() << why;
+  // A host of its own, where nobody has the default addresses.
+  Namespaces hosts({"alone"});
+  ProcessOptions options;
+  options.network_namespace = hosts.name("alone");
+  options.private_tmp = true;
+  Process daemon(SPINDLED_PATH, options);
+  const std::string ready = daemon.wait_for_line("ready: ").text;
+  EXPECT_NE(ready.find("clients at /tmp/spindle.4803 127.0.0.1:4803; links at none; "
+                       "administration at /tmp/spindle.4803.admin"),
+            std::string::npos)
+      << ready;
+  // Its /tmp, seen from here.
+  const std::string socket = "/proc/" + std::to_string(daemon.id()) + "/root/tmp/spindle.4803";
+  hosts.run_inside("alone", [&] {
+    for (const std::string& address : {std::string("127.0.0.1"), socket}) {
+      ConnectOptions connect;
+      connect.address = address;
+      Connection client = Connection::connect(connect);
+      EXPECT_FALSE(client.multicast(Service::safe, client.private_name(), "to myself"));
+      EXPECT_EQ(next_message(client).text(), "to myself");
+    }
+  });
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.wait(), 0);
+}
+
+TEST(Start, AnAddressInUseIsNamed) {
+  Daemon first({});
+  TemporaryDirectory directory;
+  const std::string file = directory.path("second.toml");
+  write_file(file,
+             "[listen]\nclients = [\"" + first.client_address() + "\"]\nclient_socket = \"\"\nadmin_socket = \"\"\n");
+  const Finished second = run_spindled({"--config", file});
+  EXPECT_EQ(second.code, kCannotStart);
+  EXPECT_NE(second.error.find(first.client_address()), std::string::npos) << second.error;
+  first.expect_serving();
+}
+
+TEST(Start, TwoDaemonsDoNotShareASocket) {
+  Daemon first({});
+  TemporaryDirectory directory;
+  const std::string file = directory.path("second.toml");
+  for (const std::string& taken : {first.socket(), first.admin_socket()}) {
+    const std::string other = directory.path("other");
+    write_file(file, "[listen]\nclients = []\nclient_socket = \"" + (taken == first.socket() ? taken : other) +
+                         "\"\nadmin_socket = \"" + (taken == first.socket() ? other : taken) + "\"\n");
+    const Finished second = run_spindled({"--config", file});
+    EXPECT_EQ(second.code, kCannotStart);
+    EXPECT_NE(second.error.find(taken + ": "), std::string::npos) << second.error;
+    EXPECT_NE(::access(other.c_str(), F_OK), 0) << "it left a socket behind";
+    first.expect_serving();
+  }
+}
+
+TEST(Start, ReplacesASocketThatNobodyAnswersOnAndNoOtherFile) {
+  TemporaryDirectory directory;
+  const std::string socket = directory.path("stale"), file = directory.path("spindle.toml");
+  write_file(file, "[listen]\nclients = []\nclient_socket = \"" + socket + "\"\nadmin_socket = \"\"\n");
+  leave_stale_socket(socket);
+  ProcessOptions options;
+  options.arguments = {"--config", file};
+  {
+    Process daemon(SPINDLED_PATH, options);
+    daemon.wait_for_line("ready: ");
+    ConnectOptions connect;
+    connect.address = socket;
+    EXPECT_TRUE(Connection::connect(connect).is_open());
+    daemon.signal(SIGTERM);
+    EXPECT_EQ(daemon.wait(), 0);
+  }
+  EXPECT_NE(::access(socket.c_str(), F_OK), 0) << "the socket was not removed at the stop";
+
+  write_file(socket, "somebody's file");
+  const Finished refused = run(SPINDLED_PATH, options);
+  EXPECT_EQ(refused.code, kCannotStart);
+  EXPECT_NE(refused.error.find(socket), std::string::npos) << refused.error;
+  EXPECT_EQ(read_file(socket), "somebody's file");
+}
+
+TEST(Start, AfterAKillInTheSamePlace) {
+  Daemon daemon({});
+  daemon.kill();
+  daemon.start();
+  daemon.expect_serving();
+}
+
+TEST(Stop, ClientsAndNeighboursAreTold) {
+  LineOfThree line;
+  Connection client = line.beta.connect("client");
+  Connection by_tcp = Connection::connect({.address = line.beta.client_address()});
+  RawSocket silent(line.beta.client_address());
+  line.alpha.process().wait_for_line("link to beta up");
+  EXPECT_EQ(line.beta.stop(), 0);
+  EXPECT_EQ(wait_for_end(client).error, Errc::daemon_stopping);
+  EXPECT_EQ(wait_for_end(by_tcp).error, Errc::daemon_stopping);
+  EXPECT_EQ(read_client_close(silent).code, static_cast<std::uint16_t>(Errc::daemon_stopping));
+  line.alpha.process().wait_for_line("daemon_stopping");
+  line.alpha.expect_serving();
+}
+
+TEST(Stop, OnSigintToo) {
+  Daemon daemon({});
+  daemon.process().signal(SIGINT);
+  EXPECT_EQ(daemon.process().wait(), 0);
+}
+
+TEST(Log, IsOpenedAgainOnSighup) {
+  TemporaryDirectory directory;
+  const std::string log = directory.path("log"), rotated = directory.path("log.1");
+  DaemonOptions options;
+  options.configuration = "[log]\nfile = \"" + log + "\"\n";
+  Daemon daemon(options);
+  daemon.connect("before");
+  wait_until("the log", [&] { return read_file(log).find("client before from") != std::string::npos; });
+  ASSERT_EQ(::rename(log.c_str(), rotated.c_str()), 0);
+  daemon.process().signal(SIGHUP);
+  wait_until("the new log", [&] { return read_file(log).find("opened again") != std::string::npos; });
+  daemon.connect("after");
+  wait_until("a line in the new log", [&] { return read_file(log).find("client after from") != std::string::npos; });
+  EXPECT_EQ(read_file(rotated).find("client after from"), std::string::npos);
+  EXPECT_EQ(daemon.stop(), 0);
+}
+
+TEST(Log, OneThatCannotBeOpenedIsNamed) {
+  TemporaryDirectory directory;
+  const std::string file = directory.path("spindle.toml"), log = file + "/log";
+  write_file(file,
+             "[listen]\nclients = []\nclient_socket = \"\"\nadmin_socket = \"\"\n[log]\nfile = \"" + log + "\"\n");
+  const Finished finished = run_spindled({"--config", file});
+  EXPECT_EQ(finished.code, kCannotStart);
+  EXPECT_NE(finished.error.find(log), std::string::npos) << finished.error;
+}
+
+TEST(Descriptors, ADaemonWithoutAnyLeftGoesOnAndRecovers) {
+  DaemonOptions options;
+  options.process.descriptors_max = 40;
+  Daemon daemon(options);
+  MessageStream stream(daemon, daemon);
+  {
+    std::vector<RawSocket> crowd;
+    for (int i = 0; i < 60; ++i) crowd.emplace_back(i % 2 == 0 ? daemon.client_address() : "unix:" + daemon.socket());
+    daemon.process().wait_for_line("cannot accept on");
+    stream.wait_for(50);
+  }
+  daemon.process().wait_for_line("accepting on");
+  daemon.expect_serving();
+  EXPECT_EQ(stream.finish(), "");
+}
+
+}  // namespace
+}  // namespace spindle::test
