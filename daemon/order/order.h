@@ -101,7 +101,7 @@ class Order final : public ViewedStreams, public StreamFrames {
 
   // At the end of a view (order_views.cpp).
   void take_pushed(Time now);
-  void close_view(Time now, const TransitionalSet& set, std::uint64_t safe_line);
+  void close_view(Time now, const TransitionalSet& set, const Transition& transition);
   void pass_run(Time now, std::uint64_t count, bool delivered);
   void open_view(const View& view);
 

@@ -8,6 +8,7 @@ FrozenState Order::freeze(Time) {
   for (const Timer timer : {Timer::report, Timer::stable}) timers_.stop(timer);
   FrozenState state;
   state.safe_line = safe_line_;
+  state.processed = order_.processed();
   state.high.reserve(incoming_.size());
   for (const IncomingStream& stream : incoming_) state.high.push_back(stream.high());
   state.high[view_.self] = own_.last_number();
@@ -45,7 +46,7 @@ void Order::install(Time now, const View& view, const Transition& transition) {
     const auto set = TransitionalSet::make(view_, transition, view.members);
     SPINDLE_CHECK(set);
     take_pushed(now);
-    close_view(now, *set, transition.safe_line);
+    close_view(now, *set, transition);
     for (const Transition::Member& member : transition.members) came_along.insert(member.index);
   }
   open_view(view);
@@ -61,10 +62,10 @@ void Order::take_pushed(Time now) {
   pushed_.clear();
 }
 
-void Order::close_view(Time now, const TransitionalSet& set, std::uint64_t safe_line) {
+void Order::close_view(Time now, const TransitionalSet& set, const Transition& transition) {
   // Where all members move on together everybody has everything, and all of it counts as delivered in the old view.
   const bool whole = set.is_whole(view_);
-  const std::uint64_t safe_limit = whole ? order_.end() : safe_line;
+  const std::uint64_t safe_limit = whole ? order_.end() : transition.safe_line;
   while (!order_.empty()) {
     const Run& run = order_.front();
     std::uint64_t count = set.recoverable(run);
@@ -75,18 +76,24 @@ void Order::close_view(Time now, const TransitionalSet& set, std::uint64_t safe_
 
   if (!whole) above_.transitional(now, set.members());
 
-  // After the first hole, messages from outside the set may depend on what is missing.
+  // After the first hole, messages from outside the set may depend on what is missing. But a member that the missing
+  // message was not addressed to may have gone on past it, and what one may have delivered, all deliver: only a hole
+  // that all have still before them counts.
   bool hole = false;
   while (!order_.empty()) {
     const Run& run = order_.front();
     const std::uint64_t count = set.recoverable(run);
     if (count == 0) {
-      hole = true;
+      hole = hole || order_.processed() + run.count > transition.processed;
       context_.counters.add(Counter::ordered_lost, run.count);
       order_.advance(run.count);
       continue;
     }
-    pass_run(now, count, !hole || set.contains(run.origin));
+    if (order_.processed() < transition.processed) {
+      pass_run(now, std::min(count, transition.processed - order_.processed()), true);
+    } else {
+      pass_run(now, count, !hole || set.contains(run.origin));
+    }
   }
   for (std::size_t i = 0; i < incoming_.size(); ++i) {
     const bool delivered = !hole || set.contains(static_cast<MemberIndex>(i));

@@ -68,6 +68,7 @@ Result<const Transition*> Answered::own_transition(const Commit& commit, const V
     }
   }
   if (own->safe_line < state_.safe_line) return fail(Errc::bad_argument, "its safe line is below this daemon's");
+  if (own->processed < state_.processed) return fail(Errc::bad_argument, "its order ends before this daemon's");
   return &*own;
 }
 

@@ -30,6 +30,7 @@ Commit Gathering::make_commit(const ViewId& proposal, const Topology& topology,
     transition.old_view = state.old_view;
     transition.members.push_back({static_cast<MemberIndex>(i), state.high});
     transition.safe_line = std::max(transition.safe_line, state.safe_line);
+    transition.processed = std::max(transition.processed, state.processed);
   }
   Commit commit{proposal, topology.members, topology.edges, choose_sequencer(topology), {}};
   for (auto& [old_view, transition] : transitions) commit.transitions.push_back(std::move(transition));

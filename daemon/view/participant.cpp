@@ -79,7 +79,7 @@ bool Participant::propose_received(Time now, std::optional<LinkId> from, const P
   coordinator_ = *coordinator;
   parent_ = from;
   transport_.flood(propose, from);
-  answer(MemberState{answered_, self_, installed_.id, state.high, state.safe_line});
+  answer(MemberState{answered_, self_, installed_.id, state.high, state.safe_line, state.processed});
   enter(Answered(propose, std::move(state)));
   return true;
 }

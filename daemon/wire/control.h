@@ -89,6 +89,7 @@ struct MemberState {
   ViewId old_view;
   std::vector<std::uint64_t> high;  // per member of the old view: highest stream number received
   std::uint64_t safe_line = 0;      // order position up to which everybody of the old view is known to have all
+  std::uint64_t processed = 0;      // order position up to which the member has delivered, or passed over, all
 };
 
 /// Member to coordinator: I have answered a higher proposal.
@@ -107,6 +108,7 @@ struct Transition {
   ViewId old_view;
   std::vector<Member> members;  // sorted by index; the transitional set
   std::uint64_t safe_line = 0;  // the highest of the members'
+  std::uint64_t processed = 0;  // the highest of the members'
 };
 
 /// Coordinator to all, flooded: the next view, and what each transitional set has to recover.

@@ -176,6 +176,7 @@ class Decoder {
     to.old_view = take(from.old_view());
     to.high = take_numbers(from.high(), "the high vector's size is not that of a view");
     to.safe_line = from.safe_line();
+    to.processed = from.processed();
     return to;
   }
 
@@ -216,6 +217,7 @@ class Decoder {
     Transition to;
     to.old_view = take(from.old_view());
     to.safe_line = from.safe_line();
+    to.processed = from.processed();
     const std::vector<std::uint64_t> usual = take_numbers(from.usual(), "a transition's high vectors are of no view");
     if (!require(!from.members().empty(), "a transition has no members") ||
         !require(static_cast<std::size_t>(from.members_size()) <= usual.size(),

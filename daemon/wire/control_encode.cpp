@@ -73,6 +73,7 @@ void put_message(pb::Envelope& envelope, const MemberState& from) {
   put(to->mutable_old_view(), from.old_view);
   put_numbers(to->mutable_high(), from.high);
   to->set_safe_line(from.safe_line);
+  to->set_processed(from.processed);
 }
 
 void put_message(pb::Envelope& envelope, const Refuse& from) {
@@ -101,6 +102,7 @@ void put_transition(pb::Transition* to, const Transition& from) {
   SPINDLE_CHECK(!from.members.empty());
   put(to->mutable_old_view(), from.old_view);
   to->set_safe_line(from.safe_line);
+  to->set_processed(from.processed);
   const std::vector<std::uint64_t> usual = usual_high(from);
   put_numbers(to->mutable_usual(), usual);
   for (const Transition::Member& member : from.members) {

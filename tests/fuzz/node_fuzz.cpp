@@ -149,9 +149,10 @@ class Run {
     for (std::size_t i = 0; i < proposal.members.size(); ++i) {
       const auto index = static_cast<MemberIndex>(i);
       if (i != 0) commit.edges.push_back({static_cast<MemberIndex>(i - 1), index, 1, 100});
-      Transition from{{1, proposal.members[i].name}, {{index, {0}}}, 0};
+      Transition from{{1, proposal.members[i].name}, {{index, {0}}}, 0, 0};
       if (proposal.members[i] == kSelf && driver_.state()) {
-        from = {driver_.state()->old_view, {{index, driver_.state()->high}}, driver_.state()->safe_line};
+        from = {driver_.state()->old_view, {{index, driver_.state()->high}}, driver_.state()->safe_line,
+                driver_.state()->processed};
       }
       commit.transitions.push_back(std::move(from));
     }

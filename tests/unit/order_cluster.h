@@ -178,6 +178,7 @@ class OrderCluster {
       const FrozenState state = nodes[old]->order->freeze(nodes[old]->now);
       transition.members.push_back({static_cast<MemberIndex>(commit.members.size()), state.high});
       transition.safe_line = std::max(transition.safe_line, state.safe_line);
+      transition.processed = std::max(transition.processed, state.processed);
       commit.members.push_back(view.members[old]);
     }
     commit.transitions.push_back(transition);

@@ -215,6 +215,24 @@ TEST(OrderViewChange, AfterAHoleMessagesFromOutsideTheSetAreDroppedAndOthersDeli
   EXPECT_THAT(cluster[0].delivered, ElementsAre("--- view", "--- transitional", "from inside", "--- view"));
 }
 
+TEST(OrderViewChange, WhatOneSurvivorHasDeliveredBehindAHoleAllSurvivorsDeliver) {
+  // b, to whom the lost message was not addressed, has delivered what follows it; a is held up by the hole.
+  OrderCluster cluster(4, 1);
+  cluster[2].send(set_of({0}), "lost", Service::agreed);
+  cluster[3].send(set_of({0, 1}), "behind the hole", Service::agreed);
+  cluster[3].send(set_of({0}), "never ordered", Service::agreed);
+  for (const std::size_t from : {2u, 3u}) {
+    cluster[from].order->flush(cluster[from].now);
+    while (cluster.move(from, 1)) {
+    }
+  }
+  cluster[1].order->flush(cluster[1].now);
+  EXPECT_THAT(after_view(cluster[1]), ElementsAre("behind the hole"));
+  cluster.change_view({0, 1});
+  EXPECT_THAT(cluster[0].delivered, ElementsAre("--- view", "--- transitional", "behind the hole", "--- view"));
+  EXPECT_THAT(cluster[1].delivered, ElementsAre("--- view", "behind the hole", "--- transitional", "--- view"));
+}
+
 TEST(OrderViewChange, WhereAllMoveTogetherThereIsNoTransitionalSignal) {
   OrderCluster cluster(2);
   cluster[0].send(cluster.all(), "agreed", Service::agreed);

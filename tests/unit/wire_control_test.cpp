@@ -80,6 +80,7 @@ Commit random_commit(Random& random) {
     if (transition.members.empty()) continue;
     transition.old_view = random_view(random);
     transition.safe_line = random_number(random);
+    transition.processed = random_number(random);
     const auto usual = random_vector(random, transition.members.size() + random.below(5));
     for (Transition::Member& member : transition.members) {
       member.high = usual;
@@ -170,6 +171,7 @@ TEST(WireControl, FieldsArriveInTheirPlaces) {
   EXPECT_EQ(read.old_view, state.old_view);
   EXPECT_EQ(read.high, state.high);
   EXPECT_EQ(read.safe_line, state.safe_line);
+  EXPECT_EQ(read.processed, state.processed);
 
   const auto done = decode_control(encode_control(Done{{7, "alpha"}, {"beta", 8}, {{2, 10}, {1, 11}}}));
   ASSERT_TRUE(done);
