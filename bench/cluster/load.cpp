@@ -1,0 +1,82 @@
+#include "bench/cluster/load.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+
+#include "bench/cluster/clock.h"
+
+namespace spindle::bench {
+
+void Sender::send(std::int64_t intended_ns, bool last) {
+  const Stamp stamp{intended_ns, sequence_++, index_, static_cast<std::uint16_t>(last)};
+  std::memcpy(payload_.data(), &stamp, sizeof stamp);
+  member_.send(payload_);
+}
+
+void ClosedLoop::run() {
+  sleep_until(plan_.start_ns);
+  // The first message only: when it has come back, `receive` sends the rest of the window, so that from then on one
+  // thread does all the sending.
+  sender_.send(plan_.start_ns);
+  deliveries_.wait_for_all();
+}
+
+void ClosedLoop::receive(std::span<const std::byte> payload) {
+  if (deliveries_.count() % kDeliveriesPerLook == 0) look_at_clock();
+  const Stamp stamp = deliveries_.take(payload);
+  if (stamp.sender != plan_.member || stamp.last != 0) return;
+  if (stamp.sequence != 0) --outstanding_;
+  if (!stopped_) stopped_ = now_ns_ >= plan_.measure_to_ns;
+  for (; !stopped_ && outstanding_ < plan_.window; ++outstanding_) sender_.send(now_ns_);
+  if (stopped_ && outstanding_ == 0) sender_.send(now_ns_, true);
+}
+
+void ClosedLoop::look_at_clock() {
+  now_ns_ = now_ns();
+  if (from_ns_ == 0 && now_ns_ >= plan_.measure_from_ns) {
+    from_ns_ = now_ns_;
+    count_at_from_ = deliveries_.count();
+  }
+  if (to_ns_ == 0 && now_ns_ >= plan_.measure_to_ns) {
+    to_ns_ = now_ns_;
+    count_at_to_ = deliveries_.count();
+  }
+}
+
+std::string ClosedLoop::result() const {
+  return fmt::format(R"({{"messages": {}, "nanoseconds": {}, "digest": "{:016x}"}})", count_at_to_ - count_at_from_,
+                     to_ns_ - from_ns_, deliveries_.digest());
+}
+
+void OpenLoop::run() {
+  // By default the kernel adds up to 50 us to every sleep, to save wake-ups.
+  ::prctl(PR_SET_TIMERSLACK, 1);
+  const double interval_ns = 1e9 * static_cast<double>(plan_.members) / plan_.rate;
+  const double offset_ns = interval_ns * static_cast<double>(plan_.member) / static_cast<double>(plan_.members);
+  for (std::uint64_t i = 0;; ++i) {
+    const auto intended_ns =
+        plan_.start_ns + static_cast<std::int64_t>(offset_ns + interval_ns * static_cast<double>(i));
+    sleep_until(intended_ns);
+    if (is_measured(intended_ns)) send_lag_.record(now_ns() - intended_ns);
+    const bool last = intended_ns >= plan_.measure_to_ns;
+    sender_.send(intended_ns, last);
+    if (last) break;
+  }
+  deliveries_.wait_for_all();
+}
+
+void OpenLoop::receive(std::span<const std::byte> payload) {
+  const std::int64_t arrived_ns = now_ns();
+  const Stamp stamp = deliveries_.take(payload);
+  if (!is_measured(stamp.intended_ns)) return;
+  latency_.record(arrived_ns - stamp.intended_ns);
+  ++measured_;
+}
+
+std::string OpenLoop::result() const {
+  return fmt::format(
+      R"({{"messages": {}, "nanoseconds": {}, "digest": "{:016x}", "latency_ns": {}, "send_lag_ns": {}}})", measured_,
+      plan_.measure_to_ns - plan_.measure_from_ns, deliveries_.digest(), latency_.to_json(), send_lag_.to_json());
+}
+
+}  // namespace spindle::bench

@@ -1,0 +1,126 @@
+"""One measurement: a load on all members at once, for a few seconds."""
+
+import json
+import subprocess
+import time
+
+from processes import Disturbed, MeasurementFailed, machine_seconds, processor_seconds, read_line
+
+READY_SECONDS = 20
+# What the members need between "go" and the moment that they start at.
+LEAD_SECONDS = 0.1
+# What may still be under way when the load stops.
+DRAIN_SECONDS = 30
+LEAVE_SECONDS = 10
+# This script does nothing but sleep while the members measure. Where it wakes up so late, the machine was suspended or
+# is loaded beyond all measuring.
+LATE_SECONDS = 0.5
+
+group_count = 0
+
+
+def measure(system, members, configuration, options):
+    """Runs the load that `configuration` (measure, service, size) says; a dictionary of results."""
+    global group_count
+    group_count += 1
+    arguments = ["--group", f"bench{group_count}", "--members", str(members)]
+    arguments += ["--measure", configuration["measure"], "--service", configuration["service"]]
+    arguments += ["--size", str(configuration["size"]), "--rate", str(options.rate)]
+    arguments += ["--window", str(window_of(configuration["size"], options))]
+    arguments += ["--warmup", str(options.warmup), "--seconds", str(options.seconds)]
+    clients = []
+    try:
+        for member in range(members):
+            command = system.client_command(member) + ["--member", str(member)] + arguments
+            clients.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        for client in clients:
+            if read_line(client, READY_SECONDS).strip() != "ready":
+                raise MeasurementFailed("a member did not get ready")
+        usage = run(system, clients, options)
+        results = [json.loads(read_line(client, DRAIN_SECONDS)) for client in clients]
+        for client in clients:
+            finish(client)
+    finally:
+        for client in clients:
+            if client.poll() is None:
+                client.kill()
+            client.wait()
+            client.stdout.close()
+    if configuration["service"] in ("causal", "agreed", "safe") and len({result["digest"] for result in results}) > 1:
+        raise MeasurementFailed("the members got the messages in different orders")
+    return summary(configuration, results, usage)
+
+
+def window_of(size, options):
+    return options.window or max(8, min(1000, options.window_bytes // size))
+
+
+def run(system, clients, options):
+    """Starts the members, and returns the processor time used while they measured."""
+    start = time.monotonic() + LEAD_SECONDS
+    for client in clients:
+        client.stdin.write(f"go {int(start * 1e9)}\n".encode())
+        client.stdin.flush()
+    begin = sample_at(start + options.warmup, system, clients)
+    end = sample_at(start + options.warmup + options.seconds, system, clients)
+    seconds = end["at"] - begin["at"]
+    return {key: (end[key] - begin[key]) / seconds for key in ("daemons", "clients", "machine")}
+
+
+def sample_at(when, system, clients):
+    time.sleep(max(0, when - time.monotonic()))
+    late = time.monotonic() - when
+    if late > LATE_SECONDS:
+        raise Disturbed(f"this script woke up {late:.1f} s late")
+    return {
+        "at": time.monotonic(),
+        "daemons": processor_seconds(system.daemon_pids()),
+        "clients": processor_seconds(client.pid for client in clients),
+        "machine": machine_seconds(),
+    }
+
+
+def finish(client):
+    client.stdin.close()
+    try:
+        status = client.wait(LEAVE_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise MeasurementFailed("a member did not end when told to") from error
+    if status != 0:
+        raise MeasurementFailed(f"a member ended with status {status}")
+
+
+def summary(configuration, results, usage):
+    # Every member gets all messages: the slowest receiver says what "delivered to each" is.
+    rate = min(result["messages"] / (result["nanoseconds"] / 1e9) for result in results)
+    values = {
+        "messages_per_second": rate,
+        "megabytes_per_second": rate * configuration["size"] / 1e6,
+        "daemon_seconds_per_million": usage["daemons"] / rate * 1e6,
+        "client_seconds_per_million": usage["clients"] / rate * 1e6,
+        "other_processors_busy": max(0.0, usage["machine"] - usage["daemons"] - usage["clients"]),
+    }
+    if configuration["measure"] == "latency":
+        latency = merge(result["latency_ns"] for result in results)
+        for name, share in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999), ("max", 1)):
+            values[f"{name}_us"] = percentile(latency, share) / 1e3
+        values["send_lag_p50_us"] = percentile(merge(result["send_lag_ns"] for result in results), 0.5) / 1e3
+    return values
+
+
+def merge(histograms):
+    counts = {}
+    for histogram in histograms:
+        for value, count in histogram:
+            counts[value] = counts.get(value, 0) + count
+    return sorted(counts.items())
+
+
+def percentile(histogram, share):
+    wanted = share * sum(count for _, count in histogram)
+    seen = 0
+    for value, count in histogram:
+        seen += count
+        if seen >= wanted:
+            return value
+    raise MeasurementFailed("nothing was measured")
