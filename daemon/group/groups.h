@@ -107,6 +107,9 @@ class Groups final : public OrderedMessages {
 
   // Around a view change (membership.cpp).
   void remember_told();
+  /// The members of `next`, by its index, that came along with this daemon through all views since the last one whose
+  /// group table was completed.
+  MemberSet along_since_told(const View& next, const MemberSet& came_along) const;
   Announce local_members() const;
   void build_table(Time now);
   void tell_network_change(const Group& group, const Names& before);

@@ -125,15 +125,27 @@ void Groups::view_installed(Time now, const View& view, const MemberSet& came_al
   std::vector<std::string> with_members;
   for (const Announce::Group& group : announce.groups) with_members.push_back(group.name);
   subscriptions_.restart(with_members);
+  came_along_ = along_since_told(view, came_along);
   view_ = view;
   table_ = GroupTable(view.self, table_.version());
   unfinished_ = announce;
-  came_along_ = came_along;
   announced_.clear();
   early_.clear();
   untold_.clear();
   ready_ = false;
   originate(now, announce);
+}
+
+MemberSet Groups::along_since_told(const View& next, const MemberSet& came_along) const {
+  if (ready_ || view_.members.empty()) return came_along;
+  // The view that ends was too short for its members to be told. Who did not come along into it has delivered other
+  // messages since, even if all are in the next one.
+  MemberSet along;
+  came_along.for_each([&](MemberIndex member) {
+    const auto before = view_.index_of(next.members[member].name);
+    if (before && came_along_.contains(*before)) along.insert(member);
+  });
+  return along;
 }
 
 Announce Groups::local_members() const {
@@ -186,7 +198,8 @@ void Groups::tell_network_change(const Group& group, const Names& before) {
     if (came_along_.contains(member.daemon) && old_names.contains(name)) vs_set.push_back(name);
   }
   changed.insert(changed.end(), gone.begin(), gone.end());
-  if (!changed.empty()) tell_view(group, Cause::network, changed, vs_set);
+  const bool all_came_along = vs_set.size() == group.members.size();
+  if (!changed.empty() || !all_came_along) tell_view(group, Cause::network, changed, vs_set);
 }
 
 }  // namespace spindled
