@@ -30,11 +30,12 @@ std::vector<GroupId> GroupTable::groups_of(MemberIndex daemon, SessionId session
   return found == by_session_.end() ? std::vector<GroupId>() : found->second;
 }
 
-bool GroupTable::subscribe(const std::string& name, MemberIndex daemon) {
+bool GroupTable::subscribe(const std::string& name, MemberIndex daemon, std::uint64_t position) {
   std::unique_ptr<Group>& group = by_name_[name];
   if (!group) {
     group = std::make_unique<Group>();
     group->id = next_id_++;
+    group->since = newest_ = position;
     group->name = name;
     by_id_[group->id] = group.get();
   }
@@ -42,6 +43,11 @@ bool GroupTable::subscribe(const std::string& name, MemberIndex daemon) {
   group->subscribers.insert(daemon);
   ++version_;
   return true;
+}
+
+void GroupTable::known_to_all(std::uint64_t position) {
+  if (newest_ > known_to_all_) ++version_;
+  known_to_all_ = position;
 }
 
 bool GroupTable::unsubscribe(const std::string& name, MemberIndex daemon) {

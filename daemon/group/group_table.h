@@ -22,6 +22,7 @@ struct GroupMember {
 
 struct Group {
   GroupId id = 0;
+  std::uint64_t since = 0;  // place in the order of its first subscription; 0: there from the start of the view
   std::string name;
   MemberSet subscribers;             // daemons that the group's messages go to
   std::vector<GroupMember> members;  // in the order in which they joined
@@ -51,12 +52,16 @@ class GroupTable {
 
   // Changes. Each says whether it changed anything; what makes no sense (a second join, an unsubscription with members)
   // changes nothing.
-  bool subscribe(const std::string& group, MemberIndex daemon);
+  bool subscribe(const std::string& group, MemberIndex daemon, std::uint64_t position);
   bool unsubscribe(const std::string& group, MemberIndex daemon);
   bool join(const std::string& group, GroupMember member);
   bool leave(GroupId group, MemberIndex daemon, SessionId session);
 
-  /// Grows with every change that can make a message go elsewhere.
+  /// Every origin and destination has been through the order up to `position`: groups up to there are known to all.
+  void known_to_all(std::uint64_t position);
+  bool is_known_to_all(const Group& group) const { return group.since <= known_to_all_; }
+
+  /// Grows with every change that can make a message go elsewhere, or be addressed otherwise.
   std::uint64_t version() const { return version_; }
 
  private:
@@ -69,6 +74,8 @@ class GroupTable {
   MemberIndex self_;
   std::uint64_t version_;
   GroupId next_id_ = 1;
+  std::uint64_t known_to_all_ = 0;
+  std::uint64_t newest_ = 0;  // the latest `since`
   std::map<std::string, std::unique_ptr<Group>, std::less<>> by_name_;
   std::unordered_map<GroupId, Group*> by_id_;                                     // never iterated
   std::map<std::pair<MemberIndex, SessionId>, std::vector<GroupId>> by_session_;  // ids ascending

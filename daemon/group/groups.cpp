@@ -50,7 +50,8 @@ void Groups::resolve(DestinationSet& set) const {
   targets.reserve(set.names.size());
   for (const std::string& name : set.names) {
     const Group* group = table_.find(name);
-    targets.push_back({group != nullptr ? group->id : 0, name});
+    // An unordered message may arrive where the group is not known yet: until it is, the name goes with it.
+    targets.push_back({group != nullptr && table_.is_known_to_all(*group) ? group->id : 0, name});
     if (group != nullptr) {
       set.daemons |= group->subscribers;
     } else if (const auto parts = protocol::parse_private_name(name)) {
@@ -135,7 +136,10 @@ void Groups::deliver(Time now, const Delivery& message) {
   }
 }
 
-void Groups::horizon_advanced(Time now, std::uint64_t position) { take(now, subscriptions_.horizon_advanced(position)); }
+void Groups::horizon_advanced(Time now, std::uint64_t position) {
+  table_.known_to_all(position);
+  take(now, subscriptions_.horizon_advanced(position));
+}
 
 void Groups::deliver_client_message(const Delivery& message) {
   const std::size_t envelope_size = read_envelope(message.first.view(), envelope_);
@@ -160,19 +164,11 @@ bool Groups::collect_receivers(const Delivery& message) {
   names_.clear();
   receivers_.clear();
   for (const Envelope::Target& target : envelope_.targets) {
-    if (target.group != 0) {
-      const Group* group = table_.find(target.group);
-      if (group != nullptr) {
-        for (const SessionId session : group->local) {
-          if (untold_.empty() || !untold_.contains({group->id, session})) receivers_.push_back(session);
-        }
-      }
-      const std::string_view name = table_.name_of(target.group);
-      if (!name.empty()) names_.push_back(name);
-      continue;
-    }
-    names_.push_back(target.name);
-    const auto parts = protocol::parse_private_name(target.name);
+    const Group* group = target.group != 0 ? table_.find(target.group) : table_.find(target.name);
+    if (group != nullptr) add_local_members(*group);
+    const std::string_view name = target.group != 0 ? table_.name_of(target.group) : target.name;
+    if (!name.empty()) names_.push_back(name);
+    const auto parts = protocol::parse_private_name(name);
     if (!parts || parts->daemon != context_.config.name) continue;
     if (const auto session = clients_->find_client(parts->client)) receivers_.push_back(*session);
   }
@@ -182,6 +178,12 @@ bool Groups::collect_receivers(const Delivery& message) {
   }
   if (envelope_.self_discard && message.origin == view_.self) std::erase(receivers_, envelope_.session);
   return !receivers_.empty();
+}
+
+void Groups::add_local_members(const Group& group) {
+  for (const SessionId session : group.local) {
+    if (untold_.empty() || !untold_.contains({group.id, session})) receivers_.push_back(session);
+  }
 }
 
 bool Groups::collect_chunks(const Delivery& message, std::size_t envelope_size) {

@@ -92,6 +92,7 @@ class Groups final : public OrderedMessages {
   // Out of the order: messages.
   void deliver_client_message(const Delivery& message);
   bool collect_receivers(const Delivery& message);
+  void add_local_members(const Group& group);
   bool collect_chunks(const Delivery& message, std::size_t envelope_size);
 
   // Out of the order: operations (membership.cpp).

@@ -24,7 +24,7 @@ void Groups::apply(Time now, const Delivery& message) {
 }
 
 void Groups::apply(Time, const Delivery& message, const Subscribe& operation) {
-  table_.subscribe(operation.group, message.origin);
+  table_.subscribe(operation.group, message.origin, message.position);
   order_->report_progress();
   if (message.origin == view_.self) subscriptions_.subscribed(operation.group, message.position);
 }
@@ -165,7 +165,7 @@ void Groups::build_table(Time now) {
   // Every daemon goes through the same announcements in the same order, so that ids and members agree everywhere.
   for (const auto& [daemon, announce] : announced_) {
     for (const Announce::Group& group : announce.groups) {
-      table_.subscribe(group.name, daemon);
+      table_.subscribe(group.name, daemon, 0);
       for (const Announce::Member& member : group.members) {
         table_.join(group.name, {daemon, member.session, member.client});
       }

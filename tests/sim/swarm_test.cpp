@@ -76,7 +76,10 @@ class Swarm : public Scenario, public testing::WithParamInterface<std::uint64_t>
   void talk() {
     Random& random = sim().random();
     if (sim().client_count() < 3 * sim().host_count() && random.chance(0.2)) {
-      if (SimHost& host = any_host(); host.is_running()) sim().add_client(host).join(random.chance(0.7) ? "g" : "h");
+      // A daemon that starts again gives out the same names again; the checkers tell clients by name.
+      if (SimHost& host = any_host(); host.is_running()) {
+        sim().add_client(host, fmt::format("m{}", sim().client_count())).join(random.chance(0.7) ? "g" : "h");
+      }
     }
     if (sim().client_count() == 0) return;
     SimClient& client = sim().client(random.below(sim().client_count()));

@@ -76,9 +76,9 @@ TEST(Envelope, IsReadBackAsWritten) {
 TEST(GroupTable, AGroupLivesFromItsFirstSubscriptionToItsLast) {
   GroupTable table(0);
   EXPECT_FALSE(table.join("g", {0, 1, "x"})) << "no subscription";
-  EXPECT_TRUE(table.subscribe("g", 0));
-  EXPECT_FALSE(table.subscribe("g", 0));
-  EXPECT_TRUE(table.subscribe("g", 1));
+  EXPECT_TRUE(table.subscribe("g", 0, 1));
+  EXPECT_FALSE(table.subscribe("g", 0, 1));
+  EXPECT_TRUE(table.subscribe("g", 1, 1));
   const GroupId id = table.find("g")->id;
   EXPECT_TRUE(table.join("g", {0, 1, "x"}));
   EXPECT_FALSE(table.join("g", {0, 1, "x"}));
@@ -92,13 +92,25 @@ TEST(GroupTable, AGroupLivesFromItsFirstSubscriptionToItsLast) {
   EXPECT_EQ(table.find("g"), nullptr);
   EXPECT_EQ(table.find(id), nullptr);
   EXPECT_EQ(table.name_of(id), "g") << "a late message can still tell where it was sent";
-  table.subscribe("g", 0);
+  table.subscribe("g", 0, 1);
   EXPECT_NE(table.find("g")->id, id) << "ids are not used again";
+}
+
+TEST(GroupTable, AGroupIsKnownToAllOnceTheHorizonHasPassedItsFirstSubscription) {
+  GroupTable table(0);
+  table.subscribe("g", 0, 5);
+  table.subscribe("g", 1, 9);
+  const std::uint64_t version = table.version();
+  table.known_to_all(4);
+  EXPECT_FALSE(table.is_known_to_all(*table.find("g")));
+  table.known_to_all(5);
+  EXPECT_TRUE(table.is_known_to_all(*table.find("g")));
+  EXPECT_GT(table.version(), version) << "messages are addressed otherwise now";
 }
 
 TEST(GroupTable, KnowsTheGroupsOfASession) {
   GroupTable table(0);
-  for (const char* name : {"a", "b", "c"}) table.subscribe(name, 3);
+  for (const char* name : {"a", "b", "c"}) table.subscribe(name, 3, 1);
   table.join("c", {3, 9, "x"});
   table.join("a", {3, 9, "x"});
   EXPECT_THAT(table.groups_of(3, 9), ElementsAre(table.find("a")->id, table.find("c")->id));
