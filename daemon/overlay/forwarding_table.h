@@ -13,7 +13,8 @@ namespace spindled {
 ///
 /// A link that goes down is out of the table for good, even where it comes back: frames were lost on it, and what a
 /// member has of a stream must be a prefix of what was sent to it. Frames for the members behind it are dropped until
-/// the next view, which the loss of the link brings about.
+/// the next view, which the loss of the link brings about: a neighbour given up is not advertised while the table is in
+/// use, so that nobody who looks late takes a link that came back for one that never went.
 class ForwardingTable {
  public:
   struct Hop {
@@ -28,7 +29,10 @@ class ForwardingTable {
   /// used.
   ForwardingTable(const View& view, const std::map<DaemonId, LinkId>& neighbours);
 
-  void remove(LinkId link);
+  /// The link to `neighbour` is down.
+  void remove(LinkId link, const DaemonId& neighbour);
+  /// Whether paths of the view start with this neighbour and the table has no link to it.
+  bool has_given_up(const DaemonId& neighbour) const;
 
   const ViewId& view() const { return view_; }
   MemberIndex self() const { return self_; }
@@ -51,7 +55,8 @@ class ForwardingTable {
   ViewId view_;
   MemberIndex self_ = 0;
   MemberSet members_;
-  std::vector<Hop> hops_;  // in the order of the neighbours' indices
+  std::vector<Hop> hops_;           // in the order of the neighbours' indices
+  std::vector<DaemonId> given_up_;  // neighbours on the view's paths that no hop is left to
 };
 
 }  // namespace spindled

@@ -9,11 +9,11 @@ namespace spindled {
 namespace {
 
 const AdvertisedLink* link_to(const std::vector<AdvertisedLink>& links, const DaemonId& neighbour) {
-  const auto link = std::lower_bound(
-      links.begin(), links.end(), neighbour.name,
-      [](const AdvertisedLink& each, const std::string& name) { return each.neighbour < name; });
-  const bool found = link != links.end() && link->neighbour == neighbour.name &&
-                     link->neighbour_incarnation == neighbour.incarnation;
+  const auto link =
+      std::lower_bound(links.begin(), links.end(), neighbour.name,
+                       [](const AdvertisedLink& each, const std::string& name) { return each.neighbour < name; });
+  const bool found =
+      link != links.end() && link->neighbour == neighbour.name && link->neighbour_incarnation == neighbour.incarnation;
   return found ? &*link : nullptr;
 }
 

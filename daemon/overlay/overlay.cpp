@@ -81,12 +81,12 @@ void Overlay::link_up(Time now, LinkId link) {
 void Overlay::link_down(Time now, LinkId link, const Error&) {
   Neighbour& neighbour = at(link);
   if (!neighbour.up) return;
-  const std::string name = neighbour.peer.name;
+  const DaemonId peer = neighbour.peer;
   neighbour = Neighbour{};
-  routes_.remove(link);
-  if (recovery_) recovery_->remove(link);
+  routes_.remove(link, peer);
+  if (recovery_) recovery_->remove(link, peer);
   early_.drop_link(link);
-  database_.own().neighbour_lost(now, name);
+  database_.own().neighbour_lost(now, peer.name);
   update_own_links(now);
   advertise(now);
   view_->link_changed(now, link, false);
@@ -104,6 +104,7 @@ void Overlay::round_trip_changed(Time now, LinkId link) {
 void Overlay::update_own_links(Time now) {
   std::map<std::string, AdvertisedLink> own;  // by neighbour
   for_each_up([&](LinkId link, const Neighbour& neighbour) {
+    if (routes_.has_given_up(neighbour.peer) || (recovery_ && recovery_->has_given_up(neighbour.peer))) return;
     const auto round_trip = std::chrono::duration_cast<std::chrono::microseconds>(links_.round_trip(link)).count();
     AdvertisedLink& advertised = own[neighbour.peer.name];
     advertised.neighbour = neighbour.peer.name;
@@ -238,7 +239,7 @@ void Overlay::freeze() {
 
 void Overlay::use_recovery_routes(const View& view) { recovery_.emplace(view, neighbours_by_id()); }
 
-void Overlay::install(Time, const View& view) {
+void Overlay::install(Time now, const View& view) {
   if (recovery_ && recovery_->view() == view.id) {
     routes_ = std::move(*recovery_);  // without the links that went down since
   } else {
@@ -253,6 +254,9 @@ void Overlay::install(Time, const View& view) {
     neighbour.marked = false;
     if (neighbour.incoming != Incoming::unnamed) neighbour.incoming = relation_to(neighbour.incoming_view);
   }
+  // Links that the view before had given up count again.
+  update_own_links(now);
+  advertise(now);
 }
 
 void Overlay::release_early(Time now) {

@@ -10,12 +10,12 @@
 
 #include "daemon/base/context.h"
 #include "daemon/link/links.h"
-#include "daemon/overlay/stream_transport.h"
 #include "daemon/overlay/early_frames.h"
 #include "daemon/overlay/forwarding_table.h"
 #include "daemon/overlay/link_state_database.h"
 #include "daemon/overlay/link_weight.h"
 #include "daemon/overlay/stream_frames.h"
+#include "daemon/overlay/stream_transport.h"
 #include "daemon/overlay/topology.h"
 #include "daemon/overlay/view.h"
 #include "daemon/overlay/view_transport.h"
@@ -91,7 +91,7 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   void control_received(Time now, LinkId link, Slice body);
   void link_state_received(Time now, LinkId link, LinkState state, const Slice& encoded);
   void summary_received(LinkId link, const LinkStateSummary& summary);
-  /// Tells the database what this daemon's links are now.
+  /// Tells the database what this daemon's links are now, but for those that the routes have given up.
   void update_own_links(Time now);
   /// Floods this daemon's advertisement if it is due.
   void advertise(Time now);
@@ -123,12 +123,12 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   StreamFrames* streams_ = nullptr;
 
   LinkStateDatabase database_;
-  std::vector<Neighbour> neighbours_;          // by LinkId
+  std::vector<Neighbour> neighbours_;  // by LinkId
   // Computed when asked for.
   mutable std::optional<Topology> reachable_;
   mutable std::optional<Duration> longest_round_trip_;
-  Time sweep_at_ = kNever;                     // when old entries of the database are looked for
-  std::uint64_t conflict_incarnation_ = 0;     // of the last daemon complained of that has this one's name
+  Time sweep_at_ = kNever;                  // when old entries of the database are looked for
+  std::uint64_t conflict_incarnation_ = 0;  // of the last daemon complained of that has this one's name
   bool complained_of_size_ = false;
 
   bool frozen_ = true;

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
-#include "daemon/base/time.h"
 #include "daemon/base/node_config.h"
+#include "daemon/base/time.h"
 #include "daemon/overlay/topology.h"
 #include "daemon/view/topology_difference.h"
 
@@ -19,22 +20,26 @@ class HoldDowns {
 
   /// Call with the topology whenever it may have changed.
   void observe(Time now, const Topology& topology);
-  /// When `item`, which is in the topology, has stayed long enough; in the past where it is not held down.
-  Time ready_at(const TopologyItem& item) const;
+  /// When a member or an edge of the topology observed last has stayed long enough; in the past where it is not held
+  /// down.
+  Time member_ready_at(std::size_t member) const { return members_ready_at_[member]; }
+  Time edge_ready_at(std::size_t edge) const { return edges_ready_at_[edge]; }
 
  private:
-  struct Record {
-    Time ready_at = Time::min();
-    Duration hold_down{};  // as of `lost_at`; zero: never lost
+  struct Loss {
+    Duration hold_down{};  // as of `lost_at`
     Time lost_at{};
   };
 
-  Duration decayed(const Record& record, Time now) const;
-  void forget_old(Time now);
+  void lost(Time now, const TopologyItem& item);
+  Time gained(Time now, const TopologyItem& item) const;
+  Duration decayed(const Loss& loss, Time now) const;
 
   const ViewConfig& config_;
-  Topology topology_;
-  std::map<TopologyItem, Record> records_;  // of what came or went not long ago
+  Topology topology_;  // as to members and edges: weights may be outdated
+  std::vector<Time> members_ready_at_;
+  std::vector<Time> edges_ready_at_;
+  std::map<TopologyItem, Loss> losses_;  // of what went not long ago
 };
 
 }  // namespace spindled

@@ -17,14 +17,15 @@ void keep_while(bool condition, Time now, std::optional<Time>& since) {
 }  // namespace
 
 Time Steady::change_due(Time now, const Topology& reachable, const HoldDowns& hold_downs, const ViewConfig& config) {
-  const TopologyDifference differs = difference(view_, reachable);
-  keep_while(!differs.lost.empty(), now, lost_since_);
-  keep_while(!differs.gained.empty(), now, gained_since_);
-  keep_while(differs.reweighed, now, reweighed_since_);
+  const TopologyChanges changes = compare(view_, reachable);
+  keep_while(changes.any_lost(), now, lost_since_);
+  keep_while(changes.any_gained(), now, gained_since_);
+  keep_while(changes.reweighed, now, reweighed_since_);
   if (lost_since_) return *lost_since_;
   if (gained_since_) {
     Time due = *gained_since_;
-    for (const TopologyItem& item : differs.gained) due = std::max(due, hold_downs.ready_at(item));
+    for (const MemberIndex member : changes.gained_members) due = std::max(due, hold_downs.member_ready_at(member));
+    for (const std::size_t edge : changes.gained_edges) due = std::max(due, hold_downs.edge_ready_at(edge));
     return due;
   }
   if (reweighed_since_) return *reweighed_since_ + config.reroute_delay;

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "daemon/base/time.h"
 #include "daemon/base/node_config.h"
+#include "daemon/base/time.h"
 #include "daemon/view/hold_downs.h"
 #include "daemon/view/phases.h"
 
@@ -19,6 +19,7 @@ class Steady {
 
   /// When the view should change, given what is reachable now: at the first sight of a loss; for a gain alone, once all
   /// that is new has been held down; for better paths alone, once they have lasted. kNever while nothing differs.
+  /// `reachable` is what `hold_downs` has observed last.
   Time change_due(Time now, const Topology& reachable, const HoldDowns& hold_downs, const ViewConfig& config);
 
  private:

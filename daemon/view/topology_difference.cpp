@@ -1,7 +1,7 @@
 #include "daemon/view/topology_difference.h"
 
 #include <algorithm>
-#include <string_view>
+#include <limits>
 #include <utility>
 
 #include "daemon/base/check.h"
@@ -11,48 +11,64 @@ namespace spindled {
 
 namespace {
 
-using EdgeNames = std::pair<std::string_view, std::string_view>;
+/// By member, its place among the names of both topologies together. Comparing edges by these is comparing them by the
+/// names of their ends, for members are sorted by name and edges by member.
+struct Places {
+  std::vector<std::uint32_t> before;
+  std::vector<std::uint32_t> after;
+};
 
-EdgeNames names_of(const Topology& topology, const Edge& edge) {
-  return {topology.members[edge.a].name, topology.members[edge.b].name};
+Places compare_members(const Topology& before, const Topology& after, TopologyChanges& changes) {
+  Places places;
+  places.before.reserve(before.members.size());
+  places.after.reserve(after.members.size());
+  std::uint32_t place = 0;
+  while (places.before.size() < before.members.size() || places.after.size() < after.members.size()) {
+    const auto old_at = static_cast<MemberIndex>(places.before.size());
+    const auto new_at = static_cast<MemberIndex>(places.after.size());
+    const bool has_old = old_at < before.members.size();
+    const bool has_new = new_at < after.members.size();
+    int order = has_old ? -1 : 1;
+    if (has_old && has_new) order = before.members[old_at].name.compare(after.members[new_at].name);
+    const bool restarted = order == 0 && before.members[old_at].incarnation != after.members[new_at].incarnation;
+    if (order < 0 || restarted) changes.lost_members.push_back(old_at);
+    if (order > 0 || restarted) changes.gained_members.push_back(new_at);
+    if (order <= 0) places.before.push_back(place);
+    if (order >= 0) places.after.push_back(place);
+    ++place;
+  }
+  return places;
 }
 
-TopologyItem item_of(const EdgeNames& names) { return {std::string(names.first), std::string(names.second)}; }
-
-void compare_members(const Topology& before, const Topology& after, TopologyDifference& result) {
-  auto old_at = before.members.begin();
-  auto new_at = after.members.begin();
-  while (old_at != before.members.end() || new_at != after.members.end()) {
-    if (new_at == after.members.end() || (old_at != before.members.end() && *old_at < *new_at)) {
-      result.lost.push_back({(old_at++)->name, {}});
-    } else if (old_at == before.members.end() || *new_at < *old_at) {
-      result.gained.push_back({(new_at++)->name, {}});
+void compare_edges(const Topology& before, const Topology& after, const Places& places, TopologyChanges& changes) {
+  const auto ends_of = [](const Edge& edge, const std::vector<std::uint32_t>& place) {
+    return std::uint64_t{place[edge.a]} << 32 | place[edge.b];
+  };
+  constexpr auto kEnd = std::numeric_limits<std::uint64_t>::max();
+  std::size_t old_at = 0;
+  std::size_t new_at = 0;
+  while (old_at < before.edges.size() || new_at < after.edges.size()) {
+    const std::uint64_t old_ends = old_at < before.edges.size() ? ends_of(before.edges[old_at], places.before) : kEnd;
+    const std::uint64_t new_ends = new_at < after.edges.size() ? ends_of(after.edges[new_at], places.after) : kEnd;
+    if (old_ends < new_ends) {
+      changes.lost_edges.push_back(old_at++);
+    } else if (new_ends < old_ends) {
+      changes.gained_edges.push_back(new_at++);
     } else {
+      changes.reweighed = changes.reweighed || before.edges[old_at].weight != after.edges[new_at].weight;
       ++old_at;
       ++new_at;
     }
   }
 }
 
-/// Members are sorted by name and edges by index, so edges are sorted by the names of their ends.
-void compare_edges(const Topology& before, const Topology& after, TopologyDifference& result) {
-  auto old_at = before.edges.begin();
-  auto new_at = after.edges.begin();
-  while (old_at != before.edges.end() || new_at != after.edges.end()) {
-    const EdgeNames old_names = old_at == before.edges.end() ? EdgeNames() : names_of(before, *old_at);
-    const EdgeNames new_names = new_at == after.edges.end() ? EdgeNames() : names_of(after, *new_at);
-    if (new_at == after.edges.end() || (old_at != before.edges.end() && old_names < new_names)) {
-      result.lost.push_back(item_of(old_names));
-      ++old_at;
-    } else if (old_at == before.edges.end() || new_names < old_names) {
-      result.gained.push_back(item_of(new_names));
-      ++new_at;
-    } else {
-      result.reweighed = result.reweighed || old_at->weight != new_at->weight;
-      ++old_at;
-      ++new_at;
-    }
-  }
+std::vector<TopologyItem> items_of(const Topology& topology, const std::vector<MemberIndex>& members,
+                                   const std::vector<std::size_t>& edges) {
+  std::vector<TopologyItem> items;
+  items.reserve(members.size() + edges.size());
+  for (const MemberIndex member : members) items.push_back(item_of(topology, member));
+  for (const std::size_t edge : edges) items.push_back(item_of(topology, topology.edges[edge]));
+  return items;
 }
 
 std::vector<std::vector<MemberIndex>> neighbours_of(std::size_t members, const std::vector<Edge>& edges) {
@@ -82,11 +98,23 @@ std::vector<bool> reached_from(MemberIndex start, std::vector<bool> closed, cons
 
 }  // namespace
 
+TopologyChanges compare(const Topology& before, const Topology& after) {
+  TopologyChanges changes;
+  const Places places = compare_members(before, after, changes);
+  compare_edges(before, after, places, changes);
+  return changes;
+}
+
+TopologyItem item_of(const Topology& topology, MemberIndex member) { return {topology.members[member].name, {}}; }
+
+TopologyItem item_of(const Topology& topology, const Edge& edge) {
+  return {topology.members[edge.a].name, topology.members[edge.b].name};
+}
+
 TopologyDifference difference(const Topology& before, const Topology& after) {
-  TopologyDifference result;
-  compare_members(before, after, result);
-  compare_edges(before, after, result);
-  return result;
+  const TopologyChanges changes = compare(before, after);
+  return {items_of(before, changes.lost_members, changes.lost_edges),
+          items_of(after, changes.gained_members, changes.gained_edges), changes.reweighed};
 }
 
 Topology component_of(const Topology& topology, const DaemonId& self,

@@ -18,6 +18,10 @@ constexpr std::uint64_t kNumberGap = 1u << 16;
 constexpr std::size_t kPatiencePhases = 3;
 constexpr std::size_t kPatienceRanksMax = 8;
 
+/// Link state comes in waves. While one goes through, the topology is looked at this often and no more: what the first
+/// look misses is seen together a little later.
+constexpr Duration kLookSpacing = 5ms;
+
 /// The longest pause after the second refusal; it doubles with each further one, up to the response timeout.
 constexpr Duration kQuietMin = 10ms;
 
@@ -49,7 +53,7 @@ void ViewAgreement::handle_time(Time now) {
 }
 
 /// May come from within a call to the transport, so nothing happens here but that the timer is set.
-void ViewAgreement::topology_changed(Time now) { timers_.set_earlier(Timer::evaluate, now); }
+void ViewAgreement::topology_changed(Time now) { timers_.set_earlier(Timer::evaluate, std::max(now, next_look_)); }
 
 void ViewAgreement::link_changed(Time, LinkId from, bool) { participant_.link_lost(from); }
 
@@ -132,10 +136,15 @@ void ViewAgreement::view_installed(Time now) {
 }
 
 void ViewAgreement::look_around(Time now) {
-  const auto excluded = [&](const DaemonId& daemon) { return suspicions_.is_excluded(now, daemon); };
-  reachable_ = component_of(transport_.reachable(), participant_.self(), excluded);
+  next_look_ = now + kLookSpacing;
+  reachable_ = transport_.reachable();
+  const Time next_end = suspicions_.next_end(now);
+  if (next_end != kNever) {
+    const auto excluded = [&](const DaemonId& daemon) { return suspicions_.is_excluded(now, daemon); };
+    reachable_ = component_of(reachable_, participant_.self(), excluded);
+    timers_.set_earlier(Timer::evaluate, next_end);
+  }
   hold_downs_.observe(now, reachable_);
-  timers_.set_earlier(Timer::evaluate, suspicions_.next_end(now));
 }
 
 /// Decides whether this daemon proposes now, and sets the timer for when it might.
@@ -143,7 +152,7 @@ void ViewAgreement::evaluate(Time now) {
   look_around(now);
   if (coordinator_.is_active()) {
     // A loss leaves the proposal without an answer, or its flood with a gap. What has come meanwhile can wait.
-    if (!difference(coordinator_.topology(), reachable_).lost.empty()) propose(now);
+    if (compare(coordinator_.topology(), reachable_).any_lost()) propose(now);
   } else if (participant_.is_frozen()) {
     const bool is_orphan = is_own(participant_.answered()) || !index_in(reachable_.members, participant_.coordinator());
     if (is_orphan && rank() == 0) propose_when_allowed(now);
@@ -155,7 +164,7 @@ void ViewAgreement::evaluate(Time now) {
 void ViewAgreement::evaluate_steady(Time now) {
   Time due = participant_.change_due(now, reachable_, hold_downs_);
   if (due == kNever) return;
-  if (rank() > 0) due += patience();
+  if (due <= now && rank() > 0) due += patience();
   if (due <= now) {
     propose_when_allowed(now);
   } else {

@@ -93,6 +93,7 @@ class ViewAgreement final : public ViewFrames {
   Timers<Timer> timers_;
   Random random_;
 
+  Time next_look_{};    // a topology that changes before is looked at then
   Topology reachable_;  // as of the last look: those that are not suspected, and reached through no suspect
   HoldDowns hold_downs_;
   Suspicions suspicions_;

@@ -83,6 +83,21 @@ void Network::reset_between(HostIndex a, HostIndex b) {
   }
 }
 
+std::size_t Network::inject(HostIndex from, HostIndex to, ByteView bytes) {
+  std::size_t count = 0;
+  for (auto& [id, stream] : streams_) {
+    for (std::uint8_t side = 0; side < 2; ++side) {
+      End& end = stream.ends[side];
+      const bool is_open = end.owner != nullptr && end.established && !end.fin_wanted;
+      if (end.host != from || stream.ends[1 - side].host != to || !is_open) continue;
+      end.send.push(bytes);
+      add_waiting({id, side}, end);
+      ++count;
+    }
+  }
+  return count;
+}
+
 void Network::crash(HostIndex host, bool silent) {
   hosts_[host].up = false;
   hosts_[host].silent = silent;

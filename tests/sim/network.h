@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "daemon/base/random.h"
 #include "daemon/base/driver.h"
+#include "daemon/base/random.h"
 #include "tests/sim/byte_fifo.h"
 #include "tests/sim/event_queue.h"
 
@@ -90,6 +90,9 @@ class Network {
   bool is_blocked(HostIndex from, HostIndex to);
   /// Resets every stream between two hosts, at both ends at once.
   void reset_between(HostIndex a, HostIndex b);
+  /// Slips bytes that nobody wrote into every open stream between the two, in this direction, behind what was written
+  /// so far. Returns into how many.
+  std::size_t inject(HostIndex from, HostIndex to, ByteView bytes);
 
   // Hosts.
 

@@ -103,6 +103,18 @@ TEST_F(NetworkTest, CarriesBytesInOrderAndInOddPieces) {
   EXPECT_EQ(a.received, bytes);
 }
 
+TEST_F(NetworkTest, InjectedBytesComeBehindWhatWasWritten) {
+  connect(a, 0, "b:1");
+  a.write({1, 2, 3});
+  const std::vector<std::uint8_t> garbage{7, 8};
+  EXPECT_EQ(network.inject(0, 1, garbage), 1u);
+  EXPECT_EQ(network.inject(0, 2, garbage), 0u) << "no stream";
+  a.write({4});
+  run(10ms);
+  EXPECT_EQ(b.received, (std::vector<std::uint8_t>{1, 2, 3, 7, 8, 4}));
+  EXPECT_TRUE(a.received.empty()) << "one direction only";
+}
+
 TEST_F(NetworkTest, CapacityLimitsAndIsShared) {
   network.set_path(0, 1, {.bytes_per_second = 1'000'000, .delay = 10ms, .jitter = 0ns});
   connect(a, 0, "b:1");

@@ -136,5 +136,28 @@ TEST_F(Partition, ResetConnectionIsMended) {
   check();
 }
 
+/// Frames were lost with the link, and routes do without it from then on, though there is a way around it.
+TEST_F(Partition, ALinkThatFlapsWhileTheCoordinatorIsStalledEndsTheView) {
+  simulate_cluster(91, Shape::ring, 4);
+  const std::vector<SimClient*> members = add_members(4, "g");
+  await_group_view(members, "g");
+  if (HasFatalFailure()) return;
+  const ViewId before = sim().host(0).node().view().id;
+  sim().host(0).pause();
+  sim().network().reset_between(2, 3);
+  sim().run_for(700ms);
+  const auto has_links = [&](std::size_t host) {
+    return sim().host(host).node().counters().value(Counter::links_up) ==
+           sim().host(host).node().counters().value(Counter::links_down) + 2;
+  };
+  ASSERT_TRUE(has_links(2) && has_links(3)) << "the link is back before anybody proposes";
+  sim().host(0).resume();
+  for (SimClient* member : members) member->multicast({"g"});
+  await([&] { return have_one_view(sim().hosts()) && before < sim().host(0).node().view().id; }, 5s, "another view");
+  await([&] { return members[2]->messages() == 4 && members[3]->messages() == 4; }, 5s, "all messages everywhere");
+  await_rest();
+  check();
+}
+
 }  // namespace
 }  // namespace spindled::sim

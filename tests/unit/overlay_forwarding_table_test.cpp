@@ -91,7 +91,9 @@ TEST(ForwardingTable, UsesOnlyLinksThatAreUpToTheViewsIncarnations) {
   ASSERT_EQ(table.hops().size(), 2u);
   EXPECT_EQ(table.hops()[1].mask, MemberSet::of(2) | MemberSet::of(3));
 
-  table.remove(LinkId{1002});
+  EXPECT_FALSE(table.has_given_up(view.members[2]));
+  table.remove(LinkId{1002}, view.members[2]);
+  EXPECT_TRUE(table.has_given_up(view.members[2]));
   ASSERT_EQ(table.hops().size(), 1u);
   table.split(MemberSet::first(4), [](LinkId link, const MemberSet& to) {
     EXPECT_EQ(link, LinkId{1000});
@@ -100,7 +102,10 @@ TEST(ForwardingTable, UsesOnlyLinksThatAreUpToTheViewsIncarnations) {
 
   links.erase(view.members[0]);
   links[{view.members[0].name, view.members[0].incarnation + 1}] = LinkId{7};
-  EXPECT_EQ(ForwardingTable(view, links).hops().size(), 1u);
+  const ForwardingTable without(view, links);
+  EXPECT_EQ(without.hops().size(), 1u);
+  EXPECT_TRUE(without.has_given_up(view.members[0]));
+  EXPECT_FALSE(without.has_given_up(view.members[3])) << "no neighbour";
 }
 
 TEST(ForwardingTable, KnowsWhichDestinationsExist) {
