@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "daemon/base/context.h"
-#include "daemon/base/result.h"
 #include "daemon/base/driver.h"
+#include "daemon/base/result.h"
 
 namespace spindled {
 

@@ -8,8 +8,9 @@
 namespace spindled {
 
 /// Decides for each message of a local client whether it may enter now; a message that may not waits with its sender,
-/// whose socket is read no further. The present rule is a window for each daemon: its own messages that some destination
-/// may lack are bounded, what it retains of all is bounded, and nothing is sent to a daemon that asked to hold back.
+/// whose socket is read no further. The present rule is a window for each daemon: its own messages that some
+/// destination may lack are bounded, what it retains of all is bounded, and nothing is sent to a daemon that asked to
+/// hold back.
 class Admission {
  public:
   Admission(const Context& context, const Order& order, const Groups& groups)

@@ -3,9 +3,9 @@
 
 #include "daemon/base/counters.h"
 #include "daemon/base/log.h"
+#include "daemon/base/node_config.h"
 #include "daemon/base/random.h"
 #include "daemon/base/slab.h"
-#include "daemon/base/node_config.h"
 
 namespace spindled {
 

@@ -6,37 +6,37 @@
 #include <string_view>
 
 // X(name, what is counted)
-#define SPINDLE_COUNTERS(X)                                                        \
-  X(links_up, "links that came up")                                                \
-  X(links_down, "links that went down")                                            \
-  X(link_handshakes_refused, "connections of daemons refused in the handshake")    \
-  X(link_bytes_in, "bytes read from links")                                        \
-  X(link_bytes_out, "bytes written to links")                                      \
-  X(link_frames_in, "frames read from links")                                      \
-  X(link_frames_bad, "links closed for a frame that is malformed, too large or out of place") \
-  X(control_in, "control messages received")                                       \
-  X(control_out, "control messages sent, counted per link")                        \
-  X(data_forwarded, "data frames relayed to other daemons")                        \
-  X(data_dropped_frozen, "data frames dropped because a view change was going on") \
-  X(data_dropped_unreliable, "unreliable messages dropped at a full queue")        \
-  X(frames_misrouted, "frames dropped because their route led back to where they came from") \
-  X(views_proposed, "views proposed by this daemon")                               \
-  X(views_installed, "views installed")                                            \
-  X(messages_pushed, "messages pushed to others in recovery")                      \
-  X(messages_recovered, "messages received in recovery")                           \
-  X(messages_sent, "messages of local clients that entered the network")           \
-  X(messages_delivered, "messages delivered to local clients, counted per client") \
-  X(bytes_delivered, "payload bytes delivered to local clients")                   \
-  X(order_records_sent, "order records sent as the sequencer")                     \
-  X(order_runs, "runs appended to the order")                                      \
-  X(ordered_lost, "ordered messages lost with their senders in a view change")     \
-  X(group_views, "group views delivered to local clients")                         \
-  X(sessions_opened, "client sessions opened")                                     \
-  X(sessions_refused, "client connections refused in the handshake")               \
-  X(sessions_closed, "client sessions closed")                                     \
-  X(sessions_slow, "clients cut off because they did not read")                    \
+#define SPINDLE_COUNTERS(X)                                                                        \
+  X(links_up, "links that came up")                                                                \
+  X(links_down, "links that went down")                                                            \
+  X(link_handshakes_refused, "connections of daemons refused in the handshake")                    \
+  X(link_bytes_in, "bytes read from links")                                                        \
+  X(link_bytes_out, "bytes written to links")                                                      \
+  X(link_frames_in, "frames read from links")                                                      \
+  X(link_frames_bad, "links closed for a frame that is malformed, too large or out of place")      \
+  X(control_in, "control messages received")                                                       \
+  X(control_out, "control messages sent, counted per link")                                        \
+  X(data_forwarded, "data frames relayed to other daemons")                                        \
+  X(data_dropped_frozen, "data frames dropped because a view change was going on")                 \
+  X(data_dropped_unreliable, "unreliable messages dropped at a full queue")                        \
+  X(frames_misrouted, "frames dropped because their route led back to where they came from")       \
+  X(views_proposed, "views proposed by this daemon")                                               \
+  X(views_installed, "views installed")                                                            \
+  X(messages_pushed, "messages pushed to others in recovery")                                      \
+  X(messages_recovered, "messages received in recovery")                                           \
+  X(messages_sent, "messages of local clients that entered the network")                           \
+  X(messages_delivered, "messages delivered to local clients, counted per client")                 \
+  X(bytes_delivered, "payload bytes delivered to local clients")                                   \
+  X(order_records_sent, "order records sent as the sequencer")                                     \
+  X(order_runs, "runs appended to the order")                                                      \
+  X(ordered_lost, "ordered messages lost with their senders in a view change")                     \
+  X(group_views, "group views delivered to local clients")                                         \
+  X(sessions_opened, "client sessions opened")                                                     \
+  X(sessions_refused, "client connections refused in the handshake")                               \
+  X(sessions_closed, "client sessions closed")                                                     \
+  X(sessions_slow, "clients cut off because they did not read")                                    \
   X(client_frames_bad, "clients cut off for a frame that is malformed, too large or out of place") \
-  X(admin_requests, "administration requests answered")                            \
+  X(admin_requests, "administration requests answered")                                            \
   X(admin_frames_bad, "administration connections closed for a bad request")
 
 namespace spindled {

@@ -115,9 +115,12 @@ class MemberSet {
   static constexpr std::uint64_t bit(MemberIndex member) { return std::uint64_t{1} << (member % 64); }
   template <typename Visit>
   static void for_each_in(std::uint64_t word, std::size_t base, Visit& visit) {
-    for (; word != 0; word &= word - 1) visit(static_cast<MemberIndex>(base + static_cast<std::size_t>(std::countr_zero(word))));
+    for (; word != 0; word &= word - 1)
+      visit(static_cast<MemberIndex>(base + static_cast<std::size_t>(std::countr_zero(word))));
   }
-  static std::size_t bytes_of(std::uint64_t word) { return (64 - static_cast<std::size_t>(std::countl_zero(word)) + 7) / 8; }
+  static std::size_t bytes_of(std::uint64_t word) {
+    return (64 - static_cast<std::size_t>(std::countl_zero(word)) + 7) / 8;
+  }
   std::size_t byte_count() const { return high_.empty() ? bytes_of(low_) : 8 * high_.size() + bytes_of(high_.back()); }
   void trim() {
     while (!high_.empty() && high_.back() == 0) high_.pop_back();

@@ -16,19 +16,19 @@ struct NeighbourConfig {
 
 struct LinkConfig {
   std::vector<NeighbourConfig> neighbours;
-  Duration hello_interval = 250ms;     // a ping is sent this often
-  Duration liveness_timeout = 1s;      // a link with no byte for this long is down
-  Duration handshake_timeout = 2s;     // from connection to link
-  Duration redial_min = 100ms;         // first back-off, doubled and jittered up to redial_max
+  Duration hello_interval = 250ms;  // a ping is sent this often
+  Duration liveness_timeout = 1s;   // a link with no byte for this long is down
+  Duration handshake_timeout = 2s;  // from connection to link
+  Duration redial_min = 100ms;      // first back-off, doubled and jittered up to redial_max
   Duration redial_max = 5s;
 };
 
 struct ViewConfig {
-  Duration gain_hold_down = 200ms;      // a new daemon or link is stable this long before the view changes for it
-  Duration gain_hold_down_max = 10s;    // what flapping doubles the above to
-  Duration response_timeout = 500ms;    // how long the coordinator waits for a phase, on top of round trips
-  Duration refresh_interval = 30s;      // link-state advertisements are repeated this often
-  Duration reroute_delay = 30s;         // better paths alone change the view only after this long
+  Duration gain_hold_down = 200ms;    // a new daemon or link is stable this long before the view changes for it
+  Duration gain_hold_down_max = 10s;  // what flapping doubles the above to
+  Duration response_timeout = 500ms;  // how long the coordinator waits for a phase, on top of round trips
+  Duration refresh_interval = 30s;    // link-state advertisements are repeated this often
+  Duration reroute_delay = 30s;       // better paths alone change the view only after this long
 };
 
 struct OrderConfig {
@@ -39,18 +39,18 @@ struct OrderConfig {
 
 struct SessionConfig {
   std::size_t sessions_max = 10'000;
-  std::size_t memberships_max = 100'000;       // groups that one client may have joined
+  std::size_t memberships_max = 100'000;  // groups that one client may have joined
   Duration handshake_timeout = 5s;
-  std::size_t send_window_bytes = 8u << 20;    // this daemon's own unstable bytes beyond which its clients wait
-  std::size_t queue_soft_bytes = 4u << 20;     // a session's unread bytes at which senders are held back
-  std::size_t queue_hard_bytes = 64u << 20;    // at which the client is cut off
-  Duration stall_timeout = 10s;                // a client above the soft limit that reads nothing for this long is cut off
+  std::size_t send_window_bytes = 8u << 20;  // this daemon's own unstable bytes beyond which its clients wait
+  std::size_t queue_soft_bytes = 4u << 20;   // a session's unread bytes at which senders are held back
+  std::size_t queue_hard_bytes = 64u << 20;  // at which the client is cut off
+  Duration stall_timeout = 10s;  // a client above the soft limit that reads nothing for this long is cut off
 };
 
 struct NodeConfig {
   std::string cluster = "spindle";
-  std::string name;                // this daemon; unique in the cluster
-  std::uint64_t incarnation = 0;   // grows with each start of the daemon; see DaemonId
+  std::string name;               // this daemon; unique in the cluster
+  std::uint64_t incarnation = 0;  // grows with each start of the daemon; see DaemonId
   /// Numbers (views, streams, order positions) start this high; tests set it near wrap-around.
   std::uint64_t first_number = 0;
   LinkConfig link;

@@ -5,9 +5,8 @@
 namespace spindled {
 
 bool Group::has_member(MemberIndex daemon, SessionId session) const {
-  return std::any_of(members.begin(), members.end(), [&](const GroupMember& member) {
-    return member.daemon == daemon && member.session == session;
-  });
+  return std::any_of(members.begin(), members.end(),
+                     [&](const GroupMember& member) { return member.daemon == daemon && member.session == session; });
 }
 
 const Group* GroupTable::find(std::string_view name) const {
@@ -92,9 +91,8 @@ bool GroupTable::leave(GroupId id, MemberIndex daemon, SessionId session) {
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) return false;
   Group& group = *found->second;
-  const std::size_t removed = std::erase_if(group.members, [&](const GroupMember& member) {
-    return member.daemon == daemon && member.session == session;
-  });
+  const std::size_t removed = std::erase_if(
+      group.members, [&](const GroupMember& member) { return member.daemon == daemon && member.session == session; });
   if (removed == 0) return false;
   if (daemon == self_) std::erase(group.local, session);
   const auto of_session = by_session_.find({daemon, session});

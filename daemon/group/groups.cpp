@@ -11,7 +11,7 @@ void Groups::attach(Order& order, LocalClients& clients) {
   clients_ = &clients;
 }
 
-// --- Requests of local sessions ---------------------------------------------------------------------------------------
+// --- Requests of local sessions ---
 
 void Groups::open_session(SessionId session, std::string client) { sessions_[session].client = std::move(client); }
 
@@ -83,7 +83,7 @@ void Groups::send(Time now, Sender& sender, DestinationSet& to, const ClientSend
   order_->originate(now, outgoing);
 }
 
-// --- Into the order ---------------------------------------------------------------------------------------------------
+// --- Into the order ---
 
 void Groups::originate(Time now, const GroupOperation& operation) {
   const std::vector<std::uint8_t> content = write_operation(operation);
@@ -122,7 +122,7 @@ void Groups::take(Time now, const Steps& steps) {
   }
 }
 
-// --- Out of the order -------------------------------------------------------------------------------------------------
+// --- Out of the order ---
 
 void Groups::deliver(Time now, const Delivery& message) {
   if (message.message_class == MessageClass::group) {

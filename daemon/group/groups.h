@@ -1,4 +1,5 @@
-// Named groups: takes the requests of local clients into the order, and brings what comes out of it to the local members.
+// Named groups: takes the requests of local clients into the order, and brings what comes out of it to the local
+// members.
 //
 // A newcomer reads this class first. GroupTable is what all daemons agree on, Subscriptions what this daemon does for
 // its clients' joins, operations.h what travels.
@@ -18,13 +19,13 @@
 
 namespace spindled {
 
-/// A set of destinations as a client defined it, resolved against the group table; kept by the session and brought up to
-/// date by Groups when the table has changed.
+/// A set of destinations as a client defined it, resolved against the group table; kept by the session and brought up
+/// to date by Groups when the table has changed.
 struct DestinationSet {
-  std::vector<std::string> names;      // groups, and private names of clients
-  std::uint64_t table_version = 0;     // 0: never resolved
-  MemberSet daemons;                   // that the message has to reach
-  std::vector<std::uint8_t> targets;   // encoded for the envelope
+  std::vector<std::string> names;     // groups, and private names of clients
+  std::uint64_t table_version = 0;    // 0: never resolved
+  MemberSet daemons;                  // that the message has to reach
+  std::vector<std::uint8_t> targets;  // encoded for the envelope
 };
 
 /// A local client as the sender of messages.

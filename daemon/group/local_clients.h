@@ -17,8 +17,8 @@ struct ClientMessage {
   std::string_view sender_client;
   std::string_view sender_daemon;
   std::span<const std::string_view> groups;
-  std::uint32_t total = 0;           // bytes of payload
-  std::span<const Slice> chunks;     // the payload; each at most kChunkBytesMax
+  std::uint32_t total = 0;        // bytes of payload
+  std::span<const Slice> chunks;  // the payload; each at most kChunkBytesMax
 };
 
 /// Implemented by the sessions. Session ids that are gone are ignored.

@@ -11,7 +11,7 @@ std::string Groups::private_name(MemberIndex daemon, std::string_view client) co
   return protocol::make_private_name(client, view_.members[daemon].name);
 }
 
-// --- Operations -------------------------------------------------------------------------------------------------------
+// --- Operations ---
 
 void Groups::apply(Time now, const Delivery& message) {
   std::vector<std::uint8_t> joined;
@@ -98,7 +98,7 @@ void Groups::tell_view(const Group& group, Cause cause, const Names& changed, co
   clients_->deliver_view(group.local, view);
 }
 
-// --- Around a view change ---------------------------------------------------------------------------------------------
+// --- Around a view change ---
 
 void Groups::transitional(Time, const MemberSet& transitional) {
   remember_told();

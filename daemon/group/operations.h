@@ -26,7 +26,8 @@ using GroupId = std::uint64_t;
 ///   u8      flags        bit 0: not to the sender itself
 ///   varint  total        bytes of the payload
 ///   varint  count        of targets, and that many:
-///     varint  group      its id; 0: a name follows, of a client ("#name#daemon"), or of a group that nobody has joined or
+///     varint  group      its id; 0: a name follows, of a client ("#name#daemon"), or of a group that nobody has joined
+///     or
 ///                        that not every daemon knows yet
 ///     string  name       only behind 0
 struct Envelope {

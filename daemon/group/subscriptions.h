@@ -17,7 +17,8 @@ namespace spindled {
 ///
 /// One state machine a group that has or wants local members:
 ///
-///   (none) --join--> subscribing --ordered--> waiting --horizon--> subscribed --last left--> unsubscribing --ordered--> (none)
+///   (none) --join--> subscribing --ordered--> waiting --horizon--> subscribed --last left--> unsubscribing
+///   --ordered--> (none)
 ///
 /// A join while unsubscribing starts over when the unsubscription is through.
 class Subscriptions {
@@ -51,8 +52,8 @@ class Subscriptions {
 
   /// `session` wants to join once `resume` is called.
   void want_later(const std::string& group, SessionId session) { later_.emplace_back(group, session); }
-  /// A new view: groups with local members are subscribed from its start; other joins start over at `resume`. No join is
-  /// on its way any more: closing the old view has delivered them.
+  /// A new view: groups with local members are subscribed from its start; other joins start over at `resume`. No join
+  /// is on its way any more: closing the old view has delivered them.
   void restart(const std::vector<std::string>& groups_with_members);
   std::vector<Step> resume();
 

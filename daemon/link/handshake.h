@@ -1,8 +1,8 @@
 // What two daemons must agree on before a link between them is used.
 #pragma once
 
-#include "daemon/base/result.h"
 #include "daemon/base/node_config.h"
+#include "daemon/base/result.h"
 #include "daemon/wire/control.h"
 
 namespace spindled {

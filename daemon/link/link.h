@@ -6,11 +6,11 @@
 #include <string>
 
 #include "daemon/base/context.h"
+#include "daemon/base/driver.h"
 #include "daemon/base/input_buffer.h"
 #include "daemon/base/result.h"
 #include "daemon/link/link_phase.h"
 #include "daemon/link/link_queue.h"
-#include "daemon/base/driver.h"
 #include "daemon/wire/control.h"
 
 namespace spindled {

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "daemon/base/context.h"
+#include "daemon/base/driver.h"
 #include "daemon/link/link.h"
 #include "daemon/link/link_id.h"
 #include "daemon/link/neighbours.h"
 #include "daemon/link/refusal_log.h"
-#include "daemon/base/driver.h"
 #include "daemon/wire/control.h"
 #include "daemon/wire/link_frames.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "daemon/base/node_config.h"
 #include "daemon/base/random.h"
 #include "daemon/base/result.h"
-#include "daemon/base/node_config.h"
 
 namespace spindled {
 

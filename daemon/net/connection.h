@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "daemon/net/socket.h"
 #include "daemon/base/driver.h"
+#include "daemon/net/socket.h"
 
 namespace spindled {
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/base/driver.h"
 #include "daemon/base/result.h"
 #include "daemon/config/address.h"
-#include "daemon/base/driver.h"
 
 namespace spindled {
 

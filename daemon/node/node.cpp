@@ -138,9 +138,9 @@ const Counters& Node::counters() const { return layers_->context.counters; }
 
 std::string Node::dump() const {
   const Layers& node = *layers_;
-  std::string text = fmt::format("daemon {} incarnation {:x}\nview {} phase {}\n", node.context.config.name,
-                                 node.context.config.incarnation, to_string(node.view.installed().id),
-                                 to_string(node.view.phase()));
+  std::string text =
+      fmt::format("daemon {} incarnation {:x}\nview {} phase {}\n", node.context.config.name,
+                  node.context.config.incarnation, to_string(node.view.installed().id), to_string(node.view.phase()));
   for (const DaemonId& member : node.view.installed().members) text += fmt::format("  member {}\n", member.name);
   for (const LinkId link : node.links.established()) {
     const LinkInfo info = node.links.info(link);

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "daemon/base/counters.h"
-#include "daemon/base/log.h"
-#include "daemon/base/time.h"
-#include "daemon/base/node_config.h"
 #include "daemon/base/driver.h"
+#include "daemon/base/log.h"
+#include "daemon/base/node_config.h"
+#include "daemon/base/time.h"
 #include "daemon/overlay/view.h"
 
 namespace spindled {

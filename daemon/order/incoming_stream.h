@@ -38,8 +38,8 @@ class IncomingStream {
   std::optional<Delivery> accept(const BodyHead& head, Slice first, Slice rest);
   void retain(RetainedBody body);
 
-  /// Where an ordered message up to `number` still waits, `delivery` joins the last of them, to be delivered right after
-  /// it; otherwise it is left alone and the result is false.
+  /// Where an ordered message up to `number` still waits, `delivery` joins the last of them, to be delivered right
+  /// after it; otherwise it is left alone and the result is false.
   bool follow(std::uint64_t number, Delivery& delivery);
 
   Ring<PendingMessage>& ordered() { return ordered_; }

@@ -18,7 +18,7 @@ std::size_t Order::retained_bytes() const {
   return bytes;
 }
 
-// --- On the way out ---------------------------------------------------------------------------------------------------
+// --- On the way out ---
 
 void Order::originate(Time now, const OutgoingMessage& message) {
   SPINDLE_CHECK(is_open());
@@ -49,7 +49,8 @@ void Order::originate(Time now, const OutgoingMessage& message) {
     head.last = i + 1 == fragments;
     head.number = head.service == Service::unreliable ? 0 : own_.next_number();
     head.after = head.last && head.service == Service::fifo ? rank_behind(message) : 0;
-    send_fragment(now, head, *message.destinations, i == 0 ? envelope : ByteView(), chunks.empty() ? Slice() : chunks[i]);
+    send_fragment(now, head, *message.destinations, i == 0 ? envelope : ByteView(),
+                  chunks.empty() ? Slice() : chunks[i]);
   }
   if (!is_ordered(head.service)) return;
   append_run(unreported_, {view_.self, head.service == Service::safe, head.number, 1, *message.destinations});
@@ -81,7 +82,7 @@ void Order::send_fragment(Time now, const BodyHead& head, const MemberSet& desti
   if (destinations.contains(view_.self)) take_content(now, head, body.part(head_size), tail);
 }
 
-// --- On the way in ----------------------------------------------------------------------------------------------------
+// --- On the way in ---
 
 void Order::data_received(Time now, Slice bytes) {
   if (!is_open()) return;
@@ -160,7 +161,7 @@ void Order::ready_received(Time, const Ready& ready) {
   if (is_open() && sequencer_ && ready.from < view_.size()) sequencer_->ready(ready.from, ready.line);
 }
 
-// --- Through the order ------------------------------------------------------------------------------------------------
+// --- Through the order ---
 
 void Order::go_through_order(Time now) {
   while (!order_.empty()) {
@@ -213,7 +214,7 @@ std::uint64_t Order::ready_line() const {
   return line;
 }
 
-// --- The end of a turn ------------------------------------------------------------------------------------------------
+// --- The end of a turn ---
 
 void Order::flush(Time now) {
   if (!is_open()) return;

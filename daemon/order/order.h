@@ -20,8 +20,8 @@
 #include "daemon/order/own_stream.h"
 #include "daemon/order/recovery.h"
 #include "daemon/order/sequencer.h"
-#include "daemon/overlay/stream_transport.h"
 #include "daemon/overlay/stream_frames.h"
+#include "daemon/overlay/stream_transport.h"
 #include "daemon/view/view_participants.h"
 
 namespace spindled {

@@ -1,5 +1,5 @@
-// What orders the order: runs, reported by origins to the sequencer and multicast by it in order records. Both travel as
-// messages of their sender's stream, so they are retained and recovered like any other.
+// What orders the order: runs, reported by origins to the sequencer and multicast by it in order records. Both travel
+// as messages of their sender's stream, so they are retained and recovered like any other.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@ namespace spindled {
 /// Consecutive messages of one origin's stream that go to the same destinations.
 struct Run {
   MemberIndex origin = 0;
-  bool safe = false;         // they are delivered only once the safe line has passed them
-  std::uint64_t first = 0;   // stream number; of messages in several fragments (then count is 1), the last one's
-  std::uint64_t count = 0;   // at least 1
+  bool safe = false;        // they are delivered only once the safe line has passed them
+  std::uint64_t first = 0;  // stream number; of messages in several fragments (then count is 1), the last one's
+  std::uint64_t count = 0;  // at least 1
   MemberSet destinations;
 
   bool operator==(const Run&) const = default;

@@ -91,7 +91,8 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
     case ClientFrame::bye:
       return Error{Errc::closed_by_client, {}};
     default:
-      return Error{Errc::unexpected_frame, fmt::format("a client does not send frames of type {}", static_cast<int>(type))};
+      return Error{Errc::unexpected_frame,
+                   fmt::format("a client does not send frames of type {}", static_cast<int>(type))};
   }
 }
 
@@ -172,10 +173,12 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
   const std::string group(request->group);
   std::optional<Errc> refused = Errc::bad_group_name;
   if (protocol::is_group_name(group)) {
-    refused = type == ClientFrame::join ? host_.groups().join(now, id(), group) : host_.groups().leave(now, id(), group);
+    refused =
+        type == ClientFrame::join ? host_.groups().join(now, id(), group) : host_.groups().leave(now, id(), group);
   }
   std::vector<std::uint8_t> frame;
-  protocol::write_reply(frame, {request->request, static_cast<std::uint16_t>(refused ? static_cast<int>(*refused) : 0)});
+  protocol::write_reply(frame,
+                        {request->request, static_cast<std::uint16_t>(refused ? static_cast<int>(*refused) : 0)});
   queue_.append_frame(frame);
   return std::nullopt;
 }

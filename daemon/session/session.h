@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "daemon/base/context.h"
+#include "daemon/base/driver.h"
 #include "daemon/base/input_buffer.h"
 #include "daemon/group/groups.h"
-#include "daemon/base/driver.h"
 #include "daemon/session/session_queue.h"
 #include "libclient/protocol/client_frames.h"
 
@@ -34,8 +34,8 @@ struct IncomingMessage {
   std::vector<Slice> chunks;
 };
 
-/// Parses what a client sends, in order, and stops at a message that may not enter yet; holds what the client has yet to
-/// read. Everything that can be wrong with a frame closes the session with a reason.
+/// Parses what a client sends, in order, and stops at a message that may not enter yet; holds what the client has yet
+/// to read. Everything that can be wrong with a frame closes the session with a reason.
 class Session {
  public:
   enum class State : std::uint8_t { handshake, open, closing };
@@ -61,12 +61,12 @@ class Session {
   const SessionQueue& queue() const { return queue_; }
 
   // Book-keeping of the table.
-  bool dirty = false;                 // has something to write in this turn
-  bool blocked = false;               // the last write was short
-  bool lost = false;                  // the connection is gone; the session goes at the end of the turn
+  bool dirty = false;    // has something to write in this turn
+  bool blocked = false;  // the last write was short
+  bool lost = false;     // the connection is gone; the session goes at the end of the turn
   bool reading = true;
   bool over_soft_limit = false;
-  Time last_progress{};               // when the client last took something while over the soft limit
+  Time last_progress{};  // when the client last took something while over the soft limit
   Time closing_since{};
   std::uint64_t messages_in = 0, messages_out = 0, bytes_in = 0, bytes_out = 0;
 
@@ -91,7 +91,7 @@ class Session {
   Sender sender_;
 
   InputBuffer input_;
-  std::size_t wanted_ = 0;  // bytes of the frame at the front of the input, as far as known
+  std::size_t wanted_ = 0;            // bytes of the frame at the front of the input, as far as known
   std::vector<DestinationSet> sets_;  // by handle
   std::optional<IncomingMessage> incoming_;
   bool waiting_ = false;

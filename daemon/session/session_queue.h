@@ -28,9 +28,9 @@ class SessionQueue {
   void end_frame() { ends_.push_back(written_ + queue_.bytes()); }
 
   OutputQueue queue_;
-  std::uint64_t written_ = 0;     // bytes ever consumed
-  Ring<std::uint64_t> ends_;      // where the queued frames end, on the same count
-  std::uint64_t last_end_ = 0;    // where the last frame that was consumed whole ended
+  std::uint64_t written_ = 0;   // bytes ever consumed
+  Ring<std::uint64_t> ends_;    // where the queued frames end, on the same count
+  std::uint64_t last_end_ = 0;  // where the last frame that was consumed whole ended
 };
 
 }  // namespace spindled

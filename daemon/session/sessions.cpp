@@ -31,7 +31,7 @@ Session* Sessions::find(SessionId id) const {
   return at == by_id_.end() ? nullptr : at->second;
 }
 
-// --- Inputs -----------------------------------------------------------------------------------------------------------
+// --- Inputs ---
 
 void Sessions::handle_accepted(Time now, ConnectionId connection, std::string_view peer) {
   const SessionId id = ++last_id_;
@@ -89,7 +89,8 @@ void Sessions::handle_writable(Time now, ConnectionId connection) {
 void Sessions::handle_closed(Time, ConnectionId connection, std::string_view why) {
   Session& session = *find(connection);
   if (session.state() != Session::State::closing) {
-    log_.info("client {} from {} is gone: {}", session.name().empty() ? "(no name)" : session.name(), session.peer(), why);
+    log_.info("client {} from {} is gone: {}", session.name().empty() ? "(no name)" : session.name(), session.peer(),
+              why);
     context_.counters.add(Counter::sessions_closed);
     context_.counters.add_close(static_cast<std::uint16_t>(Errc::connection_lost));
   }
@@ -126,7 +127,7 @@ std::optional<SessionId> Sessions::find_client(std::string_view name) const {
   return at == by_name_.end() ? std::nullopt : std::optional(at->second);
 }
 
-// --- Delivery ---------------------------------------------------------------------------------------------------------
+// --- Delivery ---
 
 void Sessions::mark_dirty(Session& session) {
   if (session.dirty) return;
@@ -217,7 +218,7 @@ void Sessions::deliver_frame(std::span<const SessionId> to, ByteView frame) {
   }
 }
 
-// --- Writing, and clients that do not read ----------------------------------------------------------------------------
+// --- Writing, and clients that do not read ---
 
 void Sessions::flush(Time now) {
   while (!dirty_.empty()) {
@@ -259,8 +260,9 @@ void Sessions::write(Time now, Session& session) {
 void Sessions::watch_queue(Time now, Session& session) {
   if (session.state() != Session::State::open) return;
   if (session.queue().bytes() > context_.config.session.queue_hard_bytes) {
-    close_slow(now, session, fmt::format("{} bytes wait for the client, more than the limit of {}",
-                                         session.queue().bytes(), context_.config.session.queue_hard_bytes));
+    close_slow(now, session,
+               fmt::format("{} bytes wait for the client, more than the limit of {}", session.queue().bytes(),
+                           context_.config.session.queue_hard_bytes));
   } else if (!session.over_soft_limit && session.queue().bytes() > context_.config.session.queue_soft_bytes) {
     session.last_progress = now;
     set_over_soft_limit(now, session, true);
@@ -345,8 +347,9 @@ bool Sessions::check_patience(Time now, Session& session) {
     case Session::State::open:
       if (!session.over_soft_limit) return false;
       if (now - session.last_progress >= config.stall_timeout) {
-        close_slow(now, session, fmt::format("the client has read nothing for {:.1f} s with {} bytes waiting",
-                                             to_seconds(now - session.last_progress), session.queue().bytes()));
+        close_slow(now, session,
+                   fmt::format("the client has read nothing for {:.1f} s with {} bytes waiting",
+                               to_seconds(now - session.last_progress), session.queue().bytes()));
       }
       return true;
     case Session::State::closing:

@@ -13,9 +13,9 @@
 
 #include "daemon/admission/admission.h"
 #include "daemon/base/context.h"
+#include "daemon/base/driver.h"
 #include "daemon/base/timers.h"
 #include "daemon/group/local_clients.h"
-#include "daemon/base/driver.h"
 #include "daemon/session/session.h"
 
 namespace spindled {
@@ -99,8 +99,8 @@ class Sessions final : public LocalClients, public SessionHost {
   bool stopping_ = false;
   SessionId last_id_ = 0;
   std::map<SessionId, std::unique_ptr<Session>> sessions_;
-  std::unordered_map<SessionId, Session*> by_id_;               // never iterated
-  std::unordered_map<ConnectionId, Session*> by_connection_;    // never iterated
+  std::unordered_map<SessionId, Session*> by_id_;             // never iterated
+  std::unordered_map<ConnectionId, Session*> by_connection_;  // never iterated
   std::map<std::string, SessionId, std::less<>> by_name_;
   std::vector<SessionId> waiting_;
   std::vector<SessionId> dirty_;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "daemon/base/result.h"
-#include "daemon/view/phases.h"
 #include "daemon/overlay/view.h"
+#include "daemon/view/phases.h"
 #include "daemon/view/view_participants.h"
 
 namespace spindled {

@@ -7,12 +7,12 @@
 #include <variant>
 
 #include "daemon/base/context.h"
+#include "daemon/overlay/view_transport.h"
 #include "daemon/view/answered.h"
 #include "daemon/view/mailbox.h"
 #include "daemon/view/recovering.h"
 #include "daemon/view/steady.h"
 #include "daemon/view/view_participants.h"
-#include "daemon/overlay/view_transport.h"
 
 namespace spindled {
 

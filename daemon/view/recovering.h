@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "daemon/view/phases.h"
 #include "daemon/overlay/view.h"
+#include "daemon/view/phases.h"
 
 namespace spindled {
 

@@ -16,9 +16,7 @@ using ByteView = std::span<const std::uint8_t>;
 inline ByteView as_bytes(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
-inline std::string_view as_text(ByteView bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+inline std::string_view as_text(ByteView bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 /// The longest encoding of a 64-bit varint.
 inline constexpr std::size_t kVarintBytesMax = 10;

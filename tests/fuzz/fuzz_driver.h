@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "daemon/base/log.h"
 #include "daemon/base/driver.h"
+#include "daemon/base/log.h"
 #include "daemon/wire/control.h"
 
 namespace spindle_fuzz {

@@ -151,7 +151,9 @@ class Run {
       if (i != 0) commit.edges.push_back({static_cast<MemberIndex>(i - 1), index, 1, 100});
       Transition from{{1, proposal.members[i].name}, {{index, {0}}}, 0, 0};
       if (proposal.members[i] == kSelf && driver_.state()) {
-        from = {driver_.state()->old_view, {{index, driver_.state()->high}}, driver_.state()->safe_line,
+        from = {driver_.state()->old_view,
+                {{index, driver_.state()->high}},
+                driver_.state()->safe_line,
                 driver_.state()->processed};
       }
       commit.transitions.push_back(std::move(from));

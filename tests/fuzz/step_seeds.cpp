@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "daemon/admin/admin_frames.h"
-#include "daemon/config/schema.h"
 #include "daemon/base/driver.h"
+#include "daemon/config/schema.h"
 #include "daemon/wire/control.h"
 #include "libclient/protocol/client_frames.h"
 #include "tests/fuzz/client_engine_steps.h"
@@ -77,7 +77,7 @@ Steps& welcome(Steps& steps) {
   return steps.op(EngineStep::frame).frame(frame_of(write_welcome, Welcome{1, "#me#alpha"}));
 }
 
-// --- The node -------------------------------------------------------------------------------------------------------
+// --- The node ---
 
 constexpr unsigned kLinkPort = static_cast<unsigned>(spindled::Port::link);
 constexpr unsigned kClientPort = static_cast<unsigned>(spindled::Port::client);

@@ -22,9 +22,9 @@ TEST(GroupOperations, SurviveEncodingAndRefuseEveryTruncation) {
   Announce announce;
   announce.groups.push_back({"alpha", {{1, "x"}, {99, "y"}}});
   announce.groups.push_back({"beta", {{300, "z"}}});
-  const std::vector<GroupOperation> operations = {
-      Subscribe{"g"}, Unsubscribe{std::string(255, 'g')}, JoinGroup{"g", 7, "me"}, LeaveGroup{"g", 1u << 20},
-      Disconnect{5},  announce};
+  const std::vector<GroupOperation> operations = {Subscribe{"g"},          Unsubscribe{std::string(255, 'g')},
+                                                  JoinGroup{"g", 7, "me"}, LeaveGroup{"g", 1u << 20},
+                                                  Disconnect{5},           announce};
   for (const GroupOperation& operation : operations) {
     const std::vector<std::uint8_t> bytes = write_operation(operation);
     const auto read = read_operation(bytes);

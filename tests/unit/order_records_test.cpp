@@ -69,10 +69,10 @@ TEST(Records, NeighbouringRunsToTheSameDestinationsBecomeOne) {
   std::vector<spindled::Run> runs;
   append_run(runs, {0, false, 1, 1, MemberSet::of(1)});
   append_run(runs, {0, false, 2, 3, MemberSet::of(1)});
-  append_run(runs, {0, false, 6, 1, MemberSet::of(1)});   // 5 is missing
-  append_run(runs, {0, true, 7, 1, MemberSet::of(1)});    // safe
-  append_run(runs, {0, true, 8, 1, MemberSet::of(2)});    // elsewhere
-  append_run(runs, {1, true, 9, 1, MemberSet::of(2)});    // somebody else's
+  append_run(runs, {0, false, 6, 1, MemberSet::of(1)});  // 5 is missing
+  append_run(runs, {0, true, 7, 1, MemberSet::of(1)});   // safe
+  append_run(runs, {0, true, 8, 1, MemberSet::of(2)});   // elsewhere
+  append_run(runs, {1, true, 9, 1, MemberSet::of(2)});   // somebody else's
   ASSERT_EQ(runs.size(), 5u);
   EXPECT_EQ(runs[0].count, 4u);
 }

@@ -174,7 +174,7 @@ TEST(Order, FramesThatMakeNoSenseAreDroppedWithAnError) {
   EXPECT_THAT(after_view(node), ElementsAre("still works"));
 }
 
-// --- The end of a view ------------------------------------------------------------------------------------------------
+// --- The end of a view ---
 
 TEST(OrderViewChange, WhatOneSurvivorHasAllSurvivorsDeliver) {
   OrderCluster cluster(3);
@@ -254,7 +254,9 @@ TEST(OrderViewChange, NothingIsLostOrDoubledInAnyRandomCut) {
       for (std::size_t member = 0; member < count; ++member) {
         if (random.chance(0.6)) to.insert(static_cast<MemberIndex>(member));
       }
-      const Service service = random.chance(0.2) ? Service::reliable : random.chance(0.2) ? Service::safe : Service::agreed;
+      const Service service = random.chance(0.2)   ? Service::reliable
+                              : random.chance(0.2) ? Service::safe
+                                                   : Service::agreed;
       const std::string text = cluster[from].name_ + std::to_string(i);
       if (to.contains(static_cast<MemberIndex>(from))) sent[from].push_back(text);
       cluster[from].send(to, text, service);

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "daemon/base/random.h"
+#include "daemon/overlay/view.h"
 #include "daemon/view/steady.h"
 #include "daemon/view/suspicions.h"
-#include "daemon/overlay/view.h"
 
 namespace spindled {
 namespace {

@@ -33,9 +33,8 @@ bool is_comparable(const PlacedDelivery& a, const PlacedDelivery& b) {
 
 /// Where the network splits, the one order holds among the members of each group: only they are told of the split.
 bool is_for_both(const MessageRecord& message, const Receiver& a, const Receiver& b) {
-  return std::any_of(message.groups.begin(), message.groups.end(), [&](const std::string& group) {
-    return a.groups.contains(group) && b.groups.contains(group);
-  });
+  return std::any_of(message.groups.begin(), message.groups.end(),
+                     [&](const std::string& group) { return a.groups.contains(group) && b.groups.contains(group); });
 }
 
 void compare(const Receiver& a, const Receiver& b, Violations& violations) {
