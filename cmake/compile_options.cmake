@@ -31,6 +31,10 @@ target_include_directories(spindle_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(spindle_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
 
 if(SPINDLE_SANITIZE)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC 12 sees uninitialized members in the standard library's own code once it is instrumented.
+    target_compile_options(spindle_options INTERFACE -Wno-maybe-uninitialized)
+  endif()
   add_compile_options(-fsanitize=${SPINDLE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SPINDLE_SANITIZE})
 endif()

@@ -21,8 +21,12 @@ class Admission {
 
   /// `to` is brought up to date with the group table.
   bool may_enter(DestinationSet& to) const;
+  /// Joins and leaves are messages to all daemons; they wait like others, but for no slow receiver.
+  bool may_change_membership() const { return has_room(); }
 
  private:
+  bool has_room() const;
+
   const NodeConfig& config_;
   const Order& order_;
   const Groups& groups_;

@@ -59,6 +59,11 @@ std::optional<Error> Session::process(Time now) {
     }
     wanted_ = protocol::kFrameHeadBytes + head->length;
     if (input_.unread().size() < wanted_) return std::nullopt;
+    const bool changes_membership = type == ClientFrame::join || type == ClientFrame::leave;
+    if (changes_membership && state_ == State::open && !host_.may_change_membership()) {
+      waiting_ = true;
+      return std::nullopt;
+    }
     const Slice frame = input_.take(wanted_);
     if (auto error = handle_frame(now, type, frame.part(protocol::kFrameHeadBytes))) return error;
     if (state_ == State::closing) return std::nullopt;

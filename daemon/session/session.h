@@ -23,6 +23,7 @@ class SessionHost {
   /// Registers the name that the client wishes, or one that is free where it wishes none.
   virtual Result<std::string> take_name(Session& session, std::string_view wish) = 0;
   virtual bool may_enter(DestinationSet& to) = 0;
+  virtual bool may_change_membership() = 0;
   virtual Groups& groups() = 0;
 };
 
@@ -34,8 +35,8 @@ struct IncomingMessage {
   std::vector<Slice> chunks;
 };
 
-/// Parses what a client sends, in order, and stops at a message that may not enter yet; holds what the client has yet
-/// to read. Everything that can be wrong with a frame closes the session with a reason.
+/// Parses what a client sends, in order, and stops at a message or request that may not enter yet; holds what the
+/// client has yet to read. Everything that can be wrong with a frame closes the session with a reason.
 class Session {
  public:
   enum class State : std::uint8_t { handshake, open, closing };
@@ -54,7 +55,7 @@ class Session {
   void commit_read(std::size_t bytes);
   /// Goes through what was read as far as possible. The reason to close the session, if there is one.
   std::optional<Error> process(Time now);
-  /// Whether `process` stopped at a message that may not enter yet.
+  /// Whether `process` stopped at something that may not enter yet.
   bool is_waiting() const { return waiting_; }
 
   SessionQueue& queue() { return queue_; }

@@ -64,6 +64,7 @@ class Sessions final : public LocalClients, public SessionHost {
   // SessionHost
   Result<std::string> take_name(Session& session, std::string_view wish) override;
   bool may_enter(DestinationSet& to) override { return admission_.may_enter(to); }
+  bool may_change_membership() override { return admission_.may_change_membership(); }
   Groups& groups() override { return groups_; }
 
  private:

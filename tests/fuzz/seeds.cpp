@@ -9,6 +9,7 @@ Seeds all_seeds() {
   add_client_frame_seeds(seeds);
   add_client_engine_seeds(seeds);
   add_config_seeds(seeds);
+  add_message_content_seeds(seeds);
   add_node_seeds(seeds);
   return seeds;
 }

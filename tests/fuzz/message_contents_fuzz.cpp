@@ -1,0 +1,49 @@
+// The contents of messages between daemons: run reports, order records, group operations, envelopes. The first byte
+// chooses which, the second is the size of the view.
+#include "daemon/group/operations.h"
+#include "daemon/order/records.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace {
+
+using namespace spindled;
+using spindle_fuzz::check_round_trip;
+
+void fuzz_envelope(ByteView content) {
+  Envelope envelope;
+  const std::size_t size = read_envelope(content, envelope);
+  if (size == 0) return;
+  SPINDLE_CHECK(size <= content.size());
+  std::vector<std::uint8_t> written;
+  write_envelope(written, envelope, write_targets(envelope.targets));
+  Envelope again;
+  SPINDLE_CHECK(read_envelope(written, again) == written.size());
+  SPINDLE_CHECK(again.sender == envelope.sender && again.targets.size() == envelope.targets.size());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  spindle_fuzz::Input input(data, size);
+  const std::uint8_t kind = input.u8();
+  const std::size_t members = 1 + input.u8();
+  const ByteView content = input.rest();
+  static_cast<void>(order_operation(content));
+  switch (kind % 4) {
+    case 0:
+      check_round_trip(
+          content, [&](ByteView bytes) { return read_run_report(bytes, 0, members); }, write_run_report);
+      break;
+    case 1:
+      check_round_trip(
+          content, [&](ByteView bytes) { return read_order_record(bytes, members); }, write_order_record);
+      break;
+    case 2:
+      check_round_trip(content, read_operation, write_operation);
+      break;
+    default:
+      fuzz_envelope(content);
+      break;
+  }
+  return 0;
+}

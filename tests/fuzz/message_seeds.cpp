@@ -1,0 +1,36 @@
+// Seeds for the decoders of the contents of messages.
+#include "daemon/group/operations.h"
+#include "daemon/order/records.h"
+#include "tests/fuzz/seeds.h"
+
+namespace spindle_fuzz {
+
+void add_message_content_seeds(Seeds& seeds) {
+  using namespace spindled;
+  const auto add = [&](std::string name, unsigned kind, const std::vector<std::uint8_t>& content) {
+    seeds.push_back({"message_contents", std::move(name), one_byte(kind) + one_byte(2) + as_string(content)});
+  };
+  const MemberSet both = MemberSet::first(2);
+  add("run_report", 0, write_run_report({7, {{0, false, 3, 40, both}, {0, true, 44, 1, MemberSet::of(2)}}}));
+  add("run_report_without_runs", 0, write_run_report({7, {}}));
+  add("order_record", 1, write_order_record({12, 7, 5, {{0, false, 3, 40, both}, {1, true, 1, 2, MemberSet::of(2)}}}));
+  add("subscribe", 2, write_operation(Subscribe{"news"}));
+  add("unsubscribe", 2, write_operation(Unsubscribe{"news"}));
+  add("join", 2, write_operation(JoinGroup{"news", 9, "reader"}));
+  add("leave", 2, write_operation(LeaveGroup{"news", 9}));
+  add("disconnect", 2, write_operation(Disconnect{300}));
+  add("announce", 2,
+      write_operation(Announce{{{"news", {{9, "reader"}, {300, "writer"}}}, {"talk", {{9, "reader"}}}}}));
+  Envelope envelope;
+  envelope.session = 300;
+  envelope.sender = "writer";
+  envelope.type = 7;
+  envelope.self_discard = true;
+  envelope.total = 5;
+  envelope.targets = {{1, {}}, {0, "#reader#alpha"}, {200, {}}};
+  std::vector<std::uint8_t> bytes;
+  write_envelope(bytes, envelope, write_targets(envelope.targets));
+  add("envelope", 3, bytes);
+}
+
+}  // namespace spindle_fuzz
