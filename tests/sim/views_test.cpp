@@ -31,6 +31,15 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ViewForms,
 
 class Views : public Scenario {};
 
+TEST_F(Views, AThousandDaemonsOnAStarFormOneLarge) {
+  simulate(12);
+  ClusterOptions options;
+  options.shape = Shape::star;
+  options.size = 1000;
+  build_cluster(sim(), options);
+  await([this] { return have_one_view(sim().hosts()); }, 60s, "one view of all daemons");
+}
+
 TEST_F(Views, ASingleDaemonHasAViewOfItsOwn) {
   simulate_cluster(1, Shape::line, 1);
   EXPECT_EQ(sim().host(0).node().view().size(), 1u);
