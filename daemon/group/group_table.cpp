@@ -4,11 +4,6 @@
 
 namespace spindled {
 
-bool Group::has_member(MemberIndex daemon, SessionId session) const {
-  return std::any_of(members.begin(), members.end(),
-                     [&](const GroupMember& member) { return member.daemon == daemon && member.session == session; });
-}
-
 const Group* GroupTable::find(std::string_view name) const {
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : found->second.get();

@@ -27,8 +27,6 @@ struct Group {
   MemberSet subscribers;             // daemons that the group's messages go to
   std::vector<GroupMember> members;  // in the order in which they joined
   std::vector<SessionId> local;      // those of this daemon
-
-  bool has_member(MemberIndex daemon, SessionId session) const;
 };
 
 class GroupTable {

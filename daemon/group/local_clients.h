@@ -30,8 +30,6 @@ class LocalClients {
   virtual void deliver_transitional(std::span<const SessionId> to, std::string_view group) = 0;
   /// The session of the client with that name, if it is here.
   virtual std::optional<SessionId> find_client(std::string_view name) const = 0;
-  /// Messages may be sent again, after a view change.
-  virtual void groups_ready() = 0;
 };
 
 }  // namespace spindled

@@ -183,7 +183,6 @@ void Groups::build_table(Time now) {
   if (!order_->is_open()) return;
   for (const GroupOperation& operation : std::exchange(deferred_, {})) originate(now, operation);
   take(now, subscriptions_.resume());
-  clients_->groups_ready();
 }
 
 void Groups::tell_network_change(const Group& group, const Names& before) {

@@ -235,7 +235,7 @@ void Order::flush(Time now) {
     more = more || told_horizon != horizon_ || !unreported_.empty();
   }
   send_ready_line();
-  if (reports_due_) send_reports(false);
+  if (reports_due_) send_reports(Reports::much);
   if (own_.released_since_announcement() >= context_.config.order.report_bytes) announce_stable();
 }
 
@@ -280,18 +280,19 @@ void Order::send_ready_line() {
   transport_.send_ready(view_.sequencer, {view_.self, line});
 }
 
-void Order::send_reports(bool all) {
+void Order::send_reports(Reports which) {
   reports_due_ = false;
   bool news_left = false;
   for (std::size_t i = 0; i < incoming_.size(); ++i) {
-    const auto origin = static_cast<MemberIndex>(i);
+    if (i == view_.self) continue;
     IncomingStream& stream = incoming_[i];
-    if (origin == view_.self || (!all && stream.bytes_since_report() < context_.config.order.report_bytes)) {
-      news_left = news_left || (origin != view_.self && stream.has_news());
-      continue;
+    const bool much = stream.bytes_since_report() >= context_.config.order.report_bytes;
+    if (which == Reports::all || much || (which == Reports::news && stream.has_news())) {
+      stream.reported();
+      transport_.send_report(static_cast<MemberIndex>(i), {view_.self, stream.high(), self_congested_});
+    } else {
+      news_left = news_left || stream.has_news();
     }
-    stream.reported();
-    transport_.send_report(origin, {view_.self, stream.high(), self_congested_});
   }
   if (!news_left) timers_.stop(Timer::report);
 }
@@ -305,20 +306,12 @@ void Order::announce_stable() {
 void Order::set_congested(Time, bool congested) {
   if (self_congested_ == congested) return;
   self_congested_ = congested;
-  if (is_open()) send_reports(true);
+  if (is_open()) send_reports(Reports::all);
 }
 
 void Order::handle_time(Time now) {
-  if (timers_.take_due(Timer::report, now)) send_news();
+  if (timers_.take_due(Timer::report, now)) send_reports(Reports::news);
   if (timers_.take_due(Timer::stable, now)) announce_stable();
-}
-
-void Order::send_news() {
-  for (std::size_t i = 0; i < incoming_.size(); ++i) {
-    if (i == view_.self || !incoming_[i].has_news()) continue;
-    incoming_[i].reported();
-    transport_.send_report(static_cast<MemberIndex>(i), {view_.self, incoming_[i].high(), self_congested_});
-  }
 }
 
 }  // namespace spindled

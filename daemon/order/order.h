@@ -72,6 +72,8 @@ class Order final : public ViewedStreams, public StreamFrames {
  private:
   enum class State : std::uint8_t { closed, open, frozen };
   enum class Timer : std::uint8_t { report, stable, count_ };
+  /// Which origins are told: those of which much has arrived since the last report, or anything, or all.
+  enum class Reports : std::uint8_t { much, news, all };
 
   // On the way out.
   std::uint64_t rank_behind(const OutgoingMessage& message) const;
@@ -93,10 +95,7 @@ class Order final : public ViewedStreams, public StreamFrames {
   bool send_records(Time now);
   void send_order_message(Time now, const MemberSet& to, const std::vector<std::uint8_t>& content);
   void send_ready_line();
-  /// To the origins of which much has arrived, or to all.
-  void send_reports(bool all);
-  /// To the origins of which anything has arrived since the last report.
-  void send_news();
+  void send_reports(Reports which);
   void announce_stable();
 
   // At the end of a view (order_views.cpp).

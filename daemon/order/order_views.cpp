@@ -145,7 +145,7 @@ void Order::open_view(const View& view) {
   horizon_ = handed_up_horizon_ = safe_line_ = told_ready_ = 0;
   congested_ = MemberSet();
   state_ = State::open;
-  if (self_congested_) send_reports(true);
+  if (self_congested_) send_reports(Reports::all);
 }
 
 }  // namespace spindled

@@ -43,8 +43,8 @@ class ViewTransport {
   virtual void release_early(Time now) = 0;
 };
 
-/// What the overlay hands up to view agreement (implemented by `ViewAgreement`). Any of these may be called from within
-/// a call to the transport but `control_received`.
+/// What the overlay hands up to view agreement (implemented by `ViewAgreement`). `topology_changed` and
+/// `link_changed` may be called from within a call to the transport, the others not.
 class ViewFrames {
  public:
   virtual ~ViewFrames() = default;

@@ -59,7 +59,6 @@ class Sessions final : public LocalClients, public SessionHost {
   void deliver_view(std::span<const SessionId> to, const spindle::protocol::View& view) override;
   void deliver_transitional(std::span<const SessionId> to, std::string_view group) override;
   std::optional<SessionId> find_client(std::string_view name) const override;
-  void groups_ready() override {}
 
   // SessionHost
   Result<std::string> take_name(Session& session, std::string_view wish) override;
