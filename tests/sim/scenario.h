@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "daemon/overlay/view.h"
-#include "tests/sim/checkers/checkers.h"
+#include "tests/checkers/checkers.h"
 #include "tests/sim/cluster.h"
 #include "tests/sim/simulator.h"
 

@@ -9,10 +9,12 @@
 
 #include "daemon/base/result.h"
 #include "libclient/protocol/client_engine.h"
-#include "tests/sim/checkers/history.h"
+#include "tests/checkers/history.h"
 #include "tests/sim/sim_host.h"
 
 namespace spindled::sim {
+
+using namespace checkers;  // what clients ask and are told is written down as the checkers read it
 
 struct SendOptions {
   Service service = Service::agreed;

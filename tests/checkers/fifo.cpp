@@ -1,7 +1,7 @@
-#include "tests/sim/checkers/checkers.h"
-#include "tests/sim/checkers/message_index.h"
+#include "tests/checkers/checkers.h"
+#include "tests/checkers/message_index.h"
 
-namespace spindled::sim {
+namespace spindled::checkers {
 
 Violations check_fifo(const History& history) {
   Violations violations;
@@ -23,4 +23,4 @@ Violations check_fifo(const History& history) {
   return violations;
 }
 
-}  // namespace spindled::sim
+}  // namespace spindled::checkers

@@ -2,9 +2,9 @@
 // but what clients saw. Each has a test that violates it.
 #pragma once
 
-#include "tests/sim/checkers/history.h"
+#include "tests/checkers/history.h"
 
-namespace spindled::sim {
+namespace spindled::checkers {
 
 /// No client gets a message twice.
 Violations check_no_duplicates(const History& history);
@@ -43,4 +43,4 @@ Violations check_all(const History& history, bool at_rest);
 /// One violation a line.
 std::string to_text(const Violations& violations);
 
-}  // namespace spindled::sim
+}  // namespace spindled::checkers

@@ -10,7 +10,7 @@
 #include "daemon/wire/link_frames.h"
 #include "libclient/include/spindle/message.h"
 
-namespace spindled::sim {
+namespace spindled::checkers {
 
 /// A message. Equal sender and digest mean the same message: clients never send the same type, size and payload twice.
 struct MessageRecord {
@@ -90,4 +90,4 @@ std::vector<const T*> events_of(const ClientHistory& client) {
   return found;
 }
 
-}  // namespace spindled::sim
+}  // namespace spindled::checkers

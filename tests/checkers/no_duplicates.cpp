@@ -1,7 +1,7 @@
-#include "tests/sim/checkers/checkers.h"
-#include "tests/sim/checkers/message_index.h"
+#include "tests/checkers/checkers.h"
+#include "tests/checkers/message_index.h"
 
-namespace spindled::sim {
+namespace spindled::checkers {
 
 Violations check_no_duplicates(const History& history) {
   Violations violations;
@@ -15,4 +15,4 @@ Violations check_no_duplicates(const History& history) {
   return violations;
 }
 
-}  // namespace spindled::sim
+}  // namespace spindled::checkers

@@ -1,6 +1,6 @@
-#include "tests/sim/checkers/checkers.h"
+#include "tests/checkers/checkers.h"
 
-namespace spindled::sim {
+namespace spindled::checkers {
 
 Violations check_all(const History& history, bool at_rest) {
   Violations all;
@@ -22,4 +22,4 @@ std::string to_text(const Violations& violations) {
   return text;
 }
 
-}  // namespace spindled::sim
+}  // namespace spindled::checkers

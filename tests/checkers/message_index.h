@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
-#include "tests/sim/checkers/history.h"
+#include "tests/checkers/history.h"
 
-namespace spindled::sim {
+namespace spindled::checkers {
 
 /// What tells messages apart.
 using MessageKey = std::pair<std::string, std::uint64_t>;
@@ -60,4 +60,4 @@ std::string to_text(const spindle::GroupViewId& id);
 /// The deliveries of `client` in order.
 std::vector<PlacedDelivery> place_deliveries(const ClientHistory& client);
 
-}  // namespace spindled::sim
+}  // namespace spindled::checkers

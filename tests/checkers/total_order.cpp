@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <set>
 
-#include "tests/sim/checkers/checkers.h"
-#include "tests/sim/checkers/message_index.h"
+#include "tests/checkers/checkers.h"
+#include "tests/checkers/message_index.h"
 
-namespace spindled::sim {
+namespace spindled::checkers {
 
 namespace {
 
@@ -66,4 +66,4 @@ Violations check_total_order(const History& history) {
   return violations;
 }
 
-}  // namespace spindled::sim
+}  // namespace spindled::checkers

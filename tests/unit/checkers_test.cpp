@@ -1,11 +1,11 @@
 // Each checker on a history that is right, and on one with each thing wrong that it is there to find.
-#include "tests/sim/checkers/checkers.h"
+#include "tests/checkers/checkers.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace spindled::sim {
+namespace spindled::checkers {
 namespace {
 
 using spindle::ViewCause;
@@ -288,4 +288,4 @@ TEST(Checkers, ReportsAreBounded) {
 }
 
 }  // namespace
-}  // namespace spindled::sim
+}  // namespace spindled::checkers

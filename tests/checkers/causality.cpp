@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "tests/sim/checkers/checkers.h"
-#include "tests/sim/checkers/message_index.h"
+#include "tests/checkers/checkers.h"
+#include "tests/checkers/message_index.h"
 
-namespace spindled::sim {
+namespace spindled::checkers {
 
 namespace {
 
@@ -57,4 +57,4 @@ Violations check_causality(const History& history) {
   return violations;
 }
 
-}  // namespace spindled::sim
+}  // namespace spindled::checkers

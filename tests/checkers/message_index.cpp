@@ -1,6 +1,6 @@
-#include "tests/sim/checkers/message_index.h"
+#include "tests/checkers/message_index.h"
 
-namespace spindled::sim {
+namespace spindled::checkers {
 
 std::string to_text(const spindle::GroupViewId& id) {
   return fmt::format("{}@{}/{}", id.view_number, id.coordinator, id.position);
@@ -32,4 +32,4 @@ std::vector<PlacedDelivery> place_deliveries(const ClientHistory& client) {
   return deliveries;
 }
 
-}  // namespace spindled::sim
+}  // namespace spindled::checkers

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "tests/sim/checkers/checkers.h"
-#include "tests/sim/checkers/message_index.h"
+#include "tests/checkers/checkers.h"
+#include "tests/checkers/message_index.h"
 
-namespace spindled::sim {
+namespace spindled::checkers {
 
 Violations check_self_delivery(const History& history) {
   Violations violations;
@@ -30,4 +30,4 @@ Violations check_self_delivery(const History& history) {
   return violations;
 }
 
-}  // namespace spindled::sim
+}  // namespace spindled::checkers
