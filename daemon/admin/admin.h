@@ -26,7 +26,7 @@ class ViewAgreement;
 /// The layers that can be asked about.
 struct AdminSubjects {
   const Links& links;
-  const Overlay& overlay;
+  Overlay& overlay;  // and told to impose partitions
   const ViewAgreement& view;
   const Order& order;
   const Groups& groups;

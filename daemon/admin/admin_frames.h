@@ -24,6 +24,9 @@ static_assert(kAdminReplyBytesMax <= spindle::protocol::kFrameLengthMax);
 inline constexpr std::size_t kAdminPageDefault = 1'000;
 inline constexpr std::size_t kAdminPageMax = 10'000;
 
+/// How long an imposed partition lasts where the request does not say.
+inline constexpr std::uint64_t kPartitionMillisecondsDefault = 60'000;
+
 inline constexpr std::size_t kAdminConnectionsMax = 64;
 /// For the whole of a request to arrive, from the first byte or from the beginning of the connection; and for the
 /// reply to be taken.

@@ -1,6 +1,7 @@
 #include "daemon/admin/report.h"
 
 #include <algorithm>
+#include <set>
 
 #include "daemon/admin/admin.pb.h"
 #include "daemon/admin/admin_frames.h"
@@ -92,8 +93,16 @@ class Answer {
   void groups(const proto::GroupsRequest& request, proto::GroupsReply& out) const;
   void sessions(const proto::SessionsRequest& request, proto::SessionsReply& out) const;
   void counters(proto::CountersReply& out) const;
+  Result<void> partition(const proto::PartitionRequest& request, proto::PartitionReply& out) const;
+  Result<void> heal(proto::HealReply& out) const;
 
  private:
+  /// Nothing where none is imposed.
+  template <typename Reply>
+  void add_partition(Reply& out) const {
+    if (subjects_.links.partition().is_imposed()) describe_partition(*out.mutable_partition());
+  }
+  void describe_partition(proto::Partition& out) const;
   void link(LinkId id, const LinkState& own, proto::Link& out) const;
   void group(const Group& group, bool members, PageRoom& room, proto::Group& out) const;
   void session(const Session& session, proto::Session& out) const;
@@ -133,6 +142,7 @@ void Answer::status(proto::StatusReply& out) const {
   out.set_retained_bytes(order.retained_bytes());
   out.set_buffer_bytes(context_.slabs.bytes_in_use());
   order.congested().for_each([&](MemberIndex member) { out.add_congested(view_.members[member].name); });
+  add_partition(out);
 }
 
 void Answer::links(proto::LinksReply& out) const {
@@ -145,6 +155,7 @@ void Answer::links(proto::LinksReply& out) const {
     const bool waits = neighbour.next_dial > now_ && neighbour.next_dial != kNever;
     added.set_retry_seconds(waits ? seconds_since(now_, neighbour.next_dial) : 0);
   }
+  add_partition(out);
 }
 
 void Answer::link(LinkId id, const LinkState& own, proto::Link& out) const {
@@ -278,6 +289,46 @@ void Answer::counters(proto::CountersReply& out) const {
   }
 }
 
+void Answer::describe_partition(proto::Partition& out) const {
+  const PartitionOrder order = subjects_.links.partition().order(now_);
+  out.set_id(spindled::to_string(order.id));
+  out.set_seconds_left(to_seconds(order.left));
+  std::set<std::string_view> named;
+  for (const std::vector<std::string>& side : order.sides) {
+    proto::Side& added = *out.add_sides();
+    for (const std::string& daemon : side) {
+      added.add_daemons(daemon);
+      named.insert(daemon);
+    }
+  }
+  for (const std::string& daemon : subjects_.overlay.known_daemons()) {
+    if (!named.contains(daemon)) out.add_others(daemon);
+  }
+}
+
+Result<void> Answer::partition(const proto::PartitionRequest& request, proto::PartitionReply& out) const {
+  PartitionSides sides;
+  for (const proto::Side& side : request.sides()) sides.emplace_back(side.daemons().begin(), side.daemons().end());
+  const std::uint64_t wanted = request.milliseconds() == 0 ? kPartitionMillisecondsDefault : request.milliseconds();
+  // What is too long is told so by the overlay; more would overflow.
+  constexpr auto kTooLong = static_cast<std::uint64_t>(kPartitionTimeMax / 1ms) + 1;
+  const std::chrono::milliseconds duration(std::min(wanted, kTooLong));
+  if (Result<void> imposed = subjects_.overlay.impose_partition(now_, std::move(sides), duration); !imposed) {
+    return imposed;
+  }
+  add_partition(out);
+  return {};
+}
+
+Result<void> Answer::heal(proto::HealReply& out) const {
+  proto::Partition ended;
+  const bool was_imposed = subjects_.links.partition().is_imposed();
+  if (was_imposed) describe_partition(ended);
+  if (Result<void> healed = subjects_.overlay.heal_partition(now_); !healed) return healed;
+  if (was_imposed) *out.mutable_ended() = std::move(ended);
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) const {
@@ -286,6 +337,7 @@ Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) 
     return fail(Errc::malformed_frame, "the request could not be parsed");
   }
   proto::Reply reply;
+  Result<void> done;
   const Answer answer(context_, subjects_, started_at_, now);
   switch (request.kind_case()) {
     case proto::Request::kStatus:
@@ -306,9 +358,16 @@ Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) 
     case proto::Request::kCounters:
       answer.counters(*reply.mutable_counters());
       break;
+    case proto::Request::kPartition:
+      done = answer.partition(request.partition(), *reply.mutable_partition());
+      break;
+    case proto::Request::kHeal:
+      done = answer.heal(*reply.mutable_heal());
+      break;
     case proto::Request::KIND_NOT_SET:
       return fail(Errc::unknown_request, "this daemon does not know the request: it may be older than who asks");
   }
+  if (!done) return tl::unexpected<Error>(done.error());
   std::vector<std::uint8_t> encoded(reply.ByteSizeLong());
   reply.SerializeWithCachedSizesToArray(encoded.data());
   return encoded;

@@ -1,4 +1,5 @@
-// Answers administration requests from the state of the layers, which it only reads.
+// Answers administration requests from the state of the layers. It only reads it, but for the two requests that impose
+// and end a partition for a field test.
 #pragma once
 
 #include <vector>

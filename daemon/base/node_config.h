@@ -47,6 +47,10 @@ struct SessionConfig {
   Duration stall_timeout = 10s;  // a client above the soft limit that reads nothing for this long is cut off
 };
 
+struct AdminConfig {
+  bool allow_partition = true;  // partitions may be imposed for field tests, here and by other daemons
+};
+
 struct NodeConfig {
   std::string cluster = "spindle";
   std::string name;               // this daemon; unique in the cluster
@@ -57,6 +61,7 @@ struct NodeConfig {
   ViewConfig view;
   OrderConfig order;
   SessionConfig session;
+  AdminConfig admin;
 };
 
 }  // namespace spindled

@@ -120,6 +120,14 @@ class Parser {
     if (auto value = read_text(name, node, key.wrong)) key.field(config_) = std::move(*value);
   }
 
+  void read(const std::string& name, const toml::node& node, const FlagKey& key) {
+    if (const std::optional<bool> value = node.value_exact<bool>()) {
+      key.field(config_) = *value;
+    } else {
+      error(line_of(node), name, "must be true or false");
+    }
+  }
+
   void read(const std::string& name, const toml::node& node, const LevelKey& key) {
     const std::optional<std::string> text = node.value_exact<std::string>();
     const std::optional<LogLevel> level = text ? parse_log_level(*text) : std::nullopt;

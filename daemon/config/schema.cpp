@@ -72,6 +72,8 @@ const Key kKeys[] = {
     {"session", "queue_hard_bytes", SizeKey{SPINDLE_FIELD(node.session.queue_hard_bytes), 128 * kKiB, 16 * kGiB}},
     {"session", "stall_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.stall_timeout), 100, kHour}},
 
+    {"admin", "allow_partition", FlagKey{SPINDLE_FIELD(node.admin.allow_partition)}},
+
     {"log", "level", LevelKey{SPINDLE_FIELD(log.level)}},
     {"log", "file", TextKey{SPINDLE_FIELD(log.file), wrong_file}},
 };
@@ -88,6 +90,7 @@ struct DefaultText {
   std::string operator()(const DurationKey& key) { return std::to_string(milliseconds(key.field(config))); }
   std::string operator()(const SizeKey& key) { return std::to_string(key.field(config)); }
   std::string operator()(const TextKey& key) { return fmt::format("\"{}\"", key.field(config)); }
+  std::string operator()(const FlagKey& key) { return key.field(config) ? "true" : "false"; }
   std::string operator()(const LevelKey& key) { return fmt::format("\"{}\"", to_string(key.field(config))); }
   std::string operator()(const AddressesKey&) { return {}; }
   std::string operator()(const NeighbourAddressKey&) { return {}; }

@@ -30,6 +30,10 @@ struct TextKey {
   std::string (*wrong)(const std::string& value);
 };
 
+struct FlagKey {
+  bool& (*field)(DaemonConfig&);
+};
+
 struct LevelKey {
   LogLevel& (*field)(DaemonConfig&);
 };
@@ -48,7 +52,8 @@ struct NeighbourWeightKey {
 struct Key {
   std::string_view section;
   std::string_view name;
-  std::variant<DurationKey, SizeKey, TextKey, LevelKey, AddressesKey, NeighbourAddressKey, NeighbourWeightKey> kind;
+  std::variant<DurationKey, SizeKey, TextKey, FlagKey, LevelKey, AddressesKey, NeighbourAddressKey, NeighbourWeightKey>
+      kind;
 
   /// "section.name"
   std::string full_name() const;

@@ -5,6 +5,7 @@
 
 #include "daemon/base/time.h"
 #include "daemon/wire/link_frames.h"
+#include "daemon/wire/partition_order.h"
 
 namespace spindled {
 
@@ -23,9 +24,11 @@ inline constexpr std::size_t kGatherBuffersMax = 64;
 inline constexpr Duration kDialTimeout = 5s;
 /// How long a closed connection is kept to get its close frame out when the kernel takes nothing.
 inline constexpr Duration kCloseLinger = 1s;
+/// How long it takes at most until a neighbour across an imposed partition is tried again.
+inline constexpr Duration kPartitionRedialMax = 500ms;
 
 // Longest contents of frames, without their head.
-inline constexpr std::size_t kHandshakeFrameBytesMax = 4u << 10;
+inline constexpr std::size_t kHandshakeFrameBytesMax = 20u << 10;
 inline constexpr std::size_t kViewFrameBytesMax = 512;
 inline constexpr std::size_t kRoutedFrameBytesMax = 512;  // report, stable, ready: a set and a few varints
 inline constexpr std::size_t kPushFrameBytesMax = kDataFrameBytesMax + 1024;
@@ -36,6 +39,7 @@ static_assert(kControlFrameBytesMax <= spindle::protocol::kFrameLengthMax);
 static_assert(kPushFrameBytesMax <= spindle::protocol::kFrameLengthMax);
 static_assert(kRoutedFrameBytesMax >= 1 + kMembersMax / 8 + kReportBytesMax);
 static_assert(kCloseFrameBytesMax <= kHandshakeFrameBytesMax);
+static_assert(kPartitionBytesMax + 1024 <= kHandshakeFrameBytesMax, "a hello carries the newest partition order");
 static_assert(kLinkQueueBytesMax > 2 * kControlFrameBytesMax);
 
 /// The limit of an established link for a type of frame; 0 for a type that does not exist.

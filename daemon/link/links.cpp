@@ -16,7 +16,8 @@ Links::Links(Context& context, Driver& driver)
       driver_(driver),
       log_(context.log_sink, "link"),
       hello_(make_hello(context.config)),
-      neighbours_(context.config.link, context.random.split()) {}
+      neighbours_(context.config.link, context.random.split()),
+      partition_(context.config.name) {}
 
 Links::~Links() = default;
 
@@ -59,7 +60,7 @@ void Links::handle_accepted(Time now, ConnectionId connection, std::string_view 
       remove(entry);
     }
   } else {
-    send_hello(entry);
+    send_hello(now, entry);
   }
 }
 
@@ -68,7 +69,7 @@ void Links::handle_connected(Time now, ConnectionId connection) {
   if (entry == nullptr) return;
   entry->link.enter(LinkPhase::handshake);
   set_deadline(*entry, now + context_.config.link.handshake_timeout);
-  send_hello(*entry);
+  send_hello(now, *entry);
 }
 
 bool Links::owns(ConnectionId connection) const { return find(connection) != nullptr; }
@@ -116,6 +117,7 @@ void Links::handle_closed(Time now, ConnectionId connection, std::string_view wh
 }
 
 void Links::handle_time(Time now) {
+  handle_partition_time(now);
   handle_deadlines(now);
   if (!stopping_) dial_due(now);
   if (now >= tick_at_) tick(now);
@@ -124,7 +126,7 @@ void Links::handle_time(Time now) {
 
 Time Links::next_deadline() const {
   const Time deadline = deadlines_.empty() ? kNever : deadlines_.begin()->first;
-  return std::min({deadline, neighbours_.next_dial(), tick_at_, silent_at_});
+  return std::min({deadline, neighbours_.next_dial(), tick_at_, silent_at_, enforce_at_, partition_.expires_at()});
 }
 
 void Links::flush(Time now) {

@@ -14,6 +14,7 @@
 
 #include "daemon/base/context.h"
 #include "daemon/base/driver.h"
+#include "daemon/link/imposed_partition.h"
 #include "daemon/link/link.h"
 #include "daemon/link/link_id.h"
 #include "daemon/link/neighbours.h"
@@ -36,6 +37,8 @@ class LinkEvents {
   virtual void frame_received(Time now, LinkId link, LinkFrame type, Slice body) = 0;
   /// The smoothed round-trip time of the link was measured anew.
   virtual void round_trip_changed(Time now, LinkId link) = 0;
+  /// A handshake, whether it ends in a link or not, told of this order.
+  virtual void partition_learned(Time now, const PartitionOrder& order) = 0;
 };
 
 struct LinkInfo {
@@ -91,6 +94,8 @@ class Links {
   void drop_queued(LinkId link);
   /// Closes the link for a reason that both logs and the counter show. `link_down` is called before this returns.
   void close(Time now, LinkId link, Error reason);
+  /// Follows an order that is news: from the next turn on there is no link to another side.
+  void impose(Time now, const PartitionOrder& order);
 
   // What is known.
   std::vector<LinkId> established() const;  // ascending
@@ -100,6 +105,7 @@ class Links {
   Duration round_trip(LinkId link) const;
   std::size_t queued_data_bytes(LinkId link) const;
   std::vector<NeighbourInfo> unconnected() const;
+  const ImposedPartition& partition() const { return partition_; }
 
   // Output to a link that is not established, as during `link_down` and once `stop` was called, goes nowhere. What is
   // known of a link stays so until `link_down` returns.
@@ -120,7 +126,7 @@ class Links {
   void touch(Entry& entry);
   void set_deadline(Entry& entry, Time deadline);
   void dial_due(Time now);
-  void send_hello(Entry& entry);
+  void send_hello(Time now, Entry& entry);
 
   void handle_frame(Time now, Entry& entry, Link::Frame frame);
   void handle_first_frame(Time now, Entry& entry, const Link::Frame& frame);
@@ -138,6 +144,7 @@ class Links {
   void remove(Entry& entry);
 
   void handle_deadlines(Time now);
+  void handle_partition_time(Time now);
   void tick(Time now);
   void close_silent(Time now);
 
@@ -148,6 +155,7 @@ class Links {
   LinkEvents* events_ = nullptr;
   Neighbours neighbours_;
   RefusalLog refusals_;
+  ImposedPartition partition_;
   bool stopping_ = false;
 
   std::map<ConnectionId, std::unique_ptr<Entry>> entries_;  // every connection
@@ -161,6 +169,8 @@ class Links {
   // Shared by all established links.
   Time tick_at_ = kNever;    // when pings are sent
   Time silent_at_ = kNever;  // no link counts as silent before this
+
+  Time enforce_at_ = kNever;  // when links across the partition are looked for
 };
 
 }  // namespace spindled

@@ -33,8 +33,10 @@ bool is_refusal(Errc code) {
 
 }  // namespace
 
-void Links::send_hello(Entry& entry) {
-  entry.link.send_control(LinkFrame::control, ByteView(encode_control(hello_)));
+void Links::send_hello(Time now, Entry& entry) {
+  LinkHello hello = hello_;
+  if (partition_.id().number != 0) hello.partition = partition_.order(now);
+  entry.link.send_control(LinkFrame::control, ByteView(encode_control(hello)));
   context_.counters.add(Counter::control_out);
   touch(entry);
 }
@@ -94,6 +96,12 @@ void Links::handle_hello(Time now, Entry& entry, const LinkHello& hello) {
     return;
   }
   const bool learned = entry.neighbour && neighbours_.learn(*entry.neighbour, hello.daemon.name);
+  // Before the gate: a heal has to cross the gap that it closes.
+  if (hello.partition) events_->partition_learned(now, *hello.partition);
+  if (partition_.separates(hello.daemon.name)) {
+    end(now, entry, {Errc::partitioned, partition_.explain(hello.daemon.name)}, Ending::here);
+    return;
+  }
   resolve(now, entry);
   // The weight configured for the address turns out to be that of a link which is up already.
   if (!learned || entry.link.is_established()) return;
@@ -169,7 +177,12 @@ void Links::end(Time now, Entry& entry, const Error& reason, Ending ending) {
     if (ending != Ending::lost) driver_.close(entry.link.connection());
     remove(entry);
   }
-  if (entry.neighbour && !stopping_) neighbours_.retry(now, *entry.neighbour);
+  if (entry.neighbour && !stopping_) {
+    // Through these attempts a heal spreads.
+    const bool partitioned = reason.code == Errc::partitioned;
+    partitioned ? neighbours_.retry_within(now, *entry.neighbour, kPartitionRedialMax)
+                : neighbours_.retry(now, *entry.neighbour);
+  }
   if (phase == LinkPhase::established) end_established(now, entry, reason);
 }
 

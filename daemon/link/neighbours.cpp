@@ -34,6 +34,21 @@ void Neighbours::retry(Time now, Index index) {
   back_off = std::min(2 * back_off, back_off_max_);
 }
 
+void Neighbours::retry_within(Time now, Index index, Duration longest) {
+  all_[index].back_off = std::min(longest, back_off_max_);
+  retry(now, index);
+  all_[index].back_off = back_off_min_;
+}
+
+void Neighbours::retry_now(Time now, Errc failure) {
+  for (Index i = 0; i < all_.size(); ++i) {
+    if (all_[i].next_dial == kNever || all_[i].warned != failure) continue;
+    due_.erase({all_[i].next_dial, i});
+    all_[i].back_off = back_off_min_;
+    schedule(i, now);
+  }
+}
+
 void Neighbours::unpark(Time now, std::string_view peer) {
   for (Index i = 0; i < all_.size(); ++i) {
     if (!all_[i].parked || all_[i].known_peer != peer) continue;

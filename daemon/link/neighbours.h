@@ -42,6 +42,10 @@ class Neighbours {
   std::optional<Index> take_due(Time now);
   /// Due again after the jittered back-off, which doubles.
   void retry(Time now, Index index);
+  /// Due again within `longest`, the latter half of which is drawn; the back-off starts at its least.
+  void retry_within(Time now, Index index, Duration longest);
+  /// Those whose last attempt failed for `failure`, and that wait for the next one, are due now.
+  void retry_now(Time now, Errc failure);
   /// A link over another connection makes this one unnecessary.
   void park(Index index) { all_[index].parked = true; }
   /// The link to `peer` is gone: neighbours parked for it are due after the shortest back-off.

@@ -72,6 +72,8 @@ void Overlay::link_up(Time now, LinkId link) {
   neighbour.weight.update(info.round_trip);
   database_.peer_connected(info.peer);
   send(link, database_.summary());
+  // The order may have come between the handshake and here.
+  if (links_.partition().id().number != 0) send(link, links_.partition().order(now));
   update_own_links(now);
   advertise(now);
   view_->link_changed(now, link, true);
@@ -169,6 +171,8 @@ void Overlay::control_received(Time now, LinkId link, Slice body) {
     link_state_received(now, link, std::move(*state), body);
   } else if (const auto* summary = std::get_if<LinkStateSummary>(&*message)) {
     summary_received(link, *summary);
+  } else if (const auto* order = std::get_if<PartitionOrder>(&*message)) {
+    partition_received(now, *order, link);
   } else if (std::holds_alternative<LinkHello>(*message)) {
     links_.close(now, link, {Errc::unexpected_frame, "a second link hello"});
   } else {

@@ -49,6 +49,16 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   void send_stable(const MemberSet& to, const Stable& stable) override;
   void send_ready(MemberIndex to, const Ready& ready) override;
 
+  // Partitions for field tests.
+
+  /// Has all daemons keep to the sides that are named, and those that are not named on one more, for that time. An
+  /// error where the order makes no sense: nothing has happened then.
+  Result<void> impose_partition(Time now, PartitionSides sides, Duration duration);
+  /// Ends, everywhere, what is imposed.
+  Result<void> heal_partition(Time now);
+  /// All that this daemon has heard of lately, itself included, by name.
+  std::vector<std::string> known_daemons() const;
+
   // Input from the driver's clock.
   void handle_time(Time now);
   Time next_deadline() const;
@@ -62,6 +72,7 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   void link_down(Time now, LinkId link, const Error& reason) override;
   void frame_received(Time now, LinkId link, LinkFrame type, Slice body) override;
   void round_trip_changed(Time now, LinkId link) override;
+  void partition_learned(Time now, const PartitionOrder& order) override;
 
  private:
   /// What the frames that come in on a link are sent in.
@@ -100,6 +111,11 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   void send_encoded(LinkId link, const Slice& encoded);
   Slice encode(const ControlMessage& message);
 
+  // Partitions, in overlay_partition.cpp.
+  PartitionOrder next_partition() const;
+  /// Follows an order and passes it on, if it is news.
+  void partition_received(Time now, const PartitionOrder& order, std::optional<LinkId> from);
+
   // Frames.
   void view_named(Time now, LinkId link, const Slice& body);
   Incoming relation_to(const ViewId& view) const;
@@ -130,6 +146,7 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   Time sweep_at_ = kNever;                  // when old entries of the database are looked for
   std::uint64_t conflict_incarnation_ = 0;  // of the last daemon complained of that has this one's name
   bool complained_of_size_ = false;
+  bool complained_of_partition_ = false;
 
   bool frozen_ = true;
   bool releasing_ = true;   // frames of the installed view are handed up; false between `install` and `release_early`

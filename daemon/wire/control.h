@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,21 +12,11 @@
 #include "daemon/base/member_set.h"
 #include "daemon/base/result.h"
 #include "daemon/base/slab.h"
+#include "daemon/wire/daemon_id.h"
 #include "daemon/wire/link_frames.h"
+#include "daemon/wire/partition_order.h"
 
 namespace spindled {
-
-/// A daemon in one of its lives. Of two lives of a daemon the one with the larger incarnation is the later, so whoever
-/// starts a daemon puts the time of the start into the upper bits of the incarnation, finely enough that no restart has
-/// the time of the start before it, and random bits into the lower. Where a clock was set back between two lives,
-/// daemons that still hold the old life ignore the new one until the old ages out (three refresh intervals); direct
-/// neighbours forget the old life as soon as a link is up.
-struct DaemonId {
-  std::string name;
-  std::uint64_t incarnation = 0;
-
-  auto operator<=>(const DaemonId&) const = default;
-};
 
 /// The first message on a connection between daemons, from both sides.
 struct LinkHello {
@@ -33,7 +24,8 @@ struct LinkHello {
   std::uint16_t version_max = kLinkVersionMax;
   std::string cluster;
   DaemonId daemon;
-  std::uint64_t settings_digest = 0;  // of the settings that must agree
+  std::uint64_t settings_digest = 0;                       // of the settings that must agree
+  std::optional<PartitionOrder> partition = std::nullopt;  // the newest order known, if there was any
 };
 
 struct AdvertisedLink {
@@ -137,8 +129,10 @@ struct Install {
   std::vector<std::uint64_t> pushed_to;  // per member of the new view
 };
 
-using ControlMessage =
-    std::variant<LinkHello, LinkState, LinkStateSummary, Propose, MemberState, Refuse, Commit, Done, Install>;
+// A PartitionOrder is flooded; each daemon passes on what is news to it, once.
+
+using ControlMessage = std::variant<LinkHello, LinkState, LinkStateSummary, Propose, MemberState, Refuse, Commit, Done,
+                                    Install, PartitionOrder>;
 
 /// The bytes of a `control` frame, without its head.
 std::vector<std::uint8_t> encode_control(const ControlMessage& message);

@@ -49,6 +49,9 @@ class Decoder {
         return take(envelope.done());
       case pb::Envelope::kInstall:
         return take(envelope.install());
+      case pb::Envelope::kPartitionOrder:
+        kind_ = "partition order";
+        return take(envelope.partition_order());
       case pb::Envelope::KIND_NOT_SET:
         break;
     }
@@ -118,6 +121,22 @@ class Decoder {
     to.cluster = from.cluster();
     to.daemon = take(from.daemon());
     to.settings_digest = from.settings_digest();
+    if (from.has_partition()) to.partition = take(from.partition());
+    return to;
+  }
+
+  PartitionOrder take(const pb::PartitionOrder& from) {
+    PartitionOrder to;
+    to.id = {from.number(), take(from.author())};
+    to.left = std::chrono::milliseconds(from.milliseconds_left());
+    if (!require(static_cast<std::size_t>(from.sides_size()) <= kPartitionSidesMax, "a partition has too many sides")) {
+      return to;
+    }
+    for (const pb::PartitionOrder::Side& side : from.sides()) {
+      to.sides.emplace_back(side.daemons().begin(), side.daemons().end());
+    }
+    const std::string_view fault = find_fault(to);
+    require(fault.empty(), fault);
     return to;
   }
 

@@ -28,6 +28,17 @@ void put_numbers(Repeated* to, const std::vector<std::uint64_t>& from) {
   to->Add(from.begin(), from.end());
 }
 
+void put(pb::PartitionOrder* to, const PartitionOrder& from) {
+  to->set_number(from.id.number);
+  put(to->mutable_author(), from.id.author);
+  for (const std::vector<std::string>& side : from.sides) {
+    pb::PartitionOrder::Side* added = to->add_sides();
+    for (const std::string& daemon : side) added->add_daemons(daemon);
+  }
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(from.left).count();
+  to->set_milliseconds_left(static_cast<std::uint32_t>(milliseconds));
+}
+
 void put_message(pb::Envelope& envelope, const LinkHello& from) {
   pb::LinkHello* to = envelope.mutable_link_hello();
   to->set_version_min(from.version_min);
@@ -35,6 +46,7 @@ void put_message(pb::Envelope& envelope, const LinkHello& from) {
   to->set_cluster(from.cluster);
   put(to->mutable_daemon(), from.daemon);
   to->set_settings_digest(from.settings_digest);
+  if (from.partition) put(to->mutable_partition(), *from.partition);
 }
 
 void put_message(pb::Envelope& envelope, const LinkState& from) {
@@ -147,6 +159,8 @@ void put_message(pb::Envelope& envelope, const Install& from) {
   put(to->mutable_proposal(), from.proposal);
   put_numbers(to->mutable_pushed_to(), from.pushed_to);
 }
+
+void put_message(pb::Envelope& envelope, const PartitionOrder& from) { put(envelope.mutable_partition_order(), from); }
 
 }  // namespace
 

@@ -111,6 +111,10 @@ void add_control_seeds(Seeds& seeds) {
   add("commit", sample_commit());
   add("done", Done{kProposal, kAlpha, {{1, 2}, {2, 1}}});
   add("install", Install{kProposal, {0, 2, 1}});
+  const PartitionOrder partition{{3, kBeta}, {{"alpha", "beta"}, {"gamma"}}, 60s};
+  add("partition_order", partition);
+  add("partition_healed", PartitionOrder{{4, kGamma}, {}, 0s});
+  add("link_hello_partition", LinkHello{kLinkVersionMin, kLinkVersionMax, "spindle", kAlpha, 7, partition});
 }
 
 void add_client_frame_seeds(Seeds& seeds) {

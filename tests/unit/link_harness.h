@@ -61,6 +61,11 @@ class LinkDaemon final : public Driver, public LinkEvents, public LogSink {
     events.push_back({LinkEvent::round_trip, link, links.peer(link).name, {}, {}, {}});
   }
 
+  void partition_learned(Time now, const PartitionOrder& order) override {
+    learned.push_back(order);
+    if (links.partition().is_news(order)) links.impose(now, order);
+  }
+
   // LogSink
   bool wants(LogLevel) const override { return true; }
   void write(LogLevel level, std::string_view, std::string_view line) override {
@@ -96,6 +101,7 @@ class LinkDaemon final : public Driver, public LinkEvents, public LogSink {
   Context context;
   Links links;
   std::vector<LinkEvent> events;
+  std::vector<PartitionOrder> learned;
   std::vector<std::pair<LogLevel, std::string>> log;
 };
 

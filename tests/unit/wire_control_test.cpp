@@ -93,12 +93,28 @@ Commit random_commit(Random& random) {
   return commit;
 }
 
+PartitionOrder random_partition(Random& random) {
+  PartitionOrder order{{random.between(1, kPartitionNumberMax), random_daemon(random)}, {}, 0ms};
+  const std::vector<DaemonId> daemons = random_members(random, random.below(20));
+  for (const DaemonId& daemon : daemons) {
+    if (order.sides.empty() || random.chance(0.3)) order.sides.emplace_back();
+    order.sides.back().push_back(daemon.name);
+  }
+  if (!daemons.empty()) order.left = std::chrono::milliseconds(random.between(1, kPartitionTimeMax / 1ms));
+  return order;
+}
+
 ControlMessage random_message(Random& random) {
   const std::vector<DaemonId> members = random_members(random, random.between(1, 20));
-  switch (random.below(9)) {
-    case 0:
-      return LinkHello{1, static_cast<std::uint16_t>(random.between(1, 65535)), "cluster", random_daemon(random),
-                       random_number(random)};
+  switch (random.below(10)) {
+    case 0: {
+      LinkHello hello{1, static_cast<std::uint16_t>(random.between(1, 65535)), "cluster", random_daemon(random),
+                      random_number(random)};
+      if (random.chance(0.5)) hello.partition = random_partition(random);
+      return hello;
+    }
+    case 9:
+      return random_partition(random);
     case 1:
       return random_link_state(random);
     case 2: {
@@ -133,6 +149,9 @@ void expect_same(const ControlMessage& a, const ControlMessage& b) {
   EXPECT_EQ(encode_control(a), encode_control(b));
   if (const auto* state = std::get_if<LinkState>(&a)) {
     EXPECT_EQ(*state, std::get<LinkState>(b));
+  }
+  if (const auto* order = std::get_if<PartitionOrder>(&a)) {
+    EXPECT_EQ(*order, std::get<PartitionOrder>(b));
   }
   if (const auto* commit = std::get_if<Commit>(&a)) {
     const Commit& other = std::get<Commit>(b);
@@ -179,12 +198,14 @@ TEST(WireControl, FieldsArriveInTheirPlaces) {
   EXPECT_EQ(std::get<Done>(*done).pushed[1].to, 1);
   EXPECT_EQ(std::get<Done>(*done).pushed[1].messages, 11u);
 
-  const auto hello = decode_control(encode_control(LinkHello{2, 3, "lab", {"beta", 8}, 9}));
+  const auto hello = decode_control(encode_control(
+      LinkHello{2, 3, "lab", {"beta", 8}, 9, PartitionOrder{{4, {"gamma", 5}}, {{"a"}, {"b", "c"}}, 6s}}));
   ASSERT_TRUE(hello);
   EXPECT_EQ(std::get<LinkHello>(*hello).version_min, 2);
   EXPECT_EQ(std::get<LinkHello>(*hello).version_max, 3);
   EXPECT_EQ(std::get<LinkHello>(*hello).cluster, "lab");
   EXPECT_EQ(std::get<LinkHello>(*hello).settings_digest, 9u);
+  EXPECT_EQ(std::get<LinkHello>(*hello).partition, (PartitionOrder{{4, {"gamma", 5}}, {{"a"}, {"b", "c"}}, 6s}));
 }
 
 TEST(WireControl, DamagedBytesAreRefusedOrValid) {
@@ -270,6 +291,9 @@ TEST(WireControl, ErrorsNameWhatIsWrong) {
   EXPECT_THAT(error_of(Done{{1, "a"}, {"a", 1}, {{3, 1}, {3, 1}}}), HasSubstr("a member is counted twice"));
   EXPECT_THAT(error_of(Done{{1, "a"}, {"a", 1}, {{kMembersMax, 1}}}), HasSubstr("a member is out of range"));
   EXPECT_THAT(error_of(Install{{1, "a"}, {}}), HasSubstr("number of counts"));
+  EXPECT_THAT(error_of(PartitionOrder{{1, {"a", 1}}, {{}}, 1s}), HasSubstr("partition order: a side of a partition"));
+  EXPECT_THAT(error_of(LinkHello{1, 1, "lab", {"a", 1}, 0, PartitionOrder{}}),
+              HasSubstr("link hello: a daemon's name"));
 }
 
 TEST(WireControl, ErrorsOfACommitNameWhatIsWrong) {
@@ -330,8 +354,8 @@ TEST(WireControl, RefusesColumnsThatDoNotMatch) {
 
 TEST(WireControl, RefusesWhatIsNoMessage) {
   EXPECT_THAT(decode_control(Bytes{}).error().text, HasSubstr("not of a known kind"));
-  // Field 10 of the envelope, which no kind has.
-  EXPECT_THAT(decode_control(Bytes{0x52, 0x00}).error().text, HasSubstr("not of a known kind"));
+  // Field 15 of the envelope, which no kind has.
+  EXPECT_THAT(decode_control(Bytes{0x7a, 0x00}).error().text, HasSubstr("not of a known kind"));
   EXPECT_THAT(decode_control(Bytes{0xff, 0xff}).error().text, HasSubstr("not in the format of Protocol Buffers"));
 }
 

@@ -55,6 +55,12 @@ TEST(WireExamples, DaemonControl) {
             "13 00 00 01 4a 11 0a 0a 08 ad 02 12 05 61 6c 70 68 61 12 03 00 02 01");
 }
 
+TEST(WireExamples, DaemonPartitionOrder) {
+  EXPECT_EQ(link_frame(LinkFrame::control, encode_control(PartitionOrder{{1, {"alpha", 7}}, {{"alpha"}}, 60s})),
+            "23 00 00 01 52 21 08 01 12 10 0a 05 61 6c 70 68 61 11 07 00 00 00 00 00 00 00 1a 07 0a 05 61 6c 70 68 61 "
+            "20 e0 d4 03");
+}
+
 TEST(WireExamples, DaemonView) {
   EXPECT_EQ(link_frame(LinkFrame::view, write_view_id(kView)), "08 00 00 02 ac 02 05 61 6c 70 68 61");
 }

@@ -1,4 +1,4 @@
-// spmonitor: shows what a daemon is doing.
+// spmonitor: shows what a daemon is doing, and imposes partitions for field tests.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,6 +9,7 @@
 
 #include "libclient/protocol/defaults.h"
 #include "tools/spmonitor/inquiry.h"
+#include "tools/spmonitor/partition.h"
 #include "tools/spmonitor/render.h"
 
 namespace spmonitor {
@@ -19,7 +20,7 @@ enum ExitCode { kExitDone = 0, kExitNoAnswer = 1, kExitBadCommandLine = 2, kExit
 constexpr const char* kFooter =
     "Exit codes:\n"
     "  0  done\n"
-    "  1  no daemon answers at the socket, or not in time; standard error says why\n"
+    "  1  no daemon answers at the socket, or not in time, or it refuses; standard error says why\n"
     "  2  the command line is not valid\n"
     "  3  there is no such group\n\n"
     "With --json, numbers of 64 bits are strings, as Protocol Buffers have it.";
@@ -32,7 +33,37 @@ struct CommandLine {
   double interval_seconds = 0;
   double timeout_seconds = 5;
   std::string group;
+  std::vector<std::string> sides;
+  std::string duration = "60s";
 };
+
+void add_partition(CLI::App& app, CommandLine& line) {
+  CLI::App* partition = app.add_subcommand(
+      "partition",
+      "Impose a partition on all daemons, for a field test: 'a,b / c' lets a and b, c, and all others reach each other "
+      "only among themselves. It ends by itself");
+  partition->add_option("sides", line.sides, "Daemons, separated by commas or blanks; '/' separates sides")
+      ->type_name("SIDES")
+      ->required();
+  partition->add_option("--for", line.duration, "How long: a number of s, m or h, an hour at most")
+      ->type_name("TIME")
+      ->capture_default_str()
+      ->check([](const std::string& text) {
+        return parse_duration(text) ? std::string() : "must be a number of seconds, or of ms, s, m or h, such as 90s";
+      });
+  partition->callback([&line] {
+    spindle::admin::PartitionRequest& request = *line.inquiry.request.mutable_partition();
+    for (const std::vector<std::string>& side : parse_sides(line.sides)) {
+      for (spindle::admin::Side& added = *request.add_sides(); const std::string& daemon : side) {
+        added.add_daemons(daemon);
+      }
+    }
+    request.set_milliseconds(static_cast<std::uint64_t>(parse_duration(line.duration)->count()));
+  });
+  app.add_subcommand("heal", "End an imposed partition, on all daemons")->callback([&line] {
+    line.inquiry.request.mutable_heal();
+  });
+}
 
 void add_subcommands(CLI::App& app, CommandLine& line) {
   using spindle::admin::Request;
@@ -63,11 +94,12 @@ void add_subcommands(CLI::App& app, CommandLine& line) {
   }
   CLI::App* counters = add("counters", "Everything that the daemon counts", [&] { request.mutable_counters(); });
   counters->add_flag("--all", line.all, "Also counters that are zero");
+  add_partition(app, line);
 }
 
 /// Nothing where the program has to go on; else its exit code.
 std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) {
-  CLI::App app("Shows what a Spindle daemon is doing.", "spmonitor");
+  CLI::App app("Shows what a Spindle daemon is doing, and imposes partitions for field tests.", "spmonitor");
   app.footer(kFooter);
   app.require_subcommand(1);
   app.fallthrough();
@@ -89,6 +121,10 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   } catch (const CLI::ParseError& error) {
     // Help comes as an "error", too, of code 0.
     return app.exit(error) == 0 ? kExitDone : kExitBadCommandLine;
+  }
+  if (line.watch_seconds > 0 && (line.inquiry.request.has_partition() || line.inquiry.request.has_heal())) {
+    fmt::print(stderr, "--watch: a partition is imposed or healed once\n");
+    return kExitBadCommandLine;
   }
   line.inquiry.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(line.timeout_seconds * 1000));
   if (line.interval_seconds > 0) line.inquiry.interval = std::chrono::duration<double>(line.interval_seconds);

@@ -23,6 +23,18 @@ std::string list(const Names& names) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
+std::string show_partition(const proto::Partition& partition) {
+  std::vector<std::string> sides;
+  for (const proto::Side& side : partition.sides()) sides.push_back(fmt::format("{}", fmt::join(side.daemons(), ",")));
+  if (partition.others_size() != 0) sides.push_back(fmt::format("{}", fmt::join(partition.others(), ",")));
+  return fmt::format("{}: {}", partition.id(), fmt::join(sides, " / "));
+}
+
+std::string show_imposed(const proto::Partition& partition) {
+  return fmt::format("{}; imposed for a field test, ends in {}", show_partition(partition),
+                     show_seconds(partition.seconds_left()));
+}
+
 std::string render(const proto::StatusReply& status) {
   std::string text;
   const auto line = [&](std::string_view name, const std::string& value) {
@@ -44,6 +56,7 @@ std::string render(const proto::StatusReply& status) {
   line("order", fmt::format("{} of {}", status.order_position(), status.order_end()));
   line("unstable", fmt::format("{} of its own, {} retained of all, {} of buffers", bytes(status.unstable_bytes()),
                                bytes(status.retained_bytes()), bytes(status.buffer_bytes())));
+  if (status.has_partition()) line("partition", show_imposed(status.partition()));
   if (status.congested_size() != 0) line("congested", list(status.congested()) + ": clients there read too slowly");
   return text;
 }
@@ -94,7 +107,17 @@ std::string render(const proto::LinksReply& links) {
     text += neighbour.retry_seconds() > 0 ? fmt::format("next attempt in {}\n", show_seconds(neighbour.retry_seconds()))
                                           : "an attempt is going on\n";
   }
+  if (links.has_partition()) text += fmt::format("partition {}\n", show_imposed(links.partition()));
   return text;
+}
+
+std::string render(const proto::PartitionReply& reply) {
+  return fmt::format("partition {}\n", show_imposed(reply.partition()));
+}
+
+std::string render(const proto::HealReply& reply) {
+  if (!reply.has_ended()) return "this daemon knew of no partition; the others are told that there is none\n";
+  return fmt::format("healed partition {}\n", show_partition(reply.ended()));
 }
 
 std::string render(const proto::RoutesReply& routes) {
@@ -179,6 +202,10 @@ std::string render(const proto::Reply& reply, bool all) {
       return render(reply.sessions());
     case proto::Reply::kCounters:
       return render(reply.counters(), all);
+    case proto::Reply::kPartition:
+      return render(reply.partition());
+    case proto::Reply::kHeal:
+      return render(reply.heal());
     case proto::Reply::KIND_NOT_SET:
       break;
   }

@@ -40,7 +40,8 @@
   X(link_failed, 31, "the connection to the neighbour failed")                                      \
   X(internal_error, 32, "an internal error occurred")                                               \
   X(unknown_request, 33, "the request is not known")                                                \
-  X(bad_argument, 34, "an argument is not valid")
+  X(bad_argument, 34, "an argument is not valid")                                                   \
+  X(partitioned, 35, "a partition imposed for a field test holds the daemons apart")
 
 namespace spindle {
 

@@ -1,0 +1,176 @@
+// Partitions for field tests: overlays in a line, alpha - beta - gamma - delta, over real links in memory.
+#include <gmock/gmock.h>
+
+#include "daemon/overlay/overlay.h"
+#include "tests/unit/link_harness.h"
+
+namespace spindled {
+namespace {
+
+using test::LinkDaemon;
+using test::LinkNet;
+using ::testing::HasSubstr;
+
+struct Node final : ViewFrames, StreamFrames {
+  explicit Node(LinkDaemon& on) : daemon(on), overlay(on.context, on.links) {
+    daemon.links.attach(overlay);
+    overlay.attach(*this, *this);
+  }
+  void topology_changed(Time) override {}
+  void control_received(Time, LinkId, ControlMessage) override {}
+  void push_received(Time, const Push&, Slice) override {}
+  void link_changed(Time, LinkId, bool) override {}
+  void data_received(Time, Slice) override {}
+  void report_received(Time, const Report&) override {}
+  void stable_received(Time, const Stable&) override {}
+  void ready_received(Time, const Ready&) override {}
+
+  const ImposedPartition& partition() const { return daemon.links.partition(); }
+  std::vector<std::string> reachable() const {
+    std::vector<std::string> names;
+    for (const DaemonId& member : overlay.reachable().members) names.push_back(member.name);
+    return names;
+  }
+
+  LinkDaemon& daemon;
+  Overlay overlay;
+};
+
+class OverlayPartition : public ::testing::Test {
+ protected:
+  static NodeConfig config(const char* name, std::vector<std::string> neighbours, bool allow) {
+    NodeConfig result = LinkNet::config(name, std::move(neighbours));
+    result.admin.allow_partition = allow;
+    return result;
+  }
+  void start(bool gamma_allows = true) {
+    add("alpha", {"beta"}, true);
+    add("beta", {"gamma"}, true);
+    add("gamma", {"delta"}, gamma_allows);
+    add("delta", {}, true);
+    for (const auto& node : nodes) {
+      node->daemon.links.start(net.now);
+      node->overlay.start(net.now);
+    }
+    advance(300ms);
+    ASSERT_EQ(at(0).reachable().size(), 4u);
+  }
+  void add(const char* name, std::vector<std::string> neighbours, bool allow) {
+    nodes.push_back(std::make_unique<Node>(net.add(config(name, std::move(neighbours), allow))));
+  }
+  Node& at(std::size_t index) { return *nodes[index]; }
+  void advance(Duration duration) {
+    const Time end = net.now + duration;
+    settle();
+    while (net.now < end) {
+      net.advance(std::min<Duration>(end - net.now, 5ms));
+      for (const auto& node : nodes) {
+        if (node->overlay.next_deadline() <= net.now) node->overlay.handle_time(net.now);
+      }
+      settle();
+    }
+  }
+  void settle() {
+    for (const auto& node : nodes) node->daemon.links.flush(net.now);
+    net.settle();
+  }
+  std::uint64_t controls_out() const {
+    std::uint64_t sum = 0;
+    for (const auto& node : nodes) sum += node->daemon.context.counters.value(Counter::control_out);
+    return sum;
+  }
+  std::string error_of(PartitionSides sides, Duration duration) {
+    const Result<void> result = at(0).overlay.impose_partition(net.now, std::move(sides), duration);
+    return result ? "" : fmt::format("{}: {}", to_string(result.error().code), result.error().text);
+  }
+
+  LinkNet net;
+  std::vector<std::unique_ptr<Node>> nodes;
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(OverlayPartition, ReachesEverybodyBeforeTheLinksAcrossGoDown) {
+  start();
+  ASSERT_TRUE(at(0).overlay.impose_partition(net.now, {{"alpha", "delta"}, {"beta"}}, 30s));
+  advance(5ms);
+  for (const auto& node : nodes) EXPECT_EQ(node->partition().id(), (PartitionId{1, {"alpha", 1}}));
+  advance(100ms);
+  for (const auto& node : nodes) EXPECT_EQ(node->reachable(), (Texts{node->daemon.name()}));
+}
+
+TEST_F(OverlayPartition, IsPassedOnOnceAndOnlyAsNews) {
+  start();
+  advance(1s);
+  const std::uint64_t before = controls_out();
+  const PartitionOrder order{{1, {"zeta", 1}}, {{"nobody"}}, 30s};
+  at(0).overlay.partition_learned(net.now, order);
+  settle();
+  EXPECT_EQ(controls_out() - before, 3u) << "once over each of three links";
+  at(3).overlay.partition_learned(net.now, order);
+  at(3).overlay.partition_learned(net.now, {{1, {"alpha", 1}}, {{"delta"}}, 30s});
+  settle();
+  EXPECT_EQ(controls_out() - before, 3u);
+  EXPECT_EQ(at(3).daemon.logged(LogLevel::debug, "partition order 1@alpha is dropped: 1@zeta is newer"), 1u);
+}
+
+TEST_F(OverlayPartition, OfTwoAtOnceTheSameOneHoldsEverywhere) {
+  start();
+  ASSERT_TRUE(at(0).overlay.impose_partition(net.now, {{"alpha"}}, 30s));
+  ASSERT_TRUE(at(3).overlay.impose_partition(net.now, {{"gamma", "delta"}}, 30s));
+  advance(2s);
+  for (const auto& node : nodes) EXPECT_EQ(to_string(node->partition().id()), "1@delta");
+  EXPECT_EQ(at(0).reachable(), (Texts{"alpha", "beta"}));
+  EXPECT_EQ(at(3).reachable(), (Texts{"delta", "gamma"}));
+}
+
+TEST_F(OverlayPartition, AHealAnywhereEndsItEverywhere) {
+  start();
+  ASSERT_TRUE(at(0).overlay.impose_partition(net.now, {{"alpha"}, {"beta"}, {"gamma"}, {"delta"}}, 10min));
+  advance(1s);
+  EXPECT_EQ(at(1).reachable(), (Texts{"beta"}));
+  ASSERT_TRUE(at(3).overlay.heal_partition(net.now));
+  // Three gaps, each crossed with the next attempt.
+  advance(1600ms);
+  for (const auto& node : nodes) {
+    EXPECT_FALSE(node->partition().is_imposed());
+    EXPECT_EQ(node->reachable().size(), 4u);
+  }
+}
+
+TEST_F(OverlayPartition, EndsByItself) {
+  start();
+  ASSERT_TRUE(at(1).overlay.impose_partition(net.now, {{"gamma", "delta"}}, 3s));
+  advance(2900ms);
+  EXPECT_EQ(at(0).reachable(), (Texts{"alpha", "beta"}));
+  advance(1s);
+  EXPECT_EQ(at(0).reachable().size(), 4u);
+}
+
+TEST_F(OverlayPartition, OrdersThatMakeNoSenseAreRefused) {
+  start();
+  EXPECT_EQ(error_of({{"alpha", "omega"}}, 30s),
+            "bad_argument: there is no daemon omega; known are alpha beta delta gamma");
+  EXPECT_EQ(error_of({{"alpha", "beta", "gamma", "delta"}}, 30s),
+            "bad_argument: one side of all daemons is no partition");
+  EXPECT_EQ(error_of({}, 30s), "bad_argument: no side is named");
+  EXPECT_EQ(error_of({{"alpha"}, {"alpha"}}, 30s), "bad_argument: a partition names a daemon twice");
+  EXPECT_EQ(error_of({{"alpha"}}, 2h), "bad_argument: a partition lasts no time, or more than an hour");
+  EXPECT_EQ(at(0).partition().id().number, 0u);
+  EXPECT_EQ(error_of({{"alpha", "beta"}, {"gamma", "delta"}}, 1h), "");
+}
+
+TEST_F(OverlayPartition, ADaemonThatDoesNotAllowThemTakesNone) {
+  start(false);
+  EXPECT_THAT(at(2).overlay.impose_partition(net.now, {{"alpha"}}, 30s).error().text, HasSubstr("allow_partition"));
+  EXPECT_THAT(at(2).overlay.heal_partition(net.now).error().text, HasSubstr("allow_partition"));
+  ASSERT_TRUE(at(0).overlay.impose_partition(net.now, {{"alpha", "beta"}}, 30s));
+  advance(1s);
+  EXPECT_FALSE(at(2).partition().is_imposed());
+  EXPECT_FALSE(at(3).partition().is_imposed()) << "nor is it passed on";
+  EXPECT_EQ(at(2).daemon.logged(LogLevel::warning, "admin.allow_partition is false"), 1u);
+  EXPECT_EQ(at(1).reachable(), (Texts{"alpha", "beta"})) << "one end holds a link down";
+}
+
+}  // namespace
+}  // namespace spindled
