@@ -18,10 +18,10 @@ class ImposedPartitionScenario : public Scenario {
  protected:
   static std::vector<std::uint8_t> frame_of(const proto::Request& request) {
     const std::string body = request.SerializeAsString();
-    std::vector<std::uint8_t> frame(protocol::kFrameHeadBytes);
+    std::vector<std::uint8_t> frame(protocol::kFrameHeadBytes + body.size());
     protocol::Writer writer(frame.data());
     protocol::write_frame_head(writer, static_cast<std::uint8_t>(AdminFrame::request), body.size());
-    frame.insert(frame.end(), body.begin(), body.end());
+    writer.bytes(protocol::as_bytes(body));
     return frame;
   }
   /// One request at a host's administration port, and its reply.

@@ -81,7 +81,7 @@ TEST(PartitionOrder, IdsAreOrderedByNumberThenByAuthor) {
 
 TEST(PartitionOrder, SidesReadAsTheyAreWritten) {
   EXPECT_EQ(to_string(good_order().sides), "alpha,beta / gamma");
-  EXPECT_EQ(to_string(good_order().sides, 3), "alpha,...");
+  EXPECT_EQ(to_string(good_order().sides, 3), "alpha...");
 }
 
 }  // namespace
