@@ -4,6 +4,7 @@
 #include "daemon/admin/admin_frames.h"
 #include "daemon/base/driver.h"
 #include "daemon/config/schema.h"
+#include "daemon/link/handshake.h"
 #include "daemon/wire/control.h"
 #include "libclient/protocol/client_frames.h"
 #include "tests/fuzz/client_engine_steps.h"
@@ -156,12 +157,31 @@ std::string admin_requests() {
   client(steps, kFirst, "a");
   client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
   steps.op(NodeStep::accept).u8(kAdminPort);
-  for (unsigned field = 1; field <= 6; ++field) {
+  // An empty partition comes last: it ends the connection.
+  for (const unsigned field : {1u, 2u, 3u, 4u, 5u, 6u, 8u, 7u}) {
     const Bytes request{static_cast<std::uint8_t>(field << 3 | 2), 0};
     steps.op(NodeStep::frame).u8(kSecond).u8(static_cast<unsigned>(spindled::AdminFrame::request));
     steps.long_text(as_string(request)).op(NodeStep::end_turn);
   }
   return steps.op(NodeStep::time).u16(100).bytes();
+}
+
+/// A neighbour's order cuts it off, it comes again, and brings the heal in its hello.
+std::string imposed_partition() {
+  const auto control = [](Steps& steps, unsigned connection, const spindled::ControlMessage& message) {
+    steps.op(NodeStep::frame).u8(connection).u8(1).long_text(as_string(spindled::encode_control(message)));
+    steps.op(NodeStep::time).u16(5);
+  };
+  const spindled::DaemonId zeta{"zeta", 22};
+  Steps steps;
+  link(steps, kFirst, 1);
+  control(steps, kFirst, spindled::PartitionOrder{{1, zeta}, {{"zeta"}}, std::chrono::seconds(5)});
+  control(steps, kFirst, spindled::PartitionOrder{{1, zeta}, {{"node"}}, std::chrono::seconds(5)});
+  steps.op(NodeStep::accept).u8(kLinkPort).op(NodeStep::end_turn);
+  const std::uint64_t digest = spindled::settings_digest(spindled::NodeConfig{});
+  const spindled::PartitionOrder heal{{2, zeta}, {}, {}};
+  control(steps, kFirst, spindled::LinkHello{1, 1, "spindle", zeta, digest, heal});
+  return steps.op(NodeStep::time).u16(6000).bytes();
 }
 
 std::string slow_client() {
@@ -211,6 +231,7 @@ void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "node_coordinates_a_view", node_coordinates_a_view()});
   seeds.push_back({"node", "garbage_on_all_ports", garbage_on_all_ports()});
   seeds.push_back({"node", "admin_requests", admin_requests()});
+  seeds.push_back({"node", "imposed_partition", imposed_partition()});
   seeds.push_back({"node", "slow_client", slow_client()});
 }
 
