@@ -46,7 +46,10 @@ void Order::install(Time now, const View& view, const Transition& transition) {
     const auto set = TransitionalSet::make(view_, transition, view.members);
     SPINDLE_CHECK(set);
     take_pushed(now);
+    const std::uint64_t lost = context_.counters.value(Counter::ordered_lost);
     close_view(now, *set, transition);
+    const std::uint64_t lost_now = context_.counters.value(Counter::ordered_lost) - lost;
+    if (lost_now > 0) log_.debug("{} ordered messages of the old view are lost", lost_now);
     for (const Transition::Member& member : transition.members) came_along.insert(member.index);
   }
   open_view(view);
@@ -74,7 +77,10 @@ void Order::close_view(Time now, const TransitionalSet& set, const Transition& t
     pass_run(now, count, true);
   }
 
-  if (!whole) above_.transitional(now, set.members());
+  if (!whole) {
+    log_.debug("the view ends in parts: {} of its {} members go on together", set.members().count(), view_.size());
+    above_.transitional(now, set.members());
+  }
 
   // After the first hole, messages from outside the set may depend on what is missing. But a member that the missing
   // message was not addressed to may have gone on past it, and what one may have delivered, all deliver: only a hole

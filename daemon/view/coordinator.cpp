@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "daemon/base/check.h"
+#include "daemon/view/log_lines.h"
 
 namespace spindled {
 
@@ -14,13 +15,13 @@ void Coordinator::enter(PhaseState next) {
   const CoordinatorPhase before = phase();
   phase_ = std::move(next);
   SPINDLE_CHECK(may_follow(before, phase()));
-  log_.debug("coordinator of {}: {} to {}", to_string(proposal_), to_string(before), to_string(phase()));
 }
 
 void Coordinator::propose(ViewId proposal, Topology topology) {
   SPINDLE_CHECK(proposal_ < proposal);
   proposal_ = std::move(proposal);
   topology_ = std::move(topology);
+  log_.debug("proposes {}: {}", to_string(proposal_), names_of(topology_.members));
   enter(Gathering(topology_.members));
   mailbox_.push_back(Propose{proposal_, topology_.members});
 }
@@ -34,6 +35,7 @@ bool Coordinator::state_received(const MemberState& state) {
   }
   if (!gathering->is_complete()) return false;
   Commit commit = gathering->make_commit(proposal_, topology_, choose_sequencer_);
+  log_.debug("has all states, commits {}: {}", to_string(proposal_), origins_of(commit));
   enter(Collecting(topology_.members));
   mailbox_.push_back(std::move(commit));
   return true;
@@ -48,6 +50,8 @@ bool Coordinator::done_received(const Done& done) {
   }
   if (!collecting->is_complete()) return false;
   Install install = collecting->make_install(proposal_);
+  log_.debug("has all counts, tells all to install {}; pushed was {}", to_string(proposal_),
+             pushes_of(topology_.members, install.pushed_to));
   enter(Closing());
   mailbox_.push_back(std::move(install));
   return true;
@@ -67,6 +71,9 @@ std::vector<DaemonId> Coordinator::silent() const {
   return silent;
 }
 
-void Coordinator::retire() { enter(Idle()); }
+void Coordinator::retire() {
+  if (phase() != CoordinatorPhase::closing) log_.debug("gives up {}", to_string(proposal_));
+  enter(Idle());
+}
 
 }  // namespace spindled

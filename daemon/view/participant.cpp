@@ -1,24 +1,12 @@
 #include "daemon/view/participant.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "daemon/base/check.h"
+#include "daemon/view/log_lines.h"
 
 namespace spindled {
-
-namespace {
-
-std::string names_of(const std::vector<DaemonId>& members) {
-  std::vector<std::string_view> names;
-  for (const DaemonId& member : members) names.push_back(member.name);
-  return fmt::format("{}", fmt::join(names, " "));
-}
-
-}  // namespace
 
 Participant::Participant(Context& context, ViewTransport& transport, ViewedStreams& streams, DaemonId self,
                          Mailbox& mailbox)
@@ -50,7 +38,6 @@ void Participant::enter(std::variant<Steady, Answered, Recovering> next) {
   const MemberPhase before = phase();
   phase_ = std::move(next);
   SPINDLE_CHECK(may_follow(before, phase()));
-  log_.debug("member in {}: {} to {}", to_string(answered_), to_string(before), to_string(phase()));
 }
 
 Time Participant::change_due(Time now, const Topology& reachable, const HoldDowns& hold_downs) {
@@ -78,6 +65,7 @@ bool Participant::propose_received(Time now, std::optional<LinkId> from, const P
   answered_ = propose.proposal;
   coordinator_ = *coordinator;
   parent_ = from;
+  log_.debug("answers {}, frozen in {}", to_string(answered_), to_string(installed_.id));
   transport_.flood(propose, from);
   answer(MemberState{answered_, self_, installed_.id, state.high, state.safe_line, state.processed});
   enter(Answered(propose, std::move(state)));
@@ -106,7 +94,7 @@ bool Participant::commit_received(Time, std::optional<LinkId> from, const Commit
 }
 
 void Participant::push_and_report(const Commit& commit, MemberIndex self) {
-  std::map<MemberIndex, std::uint64_t> counts;
+  std::vector<std::uint64_t> counts(commit.members.size());
   const Push push{commit.proposal, installed_.id};
   for (const PushOut& out : streams_.plan_pushes(commit, self)) {
     SPINDLE_CHECK(!out.to.contains(self));
@@ -115,7 +103,10 @@ void Participant::push_and_report(const Commit& commit, MemberIndex self) {
     transport_.send_push(push, out.to, out.head, out.tail);
   }
   Done done{commit.proposal, self_, {}};
-  for (const auto& [to, messages] : counts) done.pushed.push_back({to, messages});
+  for (std::size_t to = 0; to < counts.size(); ++to) {
+    if (counts[to] > 0) done.pushed.push_back({static_cast<MemberIndex>(to), counts[to]});
+  }
+  log_.debug("recovers under {}: pushes {}", to_string(commit.proposal), pushes_of(commit.members, counts));
   answer(done);
 }
 
@@ -154,9 +145,9 @@ bool Participant::install_if_complete(Time now) {
 void Participant::install(Time now, View view, const Transition& transition) {
   installed_ = std::move(view);
   counters_.add(Counter::views_installed);
-  log_.info("view {} installed: {}", to_string(installed_.id), names_of(installed_.members));
   transport_.install(now, installed_);
   streams_.install(now, installed_, transition);
+  log_.info("view {} installed: {}", to_string(installed_.id), names_of(installed_.members));
   transport_.release_early(now);
 }
 
@@ -169,7 +160,9 @@ void Participant::answer(const ControlMessage& message) {
 }
 
 void Participant::refuse(std::optional<LinkId> to, const ViewId& proposal) {
-  if (to) transport_.send(*to, Refuse{proposal, self_, highest_number_});
+  if (!to) return;
+  log_.debug("refuses {}", to_string(proposal));
+  transport_.send(*to, Refuse{proposal, self_, highest_number_});
 }
 
 void Participant::relay(const ViewId& proposal, const ControlMessage& answer) {
