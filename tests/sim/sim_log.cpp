@@ -19,6 +19,7 @@ void SimLog::note(std::string_view line) {
 }
 
 void SimLog::write(std::string_view host, LogLevel level, std::string_view room, std::string_view line) {
+  if (listener_) listener_(host, level, room, line);
   keep(fmt::format("{:12.6f} {} {} {}: {}", to_seconds(events_->now().time_since_epoch()), host, name_of(level), room,
                    line));
 }

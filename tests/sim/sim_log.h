@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 
 #include "daemon/base/log.h"
@@ -13,12 +14,16 @@ namespace spindled::sim {
 /// Keeps the last lines of all hosts, in the order written.
 class SimLog {
  public:
+  /// Told of each line of a host as it is written, from within the turn of that host.
+  using Listener = std::function<void(std::string_view host, LogLevel, std::string_view room, std::string_view line)>;
+
   SimLog(const EventQueue& events, LogLevel level, bool echo) : events_(&events), level_(level), echo_(echo) {}
 
   /// A line of its own for what the scenario does to the hosts.
   void note(std::string_view line);
   void write(std::string_view host, LogLevel level, std::string_view room, std::string_view line);
   bool wants(LogLevel level) const { return level >= level_; }
+  void listen(Listener listener) { listener_ = std::move(listener); }
 
   /// At most `lines` of the last lines, oldest first.
   std::string tail(std::size_t lines = 200) const;
@@ -33,6 +38,7 @@ class SimLog {
   const EventQueue* events_;
   LogLevel level_;
   bool echo_;
+  Listener listener_;
   std::deque<std::string> lines_;
 };
 
