@@ -14,6 +14,15 @@
   X(link_bytes_out, "bytes written to links")                                                      \
   X(link_frames_in, "frames read from links")                                                      \
   X(link_frames_bad, "links closed for a frame that is malformed, too large or out of place")      \
+  X(bytes_link_state, "bytes sent on links: which daemons and links there are")                    \
+  X(bytes_propose, "bytes sent on links: views proposed, and refused")                             \
+  X(bytes_member_state, "bytes sent on links: what members have of the view that ends")            \
+  X(bytes_commit, "bytes sent on links: views committed")                                          \
+  X(bytes_push, "bytes sent on links: messages brought to those who lack them")                    \
+  X(bytes_done, "bytes sent on links: members that have pushed")                                   \
+  X(bytes_install, "bytes sent on links: views to be installed")                                   \
+  X(bytes_data, "bytes sent on links: messages and their order")                                   \
+  X(bytes_stability, "bytes sent on links: who has received what, and in which view")              \
   X(control_in, "control messages received")                                                       \
   X(control_out, "control messages sent, counted per link")                                        \
   X(data_forwarded, "data frames relayed to other daemons")                                        \

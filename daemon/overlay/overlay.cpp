@@ -10,6 +10,26 @@
 
 namespace spindled {
 
+namespace {
+
+/// Under which counter the bytes of a control message fall.
+Counter kind_of(const ControlMessage& message) {
+  struct Kind {
+    Counter operator()(const LinkHello&) const { return Counter::bytes_link_state; }
+    Counter operator()(const LinkState&) const { return Counter::bytes_link_state; }
+    Counter operator()(const LinkStateSummary&) const { return Counter::bytes_link_state; }
+    Counter operator()(const Propose&) const { return Counter::bytes_propose; }
+    Counter operator()(const MemberState&) const { return Counter::bytes_member_state; }
+    Counter operator()(const Refuse&) const { return Counter::bytes_propose; }
+    Counter operator()(const Commit&) const { return Counter::bytes_commit; }
+    Counter operator()(const Done&) const { return Counter::bytes_done; }
+    Counter operator()(const Install&) const { return Counter::bytes_install; }
+  };
+  return std::visit(Kind(), message);
+}
+
+}  // namespace
+
 Overlay::Overlay(Context& context, Links& links)
     : context_(context),
       links_(links),
@@ -148,19 +168,21 @@ Slice Overlay::encode(const ControlMessage& message) {
   return context_.arena.copy(bytes);
 }
 
-void Overlay::send_encoded(LinkId link, const Slice& encoded) {
-  if (!encoded.empty()) links_.send_control(link, encoded);
+void Overlay::send_encoded(LinkId link, const Slice& encoded, Counter kind) {
+  if (encoded.empty()) return;
+  links_.send_control(link, encoded);
+  context_.counters.add(kind, kFrameHeadBytes + encoded.size());
 }
 
 void Overlay::flood(const ControlMessage& message, std::optional<LinkId> except) {
   const Slice encoded = encode(message);
   for_each_up([&](LinkId link, const Neighbour&) {
-    if (link != except) send_encoded(link, encoded);
+    if (link != except) send_encoded(link, encoded, kind_of(message));
   });
 }
 
 void Overlay::send(LinkId link, const ControlMessage& message) {
-  if (at(link).up) send_encoded(link, encode(message));
+  if (at(link).up) send_encoded(link, encode(message), kind_of(message));
 }
 
 void Overlay::control_received(Time now, LinkId link, Slice body) {
@@ -187,7 +209,7 @@ void Overlay::link_state_received(Time now, LinkId link, LinkState state, const 
     case LinkStateDatabase::Outcome::refreshed:
     case LinkStateDatabase::Outcome::changed:
       for_each_up([&](LinkId other, const Neighbour&) {
-        if (other != link) send_encoded(other, encoded);
+        if (other != link) send_encoded(other, encoded, Counter::bytes_link_state);
       });
       forget_reachable();
       if (outcome == LinkStateDatabase::Outcome::changed) topology_changed(now);

@@ -108,7 +108,7 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   void advertise(Time now);
   void topology_changed(Time now);
   void forget_reachable();
-  void send_encoded(LinkId link, const Slice& encoded);
+  void send_encoded(LinkId link, const Slice& encoded, Counter kind);
   Slice encode(const ControlMessage& message);
 
   // Partitions, in overlay_partition.cpp.

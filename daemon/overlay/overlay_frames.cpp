@@ -16,6 +16,12 @@ constexpr std::size_t kViewIdBytesMax = spindle::protocol::kVarintBytesMax + 1 +
 /// What stands in front of the body of the longest frames, those of recovery.
 constexpr std::size_t kPrefixBytesMax = kSetBytesMax + 2 * kViewIdBytesMax;
 
+/// Under which counter the bytes of a frame that is routed fall.
+Counter kind_of(LinkFrame type) {
+  if (type == LinkFrame::data) return Counter::bytes_data;
+  return type == LinkFrame::push ? Counter::bytes_push : Counter::bytes_stability;
+}
+
 }  // namespace
 
 // In.
@@ -211,6 +217,7 @@ void Overlay::send_routed(LinkId link, LinkFrame type, const MemberSet& to, Byte
   to.write(writer);
   writer.bytes(payload);
   links_.send(link, type, {prefix.data(), writer.size()}, head, tail);
+  context_.counters.add(kind_of(type), kFrameHeadBytes + writer.size() + head.size() + tail.size());
 }
 
 void Overlay::mark(LinkId link) {
@@ -218,6 +225,7 @@ void Overlay::mark(LinkId link) {
   if (neighbour.marked) return;
   neighbour.marked = true;
   links_.send(link, LinkFrame::view, view_marker_, {}, {});
+  context_.counters.add(Counter::bytes_stability, kFrameHeadBytes + view_marker_.size());
 }
 
 }  // namespace spindled
