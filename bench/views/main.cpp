@@ -34,14 +34,16 @@ double per_square(const Row& row, std::uint64_t bytes) {
   return static_cast<double>(bytes) / static_cast<double>(row.cost.daemons * row.cost.daemons);
 }
 
-std::uint64_t stream_bytes(const Row& row) { return row.cost.all_bytes() - row.cost.agreement_bytes(); }
+bool is_message(Counter kind) {
+  return kind == Counter::bytes_push || kind == Counter::bytes_data || kind == Counter::bytes_stability;
+}
 
 void print_head() {
   fmt::print("{:7} {:11} {:7} {:>4} {:>6} {:>7} {:>9} {:>5} {:>7} {:>5}", "daemons", "cause", "traffic", "hops",
              "rtt ms", "noticed", "installed", "rtts", "settled", "views");
-  fmt::print(" | {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} | {:>10} {:>8} {:>6} | {:>10} {:>6} | {:>6}\n", "links",
-             "propose", "state", "commit", "push", "done", "install", "agreement", "/daemon", "/n^2", "streams", "/n^2",
-             "cpu s");
+  fmt::print(" | {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} | {:>10} {:>8} {:>6} | {:>10} {:>10} {:>6} | {:>6}\n", "links",
+             "propose", "state", "commit", "done", "install", "agreement", "/daemon", "/n^2", "push", "messages",
+             "/n^2", "cpu s");
 }
 
 void print(const Row& row) {
@@ -50,11 +52,12 @@ void print(const Row& row) {
              row.traffic ? "busy" : "idle", cost.diameter, milliseconds(cost.round_trip), milliseconds(cost.noticed),
              milliseconds(cost.installed), cost.round_trips(), milliseconds(cost.settled), cost.views);
   for (const Counter kind : kByteKinds) {
-    if (kind != Counter::bytes_data && kind != Counter::bytes_stability) fmt::print(" {:9}", cost.bytes_of(kind));
+    if (!is_message(kind)) fmt::print(" {:9}", cost.bytes_of(kind));
   }
-  fmt::print(" | {:10} {:8} {:6.0f} | {:10} {:6.0f} | {:6.2f}\n", cost.agreement_bytes(),
-             cost.agreement_bytes() / cost.daemons, per_square(row, cost.agreement_bytes()), stream_bytes(row),
-             per_square(row, stream_bytes(row)), row.cpu_seconds);
+  fmt::print(" | {:10} {:8} {:6.0f} | {:10} {:10} {:6.0f} | {:6.2f}\n", cost.agreement_bytes(),
+             cost.agreement_bytes() / cost.daemons, per_square(row, cost.agreement_bytes()),
+             cost.bytes_of(Counter::bytes_push), cost.message_bytes(), per_square(row, cost.message_bytes()),
+             row.cpu_seconds);
   std::fflush(stdout);
 }
 

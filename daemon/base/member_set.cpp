@@ -12,25 +12,80 @@ MemberIndex MemberSet::front() const {
   return static_cast<MemberIndex>(64 * (word + 1) + static_cast<std::size_t>(std::countr_zero(high_[word])));
 }
 
-void MemberSet::write(spindle::protocol::Writer& writer) const {
+std::size_t MemberSet::width() const {
+  const std::uint64_t top = high_.empty() ? low_ : high_.back();
+  return 64 * high_.size() + static_cast<std::size_t>(std::bit_width(top));
+}
+
+/// The shortest form; of two that are equally short, the one that `Form` has first.
+MemberSet::Encoding MemberSet::encoding() const {
   const std::size_t count = byte_count();
-  writer.u8(static_cast<std::uint8_t>(count));
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t word = i < 8 ? low_ : high_[i / 8 - 1];
-    writer.u8(static_cast<std::uint8_t>(word >> (8 * (i % 8))));
+  Encoding best{Form::bitstring, 0, 1 + count};
+  if (count < kOtherFormBytesMin) return best;
+  const std::size_t members = this->count();
+  constexpr std::size_t kBelowSize = 3;
+  if (kBelowSize < best.size && members == width()) return {Form::below, 0, kBelowSize};
+  const std::size_t skipped = front() / 8u;
+  const std::size_t shifted_size = 3 + count - skipped;
+  if (shifted_size < best.size) return {Form::shifted, skipped, shifted_size};
+  return best;
+}
+
+void MemberSet::write_bytes(spindle::protocol::Writer& writer, std::size_t from) const {
+  const std::size_t count = byte_count();
+  writer.u8(static_cast<std::uint8_t>(count - from));
+  for (std::size_t i = from; i < count; ++i) writer.u8(byte_at(i));
+}
+
+void MemberSet::write(spindle::protocol::Writer& writer) const {
+  const Encoding how = encoding();
+  if (how.form != Form::bitstring) writer.u8(static_cast<std::uint8_t>(how.form));
+  if (how.form == Form::below) {
+    writer.u16(static_cast<std::uint16_t>(width()));
+    return;
   }
+  if (how.form == Form::shifted) writer.u8(static_cast<std::uint8_t>(how.skipped));
+  write_bytes(writer, how.skipped);
 }
 
 MemberSet MemberSet::read(spindle::protocol::Reader& reader) {
+  const std::uint8_t first = reader.u8();
   MemberSet set;
-  const std::size_t count = reader.u8();
+  Form form = Form::bitstring;
+  if (first == static_cast<std::uint8_t>(Form::below)) {
+    form = Form::below;
+    set = read_below(reader);
+  } else if (first == static_cast<std::uint8_t>(Form::shifted)) {
+    form = Form::shifted;
+    const std::size_t from = reader.u8();
+    set = read_bitstring(reader, from, reader.u8());
+  } else {
+    set = read_bitstring(reader, 0, first);
+    if (first < kOtherFormBytesMin) return set;
+  }
+  if (!reader.ok() || set.encoding().form != form) reader.fail();  // one set, one encoding
+  return set;
+}
+
+MemberSet MemberSet::read_below(spindle::protocol::Reader& reader) {
+  const std::size_t width = reader.u16();
+  if (width > kMembersMax) reader.fail();
+  return reader.ok() ? first(width) : MemberSet();
+}
+
+MemberSet MemberSet::read_bitstring(spindle::protocol::Reader& reader, std::size_t from, std::size_t count) {
+  MemberSet set;
   const spindle::protocol::ByteView bytes = reader.bytes(count);
-  if (!bytes.empty() && bytes.back() == 0) reader.fail();  // one set, one encoding
+  if (from + count > kMembersMax / 8 || (!bytes.empty() && bytes.back() == 0) || (from > 0 && bytes.empty()) ||
+      (from > 0 && bytes.front() == 0)) {
+    reader.fail();
+  }
   if (!reader.ok()) return set;
-  if (count > 8) set.high_.resize((count + 7) / 8 - 1);
+  if (from + count > 8) set.high_.resize((from + count + 7) / 8 - 1);
   for (std::size_t i = 0; i < count; ++i) {
-    std::uint64_t& word = i < 8 ? set.low_ : set.high_[i / 8 - 1];
-    word |= static_cast<std::uint64_t>(bytes[i]) << (8 * (i % 8));
+    const std::size_t at = from + i;
+    std::uint64_t& word = at < 8 ? set.low_ : set.high_[at / 8 - 1];
+    word |= static_cast<std::uint64_t>(bytes[i]) << (8 * (at % 8));
   }
   return set;
 }

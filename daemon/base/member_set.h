@@ -14,11 +14,13 @@ namespace spindled {
 /// An index into the sorted members of a view.
 using MemberIndex = std::uint16_t;
 
-/// The encoding spends one byte on the length of the bitstring.
-inline constexpr std::size_t kMembersMax = 255 * 8;
+/// The encoding spends one byte on the length of the bitstring, and keeps a few values for other forms.
+inline constexpr std::size_t kMembersMax = 250 * 8;
 
 /// Up to 64 members fit in place; larger sets allocate. The encoding is a byte count and then that many bytes, least
-/// significant member first, without trailing zero bytes.
+/// significant member first, without trailing zero bytes. Two other forms are used where they are shorter: for all
+/// members below some index, and for a bitstring without its leading zero bytes. So neither everybody nor a single
+/// member costs more in a larger view.
 class MemberSet {
  public:
   MemberSet() = default;
@@ -30,8 +32,15 @@ class MemberSet {
   }
   /// All members below `count`.
   static MemberSet first(std::size_t count) {
+    constexpr auto kAll = ~std::uint64_t{0};
     MemberSet set;
-    for (std::size_t i = 0; i < count; ++i) set.insert(static_cast<MemberIndex>(i));
+    if (count < 64) {
+      set.low_ = (std::uint64_t{1} << count) - 1;
+      return set;
+    }
+    set.low_ = kAll;
+    set.high_.assign(count / 64 - 1, kAll);
+    if (count % 64 != 0) set.high_.push_back((std::uint64_t{1} << (count % 64)) - 1);
     return set;
   }
 
@@ -106,12 +115,35 @@ class MemberSet {
   /// The smallest member; the set is not empty.
   MemberIndex front() const;
 
-  std::size_t encoded_size() const { return 1 + byte_count(); }
+  std::size_t encoded_size() const {
+    const std::size_t count = byte_count();
+    return count < kOtherFormBytesMin ? 1 + count : encoding().size;
+  }
   void write(spindle::protocol::Writer& writer) const;
   /// A malformed set makes the reader fail.
   static MemberSet read(spindle::protocol::Reader& reader);
 
  private:
+  /// A bitstring shorter than this has no shorter form.
+  static constexpr std::size_t kOtherFormBytesMin = 3;
+  enum class Form : std::uint8_t { bitstring, below = 251, shifted = 252 };
+  struct Encoding {
+    Form form{};
+    std::size_t skipped = 0;  // leading bytes that are zero, where they are left out
+    std::size_t size = 0;     // of the whole
+  };
+
+  Encoding encoding() const;
+  std::uint8_t byte_at(std::size_t index) const {
+    const std::uint64_t word = index < 8 ? low_ : high_[index / 8 - 1];
+    return static_cast<std::uint8_t>(word >> (8 * (index % 8)));
+  }
+  /// One more than the largest member.
+  std::size_t width() const;
+  void write_bytes(spindle::protocol::Writer& writer, std::size_t from) const;
+  static MemberSet read_below(spindle::protocol::Reader& reader);
+  static MemberSet read_bitstring(spindle::protocol::Reader& reader, std::size_t from, std::size_t count);
+
   static constexpr std::uint64_t bit(MemberIndex member) { return std::uint64_t{1} << (member % 64); }
   template <typename Visit>
   static void for_each_in(std::uint64_t word, std::size_t base, Visit& visit) {

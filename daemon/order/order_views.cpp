@@ -9,6 +9,7 @@ FrozenState Order::freeze(Time) {
   FrozenState state;
   state.safe_line = safe_line_;
   state.processed = order_.processed();
+  state.stable = own_.stable_line();
   state.high.reserve(incoming_.size());
   for (const IncomingStream& stream : incoming_) state.high.push_back(stream.high());
   state.high[view_.self] = own_.last_number();

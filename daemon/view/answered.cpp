@@ -56,16 +56,24 @@ Result<const Transition*> Answered::check(const Commit& commit, const View& old_
 Result<const Transition*> Answered::own_transition(const Commit& commit, const View& old_view, MemberIndex self) const {
   const auto is_own = [&](const Transition& transition) { return transition.old_view == old_view.id; };
   const auto own = std::find_if(commit.transitions.begin(), commit.transitions.end(), is_own);
+  std::vector<bool> moves_along(old_view.size(), false);
   for (const Transition::Member& member : own->members) {
-    if (!index_in(old_view.members, commit.members[member.index])) {
+    const std::optional<MemberIndex> old_index = index_in(old_view.members, commit.members[member.index]);
+    if (!old_index) {
       return fail(Errc::bad_argument, "its transitional set has a daemon that was not in the old view");
     }
     if (member.high.size() != old_view.size()) {
       return fail(Errc::bad_argument, "a high vector does not have the old view's size");
     }
-    if (member.index == self && member.high != state_.high) {
-      return fail(Errc::bad_argument, "this daemon's high vector is not what it has said");
-    }
+    moves_along[*old_index] = true;
+  }
+  const auto is_self = [&](const Transition::Member& member) { return member.index == self; };
+  const Transition::Member& said = *std::find_if(own->members.begin(), own->members.end(), is_self);
+  for (std::size_t i = 0; i < old_view.size(); ++i) {
+    // Above what it has said only as far as an origin that moves along vouches for.
+    const bool agrees =
+        moves_along[i] && i != old_view.self ? said.high[i] >= state_.high[i] : said.high[i] == state_.high[i];
+    if (!agrees) return fail(Errc::bad_argument, "this daemon's high vector is not what it has said");
   }
   if (own->safe_line < state_.safe_line) return fail(Errc::bad_argument, "its safe line is below this daemon's");
   if (own->processed < state_.processed) return fail(Errc::bad_argument, "its order ends before this daemon's");

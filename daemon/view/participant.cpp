@@ -67,7 +67,8 @@ bool Participant::propose_received(Time now, std::optional<LinkId> from, const P
   parent_ = from;
   log_.debug("answers {}, frozen in {}", to_string(answered_), to_string(installed_.id));
   transport_.flood(propose, from);
-  answer(MemberState{answered_, self_, installed_.id, state.high, state.safe_line, state.processed});
+  answer(MemberState{answered_, self_, installed_.id, state.high, state.safe_line, state.processed, installed_.self,
+                     state.stable});
   enter(Answered(propose, std::move(state)));
   return true;
 }

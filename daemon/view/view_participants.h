@@ -15,6 +15,7 @@ struct FrozenState {
   std::vector<std::uint64_t> high;  // per member of the old view
   std::uint64_t safe_line = 0;
   std::uint64_t processed = 0;  // position up to which this daemon has been through the order
+  std::uint64_t stable = 0;     // of this daemon's own stream: every destination has it up to here
 };
 
 /// A message that this daemon must push to others of its transitional set.

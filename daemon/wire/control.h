@@ -82,6 +82,8 @@ struct MemberState {
   std::vector<std::uint64_t> high;  // per member of the old view: highest stream number received
   std::uint64_t safe_line = 0;      // order position up to which everybody of the old view is known to have all
   std::uint64_t processed = 0;      // order position up to which the member has delivered, or passed over, all
+  MemberIndex old_index = 0;        // the member's, in the old view
+  std::uint64_t stable = 0;         // of the member's own stream: every destination has it up to here
 };
 
 /// Member to coordinator: I have answered a higher proposal.
@@ -95,6 +97,8 @@ struct Refuse {
 struct Transition {
   struct Member {
     MemberIndex index = 0;  // in the new view
+    /// As the member has said, and at least the stable line of each origin that is in the set: what differs below it
+    /// matters to nobody.
     std::vector<std::uint64_t> high;
   };
   ViewId old_view;

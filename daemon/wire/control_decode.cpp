@@ -196,6 +196,10 @@ class Decoder {
     to.high = take_numbers(from.high(), "the high vector's size is not that of a view");
     to.safe_line = from.safe_line();
     to.processed = from.processed();
+    if (!require(from.old_index() < to.high.size(), "the member is out of its old view's range")) return to;
+    to.old_index = static_cast<MemberIndex>(from.old_index());
+    to.stable = from.stable();
+    require(to.stable <= to.high[to.old_index], "more of the member's stream is stable than it has sent");
     return to;
   }
 

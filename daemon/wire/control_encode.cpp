@@ -86,6 +86,8 @@ void put_message(pb::Envelope& envelope, const MemberState& from) {
   put_numbers(to->mutable_high(), from.high);
   to->set_safe_line(from.safe_line);
   to->set_processed(from.processed);
+  to->set_old_index(from.old_index);
+  to->set_stable(from.stable);
 }
 
 void put_message(pb::Envelope& envelope, const Refuse& from) {

@@ -38,16 +38,16 @@ ViewId take_view_id(Reader& reader) {
 
 MemberIndex take_member(Reader& reader) { return static_cast<MemberIndex>(reader.varint_up_to(kMembersMax - 1)); }
 
-/// The bytes of an encoded set, checked but not decoded: relays and most readers of a body never need it.
+/// The bytes of an encoded set, not empty and checked: most readers of a body never need it decoded.
 ByteView take_encoded_set(Reader& reader) {
-  const ByteView length = reader.bytes(1);
-  if (!reader.ok()) return {};
-  const ByteView members = reader.bytes(length[0]);
-  if (members.empty() || members.back() == 0) {
+  const std::size_t before = reader.remaining();
+  Reader ahead = reader;
+  const MemberSet set = MemberSet::read(ahead);
+  if (!ahead.ok() || set.empty()) {
     reader.fail();
     return {};
   }
-  return {length.data(), 1 + members.size()};
+  return reader.bytes(before - ahead.remaining());
 }
 
 std::size_t write_pair(std::uint8_t* out, MemberIndex from, std::uint64_t line) {

@@ -87,6 +87,9 @@ void add_link_frame_seeds(Seeds& seeds) {
   head.service = Service::fifo;
   add("data_last_fragment_after", link_frame(LinkFrame::data, body_of(head, wide, "the end")));
   add("data_unreliable", link_frame(LinkFrame::data, body_of({2, 0, Service::unreliable}, three, "")));
+  add("data_to_everybody",
+      link_frame(LinkFrame::data, body_of({2, 300, Service::agreed}, MemberSet::first(100), "all")));
+  add("data_to_one", link_frame(LinkFrame::data, body_of({2, 301, Service::agreed}, MemberSet::of(200), "one")));
   add("report_congested", link_frame(LinkFrame::report, short_frame(write_report, {2, 1u << 20, true})));
   add("stable", link_frame(LinkFrame::stable, short_frame(write_stable, {1, 77})));
   add("ready_largest", link_frame(LinkFrame::ready, short_frame(write_ready, {0, ~std::uint64_t{0}})));
@@ -106,7 +109,7 @@ void add_control_seeds(Seeds& seeds) {
   add("link_state_alone", LinkState{kGamma, 1, {}});
   add("link_state_summary", LinkStateSummary{{{kAlpha, 3}, {kBeta, 12}}});
   add("propose", Propose{kProposal, {kAlpha, kBeta, kGamma}});
-  add("member_state", MemberState{kProposal, kBeta, kOldView, {7, 8}, 3});
+  add("member_state", MemberState{kProposal, kBeta, kOldView, {7, 8}, 3, 4, 1, 6});
   add("refuse", Refuse{kProposal, kGamma, 6});
   add("commit", sample_commit());
   add("done", Done{kProposal, kAlpha, {{1, 2}, {2, 1}}});

@@ -38,25 +38,31 @@ struct ViewChangeCost {
   /// From the cause to the first daemon that notices: one that takes a link for lost, or, for a gain alone, whose
   /// hold-down has ended, so that it proposes.
   Duration noticed{};
-  Duration installed{};  // from there to the last daemon that has installed the view
-  Duration settled{};    // from there until messages flow at all of them and all clients have the group's view
+  Duration installed{};   // from there to the last daemon that has installed the view
+  Duration settled{};     // from there until messages flow at all of them and all clients have the group's view
   std::size_t views = 0;  // the most views that a daemon installed
 
   std::array<std::uint64_t, std::size(kByteKinds)> bytes{};  // from the cause to half a second after the end
 
   std::uint64_t bytes_of(Counter kind) const;
-  /// What is sent for the view change, whether or not there is traffic: all but messages and their stability.
-  std::uint64_t agreement_bytes() const;
+  /// Messages, what brings them where they lack, and who has received what: with traffic most of it is the traffic's.
+  std::uint64_t message_bytes() const;
+  /// What the daemons say to agree, and which links there are.
+  std::uint64_t agreement_bytes() const { return all_bytes() - message_bytes(); }
   std::uint64_t all_bytes() const;
-  double round_trips() const { return static_cast<double>(installed.count()) / static_cast<double>(round_trip.count()); }
+  double round_trips() const {
+    return static_cast<double>(installed.count()) / static_cast<double>(round_trip.count());
+  }
 };
 
-/// Daemons on a random graph, whose links take kDelay each way, each with a client. All clients are in one group, and
-/// every four in another. The daemon that coordinates stands at no cut of the graph.
+/// Daemons on a random graph, whose links take kDelay each way, each with a client of one group. Before each change all
+/// have sent to some others, so that no two daemons have received the same. With traffic the clients go on sending to
+/// the group. The daemon that coordinates stands at no cut of the graph.
 class ViewChanges {
  public:
   static constexpr Duration kDelay = 10ms;
-  static constexpr Duration kSendInterval = 1ms;  // between two messages, of all clients together, where there is traffic
+  static constexpr Duration kSendInterval =
+      1ms;  // between two messages, of all clients together, where there is traffic
 
   ViewChanges(std::uint64_t seed, std::size_t size, bool traffic);
 
@@ -75,7 +81,7 @@ class ViewChanges {
   void add_hosts();
   void add_client(std::size_t host);
   void send_forever();
-  void warm_up();
+  void scatter();
 
   void bring_about(Cause cause);
   void lone_link(bool cut);
@@ -100,7 +106,7 @@ class ViewChanges {
   Simulator simulator_;
   Random random_;
   Edges edges_;
-  std::vector<std::size_t> removable_;  // vertices whose loss leaves the rest connected, the coordinator's aside
+  std::vector<std::size_t> removable_;         // vertices whose loss leaves the rest connected, the coordinator's aside
   std::pair<std::size_t, std::size_t> spare_;  // an edge whose loss does
   std::vector<HostIndex> half_;
   std::vector<SimClient*> client_of_;  // by host

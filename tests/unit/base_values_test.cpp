@@ -78,7 +78,9 @@ TEST(MemberSet, AgreesWithStdSet) {
     ASSERT_EQ(a.contains(member), model_a.contains(member));
 
     const std::vector<std::uint8_t> bytes = encode(a);
-    ASSERT_EQ(bytes.size(), model_a.empty() ? 1u : 2u + *model_a.rbegin() / 8u);
+    const std::size_t skipped = model_a.empty() ? 0 : *model_a.begin() / 8u;
+    const std::size_t bitstring = model_a.empty() ? 1u : 2u + *model_a.rbegin() / 8u;
+    ASSERT_LE(bytes.size(), std::min(bitstring, bitstring - skipped + 2));
     Reader reader(bytes);
     ASSERT_EQ(MemberSet::read(reader), a);
     ASSERT_TRUE(reader.done());
@@ -90,7 +92,11 @@ TEST(MemberSet, FirstAndOf) {
   EXPECT_EQ(MemberSet::first(100).count(), 100u);
   EXPECT_TRUE(MemberSet::first(100).contains(99));
   EXPECT_EQ(MemberSet::of(kMembersMax - 1).front(), kMembersMax - 1);
-  EXPECT_EQ(encode(MemberSet::of(kMembersMax - 1)).size(), 256u);
+  for (const std::size_t count : {0u, 1u, 63u, 64u, 65u, 128u, 1999u}) {
+    MemberSet one_by_one;
+    for (std::size_t i = 0; i < count; ++i) one_by_one.insert(static_cast<MemberIndex>(i));
+    EXPECT_EQ(MemberSet::first(count), one_by_one) << count;
+  }
 }
 
 TEST(MemberSet, OneSetHasOneEncoding) {
@@ -107,6 +113,46 @@ TEST(MemberSet, OneSetHasOneEncoding) {
     ASSERT_EQ(encode(set), bytes);
   }
   EXPECT_GT(accepted, 1000);
+}
+
+TEST(MemberSet, EverybodyAndASingleMemberAreShortInAnyView) {
+  using Bytes = std::vector<std::uint8_t>;
+  EXPECT_EQ(encode(MemberSet::first(16)), (Bytes{2, 0xff, 0xff}));
+  EXPECT_EQ(encode(MemberSet::first(17)), (Bytes{251, 17, 0}));
+  EXPECT_EQ(encode(MemberSet::first(kMembersMax)), (Bytes{251, kMembersMax & 0xff, kMembersMax >> 8}));
+  EXPECT_EQ(encode(MemberSet::of(23)), (Bytes{3, 0, 0, 0x80}));
+  EXPECT_EQ(encode(MemberSet::of(24)), (Bytes{252, 3, 1, 1}));
+  EXPECT_EQ(encode(MemberSet::of(kMembersMax - 1)), (Bytes{252, 249, 1, 0x80}));
+  for (const MemberSet& set : {MemberSet::first(17), MemberSet::first(2000), MemberSet::of(24), MemberSet::of(1999),
+                               MemberSet::first(2000) - MemberSet::first(700)}) {
+    const Bytes bytes = encode(set);
+    Reader reader(bytes);
+    EXPECT_EQ(MemberSet::read(reader), set);
+    EXPECT_TRUE(reader.ok());
+    EXPECT_EQ(reader.remaining(), 0u);
+  }
+}
+
+TEST(MemberSet, RefusesOtherFormsWhereTheyAreNotTheShortest) {
+  for (const std::vector<std::uint8_t>& bytes : {std::vector<std::uint8_t>{251, 16, 0},
+                                                 {251, 0, 0},
+                                                 {251, 0xd1, 7},
+                                                 {251, 17},
+                                                 {3, 0xff, 0xff, 1},
+                                                 {252, 2, 1, 0x80},
+                                                 {252, 3, 0},
+                                                 {252, 3, 2, 0, 1},
+                                                 {252, 3, 1, 0},
+                                                 {252, 250, 1, 1},
+                                                 {252, 0, 3, 1, 2, 3},
+                                                 {4, 0, 0, 0, 1},
+                                                 {252, 3},
+                                                 {252},
+                                                 {250}}) {
+    Reader reader(bytes);
+    MemberSet::read(reader);
+    EXPECT_FALSE(reader.ok()) << testing::PrintToString(bytes);
+  }
 }
 
 TEST(MemberSet, RefusesTrailingZerosAndShortInput) {

@@ -113,6 +113,21 @@ TEST(ViewPhases, TransitionsAreGroupedByOldView) {
   EXPECT_EQ(commit.transitions[1].safe_line, 12u);
 }
 
+TEST(ViewPhases, WhatAnOriginCallsStableCountsAsReceived) {
+  const std::vector<DaemonId> members{{"a", 1}, {"b", 1}, {"c", 1}};
+  Gathering gathering(members);
+  // Of the old view of four daemons the third is gone: nobody vouches for its stream.
+  ASSERT_TRUE(gathering.accept(members, {{9, "a"}, members[0], {3, "a"}, {9, 2, 5, 0}, 0, 0, 0, 8}));
+  ASSERT_TRUE(gathering.accept(members, {{9, "a"}, members[1], {3, "a"}, {6, 4, 3, 7}, 0, 0, 1, 3}));
+  ASSERT_TRUE(gathering.accept(members, {{9, "a"}, members[2], {3, "a"}, {9, 0, 4, 7}, 0, 0, 3, 7}));
+  const Commit commit = gathering.make_commit({9, "a"}, {members, {{0, 1, 1, 0}, {1, 2, 1, 0}}}, &first);
+  ASSERT_EQ(commit.transitions.size(), 1u);
+  const std::vector<Transition::Member>& raised = commit.transitions[0].members;
+  EXPECT_EQ(raised[0].high, (std::vector<std::uint64_t>{9, 3, 5, 7}));
+  EXPECT_EQ(raised[1].high, (std::vector<std::uint64_t>{8, 4, 3, 7}));
+  EXPECT_EQ(raised[2].high, (std::vector<std::uint64_t>{9, 3, 4, 7}));
+}
+
 TEST(ViewPhases, AMemberInstallsOnlyWithItsPushes) {
   Recovering recovering({{5, "a"}, {{"a", 1}, {"b", 1}}, {}, 0, 1}, {});
   recovering.count_push();
@@ -147,6 +162,26 @@ TEST_F(CommitCheck, AcceptsWhatIsSound) {
   const auto result = answered.check(commit, old_view);
   ASSERT_TRUE(result) << result.error().text;
   EXPECT_EQ((*result)->old_view, old_view.id);
+}
+TEST_F(CommitCheck, AcceptsWhatAnOriginThatMovesAlongVouchesFor) {
+  commit.transitions[1].members[0].high = {4, 7};
+  EXPECT_TRUE(answered.check(commit, old_view));
+}
+TEST_F(CommitCheck, LessThanThisDaemonHas) {
+  commit.transitions[1].members[0].high = {4, 5};
+  expect_refused("this daemon's high vector is not what it has said");
+}
+TEST_F(CommitCheck, MoreThanThisDaemonHasSent) {
+  commit.transitions[1].members[0].high = {5, 6};
+  expect_refused("this daemon's high vector is not what it has said");
+}
+TEST_F(CommitCheck, MoreThanThisDaemonHasOfAnOriginThatStaysBehind) {
+  const View three{{3, "b"}, {{"b", 1}, {"c", 1}, {"d", 1}}, {{0, 1, 1, 0}, {1, 2, 1, 0}}, 0, 0};
+  const Answered of_three{Propose{{9, "a"}, members}, FrozenState{{4, 6, 2}, 2}};
+  commit.transitions[1].members = {{1, {4, 6, 2}}, {2, {4, 6, 2}}};
+  EXPECT_TRUE(of_three.check(commit, three));
+  commit.transitions[1].members[0].high = {4, 6, 3};
+  EXPECT_FALSE(of_three.check(commit, three));
 }
 TEST_F(CommitCheck, OtherProposal) {
   commit.proposal.number = 8;

@@ -124,9 +124,14 @@ ControlMessage random_message(Random& random) {
     }
     case 3:
       return Propose{proposed_by(random, members), members};
-    case 4:
-      return MemberState{random_view(random), random_daemon(random), random_view(random),
-                         random_vector(random, random.between(1, 30)), random_number(random)};
+    case 4: {
+      MemberState state{random_view(random), random_daemon(random), random_view(random),
+                        random_vector(random, random.between(1, 30)), random_number(random)};
+      state.processed = random_number(random);
+      state.old_index = static_cast<MemberIndex>(random.below(state.high.size()));
+      state.stable = std::min(random_number(random), state.high[state.old_index]);
+      return state;
+    }
     case 5:
       return Refuse{random_view(random), random_daemon(random), random_number(random)};
     case 6:
@@ -286,6 +291,8 @@ TEST(WireControl, ErrorsNameWhatIsWrong) {
   EXPECT_THAT(error_of(Propose{{1, "a"}, {{"a", 1}, {"a", 2}}}), HasSubstr("members are not sorted"));
   EXPECT_THAT(error_of(Propose{{1, ""}, {{"a", 1}}}), HasSubstr("a coordinator's name is not valid"));
   EXPECT_THAT(error_of(MemberState{{1, "a"}, {"a", 1}, {1, "a"}, {}, 0}), HasSubstr("high vector"));
+  EXPECT_THAT(error_of(MemberState{{1, "a"}, {"a", 1}, {1, "a"}, {3, 4}, 0, 0, 2, 0}), HasSubstr("old view's range"));
+  EXPECT_THAT(error_of(MemberState{{1, "a"}, {"a", 1}, {1, "a"}, {3, 4}, 0, 0, 0, 4}), HasSubstr("is stable"));
   EXPECT_THAT(error_of(MemberState{{1, "a"}, {"a", 1}, {1, "a"}, std::vector<std::uint64_t>(kMembersMax + 1), 0}),
               HasSubstr("high vector"));
   EXPECT_THAT(error_of(Done{{1, "a"}, {"a", 1}, {{3, 1}, {3, 1}}}), HasSubstr("a member is counted twice"));
