@@ -1,6 +1,6 @@
 // view_changes: what a view change costs, measured in the simulator. Time is virtual, so that it depends on the seed
-// alone, not on the machine. Processor seconds are those of all daemons and the network, for a change and what
-// restores.
+// alone, not on the machine. Processor seconds are those of all daemons and the network, for a change and what restores
+// the network after it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
