@@ -136,6 +136,18 @@ bool Node::is_settled() const { return !layers_->view.is_frozen() && layers_->gr
 
 const Counters& Node::counters() const { return layers_->context.counters; }
 
+NodeMemory Node::memory() const {
+  const Order& order = layers_->order;
+  NodeMemory memory;
+  memory.own_stream = order.unstable_bytes();
+  memory.foreign_stream = order.foreign_bytes_max();
+  memory.retained = order.retained_bytes();
+  memory.unordered = order.unordered_bytes();
+  layers_->sessions.for_each(
+      [&](const Session& session) { memory.session_queue = std::max(memory.session_queue, session.queue().bytes()); });
+  return memory;
+}
+
 std::string Node::dump() const {
   const Layers& node = *layers_;
   std::string text =

@@ -14,6 +14,15 @@
 
 namespace spindled {
 
+/// What a node keeps of messages at the moment, in bytes, for who holds it to its limits.
+struct NodeMemory {
+  std::size_t own_stream = 0;      // its own messages, until they are stable
+  std::size_t foreign_stream = 0;  // those of another daemon until they are stable: the most of any
+  std::size_t retained = 0;        // of all streams
+  std::size_t unordered = 0;       // of ordered messages that wait for their place, stable or not
+  std::size_t session_queue = 0;   // what waits for a client: the most of any
+};
+
 /// Owns no socket, thread, clock or source of randomness: the same calls give the same effects. All calls come from one
 /// thread, none from within a Driver call. `now` never goes back.
 ///
@@ -55,6 +64,7 @@ class Node {
   /// Whether no view change is going on and the group table is complete: messages may be sent.
   bool is_settled() const;
   const Counters& counters() const;
+  NodeMemory memory() const;
   /// The state of every layer as text, for people.
   std::string dump() const;
 

@@ -18,6 +18,20 @@ std::size_t Order::retained_bytes() const {
   return bytes;
 }
 
+std::size_t Order::foreign_bytes_max() const {
+  std::size_t most = 0;
+  for (const IncomingStream& stream : incoming_) most = std::max(most, stream.retained_bytes());
+  return most;
+}
+
+std::size_t Order::unordered_bytes() const {
+  std::size_t bytes = 0;
+  for (const IncomingStream& stream : incoming_) {
+    for (std::size_t i = 0; i < stream.ordered().size(); ++i) bytes += stream.ordered()[i].delivery.content_size();
+  }
+  return bytes;
+}
+
 // --- On the way out ---
 
 void Order::originate(Time now, const OutgoingMessage& message) {

@@ -38,6 +38,10 @@ class Order final : public ViewedStreams, public StreamFrames {
   std::size_t unstable_bytes() const { return own_.retained_bytes(); }
   /// Bytes kept of all streams until they are stable.
   std::size_t retained_bytes() const;
+  /// The same of one other daemon's stream, the one of which the most is kept.
+  std::size_t foreign_bytes_max() const;
+  /// Contents of ordered messages that wait for their place.
+  std::size_t unordered_bytes() const;
   /// Members that asked to be sent nothing that their clients would have to queue.
   const MemberSet& congested() const { return congested_; }
 

@@ -43,6 +43,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   void resume();
 
   bool is_running() const { return node_ != nullptr; }
+  bool is_stopping() const { return stopping_; }
   bool is_paused() const { return paused_; }
   /// Only while running.
   const Node& node() const { return *node_; }

@@ -1,0 +1,72 @@
+#include "tests/hunt/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tests/sim/simulator.h"
+
+namespace spindled::hunt {
+
+std::string_view to_string(StepKind kind) {
+  constexpr std::string_view kNames[] = {
+#define SPINDLE_HUNT_STEP(kind, name) name,
+      SPINDLE_HUNT_STEPS(SPINDLE_HUNT_STEP)
+#undef SPINDLE_HUNT_STEP
+  };
+  static_assert(std::size(kNames) == kStepKinds);
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+bool is_fault(StepKind kind) {
+  switch (kind) {
+    case StepKind::stop:
+    case StepKind::crash:
+    case StepKind::power_loss:
+    case StepKind::pause:
+    case StepKind::cut:
+    case StepKind::reset:
+    case StepKind::stall:
+    case StepKind::path:
+    case StepKind::partition:
+    case StepKind::heal_with_resets:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string name_of(HostIndex host) { return fmt::format("d{:03}", host); }
+
+NodeConfig config_of(const Plan& plan, HostIndex host) {
+  NodeConfig config;
+  config.name = name_of(host);
+  config.first_number = plan.first_number;
+  config.order.retention_bytes_max = plan.retention_bytes;
+  config.session.send_window_bytes = plan.window_bytes;
+  config.session.queue_soft_bytes = plan.queue_soft_bytes;
+  config.session.queue_hard_bytes = plan.queue_hard_bytes;
+  config.session.stall_timeout = plan.stall_timeout;
+  config.link.hello_interval = plan.hello_interval;
+  config.link.liveness_timeout = plan.liveness_timeout;
+  config.view.gain_hold_down = plan.hold_down;
+  for (const PlannedLink& link : plan.links) {
+    const bool dials = (link.a == host && link.dialler != PlannedLink::Dialler::second) ||
+                       (link.b == host && link.dialler != PlannedLink::Dialler::first);
+    const HostIndex other = link.a == host ? link.b : link.a;
+    if (dials) config.link.neighbours.push_back({.address = sim::Simulator::address_of(name_of(other))});
+  }
+  return config;
+}
+
+bool is_connected(const Plan& plan) {
+  std::vector<HostIndex> component(plan.daemons);
+  for (HostIndex i = 0; i < plan.daemons; ++i) component[i] = i;
+  for (const PlannedLink& link : plan.links) {
+    const HostIndex from = component[link.b], to = component[link.a];
+    std::replace(component.begin(), component.end(), from, to);
+  }
+  return std::all_of(component.begin(), component.end(), [&](HostIndex each) { return each == component.front(); });
+}
+
+}  // namespace spindled::hunt

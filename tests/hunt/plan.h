@@ -1,0 +1,124 @@
+// A run of the hunt as data: a cluster, its clients, what they do, and what breaks when.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/node_config.h"
+#include "daemon/wire/link_frames.h"
+#include "tests/sim/network.h"
+
+namespace spindled::hunt {
+
+using sim::HostIndex;
+
+// X(kind, its name in plans)
+#define SPINDLE_HUNT_STEPS(X) \
+  X(connect, "connect")       \
+  X(join, "join")             \
+  X(leave, "leave")           \
+  X(send, "send")             \
+  X(bye, "bye")               \
+  X(kill, "kill")             \
+  X(read_rate, "read")        \
+  X(start, "start")           \
+  X(stop, "stop")             \
+  X(crash, "crash")           \
+  X(power_loss, "power-loss") \
+  X(pause, "pause")           \
+  X(resume, "resume")         \
+  X(cut, "cut")               \
+  X(repair, "repair")         \
+  X(reset, "reset")           \
+  X(stall, "stall")           \
+  X(unstall, "unstall")       \
+  X(path, "path")             \
+  X(partition, "partition")   \
+  X(heal, "heal")             \
+  X(heal_with_resets, "heal-with-resets")
+
+/// In the order of SPINDLE_HUNT_STEPS: clients' steps first, faults from `stop` on, but for what repairs them.
+enum class StepKind : std::uint8_t {
+#define SPINDLE_HUNT_STEP(kind, name) kind,
+  SPINDLE_HUNT_STEPS(SPINDLE_HUNT_STEP)
+#undef SPINDLE_HUNT_STEP
+      count_
+};
+
+inline constexpr std::size_t kStepKinds = static_cast<std::size_t>(StepKind::count_);
+
+std::string_view to_string(StepKind kind);
+/// Whether steps of this kind break something; those that repair it are none.
+bool is_fault(StepKind kind);
+/// Whether steps of this kind are something that a client does.
+constexpr bool is_of_client(StepKind kind) { return kind <= StepKind::read_rate; }
+
+/// One thing that happens; which members mean something depends on the kind. A step whose subject is not there (a
+/// daemon that is down, a client that has gone) does nothing, so that any part of a plan is a plan.
+struct Step {
+  Duration at{};  // since the beginning; whole microseconds, as all durations of a plan
+  StepKind kind{};
+  HostIndex host = 0;                  // the daemon; of a path, where it begins
+  HostIndex peer = 0;                  // where a path ends
+  std::uint32_t client = 0;            // "m" and this number are its name; it connects once
+  std::vector<std::string> groups;     // join, leave: the group; send: the destinations, "#m3" for client m3 alone
+  Service service = Service::agreed;   // send
+  std::uint64_t size = 0;              // send: bytes of payload
+  bool self_discard = false;           // send
+  std::uint64_t bytes_per_second = 0;  // read_rate: kReadAll or a rate, 0 for nothing at all; path: 0 for unlimited
+  Duration delay{};                    // path
+  Duration jitter{};                   // path
+  std::vector<std::vector<HostIndex>> sides;  // partition: daemons that are on none form one more
+
+  bool operator==(const Step&) const = default;
+};
+
+inline constexpr std::uint64_t kReadAll = UINT64_MAX;
+
+struct PlannedLink {
+  enum class Dialler : std::uint8_t { both, first, second };
+
+  HostIndex a = 0;
+  HostIndex b = 0;
+  Dialler dialler = Dialler::both;
+  std::uint64_t bytes_per_second = 0;  // 0: unlimited
+  Duration delay{};
+  Duration jitter{};
+
+  bool operator==(const PlannedLink&) const = default;
+};
+
+struct Plan {
+  std::uint64_t seed = 1;  // for what the simulator draws itself: jitter, how inputs gather, what a daemon draws
+  std::uint32_t daemons = 0;
+  std::vector<PlannedLink> links;  // connect all daemons
+
+  // What all daemons are configured with.
+  std::uint64_t first_number = 0;
+  std::uint64_t retention_bytes = 0;
+  std::uint64_t window_bytes = 0;
+  std::uint64_t queue_soft_bytes = 0;
+  std::uint64_t queue_hard_bytes = 0;
+  Duration stall_timeout{};
+  Duration hello_interval{};
+  Duration liveness_timeout{};
+  Duration hold_down{};
+
+  std::vector<Step> steps;  // ascending in time
+
+  bool operator==(const Plan&) const = default;
+};
+
+/// Everything that the seed decides, decided.
+Plan draw_plan(std::uint64_t seed);
+
+/// The configuration of daemon `host`: d000, d001, ...
+NodeConfig config_of(const Plan& plan, HostIndex host);
+std::string name_of(HostIndex host);
+
+/// Whether the links of the plan connect all its daemons.
+bool is_connected(const Plan& plan);
+
+}  // namespace spindled::hunt

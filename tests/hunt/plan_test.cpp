@@ -1,0 +1,95 @@
+// Plans, as drawn and as text.
+#include <gtest/gtest.h>
+
+#include "tests/hunt/plan_text.h"
+
+namespace spindled::hunt {
+namespace {
+
+TEST(HuntPlan, IsTheSameForTheSameSeedAndAnotherForAnother) {
+  EXPECT_EQ(draw_plan(7), draw_plan(7));
+  EXPECT_NE(draw_plan(7).steps, draw_plan(8).steps);
+}
+
+TEST(HuntPlan, HasEverythingThatCanHappenInSomeSeed) {
+  std::vector<std::size_t> seen(kStepKinds, 0);
+  std::uint32_t most = 0, least = UINT32_MAX;
+  std::size_t calm = 0, near_wrap = 0;
+  constexpr std::uint64_t kSeeds = 300;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const Plan plan = draw_plan(seed);
+    bool fault = false;
+    for (const Step& step : plan.steps) {
+      ++seen[static_cast<std::size_t>(step.kind)];
+      fault = fault || is_fault(step.kind);
+    }
+    ASSERT_TRUE(is_connected(plan)) << seed;
+    most = std::max(most, plan.daemons);
+    least = std::min(least, plan.daemons);
+    calm += fault ? 0 : 1;
+    near_wrap += plan.first_number != 0 ? 1 : 0;
+  }
+  for (std::size_t kind = 0; kind < kStepKinds; ++kind) EXPECT_GT(seen[kind], 0u) << to_string(StepKind(kind));
+  EXPECT_EQ(least, 2u);
+  EXPECT_GT(most, 40u);
+  EXPECT_GT(calm, kSeeds / 50);
+  EXPECT_GT(near_wrap, kSeeds / 3);
+  EXPECT_LT(near_wrap, kSeeds * 2 / 3);
+}
+
+TEST(HuntPlanText, GivesTheSamePlanAgain) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Plan plan = draw_plan(seed);
+    const auto again = parse_plan(to_text(plan));
+    ASSERT_TRUE(again) << again.error();
+    ASSERT_EQ(*again, plan) << "seed " << seed;
+  }
+}
+
+TEST(HuntPlanText, MayHaveCommentsAndBlankLines) {
+  const auto plan = parse_plan("# found by hand\nhunt-plan 1\n\n  daemons 2 \nlink d0 d1 both 0 100 20\n 5 start d1\n");
+  ASSERT_TRUE(plan) << plan.error();
+  EXPECT_EQ(plan->daemons, 2u);
+  ASSERT_EQ(plan->steps.size(), 1u);
+  EXPECT_EQ(plan->steps[0].at, Duration(5us));
+  EXPECT_EQ(plan->steps[0].host, 1u);
+}
+
+struct Mistake {
+  const char* line;
+  const char* says;
+};
+
+class HuntPlanMistake : public testing::TestWithParam<Mistake> {};
+
+TEST_P(HuntPlanMistake, IsNamedWithItsLine) {
+  const std::string head = "hunt-plan 1\ndaemons 3\nlink d0 d1 both 0 1 1\nlink d1 d2 both 0 1 1\n10 start d0\n";
+  const auto plan = parse_plan(head + GetParam().line + "\n");
+  ASSERT_FALSE(plan);
+  EXPECT_NE(plan.error().find(GetParam().says), std::string::npos) << plan.error();
+  EXPECT_EQ(plan.error().substr(0, 7), "line 6:") << plan.error();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, HuntPlanMistake,
+    testing::Values(Mistake{"20 explode d1", "\"explode\" is no step"}, Mistake{"20 crash d3", "is no daemon"},
+                    Mistake{"20 crash", "daemon of the plan is missing"}, Mistake{"20 crash 1", "is no daemon"},
+                    Mistake{"5 crash d1", "comes before"}, Mistake{"20 crash d1 d2", "more than belongs here"},
+                    Mistake{"20 send m1 loud 5 to g", "\"loud\" is no service"},
+                    Mistake{"20 send m1 safe 5 g", "\"to\""}, Mistake{"20 send m1 safe 99999999 to g", "is no size"},
+                    Mistake{"20 send m1 safe 5 to", "destination is missing"},
+                    Mistake{"20 partition d0 | d7", "is no daemon"}, Mistake{"20 read m1 fast", "is no rate"},
+                    Mistake{"20x crash d1", "is no time"}, Mistake{"20 path d0 d1 5 6", "jitter is missing"},
+                    Mistake{"link d0 d0 both 0 1 1", "joins two"}, Mistake{"link d0 d2 none 0 1 1", "is no dialler"},
+                    Mistake{"colour 3", "means nothing"}, Mistake{"daemons 2", "was given above"}));
+
+TEST(HuntPlanText, ThatIsNoPlanIsRefused) {
+  EXPECT_NE(parse_plan("daemons 3\n").error().find("begins with"), std::string::npos);
+  EXPECT_NE(parse_plan("").error().find("empty"), std::string::npos);
+  EXPECT_NE(parse_plan("hunt-plan 1\n").error().find("how many daemons"), std::string::npos);
+  EXPECT_NE(parse_plan("hunt-plan 1\ndaemons 2\n").error().find("do not connect"), std::string::npos);
+  EXPECT_NE(parse_plan("hunt-plan 1\nlink d0 d1 both 0 1 1\n").error().find("comes first"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace spindled::hunt

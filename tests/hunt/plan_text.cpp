@@ -1,0 +1,326 @@
+#include "tests/hunt/plan_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace spindled::hunt {
+
+namespace {
+
+constexpr std::string_view kDiallers[] = {"both", "first", "second"};
+constexpr std::string_view kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
+constexpr std::string_view kTitle = "hunt-plan 1";
+constexpr std::uint32_t kDaemonsMax = 1000;
+constexpr std::uint64_t kSizeMax = 16u << 20;
+
+std::int64_t us(Duration duration) { return duration / 1us; }
+
+// X(name, member of the plan): the plain numbers
+#define SPINDLE_HUNT_NUMBERS(X) \
+  X(seed)                       \
+  X(first_number)               \
+  X(retention_bytes)            \
+  X(window_bytes)               \
+  X(queue_soft_bytes)           \
+  X(queue_hard_bytes)
+// and the durations, in microseconds
+#define SPINDLE_HUNT_DURATIONS(X) \
+  X(stall_timeout)                \
+  X(hello_interval)               \
+  X(liveness_timeout)             \
+  X(hold_down)
+
+std::string sides_to_text(const Step& step) {
+  std::string text;
+  for (const auto& side : step.sides) {
+    if (!text.empty()) text += " |";
+    for (const HostIndex host : side) text += fmt::format(" d{}", host);
+  }
+  return text;
+}
+
+/// The words of one line, taken one after the other; the first mistake is kept.
+class Words {
+ public:
+  explicit Words(std::string_view line) : rest_(line) { skip(); }
+
+  bool at_end() const { return rest_.empty(); }
+  std::string_view next(std::string_view what) {
+    const std::size_t size = std::min(rest_.find(' '), rest_.size());
+    const std::string_view word = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    skip();
+    if (word.empty()) fail(fmt::format("{} is missing", what));
+    return word;
+  }
+  std::uint64_t number(std::string_view what, std::uint64_t most = UINT64_MAX) {
+    return number_in(next(what), what, most);
+  }
+  Duration micros(std::string_view what) {
+    return std::chrono::microseconds(static_cast<std::int64_t>(number(what, 1'000'000'000'000)));
+  }
+  /// "d3", "m12": a letter and a number.
+  std::uint32_t name(char letter, std::string_view what, std::uint64_t most) {
+    const std::string_view word = next(what);
+    if (word.empty()) return 0;
+    if (word[0] != letter) fail(fmt::format("\"{}\" is no {}", word, what));
+    return static_cast<std::uint32_t>(number_in(word.substr(1), what, most));
+  }
+  template <std::size_t count>
+  std::size_t one_of(const std::string_view (&names)[count], std::string_view what) {
+    const std::string_view word = next(what);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (names[i] == word) return i;
+    }
+    fail(fmt::format("\"{}\" is no {}", word, what));
+    return 0;
+  }
+  void fail(std::string text) {
+    if (!error_) error_ = std::move(text);
+  }
+  const std::optional<std::string>& error() const { return error_; }
+
+ private:
+  void skip() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r"), rest_.size())); }
+  std::uint64_t number_in(std::string_view word, std::string_view what, std::uint64_t most) {
+    std::uint64_t value = 0;
+    const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (problem != std::errc() || end != word.data() + word.size() || value > most) {
+      fail(fmt::format("\"{}\" is no {}", word, what));
+      return 0;
+    }
+    return value;
+  }
+
+  std::string_view rest_;
+  std::optional<std::string> error_;
+};
+
+class Parser {
+ public:
+  tl::expected<Plan, std::string> parse(std::string_view text);
+
+ private:
+  void parse_line(Words& words, std::string_view line);
+  void parse_step(Words& words);
+  void parse_client_step(Words& words, Step& step);
+  void parse_send(Words& words, Step& step);
+  void parse_sides(Words& words, Step& step);
+  void parse_link(Words& words);
+  HostIndex host(Words& words) {
+    if (plan_.daemons == 0) words.fail("the number of daemons comes first");
+    return words.name('d', "daemon of the plan", plan_.daemons - std::uint64_t{1});
+  }
+  void parse_hosts(Words& words, Step& step) {
+    step.host = host(words);
+    step.peer = host(words);
+  }
+
+  Plan plan_;
+  bool has_title_ = false;
+};
+
+void Parser::parse_link(Words& words) {
+  PlannedLink link;
+  link.a = host(words);
+  link.b = host(words);
+  if (link.a == link.b) words.fail("a link joins two daemons");
+  link.dialler = static_cast<PlannedLink::Dialler>(words.one_of(kDiallers, "dialler (both, first, second)"));
+  link.bytes_per_second = words.number("rate");
+  link.delay = words.micros("delay");
+  link.jitter = words.micros("jitter");
+  plan_.links.push_back(link);
+}
+
+void Parser::parse_send(Words& words, Step& step) {
+  step.service = static_cast<Service>(words.one_of(kServices, "service"));
+  step.size = words.number("size", kSizeMax);
+  std::string_view word = words.next("destination");
+  if (word == "discard") {
+    step.self_discard = true;
+    word = words.next("destination");
+  }
+  if (word != "to") words.fail("\"to\" and the destinations are missing");
+  do {
+    step.groups.emplace_back(words.next("destination"));
+  } while (!words.at_end());
+}
+
+void Parser::parse_sides(Words& words, Step& step) {
+  std::string_view word;
+  step.sides.emplace_back();
+  while (!words.at_end()) {
+    word = words.next("daemon");
+    if (word == "|") {
+      step.sides.emplace_back();
+      continue;
+    }
+    Words one(word);
+    step.sides.back().push_back(host(one));
+    if (one.error()) words.fail(*one.error());
+  }
+}
+
+void Parser::parse_client_step(Words& words, Step& step) {
+  step.client = words.name('m', "client", 1'000'000);
+  switch (step.kind) {
+    case StepKind::connect:
+      step.host = host(words);
+      return;
+    case StepKind::join:
+    case StepKind::leave:
+      step.groups = {std::string(words.next("group"))};
+      return;
+    case StepKind::send:
+      return parse_send(words, step);
+    case StepKind::read_rate: {
+      const std::string_view word = words.next("rate");
+      Words one(word);
+      step.bytes_per_second = word == "all" ? kReadAll : one.number("rate");
+      if (one.error()) words.fail(*one.error());
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void Parser::parse_step(Words& words) {
+  Step step;
+  step.at = words.micros("time");
+  const std::string_view name = words.next("step");
+  std::size_t kind = 0;
+  while (kind < kStepKinds && to_string(static_cast<StepKind>(kind)) != name) ++kind;
+  if (kind == kStepKinds) return words.fail(fmt::format("\"{}\" is no step", name));
+  step.kind = static_cast<StepKind>(kind);
+  if (is_of_client(step.kind)) {
+    parse_client_step(words, step);
+  } else if (step.kind == StepKind::partition) {
+    parse_sides(words, step);
+  } else if (step.kind == StepKind::path) {
+    parse_hosts(words, step);
+    step.bytes_per_second = words.number("rate");
+    step.delay = words.micros("delay");
+    step.jitter = words.micros("jitter");
+  } else if (step.kind >= StepKind::cut && step.kind <= StepKind::unstall) {
+    parse_hosts(words, step);
+  } else if (step.kind < StepKind::cut) {
+    step.host = host(words);
+  }
+  if (!plan_.steps.empty() && step.at < plan_.steps.back().at) words.fail("the step comes before the one above it");
+  plan_.steps.push_back(std::move(step));
+}
+
+void Parser::parse_line(Words& words, std::string_view line) {
+  if (!has_title_) {
+    has_title_ = line == kTitle;
+    if (!has_title_) words.fail(fmt::format("a plan begins with \"{}\"", kTitle));
+    while (!words.at_end()) words.next("");
+    return;
+  }
+  if (line[0] >= '0' && line[0] <= '9') return parse_step(words);
+  const std::string_view key = words.next("key");
+  if (key == "daemons") {
+    if (plan_.daemons != 0) words.fail("the number of daemons was given above");
+    plan_.daemons = static_cast<std::uint32_t>(words.number("number of daemons", kDaemonsMax));
+    if (plan_.daemons == 0) words.fail("a plan has daemons");
+    return;
+  }
+  if (key == "link") return parse_link(words);
+#define SPINDLE_HUNT_NUMBER(member)   \
+  if (key == #member) {               \
+    plan_.member = words.number(key); \
+    return;                           \
+  }
+  SPINDLE_HUNT_NUMBERS(SPINDLE_HUNT_NUMBER)
+#undef SPINDLE_HUNT_NUMBER
+#define SPINDLE_HUNT_DURATION(member) \
+  if (key == #member "_us") {         \
+    plan_.member = words.micros(key); \
+    return;                           \
+  }
+  SPINDLE_HUNT_DURATIONS(SPINDLE_HUNT_DURATION)
+#undef SPINDLE_HUNT_DURATION
+  words.fail(fmt::format("\"{}\" means nothing here", key));
+}
+
+tl::expected<Plan, std::string> Parser::parse(std::string_view text) {
+  std::size_t number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::size_t size = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, size);
+    text.remove_prefix(std::min(size + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+    if (line.empty() || line[0] == '#') continue;
+    Words words(line);
+    parse_line(words, line);
+    if (!words.error() && !words.at_end()) words.fail("there is more than belongs here");
+    if (words.error()) return tl::unexpected(fmt::format("line {}: {}: {}", number, *words.error(), line));
+  }
+  if (!has_title_) return tl::unexpected(std::string("the plan is empty"));
+  if (plan_.daemons == 0) return tl::unexpected(std::string("the plan does not say how many daemons it has"));
+  if (!is_connected(plan_)) return tl::unexpected(std::string("the links of the plan do not connect all its daemons"));
+  return std::move(plan_);
+}
+
+}  // namespace
+
+std::string to_text(const Step& step) {
+  std::string text = fmt::format("{} {}", us(step.at), to_string(step.kind));
+  if (is_of_client(step.kind)) text += fmt::format(" m{}", step.client);
+  switch (step.kind) {
+    case StepKind::join:
+    case StepKind::leave:
+      return text + " " + step.groups.front();
+    case StepKind::send:
+      text += fmt::format(" {} {}{} to", kServices[static_cast<std::size_t>(step.service)], step.size,
+                          step.self_discard ? " discard" : "");
+      for (const std::string& group : step.groups) text += " " + group;
+      return text;
+    case StepKind::read_rate:
+      return text + (step.bytes_per_second == kReadAll ? " all" : fmt::format(" {}", step.bytes_per_second));
+    case StepKind::partition:
+      return text + sides_to_text(step);
+    case StepKind::bye:
+    case StepKind::kill:
+    case StepKind::heal:
+    case StepKind::heal_with_resets:
+      return text;
+    case StepKind::path:
+      return text + fmt::format(" d{} d{} {} {} {}", step.host, step.peer, step.bytes_per_second, us(step.delay),
+                                us(step.jitter));
+    case StepKind::cut:
+    case StepKind::repair:
+    case StepKind::reset:
+    case StepKind::stall:
+    case StepKind::unstall:
+      return text + fmt::format(" d{} d{}", step.host, step.peer);
+    default:
+      return text + fmt::format(" d{}", step.host);
+  }
+}
+
+std::string to_text(const Plan& plan) {
+  std::string text = fmt::format("{}\ndaemons {}\n", kTitle, plan.daemons);
+#define SPINDLE_HUNT_NUMBER(member) text += fmt::format(#member " {}\n", plan.member);
+  SPINDLE_HUNT_NUMBERS(SPINDLE_HUNT_NUMBER)
+#undef SPINDLE_HUNT_NUMBER
+#define SPINDLE_HUNT_DURATION(member) text += fmt::format(#member "_us {}\n", us(plan.member));
+  SPINDLE_HUNT_DURATIONS(SPINDLE_HUNT_DURATION)
+#undef SPINDLE_HUNT_DURATION
+  for (const PlannedLink& link : plan.links) {
+    text += fmt::format("link d{} d{} {} {} {} {}\n", link.a, link.b, kDiallers[static_cast<std::size_t>(link.dialler)],
+                        link.bytes_per_second, us(link.delay), us(link.jitter));
+  }
+  for (const Step& step : plan.steps) text += to_text(step) + "\n";
+  return text;
+}
+
+tl::expected<Plan, std::string> parse_plan(std::string_view text) { return Parser().parse(text); }
+
+}  // namespace spindled::hunt

@@ -1,0 +1,350 @@
+#include "tests/hunt/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "tests/checkers/checkers.h"
+#include "tests/hunt/explain.h"
+#include "tests/hunt/memory_limits.h"
+#include "tests/hunt/plan_text.h"
+
+namespace spindled::hunt {
+
+namespace {
+
+using sim::SimClient;
+using sim::SimHost;
+
+// Virtual time. Redialling backs off to 5 s, a hold-down that flapping has doubled lasts 10 s.
+constexpr Duration kOneViewBound = 60s;
+constexpr Duration kRestBound = 120s;
+constexpr Duration kFreshBound = 20s;
+constexpr Duration kRest = 1s;
+constexpr Duration kSampleInterval = 20ms;
+/// A client with so much that its daemon has not taken yet sends nothing more.
+constexpr std::size_t kUnsentBytesMax = 400'000;
+
+std::uint64_t largest_message(const Plan& plan) {
+  std::uint64_t most = 0;
+  for (const Step& step : plan.steps) most = std::max(most, step.size);
+  return most;
+}
+
+class Run {
+ public:
+  Run(const Plan& plan, const RunOptions& options)
+      : plan_(plan),
+        options_(options),
+        sim_({.seed = plan.seed, .log_level = options.log_level, .log_echo = options.log_echo}),
+        limits_(config_of(plan, 0), largest_message(plan)) {}
+
+  Outcome execute();
+
+ private:
+  void build();
+  void go_to(Time time);
+  void apply(const Step& step);
+  void apply_to_client(const Step& step);
+  void apply_to_daemon(const Step& step);
+  void apply_to_network(const Step& step);
+  void connect(const Step& step);
+  void send(SimClient& client, const Step& step);
+  SimClient* client(std::uint32_t number) {
+    const auto found = clients_.find(number);
+    return found == clients_.end() || found->second->is_closed() ? nullptr : found->second;
+  }
+  void set_path(const PlannedLink& link, std::uint64_t rate, Duration delay, Duration jitter);
+  void sample();
+
+  void end_faults();
+  void revive();
+  bool await(const sim::Simulator::Predicate& predicate, Duration bound, const std::string& what);
+  bool await_one_view();
+  bool await_rest();
+  bool await_fresh_members();
+  void check_properties(bool at_rest);
+  void count();
+
+  const Plan& plan_;
+  const RunOptions& options_;
+  sim::Simulator sim_;
+  MemoryLimits limits_;
+  std::map<std::uint32_t, SimClient*> clients_;
+  std::map<std::pair<HostIndex, std::uint64_t>, std::uint64_t> views_;  // installed, by daemon and incarnation
+  Outcome outcome_;
+};
+
+void Run::build() {
+  for (HostIndex i = 0; i < plan_.daemons; ++i) sim_.add_host(config_of(plan_, i));
+  for (const PlannedLink& link : plan_.links) set_path(link, link.bytes_per_second, link.delay, link.jitter);
+}
+
+void Run::set_path(const PlannedLink& link, std::uint64_t rate, Duration delay, Duration jitter) {
+  sim::PathProperties path;
+  path.bytes_per_second = rate;
+  path.delay = delay;
+  path.jitter = jitter;
+  sim_.network().set_path(link.a, link.b, path);
+}
+
+void Run::go_to(Time time) {
+  while (sim_.now() < time) {
+    sim_.run_for(std::min<Duration>(kSampleInterval, time - sim_.now()));
+    sample();
+  }
+}
+
+void Run::sample() {
+  for (SimHost* host : sim_.running_hosts()) {
+    limits_.check(host->name(), host->node().memory());
+    views_[{host->index(), host->incarnation()}] = host->node().counters().value(Counter::views_installed);
+  }
+}
+
+// Steps.
+
+void Run::apply(const Step& step) {
+  if (is_of_client(step.kind)) return apply_to_client(step);
+  if (is_fault(step.kind)) outcome_.tally.add(fmt::format("faults.{}", to_string(step.kind)));
+  if (step.kind >= StepKind::cut) return apply_to_network(step);
+  sample();  // what a daemon knows ends with it
+  apply_to_daemon(step);
+}
+
+void Run::apply_to_daemon(const Step& step) {
+  SimHost& host = sim_.host(step.host);
+  if (step.kind == StepKind::start) {
+    if (!host.is_running()) host.start();
+    return;
+  }
+  if (!host.is_running()) return;
+  switch (step.kind) {
+    case StepKind::stop:
+      return host.stop();
+    case StepKind::crash:
+      return host.crash();
+    case StepKind::power_loss:
+      return host.crash(true);
+    case StepKind::pause:
+      return host.is_paused() ? void() : host.pause();
+    case StepKind::resume:
+      return host.is_paused() ? host.resume() : void();
+    default:
+      return;
+  }
+}
+
+void Run::apply_to_network(const Step& step) {
+  sim::Network& network = sim_.network();
+  switch (step.kind) {
+    case StepKind::cut:
+    case StepKind::repair:
+      sim_.log().note(to_text(step));
+      return network.set_cut(step.host, step.peer, step.kind == StepKind::cut);
+    case StepKind::stall:
+    case StepKind::unstall:
+      return network.set_stalled(step.host, step.peer, step.kind == StepKind::stall);
+    case StepKind::reset:
+      return network.reset_between(step.host, step.peer);
+    case StepKind::path:
+      return set_path({.a = step.host, .b = step.peer}, step.bytes_per_second, step.delay, step.jitter);
+    case StepKind::partition:
+      return network.partition(step.sides);
+    case StepKind::heal:
+    case StepKind::heal_with_resets:
+      return network.heal(step.kind == StepKind::heal_with_resets);
+    default:
+      return;
+  }
+}
+
+void Run::apply_to_client(const Step& step) {
+  if (step.kind == StepKind::connect) return connect(step);
+  SimClient* subject = client(step.client);
+  if (subject == nullptr) return;
+  switch (step.kind) {
+    case StepKind::join:
+      return subject->join(step.groups.front());
+    case StepKind::leave:
+      return subject->leave(step.groups.front());
+    case StepKind::send:
+      return send(*subject, step);
+    case StepKind::bye:
+      return subject->bye();
+    case StepKind::kill:
+      return subject->kill();
+    case StepKind::read_rate:
+      return subject->set_read_rate(step.bytes_per_second == kReadAll ? std::nullopt
+                                                                      : std::optional(step.bytes_per_second));
+    default:
+      return;
+  }
+}
+
+void Run::connect(const Step& step) {
+  // The checkers tell clients by name: each connects once.
+  SimHost& host = sim_.host(step.host);
+  if (!host.is_running() || host.is_stopping() || clients_.contains(step.client)) return;
+  clients_[step.client] = &sim_.add_client(host, fmt::format("m{}", step.client));
+}
+
+void Run::send(SimClient& from, const Step& step) {
+  if (from.unsent_bytes() > kUnsentBytesMax) return;
+  std::vector<std::string> destinations;
+  for (const std::string& each : step.groups) {
+    if (each.front() != '#') {
+      destinations.push_back(each);
+      continue;
+    }
+    for (const auto& [number, other] : clients_) {
+      if (other->is_welcome() && fmt::format("#m{}", number) == each) destinations.push_back(other->private_name());
+    }
+  }
+  if (destinations.empty()) return;
+  from.multicast(destinations, {.service = step.service, .size = step.size, .self_discard = step.self_discard});
+}
+
+// The end.
+
+void Run::end_faults() {
+  sim_.log().note("the faults end");
+  sim_.network().heal();
+  for (const PlannedLink& link : plan_.links) set_path(link, link.bytes_per_second, link.delay, link.jitter);
+  for (SimHost* host : sim_.hosts()) {
+    if (host->is_paused()) host->resume();
+  }
+  for (const auto& [number, each] : clients_) {
+    if (!each->is_closed()) each->set_read_rate(std::nullopt);
+  }
+}
+
+void Run::revive() {
+  for (SimHost* host : sim_.hosts()) {
+    if (!host->is_running()) host->start();
+  }
+}
+
+bool Run::await(const sim::Simulator::Predicate& predicate, Duration bound, const std::string& what) {
+  const Time begin = sim_.now();
+  Time sampled{};
+  const bool came = sim_.run_until(
+      [&] {
+        if (sim_.now() - sampled >= kSampleInterval) {
+          sampled = sim_.now();
+          sample();
+        }
+        return predicate();
+      },
+      bound);
+  outcome_.tally.raise(fmt::format("{}, virtual ms", what), static_cast<std::uint64_t>((sim_.now() - begin) / 1ms));
+  if (!came) {
+    outcome_.findings.push_back(
+        {fmt::format("liveness: {}", what), fmt::format("liveness: not within {} s: {}", to_seconds(bound), what)});
+  }
+  return came;
+}
+
+bool Run::await_one_view() {
+  const auto one_view = [this] {
+    revive();
+    const std::vector<SimHost*> hosts = sim_.hosts();
+    if (std::any_of(hosts.begin(), hosts.end(), [](const SimHost* host) { return host->is_stopping(); })) return false;
+    return sim::have_one_view(hosts);
+  };
+  return await(one_view, kOneViewBound, "one view of all daemons");
+}
+
+bool Run::await_rest() {
+  const auto events = [this] {
+    std::size_t count = 0;
+    for (const auto& [number, each] : clients_) count += each->history().events.size();
+    return count;
+  };
+  std::size_t last = events();
+  Time since = sim_.now();
+  const auto rest = [&] {
+    if (const std::size_t now = events(); now != last) {
+      last = now;
+      since = sim_.now();
+    }
+    return sim_.now() - since >= kRest;
+  };
+  return await(rest, kRestBound, "clients at rest");
+}
+
+bool Run::await_fresh_members() {
+  std::vector<SimClient*> fresh;
+  for (SimHost* host : sim_.hosts()) {
+    fresh.push_back(&sim_.add_client(*host, fmt::format("fresh{}", host->index())));
+    fresh.back()->join("fresh");
+  }
+  if (!await([&] { return sim::have_one_group_view(fresh, "fresh"); }, kFreshBound, "one view of fresh members")) {
+    return false;
+  }
+  for (SimClient* each : fresh) {
+    each->multicast({"fresh"}, {.service = each->host().index() % 2 == 0 ? Service::agreed : Service::safe});
+  }
+  const auto has_all = [&](const SimClient* each) { return each->messages() == fresh.size(); };
+  return await([&] { return std::all_of(fresh.begin(), fresh.end(), has_all); }, kFreshBound,
+               "messages of fresh members");
+}
+
+void Run::check_properties(bool at_rest) {
+  for (const std::string& sentence : checkers::check_all(sim_.history(), at_rest)) {
+    outcome_.findings.push_back({sentence.substr(0, sentence.find(':')), sentence});
+  }
+}
+
+void Run::count() {
+  Tally& tally = outcome_.tally;
+  constexpr const char* kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
+  const checkers::History history = sim_.history();
+  for (const checkers::ClientHistory& each : history.clients) {
+    for (const checkers::Sent* sent : checkers::events_of<checkers::Sent>(each)) {
+      tally.add(fmt::format("sent.{}", kServices[static_cast<std::size_t>(sent->message.service)]));
+    }
+    tally.add("delivered", checkers::events_of<checkers::Delivered>(each).size());
+    tally.add("group views", checkers::events_of<checkers::GroupView>(each).size());
+    tally.add("transitional signals", checkers::events_of<checkers::Transitional>(each).size());
+    for (const checkers::Closed* closed : checkers::events_of<checkers::Closed>(each)) {
+      if (closed->code == static_cast<std::uint16_t>(Errc::slow_receiver)) tally.add("slow clients cut off");
+    }
+  }
+  tally.add("clients", history.clients.size());
+  tally.add("daemons", plan_.daemons);
+  tally.add("restarts", views_.size() - std::min<std::size_t>(views_.size(), plan_.daemons));
+  for (const auto& [daemon, count] : views_) tally.add("daemon views", count);
+  tally.add("events", sim_.events_happened());
+  tally.add("virtual ms", static_cast<std::uint64_t>((sim_.now().time_since_epoch() - Duration(1h)) / 1ms));
+  const NodeMemory& most = limits_.most();
+  tally.raise("own stream, bytes", most.own_stream);
+  tally.raise("another daemon's stream, bytes", most.foreign_stream);
+  tally.raise("all retained, bytes", most.retained);
+  tally.raise("waiting for their place, bytes", most.unordered);
+  tally.raise("queue of a client, bytes", most.session_queue);
+}
+
+Outcome Run::execute() {
+  build();
+  const Time begin = sim_.now();
+  for (const Step& step : plan_.steps) {
+    go_to(begin + step.at);
+    apply(step);
+  }
+  end_faults();
+  const bool at_rest = await_one_view() && await_rest() && await_fresh_members();
+  check_properties(at_rest);
+  for (Finding& each : limits_.findings()) outcome_.findings.push_back(std::move(each));
+  count();
+  outcome_.digest = sim_.digest();
+  if (outcome_.failed() && options_.explain) outcome_.explanation = explain(sim_, outcome_.findings);
+  return std::move(outcome_);
+}
+
+}  // namespace
+
+Outcome run(const Plan& plan, const RunOptions& options) { return Run(plan, options).execute(); }
+
+}  // namespace spindled::hunt

@@ -1,0 +1,111 @@
+// Runs, their limits, and what becomes of those that fail.
+#include "tests/hunt/run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "daemon/base/check.h"
+#include "tests/hunt/memory_limits.h"
+#include "tests/hunt/plan_text.h"
+#include "tests/hunt/worker.h"
+
+namespace spindled::hunt {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(HuntRun, IsTheSameForTheSamePlan) {
+  for (const std::uint64_t seed : {3u, 11u}) {
+    const Plan plan = draw_plan(seed);
+    const Outcome once = run(plan), again = run(plan);
+    EXPECT_EQ(once.digest, again.digest) << "seed " << seed;
+    EXPECT_EQ(once.tally, again.tally) << "seed " << seed;
+    // Neither does it depend on who looks, nor in which process it runs.
+    EXPECT_EQ(run(plan, {.log_level = LogLevel::debug}).digest, once.digest) << "seed " << seed;
+    EXPECT_EQ(run_apart(plan).digest, once.digest) << "seed " << seed;
+  }
+}
+
+TEST(HuntRun, OfAnyPartOfAPlanIsARun) {
+  const Plan whole = draw_plan(5);
+  for (const std::size_t keep : {2u, 3u, 7u}) {
+    Plan part = whole;
+    part.steps.clear();
+    for (std::size_t i = 0; i < whole.steps.size(); ++i) {
+      if (i % keep == 0) part.steps.push_back(whole.steps[i]);
+    }
+    const Outcome outcome = run(part);
+    for (const Finding& each : outcome.findings) ADD_FAILURE() << each.sentence;
+  }
+}
+
+TEST(HuntRun, CountsWhatHappened) {
+  const auto plan = parse_plan(
+      "hunt-plan 1\ndaemons 2\nseed 4\nretention_bytes 1000000\nwindow_bytes 1000000\nqueue_soft_bytes 100000\n"
+      "queue_hard_bytes 1000000\nstall_timeout_us 1000000\nhello_interval_us 250000\nliveness_timeout_us 1000000\n"
+      "hold_down_us 200000\nlink d0 d1 both 0 100 20\n"
+      "0 start d0\n0 start d1\n1000000 connect m0 d0\n1000000 connect m1 d1\n1000000 join m0 g\n1000000 join m1 g\n"
+      "1500000 send m0 safe 100 to g\n1500000 send m1 fifo 100 to #m0\n2000000 crash d1\n2000000 crash d1\n");
+  ASSERT_TRUE(plan) << plan.error();
+  const Outcome outcome = run(*plan);
+  for (const Finding& each : outcome.findings) ADD_FAILURE() << each.sentence;
+  EXPECT_EQ(outcome.tally.count("sent.safe"), 1u + 1u);  // the plan's and that of the fresh member at d1
+  EXPECT_EQ(outcome.tally.count("sent.fifo"), 1u);
+  EXPECT_EQ(outcome.tally.count("delivered"), 2u + 1u + 4u);
+  EXPECT_EQ(outcome.tally.count("faults.crash"), 2u);
+  EXPECT_EQ(outcome.tally.count("restarts"), 1u);
+  EXPECT_EQ(outcome.tally.count("clients"), 4u);
+}
+
+TEST(HuntMemoryLimits, ReportEachDaemonThatKeepsTooMuch) {
+  const NodeConfig config = config_of(draw_plan(1), 0);
+  MemoryLimits limits(config, 1000);
+  limits.check("d000", {.own_stream = 1000, .foreign_stream = 2000, .session_queue = 3000});
+  EXPECT_TRUE(limits.findings().empty());
+  const std::size_t much = config.session.send_window_bytes + config.order.retention_bytes_max;
+  limits.check("d001", {.own_stream = 2 * much});
+  limits.check("d001", {.own_stream = much});
+  ASSERT_EQ(limits.findings().size(), 1u);
+  EXPECT_THAT(limits.findings()[0].sentence, HasSubstr(fmt::format("d001 kept {} bytes", 2 * much)));
+  limits.check("d001", {.foreign_stream = 2 * much});
+  limits.check("d002", {.session_queue = config.session.queue_hard_bytes + 1});
+  EXPECT_EQ(limits.findings().size(), 3u);
+  EXPECT_EQ(limits.most().own_stream, 2 * much);
+}
+
+TEST(HuntOutcome, SurvivesTheWayAsText) {
+  Outcome outcome = run(draw_plan(2));
+  outcome.findings.push_back({"total order", "total order: one\nand another\tthing"});
+  outcome.explanation = "line\n\nline\n";
+  const Outcome again = outcome_from_text(to_text(outcome));
+  EXPECT_EQ(again.digest, outcome.digest);
+  EXPECT_EQ(again.tally, outcome.tally);
+  EXPECT_EQ(again.explanation, outcome.explanation);
+  ASSERT_EQ(again.findings.size(), 1u);
+  EXPECT_EQ(again.findings[0].sentence, "total order: one and another thing");
+  EXPECT_EQ(outcome_from_text("digest\t5\n").findings.size(), 1u);
+}
+
+TEST(HuntWorkers, GoOnWhenASeedEndsItsProcess) {
+  std::map<std::uint64_t, Outcome> outcomes;
+  const auto work = [](std::uint64_t seed) {
+    SPINDLE_CHECK(seed != 12);
+    if (seed == 15) std::raise(SIGKILL);
+    Outcome outcome;
+    outcome.digest = seed * 100;
+    return outcome;
+  };
+  run_seeds({10, 8}, 3, work, [&](std::uint64_t seed, const Outcome& outcome) { outcomes[seed] = outcome; });
+  ASSERT_EQ(outcomes.size(), 8u);
+  for (const auto& [seed, outcome] : outcomes) {
+    EXPECT_EQ(outcome.failed(), seed == 12 || seed == 15) << seed;
+    if (!outcome.failed()) EXPECT_EQ(outcome.digest, seed * 100);
+  }
+  EXPECT_THAT(outcomes[12].findings[0].property, HasSubstr("check failed: seed != 12"));
+  EXPECT_THAT(outcomes[15].findings[0].sentence, HasSubstr("signal 9"));
+}
+
+}  // namespace
+}  // namespace spindled::hunt

@@ -1,0 +1,33 @@
+// Runs in processes of their own: a check that fails in one of them is a finding, not the end of the hunt.
+#pragma once
+
+#include <functional>
+
+#include "tests/hunt/outcome.h"
+#include "tests/hunt/plan.h"
+#include "tests/hunt/run.h"
+
+namespace spindled::hunt {
+
+using SeedWork = std::function<Outcome(std::uint64_t seed)>;
+using SeedDone = std::function<void(std::uint64_t seed, const Outcome& outcome)>;
+
+struct Seeds {
+  std::uint64_t first = 1;
+  std::uint64_t count = 1;
+};
+
+/// Has `work` done for all seeds by `jobs` processes and calls `done` here for each, in the order in which they end. A
+/// seed whose process dies, or does not end within minutes, fails; the others go on. `idle` is called in between, at
+/// least once a second.
+void run_seeds(
+    Seeds seeds, std::size_t jobs, const SeedWork& work, const SeedDone& done,
+    const std::function<void()>& idle = [] {});
+
+/// `run` in a process of its own.
+Outcome run_apart(const Plan& plan, const RunOptions& options = {});
+
+/// What a process that died of `signal` leaves: `output` is its standard error.
+Finding finding_of_death(int signal, const std::string& output);
+
+}  // namespace spindled::hunt
