@@ -18,6 +18,7 @@ Counter kind_of(const ControlMessage& message) {
     Counter operator()(const LinkHello&) const { return Counter::bytes_link_state; }
     Counter operator()(const LinkState&) const { return Counter::bytes_link_state; }
     Counter operator()(const LinkStateSummary&) const { return Counter::bytes_link_state; }
+    Counter operator()(const PartitionOrder&) const { return Counter::bytes_link_state; }
     Counter operator()(const Propose&) const { return Counter::bytes_propose; }
     Counter operator()(const MemberState&) const { return Counter::bytes_member_state; }
     Counter operator()(const Refuse&) const { return Counter::bytes_propose; }
