@@ -62,12 +62,21 @@ Violations check_views(const History& history) {
   std::map<std::pair<std::string, std::string>, const GroupView*> first;
   for (const ClientHistory& client : history.clients) {
     std::map<std::string, const GroupView*> before;  // nullptr: asked to leave, and not told of joining again
+    std::map<std::string, std::size_t> leaves;       // asked for, and not seen done
     for (const Event& event : client.events) {
-      if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) before[leave->group] = nullptr;
+      if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) {
+        before[leave->group] = nullptr;
+        ++leaves[leave->group];
+      }
       const auto* view = std::get_if<GroupView>(&event.what);
       if (view == nullptr) continue;
       const auto old = before.find(view->group);
-      if (is_farewell(*view, client.name) && old != before.end() && old->second == nullptr) continue;
+      if (is_farewell(*view, client.name) && leaves[view->group] > 0) {
+        // A join that was on its way may have been seen done after the client asked to leave.
+        --leaves[view->group];
+        before[view->group] = nullptr;
+        continue;
+      }
       const auto [known, is_new] = first.try_emplace({view->group, to_text(view->id)}, view);
       if (!is_new) check_agreement(*view, *known->second, client.name, violations);
       check_self(*view, client.name, violations);

@@ -41,7 +41,7 @@ SimClient::SimClient(World world, SimHost& host, std::string name, std::uint32_t
 // Requests.
 
 void SimClient::when_welcome(std::function<void()> request) {
-  if (!open_) return;
+  if (!open_ || said_bye_) return;
   if (is_welcome()) {
     request();
     flush();
@@ -79,6 +79,7 @@ void SimClient::multicast(const std::vector<std::string>& groups, const SendOpti
 
 void SimClient::bye() {
   when_welcome([this] { engine_.bye(); });
+  said_bye_ = true;
 }
 
 void SimClient::kill() {

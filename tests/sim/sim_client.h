@@ -34,7 +34,7 @@ class SimClient final : private StreamOwner {
   void join(const std::string& group);
   void leave(const std::string& group);
   void multicast(const std::vector<std::string>& groups, const SendOptions& options = {});
-  /// Asks for an orderly end.
+  /// Asks for an orderly end; what is asked for later is not sent.
   void bye();
   /// Ends without a word, as a killed program does.
   void kill();
@@ -85,6 +85,7 @@ class SimClient final : private StreamOwner {
   StreamRef end_;
   bool connected_ = false;
   bool open_ = true;
+  bool said_bye_ = false;
   std::optional<std::uint64_t> read_rate_;
   bool read_scheduled_ = false;
 
