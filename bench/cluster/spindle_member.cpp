@@ -34,7 +34,7 @@ void SpindleMember::handle(Event& event, std::size_t members) {
   if (const auto* message = std::get_if<Message>(&event)) {
     receive_(message->payload());
   } else if (const auto* view = std::get_if<GroupView>(&event)) {
-    if (view->members.size() == members && !is_complete_) {
+    if (view->member_count == members && !is_complete_) {
       is_complete_ = true;
       complete_.set_value();
     }

@@ -106,7 +106,6 @@ class Answer {
   void link(LinkId id, const LinkState& own, proto::Link& out) const;
   void group(const Group& group, bool members, PageRoom& room, proto::Group& out) const;
   void session(const Session& session, proto::Session& out) const;
-  std::string private_name(const GroupMember& member) const;
 
   const Context& context_;
   const AdminSubjects& subjects_;
@@ -226,17 +225,12 @@ void Answer::group(const Group& group, bool members, PageRoom& room, proto::Grou
   room.take_item(out.ByteSizeLong());
   if (!members) return;
   for (const GroupMember& member : group.members) {
-    std::string name = private_name(member);
-    if (!room.take(name.size())) {
+    if (!room.take(member.name.size())) {
       out.set_members_truncated(true);
       return;
     }
-    out.add_members(std::move(name));
+    out.add_members(member.name);
   }
-}
-
-std::string Answer::private_name(const GroupMember& member) const {
-  return spindle::protocol::make_private_name(member.client, view_.members[member.daemon].name);
 }
 
 void Answer::sessions(const proto::SessionsRequest& request, proto::SessionsReply& out) const {

@@ -40,6 +40,7 @@ struct OrderConfig {
 struct SessionConfig {
   std::size_t sessions_max = 10'000;
   std::size_t memberships_max = 100'000;  // groups that one client may have joined
+  std::size_t full_view_members = 100;    // in a group with more, members are told of changes, and not of all members
   Duration handshake_timeout = 5s;
   std::size_t send_window_bytes = 8u << 20;  // this daemon's own unstable bytes beyond which its clients wait
   std::size_t queue_soft_bytes = 4u << 20;   // a session's unread bytes at which senders are held back

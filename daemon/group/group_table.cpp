@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libclient/protocol/member_list.h"
+
 namespace spindled {
 
 const Group* GroupTable::find(std::string_view name) const {
@@ -22,6 +24,11 @@ const Group* GroupTable::find(GroupId id) const {
 std::vector<GroupId> GroupTable::groups_of(MemberIndex daemon, SessionId session) const {
   const auto found = by_session_.find({daemon, session});
   return found == by_session_.end() ? std::vector<GroupId>() : found->second;
+}
+
+bool GroupTable::is_member(const Group& group, MemberIndex daemon, SessionId session) const {
+  const auto found = by_session_.find({daemon, session});
+  return found != by_session_.end() && std::binary_search(found->second.begin(), found->second.end(), group.id);
 }
 
 bool GroupTable::subscribe(const std::string& name, MemberIndex daemon, std::uint64_t position) {
@@ -78,6 +85,8 @@ bool GroupTable::join(const std::string& name, GroupMember member) {
   if (at != groups.end() && *at == group->id) return false;
   groups.insert(at, group->id);
   if (member.daemon == self_) group->local.push_back(member.session);
+  member.hash = spindle::protocol::name_hash(member.name);
+  group->digest = spindle::protocol::extend_digest(group->digest, member.hash);
   group->members.push_back(std::move(member));
   return true;
 }
@@ -89,6 +98,10 @@ bool GroupTable::leave(GroupId id, MemberIndex daemon, SessionId session) {
   const std::size_t removed = std::erase_if(
       group.members, [&](const GroupMember& member) { return member.daemon == daemon && member.session == session; });
   if (removed == 0) return false;
+  group.digest = 0;
+  for (const GroupMember& member : group.members) {
+    group.digest = spindle::protocol::extend_digest(group.digest, member.hash);
+  }
   if (daemon == self_) std::erase(group.local, session);
   const auto of_session = by_session_.find({daemon, session});
   std::erase(of_session->second, id);

@@ -15,7 +15,8 @@ namespace spindled {
 struct GroupMember {
   MemberIndex daemon = 0;
   SessionId session = 0;
-  std::string client;
+  std::string name;        // "#client#daemon"
+  std::uint64_t hash = 0;  // of the name; filled in by the table
 
   bool operator==(const GroupMember&) const = default;
 };
@@ -26,6 +27,7 @@ struct Group {
   std::string name;
   MemberSet subscribers;             // daemons that the group's messages go to
   std::vector<GroupMember> members;  // in the order in which they joined
+  std::uint64_t digest = 0;          // of their names: libclient/protocol/member_list.h
   std::vector<SessionId> local;      // those of this daemon
 };
 
@@ -47,6 +49,7 @@ class GroupTable {
   }
   /// The groups that a session is in, in the order of their ids.
   std::vector<GroupId> groups_of(MemberIndex daemon, SessionId session) const;
+  bool is_member(const Group& group, MemberIndex daemon, SessionId session) const;
 
   // Changes. Each says whether it changed anything; what makes no sense (a second join, an unsubscription with members)
   // changes nothing.

@@ -16,6 +16,7 @@
 #include "daemon/group/local_clients.h"
 #include "daemon/group/subscriptions.h"
 #include "daemon/order/order.h"
+#include "libclient/protocol/member_list.h"
 
 namespace spindled {
 
@@ -64,6 +65,8 @@ class Groups final : public OrderedMessages {
   std::optional<Errc> leave(Time now, SessionId session, const std::string& group);
   /// Where `is_ready`.
   void send(Time now, Sender& sender, DestinationSet& to, const ClientSend& message);
+  /// Delivers all members of `group`, as the session was last told of them, to it; nothing on success.
+  std::optional<Errc> request_view(SessionId session, const std::string& group);
   /// Brings `set` up to date with the table.
   void resolve(DestinationSet& set) const;
 
@@ -83,7 +86,22 @@ class Groups final : public OrderedMessages {
   };
   using Steps = std::vector<Subscriptions::Step>;
   using Cause = spindle::protocol::ViewCause;
-  using Names = std::vector<std::string>;
+  using Names = std::vector<std::string_view>;
+  /// What a view has to say beside who the members are.
+  struct Change {
+    Cause cause{};
+    Names joined, left, apart;  // as protocol::View
+  };
+  /// The view of a group that local members were told last.
+  struct LastView {
+    spindle::protocol::GroupViewId id;
+    Cause cause{};
+  };
+  /// The members of a group as local ones were told last, and those local ones.
+  struct Told {
+    spindle::protocol::MemberList members;
+    std::set<SessionId> sessions;
+  };
 
   // Into the order.
   void originate(Time now, const GroupOperation& operation);
@@ -105,7 +123,20 @@ class Groups final : public OrderedMessages {
   void apply(Time now, const Delivery& message, const Disconnect& operation);
   void apply(Time now, const Delivery& message, Announce& operation);
   void remove_member(Time now, MemberIndex daemon, SessionId session, GroupId group, Cause cause);
-  void tell_view(const Group& group, Cause cause, const Names& changed, const Names& vs_set);
+
+  // Out of the order: group views (group_views.cpp).
+  void tell_join(const Group& group, std::string_view joined, std::optional<SessionId> local);
+  void tell_removal(const Group& group, Cause cause, std::string_view left);
+  void tell_farewell(const Group& group, SessionId session, std::string_view name);
+  void tell_network_change(const Group& group, const Told& told);
+  /// A new view for all local members: `told` have been told of the one before, `first` of none.
+  void tell(const Group& group, const Change& change, std::span<const SessionId> told,
+            std::span<const SessionId> first);
+  void deliver_full(const Group& group, const Change& change, std::span<const SessionId> to);
+  void deliver_change(const Group& group, const Change& change, std::span<const SessionId> to);
+  spindle::protocol::View head_of(const Group& group, const Change& change) const;
+  spindle::protocol::GroupViewId view_id() const { return {view_.id.number, view_.id.coordinator, changes_}; }
+  bool is_large(const Group& group) const { return group.members.size() > context_.config.session.full_view_members; }
 
   // Around a view change (membership.cpp).
   void remember_told();
@@ -114,7 +145,6 @@ class Groups final : public OrderedMessages {
   MemberSet along_since_told(const View& next, const MemberSet& came_along) const;
   Announce local_members() const;
   void build_table(Time now);
-  void tell_network_change(const Group& group, const Names& before);
   std::string private_name(MemberIndex daemon, std::string_view client) const;
 
   Context& context_;
@@ -130,9 +160,12 @@ class Groups final : public OrderedMessages {
   // Counts the changes of the table in this view: with the view's id, it names a group view.
   std::uint64_t changes_ = 0;
 
+  /// By group; of groups with local members that were told of a view.
+  std::map<std::string, LastView, std::less<>> last_views_;
+
   // From the transitional signal, or the installation of a view, until all of its members have announced theirs: the
   // members of groups with local ones as they were last told, by group. Changes meanwhile are told with the new view.
-  std::optional<std::map<std::string, Names>> told_;
+  std::optional<std::map<std::string, Told>> told_;
   /// Local sessions whose join came behind the transitional signal: members from the new view on, of which they are
   /// told, and no sooner.
   std::set<std::pair<GroupId, SessionId>> untold_;

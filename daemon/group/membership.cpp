@@ -1,4 +1,4 @@
-// Groups: the operations that change who is a member, and the group views that tell.
+// Groups: the operations that change who is a member, and what happens to the table around a view change.
 #include <algorithm>
 
 #include "daemon/group/groups.h"
@@ -36,11 +36,13 @@ void Groups::apply(Time now, const Delivery& message, const Unsubscribe& operati
 
 void Groups::apply(Time, const Delivery& message, const JoinGroup& operation) {
   if (message.origin == view_.self) subscriptions_.joined(operation.group);
-  if (!table_.join(operation.group, {message.origin, operation.session, operation.client})) return;
+  const std::string name = private_name(message.origin, operation.client);
+  if (!table_.join(operation.group, {message.origin, operation.session, name})) return;
   ++changes_;
   const Group& group = *table_.find(operation.group);
-  if (told_ && message.origin == view_.self) untold_.emplace(group.id, operation.session);
-  tell_view(group, Cause::join, {private_name(message.origin, operation.client)}, {});
+  const bool is_local = message.origin == view_.self;
+  if (told_ && is_local) untold_.emplace(group.id, operation.session);
+  tell_join(group, name, is_local ? std::optional(operation.session) : std::nullopt);
 }
 
 void Groups::apply(Time now, const Delivery& message, const LeaveGroup& operation) {
@@ -66,36 +68,18 @@ void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, Grou
     return candidate.daemon == daemon && candidate.session == session;
   });
   if (member == group.members.end()) return;
-  const std::string name = private_name(daemon, member->client);
+  const std::string name = member->name;
   table_.leave(id, daemon, session);
   ++changes_;
-  tell_view(group, cause, {name}, {});
+  tell_removal(group, cause, name);
   if (daemon != view_.self) return;
-  if (cause == Cause::leave) {
-    // The one who left is told so, in a view without members: it is not told who is in the group any more.
-    protocol::View farewell;
-    farewell.group = group.name;
-    farewell.id = {view_.id.number, view_.id.coordinator, changes_};
-    farewell.cause = Cause::leave;
-    farewell.changed = {name};
-    clients_->deliver_view(std::span(&session, 1), farewell);
+  if (cause == Cause::leave) tell_farewell(group, session, name);
+  if (told_) {
+    // If it joins again before the rest is told, it has to be told everything.
+    if (const auto told = told_->find(group.name); told != told_->end()) told->second.sessions.erase(session);
   }
+  if (group.local.empty()) last_views_.erase(group.name);
   take(now, subscriptions_.left(group.name, group.local.size()));
-}
-
-void Groups::tell_view(const Group& group, Cause cause, const Names& changed, const Names& vs_set) {
-  if (group.local.empty() || told_) return;
-  Names members;
-  members.reserve(group.members.size());
-  for (const GroupMember& member : group.members) members.push_back(private_name(member.daemon, member.client));
-  protocol::View view;
-  view.group = group.name;
-  view.id = {view_.id.number, view_.id.coordinator, changes_};
-  view.cause = cause;
-  view.members.assign(members.begin(), members.end());
-  view.vs_set.assign(vs_set.begin(), vs_set.end());
-  view.changed.assign(changed.begin(), changed.end());
-  clients_->deliver_view(group.local, view);
 }
 
 // --- Around a view change ---
@@ -114,8 +98,9 @@ void Groups::remember_told() {
   told_.emplace();
   table_.for_each([&](const Group& group) {
     if (group.local.empty()) return;
-    Names& names = (*told_)[group.name];
-    for (const GroupMember& member : group.members) names.push_back(private_name(member.daemon, member.client));
+    Told& told = (*told_)[group.name];
+    for (const GroupMember& member : group.members) told.members.append(member.name);
+    told.sessions.insert(group.local.begin(), group.local.end());
   });
 }
 
@@ -155,7 +140,8 @@ Announce Groups::local_members() const {
     Announce::Group& mine = announce.groups.emplace_back();
     mine.name = group.name;
     for (const GroupMember& member : group.members) {
-      if (member.daemon == view_.self) mine.members.push_back({member.session, member.client});
+      if (member.daemon != view_.self) continue;
+      mine.members.push_back({member.session, std::string(protocol::parse_private_name(member.name)->client)});
     }
   });
   return announce;
@@ -167,38 +153,22 @@ void Groups::build_table(Time now) {
     for (const Announce::Group& group : announce.groups) {
       table_.subscribe(group.name, daemon, 0);
       for (const Announce::Member& member : group.members) {
-        table_.join(group.name, {daemon, member.session, member.client});
+        table_.join(group.name, {daemon, member.session, private_name(daemon, member.client)});
       }
     }
   }
   announced_.clear();
   ready_ = true;
   changes_ = 1;
-  const std::map<std::string, Names> told = std::move(*std::exchange(told_, std::nullopt));
+  const std::map<std::string, Told> told = std::move(*std::exchange(told_, std::nullopt));
   table_.for_each([&](const Group& group) {
     const auto before = told.find(group.name);
-    if (!group.local.empty()) tell_network_change(group, before == told.end() ? Names() : before->second);
+    if (!group.local.empty()) tell_network_change(group, before == told.end() ? Told() : before->second);
   });
   for (const Delivery& message : std::exchange(early_, {})) deliver_client_message(message);
   if (!order_->is_open()) return;
   for (const GroupOperation& operation : std::exchange(deferred_, {})) originate(now, operation);
   take(now, subscriptions_.resume());
-}
-
-void Groups::tell_network_change(const Group& group, const Names& before) {
-  const std::set<std::string_view> old_names(before.begin(), before.end());
-  std::set<std::string_view> gone = old_names;
-  Names changed;
-  Names vs_set;
-  for (const GroupMember& member : group.members) {
-    std::string name = private_name(member.daemon, member.client);
-    gone.erase(name);
-    if (!old_names.contains(name)) changed.push_back(name);
-    if (came_along_.contains(member.daemon) && old_names.contains(name)) vs_set.push_back(name);
-  }
-  changed.insert(changed.end(), gone.begin(), gone.end());
-  const bool all_came_along = vs_set.size() == group.members.size();
-  if (!changed.empty() || !all_came_along) tell_view(group, Cause::network, changed, vs_set);
 }
 
 }  // namespace spindled

@@ -44,7 +44,7 @@ void Session::commit_read(std::size_t bytes) {
 }
 
 std::optional<Error> Session::process(Time now) {
-  waiting_ = false;
+  waiting_ = waits_for_room_ = false;
   for (;;) {
     if (is_message_complete() && !send_message(now)) {
       waiting_ = true;
@@ -62,6 +62,10 @@ std::optional<Error> Session::process(Time now) {
     const bool changes_membership = type == ClientFrame::join || type == ClientFrame::leave;
     if (changes_membership && state_ == State::open && !host_.may_change_membership()) {
       waiting_ = true;
+      return std::nullopt;
+    }
+    if (type == ClientFrame::view_request && !has_room()) {
+      waiting_ = waits_for_room_ = true;
       return std::nullopt;
     }
     const Slice frame = input_.take(wanted_);
@@ -90,6 +94,7 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
       return handle_send_more(std::move(body));
     case ClientFrame::join:
     case ClientFrame::leave:
+    case ClientFrame::view_request:
       return handle_group_request(now, type, body.view());
     case ClientFrame::ping:
       return handle_ping(body.view());
@@ -178,8 +183,10 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
   const std::string group(request->group);
   std::optional<Errc> refused = Errc::bad_group_name;
   if (protocol::is_group_name(group)) {
-    refused =
-        type == ClientFrame::join ? host_.groups().join(now, id(), group) : host_.groups().leave(now, id(), group);
+    Groups& groups = host_.groups();
+    refused = type == ClientFrame::join    ? groups.join(now, id(), group)
+              : type == ClientFrame::leave ? groups.leave(now, id(), group)
+                                           : groups.request_view(id(), group);
   }
   std::vector<std::uint8_t> frame;
   protocol::write_reply(frame,

@@ -57,6 +57,8 @@ class Session {
   std::optional<Error> process(Time now);
   /// Whether `process` stopped at something that may not enter yet.
   bool is_waiting() const { return waiting_; }
+  /// Whether it stopped at a request whose answer has no room in the queue, and there is room now.
+  bool may_answer_again() const { return waits_for_room_ && has_room(); }
 
   SessionQueue& queue() { return queue_; }
   const SessionQueue& queue() const { return queue_; }
@@ -82,6 +84,9 @@ class Session {
   bool is_message_complete() const { return incoming_ && incoming_->received == incoming_->message.total; }
   /// Sends the complete message unless it may not enter yet.
   bool send_message(Time now);
+  /// Whether what the client asks for may wait for it to be read. Keeps a client that asks and does not read from
+  /// holding back others, as unread messages do from the soft limit on.
+  bool has_room() const { return queue_.bytes() <= context_.config.session.queue_soft_bytes / 2; }
 
   Context& context_;
   SessionHost& host_;
@@ -96,6 +101,7 @@ class Session {
   std::vector<DestinationSet> sets_;  // by handle
   std::optional<IncomingMessage> incoming_;
   bool waiting_ = false;
+  bool waits_for_room_ = false;
   SessionQueue queue_;
 };
 

@@ -200,7 +200,14 @@ void Sessions::deliver_view(std::span<const SessionId> to, const protocol::View&
   std::vector<std::uint8_t> frame;
   protocol::write_view(frame, view);
   context_.counters.add(Counter::group_views, to.size());
-  deliver_frame(to, frame);
+  if (to.size() == 1 || frame.size() <= OutputQueue::kCopyBytesMax) return deliver_frame(to, frame);
+  const Slice shared = context_.arena.copy(frame);
+  for (const SessionId id : to) {
+    Session* session = find(id);
+    if (session == nullptr || session->state() != Session::State::open) continue;
+    session->queue().append_frame(std::span(&shared, 1));
+    mark_dirty(*session);
+  }
 }
 
 void Sessions::deliver_transitional(std::span<const SessionId> to, std::string_view group) {
@@ -252,6 +259,8 @@ void Sessions::write(Time now, Session& session) {
     if (session.queue().empty()) let_go(session);
     return;
   }
+  // What it asked for enters at the start of a turn, as everything does.
+  if (session.may_answer_again()) timers_.set_earlier(Timer::resume, now);
   if (session.over_soft_limit && session.queue().bytes() <= context_.config.session.queue_soft_bytes / 2) {
     set_over_soft_limit(now, session, false);
   }
@@ -330,6 +339,7 @@ void Sessions::remove_lost(Time now) {
 }
 
 void Sessions::handle_time(Time now) {
+  timers_.take_due(Timer::resume, now);  // the turn is all that it is for
   if (!timers_.take_due(Timer::tick, now)) return;
   std::vector<Session*> all;
   for (const auto& [id, session] : sessions_) all.push_back(session.get());

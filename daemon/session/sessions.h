@@ -67,7 +67,7 @@ class Sessions final : public LocalClients, public SessionHost {
   Groups& groups() override { return groups_; }
 
  private:
-  enum class Timer : std::uint8_t { tick, count_ };
+  enum class Timer : std::uint8_t { tick, resume, count_ };
 
   Session* find(ConnectionId connection) const;
   Session* find(SessionId id) const;

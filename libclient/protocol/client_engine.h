@@ -13,7 +13,7 @@ namespace spindle::protocol {
 ///   engine.handle_bytes(received);        engine.handle_end() when the stream of bytes ends
 ///   for (Event& event : engine.take_events()) ...
 ///
-/// The welcome shows as `is_open()` and `private_name()`, a refusal of a join or leave as RequestFailed, a pong as
+/// The welcome shows as `is_open()` and `private_name()`, the refusal of a request as RequestFailed, a pong as
 /// `last_pong()`, the end for whatever reason as Disconnected, the last event.
 ///
 /// Threads: the two halves share nothing. One thread may be inside `reader()` while another is inside any function of
@@ -27,6 +27,7 @@ class ClientEngine {
   }
   std::error_code join(std::string_view group) { return writer_.join(group); }
   std::error_code leave(std::string_view group) { return writer_.leave(group); }
+  std::error_code request_view(std::string_view group) { return writer_.request_view(group); }
   std::error_code ping(std::uint64_t token) { return writer_.ping(token); }
   void bye() { writer_.bye(); }
 

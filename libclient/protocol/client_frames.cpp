@@ -52,9 +52,26 @@ Names read_counted_names(Reader& reader, std::uint64_t count, Valid valid) {
   return names;
 }
 
-Names read_clients(Reader& reader) {
-  return read_counted_names(reader, reader.varint(),
-                            [](std::string_view name) { return parse_private_name(name).has_value(); });
+Names read_counted_clients(Reader& reader, std::uint64_t count) {
+  return read_counted_names(reader, count, [](std::string_view name) { return parse_private_name(name).has_value(); });
+}
+
+Names read_clients(Reader& reader) { return read_counted_clients(reader, reader.varint()); }
+
+/// Whether a view has only what goes with its form and cause.
+bool is_consistent(const View& view) {
+  if (view.cause != ViewCause::network && !view.apart.empty()) return false;
+  switch (view.form) {
+    case ViewForm::full:
+    case ViewForm::change:
+      return true;
+    case ViewForm::answer:
+      return view.joined.empty() && view.left.empty() && view.apart.empty();
+    case ViewForm::farewell:
+      return view.cause == ViewCause::leave && view.joined.empty() && view.left.size() == 1 && view.member_count == 0 &&
+             view.digest == 0;
+  }
+  return false;
 }
 
 std::size_t message_body_size(const MessageHead& message) {
@@ -113,18 +130,27 @@ void write_close(std::vector<std::uint8_t>& out, const Close& close) {
 }
 
 void write_view(std::vector<std::uint8_t>& out, const View& view) {
+  const std::uint64_t count = has_members(view.form) ? view.members.size() : view.member_count;
+  const std::size_t members_size = has_members(view.form) ? names_size(view.members) : varint_size(count);
   const std::size_t length = short_size(view.group) + varint_size(view.id.view_number) +
-                             short_size(view.id.coordinator) + varint_size(view.id.position) + 1 +
-                             names_size(view.members) + names_size(view.vs_set) + names_size(view.changed);
+                             short_size(view.id.coordinator) + varint_size(view.id.position) + 1 + 1 + 8 +
+                             names_size(view.joined) + names_size(view.left) + names_size(view.apart) + members_size;
   Writer writer = append_frame(out, ClientFrame::view, length);
   writer.short_string(view.group);
   writer.varint(view.id.view_number);
   writer.short_string(view.id.coordinator);
   writer.varint(view.id.position);
   writer.u8(static_cast<std::uint8_t>(view.cause));
-  write_names(writer, view.members);
-  write_names(writer, view.vs_set);
-  write_names(writer, view.changed);
+  writer.u8(static_cast<std::uint8_t>(view.form));
+  writer.u64(view.digest);
+  write_names(writer, view.joined);
+  write_names(writer, view.left);
+  write_names(writer, view.apart);
+  if (has_members(view.form)) {
+    write_names(writer, view.members);
+  } else {
+    writer.varint(count);
+  }
 }
 
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group) {
@@ -279,14 +305,19 @@ std::optional<View> read_view(ByteView body) {
   view.id.position = reader.varint();
   const std::uint8_t cause = reader.u8();
   view.cause = static_cast<ViewCause>(cause);
-  view.members = read_clients(reader);
-  view.vs_set = read_clients(reader);
-  view.changed = read_clients(reader);
+  const std::uint8_t form = reader.u8();
+  view.form = static_cast<ViewForm>(form);
+  view.digest = reader.u64();
+  view.joined = read_clients(reader);
+  view.left = read_clients(reader);
+  view.apart = read_clients(reader);
+  view.member_count = static_cast<std::uint32_t>(reader.varint_up_to(UINT32_MAX));
+  if (has_members(view.form)) view.members = read_counted_clients(reader, view.member_count);
   const bool known_cause =
       cause >= static_cast<std::uint8_t>(ViewCause::join) && cause <= static_cast<std::uint8_t>(ViewCause::network);
-  if (!reader.done() || !known_cause || !is_group_name(view.group) || !is_daemon_name(view.id.coordinator)) {
-    return std::nullopt;
-  }
+  const bool known_form = form <= static_cast<std::uint8_t>(ViewForm::farewell);
+  if (!reader.done() || !known_cause || !known_form || !is_consistent(view)) return std::nullopt;
+  if (!is_group_name(view.group) || !is_daemon_name(view.id.coordinator)) return std::nullopt;
   return view;
 }
 

@@ -45,6 +45,7 @@ enum class ClientFrame : std::uint8_t {
   leave = 6,
   bye = 7,
   ping = 8,
+  view_request = 9,
   // daemon to client
   welcome = 16,
   close = 17,
@@ -91,14 +92,14 @@ struct Send {
   ByteView chunk;           // its first bytes: all of them, or kChunkBytesMax
 };
 
-/// `join` and `leave`.
+/// `join`, `leave` and `view_request`.
 struct GroupRequest {
   std::uint32_t request = 0;  // echoed in the reply
   std::string_view group;
 };
 
-/// The outcome of a `join` or `leave`: code 0 says that the request is on its way into the order; the group view that
-/// follows shows it done.
+/// The outcome of a request: code 0 says of a `join` or `leave` that it is on its way into the order, where the group
+/// view that follows shows it done, and of a `view_request` that the answer came before.
 struct Reply {
   std::uint32_t request = 0;
   std::uint16_t code = 0;  // 0 or an Errc
@@ -133,13 +134,23 @@ struct GroupViewId {
   bool operator==(const GroupViewId&) const = default;
 };
 
+/// What a group view says of the members; see spindle::ViewForm.
+enum class ViewForm : std::uint8_t { full = 0, change = 1, answer = 2, farewell = 3 };
+
+constexpr bool has_members(ViewForm form) { return form == ViewForm::full || form == ViewForm::answer; }
+
 struct View {
   std::string_view group;
   GroupViewId id;
   ViewCause cause = ViewCause::join;
-  std::vector<std::string_view> members;  // in the agreed order
-  std::vector<std::string_view> vs_set;   // cause network: those who came along with the receiver; otherwise empty
-  std::vector<std::string_view> changed;  // who joined, left or disconnected; cause network: who is new or gone
+  ViewForm form = ViewForm::full;
+  std::uint32_t member_count = 0;          // written as the number of `members` where the form has them
+  std::uint64_t digest = 0;                // of all members: member_list.h
+  std::vector<std::string_view> joined{};  // who is new; empty in answers
+  std::vector<std::string_view> left{};    // who is gone; empty in answers
+  std::vector<std::string_view>
+      apart{};  // cause network: those who are not new and did not come along; empty in answers
+  std::vector<std::string_view> members{};  // in the agreed order; empty where the form has none
 };
 
 // Each `write_*` appends one frame, head included, to `out`. The caller has checked the limits above.
@@ -163,8 +174,8 @@ std::size_t message_head_size(const MessageHead& message);
 void write_message_head(Writer& writer, const MessageHead& message);
 
 // Each `read_*` takes the bytes behind the frame head. Nothing is returned for bytes that are not exactly one
-// well-formed frame of the kind, its limits kept and its names valid. The names in `hello`, `join` and `leave` are for
-// the daemon to judge, which answers a bad one with a reason. Views point into `body`.
+// well-formed frame of the kind, its limits kept and its names valid. The names in `hello` and in requests are for the
+// daemon to judge, which answers a bad one with a reason. Views point into `body`.
 std::optional<Hello> read_hello(ByteView body);
 std::optional<Define> read_define(ByteView body);
 std::optional<Send> read_send(ByteView body);

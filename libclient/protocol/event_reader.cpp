@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 #include <utility>
 
 namespace spindle::protocol {
@@ -29,6 +30,21 @@ std::vector<std::string> to_strings(const Strings& views) {
   return std::vector<std::string>(views.begin(), views.end());
 }
 
+/// Who came along with this client into a view of the network, and who did not.
+void add_vs_set(const View& view, GroupView& event) {
+  if (view.form == ViewForm::answer) return;
+  event.apart = event.joined;
+  event.apart.insert(event.apart.end(), view.apart.begin(), view.apart.end());
+  const std::unordered_set<std::string_view> apart(event.apart.begin(), event.apart.end());
+  for (const std::string& member : event.members) {
+    if (!apart.contains(member)) event.vs_set.push_back(member);
+  }
+}
+
+static_assert(static_cast<int>(spindle::ViewForm::full) == static_cast<int>(ViewForm::full));
+static_assert(static_cast<int>(spindle::ViewForm::change) == static_cast<int>(ViewForm::change));
+static_assert(static_cast<int>(spindle::ViewForm::answer) == static_cast<int>(ViewForm::answer));
+static_assert(static_cast<int>(spindle::ViewForm::farewell) == static_cast<int>(ViewForm::farewell));
 static_assert(static_cast<int>(spindle::ViewCause::join) == static_cast<int>(ViewCause::join));
 static_assert(static_cast<int>(spindle::ViewCause::leave) == static_cast<int>(ViewCause::leave));
 static_assert(static_cast<int>(spindle::ViewCause::disconnect) == static_cast<int>(ViewCause::disconnect));
@@ -173,12 +189,18 @@ void EventReader::handle_view(ByteView body) {
   event.group = view->group;
   event.id = {view->id.view_number, view->id.coordinator, view->id.position};
   event.cause = static_cast<spindle::ViewCause>(view->cause);
+  event.form = static_cast<spindle::ViewForm>(view->form);
+  event.member_count = view->member_count;
+  event.digest = view->digest;
   event.members = to_strings(view->members);
-  event.vs_set = to_strings(view->vs_set);
-  event.changed = to_strings(view->changed);
+  event.joined = to_strings(view->joined);
+  event.left = to_strings(view->left);
+  if (view->cause == ViewCause::network) add_vs_set(*view, event);
   const auto me = std::find(event.members.begin(), event.members.end(), private_name_);
   if (me != event.members.end()) event.my_index = static_cast<std::size_t>(me - event.members.begin());
-  add_event(std::move(event), 2 * body.size());
+  const std::size_t names =
+      event.members.size() + event.joined.size() + event.left.size() + event.apart.size() + event.vs_set.size();
+  add_event(std::move(event), 2 * body.size() + names * sizeof(std::string));
 }
 
 void EventReader::handle_transitional(ByteView body) {

@@ -25,6 +25,17 @@ std::error_code check_sizes(Service service, const Groups& groups, const Payload
   return {};
 }
 
+RequestFailed::Request kind_of(ClientFrame type) {
+  switch (type) {
+    case ClientFrame::join:
+      return RequestFailed::Request::join;
+    case ClientFrame::leave:
+      return RequestFailed::Request::leave;
+    default:
+      return RequestFailed::Request::view;
+  }
+}
+
 }  // namespace
 
 void RequestWriter::start(const Hello& hello) { write_hello(output_, hello); }
@@ -112,8 +123,7 @@ std::uint32_t RequestWriter::define(const Groups& groups) {
 std::error_code RequestWriter::request(ClientFrame type, std::string_view group) {
   if (!open_) return Errc::not_connected;
   if (!is_group_name(group)) return Errc::bad_group_name;
-  const auto kind = type == ClientFrame::join ? RequestFailed::Request::join : RequestFailed::Request::leave;
-  pending_.insert_or_assign(next_request_, Pending{kind, std::string(group)});
+  pending_.insert_or_assign(next_request_, Pending{kind_of(type), std::string(group)});
   write_group_request(output_, type, {next_request_, group});
   ++next_request_;
   return {};

@@ -28,6 +28,9 @@ class RequestWriter {
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options);
   std::error_code join(std::string_view group) { return request(ClientFrame::join, group); }
   std::error_code leave(std::string_view group) { return request(ClientFrame::leave, group); }
+  std::error_code request_view(std::string_view group) { return request(ClientFrame::view_request, group); }
+  /// `type` is one of these three.
+  std::error_code request(ClientFrame type, std::string_view group);
   std::error_code ping(std::uint64_t token);
   void bye();
   bool said_bye() const { return said_bye_; }
@@ -35,7 +38,7 @@ class RequestWriter {
   /// What `multicast` would answer for the arguments alone.
   static std::error_code check(Service service, const Groups& groups, const Payload& payload);
 
-  /// Takes the reply of the daemon to a join or leave. Gives an event where it refused; `unknown` is set where nothing
+  /// Takes the reply of the daemon to a request. Gives an event where it refused; `unknown` is set where nothing
   /// was asked under that number.
   std::optional<RequestFailed> settle(const Reply& reply, bool& unknown);
 
@@ -53,7 +56,6 @@ class RequestWriter {
   };
   using HandleMap = std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>>;
 
-  std::error_code request(ClientFrame type, std::string_view group);
   std::error_code find_handle(const Groups& groups, std::uint32_t& handle);
   std::uint32_t define(const Groups& groups);
   void append_chunk(ByteView chunk);
@@ -72,7 +74,7 @@ class RequestWriter {
     RequestFailed::Request request;
     std::string group;
   };
-  std::map<std::uint32_t, Pending> pending_;  // joins and leaves without a reply
+  std::map<std::uint32_t, Pending> pending_;  // requests without a reply
   std::uint32_t next_request_ = 1;
 };
 

@@ -49,12 +49,17 @@ bool Connection::is_open() const noexcept { return impl_ && impl_->is_open(); }
 
 std::error_code Connection::join(std::string_view group) {
   if (!impl_) return Errc::not_connected;
-  return impl_->request(group, true);
+  return impl_->request(protocol::ClientFrame::join, group);
 }
 
 std::error_code Connection::leave(std::string_view group) {
   if (!impl_) return Errc::not_connected;
-  return impl_->request(group, false);
+  return impl_->request(protocol::ClientFrame::leave, group);
+}
+
+std::error_code Connection::request_view(std::string_view group) {
+  if (!impl_) return Errc::not_connected;
+  return impl_->request(protocol::ClientFrame::view_request, group);
 }
 
 std::error_code Connection::multicast(Service service, const Groups& groups, const Payload& payload,

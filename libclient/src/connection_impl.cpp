@@ -131,11 +131,11 @@ std::error_code Connection::Impl::multicast(Service service, const Groups& group
   return {};
 }
 
-std::error_code Connection::Impl::request(std::string_view group, bool join) {
+std::error_code Connection::Impl::request(protocol::ClientFrame type, std::string_view group) {
   if (!protocol::is_group_name(group)) return Errc::bad_group_name;
   Lock lock(mutex_);
   if (const std::error_code error = wait_for_room(lock, true)) return error;
-  if (const std::error_code error = join ? engine_.join(group) : engine_.leave(group)) return error;
+  if (const std::error_code error = engine_.writer().request(type, group)) return error;
   flush(lock);
   return {};
 }

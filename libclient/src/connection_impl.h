@@ -29,7 +29,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   bool is_open() const;
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options,
                             bool may_wait);
-  std::error_code request(std::string_view group, bool join);
+  std::error_code request(protocol::ClientFrame type, std::string_view group);
   void set_handler(Handler handler);
   void disconnect();
   EventQueue& events() { return events_; }

@@ -26,7 +26,8 @@ Violations check_total_order(const History& history);
 Violations check_causality(const History& history);
 
 /// Equal identifiers mean equal group, cause, members and changes; a receiver is a member of the views that it gets,
-/// but for that of its own leaving; who is new in, or missing from, a view is what it says has changed.
+/// but for that of its own leaving; who is new in, or missing from, a view is what it says has changed; its digest is
+/// that of its members.
 Violations check_views(const History& history);
 
 /// At the end of a run that has come to rest: what a member of a group that is still connected sent to it, other than

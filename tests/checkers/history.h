@@ -44,6 +44,7 @@ struct GroupView {
   std::vector<std::string> members;
   std::vector<std::string> vs_set;
   std::vector<std::string> changed;
+  bool digest_matches = true;  // what the daemon says that the members hash to is what they do
 };
 struct Transitional {
   std::string group;

@@ -80,6 +80,10 @@ Violations check_views(const History& history) {
       const auto [known, is_new] = first.try_emplace({view->group, to_text(view->id)}, view);
       if (!is_new) check_agreement(*view, *known->second, client.name, violations);
       check_self(*view, client.name, violations);
+      if (!view->digest_matches) {
+        report(violations, fmt::format("views: {} got view {} of {} whose digest is not that of its members",
+                                       client.name, to_text(view->id), view->group));
+      }
       if (old != before.end() && old->second == nullptr && !is_own_join(*view, client.name)) continue;
       if (old != before.end() && old->second != nullptr) check_change(*old->second, *view, client.name, violations);
       before[view->group] = view;

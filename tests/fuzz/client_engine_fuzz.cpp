@@ -1,5 +1,8 @@
 // A client whose daemon is hostile. The input is a sequence of steps, each an opcode and its arguments: what the daemon
 // sends, in frames or not, and what the program asks for in between.
+#include <map>
+
+#include "libclient/include/spindle/membership.h"
 #include "libclient/protocol/client_engine.h"
 
 #include "tests/fuzz/client_engine_steps.h"
@@ -11,6 +14,7 @@ using namespace spindle::protocol;
 using spindle::Disconnected;
 using spindle::Event;
 using spindle::GroupView;
+using spindle::Membership;
 using spindle::Message;
 using spindle_fuzz::EngineStep;
 using spindle_fuzz::Input;
@@ -48,6 +52,8 @@ class Run {
         return static_cast<void>(engine_.join(short_text()));
       case EngineStep::leave:
         return static_cast<void>(engine_.leave(short_text()));
+      case EngineStep::request_view:
+        return static_cast<void>(engine_.request_view(short_text()));
       case EngineStep::multicast: {
         const spindle::Service service{input_.u8()};
         const std::vector<std::uint8_t> payload(std::size_t{input_.u8()} * 64);
@@ -75,16 +81,27 @@ class Run {
         sum_ = sum_ + sum;
       } else if (const auto* view = std::get_if<GroupView>(&event)) {
         SPINDLE_CHECK(!view->my_index || *view->my_index < view->members.size());
+        check_membership(*view);
       } else if (std::holds_alternative<Disconnected>(event)) {
         ended_ = true;
       }
     }
   }
 
+  /// Whatever the views say, the list is that of the latest one or none.
+  void check_membership(const GroupView& view) {
+    Membership& membership = memberships_[view.group];
+    const bool is_current = membership.apply(view) == Membership::Outcome::current;
+    SPINDLE_CHECK(is_current == membership.is_current());
+    SPINDLE_CHECK(membership.members().size() == (is_current ? view.member_count : 0));
+    SPINDLE_CHECK(membership.vs_set().size() <= membership.members().size());
+  }
+
   std::string_view short_text() { return as_text(input_.bytes(input_.u8())); }
 
   Input input_;
   ClientEngine engine_;
+  std::map<std::string, Membership> memberships_;
   bool ended_ = false;
   volatile std::size_t sum_ = 0;
 };

@@ -13,7 +13,8 @@ enum class EngineStep : std::uint8_t {
   multicast = 4,  // u8 service, u8 size of the payload in 64 bytes, u8 length, group
   ping = 5,       // u16 token
   bye = 6,
-  end = 7,  // the stream of bytes ends
+  end = 7,           // the stream of bytes ends
+  request_view = 8,  // u8 length, group
 };
 
 }  // namespace spindle_fuzz

@@ -61,6 +61,7 @@ void fuzz_from_client(ClientFrame type, ByteView body) {
       return check_round_trip(body, read_send, chunked_writer(send_head_size, write_send_head));
     case ClientFrame::join:
     case ClientFrame::leave:
+    case ClientFrame::view_request:
       return check_round_trip(body, read_group_request, body_writer(write_join));
     case ClientFrame::ping:
       static_cast<void>(read_ping(body));

@@ -7,6 +7,7 @@
 #include "daemon/link/handshake.h"
 #include "daemon/wire/control.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/member_list.h"
 #include "tests/fuzz/client_engine_steps.h"
 #include "tests/fuzz/node_steps.h"
 #include "tests/fuzz/seeds.h"
@@ -112,7 +113,8 @@ std::string join_and_send() {
   for (unsigned service = 0; service <= 5; ++service) {
     client_frame(steps, kSecond, send_frame({0, static_cast<std::uint8_t>(service), false, 1, 5, as_bytes("hello")}));
   }
-  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::leave, GroupRequest{2, "news"}));
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::view_request, GroupRequest{2, "news"}));
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::leave, GroupRequest{3, "news"}));
   client_frame(steps, kSecond, frame_of(write_bye));
   steps.op(NodeStep::close).u8(kFirst);
   return steps.op(NodeStep::time).u16(1000).bytes();
@@ -197,6 +199,34 @@ std::string slow_client() {
   return steps.op(NodeStep::time).u16(500).op(NodeStep::writable).u8(kFirst).op(NodeStep::time).u16(500).bytes();
 }
 
+// --- The client ---
+
+View first_view() {
+  View view{"news", {5, "alpha", 17}, ViewCause::join};
+  view.digest = MemberList({"#me#alpha"}).digest();
+  view.joined = view.members = {"#me#alpha"};
+  return view;
+}
+
+/// A change that applies, one that does not, the request for the list, and its answer.
+Steps large_group() {
+  Steps steps;
+  welcome(steps).op(EngineStep::join).text("news");
+  steps.op(EngineStep::frame).frame(frame_of(write_view, first_view()));
+  const MemberList two({"#me#alpha", "#you#beta"});
+  View change{"news", {5, "alpha", 18}, ViewCause::join, ViewForm::change, 2, two.digest()};
+  change.joined = {"#you#beta"};
+  steps.op(EngineStep::frame).frame(frame_of(write_view, change));
+  View other{"news", {6, "alpha", 1}, ViewCause::network, ViewForm::change, 7, 1};
+  other.left = {"#you#beta"};
+  other.apart = {"#me#alpha"};
+  steps.op(EngineStep::frame).frame(frame_of(write_view, other)).op(EngineStep::request_view).text("news");
+  View answer{"news", {6, "alpha", 1}, ViewCause::network, ViewForm::answer, 0, two.digest()};
+  answer.members = {two.names().begin(), two.names().end()};
+  steps.op(EngineStep::frame).frame(frame_of(write_view, answer));
+  return steps.op(EngineStep::frame).frame(frame_of(write_reply, Reply{2, 0}));
+}
+
 }  // namespace
 
 void add_client_engine_seeds(Seeds& seeds) {
@@ -206,8 +236,7 @@ void add_client_engine_seeds(Seeds& seeds) {
   Steps session;
   welcome(session).op(EngineStep::join).text("news");
   session.op(EngineStep::frame).frame(frame_of(write_reply, Reply{1, 0}));
-  const View view{"news", {5, "alpha", 17}, ViewCause::join, {"#me#alpha"}, {}, {"#me#alpha"}};
-  session.op(EngineStep::frame).frame(frame_of(write_view, view));
+  session.op(EngineStep::frame).frame(frame_of(write_view, first_view()));
   session.op(EngineStep::multicast).u8(4).u8(1).text("news");
   session.op(EngineStep::frame).frame(message_frame({4, 9, "#me#alpha", {"news"}, 5, as_bytes("hello")}));
   session.op(EngineStep::frame).frame(frame_of(write_transitional, std::string_view("news")));
@@ -216,6 +245,7 @@ void add_client_engine_seeds(Seeds& seeds) {
   session.op(EngineStep::frame).frame(frame_of(write_ping, ClientFrame::pong, std::uint64_t{3}));
   add("session", session.op(EngineStep::bye).op(EngineStep::end));
 
+  add("large_group", large_group());
   Steps refused;
   add("refused", refused.op(EngineStep::frame).frame(frame_of(write_close, Close{12, "the name is taken"})));
   Steps early;

@@ -106,7 +106,7 @@ TEST_F(Failure, ADaemonThatIsCutOffWithoutAWordIsMissedAfterTheLivenessTimeAndFo
   expect_within(kLiveness + kViewAfterDeath, wait_at_both(at_a_, at_c_, without_b_) - cut, "view_after_cut");
   const GroupView alone = wait_for_members(at_b_, kGroup, {"#watcher#b"});
   EXPECT_EQ(alone.cause, ViewCause::network);
-  EXPECT_EQ(alone.changed.size(), 2u);
+  EXPECT_EQ(alone.left.size(), 2u);
   expect_conversation(at_a_, at_c_);
 
   hosts_->set_up("b", "a", true);

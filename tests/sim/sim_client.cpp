@@ -64,6 +64,10 @@ void SimClient::leave(const std::string& group) {
   });
 }
 
+void SimClient::request_view(const std::string& group) {
+  when_welcome([this, group] { SPINDLE_CHECK(!engine_.request_view(group)); });
+}
+
 void SimClient::multicast(const std::vector<std::string>& groups, const SendOptions& options) {
   when_welcome([this, groups, options] {
     const auto type = static_cast<std::uint16_t>(sent_);
@@ -169,7 +173,9 @@ void SimClient::take_events() {
     if (const auto* view = std::get_if<spindle::GroupView>(&event)) handle(*view);
     if (const auto* signal = std::get_if<spindle::Transitional>(&event)) note(Transitional{signal->group});
     if (const auto* failed = std::get_if<spindle::RequestFailed>(&event)) {
-      note(Refused{failed->group, static_cast<std::uint16_t>(failed->error.value())});
+      const bool is_view = failed->request == spindle::RequestFailed::Request::view;
+      if (is_view) ++refused_requests_;
+      if (!is_view) note(Refused{failed->group, static_cast<std::uint16_t>(failed->error.value())});
     }
     if (const auto* end = std::get_if<spindle::Disconnected>(&event)) {
       close(static_cast<Errc>(end->error.value()), end->text);
@@ -188,11 +194,24 @@ void SimClient::handle(const spindle::Message& message) {
 }
 
 void SimClient::handle(const spindle::GroupView& view) {
-  GroupView record{view.group, view.id, view.cause, view.members, view.vs_set, view.changed};
-  if (view.my_index) {
-    views_[view.group] = record;
-  } else {
+  using Outcome = spindle::Membership::Outcome;
+  spindle::Membership& membership = memberships_[view.group];
+  const Outcome outcome = membership.apply(view);
+  ++views_of_.at(static_cast<std::size_t>(view.form));
+  const bool verified = outcome == Outcome::current || outcome == Outcome::left;
+  const bool is_answer = view.form == spindle::ViewForm::answer;
+  if (is_answer) {
+    // It repeats what the client knows, and is written down only where it does not.
+    const GroupView* known = this->view(view.group);
+    if (verified && known != nullptr && known->id == view.id && known->members == membership.members()) return;
+  }
+  GroupView record{view.group, view.id, view.cause, membership.members(), membership.vs_set(), view.joined};
+  record.changed.insert(record.changed.end(), view.left.begin(), view.left.end());
+  record.digest_matches = verified && !is_answer;
+  if (outcome == Outcome::left) {
     views_.erase(view.group);
+  } else {
+    views_[view.group] = record;
   }
   note(std::move(record));
 }

@@ -1,6 +1,7 @@
 // A client of a simulated host, speaking the client protocol, that writes down all it asks and is told.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "daemon/base/result.h"
+#include "libclient/include/spindle/membership.h"
 #include "libclient/protocol/client_engine.h"
 #include "tests/checkers/history.h"
 #include "tests/sim/sim_host.h"
@@ -33,6 +35,7 @@ class SimClient final : private StreamOwner {
 
   void join(const std::string& group);
   void leave(const std::string& group);
+  void request_view(const std::string& group);
   void multicast(const std::vector<std::string>& groups, const SendOptions& options = {});
   /// Asks for an orderly end; what is asked for later is not sent.
   void bye();
@@ -55,6 +58,10 @@ class SimClient final : private StreamOwner {
   const ClientHistory& history() const { return history_; }
   std::size_t messages() const { return messages_; }
   std::uint64_t bytes() const { return bytes_; }
+  /// How many views of this form came.
+  std::size_t views_of(spindle::ViewForm form) const { return views_of_.at(static_cast<std::size_t>(form)); }
+  /// Requests for views that were refused.
+  std::size_t refused_requests() const { return refused_requests_; }
   /// The latest view of `group` that came, with the client in it; otherwise nothing.
   const GroupView* view(const std::string& group) const;
   /// Bytes of requests that the daemon has not taken yet.
@@ -97,7 +104,10 @@ class SimClient final : private StreamOwner {
   ClientHistory history_;
   std::size_t messages_ = 0;
   std::uint64_t bytes_ = 0;
+  std::array<std::size_t, 4> views_of_{};
+  std::size_t refused_requests_ = 0;
   std::map<std::string, GroupView> views_;
+  std::map<std::string, spindle::Membership> memberships_;
 };
 
 /// What both ends compute for a message with this type and payload.

@@ -199,6 +199,17 @@ TEST(Checkers, ViewsAgree) {
   EXPECT_EQ(check_views(changed.history()).size(), 1u);
 }
 
+TEST(Checkers, ViewsHaveTheDigestOfTheirMembers) {
+  Writer good;
+  good.at('a').view(1, "a", ViewCause::join, "a");
+  EXPECT_TRUE(check_views(good.history()).empty());
+  Writer bad;
+  GroupView view{"g", {1, "d", 1}, ViewCause::join, {"#a#d"}, {}, {"#a#d"}};
+  view.digest_matches = false;
+  bad.at('a').add(view);
+  EXPECT_EQ(check_views(bad.history()).size(), 1u);
+}
+
 TEST(Checkers, ViewsHoldTheReceiver) {
   Writer without;
   without.at('a').view(1, "b", ViewCause::join, "b");

@@ -196,7 +196,13 @@ TEST_F(ClientEngineTest, LargeMessagesGoInChunks) {
 TEST_F(ClientEngineTest, EventsArriveWhereverTheBytesAreCut) {
   Bytes bytes;
   append_message(bytes, "hello", {"news", "#me#d"});
-  write_view(bytes, {"news", {5, "d", 6}, ViewCause::network, {"#a#d", "#me#d"}, {"#me#d"}, {"#a#d"}});
+  View sent_view{"news", {5, "d", 6}, ViewCause::network};
+  sent_view.digest = 77;
+  sent_view.joined = {"#a#d"};
+  sent_view.left = {"#gone#d"};
+  sent_view.apart = {"#b#d"};
+  sent_view.members = {"#a#d", "#b#d", "#me#d"};
+  write_view(bytes, sent_view);
   write_transitional(bytes, "news");
   append_message(bytes, "");
   write_close(bytes, {static_cast<std::uint16_t>(Errc::daemon_stopping), "going down"});
@@ -219,14 +225,68 @@ TEST_F(ClientEngineTest, EventsArriveWhereverTheBytesAreCut) {
     EXPECT_EQ(view.group, "news");
     EXPECT_EQ(view.id, (spindle::GroupViewId{5, "d", 6}));
     EXPECT_EQ(view.cause, spindle::ViewCause::network);
-    EXPECT_EQ(view.members, (std::vector<std::string>{"#a#d", "#me#d"}));
+    EXPECT_EQ(view.form, spindle::ViewForm::full);
+    EXPECT_EQ(view.member_count, 3u);
+    EXPECT_EQ(view.digest, 77u);
+    EXPECT_EQ(view.members, (std::vector<std::string>{"#a#d", "#b#d", "#me#d"}));
     EXPECT_EQ(view.vs_set, std::vector<std::string>{"#me#d"});
-    EXPECT_EQ(view.changed, std::vector<std::string>{"#a#d"});
-    EXPECT_EQ(view.my_index, 1u);
+    EXPECT_EQ(view.joined, std::vector<std::string>{"#a#d"});
+    EXPECT_EQ(view.left, std::vector<std::string>{"#gone#d"});
+    EXPECT_EQ(view.apart, (std::vector<std::string>{"#a#d", "#b#d"}));
+    EXPECT_EQ(view.my_index, 2u);
     EXPECT_EQ(std::get<Transitional>(events[2]).group, "news");
     EXPECT_EQ(std::get<Message>(events[3]).text(), "");
     EXPECT_EQ(std::get<Disconnected>(events[4]).error, Errc::daemon_stopping);
   }
+}
+
+TEST_F(ClientEngineTest, OtherFormsOfViewsHaveOnlyWhatTheySay) {
+  welcome(engine_);
+  View change{"g", {1, "d", 1}, ViewCause::network, ViewForm::change, 5, 9};
+  change.joined = {"#a#d"};
+  change.apart = {"#b#d"};
+  View answer{"g", {1, "d", 1}, ViewCause::network, ViewForm::answer, 0, 9};
+  answer.members = {"#a#d", "#me#d"};
+  View farewell{"g", {1, "d", 2}, ViewCause::leave, ViewForm::farewell};
+  farewell.left = {"#me#d"};
+  Bytes bytes;
+  for (const View& view : {change, answer, farewell}) write_view(bytes, view);
+  engine_.handle_bytes(bytes);
+  const auto events = engine_.take_events();
+  ASSERT_EQ(events.size(), 3u);
+  const auto& first = std::get<GroupView>(events[0]);
+  EXPECT_EQ(first.form, spindle::ViewForm::change);
+  EXPECT_FALSE(first.has_members());
+  EXPECT_EQ(first.member_count, 5u);
+  EXPECT_EQ(first.apart, (std::vector<std::string>{"#a#d", "#b#d"}));
+  EXPECT_TRUE(first.members.empty() && first.vs_set.empty() && !first.my_index);
+  const auto& second = std::get<GroupView>(events[1]);
+  EXPECT_TRUE(second.has_members());
+  EXPECT_EQ(second.my_index, 1u);
+  EXPECT_TRUE(second.vs_set.empty() && second.apart.empty()) << "an answer does not know who came along";
+  const auto& third = std::get<GroupView>(events[2]);
+  EXPECT_EQ(third.form, spindle::ViewForm::farewell);
+  EXPECT_EQ(third.left, std::vector<std::string>{"#me#d"});
+}
+
+TEST_F(ClientEngineTest, ARequestForAViewThatIsRefusedIsAnEvent) {
+  welcome(engine_);
+  EXPECT_EQ(engine_.request_view("#no"), Errc::bad_group_name);
+  ASSERT_FALSE(engine_.request_view("g"));
+  const auto frames = sent();
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].type, ClientFrame::view_request);
+  const auto request = read_group_request(frames[0].body);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->group, "g");
+  Bytes bytes;
+  write_reply(bytes, {request->request, static_cast<std::uint16_t>(Errc::not_a_member)});
+  engine_.handle_bytes(bytes);
+  const auto events = engine_.take_events();
+  ASSERT_EQ(events.size(), 1u);
+  const auto& failed = std::get<RequestFailed>(events[0]);
+  EXPECT_EQ(failed.request, RequestFailed::Request::view);
+  EXPECT_EQ(failed.error, Errc::not_a_member);
 }
 
 TEST_F(ClientEngineTest, ChunkedMessagesComeTogether) {
@@ -270,7 +330,9 @@ TEST_F(ClientEngineTest, FramesLargerThanABlockAreRead) {
   std::vector<std::string> members;
   for (int i = 0; i < 40'000; ++i) members.push_back(make_private_name("client-" + std::to_string(i), "daemon"));
   Bytes bytes;
-  write_view(bytes, {"g", {1, "d", 1}, ViewCause::join, {members.begin(), members.end()}, {}, {}});
+  View view{"g", {1, "d", 1}, ViewCause::join};
+  view.members = {members.begin(), members.end()};
+  write_view(bytes, view);
   ASSERT_GT(bytes.size(), 2 * EventReader::kBlockBytes);
   engine_.handle_bytes(bytes);
   const auto events = engine_.take_events();

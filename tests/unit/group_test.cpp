@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,6 +6,7 @@
 #include "daemon/group/group_table.h"
 #include "daemon/group/operations.h"
 #include "daemon/group/subscriptions.h"
+#include "libclient/protocol/member_list.h"
 
 namespace spindled {
 namespace {
@@ -94,6 +96,31 @@ TEST(GroupTable, AGroupLivesFromItsFirstSubscriptionToItsLast) {
   EXPECT_EQ(table.name_of(id), "g") << "a late message can still tell where it was sent";
   table.subscribe("g", 0, 1);
   EXPECT_NE(table.find("g")->id, id) << "ids are not used again";
+}
+
+TEST(GroupTable, KeepsTheDigestOfTheMembers) {
+  Random random(4);
+  GroupTable table(0);
+  table.subscribe("g", 0, 1);
+  spindle::protocol::MemberList model;
+  std::vector<SessionId> members;
+  for (SessionId session = 1; session < 300; ++session) {
+    const std::string name = fmt::format("#c{}#d", session);
+    ASSERT_TRUE(table.join("g", {0, session, name}));
+    model.append(name);
+    members.push_back(session);
+    while (members.size() > 20 && random.chance(0.6)) {
+      const auto at = members.begin() + static_cast<std::ptrdiff_t>(random.below(members.size()));
+      const std::string left = fmt::format("#c{}#d", *at);
+      ASSERT_TRUE(table.leave(table.find("g")->id, 0, *at));
+      ASSERT_TRUE(model.apply({}, std::vector<std::string_view>{left}, false));
+      members.erase(at);
+    }
+    ASSERT_EQ(table.find("g")->digest, model.digest());
+    ASSERT_EQ(table.find("g")->members.size(), model.size());
+  }
+  EXPECT_TRUE(table.is_member(*table.find("g"), 0, members.front()));
+  EXPECT_FALSE(table.is_member(*table.find("g"), 1, members.front()));
 }
 
 TEST(GroupTable, AGroupIsKnownToAllOnceTheHorizonHasPassedItsFirstSubscription) {

@@ -293,14 +293,16 @@ TEST_F(ClientFrames, MessageKeepsItsLimits) {
 }
 
 TEST_F(ClientFrames, ViewComesBack) {
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 40; ++round) {
     const std::string group = group_name();
-    const View view{group,
-                    {random_(), plain_name(64), random_()},
-                    static_cast<ViewCause>(number(1, 4)),
-                    names(0, 4, false),
-                    names(0, 4, false),
-                    names(0, 4, false)};
+    View view{group, {random_(), plain_name(64), random_()}, static_cast<ViewCause>(number(1, 4))};
+    view.form = round % 2 == 0 ? ViewForm::full : ViewForm::change;
+    view.digest = random_();
+    view.joined = names(0, 4, false);
+    view.left = names(0, 4, false);
+    if (view.cause == ViewCause::network) view.apart = names(0, 4, false);
+    if (view.form == ViewForm::full) view.members = names(0, 4, false);
+    view.member_count = static_cast<std::uint32_t>(view.form == ViewForm::full ? view.members.size() : random_());
     Bytes frame;
     write_view(frame, view);
     expect_head(frame, ClientFrame::view);
@@ -309,29 +311,81 @@ TEST_F(ClientFrames, ViewComesBack) {
     EXPECT_EQ(read->group, view.group);
     EXPECT_EQ(read->id, view.id);
     EXPECT_EQ(read->cause, view.cause);
+    EXPECT_EQ(read->form, view.form);
+    EXPECT_EQ(read->member_count, view.member_count);
+    EXPECT_EQ(read->digest, view.digest);
+    EXPECT_EQ(read->joined, view.joined);
+    EXPECT_EQ(read->left, view.left);
+    EXPECT_EQ(read->apart, view.apart);
     EXPECT_EQ(read->members, view.members);
-    EXPECT_EQ(read->vs_set, view.vs_set);
-    EXPECT_EQ(read->changed, view.changed);
-  }
-  for (const int cause : {0, 5, 255}) {
-    Bytes frame;
-    write_view(frame, {"g", {1, "d", 1}, static_cast<ViewCause>(cause), {}, {}, {}});
-    EXPECT_FALSE(read_view(body_of(frame)));
   }
 }
 
+TEST_F(ClientFrames, ViewsKeepToTheirFormAndCause) {
+  const auto parses = [](const View& view) {
+    Bytes frame;
+    write_view(frame, view);
+    return read_view(body_of(frame)).has_value();
+  };
+  const View full{"g", {1, "d", 1}};
+  EXPECT_TRUE(parses(full));
+  for (const int cause : {0, 5, 255}) {
+    View view = full;
+    view.cause = static_cast<ViewCause>(cause);
+    EXPECT_FALSE(parses(view)) << cause;
+  }
+  View unknown_form = full;
+  unknown_form.form = static_cast<ViewForm>(4);
+  EXPECT_FALSE(parses(unknown_form));
+  View apart = full;
+  apart.apart = {"#a#d"};
+  EXPECT_FALSE(parses(apart)) << "nobody is apart where somebody joins";
+  apart.cause = ViewCause::network;
+  EXPECT_TRUE(parses(apart));
+
+  View answer{"g", {1, "d", 1}, ViewCause::network, ViewForm::answer};
+  answer.members = {"#a#d"};
+  EXPECT_TRUE(parses(answer));
+  for (auto part : {&View::joined, &View::left, &View::apart}) {
+    View changed = answer;
+    changed.*part = {"#b#d"};
+    EXPECT_FALSE(parses(changed)) << "an answer changes nothing";
+  }
+
+  View farewell{"g", {1, "d", 1}, ViewCause::leave, ViewForm::farewell};
+  EXPECT_FALSE(parses(farewell)) << "somebody left";
+  farewell.left = {"#a#d"};
+  EXPECT_TRUE(parses(farewell));
+  View counted = farewell;
+  counted.member_count = 1;
+  EXPECT_FALSE(parses(counted));
+  View digested = farewell;
+  digested.digest = 1;
+  EXPECT_FALSE(parses(digested));
+  View torn = farewell;
+  torn.cause = ViewCause::network;
+  EXPECT_FALSE(parses(torn));
+}
+
 TEST_F(ClientFrames, ClaimedCountsAreNotBelieved) {
-  // A view that claims 2^60 members: refused without an attempt to make room for them.
-  Bytes body(64);
-  Writer writer(body.data());
-  writer.short_string("g");
-  writer.varint(1);
-  writer.short_string("d");
-  writer.varint(1);
-  writer.u8(1);
-  writer.varint(std::uint64_t{1} << 60);
-  body.resize(writer.size());
-  EXPECT_FALSE(read_view(body));
+  // Views that claim 2^60 or 2^31 names in each of the lists: refused without an attempt to make room for them.
+  for (std::size_t list = 0; list < 4; ++list) {
+    for (const int bits : {31, 60}) {
+      Bytes body(64);
+      Writer writer(body.data());
+      writer.short_string("g");
+      writer.varint(1);
+      writer.short_string("d");
+      writer.varint(1);
+      writer.u8(static_cast<std::uint8_t>(ViewCause::network));
+      writer.u8(static_cast<std::uint8_t>(ViewForm::full));
+      writer.u64(0);
+      for (std::size_t before = 0; before < list; ++before) writer.varint(0);
+      writer.varint(std::uint64_t{1} << bits);
+      body.resize(writer.size());
+      EXPECT_FALSE(read_view(body));
+    }
+  }
 }
 
 // Whatever the bytes, decoders return; the sanitizers watch what they touch.
@@ -339,7 +393,11 @@ TEST_F(ClientFrames, MutatedBytesDoNoHarm) {
   Bytes frames[4];
   write_hello(frames[0], {1, 1, 0, "name"});
   write_define(frames[1], {3, names(1, 4, true)});
-  write_view(frames[2], {"g", {1, "d", 1}, ViewCause::network, names(1, 3, false), names(1, 3, false), {}});
+  View view{"g", {1, "d", 1}, ViewCause::network};
+  view.joined = names(1, 3, false);
+  view.apart = names(1, 3, false);
+  view.members = names(1, 3, false);
+  write_view(frames[2], view);
   frames[3] = message_frame({4, 0, "#a#b", {"g", "h"}, 20, payload(20)});
   std::size_t parsed = 0;
   for (int round = 0; round < 20'000; ++round) {

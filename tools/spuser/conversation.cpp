@@ -43,6 +43,8 @@ void Conversation::handle(spindle::Event&& event) {
     throw Exit{kExitConnection, "the connection is over: " + reason(*end)};
   }
   if (const auto* failed = std::get_if<spindle::RequestFailed>(&event); failed != nullptr && refusals_end_) {
+    // Only who is no member any more is not told who the members are.
+    if (failed->request == spindle::RequestFailed::Request::view) return;
     const bool join = failed->request == spindle::RequestFailed::Request::join;
     throw Exit{kExitRefused, fmt::format("the daemon refused to {} {}: {}", join ? "join" : "leave", failed->group,
                                          failed->error.message())};

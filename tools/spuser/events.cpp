@@ -24,6 +24,18 @@ std::string json_list(const Names& names) {
   return list + "]";
 }
 
+std::vector<std::string> changed(const spindle::GroupView& view) {
+  std::vector<std::string> names = view.joined;
+  names.insert(names.end(), view.left.begin(), view.left.end());
+  return names;
+}
+
+std::string list_text(const spindle::GroupView& view, const spindle::Membership& members) {
+  if (view.form == spindle::ViewForm::farewell) return "none";
+  if (!members.is_current()) return fmt::format("{}", view.member_count);
+  return fmt::format("{}", fmt::join(members.members(), " "));
+}
+
 }  // namespace
 
 std::string_view to_string(spindle::Service service) {
@@ -52,10 +64,10 @@ std::string_view to_string(spindle::ViewCause cause) {
   return "unknown";
 }
 
-std::string text_line(const spindle::GroupView& view) {
+std::string text_line(const spindle::GroupView& view, const spindle::Membership& members) {
   return fmt::format("* {}: view {}@{}.{}, {} of {}; members now: {}\n", view.group, view.id.view_number,
-                     view.id.coordinator, view.id.position, to_string(view.cause), fmt::join(view.changed, " "),
-                     view.members.empty() ? "none" : fmt::format("{}", fmt::join(view.members, " ")));
+                     view.id.coordinator, view.id.position, to_string(view.cause), fmt::join(changed(view), " "),
+                     list_text(view, members));
 }
 
 std::string text_line(const spindle::Transitional& signal) {
@@ -71,13 +83,13 @@ std::string json_line(const spindle::Message& message) {
                      text ? json_string(message.text()) : '"' + base64(message.text()) + '"');
 }
 
-std::string json_line(const spindle::GroupView& view) {
+std::string json_line(const spindle::GroupView& view, const spindle::Membership& members) {
   return fmt::format(
       R"({{"event":"view","group":{},"view_number":{},"coordinator":{},"position":{},"cause":"{}","members":{},)"
       R"("changed":{},"vs_set":{}}})"
       "\n",
       json_string(view.group), view.id.view_number, json_string(view.id.coordinator), view.id.position,
-      to_string(view.cause), json_list(view.members), json_list(view.changed), json_list(view.vs_set));
+      to_string(view.cause), json_list(members.members()), json_list(changed(view)), json_list(members.vs_set()));
 }
 
 std::string json_line(const spindle::Transitional& signal) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spindle/message.h"
+#include "spindle/membership.h"
 
 namespace spuser {
 
@@ -14,11 +14,11 @@ std::string_view to_string(spindle::Service service);
 std::optional<spindle::Service> parse_service(std::string_view name);
 std::string_view to_string(spindle::ViewCause cause);
 
-// One line each, ended.
-std::string text_line(const spindle::GroupView& view);
+// One line each, ended. `members` are those of the view.
+std::string text_line(const spindle::GroupView& view, const spindle::Membership& members);
 std::string text_line(const spindle::Transitional& signal);
 std::string json_line(const spindle::Message& message);
-std::string json_line(const spindle::GroupView& view);
+std::string json_line(const spindle::GroupView& view, const spindle::Membership& members);
 std::string json_line(const spindle::Transitional& signal);
 
 /// `text` as a JSON string, quotes included; bytes that are no UTF-8 become U+FFFD.

@@ -7,6 +7,7 @@
 #include "tools/spuser/events.h"
 #include "tools/spuser/exit.h"
 #include "tools/spuser/input.h"
+#include "tools/spuser/membership.h"
 
 namespace spuser {
 
@@ -110,12 +111,14 @@ class Prompt {
     say("[{}] {}: {}", fmt::join(message.groups(), ","), message.sender(), message.text());
   }
   void show(const spindle::GroupView& view) {
-    if (views_) show_line(text_line(view));
+    const spindle::Membership& members = members_.apply(view, conversation_.connection());
+    if (views_ && view.form != spindle::ViewForm::answer) show_line(text_line(view, members));
   }
   void show(const spindle::Transitional& signal) {
     if (views_) show_line(text_line(signal));
   }
   void show(const spindle::RequestFailed& failed) {
+    if (failed.request == spindle::RequestFailed::Request::view) return;
     const bool join = failed.request == spindle::RequestFailed::Request::join;
     say("the daemon refused to {} {}: {}", join ? "join" : "leave", failed.group, failed.error.message());
   }
@@ -143,6 +146,7 @@ class Prompt {
 
   Conversation& conversation_;
   Output& output_;
+  Members members_;
   const bool at_terminal_;
   bool prompted_ = false;
   bool views_ = true;

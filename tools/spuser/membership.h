@@ -5,19 +5,36 @@
 #include <string>
 #include <vector>
 
-#include "spindle/message.h"
+#include "spindle/connection.h"
+#include "spindle/membership.h"
 
 namespace spuser {
 
-class Membership {
+/// The lists of members behind the views that are printed.
+class Members {
  public:
-  explicit Membership(const std::vector<std::string>& groups) {
+  /// The members of the view's group, with this view. Asks for them where they are not known.
+  const spindle::Membership& apply(const spindle::GroupView& view, spindle::Connection& connection) {
+    spindle::Membership& members = groups_[view.group];
+    if (members.apply(view) == spindle::Membership::Outcome::ask) {
+      if (connection.request_view(view.group)) members.reset();
+    }
+    return members;
+  }
+
+ private:
+  std::map<std::string, spindle::Membership, std::less<>> groups_;
+};
+
+class MembershipCounts {
+ public:
+  explicit MembershipCounts(const std::vector<std::string>& groups) {
     for (const std::string& group : groups) groups_[group];
   }
 
   void note(const spindle::GroupView& view) {
     const auto at = groups_.find(view.group);
-    if (at != groups_.end()) at->second = {view.my_index.has_value(), view.members.size()};
+    if (at != groups_.end()) at->second = {view.form != spindle::ViewForm::farewell, view.member_count};
   }
   /// Whether this client is in all groups, and all have `members` members.
   bool is_complete(std::size_t members) const {

@@ -110,7 +110,7 @@ class Publisher {
   Output& output_;
   const PublishOptions& options_;
   const std::vector<std::string_view> groups_;
-  Membership membership_;
+  MembershipCounts membership_;
   Clock::time_point started_{};
   std::uint64_t sent_ = 0;
   std::uint64_t bytes_ = 0;

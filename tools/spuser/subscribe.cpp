@@ -40,9 +40,7 @@ class Subscriber {
       make_ready_file(options_.ready_file);
     }
     if (!started_) started_ = membership_.is_complete(options_.wait_members);
-    if (options_.views) {
-      output_.add(options_.format == SubscribeOptions::Format::json ? json_line(view) : text_line(view));
-    }
+    if (options_.views) print(view);
     if (!options_.until_members) return;
     const bool within = membership_.is_within(*options_.until_members);
     if (!within) exceeded_ = true;
@@ -56,6 +54,13 @@ class Subscriber {
 
   void handle(const spindle::RequestFailed&) {}
   void handle(const spindle::Disconnected&) {}
+
+  void print(const spindle::GroupView& view) {
+    const spindle::Membership& members = members_.apply(view, conversation_.connection());
+    if (view.form == spindle::ViewForm::answer) return;
+    const bool json = options_.format == SubscribeOptions::Format::json;
+    output_.add(json ? json_line(view, members) : text_line(view, members));
+  }
 
   void print(const spindle::Message& message) {
     switch (options_.format) {
@@ -79,7 +84,8 @@ class Subscriber {
   Conversation& conversation_;
   Output& output_;
   const SubscribeOptions& options_;
-  Membership membership_;
+  MembershipCounts membership_;
+  Members members_;
   bool joined_ = false;
   bool started_ = false;   // messages are printed
   bool exceeded_ = false;  // there have been more than `until_members`

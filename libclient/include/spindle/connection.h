@@ -70,6 +70,17 @@ class Connection {
   /// that the daemon refused. Errors: bad_group_name, not_connected, and in a handler would_block.
   std::error_code join(std::string_view group);
   std::error_code leave(std::string_view group);
+  /// Asks the daemon for all members of a group that this client is a member of, for a program that has only seen
+  /// changes of a large group and wants the list now. Queues the request as join() does. The answer is a GroupView of
+  /// form `answer` with the id of the view that is current where it comes; changes that follow it apply to its list:
+  ///
+  ///   connection.request_view("news");
+  ///   ...
+  ///   if (view->form == spindle::ViewForm::answer) show(view->members);
+  ///
+  /// RequestFailed says not_a_member where the client is none. A daemon answers no further request of a client that
+  /// does not read the answers. Errors: as for join().
+  std::error_code request_view(std::string_view group);
 
   /// Sends a message of up to 16 MiB to 1 to 1,000 groups or private names; the client need not be a member. Waits
   /// while the send buffer is full, but never in a handler, where it says would_block. The message is copied before

@@ -171,15 +171,34 @@ struct GroupViewId {
 /// Why a group has a new view.
 enum class ViewCause : std::uint8_t { join = 1, leave = 2, disconnect = 3, network = 4 };
 
-/// The members of a group have changed. Every member sees the change between the same two ordered messages.
+/// What a view says of the members. The numbers go over the wire.
+enum class ViewForm : std::uint8_t {
+  full = 0,      ///< all of them: the first view that a client gets of a group, and every view of a small group
+  change = 1,    ///< who joined and who left, and a digest of the rest: the further views of a large group
+  answer = 2,    ///< all of them, once more: what Connection::request_view() asked for. Nothing has changed
+  farewell = 3,  ///< nothing: this client has left the group
+};
+
+/// The members of a group have changed, or, with form `answer`, are told again. Every member sees a change between the
+/// same two ordered messages. From which size on a group is large is the daemon's configuration, 100 members by
+/// default; who wants the list of a large group always keeps a Membership (membership.h). Names are private names.
 struct GroupView {
   std::string group;
   GroupViewId id;
   ViewCause cause = ViewCause::join;
-  std::vector<std::string> members;     ///< private names, in an order that all members agree on
-  std::vector<std::string> vs_set;      ///< cause network: the members that came from the former view with this one
-  std::vector<std::string> changed;     ///< who joined, left or disconnected; cause network: who is new or gone
-  std::optional<std::size_t> my_index;  ///< this client's place in `members`; nothing once it has left
+  ViewForm form = ViewForm::full;
+  std::size_t member_count = 0;         ///< with this view
+  std::uint64_t digest = 0;             ///< of the members in their order; docs/wire-format.md defines it
+  std::vector<std::string> joined;      ///< who is new since the former view
+  std::vector<std::string> left;        ///< who left, disconnected, or, with cause network, is out of reach
+  std::vector<std::string> apart;       ///< cause network: the members that did not come from the former view with this
+                                        ///< client, those who are new among them
+  std::vector<std::string> members;     ///< all, in an order that all members agree on; empty unless has_members()
+  std::vector<std::string> vs_set;      ///< cause network: the members that are not `apart`; empty unless has_members()
+  std::optional<std::size_t> my_index;  ///< this client's place in `members`; nothing unless has_members()
+
+  /// Whether `members`, `vs_set` and `my_index` are filled in.
+  bool has_members() const { return form == ViewForm::full || form == ViewForm::answer; }
 };
 
 /// From here to the next view of the group, messages reach those of the former view that are still together, and the
@@ -188,9 +207,9 @@ struct Transitional {
   std::string group;
 };
 
-/// The daemon refused a join or a leave.
+/// The daemon refused a join, a leave, or to tell who the members are.
 struct RequestFailed {
-  enum class Request : std::uint8_t { join, leave };
+  enum class Request : std::uint8_t { join, leave, view };
   Request request = Request::join;
   std::string group;
   std::error_code error;

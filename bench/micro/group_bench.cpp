@@ -1,0 +1,128 @@
+// What it costs a daemon that clients join one group, one after the other.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "daemon/base/check.h"
+#include "daemon/node/node.h"
+#include "libclient/protocol/client_frames.h"
+
+namespace spindled {
+namespace {
+
+class Silence final : public LogSink {
+ public:
+  bool wants(LogLevel) const override { return false; }
+  void write(LogLevel, std::string_view, std::string_view) override {}
+};
+
+/// Takes everything that the node writes, and only counts it.
+class CountingDriver final : public Driver {
+ public:
+  ConnectionId dial(std::string_view) override { return ConnectionId{0}; }
+  std::size_t write(ConnectionId, std::span<const ByteView> buffers) override {
+    std::size_t taken = 0;
+    for (const ByteView& buffer : buffers) taken += buffer.size();
+    bytes += taken;
+    return taken;
+  }
+  void close(ConnectionId) override { SPINDLE_CHECK(false); }
+  void set_reading(ConnectionId, bool) override {}
+  void wake_at(Time deadline) override { deadline_ = deadline; }
+  Time deadline() const { return deadline_; }
+
+  std::uint64_t bytes = 0;
+
+ private:
+  Time deadline_ = kNever;
+};
+
+/// A node that is alone in its view, and clients that do nothing but join.
+class JoiningClients {
+ public:
+  explicit JoiningClients(std::size_t count) : node_(config(count), driver_, silence_, 1) {
+    node_.start(now_);
+    node_.end_turn(now_);
+    for (int i = 0; i < 2'000; ++i) turn();
+    for (std::size_t i = 0; i < count; ++i) {
+      std::vector<std::uint8_t> hello;
+      spindle::protocol::write_hello(hello, {.name = "c" + std::to_string(i)});
+      node_.handle_accepted(now_, ConnectionId{i + 1}, Port::client, "joiner");
+      send(i, hello);
+    }
+    turn();
+  }
+
+  void join(std::size_t client) {
+    std::vector<std::uint8_t> frame;
+    spindle::protocol::write_group_request(frame, spindle::protocol::ClientFrame::join, {1, "group"});
+    send(client, frame);
+    turn();
+  }
+  /// The first join waits for the subscription.
+  void settle() {
+    for (int i = 0; i < 2'000; ++i) turn();
+  }
+
+  std::uint64_t bytes() const { return driver_.bytes; }
+  std::uint64_t views() const { return node_.counters().value(Counter::group_views); }
+
+ private:
+  static NodeConfig config(std::size_t count) {
+    NodeConfig config;
+    config.name = "loop";
+    config.incarnation = 1;
+    config.session.sessions_max = count;
+    return config;
+  }
+  void send(std::size_t client, ByteView bytes) {
+    const ConnectionId connection{client + 1};
+    const std::span<std::uint8_t> space = node_.read_space(connection);
+    SPINDLE_CHECK(space.size() >= bytes.size());
+    std::memcpy(space.data(), bytes.data(), bytes.size());
+    node_.handle_read(now_, connection, bytes.size());
+  }
+  void turn() {
+    now_ += 100us;
+    if (driver_.deadline() <= now_) node_.handle_time(now_);
+    node_.end_turn(now_);
+  }
+
+  Time now_{1s};
+  Silence silence_;
+  CountingDriver driver_;
+  Node node_;
+};
+
+/// All joins of a group that grows from nobody to `members`, each told to all who are in.
+void GroupJoins(benchmark::State& state) {
+  const auto members = static_cast<std::size_t>(state.range(0));
+  std::uint64_t bytes = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    JoiningClients clients(members);
+    clients.join(0);
+    clients.settle();
+    const std::uint64_t before = clients.bytes();
+    state.ResumeTiming();
+    for (std::size_t i = 1; i < members; ++i) clients.join(i);
+    bytes += clients.bytes() - before;
+    if (clients.views() != members * (members + 1) / 2) state.SkipWithError("views are missing");
+  }
+  const auto joins = static_cast<double>(state.iterations()) * static_cast<double>(members - 1);
+  state.counters["bytes/join"] = static_cast<double>(bytes) / joins;
+  state.counters["us/join"] =
+      benchmark::Counter(joins / 1e6, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(GroupJoins)
+    ->ArgName("members")
+    ->Arg(50)
+    ->Arg(500)
+    ->Arg(1'000)
+    ->Arg(2'000)
+    ->Arg(5'000)
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace spindled

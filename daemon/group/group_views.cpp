@@ -1,0 +1,131 @@
+// Groups: the group views that tell local members who is in a group.
+#include <algorithm>
+#include <unordered_set>
+
+#include "daemon/group/groups.h"
+
+namespace spindled {
+
+namespace protocol = spindle::protocol;
+
+protocol::View Groups::head_of(const Group& group, const Change& change) const {
+  protocol::View view;
+  view.group = group.name;
+  view.id = view_id();
+  view.cause = change.cause;
+  view.member_count = static_cast<std::uint32_t>(group.members.size());
+  view.digest = group.digest;
+  view.joined = change.joined;
+  view.left = change.left;
+  view.apart = change.apart;
+  return view;
+}
+
+void Groups::deliver_full(const Group& group, const Change& change, std::span<const SessionId> to) {
+  if (to.empty()) return;
+  protocol::View view = head_of(group, change);
+  view.members.reserve(group.members.size());
+  for (const GroupMember& member : group.members) view.members.push_back(member.name);
+  clients_->deliver_view(to, view);
+}
+
+void Groups::deliver_change(const Group& group, const Change& change, std::span<const SessionId> to) {
+  if (to.empty()) return;
+  protocol::View view = head_of(group, change);
+  view.form = protocol::ViewForm::change;
+  clients_->deliver_view(to, view);
+}
+
+void Groups::tell(const Group& group, const Change& change, std::span<const SessionId> told,
+                  std::span<const SessionId> first) {
+  if (told.empty() && first.empty()) return;
+  last_views_[group.name] = {view_id(), change.cause};
+  if (is_large(group)) {
+    deliver_change(group, change, told);
+    deliver_full(group, change, first);
+  } else {
+    deliver_full(group, change, group.local);
+  }
+}
+
+void Groups::tell_join(const Group& group, std::string_view joined, std::optional<SessionId> local) {
+  if (told_) return;
+  // Whoever joins comes last.
+  const std::span<const SessionId> all(group.local);
+  const std::size_t told = all.size() - (local ? 1 : 0);
+  tell(group, {Cause::join, {joined}, {}, {}}, all.first(told), all.subspan(told));
+}
+
+void Groups::tell_removal(const Group& group, Cause cause, std::string_view left) {
+  if (!told_) tell(group, {cause, {}, {left}, {}}, group.local, {});
+}
+
+void Groups::tell_farewell(const Group& group, SessionId session, std::string_view name) {
+  // The one who left is told so, and not who is in the group any more.
+  protocol::View farewell;
+  farewell.group = group.name;
+  farewell.id = view_id();
+  farewell.cause = Cause::leave;
+  farewell.form = protocol::ViewForm::farewell;
+  farewell.left = {name};
+  clients_->deliver_view(std::span(&session, 1), farewell);
+}
+
+void Groups::tell_network_change(const Group& group, const Told& before) {
+  const std::vector<std::string>& old_list = before.members.names();
+  const std::unordered_set<std::string_view> old_names(old_list.begin(), old_list.end());
+  std::unordered_set<std::string_view> names;
+  Change change{Cause::network, {}, {}, {}};
+  for (const GroupMember& member : group.members) {
+    names.insert(member.name);
+    if (!old_names.contains(member.name)) {
+      change.joined.push_back(member.name);
+    } else if (!came_along_.contains(member.daemon)) {
+      change.apart.push_back(member.name);
+    }
+  }
+  for (const std::string& name : old_list) {
+    if (!names.contains(name)) change.left.push_back(name);
+  }
+  std::vector<SessionId> told, first;
+  for (const SessionId session : group.local) (before.sessions.contains(session) ? told : first).push_back(session);
+  if (change.joined.empty() && change.left.empty() && change.apart.empty()) {
+    // Nothing has changed but for who, under a name that was there, is a member for the first time.
+    if (first.empty()) return;
+    last_views_[group.name] = {view_id(), change.cause};
+    return deliver_full(group, change, first);
+  }
+  // A client applies the change to its list by the rule of MemberList. Where that does not give the list that all agree
+  // on, as after somebody has left and joined again meanwhile, a change would not do.
+  protocol::MemberList list = before.members;
+  const bool applies = list.apply(change.joined, change.left, true) && list.digest() == group.digest;
+  if (applies) return tell(group, change, told, first);
+  last_views_[group.name] = {view_id(), change.cause};
+  deliver_full(group, change, group.local);
+}
+
+std::optional<Errc> Groups::request_view(SessionId session, const std::string& name) {
+  protocol::View view;
+  view.group = name;
+  view.form = protocol::ViewForm::answer;
+  const Group* group = table_.find(name);
+  if (told_) {
+    const auto told = told_->find(name);
+    if (told == told_->end() || !told->second.sessions.contains(session)) return Errc::not_a_member;
+    const std::vector<std::string>& members = told->second.members.names();
+    view.members.assign(members.begin(), members.end());
+    view.digest = told->second.members.digest();
+  } else if (group != nullptr && table_.is_member(*group, view_.self, session)) {
+    for (const GroupMember& member : group->members) view.members.push_back(member.name);
+    view.digest = group->digest;
+  } else {
+    return Errc::not_a_member;
+  }
+  const LastView& last = last_views_.at(name);
+  view.id = last.id;
+  view.cause = last.cause;
+  clients_->deliver_view(std::span(&session, 1), view);
+  return std::nullopt;
+}
+
+}  // namespace spindled

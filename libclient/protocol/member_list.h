@@ -1,0 +1,50 @@
+// The members of a group as a list that changes, and its digest. `docs/wire-format.md` defines both for all languages.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spindle::protocol {
+
+/// The hash of a private name: FNV-1a of 64 bits.
+std::uint64_t name_hash(std::string_view name);
+
+inline constexpr std::uint64_t kDigestFactor = 0x100000001b3;
+/// The digest of a list is 0 for none, and with each further member in the agreed order this of what it was before.
+constexpr std::uint64_t extend_digest(std::uint64_t digest, std::uint64_t hash) {
+  return digest * kDigestFactor + hash;
+}
+
+/// Private names in the agreed order. A name that is appended costs no more in a long list than in a short one.
+class MemberList {
+ public:
+  MemberList() = default;
+  explicit MemberList(std::vector<std::string> names);
+
+  void append(std::string_view name);
+  /// Takes those who left out, appends those who joined, in their order, and, where the network was the cause, brings
+  /// all into the order of their daemons' names, those of one daemon as they were. False where one that left was not
+  /// in the list, which is then not to be used any more.
+  bool apply(std::span<const std::string_view> joined, std::span<const std::string_view> left, bool network);
+
+  const std::vector<std::string>& names() const { return names_; }
+  std::size_t size() const { return names_.size(); }
+  std::uint64_t digest() const { return digest_; }
+  std::optional<std::size_t> index_of(std::string_view name) const;
+
+ private:
+  bool remove(std::span<const std::string_view> left);
+  bool remove_one(std::string_view name);
+  void order_by_daemon();
+  void recompute_digest();
+
+  std::vector<std::string> names_;
+  std::vector<std::uint64_t> hashes_;  // of the names
+  std::uint64_t digest_ = 0;
+};
+
+}  // namespace spindle::protocol

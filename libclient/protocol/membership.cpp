@@ -1,0 +1,81 @@
+#include "libclient/include/spindle/membership.h"
+
+#include <unordered_set>
+
+#include "libclient/protocol/member_list.h"
+
+namespace spindle {
+
+using protocol::MemberList;
+
+Membership::Membership() noexcept = default;
+Membership::Membership(Membership&&) noexcept = default;
+Membership& Membership::operator=(Membership&&) noexcept = default;
+Membership::~Membership() = default;
+
+void Membership::reset() { *this = Membership(); }
+
+Membership::Outcome Membership::apply(const GroupView& view) {
+  if (view.form == ViewForm::farewell) {
+    reset();
+    return Outcome::left;
+  }
+  return view.has_members() ? take_list(view) : take_change(view);
+}
+
+Membership::Outcome Membership::take_list(const GroupView& view) {
+  auto list = std::make_unique<MemberList>(view.members);
+  asked_ = false;
+  if (list->digest() != view.digest || list->size() != view.member_count) {
+    list_.reset();
+    return Outcome::unknown;  // to ask at once, and again, would not make it better
+  }
+  // An answer repeats the members of a view, and not who came along into it.
+  const bool repeated = view.form == ViewForm::answer && is_current() && id_ == view.id;
+  list_ = std::move(list);
+  if (repeated) return Outcome::current;
+  id_ = view.id;
+  network_ = view.form == ViewForm::full && view.cause == ViewCause::network;
+  apart_ = view.apart;
+  return Outcome::current;
+}
+
+Membership::Outcome Membership::take_change(const GroupView& view) {
+  const bool network = view.cause == ViewCause::network;
+  const auto still_current = [&] {
+    const std::vector<std::string_view> joined(view.joined.begin(), view.joined.end());
+    const std::vector<std::string_view> left(view.left.begin(), view.left.end());
+    return list_->apply(joined, left, network) && list_->size() == view.member_count && list_->digest() == view.digest;
+  };
+  if (is_current() && still_current()) {
+    id_ = view.id;
+    network_ = network;
+    apart_ = view.apart;
+    return Outcome::current;
+  }
+  list_.reset();
+  if (asked_) return Outcome::unknown;
+  asked_ = true;
+  return Outcome::ask;
+}
+
+const std::vector<std::string>& Membership::members() const {
+  static const std::vector<std::string> none;
+  return is_current() ? list_->names() : none;
+}
+
+std::optional<std::size_t> Membership::index_of(std::string_view name) const {
+  return is_current() ? list_->index_of(name) : std::nullopt;
+}
+
+std::vector<std::string> Membership::vs_set() const {
+  std::vector<std::string> together;
+  if (!network_) return together;
+  const std::unordered_set<std::string_view> apart(apart_.begin(), apart_.end());
+  for (const std::string& member : members()) {
+    if (!apart.contains(member)) together.push_back(member);
+  }
+  return together;
+}
+
+}  // namespace spindle
