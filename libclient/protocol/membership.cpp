@@ -59,10 +59,7 @@ Membership::Outcome Membership::take_change(const GroupView& view) {
   return Outcome::ask;
 }
 
-const std::vector<std::string>& Membership::members() const {
-  static const std::vector<std::string> none;
-  return is_current() ? list_->names() : none;
-}
+const std::vector<std::string>& Membership::members() const { return is_current() ? list_->names() : none_; }
 
 std::optional<std::size_t> Membership::index_of(std::string_view name) const {
   return is_current() ? list_->index_of(name) : std::nullopt;

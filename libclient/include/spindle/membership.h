@@ -62,6 +62,7 @@ class Membership {
   Outcome take_change(const GroupView& view);
 
   std::unique_ptr<protocol::MemberList> list_;  // null: not known
+  std::vector<std::string> none_;               // what the members are then: it stays empty
   GroupViewId id_;                              // of the view that the list is of
   bool network_ = false;                        // the cause of that view
   std::vector<std::string> apart_;              // as that view said
