@@ -1,6 +1,7 @@
 // One origin's stream as a destination sees it.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -37,6 +38,8 @@ class IncomingStream {
   /// completes one. A fragment that follows no first one is dropped.
   std::optional<Delivery> accept(const BodyHead& head, Slice first, Slice rest);
   void retain(RetainedBody body);
+  /// Nothing up to `number` is addressed to this daemon and has not arrived.
+  void advance_to(std::uint64_t number) { high_ = std::max(high_, number); }
 
   /// Where an ordered message up to `number` still waits, `delivery` joins the last of them, to be delivered right
   /// after it; otherwise it is left alone and the result is false.

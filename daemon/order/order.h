@@ -62,6 +62,7 @@ class Order final : public ViewedStreams, public StreamFrames {
   FrozenState freeze(Time now) override;
   std::vector<PushOut> plan_pushes(const Commit& commit, MemberIndex self) override;
   bool accept_push(Slice body) override;
+  void recovered(Time now) override;
   void install(Time now, const View& view, const Transition& transition) override;
 
   // StreamFrames
@@ -103,9 +104,10 @@ class Order final : public ViewedStreams, public StreamFrames {
   void announce_stable();
 
   // At the end of a view (order_views.cpp).
-  void take_pushed(Time now);
+  void take_pushed(Time now, bool from_set);
   void close_view(Time now, const TransitionalSet& set, const Transition& transition);
   void pass_run(Time now, std::uint64_t count, bool delivered);
+  void drop_pending(Time now, const PendingMessage& pending);
   void open_view(const View& view);
 
   Context& context_;
@@ -134,6 +136,7 @@ class Order final : public ViewedStreams, public StreamFrames {
   MemberSet congested_;
   bool self_congested_ = false;
   PushedBodies pushed_;
+  std::optional<TransitionalSet> recovering_;  // whom the latest commit brings along
   Timers<Timer> timers_;
 };
 

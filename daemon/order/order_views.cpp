@@ -22,9 +22,9 @@ std::vector<PushOut> Order::plan_pushes(const Commit& commit, MemberIndex self) 
     const bool mine = std::any_of(transition.members.begin(), transition.members.end(),
                                   [&](const Transition::Member& member) { return member.index == self; });
     if (!mine) continue;
-    const auto set = TransitionalSet::make(view_, transition, commit.members);
-    SPINDLE_CHECK(set);  // view agreement has checked the commit against this view
-    return spindled::plan_pushes(*set, view_.self, own_, incoming_);
+    recovering_ = TransitionalSet::make(view_, transition, commit.members);
+    SPINDLE_CHECK(recovering_);  // view agreement has checked the commit against this view
+    return spindled::plan_pushes(*recovering_, view_.self, own_, incoming_);
   }
   return {};
 }
@@ -38,6 +38,15 @@ bool Order::accept_push(Slice bytes) {
   return true;
 }
 
+/// Of an origin that is in the set all is there now: what this daemon has is again a prefix of what the stream
+/// addressed to it. Of others there may be gaps, and only the install takes what was pushed of theirs.
+void Order::recovered(Time now) {
+  take_pushed(now, true);
+  recovering_->members().for_each([&](MemberIndex origin) {
+    if (origin != view_.self) incoming_[origin].advance_to(recovering_->high(origin, origin));
+  });
+}
+
 void Order::install(Time now, const View& view, const Transition& transition) {
   MemberSet came_along;
   if (state_ == State::closed) {
@@ -46,7 +55,7 @@ void Order::install(Time now, const View& view, const Transition& transition) {
     SPINDLE_CHECK(state_ == State::frozen);
     const auto set = TransitionalSet::make(view_, transition, view.members);
     SPINDLE_CHECK(set);
-    take_pushed(now);
+    take_pushed(now, false);
     const std::uint64_t lost = context_.counters.value(Counter::ordered_lost);
     close_view(now, *set, transition);
     const std::uint64_t lost_now = context_.counters.value(Counter::ordered_lost) - lost;
@@ -57,13 +66,22 @@ void Order::install(Time now, const View& view, const Transition& transition) {
   above_.view_installed(now, view_, came_along);
 }
 
-void Order::take_pushed(Time now) {
-  for (auto& [key, bytes] : pushed_) {
-    if (key.second <= incoming_[key.first].high()) continue;
-    const std::optional<Body> body = read_body(bytes.view());
-    take_content(now, body->head, bytes.part(body->content_offset), Slice());
+/// `from_set`: only what origins in the transitional set have pushed of their own streams.
+void Order::take_pushed(Time now, bool from_set) {
+  for (auto entry = pushed_.begin(); entry != pushed_.end();) {
+    const auto& [origin, number] = entry->first;
+    if (from_set && !recovering_->contains(origin)) {
+      ++entry;
+      continue;
+    }
+    if (number > incoming_[origin].high()) {
+      const Slice& bytes = entry->second;
+      const std::optional<Body> body = read_body(bytes.view());
+      incoming_[origin].retain({number, bytes, Slice()});
+      take_content(now, body->head, bytes.part(body->content_offset), Slice());
+    }
+    entry = pushed_.erase(entry);
   }
-  pushed_.clear();
 }
 
 void Order::close_view(Time now, const TransitionalSet& set, const Transition& transition) {
@@ -107,7 +125,11 @@ void Order::close_view(Time now, const TransitionalSet& set, const Transition& t
     Ring<PendingMessage>& unordered = incoming_[i].ordered();
     while (!unordered.empty()) {
       PendingMessage pending = unordered.pop_front();
-      if (delivered) deliver_pending(now, std::move(pending), order_.processed());
+      if (delivered) {
+        deliver_pending(now, std::move(pending), order_.processed());
+      } else {
+        drop_pending(now, pending);
+      }
     }
   }
 }
@@ -128,11 +150,17 @@ void Order::pass_run(Time now, std::uint64_t count, bool delivered) {
     if (delivered) {
       pass_front(now);
     } else {
-      incoming_[origin].ordered().pop_front();
+      drop_pending(now, incoming_[origin].ordered().pop_front());
       order_.advance(1);
-      context_.counters.add(Counter::ordered_lost);
     }
   }
+}
+
+/// Its followers are not lost with it: members that it was not addressed to have delivered them.
+void Order::drop_pending(Time now, const PendingMessage& pending) {
+  context_.counters.add(Counter::ordered_lost);
+  if (!pending.followers) return;
+  for (const Delivery& follower : *pending.followers) above_.deliver(now, follower);
 }
 
 void Order::open_view(const View& view) {

@@ -24,6 +24,8 @@ Counter kind_of(const ControlMessage& message) {
     Counter operator()(const Refuse&) const { return Counter::bytes_propose; }
     Counter operator()(const Commit&) const { return Counter::bytes_commit; }
     Counter operator()(const Done&) const { return Counter::bytes_done; }
+    Counter operator()(const Counts&) const { return Counter::bytes_done; }
+    Counter operator()(const Received&) const { return Counter::bytes_done; }
     Counter operator()(const Install&) const { return Counter::bytes_install; }
   };
   return std::visit(Kind(), message);

@@ -50,7 +50,7 @@ class ViewFrames {
   virtual ~ViewFrames() = default;
   /// The answer of `ViewTransport::reachable()` may have changed.
   virtual void topology_changed(Time now) = 0;
-  /// A Propose, MemberState, Refuse, Commit, Done or Install arrived over `from`.
+  /// A Propose, MemberState, Refuse, Commit, Done, Counts, Received or Install arrived over `from`.
   virtual void control_received(Time now, LinkId from, ControlMessage message) = 0;
   /// A push reached this daemon, one of its destinations.
   virtual void push_received(Time now, const Push& push, Slice body) = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "daemon/base/check.h"
 #include "daemon/overlay/view.h"
 
 namespace spindled {
@@ -19,11 +18,6 @@ Result<void> Collecting::accept(const std::vector<DaemonId>& members, const Done
   done_[*index] = true;
   ++received_;
   return {};
-}
-
-Install Collecting::make_install(const ViewId& proposal) const {
-  SPINDLE_CHECK(is_complete());
-  return {proposal, pushed_to_};
 }
 
 }  // namespace spindled

@@ -22,8 +22,8 @@ class Collecting {
   bool is_complete() const { return received_ == done_.size(); }
   bool is_missing(MemberIndex member) const { return !done_[member]; }
 
-  /// Once complete.
-  Install make_install(const ViewId& proposal) const;
+  /// Once complete: what was pushed to each member.
+  const std::vector<std::uint64_t>& pushed_to() const { return pushed_to_; }
 
  private:
   std::vector<bool> done_;

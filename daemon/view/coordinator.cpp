@@ -1,5 +1,6 @@
 #include "daemon/view/coordinator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "daemon/base/check.h"
@@ -49,12 +50,36 @@ bool Coordinator::done_received(const Done& done) {
     return false;
   }
   if (!collecting->is_complete()) return false;
-  Install install = collecting->make_install(proposal_);
-  log_.debug("has all counts, tells all to install {}; pushed was {}", to_string(proposal_),
-             pushes_of(topology_.members, install.pushed_to));
-  enter(Closing());
-  mailbox_.push_back(std::move(install));
+  Counts counts{proposal_, collecting->pushed_to()};
+  log_.debug("has all counts of {}: pushed was {}", to_string(proposal_),
+             pushes_of(topology_.members, counts.pushed_to));
+  const auto is_none = [](std::uint64_t count) { return count == 0; };
+  if (std::all_of(counts.pushed_to.begin(), counts.pushed_to.end(), is_none)) {
+    tell_to_install();
+  } else {
+    enter(Confirming(topology_.members));
+    mailbox_.push_back(std::move(counts));
+  }
   return true;
+}
+
+bool Coordinator::received_received(const Received& received) {
+  Confirming* confirming = std::get_if<Confirming>(&phase_);
+  if (confirming == nullptr || received.proposal != proposal_) return false;
+  if (const Result<void> accepted = confirming->accept(topology_.members, received); !accepted) {
+    log_.warning("word of {} that it has received all of {} ignored: {}", received.member.name, to_string(proposal_),
+                 accepted.error().message());
+    return false;
+  }
+  if (!confirming->is_complete()) return false;
+  tell_to_install();
+  return true;
+}
+
+void Coordinator::tell_to_install() {
+  log_.debug("tells all to install {}", to_string(proposal_));
+  enter(Closing());
+  mailbox_.push_back(Install{proposal_});
 }
 
 std::vector<DaemonId> Coordinator::silent() const {
@@ -63,8 +88,10 @@ std::vector<DaemonId> Coordinator::silent() const {
     const auto member = static_cast<MemberIndex>(i);
     const auto* gathering = std::get_if<Gathering>(&phase_);
     const auto* collecting = std::get_if<Collecting>(&phase_);
+    const auto* confirming = std::get_if<Confirming>(&phase_);
     if ((gathering != nullptr && gathering->is_missing(member)) ||
-        (collecting != nullptr && collecting->is_missing(member))) {
+        (collecting != nullptr && collecting->is_missing(member)) ||
+        (confirming != nullptr && confirming->is_missing(member))) {
       silent.push_back(topology_.members[i]);
     }
   }

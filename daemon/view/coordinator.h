@@ -6,6 +6,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/view/collecting.h"
+#include "daemon/view/confirming.h"
 #include "daemon/view/gathering.h"
 #include "daemon/view/mailbox.h"
 
@@ -28,6 +29,7 @@ class Coordinator {
   /// Answers to the present proposal; others are ignored. True where it thereby came to the next phase.
   bool state_received(const MemberState& state);
   bool done_received(const Done& done);
+  bool received_received(const Received& received);
   /// Whom the present phase waits for.
   std::vector<DaemonId> silent() const;
   /// The proposal is installed here, or another daemon's has won.
@@ -40,9 +42,10 @@ class Coordinator {
   struct Closing {
     static constexpr CoordinatorPhase kPhase = CoordinatorPhase::closing;
   };
-  using PhaseState = std::variant<Idle, Gathering, Collecting, Closing>;
+  using PhaseState = std::variant<Idle, Gathering, Collecting, Confirming, Closing>;
 
   void enter(PhaseState next);
+  void tell_to_install();
 
   Log log_;
   Mailbox& mailbox_;

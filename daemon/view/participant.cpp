@@ -111,31 +111,45 @@ void Participant::push_and_report(const Commit& commit, MemberIndex self) {
   answer(done);
 }
 
-bool Participant::install_received(Time now, std::optional<LinkId> from, const Install& install) {
+bool Participant::counts_received(Time now, std::optional<LinkId> from, const Counts& counts) {
   Recovering* recovering = std::get_if<Recovering>(&phase_);
-  if (recovering == nullptr || install.proposal != answered_) return false;
-  if (!recovering->expect(install)) return false;
-  transport_.flood(install, from);
-  return install_if_complete(now);
+  if (recovering == nullptr || counts.proposal != answered_) return false;
+  if (!recovering->expect(counts)) return false;
+  transport_.flood(counts, from);
+  report_if_complete(now);
+  return true;
 }
 
-bool Participant::push_received(Time now, const Push& push, Slice body) {
+void Participant::push_received(Time now, const Push& push, Slice body) {
   Recovering* recovering = std::get_if<Recovering>(&phase_);
-  if (recovering == nullptr || push.proposal != answered_ || push.old_view != installed_.id) return false;
+  if (recovering == nullptr || push.proposal != answered_ || push.old_view != installed_.id) return;
   if (!streams_.accept_push(std::move(body))) {
     log_.warning("a message pushed under {} is malformed", to_string(push.proposal));
-    return false;
+    return;
   }
   counters_.add(Counter::messages_recovered);
   recovering->count_push();
-  return install_if_complete(now);
+  report_if_complete(now);
 }
 
-bool Participant::install_if_complete(Time now) {
-  const Recovering& recovering = std::get<Recovering>(phase_);
-  if (!recovering.is_complete()) return false;
-  View view = recovering.view();
-  const Transition transition = recovering.transition();
+/// What has been recovered is kept before that is said: once all have said so, a safe message may be delivered.
+void Participant::report_if_complete(Time now) {
+  if (!std::get<Recovering>(phase_).take_completion()) return;
+  streams_.recovered(now);
+  log_.debug("has received all that was pushed under {}", to_string(answered_));
+  answer(Received{answered_, self_});
+}
+
+bool Participant::install_received(Time now, std::optional<LinkId> from, const Install& message) {
+  const Recovering* recovering = std::get_if<Recovering>(&phase_);
+  if (recovering == nullptr || message.proposal != answered_) return false;
+  if (!recovering->is_complete()) {
+    log_.error("told to install {} before all that was pushed has arrived", to_string(answered_));
+    return false;
+  }
+  transport_.flood(message, from);
+  View view = recovering->view();
+  const Transition transition = recovering->transition();
   enter(Steady({view.members, view.edges}));
   install(now, std::move(view), transition);
   return true;

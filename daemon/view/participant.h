@@ -44,9 +44,11 @@ class Participant {
   bool propose_received(Time now, std::optional<LinkId> from, const Propose& propose);
   /// True where recovery begins.
   bool commit_received(Time now, std::optional<LinkId> from, const Commit& commit);
+  /// True where the counts belong to this recovery.
+  bool counts_received(Time now, std::optional<LinkId> from, const Counts& counts);
+  void push_received(Time now, const Push& push, Slice body);
   /// True where the view was installed.
-  bool install_received(Time now, std::optional<LinkId> from, const Install& install);
-  bool push_received(Time now, const Push& push, Slice body);
+  bool install_received(Time now, std::optional<LinkId> from, const Install& message);
   /// Passes on another's answer to `proposal`.
   void relay(const ViewId& proposal, const ControlMessage& answer);
   void link_lost(LinkId link);
@@ -56,7 +58,7 @@ class Participant {
   void answer(const ControlMessage& message);
   void refuse(std::optional<LinkId> to, const ViewId& proposal);
   void push_and_report(const Commit& commit, MemberIndex self);
-  bool install_if_complete(Time now);
+  void report_if_complete(Time now);
   void install(Time now, View view, const Transition& transition);
 
   Log log_;

@@ -8,7 +8,7 @@ namespace spindled {
 
 /// Of every daemon, as a member of views:
 ///
-///   steady ──Propose──> answered ──Commit──> recovering ──Install and all pushes──> steady
+///   steady ──Propose──> answered ──Commit──> recovering ──Install──> steady
 ///                        │    ^                   │
 ///                        └────┴──higher Propose───┘
 ///
@@ -16,19 +16,21 @@ namespace spindled {
 enum class MemberPhase : std::uint8_t {
   steady,      // in an installed view, whose messages flow
   answered,    // frozen; has said what it holds of the old view; waits for the Commit
-  recovering,  // has pushed what others lack; waits for the Install, and for what others push
+  recovering,  // has pushed what others lack; waits for what others push, says when it is there, waits for the Install
 };
 
 /// Of the one that proposes, which is a member as well:
 ///
-///   idle ──> gathering ──all states──> collecting ──all done──> closing ──own view installed──> idle
+///   idle ──> gathering ──all states──> collecting ──all done──> confirming ──all received──> closing ──> idle
 ///
-/// and from each of the last three to `gathering` with a new proposal, or to `idle` when another's proposal wins.
+/// from `collecting` straight to `closing` where nothing was pushed; `closing` ends as the view is installed here. From
+/// each to `gathering` with a new proposal, or to `idle` when another's proposal wins.
 enum class CoordinatorPhase : std::uint8_t {
   idle,
   gathering,   // has proposed; waits for the state of every member
   collecting,  // has committed; waits until every member has pushed
-  closing,     // has told all to install; waits until it could install the view itself
+  confirming,  // has told all how much was pushed; waits until every member has received as much
+  closing,     // has told all to install
 };
 
 constexpr bool may_follow(MemberPhase from, MemberPhase to) {
@@ -51,8 +53,10 @@ constexpr bool may_follow(CoordinatorPhase from, CoordinatorPhase to) {
       return true;
     case CoordinatorPhase::collecting:
       return from == CoordinatorPhase::gathering;
-    case CoordinatorPhase::closing:
+    case CoordinatorPhase::confirming:
       return from == CoordinatorPhase::collecting;
+    case CoordinatorPhase::closing:
+      return from == CoordinatorPhase::collecting || from == CoordinatorPhase::confirming;
   }
   return false;
 }
@@ -77,6 +81,8 @@ constexpr std::string_view to_string(CoordinatorPhase phase) {
       return "gathering";
     case CoordinatorPhase::collecting:
       return "collecting";
+    case CoordinatorPhase::confirming:
+      return "confirming";
     case CoordinatorPhase::closing:
       return "closing";
   }

@@ -2,9 +2,9 @@
 
 namespace spindled {
 
-bool Recovering::expect(const Install& install) {
-  if (expected_ || install.pushed_to.size() != view_.size()) return false;
-  expected_ = install.pushed_to[view_.self];
+bool Recovering::expect(const Counts& counts) {
+  if (expected_ || counts.pushed_to.size() != view_.size()) return false;
+  expected_ = counts.pushed_to[view_.self];
   return true;
 }
 

@@ -9,7 +9,7 @@
 
 namespace spindled {
 
-/// Counts what the others push, and knows when the next view can be installed.
+/// Counts what the others push, and knows when all of it is there.
 class Recovering {
  public:
   static constexpr MemberPhase kPhase = MemberPhase::recovering;
@@ -21,15 +21,18 @@ class Recovering {
 
   void count_push() { ++received_; }
   /// False, and nothing changes, where the counts are not of this view or came before.
-  bool expect(const Install& install);
-  /// Whether the counts are known and as much has arrived.
-  bool is_complete() const { return expected_ && received_ >= *expected_; }
+  bool expect(const Counts& counts);
+  /// Whether the counts are known and as much has arrived; without counts, whether there can be none.
+  bool is_complete() const { return expected_ ? received_ >= *expected_ : received_ == 0; }
+  /// True once: when the counts are known and as much has arrived.
+  bool take_completion() { return expected_ && is_complete() && !std::exchange(completed_, true); }
 
  private:
   View view_;
   Transition transition_;
   std::uint64_t received_ = 0;
   std::optional<std::uint64_t> expected_;
+  bool completed_ = false;
 };
 
 }  // namespace spindled

@@ -63,7 +63,8 @@ void ViewAgreement::control_received(Time now, LinkId from, ControlMessage messa
 }
 
 void ViewAgreement::push_received(Time now, const Push& push, Slice body) {
-  if (participant_.push_received(now, push, std::move(body))) view_installed(now);
+  participant_.push_received(now, push, std::move(body));
+  drain_mailbox(now);
 }
 
 void ViewAgreement::drain_mailbox(Time now) {
@@ -118,6 +119,15 @@ void ViewAgreement::handle(Time now, std::optional<LinkId> from, const Commit& c
 void ViewAgreement::handle(Time now, std::optional<LinkId>, const Done& done) {
   if (!is_own(done.proposal)) return participant_.relay(done.proposal, done);
   if (coordinator_.done_received(done)) timers_.set(Timer::phase, now + phase_timeout());
+}
+
+void ViewAgreement::handle(Time now, std::optional<LinkId> from, const Counts& counts) {
+  if (participant_.counts_received(now, from, counts)) timers_.set(Timer::patience, now + patience());
+}
+
+void ViewAgreement::handle(Time now, std::optional<LinkId>, const Received& received) {
+  if (!is_own(received.proposal)) return participant_.relay(received.proposal, received);
+  if (coordinator_.received_received(received)) timers_.set(Timer::phase, now + phase_timeout());
 }
 
 void ViewAgreement::handle(Time now, std::optional<LinkId> from, const Install& install) {

@@ -1,8 +1,8 @@
 // View agreement: brings all daemons that reach each other into one view, each time what they can reach changes.
 //
-// A newcomer reads this class first. A view change goes Propose, MemberState, Commit, pushes and Done, Install
-// (docs/architecture.md, "Views"). Every daemon is a member (Participant: Steady, Answered, Recovering); the one that
-// proposes is a Coordinator as well (Gathering, Collecting). This class hands messages and time to the two, and decides
+// A newcomer reads this class first. A view change goes Propose, MemberState, Commit, pushes and Done, Counts, Received,
+// Install (docs/architecture.md, "Views"). Every daemon is a member (Participant: Steady, Answered, Recovering); the one that
+// proposes is a Coordinator as well (Gathering, Collecting, Confirming). This class hands messages and time to the two, and decides
 // when this daemon proposes.
 #pragma once
 
@@ -67,6 +67,8 @@ class ViewAgreement final : public ViewFrames {
   void handle(Time now, std::optional<LinkId> from, const Refuse& refuse);
   void handle(Time now, std::optional<LinkId> from, const Commit& commit);
   void handle(Time now, std::optional<LinkId> from, const Done& done);
+  void handle(Time now, std::optional<LinkId> from, const Counts& counts);
+  void handle(Time now, std::optional<LinkId> from, const Received& received);
   void handle(Time now, std::optional<LinkId> from, const Install& install);
   void view_installed(Time now);
 

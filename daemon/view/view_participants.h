@@ -26,13 +26,14 @@ struct PushOut {
 };
 
 /// The streams and their order, as view agreement sees them (implemented by `order::Order`). The calls come in this
-/// order, any of the first three again when a later proposal replaces the one before:
+/// order, any of the first four again when a later proposal replaces the one before:
 ///
 ///   freeze          on answering a proposal. Idempotent: a later proposal finds the same frozen state. `high` counts
-///                   only what came over the old view's routes, never what an abandoned recovery pushed, for that may
-///                   have gaps
-///   plan_pushes     on commit; pushes accepted under an earlier commit are forgotten
+///                   what came over the old view's routes, and what a recovery brought that was complete here;
+///                   never what an incomplete one pushed, for that may have gaps
+///   plan_pushes     on commit; pushes accepted under an earlier commit that was not complete are forgotten
 ///   accept_push     for each push that arrives under that commit
+///   recovered       when all of them are there; not called where nothing was pushed to anybody
 ///   install         closes the old view (deliveries of recovery, transitional signal) and opens the new one
 class ViewedStreams {
  public:
@@ -49,6 +50,10 @@ class ViewedStreams {
   /// A message of the old view arrived as a push; false where the bytes are no valid body of that view. One that is
   /// there already is accepted and changes nothing.
   virtual bool accept_push(Slice body) = 0;
+
+  /// From here on what was pushed counts as received, even if the proposal is abandoned: others may install the view,
+  /// and deliver, on the strength of that.
+  virtual void recovered(Time now) = 0;
 
   /// `transition` is this daemon's own. On return the new view is open for messages.
   virtual void install(Time now, const View& view, const Transition& transition) = 0;

@@ -127,16 +127,27 @@ struct Done {
   std::vector<Count> pushed;
 };
 
-/// Coordinator to all, flooded: install as soon as as many pushes arrived as are counted here.
-struct Install {
+/// Coordinator to all, flooded: so many messages were pushed to each. Left out where nothing was pushed at all.
+struct Counts {
   ViewId proposal;
   std::vector<std::uint64_t> pushed_to;  // per member of the new view
+};
+
+/// Member to coordinator: as much has arrived as was pushed to me, and I keep it whatever becomes of the proposal.
+struct Received {
+  ViewId proposal;
+  DaemonId member;
+};
+
+/// Coordinator to all, flooded: every member has received everything; install.
+struct Install {
+  ViewId proposal;
 };
 
 // A PartitionOrder is flooded; each daemon passes on what is news to it, once.
 
 using ControlMessage = std::variant<LinkHello, LinkState, LinkStateSummary, Propose, MemberState, Refuse, Commit, Done,
-                                    Install, PartitionOrder>;
+                                    Counts, Received, Install, PartitionOrder>;
 
 /// The bytes of a `control` frame, without its head.
 std::vector<std::uint8_t> encode_control(const ControlMessage& message);

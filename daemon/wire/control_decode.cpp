@@ -47,6 +47,10 @@ class Decoder {
         return take(envelope.commit());
       case pb::Envelope::kDone:
         return take(envelope.done());
+      case pb::Envelope::kCounts:
+        return take(envelope.counts());
+      case pb::Envelope::kReceived:
+        return take(envelope.received());
       case pb::Envelope::kInstall:
         return take(envelope.install());
       case pb::Envelope::kPartitionOrder:
@@ -320,12 +324,25 @@ class Decoder {
     return to;
   }
 
-  Install take(const pb::Install& from) {
-    kind_ = "install";
-    Install to;
+  Counts take(const pb::Counts& from) {
+    kind_ = "counts";
+    Counts to;
     to.proposal = take(from.proposal());
     to.pushed_to = take_numbers(from.pushed_to(), "the number of counts is not that of a view's members");
     return to;
+  }
+
+  Received take(const pb::Received& from) {
+    kind_ = "received";
+    Received to;
+    to.proposal = take(from.proposal());
+    to.member = take(from.member());
+    return to;
+  }
+
+  Install take(const pb::Install& from) {
+    kind_ = "install";
+    return {take(from.proposal())};
   }
 
   std::string_view kind_ = "control message";

@@ -156,10 +156,20 @@ void put_message(pb::Envelope& envelope, const Done& from) {
   }
 }
 
-void put_message(pb::Envelope& envelope, const Install& from) {
-  pb::Install* to = envelope.mutable_install();
+void put_message(pb::Envelope& envelope, const Counts& from) {
+  pb::Counts* to = envelope.mutable_counts();
   put(to->mutable_proposal(), from.proposal);
   put_numbers(to->mutable_pushed_to(), from.pushed_to);
+}
+
+void put_message(pb::Envelope& envelope, const Received& from) {
+  pb::Received* to = envelope.mutable_received();
+  put(to->mutable_proposal(), from.proposal);
+  put(to->mutable_member(), from.member);
+}
+
+void put_message(pb::Envelope& envelope, const Install& from) {
+  put(envelope.mutable_install()->mutable_proposal(), from.proposal);
 }
 
 void put_message(pb::Envelope& envelope, const PartitionOrder& from) { put(envelope.mutable_partition_order(), from); }

@@ -113,7 +113,9 @@ void add_control_seeds(Seeds& seeds) {
   add("refuse", Refuse{kProposal, kGamma, 6});
   add("commit", sample_commit());
   add("done", Done{kProposal, kAlpha, {{1, 2}, {2, 1}}});
-  add("install", Install{kProposal, {0, 2, 1}});
+  add("counts", Counts{kProposal, {0, 2, 1}});
+  add("received", Received{kProposal, kAlpha});
+  add("install", Install{kProposal});
   const PartitionOrder partition{{3, kBeta}, {{"alpha", "beta"}, {"gamma"}}, 60s};
   add("partition_order", partition);
   add("partition_healed", PartitionOrder{{4, kGamma}, {}, 0s});

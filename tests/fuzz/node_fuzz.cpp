@@ -136,7 +136,11 @@ class Run {
       case NodeStep::done:
         return arrive_control(id, Done{proposal.proposal, peer(input_.u8()), {}});
       case NodeStep::install:
-        return arrive_control(id, Install{proposal.proposal, std::vector<std::uint64_t>(count)});
+        if (input_.u8() % 2 == 0) {
+          arrive_control(id, Counts{proposal.proposal, std::vector<std::uint64_t>(count, input_.u8() % 3)});
+          arrive_control(id, Received{proposal.proposal, peer(input_.u8())});
+        }
+        return arrive_control(id, Install{proposal.proposal});
       default:
         return;
     }

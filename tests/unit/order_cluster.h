@@ -171,28 +171,8 @@ class OrderCluster {
   /// Moves `survivors` (old indices) together to the next view, recovery included.
   void change_view(const std::vector<MemberIndex>& survivors) {
     Commit commit;
-    commit.proposal = {view.id.number + 1, "a"};
     Transition transition;
-    transition.old_view = view.id;
-    for (const MemberIndex old : survivors) {
-      const FrozenState state = nodes[old]->order->freeze(nodes[old]->now);
-      transition.members.push_back({static_cast<MemberIndex>(commit.members.size()), state.high});
-      transition.safe_line = std::max(transition.safe_line, state.safe_line);
-      transition.processed = std::max(transition.processed, state.processed);
-      commit.members.push_back(view.members[old]);
-    }
-    commit.transitions.push_back(transition);
-    for (std::size_t i = 0; i < survivors.size(); ++i) {
-      OrderNode& node = *nodes[survivors[i]];
-      for (const PushOut& push : node.order->plan_pushes(commit, static_cast<MemberIndex>(i))) {
-        std::vector<std::uint8_t> body(push.head.data(), push.head.data() + push.head.size());
-        body.insert(body.end(), push.tail.data(), push.tail.data() + push.tail.size());
-        push.to.for_each([&](MemberIndex to) { pushes.emplace_back(survivors[to], body); });
-      }
-    }
-    for (auto& [to, body] : pushes) {
-      ASSERT_TRUE(nodes[to]->order->accept_push(nodes[to]->context->arena.copy(body)));
-    }
+    recover(survivors, commit, transition);
     View next;
     next.id = commit.proposal;
     next.members = commit.members;
@@ -204,9 +184,43 @@ class OrderCluster {
     }
   }
 
+  /// A view change that is given up when `survivors` have received all, before any of them installs.
+  void recover_in_vain(const std::vector<MemberIndex>& survivors) {
+    Commit commit;
+    Transition transition;
+    recover(survivors, commit, transition);
+  }
+
   View view;
   std::vector<std::unique_ptr<OrderNode>> nodes;
-  std::vector<std::pair<MemberIndex, std::vector<std::uint8_t>>> pushes;
+
+ private:
+  void recover(const std::vector<MemberIndex>& survivors, Commit& commit, Transition& transition) {
+    commit.proposal = {view.id.number + 1, "a"};
+    transition.old_view = view.id;
+    for (const MemberIndex old : survivors) {
+      const FrozenState state = nodes[old]->order->freeze(nodes[old]->now);
+      transition.members.push_back({static_cast<MemberIndex>(commit.members.size()), state.high});
+      transition.safe_line = std::max(transition.safe_line, state.safe_line);
+      transition.processed = std::max(transition.processed, state.processed);
+      commit.members.push_back(view.members[old]);
+    }
+    commit.transitions.push_back(transition);
+    std::vector<std::pair<MemberIndex, std::vector<std::uint8_t>>> pushes;
+    for (std::size_t i = 0; i < survivors.size(); ++i) {
+      OrderNode& node = *nodes[survivors[i]];
+      for (const PushOut& push : node.order->plan_pushes(commit, static_cast<MemberIndex>(i))) {
+        std::vector<std::uint8_t> body(push.head.data(), push.head.data() + push.head.size());
+        body.insert(body.end(), push.tail.data(), push.tail.data() + push.tail.size());
+        push.to.for_each([&](MemberIndex to) { pushes.emplace_back(survivors[to], body); });
+      }
+    }
+    for (auto& [to, body] : pushes) {
+      ASSERT_TRUE(nodes[to]->order->accept_push(nodes[to]->context->arena.copy(body)));
+    }
+    if (pushes.empty()) return;
+    for (const MemberIndex survivor : survivors) nodes[survivor]->order->recovered(nodes[survivor]->now);
+  }
 };
 
 }  // namespace spindled::test

@@ -233,6 +233,41 @@ TEST(OrderViewChange, WhatOneSurvivorHasDeliveredBehindAHoleAllSurvivorsDeliver)
   EXPECT_THAT(cluster[1].delivered, ElementsAre("--- view", "behind the hole", "--- transitional", "--- view"));
 }
 
+TEST(OrderViewChange, WhatFollowsADroppedMessageOfItsSenderIsNotLostWithIt) {
+  // b waits for a message of e that is lost; what c has sent behind it in the order is dropped. The fifo message that
+  // waits for that went to a as well, where it has nothing to wait for.
+  OrderCluster cluster(5, 3);
+  SenderOrder sender;
+  cluster[4].send(set_of({1}), "lost", Service::agreed);
+  cluster[2].send(set_of({1}), "dropped", Service::agreed, &sender);
+  cluster[2].send(set_of({0, 1}), "fifo", Service::fifo, &sender);
+  const auto carry = [&](std::size_t from, std::size_t to) {
+    while (cluster.move(from, to)) {
+    }
+  };
+  cluster[4].order->flush(cluster[4].now);
+  carry(4, 3);
+  cluster[2].order->flush(cluster[2].now);
+  carry(2, 3);
+  carry(2, 1);
+  cluster[3].order->flush(cluster[3].now);
+  carry(3, 1);
+  cluster[1].order->flush(cluster[1].now);
+  cluster.change_view({0, 1});
+  EXPECT_THAT(cluster[0].delivered, ElementsAre("--- view", "fifo", "--- transitional", "--- view"));
+  EXPECT_THAT(cluster[1].delivered, ElementsAre("--- view", "--- transitional", "fifo", "--- view"));
+}
+
+TEST(OrderViewChange, WhatWasReceivedIsKeptThoughTheViewIsNotInstalled) {
+  OrderCluster cluster(3);
+  cluster[1].send(cluster.all(), "safe", Service::safe);
+  cluster[1].send(cluster.all(), "reliable", Service::reliable);
+  cluster.recover_in_vain({0, 1, 2});
+  // The first two could install and deliver; the third is cut off and ends the view alone.
+  cluster.change_view({2});
+  EXPECT_THAT(cluster[2].delivered, ElementsAre("--- view", "reliable", "--- transitional", "safe", "--- view"));
+}
+
 TEST(OrderViewChange, WhereAllMoveTogetherThereIsNoTransitionalSignal) {
   OrderCluster cluster(2);
   cluster[0].send(cluster.all(), "agreed", Service::agreed);

@@ -228,7 +228,7 @@ TEST_F(OverlayTest, PushesFollowTheRoutesOfTheViewToCome) {
 }
 
 TEST_F(OverlayTest, ControlMessagesGoUpAndBadOnesCloseTheLink) {
-  beta.overlay.flood(Install{{5, "beta"}, {0}}, link(beta, alpha));
+  beta.overlay.flood(Install{{5, "beta"}}, link(beta, alpha));
   settle();
   EXPECT_TRUE(alpha.controls.empty());
   ASSERT_EQ(gamma.controls.size(), 1u);

@@ -182,6 +182,7 @@ TEST_P(DyingCoordinator, TheOthersGoOn) {
   for (std::size_t i = 0; i < 5; ++i) {
     for (int k = 0; k < 10; ++k) cluster->host(i)->originate();
   }
+  cluster->notice_delay_max = 2ms;  // data is under way for up to 5 ms, and so has to be recovered
   cluster->host(0)->crash_point = {GetParam().kind, GetParam().links};
   cluster->cut(2, 3);
   EXPECT_TRUE(agree_within({1, 2, 3, 4}, 1s));
@@ -191,7 +192,8 @@ INSTANTIATE_TEST_SUITE_P(
     Steps, DyingCoordinator,
     ::testing::Values(Death{"BeforePropose", kind_of<Propose>(), 0}, Death{"AmidPropose", kind_of<Propose>(), 1},
                       Death{"AfterStates", kind_of<Commit>(), 0}, Death{"AmidCommit", kind_of<Commit>(), 1},
-                      Death{"AfterDone", kind_of<Install>(), 0}, Death{"AmidInstall", kind_of<Install>(), 1}),
+                      Death{"AfterDone", kind_of<Counts>(), 0}, Death{"AmidCounts", kind_of<Counts>(), 1},
+                      Death{"AfterReceived", kind_of<Install>(), 0}, Death{"AmidInstall", kind_of<Install>(), 1}),
     [](const auto& death) { return death.param.name; });
 
 TEST_F(Formed, ASilentMemberIsExcludedAndComesBack) {
@@ -277,8 +279,11 @@ TEST(ViewAgreement, MessagesOutOfPlaceChangeNothing) {
   const LinkId from{0};
   const ViewId unknown{view.id.number + 9, "d00"};
   agreement.control_received(cluster.now(), from, Commit{unknown, view.members, view.edges, 0, {}});
-  agreement.control_received(cluster.now(), from, Install{unknown, {0, 0}});
-  agreement.control_received(cluster.now(), from, Install{view.id, {0, 0}});
+  agreement.control_received(cluster.now(), from, Install{unknown});
+  agreement.control_received(cluster.now(), from, Install{view.id});
+  agreement.control_received(cluster.now(), from, Counts{unknown, {0, 0}});
+  agreement.control_received(cluster.now(), from, Counts{view.id, {0, 0}});
+  agreement.control_received(cluster.now(), from, Received{unknown, view.members[0]});
   agreement.control_received(cluster.now(), from, Done{unknown, view.members[0], {{7, 1}}});
   agreement.control_received(cluster.now(), from, MemberState{unknown, view.members[0], view.id, {0, 0}, 0});
   agreement.control_received(cluster.now(), from, Refuse{view.id, view.members[0], 5});
@@ -332,8 +337,9 @@ void disturb(Cluster& cluster, std::size_t size, const std::set<std::pair<std::s
       break;
     case 7:
       if (cluster.host(daemon) != nullptr) {
-        const std::size_t kinds[] = {kind_of<Propose>(), kind_of<Commit>(), kind_of<Install>(), std::variant_npos};
-        cluster.host(daemon)->crash_point = {kinds[cluster.random.below(4)], cluster.random.below(3)};
+        const std::size_t kinds[] = {kind_of<Propose>(), kind_of<Commit>(), kind_of<Counts>(), kind_of<Install>(),
+                                     std::variant_npos};
+        cluster.host(daemon)->crash_point = {kinds[cluster.random.below(5)], cluster.random.below(3)};
       }
       break;
   }

@@ -74,6 +74,7 @@ class Host final : public ViewTransport, public ViewedStreams {
   FrozenState freeze(Time now) override;
   std::vector<PushOut> plan_pushes(const Commit& commit, MemberIndex self) override;
   bool accept_push(Slice body) override;
+  void recovered(Time now) override;
   void install(Time now, const View& view, const Transition& transition) override;
 
   // From the cluster.
@@ -123,6 +124,7 @@ class Host final : public ViewTransport, public ViewedStreams {
   View view_;
   std::vector<std::uint64_t> high_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> recovered_;  // origin, number
+  std::map<std::uint64_t, std::uint64_t> moving_;                // origins that move along: what they have sent
 };
 
 class Cluster {
@@ -309,12 +311,16 @@ inline std::vector<PushOut> Host::plan_pushes(const Commit& commit, MemberIndex 
   EXPECT_EQ(step_, Step::frozen);
   step_ = Step::recovering;
   recovered_.clear();
+  moving_.clear();
   std::vector<PushOut> pushes;
   for (const Transition& transition : commit.transitions) {
     const auto is_self = [&](const Transition::Member& member) { return member.index == self; };
     if (std::none_of(transition.members.begin(), transition.members.end(), is_self)) continue;
     EXPECT_EQ(transition.old_view, view_.id);
     for (std::uint64_t origin = 0; origin < view_.size(); ++origin) {
+      for (const Transition::Member& member : transition.members) {
+        if (commit.members[member.index] == view_.members[origin]) moving_[origin] = member.high[origin];
+      }
       for (std::uint64_t number = 1; number <= high_[origin]; ++number) {
         PushOut out;
         std::optional<MemberIndex> pusher;
@@ -338,6 +344,16 @@ inline bool Host::accept_push(Slice body) {
   EXPECT_EQ(step_, Step::recovering);
   recovered_.emplace(body.data()[0] + 256u * body.data()[1], body.data()[2] + 256u * body.data()[3]);
   return true;
+}
+
+inline void Host::recovered(Time) {
+  EXPECT_EQ(step_, Step::recovering);
+  for (const auto& [origin, sent] : moving_) {
+    for (std::uint64_t number = high_[origin] + 1; number <= sent; ++number) {
+      EXPECT_TRUE(recovered_.contains({origin, number})) << "said to be complete, and is not";
+    }
+    high_[origin] = std::max(high_[origin], sent);
+  }
 }
 
 inline void Host::install(Time, const View& view, const Transition& transition) {

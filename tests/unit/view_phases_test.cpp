@@ -83,10 +83,31 @@ TEST(ViewPhases, ACoordinatorMovesOnlyWhenAllHaveAnswered) {
   EXPECT_EQ(coordinator.phase(), CoordinatorPhase::collecting);
   EXPECT_FALSE(coordinator.done_received({id, a, {{2, 1}}})) << "pushed to nobody";
   EXPECT_FALSE(coordinator.done_received({id, a, {{1, 3}}}));
+  EXPECT_FALSE(coordinator.received_received({id, a})) << "before anybody was told how much there is";
   EXPECT_TRUE(coordinator.done_received({id, b, {}}));
-  EXPECT_EQ(coordinator.phase(), CoordinatorPhase::closing);
+  EXPECT_EQ(coordinator.phase(), CoordinatorPhase::confirming);
   ASSERT_EQ(mailbox.size(), 3u);
-  EXPECT_EQ(std::get<Install>(mailbox.back()).pushed_to, (std::vector<std::uint64_t>{0, 3}));
+  EXPECT_EQ(std::get<Counts>(mailbox.back()).pushed_to, (std::vector<std::uint64_t>{0, 3}));
+
+  EXPECT_FALSE(coordinator.received_received({id, a}));
+  EXPECT_FALSE(coordinator.received_received({id, a})) << "the same again";
+  EXPECT_FALSE(coordinator.received_received({id, {"b", 2}})) << "another life of b";
+  EXPECT_FALSE(coordinator.received_received({{4, "a"}, b})) << "another proposal";
+  EXPECT_EQ(coordinator.silent(), std::vector<DaemonId>{b});
+  EXPECT_TRUE(coordinator.received_received({id, b}));
+  EXPECT_EQ(coordinator.phase(), CoordinatorPhase::closing);
+  EXPECT_EQ(std::get<Install>(mailbox.back()).proposal, id);
+}
+
+TEST(ViewPhases, WhereNothingWasPushedNobodyIsAskedWhetherItArrived) {
+  NullSink sink;
+  Mailbox mailbox;
+  Coordinator coordinator(Log(sink, "view"), mailbox, &first);
+  coordinator.propose({5, "a"}, {{{"a", 1}}, {}});
+  EXPECT_TRUE(coordinator.state_received({{5, "a"}, {"a", 1}, {1, "a"}, {4}, 2}));
+  EXPECT_TRUE(coordinator.done_received({{5, "a"}, {"a", 1}, {}}));
+  EXPECT_EQ(coordinator.phase(), CoordinatorPhase::closing);
+  EXPECT_TRUE(std::holds_alternative<Install>(mailbox.back()));
 }
 
 TEST(ViewPhases, StatesOfOneOldViewMustAgreeOnItsSize) {
@@ -129,15 +150,21 @@ TEST(ViewPhases, WhatAnOriginCallsStableCountsAsReceived) {
 }
 
 TEST(ViewPhases, AMemberInstallsOnlyWithItsPushes) {
-  Recovering recovering({{5, "a"}, {{"a", 1}, {"b", 1}}, {}, 0, 1}, {});
+  const View next{{5, "a"}, {{"a", 1}, {"b", 1}}, {}, 0, 1};
+  Recovering recovering(next, {});
+  EXPECT_TRUE(recovering.is_complete()) << "without counts nothing was pushed";
+  EXPECT_FALSE(recovering.take_completion()) << "and nobody waits to hear of it";
   recovering.count_push();
   EXPECT_FALSE(recovering.is_complete()) << "the counts are not known";
   EXPECT_FALSE(recovering.expect({{5, "a"}, {0, 0, 2}})) << "not of this view";
   EXPECT_TRUE(recovering.expect({{5, "a"}, {0, 2}}));
   EXPECT_FALSE(recovering.expect({{5, "a"}, {0, 1}})) << "the counts do not change";
   EXPECT_FALSE(recovering.is_complete());
+  EXPECT_FALSE(recovering.take_completion());
   recovering.count_push();
   EXPECT_TRUE(recovering.is_complete());
+  EXPECT_TRUE(recovering.take_completion());
+  EXPECT_FALSE(recovering.take_completion()) << "said once";
 }
 
 class CommitCheck : public ::testing::Test {

@@ -106,7 +106,7 @@ PartitionOrder random_partition(Random& random) {
 
 ControlMessage random_message(Random& random) {
   const std::vector<DaemonId> members = random_members(random, random.between(1, 20));
-  switch (random.below(10)) {
+  switch (random.below(12)) {
     case 0: {
       LinkHello hello{1, static_cast<std::uint16_t>(random.between(1, 65535)), "cluster", random_daemon(random),
                       random_number(random)};
@@ -143,8 +143,12 @@ ControlMessage random_message(Random& random) {
       }
       return done;
     }
+    case 8:
+      return Counts{random_view(random), random_vector(random, random.between(1, 30))};
+    case 10:
+      return Received{random_view(random), random_daemon(random)};
     default:
-      return Install{random_view(random), random_vector(random, random.between(1, 30))};
+      return Install{random_view(random)};
   }
 }
 
@@ -297,7 +301,7 @@ TEST(WireControl, ErrorsNameWhatIsWrong) {
               HasSubstr("high vector"));
   EXPECT_THAT(error_of(Done{{1, "a"}, {"a", 1}, {{3, 1}, {3, 1}}}), HasSubstr("a member is counted twice"));
   EXPECT_THAT(error_of(Done{{1, "a"}, {"a", 1}, {{kMembersMax, 1}}}), HasSubstr("a member is out of range"));
-  EXPECT_THAT(error_of(Install{{1, "a"}, {}}), HasSubstr("number of counts"));
+  EXPECT_THAT(error_of(Counts{{1, "a"}, {}}), HasSubstr("number of counts"));
   EXPECT_THAT(error_of(PartitionOrder{{1, {"a", 1}}, {{}}, 1s}), HasSubstr("partition order: a side of a partition"));
   EXPECT_THAT(error_of(LinkHello{1, 1, "lab", {"a", 1}, 0, PartitionOrder{}}),
               HasSubstr("link hello: a daemon's name"));

@@ -52,8 +52,8 @@ void write_body(Writer& writer) {
 }
 
 TEST(WireExamples, DaemonControl) {
-  EXPECT_EQ(link_frame(LinkFrame::control, encode_control(Install{kNext, {0, 2, 1}})),
-            "13 00 00 01 4a 11 0a 0a 08 ad 02 12 05 61 6c 70 68 61 12 03 00 02 01");
+  EXPECT_EQ(link_frame(LinkFrame::control, encode_control(Counts{kNext, {0, 2, 1}})),
+            "13 00 00 01 5a 11 0a 0a 08 ad 02 12 05 61 6c 70 68 61 12 03 00 02 01");
 }
 
 TEST(WireExamples, DaemonPartitionOrder) {
