@@ -16,11 +16,12 @@ struct NeighbourConfig {
 
 struct LinkConfig {
   std::vector<NeighbourConfig> neighbours;
-  Duration hello_interval = 250ms;  // a ping is sent this often
-  Duration liveness_timeout = 1s;   // a link with no byte for this long is down
-  Duration handshake_timeout = 2s;  // from connection to link
-  Duration redial_min = 100ms;      // first back-off, doubled and jittered up to redial_max
+  Duration hello_interval = 250ms;    // a ping is sent this often
+  Duration liveness_timeout = 750ms;  // a link with no byte for this long is down
+  Duration handshake_timeout = 2s;    // from connection to link
+  Duration redial_min = 100ms;        // first back-off, doubled and jittered up to redial_max
   Duration redial_max = 5s;
+  Duration redial_lost_max = 500ms;  // instead of redial_max for a neighbour that there was a link to
 };
 
 struct ViewConfig {

@@ -53,6 +53,7 @@ const Key kKeys[] = {
     {"link", "handshake_timeout_ms", DurationKey{SPINDLE_FIELD(node.link.handshake_timeout), 100, kMinute}},
     {"link", "redial_min_ms", DurationKey{SPINDLE_FIELD(node.link.redial_min), 10, kMinute}},
     {"link", "redial_max_ms", DurationKey{SPINDLE_FIELD(node.link.redial_max), 10, kHour}},
+    {"link", "redial_lost_max_ms", DurationKey{SPINDLE_FIELD(node.link.redial_lost_max), 10, kHour}},
 
     {"view", "gain_hold_down_ms", DurationKey{SPINDLE_FIELD(node.view.gain_hold_down), 0, kMinute}},
     {"view", "gain_hold_down_max_ms", DurationKey{SPINDLE_FIELD(node.view.gain_hold_down_max), 0, kHour}},

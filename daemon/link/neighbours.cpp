@@ -5,7 +5,10 @@
 namespace spindled {
 
 Neighbours::Neighbours(const LinkConfig& config, Random random)
-    : back_off_min_(config.redial_min), back_off_max_(std::max(config.redial_max, config.redial_min)), random_(random) {
+    : back_off_min_(config.redial_min),
+      back_off_max_(std::max(config.redial_max, config.redial_min)),
+      back_off_lost_max_(std::clamp(config.redial_lost_max, back_off_min_, back_off_max_)),
+      random_(random) {
   for (const NeighbourConfig& neighbour : config.neighbours) {
     Neighbour& added = all_.emplace_back();
     added.config = neighbour;
@@ -27,6 +30,7 @@ std::optional<Neighbours::Index> Neighbours::take_due(Time now) {
 
 void Neighbours::retry(Time now, Index index) {
   Duration& back_off = all_[index].back_off;
+  back_off = std::min(back_off, longest_back_off(all_[index]));
   // Half of it is certain, half is drawn, so that daemons that lost each other at once do not meet again at once.
   const Duration half = back_off / 2;
   const Duration drawn(static_cast<Duration::rep>(random_.between(0, static_cast<std::uint64_t>(half.count()))));
@@ -47,6 +51,9 @@ void Neighbours::retry_now(Time now, Errc failure) {
     all_[i].back_off = back_off_min_;
     schedule(i, now);
   }
+/// Who was there is likely to come back, and groups wait for it; who never was may be a mistake in the configuration.
+Duration Neighbours::longest_back_off(const Neighbour& neighbour) const {
+  return neighbour.known_peer.empty() ? back_off_max_ : back_off_lost_max_;
 }
 
 void Neighbours::unpark(Time now, std::string_view peer) {

@@ -65,8 +65,11 @@ class Neighbours {
  private:
   void schedule(Index index, Time at);
 
+  Duration longest_back_off(const Neighbour& neighbour) const;
+
   Duration back_off_min_;
   Duration back_off_max_;
+  Duration back_off_lost_max_;  // of a neighbour that there was a link to
   Random random_;
   std::vector<Neighbour> all_;
   std::set<std::pair<Time, Index>> due_;

@@ -1,5 +1,6 @@
 #include "daemon/net/dialler.h"
 
+#include <algorithm>
 #include <asio/post.hpp>
 #include <cerrno>
 #include <cstring>
@@ -10,6 +11,16 @@ namespace {
 
 /// For all addresses of a name together. A host that drops packets would otherwise hold an attempt for two minutes.
 constexpr auto kDialTimeout = std::chrono::seconds(5);
+
+constexpr auto kProbeInterval = std::chrono::milliseconds(250);
+/// Probes beside the patient ones: each lives as many intervals.
+constexpr std::ptrdiff_t kQuickProbesMax = 3;
+/// Of the addresses of a name, the first ones.
+constexpr std::size_t kAddressesMax = 8;
+
+bool is_same(const SocketAddress& a, const SocketAddress& b) {
+  return a.size == b.size && std::memcmp(a.get(), b.get(), a.size) == 0;
+}
 
 /// A connection to a port of this host in the range for outgoing connections can meet itself.
 bool is_self_connected(int socket) {
@@ -34,8 +45,7 @@ void Dialler::dial(ConnectionId id, std::string_view text) {
     if (!cancelled) finish(id, fail(Errc::timed_out));
   });
   if (is_ip_address(address->host)) {
-    attempt.candidates.push_back(make_tcp_address(*address));
-    asio::post(io_, [this, id] { try_next(id); });
+    asio::post(io_, [this, id, target = make_tcp_address(*address)] { begin(id, {target}); });
   } else {
     resolve(id, *address);
   }
@@ -47,57 +57,91 @@ void Dialler::resolve(ConnectionId id, const Address& address) {
   resolver_.async_resolve(address.host, std::to_string(address.port), flags,
                           [this, id](const std::error_code& error, const asio::ip::tcp::resolver::results_type& found) {
                             --resolving_;
-                            Attempt* attempt = find(id);
-                            if (attempt == nullptr) return;
                             if (error) return finish(id, fail(Errc::connect_failed, error.message()));
+                            std::vector<SocketAddress> addresses;
                             for (const auto& entry : found) {
+                              if (addresses.size() == kAddressesMax) break;
                               const asio::ip::tcp::endpoint endpoint = entry.endpoint();
-                              SocketAddress& candidate = attempt->candidates.emplace_back();
-                              candidate.size = static_cast<socklen_t>(endpoint.size());
-                              std::memcpy(candidate.get(), endpoint.data(), endpoint.size());
+                              SocketAddress& each = addresses.emplace_back();
+                              each.size = static_cast<socklen_t>(endpoint.size());
+                              std::memcpy(&each.storage, endpoint.data(), endpoint.size());
                             }
-                            try_next(id);
+                            begin(id, std::move(addresses));
                           });
 }
 
-void Dialler::try_next(ConnectionId id) {
+void Dialler::begin(ConnectionId id, std::vector<SocketAddress> addresses) {
   Attempt* attempt = find(id);
   if (attempt == nullptr) return;
-  while (attempt->next < attempt->candidates.size()) {
-    if (begin_connect(id, *attempt, attempt->candidates[attempt->next++])) return;
+  attempt->patient_left = addresses.size();
+  attempt->addresses = std::move(addresses);
+  probe(id);
+}
+
+void Dialler::probe(ConnectionId id) {
+  Attempt* attempt = find(id);
+  if (attempt == nullptr) return;
+  while (!attempt->addresses.empty()) {
+    const SocketAddress address = attempt->addresses[attempt->started++ % attempt->addresses.size()];
+    const int error = start_probe(id, *attempt, address);
+    // Without a descriptor for one more, those that wait go on.
+    if (error == 0 || (is_out_of_descriptors(error) && !attempt->probes.empty())) {
+      attempt->repeat.expires_after(kProbeInterval);
+      attempt->repeat.async_wait([this, id](const std::error_code& cancelled) {
+        if (!cancelled) probe(id);
+      });
+      return;
+    }
+    attempt->failure = describe_errno(error);
+    give_up_address(*attempt, address);
   }
   finish(id, fail(Errc::connect_failed, attempt->failure));
 }
 
-bool Dialler::begin_connect(ConnectionId id, Attempt& attempt, const SocketAddress& candidate) {
-  FileDescriptor socket = open_socket(candidate.family());
-  if (!socket.is_open() || (::connect(socket.get(), candidate.get(), candidate.size) != 0 && errno != EINPROGRESS)) {
-    attempt.failure = describe_errno(errno);
-    return false;
+int Dialler::start_probe(ConnectionId id, Attempt& attempt, const SocketAddress& address) {
+  std::vector<Probe>& probes = attempt.probes;
+  const auto is_quick = [](const Probe& probe) { return !probe.patient; };
+  if (std::count_if(probes.begin(), probes.end(), is_quick) >= kQuickProbesMax) {
+    probes.erase(std::find_if(probes.begin(), probes.end(), is_quick));
   }
-  attempt.socket = asio::posix::stream_descriptor(io_, socket.release());
-  attempt.socket.async_wait(asio::posix::stream_descriptor::wait_write, [this, id](const std::error_code& cancelled) {
-    if (!cancelled) check_connected(id);
-  });
-  return true;
+  FileDescriptor socket = open_socket(address.family());
+  if (!socket.is_open()) return errno;
+  if (::connect(socket.get(), address.get(), address.size) != 0 && errno != EINPROGRESS) return errno;
+  const std::uint64_t number = ++last_probe_;
+  const bool patient = attempt.patient_left > 0;
+  if (patient) --attempt.patient_left;
+  probes.push_back({number, address, patient, asio::posix::stream_descriptor(io_, socket.release())});
+  probes.back().socket.async_wait(asio::posix::stream_descriptor::wait_write,
+                                  [this, id, number](const std::error_code& cancelled) {
+                                    if (!cancelled) check_connected(id, number);
+                                  });
+  return 0;
 }
 
-void Dialler::check_connected(ConnectionId id) {
+void Dialler::check_connected(ConnectionId id, std::uint64_t number) {
   Attempt* attempt = find(id);
   if (attempt == nullptr) return;
+  const auto probe_at = std::find_if(attempt->probes.begin(), attempt->probes.end(),
+                                     [&](const Probe& each) { return each.number == number; });
+  if (probe_at == attempt->probes.end()) return;
   int error = 0;
   socklen_t size = sizeof error;
-  const int socket = attempt->socket.native_handle();
+  const int socket = probe_at->socket.native_handle();
   if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
   if (error == 0 && is_self_connected(socket)) error = ECONNREFUSED;
   if (error != 0) {
     attempt->failure = describe_errno(error);
-    attempt->socket.close();
-    return try_next(id);
+    give_up_address(*attempt, SocketAddress(probe_at->address));
+    return probe(id);
   }
-  FileDescriptor connected(attempt->socket.release());
+  FileDescriptor connected(probe_at->socket.release());
   tune_connection(connected.get(), Port::link);
   finish(id, std::move(connected));
+}
+
+void Dialler::give_up_address(Attempt& attempt, const SocketAddress& address) {
+  std::erase_if(attempt.addresses, [&](const SocketAddress& each) { return is_same(each, address); });
+  std::erase_if(attempt.probes, [&](const Probe& each) { return is_same(each.address, address); });
 }
 
 void Dialler::finish(ConnectionId id, Result<FileDescriptor> outcome) {

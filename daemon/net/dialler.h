@@ -1,9 +1,15 @@
-// Opens connections to other daemons: name resolution, then one address after the other.
+// Opens connections to other daemons: name resolution, then all addresses in turn, again and again.
+//
+// The kernel repeats the packet that asks for a connection after 1 s, 3 s and 7 s. While a network is cut they are
+// lost, and when it is whole again nothing happens for as long. So a new attempt starts beside those that wait for an
+// answer, every 250 ms, and whichever connects first is taken. The first one at each address stays to the end, for
+// peers whose round trip is long; of the others there are a few at a time.
 #pragma once
 
 #include <asio/ip/tcp.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/steady_timer.hpp>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,20 +35,32 @@ class Dialler {
   bool is_resolving() const { return resolving_ != 0; }
 
  private:
-  struct Attempt {
-    explicit Attempt(asio::io_context& io) : socket(io), timeout(io) {}
-    std::vector<SocketAddress> candidates;
-    std::size_t next = 0;  // of them to be tried
+  /// A socket that asks one address for a connection.
+  struct Probe {
+    std::uint64_t number = 0;
+    SocketAddress address;
+    bool patient = false;  // the first one at its address
     asio::posix::stream_descriptor socket;
+  };
+  struct Attempt {
+    explicit Attempt(asio::io_context& io) : timeout(io), repeat(io) {}
+    std::vector<SocketAddress> addresses;  // those that have not refused
+    std::size_t started = 0;               // probes; they go round the addresses
+    std::size_t patient_left = 0;          // addresses that have not been tried
+    std::vector<Probe> probes;             // those that wait, oldest first
     asio::steady_timer timeout;
+    asio::steady_timer repeat;
     std::string failure = "the name has no address";
   };
 
   void resolve(ConnectionId id, const Address& address);
-  void try_next(ConnectionId id);
-  /// Whether the outcome of this candidate is open.
-  bool begin_connect(ConnectionId id, Attempt& attempt, const SocketAddress& candidate);
-  void check_connected(ConnectionId id);
+  void begin(ConnectionId id, std::vector<SocketAddress> addresses);
+  /// Starts another probe, or finishes where no address is left.
+  void probe(ConnectionId id);
+  /// Why the address cannot be asked; 0 where it is being asked.
+  int start_probe(ConnectionId id, Attempt& attempt, const SocketAddress& address);
+  void check_connected(ConnectionId id, std::uint64_t number);
+  static void give_up_address(Attempt& attempt, const SocketAddress& address);
   void finish(ConnectionId id, Result<FileDescriptor> outcome);
   Attempt* find(ConnectionId id);
 
@@ -51,6 +69,7 @@ class Dialler {
   const Done done_;
   std::map<ConnectionId, std::unique_ptr<Attempt>> attempts_;  // handlers look them up, as they may be gone
   std::size_t resolving_ = 0;
+  std::uint64_t last_probe_ = 0;
 };
 
 }  // namespace spindled

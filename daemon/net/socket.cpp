@@ -130,6 +130,10 @@ std::string unix_peer(int socket) {
   return fmt::format("pid {}, uid {}", peer.pid, peer.uid);
 }
 
+bool is_out_of_descriptors(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
 std::string describe_errno(int number) { return std::error_code(number, std::generic_category()).message(); }
 
 }  // namespace spindled

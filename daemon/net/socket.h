@@ -62,6 +62,8 @@ void tune_connection(int socket, Port port);
 /// "pid 4711, uid 1000": who is at the other end of a unix socket.
 std::string unix_peer(int socket);
 
+/// Whether a call failed for want of a descriptor or of memory for one.
+bool is_out_of_descriptors(int error);
 /// The sentence for an errno.
 std::string describe_errno(int number);
 

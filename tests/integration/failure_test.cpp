@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kViewAfterDeath = 2s;
 constexpr auto kViewAfterLink = 1s;
-constexpr auto kLiveness = 1s;  // link.liveness_timeout_ms as it is by default
+constexpr auto kLiveness = 750ms;  // link.liveness_timeout_ms as it is by default
 constexpr const char* kGroup = "watchers";
 
 /// a, b and c, each joined to both others: b can go without splitting the rest.

@@ -416,6 +416,25 @@ TEST(LinkNeighbours, AreDialledForEverWithBackOff) {
   EXPECT_EQ(alpha.logged(LogLevel::warning, "connection refused"), 2u);
 }
 
+TEST(LinkNeighbours, OneThatWasThereIsDialledMoreOften) {
+  LinkNet net;
+  LinkDaemon& alpha = net.add(LinkNet::config("alpha", {"beta"}));
+  LinkDaemon& beta = net.add(LinkNet::config("beta"));
+  net.start(alpha);
+  net.start(beta);
+  net.advance(6s);
+  ASSERT_EQ(alpha.links.established().size(), 1u);
+  net.kill(beta);
+  net.dials.clear();
+  net.advance(60s);
+  const LinkConfig& config = alpha.context.config.link;
+  ASSERT_LT(config.redial_lost_max, config.redial_max);
+  EXPECT_GE(net.dials.size(), static_cast<std::size_t>(60s / config.redial_lost_max));
+  for (std::size_t i = 1; i < net.dials.size(); ++i) {
+    EXPECT_LE(net.dials[i].second - net.dials[i - 1].second, config.redial_lost_max);
+  }
+}
+
 TEST(LinkNeighbours, ADialThatNeverEndsIsGivenUp) {
   LinkNet net;
   net.black_hole = true;
