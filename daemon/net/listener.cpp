@@ -1,5 +1,9 @@
 #include "daemon/net/listener.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <cerrno>
 
 namespace spindled {
@@ -11,6 +15,9 @@ constexpr int kAcceptsPerTurn = 64;
 
 /// After this the kernel is asked again whether it has what an accept takes.
 constexpr auto kRetryDelay = std::chrono::milliseconds(200);
+
+/// Descriptors that clients may not take, of few as many as they may.
+constexpr rlim_t kReservedMax = 64;
 
 /// Whether a failed accept concerns that one connection only.
 bool is_passing(int error) { return error == ECONNABORTED || error == EINTR || error == EPROTO || error == EPERM; }
@@ -57,8 +64,20 @@ void Listener::accept_waiting() {
   wait();
 }
 
+/// The kernel gives out the lowest number that is free, so the number says how many are taken.
+bool Listener::has_descriptor() {
+  rlimit limit{};
+  if (port_ != Port::client || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return true;
+  const FileDescriptor next(::fcntl(socket_.native_handle(), F_DUPFD_CLOEXEC, 0));
+  if (!next.is_open()) return false;
+  if (static_cast<rlim_t>(next.get()) < limit.rlim_cur - std::min(limit.rlim_cur / 2, kReservedMax)) return true;
+  errno = EMFILE;
+  return false;
+}
+
 /// False, with the reason in errno, where no connection can be had now.
 bool Listener::accept_one() {
+  if (!has_descriptor()) return false;
   SocketAddress peer;
   peer.size = sizeof peer.storage;
   FileDescriptor socket(::accept4(socket_.native_handle(), peer.get(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));

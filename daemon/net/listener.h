@@ -33,6 +33,8 @@ class Listener {
  private:
   void wait();
   void accept_waiting();
+  /// Whether there is a descriptor for one more; clients leave some for links and for the administrator.
+  bool has_descriptor();
   bool accept_one();
   void pause(int error);
 
