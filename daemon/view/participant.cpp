@@ -13,16 +13,15 @@ Participant::Participant(Context& context, ViewTransport& transport, ViewedStrea
     : log_(context.log_sink, "view"),
       counters_(context.counters),
       config_(context.config.view),
-      first_number_(context.config.first_number),
       transport_(transport),
       streams_(streams),
       mailbox_(mailbox),
       self_(std::move(self)),
       phase_(Steady(Topology())) {}
 
-void Participant::start(Time now) {
+void Participant::start(Time now, std::uint64_t number) {
   SPINDLE_CHECK(installed_.members.empty());
-  View alone{{first_number_ + 1, self_.name}, {self_}, {}, 0, 0};
+  View alone{{number, self_.name}, {self_}, {}, 0, 0};
   answered_ = alone.id;
   coordinator_ = self_;
   note_number(answered_.number);

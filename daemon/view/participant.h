@@ -23,7 +23,7 @@ class Participant {
   Participant(Context& context, ViewTransport& transport, ViewedStreams& streams, DaemonId self, Mailbox& mailbox);
 
   /// Installs the view of this daemon alone.
-  void start(Time now);
+  void start(Time now, std::uint64_t number);
 
   const DaemonId& self() const { return self_; }
   MemberPhase phase() const;
@@ -64,7 +64,6 @@ class Participant {
   Log log_;
   Counters& counters_;
   const ViewConfig& config_;
-  const std::uint64_t first_number_;
   ViewTransport& transport_;
   ViewedStreams& streams_;
   Mailbox& mailbox_;

@@ -8,9 +8,9 @@ namespace spindled {
 
 namespace {
 
-/// A daemon draws the number of its next proposal from as many above the highest that it knows. One that has restarted
-/// may not know numbers that it used before; chance keeps it from naming two views alike while somebody is in the
-/// first.
+/// A daemon draws the number of its next proposal from as many above the highest that it knows, and that of the view in
+/// which it starts alone. One that has restarted may not know numbers that it used before; chance keeps it from naming
+/// two views alike while somebody is, or remembers being, in the first.
 constexpr std::uint64_t kNumberGap = 1u << 16;
 
 /// How many phases' time a member waits before it proposes itself: time for the coordinator to notice that somebody is
@@ -39,7 +39,7 @@ ViewAgreement::ViewAgreement(Context& context, ViewTransport& transport, ViewedS
       hold_downs_(context.config.view) {}
 
 void ViewAgreement::start(Time now) {
-  participant_.start(now);
+  participant_.start(now, context_.config.first_number + 1 + random_.below(kNumberGap));
   view_installed(now);
 }
 
