@@ -51,6 +51,8 @@ void Neighbours::retry_now(Time now, Errc failure) {
     all_[i].back_off = back_off_min_;
     schedule(i, now);
   }
+}
+
 /// Who was there is likely to come back, and groups wait for it; who never was may be a mistake in the configuration.
 Duration Neighbours::longest_back_off(const Neighbour& neighbour) const {
   return neighbour.known_peer.empty() ? back_off_max_ : back_off_lost_max_;

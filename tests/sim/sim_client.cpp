@@ -12,26 +12,7 @@ namespace {
 
 constexpr std::uint32_t kClientTraceBit = 1u << 23;  // tells clients from hosts in the trace
 
-/// Pseudo-random bytes, the same for the same message.
-std::vector<std::uint8_t> make_payload(std::uint32_t client, std::uint64_t count, std::size_t size) {
-  Random random(static_cast<std::uint64_t>(client) << 40 ^ count);
-  std::vector<std::uint8_t> payload(size);
-  std::size_t at = 0;
-  while (at < size) {
-    std::uint64_t word = random.next();
-    for (std::size_t i = 0; i < 8 && at < size; ++i, word >>= 8) payload[at++] = static_cast<std::uint8_t>(word);
-  }
-  return payload;
-}
-
 }  // namespace
-
-std::uint64_t message_digest(std::uint16_t type, ByteView payload) {
-  Digest digest;
-  digest.add(std::uint64_t{type});
-  digest.add(payload);
-  return digest.value();
-}
 
 SimClient::SimClient(World world, SimHost& host, std::string name, std::uint32_t number)
     : world_(world), host_(&host), name_(std::move(name)), number_(number) {
@@ -70,11 +51,10 @@ void SimClient::request_view(const std::string& group) {
 
 void SimClient::multicast(const std::vector<std::string>& groups, const SendOptions& options) {
   when_welcome([this, groups, options] {
-    const auto type = static_cast<std::uint16_t>(sent_);
+    const std::uint16_t type = message_type(sent_);
     const std::vector<std::uint8_t> payload = make_payload(number_, sent_, options.size);
     ++sent_;
-    note(Sent{{history_.name, message_digest(type, payload), payload.size(), options.service, type, groups},
-              options.self_discard});
+    note(record_sent(history_.name, options.service, type, groups, payload, options.self_discard));
     const std::vector<std::string_view> names(groups.begin(), groups.end());
     const auto service = static_cast<spindle::Service>(options.service);
     SPINDLE_CHECK(!engine_.multicast(service, names, payload, {type, options.self_discard}));
@@ -169,57 +149,27 @@ void SimClient::take_events() {
     flush();
   }
   for (const spindle::Event& event : engine_.take_events()) {
-    if (const auto* message = std::get_if<spindle::Message>(&event)) handle(*message);
-    if (const auto* view = std::get_if<spindle::GroupView>(&event)) handle(*view);
-    if (const auto* signal = std::get_if<spindle::Transitional>(&event)) note(Transitional{signal->group});
-    if (const auto* failed = std::get_if<spindle::RequestFailed>(&event)) {
-      const bool is_view = failed->request == spindle::RequestFailed::Request::view;
-      if (is_view) ++refused_requests_;
-      if (!is_view) note(Refused{failed->group, static_cast<std::uint16_t>(failed->error.value())});
-    }
     if (const auto* end = std::get_if<spindle::Disconnected>(&event)) {
       close(static_cast<Errc>(end->error.value()), end->text);
+      continue;
     }
+    if (const auto* message = std::get_if<spindle::Message>(&event)) {
+      ++messages_;
+      bytes_ += message->payload().size();
+    }
+    if (const auto* view = std::get_if<spindle::GroupView>(&event)) {
+      ++views_of_.at(static_cast<std::size_t>(view->form));
+    }
+    if (const auto* failed = std::get_if<spindle::RequestFailed>(&event)) {
+      if (failed->request == spindle::RequestFailed::Request::view) ++refused_requests_;
+    }
+    if (std::optional<What> what = recorder_.record(event)) note(std::move(*what));
   }
-}
-
-void SimClient::handle(const spindle::Message& message) {
-  const std::span<const std::byte> payload = message.payload();
-  const ByteView bytes{reinterpret_cast<const std::uint8_t*>(payload.data()), payload.size()};
-  ++messages_;
-  bytes_ += bytes.size();
-  note(Delivered{{std::string(message.sender()), message_digest(message.type(), bytes), bytes.size(),
-                  static_cast<Service>(message.service()), message.type(),
-                  std::vector<std::string>(message.groups().begin(), message.groups().end())}});
-}
-
-void SimClient::handle(const spindle::GroupView& view) {
-  using Outcome = spindle::Membership::Outcome;
-  spindle::Membership& membership = memberships_[view.group];
-  const Outcome outcome = membership.apply(view);
-  ++views_of_.at(static_cast<std::size_t>(view.form));
-  const bool verified = outcome == Outcome::current || outcome == Outcome::left;
-  const bool is_answer = view.form == spindle::ViewForm::answer;
-  if (is_answer) {
-    // It repeats what the client knows, and is written down only where it does not.
-    const GroupView* known = this->view(view.group);
-    if (verified && known != nullptr && known->id == view.id && known->members == membership.members()) return;
-  }
-  GroupView record{view.group, view.id, view.cause, membership.members(), membership.vs_set(), view.joined};
-  record.changed.insert(record.changed.end(), view.left.begin(), view.left.end());
-  record.digest_matches = verified && !is_answer;
-  if (outcome == Outcome::left) {
-    views_.erase(view.group);
-  } else {
-    views_[view.group] = record;
-  }
-  note(std::move(record));
 }
 
 void SimClient::close(Errc code, std::string text) {
   note(Closed{static_cast<std::uint16_t>(code), std::move(text)});
   open_ = false;
-  views_.clear();
   world_.network.close(end_);
 }
 
@@ -228,11 +178,10 @@ Errc SimClient::close_code() const {
 }
 
 const GroupView* SimClient::view(const std::string& group) const {
-  const auto found = views_.find(group);
-  return found == views_.end() ? nullptr : &found->second;
+  return open_ ? recorder_.view(group) : nullptr;
 }
 
-void SimClient::note(decltype(Event::what) what) {
+void SimClient::note(What what) {
   Digest digest;
   digest.add(std::uint64_t{what.index()});
   if (const auto* delivered = std::get_if<Delivered>(&what)) digest.add(delivered->message.digest);

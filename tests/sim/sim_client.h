@@ -11,7 +11,7 @@
 #include "daemon/base/result.h"
 #include "libclient/include/spindle/membership.h"
 #include "libclient/protocol/client_engine.h"
-#include "tests/checkers/history.h"
+#include "tests/checkers/recorder.h"
 #include "tests/sim/sim_host.h"
 
 namespace spindled::sim {
@@ -75,14 +75,12 @@ class SimClient final : private StreamOwner {
   void stream_writable(StreamRef end) override;
   void stream_closed(StreamRef end, std::string_view why) override;
 
-  void note(decltype(Event::what) what);
+  void note(What what);
   void when_welcome(std::function<void()> request);
   void flush();
   void read(std::size_t limit);
   void schedule_read();
   void take_events();
-  void handle(const spindle::Message& message);
-  void handle(const spindle::GroupView& view);
   void close(Errc code, std::string text);
 
   World world_;
@@ -106,11 +104,7 @@ class SimClient final : private StreamOwner {
   std::uint64_t bytes_ = 0;
   std::array<std::size_t, 4> views_of_{};
   std::size_t refused_requests_ = 0;
-  std::map<std::string, GroupView> views_;
-  std::map<std::string, spindle::Membership> memberships_;
+  Recorder recorder_;
 };
-
-/// What both ends compute for a message with this type and payload.
-std::uint64_t message_digest(std::uint16_t type, ByteView payload);
 
 }  // namespace spindled::sim

@@ -7,21 +7,11 @@
 
 #include "daemon/base/slab.h"
 #include "daemon/base/time.h"
+#include "tests/checkers/digest.h"
 
 namespace spindled::sim {
 
-/// A running 64-bit digest: the FNV-1a step, over words of eight bytes with a rotation, since payloads go through it
-/// whole. The same on every platform; not for secrets.
-class Digest {
- public:
-  void add(std::uint64_t word);
-  void add(ByteView bytes);
-  void add(std::string_view text) { add(spindle::protocol::as_bytes(text)); }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325;
-};
+using checkers::Digest;
 
 /// What is traced; the number enters the digest.
 enum class TraceEvent : std::uint8_t {

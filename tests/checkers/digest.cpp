@@ -1,0 +1,19 @@
+#include "tests/checkers/digest.h"
+
+#include <bit>
+
+namespace spindled::checkers {
+
+void Digest::add(std::uint64_t word) { value_ = std::rotl((value_ ^ word) * 0x00000100000001b3, 23); }
+
+void Digest::add(ByteView bytes) {
+  // The length goes in first, so that "ab", "c" and "a", "bc" differ.
+  add(static_cast<std::uint64_t>(bytes.size()));
+  spindle::protocol::Reader reader(bytes);
+  while (reader.remaining() >= 8) add(reader.u64());
+  std::uint64_t last = 0;
+  while (reader.remaining() > 0) last = last << 8 | reader.u8();
+  add(last);
+}
+
+}  // namespace spindled::checkers

@@ -1,0 +1,24 @@
+// A checksum over words and bytes, the same on every machine.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "libclient/protocol/bytes.h"
+
+namespace spindled::checkers {
+
+using spindle::protocol::ByteView;
+
+class Digest {
+ public:
+  void add(std::uint64_t word);
+  void add(ByteView bytes);
+  void add(std::string_view text) { add(spindle::protocol::as_bytes(text)); }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
+}  // namespace spindled::checkers

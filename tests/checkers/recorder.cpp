@@ -1,0 +1,77 @@
+#include "tests/checkers/recorder.h"
+
+#include "daemon/base/random.h"
+#include "tests/checkers/digest.h"
+
+namespace spindled::checkers {
+
+std::vector<std::uint8_t> make_payload(std::uint32_t client, std::uint64_t count, std::size_t size) {
+  Random random(static_cast<std::uint64_t>(client) << 40 ^ count);
+  std::vector<std::uint8_t> payload(size);
+  std::size_t at = 0;
+  while (at < size) {
+    std::uint64_t word = random.next();
+    for (std::size_t i = 0; i < 8 && at < size; ++i, word >>= 8) payload[at++] = static_cast<std::uint8_t>(word);
+  }
+  return payload;
+}
+
+std::uint64_t message_digest(std::uint16_t type, ByteView payload) {
+  Digest digest;
+  digest.add(std::uint64_t{type});
+  digest.add(payload);
+  return digest.value();
+}
+
+Sent record_sent(const std::string& sender, Service service, std::uint16_t type, const std::vector<std::string>& groups,
+                 ByteView payload, bool self_discard) {
+  return {{sender, message_digest(type, payload), payload.size(), service, type, groups}, self_discard};
+}
+
+std::optional<What> Recorder::record(const spindle::Event& event) {
+  if (const auto* message = std::get_if<spindle::Message>(&event)) {
+    const std::span<const std::byte> payload = message->payload();
+    const ByteView bytes{reinterpret_cast<const std::uint8_t*>(payload.data()), payload.size()};
+    return Delivered{{std::string(message->sender()), message_digest(message->type(), bytes), bytes.size(),
+                      static_cast<Service>(message->service()), message->type(),
+                      std::vector<std::string>(message->groups().begin(), message->groups().end())}};
+  }
+  if (const auto* view = std::get_if<spindle::GroupView>(&event)) return record_view(*view);
+  if (const auto* signal = std::get_if<spindle::Transitional>(&event)) return Transitional{signal->group};
+  if (const auto* failed = std::get_if<spindle::RequestFailed>(&event)) {
+    if (failed->request == spindle::RequestFailed::Request::view) return std::nullopt;
+    return Refused{failed->group, static_cast<std::uint16_t>(failed->error.value())};
+  }
+  const auto& end = std::get<spindle::Disconnected>(event);
+  return Closed{static_cast<std::uint16_t>(end.error.value()), end.text};
+}
+
+std::optional<What> Recorder::record_view(const spindle::GroupView& view) {
+  using Outcome = spindle::Membership::Outcome;
+  spindle::Membership& membership = memberships_[view.group];
+  const Outcome outcome = membership.apply(view);
+  const bool verified = outcome == Outcome::current || outcome == Outcome::left;
+  const bool is_answer = view.form == spindle::ViewForm::answer;
+  if (is_answer) {
+    const GroupView* known = this->view(view.group);
+    if (verified && known != nullptr && known->id == view.id && known->members == membership.members()) {
+      return std::nullopt;
+    }
+  }
+  GroupView record{view.group, view.id, view.cause, membership.members(), membership.vs_set(), view.joined};
+  record.changed.insert(record.changed.end(), view.left.begin(), view.left.end());
+  record.digest_matches = verified && !is_answer;
+  if (outcome == Outcome::left) {
+    views_.erase(view.group);
+  } else {
+    views_[view.group] = record;
+  }
+  return record;
+}
+
+const GroupView* Recorder::view(const std::string& group) const {
+  const auto found = views_.find(group);
+  return found == views_.end() ? nullptr : &found->second;
+}
+
+}  // namespace spindled::checkers

@@ -1,0 +1,47 @@
+// What clients send and are told, in the form that the checkers read. Simulated and real clients share it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libclient/include/spindle/membership.h"
+#include "libclient/protocol/bytes.h"
+#include "tests/checkers/history.h"
+
+namespace spindled::checkers {
+
+using What = decltype(Event::what);
+
+/// Pseudo-random bytes. `client` is unique among the clients of a run, `count` among the messages of a client; with
+/// the type that `message_type` gives no two messages of a run are equal, not even those of zero bytes.
+std::vector<std::uint8_t> make_payload(std::uint32_t client, std::uint64_t count, std::size_t size);
+inline std::uint16_t message_type(std::uint64_t count) { return static_cast<std::uint16_t>(count); }
+
+/// What both ends compute for a message with this type and payload.
+std::uint64_t message_digest(std::uint16_t type, spindle::protocol::ByteView payload);
+
+/// A message of `sender` that is about to be sent.
+Sent record_sent(const std::string& sender, Service service, std::uint16_t type, const std::vector<std::string>& groups,
+                 spindle::protocol::ByteView payload, bool self_discard);
+
+/// Puts what the library tells one client into words; knows the members of its groups, so that every view recorded
+/// names them all.
+class Recorder {
+ public:
+  /// Nothing where there is nothing to write down: the answer to a request for a view, where it repeats what the client
+  /// knows, and the refusal of one.
+  std::optional<What> record(const spindle::Event& event);
+  /// The latest view of `group` with the client in it; otherwise nothing.
+  const GroupView* view(const std::string& group) const;
+
+ private:
+  std::optional<What> record_view(const spindle::GroupView& view);
+
+  std::map<std::string, spindle::Membership> memberships_;
+  std::map<std::string, GroupView> views_;
+};
+
+}  // namespace spindled::checkers
