@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libclient/include/spindle/membership.h"
+#include "spindle/membership.h"
 #include "libclient/protocol/bytes.h"
 #include "tests/checkers/history.h"
 

@@ -34,7 +34,11 @@ void collect(const ClientHistory& client, bool ordered, Segments& segments) {
     if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) {
       open.erase(leave->group);
     } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
-      if (!is_boundary(*view, ordered)) continue;
+      if (!is_boundary(*view, ordered)) {
+        // One whose leaving took effect behind the view that its part began with.
+        if (!is_in(view->members, client.name)) open.erase(view->group);
+        continue;
+      }
       if (const auto found = open.find(view->group); found != open.end()) {
         Segment segment = std::move(found->second);
         segment.end = view;

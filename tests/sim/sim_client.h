@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "daemon/base/result.h"
-#include "libclient/include/spindle/membership.h"
 #include "libclient/protocol/client_engine.h"
 #include "tests/checkers/recorder.h"
 #include "tests/sim/sim_host.h"

@@ -220,6 +220,12 @@ TEST(Checkers, ViewsHoldTheReceiver) {
   own_leave.at('b').view(1, "ab", ViewCause::join, "b").view(2, "b", ViewCause::leave, "a");
   EXPECT_TRUE(check_views(own_leave.history()).empty());
 
+  Writer in_and_out;
+  in_and_out.at('a').joins().leaves().view(1, "ab", ViewCause::join, "a").view(2, "", ViewCause::leave, "a");
+  EXPECT_TRUE(check_views(in_and_out.history()).empty());
+  in_and_out.view(3, "", ViewCause::leave, "a");
+  EXPECT_FALSE(check_views(in_and_out.history()).empty());
+
   Writer thrown_out;
   thrown_out.at('a').view(1, "ab", ViewCause::join, "b").view(2, "", ViewCause::leave, "a");
   EXPECT_FALSE(check_views(thrown_out.history()).empty());
@@ -283,6 +289,23 @@ TEST(Checkers, VirtualSynchronyEndsWithTheLastView) {
   w.at('a').view(1, "ab").leaves().view(2, "", ViewCause::leave, "a").joins().view(3, "ba", ViewCause::join, "a");
   w.at('b').view(1, "ab").view(2, "b", ViewCause::leave, "a").gets('c', 1).view(3, "ba", ViewCause::join, "a");
   EXPECT_TRUE(check_virtual_synchrony(w.history()).empty());
+}
+
+TEST(Checkers, VirtualSynchronyEndsWithALeaveThatANetworkChangeOvertook) {
+  const auto make = [](bool leaves) {
+    Writer w;
+    w.at('c').sends(1, Service::fifo);
+    w.at('a').view(1, "ab", ViewCause::network);
+    if (leaves) w.leaves();
+    w.view(2, "ab", ViewCause::network, "", "ab");
+    if (leaves) w.view(3, "", ViewCause::leave, "a").joins().view(4, "ba", ViewCause::join, "a");
+    w.view(5, "ba", ViewCause::network, "", "ab");
+    w.at('b').view(1, "ab", ViewCause::network).view(2, "ab", ViewCause::network, "", "ab").gets('c', 1, Service::fifo);
+    w.view(5, "ba", ViewCause::network, "", "ab");
+    return check_virtual_synchrony(w.history()).size();
+  };
+  EXPECT_EQ(make(true), 0u);
+  EXPECT_EQ(make(false), 1u);
 }
 
 TEST(Checkers, VirtualSynchronyAllowsSelfDiscard) {
