@@ -12,35 +12,40 @@ namespace spindle::test {
 
 namespace {
 
-std::string find_ip() {
-  for (const char* path : {"/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip"}) {
-    if (::access(path, X_OK) == 0) return path;
+std::string find_tool(const std::string& tool) {
+  for (const char* folder : {"/usr/sbin/", "/sbin/", "/usr/bin/", "/bin/"}) {
+    if (::access((folder + tool).c_str(), X_OK) == 0) return folder + tool;
   }
-  return {};
+  throw std::runtime_error("there is no program " + tool);
 }
 
-/// Empty, or what `ip` complains of.
-std::string try_ip(std::vector<std::string> arguments) {
-  ProcessOptions options;
-  options.arguments = std::move(arguments);
-  const Finished finished = run(find_ip(), options);
-  if (finished.code == 0) return {};
-  return finished.error.empty() ? "ip ended with " + std::to_string(finished.code) : finished.error;
-}
+void ip(const std::vector<std::string>& arguments) { run_tool("ip", arguments); }
 
-void ip(const std::vector<std::string>& arguments) {
-  const std::string complaint = try_ip(arguments);
-  if (complaint.empty()) return;
-  std::string command = "ip";
-  for (const std::string& argument : arguments) command += " " + argument;
-  throw std::runtime_error(command + ": " + complaint);
+/// Where nothing can be done about a failure.
+void try_ip(const std::vector<std::string>& arguments) {
+  try {
+    ip(arguments);
+  } catch (const std::exception&) {
+    // A namespace that stays behind is no reason to end the tests.
+  }
 }
 
 }  // namespace
 
+void run_tool(const std::string& tool, const std::vector<std::string>& arguments,
+              const std::string& network_namespace) {
+  ProcessOptions options;
+  options.arguments = arguments;
+  options.network_namespace = network_namespace;
+  const Finished finished = run(find_tool(tool), options);
+  if (finished.code == 0) return;
+  std::string command = tool;
+  for (const std::string& argument : arguments) command += " " + argument;
+  throw std::runtime_error(command + ": " + finished.error + " (" + std::to_string(finished.code) + ")");
+}
+
 std::string Namespaces::unavailable() {
   if (::geteuid() != 0) return "network namespaces take root";
-  if (find_ip().empty()) return "there is no ip (package iproute2)";
   try {
     Namespaces trial({"x", "y"});
     trial.connect("x", "y");
@@ -59,19 +64,13 @@ Namespaces::Namespaces(std::vector<std::string> hosts) : hosts_(std::move(hosts)
       ip({"-n", name(host), "link", "set", "lo", "up"});
     }
   } catch (...) {
-    for (const std::string& host : hosts_) static_cast<void>(try_ip({"netns", "del", name(host)}));
+    for (const std::string& host : hosts_) try_ip({"netns", "del", name(host)});
     throw;
   }
 }
 
 Namespaces::~Namespaces() {
-  for (const std::string& host : hosts_) {
-    try {
-      static_cast<void>(try_ip({"netns", "del", name(host)}));  // its interfaces go with it
-    } catch (const std::exception&) {
-      // A namespace that stays behind is no reason to end the tests.
-    }
-  }
+  for (const std::string& host : hosts_) try_ip({"netns", "del", name(host)});  // its interfaces go with it
 }
 
 std::size_t Namespaces::index_of(const std::string& host) const {

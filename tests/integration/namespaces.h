@@ -12,6 +12,11 @@
 
 namespace spindle::test {
 
+/// Runs a program of the administrator's (`ip`, `nft`) to its end, in a network namespace where one is named. Throws
+/// with what it complains of.
+void run_tool(const std::string& tool, const std::vector<std::string>& arguments,
+              const std::string& network_namespace = {});
+
 /// Hosts without files of their own: what listens on unix sockets is reached from everywhere.
 class Namespaces {
  public:

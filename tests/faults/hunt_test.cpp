@@ -1,0 +1,23 @@
+// A short hunt; `tools/faults` has the long ones.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "tests/faults/hunt.h"
+
+namespace spindle::test {
+namespace {
+
+TEST(FaultHunt, RandomFaultsUnderLoadViolateNothing) {
+  if (const std::string why = Lan::unavailable(); !why.empty()) GTEST_SKIP() << why;
+  const char* given = std::getenv("SPINDLE_FAULTS_SEED");
+  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
+  std::cout << "seed " << seed << "; another by SPINDLE_FAULTS_SEED\n";
+  const RoundResult result = hunt_round(seed, 15, "faults");
+  EXPECT_EQ(result.failure, "") << "histories and logs are in faults/" << seed;
+  EXPECT_GT(result.delivered, result.sent / 2);
+}
+
+}  // namespace
+}  // namespace spindle::test
