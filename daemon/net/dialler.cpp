@@ -110,7 +110,8 @@ int Dialler::start_probe(ConnectionId id, Attempt& attempt, const SocketAddress&
   const std::uint64_t number = ++last_probe_;
   const bool patient = attempt.patient_left > 0;
   if (patient) --attempt.patient_left;
-  probes.push_back({number, address, patient, asio::posix::stream_descriptor(io_, socket.release())});
+  const auto now = std::chrono::steady_clock::now();
+  probes.push_back({number, address, patient, now, asio::posix::stream_descriptor(io_, socket.release())});
   probes.back().socket.async_wait(asio::posix::stream_descriptor::wait_write,
                                   [this, id, number](const std::error_code& cancelled) {
                                     if (!cancelled) check_connected(id, number);
@@ -131,7 +132,13 @@ void Dialler::check_connected(ConnectionId id, std::uint64_t number) {
   if (error == 0 && is_self_connected(socket)) error = ECONNREFUSED;
   if (error != 0) {
     attempt->failure = describe_errno(error);
-    give_up_address(*attempt, SocketAddress(probe_at->address));
+    const SocketAddress address = probe_at->address;
+    if (error == EHOSTUNREACH && probe_at->started + kProbeInterval < std::chrono::steady_clock::now()) {
+      // Nobody has answered for the hardware address, for seconds: whoever asks again at once, asks without a gap.
+      drop_probes(*attempt, address);
+    } else {
+      give_up_address(*attempt, address);
+    }
     return probe(id);
   }
   FileDescriptor connected(probe_at->socket.release());
@@ -141,6 +148,10 @@ void Dialler::check_connected(ConnectionId id, std::uint64_t number) {
 
 void Dialler::give_up_address(Attempt& attempt, const SocketAddress& address) {
   std::erase_if(attempt.addresses, [&](const SocketAddress& each) { return is_same(each, address); });
+  drop_probes(attempt, address);
+}
+
+void Dialler::drop_probes(Attempt& attempt, const SocketAddress& address) {
   std::erase_if(attempt.probes, [&](const Probe& each) { return is_same(each.address, address); });
 }
 

@@ -9,6 +9,7 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/steady_timer.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -40,6 +41,7 @@ class Dialler {
     std::uint64_t number = 0;
     SocketAddress address;
     bool patient = false;  // the first one at its address
+    std::chrono::steady_clock::time_point started;
     asio::posix::stream_descriptor socket;
   };
   struct Attempt {
@@ -61,6 +63,7 @@ class Dialler {
   int start_probe(ConnectionId id, Attempt& attempt, const SocketAddress& address);
   void check_connected(ConnectionId id, std::uint64_t number);
   static void give_up_address(Attempt& attempt, const SocketAddress& address);
+  static void drop_probes(Attempt& attempt, const SocketAddress& address);
   void finish(ConnectionId id, Result<FileDescriptor> outcome);
   Attempt* find(ConnectionId id);
 
