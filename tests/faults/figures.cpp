@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
+#include <random>
 
 #include "tests/faults/field.h"
 
@@ -62,7 +62,9 @@ void measure_partition(std::chrono::seconds length, int rounds) {
     field.lan().part({"a"});
     const Time seen = std::max(field.wait_for_clients({0}, cut), field.wait_for_clients({1, 2}, cut));
     parted.add(seen - cut);
-    std::this_thread::sleep_for(length - (time_now() - cut));
+    // What the hosts repeat once a second must not always be at the same point when the cut ends.
+    const auto more = std::chrono::milliseconds(std::random_device()() % 1000);
+    std::this_thread::sleep_for(length + more - (time_now() - cut));
     const Time healed = time_now();
     field.lan().heal();
     merged.add(field.wait_for_clients({0, 1, 2}, healed) - healed);
