@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "daemon/base/broken.h"
 #include "daemon/group/groups.h"
 
 namespace spindled {
@@ -80,7 +81,7 @@ void Groups::tell_network_change(const Group& group, const Told& before) {
     names.insert(member.name);
     if (!old_names.contains(member.name)) {
       change.joined.push_back(member.name);
-    } else if (!came_along_.contains(member.daemon)) {
+    } else if (!came_along_.contains(member.daemon) && !broken(Broken::vs_set_of_all)) {
       change.apart.push_back(member.name);
     }
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "daemon/base/broken.h"
+
 namespace spindled {
 
 namespace protocol = spindle::protocol;
@@ -38,12 +40,16 @@ std::optional<Errc> Groups::join(Time now, SessionId session, const std::string&
 
 std::optional<Errc> Groups::leave(Time now, SessionId session, const std::string& group) {
   if (sessions_.at(session).groups.erase(group) == 0) return Errc::not_a_member;
+  if (broken(Broken::leave_at_once)) {
+    if (const Group* left = table_.find(group)) table_.leave(left->id, view_.self, session);
+  }
   if (!subscriptions_.withdraw(group, session)) originate_or_defer(now, LeaveGroup{group, session});
   return std::nullopt;
 }
 
 void Groups::resolve(DestinationSet& set) const {
   if (set.table_version == table_.version()) return;
+  if (broken(Broken::stale_destinations) && set.table_version != 0) return;
   set.table_version = table_.version();
   set.daemons = MemberSet();
   std::vector<Envelope::Target> targets;
@@ -51,7 +57,8 @@ void Groups::resolve(DestinationSet& set) const {
   for (const std::string& name : set.names) {
     const Group* group = table_.find(name);
     // An unordered message may arrive where the group is not known yet: until it is, the name goes with it.
-    targets.push_back({group != nullptr && table_.is_known_to_all(*group) ? group->id : 0, name});
+    const bool by_id = group != nullptr && (table_.is_known_to_all(*group) || broken(Broken::id_before_known));
+    targets.push_back({by_id ? group->id : 0, name});
     if (group != nullptr) {
       set.daemons |= group->subscribers;
     } else if (const auto parts = protocol::parse_private_name(name)) {
@@ -130,7 +137,7 @@ void Groups::deliver(Time now, const Delivery& message) {
   } else if (ready_) {
     deliver_client_message(message);
   } else if (message.position == 0) {
-    early_.push_back(message);
+    if (!broken(Broken::early_unordered_dropped)) early_.push_back(message);
   } else {
     log_.error("a message was ordered before the group table of its view was complete: dropped");
   }
@@ -172,7 +179,8 @@ bool Groups::collect_receivers(const Delivery& message) {
     if (!parts || parts->daemon != context_.config.name) continue;
     if (const auto session = clients_->find_client(parts->client)) receivers_.push_back(*session);
   }
-  if (envelope_.targets.size() > 1) {  // a client in several of the groups gets the message once
+  if (envelope_.targets.size() > 1 &&
+      !broken(Broken::two_groups_twice)) {  // a client in several of the groups gets the message once
     std::sort(receivers_.begin(), receivers_.end());
     receivers_.erase(std::unique(receivers_.begin(), receivers_.end()), receivers_.end());
   }

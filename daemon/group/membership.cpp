@@ -1,6 +1,7 @@
 // Groups: the operations that change who is a member, and what happens to the table around a view change.
 #include <algorithm>
 
+#include "daemon/base/broken.h"
 #include "daemon/group/groups.h"
 
 namespace spindled {
@@ -23,10 +24,12 @@ void Groups::apply(Time now, const Delivery& message) {
   std::visit([&](auto& known) { apply(now, message, known); }, *operation);
 }
 
-void Groups::apply(Time, const Delivery& message, const Subscribe& operation) {
+void Groups::apply(Time now, const Delivery& message, const Subscribe& operation) {
   table_.subscribe(operation.group, message.origin, message.position);
   order_->report_progress();
-  if (message.origin == view_.self) subscriptions_.subscribed(operation.group, message.position);
+  if (message.origin != view_.self) return;
+  subscriptions_.subscribed(operation.group, message.position);
+  if (broken(Broken::join_at_subscription)) take(now, subscriptions_.horizon_advanced(message.position));
 }
 
 void Groups::apply(Time now, const Delivery& message, const Unsubscribe& operation) {
@@ -59,7 +62,8 @@ void Groups::apply(Time now, const Delivery& message, const Disconnect& operatio
 void Groups::apply(Time now, const Delivery& message, Announce& operation) {
   if (ready_) return;
   announced_[message.origin] = std::move(operation);
-  if (announced_.size() == view_.size()) build_table(now);
+  const std::size_t wanted = broken(Broken::announcement_missed) && view_.size() > 1 ? view_.size() - 1 : view_.size();
+  if (announced_.size() == wanted) build_table(now);
 }
 
 void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, GroupId id, Cause cause) {
@@ -117,12 +121,13 @@ void Groups::view_installed(Time now, const View& view, const MemberSet& came_al
   announced_.clear();
   early_.clear();
   untold_.clear();
+  if (broken(Broken::deferred_lost)) deferred_.clear();
   ready_ = false;
   originate(now, announce);
 }
 
 MemberSet Groups::along_since_told(const View& next, const MemberSet& came_along) const {
-  if (ready_ || view_.members.empty()) return came_along;
+  if (ready_ || view_.members.empty() || broken(Broken::short_view_forgotten)) return came_along;
   // The view that ends was too short for its members to be told. Who did not come along into it has delivered other
   // messages since, even if all are in the next one.
   MemberSet along;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/base/broken.h"
 #include "daemon/base/check.h"
 
 namespace spindled {
@@ -20,7 +21,8 @@ std::vector<Subscriptions::Step> Subscriptions::want(const std::string& group, S
   Entry& entry = at->second;
   entry.wanting.push_back(session);
   if (added) steps.push_back({Step::Kind::subscribe, group, 0});
-  if (entry.state == State::subscribed) join_all(group, entry, steps);
+  if (entry.state == State::subscribed || (added && broken(Broken::join_without_subscription)))
+    join_all(group, entry, steps);
   return steps;
 }
 

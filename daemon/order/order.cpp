@@ -1,5 +1,6 @@
 #include "daemon/order/order.h"
 
+#include "daemon/base/broken.h"
 #include "libclient/protocol/client_frames.h"
 
 namespace spindled {
@@ -7,6 +8,14 @@ namespace spindled {
 namespace {
 /// Payload chunks up to this size are copied behind their header; larger ones are referenced.
 constexpr std::size_t kChunkCopyBytesMax = OutputQueue::kCopyBytesMax;
+
+/// Whether a message waits for its place in the order.
+bool takes_a_place(MessageClass message_class, Service service) {
+  if (broken(Broken::agreed_on_arrival) && message_class == MessageClass::client && service == Service::agreed) {
+    return false;
+  }
+  return is_ordered(service);
+}
 }  // namespace
 
 Order::Order(Context& context, StreamTransport& transport, OrderedMessages& above)
@@ -62,11 +71,12 @@ void Order::originate(Time now, const OutgoingMessage& message) {
     head.first = i == 0;
     head.last = i + 1 == fragments;
     head.number = head.service == Service::unreliable ? 0 : own_.next_number();
-    head.after = head.last && head.service == Service::fifo ? rank_behind(message) : 0;
+    head.after =
+        head.last && head.service == Service::fifo && !broken(Broken::fifo_overtakes) ? rank_behind(message) : 0;
     send_fragment(now, head, *message.destinations, i == 0 ? envelope : ByteView(),
                   chunks.empty() ? Slice() : chunks[i]);
   }
-  if (!is_ordered(head.service)) return;
+  if (!takes_a_place(head.message_class, head.service)) return;
   append_run(unreported_, {view_.self, head.service == Service::safe, head.number, 1, *message.destinations});
   if (message.sender != nullptr) *message.sender = {epoch_, head.number};
 }
@@ -99,7 +109,7 @@ void Order::send_fragment(Time now, const BodyHead& head, const MemberSet& desti
 // --- On the way in ---
 
 void Order::data_received(Time now, Slice bytes) {
-  if (!is_open()) return;
+  if (!is_open() && !(broken(Broken::frozen_accepts) && state_ == State::frozen)) return;
   const std::optional<Body> body = read_body(bytes.view());
   if (!body || body->head.origin >= view_.size() || body->head.origin == view_.self) {
     log_.error("a message that cannot be of this view was dropped ({} bytes)", bytes.size());
@@ -124,7 +134,7 @@ void Order::take_content(Time now, const BodyHead& head, Slice first, Slice rest
   if (!delivery) return;
   if (delivery->message_class == MessageClass::order) {
     take_order_message(*delivery);
-  } else if (is_ordered(delivery->service)) {
+  } else if (takes_a_place(delivery->message_class, delivery->service)) {
     incoming_[head.origin].ordered().push_back({std::move(*delivery), nullptr});
   } else if (head.after == 0 || !incoming_[head.origin].follow(head.after, *delivery)) {
     above_.deliver(now, *delivery);
@@ -186,7 +196,7 @@ void Order::go_through_order(Time now) {
     }
     Ring<PendingMessage>& pending = incoming_[run.origin].ordered();
     if (pending.empty()) return;
-    if (run.safe && order_.processed() >= safe_line_) return;
+    if (run.safe && order_.processed() >= safe_line_ && !broken(Broken::safe_before_line)) return;
     pass_front(now);
   }
 }
@@ -212,6 +222,7 @@ void Order::deliver_pending(Time now, PendingMessage pending, std::uint64_t posi
 }
 
 std::uint64_t Order::ready_line() const {
+  if (broken(Broken::ready_before_arrival)) return order_.end();
   std::uint64_t line = order_.processed();
   std::vector<std::uint64_t> used(view_.size(), 0);
   for (std::size_t i = 0; i < order_.runs().size(); ++i) {

@@ -1,4 +1,5 @@
 // The life of a view, as the order layer goes through it: freeze, recovery, close, open.
+#include "daemon/base/broken.h"
 #include "daemon/order/order.h"
 
 namespace spindled {
@@ -61,6 +62,9 @@ void Order::install(Time now, const View& view, const Transition& transition) {
     const std::uint64_t lost_now = context_.counters.value(Counter::ordered_lost) - lost;
     if (lost_now > 0) log_.debug("{} ordered messages of the old view are lost", lost_now);
     for (const Transition::Member& member : transition.members) came_along.insert(member.index);
+    for (std::size_t i = 0; broken(Broken::wrong_transitional_set) && i < view.size(); ++i) {
+      if (index_in(view_.members, view.members[i])) came_along.insert(static_cast<MemberIndex>(i));
+    }
   }
   open_view(view);
   above_.view_installed(now, view_, came_along);
@@ -91,14 +95,15 @@ void Order::close_view(Time now, const TransitionalSet& set, const Transition& t
   while (!order_.empty()) {
     const Run& run = order_.front();
     std::uint64_t count = set.recoverable(run);
-    if (run.safe) count = std::min(count, safe_limit - std::min(safe_limit, order_.processed()));
+    if (run.safe && !broken(Broken::safe_line_ignored))
+      count = std::min(count, safe_limit - std::min(safe_limit, order_.processed()));
     if (count == 0) break;
     pass_run(now, count, true);
   }
 
   if (!whole) {
     log_.debug("the view ends in parts: {} of its {} members go on together", set.members().count(), view_.size());
-    above_.transitional(now, set.members());
+    if (!broken(Broken::signal_forgotten)) above_.transitional(now, set.members());
   }
 
   // After the first hole, messages from outside the set may depend on what is missing. But a member that the missing
@@ -109,7 +114,7 @@ void Order::close_view(Time now, const TransitionalSet& set, const Transition& t
     const Run& run = order_.front();
     const std::uint64_t count = set.recoverable(run);
     if (count == 0) {
-      hole = hole || order_.processed() + run.count > transition.processed;
+      hole = hole || order_.processed() + run.count > transition.processed || broken(Broken::hole_already_passed);
       context_.counters.add(Counter::ordered_lost, run.count);
       order_.advance(run.count);
       continue;
@@ -117,12 +122,13 @@ void Order::close_view(Time now, const TransitionalSet& set, const Transition& t
     if (order_.processed() < transition.processed) {
       pass_run(now, std::min(count, transition.processed - order_.processed()), true);
     } else {
-      pass_run(now, count, !hole || set.contains(run.origin));
+      pass_run(now, count, !hole || set.contains(run.origin) || broken(Broken::hole_ignored));
     }
   }
   for (std::size_t i = 0; i < incoming_.size(); ++i) {
-    const bool delivered = !hole || set.contains(static_cast<MemberIndex>(i));
-    Ring<PendingMessage>& unordered = incoming_[i].ordered();
+    const std::size_t origin = broken(Broken::unordered_from_self) ? (view_.self + i) % incoming_.size() : i;
+    const bool delivered = !hole || set.contains(static_cast<MemberIndex>(origin)) || broken(Broken::hole_ignored);
+    Ring<PendingMessage>& unordered = incoming_[origin].ordered();
     while (!unordered.empty()) {
       PendingMessage pending = unordered.pop_front();
       if (delivered) {

@@ -1,5 +1,7 @@
 #include "daemon/order/own_stream.h"
 
+#include "daemon/base/broken.h"
+
 namespace spindled {
 
 void OwnStream::retain(RetainedBody body, const MemberSet& destinations) {
@@ -20,6 +22,7 @@ bool OwnStream::acknowledge(MemberIndex from, std::uint64_t high) {
   if (high > last_ || from >= acknowledged_.size()) return false;
   if (high > acknowledged_[from]) {
     acknowledged_[from] = high;
+    if (broken(Broken::stable_at_first_report)) acknowledged_.assign(acknowledged_.size(), high);
     advance();
   }
   return true;

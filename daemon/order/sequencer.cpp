@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "daemon/base/broken.h"
+
 namespace spindled {
 
 Sequencer::Sequencer(std::size_t members) : processed_(members, 0), ready_(members, 0) {}
@@ -12,6 +14,7 @@ void Sequencer::take(MemberIndex origin, RunReport report) {
   if (processed > processed_[origin]) {
     processed_[origin] = processed;
     horizon_ = *std::min_element(processed_.begin(), processed_.end());
+    if (broken(Broken::horizon_of_fastest)) horizon_ = *std::max_element(processed_.begin(), processed_.end());
   }
   if (report.runs.empty()) horizon_wanted_ = true;
   for (Run& run : report.runs) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "daemon/base/broken.h"
 #include "daemon/base/check.h"
 #include "daemon/overlay/shortest_paths.h"
 
@@ -108,7 +109,7 @@ void Overlay::link_down(Time now, LinkId link, const Error&) {
   if (!neighbour.up) return;
   const DaemonId peer = neighbour.peer;
   neighbour = Neighbour{};
-  routes_.remove(link, peer);
+  if (!broken(Broken::lost_link_kept)) routes_.remove(link, peer);
   if (recovery_) recovery_->remove(link, peer);
   early_.drop_link(link);
   database_.own().neighbour_lost(now, peer.name);
@@ -281,7 +282,8 @@ void Overlay::install(Time now, const View& view) {
   context_.counters.add(Counter::data_dropped_frozen, early_.drop_below(view.id));
   for (Neighbour& neighbour : neighbours_) {
     neighbour.marked = false;
-    if (neighbour.incoming != Incoming::unnamed) neighbour.incoming = relation_to(neighbour.incoming_view);
+    if (neighbour.incoming != Incoming::unnamed && !broken(Broken::marker_kept))
+      neighbour.incoming = relation_to(neighbour.incoming_view);
   }
   // Links that the view before had given up count again.
   update_own_links(now);

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "daemon/base/broken.h"
 #include "daemon/base/check.h"
 #include "daemon/overlay/limits.h"
 #include "daemon/overlay/overlay.h"
@@ -62,17 +63,19 @@ void Overlay::view_named(Time now, LinkId link, const Slice& body) {
 
 Overlay::Incoming Overlay::relation_to(const ViewId& view) const {
   if (view == routes_.view()) return Incoming::current;
-  return view > routes_.view() ? Incoming::early : Incoming::outdated;
+  if (view > routes_.view()) return Incoming::early;
+  return broken(Broken::outdated_frames_taken) ? Incoming::current : Incoming::outdated;
 }
 
 void Overlay::stream_frame_received(Time now, LinkId link, LinkFrame type, Slice body) {
   const Neighbour& neighbour = at(link);
   switch (neighbour.incoming) {
     case Incoming::current:
-      if (frozen_) break;
+      if (frozen_ && !broken(Broken::frozen_accepts)) break;
       if (releasing_) return route_stream_frame(now, link, type, body);
       [[fallthrough]];
     case Incoming::early:
+      if (broken(Broken::early_frames_dropped)) break;
       if (!early_.add(neighbour.incoming_view, {link, type, std::move(body)})) {
         const std::string view = to_string(neighbour.incoming_view);
         links_.close(now, link,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "daemon/base/broken.h"
+
 namespace spindled {
 
 namespace protocol = spindle::protocol;
@@ -159,6 +161,7 @@ void Sessions::deliver_small(std::span<const SessionId> to) {
   for (const SessionId id : to) {
     Session* session = find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
+    if (broken(Broken::slow_client_passed_over) && session->blocked) continue;
     std::uint8_t* at = session->queue().append_frame_space(head_size + head_.chunk.size());
     if (encoded == nullptr) {
       protocol::Writer writer(at);
@@ -318,7 +321,7 @@ void Sessions::leave_everything(Time now, Session& session) {
   if (session.over_soft_limit) set_over_soft_limit(now, session, false);
   const auto name = by_name_.find(session.name());
   if (name != by_name_.end() && name->second == session.id()) by_name_.erase(name);
-  groups_.close_session(now, session.id());
+  if (!broken(Broken::disconnect_forgotten)) groups_.close_session(now, session.id());
 }
 
 void Sessions::let_go(Session& session) {

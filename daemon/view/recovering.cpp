@@ -1,5 +1,7 @@
 #include "daemon/view/recovering.h"
 
+#include "daemon/base/broken.h"
+
 namespace spindled {
 
 bool Recovering::expect(const Counts& counts) {
@@ -7,5 +9,12 @@ bool Recovering::expect(const Counts& counts) {
   expected_ = counts.pushed_to[view_.self];
   return true;
 }
+
+bool Recovering::is_complete() const {
+  if (broken(Broken::install_before_pushes)) return true;
+  return expected_ ? received_ >= *expected_ : received_ == 0;
+}
+
+bool Recovering::take_completion() { return expected_ && is_complete() && !std::exchange(completed_, true); }
 
 }  // namespace spindled

@@ -23,9 +23,9 @@ class Recovering {
   /// False, and nothing changes, where the counts are not of this view or came before.
   bool expect(const Counts& counts);
   /// Whether the counts are known and as much has arrived; without counts, whether there can be none.
-  bool is_complete() const { return expected_ ? received_ >= *expected_ : received_ == 0; }
+  bool is_complete() const;
   /// True once: when the counts are known and as much has arrived.
-  bool take_completion() { return expected_ && is_complete() && !std::exchange(completed_, true); }
+  bool take_completion();
 
  private:
   View view_;

@@ -1,0 +1,62 @@
+// Mistakes that a test build can switch on, to see whether the hunt finds them: docs/simulator.md, "Broken variants".
+// Everywhere else `broken` is false at compile time, and nothing of this is left in what is built.
+#pragma once
+
+#include <cstdint>
+
+// X(name, what the daemon then does wrong), from the ground up.
+#define SPINDLE_BROKEN_VARIANTS_TABLE(X)                                                                               \
+  X(early_frames_dropped, "frames of a view that is installed elsewhere already are dropped, not held")                \
+  X(outdated_frames_taken, "frames of a view before the installed one are taken for frames of that one")               \
+  X(marker_kept, "what comes on a link is not looked at again when the view that it was early for is installed")       \
+  X(lost_link_kept, "a link that was lost stays in the routes of the view, and is used when it is back")               \
+  X(frozen_accepts, "a daemon that has told its state goes on accepting messages of the view that ends")               \
+  X(lower_proposal_answered, "a proposal is answered although a higher one was")                                       \
+  X(install_before_pushes, "a member says that it has received all as soon as it knows how much was pushed")                                  \
+  X(safe_before_line, "safe messages are delivered as agreed ones are")                                                \
+  X(ready_before_arrival, "a daemon reports to be ready up to the end of the order, whether the messages are there")   \
+  X(safe_line_ignored, "at the end of a view, safe messages beyond the safe line are delivered before the signal")     \
+  X(agreed_on_arrival, "agreed messages are delivered on arrival")                                                     \
+  X(fifo_overtakes, "fifo messages do not wait for earlier ordered ones of their sender")                              \
+  X(fifo_behind_exact, "a fifo message waits for the last ordered one before it only, not for those before that")      \
+  X(stable_at_first_report, "a message counts as stable once one of its destinations has reported it")                 \
+  X(push_skipped, "messages of daemons that are gone are not pushed")                                                  \
+  X(fragment_not_pushed, "only the first fragment of a message is pushed")                                             \
+  X(hole_ignored, "behind a hole, messages of daemons that are gone are delivered although they may depend on it")     \
+  X(hole_already_passed, "a lost message counts as a hole although some member has gone past it already")              \
+  X(unordered_from_self, "what was never ordered is delivered from each daemon's own messages on, not from the first") \
+  X(signal_forgotten, "the transitional signal is not delivered")                                                      \
+  X(wrong_transitional_set, "whoever was in the old view counts as having come along from it")                         \
+  X(horizon_of_fastest, "the horizon is as far as the fastest origin is, not the slowest")                             \
+  X(join_without_subscription, "a daemon's first member of a group joins without waiting for the subscription")        \
+  X(join_at_subscription, "a daemon's first member of a group joins when the subscription is ordered")                 \
+  X(leave_at_once, "a leave is applied where it is asked for before its place in the order")                           \
+  X(stale_destinations, "destinations once resolved are kept when the group table has changed")                        \
+  X(id_before_known, "a message names a group by its number before all daemons can know it")                           \
+  X(two_groups_twice, "a client in two of a message's groups gets it twice")                                           \
+  X(early_unordered_dropped, "unordered messages that come before the group table is complete are dropped")            \
+  X(deferred_lost, "leaves and disconnections during a view change are forgotten")                                     \
+  X(announcement_missed, "the group table is built without the last announcement")                                     \
+  X(vs_set_of_all, "the vs set has all members that were in the last view, wherever they come from")                   \
+  X(short_view_forgotten, "who came along is asked of the last view, also where its members were never told of it")    \
+  X(slow_client_passed_over, "messages pass over a client whose connection takes nothing at the moment")               \
+  X(disconnect_forgotten, "a client whose connection has ended stays in its groups")
+
+namespace spindled {
+
+enum class Broken : std::uint8_t {
+  none,
+#define SPINDLE_BROKEN_VARIANT(name, text) name,
+  SPINDLE_BROKEN_VARIANTS_TABLE(SPINDLE_BROKEN_VARIANT)
+#undef SPINDLE_BROKEN_VARIANT
+      count_
+};
+
+#ifdef SPINDLE_BROKEN_VARIANTS
+/// Whether `variant` is the one switched on. The program that hunts defines it.
+bool broken(Broken variant);
+#else
+constexpr bool broken(Broken) { return false; }
+#endif
+
+}  // namespace spindled
