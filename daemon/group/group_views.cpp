@@ -81,7 +81,8 @@ void Groups::tell_network_change(const Group& group, const Told& before) {
     names.insert(member.name);
     if (!old_names.contains(member.name)) {
       change.joined.push_back(member.name);
-    } else if (!came_along_.contains(member.daemon) && !broken(Broken::vs_set_of_all)) {
+    } else if ((!came_along_.contains(member.daemon) && !broken(Broken::vs_set_of_all)) ||
+               before.left.contains(member.name)) {
       change.apart.push_back(member.name);
     }
   }

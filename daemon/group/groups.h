@@ -101,6 +101,7 @@ class Groups final : public OrderedMessages {
   struct Told {
     spindle::protocol::MemberList members;
     std::set<SessionId> sessions;
+    std::set<std::string, std::less<>> left;  // since then: who of them is back has not come along
   };
 
   // Into the order.

@@ -76,12 +76,15 @@ void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, Grou
   table_.leave(id, daemon, session);
   ++changes_;
   tell_removal(group, cause, name);
+  if (told_) {
+    if (const auto told = told_->find(group.name); told != told_->end()) {
+      told->second.left.insert(name);
+      // If it joins again before the rest is told, it has to be told everything.
+      if (daemon == view_.self) told->second.sessions.erase(session);
+    }
+  }
   if (daemon != view_.self) return;
   if (cause == Cause::leave) tell_farewell(group, session, name);
-  if (told_) {
-    // If it joins again before the rest is told, it has to be told everything.
-    if (const auto told = told_->find(group.name); told != told_->end()) told->second.sessions.erase(session);
-  }
   if (group.local.empty()) last_views_.erase(group.name);
   take(now, subscriptions_.left(group.name, group.local.size()));
 }
@@ -170,6 +173,7 @@ void Groups::build_table(Time now) {
     const auto before = told.find(group.name);
     if (!group.local.empty()) tell_network_change(group, before == told.end() ? Told() : before->second);
   });
+  left_untold_.clear();
   for (const Delivery& message : std::exchange(early_, {})) deliver_client_message(message);
   if (!order_->is_open()) return;
   for (const GroupOperation& operation : std::exchange(deferred_, {})) originate(now, operation);
