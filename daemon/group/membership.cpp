@@ -173,7 +173,6 @@ void Groups::build_table(Time now) {
     const auto before = told.find(group.name);
     if (!group.local.empty()) tell_network_change(group, before == told.end() ? Told() : before->second);
   });
-  left_untold_.clear();
   for (const Delivery& message : std::exchange(early_, {})) deliver_client_message(message);
   if (!order_->is_open()) return;
   for (const GroupOperation& operation : std::exchange(deferred_, {})) originate(now, operation);

@@ -9,8 +9,11 @@ Violations check_all(const History& history, bool at_rest) {
     const Violations found = check(history);
     all.insert(all.end(), found.begin(), found.end());
   }
-  if (at_rest) {
-    const Violations found = check_self_delivery(history);
+  const Violations unsafe = check_safe_delivery(history, at_rest);
+  all.insert(all.end(), unsafe.begin(), unsafe.end());
+  if (!at_rest) return all;
+  for (const auto check : {check_self_delivery, check_membership}) {
+    const Violations found = check(history);
     all.insert(all.end(), found.begin(), found.end());
   }
   return all;

@@ -38,6 +38,15 @@ Violations check_self_delivery(const History& history);
 /// and the same reliable and fifo ones between two views that the network caused.
 Violations check_virtual_synchrony(const History& history);
 
+/// A safe message that a member of a group gets before a transitional signal reaches every client that was told of the
+/// same view, before the next one that the network causes, unless that client leaves or closes. `at_rest`: also those
+/// that were told of no view since.
+Violations check_safe_delivery(const History& history, bool at_rest);
+
+/// At the end of a run that has come to rest: who is still connected is a member of the groups that it asked to join,
+/// and of none that it asked to leave; and no view that such a member got last has a client that is gone.
+Violations check_membership(const History& history);
+
 /// All of the above that hold at every point of a run; `at_rest` adds what holds once nothing is on its way any more.
 Violations check_all(const History& history, bool at_rest);
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "daemon/base/result.h"
+
 namespace spindled::checkers {
 namespace {
 
@@ -319,6 +321,71 @@ TEST(Checkers, ReportsAreBounded) {
   Writer w;
   for (std::uint64_t i = 0; i < 100; ++i) w.at('a').gets('b', i);
   EXPECT_EQ(check_no_invention(w.history()).size(), kViolationsMax);
+}
+
+TEST(Checkers, SafeDelivery) {
+  const auto safe_at_a = [] {
+    Writer w;
+    w.at('a').joins().view(1, "ab").sends(1, Service::safe).gets('a', 1, Service::safe);
+    w.at('b').joins().view(1, "ab");
+    return w;
+  };
+  Writer never = safe_at_a();
+  EXPECT_TRUE(check_safe_delivery(never.history(), false).empty()) << "it may still come";
+  EXPECT_EQ(check_safe_delivery(never.history(), true).size(), 1u);
+  Writer lost = safe_at_a();
+  lost.at('b').signal().view(2, "b", ViewCause::network);
+  EXPECT_EQ(check_safe_delivery(lost.history(), false).size(), 1u);
+
+  Writer behind_the_signal = safe_at_a();
+  behind_the_signal.at('b').signal().gets('a', 1, Service::safe).view(2, "b", ViewCause::network);
+  EXPECT_TRUE(check_safe_delivery(behind_the_signal.history(), true).empty());
+  Writer gone = safe_at_a();
+  gone.at('b').closes();
+  EXPECT_TRUE(check_safe_delivery(gone.history(), true).empty());
+  Writer leaving = safe_at_a();
+  leaving.at('b').leaves();
+  EXPECT_TRUE(check_safe_delivery(leaving.history(), true).empty());
+
+  Writer both_behind;
+  both_behind.at('a').joins().view(1, "ab").sends(1, Service::safe).signal().gets('a', 1, Service::safe);
+  both_behind.at('b').joins().view(1, "ab").signal().view(2, "b", ViewCause::network);
+  EXPECT_TRUE(check_safe_delivery(both_behind.history(), true).empty()) << "nothing was promised";
+}
+
+TEST(Checkers, Membership) {
+  EXPECT_TRUE(check_membership(two_members().history()).empty());
+  Writer unheard = two_members();
+  unheard.at('c').joins();
+  EXPECT_EQ(check_membership(unheard.history()).size(), 1u);
+  unheard.at('c').add(Refused{"g", static_cast<std::uint16_t>(Errc::too_many_memberships)});
+  EXPECT_TRUE(check_membership(unheard.history()).empty());
+
+  Writer still_in = two_members();
+  still_in.at('b').leaves();
+  EXPECT_EQ(check_membership(still_in.history()).size(), 1u);
+  still_in.at('b').view(2, "", ViewCause::leave, "b").at('a').view(2, "a", ViewCause::leave, "b");
+  EXPECT_TRUE(check_membership(still_in.history()).empty());
+
+  Writer gone = two_members();
+  gone.at('b').closes();
+  EXPECT_EQ(check_membership(gone.history()).size(), 1u);
+}
+
+TEST(Checkers, FarewellsThatComeLate) {
+  Writer joined_meanwhile;
+  joined_meanwhile.at('a').joins().leaves().view(1, "a", ViewCause::join, "a").view(2, "", ViewCause::leave, "a");
+  EXPECT_TRUE(check_views(joined_meanwhile.history()).empty());
+
+  // The leave takes effect behind a view of the network, and what comes until the client is back is not for it.
+  Writer w;
+  w.at('a').joins().view(1, "ab").leaves().view(2, "ab", ViewCause::network, "", "ab");
+  w.at('a').view(3, "", ViewCause::leave, "a").joins().view(4, "ba", ViewCause::join, "a");
+  w.at('a').view(5, "ab", ViewCause::network, "", "ab");
+  w.at('b').joins().view(1, "ab").view(2, "ab", ViewCause::network, "", "ab").view(3, "b", ViewCause::leave, "a");
+  w.at('b').sends(1, Service::fifo).gets('b', 1, Service::fifo).view(4, "ba", ViewCause::join, "a");
+  w.at('b').view(5, "ab", ViewCause::network, "", "ab");
+  EXPECT_EQ(to_text(check_virtual_synchrony(w.history())), "");
 }
 
 }  // namespace

@@ -1,0 +1,71 @@
+#include <algorithm>
+
+#include "daemon/base/result.h"
+#include "tests/checkers/checkers.h"
+#include "tests/checkers/message_index.h"
+
+namespace spindled::checkers {
+
+namespace {
+
+/// Where a client that is still connected stands with a group.
+struct Standing {
+  bool wanted = false;              // its last request was to join
+  bool known = true;                // no request was refused for a reason that lies elsewhere
+  const GroupView* last = nullptr;  // the latest view that it got
+};
+
+using Standings = std::map<std::string, Standing>;
+
+bool is_in(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Standings standings_of(const ClientHistory& client) {
+  Standings standings;
+  for (const Event& event : client.events) {
+    if (const auto* join = std::get_if<JoinRequested>(&event.what)) standings[join->group].wanted = true;
+    if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) standings[leave->group].wanted = false;
+    if (const auto* view = std::get_if<GroupView>(&event.what)) standings[view->group].last = view;
+    if (const auto* refused = std::get_if<Refused>(&event.what)) {
+      const auto code = static_cast<Errc>(refused->code);
+      const bool is_no_change = code == Errc::already_a_member || code == Errc::not_a_member;
+      if (!is_no_change) standings[refused->group].known = false;
+    }
+  }
+  return standings;
+}
+
+}  // namespace
+
+Violations check_membership(const History& history) {
+  Violations violations;
+  std::map<std::string, Standings> open;  // by client
+  std::set<std::string> closed;
+  for (const ClientHistory& client : history.clients) {
+    if (client.is_closed()) {
+      closed.insert(client.name);
+    } else {
+      open.emplace(client.name, standings_of(client));
+    }
+  }
+  for (const auto& [client, standings] : open) {
+    for (const auto& [group, standing] : standings) {
+      const bool is_member = standing.last != nullptr && is_in(standing.last->members, client);
+      if (standing.known && is_member != standing.wanted) {
+        report(violations, fmt::format("membership: the last that {} asked was to {} {}, and it is {} member", client,
+                                       standing.wanted ? "join" : "leave", group, is_member ? "still a" : "no"));
+      }
+      if (!is_member) continue;
+      for (const std::string& member : standing.last->members) {
+        if (closed.contains(member) && !open.contains(member)) {
+          report(violations,
+                 fmt::format("membership: to {}, {} is still in {}, although it is gone", client, member, group));
+        }
+      }
+    }
+  }
+  return violations;
+}
+
+}  // namespace spindled::checkers

@@ -1,0 +1,104 @@
+#include <algorithm>
+
+#include "tests/checkers/checkers.h"
+#include "tests/checkers/message_index.h"
+
+namespace spindled::checkers {
+
+namespace {
+
+bool is_in(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// What one client was told of a group, and got in it, from one view that the network caused to the next.
+struct Span {
+  std::set<std::string> views;  // by id
+  std::set<MessageKey> messages;
+};
+
+/// A safe message that came before any signal to `client` as a member of a view.
+struct Promise {
+  const ClientHistory* client = nullptr;
+  std::string view;
+  const MessageRecord* message = nullptr;
+};
+
+struct GroupState {
+  bool signalled = false;
+  std::string view;  // the latest
+  Span span;
+};
+
+using SpansByGroup = std::map<std::string, std::vector<Span>>;
+using PromisesByGroup = std::map<std::string, std::vector<Promise>>;
+
+void take_view(const GroupView& view, const std::string& client, std::map<std::string, GroupState>& open,
+               SpansByGroup& spans) {
+  const auto found = open.find(view.group);
+  if (found != open.end() && view.cause == spindle::ViewCause::network) {
+    spans[view.group].push_back(std::move(found->second.span));
+    open.erase(found);
+  }
+  if (!is_in(view.members, client)) {
+    open.erase(view.group);
+    return;
+  }
+  GroupState& state = open[view.group];
+  state.view = to_text(view.id);
+  state.span.views.insert(state.view);
+}
+
+/// Spans that have no end count where the run is at rest; those that the client's leaving or end cuts short do not.
+void collect(const ClientHistory& client, bool at_rest, SpansByGroup& spans, PromisesByGroup& promises) {
+  std::map<std::string, GroupState> open;
+  for (const Event& event : client.events) {
+    if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) {
+      open.erase(leave->group);
+    } else if (const auto* signal = std::get_if<Transitional>(&event.what)) {
+      if (const auto found = open.find(signal->group); found != open.end()) found->second.signalled = true;
+    } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
+      take_view(*view, client.name, open, spans);
+    } else if (const auto* delivered = std::get_if<Delivered>(&event.what)) {
+      for (const std::string& group : delivered->message.groups) {
+        const auto found = open.find(group);
+        if (found == open.end()) continue;
+        GroupState& state = found->second;
+        state.span.messages.insert(key_of(delivered->message));
+        if (delivered->message.service != Service::safe || state.signalled) continue;
+        promises[group].push_back({&client, state.view, &delivered->message});
+      }
+    }
+  }
+  if (!at_rest || client.is_closed()) return;
+  for (auto& [group, state] : open) spans[group].push_back(std::move(state.span));
+}
+
+}  // namespace
+
+Violations check_safe_delivery(const History& history, bool at_rest) {
+  Violations violations;
+  const SentIndex index(history);
+  PromisesByGroup promises;
+  std::vector<std::pair<const ClientHistory*, SpansByGroup>> spans;
+  for (const ClientHistory& client : history.clients) {
+    collect(client, at_rest, spans.emplace_back(&client, SpansByGroup()).second, promises);
+  }
+  for (const auto& [receiver, spans_by_group] : spans) {
+    for (const auto& [group, group_spans] : spans_by_group) {
+      for (const Promise& promise : promises[group]) {
+        const auto span = std::find_if(group_spans.begin(), group_spans.end(),
+                                       [&](const Span& each) { return each.views.contains(promise.view); });
+        if (span == group_spans.end() || span->messages.contains(key_of(*promise.message))) continue;
+        const SentIndex::Entry* sent = index.find(*promise.message);
+        if (sent == nullptr || (sent->sent->self_discard && promise.message->sender == receiver->name)) continue;
+        report(violations,
+               fmt::format("safe delivery: {} got {} in view {} of {}, {} of the same view did not",
+                           promise.client->name, to_text(*promise.message), promise.view, group, receiver->name));
+      }
+    }
+  }
+  return violations;
+}
+
+}  // namespace spindled::checkers
