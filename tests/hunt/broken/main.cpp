@@ -1,0 +1,145 @@
+// hunt_broken: has the hunt look for mistakes that are there. Each broken variant (daemon/base/broken.h) has to be
+// found within a number of seeds, and the daemon without any must come through the seeds that found them.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/hunt/broken/switch.h"
+#include "tests/hunt/worker.h"
+
+namespace spindled::hunt {
+namespace {
+
+struct Options {
+  std::uint64_t first = 1;
+  std::uint64_t seeds = 200;
+  std::size_t jobs = std::max(1u, std::thread::hardware_concurrency());
+  bool list = false;
+  std::vector<std::string> names;
+  std::vector<std::string> gaps;  // not looked for
+};
+
+struct Search {
+  std::uint64_t seed = 0;  // the first that showed something; 0: none did
+  Finding finding;         // what
+  bool reached = false;    // a daemon came by the place of the mistake
+};
+
+/// Seeds on which the daemon without any mistake fails, and how: they show nothing of a variant.
+using Unsound = std::map<std::uint64_t, Finding>;
+
+constexpr const char* kReached = "runs that came by the mistake";
+
+Outcome run_one(std::uint64_t seed) {
+  Outcome outcome = run(draw_plan(seed));
+  if (is_reached()) outcome.tally.add(kReached);
+  return outcome;
+}
+
+/// Whether the daemon without any mistake comes through; otherwise the seed joins `unsound`.
+bool is_sound(std::uint64_t seed, Unsound& unsound) {
+  switch_on(Broken::none);
+  run_seeds({seed, 1}, 1, run_one, [&](std::uint64_t, const Outcome& outcome) {
+    if (outcome.failed()) unsound.emplace(seed, outcome.findings.front());
+  });
+  return !unsound.contains(seed);
+}
+
+/// Goes through the seeds with the variant switched on until one shows something that is not there without it.
+Search search(Broken variant, Seeds seeds, std::size_t jobs, Unsound& unsound) {
+  Search result;
+  const std::uint64_t at_a_time = 2 * jobs;
+  for (std::uint64_t gone = 0; gone < seeds.count; gone += at_a_time) {
+    std::map<std::uint64_t, Finding> failures;
+    switch_on(variant);
+    run_seeds({seeds.first + gone, std::min(at_a_time, seeds.count - gone)}, jobs, run_one,
+              [&](std::uint64_t seed, const Outcome& outcome) {
+                result.reached = result.reached || outcome.tally.count(kReached) > 0;
+                if (outcome.failed()) failures.emplace(seed, outcome.findings.front());
+              });
+    for (const auto& [seed, finding] : failures) {
+      if (unsound.contains(seed) || !is_sound(seed, unsound)) continue;
+      result.seed = seed;
+      result.finding = finding;
+      return result;
+    }
+  }
+  return result;
+}
+
+void print(std::string_view name, std::string_view seeds, std::string_view property, std::string_view sentence) {
+  constexpr std::size_t kSentenceWidth = 100;
+  fmt::print("{:<26} {:>5}  {:<24} {}\n", name, seeds, property, sentence.substr(0, kSentenceWidth));
+  std::fflush(stdout);
+}
+
+int hunt(const Options& options, const std::vector<Broken>& variants) {
+  print("variant", "seeds", "property", "what was seen");
+  std::size_t missed = 0;
+  Unsound unsound;
+  for (const Broken variant : variants) {
+    const Search result = search(variant, {options.first, options.seeds}, options.jobs, unsound);
+    if (result.seed != 0) {
+      print(text_of(variant).name, std::to_string(result.seed - options.first + 1), result.finding.property,
+            result.finding.sentence);
+    } else {
+      ++missed;
+      print(text_of(variant).name, "-", "NOT FOUND", result.reached ? "" : "no daemon came by its place");
+    }
+  }
+  fmt::print("\n{} of {} broken variants found within {} seeds\n", variants.size() - missed, variants.size(),
+             options.seeds);
+  for (const auto& [seed, finding] : unsound) {
+    fmt::print("seed {} fails WITHOUT ANY MISTAKE: {}\n", seed, finding.sentence);
+  }
+  return missed == 0 && unsound.empty() ? 0 : 1;
+}
+
+/// All but the gaps where no names are given; nothing where a name is no variant's.
+std::optional<std::vector<Broken>> variants_of(const Options& options) {
+  std::vector<Broken> variants;
+  for (const std::string& name : options.names) {
+    const std::optional<Broken> variant = find_variant(name);
+    if (!variant) {
+      fmt::print(stderr, "hunt_broken: there is no variant {}; --list names them\n", name);
+      return std::nullopt;
+    }
+    variants.push_back(*variant);
+  }
+  for (std::size_t i = 1; options.names.empty() && i < static_cast<std::size_t>(Broken::count_); ++i) {
+    const auto variant = static_cast<Broken>(i);
+    const auto gap = std::find(options.gaps.begin(), options.gaps.end(), text_of(variant).name);
+    if (gap == options.gaps.end()) variants.push_back(variant);
+  }
+  return variants;
+}
+
+int main_with(const Options& options) {
+  const std::optional<std::vector<Broken>> variants = variants_of(options);
+  if (!variants) return 2;
+  if (!options.list) return hunt(options, *variants);
+  for (const Broken variant : *variants) fmt::print("{:<26} {}\n", text_of(variant).name, text_of(variant).text);
+  return 0;
+}
+
+}  // namespace
+}  // namespace spindled::hunt
+
+int main(int argc, char** argv) {
+  spindled::hunt::Options options;
+  CLI::App app("Has the hunt look for each broken variant of the daemon.", "hunt_broken");
+  app.add_option("variant", options.names, "only these");
+  app.add_option("--seeds", options.seeds, "within how many seeds each has to be found")->capture_default_str();
+  app.add_option("--seed", options.first, "the first of them")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--jobs", options.jobs, "runs at a time")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--gaps", options.gaps, "variants that are not found yet, to be left out");
+  app.add_flag("--list", options.list, "only say which variants there are");
+  CLI11_PARSE(app, argc, argv);
+  return spindled::hunt::main_with(options);
+}
