@@ -352,6 +352,7 @@ void Sessions::handle_time(Time now) {
 }
 
 bool Sessions::check_patience(Time now, Session& session) {
+  if (session.lost) return false;  // it goes at the end of the turn
   const SessionConfig& config = context_.config.session;
   switch (session.state()) {
     case Session::State::handshake:

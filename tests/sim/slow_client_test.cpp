@@ -65,6 +65,28 @@ TEST_F(SlowClient, ThatNeverReadsIsCutOffWhileOthersGoOn) {
   for (const SimClient* client : clients) EXPECT_FALSE(client->is_closed());
 }
 
+TEST_F(SlowClient, ThatIsGoneByTheTimeItsPatienceEndsIsLetGoOnce) {
+  simulate_cluster(74, Shape::line, 2);
+  const std::vector<SimClient*> clients = add_members(2, "g");
+  await_group_view(clients, "g");
+  if (HasFatalFailure()) return;
+  clients[1]->set_read_rate(0);
+  flood(*clients[0], 30, 100'000);
+  sim().run_for(500ms);
+  // Its last words cannot be written; then the daemon stalls, and finds both the end of the connection and of its
+  // patience when it goes on.
+  clients[1]->bye();
+  sim().run_for(100ms);
+  sim().host(1).pause();
+  sim().run_for(500ms);
+  clients[1]->kill();
+  sim().run_for(3s);
+  sim().host(1).resume();
+  await([&] { return have_one_view(sim().hosts()); }, 30s, "one view again");
+  await_rest();
+  check();
+}
+
 TEST_F(SlowClient, OfOneGroupDoesNotStopAnother) {
   simulate_cluster(73, Shape::line, 3, config);
   const std::vector<SimClient*> slow_group = add_members(3, "g");
