@@ -119,7 +119,7 @@ void Drawer::draw_cluster() {
 }
 
 void Drawer::draw_config() {
-  if (random_.chance(0.5)) plan_.first_number = (std::uint64_t{1} << 32) - random_.below(100);
+  if (random_.chance(0.5)) plan_.first_number = (std::uint64_t{1} << 32) - random_.below(300'000);
   const bool small = random_.chance(0.3);
   plan_.retention_bytes = small ? random_.between(256, 1024) << 10 : 64u << 20;
   plan_.window_bytes = small ? random_.between(64, 256) << 10 : 8u << 20;
