@@ -61,7 +61,7 @@ void RecordingClient::greet() {
   }
   sent_ = 0;
   others_.clear();
-  recorder_ = Recorder();
+  recorder_ = {};
   marked_ = away_ = false;
   for (const std::string& group : traffic_.groups) {
     note(JoinRequested{group});

@@ -80,7 +80,7 @@ class RecordingClient {
   Connection connection_;
   std::uint32_t number_ = 0;
   std::uint64_t sent_ = 0;
-  Recorder recorder_;
+  spindled::checkers::Recorder recorder_;
   std::vector<std::string> others_;  // members of the group that had a view last
   bool marked_ = false;
   bool away_ = false;  // has left the last group
