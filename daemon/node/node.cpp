@@ -6,6 +6,7 @@
 #include "daemon/group/groups.h"
 #include "daemon/link/links.h"
 #include "daemon/order/order.h"
+#include "daemon/order/order_observer.h"
 #include "daemon/overlay/overlay.h"
 #include "daemon/overlay/shortest_paths.h"
 #include "daemon/session/sessions.h"
@@ -16,13 +17,15 @@ namespace spindled {
 /// From the ground up; each layer refers to those before it. What a lower layer hands up goes through the narrow
 /// interface that it defines, attached below.
 struct Node::Layers {
-  Layers(NodeConfig config, Driver& node_driver, LogSink& sink, std::uint64_t seed)
+  Layers(NodeConfig config, Driver& node_driver, LogSink& sink, std::uint64_t seed, OrderObserver* observer)
       : context(std::move(config), sink, seed),
         driver(node_driver),
         links(context, driver),
         overlay(context, links),
         groups(context),
-        order(context, overlay, groups),
+        observed(observer == nullptr ? nullptr : std::make_unique<ObservedOrder>(*observer, groups, overlay)),
+        order(context, observed ? static_cast<StreamTransport&>(*observed) : overlay,
+              observed ? static_cast<OrderedMessages&>(*observed) : groups),
         view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
         sessions(context, driver, order, groups),
         admin(context, driver, {links, overlay, view, order, groups, sessions}) {
@@ -36,6 +39,7 @@ struct Node::Layers {
   Links links;
   Overlay overlay;
   Groups groups;
+  std::unique_ptr<ObservedOrder> observed;  // around `order`, where somebody watches it
   Order order;
   ViewAgreement view;
   Sessions sessions;
@@ -43,8 +47,8 @@ struct Node::Layers {
   Time wake_at = kNever;
 };
 
-Node::Node(NodeConfig config, Driver& driver, LogSink& sink, std::uint64_t seed)
-    : layers_(std::make_unique<Layers>(std::move(config), driver, sink, seed)) {}
+Node::Node(NodeConfig config, Driver& driver, LogSink& sink, std::uint64_t seed, OrderObserver* observer)
+    : layers_(std::make_unique<Layers>(std::move(config), driver, sink, seed, observer)) {}
 
 Node::~Node() = default;
 

@@ -14,6 +14,8 @@
 
 namespace spindled {
 
+class OrderObserver;
+
 /// What a node keeps of messages at the moment, in bytes, for who holds it to its limits.
 struct NodeMemory {
   std::size_t own_stream = 0;      // its own messages, until they are stable
@@ -30,8 +32,9 @@ struct NodeMemory {
 /// queued and sets the next wake-up.
 class Node {
  public:
-  /// `driver` and `sink` outlive the node. `seed` is all the randomness it gets.
-  Node(NodeConfig config, Driver& driver, LogSink& sink, std::uint64_t seed);
+  /// `driver`, `sink` and `observer` outlive the node. `seed` is all the randomness it gets. `observer`, for tests, is
+  /// told of what the order layer does.
+  Node(NodeConfig config, Driver& driver, LogSink& sink, std::uint64_t seed, OrderObserver* observer = nullptr);
   ~Node();
 
   /// Begins: dials neighbours, forms a view of its own. Call once, followed by `end_turn`.

@@ -1,0 +1,49 @@
+#include "daemon/order/order_observer.h"
+
+#include "daemon/base/check.h"
+
+namespace spindled {
+
+void ObservedOrder::deliver(Time now, const Delivery& message) {
+  observer_.delivered(message);
+  above_.deliver(now, message);
+}
+
+void ObservedOrder::horizon_advanced(Time now, std::uint64_t position) { above_.horizon_advanced(now, position); }
+
+void ObservedOrder::transitional(Time now, const MemberSet& transitional) {
+  observer_.transitional(transitional);
+  above_.transitional(now, transitional);
+}
+
+void ObservedOrder::view_installed(Time now, const View& view, const MemberSet& came_along) {
+  observer_.view_installed(view, came_along);
+  above_.view_installed(now, view, came_along);
+}
+
+void ObservedOrder::note_fragment(const MemberSet& to, const Slice& head, const Slice& tail) {
+  const std::optional<Body> body = read_body(head.view());
+  SPINDLE_CHECK(body);  // the order layer has just written it
+  if (body->head.message_class == MessageClass::order) return;
+  if (const auto message = own_.accept(body->head, head.part(body->content_offset), tail)) {
+    observer_.originated(*message, to);
+  }
+}
+
+void ObservedOrder::multicast(const MemberSet& to, const Slice& head, const Slice& tail) {
+  note_fragment(to, head, tail);
+  below_.multicast(to, head, tail);
+}
+
+void ObservedOrder::multicast_unreliable(const MemberSet& to, const Slice& head, const Slice& tail) {
+  note_fragment(to, head, tail);
+  below_.multicast_unreliable(to, head, tail);
+}
+
+void ObservedOrder::send_report(MemberIndex to, const Report& report) { below_.send_report(to, report); }
+
+void ObservedOrder::send_stable(const MemberSet& to, const Stable& stable) { below_.send_stable(to, stable); }
+
+void ObservedOrder::send_ready(MemberIndex to, const Ready& ready) { below_.send_ready(to, ready); }
+
+}  // namespace spindled
