@@ -1,12 +1,15 @@
-// What the clients of a run asked for and were told: all that the checkers know.
+// What the clients of a run asked for and were told, and what its daemons did: all that the checkers know.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "daemon/base/member_set.h"
 #include "daemon/base/time.h"
+#include "daemon/wire/control.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/include/spindle/message.h"
 
@@ -72,9 +75,60 @@ struct ClientHistory {
   bool is_closed() const { return !events.empty() && std::holds_alternative<Closed>(events.back().what); }
 };
 
-/// The histories of all clients that ever connected.
+// Daemons. Every event belongs to the view installed last before it; members are told by their index in that view.
+
+/// The members of a view, which many histories share.
+using MemberList = std::shared_ptr<const std::vector<DaemonId>>;
+
+struct ViewInstalled {
+  ViewId id;
+  MemberList members;
+  MemberSet came_along;  // the members that come from the same old view, as this daemon was told
+};
+/// This daemon gave a message its place in its stream.
+struct Originated {
+  std::uint64_t number = 0;  // 0: unreliable; its digest tells it apart
+  Service service = Service::agreed;
+  MessageClass message_class = MessageClass::client;
+  std::uint64_t sender = 0;  // of a client's message: the client, by a number of the origin's
+  MemberSet destinations;
+  std::uint64_t digest = 0;  // of the content
+};
+/// This daemon's order layer handed a message up.
+struct HandedUp {
+  MemberIndex origin = 0;
+  std::uint64_t number = 0;
+  Service service = Service::agreed;
+  MessageClass message_class = MessageClass::client;
+  std::uint64_t position = 0;  // in the order of the view; 0: not ordered
+  std::uint64_t digest = 0;
+};
+/// The transitional signal: what follows may not have reached members of the view outside `members`.
+struct Signal {
+  MemberSet members;
+};
+
+struct DaemonEvent {
+  Time at{};
+  std::variant<ViewInstalled, Originated, HandedUp, Signal> what;
+};
+
+/// One life of a daemon, from its start to its end.
+struct DaemonHistory {
+  enum class End : std::uint8_t { running, stopped, crashed };
+
+  DaemonId id;
+  std::vector<DaemonEvent> events;
+  End end = End::running;
+
+  bool is_running() const { return end == End::running; }
+};
+
+/// The histories of all clients that ever connected, and of all lives of all daemons; the latter may be unknown.
 struct History {
   std::vector<ClientHistory> clients;
+  std::vector<DaemonHistory> daemons;
+  Time end = Time::max();  // when it was taken
 };
 
 /// Empty when all is well; otherwise one sentence for each violation, the first kViolationsMax of them.

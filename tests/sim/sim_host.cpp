@@ -25,7 +25,8 @@ SimHost::SimHost(World world, NodeConfig config, std::string address, std::uint6
       random_(seed),
       log_(world.log, config_.name),
       index_(world.network.add_host(config_.name, address_, *this)),
-      clock_offset_(std::chrono::milliseconds(random_.below(1'000'000))) {}
+      clock_offset_(std::chrono::milliseconds(random_.below(1'000'000))),
+      recorder_(world.events, world.member_lists) {}
 
 SimHost::~SimHost() = default;
 
@@ -37,7 +38,8 @@ void SimHost::start() {
   world_.log.note(fmt::format("{} starts", name()));
   world_.network.restart(index_);
   Driver& driver = *this;
-  node_ = std::make_unique<Node>(config_, driver, log_, random_.next());
+  recorder_.begin({config_.name, config_.incarnation});
+  node_ = std::make_unique<Node>(config_, driver, log_, random_.next(), &recorder_);
   in_turn_ = true;
   node_->start(node_time());
   node_->end_turn(node_time());
@@ -64,6 +66,7 @@ void SimHost::crash(bool silent) {
   world_.trace.record(world_.events.now(), index_, TraceEvent::crash, silent ? 1 : 0);
   world_.log.note(fmt::format("{} {}", name(), silent ? "loses power" : "is killed"));
   connections_.clear();
+  recorder_.end(checkers::DaemonHistory::End::crashed);
   world_.network.crash(index_, silent);
   end_process();
 }
@@ -74,6 +77,7 @@ void SimHost::end_process() {
   connections_.clear();
   inputs_.clear();
   node_.reset();
+  recorder_.end(checkers::DaemonHistory::End::stopped);
   ++life_;
   paused_ = stopping_ = turn_scheduled_ = false;
   deadline_ = scheduled_wake_ = kNever;

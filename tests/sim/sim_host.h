@@ -7,6 +7,7 @@
 #include <string>
 
 #include "daemon/node/node.h"
+#include "tests/sim/daemon_recorder.h"
 #include "tests/sim/network.h"
 #include "tests/sim/sim_log.h"
 #include "tests/sim/trace.h"
@@ -19,6 +20,7 @@ struct World {
   Network& network;
   Trace& trace;
   SimLog& log;
+  MemberLists& member_lists;
 };
 
 /// Inputs gather for a drawn while, as they do for a process that is not scheduled at once, and are then handled in one
@@ -52,6 +54,8 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   HostIndex index() const { return index_; }
   std::uint64_t incarnation() const { return config_.incarnation; }
   std::uint64_t turns() const { return turns_; }
+  /// What the daemon did, life by life.
+  const std::vector<checkers::DaemonHistory>& histories() const { return recorder_.lives(); }
   /// Takes effect at the next start.
   NodeConfig& config() { return config_; }
 
@@ -105,6 +109,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   HostLog log_;
   HostIndex index_ = 0;
   Duration clock_offset_{};  // no two hosts' monotonic clocks agree
+  DaemonRecorder recorder_;
 
   std::unique_ptr<Node> node_;
   std::uint64_t life_ = 0;  // counts starts; events of an earlier life are void

@@ -61,6 +61,10 @@ History Simulator::history() const {
   for (const auto& client : clients_) {
     if (client->is_welcome()) history.clients.push_back(client->history());
   }
+  history.end = now();
+  for (const auto& host : hosts_) {
+    history.daemons.insert(history.daemons.end(), host->histories().begin(), host->histories().end());
+  }
   return history;
 }
 

@@ -57,6 +57,7 @@ class Simulator {
   std::uint64_t seed() const { return options_.seed; }
   std::uint64_t digest() const { return trace_.digest(); }
   std::uint64_t events_happened() const { return events_.happened(); }
+  /// What all clients saw and all daemons did.
   History history() const;
   /// For a person whose scenario has failed: the seed, the hosts' views, the last log lines.
   std::string explain() const;
@@ -65,7 +66,7 @@ class Simulator {
   SimLog& log() { return log_; }
   /// For what a scenario draws itself.
   Random& random() { return random_; }
-  World world() { return {events_, network_, trace_, log_}; }
+  World world() { return {events_, network_, trace_, log_, member_lists_}; }
 
  private:
   static constexpr Duration kPredicateInterval = 1ms;
@@ -77,6 +78,7 @@ class Simulator {
   Trace trace_;
   SimLog log_;
   Network network_;
+  MemberLists member_lists_;
   std::vector<std::unique_ptr<SimHost>> hosts_;
   std::vector<std::unique_ptr<SimClient>> clients_;
 };
