@@ -1,21 +1,44 @@
 #include "tests/checkers/checkers.h"
 
+#include "tests/checkers/daemon_checkers.h"
+
 namespace spindled::checkers {
 
-Violations check_all(const History& history, bool at_rest) {
+namespace {
+
+void append(Violations& all, const Violations& found) { all.insert(all.end(), found.begin(), found.end()); }
+
+Violations check_clients(const History& history, bool at_rest) {
   Violations all;
   for (const auto check : {check_no_duplicates, check_no_invention, check_fifo, check_total_order, check_causality,
                            check_views, check_virtual_synchrony}) {
-    const Violations found = check(history);
-    all.insert(all.end(), found.begin(), found.end());
+    append(all, check(history));
   }
-  const Violations unsafe = check_safe_delivery(history, at_rest);
-  all.insert(all.end(), unsafe.begin(), unsafe.end());
+  append(all, check_safe_delivery(history, at_rest));
   if (!at_rest) return all;
-  for (const auto check : {check_self_delivery, check_membership}) {
-    const Violations found = check(history);
-    all.insert(all.end(), found.begin(), found.end());
+  append(all, check_self_delivery(history));
+  append(all, check_membership(history));
+  return all;
+}
+
+Violations check_daemons(const History& history, bool at_rest) {
+  Violations all;
+  const DaemonIndex index(history, at_rest);
+  for (const auto check :
+       {check_daemon_views, check_daemon_transitional_sets, check_daemon_virtual_synchrony, check_daemon_sending_view,
+        check_daemon_no_duplicates, check_daemon_no_invention, check_daemon_fifo, check_daemon_total_order,
+        check_daemon_causality, check_daemon_safe_delivery, check_daemon_self_delivery}) {
+    append(all, check(index));
   }
+  if (at_rest) append(all, check_daemon_liveness(index));
+  return all;
+}
+
+}  // namespace
+
+Violations check_all(const History& history, bool at_rest) {
+  Violations all = check_clients(history, at_rest);
+  append(all, check_daemons(history, at_rest));
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/checkers/history.h"
+#include "tests/checkers/report.h"
 
 namespace spindled::checkers {
 
@@ -21,10 +22,6 @@ inline std::string to_text(const MessageRecord& message) {
   return fmt::format("{} message {:016x} (type {}, {} bytes) of {}",
                      kServices[static_cast<std::size_t>(message.service)], message.digest, message.type, message.size,
                      message.sender);
-}
-
-inline void report(Violations& violations, std::string sentence) {
-  if (violations.size() < kViolationsMax) violations.push_back(std::move(sentence));
 }
 
 /// Every message sent, with its place among those of its sender.
