@@ -12,7 +12,7 @@
   X(lost_link_kept, "a link that was lost stays in the routes of the view, and is used when it is back")               \
   X(frozen_accepts, "a daemon that has told its state goes on accepting messages of the view that ends")               \
   X(lower_proposal_answered, "a proposal is answered although a higher one was")                                       \
-  X(install_before_pushes, "a member says that it has received all as soon as it knows how much was pushed")                                  \
+  X(install_before_pushes, "a member says that it has received all as soon as it knows how much was pushed")           \
   X(safe_before_line, "safe messages are delivered as agreed ones are")                                                \
   X(ready_before_arrival, "a daemon reports to be ready up to the end of the order, whether the messages are there")   \
   X(safe_line_ignored, "at the end of a view, safe messages beyond the safe line are delivered before the signal")     \

@@ -19,7 +19,7 @@
   X(bytes_member_state, "bytes sent on links: what members have of the view that ends")            \
   X(bytes_commit, "bytes sent on links: views committed")                                          \
   X(bytes_push, "bytes sent on links: messages brought to those who lack them")                    \
-  X(bytes_done, "bytes sent on links: what members have pushed and received")                                   \
+  X(bytes_done, "bytes sent on links: what members have pushed and received")                      \
   X(bytes_install, "bytes sent on links: views to be installed")                                   \
   X(bytes_data, "bytes sent on links: messages and their order")                                   \
   X(bytes_stability, "bytes sent on links: who has received what, and in which view")              \

@@ -1,9 +1,9 @@
 // View agreement: brings all daemons that reach each other into one view, each time what they can reach changes.
 //
-// A newcomer reads this class first. A view change goes Propose, MemberState, Commit, pushes and Done, Counts, Received,
-// Install (docs/architecture.md, "Views"). Every daemon is a member (Participant: Steady, Answered, Recovering); the one that
-// proposes is a Coordinator as well (Gathering, Collecting, Confirming). This class hands messages and time to the two, and decides
-// when this daemon proposes.
+// A newcomer reads this class first. A view change goes Propose, MemberState, Commit, pushes and Done, Counts,
+// Received, Install (docs/architecture.md, "Views"). Every daemon is a member (Participant: Steady, Answered,
+// Recovering); the one that proposes is a Coordinator as well (Gathering, Collecting, Confirming). This class hands
+// messages and time to the two, and decides when this daemon proposes.
 #pragma once
 
 #include "daemon/base/timers.h"

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <unordered_map>
 
 #include "tests/checkers/checkers.h"
 #include "tests/checkers/message_index.h"
@@ -8,41 +10,127 @@ namespace spindled::checkers {
 
 namespace {
 
-/// Where a receiver delivered each ordered message, from 1; transitional deliveries left out.
-std::map<MessageKey, std::size_t> ordered_places(const ClientHistory& client) {
-  std::map<MessageKey, std::size_t> places;
-  for (const PlacedDelivery& delivery : place_deliveries(client)) {
-    if (delivery.transitional || !is_ordered(delivery.message->service)) continue;
-    places.try_emplace(key_of(*delivery.message), places.size() + 1);
+/// A client sent an ordered message, or it was delivered to it.
+struct Deed {
+  std::uint32_t client = 0;
+  std::uint32_t message = 0;
+  bool is_send = false;
+};
+
+/// What all clients did, in an order in which every message is sent before it is delivered. The times of events do not
+/// say as much: several may happen at one time.
+class Deeds {
+ public:
+  explicit Deeds(const History& history) : lists_(history.clients.size()), places_(history.clients.size()) {
+    for (std::uint32_t i = 0; i < lists_.size(); ++i) read(history.clients[i], i);
+    sort();
   }
-  return places;
-}
 
-std::size_t place_of(const std::map<MessageKey, std::size_t>& places, const MessageRecord& message) {
-  const auto found = places.find(key_of(message));
-  return found == places.end() ? 0 : found->second;
-}
+  const std::vector<Deed>& in_order() const { return sorted_; }
+  const std::vector<const MessageRecord*>& messages() const { return messages_; }
+  /// By message: its place among the regular ordered deliveries of `client`, from 1; 0 where it is none of them.
+  std::vector<std::uint32_t> places_of(std::size_t client) const {
+    std::vector<std::uint32_t> places(messages_.size(), 0);
+    std::uint32_t count = 0;
+    for (const std::uint32_t message : places_[client]) {
+      ++count;
+      if (places[message] == 0) places[message] = count;
+    }
+    return places;
+  }
 
-/// What `sender` had seen when it sent must not come later than what it sent, at `receiver`.
-void compare(const ClientHistory& sender, const ClientHistory& receiver,
-             const std::map<MessageKey, std::size_t>& places, Violations& violations) {
-  std::size_t latest = 0;  // the place, at the receiver, of the last of what the sender has seen or sent so far
-  const MessageRecord* cause = nullptr;
-  for (const Event& event : sender.events) {
-    const auto* sent = std::get_if<Sent>(&event.what);
-    const auto* seen = std::get_if<Delivered>(&event.what);
-    const MessageRecord* message = sent != nullptr ? &sent->message : seen != nullptr ? &seen->message : nullptr;
-    if (message == nullptr || !is_ordered(message->service)) continue;
-    const std::size_t place = place_of(places, *message);
-    if (sent != nullptr && place != 0 && place < latest) {
-      report(violations, fmt::format("causality: {} got {} before {}, on which it depends", receiver.name,
-                                     to_text(*message), to_text(*cause)));
-      return;
+ private:
+  struct KeyHash {
+    std::size_t operator()(const MessageKey& key) const { return key.second; }  // a digest is a hash
+  };
+
+  void read(const ClientHistory& client, std::uint32_t number) {
+    for (const Sent* sent : events_of<Sent>(client)) {
+      if (is_ordered(sent->message.service)) is_sent_[intern(sent->message)] = true;
     }
-    if (place > latest) {
-      latest = place;
-      cause = message;
+    std::vector<PlacedDelivery> deliveries = place_deliveries(client);
+    auto delivery = deliveries.begin();
+    for (const Event& event : client.events) {
+      if (const auto* sent = std::get_if<Sent>(&event.what); sent != nullptr && is_ordered(sent->message.service)) {
+        lists_[number].push_back({number, intern(sent->message), true});
+      } else if (std::holds_alternative<Delivered>(event.what)) {
+        const PlacedDelivery& placed = *delivery++;
+        if (!is_ordered(placed.message->service)) continue;
+        const std::uint32_t message = intern(*placed.message);
+        lists_[number].push_back({number, message, false});
+        if (!placed.transitional) places_[number].push_back(message);
+      }
     }
+  }
+
+  std::uint32_t intern(const MessageRecord& message) {
+    const auto [found, is_new] = ids_.try_emplace(key_of(message), static_cast<std::uint32_t>(messages_.size()));
+    if (is_new) {
+      messages_.push_back(&message);
+      is_sent_.push_back(false);
+    }
+    return found->second;
+  }
+
+  void sort() {
+    std::vector<bool> done(messages_.size(), false);  // sent by now, or by nobody
+    for (std::size_t i = 0; i < done.size(); ++i) done[i] = !is_sent_[i];
+    std::vector<std::size_t> next(lists_.size(), 0);
+    for (bool goes_on = true; goes_on;) {
+      goes_on = false;
+      for (std::size_t i = 0; i < lists_.size(); ++i) {
+        while (next[i] < lists_[i].size()) {
+          const Deed& deed = lists_[i][next[i]];
+          if (!deed.is_send && !done[deed.message]) break;
+          if (deed.is_send) done[deed.message] = true;
+          sorted_.push_back(deed);
+          ++next[i];
+          goes_on = true;
+        }
+      }
+    }
+    // Where messages were delivered before they were sent, the rest comes as it is.
+    for (std::size_t i = 0; i < lists_.size(); ++i) {
+      sorted_.insert(sorted_.end(), lists_[i].begin() + static_cast<std::ptrdiff_t>(next[i]), lists_[i].end());
+    }
+  }
+
+  std::unordered_map<MessageKey, std::uint32_t, KeyHash> ids_;
+  std::vector<const MessageRecord*> messages_;
+  std::vector<bool> is_sent_;
+  std::vector<std::vector<Deed>> lists_;
+  std::vector<std::vector<std::uint32_t>> places_;
+  std::vector<Deed> sorted_;
+};
+
+/// The last, at the receiver, of what something depends on.
+struct Cause {
+  std::uint32_t place = 0;
+  std::uint32_t message = 0;
+};
+
+/// What a message depends on, directly or by way of messages that the receiver never got, must not come later than the
+/// message itself, at this receiver.
+void check_receiver(const Deeds& deeds, std::size_t clients, std::size_t receiver, const std::string& name,
+                    Violations& violations) {
+  const std::vector<std::uint32_t> places = deeds.places_of(receiver);
+  std::vector<Cause> behind_message(places.size());  // what each message depends on
+  std::vector<Cause> behind_client(clients);         // what the next message of each client will depend on
+  for (const Deed& deed : deeds.in_order()) {
+    Cause& known = behind_client[deed.client];
+    const std::uint32_t place = places[deed.message];
+    if (deed.is_send) {
+      behind_message[deed.message] = known;
+      if (place != 0 && place < known.place) {
+        report(violations,
+               fmt::format("causality: {} got {} before {}, on which it depends", name,
+                           to_text(*deeds.messages()[deed.message]), to_text(*deeds.messages()[known.message])));
+        return;
+      }
+    } else if (behind_message[deed.message].place > known.place) {
+      known = behind_message[deed.message];
+    }
+    if (place > known.place) known = {place, deed.message};
   }
 }
 
@@ -50,9 +138,9 @@ void compare(const ClientHistory& sender, const ClientHistory& receiver,
 
 Violations check_causality(const History& history) {
   Violations violations;
-  for (const ClientHistory& receiver : history.clients) {
-    const std::map<MessageKey, std::size_t> places = ordered_places(receiver);
-    for (const ClientHistory& sender : history.clients) compare(sender, receiver, places, violations);
+  const Deeds deeds(history);
+  for (std::size_t i = 0; i < history.clients.size(); ++i) {
+    check_receiver(deeds, history.clients.size(), i, history.clients[i].name, violations);
   }
   return violations;
 }

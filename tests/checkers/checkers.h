@@ -1,5 +1,6 @@
-// The properties that every run is held to, each written from the specification (docs/semantics.md) and knowing nothing
-// but what clients saw. Each has a test that violates it.
+// The properties that every run is held to. Those here are the clients': each is written from the specification
+// (docs/semantics.md) and knows nothing but what clients saw; daemon_checkers.h has the daemons'. Each has a test that
+// violates it. A sentence about a violation begins with the property's name and a colon.
 #pragma once
 
 #include "tests/checkers/history.h"
@@ -21,14 +22,21 @@ Violations check_fifo(const History& history);
 /// before may not agree on what was left open.
 Violations check_total_order(const History& history);
 
-/// An ordered message depends on those that its sender had delivered or sent before: whoever delivers it and one of
-/// those delivers that one first. Looked at for regular deliveries.
+/// An ordered message depends on those that its sender had delivered or sent before, and on all that those depend on:
+/// whoever delivers it and one of those delivers that one first. Looked at for regular deliveries.
 Violations check_causality(const History& history);
 
 /// Equal identifiers mean equal group, cause, members and changes; a receiver is a member of the views that it gets,
 /// but for that of its own leaving; who is new in, or missing from, a view is what it says has changed; its digest is
 /// that of its members.
 Violations check_views(const History& history);
+
+/// The views of a group that a client gets have growing places in the order.
+Violations check_local_monotonicity(const History& history);
+
+/// A message is delivered to who is a member of one of its groups, behind a view with the receiver in it and before one
+/// without; or to who is named by it.
+Violations check_member_delivery(const History& history);
 
 /// At the end of a run that has come to rest: what a member of a group that is still connected sent to it, other than
 /// unreliably or with self-discard, came back to it.
@@ -47,7 +55,8 @@ Violations check_safe_delivery(const History& history, bool at_rest);
 /// and of none that it asked to leave; and no view that such a member got last has a client that is gone.
 Violations check_membership(const History& history);
 
-/// All of the above that hold at every point of a run; `at_rest` adds what holds once nothing is on its way any more.
+/// All of the above, and of the daemons where their histories are known, that hold at every point of a run; `at_rest`
+/// adds what holds once nothing is on its way any more.
 Violations check_all(const History& history, bool at_rest);
 
 /// One violation a line.

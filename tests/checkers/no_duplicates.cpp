@@ -9,7 +9,7 @@ Violations check_no_duplicates(const History& history) {
     std::set<MessageKey> seen;
     for (const Delivered* delivered : events_of<Delivered>(client)) {
       if (seen.insert(key_of(delivered->message)).second) continue;
-      report(violations, fmt::format("duplicate: {} got {} again", client.name, to_text(delivered->message)));
+      report(violations, fmt::format("no duplicates: {} got {} again", client.name, to_text(delivered->message)));
     }
   }
   return violations;

@@ -28,21 +28,22 @@ Violations check_no_invention(const History& history) {
       const MessageRecord& message = delivered->message;
       const SentIndex::Entry* entry = index.find(message);
       if (entry == nullptr) {
-        report(violations, fmt::format("invention: {} got {}, which nobody sent", client.name, to_text(message)));
+        report(violations, fmt::format("no invention: {} got {}, which nobody sent", client.name, to_text(message)));
         continue;
       }
       if (!is_as_sent(message, entry->sent->message)) {
-        report(violations, fmt::format("invention: {} got {} to {}, sent as {} to {}", client.name, to_text(message),
+        report(violations, fmt::format("no invention: {} got {} to {}, sent as {} to {}", client.name, to_text(message),
                                        fmt::join(message.groups, ","), to_text(entry->sent->message),
                                        fmt::join(entry->sent->message.groups, ",")));
       }
       if (entry->sent->self_discard && message.sender == client.name) {
-        report(violations, fmt::format("invention: {} got {} in spite of self-discard", client.name, to_text(message)));
+        report(violations,
+               fmt::format("no invention: {} got {} in spite of self-discard", client.name, to_text(message)));
       }
       const bool is_addressed = std::any_of(message.groups.begin(), message.groups.end(),
                                             [&](const std::string& group) { return destinations.contains(group); });
       if (!is_addressed) {
-        report(violations, fmt::format("invention: {} got {}, which is not for it", client.name, to_text(message)));
+        report(violations, fmt::format("no invention: {} got {}, which is not for it", client.name, to_text(message)));
       }
     }
   }

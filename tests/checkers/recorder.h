@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "spindle/membership.h"
 #include "libclient/protocol/bytes.h"
+#include "spindle/membership.h"
 #include "tests/checkers/history.h"
 
 namespace spindled::checkers {

@@ -101,7 +101,9 @@ TEST(HuntWorkers, GoOnWhenASeedEndsItsProcess) {
   ASSERT_EQ(outcomes.size(), 8u);
   for (const auto& [seed, outcome] : outcomes) {
     EXPECT_EQ(outcome.failed(), seed == 12 || seed == 15) << seed;
-    if (!outcome.failed()) { EXPECT_EQ(outcome.digest, seed * 100); }
+    if (!outcome.failed()) {
+      EXPECT_EQ(outcome.digest, seed * 100);
+    }
   }
   EXPECT_THAT(outcomes[12].findings[0].property, HasSubstr("check failed: seed != 12"));
   EXPECT_THAT(outcomes[15].findings[0].sentence, HasSubstr("signal 9"));

@@ -177,9 +177,7 @@ Errc SimClient::close_code() const {
   return is_closed() ? static_cast<Errc>(std::get<Closed>(history_.events.back().what).code) : Errc{};
 }
 
-const GroupView* SimClient::view(const std::string& group) const {
-  return open_ ? recorder_.view(group) : nullptr;
-}
+const GroupView* SimClient::view(const std::string& group) const { return open_ ? recorder_.view(group) : nullptr; }
 
 void SimClient::note(What what) {
   Digest digest;

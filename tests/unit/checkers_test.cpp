@@ -187,6 +187,71 @@ TEST(Checkers, Causality) {
   EXPECT_TRUE(check_causality(independent.history()).empty());
 }
 
+TEST(Checkers, CausalityIsTransitive) {
+  // a's message reaches b, and b's reaches c; what d gets of c's depends on a's, though d never gets b's.
+  Writer w;
+  w.at('c').gets('b', 2).sends(3);
+  w.at('b').gets('a', 1).sends(2);
+  w.at('a').sends(1);
+  Writer good = w;
+  good.at('d').gets('a', 1).gets('c', 3);
+  EXPECT_TRUE(check_causality(good.history()).empty());
+  Writer unseen = w;
+  unseen.at('d').gets('c', 3);
+  EXPECT_TRUE(check_causality(unseen.history()).empty());
+  Writer behind_the_signal = w;
+  behind_the_signal.at('d').gets('c', 3).signal().gets('a', 1);
+  EXPECT_TRUE(check_causality(behind_the_signal.history()).empty());
+  w.at('d').gets('c', 3).gets('a', 1);
+  EXPECT_EQ(check_causality(w.history()).size(), 1u);
+}
+
+TEST(Checkers, CausalityInACircle) {
+  Writer w;
+  w.at('a').gets('b', 2).sends(1).at('b').gets('a', 1).sends(2);
+  w.at('c').gets('a', 1).gets('b', 2).at('d').gets('b', 2).gets('a', 1);
+  EXPECT_FALSE(check_causality(w.history()).empty()) << "each was delivered before the other could be sent";
+}
+
+TEST(Checkers, LocalMonotonicity) {
+  EXPECT_TRUE(check_local_monotonicity(two_members().history()).empty());
+  const auto run = [](spindle::GroupViewId first, spindle::GroupViewId second, const char* group) {
+    Writer w;
+    w.at('a').add(GroupView{"g", first, ViewCause::join, {"#a#d"}, {}, {}});
+    w.at('a').add(GroupView{group, second, ViewCause::join, {"#a#d"}, {}, {}});
+    return check_local_monotonicity(w.history()).size();
+  };
+  EXPECT_EQ(run({1, "d", 5}, {1, "d", 6}, "g"), 0u);
+  EXPECT_EQ(run({1, "d", 5}, {2, "d", 1}, "g"), 0u);
+  EXPECT_EQ(run({1, "d", 5}, {1, "d", 5}, "g"), 1u);
+  EXPECT_EQ(run({1, "d", 5}, {1, "d", 4}, "g"), 1u);
+  EXPECT_EQ(run({2, "d", 5}, {1, "e", 6}, "g"), 1u);
+  EXPECT_EQ(run({2, "d", 5}, {2, "d", 5}, "h"), 0u) << "groups have views of their own";
+}
+
+TEST(Checkers, MemberDelivery) {
+  EXPECT_TRUE(check_member_delivery(two_members().history()).empty());
+  Writer too_early;
+  too_early.at('a').joins().gets('b', 1).view(1, "a");
+  EXPECT_EQ(check_member_delivery(too_early.history()).size(), 1u);
+  Writer until_the_last_view;
+  until_the_last_view.at('a').view(1, "a").leaves().gets('b', 1).view(2, "", ViewCause::leave, "a");
+  EXPECT_TRUE(check_member_delivery(until_the_last_view.history()).empty());
+  until_the_last_view.gets('b', 2);
+  EXPECT_EQ(check_member_delivery(until_the_last_view.history()).size(), 1u);
+  until_the_last_view.joins().view(3, "a").gets('b', 3);
+  EXPECT_EQ(check_member_delivery(until_the_last_view.history()).size(), 1u) << "a member again";
+
+  Writer by_name;
+  MessageRecord message = Writer::message('b', 1, Service::agreed);
+  message.groups = {"h", "#a#d"};
+  by_name.at('a').add(Delivered{message});
+  EXPECT_TRUE(check_member_delivery(by_name.history()).empty());
+  message.groups = {"h", "#c#d"};
+  by_name.at('a').add(Delivered{message});
+  EXPECT_EQ(check_member_delivery(by_name.history()).size(), 1u);
+}
+
 TEST(Checkers, ViewsAgree) {
   Writer members;
   members.at('a').view(1, "ab", ViewCause::join, "b").at('b').view(1, "ba", ViewCause::join, "b");
