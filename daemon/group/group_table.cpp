@@ -6,6 +6,17 @@
 
 namespace spindled {
 
+namespace {
+
+void recompute_digest(Group& group) {
+  group.digest = 0;
+  for (const GroupMember& member : group.members) {
+    group.digest = spindle::protocol::extend_digest(group.digest, member.hash);
+  }
+}
+
+}  // namespace
+
 const Group* GroupTable::find(std::string_view name) const {
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : found->second.get();
@@ -86,8 +97,13 @@ bool GroupTable::join(const std::string& name, GroupMember member) {
   groups.insert(at, group->id);
   if (member.daemon == self_) group->local.push_back(member.session);
   member.hash = spindle::protocol::name_hash(member.name);
+  // By daemon, as the table would be built from announcements: a new view of the daemons leaves the order as it is.
+  const auto place = std::upper_bound(group->members.begin(), group->members.end(), member.daemon,
+                                      [](MemberIndex daemon, const GroupMember& each) { return daemon < each.daemon; });
+  const bool is_last = place == group->members.end();
   group->digest = spindle::protocol::extend_digest(group->digest, member.hash);
-  group->members.push_back(std::move(member));
+  group->members.insert(place, std::move(member));
+  if (!is_last) recompute_digest(*group);
   return true;
 }
 
@@ -98,10 +114,7 @@ bool GroupTable::leave(GroupId id, MemberIndex daemon, SessionId session) {
   const std::size_t removed = std::erase_if(
       group.members, [&](const GroupMember& member) { return member.daemon == daemon && member.session == session; });
   if (removed == 0) return false;
-  group.digest = 0;
-  for (const GroupMember& member : group.members) {
-    group.digest = spindle::protocol::extend_digest(group.digest, member.hash);
-  }
+  recompute_digest(group);
   if (daemon == self_) std::erase(group.local, session);
   const auto of_session = by_session_.find({daemon, session});
   std::erase(of_session->second, id);

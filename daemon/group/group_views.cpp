@@ -100,7 +100,7 @@ void Groups::tell_network_change(const Group& group, const Told& before) {
   // A client applies the change to its list by the rule of MemberList. Where that does not give the list that all agree
   // on, as after somebody has left and joined again meanwhile, a change would not do.
   protocol::MemberList list = before.members;
-  const bool applies = list.apply(change.joined, change.left, true) && list.digest() == group.digest;
+  const bool applies = list.apply(change.joined, change.left) && list.digest() == group.digest;
   if (applies) return tell(group, change, told, first);
   last_views_[group.name] = {view_id(), change.cause};
   deliver_full(group, change, group.local);

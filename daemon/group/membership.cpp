@@ -106,7 +106,7 @@ void Groups::remember_told() {
   table_.for_each([&](const Group& group) {
     if (group.local.empty()) return;
     Told& told = (*told_)[group.name];
-    for (const GroupMember& member : group.members) told.members.append(member.name);
+    for (const GroupMember& member : group.members) told.members.add(member.name);
     told.sessions.insert(group.local.begin(), group.local.end());
   });
 }

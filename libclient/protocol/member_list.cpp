@@ -25,17 +25,23 @@ MemberList::MemberList(std::vector<std::string> names) : names_(std::move(names)
   recompute_digest();
 }
 
-void MemberList::append(std::string_view name) {
+void MemberList::add(std::string_view name) {
   const std::uint64_t hash = name_hash(name);
-  names_.emplace_back(name);
-  hashes_.push_back(hash);
-  digest_ = extend_digest(digest_, hash);
+  const auto by_daemon = [](std::string_view a, std::string_view b) { return daemon_of(a) < daemon_of(b); };
+  const auto at = std::upper_bound(names_.begin(), names_.end(), name, by_daemon) - names_.begin();
+  const bool is_last = static_cast<std::size_t>(at) == names_.size();
+  names_.emplace(names_.begin() + at, name);
+  hashes_.insert(hashes_.begin() + at, hash);
+  if (is_last) {
+    digest_ = extend_digest(digest_, hash);
+  } else {
+    recompute_digest();
+  }
 }
 
-bool MemberList::apply(std::span<const std::string_view> joined, std::span<const std::string_view> left, bool network) {
+bool MemberList::apply(std::span<const std::string_view> joined, std::span<const std::string_view> left) {
   if (!left.empty() && !remove(left)) return false;
-  for (const std::string_view name : joined) append(name);
-  if (network) order_by_daemon();
+  for (const std::string_view name : joined) add(name);
   return true;
 }
 
@@ -63,24 +69,6 @@ bool MemberList::remove_one(std::string_view name) {
   hashes_.erase(hashes_.begin() + at);
   recompute_digest();
   return true;
-}
-
-void MemberList::order_by_daemon() {
-  std::vector<std::size_t> order(names_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [this](std::size_t a, std::size_t b) { return daemon_of(names_[a]) < daemon_of(names_[b]); });
-  std::vector<std::string> names;
-  std::vector<std::uint64_t> hashes;
-  names.reserve(order.size());
-  hashes.reserve(order.size());
-  for (const std::size_t index : order) {
-    names.push_back(std::move(names_[index]));
-    hashes.push_back(hashes_[index]);
-  }
-  names_ = std::move(names);
-  hashes_ = std::move(hashes);
-  recompute_digest();
 }
 
 void MemberList::recompute_digest() {

@@ -19,17 +19,20 @@ constexpr std::uint64_t extend_digest(std::uint64_t digest, std::uint64_t hash) 
   return digest * kDigestFactor + hash;
 }
 
-/// Private names in the agreed order. A name that is appended costs no more in a long list than in a short one.
+/// Private names in the agreed order: by the names of their daemons, those of one daemon as they joined. That is the
+/// order that daemons come to when they build the list anew in another view, so that a view without a change of the
+/// members leaves it as it is.
 class MemberList {
  public:
   MemberList() = default;
   explicit MemberList(std::vector<std::string> names);
 
-  void append(std::string_view name);
-  /// Takes those who left out, appends those who joined, in their order, and, where the network was the cause, brings
-  /// all into the order of their daemons' names, those of one daemon as they were. False where one that left was not
-  /// in the list, which is then not to be used any more.
-  bool apply(std::span<const std::string_view> joined, std::span<const std::string_view> left, bool network);
+  /// Behind the last member of its daemon, and of those before it. At the end of the list that costs no more in a long
+  /// list than in a short one.
+  void add(std::string_view name);
+  /// Takes those who left out and adds those who joined, in their order. False where one that left was not in the list,
+  /// which is then not to be used any more.
+  bool apply(std::span<const std::string_view> joined, std::span<const std::string_view> left);
 
   const std::vector<std::string>& names() const { return names_; }
   std::size_t size() const { return names_.size(); }
@@ -39,7 +42,6 @@ class MemberList {
  private:
   bool remove(std::span<const std::string_view> left);
   bool remove_one(std::string_view name);
-  void order_by_daemon();
   void recompute_digest();
 
   std::vector<std::string> names_;

@@ -45,7 +45,7 @@ Membership::Outcome Membership::take_change(const GroupView& view) {
   const auto still_current = [&] {
     const std::vector<std::string_view> joined(view.joined.begin(), view.joined.end());
     const std::vector<std::string_view> left(view.left.begin(), view.left.end());
-    return list_->apply(joined, left, network) && list_->size() == view.member_count && list_->digest() == view.digest;
+    return list_->apply(joined, left) && list_->size() == view.member_count && list_->digest() == view.digest;
   };
   if (is_current() && still_current()) {
     id_ = view.id;

@@ -128,6 +128,8 @@ void Drawer::draw_config() {
   plan_.queue_soft_bytes = small_queues ? random_.between(32, 256) << 10 : 4u << 20;
   plan_.queue_hard_bytes = small_queues ? plan_.queue_soft_bytes + (random_.between(256, 1024) << 10) : 64u << 20;
   plan_.stall_timeout = small_queues ? us(random_.between(500'000, 3'000'000)) : Duration(10s);
+  constexpr std::uint64_t kFullViewMembers[] = {100, 3, 0};
+  plan_.full_view_members = kFullViewMembers[plan_.seed % std::size(kFullViewMembers)];
   const bool impatient = random_.chance(0.5);
   plan_.liveness_timeout = impatient ? 300ms : 1s;
   plan_.hello_interval = plan_.liveness_timeout / 4;

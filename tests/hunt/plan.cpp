@@ -46,6 +46,7 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
   config.session.send_window_bytes = plan.window_bytes;
   config.session.queue_soft_bytes = plan.queue_soft_bytes;
   config.session.queue_hard_bytes = plan.queue_hard_bytes;
+  config.session.full_view_members = plan.full_view_members;
   config.session.stall_timeout = plan.stall_timeout;
   config.link.hello_interval = plan.hello_interval;
   config.link.liveness_timeout = plan.liveness_timeout;

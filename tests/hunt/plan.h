@@ -101,6 +101,7 @@ struct Plan {
   std::uint64_t window_bytes = 0;
   std::uint64_t queue_soft_bytes = 0;
   std::uint64_t queue_hard_bytes = 0;
+  std::uint64_t full_view_members = 0;
   Duration stall_timeout{};
   Duration hello_interval{};
   Duration liveness_timeout{};

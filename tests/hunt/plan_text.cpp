@@ -25,7 +25,8 @@ std::int64_t us(Duration duration) { return duration / 1us; }
   X(retention_bytes)            \
   X(window_bytes)               \
   X(queue_soft_bytes)           \
-  X(queue_hard_bytes)
+  X(queue_hard_bytes)           \
+  X(full_view_members)
 // and the durations, in microseconds
 #define SPINDLE_HUNT_DURATIONS(X) \
   X(stall_timeout)                \

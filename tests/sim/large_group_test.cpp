@@ -60,6 +60,29 @@ class LargeGroup : public Scenario {
   std::set<SimClient*> leaving_;  // who has been told to leave while it had a view
 };
 
+TEST_F(LargeGroup, KeepsItsOrderThroughAViewThatIsNotTold) {
+  simulate_cluster(207, Shape::line, 3, config(0));
+  // Whoever joins last is at the first daemon.
+  std::vector<SimClient*> members;
+  for (const std::size_t host : {1u, 0u, 1u, 0u}) {
+    members.push_back(add_member(host));
+    await_group_view(members, "g");
+  }
+  const GroupView before = *members[0]->view("g");
+  sim().host(2).crash();
+  await([this] { return have_one_view(hosts(0, 2)); }, 10s, "a view without a daemon that has no member");
+  await_rest();
+  EXPECT_EQ(members[0]->view("g")->id, before.id) << "nothing has changed for the group";
+
+  members.push_back(add_member(1));
+  await_group_view(members, "g");
+  EXPECT_EQ(members[0]->view("g")->members,
+            (std::vector<std::string>{"#c1#d000", "#c3#d000", "#c0#d001", "#c2#d001", "#c4#d001"}));
+  expect_views(*members[0], 1, 4);
+  await_rest();
+  check();
+}
+
 TEST_F(LargeGroup, TellsAllMembersOnceAndChangesFromThenOn) {
   simulate_cluster(201, Shape::line, 3, config(3));
   std::vector<SimClient*> members;

@@ -107,13 +107,13 @@ TEST(GroupTable, KeepsTheDigestOfTheMembers) {
   for (SessionId session = 1; session < 300; ++session) {
     const std::string name = fmt::format("#c{}#d", session);
     ASSERT_TRUE(table.join("g", {0, session, name}));
-    model.append(name);
+    model.add(name);
     members.push_back(session);
     while (members.size() > 20 && random.chance(0.6)) {
       const auto at = members.begin() + static_cast<std::ptrdiff_t>(random.below(members.size()));
       const std::string left = fmt::format("#c{}#d", *at);
       ASSERT_TRUE(table.leave(table.find("g")->id, 0, *at));
-      ASSERT_TRUE(model.apply({}, std::vector<std::string_view>{left}, false));
+      ASSERT_TRUE(model.apply({}, std::vector<std::string_view>{left}));
       members.erase(at);
     }
     ASSERT_EQ(table.find("g")->digest, model.digest());

@@ -205,7 +205,7 @@ TEST(WireExamples, ClientView) {
             "61 6c 70 68 61 00 00 01 0a 23 61 6e 6e 23 61 6c 70 68 61");
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_transitional(out, "news"); }), "05 00 00 15 04 6e 65 77 73");
 
-  members.append("#bob#beta");
+  members.add("#bob#beta");
   protocol::View change{"news", {300, "alpha", 13}, protocol::ViewCause::join, protocol::ViewForm::change};
   change.member_count = 2;
   change.digest = members.digest();
