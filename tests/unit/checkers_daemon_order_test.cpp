@@ -173,10 +173,17 @@ TEST(DaemonCheckers, CausalityOfWhatWasSentBefore) {
 
 TEST(DaemonCheckers, CausalityBehindTheSignal) {
   DaemonWriter w = in_one_view("abcd");
-  w.at('a').sends(1, "bcd").at('b').gets('a', 1, 1).sends(1, "cd");
-  w.at('c').signal("cd").gets('b', 1, 2).gets('a', 1, 3).view(2, "cd", "cd");
-  w.at('d').signal("cd").view(2, "cd", "cd");
+  w.at('b').sends(1, "cd").at('c').gets('b', 1, 1).sends(1, "d");
+  w.at('b').signal("bcd").view(2, "bcd", "bcd");
+  w.at('c').signal("bcd").view(2, "bcd", "bcd");
+  w.at('d').signal("bcd").gets('c', 1, 2).gets('b', 1, 3).view(2, "bcd", "bcd");
   EXPECT_EQ(check_daemon_causality(w.history()).size(), 1u);
+
+  DaemonWriter gone = in_one_view("abcd");
+  gone.at('a').sends(1, "bcd").at('b').gets('a', 1, 1).sends(1, "cd");
+  gone.at('c').signal("cd").gets('b', 1, 2).gets('a', 1, 3).view(2, "cd", "cd");
+  gone.at('d').signal("cd").view(2, "cd", "cd");
+  EXPECT_TRUE(check_daemon_causality(gone.history()).empty()) << "both origins are gone";
 }
 
 TEST(DaemonCheckers, SafeDelivery) {
