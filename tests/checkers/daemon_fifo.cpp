@@ -7,8 +7,8 @@ namespace spindled::checkers {
 
 namespace {
 
-/// Whether the origin of what is handed up may have taken earlier messages with it: nobody who moves on has them, and at
-/// the end of the view what came later is brought to those who lack it.
+/// Whether the origin of what is handed up may have taken earlier messages with it: nobody who moves on has them, and
+/// at the end of the view what came later is brought to those who lack it.
 bool may_have_gaps(const DaemonIndex::Stay& stay, const DaemonIndex::Message& message) {
   return stay.signal != nullptr && !stay.signal->members.contains(message.origin);
 }
