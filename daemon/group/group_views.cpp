@@ -72,7 +72,7 @@ void Groups::tell_farewell(const Group& group, SessionId session, std::string_vi
   clients_->deliver_view(std::span(&session, 1), farewell);
 }
 
-void Groups::tell_network_change(const Group& group, const Told& before) {
+void Groups::tell_network_change(const Group& group, const Told& before, bool expected) {
   const std::vector<std::string>& old_list = before.members.names();
   const std::unordered_set<std::string_view> old_names(old_list.begin(), old_list.end());
   std::unordered_set<std::string_view> names;
@@ -91,7 +91,7 @@ void Groups::tell_network_change(const Group& group, const Told& before) {
   }
   std::vector<SessionId> told, first;
   for (const SessionId session : group.local) (before.sessions.contains(session) ? told : first).push_back(session);
-  if (change.joined.empty() && change.left.empty() && change.apart.empty()) {
+  if (!expected && change.joined.empty() && change.left.empty() && change.apart.empty()) {
     // Nothing has changed but for who, under a name that was there, is a member for the first time.
     if (first.empty()) return;
     last_views_[group.name] = {view_id(), change.cause};

@@ -76,6 +76,7 @@ class Groups final : public OrderedMessages {
   void deliver(Time now, const Delivery& message) override;
   void horizon_advanced(Time now, std::uint64_t position) override;
   void transitional(Time now, const MemberSet& transitional) override;
+  void furthest_reached(Time now) override;
   void view_installed(Time now, const View& view, const MemberSet& came_along) override;
 
  private:
@@ -129,7 +130,8 @@ class Groups final : public OrderedMessages {
   void tell_join(const Group& group, std::string_view joined, std::optional<SessionId> local);
   void tell_removal(const Group& group, Cause cause, std::string_view left);
   void tell_farewell(const Group& group, SessionId session, std::string_view name);
-  void tell_network_change(const Group& group, const Told& told);
+  /// `expected`: also where nothing has changed.
+  void tell_network_change(const Group& group, const Told& told, bool expected);
   /// A new view for all local members: `told` have been told of the one before, `first` of none.
   void tell(const Group& group, const Change& change, std::span<const SessionId> told,
             std::span<const SessionId> first);
@@ -140,6 +142,10 @@ class Groups final : public OrderedMessages {
   bool is_large(const Group& group) const { return group.members.size() > context_.config.session.full_view_members; }
 
   // Around a view change (membership.cpp).
+  bool is_split(const Group& group) const;
+  /// A transitional signal to `to`, local members of `group`.
+  void signal(const Group& group, std::span<const SessionId> to);
+  void signal_join(const Group& group, MemberIndex daemon, SessionId session);
   void remember_told();
   /// The members of `next`, by its index, that came along with this daemon through all views since the last one whose
   /// group table was completed.
@@ -164,11 +170,16 @@ class Groups final : public OrderedMessages {
   /// By group; of groups with local members that were told of a view.
   std::map<std::string, LastView, std::less<>> last_views_;
 
-  // From the transitional signal, or the installation of a view, until all of its members have announced theirs: the
-  // members of groups with local ones as they were last told, by group. Changes meanwhile are told with the new view.
+  // From the transitional signal to the installation of the next view: the members of the old one that move on with
+  // this daemon, and the groups of which local members have got the signal.
+  MemberSet together_;
+  std::set<std::string, std::less<>> signalled_;
+  // From the point behind the transitional signal up to which others may have told changes before theirs, or from the
+  // installation of a view, until all of its members have announced theirs: the members of groups with local ones as
+  // they were last told, by group. Changes meanwhile are told with the new view.
   std::optional<std::map<std::string, Told>> told_;
-  /// Local sessions whose join came behind the transitional signal: members from the new view on, of which they are
-  /// told, and no sooner.
+  /// Local sessions whose join came behind that point: members from the new view on, of which they are told, and no
+  /// sooner.
   std::set<std::pair<GroupId, SessionId>> untold_;
   bool ready_ = false;
   MemberSet came_along_;

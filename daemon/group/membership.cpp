@@ -46,6 +46,7 @@ void Groups::apply(Time, const Delivery& message, const JoinGroup& operation) {
   const bool is_local = message.origin == view_.self;
   if (told_ && is_local) untold_.emplace(group.id, operation.session);
   tell_join(group, name, is_local ? std::optional(operation.session) : std::nullopt);
+  if (!told_ && !together_.empty()) signal_join(group, message.origin, operation.session);
 }
 
 void Groups::apply(Time now, const Delivery& message, const LeaveGroup& operation) {
@@ -92,12 +93,34 @@ void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, Grou
 // --- Around a view change ---
 
 void Groups::transitional(Time, const MemberSet& transitional) {
-  remember_told();
+  together_ = transitional;
   table_.for_each([&](const Group& group) {
-    const bool split = std::any_of(group.members.begin(), group.members.end(),
-                                   [&](const GroupMember& member) { return !transitional.contains(member.daemon); });
-    if (split && !group.local.empty()) clients_->deliver_transitional(group.local, group.name);
+    if (is_split(group)) signal(group, group.local);
   });
+}
+
+/// Not at the signal: a daemon that nothing held up has told its members of changes up to here, before its own signal.
+/// Those who move together are told of the same changes.
+void Groups::furthest_reached(Time) { remember_told(); }
+
+bool Groups::is_split(const Group& group) const {
+  return std::any_of(group.members.begin(), group.members.end(),
+                     [&](const GroupMember& member) { return !together_.contains(member.daemon); });
+}
+
+void Groups::signal(const Group& group, std::span<const SessionId> to) {
+  if (to.empty()) return;
+  clients_->deliver_transitional(to, group.name);
+  signalled_.insert(group.name);
+}
+
+/// A join told behind the signal: a first member elsewhere splits the group; who joins a split group has no signal yet.
+void Groups::signal_join(const Group& group, MemberIndex daemon, SessionId session) {
+  if (!signalled_.contains(group.name)) {
+    if (is_split(group)) signal(group, group.local);
+  } else if (daemon == view_.self) {
+    signal(group, std::span(&session, 1));
+  }
 }
 
 void Groups::remember_told() {
@@ -118,6 +141,8 @@ void Groups::view_installed(Time now, const View& view, const MemberSet& came_al
   for (const Announce::Group& group : announce.groups) with_members.push_back(group.name);
   subscriptions_.restart(with_members);
   came_along_ = along_since_told(view, came_along);
+  together_ = MemberSet();
+  signalled_.clear();
   view_ = view;
   table_ = GroupTable(view.self, table_.version());
   unfinished_ = announce;
@@ -147,6 +172,7 @@ Announce Groups::local_members() const {
     if (group.local.empty()) return;
     Announce::Group& mine = announce.groups.emplace_back();
     mine.name = group.name;
+    mine.signalled = signalled_.contains(group.name);
     for (const GroupMember& member : group.members) {
       if (member.daemon != view_.self) continue;
       mine.members.push_back({member.session, std::string(protocol::parse_private_name(member.name)->client)});
@@ -156,10 +182,14 @@ Announce Groups::local_members() const {
 }
 
 void Groups::build_table(Time now) {
+  // The signal may have come to some of those who move together only, and the one for whom it came be gone: the view
+  // that ends it all of them get.
+  std::set<std::string, std::less<>> signalled;
   // Every daemon goes through the same announcements in the same order, so that ids and members agree everywhere.
   for (const auto& [daemon, announce] : announced_) {
     for (const Announce::Group& group : announce.groups) {
       table_.subscribe(group.name, daemon, 0);
+      if (group.signalled && came_along_.contains(daemon)) signalled.insert(group.name);
       for (const Announce::Member& member : group.members) {
         table_.join(group.name, {daemon, member.session, private_name(daemon, member.client)});
       }
@@ -171,7 +201,8 @@ void Groups::build_table(Time now) {
   const std::map<std::string, Told> told = std::move(*std::exchange(told_, std::nullopt));
   table_.for_each([&](const Group& group) {
     const auto before = told.find(group.name);
-    if (!group.local.empty()) tell_network_change(group, before == told.end() ? Told() : before->second);
+    if (group.local.empty()) return;
+    tell_network_change(group, before == told.end() ? Told() : before->second, signalled.contains(group.name));
   });
   for (const Delivery& message : std::exchange(early_, {})) deliver_client_message(message);
   if (!order_->is_open()) return;

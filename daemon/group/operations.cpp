@@ -54,7 +54,7 @@ struct OperationWriter {
     Builder builder(Code::announce);
     builder.varint(op.groups.size());
     for (const Announce::Group& group : op.groups) {
-      builder.string(group.name).varint(group.members.size());
+      builder.string(group.name).varint(group.members.size() << 1U | (group.signalled ? 1U : 0U));
       for (const Announce::Member& member : group.members) builder.varint(member.session).string(member.client);
     }
     return builder.take();
@@ -80,7 +80,9 @@ Announce read_announce(Reader& reader) {
     Announce::Group group;
     group.name = read_group(reader);
     if (!announce.groups.empty() && group.name <= announce.groups.back().name) reader.fail();
-    const std::uint64_t members = reader.varint();
+    const std::uint64_t count = reader.varint();
+    const std::uint64_t members = count >> 1U;
+    group.signalled = (count & 1U) != 0;
     if (members == 0) reader.fail();
     for (std::uint64_t j = 0; j < members && reader.ok(); ++j) {
       const SessionId session = reader.varint();

@@ -82,6 +82,7 @@ struct Announce {
   struct Group {
     std::string name;
     std::vector<Member> members;  // in the order in which they joined; at least one
+    bool signalled = false;       // they got a transitional signal for the group, which a view has to end
   };
   std::vector<Group> groups;  // sorted by name
 };

@@ -61,6 +61,9 @@ class OrderedMessages {
   /// outside `transitional`, the members (by old index) that move on together with this daemon. Not called where all
   /// members move on together.
   virtual void transitional(Time now, const MemberSet& transitional) = 0;
+  /// Behind that signal: some of those who move on together may have delivered what came so far before theirs; nobody
+  /// has delivered any of what follows.
+  virtual void furthest_reached(Time now) = 0;
 
   /// The new view is open for messages. `came_along` are the members, by new index, that come from the same old view as
   /// this daemon.

@@ -16,6 +16,8 @@ void ObservedOrder::transitional(Time now, const MemberSet& transitional) {
   above_.transitional(now, transitional);
 }
 
+void ObservedOrder::furthest_reached(Time now) { above_.furthest_reached(now); }
+
 void ObservedOrder::view_installed(Time now, const View& view, const MemberSet& came_along) {
   observer_.view_installed(view, came_along);
   above_.view_installed(now, view, came_along);

@@ -32,6 +32,7 @@ class ObservedOrder final : public OrderedMessages, public StreamTransport {
   void deliver(Time now, const Delivery& message) override;
   void horizon_advanced(Time now, std::uint64_t position) override;
   void transitional(Time now, const MemberSet& transitional) override;
+  void furthest_reached(Time now) override;
   void view_installed(Time now, const View& view, const MemberSet& came_along) override;
 
   // StreamTransport

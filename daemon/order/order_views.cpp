@@ -110,21 +110,9 @@ void Order::close_view(Time now, const TransitionalSet& set, const Transition& t
   // message was not addressed to may have gone on past it, and what one may have delivered, all deliver: only a hole
   // that all have still before them counts.
   bool hole = false;
-  while (!order_.empty()) {
-    const Run& run = order_.front();
-    const std::uint64_t count = set.recoverable(run);
-    if (count == 0) {
-      hole = hole || order_.processed() + run.count > transition.processed || broken(Broken::hole_already_passed);
-      context_.counters.add(Counter::ordered_lost, run.count);
-      order_.advance(run.count);
-      continue;
-    }
-    if (order_.processed() < transition.processed) {
-      pass_run(now, std::min(count, transition.processed - order_.processed()), true);
-    } else {
-      pass_run(now, count, !hole || set.contains(run.origin) || broken(Broken::hole_ignored));
-    }
-  }
+  while (!order_.empty() && order_.processed() < transition.processed) close_run(now, set, transition, hole);
+  if (!whole) above_.furthest_reached(now);
+  while (!order_.empty()) close_run(now, set, transition, hole);
   for (std::size_t i = 0; i < incoming_.size(); ++i) {
     const std::size_t origin = broken(Broken::unordered_from_self) ? (view_.self + i) % incoming_.size() : i;
     const bool delivered = !hole || set.contains(static_cast<MemberIndex>(origin)) || broken(Broken::hole_ignored);
@@ -137,6 +125,21 @@ void Order::close_view(Time now, const TransitionalSet& set, const Transition& t
         drop_pending(now, pending);
       }
     }
+  }
+}
+
+/// What can be delivered of the first run behind the signal; or all of it is lost.
+void Order::close_run(Time now, const TransitionalSet& set, const Transition& transition, bool& hole) {
+  const Run& run = order_.front();
+  const std::uint64_t count = set.recoverable(run);
+  if (count == 0) {
+    hole = hole || order_.processed() + run.count > transition.processed || broken(Broken::hole_already_passed);
+    context_.counters.add(Counter::ordered_lost, run.count);
+    order_.advance(run.count);
+  } else if (order_.processed() < transition.processed) {
+    pass_run(now, std::min(count, transition.processed - order_.processed()), true);
+  } else {
+    pass_run(now, count, !hole || set.contains(run.origin) || broken(Broken::hole_ignored));
   }
 }
 

@@ -18,8 +18,8 @@ Violations check_no_invention(const History& history);
 Violations check_fifo(const History& history);
 
 /// Any two receivers that both deliver two ordered (causal, agreed, safe) messages deliver them in the same order. Of
-/// deliveries behind a transitional signal only those are compared that the same group view follows at both: who parted
-/// before may not agree on what was left open.
+/// deliveries behind a transitional signal only those are compared that the network's same view of the group follows at
+/// both: who parted before may not agree on what was left open.
 Violations check_total_order(const History& history);
 
 /// An ordered message depends on those that its sender had delivered or sent before, and on all that those depend on:
@@ -43,7 +43,8 @@ Violations check_member_delivery(const History& history);
 Violations check_self_delivery(const History& history);
 
 /// Clients that move together from one view of a group to the next deliver the same ordered messages to it in between,
-/// and the same reliable and fifo ones between two views that the network caused.
+/// and the same reliable and fifo ones between two views that the network caused. Where one has got a transitional
+/// signal, it is the network's next view that says who moves together.
 Violations check_virtual_synchrony(const History& history);
 
 /// A safe message that a member of a group gets before a transitional signal reaches every client that was told of the

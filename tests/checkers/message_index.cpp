@@ -1,5 +1,7 @@
 #include "tests/checkers/message_index.h"
 
+#include <algorithm>
+
 namespace spindled::checkers {
 
 std::string to_text(const spindle::GroupViewId& id) {
@@ -15,7 +17,8 @@ std::vector<PlacedDelivery> place_deliveries(const ClientHistory& client) {
       open.try_emplace(signal->group);
     } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
       const auto found = open.find(view->group);
-      if (found == open.end()) continue;
+      const bool is_member = std::find(view->members.begin(), view->members.end(), client.name) != view->members.end();
+      if (found == open.end() || (view->cause != spindle::ViewCause::network && is_member)) continue;
       for (const std::size_t place : found->second) deliveries[place].next_view = to_text(view->id);
       open.erase(found);
     } else if (const auto* delivered = std::get_if<Delivered>(&event.what)) {

@@ -14,6 +14,8 @@ struct Segment {
   const ClientHistory* client = nullptr;
   const GroupView* start = nullptr;
   const GroupView* end = nullptr;
+  bool signalled = false;              // part of it came behind a transitional signal
+  const GroupView* network = nullptr;  // where `end` has another cause: the first view with that one behind it
   std::set<MessageKey> messages;
 };
 
@@ -24,44 +26,89 @@ bool is_in(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// What of one client's part in a group is not complete yet.
+struct Open {
+  Segment segment;
+  std::vector<Segment> ended;  // by views that are not of the network, since the last one that is
+  bool signalled = false;      // until the network's next view
+};
+
+std::string key_of_segment(const Segment& segment) {
+  return segment.end->group + " " + to_text(segment.start->id) + " " + to_text(segment.end->id);
+}
+
+/// The segments that ended since the network's last view: `network` is its next one, or nothing where the client's
+/// part in the group has ended.
+void complete(Open& open, const GroupView* network, Segments& segments) {
+  for (Segment& segment : open.ended) {
+    segment.network = network;
+    segments[key_of_segment(segment)].push_back(std::move(segment));
+  }
+  open.ended.clear();
+}
+
 bool is_boundary(const GroupView& view, bool ordered) { return ordered || view.cause == ViewCause::network; }
+
+void take_view(const ClientHistory& client, const GroupView& view, bool is_member, std::map<std::string, Open>& opens,
+               Segments& segments) {
+  const auto found = opens.find(view.group);
+  if (found == opens.end()) {
+    if (is_member) opens[view.group].segment = Segment{&client, &view, nullptr, false, nullptr, {}};
+    return;
+  }
+  Open& open = found->second;
+  const bool of_network = view.cause == ViewCause::network;
+  open.segment.end = &view;
+  open.ended.push_back(std::move(open.segment));
+  if (of_network) {
+    open.signalled = false;
+    complete(open, &view, segments);
+  }
+  open.segment = Segment{&client, &view, nullptr, open.signalled, nullptr, {}};
+}
 
 /// With `ordered`: ordered messages between any two views; without: reliable and fifo ones between views of the
 /// network.
 void collect(const ClientHistory& client, bool ordered, Segments& segments) {
-  std::map<std::string, Segment> open;
+  std::map<std::string, Open> open;
+  const auto end_part = [&](const std::string& group) {
+    const auto found = open.find(group);
+    if (found == open.end()) return;
+    complete(found->second, nullptr, segments);
+    open.erase(found);
+  };
   for (const Event& event : client.events) {
     if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) {
-      open.erase(leave->group);
+      end_part(leave->group);
+    } else if (const auto* signal = std::get_if<Transitional>(&event.what)) {
+      if (const auto found = open.find(signal->group); found != open.end()) {
+        found->second.signalled = found->second.segment.signalled = true;
+      }
     } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
-      if (!is_boundary(*view, ordered)) {
-        // One whose leaving took effect behind the view that its part began with.
-        if (!is_in(view->members, client.name)) open.erase(view->group);
-        continue;
-      }
-      if (const auto found = open.find(view->group); found != open.end()) {
-        Segment segment = std::move(found->second);
-        segment.end = view;
-        segments[view->group + " " + to_text(segment.start->id) + " " + to_text(view->id)].push_back(segment);
-      }
+      const bool is_member = is_in(view->members, client.name);
+      if (is_boundary(*view, ordered)) take_view(client, *view, is_member, open, segments);
       // The last view of one who leaves ends its part in the group.
-      open.erase(view->group);
-      if (is_in(view->members, client.name)) open[view->group] = Segment{&client, view, nullptr, {}};
+      if (!is_member) end_part(view->group);
     } else if (const auto* delivered = std::get_if<Delivered>(&event.what)) {
       const Service service = delivered->message.service;
       if (service == Service::unreliable || is_ordered(service) != ordered) continue;
       for (const std::string& group : delivered->message.groups) {
         if (const auto found = open.find(group); found != open.end()) {
-          found->second.messages.insert(key_of(delivered->message));
+          found->second.segment.messages.insert(key_of(delivered->message));
         }
       }
     }
   }
+  for (auto& entry : open) complete(entry.second, nullptr, segments);
 }
 
+/// Behind a signal changes of membership are told among those who stay together, and what they hold for is known with
+/// the network's next view.
 bool moved_together(const Segment& a, const Segment& b) {
-  if (a.end->cause != ViewCause::network) return true;
-  return is_in(a.end->vs_set, b.client->name) && is_in(b.end->vs_set, a.client->name);
+  const bool of_network = a.end->cause == ViewCause::network;
+  if (!of_network && !a.signalled && !b.signalled) return true;
+  if (a.network == nullptr || b.network == nullptr || to_text(a.network->id) != to_text(b.network->id)) return false;
+  return is_in(a.network->vs_set, b.client->name) && is_in(b.network->vs_set, a.client->name);
 }
 
 void compare(const Segment& a, const Segment& b, const SentIndex& index, Violations& violations) {

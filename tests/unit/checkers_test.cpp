@@ -164,6 +164,11 @@ TEST(Checkers, TotalOrderBehindATransitionalSignal) {
   together.at('d').signal().gets('b', 2).gets('a', 1).view(2, "cd", ViewCause::network);
   EXPECT_EQ(check_total_order(together.history()).size(), 1u);
 
+  Writer with_a_join;  // which does not end what the signal begins
+  with_a_join.at('c').signal().view(2, "cde").gets('a', 1).gets('b', 2).view(3, "cd", ViewCause::network);
+  with_a_join.at('d').signal().gets('b', 2).view(2, "cde").gets('a', 1).view(3, "cd", ViewCause::network);
+  EXPECT_EQ(check_total_order(with_a_join.history()).size(), 1u);
+
   Writer apart;
   apart.at('c').signal().gets('a', 1).gets('b', 2).view(2, "c", ViewCause::network);
   apart.at('d').signal().gets('b', 2).gets('a', 1).view(3, "d", ViewCause::network);
@@ -348,6 +353,25 @@ TEST(Checkers, VirtualSynchrony) {
   EXPECT_EQ(make(ViewCause::network, "a", "b", Service::agreed), 0u);
   EXPECT_EQ(make(ViewCause::join, "", "", Service::fifo), 0u);
   EXPECT_EQ(make(ViewCause::network, "ab", "ab", Service::unreliable), 0u);
+}
+
+TEST(Checkers, VirtualSynchronyBehindASignalHoldsForThoseWhoMoveTogether) {
+  const auto make = [](const char* vs_of_a, const char* vs_of_b, bool signal_to_b, bool goes_on) {
+    Writer w;
+    w.at('c').sends(1);
+    w.at('a').view(1, "ab").gets('c', 1).view(2, "abd", ViewCause::join, "d");
+    w.view(3, "ab", ViewCause::network, "d", vs_of_a);
+    w.at('b').view(1, "ab");
+    if (signal_to_b) w.signal();
+    w.view(2, "abd", ViewCause::join, "d");
+    if (goes_on) w.view(3, "ab", ViewCause::network, "d", vs_of_b);
+    return check_virtual_synchrony(w.history()).size();
+  };
+  EXPECT_EQ(make("ab", "ab", true, true), 1u);
+  EXPECT_EQ(make("a", "b", true, true), 0u);
+  EXPECT_EQ(make("ab", "ab", true, false), 0u);
+  EXPECT_EQ(make("a", "b", false, true), 1u);
+  EXPECT_EQ(make("a", "b", false, false), 1u);
 }
 
 TEST(Checkers, VirtualSynchronyEndsWithTheLastView) {

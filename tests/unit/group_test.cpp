@@ -23,7 +23,7 @@ std::vector<Kind> kinds(const std::vector<Subscriptions::Step>& steps) {
 TEST(GroupOperations, SurviveEncodingAndRefuseEveryTruncation) {
   Announce announce;
   announce.groups.push_back({"alpha", {{1, "x"}, {99, "y"}}});
-  announce.groups.push_back({"beta", {{300, "z"}}});
+  announce.groups.push_back({"beta", {{300, "z"}}, true});
   const std::vector<GroupOperation> operations = {Subscribe{"g"},          Unsubscribe{std::string(255, 'g')},
                                                   JoinGroup{"g", 7, "me"}, LeaveGroup{"g", 1u << 20},
                                                   Disconnect{5},           announce};
@@ -37,6 +37,20 @@ TEST(GroupOperations, SurviveEncodingAndRefuseEveryTruncation) {
       EXPECT_FALSE(read_operation(ByteView(bytes).first(size))) << size;
     }
   }
+}
+
+TEST(GroupOperations, AnAnnouncementSaysWhichMembersGotASignal) {
+  Announce announce;
+  announce.groups.push_back({"alpha", {{1, "x"}, {2, "y"}}, true});
+  announce.groups.push_back({"beta", {{1, "x"}}, false});
+  const auto read = read_operation(write_operation(announce));
+  ASSERT_TRUE(read);
+  const auto& groups = std::get<Announce>(*read).groups;
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_TRUE(groups[0].signalled);
+  EXPECT_EQ(groups[0].members.size(), 2u);
+  EXPECT_FALSE(groups[1].signalled);
+  EXPECT_EQ(groups[1].members.size(), 1u);
 }
 
 TEST(GroupOperations, RefuseWhatIsNotAName) {

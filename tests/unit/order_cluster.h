@@ -80,6 +80,7 @@ class OrderNode final : public StreamTransport, public OrderedMessages {
   }
   void horizon_advanced(Time, std::uint64_t position) override { horizon = position; }
   void transitional(Time, const MemberSet&) override { delivered.emplace_back("--- transitional"); }
+  void furthest_reached(Time) override {}
   void view_installed(Time, const View&, const MemberSet&) override { delivered.emplace_back("--- view"); }
 
   /// Sends `text` to `to`.

@@ -201,8 +201,8 @@ struct GroupView {
   bool has_members() const { return form == ViewForm::full || form == ViewForm::answer; }
 };
 
-/// From here to the next view of the group, messages reach those of the former view that are still together, and the
-/// promises of their services hold among those only.
+/// From here to the group's next view of cause network, messages reach those of the former view that are still
+/// together, and the promises of their services hold among those only. Views of other causes may come before that one.
 struct Transitional {
   std::string group;
 };
