@@ -31,6 +31,9 @@ struct PendingMessage {
 /// it sends to itself; there nothing is retained, since OwnStream does.
 class IncomingStream {
  public:
+  /// The first message has a number behind `start`.
+  explicit IncomingStream(std::uint64_t start = 0) : high_(start), reported_(start) {}
+
   /// The highest number received. What was received is a prefix of what the stream addressed to this daemon.
   std::uint64_t high() const { return high_; }
 

@@ -8,6 +8,9 @@ namespace spindled {
 
 class OrderLog {
  public:
+  /// The first message has the position behind `start`.
+  explicit OrderLog(std::uint64_t start = 0) : processed_(start), end_(start) {}
+
   /// The runs of the next record; false where it does not start where the last one ended.
   bool append(const OrderRecord& record);
 

@@ -13,7 +13,9 @@ namespace spindled {
 class OwnStream {
  public:
   OwnStream() = default;
-  OwnStream(std::size_t members, MemberIndex self) : self_(self), acknowledged_(members, 0) {}
+  /// The first message has the number behind `start`.
+  OwnStream(std::size_t members, MemberIndex self, std::uint64_t start = 0)
+      : self_(self), last_(start), stable_(start), announced_(start), acknowledged_(members, start) {}
 
   std::uint64_t next_number() { return ++last_; }
   std::uint64_t last_number() const { return last_; }

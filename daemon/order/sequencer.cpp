@@ -6,7 +6,13 @@
 
 namespace spindled {
 
-Sequencer::Sequencer(std::size_t members) : processed_(members, 0), ready_(members, 0) {}
+Sequencer::Sequencer(std::size_t members, std::uint64_t start)
+    : processed_(members, start),
+      ready_(members, start),
+      end_(start),
+      horizon_(start),
+      told_horizon_(start),
+      told_safe_line_(start) {}
 
 void Sequencer::take(MemberIndex origin, RunReport report) {
   // An origin cannot have processed what was not yet ordered.

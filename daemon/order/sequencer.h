@@ -12,7 +12,8 @@ namespace spindled {
 /// Agreement on what was ordered needs nothing more: records are messages of the sequencer's stream.
 class Sequencer {
  public:
-  explicit Sequencer(std::size_t members);
+  /// The first message gets the position behind `start`.
+  explicit Sequencer(std::size_t members, std::uint64_t start = 0);
 
   /// From `origin`, which may be the sequencer itself. A report without runs asks for the horizon to be told.
   void take(MemberIndex origin, RunReport report);
@@ -31,10 +32,10 @@ class Sequencer {
   std::vector<std::uint64_t> ready_;      // per member
   std::vector<Run> pending_;
   std::size_t taken_ = 0;  // of `pending_`, by records
-  std::uint64_t end_ = 0;  // position of the last message ordered
-  std::uint64_t horizon_ = 0;
-  std::uint64_t told_horizon_ = 0;
-  std::uint64_t told_safe_line_ = 0;
+  std::uint64_t end_;      // position of the last message ordered
+  std::uint64_t horizon_;
+  std::uint64_t told_horizon_;
+  std::uint64_t told_safe_line_;
   bool horizon_wanted_ = false;
 };
 
