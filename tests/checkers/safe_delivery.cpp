@@ -30,6 +30,16 @@ struct GroupState {
   Span span;
 };
 
+/// Whether the client asked to leave the group and has been told neither that it has left nor that it joined anew: what
+/// it is told meanwhile may concern the part that it ended.
+bool is_leaving(const GroupView& view, const std::string& client, std::set<std::string>& leaving) {
+  const auto found = leaving.find(view.group);
+  if (found == leaving.end()) return false;
+  const bool joined_anew = view.cause == spindle::ViewCause::join && is_in(view.changed, client);
+  if (joined_anew || !is_in(view.members, client)) leaving.erase(found);
+  return !joined_anew;
+}
+
 using SpansByGroup = std::map<std::string, std::vector<Span>>;
 using PromisesByGroup = std::map<std::string, std::vector<Promise>>;
 
@@ -52,13 +62,15 @@ void take_view(const GroupView& view, const std::string& client, std::map<std::s
 /// Spans that have no end count where the run is at rest; those that the client's leaving or end cuts short do not.
 void collect(const ClientHistory& client, bool at_rest, SpansByGroup& spans, PromisesByGroup& promises) {
   std::map<std::string, GroupState> open;
+  std::set<std::string> leaving;
   for (const Event& event : client.events) {
     if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) {
       open.erase(leave->group);
+      leaving.insert(leave->group);
     } else if (const auto* signal = std::get_if<Transitional>(&event.what)) {
       if (const auto found = open.find(signal->group); found != open.end()) found->second.signalled = true;
     } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
-      take_view(*view, client.name, open, spans);
+      if (!is_leaving(*view, client.name, leaving)) take_view(*view, client.name, open, spans);
     } else if (const auto* delivered = std::get_if<Delivered>(&event.what)) {
       for (const std::string& group : delivered->message.groups) {
         const auto found = open.find(group);

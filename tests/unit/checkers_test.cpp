@@ -440,6 +440,14 @@ TEST(Checkers, SafeDelivery) {
   both_behind.at('a').joins().view(1, "ab").sends(1, Service::safe).signal().gets('a', 1, Service::safe);
   both_behind.at('b').joins().view(1, "ab").signal().view(2, "b", ViewCause::network);
   EXPECT_TRUE(check_safe_delivery(both_behind.history(), true).empty()) << "nothing was promised";
+
+  // a asks to leave, and is told of a join behind the signal before that is done.
+  Writer late_leave;
+  late_leave.at('b').joins().view(1, "ab", ViewCause::join, "b").view(2, "abc", ViewCause::join, "c").signal();
+  late_leave.at('b').view(3, "b", ViewCause::network, "ac", "b");
+  late_leave.at('a').joins().view(1, "ab", ViewCause::join, "b").sends(1, Service::safe).leaves().signal();
+  late_leave.at('a').view(2, "abc", ViewCause::join, "c").gets('a', 1, Service::safe);
+  EXPECT_TRUE(check_safe_delivery(late_leave.history(), true).empty());
 }
 
 TEST(Checkers, Membership) {
