@@ -1,6 +1,7 @@
 #include "daemon/view/coordinator.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "daemon/base/check.h"
@@ -27,14 +28,21 @@ void Coordinator::propose(ViewId proposal, Topology topology) {
   mailbox_.push_back(Propose{proposal_, topology_.members});
 }
 
-bool Coordinator::state_received(const MemberState& state) {
-  Gathering* gathering = std::get_if<Gathering>(&phase_);
-  if (gathering == nullptr || state.proposal != proposal_) return false;
-  if (const Result<void> accepted = gathering->accept(topology_.members, state); !accepted) {
-    log_.warning("state of {} for {} ignored: {}", state.member.name, to_string(proposal_), accepted.error().message());
-    return false;
+template <typename Phase, typename Answer>
+const Phase* Coordinator::complete_with(const Answer& answer, std::string_view what) {
+  Phase* phase = std::get_if<Phase>(&phase_);
+  if (phase == nullptr || answer.proposal != proposal_) return nullptr;
+  if (const Result<void> accepted = phase->accept(topology_.members, answer); !accepted) {
+    log_.warning("{} of {} for {} ignored: {}", what, answer.member.name, to_string(proposal_),
+                 accepted.error().message());
+    return nullptr;
   }
-  if (!gathering->is_complete()) return false;
+  return phase->is_complete() ? phase : nullptr;
+}
+
+bool Coordinator::state_received(const MemberState& state) {
+  const auto* gathering = complete_with<Gathering>(state, "state");
+  if (gathering == nullptr) return false;
   Commit commit = gathering->make_commit(proposal_, topology_, choose_sequencer_);
   log_.debug("has all states, commits {}: {}", to_string(proposal_), origins_of(commit));
   enter(Collecting(topology_.members));
@@ -43,13 +51,8 @@ bool Coordinator::state_received(const MemberState& state) {
 }
 
 bool Coordinator::done_received(const Done& done) {
-  Collecting* collecting = std::get_if<Collecting>(&phase_);
-  if (collecting == nullptr || done.proposal != proposal_) return false;
-  if (const Result<void> accepted = collecting->accept(topology_.members, done); !accepted) {
-    log_.warning("done of {} for {} ignored: {}", done.member.name, to_string(proposal_), accepted.error().message());
-    return false;
-  }
-  if (!collecting->is_complete()) return false;
+  const auto* collecting = complete_with<Collecting>(done, "done");
+  if (collecting == nullptr) return false;
   Counts counts{proposal_, collecting->pushed_to()};
   log_.debug("has all counts of {}: pushed was {}", to_string(proposal_),
              pushes_of(topology_.members, counts.pushed_to));
@@ -64,14 +67,7 @@ bool Coordinator::done_received(const Done& done) {
 }
 
 bool Coordinator::received_received(const Received& received) {
-  Confirming* confirming = std::get_if<Confirming>(&phase_);
-  if (confirming == nullptr || received.proposal != proposal_) return false;
-  if (const Result<void> accepted = confirming->accept(topology_.members, received); !accepted) {
-    log_.warning("word of {} that it has received all of {} ignored: {}", received.member.name, to_string(proposal_),
-                 accepted.error().message());
-    return false;
-  }
-  if (!confirming->is_complete()) return false;
+  if (complete_with<Confirming>(received, "received") == nullptr) return false;
   tell_to_install();
   return true;
 }
@@ -83,17 +79,14 @@ void Coordinator::tell_to_install() {
 }
 
 std::vector<DaemonId> Coordinator::silent() const {
+  const auto awaited = [](const auto& phase) -> const RollCall* {
+    if constexpr (std::is_base_of_v<RollCall, std::decay_t<decltype(phase)>>) return &phase;
+    return nullptr;
+  };
   std::vector<DaemonId> silent;
-  for (std::size_t i = 0; i < topology_.members.size(); ++i) {
-    const auto member = static_cast<MemberIndex>(i);
-    const auto* gathering = std::get_if<Gathering>(&phase_);
-    const auto* collecting = std::get_if<Collecting>(&phase_);
-    const auto* confirming = std::get_if<Confirming>(&phase_);
-    if ((gathering != nullptr && gathering->is_missing(member)) ||
-        (collecting != nullptr && collecting->is_missing(member)) ||
-        (confirming != nullptr && confirming->is_missing(member))) {
-      silent.push_back(topology_.members[i]);
-    }
+  const RollCall* roll = std::visit(awaited, phase_);
+  for (std::size_t i = 0; roll != nullptr && i < topology_.members.size(); ++i) {
+    if (roll->is_missing(static_cast<MemberIndex>(i))) silent.push_back(topology_.members[i]);
   }
   return silent;
 }

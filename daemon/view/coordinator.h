@@ -1,6 +1,7 @@
 // The half of view agreement that proposes a view and sees it through.
 #pragma once
 
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -45,6 +46,9 @@ class Coordinator {
   using PhaseState = std::variant<Idle, Gathering, Collecting, Confirming, Closing>;
 
   void enter(PhaseState next);
+  /// The phase that waits for such answers, if this one makes it complete; `what` names the answer in the log.
+  template <typename Phase, typename Answer>
+  const Phase* complete_with(const Answer& answer, std::string_view what);
   void tell_to_install();
 
   Log log_;

@@ -3,20 +3,18 @@
 #include <algorithm>
 
 #include "daemon/base/check.h"
-#include "daemon/overlay/view.h"
 
 namespace spindled {
 
 Result<void> Gathering::accept(const std::vector<DaemonId>& members, MemberState state) {
-  const std::optional<MemberIndex> index = index_in(members, state.member);
-  if (!index) return fail(Errc::bad_argument, "it is not from a member");
-  if (states_[*index]) return fail(Errc::bad_argument, "it came before");
+  const Result<MemberIndex> index = find(members, state.member);
+  if (!index) return tl::unexpected<Error>(index.error());
   const auto [size, is_new] = old_view_sizes_.try_emplace(state.old_view, state.high.size());
   if (size->second != state.high.size()) {
     return fail(Errc::bad_argument, "its high vector is not as long as others' of the same old view");
   }
   states_[*index] = std::move(state);
-  ++received_;
+  answered(*index);
   return {};
 }
 

@@ -5,27 +5,24 @@
 #include <optional>
 #include <vector>
 
-#include "daemon/base/result.h"
 #include "daemon/overlay/topology.h"
 #include "daemon/view/phases.h"
+#include "daemon/view/roll_call.h"
 
 namespace spindled {
 
 /// Picks the sequencer of a view from its topology: the same at every daemon. Policy, given by whoever wires the node.
 using ChooseSequencer = MemberIndex (*)(const Topology&);
 
-class Gathering {
+class Gathering final : public RollCall {
  public:
   static constexpr CoordinatorPhase kPhase = CoordinatorPhase::gathering;
 
-  explicit Gathering(const std::vector<DaemonId>& members) : states_(members.size()) {}
+  explicit Gathering(const std::vector<DaemonId>& members) : RollCall(members.size()), states_(members.size()) {}
 
   /// bad_argument for a state that is not that of a member, comes again, or contradicts another member's about the old
   /// view that they share.
   Result<void> accept(const std::vector<DaemonId>& members, MemberState state);
-
-  bool is_complete() const { return received_ == states_.size(); }
-  bool is_missing(MemberIndex member) const { return !states_[member]; }
 
   /// Once complete.
   Commit make_commit(const ViewId& proposal, const Topology& topology, ChooseSequencer choose_sequencer) const;
@@ -33,7 +30,6 @@ class Gathering {
  private:
   std::vector<std::optional<MemberState>> states_;  // per member of the proposal
   std::map<ViewId, std::size_t> old_view_sizes_;
-  std::size_t received_ = 0;
 };
 
 }  // namespace spindled
