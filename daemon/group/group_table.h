@@ -26,7 +26,7 @@ struct Group {
   std::uint64_t since = 0;  // place in the order of its first subscription; 0: there from the start of the view
   std::string name;
   MemberSet subscribers;             // daemons that the group's messages go to
-  std::vector<GroupMember> members;  // in the order in which they joined
+  std::vector<GroupMember> members;  // by daemon, those of one daemon in the order in which they joined
   std::uint64_t digest = 0;          // of their names: libclient/protocol/member_list.h
   std::vector<SessionId> local;      // those of this daemon
 };

@@ -54,11 +54,11 @@ void Order::install(Time now, const View& view, const Transition& transition) {
     came_along.insert(view.self);
   } else {
     SPINDLE_CHECK(state_ == State::frozen);
-    const auto set = TransitionalSet::make(view_, transition, view.members);
-    SPINDLE_CHECK(set);
+    SPINDLE_CHECK(recovering_);  // by the commit that this view comes from
     take_pushed(now, false);
     const std::uint64_t lost = context_.counters.value(Counter::ordered_lost);
-    close_view(now, *set, transition);
+    close_view(now, *recovering_, transition);
+    recovering_.reset();
     const std::uint64_t lost_now = context_.counters.value(Counter::ordered_lost) - lost;
     if (lost_now > 0) log_.debug("{} ordered messages of the old view are lost", lost_now);
     for (const Transition::Member& member : transition.members) came_along.insert(member.index);

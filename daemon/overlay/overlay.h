@@ -113,6 +113,8 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
 
   // Partitions, in overlay_partition.cpp.
   PartitionOrder next_partition() const;
+  /// bad_argument where this daemon may give no orders.
+  Result<void> may_give_partitions() const;
   /// Follows an order and passes it on, if it is news.
   void partition_received(Time now, const PartitionOrder& order, std::optional<LinkId> from);
 

@@ -20,6 +20,12 @@ std::string list(const std::vector<std::string>& names) {
   return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
 }
 
+Result<void> check(const PartitionOrder& order) {
+  const std::string_view fault = find_fault(order);
+  if (fault.empty()) return {};
+  return fail(Errc::bad_argument, std::string(fault));
+}
+
 }  // namespace
 
 std::vector<std::string> Overlay::known_daemons() const {
@@ -35,17 +41,18 @@ PartitionOrder Overlay::next_partition() const {
   return order;
 }
 
+Result<void> Overlay::may_give_partitions() const {
+  if (context_.config.admin.allow_partition) return {};
+  return fail(Errc::bad_argument, "admin.allow_partition is false in this daemon's configuration");
+}
+
 Result<void> Overlay::impose_partition(Time now, PartitionSides sides, Duration duration) {
-  if (!context_.config.admin.allow_partition) {
-    return fail(Errc::bad_argument, "admin.allow_partition is false in this daemon's configuration");
-  }
+  if (Result<void> allowed = may_give_partitions(); !allowed) return allowed;
   if (sides.empty()) return fail(Errc::bad_argument, "no side is named");
   PartitionOrder order = next_partition();
   order.sides = std::move(sides);
   order.left = duration;
-  if (const std::string_view fault = find_fault(order); !fault.empty()) {
-    return fail(Errc::bad_argument, std::string(fault));
-  }
+  if (Result<void> sound = check(order); !sound) return sound;
   const std::vector<std::string> known = known_daemons();
   std::size_t named = 0;
   for (const std::vector<std::string>& side : order.sides) {
@@ -64,13 +71,9 @@ Result<void> Overlay::impose_partition(Time now, PartitionSides sides, Duration 
 }
 
 Result<void> Overlay::heal_partition(Time now) {
-  if (!context_.config.admin.allow_partition) {
-    return fail(Errc::bad_argument, "admin.allow_partition is false in this daemon's configuration");
-  }
+  if (Result<void> allowed = may_give_partitions(); !allowed) return allowed;
   const PartitionOrder order = next_partition();
-  if (const std::string_view fault = find_fault(order); !fault.empty()) {
-    return fail(Errc::bad_argument, std::string(fault));
-  }
+  if (Result<void> sound = check(order); !sound) return sound;
   partition_received(now, order, std::nullopt);
   return {};
 }
