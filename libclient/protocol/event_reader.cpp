@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_set>
 #include <utility>
+
+#include "libclient/protocol/member_list.h"
 
 namespace spindle::protocol {
 
@@ -35,10 +36,7 @@ void add_vs_set(const View& view, GroupView& event) {
   if (view.form == ViewForm::answer) return;
   event.apart = event.joined;
   event.apart.insert(event.apart.end(), view.apart.begin(), view.apart.end());
-  const std::unordered_set<std::string_view> apart(event.apart.begin(), event.apart.end());
-  for (const std::string& member : event.members) {
-    if (!apart.contains(member)) event.vs_set.push_back(member);
-  }
+  event.vs_set = without(event.members, event.apart);
 }
 
 static_assert(static_cast<int>(spindle::ViewForm::full) == static_cast<int>(ViewForm::full));

@@ -19,6 +19,15 @@ std::uint64_t name_hash(std::string_view name) {
   return hash;
 }
 
+std::vector<std::string> without(const std::vector<std::string>& members, const std::vector<std::string>& others) {
+  const std::unordered_set<std::string_view> left_out(others.begin(), others.end());
+  std::vector<std::string> rest;
+  for (const std::string& member : members) {
+    if (!left_out.contains(member)) rest.push_back(member);
+  }
+  return rest;
+}
+
 MemberList::MemberList(std::vector<std::string> names) : names_(std::move(names)) {
   hashes_.reserve(names_.size());
   for (const std::string& name : names_) hashes_.push_back(name_hash(name));
@@ -41,7 +50,16 @@ void MemberList::add(std::string_view name) {
 
 bool MemberList::apply(std::span<const std::string_view> joined, std::span<const std::string_view> left) {
   if (!left.empty() && !remove(left)) return false;
-  for (const std::string_view name : joined) add(name);
+  if (joined.size() == 1) {
+    add(joined.front());
+  } else if (!joined.empty()) {
+    // All at once: one after the other would go through a long list as many times.
+    for (const std::string_view name : joined) {
+      names_.emplace_back(name);
+      hashes_.push_back(name_hash(name));
+    }
+    order_by_daemon();
+  }
   return true;
 }
 
@@ -69,6 +87,24 @@ bool MemberList::remove_one(std::string_view name) {
   hashes_.erase(hashes_.begin() + at);
   recompute_digest();
   return true;
+}
+
+void MemberList::order_by_daemon() {
+  std::vector<std::size_t> order(names_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [this](std::size_t a, std::size_t b) { return daemon_of(names_[a]) < daemon_of(names_[b]); });
+  std::vector<std::string> names;
+  std::vector<std::uint64_t> hashes;
+  names.reserve(order.size());
+  hashes.reserve(order.size());
+  for (const std::size_t index : order) {
+    names.push_back(std::move(names_[index]));
+    hashes.push_back(hashes_[index]);
+  }
+  names_ = std::move(names);
+  hashes_ = std::move(hashes);
+  recompute_digest();
 }
 
 void MemberList::recompute_digest() {

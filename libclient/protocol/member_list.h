@@ -13,6 +13,9 @@ namespace spindle::protocol {
 /// The hash of a private name: FNV-1a of 64 bits.
 std::uint64_t name_hash(std::string_view name);
 
+/// Those of `members` that are not among `others`, in their order.
+std::vector<std::string> without(const std::vector<std::string>& members, const std::vector<std::string>& others);
+
 inline constexpr std::uint64_t kDigestFactor = 0x100000001b3;
 /// The digest of a list is 0 for none, and with each further member in the agreed order this of what it was before.
 constexpr std::uint64_t extend_digest(std::uint64_t digest, std::uint64_t hash) {
@@ -42,6 +45,7 @@ class MemberList {
  private:
   bool remove(std::span<const std::string_view> left);
   bool remove_one(std::string_view name);
+  void order_by_daemon();
   void recompute_digest();
 
   std::vector<std::string> names_;

@@ -1,7 +1,5 @@
 #include "libclient/include/spindle/membership.h"
 
-#include <unordered_set>
-
 #include "libclient/protocol/member_list.h"
 
 namespace spindle {
@@ -66,13 +64,7 @@ std::optional<std::size_t> Membership::index_of(std::string_view name) const {
 }
 
 std::vector<std::string> Membership::vs_set() const {
-  std::vector<std::string> together;
-  if (!network_) return together;
-  const std::unordered_set<std::string_view> apart(apart_.begin(), apart_.end());
-  for (const std::string& member : members()) {
-    if (!apart.contains(member)) together.push_back(member);
-  }
-  return together;
+  return network_ ? protocol::without(members(), apart_) : std::vector<std::string>();
 }
 
 }  // namespace spindle
