@@ -63,10 +63,7 @@ Violations check_daemon_causality(const DaemonIndex& index) {
   Violations violations;
   for (std::size_t i = 0; i < index.views().size(); ++i) {
     const View& view = index.views()[i];
-    std::vector<const Stay*> stays;
-    for (const std::size_t stay : view.stays) {
-      if (stay != kNone) stays.push_back(&index.stay(stay));
-    }
+    const std::vector<const Stay*> stays = index.stays_in(view);
     const OrderGraph causal = make_causal_graph(view, stays);
     // The regular part of all is one order. Behind the signal it is one for those who move on together.
     OrderGraph regular = causal;

@@ -141,6 +141,14 @@ std::optional<MemberIndex> DaemonIndex::View::index_of(const DaemonId& daemon) c
   return static_cast<MemberIndex>(found - members->begin());
 }
 
+std::vector<const DaemonIndex::Stay*> DaemonIndex::stays_in(const View& view) const {
+  std::vector<const Stay*> present;
+  for (const std::size_t stay : view.stays) {
+    if (stay != kNone) present.push_back(&stays_[stay]);
+  }
+  return present;
+}
+
 std::vector<const DaemonIndex::Stay*> DaemonIndex::last_stays() const {
   std::vector<const Stay*> last;
   for (const Stay& stay : stays_) {

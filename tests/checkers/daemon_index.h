@@ -80,6 +80,8 @@ class DaemonIndex {
   const std::vector<Stay>& stays() const { return stays_; }
   const Stay& stay(std::size_t index) const { return stays_[index]; }
   const View& view_of(const Stay& stay) const { return views_[stay.view]; }
+  /// The stays of all daemons that installed `view`.
+  std::vector<const Stay*> stays_in(const View& view) const;
   /// The stays of all daemons in their last views.
   std::vector<const Stay*> last_stays() const;
   /// Those who moved together from `view` to one next view, each set once; they are told by their next stays.

@@ -87,10 +87,7 @@ Violations check_daemon_total_order(const DaemonIndex& index) {
   Violations violations;
   for (std::size_t i = 0; i < index.views().size(); ++i) {
     const View& view = index.views()[i];
-    std::vector<const Stay*> stays;
-    for (const std::size_t stay : view.stays) {
-      if (stay != kNone) stays.push_back(&index.stay(stay));
-    }
+    const std::vector<const Stay*> stays = index.stays_in(view);
     check_one_order(index, view, stays, false, violations);
     const std::vector<std::uint64_t> positions = check_positions(index, view, stays, violations);
     check_nothing_left_out(index, view, stays, positions, violations);

@@ -17,10 +17,6 @@ struct Standing {
 
 using Standings = std::map<std::string, Standing>;
 
-bool is_in(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 Standings standings_of(const ClientHistory& client) {
   Standings standings;
   for (const Event& event : client.events) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -22,6 +23,10 @@ inline std::string to_text(const MessageRecord& message) {
   return fmt::format("{} message {:016x} (type {}, {} bytes) of {}",
                      kServices[static_cast<std::size_t>(message.service)], message.digest, message.type, message.size,
                      message.sender);
+}
+
+inline bool is_in(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 /// Every message sent, with its place among those of its sender.

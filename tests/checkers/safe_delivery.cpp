@@ -7,10 +7,6 @@ namespace spindled::checkers {
 
 namespace {
 
-bool is_in(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// What one client was told of a group, and got in it, from one view that the network caused to the next.
 struct Span {
   std::set<std::string> views;  // by id

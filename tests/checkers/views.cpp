@@ -9,12 +9,8 @@ namespace {
 
 using spindle::ViewCause;
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 bool is_own_join(const GroupView& view, const std::string& client) {
-  return view.cause == ViewCause::join && contains(view.changed, client);
+  return view.cause == ViewCause::join && is_in(view.changed, client);
 }
 
 void check_agreement(const GroupView& view, const GroupView& first, const std::string& client, Violations& violations) {
@@ -30,7 +26,7 @@ void check_agreement(const GroupView& view, const GroupView& first, const std::s
 }
 
 void check_self(const GroupView& view, const std::string& client, Violations& violations) {
-  if (!contains(view.members, client)) {
+  if (!is_in(view.members, client)) {
     report(violations, fmt::format("views: {} is not in view {} of {}", client, to_text(view.id), view.group));
   }
   if (std::set(view.members.begin(), view.members.end()).size() != view.members.size()) {

@@ -22,10 +22,6 @@ struct Segment {
 /// All segments of the run, by group and the two views.
 using Segments = std::map<std::string, std::vector<Segment>>;
 
-bool is_in(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// What of one client's part in a group is not complete yet.
 struct Open {
   Segment segment;
