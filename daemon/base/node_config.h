@@ -38,14 +38,41 @@ struct OrderConfig {
   Duration report_interval = 50ms;              // or after this long while there is news
 };
 
+/// What admission seeks the most of; daemon/admission/benefit.h says what each means.
+enum class BenefitKind : std::uint8_t { sending, receiving, fair };
+
+/// Cost-benefit admission (daemon/admission). Prices and budgets are in dollars, a unit without meaning of its own: a
+/// packet of up to 1,400 bytes on an idle network costs one fee.
+struct AdmissionConfig {
+  bool enabled = true;                         // false: messages wait for room only, prices count for nothing
+  BenefitKind benefit = BenefitKind::sending;  // what is sought
+  double price_max = 20;                       // C_max: price of a link with `queue_packets` waiting
+  double savings_max = 20;                     // S: what a flow can have saved
+  double salary = 10;                          // dollars that a flow earns in a salary period
+  double fee = 1;                              // Δ: what a packet costs beside the links
+  double price_threshold = 2;                  // H: a blocked flow whose packets cost less earns faster, else slower
+  std::size_t queue_packets = 100;             // M: soft limit of a link's queue; more on fast links
+  Duration update_min = 50ms;                  // T_min: prices are told at most this often while they change,
+  Duration update_max = 2500ms;                // T_max: and at least this often while they are not zero
+  Duration period_first = 1s;                  // salary period of a new flow
+  Duration period_max = 60s;                   // and the longest
+  Duration step = 50ms;                        // T_update: what a salary period shrinks by is set by this, eq. (10)
+  Duration delay_max = 50ms;                   // how long an affordable packet may be delayed against synchrony
+};
+
+/// What is done about a client that does not read: senders slow down, it loses the oldest messages, or it is cut off.
+enum class SlowPolicy : std::uint8_t { price = 1, drop = 2, disconnect = 3 };
+
 struct SessionConfig {
   std::size_t sessions_max = 10'000;
   std::size_t memberships_max = 100'000;  // groups that one client may have joined
   std::size_t full_view_members = 100;    // in a group with more, members are told of changes, and not of all members
   Duration handshake_timeout = 5s;
-  std::size_t send_window_bytes = 8u << 20;  // this daemon's own unstable bytes beyond which its clients wait
-  std::size_t queue_soft_bytes = 4u << 20;   // a session's unread bytes at which senders are held back
-  std::size_t queue_hard_bytes = 64u << 20;  // at which the client is cut off
+  std::size_t send_window_bytes = 8u << 20;    // this daemon's own unstable bytes beyond which its clients wait
+  std::size_t queue_soft_bytes = 4u << 20;     // a session's unread bytes at which senders are held back
+  std::size_t queue_hard_bytes = 64u << 20;    // at which the client is cut off
+  SlowPolicy slow_policy = SlowPolicy::price;  // for clients that ask for none
+  std::size_t held_bytes_max = 4u << 20;       // of messages that wait in the daemon for one client's independent flows
   Duration stall_timeout = 10s;  // a client above the soft limit that reads nothing for this long is cut off
 };
 
@@ -62,6 +89,7 @@ struct NodeConfig {
   LinkConfig link;
   ViewConfig view;
   OrderConfig order;
+  AdmissionConfig admission;
   SessionConfig session;
   AdminConfig admin;
 };

@@ -32,6 +32,7 @@ inline constexpr std::size_t kHandshakeFrameBytesMax = 20u << 10;
 inline constexpr std::size_t kViewFrameBytesMax = 512;
 inline constexpr std::size_t kRoutedFrameBytesMax = 512;  // report, stable, ready: a set and a few varints
 inline constexpr std::size_t kPushFrameBytesMax = kDataFrameBytesMax + 1024;
+inline constexpr std::size_t kPriceFrameBytesMax = 512;  // a name and a few numbers
 inline constexpr std::size_t kPingFrameBytes = 8;
 inline constexpr std::size_t kCloseFrameBytesMax = 2 + 1024;
 
@@ -62,6 +63,8 @@ constexpr std::size_t frame_bytes_max(LinkFrame type) {
       return kPingFrameBytes;
     case LinkFrame::close:
       return kCloseFrameBytesMax;
+    case LinkFrame::price:
+      return kPriceFrameBytesMax;
   }
   return 0;
 }

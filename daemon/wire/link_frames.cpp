@@ -184,6 +184,44 @@ std::optional<ViewId> read_view_id(ByteView bytes) {
   return id;
 }
 
+std::vector<std::uint8_t> write_price(const Price& price) {
+  using spindle::protocol::kVarintBytesMax;
+  const bool of_clients = !price.name.empty();
+  std::vector<std::uint8_t> bytes(2 + 4 * kVarintBytesMax + 1 + price.name.size());
+  Writer writer(bytes.data());
+  writer.u16(price.view);
+  writer.varint(std::uint64_t{price.from} << 1 | (of_clients ? 1 : 0));
+  if (of_clients) {
+    writer.short_string(price.name);
+  } else {
+    writer.varint(price.neighbour);
+  }
+  writer.varint(price.sequence);
+  writer.varint(price.sixteenths);
+  bytes.resize(writer.size());
+  return bytes;
+}
+
+std::optional<Price> read_price(ByteView bytes) {
+  Reader reader(bytes);
+  Price price;
+  price.view = reader.u16();
+  const std::uint64_t from = reader.varint();
+  if (from >> 1 >= kMembersMax) return std::nullopt;
+  price.from = static_cast<MemberIndex>(from >> 1);
+  if ((from & 1) != 0) {
+    price.name = reader.short_string();
+    if (!reader.ok() || !spindle::protocol::is_destination_name(price.name)) return std::nullopt;
+  } else {
+    price.neighbour = take_member(reader);
+  }
+  price.sequence = reader.varint();
+  const std::uint64_t sixteenths = reader.varint();
+  if (!reader.done() || price.sequence == 0 || sixteenths > kPriceSixteenthsMax) return std::nullopt;
+  price.sixteenths = static_cast<std::uint32_t>(sixteenths);
+  return price;
+}
+
 std::optional<Ping> read_ping(ByteView bytes) {
   Reader reader(bytes);
   Ping ping;

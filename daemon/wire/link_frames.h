@@ -36,6 +36,7 @@ enum class LinkFrame : std::uint8_t {
   ping = 8,
   pong = 9,
   close = 10,  // the last frame: why this side closes the link
+  price = 11,  // what a congested link, or clients that do not keep up, cost now
 };
 
 /// Names a view for ever: its number, higher than any seen before by the daemon that proposed it, and that daemon.
@@ -119,6 +120,28 @@ struct Push {
   ViewId old_view;
 };
 
+/// What it costs to send a packet over a link of `from`, or to the clients of `from` that a destination's name reaches;
+/// flooded, never over the link itself. Counts only in the view that its indices are of.
+///
+///   u16     view       the lowest bits of the view's number
+///   varint  from << 1 | (1: of clients)
+///   varint  neighbour  of a link; of clients: u8 length, name
+///   varint  sequence   counts the prices told of this link or name in this view, from 1
+///   varint  sixteenths of a dollar
+struct Price {
+  std::uint16_t view = 0;
+  MemberIndex from = 0;
+  MemberIndex neighbour = 0;  // where `name` is empty: the link from `from` to it
+  std::string name;           // a group, or a private name; not empty for a price of clients
+  std::uint64_t sequence = 0;
+  std::uint32_t sixteenths = 0;
+
+  bool operator==(const Price&) const = default;
+};
+
+/// Prices above this make no difference.
+inline constexpr std::uint32_t kPriceSixteenthsMax = 16 * 10'000;
+
 struct Ping {
   std::uint64_t token = 0;  // the sender's clock; the pong brings it back
 };
@@ -147,6 +170,8 @@ std::optional<Push> read_push(ByteView bytes, ByteView& rest);
 // Frames between neighbours only.
 std::vector<std::uint8_t> write_view_id(const ViewId& id);
 std::optional<ViewId> read_view_id(ByteView bytes);
+std::vector<std::uint8_t> write_price(const Price& price);
+std::optional<Price> read_price(ByteView bytes);
 std::optional<Ping> read_ping(ByteView bytes);
 std::vector<std::uint8_t> write_link_close(const LinkClose& close);
 std::optional<LinkClose> read_link_close(ByteView bytes);
