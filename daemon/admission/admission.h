@@ -1,36 +1,93 @@
-// What enters the network, and when.
+// What enters the network, and when: cost-benefit admission (Amir, Awerbuch, Danilov, Stanton, "A Cost-Benefit Flow
+// Control for Reliable Multicast and Unicast in Overlay Networks"; docs/flow-control.md).
+//
+// A newcomer reads this class first. A message is priced over the links of its tree (PriceBook), which the daemons tell
+// each other (OwnPrices); its Flow pays from a budget that a salary fills, or waits.
 #pragma once
 
+#include <memory>
+#include <string>
+
+#include "daemon/admission/benefit.h"
+#include "daemon/admission/flow.h"
+#include "daemon/admission/own_prices.h"
+#include "daemon/admission/price_book.h"
 #include "daemon/base/context.h"
 #include "daemon/group/groups.h"
+#include "daemon/link/links.h"
 #include "daemon/order/order.h"
+#include "daemon/overlay/overlay.h"
+#include "daemon/overlay/price_frames.h"
 
 namespace spindled {
 
-/// Decides for each message of a local client whether it may enter now; a message that may not waits with its sender,
-/// whose socket is read no further. The present rule is a window for each daemon: its own messages that some
-/// destination may lack are bounded, what it retains of all is bounded, and nothing is sent to a daemon that asked to
-/// hold back.
-class Admission {
+/// A flow as its client and the administrator see it.
+struct FlowState {
+  double price = 0;          // dollars for a packet now
+  double budget = 0;         // dollars
+  double rate = 0;           // packets per second, lately
+  Duration salary_period{};  // T
+  double blocked_share = 0;  // of its life
+  bool is_blocked = false;
+  std::uint64_t packets = 0;
+  double dollars = 0;      // paid
+  std::string limited_by;  // the dearest part of the price: "link a-b", "clients of g at c"; empty where all is free
+};
+
+/// Decides for each message of a local client whether it may enter now. One that may not waits with its sender.
+///
+/// Two things are decided. Whether there is room: the view is open, and what this daemon retains is within its bounds.
+/// And whether the flow can pay. Order of calls: `start_turn`, any number of `may_enter`, and at the end of the turn,
+/// once the links have written, `observe`.
+class Admission final : public PriceFrames {
  public:
-  Admission(const Context& context, const Order& order, const Groups& groups)
-      : config_(context.config), order_(order), groups_(groups) {}
+  Admission(Context& context, const Links& links, Overlay& overlay, const Order& order, const Groups& groups);
 
-  /// Begins a turn: what is costly to know is looked up once.
-  void start_turn() { retention_full_ = order_.retained_bytes() >= config_.order.retention_bytes_max; }
+  void start_turn(Time now);
 
-  /// `to` is brought up to date with the group table.
-  bool may_enter(DestinationSet& to) const;
-  /// Joins and leaves are messages to all daemons; they wait like others, but for no slow receiver.
+  /// Whether a message of `bytes` of payload may enter now: if so it is paid for. If not, `flow.retry_at()` says when
+  /// it is worth trying again; before that, only when `news` has changed. Brings `to` up to date with the group table.
+  bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes);
+  /// Joins and leaves are messages to all daemons; they wait for room only.
   bool may_change_membership() const { return has_room(); }
+  /// Changes when messages that were refused before might enter now.
+  std::uint64_t news() const { return news_; }
+
+  /// What the local clients that are reached by `name`, a group or a private name, and do not keep up, cost a packet
+  /// from now on; 0: nothing.
+  void set_client_price(const std::string& name, double dollars) { own_.set_clients(name, dollars); }
+
+  /// Looks at the queues. Whether prices were told, which wait to be written.
+  bool observe(Time now);
+  Time next_deadline() const;
+
+  FlowState state(Time now, const Flow& flow, const DestinationSet& to) const;
+  const PriceBook& prices() const { return book_; }
+  const OwnPrices& own() const { return own_; }
+
+  // PriceFrames
+  bool price_received(Time now, const Price& price) override;
 
  private:
+  Duration feedback_time(Flow& flow, const DestinationSet& to) const;
+  double price(const Flow& flow, const Quote& quote, Time now) const;
+  bool draw_lots(Time now, Flow& flow, double price);
   bool has_room() const;
 
-  const NodeConfig& config_;
+  Context& context_;
   const Order& order_;
   const Groups& groups_;
-  bool retention_full_ = false;
+  const std::unique_ptr<const Benefit> benefit_;
+  PriceBook book_;
+  OwnPrices own_;
+  Random random_;
+  std::uint64_t view_number_ = 0;
+  std::string view_coordinator_;
+  bool retention_full_ = false;  // at the start of the turn: costly to know
+  bool had_room_ = false;
+  MemberSet held_back_;  // members that asked to be sent nothing more
+  std::uint64_t news_ = 0;
+  std::uint64_t seen_version_ = 0;  // of the book
 };
 
 }  // namespace spindled

@@ -23,6 +23,7 @@
   X(bytes_install, "bytes sent on links: views to be installed")                                   \
   X(bytes_data, "bytes sent on links: messages and their order")                                   \
   X(bytes_stability, "bytes sent on links: who has received what, and in which view")              \
+  X(bytes_prices, "bytes sent on links: what congested links and slow clients cost")               \
   X(control_in, "control messages received")                                                       \
   X(control_out, "control messages sent, counted per link")                                        \
   X(data_forwarded, "data frames relayed to other daemons")                                        \
@@ -39,6 +40,14 @@
   X(order_records_sent, "order records sent as the sequencer")                                     \
   X(order_runs, "runs appended to the order")                                                      \
   X(ordered_lost, "ordered messages lost with their senders in a view change")                     \
+  X(prices_told, "prices told of links and clients of this daemon")                                \
+  X(prices_heard, "prices of other daemons that were news")                                        \
+  X(messages_blocked, "messages that had to wait until their sender could pay")                    \
+  X(messages_held_for_room, "messages that had to wait for room, or for a view change")            \
+  X(messages_delayed, "messages that could be paid and were delayed at random")                    \
+  X(client_gaps, "gaps told to clients that lost messages because they did not read")              \
+  X(client_messages_dropped, "messages dropped because their receiver did not read")               \
+  X(client_queue_warnings, "warnings that the queue of a client fills up")                         \
   X(group_views, "group views delivered to local clients")                                         \
   X(sessions_opened, "client sessions opened")                                                     \
   X(sessions_refused, "client connections refused in the handshake")                               \

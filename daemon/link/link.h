@@ -63,6 +63,8 @@ class Link {
   /// The queue exceeded kLinkQueueBytesMax: frames are dropped from then on, and the link must be closed.
   bool overflowed() const { return overflowed_; }
   const LinkQueue& queue() const { return queue_; }
+  /// The connection takes no more at present: what is queued has to wait for others, not just for the end of the turn.
+  bool is_blocked() const { return blocked_; }
 
   // Liveness.
 

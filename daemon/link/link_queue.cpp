@@ -82,6 +82,7 @@ void LinkQueue::consume_data(std::size_t bytes) {
     bytes -= step;
     if (unfinished_ != 0) break;
     packets_ -= frames_.front().packets;
+    departed_packets_ += frames_.front().packets;
     frames_.pop_front();
   }
 }

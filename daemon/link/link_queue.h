@@ -24,6 +24,8 @@ class LinkQueue {
   std::size_t data_bytes() const { return data_.bytes(); }
   /// Data frames that wait, in packets of up to kPacketBytes.
   std::size_t packets() const { return packets_; }
+  /// Those that have ever been written.
+  std::uint64_t departed_packets() const { return departed_packets_; }
 
   /// The next bytes to be written, as at most `buffers.size()` buffers; how many were filled in. May give less than
   /// all.
@@ -46,6 +48,7 @@ class LinkQueue {
   Ring<Frame> frames_;          // those in `data_`
   std::size_t unfinished_ = 0;  // bytes left of the first of them if some of it was written, else 0
   std::size_t packets_ = 0;
+  std::uint64_t departed_packets_ = 0;
 };
 
 }  // namespace spindled

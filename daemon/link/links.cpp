@@ -164,6 +164,13 @@ void Links::send_control(LinkId link, const Slice& message) {
   touch(*entry);
 }
 
+void Links::send_price(LinkId link, const Slice& price) {
+  Entry* entry = sendable(link);
+  if (entry == nullptr) return;
+  entry->link.send_control(LinkFrame::price, price);
+  touch(*entry);
+}
+
 void Links::send(LinkId link, LinkFrame type, ByteView prefix, const Slice& head, const Slice& tail) {
   Entry* entry = sendable(link);
   if (entry == nullptr) return;
@@ -217,6 +224,11 @@ const DaemonId& Links::peer(LinkId link) const { return at(link).peer(); }
 Duration Links::round_trip(LinkId link) const { return at(link).round_trip(); }
 
 std::size_t Links::queued_data_bytes(LinkId link) const { return at(link).queue().data_bytes(); }
+
+Links::QueueLength Links::queue_length(LinkId link) const {
+  const Link& of = at(link);
+  return {of.is_blocked() ? of.queue().packets() : 0, of.queue().departed_packets()};
+}
 
 std::vector<NeighbourInfo> Links::unconnected() const {
   std::vector<NeighbourInfo> result;

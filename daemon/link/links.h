@@ -32,8 +32,8 @@ class LinkEvents {
   virtual void link_up(Time now, LinkId link) = 0;
   /// An established link is gone; the id is free for another after this call.
   virtual void link_down(Time now, LinkId link, const Error& reason) = 0;
-  /// A frame arrived: control, view, data, report, stable, ready or push. `body` is what follows the frame head, within
-  /// the size limit of its type, and not otherwise checked.
+  /// A frame arrived: control, view, data, report, stable, ready, push or price. `body` is what follows the frame head,
+  /// within the size limit of its type, and not otherwise checked.
   virtual void frame_received(Time now, LinkId link, LinkFrame type, Slice body) = 0;
   /// The smoothed round-trip time of the link was measured anew.
   virtual void round_trip_changed(Time now, LinkId link) = 0;
@@ -88,6 +88,8 @@ class Links {
   // Output on an established link. Control frames leave before all others; the others leave in the order given.
 
   void send_control(LinkId link, const Slice& message);
+  /// A price leaves with the control frames.
+  void send_price(LinkId link, const Slice& price);
   /// Head of frame, then `prefix`, then the two parts, either of which may be empty.
   void send(LinkId link, LinkFrame type, ByteView prefix, const Slice& head, const Slice& tail);
   /// Drops all but control frames from the queue, the rest of a frame that is partly written aside.
@@ -104,6 +106,12 @@ class Links {
   const DaemonId& peer(LinkId link) const;
   Duration round_trip(LinkId link) const;
   std::size_t queued_data_bytes(LinkId link) const;
+  /// What a price is made of.
+  struct QueueLength {
+    std::size_t packets = 0;     // that wait, of data frames; 0 where they wait for the end of the turn only
+    std::uint64_t departed = 0;  // that have ever been written
+  };
+  QueueLength queue_length(LinkId link) const;
   std::vector<NeighbourInfo> unconnected() const;
   const ImposedPartition& partition() const { return partition_; }
 

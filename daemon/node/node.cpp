@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/admin/admin.h"
+#include "daemon/admission/admission.h"
 #include "daemon/group/groups.h"
 #include "daemon/link/links.h"
 #include "daemon/order/order.h"
@@ -27,10 +28,11 @@ struct Node::Layers {
         order(context, observed ? static_cast<StreamTransport&>(*observed) : overlay,
               observed ? static_cast<OrderedMessages&>(*observed) : groups),
         view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
-        sessions(context, driver, order, groups),
+        admission(context, links, overlay, order, groups),
+        sessions(context, driver, order, groups, admission),
         admin(context, driver, {links, overlay, view, order, groups, sessions}) {
     links.attach(overlay);
-    overlay.attach(view, order);
+    overlay.attach(view, order, admission);
     groups.attach(order, sessions);
   }
 
@@ -42,6 +44,7 @@ struct Node::Layers {
   std::unique_ptr<ObservedOrder> observed;  // around `order`, where somebody watches it
   Order order;
   ViewAgreement view;
+  Admission admission;
   Sessions sessions;
   Admin admin;
   Time wake_at = kNever;
@@ -124,11 +127,13 @@ void Node::end_turn(Time now) {
   node.sessions.remove_lost(now);
   node.order.flush(now);
   node.links.flush(now);
+  if (node.admission.observe(now)) node.links.flush(now);
   node.sessions.flush(now);
   node.admin.flush(now);
 
   const Time next = std::min({node.links.next_deadline(), node.overlay.next_deadline(), node.view.next_deadline(),
-                              node.order.next_deadline(), node.sessions.next_deadline(), node.admin.next_deadline()});
+                              node.order.next_deadline(), node.admission.next_deadline(), node.sessions.next_deadline(),
+                              node.admin.next_deadline()});
   if (next == node.wake_at) return;
   node.wake_at = next;
   node.driver.wake_at(next);

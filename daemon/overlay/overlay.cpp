@@ -40,13 +40,14 @@ Overlay::Overlay(Context& context, Links& links)
       log_(context.log_sink, "overlay"),
       database_({context.config.name, context.config.incarnation}, context.config.view.refresh_interval) {}
 
-void Overlay::attach(ViewFrames& view, StreamFrames& streams) {
+void Overlay::attach(ViewFrames& view, StreamFrames& streams, PriceFrames& prices) {
   view_ = &view;
   streams_ = &streams;
+  prices_ = &prices;
 }
 
 void Overlay::start(Time now) {
-  SPINDLE_CHECK(view_ != nullptr && streams_ != nullptr);
+  SPINDLE_CHECK(view_ != nullptr && streams_ != nullptr && prices_ != nullptr);
   sweep_at_ = now + context_.config.view.refresh_interval;
   update_own_links(now);
   advertise(now);

@@ -14,6 +14,7 @@
 #include "daemon/overlay/forwarding_table.h"
 #include "daemon/overlay/link_state_database.h"
 #include "daemon/overlay/link_weight.h"
+#include "daemon/overlay/price_frames.h"
 #include "daemon/overlay/stream_frames.h"
 #include "daemon/overlay/stream_transport.h"
 #include "daemon/overlay/topology.h"
@@ -26,7 +27,7 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
  public:
   Overlay(Context& context, Links& links);
   /// Before `start`: where frames go up to. Both outlive the overlay.
-  void attach(ViewFrames& view, StreamFrames& streams);
+  void attach(ViewFrames& view, StreamFrames& streams, PriceFrames& prices);
   void start(Time now);
 
   // ViewTransport, for view agreement; `view_transport.h` says what each does.
@@ -48,6 +49,11 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   void send_report(MemberIndex to, const Report& report) override;
   void send_stable(const MemberSet& to, const Stable& stable) override;
   void send_ready(MemberIndex to, const Ready& ready) override;
+
+  /// Tells all daemons of the view what a link of this one costs, or what its clients do; `from` and `view` are filled
+  /// in. Prices leave before all data, and not over the link that they are of, nor over `except`. Nothing happens while
+  /// frozen.
+  void flood_price(Price price, std::optional<LinkId> except = std::nullopt);
 
   // Partitions for field tests.
 
@@ -125,6 +131,9 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   void route_stream_frame(Time now, LinkId link, LinkFrame type, const Slice& body);
   void hand_up(Time now, LinkId link, LinkFrame type, Slice payload);
   void push_received(Time now, LinkId link, const Slice& body);
+  void price_received(Time now, LinkId link, const Slice& body);
+  void flood_encoded(const Price& price, const Slice& encoded, std::optional<LinkId> except);
+  std::uint16_t view_tag() const { return static_cast<std::uint16_t>(routes_.view().number); }
   /// The routes that pushes under `proposal` take; nullptr where it is neither being recovered nor installed.
   const ForwardingTable* routes_of(const ViewId& proposal) const;
   void relay(const ForwardingTable& routes, LinkId from, LinkFrame type, const MemberSet& to, const Slice& payload);
@@ -139,6 +148,7 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   const Log log_;
   ViewFrames* view_ = nullptr;
   StreamFrames* streams_ = nullptr;
+  PriceFrames* prices_ = nullptr;
 
   LinkStateDatabase database_;
   std::vector<Neighbour> neighbours_;  // by LinkId

@@ -45,6 +45,9 @@ void Overlay::frame_received(Time now, LinkId link, LinkFrame type, Slice body) 
     case LinkFrame::push:
       push_received(now, link, body);
       return;
+    case LinkFrame::price:
+      price_received(now, link, body);
+      return;
     case LinkFrame::ping:
     case LinkFrame::pong:
     case LinkFrame::close:
@@ -139,6 +142,14 @@ void Overlay::push_received(Time now, LinkId link, const Slice& body) {
     view_->push_received(now, *push, payload.part(payload.size() - rest.size()));
 }
 
+void Overlay::price_received(Time now, LinkId link, const Slice& body) {
+  const std::optional<Price> price = read_price(body.view());
+  if (!price) return close_malformed(now, link, "a price");
+  // One of another view names links by other indices; one that is known already has been passed on.
+  if (frozen_ || price->view != view_tag() || !routes_.members().contains(price->from)) return;
+  if (prices_->price_received(now, *price)) flood_encoded(*price, body, link);
+}
+
 const ForwardingTable* Overlay::routes_of(const ViewId& proposal) const {
   if (recovery_ && proposal == recovery_->view()) return &*recovery_;
   return proposal == routes_.view() ? &routes_ : nullptr;
@@ -194,6 +205,23 @@ void Overlay::send_stable(const MemberSet& to, const Stable& stable) {
 void Overlay::send_ready(MemberIndex to, const Ready& ready) {
   std::array<std::uint8_t, kReportBytesMax> bytes;
   send_small(LinkFrame::ready, MemberSet::of(to), {bytes.data(), write_ready(bytes.data(), ready)});
+}
+
+void Overlay::flood_price(Price price, std::optional<LinkId> except) {
+  if (frozen_) return;
+  price.view = view_tag();
+  price.from = routes_.self();
+  flood_encoded(price, context_.arena.copy(write_price(price)), except);
+}
+
+void Overlay::flood_encoded(const Price& price, const Slice& encoded, std::optional<LinkId> except) {
+  for (const ForwardingTable::Hop& hop : routes_.hops()) {
+    // Who it came from has it, and the link's other end never sends over the link in this direction.
+    if (hop.link == except || hop.neighbour == price.from) continue;
+    if (price.from == routes_.self() && price.name.empty() && hop.neighbour == price.neighbour) continue;
+    links_.send_price(hop.link, encoded);
+    context_.counters.add(Counter::bytes_prices, kFrameHeadBytes + encoded.size());
+  }
 }
 
 void Overlay::send_small(LinkFrame type, MemberSet to, ByteView payload) {

@@ -45,6 +45,7 @@ void Session::commit_read(std::size_t bytes) {
 
 std::optional<Error> Session::process(Time now) {
   waiting_ = waits_for_room_ = false;
+  retry_at_ = kNever;
   for (;;) {
     if (is_message_complete() && !send_message(now)) {
       waiting_ = true;
@@ -133,17 +134,17 @@ std::optional<Error> Session::handle_define(ByteView body) {
   if (incoming_ && incoming_->handle == define->handle) {
     return Error{Errc::unexpected_frame, "the destinations of an unfinished message were redefined"};
   }
-  if (sets_.size() <= define->handle) sets_.resize(define->handle + 1);
-  DestinationSet& set = sets_[define->handle];
-  set = DestinationSet();
-  set.names.assign(define->groups.begin(), define->groups.end());
+  if (lines_.size() <= define->handle) lines_.resize(define->handle + 1);
+  Line& line = lines_[define->handle];
+  line = Line();
+  line.to.names.assign(define->groups.begin(), define->groups.end());
   return std::nullopt;
 }
 
 std::optional<Error> Session::handle_send(Slice body) {
   const std::optional<protocol::Send> send = protocol::read_send(body.view());
   if (!send) return malformed("send");
-  if (send->handle >= sets_.size() || sets_[send->handle].names.empty()) {
+  if (send->handle >= lines_.size() || lines_[send->handle].to.names.empty()) {
     return Error{Errc::malformed_frame, fmt::format("destination set {} was never defined", send->handle)};
   }
   IncomingMessage& incoming = incoming_.emplace();
@@ -168,8 +169,11 @@ std::optional<Error> Session::handle_send_more(Slice body) {
 }
 
 bool Session::send_message(Time now) {
-  DestinationSet& to = sets_[incoming_->handle];
-  if (!host_.may_enter(to)) return false;
+  auto& [to, flow] = lines_[incoming_->handle];
+  if (!host_.may_enter(now, flow, to, incoming_->message.total)) {
+    retry_at_ = flow.retry_at();
+    return false;
+  }
   incoming_->message.chunks = incoming_->chunks;
   ++messages_in;
   host_.groups().send(now, sender_, to, incoming_->message);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/admission/flow.h"
 #include "daemon/base/context.h"
 #include "daemon/base/driver.h"
 #include "daemon/base/input_buffer.h"
@@ -22,9 +23,16 @@ class SessionHost {
   virtual ~SessionHost() = default;
   /// Registers the name that the client wishes, or one that is free where it wishes none.
   virtual Result<std::string> take_name(Session& session, std::string_view wish) = 0;
-  virtual bool may_enter(DestinationSet& to) = 0;
+  /// As Admission::may_enter.
+  virtual bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) = 0;
   virtual bool may_change_membership() = 0;
   virtual Groups& groups() = 0;
+};
+
+/// Where a client sends, and what it has to spend on that.
+struct Line {
+  DestinationSet to;
+  Flow flow;
 };
 
 /// A client's message of which some frames are there.
@@ -57,6 +65,9 @@ class Session {
   std::optional<Error> process(Time now);
   /// Whether `process` stopped at something that may not enter yet.
   bool is_waiting() const { return waiting_; }
+  /// When it is worth trying again, if admission has no news before.
+  Time retry_at() const { return retry_at_; }
+  const std::vector<Line>& lines() const { return lines_; }
   /// Whether it stopped at a request whose answer has no room in the queue, and there is room now.
   bool may_answer_again() const { return waits_for_room_ && has_room(); }
 
@@ -97,10 +108,11 @@ class Session {
   Sender sender_;
 
   InputBuffer input_;
-  std::size_t wanted_ = 0;            // bytes of the frame at the front of the input, as far as known
-  std::vector<DestinationSet> sets_;  // by handle
+  std::size_t wanted_ = 0;   // bytes of the frame at the front of the input, as far as known
+  std::vector<Line> lines_;  // by handle
   std::optional<IncomingMessage> incoming_;
   bool waiting_ = false;
+  Time retry_at_ = kNever;
   bool waits_for_room_ = false;
   SessionQueue queue_;
 };

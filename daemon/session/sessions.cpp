@@ -13,13 +13,13 @@ constexpr Duration kTick = 500ms;          // how often the patience with client
 constexpr Duration kClosingPatience = 2s;  // for the last words to be read
 }  // namespace
 
-Sessions::Sessions(Context& context, Driver& driver, Order& order, Groups& groups)
+Sessions::Sessions(Context& context, Driver& driver, Order& order, Groups& groups, Admission& admission)
     : context_(context),
       log_(context.log_sink, "session"),
       driver_(driver),
       order_(order),
       groups_(groups),
-      admission_(context, order, groups) {}
+      admission_(admission) {}
 
 Sessions::~Sessions() = default;
 
@@ -63,7 +63,10 @@ void Sessions::process(Time now, Session& session) {
     return;
   }
   if (!session.queue().empty()) mark_dirty(session);
-  if (session.is_waiting()) waiting_.push_back(session.id());
+  if (session.is_waiting()) {
+    waiting_.push_back(session.id());
+    retry_at_ = std::min(retry_at_, session.retry_at());
+  }
   set_reading(session, !session.is_waiting());
 }
 
@@ -74,11 +77,21 @@ void Sessions::set_reading(Session& session, bool on) {
 }
 
 void Sessions::resume_waiting(Time now) {
-  admission_.start_turn();
+  admission_.start_turn(now);
+  const bool all = std::exchange(seen_news_, admission_.news()) != admission_.news() || resume_all_;
+  resume_all_ = false;
+  if (!all && retry_at_ > now) return;
+  retry_at_ = kNever;
   // Those that waited longest go first; who has to wait again goes behind them.
   for (const SessionId id : std::exchange(waiting_, {})) {
     Session* session = find(id);
-    if (session != nullptr && session->state() == Session::State::open) process(now, *session);
+    if (session == nullptr || session->state() != Session::State::open) continue;
+    if (all || session->retry_at() <= now) {
+      process(now, *session);
+    } else {
+      waiting_.push_back(id);
+      retry_at_ = std::min(retry_at_, session->retry_at());
+    }
   }
 }
 
@@ -342,7 +355,7 @@ void Sessions::remove_lost(Time now) {
 }
 
 void Sessions::handle_time(Time now) {
-  timers_.take_due(Timer::resume, now);  // the turn is all that it is for
+  if (timers_.take_due(Timer::resume, now)) resume_all_ = true;
   if (!timers_.take_due(Timer::tick, now)) return;
   std::vector<Session*> all;
   for (const auto& [id, session] : sessions_) all.push_back(session.get());

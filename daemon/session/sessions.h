@@ -22,7 +22,7 @@ namespace spindled {
 
 class Sessions final : public LocalClients, public SessionHost {
  public:
-  Sessions(Context& context, Driver& driver, Order& order, Groups& groups);
+  Sessions(Context& context, Driver& driver, Order& order, Groups& groups, Admission& admission);
   ~Sessions() override;
 
   /// Tells every client that the daemon stops, and closes.
@@ -37,7 +37,7 @@ class Sessions final : public LocalClients, public SessionHost {
   void handle_writable(Time now, ConnectionId connection);
   void handle_closed(Time now, ConnectionId connection, std::string_view why);
   void handle_time(Time now);
-  Time next_deadline() const { return timers_.next(); }
+  Time next_deadline() const { return std::min(timers_.next(), retry_at_); }
 
   /// Lets go of the sessions whose connections were lost in this turn. Apart from `handle_closed`, so that a client's
   /// last messages enter before it leaves its groups.
@@ -62,7 +62,9 @@ class Sessions final : public LocalClients, public SessionHost {
 
   // SessionHost
   Result<std::string> take_name(Session& session, std::string_view wish) override;
-  bool may_enter(DestinationSet& to) override { return admission_.may_enter(to); }
+  bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) override {
+    return admission_.may_enter(now, flow, to, bytes);
+  }
   bool may_change_membership() override { return admission_.may_change_membership(); }
   Groups& groups() override { return groups_; }
 
@@ -94,7 +96,7 @@ class Sessions final : public LocalClients, public SessionHost {
   Driver& driver_;
   Order& order_;
   Groups& groups_;
-  Admission admission_;
+  Admission& admission_;
   Timers<Timer> timers_;
   bool stopping_ = false;
   SessionId last_id_ = 0;
@@ -102,7 +104,10 @@ class Sessions final : public LocalClients, public SessionHost {
   std::unordered_map<SessionId, Session*> by_id_;             // never iterated
   std::unordered_map<ConnectionId, Session*> by_connection_;  // never iterated
   std::map<std::string, SessionId, std::less<>> by_name_;
-  std::vector<SessionId> waiting_;
+  std::vector<SessionId> waiting_;  // in the order in which they began to
+  std::uint64_t seen_news_ = 0;     // of admission
+  Time retry_at_ = kNever;          // the earliest of those that wait
+  bool resume_all_ = false;         // some waits for room in its own queue
   std::vector<SessionId> dirty_;
   std::vector<SessionId> lost_;
   std::size_t over_soft_limit_ = 0;  // sessions

@@ -11,10 +11,10 @@ using test::LinkDaemon;
 using test::LinkNet;
 using ::testing::HasSubstr;
 
-struct Node final : ViewFrames, StreamFrames {
+struct Node final : ViewFrames, StreamFrames, PriceFrames {
   explicit Node(LinkDaemon& on) : daemon(on), overlay(on.context, on.links) {
     daemon.links.attach(overlay);
-    overlay.attach(*this, *this);
+    overlay.attach(*this, *this, *this);
   }
   void topology_changed(Time) override {}
   void control_received(Time, LinkId, ControlMessage) override {}
@@ -24,6 +24,7 @@ struct Node final : ViewFrames, StreamFrames {
   void report_received(Time, const Report&) override {}
   void stable_received(Time, const Stable&) override {}
   void ready_received(Time, const Ready&) override {}
+  bool price_received(Time, const Price&) override { return true; }
 
   const ImposedPartition& partition() const { return daemon.links.partition(); }
   std::vector<std::string> reachable() const {

@@ -12,10 +12,10 @@ namespace {
 using test::LinkDaemon;
 using test::LinkNet;
 
-struct Node final : ViewFrames, StreamFrames {
+struct Node final : ViewFrames, StreamFrames, PriceFrames {
   explicit Node(LinkDaemon& on) : daemon(on), overlay(on.context, on.links) {
     daemon.links.attach(overlay);
-    overlay.attach(*this, *this);
+    overlay.attach(*this, *this, *this);
   }
 
   void topology_changed(Time) override { ++topology_changes; }
@@ -26,6 +26,12 @@ struct Node final : ViewFrames, StreamFrames {
   void report_received(Time, const Report& report) override { reports.push_back(report); }
   void stable_received(Time, const Stable& stable) override { stables.push_back(stable); }
   void ready_received(Time, const Ready& ready) override { readies.push_back(ready); }
+  bool price_received(Time, const Price& price) override {
+    // As admission does: what is known already goes no further.
+    const bool news = std::find(prices.begin(), prices.end(), price) == prices.end();
+    prices.push_back(price);
+    return news;
+  }
 
   static std::string text(const Slice& slice) { return std::string(spindle::protocol::as_text(slice.view())); }
   std::uint64_t count(Counter counter) const { return daemon.context.counters.value(counter); }
@@ -42,6 +48,7 @@ struct Node final : ViewFrames, StreamFrames {
   std::vector<std::string> pushed, data;
   std::vector<bool> link_changes;
   std::vector<Report> reports;
+  std::vector<Price> prices;
   std::vector<Stable> stables;
   std::vector<Ready> readies;
 };

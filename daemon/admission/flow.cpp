@@ -1,0 +1,102 @@
+#include "daemon/admission/flow.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace spindled {
+
+namespace {
+constexpr double kRateSpanS = 1;      // what "lately" means for rates
+constexpr Duration kSoonest = 500us;  // no message is looked at again sooner, so that packets enter in batches
+constexpr double kPeriodMinS = 1e-7;  // no salary is higher than one in this time
+constexpr double kGrowthMax = 2;      // how much a salary grows at most between two looks at it
+
+double seconds(Duration duration) { return to_seconds(duration); }
+Duration duration_of(double s) { return Duration(static_cast<Duration::rep>(std::min(s, 1e6) * 1e9)); }
+}  // namespace
+
+double Flow::rate(Time now) const { return recent_ * std::exp(-seconds(now - recent_at_) / kRateSpanS) / kRateSpanS; }
+
+double Flow::blocked_share(Time now) const {
+  const Duration life = now - opened_at_;
+  if (period_s_ == 0 || life <= Duration::zero()) return 0;
+  const Duration blocked = blocked_ + (is_blocked() ? now - blocked_since_ : Duration::zero());
+  return seconds(blocked) / seconds(life);
+}
+
+void Flow::accrue(Time now, const AdmissionConfig& config, double savings) {
+  if (period_s_ == 0) {
+    period_s_ = seconds(config.period_first);
+    opened_at_ = slowed_at_ = recent_at_ = reviewed_at_ = now;
+    budget_ = config.salary;
+  } else {
+    budget_ = std::min(savings, budget_ + config.salary * seconds(now - paid_until_) / period_s_);
+  }
+  paid_until_ = now;
+}
+
+void Flow::review(Time now, const AdmissionConfig& config, Duration step, bool idle) {
+  payday_ = reviewed_at_ + (idle ? std::min(step, period()) : period());
+  if (now < payday_) return;
+  if (refused_) {
+    if (dearest_ < config.price_threshold) {
+      // Equation (10) for every payday since the last review; in between, its share.
+      const double since_s = seconds(now - reviewed_at_);
+      const double paydays = idle ? since_s / period_s_ : std::max(1.0, since_s / period_s_);
+      const double shorter_s = 1 / (1 / period_s_ + paydays / seconds(step));
+      period_s_ = std::max({shorter_s, paydays > 1 ? period_s_ / kGrowthMax : 0, kPeriodMinS});
+    } else if (now - slowed_at_ >= step) {
+      period_s_ = std::min(2 * period_s_, seconds(config.period_max));  // equation (11)
+      slowed_at_ = now;
+    }
+  }
+  refused_ = is_blocked();
+  dearest_ = 0;
+  reviewed_at_ = now;
+  payday_ = now + (idle ? std::min(step, period()) : period());
+}
+
+bool Flow::try_pay(Time now, double price, std::size_t packets, const AdmissionConfig& config) {
+  dearest_ = std::max(dearest_, price);
+  if (budget_ < price) {
+    refused_ = true;
+    if (!is_blocked()) blocked_since_ = now;
+    retry_at_ =
+        std::max(now + kSoonest, std::min(payday_, now + duration_of((price - budget_) * period_s_ / config.salary)));
+    return false;
+  }
+  const double cost = price * static_cast<double>(packets);
+  budget_ -= cost;
+  dollars_ += cost;
+  pass(now, packets);
+  return true;
+}
+
+void Flow::pass(Time now, std::size_t packets) {
+  unblock(now);
+  count(now, packets);
+}
+
+void Flow::wait_until(Time retry_at) { retry_at_ = retry_at; }
+
+void Flow::wait_for_room(Time now) {
+  if (!is_blocked()) blocked_since_ = now;
+  retry_at_ = kNever;
+}
+
+void Flow::unblock(Time now) {
+  if (is_blocked()) blocked_ += now - blocked_since_;
+  blocked_since_ = kNever;
+  retry_at_ = kNever;
+}
+
+void Flow::count(Time now, std::size_t packets) {
+  packets_ += packets;
+  if (now != recent_at_) {
+    recent_ *= std::exp(-seconds(now - recent_at_) / kRateSpanS);
+    recent_at_ = now;
+  }
+  recent_ += static_cast<double>(packets);
+}
+
+}  // namespace spindled

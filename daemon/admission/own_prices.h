@@ -1,0 +1,84 @@
+// What the links of this daemon cost, and who is told when.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "daemon/admission/price_book.h"
+#include "daemon/base/context.h"
+#include "daemon/link/links.h"
+#include "daemon/overlay/overlay.h"
+
+namespace spindled {
+
+/// Looks at the queues of the links at the end of every turn. This daemon's own clients pay for the queue as it is;
+/// the others are told its mean since they were told last, at once when it begins to cost something, then every T_min
+/// while it does, and of a price that stays as it is every T_max (section V-B of the paper). A link that costs nothing
+/// is not spoken of.
+///
+/// Order of calls: `start_view`; then `observe` once a turn, after the links have written.
+class OwnPrices {
+ public:
+  OwnPrices(Context& context, const Links& links, Overlay& overlay, PriceBook& book);
+
+  void start_view(Time now);
+  /// What local clients that `name` reaches cost from now on.
+  void set_clients(const std::string& name, double dollars);
+  /// Whether something was told, and waits to be written.
+  bool observe(Time now);
+  Time next_deadline() const { return next_; }
+
+  /// For the administrator.
+  struct LinkView {
+    MemberIndex neighbour = 0;
+    LinkId link{};
+    double packets = 0;     // waiting
+    double soft_limit = 0;  // M
+    double rate = 0;        // packets per second that the link takes while some wait; 0: never measured
+    double dollars = 0;
+  };
+  std::vector<LinkView> links() const;
+
+ private:
+  /// What has been told of one price.
+  struct Told {
+    std::uint32_t sixteenths = 0;
+    std::uint64_t sequence = 0;
+    Time at{};
+  };
+  struct Watched {
+    LinkId link{};
+    MemberIndex neighbour = 0;
+    std::size_t packets = 0;  // as seen last
+    double dollars = 0;       // as the book has it
+    Time seen_at{};
+    double waited = 0;  // packets x seconds since the price was told
+    Time since{};
+    std::uint64_t departed = 0;  // at `busy_since`
+    Time busy_since = kNever;    // when it was first seen to have packets waiting, and ever since
+    double rate = 0;
+    Told told;
+  };
+  struct Clients {
+    double dollars = 0;
+    Told told;
+  };
+
+  double soft_limit(const Watched& watched) const;
+  void measure_rate(Time now, Watched& watched, const Links::QueueLength& length);
+  /// Whether `sixteenths` are due to be told; if not yet, sets `next_`.
+  bool is_due(Time now, const Told& told, std::uint32_t sixteenths);
+  bool observe(Time now, Watched& watched);
+  bool tell(Time now, Told& told, std::uint32_t sixteenths, Price price);
+
+  Context& context_;
+  const Links& links_;
+  Overlay& overlay_;
+  PriceBook& book_;
+  std::vector<Watched> watched_;
+  std::map<std::string, Clients> clients_;
+  Time next_ = kNever;
+};
+
+}  // namespace spindled

@@ -1,0 +1,114 @@
+// All prices that this daemon knows of, and what a packet costs by them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/node_config.h"
+#include "daemon/group/groups.h"
+#include "daemon/overlay/shortest_paths.h"
+#include "daemon/overlay/view.h"
+#include "daemon/wire/link_frames.h"
+
+namespace spindled {
+
+/// What a message to a set of destinations meets on its way.
+struct Quote {
+  double congestion = 0;      // dollars: the sum of equation (8) without the fee
+  std::size_t receivers = 0;  // other daemons
+  bool remote = false;        // whether part of it is told by other daemons, and thus late
+  // The dearest part: a link, or, where `name` is not empty, clients of `from`.
+  MemberIndex from = 0, neighbour = 0;
+  std::string name;
+  double dearest = 0;
+};
+
+/// Prices of links and of clients that do not keep up, in one view. Only those that are not zero cost anything to keep.
+///
+/// A link costs a packet something where it is part of the packet's tree: the tree of this daemon to the destinations.
+/// So each price comes with the set of members behind the link on the paths from here, and a quote is a few
+/// intersections of sets, however many daemons there are.
+class PriceBook {
+ public:
+  explicit PriceBook(const AdmissionConfig& config) : config_(config) {}
+
+  /// All prices are void.
+  void start_view(const View& view);
+
+  /// A price that another daemon tells. Whether it is news. What cannot be of this view is none.
+  bool hear(Time now, const Price& price);
+  /// What the link of this daemon to `neighbour` costs now.
+  void set_own_link(MemberIndex neighbour, double dollars);
+  /// What the clients here that `name` reaches cost now.
+  void set_own_clients(const std::string& name, double dollars);
+  /// Forgets prices that their daemons repeat no longer.
+  void expire(Time now);
+  /// When the first might expire.
+  Time next_expiry() const { return next_expiry_; }
+
+  bool all_free() const { return links_.empty() && clients_.empty(); }
+  /// Grows with every change of what anything costs.
+  std::uint64_t version() const { return version_; }
+  /// The same, of prices that other daemons tell.
+  std::uint64_t told_version() const { return told_version_; }
+
+  /// Whether all of `to` are this daemon, so that no link and no fee is in question.
+  bool is_local(const MemberSet& to) const { return to.empty() || to == self_; }
+  Quote quote(const DestinationSet& to) const;
+  /// The longest round trip to any of `to`.
+  Duration round_trip(const MemberSet& to) const;
+
+  struct LinkPrice {
+    MemberIndex from = 0, neighbour = 0;
+    double dollars = 0;
+  };
+  /// Those that are not zero, by (from, neighbour).
+  std::vector<LinkPrice> link_prices() const;
+  struct ClientPrice {
+    std::string name;
+    MemberIndex daemon = 0;
+    double dollars = 0;
+  };
+  std::vector<ClientPrice> client_prices() const;
+
+ private:
+  struct LinkKey {
+    MemberIndex from = 0, neighbour = 0;
+    auto operator<=>(const LinkKey&) const = default;
+  };
+  struct ClientKey {
+    std::string name;
+    MemberIndex daemon = 0;
+    auto operator<=>(const ClientKey&) const = default;
+  };
+  struct Known {
+    double dollars = 0;
+    Time expires_at = kNever;
+    MemberSet behind;  // of a link: the members that this daemon reaches over it
+  };
+
+  template <typename Map, typename Key>
+  void set(Map& prices, Key key, double dollars, Time expires_at);
+  bool has_link(MemberIndex from, MemberIndex neighbour) const;
+  MemberSet behind(MemberIndex from, MemberIndex neighbour) const;
+
+  const AdmissionConfig& config_;
+  View view_;
+  MemberSet self_;
+  std::optional<ShortestPaths> paths_;
+  std::map<LinkKey, Known> links_;
+  std::map<ClientKey, Known> clients_;
+  // The latest sequence numbers heard, of prices that are zero by now too: they stop the flood.
+  std::map<LinkKey, std::uint64_t> link_sequences_;
+  std::map<ClientKey, std::uint64_t> client_sequences_;
+  std::uint64_t version_ = 1;
+  std::uint64_t told_version_ = 1;
+  Time next_expiry_ = kNever;
+};
+
+/// Names with a price, over all daemons; more are passed over.
+inline constexpr std::size_t kClientPricesMax = 4096;
+
+}  // namespace spindled
