@@ -261,6 +261,11 @@ Links::Entry* Links::established_to(std::string_view peer) const {
   return found == by_peer_.end() ? nullptr : found->second;
 }
 
+std::optional<LinkId> Links::established_with(std::string_view peer) const {
+  const Entry* entry = established_to(peer);
+  return entry == nullptr ? std::nullopt : entry->slot;
+}
+
 Links::Entry& Links::add(Time now, ConnectionId connection, std::string_view address, bool dialled) {
   auto& slot = entries_[connection];
   SPINDLE_CHECK(slot == nullptr);

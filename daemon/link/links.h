@@ -102,6 +102,7 @@ class Links {
   // What is known.
   std::vector<LinkId> established() const;  // ascending
   bool is_established(LinkId link) const;
+  std::optional<LinkId> established_with(std::string_view peer) const;
   LinkInfo info(LinkId link) const;
   const DaemonId& peer(LinkId link) const;
   Duration round_trip(LinkId link) const;

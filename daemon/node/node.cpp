@@ -145,6 +145,12 @@ bool Node::is_settled() const { return !layers_->view.is_frozen() && layers_->gr
 
 const Counters& Node::counters() const { return layers_->context.counters; }
 
+std::optional<LinkInfo> Node::link_to(std::string_view neighbour) const {
+  const std::optional<LinkId> link = layers_->links.established_with(neighbour);
+  if (!link) return std::nullopt;
+  return layers_->links.info(*link);
+}
+
 NodeMemory Node::memory() const {
   const Order& order = layers_->order;
   NodeMemory memory;

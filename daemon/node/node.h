@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -14,6 +15,7 @@
 
 namespace spindled {
 
+struct LinkInfo;
 class OrderObserver;
 
 /// What a node keeps of messages at the moment, in bytes, for who holds it to its limits.
@@ -68,6 +70,8 @@ class Node {
   bool is_settled() const;
   const Counters& counters() const;
   NodeMemory memory() const;
+  /// The established link to this neighbour.
+  std::optional<LinkInfo> link_to(std::string_view neighbour) const;
   /// The state of every layer as text, for people.
   std::string dump() const;
 
