@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -78,6 +79,11 @@ class Network {
   /// Both directions.
   void set_path(HostIndex a, HostIndex b, const PathProperties& properties);
   const PathProperties& path(HostIndex from, HostIndex to);
+  /// Of what programs on a host itself have to its daemon, from the next one that dials.
+  void set_local_path(const PathProperties& properties) { local_path_ = properties; }
+  /// Called with all bytes as they leave in this direction, and the end that sent them.
+  using Tap = std::function<void(StreamRef from, ByteView bytes)>;
+  void set_tap(HostIndex from, HostIndex to, Tap tap) { wire(from, to).tap = std::move(tap); }
   /// Nothing leaves in this direction, and nobody is told; dials hang and time out.
   void set_stalled(HostIndex from, HostIndex to, bool stalled);
   /// Both directions.
@@ -106,7 +112,7 @@ class Network {
   // Streams, for their owners.
 
   StreamRef dial(HostIndex from, std::string_view address, StreamOwner& owner);
-  /// From a program on the host itself, over an unlimited path.
+  /// From a program on the host itself, over a path of its own.
   StreamRef dial_local(HostIndex host, Port port, std::string peer, StreamOwner& owner);
   std::size_t write(StreamRef end, std::span<const ByteView> buffers);
   std::size_t read(StreamRef end, std::span<std::uint8_t> out);
@@ -137,6 +143,7 @@ class Network {
     bool busy = false;
     Time last_arrival{};
     std::deque<StreamRef> waiting;  // ends with something to send, served in turn
+    Tap tap;
   };
   struct End {
     StreamOwner* owner = nullptr;  // nullptr: given up
@@ -189,6 +196,7 @@ class Network {
   EventQueue* events_;
   Random random_;
   PathProperties default_path_;
+  PathProperties local_path_{0, 10us, 5us, 256u << 10, 256u << 10};
   std::vector<Host> hosts_;
   std::map<std::pair<HostIndex, HostIndex>, Wire> wires_;
   std::map<std::uint64_t, Stream> streams_;

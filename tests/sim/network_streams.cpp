@@ -57,7 +57,7 @@ StreamRef Network::dial_local(HostIndex host, Port port, std::string peer, Strea
   Stream& stream = streams_[ref.stream];
   for (std::size_t side = 0; side < 2; ++side) {
     stream.local[side] = std::make_unique<Wire>();
-    stream.local[side]->properties = {0, 10us, 5us, 256u << 10, 256u << 10};
+    stream.local[side]->properties = local_path_;
     stream.ends[side].out = stream.local[side].get();
   }
   stream.ends[0].owner = &owner;
@@ -162,6 +162,7 @@ bool Network::transmit(Wire& wire, StreamRef ref, End& end) {
 
   const ByteView front = end.send.front().first(size);
   std::vector<std::uint8_t> chunk(front.begin(), front.end());
+  if (wire.tap) wire.tap(ref, front);
   end.send.pop(size);
   end.in_flight += size;
   end.fin_sent = end.fin_sent || fin;

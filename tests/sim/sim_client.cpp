@@ -54,11 +54,21 @@ void SimClient::multicast(const std::vector<std::string>& groups, const SendOpti
     const std::uint16_t type = message_type(sent_);
     const std::vector<std::uint8_t> payload = make_payload(number_, sent_, options.size);
     ++sent_;
-    note(record_sent(history_.name, options.service, type, groups, payload, options.self_discard));
+    if (!receiver_) note(record_sent(history_.name, options.service, type, groups, payload, options.self_discard));
     const std::vector<std::string_view> names(groups.begin(), groups.end());
     const auto service = static_cast<spindle::Service>(options.service);
     SPINDLE_CHECK(!engine_.multicast(service, names, payload, {type, options.self_discard}));
   });
+}
+
+void SimClient::keep_sending(std::vector<std::string> groups, const SendOptions& options, std::size_t ahead) {
+  load_ = {std::move(groups), options, ahead};
+  when_welcome([this] { send_ahead(); });
+}
+
+void SimClient::send_ahead() {
+  while (load_ && open_ && is_welcome() && !said_bye_ && unsent_bytes() < load_->ahead)
+    multicast(load_->groups, load_->options);
 }
 
 void SimClient::bye() {
@@ -97,7 +107,10 @@ void SimClient::stream_connected(StreamRef) {
   flush();
 }
 
-void SimClient::stream_writable(StreamRef) { flush(); }
+void SimClient::stream_writable(StreamRef) {
+  flush();
+  send_ahead();
+}
 
 void SimClient::stream_closed(StreamRef, std::string_view why) {
   if (open_) close(Errc::connection_lost, std::string(why));
@@ -156,6 +169,10 @@ void SimClient::take_events() {
     if (const auto* message = std::get_if<spindle::Message>(&event)) {
       ++messages_;
       bytes_ += message->payload().size();
+      if (receiver_) {
+        receiver_(*message);
+        continue;
+      }
     }
     if (const auto* view = std::get_if<spindle::GroupView>(&event)) {
       ++views_of_.at(static_cast<std::size_t>(view->form));

@@ -36,6 +36,12 @@ class SimClient final : private StreamOwner {
   void leave(const std::string& group);
   void request_view(const std::string& group);
   void multicast(const std::vector<std::string>& groups, const SendOptions& options = {});
+  /// From now on never has less than `ahead` bytes of requests that the daemon has not taken yet, all of them messages
+  /// of this form.
+  void keep_sending(std::vector<std::string> groups, const SendOptions& options, std::size_t ahead);
+  /// Tells `receiver` of each message that comes; messages are written down no more, neither these nor those sent.
+  using Receiver = std::function<void(const spindle::Message&)>;
+  void hand_messages_to(Receiver receiver) { receiver_ = std::move(receiver); }
   /// Asks for an orderly end; what is asked for later is not sent.
   void bye();
   /// Ends without a word, as a killed program does.
@@ -77,6 +83,7 @@ class SimClient final : private StreamOwner {
   void note(What what);
   void when_welcome(std::function<void()> request);
   void flush();
+  void send_ahead();
   void read(std::size_t limit);
   void schedule_read();
   void take_events();
@@ -97,6 +104,13 @@ class SimClient final : private StreamOwner {
   ByteFifo raw_;                                // goes out behind the engine's output
   std::vector<std::function<void()>> waiting_;  // requests made before the welcome
   std::uint64_t sent_ = 0;
+  struct Load {
+    std::vector<std::string> groups;
+    SendOptions options;
+    std::size_t ahead = 0;
+  };
+  std::optional<Load> load_;  // kept up for ever
+  Receiver receiver_;
 
   ClientHistory history_;
   std::size_t messages_ = 0;

@@ -39,7 +39,7 @@ void SimHost::start() {
   world_.network.restart(index_);
   Driver& driver = *this;
   recorder_.begin({config_.name, config_.incarnation});
-  node_ = std::make_unique<Node>(config_, driver, log_, random_.next(), &recorder_);
+  node_ = std::make_unique<Node>(config_, driver, log_, random_.next(), world_.keep_histories ? &recorder_ : nullptr);
   in_turn_ = true;
   node_->start(node_time());
   node_->end_turn(node_time());

@@ -21,6 +21,7 @@ struct World {
   Trace& trace;
   SimLog& log;
   MemberLists& member_lists;
+  bool keep_histories = true;
 };
 
 /// Inputs gather for a drawn while, as they do for a process that is not scheduled at once, and are then handled in one

@@ -14,7 +14,8 @@ namespace spindled::sim {
 struct SimOptions {
   std::uint64_t seed = 1;
   LogLevel log_level = LogLevel::info;
-  bool log_echo = false;  // every line to standard error as it is written
+  bool log_echo = false;       // every line to standard error as it is written
+  bool keep_histories = true;  // of daemons: what the checkers need, and what fills memory in long runs
 };
 
 /// Nothing happens but in `run_for` and `run_until`. Two simulations with the same seed that are told the same go the
@@ -66,7 +67,7 @@ class Simulator {
   SimLog& log() { return log_; }
   /// For what a scenario draws itself.
   Random& random() { return random_; }
-  World world() { return {events_, network_, trace_, log_, member_lists_}; }
+  World world() { return {events_, network_, trace_, log_, member_lists_, options_.keep_histories}; }
 
  private:
   static constexpr Duration kPredicateInterval = 1ms;
