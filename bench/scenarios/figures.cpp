@@ -1,0 +1,226 @@
+#include "bench/scenarios/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace spindled::scenarios {
+
+namespace {
+
+constexpr double kReferenceCapacity = 2e6;  // what the share of control traffic refers to
+constexpr Duration kWindow = 1s;
+constexpr Duration kStays = 5s;
+constexpr double kNear = 0.1;
+
+double per_second(std::uint64_t bytes, const Phase& phase) {
+  return static_cast<double>(bytes) * 8 / to_seconds(phase.to - phase.from);
+}
+
+std::uint64_t bytes_of(const Bin& bin, FrameKind kind) { return bin.bytes[static_cast<std::size_t>(kind)]; }
+
+bool is_near(const Result& result, const Phase& window) {
+  std::size_t sending = 0;
+  for (const TrafficClass& each : result.scenario.classes) sending += each.start <= window.from ? 1 : 0;
+  for (std::size_t i = 0; i < result.scenario.classes.size(); ++i) {
+    const TrafficClass& each = result.scenario.classes[i];
+    if (each.start > window.from) continue;
+    const double share = capacity_of(result.scenario, each.bottleneck, window.from) / static_cast<double>(sending);
+    if (std::abs(rate_of(result, i, window).framed - share) > kNear * share) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Rate rate_of(const Result& result, std::size_t traffic_class, const Phase& phase) {
+  const LinkSeries& series = result.link(result.scenario.classes[traffic_class].bottleneck);
+  const Bin sum = series.sum(phase.from, phase.to);
+  if (sum.classes.empty()) return {};
+  const Passed& passed = sum.classes[traffic_class];
+  return {per_second(passed.bytes, phase), per_second(passed.messages * kMessageBytes, phase)};
+}
+
+double capacity_of(const Scenario& scenario, const Direction& direction, Duration at) {
+  const auto path = std::find_if(scenario.paths.begin(), scenario.paths.end(), [&](const Path& each) {
+    return Direction{each.a, each.b} == direction || Direction{each.b, each.a} == direction;
+  });
+  double capacity = path->bits_per_second;
+  for (const CapacityChange& change : scenario.changes) {
+    const bool is_this = change.path == static_cast<std::size_t>(path - scenario.paths.begin());
+    if (is_this && change.at <= at) capacity = change.bits_per_second;
+  }
+  return capacity;
+}
+
+LinkUse use_of(const Result& result, const LinkSeries& series, const Phase& phase) {
+  const Bin sum = series.sum(phase.from, phase.to);
+  LinkUse use;
+  use.capacity = capacity_of(result.scenario, series.direction, phase.from);
+  std::uint64_t all = 0;
+  for (const std::uint64_t bytes : sum.bytes) all += bytes;
+  use.used = per_second(all, phase) / use.capacity;
+  use.queue_max = sum.queue_max;
+  use.queue_mean = sum.samples == 0 ? 0 : static_cast<double>(sum.queue_sum) / sum.samples;
+  use.price = per_second(bytes_of(sum, FrameKind::price), phase);
+  use.other = per_second(all - bytes_of(sum, FrameKind::price) - bytes_of(sum, FrameKind::message), phase);
+  return use;
+}
+
+Spread spread_of(const Result& result, std::size_t traffic_class, const Phase& phase) {
+  std::vector<double> rates;
+  for (const ClientSeries& client : result.clients) {
+    if (client.traffic_class == traffic_class) rates.push_back(client.rate(phase.from, phase.to));
+  }
+  Spread spread;
+  for (const double rate : rates) spread.mean += rate / static_cast<double>(rates.size());
+  double variance = 0;
+  for (const double rate : rates) variance += std::pow(rate - spread.mean, 2) / static_cast<double>(rates.size());
+  spread.variation = spread.mean == 0 ? 0 : std::sqrt(variance) / spread.mean;
+  return spread;
+}
+
+std::uint32_t queue_max_of(const Result& result) {
+  std::uint32_t most = 0;
+  for (const LinkSeries& series : result.links) {
+    most = std::max(most, series.sum(0s, result.scenario.end).queue_max);
+  }
+  return most;
+}
+
+std::optional<Duration> adaptation_time(const Result& result, Duration at, Duration until) {
+  for (Duration from = at; from + kStays <= until; from += kBin) {
+    if (is_near(result, {from, from + kWindow}) && is_near(result, {from, from + kStays})) return from - at;
+  }
+  return std::nullopt;
+}
+
+// The table.
+
+namespace {
+
+std::string mega(double bits_per_second) { return fmt::format("{:.3f} Mb/s", bits_per_second / 1e6); }
+std::string percent(double share) { return fmt::format("{:.2f} %", share * 100); }
+
+class Table {
+ public:
+  void begin(std::string scenario) { scenario_ = std::move(scenario); }
+  void add(std::string what, std::string paper, std::string must, std::string ours, bool ok) {
+    figures_.push_back({scenario_, std::move(what), std::move(paper), std::move(must), std::move(ours), ok});
+  }
+  void add_queue(const Result& result, std::string paper, std::uint32_t limit) {
+    const std::uint32_t most = queue_max_of(result);
+    add("longest queue, packets", std::move(paper), fmt::format("<= {}", limit), std::to_string(most), most <= limit);
+  }
+  void add_prices(const Result& result) {
+    double congested = 0, idle = 0;
+    for (const LinkSeries& series : result.links) {
+      congested = std::max(congested, use_of(result, series, phases_of(result.scenario).back()).price);
+    }
+    for (const LinkSeries& series : result.idle) idle = std::max(idle, use_of(result, series, {0s, kIdle}).price);
+    congested /= kReferenceCapacity;
+    idle /= kReferenceCapacity;
+    add("prices on a link, of 2 Mb/s", "0.5 %", "<= 0.50 %", percent(congested), congested <= 0.005);
+    add("the same, nobody sends", "0.01 %", "<= 0.01 %", percent(idle), idle <= 0.0001);
+  }
+  std::vector<Figure> take() { return std::move(figures_); }
+
+ private:
+  std::string scenario_;
+  std::vector<Figure> figures_;
+};
+
+void add_scenario_1(Table& table, const Result& result) {
+  const Phase steady = phases_of(result.scenario).back();
+  const double acfg = rate_of(result, 0, steady).framed, cdg = rate_of(result, 1, steady).framed;
+  table.add("class acfg on e-f", "1.977 Mb/s", ">= 1.977 Mb/s", mega(acfg), acfg >= 1.977e6);
+  table.add("class cdg on b-d", "0.992 Mb/s", ">= 0.992 Mb/s", mega(cdg), cdg >= 0.992e6);
+  table.add_queue(result, "about 150", 150);
+  table.add_prices(result);
+}
+
+void add_scenario_2a(Table& table, const Result& result) {
+  const Phase steady = phases_of(result.scenario).back();
+  const double acfg = rate_of(result, 0, steady).framed, cdg = rate_of(result, 1, steady).framed;
+  const double sum = acfg + cdg, apart = std::abs(acfg - cdg) / std::max(acfg, cdg);
+  table.add("class acfg on e-g", "0.997 Mb/s", "", mega(acfg), true);
+  table.add("class cdg on e-g", "0.998 Mb/s", "", mega(cdg), true);
+  table.add("both", "1.995 Mb/s", ">= 1.960 Mb/s", mega(sum), sum >= 1.96e6);
+  table.add("how far apart", "0.03 %", "<= 1 %", percent(apart), apart <= 0.01);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double variation = spread_of(result, i, steady).variation;
+    table.add(fmt::format("variation of the clients of {}", result.scenario.classes[i].name), "4.6 %", "<= 3 %",
+              percent(variation), variation <= 0.03);
+  }
+  table.add_queue(result, "about 150", 150);
+  table.add_prices(result);
+}
+
+void add_scenario_2b(Table& table, const Result& result) {
+  const Duration late = result.scenario.classes[1].start, halved = result.scenario.changes[0].at;
+  const auto add = [&](const char* what, Duration at, Duration until) {
+    const std::optional<Duration> time = adaptation_time(result, at, until);
+    table.add(what, "< 5 s", "<= 2 s", time ? fmt::format("{:.1f} s", to_seconds(*time)) : "never",
+              time && *time <= 2s);
+  };
+  add("shares are right after the late start", late, halved);
+  add("shares are right after the halving", halved, result.scenario.end);
+  table.add_queue(result, "no spike", 150);
+}
+
+void add_scenario_3(Table& table, const Result& result) {
+  const Phase steady = phases_of(result.scenario).back();
+  double sum = 0;
+  for (std::size_t i = 0; i < result.scenario.classes.size(); ++i) sum += rate_of(result, i, steady).framed;
+  table.add("all six flows", "9.677 Mb/s", ">= 9.7 Mb/s", mega(sum), sum >= 9.7e6);
+}
+
+void add_scenario_4(Table& table, const Result& result) {
+  const double rate = rate_of(result, 0, phases_of(result.scenario).back()).framed;
+  const bool all = result.scenario.senders.size() == 800;
+  table.add("on a-b", all ? "1.979 Mb/s" : "", ">= 1.98 Mb/s", mega(rate), rate >= 1.98e6);
+  table.add_queue(result, all ? "170" : "", 150);
+}
+
+double price_rate(const Result& result) {
+  return use_of(result, result.links.front(), phases_of(result.scenario).back()).price;
+}
+
+/// Figures about several runs of scenario 4.
+void add_scenarios_4(Table& table, const std::vector<const Result*>& runs) {
+  if (runs.size() < 2) return;
+  const double few = price_rate(*runs.front()), many = price_rate(*runs.back());
+  table.begin("4");
+  table.add(fmt::format("prices on a-b: {} and {} senders", runs.front()->scenario.senders.size(),
+                        runs.back()->scenario.senders.size()),
+            "the same", "within 10 %", fmt::format("{:.0f} and {:.0f} b/s", few, many),
+            std::abs(few - many) <= 0.1 * std::max(few, many));
+}
+
+}  // namespace
+
+std::vector<Figure> figures_of(const std::vector<Result>& results) {
+  Table table;
+  std::vector<const Result*> scalability;
+  for (const Result& result : results) {
+    const std::string& id = result.scenario.id;
+    table.begin(id);
+    if (!result.error.empty()) {
+      table.add(result.error, "", "", "", false);
+      continue;
+    }
+    if (id == "1") add_scenario_1(table, result);
+    if (id == "2a") add_scenario_2a(table, result);
+    if (id == "2b") add_scenario_2b(table, result);
+    if (id == "3") add_scenario_3(table, result);
+    if (id.starts_with("4")) {
+      add_scenario_4(table, result);
+      scalability.push_back(&result);
+    }
+  }
+  add_scenarios_4(table, scalability);
+  return table.take();
+}
+
+}  // namespace spindled::scenarios

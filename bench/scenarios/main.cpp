@@ -1,0 +1,126 @@
+// scenarios: what admission does to networks with bottlenecks, on the simulator with the daemon's own code. Time is
+// virtual: the figures depend on the seed alone, not on the machine. docs/flow-control.md says what the scenarios are.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/scenarios/report.h"
+#include "bench/scenarios/settings.h"
+
+namespace spindled::scenarios {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> only;
+  std::vector<std::string> settings;
+  std::vector<std::size_t> senders;
+  std::uint64_t seed = 1;
+  std::size_t jobs = 1;
+  std::string output;
+  bool check = false;
+  Options options;
+};
+
+/// Runs scenarios on a few threads, and says how far they are.
+class Jobs {
+ public:
+  Jobs(std::vector<Scenario> scenarios, std::uint64_t seed)
+      : scenarios_(std::move(scenarios)), seed_(seed), progress_(scenarios_.size()), results_(scenarios_.size()) {}
+
+  std::vector<Result> run(std::size_t threads) {
+    std::vector<std::jthread> workers;
+    for (std::size_t i = 0; i < std::min(threads, scenarios_.size()); ++i) workers.emplace_back([this] { work(); });
+    std::unique_lock lock(mutex_);
+    while (!finished_.wait_for(lock, std::chrono::seconds(10), [this] { return done_ == scenarios_.size(); })) say();
+    return std::move(results_);
+  }
+
+ private:
+  /// The longest first, which are the last: none of them is to be left at the end.
+  void work() {
+    for (std::size_t taken = next_++; taken < scenarios_.size(); taken = next_++) {
+      const std::size_t index = scenarios_.size() - 1 - taken;
+      Result result = scenarios::run(scenarios_[index], seed_, progress_[index]);
+      const std::scoped_lock lock(mutex_);
+      fmt::print(stderr, "scenario {} done, {:.1f} s of processor\n", scenarios_[index].id, result.cpu_seconds);
+      results_[index] = std::move(result);
+      ++done_;
+      finished_.notify_one();
+    }
+  }
+
+  void say() {
+    std::vector<std::string> running;
+    for (std::size_t i = 0; i < scenarios_.size(); ++i) {
+      const double progress = progress_[i];
+      if (progress > 0 && progress < 1) running.push_back(fmt::format("{} {:.0f} %", scenarios_[i].id, progress * 100));
+    }
+    fmt::print(stderr, "{} of {} scenarios done; {}\n", done_, scenarios_.size(), fmt::join(running, ", "));
+  }
+
+  const std::vector<Scenario> scenarios_;
+  const std::uint64_t seed_;
+  std::vector<std::atomic<double>> progress_;
+  std::vector<Result> results_;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_;
+  std::condition_variable finished_;
+  std::size_t done_ = 0;
+};
+
+int run(Arguments& arguments) {
+  for (const std::string& setting : arguments.settings) {
+    if (set(arguments.options.admission, setting)) continue;
+    fmt::print(stderr, "scenarios: cannot set \"{}\"; there are\n  {}\n", setting,
+               fmt::join(settings(arguments.options.admission), "\n  "));
+    return 2;
+  }
+  std::vector<Scenario> wanted;
+  for (const std::string& name : arguments.only.empty() ? scenario_names() : arguments.only) {
+    for (Scenario& scenario : scenarios_named(name, arguments.options)) {
+      const std::vector<std::size_t>& counts = arguments.senders;
+      const bool is_left_out = name == "4" && !counts.empty() &&
+                               std::find(counts.begin(), counts.end(), scenario.senders.size()) == counts.end();
+      if (!is_left_out) wanted.push_back(std::move(scenario));
+    }
+  }
+  const std::vector<Result> results = Jobs(std::move(wanted), arguments.seed).run(arguments.jobs);
+  for (const Result& result : results) fmt::print("{}\n", summary_of(result));
+  const std::vector<Figure> figures = figures_of(results);
+  fmt::print("{}", table_of(figures));
+  if (!arguments.output.empty()) write_files(arguments.output, arguments.seed, results, figures);
+  const bool all_ok = std::all_of(figures.begin(), figures.end(), [](const Figure& figure) { return figure.ok; });
+  return arguments.check && !all_ok ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace spindled::scenarios
+
+int main(int argc, char** argv) {
+  using namespace spindled::scenarios;
+  Arguments arguments;
+  CLI::App app("What admission does to networks with bottlenecks, on the simulator", "scenarios");
+  app.add_option("--only", arguments.only, "Scenarios: 1, 2a, 2b, 3, 4")
+      ->delimiter(',')
+      ->check(CLI::IsMember(scenario_names()));
+  app.add_option("--senders", arguments.senders, "Of scenario 4: 5, 20, 100, 200, 400, 800")->delimiter(',');
+  app.add_option("--seconds", arguments.options.seconds,
+                 "How long each scenario lasts, instead of as long as it should")
+      ->check(CLI::Range(10.0, 1e5));
+  app.add_option("--seed", arguments.seed, "Draws when senders begin, and all that daemons draw");
+  app.add_option("--set", arguments.settings, "A constant of admission, such as step=100ms");
+  app.add_option("--jobs", arguments.jobs, "How many scenarios run at once")->check(CLI::Range(1, 64));
+  app.add_option("--output", arguments.output, "Folder for results.json and the series as CSV");
+  app.add_flag("--check", arguments.check, "Fail where a figure falls short");
+  CLI11_PARSE(app, argc, argv);
+  return run(arguments);
+}

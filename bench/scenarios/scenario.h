@@ -1,0 +1,86 @@
+// A scenario as data: the network, who sends what to whom and when, what changes on the way, what is watched.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "daemon/base/node_config.h"
+
+namespace spindled::scenarios {
+
+inline constexpr std::size_t kMessageBytes = 1000;
+
+/// A path with a daemon at each end, the same both ways.
+struct Path {
+  std::string a, b;
+  double bits_per_second = 0;
+  Duration delay{};
+};
+
+/// One direction of a path.
+struct Direction {
+  std::string from, to;
+
+  bool operator==(const Direction&) const = default;
+};
+
+/// Senders whose traffic is counted together.
+struct TrafficClass {
+  std::string name;
+  Direction bottleneck;  // where its rate is measured
+  Duration start{};      // its senders begin at times drawn between this
+  Duration spread{};     // and so much later
+};
+
+struct Sender {
+  std::size_t traffic_class = 0;
+  std::string daemon;
+  std::string group;  // of which it is no member
+};
+
+struct Receiver {
+  std::string daemon;
+  std::vector<std::string> groups;
+};
+
+/// A path gets another capacity.
+struct CapacityChange {
+  Duration at{};
+  std::size_t path = 0;
+  double bits_per_second = 0;
+};
+
+/// Times count from the first moment at which a sender may begin.
+struct Scenario {
+  std::string id;     // "1", "2a", ...
+  std::string title;  // for tables and plots
+  std::vector<Path> paths;
+  std::vector<TrafficClass> classes;
+  std::vector<Sender> senders;
+  std::vector<Receiver> receivers;
+  std::vector<CapacityChange> changes;
+  std::vector<Direction> watched;  // the others are not looked at
+  Duration settle{};               // after each change nothing is measured for so long
+  Duration end{};
+  NodeConfig node;  // of all daemons; name and neighbours are filled in
+};
+
+/// Between two changes of who sends and what a path carries; [from, to) is measured.
+struct Phase {
+  Duration from{}, to{};
+};
+/// At least one; the last is what most figures are about.
+std::vector<Phase> phases_of(const Scenario& scenario);
+
+struct Options {
+  double seconds = 0;  // how long a scenario lasts; 0: as long as it should
+  AdmissionConfig admission;
+};
+
+/// What can be asked for: "1", "2a", "2b", "3", "4", in this order.
+const std::vector<std::string>& scenario_names();
+/// The scenarios of that name: of "4" one for each number of senders.
+std::vector<Scenario> scenarios_named(const std::string& name, const Options& options);
+
+}  // namespace spindled::scenarios

@@ -1,0 +1,18 @@
+// Constants of admission by name, for experiments.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/base/node_config.h"
+
+namespace spindled::scenarios {
+
+/// Sets what `assignment` ("step=100ms", "price_max=40", "enabled=false") says. False where there is no such constant,
+/// or the value is none for it.
+[[nodiscard]] bool set(AdmissionConfig& config, const std::string& assignment);
+
+/// The names, with their values in `config`.
+std::vector<std::string> settings(const AdmissionConfig& config);
+
+}  // namespace spindled::scenarios
