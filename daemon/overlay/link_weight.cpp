@@ -1,6 +1,8 @@
 #include "daemon/overlay/link_weight.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace spindled {
 
@@ -37,7 +39,13 @@ bool is_near(std::size_t level, std::int64_t round_trip_us) {
 
 bool LinkWeight::update(Duration round_trip) {
   if (configured_ != 0 || round_trip <= Duration::zero()) return false;
-  const std::int64_t us = std::chrono::duration_cast<std::chrono::microseconds>(round_trip).count();
+  if (++updates_ > kWindow) {
+    updates_ = 1;
+    shortest_before_ = std::exchange(shortest_, Duration::max());
+  }
+  shortest_ = std::min(shortest_, round_trip);
+  const Duration shortest = std::min(shortest_, shortest_before_);
+  const std::int64_t us = std::chrono::duration_cast<std::chrono::microseconds>(shortest).count();
   if (measured_ && is_near(level_, us)) return false;
   measured_ = true;
   const std::uint32_t before = value();

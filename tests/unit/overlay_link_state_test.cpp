@@ -276,9 +276,16 @@ TEST(LinkWeight, NoiseChangesNothing) {
       EXPECT_FALSE(weight.update(std::chrono::microseconds(middle_us - middle_us / 10 + noise)));
     }
   }
+}
+
+TEST(LinkWeight, FollowsTheShortestRoundTripOfLately) {
   LinkWeight weight;
   weight.update(400us);
-  EXPECT_TRUE(weight.update(5ms));
+  for (int i = 0; i < LinkWeight::kWindow - 1; ++i) EXPECT_FALSE(weight.update(5ms)) << "something waits on the link";
+  int changes = 0;
+  for (int i = 0; i < LinkWeight::kWindow + 1; ++i) changes += weight.update(5ms) ? 1 : 0;
+  EXPECT_EQ(changes, 1) << "the path has become longer";
+  EXPECT_GT(weight.value(), 1u);
   EXPECT_TRUE(weight.update(400us));
   EXPECT_EQ(weight.value(), 1u);
 }
