@@ -55,7 +55,10 @@ void compare_edges(const Topology& before, const Topology& after, const Places& 
     } else if (new_ends < old_ends) {
       changes.gained_edges.push_back(new_at++);
     } else {
-      changes.reweighed = changes.reweighed || before.edges[old_at].weight != after.edges[new_at].weight;
+      // In a tree there is one path between any two, whatever it costs.
+      const bool has_choice = after.edges.size() >= after.members.size();
+      changes.reweighed =
+          changes.reweighed || (has_choice && before.edges[old_at].weight != after.edges[new_at].weight);
       ++old_at;
       ++new_at;
     }

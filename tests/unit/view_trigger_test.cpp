@@ -15,6 +15,7 @@ const DaemonId kA{"a", 1}, kB{"b", 1}, kC{"c", 1}, kD{"d", 1};
 const Topology kAlone{{kA}, {}};
 const Topology kPair{{kA, kB}, {{0, 1, 1, 0}}};
 const Topology kLine{{kA, kB, kC}, {{0, 1, 1, 0}, {1, 2, 1, 0}}};
+const Topology kRing{{kA, kB, kC}, {{0, 1, 1, 0}, {0, 2, 1, 0}, {1, 2, 1, 0}}};
 
 bool nobody(const DaemonId&) { return false; }
 
@@ -30,8 +31,8 @@ TEST(TopologyDifference, NamesWhatCameAndWent) {
 
 TEST(TopologyDifference, EdgesAreComparedByName) {
   // Without a the indices of b, c and d shift; the links between them are the same.
-  const Topology with{{kA, kB, kC, kD}, {{0, 1, 1, 0}, {1, 2, 1, 0}, {2, 3, 1, 0}}};
-  const Topology without{{kB, kC, kD}, {{0, 1, 1, 0}, {1, 2, 5, 0}}};
+  const Topology with{{kA, kB, kC, kD}, {{0, 1, 1, 0}, {1, 2, 1, 0}, {1, 3, 1, 0}, {2, 3, 1, 0}}};
+  const Topology without{{kB, kC, kD}, {{0, 1, 1, 0}, {0, 2, 1, 0}, {1, 2, 5, 0}}};
   const TopologyDifference differs = difference(with, without);
   EXPECT_EQ(differs.lost, (std::vector<TopologyItem>{{"a", ""}, {"a", "b"}}));
   EXPECT_TRUE(differs.gained.empty());
@@ -155,15 +156,20 @@ TEST_F(Trigger, ACrashLoopIsHeldDownAcrossLives) {
 }
 
 TEST_F(Trigger, BetterPathsCountOnlyOnceTheyLast) {
-  const Topology heavier{{kA, kB}, {{0, 1, 9, 0}}};
+  steady = Steady(kRing);
+  const Topology heavier{{kA, kB, kC}, {{0, 1, 9, 0}, {0, 2, 1, 0}, {1, 2, 1, 0}}};
   EXPECT_EQ(wait(heavier), config.reroute_delay);
   now += 20s;
-  EXPECT_EQ(due(kPair), kNever);
+  EXPECT_EQ(due(kRing), kNever);
   EXPECT_EQ(wait(heavier), config.reroute_delay) << "it begins anew";
   now += 20s;
   EXPECT_EQ(wait(heavier), config.reroute_delay - 20s);
-  const Topology slower{{kA, kB}, {{0, 1, 1, 5000}}};
+  const Topology slower{{kA, kB, kC}, {{0, 1, 1, 5000}, {0, 2, 1, 0}, {1, 2, 1, 0}}};
   EXPECT_EQ(due(slower), kNever) << "round-trip times alone route nothing";
+}
+
+TEST_F(Trigger, WeightsAreOfNoConsequenceWhereThereIsOnePathOnly) {
+  EXPECT_EQ(due({{kA, kB}, {{0, 1, 9, 0}}}), kNever);
 }
 
 TEST(Suspicions, OneChanceThenLongerEachTimeUntilAbsolved) {
