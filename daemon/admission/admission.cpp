@@ -76,7 +76,7 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
                              ? config.savings_max
                              : std::max(config.savings_max, kIdleSavingsS * config.salary / to_seconds(flow.period()));
   flow.accrue(now, config, savings);
-  flow.review(now, config, congested ? config.step : feedback_time(flow, to), !congested);
+  flow.review(now, config, price_now, congested ? config.step : feedback_time(flow, to));
   if (quote.remote && !draw_lots(now, flow, price_now)) return false;
   const bool was_blocked = flow.is_blocked();
   if (flow.try_pay(now, price_now, packets_of(bytes), config)) return true;

@@ -6,10 +6,13 @@
 namespace spindled {
 
 namespace {
-constexpr double kRateSpanS = 1;      // what "lately" means for rates
-constexpr Duration kSoonest = 500us;  // no message is looked at again sooner, so that packets enter in batches
-constexpr double kPeriodMinS = 1e-7;  // no salary is higher than one in this time
-constexpr double kGrowthMax = 2;      // how much a salary grows at most between two looks at it
+constexpr double kRateSpanS = 1;        // what "lately" means for rates
+constexpr Duration kSoonest = 500us;    // no message is looked at again sooner, so that packets enter in batches,
+constexpr Duration kLatest = 50ms;      // nor later, for its salary changes meanwhile
+constexpr double kPeriodMinS = 1e-7;    // no salary is higher than one in this time
+constexpr double kGrowthMax = 2;        // how much a salary grows at most between two looks at it
+constexpr Duration kReviewMin = 5ms;    // the least time between two looks at it, where feedback takes that long
+constexpr Duration kReviewMax = 100ms;  // what one look makes up for at most
 
 double seconds(Duration duration) { return to_seconds(duration); }
 Duration duration_of(double s) { return Duration(static_cast<Duration::rep>(std::min(s, 1e6) * 1e9)); }
@@ -27,7 +30,7 @@ double Flow::blocked_share(Time now) const {
 void Flow::accrue(Time now, const AdmissionConfig& config, double savings) {
   if (period_s_ == 0) {
     period_s_ = seconds(config.period_first);
-    opened_at_ = slowed_at_ = recent_at_ = reviewed_at_ = now;
+    opened_at_ = recent_at_ = reviewed_at_ = now;
     budget_ = config.salary;
   } else {
     budget_ = std::min(savings, budget_ + config.salary * seconds(now - paid_until_) / period_s_);
@@ -35,34 +38,29 @@ void Flow::accrue(Time now, const AdmissionConfig& config, double savings) {
   paid_until_ = now;
 }
 
-void Flow::review(Time now, const AdmissionConfig& config, Duration step, bool idle) {
-  payday_ = reviewed_at_ + (idle ? std::min(step, period()) : period());
-  if (now < payday_) return;
-  if (refused_) {
-    if (dearest_ < config.price_threshold) {
-      // Equation (10) for every payday since the last review; in between, its share.
-      const double since_s = seconds(now - reviewed_at_);
-      const double paydays = idle ? since_s / period_s_ : std::max(1.0, since_s / period_s_);
-      const double shorter_s = 1 / (1 / period_s_ + paydays / seconds(step));
-      period_s_ = std::max({shorter_s, paydays > 1 ? period_s_ / kGrowthMax : 0, kPeriodMinS});
-    } else if (now - slowed_at_ >= step) {
-      period_s_ = std::min(2 * period_s_, seconds(config.period_max));  // equation (11)
-      slowed_at_ = now;
+void Flow::review(Time now, const AdmissionConfig& config, double price, Duration step) {
+  const Duration since = std::min(now - reviewed_at_, kReviewMax);
+  if (since < std::min(kReviewMin, step)) return;
+  if (std::exchange(refused_, is_blocked())) {
+    double rate = 1 / period_s_;
+    const double excess = price - config.price_threshold;
+    if (excess < 0) {
+      const double share = -excess / (config.price_threshold - config.fee);
+      rate *= std::min(kGrowthMax, std::exp(share * seconds(since) / seconds(step)));
+    } else {
+      rate *= std::exp(-config.decrease * excess * seconds(since));
     }
+    rate += config.increase * seconds(since);
+    period_s_ = std::clamp(1 / rate, kPeriodMinS, seconds(config.period_max));
   }
-  refused_ = is_blocked();
-  dearest_ = 0;
   reviewed_at_ = now;
-  payday_ = now + (idle ? std::min(step, period()) : period());
 }
 
 bool Flow::try_pay(Time now, double price, std::size_t packets, const AdmissionConfig& config) {
-  dearest_ = std::max(dearest_, price);
   if (budget_ < price) {
     refused_ = true;
     if (!is_blocked()) blocked_since_ = now;
-    retry_at_ =
-        std::max(now + kSoonest, std::min(payday_, now + duration_of((price - budget_) * period_s_ / config.salary)));
+    retry_at_ = now + std::clamp(duration_of((price - budget_) * period_s_ / config.salary), kSoonest, kLatest);
     return false;
   }
   const double cost = price * static_cast<double>(packets);

@@ -7,12 +7,17 @@
 
 namespace spindled {
 
-/// The paper pays a salary every T (section IV-B.4); here it accrues continuously, `salary` in T, which is the same in
-/// the long run and leaves out the wait for payday. Once in each T it is looked at whether T fits (section IV-B.6):
-/// a flow that was refused a packet in that time, and none of whose packets cost as much as the threshold, gets a
-/// shorter T by equation (10), and one whose packets cost more a longer one by equation (11). A flow that was not
-/// refused keeps its T. On an idle network that is looked at as often as news of congestion could have come back, so
-/// that a salary doubles in that time, and a new flow need not wait for its first payday.
+/// The paper pays a salary every T (section IV-B.4) and on each payday of a flow that was refused a packet changes T,
+/// by equation (10) where its packets were cheap and by (11) where they were dear (section IV-B.6). Here the salary
+/// accrues continuously, and T changes continuously, by the same laws taken over time: while the flow is refused, the
+/// rate 1/T
+///
+/// - grows in proportion to itself as long as a packet costs less than the threshold H, the more so the less it costs,
+///   as adding to 1/T on each payday does. On an idle network it grows as fast as news of congestion could come back;
+/// - shrinks in proportion to itself and to what a packet costs beyond H, as doubling T on each payday does;
+/// - grows by a constant besides, which makes flows of one price equal in time.
+///
+/// A flow that is not refused keeps its T.
 ///
 /// Nothing runs by itself: what time has brought is reckoned when the flow is used. A flow that is never used costs
 /// its size.
@@ -35,9 +40,9 @@ class Flow {
 
   /// Brings the budget up to `now`. `savings` caps it. A flow that is new gets its first salary.
   void accrue(Time now, const AdmissionConfig& config, double savings);
-  /// Looks, if it is payday, whether the salary fits. `step` is T_update of equation (10); `idle`: nothing on the
-  /// flow's way costs anything.
-  void review(Time now, const AdmissionConfig& config, Duration step, bool idle);
+  /// Looks whether the salary fits, where packets cost `price` now. `step`: T_update of equation (10), the time that
+  /// growth by a factor of e takes on an idle network.
+  void review(Time now, const AdmissionConfig& config, double price, Duration step);
   /// Whether the budget allows for a packet of `price`; if not the flow is blocked.
   bool try_pay(Time now, double price, std::size_t packets, const AdmissionConfig& config);
   /// The message enters without paying.
@@ -58,14 +63,11 @@ class Flow {
   void count(Time now, std::size_t packets);
 
   double budget_ = 0;
-  double period_s_ = 0;  // 0: the flow is new
-  double dearest_ = 0;   // since the last payday: bought or refused
-  bool refused_ = false;
+  double period_s_ = 0;   // 0: the flow is new
+  bool refused_ = false;  // since the last review
   Time opened_at_{};
   Time paid_until_{};
-  Time payday_ = kNever;
   Time reviewed_at_{};
-  Time slowed_at_{};  // when T was last made longer
   Time retry_at_ = kNever;
   Time blocked_since_ = kNever;
   Duration blocked_{};

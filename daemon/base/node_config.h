@@ -56,8 +56,12 @@ struct AdmissionConfig {
   Duration update_max = 2500ms;                // T_max: and at least this often while they are not zero
   Duration period_first = 1s;                  // salary period of a new flow
   Duration period_max = 60s;                   // and the longest
-  Duration step = 50ms;                        // T_update: what a salary period shrinks by is set by this, eq. (10)
-  Duration delay_max = 50ms;                   // how long an affordable packet may be delayed against synchrony
+  Duration step =
+      50ms;  // T_update: the salaries of refused flows grow e-fold in this time on an idle network, or faster
+  double increase = 8;  // and beside that by so many salaries per second each second,
+  double decrease =
+      1.3;  // and shrink by this share each second, for each dollar that packets cost beyond the threshold
+  Duration delay_max = 50ms;  // how long an affordable packet may be delayed against synchrony
 };
 
 /// What is done about a client that does not read: senders slow down, it loses the oldest messages, or it is cut off.
