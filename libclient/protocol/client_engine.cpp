@@ -28,22 +28,43 @@ std::vector<Event> ClientEngine::take_events() {
 }
 
 void ClientEngine::settle() {
-  const EventReader::News news = reader_.take_news();
+  EventReader::News news = reader_.take_news();
   if (news.welcomed) writer_.open();
-  std::size_t inserted = 0;
-  for (const auto& [reply, before] : news.replies) {
-    bool unknown = false;
-    std::optional<RequestFailed> failed = writer_.settle(reply, unknown);
-    if (unknown) {
-      reader_.end(Errc::unexpected_frame, "the daemon replied to a request that was not made");
-      break;
-    }
-    if (failed) reader_.insert_event(before + inserted++, std::move(*failed));
-  }
+  settle_replies(news);
+  settle_admitted(news);
   if (news.pong) last_pong_ = news.pong;
   if (reader_.ended()) {
     writer_.close();
     if (reader_.has_news()) reader_.take_news();
+  }
+}
+
+void ClientEngine::settle_replies(EventReader::News& news) {
+  std::size_t inserted = 0;
+  for (auto& [reply, before, flow] : news.replies) {
+    bool unknown = false;
+    std::optional<Event> event;
+    if (flow) {
+      writer_.settle(reply.request, *flow, unknown);
+      event = std::move(*flow);
+    } else if (std::optional<RequestFailed> failed = writer_.settle(reply, unknown)) {
+      event = std::move(*failed);
+    }
+    if (unknown) {
+      reader_.end(Errc::unexpected_frame, "the daemon replied to a request that was not made");
+      return;
+    }
+    if (event) reader_.insert_event(before + inserted++, std::move(*event));
+  }
+}
+
+void ClientEngine::settle_admitted(const EventReader::News& news) {
+  for (const Admitted& admitted : news.admitted) {
+    if (reader_.ended()) return;  // Disconnected is the last event
+    bool unknown = false;
+    std::vector<FlowReady> ready = writer_.settle(admitted, unknown);
+    if (unknown) return reader_.end(Errc::unexpected_frame, "the daemon admitted messages that were not sent");
+    for (FlowReady& flow : ready) reader_.add_event(std::move(flow), 0);
   }
 }
 

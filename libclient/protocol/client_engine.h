@@ -14,7 +14,8 @@ namespace spindle::protocol {
 ///   for (Event& event : engine.take_events()) ...
 ///
 /// The welcome shows as `is_open()` and `private_name()`, the refusal of a request as RequestFailed, a pong as
-/// `last_pong()`, the end for whatever reason as Disconnected, the last event.
+/// `last_pong()`, the end for whatever reason as Disconnected, the last event. With independent flows, `multicast` that
+/// says would_block is followed by FlowReady.
 ///
 /// Threads: the two halves share nothing. One thread may be inside `reader()` while another is inside any function of
 /// `writer()`; `settle` needs both halves at rest, and is due whenever `reader().has_news()` after `commit` or `end`.
@@ -23,11 +24,14 @@ class ClientEngine {
  public:
   void start(const Hello& hello) { writer_.start(hello); }
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options = {}) {
-    return writer_.multicast(service, groups, payload, options);
+    const std::error_code error = writer_.multicast(service, groups, payload, options);
+    if (error == Errc::would_block) writer_.want_ready(groups);
+    return error;
   }
   std::error_code join(std::string_view group) { return writer_.join(group); }
   std::error_code leave(std::string_view group) { return writer_.leave(group); }
   std::error_code request_view(std::string_view group) { return writer_.request_view(group); }
+  std::error_code request_flow(const Groups& groups) { return writer_.request_flow(groups); }
   std::error_code ping(std::uint64_t token) { return writer_.ping(token); }
   void bye() { writer_.bye(); }
 
@@ -52,6 +56,9 @@ class ClientEngine {
   void settle();
 
  private:
+  void settle_replies(EventReader::News& news);
+  void settle_admitted(const EventReader::News& news);
+
   RequestWriter writer_;
   EventReader reader_;
   std::optional<std::uint64_t> last_pong_;

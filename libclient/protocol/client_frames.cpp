@@ -80,6 +80,12 @@ std::size_t message_body_size(const MessageHead& message) {
 
 std::size_t send_body_size(const Send& send) { return varint_size(send.handle) + 1 + 2 + varint_size(send.total); }
 
+/// A signed number as an unsigned one that is small where the number is, whatever its sign: 0, -1, 1, -2 as 0, 1, 2, 3.
+std::uint64_t fold_sign(std::int64_t value) {
+  return static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
+}
+std::int64_t unfold_sign(std::uint64_t folded) { return static_cast<std::int64_t>(folded >> 1 ^ -(folded & 1)); }
+
 bool is_name_character(char c) { return c > ' ' && c <= '~' && c != '#'; }
 
 bool is_plain_name(std::string_view name, std::size_t limit) {
@@ -163,6 +169,35 @@ void write_reply(std::vector<std::uint8_t>& out, const Reply& reply) {
   writer.u16(reply.code);
 }
 
+void write_flow_request(std::vector<std::uint8_t>& out, const FlowRequest& request) {
+  Writer writer =
+      append_frame(out, ClientFrame::flow_request, varint_size(request.request) + varint_size(request.handle));
+  writer.varint(request.request);
+  writer.varint(request.handle);
+}
+
+void write_admitted(std::vector<std::uint8_t>& out, const Admitted& admitted) {
+  Writer writer = append_frame(out, ClientFrame::admitted, varint_size(admitted.handle) + varint_size(admitted.bytes));
+  writer.varint(admitted.handle);
+  writer.varint(admitted.bytes);
+}
+
+void write_flow_report(std::vector<std::uint8_t>& out, const FlowReport& report) {
+  const std::string_view limit = report.limit.substr(0, kLimitBytesMax);
+  const std::size_t length = varint_size(report.request) + varint_size(report.price) +
+                             varint_size(fold_sign(report.budget)) + varint_size(report.period) +
+                             varint_size(report.rate) + 2 + 2 + limit.size();
+  Writer writer = append_frame(out, ClientFrame::flow, length);
+  writer.varint(report.request);
+  writer.varint(report.price);
+  writer.varint(fold_sign(report.budget));
+  writer.varint(report.period);
+  writer.varint(report.rate);
+  writer.u16(report.blocked);
+  writer.u16(static_cast<std::uint16_t>(limit.size()));
+  writer.bytes(as_bytes(limit));
+}
+
 std::size_t send_head_size(const Send& send) { return kFrameHeadBytes + send_body_size(send); }
 
 void write_send_head(Writer& writer, const Send& send) {
@@ -196,7 +231,8 @@ std::optional<Hello> read_hello(ByteView body) {
   hello.version_max = reader.u16();
   hello.flags = reader.u8();
   hello.name = reader.short_string();
-  if (!reader.done() || hello.flags != 0 || hello.version_min > hello.version_max) return std::nullopt;
+  const bool known_flags = (hello.flags & ~(kIndependentFlowsBit | kSlowPolicyMask)) == 0;
+  if (!reader.done() || !known_flags || hello.version_min > hello.version_max) return std::nullopt;
   return hello;
 }
 
@@ -335,6 +371,38 @@ std::optional<Reply> read_reply(ByteView body) {
   reply.code = reader.u16();
   if (!reader.done()) return std::nullopt;
   return reply;
+}
+
+std::optional<FlowRequest> read_flow_request(ByteView body) {
+  Reader reader(body);
+  FlowRequest request;
+  request.request = static_cast<std::uint32_t>(reader.varint_up_to(UINT32_MAX));
+  request.handle = static_cast<std::uint32_t>(reader.varint_up_to(kHandlesMax - 1));
+  if (!reader.done()) return std::nullopt;
+  return request;
+}
+
+std::optional<Admitted> read_admitted(ByteView body) {
+  Reader reader(body);
+  Admitted admitted;
+  admitted.handle = static_cast<std::uint32_t>(reader.varint_up_to(kHandlesMax - 1));
+  admitted.bytes = static_cast<std::uint32_t>(reader.varint_up_to(UINT32_MAX));
+  if (!reader.done() || admitted.bytes == 0) return std::nullopt;
+  return admitted;
+}
+
+std::optional<FlowReport> read_flow_report(ByteView body) {
+  Reader reader(body);
+  FlowReport report;
+  report.request = static_cast<std::uint32_t>(reader.varint_up_to(UINT32_MAX));
+  report.price = reader.varint();
+  report.budget = unfold_sign(reader.varint());
+  report.period = reader.varint_up_to(INT64_MAX / 1000);
+  report.rate = reader.varint();
+  report.blocked = reader.u16();
+  report.limit = as_text(reader.bytes(reader.u16()));
+  if (!reader.done() || report.blocked > kBlockedMax || report.limit.size() > kLimitBytesMax) return std::nullopt;
+  return report;
 }
 
 bool is_group_name(std::string_view name) {

@@ -35,6 +35,15 @@ inline constexpr std::size_t kChunkBytesMax = 32u << 10;
 inline constexpr std::size_t kClientFrameBytesMax = 260u << 10;
 static_assert(kGroupsPerMessageMax * (kGroupNameBytesMax + 1) + 32 <= kClientFrameBytesMax);
 
+/// What the messages of one flow may count that a client with independent flows has sent and was not yet told to be
+/// `admitted`; the last of them may exceed it. The window is that of the handle, whatever destinations it stands for.
+inline constexpr std::size_t kFlowWindowBytes = 64u << 10;
+/// The daemon tells of this much at the latest, and of anything less once nothing is held that was.
+inline constexpr std::size_t kFlowToldBytes = kFlowWindowBytes / 4;
+/// What a message counts beside its payload, so that empty ones count, too.
+inline constexpr std::size_t kFlowMessageBytes = 64;
+constexpr std::size_t flow_bytes(std::size_t payload) { return payload + kFlowMessageBytes; }
+
 enum class ClientFrame : std::uint8_t {
   // client to daemon
   hello = 1,
@@ -46,6 +55,7 @@ enum class ClientFrame : std::uint8_t {
   bye = 7,
   ping = 8,
   view_request = 9,
+  flow_request = 10,
   // daemon to client
   welcome = 16,
   close = 17,
@@ -55,15 +65,23 @@ enum class ClientFrame : std::uint8_t {
   transitional = 21,
   reply = 22,
   pong = 23,
+  admitted = 24,
+  flow = 25,
 };
 
 /// Why a group view is what it is.
 enum class ViewCause : std::uint8_t { join = 1, leave = 2, disconnect = 3, network = 4 };
 
+/// In `Hello::flags`: messages of one destination set do not wait for those of another.
+inline constexpr std::uint8_t kIndependentFlowsBit = 0x01;
+/// In `Hello::flags`: what the client wishes the daemon to do when it does not keep up, a spindle::SlowPolicy.
+inline constexpr unsigned kSlowPolicyShift = 1;
+inline constexpr std::uint8_t kSlowPolicyMask = 0x03 << kSlowPolicyShift;
+
 struct Hello {
   std::uint16_t version_min = kClientVersionMin;
   std::uint16_t version_max = kClientVersionMax;
-  std::uint8_t flags = 0;  // none defined yet; must be zero
+  std::uint8_t flags = 0;  // the bits above; all others are zero
   std::string_view name;   // empty: the daemon chooses one
 };
 
@@ -104,6 +122,31 @@ struct Reply {
   std::uint32_t request = 0;
   std::uint16_t code = 0;  // 0 or an Errc
 };
+
+/// Asks how the flow to the destination set `handle` fares.
+struct FlowRequest {
+  std::uint32_t request = 0;  // echoed in the answer
+  std::uint32_t handle = 0;
+};
+
+/// So many bytes of the flow, by flow_bytes(), have entered the network since the daemon last said so.
+struct Admitted {
+  std::uint32_t handle = 0;
+  std::uint32_t bytes = 0;
+};
+
+/// The answer to a `flow_request`.
+struct FlowReport {
+  std::uint32_t request = 0;
+  std::uint64_t price = 0;    // of a packet, in thousandths of a dollar
+  std::int64_t budget = 0;    // in thousandths of a dollar
+  std::uint64_t period = 0;   // in which the salary is earned, in microseconds
+  std::uint64_t rate = 0;     // packets a second that enter the network, in thousandths
+  std::uint16_t blocked = 0;  // thousandths of its life in which the flow had a message that could not enter
+  std::string_view limit;     // what holds the flow up most; empty where nothing does. At most kLimitBytesMax
+};
+inline constexpr std::uint16_t kBlockedMax = 1000;
+inline constexpr std::size_t kLimitBytesMax = 1024;
 
 struct MessageHead {
   std::uint8_t service = 0;
@@ -164,6 +207,9 @@ void write_close(std::vector<std::uint8_t>& out, const Close& close);
 void write_view(std::vector<std::uint8_t>& out, const View& view);
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group);
 void write_reply(std::vector<std::uint8_t>& out, const Reply& reply);
+void write_flow_request(std::vector<std::uint8_t>& out, const FlowRequest& request);
+void write_admitted(std::vector<std::uint8_t>& out, const Admitted& admitted);
+void write_flow_report(std::vector<std::uint8_t>& out, const FlowReport& report);
 
 // Messages are written in two steps, so that a large payload need not be copied: the size of the frame up to its
 // chunk, then those bytes. The chunk follows.
@@ -188,6 +234,9 @@ std::optional<PackedMessage> read_packed_message(ByteView body);
 std::optional<View> read_view(ByteView body);
 std::optional<std::string_view> read_transitional(ByteView body);
 std::optional<Reply> read_reply(ByteView body);
+std::optional<FlowRequest> read_flow_request(ByteView body);
+std::optional<Admitted> read_admitted(ByteView body);
+std::optional<FlowReport> read_flow_report(ByteView body);
 
 /// 1 to 255 bytes, not starting with '#'.
 bool is_group_name(std::string_view name);

@@ -114,6 +114,12 @@ std::size_t EventReader::handle_frame(FrameHead head, ByteView body) {
     case ClientFrame::pong:
       handle_pong(body);
       break;
+    case ClientFrame::admitted:
+      handle_admitted(body);
+      break;
+    case ClientFrame::flow:
+      handle_flow(body);
+      break;
     default:
       end(Errc::unexpected_frame, "the daemon sent a frame of an unknown type");
   }
@@ -218,6 +224,27 @@ void EventReader::handle_pong(ByteView body) {
   const std::optional<std::uint64_t> token = read_ping(body);
   if (!token) return end(Errc::malformed_frame);
   news_.pong = *token;
+  has_news_ = true;
+}
+
+void EventReader::handle_admitted(ByteView body) {
+  const std::optional<Admitted> admitted = read_admitted(body);
+  if (!admitted) return end(Errc::malformed_frame);
+  news_.admitted.push_back(*admitted);
+  has_news_ = true;
+}
+
+void EventReader::handle_flow(ByteView body) {
+  const std::optional<FlowReport> report = read_flow_report(body);
+  if (!report) return end(Errc::malformed_frame);
+  FlowState state;
+  state.price = static_cast<double>(report->price) / 1000;
+  state.budget = static_cast<double>(report->budget) / 1000;
+  state.salary_period = std::chrono::microseconds(report->period);
+  state.rate = static_cast<double>(report->rate) / 1000;
+  state.blocked_share = static_cast<double>(report->blocked) / kBlockedMax;
+  state.limited_by = report->limit;
+  news_.replies.push_back({{report->request, 0}, events_.size(), std::move(state)});
   has_news_ = true;
 }
 

@@ -24,9 +24,11 @@ class EventReader {
     bool ended = false;
     struct PlacedReply {
       Reply reply;
-      std::size_t before = 0;  // the index of the event that it came before
+      std::size_t before = 0;              // the index of the event that it came before
+      std::optional<FlowState> flow = {};  // the answer to a `flow_request`, without its groups
     };
     std::vector<PlacedReply> replies;
+    std::vector<Admitted> admitted;
     std::optional<std::uint64_t> pong;
   };
 
@@ -45,6 +47,8 @@ class EventReader {
   /// Memory, about, of the events that `take_events` would give now.
   std::size_t event_bytes() const { return event_bytes_; }
   void insert_event(std::size_t index, Event event);
+  /// `bytes`: memory of the event beside its own size.
+  void add_event(Event event, std::size_t bytes);
 
   bool welcomed() const { return welcomed_; }
   bool ended() const { return ended_; }
@@ -63,7 +67,8 @@ class EventReader {
   void handle_transitional(ByteView body);
   void handle_reply(ByteView body);
   void handle_pong(ByteView body);
-  void add_event(Event event, std::size_t bytes);
+  void handle_admitted(ByteView body);
+  void handle_flow(ByteView body);
   Message make_message(const PackedMessage& packed) const;
 
   // The block now read into. Bytes before `parsed_` belong to messages; those from there to `filled_` are an incomplete

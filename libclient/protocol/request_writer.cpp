@@ -10,6 +10,11 @@ ByteView payload_bytes(const Payload& payload) {
   return {reinterpret_cast<const std::uint8_t*>(payload.bytes().data()), payload.size()};
 }
 
+std::error_code check_count(const Groups& groups) {
+  if (groups.size() == 0 || groups.size() > kGroupsPerMessageMax) return Errc::too_many_groups;
+  return {};
+}
+
 std::error_code check_names(const Groups& groups) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (!is_destination_name(groups[i])) return Errc::bad_group_name;
@@ -21,8 +26,24 @@ std::error_code check_names(const Groups& groups) {
 std::error_code check_sizes(Service service, const Groups& groups, const Payload& payload) {
   if (service > Service::safe) return Errc::bad_argument;
   if (payload.size() > kMessageBytesMax) return Errc::message_too_large;
-  if (groups.size() == 0 || groups.size() > kGroupsPerMessageMax) return Errc::too_many_groups;
-  return {};
+  return check_count(groups);
+}
+
+/// The names that make_key() has packed.
+std::vector<std::string> unpack_key(std::string_view key) {
+  std::vector<std::string> names;
+  while (!key.empty()) {
+    const std::size_t size = static_cast<unsigned char>(key.front());
+    names.emplace_back(key.substr(1, size));
+    key.remove_prefix(1 + size);
+  }
+  return names;
+}
+
+std::vector<FlowReady> to_events(const std::vector<std::string>& keys) {
+  std::vector<FlowReady> events;
+  for (const std::string& key : keys) events.push_back({unpack_key(key)});
+  return events;
 }
 
 RequestFailed::Request kind_of(ClientFrame type) {
@@ -38,11 +59,15 @@ RequestFailed::Request kind_of(ClientFrame type) {
 
 }  // namespace
 
-void RequestWriter::start(const Hello& hello) { write_hello(output_, hello); }
+void RequestWriter::start(const Hello& hello) {
+  independent_ = (hello.flags & kIndependentFlowsBit) != 0;
+  write_hello(output_, hello);
+}
 
 void RequestWriter::close() {
   open_ = false;
   pending_.clear();
+  pending_flows_.clear();
 }
 
 std::error_code RequestWriter::check(Service service, const Groups& groups, const Payload& payload) {
@@ -56,6 +81,10 @@ std::error_code RequestWriter::multicast(Service service, const Groups& groups, 
   if (const std::error_code error = check_sizes(service, groups, payload)) return error;
   Send send;
   if (const std::error_code error = find_handle(groups, send.handle)) return error;
+  if (independent_) {
+    if (!windows_.has_room(send.handle)) return Errc::would_block;
+    windows_.sent(send.handle, flow_bytes(payload.size()));
+  }
   ByteView rest = payload_bytes(payload);
   send.service = static_cast<std::uint8_t>(service);
   send.self_discard = options.self_discard;
@@ -83,7 +112,7 @@ std::error_code RequestWriter::multicast(Service service, const Groups& groups, 
 
 void RequestWriter::append_chunk(ByteView chunk) { output_.insert(output_.end(), chunk.begin(), chunk.end()); }
 
-std::error_code RequestWriter::find_handle(const Groups& groups, std::uint32_t& handle) {
+std::error_code RequestWriter::make_key(const Groups& groups) {
   key_.clear();
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::string_view name = groups[i];
@@ -91,13 +120,31 @@ std::error_code RequestWriter::find_handle(const Groups& groups, std::uint32_t& 
     key_.push_back(static_cast<char>(name.size()));
     key_.append(name);
   }
-  if (const auto known = handles_.find(std::string_view(key_)); known != handles_.end()) {
-    handle = known->second;
-    return {};
-  }
+  return {};
+}
+
+std::uint32_t RequestWriter::known_handle() const {
+  const auto known = handles_.find(std::string_view(key_));
+  return known == handles_.end() ? FlowWindows::kNoHandle : known->second;
+}
+
+std::error_code RequestWriter::find_handle(const Groups& groups, std::uint32_t& handle) {
+  if (const std::error_code error = make_key(groups)) return error;
+  handle = known_handle();
+  if (handle != FlowWindows::kNoHandle) return {};
   if (const std::error_code error = check_names(groups)) return error;
   handle = define(groups);
   return {};
+}
+
+std::uint32_t RequestWriter::handle_to_reuse() {
+  std::uint32_t handle = oldest_;
+  // The daemon takes a new meaning only once it holds no message of the old one, and nothing else until then.
+  for (std::size_t tried = 0; tried < kHandlesMax && windows_.may_be_held(handle); ++tried) {
+    handle = (handle + 1) % kHandlesMax;
+  }
+  oldest_ = (handle + 1) % kHandlesMax;
+  return handle;
 }
 
 std::uint32_t RequestWriter::define(const Groups& groups) {
@@ -106,8 +153,7 @@ std::uint32_t RequestWriter::define(const Groups& groups) {
     handle = static_cast<std::uint32_t>(sets_.size());
     sets_.push_back(nullptr);
   } else {
-    handle = oldest_;
-    oldest_ = (oldest_ + 1) % kHandlesMax;
+    handle = handle_to_reuse();
     handles_.erase(handles_.find(std::string_view(*sets_[handle])));
   }
   sets_[handle] = &handles_.emplace(key_, handle).first->first;
@@ -127,6 +173,31 @@ std::error_code RequestWriter::request(ClientFrame type, std::string_view group)
   write_group_request(output_, type, {next_request_, group});
   ++next_request_;
   return {};
+}
+
+std::error_code RequestWriter::request_flow(const Groups& groups) {
+  if (!open_) return Errc::not_connected;
+  if (const std::error_code error = check_count(groups)) return error;
+  FlowRequest request;
+  if (const std::error_code error = find_handle(groups, request.handle)) return error;
+  request.request = next_request_++;
+  pending_flows_.insert_or_assign(request.request, key_);
+  write_flow_request(output_, request);
+  return {};
+}
+
+bool RequestWriter::has_room(const Groups& groups) {
+  return !independent_ || make_key(groups) || windows_.has_room(known_handle());
+}
+
+void RequestWriter::want_ready(const Groups& groups) {
+  if (independent_ && !make_key(groups)) windows_.want(known_handle(), key_);
+}
+
+std::vector<FlowReady> RequestWriter::take_ready() {
+  std::vector<std::string> ready;
+  windows_.take_all_ready(ready);
+  return to_events(ready);
 }
 
 std::error_code RequestWriter::ping(std::uint64_t token) {
@@ -153,6 +224,21 @@ std::optional<RequestFailed> RequestWriter::settle(const Reply& reply, bool& unk
   }
   pending_.erase(pending);
   return failed;
+}
+
+void RequestWriter::settle(std::uint32_t request, FlowState& state, bool& unknown) {
+  const auto pending = pending_flows_.find(request);
+  unknown = pending == pending_flows_.end();
+  if (unknown) return;
+  state.groups = unpack_key(pending->second);
+  pending_flows_.erase(pending);
+}
+
+std::vector<FlowReady> RequestWriter::settle(const Admitted& admitted, bool& unknown) {
+  unknown = !windows_.admitted(admitted);
+  std::vector<std::string> ready;
+  if (!unknown) windows_.take_ready(admitted.handle, ready);
+  return to_events(ready);
 }
 
 void RequestWriter::consume(std::size_t bytes) {

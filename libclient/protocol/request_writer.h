@@ -11,11 +11,16 @@
 
 #include "libclient/include/spindle/message.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/flow_windows.h"
 
 namespace spindle::protocol {
 
 /// Appends the frames of requests to a queue of bytes that the owner drains, and remembers which number stands for
-/// which set of groups. A request that is refused leaves the queue as it was.
+/// which set of groups. A request that is refused leaves the queue as it was, but that the groups may have got a
+/// number.
+///
+/// With independent flows it also keeps the windows of the flows: `multicast` says would_block for a flow without room.
+/// Who wants to be told when there is room again says so with `want_ready`.
 ///
 /// Order of calls: `start`, `open` when the daemon has welcomed the client, requests, and `close` at the end.
 /// Requests are refused with not_connected before `open`, after `bye` and after `close`.
@@ -31,6 +36,7 @@ class RequestWriter {
   std::error_code request_view(std::string_view group) { return request(ClientFrame::view_request, group); }
   /// `type` is one of these three.
   std::error_code request(ClientFrame type, std::string_view group);
+  std::error_code request_flow(const Groups& groups);
   std::error_code ping(std::uint64_t token);
   void bye();
   bool said_bye() const { return said_bye_; }
@@ -38,9 +44,22 @@ class RequestWriter {
   /// What `multicast` would answer for the arguments alone.
   static std::error_code check(Service service, const Groups& groups, const Payload& payload);
 
+  bool has_independent_flows() const { return independent_; }
+  /// Whether `multicast` would find room in the window of the flow to `groups`.
+  bool has_room(const Groups& groups);
+  /// Has a later `settle` or `take_ready` give a FlowReady for `groups`, which `check` has passed.
+  void want_ready(const Groups& groups);
+  bool is_ready_wanted() const { return windows_.is_wanted(); }
+  /// FlowReady for all that is wanted and whose window does not stand against it.
+  std::vector<FlowReady> take_ready();
+
   /// Takes the reply of the daemon to a request. Gives an event where it refused; `unknown` is set where nothing
   /// was asked under that number.
   std::optional<RequestFailed> settle(const Reply& reply, bool& unknown);
+  /// Likewise the answer to `request_flow`: fills in what `state` is about.
+  void settle(std::uint32_t request, FlowState& state, bool& unknown);
+  /// Takes what the daemon has let in. `unknown` is set where that was never sent.
+  std::vector<FlowReady> settle(const Admitted& admitted, bool& unknown);
 
   ByteView output() const { return ByteView(output_).subspan(consumed_); }
   std::size_t output_size() const { return output_.size() - consumed_; }
@@ -56,25 +75,31 @@ class RequestWriter {
   };
   using HandleMap = std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>>;
 
+  std::error_code make_key(const Groups& groups);
   std::error_code find_handle(const Groups& groups, std::uint32_t& handle);
+  std::uint32_t known_handle() const;
   std::uint32_t define(const Groups& groups);
+  std::uint32_t handle_to_reuse();
   void append_chunk(ByteView chunk);
 
   std::vector<std::uint8_t> output_;
   std::size_t consumed_ = 0;
   bool open_ = false;
   bool said_bye_ = false;
+  bool independent_ = false;
 
   HandleMap handles_;                     // names behind one byte of length each, to the number of the set
   std::vector<const std::string*> sets_;  // by number: the key in `handles_`
   std::uint32_t oldest_ = 0;              // the number to be given away next, once all are in use
+  FlowWindows windows_;                   // with independent flows only
   std::string key_;                       // built anew for every message, kept for its memory
 
   struct Pending {
     RequestFailed::Request request;
     std::string group;
   };
-  std::map<std::uint32_t, Pending> pending_;  // requests without a reply
+  std::map<std::uint32_t, Pending> pending_;            // requests without a reply
+  std::map<std::uint32_t, std::string> pending_flows_;  // `request_flow`s without an answer: the key of the groups
   std::uint32_t next_request_ = 1;
 };
 

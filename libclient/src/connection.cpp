@@ -62,6 +62,11 @@ std::error_code Connection::request_view(std::string_view group) {
   return impl_->request(protocol::ClientFrame::view_request, group);
 }
 
+std::error_code Connection::request_flow(const Groups& groups) {
+  if (!impl_) return Errc::not_connected;
+  return impl_->request_flow(groups);
+}
+
 std::error_code Connection::multicast(Service service, const Groups& groups, const Payload& payload,
                                       SendOptions options) {
   if (!impl_) return Errc::not_connected;

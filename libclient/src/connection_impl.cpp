@@ -50,6 +50,9 @@ bool Connection::Impl::open(std::error_code& error, std::string& text) {
 bool Connection::Impl::finish_handshake(Deadline deadline, std::error_code& error, std::string& text) {
   protocol::Hello hello;
   hello.name = options_.name;
+  if (options_.independent_flows) hello.flags |= protocol::kIndependentFlowsBit;
+  hello.flags |=
+      static_cast<std::uint8_t>(options_.slow_policy) << protocol::kSlowPolicyShift & protocol::kSlowPolicyMask;
   engine_.start(hello);
   Lock lock(mutex_);
   write_some(lock);
@@ -121,14 +124,43 @@ std::error_code Connection::Impl::wait_for_room(Lock& lock, bool may_wait) {
 std::error_code Connection::Impl::multicast(Service service, const Groups& groups, const Payload& payload,
                                             SendOptions options, bool may_wait) {
   Lock lock(mutex_);
+  if (on_thread()) may_wait = false;
   if (is_full()) {
     // A message that will never be taken is refused at once.
     if (const std::error_code error = protocol::RequestWriter::check(service, groups, payload)) return error;
   }
-  if (const std::error_code error = wait_for_room(lock, may_wait)) return error;
-  if (const std::error_code error = engine_.multicast(service, groups, payload, options)) return error;
-  flush(lock);
-  return {};
+  for (;;) {
+    std::error_code error = wait_for_room(lock, may_wait);
+    if (error == Errc::would_block) flows_want_buffer_ = true;
+    if (!error) error = engine_.writer().multicast(service, groups, payload, options);
+    if (error != Errc::would_block) {
+      if (!error) flush(lock);
+      return error;
+    }
+    if (!may_wait) {
+      engine_.writer().want_ready(groups);
+      return error;
+    }
+    wait_for_flow(lock, groups);
+  }
+}
+
+// Waits for room in the window of a flow; what it sends next may find the send buffer full, or the connection closed.
+void Connection::Impl::wait_for_flow(Lock& lock, const Groups& groups) {
+  ++send_waiters_;
+  changed_.wait(lock, [&] { return !can_send() || engine_.writer().has_room(groups); });
+  --send_waiters_;
+}
+
+// FlowReady to those who found the send buffer full, now that half of it is free. The caller holds the lock.
+void Connection::Impl::tell_ready_flows() {
+  flows_want_buffer_ = false;
+  std::vector<Event> events;
+  for (FlowReady& flow : engine_.writer().take_ready()) events.push_back(std::move(flow));
+  if (events.empty() || closing_ || ended_) return;
+  const std::size_t bytes = events.size() * sizeof(Event);
+  events_.push(events, bytes);
+  if (handler_ != nullptr) raise_event(wake_);
 }
 
 std::error_code Connection::Impl::request(protocol::ClientFrame type, std::string_view group) {
@@ -136,6 +168,14 @@ std::error_code Connection::Impl::request(protocol::ClientFrame type, std::strin
   Lock lock(mutex_);
   if (const std::error_code error = wait_for_room(lock, true)) return error;
   if (const std::error_code error = engine_.writer().request(type, group)) return error;
+  flush(lock);
+  return {};
+}
+
+std::error_code Connection::Impl::request_flow(const Groups& groups) {
+  Lock lock(mutex_);
+  if (const std::error_code error = wait_for_room(lock, true)) return error;
+  if (const std::error_code error = engine_.request_flow(groups)) return error;
   flush(lock);
   return {};
 }
@@ -197,6 +237,9 @@ void Connection::Impl::write_some(Lock& lock) {
     ::shutdown(socket_.get(), SHUT_RDWR);
   }
   if (send_waiters_ > 0 && (failed || !is_full())) changed_.notify_all();
+  if (flows_want_buffer_ && in_flight_ + engine_.writer().output_size() <= options_.send_buffer_bytes / 2) {
+    tell_ready_flows();
+  }
 }
 
 void Connection::Impl::set_handler(Handler handler) {
@@ -299,6 +342,7 @@ void Connection::Impl::deliver() {
   if (reader.has_news()) {
     const Lock lock(mutex_);
     engine_.settle();
+    if (send_waiters_ > 0) changed_.notify_all();  // flows may have room
   }
   const std::size_t bytes = reader.event_bytes();
   reader.take_events(arrived_);

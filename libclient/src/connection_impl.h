@@ -30,6 +30,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options,
                             bool may_wait);
   std::error_code request(protocol::ClientFrame type, std::string_view group);
+  std::error_code request_flow(const Groups& groups);
   void set_handler(Handler handler);
   void disconnect();
   EventQueue& events() { return events_; }
@@ -43,6 +44,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   bool is_full() const { return in_flight_ + engine_.writer().output_size() >= options_.send_buffer_bytes; }
   bool has_output() const { return engine_.writer().output_size() > 0; }
   std::error_code wait_for_room(Lock& lock, bool may_wait);
+  void wait_for_flow(Lock& lock, const Groups& groups);
+  void tell_ready_flows();
   void flush(Lock& lock);
   void write_some(Lock& lock);
   void wake_thread();
@@ -81,6 +84,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   bool thread_sleeps_ = false;
   bool in_handler_ = false;
   std::size_t send_waiters_ = 0;
+  bool flows_want_buffer_ = false;  // a FlowReady is due once the send buffer has room
   Clock::time_point last_send_;
   bool closing_ = false;
   bool output_ended_ = false;

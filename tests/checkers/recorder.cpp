@@ -42,8 +42,10 @@ std::optional<What> Recorder::record(const spindle::Event& event) {
     if (failed->request == spindle::RequestFailed::Request::view) return std::nullopt;
     return Refused{failed->group, static_cast<std::uint16_t>(failed->error.value())};
   }
-  const auto& end = std::get<spindle::Disconnected>(event);
-  return Closed{static_cast<std::uint16_t>(end.error.value()), end.text};
+  if (const auto* end = std::get_if<spindle::Disconnected>(&event)) {
+    return Closed{static_cast<std::uint16_t>(end->error.value()), end->text};
+  }
+  return std::nullopt;  // what concerns the client alone
 }
 
 std::optional<What> Recorder::record_view(const spindle::GroupView& view) {

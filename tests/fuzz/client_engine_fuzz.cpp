@@ -13,6 +13,8 @@ namespace {
 using namespace spindle::protocol;
 using spindle::Disconnected;
 using spindle::Event;
+using spindle::FlowReady;
+using spindle::FlowState;
 using spindle::GroupView;
 using spindle::Membership;
 using spindle::Message;
@@ -21,7 +23,8 @@ using spindle_fuzz::Input;
 
 class Run {
  public:
-  explicit Run(Input input) : input_(input) { engine_.start(Hello{}); }
+  /// Flows are independent: that adds to what can go wrong, and takes nothing away.
+  explicit Run(Input input) : input_(input) { engine_.start({.flags = kIndependentFlowsBit, .name = {}}); }
 
   void go() {
     while (!input_.empty()) {
@@ -54,6 +57,8 @@ class Run {
         return static_cast<void>(engine_.leave(short_text()));
       case EngineStep::request_view:
         return static_cast<void>(engine_.request_view(short_text()));
+      case EngineStep::request_flow:
+        return static_cast<void>(engine_.request_flow(short_text()));
       case EngineStep::multicast: {
         const spindle::Service service{input_.u8()};
         const std::vector<std::uint8_t> payload(std::size_t{input_.u8()} * 64);
@@ -82,6 +87,10 @@ class Run {
       } else if (const auto* view = std::get_if<GroupView>(&event)) {
         SPINDLE_CHECK(!view->my_index || *view->my_index < view->members.size());
         check_membership(*view);
+      } else if (const auto* ready = std::get_if<FlowReady>(&event)) {
+        SPINDLE_CHECK(!ready->groups.empty());
+      } else if (const auto* flow = std::get_if<FlowState>(&event)) {
+        SPINDLE_CHECK(!flow->groups.empty() && flow->blocked_share <= 1 && flow->salary_period.count() >= 0);
       } else if (std::holds_alternative<Disconnected>(event)) {
         ended_ = true;
       }

@@ -15,6 +15,7 @@ enum class EngineStep : std::uint8_t {
   bye = 6,
   end = 7,           // the stream of bytes ends
   request_view = 8,  // u8 length, group
+  request_flow = 9,  // u8 length, group
 };
 
 }  // namespace spindle_fuzz

@@ -63,6 +63,8 @@ void fuzz_from_client(ClientFrame type, ByteView body) {
     case ClientFrame::leave:
     case ClientFrame::view_request:
       return check_round_trip(body, read_group_request, body_writer(write_join));
+    case ClientFrame::flow_request:
+      return check_round_trip(body, read_flow_request, body_writer(write_flow_request));
     case ClientFrame::ping:
       static_cast<void>(read_ping(body));
       return;
@@ -86,6 +88,10 @@ void fuzz_from_daemon(ClientFrame type, ByteView body) {
       return;
     case ClientFrame::reply:
       return check_round_trip(body, read_reply, body_writer(write_reply));
+    case ClientFrame::admitted:
+      return check_round_trip(body, read_admitted, body_writer(write_admitted));
+    case ClientFrame::flow:
+      return check_round_trip(body, read_flow_report, body_writer(write_flow_report));
     default:
       return;
   }

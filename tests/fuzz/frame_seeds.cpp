@@ -139,12 +139,14 @@ void add_client_frame_seeds(Seeds& seeds) {
     return client_body(bytes, as_text(value.chunk));
   };
   add("hello", frame(write_hello, Hello{1, 1, 0, "worker"}));
+  add("hello_independent", frame(write_hello, Hello{1, 1, kIndependentFlowsBit | 2 << kSlowPolicyShift, "worker"}));
   add("define_two", frame(write_define, Define{7, {"prices", "#worker#alpha"}}));
   const Send send{7, 4, true, 99, 5, as_bytes("hello")};
   add("send", chunked(send, send_head_size(send), write_send_head));
   add("join", frame(write_group_request, ClientFrame::join, GroupRequest{1, "prices"}));
   add("leave", frame(write_group_request, ClientFrame::leave, GroupRequest{2, "prices"}));
   add("view_request", frame(write_group_request, ClientFrame::view_request, GroupRequest{3, "prices"}));
+  add("flow_request", frame(write_flow_request, FlowRequest{4, 7}));
   add("ping", frame(write_ping, ClientFrame::ping, std::uint64_t{42}));
   add("welcome", frame(write_welcome, Welcome{1, "#worker#alpha"}));
   add("close", frame(write_close, Close{18, "the client did not read its messages in time"}));
@@ -167,6 +169,8 @@ void add_client_frame_seeds(Seeds& seeds) {
   add("view_farewell", frame(write_view, farewell));
   add("transitional", frame(write_transitional, std::string_view("prices")));
   add("reply", frame(write_reply, Reply{2, 21}));
+  add("admitted", frame(write_admitted, Admitted{7, 16'500}));
+  add("flow", frame(write_flow_report, FlowReport{4, 3250, -500, 50'000, 87'500, 40, "link alpha-beta"}));
   add("private_name", one_byte(0) + "#worker#alpha");
 }
 

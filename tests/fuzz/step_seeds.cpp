@@ -199,6 +199,31 @@ std::string slow_client() {
   return steps.op(NodeStep::time).u16(500).op(NodeStep::writable).u8(kFirst).op(NodeStep::time).u16(500).bytes();
 }
 
+/// What one group's slow member holds up is held, up to the window and beyond; another group's messages go on.
+std::string independent_flows() {
+  Steps steps;
+  client(steps, kFirst, "a");
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+  steps.op(NodeStep::accept).u8(kClientPort);
+  const Hello hello{1, 1, kIndependentFlowsBit | 2 << kSlowPolicyShift, "b"};
+  client_frame(steps, kSecond, frame_of(write_hello, hello));
+  client_frame(steps, kSecond, frame_of(write_define, Define{0, {"news"}}));
+  client_frame(steps, kSecond, frame_of(write_define, Define{1, {"sport"}}));
+  steps.op(NodeStep::throttle).u8(kFirst).u16(100);
+  const std::string payload(20'000, 'x');
+  for (unsigned i = 0; i < 4; ++i) {
+    client_frame(steps, kSecond, send_frame({0, 4, false, 0, 20'000, as_bytes(payload)}));
+    client_frame(steps, kSecond, send_frame({1, 4, false, 0, 5, as_bytes("goals")}));
+  }
+  client_frame(steps, kSecond, frame_of(write_flow_request, FlowRequest{2, 0}));
+  steps.op(NodeStep::throttle).u8(kFirst).u16(60'000).op(NodeStep::writable).u8(kFirst).op(NodeStep::time).u16(500);
+  client_frame(steps, kSecond, frame_of(write_define, Define{0, {"weather"}}));
+  for (unsigned i = 0; i < 5; ++i) {
+    client_frame(steps, kSecond, send_frame({0, 4, false, 0, 20'000, as_bytes(payload)}));
+  }
+  return steps.op(NodeStep::frame).u8(kSecond).frame(frame_of(write_bye)).op(NodeStep::time).u16(500).bytes();
+}
+
 // --- The client ---
 
 View first_view() {
@@ -227,6 +252,18 @@ Steps large_group() {
   return steps.op(EngineStep::frame).frame(frame_of(write_reply, Reply{2, 0}));
 }
 
+/// A flow's window is filled, one more message is refused, and half of it becomes free.
+Steps full_window() {
+  Steps steps;
+  welcome(steps);
+  for (int i = 0; i < 6; ++i) steps.op(EngineStep::multicast).u8(4).u8(255).text("news");
+  steps.op(EngineStep::multicast).u8(4).u8(1).text("sport").op(EngineStep::request_flow).text("news");
+  const FlowReport report{1, 3250, 20'000, 50'000, 125'000, 40, "link alpha-beta"};
+  steps.op(EngineStep::frame).frame(frame_of(write_flow_report, report));
+  steps.op(EngineStep::frame).frame(frame_of(write_admitted, Admitted{0, 3 * (255 * 64 + 64)}));
+  return steps.op(EngineStep::frame).frame(frame_of(write_admitted, Admitted{1, 500}));
+}
+
 }  // namespace
 
 void add_client_engine_seeds(Seeds& seeds) {
@@ -246,6 +283,7 @@ void add_client_engine_seeds(Seeds& seeds) {
   add("session", session.op(EngineStep::bye).op(EngineStep::end));
 
   add("large_group", large_group());
+  add("full_window", full_window());
   Steps refused;
   add("refused", refused.op(EngineStep::frame).frame(frame_of(write_close, Close{12, "the name is taken"})));
   Steps early;
@@ -263,6 +301,7 @@ void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "admin_requests", admin_requests()});
   seeds.push_back({"node", "imposed_partition", imposed_partition()});
   seeds.push_back({"node", "slow_client", slow_client()});
+  seeds.push_back({"node", "independent_flows", independent_flows()});
 }
 
 void add_config_seeds(Seeds& seeds) {

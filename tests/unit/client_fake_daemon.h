@@ -59,6 +59,7 @@ class FakeDaemon {
       const Frame frame = read();
       if (frame.type != protocol::ClientFrame::hello || !protocol::read_hello(frame.body)) return hang_up();
       hello_name = protocol::read_hello(frame.body)->name;
+      hello_flags = protocol::read_hello(frame.body)->flags;
       Bytes bytes;
       answer(bytes);
       write(bytes);
@@ -114,6 +115,7 @@ class FakeDaemon {
   }
 
   std::string hello_name;
+  std::uint8_t hello_flags = 0;
 
  private:
   bool read_all(std::uint8_t* at, std::size_t size) {

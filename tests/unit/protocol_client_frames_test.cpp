@@ -97,17 +97,105 @@ TEST_F(ClientFrames, HelloComesBack) {
   }
 }
 
+TEST_F(ClientFrames, HelloCarriesItsFlags) {
+  for (const std::uint8_t flags : {kIndependentFlowsBit, std::uint8_t{2 << kSlowPolicyShift}, std::uint8_t{7}}) {
+    Bytes frame;
+    write_hello(frame, {1, 1, flags, "a"});
+    expect_exact(frame, read_hello);
+    EXPECT_EQ(read_hello(body_of(frame))->flags, flags);
+  }
+}
+
 TEST_F(ClientFrames, HelloIsRefused) {
   Bytes frame;
   write_hello(frame, {2, 1, 0, "a"});
   EXPECT_FALSE(read_hello(body_of(frame))) << "an empty range of versions";
   frame.clear();
-  write_hello(frame, {1, 1, 1, "a"});
+  write_hello(frame, {1, 1, 8, "a"});
   EXPECT_FALSE(read_hello(body_of(frame))) << "an unknown flag";
   frame.clear();
   write_hello(frame, {1, 1, 0, "a"});
   frame[kFrameHeadBytes] ^= 1;
   EXPECT_FALSE(read_hello(body_of(frame))) << "another protocol";
+}
+
+TEST_F(ClientFrames, FlowRequestComesBack) {
+  for (int round = 0; round < 50; ++round) {
+    const FlowRequest request{static_cast<std::uint32_t>(number(0, UINT32_MAX)),
+                              static_cast<std::uint32_t>(number(0, kHandlesMax - 1))};
+    Bytes frame;
+    write_flow_request(frame, request);
+    expect_head(frame, ClientFrame::flow_request);
+    expect_exact(frame, read_flow_request);
+    EXPECT_EQ(read_flow_request(body_of(frame))->request, request.request);
+    EXPECT_EQ(read_flow_request(body_of(frame))->handle, request.handle);
+  }
+  Bytes frame;
+  write_flow_request(frame, {1, kHandlesMax});
+  EXPECT_FALSE(read_flow_request(body_of(frame))) << "no such handle can be";
+}
+
+TEST_F(ClientFrames, AdmittedComesBack) {
+  for (int round = 0; round < 50; ++round) {
+    const Admitted admitted{static_cast<std::uint32_t>(number(0, kHandlesMax - 1)),
+                            static_cast<std::uint32_t>(number(1, UINT32_MAX))};
+    Bytes frame;
+    write_admitted(frame, admitted);
+    expect_head(frame, ClientFrame::admitted);
+    expect_exact(frame, read_admitted);
+    EXPECT_EQ(read_admitted(body_of(frame))->handle, admitted.handle);
+    EXPECT_EQ(read_admitted(body_of(frame))->bytes, admitted.bytes);
+  }
+  for (const Admitted& bad : {Admitted{kHandlesMax, 1}, Admitted{0, 0}}) {
+    Bytes frame;
+    write_admitted(frame, bad);
+    EXPECT_FALSE(read_admitted(body_of(frame))) << bad.handle << " " << bad.bytes;
+  }
+}
+
+TEST_F(ClientFrames, FlowReportComesBack) {
+  for (int round = 0; round < 50; ++round) {
+    const std::string limit(number(0, kLimitBytesMax), 'l');
+    const FlowReport report{static_cast<std::uint32_t>(number(0, UINT32_MAX)),
+                            number(0, UINT64_MAX),
+                            static_cast<std::int64_t>(number(0, UINT64_MAX)),  // as often negative as not
+                            number(0, INT64_MAX / 1000),
+                            number(0, UINT64_MAX),
+                            static_cast<std::uint16_t>(number(0, kBlockedMax)),
+                            limit};
+    Bytes frame;
+    write_flow_report(frame, report);
+    expect_head(frame, ClientFrame::flow);
+    expect_exact(frame, read_flow_report);
+    const auto read = read_flow_report(body_of(frame));
+    EXPECT_EQ(read->request, report.request);
+    EXPECT_EQ(read->price, report.price);
+    EXPECT_EQ(read->budget, report.budget);
+    EXPECT_EQ(read->period, report.period);
+    EXPECT_EQ(read->rate, report.rate);
+    EXPECT_EQ(read->blocked, report.blocked);
+    EXPECT_EQ(read->limit, report.limit);
+  }
+}
+
+TEST_F(ClientFrames, FlowReportKeepsItsLimits) {
+  for (const std::int64_t budget : {std::int64_t{0}, std::int64_t{-1}, INT64_MAX, INT64_MIN}) {
+    Bytes frame;
+    write_flow_report(frame, {1, 2, budget, 3, 4, 5, ""});
+    EXPECT_EQ(read_flow_report(body_of(frame))->budget, budget);
+  }
+  const auto parses = [](std::uint64_t period, std::uint16_t blocked) {
+    Bytes frame;
+    write_flow_report(frame, {1, 2, 3, period, 4, blocked, "limit"});
+    return read_flow_report(body_of(frame)).has_value();
+  };
+  EXPECT_TRUE(parses(INT64_MAX / 1000, kBlockedMax));
+  EXPECT_FALSE(parses(INT64_MAX / 1000 + 1, 0)) << "more than a time can hold";
+  EXPECT_FALSE(parses(0, kBlockedMax + 1)) << "more than always";
+  const std::string longer(kLimitBytesMax + 1, 'l');
+  Bytes frame;
+  write_flow_report(frame, {1, 2, 3, 4, 5, 6, longer});
+  EXPECT_EQ(read_flow_report(body_of(frame))->limit.size(), kLimitBytesMax) << "cut";
 }
 
 TEST_F(ClientFrames, DefineComesBack) {

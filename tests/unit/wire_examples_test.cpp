@@ -159,6 +159,20 @@ TEST(WireExamples, ClientRequests) {
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_reply(out, {1, 0}); }), "03 00 00 16 01 00 00");
 }
 
+TEST(WireExamples, ClientFlows) {
+  EXPECT_EQ(
+      client_frame([](Bytes& out) {
+        protocol::write_hello(out, {1, 1, protocol::kIndependentFlowsBit | 2 << protocol::kSlowPolicyShift, "ann"});
+      }),
+      "0d 00 00 01 53 50 44 4c 01 00 01 00 05 03 61 6e 6e");
+  EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_flow_request(out, {3, 0}); }), "02 00 00 0a 03 00");
+  EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_admitted(out, {0, 16'500}); }), "04 00 00 18 00 f4 80 01");
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_flow_report(out, {3, 3250, 12'500, 50'000, 87'500, 40, "link beta-gamma"});
+            }),
+            "1f 00 00 19 03 b2 19 a8 c3 01 d0 86 03 cc ab 05 28 00 0f 00 6c 69 6e 6b 20 62 65 74 61 2d 67 61 6d 6d 61");
+}
+
 TEST(WireExamples, ClientSend) {
   protocol::Send send;
   send.service = static_cast<std::uint8_t>(Service::agreed);

@@ -74,6 +74,14 @@ std::string text_line(const spindle::Transitional& signal) {
   return fmt::format("* {}: members may be missing from here to the next view\n", signal.group);
 }
 
+std::string text_line(const spindle::FlowState& flow) {
+  return fmt::format(
+      "* {}: a packet costs {:.2f}, {:.2f} saved, a salary every {:.3f} s, {:.1f} packets/s, blocked {:.1f} % of the "
+      "time{}{}\n",
+      fmt::join(flow.groups, ","), flow.price, flow.budget, static_cast<double>(flow.salary_period.count()) / 1e6,
+      flow.rate, 100 * flow.blocked_share, flow.limited_by.empty() ? "" : "; limited by ", flow.limited_by);
+}
+
 std::string json_line(const spindle::Message& message) {
   const bool text = spindle::protocol::is_utf8(message.text());
   return fmt::format(R"({{"event":"message","sender":{},"groups":{},"service":"{}","type":{},"{}":{}}})"

@@ -17,6 +17,7 @@ std::string_view to_string(spindle::ViewCause cause);
 // One line each, ended. `members` are those of the view.
 std::string text_line(const spindle::GroupView& view, const spindle::Membership& members);
 std::string text_line(const spindle::Transitional& signal);
+std::string text_line(const spindle::FlowState& flow);
 std::string json_line(const spindle::Message& message);
 std::string json_line(const spindle::GroupView& view, const spindle::Membership& members);
 std::string json_line(const spindle::Transitional& signal);

@@ -17,6 +17,7 @@ constexpr std::string_view kHelp =
     "join GROUP             become a member\n"
     "leave GROUP            be one no longer\n"
     "send GROUP TEXT        multicast a message; several groups with commas, a client as #client#daemon\n"
+    "flow GROUP             show the price of sending to these, and what has been saved\n"
     "service [NAME]         show or choose: unreliable, reliable, fifo, causal, agreed, safe\n"
     "views on|off           whether changes of membership are shown\n"
     "help, quit\n";
@@ -47,8 +48,11 @@ std::vector<std::string_view> split(std::string_view list) {
 
 class Prompt {
  public:
-  Prompt(Conversation& conversation, Output& output)
-      : conversation_(conversation), output_(output), at_terminal_(::isatty(STDIN_FILENO) != 0) {
+  Prompt(Conversation& conversation, Output& output, bool independent_flows)
+      : conversation_(conversation),
+        output_(output),
+        independent_flows_(independent_flows),
+        at_terminal_(::isatty(STDIN_FILENO) != 0) {
     conversation_.go_on_after_refusals();
     conversation_.set_handler(
         [this](spindle::Event&& event) { std::visit([this](const auto& value) { show(value); }, event); });
@@ -80,7 +84,9 @@ class Prompt {
       change_membership(command == "join", line);
     } else if (command == "send") {
       const std::string_view groups = take_word(line);
-      report(conversation_.connection().multicast(service_, split(groups), line));
+      send(split(groups), line);
+    } else if (command == "flow") {
+      report(conversation_.connection().request_flow(split(take_word(line))));
     } else if (command == "service") {
       choose_service(line);
     } else if (command == "views" && (line == "on" || line == "off")) {
@@ -93,6 +99,13 @@ class Prompt {
 
   void change_membership(bool join, std::string_view group) {
     report(join ? conversation_.connection().join(group) : conversation_.connection().leave(group));
+  }
+
+  /// Never waits, with independent flows: what cannot be sent now is said, and later that it can.
+  void send(const std::vector<std::string_view>& groups, std::string_view text) {
+    spindle::Connection& connection = conversation_.connection();
+    report(independent_flows_ ? connection.try_multicast(service_, groups, text)
+                              : connection.multicast(service_, groups, text));
   }
 
   void choose_service(std::string_view name) {
@@ -122,6 +135,8 @@ class Prompt {
     const bool join = failed.request == spindle::RequestFailed::Request::join;
     say("the daemon refused to {} {}: {}", join ? "join" : "leave", failed.group, failed.error.message());
   }
+  void show(const spindle::FlowReady& flow) { say("messages to {} can be sent again", fmt::join(flow.groups, ",")); }
+  void show(const spindle::FlowState& flow) { show_line(text_line(flow)); }
   void show(const spindle::Disconnected&) {}
 
   template <typename... Args>
@@ -147,6 +162,7 @@ class Prompt {
   Conversation& conversation_;
   Output& output_;
   Members members_;
+  const bool independent_flows_;
   const bool at_terminal_;
   bool prompted_ = false;
   bool views_ = true;
@@ -156,8 +172,8 @@ class Prompt {
 }  // namespace
 
 void interact(Signals& signals, Output& output, const ConnectionOptions& connection) {
-  Conversation conversation(signals, output, {.address = connection.address, .name = connection.name});
-  Prompt(conversation, output).run();
+  Conversation conversation(signals, output, connection.to_connect_options());
+  Prompt(conversation, output, connection.independent_flows).run();
 }
 
 }  // namespace spuser

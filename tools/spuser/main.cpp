@@ -97,6 +97,8 @@ std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, Comm
       ->type_name("ADDRESS");
   app.add_option("--name", line.connection.name, "Name of this client; default: one that the daemon chooses")
       ->type_name("NAME");
+  app.add_flag("--independent-flows", line.connection.independent_flows,
+               "Messages to a group that is held back do not hold up those to others, and may be overtaken by them");
   add_publish(app, line);
   add_subscribe(app, line);
   try {

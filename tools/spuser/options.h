@@ -6,13 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "spindle/message.h"
+#include "spindle/connection.h"
 
 namespace spuser {
 
 struct ConnectionOptions {
   std::string address;  // empty: the library's default
   std::string name;     // empty: the daemon chooses
+  bool independent_flows = false;
+
+  spindle::ConnectOptions to_connect_options() const {
+    return {.address = address, .name = name, .independent_flows = independent_flows};
+  }
 };
 
 struct PublishOptions {

@@ -121,7 +121,7 @@ class Publisher {
 }  // namespace
 
 void publish(Signals& signals, Output& output, const ConnectionOptions& connection, const PublishOptions& options) {
-  spindle::ConnectOptions connect{.address = connection.address, .name = connection.name};
+  spindle::ConnectOptions connect = connection.to_connect_options();
   // A daemon that makes senders wait takes what was sent when it can; a signal ends the waiting.
   connect.disconnect_timeout = 24h;
   Conversation conversation(signals, output, connect);

@@ -53,6 +53,8 @@ class Subscriber {
   }
 
   void handle(const spindle::RequestFailed&) {}
+  void handle(const spindle::FlowReady&) {}
+  void handle(const spindle::FlowState&) {}
   void handle(const spindle::Disconnected&) {}
 
   void print(const spindle::GroupView& view) {
@@ -96,7 +98,7 @@ class Subscriber {
 }  // namespace
 
 void subscribe(Signals& signals, Output& output, const ConnectionOptions& connection, const SubscribeOptions& options) {
-  Conversation conversation(signals, output, {.address = connection.address, .name = connection.name});
+  Conversation conversation(signals, output, connection.to_connect_options());
   try {
     Subscriber(conversation, output, options).run();
   } catch (const Exit& exit) {

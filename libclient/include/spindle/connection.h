@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,6 +21,14 @@
 #include "spindle/message.h"
 
 namespace spindle {
+
+/// What a daemon does about a client that does not read fast enough. The numbers go over the wire.
+enum class SlowPolicy : std::uint8_t {
+  daemon_default = 0,  ///< what its configuration says
+  price = 1,           ///< senders slow down; the client is cut off only beyond a hard limit
+  drop = 2,            ///< the oldest messages are lost, and the client is told which
+  disconnect = 3,      ///< the client is cut off
+};
 
 struct ConnectOptions {
   /// "unix:/path" or "/path"; "tcp:host:port", "host:port" or "host" (port 4803); IPv6 addresses in brackets.
@@ -38,6 +47,11 @@ struct ConnectOptions {
   /// Beyond this much memory in events not yet received, the connection stops reading from the daemon until half of it
   /// is left, and the daemon holds back what follows.
   std::size_t receive_buffer_bytes = std::size_t{8} << 20;
+  /// False: messages enter the network in the order sent, and one that may not enter yet holds up those behind it.
+  /// True: each set of destinations is a flow of its own, and a flow that may not enter holds up nothing but itself.
+  /// The order in which messages to different sets of destinations enter is then not promised. See docs/client.md.
+  bool independent_flows = false;
+  SlowPolicy slow_policy = SlowPolicy::daemon_default;
 };
 
 /// A connection has one thread of its own for reading and writing. All functions may be called by several threads at
@@ -82,12 +96,20 @@ class Connection {
   /// does not read the answers. Errors: as for join().
   std::error_code request_view(std::string_view group);
 
+  /// Asks the daemon how the flow to these destinations fares. Queues the request as join() does; the answer is a
+  /// FlowState. Works for every connection, with independent flows or without. Errors: too_many_groups and those of
+  /// join().
+  std::error_code request_flow(const Groups& groups);
+
   /// Sends a message of up to 16 MiB to 1 to 1,000 groups or private names; the client need not be a member. Waits
-  /// while the send buffer is full, but never in a handler, where it says would_block. The message is copied before
-  /// this returns. A thread's messages enter the network in the order of its calls.
-  /// Errors: message_too_large, too_many_groups, bad_group_name, bad_argument (no such service), not_connected.
+  /// while the send buffer is full, with independent flows also while the flow is, but never in a handler, where it
+  /// says would_block. The message is copied before this returns. A thread's messages enter the network in the order of
+  /// its calls, with independent flows those to the same destinations do. Errors: message_too_large, too_many_groups,
+  /// bad_group_name, bad_argument (no such service), not_connected.
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options = {});
-  /// The same, but says would_block, and sends nothing, while the send buffer is full.
+  /// The same, but says would_block, and sends nothing, where it would wait. With independent flows that is said for
+  /// one flow while another may go on, and the event FlowReady follows when it is worth trying again; such a program
+  /// has to receive events.
   std::error_code try_multicast(Service service, const Groups& groups, const Payload& payload,
                                 SendOptions options = {});
 

@@ -1,6 +1,7 @@
 // What a connection sends and receives. Sizes are in bytes; every name is at most 255 bytes long.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -215,6 +216,26 @@ struct RequestFailed {
   std::error_code error;
 };
 
+/// Independent flows only: a flow to these destinations, for which try_multicast() has said would_block, has room
+/// again, at least half of what it may hold. Comes once after one or several would_block.
+struct FlowReady {
+  std::vector<std::string> groups;  ///< as given to try_multicast()
+};
+
+/// How a flow fares, that is, this client's messages to one set of destinations: what Connection::request_flow() asked
+/// for. A flow earns a salary and pays a price for every packet, which is up to 1,400 bytes of a message; dollars have
+/// no meaning beyond that. A flow that cannot pay is blocked until it can.
+struct FlowState {
+  std::vector<std::string> groups;            ///< as given to request_flow()
+  double price = 0;                           ///< of a packet now, in dollars
+  double budget = 0;                          ///< in dollars; negative after a message of several packets
+  double rate = 0;                            ///< packets a second that entered the network of late
+  std::chrono::microseconds salary_period{};  ///< in which a salary is earned: the shorter, the more is earned
+  double blocked_share = 0;                   ///< 0 to 1: of its life, while a message waited to enter
+  std::string limited_by;                     ///< the link or the receivers that cost most, or what else the flow waits
+                                              ///< for; empty where nothing holds it up
+};
+
 /// The connection has ended: the last event, and there is exactly one. Where the daemon closed the connection, this is
 /// its reason, in its words.
 struct Disconnected {
@@ -222,6 +243,6 @@ struct Disconnected {
   std::string text;
 };
 
-using Event = std::variant<Message, GroupView, Transitional, RequestFailed, Disconnected>;
+using Event = std::variant<Message, GroupView, Transitional, RequestFailed, FlowReady, FlowState, Disconnected>;
 
 }  // namespace spindle
