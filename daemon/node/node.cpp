@@ -158,8 +158,10 @@ NodeMemory Node::memory() const {
   memory.foreign_stream = order.foreign_bytes_max();
   memory.retained = order.retained_bytes();
   memory.unordered = order.unordered_bytes();
-  layers_->sessions.for_each(
-      [&](const Session& session) { memory.session_queue = std::max(memory.session_queue, session.queue().bytes()); });
+  layers_->sessions.for_each([&](const Session& session) {
+    memory.session_queue = std::max(memory.session_queue, session.queue().bytes());
+    memory.session_held = std::max(memory.session_held, session.held_bytes());
+  });
   return memory;
 }
 

@@ -25,6 +25,7 @@ struct NodeMemory {
   std::size_t retained = 0;        // of all streams
   std::size_t unordered = 0;       // of ordered messages that wait for their place, stable or not
   std::size_t session_queue = 0;   // what waits for a client: the most of any
+  std::size_t session_held = 0;    // what waits of a client with independent flows: the most of any
 };
 
 /// Owns no socket, thread, clock or source of randomness: the same calls give the same effects. All calls come from one

@@ -1,5 +1,7 @@
 #include "daemon/session/session.h"
 
+#include "daemon/admission/admission.h"
+
 namespace spindled {
 
 namespace protocol = spindle::protocol;
@@ -26,6 +28,23 @@ std::size_t length_limit(ClientFrame type) {
 
 Error malformed(std::string_view what) { return {Errc::malformed_frame, fmt::format("malformed {} frame", what)}; }
 
+protocol::FlowReport to_report(const FlowState& state, std::uint32_t request) {
+  const auto thousandths = [](double value) { return static_cast<std::uint64_t>(std::clamp(value, 0.0, 1e15) * 1000); };
+  protocol::FlowReport report;
+  report.request = request;
+  report.price = thousandths(state.price);
+  report.budget = static_cast<std::int64_t>(std::clamp(state.budget, -1e15, 1e15) * 1000);
+  report.period = static_cast<std::uint64_t>(std::max<Duration::rep>(state.salary_period / 1us, 0));
+  report.rate = thousandths(state.rate);
+  report.blocked = static_cast<std::uint16_t>(std::clamp(state.blocked_share, 0.0, 1.0) * protocol::kBlockedMax);
+  report.limit = state.limited_by;
+  return report;
+}
+
+Error undefined(std::uint32_t handle) {
+  return {Errc::malformed_frame, fmt::format("destination set {} was never defined", handle)};
+}
+
 }  // namespace
 
 Session::Session(Context& context, SessionHost& host, SessionId id, ConnectionId connection, std::string peer, Time now)
@@ -38,6 +57,11 @@ Session::Session(Context& context, SessionHost& host, SessionId id, ConnectionId
   sender_.session = id;
 }
 
+void Session::start_closing() {
+  state_ = State::closing;
+  flows_.reset();
+}
+
 void Session::commit_read(std::size_t bytes) {
   bytes_in += bytes;
   input_.commit(context_.read_arena, bytes);
@@ -47,9 +71,13 @@ std::optional<Error> Session::process(Time now) {
   waiting_ = waits_for_room_ = false;
   retry_at_ = kNever;
   for (;;) {
-    if (is_message_complete() && !send_message(now)) {
-      waiting_ = true;
-      return std::nullopt;
+    if (is_message_complete()) {
+      if (flows_) {
+        if (auto error = send_or_hold(now)) return error;
+      } else if (!send_message(now)) {
+        waiting_ = true;
+        return std::nullopt;
+      }
     }
     const std::optional<protocol::FrameHead> head = protocol::read_frame_head(input_.unread());
     wanted_ = 0;
@@ -60,18 +88,36 @@ std::optional<Error> Session::process(Time now) {
     }
     wanted_ = protocol::kFrameHeadBytes + head->length;
     if (input_.unread().size() < wanted_) return std::nullopt;
-    const bool changes_membership = type == ClientFrame::join || type == ClientFrame::leave;
-    if (changes_membership && state_ == State::open && !host_.may_change_membership()) {
+    if (must_wait(type, input_.unread().subspan(protocol::kFrameHeadBytes, head->length))) {
       waiting_ = true;
-      return std::nullopt;
-    }
-    if (type == ClientFrame::view_request && !has_room()) {
-      waiting_ = waits_for_room_ = true;
       return std::nullopt;
     }
     const Slice frame = input_.take(wanted_);
     if (auto error = handle_frame(now, type, frame.part(protocol::kFrameHeadBytes))) return error;
     if (state_ == State::closing) return std::nullopt;
+  }
+}
+
+bool Session::must_wait(ClientFrame type, ByteView body) {
+  if (state_ != State::open) return false;
+  if (flows_ && flows_->bytes() > context_.config.session.held_bytes_max) return true;
+  switch (type) {
+    case ClientFrame::join:
+    case ClientFrame::leave:
+      return !host_.may_change_membership();
+    case ClientFrame::view_request:
+    case ClientFrame::flow_request:
+      waits_for_room_ = !has_room();
+      return waits_for_room_;
+    case ClientFrame::bye:
+      return holds_messages();
+    case ClientFrame::define: {
+      if (!holds_messages()) return false;
+      const std::optional<protocol::Define> define = protocol::read_define(body);
+      return define && flows_->holds(define->handle);
+    }
+    default:
+      return false;
   }
 }
 
@@ -97,6 +143,8 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
     case ClientFrame::leave:
     case ClientFrame::view_request:
       return handle_group_request(now, type, body.view());
+    case ClientFrame::flow_request:
+      return handle_flow_request(now, body.view());
     case ClientFrame::ping:
       return handle_ping(body.view());
     case ClientFrame::bye:
@@ -117,6 +165,7 @@ std::optional<Error> Session::handle_hello(Time, ByteView body) {
   }
   Result<std::string> name = host_.take_name(*this, hello->name);
   if (!name) return name.error();
+  if ((hello->flags & protocol::kIndependentFlowsBit) != 0) flows_.emplace(context_, static_cast<FlowGate&>(*this));
   sender_.client = std::move(*name);
   state_ = State::open;
   context_.counters.add(Counter::sessions_opened);
@@ -144,9 +193,7 @@ std::optional<Error> Session::handle_define(ByteView body) {
 std::optional<Error> Session::handle_send(Slice body) {
   const std::optional<protocol::Send> send = protocol::read_send(body.view());
   if (!send) return malformed("send");
-  if (send->handle >= lines_.size() || lines_[send->handle].to.names.empty()) {
-    return Error{Errc::malformed_frame, fmt::format("destination set {} was never defined", send->handle)};
-  }
+  if (!is_defined(send->handle)) return undefined(send->handle);
   IncomingMessage& incoming = incoming_.emplace();
   incoming.handle = send->handle;
   incoming.message.service = static_cast<Service>(send->service);
@@ -169,16 +216,41 @@ std::optional<Error> Session::handle_send_more(Slice body) {
 }
 
 bool Session::send_message(Time now) {
-  auto& [to, flow] = lines_[incoming_->handle];
-  if (!host_.may_enter(now, flow, to, incoming_->message.total)) {
-    retry_at_ = flow.retry_at();
+  if (!may_enter(now, incoming_->handle, incoming_->message.total)) {
+    retry_at_ = lines_[incoming_->handle].flow.retry_at();
     return false;
   }
   incoming_->message.chunks = incoming_->chunks;
-  ++messages_in;
-  host_.groups().send(now, sender_, to, incoming_->message);
+  enter(now, incoming_->handle, incoming_->message);
   incoming_.reset();
   return true;
+}
+
+std::optional<Error> Session::send_or_hold(Time now) {
+  incoming_->message.chunks = incoming_->chunks;
+  std::optional<Error> error = flows_->send(now, incoming_->handle, incoming_->message);
+  incoming_.reset();
+  return error;
+}
+
+void Session::release_held(Time now, bool all) {
+  if (flows_) flows_->release(now, all);
+}
+
+bool Session::may_enter(Time now, std::uint32_t handle, std::size_t bytes) {
+  Line& line = lines_[handle];
+  return host_.may_enter(now, line.flow, line.to, bytes);
+}
+
+void Session::enter(Time now, std::uint32_t handle, const ClientSend& message) {
+  ++messages_in;
+  host_.groups().send(now, sender_, lines_[handle].to, message);
+}
+
+void Session::tell_admitted(std::uint32_t handle, std::size_t bytes) {
+  std::vector<std::uint8_t> frame;
+  protocol::write_admitted(frame, {handle, static_cast<std::uint32_t>(bytes)});
+  queue_.append_frame(frame);
 }
 
 std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, ByteView body) {
@@ -195,6 +267,17 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
   std::vector<std::uint8_t> frame;
   protocol::write_reply(frame,
                         {request->request, static_cast<std::uint16_t>(refused ? static_cast<int>(*refused) : 0)});
+  queue_.append_frame(frame);
+  return std::nullopt;
+}
+
+std::optional<Error> Session::handle_flow_request(Time now, ByteView body) {
+  const std::optional<protocol::FlowRequest> request = protocol::read_flow_request(body);
+  if (!request) return malformed("flow request");
+  if (!is_defined(request->handle)) return undefined(request->handle);
+  const FlowState state = host_.flow_state(now, lines_[request->handle]);
+  std::vector<std::uint8_t> frame;
+  protocol::write_flow_report(frame, to_report(state, request->request));
   queue_.append_frame(frame);
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // One client's connection.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,12 +11,20 @@
 #include "daemon/base/driver.h"
 #include "daemon/base/input_buffer.h"
 #include "daemon/group/groups.h"
+#include "daemon/session/outgoing_flows.h"
 #include "daemon/session/session_queue.h"
 #include "libclient/protocol/client_frames.h"
 
 namespace spindled {
 
 class Session;
+struct FlowState;
+
+/// Where a client sends, and what it has to spend on that.
+struct Line {
+  DestinationSet to;
+  Flow flow;
+};
 
 /// What a session asks of the table of sessions that it is in.
 class SessionHost {
@@ -26,13 +35,8 @@ class SessionHost {
   /// As Admission::may_enter.
   virtual bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) = 0;
   virtual bool may_change_membership() = 0;
+  virtual FlowState flow_state(Time now, Line& line) = 0;
   virtual Groups& groups() = 0;
-};
-
-/// Where a client sends, and what it has to spend on that.
-struct Line {
-  DestinationSet to;
-  Flow flow;
 };
 
 /// A client's message of which some frames are there.
@@ -45,7 +49,11 @@ struct IncomingMessage {
 
 /// Parses what a client sends, in order, and stops at a message or request that may not enter yet; holds what the
 /// client has yet to read. Everything that can be wrong with a frame closes the session with a reason.
-class Session {
+///
+/// Of a client that asked for independent flows, messages that may not enter yet are held (OutgoingFlows), and parsing
+/// goes on: it stops for them only where too much is held, where the client says goodbye, and where it gives
+/// destinations for which something is held another meaning.
+class Session final : private FlowGate {
  public:
   enum class State : std::uint8_t { handshake, open, closing };
 
@@ -57,16 +65,22 @@ class Session {
   const std::string& peer() const { return peer_; }
   State state() const { return state_; }
   Time opened_at() const { return opened_at_; }
-  void start_closing() { state_ = State::closing; }
+  /// What it holds of the client is given up.
+  void start_closing();
 
   std::span<std::uint8_t> read_space() { return input_.prepare(context_.read_arena, wanted_); }
   void commit_read(std::size_t bytes);
   /// Goes through what was read as far as possible. The reason to close the session, if there is one.
   std::optional<Error> process(Time now);
+  /// Lets held messages enter that may by now: of all flows, or of those whose time to try again has come. Before
+  /// `process`, whenever that is called anew for a session that waits or `holds_messages`.
+  void release_held(Time now, bool all);
+  bool holds_messages() const { return flows_ && flows_->bytes() != 0; }
+  std::size_t held_bytes() const { return flows_ ? flows_->bytes() : 0; }
   /// Whether `process` stopped at something that may not enter yet.
   bool is_waiting() const { return waiting_; }
   /// When it is worth trying again, if admission has no news before.
-  Time retry_at() const { return retry_at_; }
+  Time retry_at() const { return flows_ ? std::min(retry_at_, flows_->retry_at()) : retry_at_; }
   const std::vector<Line>& lines() const { return lines_; }
   /// Whether it stopped at a request whose answer has no room in the queue, and there is room now.
   bool may_answer_again() const { return waits_for_room_ && has_room(); }
@@ -77,6 +91,7 @@ class Session {
   // Book-keeping of the table.
   bool dirty = false;    // has something to write in this turn
   bool blocked = false;  // the last write was short
+  bool listed = false;   // among those that are tried again
   bool lost = false;     // the connection is gone; the session goes at the end of the turn
   bool reading = true;
   bool over_soft_limit = false;
@@ -91,10 +106,23 @@ class Session {
   std::optional<Error> handle_send(Slice body);
   std::optional<Error> handle_send_more(Slice body);
   std::optional<Error> handle_group_request(Time now, spindle::protocol::ClientFrame type, ByteView body);
+  std::optional<Error> handle_flow_request(Time now, ByteView body);
   std::optional<Error> handle_ping(ByteView body);
+  /// Whether the frame at the front of the input, which is whole, has to wait.
+  bool must_wait(spindle::protocol::ClientFrame type, ByteView body);
+  bool is_defined(std::uint32_t handle) const { return handle < lines_.size() && !lines_[handle].to.names.empty(); }
   bool is_message_complete() const { return incoming_ && incoming_->received == incoming_->message.total; }
   /// Sends the complete message unless it may not enter yet.
   bool send_message(Time now);
+  /// Sends or holds the complete message.
+  std::optional<Error> send_or_hold(Time now);
+
+  // FlowGate
+  bool may_enter(Time now, std::uint32_t handle, std::size_t bytes) override;
+  Time retry_at(std::uint32_t handle) const override { return lines_[handle].flow.retry_at(); }
+  void enter(Time now, std::uint32_t handle, const ClientSend& message) override;
+  void tell_admitted(std::uint32_t handle, std::size_t bytes) override;
+
   /// Whether what the client asks for may wait for it to be read. Keeps a client that asks and does not read from
   /// holding back others, as unread messages do from the soft limit on.
   bool has_room() const { return queue_.bytes() <= context_.config.session.queue_soft_bytes / 2; }
@@ -108,8 +136,9 @@ class Session {
   Sender sender_;
 
   InputBuffer input_;
-  std::size_t wanted_ = 0;   // bytes of the frame at the front of the input, as far as known
-  std::vector<Line> lines_;  // by handle
+  std::size_t wanted_ = 0;              // bytes of the frame at the front of the input, as far as known
+  std::vector<Line> lines_;             // by handle
+  std::optional<OutgoingFlows> flows_;  // where the client asked for them
   std::optional<IncomingMessage> incoming_;
   bool waiting_ = false;
   Time retry_at_ = kNever;

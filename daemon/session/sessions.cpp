@@ -63,8 +63,8 @@ void Sessions::process(Time now, Session& session) {
     return;
   }
   if (!session.queue().empty()) mark_dirty(session);
-  if (session.is_waiting()) {
-    waiting_.push_back(session.id());
+  if (session.is_waiting() || session.holds_messages()) {
+    if (!std::exchange(session.listed, true)) waiting_.push_back(session.id());
     retry_at_ = std::min(retry_at_, session.retry_at());
   }
   set_reading(session, !session.is_waiting());
@@ -87,6 +87,8 @@ void Sessions::resume_waiting(Time now) {
     Session* session = find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
     if (all || session->retry_at() <= now) {
+      session->listed = false;
+      session->release_held(now, all);
       process(now, *session);
     } else {
       waiting_.push_back(id);
@@ -135,6 +137,11 @@ Result<std::string> Sessions::take_name(Session& session, std::string_view wish)
   }
   log_.info("client {} from {}", name, session.peer());
   return name;
+}
+
+FlowState Sessions::flow_state(Time now, Line& line) {
+  groups_.resolve(line.to);
+  return admission_.state(now, line.flow, line.to);
 }
 
 std::optional<SessionId> Sessions::find_client(std::string_view name) const {

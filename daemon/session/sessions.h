@@ -65,6 +65,7 @@ class Sessions final : public LocalClients, public SessionHost {
   bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) override {
     return admission_.may_enter(now, flow, to, bytes);
   }
+  FlowState flow_state(Time now, Line& line) override;
   bool may_change_membership() override { return admission_.may_change_membership(); }
   Groups& groups() override { return groups_; }
 

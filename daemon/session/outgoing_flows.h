@@ -1,0 +1,81 @@
+// The messages that wait in the daemon for the flows of one client that asked for independent ones.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "daemon/base/context.h"
+#include "daemon/base/result.h"
+#include "daemon/base/ring.h"
+#include "daemon/group/groups.h"
+
+namespace spindled {
+
+/// What a client's flows enter the network through.
+class FlowGate {
+ public:
+  virtual ~FlowGate() = default;
+  /// Whether the next message of the flow, with so many bytes of payload, may enter. Where it may, it does: `enter`
+  /// follows at once.
+  virtual bool may_enter(Time now, std::uint32_t handle, std::size_t bytes) = 0;
+  virtual void enter(Time now, std::uint32_t handle, const ClientSend& message) = 0;
+  /// When a message of the flow that was refused is worth another try, if there are no news before.
+  virtual Time retry_at(std::uint32_t handle) const = 0;
+  /// So many bytes, by flow_bytes(), have entered since the client was told last.
+  virtual void tell_admitted(std::uint32_t handle, std::size_t bytes) = 0;
+};
+
+/// One line for each flow, that is, for each handle: first in, first out. What a flow may hold is bounded by its
+/// window, which the client keeps count of, too; what all hold together is for the owner to bound, by sending nothing
+/// on while `bytes` are too many. A flow that holds nothing costs no more than its entry in a table.
+///
+/// Bytes are those of flow_bytes().
+class OutgoingFlows {
+ public:
+  OutgoingFlows(Context& context, FlowGate& gate) : context_(context), gate_(gate) {}
+  OutgoingFlows(const OutgoingFlows&) = delete;
+  OutgoingFlows& operator=(const OutgoingFlows&) = delete;
+
+  /// Lets the message enter or holds it, with what it refers to. An error where the client has ignored its window.
+  std::optional<Error> send(Time now, std::uint32_t handle, const ClientSend& message);
+  /// Tries the flows that hold something, all or those for which it is time, first the one that has had nothing for
+  /// longest.
+  void release(Time now, bool all);
+  /// When that is for the first of them.
+  Time retry_at() const { return retry_at_; }
+
+  std::size_t bytes() const { return bytes_; }
+  bool holds(std::uint32_t handle) const { return handle < lines_.size() && !lines_[handle].held.empty(); }
+
+ private:
+  /// Chunks from this size on are held where they were read, so that what is held takes at most eight times its bytes;
+  /// smaller ones, which is the last of a message or the only one, are copied.
+  static constexpr std::size_t kReferencedBytesMin = SlabPool::kLargeBytes / 8;
+
+  struct HeldMessage {
+    ClientSend message;  // but for its chunks
+    std::vector<Slice> chunks;
+    std::vector<std::uint8_t> end;  // the last chunk where it was copied
+  };
+  struct Line {
+    Ring<HeldMessage> held;
+    std::size_t held_bytes = 0;
+    std::size_t untold_bytes = 0;  // that have entered and the client does not know of
+  };
+
+  void hold(Line& line, const ClientSend& message);
+  /// Lets messages enter until one may not or none is left. Whether any has.
+  bool release(Time now, std::uint32_t handle, Line& line);
+  void let_in(Time now, std::uint32_t handle, HeldMessage held);
+  void tell(std::uint32_t handle, Line& line);
+
+  Context& context_;
+  FlowGate& gate_;
+  std::vector<Line> lines_;             // by handle
+  std::vector<std::uint32_t> blocked_;  // handles of the lines that hold something, in the order of their waiting
+  std::size_t bytes_ = 0;               // held, of all lines
+  Time retry_at_ = kNever;
+};
+
+}  // namespace spindled

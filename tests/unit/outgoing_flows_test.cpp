@@ -1,0 +1,214 @@
+#include "daemon/session/outgoing_flows.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "libclient/protocol/client_frames.h"
+
+namespace spindled {
+namespace {
+
+using spindle::protocol::flow_bytes;
+using spindle::protocol::kChunkBytesMax;
+using spindle::protocol::kFlowToldBytes;
+using spindle::protocol::kFlowWindowBytes;
+
+/// Keeps the flows out that a test closes, and writes down what enters.
+class FakeGate final : public FlowGate {
+ public:
+  bool may_enter(Time, std::uint32_t handle, std::size_t bytes) override {
+    const bool open = !closed.contains(handle) && room != 0;
+    if (open) expected = {handle, bytes};
+    return open;
+  }
+  void enter(Time, std::uint32_t handle, const ClientSend& message) override {
+    EXPECT_EQ(expected, (std::pair<std::uint32_t, std::size_t>{handle, message.total})) << "nobody was asked";
+    expected = {};
+    --room;
+    std::string payload;
+    for (const Slice& chunk : message.chunks) payload += spindle::protocol::as_text(chunk.view());
+    EXPECT_EQ(payload.size(), message.total);
+    entered.push_back({handle, std::move(payload)});
+    types.push_back(message.type);
+  }
+  Time retry_at(std::uint32_t handle) const override {
+    const auto at = retry.find(handle);
+    return at == retry.end() ? kNever : at->second;
+  }
+  void tell_admitted(std::uint32_t handle, std::size_t bytes) override { told[handle] += bytes; }
+
+  using Entered = std::vector<std::pair<std::uint32_t, std::string>>;
+
+  std::set<std::uint32_t> closed;
+  std::map<std::uint32_t, Time> retry;
+  std::size_t room = SIZE_MAX;  // messages
+  std::pair<std::uint32_t, std::size_t> expected;
+  Entered entered;
+  std::vector<std::uint16_t> types;
+  std::map<std::uint32_t, std::size_t> told;
+};
+
+class NoLog final : public LogSink {
+ public:
+  void write(LogLevel, std::string_view, std::string_view) override {}
+  bool wants(LogLevel) const override { return false; }
+};
+
+class OutgoingFlowsTest : public testing::Test {
+ protected:
+  /// Sends a message in chunks, as a session does; false where it was refused.
+  bool send(std::uint32_t handle, const std::string& payload, std::uint16_t type = 0) {
+    std::vector<Slice> chunks;
+    for (std::size_t at = 0; at < payload.size(); at += kChunkBytesMax) {
+      chunks.push_back(context_.arena.copy(spindle::protocol::as_bytes(payload.substr(at, kChunkBytesMax))));
+    }
+    ClientSend message;
+    message.type = type;
+    message.total = static_cast<std::uint32_t>(payload.size());
+    message.chunks = chunks;
+    const std::optional<Error> error = flows_.send(Time{}, handle, message);
+    EXPECT_EQ(error.value_or(Error{Errc::limit_exceeded, {}}).code, Errc::limit_exceeded);
+    return !error;
+  }
+  void release() { flows_.release(Time{}, true); }
+
+  NoLog log_;
+  Context context_{NodeConfig{}, log_, 1};
+  FakeGate gate_;
+  OutgoingFlows flows_{context_, gate_};
+};
+
+using Entered = FakeGate::Entered;
+
+TEST_F(OutgoingFlowsTest, WhatMayEnterIsNotHeld) {
+  EXPECT_TRUE(send(3, "hello", 7));
+  EXPECT_EQ(gate_.entered, (Entered{{3, "hello"}}));
+  EXPECT_EQ(gate_.types, std::vector<std::uint16_t>{7});
+  EXPECT_EQ(flows_.bytes(), 0u);
+  EXPECT_FALSE(flows_.holds(3));
+}
+
+TEST_F(OutgoingFlowsTest, AFlowThatMayNotEnterHoldsUpNoOther) {
+  gate_.closed = {1};
+  EXPECT_TRUE(send(1, "a"));
+  EXPECT_TRUE(send(2, "b"));
+  EXPECT_TRUE(send(1, "c"));
+  EXPECT_EQ(gate_.entered, (Entered{{2, "b"}}));
+  EXPECT_TRUE(flows_.holds(1));
+  EXPECT_FALSE(flows_.holds(2));
+  EXPECT_EQ(flows_.bytes(), 2 * flow_bytes(1));
+  release();
+  EXPECT_EQ(gate_.entered.size(), 1u);
+  gate_.closed = {};
+  EXPECT_TRUE(send(1, "d")) << "goes behind those held, although it might enter";
+  EXPECT_EQ(gate_.entered.size(), 1u);
+  release();
+  EXPECT_EQ(gate_.entered, (Entered{{2, "b"}, {1, "a"}, {1, "c"}, {1, "d"}}));
+  EXPECT_EQ(flows_.bytes(), 0u);
+}
+
+TEST_F(OutgoingFlowsTest, HeldMessagesKeepWhatTheyReferTo) {
+  gate_.closed = {1, 2, 3};
+  std::string large(3 * kChunkBytesMax + 5, '\0');
+  for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * 31 / 7);
+  const std::string exact(2 * kChunkBytesMax, 'e');
+  EXPECT_TRUE(send(1, large, 1));
+  EXPECT_TRUE(send(2, "", 2));
+  EXPECT_TRUE(send(3, exact, 3));
+  // What was read next is where the message was.
+  const std::string other(SlabPool::kLargeBytes, 'o');
+  for (int i = 0; i < 4; ++i) context_.arena.copy(spindle::protocol::as_bytes(other));
+  gate_.closed = {};
+  release();
+  EXPECT_TRUE(gate_.entered == (Entered{{1, large}, {2, ""}, {3, exact}}));
+  EXPECT_EQ(gate_.types, (std::vector<std::uint16_t>{1, 2, 3}));
+}
+
+TEST_F(OutgoingFlowsTest, SmallMessagesKeepNoSlabAlive) {
+  gate_.closed = {1};
+  context_.read_arena.copy(spindle::protocol::as_bytes("x"));
+  const std::size_t before = context_.slabs.bytes_in_use();
+  for (int i = 0; i < 100; ++i) {
+    const Slice read = context_.read_arena.copy(std::vector<std::uint8_t>(SlabPool::kLargeBytes - 10));
+    const Slice chunk = read.part(0, 10);
+    ClientSend message;
+    message.total = 10;
+    message.chunks = std::span(&chunk, 1);
+    EXPECT_FALSE(flows_.send(Time{}, 1, message));
+  }
+  EXPECT_LE(context_.slabs.bytes_in_use(), before + SlabPool::kLargeBytes);
+}
+
+TEST_F(OutgoingFlowsTest, TheWindowIsKept) {
+  gate_.closed = {1};
+  const std::string payload(kFlowWindowBytes / 4 - flow_bytes(0), 'x');
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(send(1, payload));
+  EXPECT_TRUE(send(1, std::string(spindle::protocol::kMessageBytesMax, 'x'))) << "the last one may exceed it";
+  EXPECT_TRUE(send(2, payload)) << "each flow has its own";
+  EXPECT_FALSE(send(1, ""));
+}
+
+TEST_F(OutgoingFlowsTest, WhatTheClientWasNotToldOfCounts) {
+  const std::string payload(kFlowToldBytes - flow_bytes(0) - 1, 'x');
+  EXPECT_TRUE(send(1, payload));
+  EXPECT_TRUE(gate_.told.empty()) << "too little to be told";
+  gate_.closed = {1};
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(send(1, payload)) << i;
+  EXPECT_FALSE(send(1, payload));
+}
+
+TEST_F(OutgoingFlowsTest, TheClientIsToldOfAllThatEntered) {
+  const std::string small(100, 'x');
+  std::size_t bytes = 0;
+  while (gate_.told.empty()) {
+    EXPECT_TRUE(send(1, small));
+    bytes += flow_bytes(small.size());
+    ASSERT_LE(bytes, kFlowToldBytes + flow_bytes(small.size())) << "it may wait for that";
+  }
+  EXPECT_EQ(gate_.told[1], bytes);
+  EXPECT_GE(bytes, kFlowToldBytes);
+  // What was held is told of to the last byte, as is what entered before.
+  EXPECT_TRUE(send(1, small));
+  gate_.closed = {1};
+  EXPECT_TRUE(send(1, small));
+  gate_.closed = {};
+  release();
+  EXPECT_EQ(gate_.told[1], bytes + 2 * flow_bytes(small.size()));
+}
+
+TEST_F(OutgoingFlowsTest, EachFlowIsTriedWhenItsTimeHasCome) {
+  gate_.closed = {1, 2, 3};
+  gate_.retry = {{1, Time{30ms}}, {2, Time{20ms}}};
+  for (const std::uint32_t handle : {1u, 2u, 3u}) EXPECT_TRUE(send(handle, "x"));
+  EXPECT_EQ(flows_.retry_at(), Time{20ms});
+  gate_.closed = {};
+  flows_.release(Time{10ms}, false);
+  EXPECT_TRUE(gate_.entered.empty());
+  flows_.release(Time{20ms}, false);
+  EXPECT_EQ(gate_.entered, (Entered{{2, "x"}}));
+  EXPECT_EQ(flows_.retry_at(), Time{30ms});
+  flows_.release(Time{30ms}, false);
+  EXPECT_EQ(gate_.entered, (Entered{{2, "x"}, {1, "x"}}));
+  EXPECT_EQ(flows_.retry_at(), kNever);
+  flows_.release(Time{31ms}, true);
+  EXPECT_EQ(gate_.entered, (Entered{{2, "x"}, {1, "x"}, {3, "x"}})) << "there are news";
+}
+
+TEST_F(OutgoingFlowsTest, FlowsTakeTurnsWhereThereIsRoomForFew) {
+  gate_.room = 0;
+  for (const std::uint32_t handle : {5u, 1u, 3u}) {
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(send(handle, std::to_string(i)));
+  }
+  for (int i = 0; i < 6; ++i) {
+    gate_.room = 1;
+    release();
+  }
+  // The first in line goes behind the others once it has had what there was.
+  EXPECT_EQ(gate_.entered, (Entered{{5, "0"}, {1, "0"}, {3, "0"}, {5, "1"}, {1, "1"}, {3, "1"}}));
+}
+
+}  // namespace
+}  // namespace spindled
