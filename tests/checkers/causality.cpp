@@ -15,6 +15,7 @@ struct Deed {
   std::uint32_t client = 0;
   std::uint32_t message = 0;
   bool is_send = false;
+  std::uint32_t line = 0;  // of a message that is sent: which of its sender's depend on it
 };
 
 /// What all clients did, in an order in which every message is sent before it is delivered. The times of events do not
@@ -28,6 +29,8 @@ class Deeds {
 
   const std::vector<Deed>& in_order() const { return sorted_; }
   const std::vector<const MessageRecord*>& messages() const { return messages_; }
+  /// A client has one or several: the messages of one depend on each other.
+  std::size_t lines() const { return lines_.size(); }
   /// By message: its place among the regular ordered deliveries of `client`, from 1; 0 where it is none of them.
   std::vector<std::uint32_t> places_of(std::size_t client) const {
     std::vector<std::uint32_t> places(messages_.size(), 0);
@@ -52,7 +55,8 @@ class Deeds {
     auto delivery = deliveries.begin();
     for (const Event& event : client.events) {
       if (const auto* sent = std::get_if<Sent>(&event.what); sent != nullptr && is_ordered(sent->message.service)) {
-        lists_[number].push_back({number, intern(sent->message), true});
+        const auto line = lines_.try_emplace(line_of(client, sent->message), static_cast<std::uint32_t>(lines_.size()));
+        lists_[number].push_back({number, intern(sent->message), true, line.first->second});
       } else if (std::holds_alternative<Delivered>(event.what)) {
         const PlacedDelivery& placed = *delivery++;
         if (!is_ordered(placed.message->service)) continue;
@@ -98,6 +102,7 @@ class Deeds {
   std::unordered_map<MessageKey, std::uint32_t, KeyHash> ids_;
   std::vector<const MessageRecord*> messages_;
   std::vector<bool> is_sent_;
+  std::map<Line, std::uint32_t> lines_;
   std::vector<std::vector<Deed>> lists_;
   std::vector<std::vector<std::uint32_t>> places_;
   std::vector<Deed> sorted_;
@@ -115,11 +120,13 @@ void check_receiver(const Deeds& deeds, std::size_t clients, std::size_t receive
                     Violations& violations) {
   const std::vector<std::uint32_t> places = deeds.places_of(receiver);
   std::vector<Cause> behind_message(places.size());  // what each message depends on
-  std::vector<Cause> behind_client(clients);         // what the next message of each client will depend on
+  std::vector<Cause> behind_client(clients);         // what the next message of each client will depend on,
+  std::vector<Cause> behind_line(deeds.lines());     // and one of this line beside that
   for (const Deed& deed : deeds.in_order()) {
-    Cause& known = behind_client[deed.client];
+    Cause& known = deed.is_send ? behind_line[deed.line] : behind_client[deed.client];
     const std::uint32_t place = places[deed.message];
     if (deed.is_send) {
+      if (behind_client[deed.client].place > known.place) known = behind_client[deed.client];
       behind_message[deed.message] = known;
       if (place != 0 && place < known.place) {
         report(violations,

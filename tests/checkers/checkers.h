@@ -14,7 +14,8 @@ Violations check_no_duplicates(const History& history);
 /// its private name is among the destinations, or it had asked to join one of them.
 Violations check_no_invention(const History& history);
 
-/// Fifo, causal, agreed and safe messages of one sender are delivered in the order sent, at every receiver.
+/// Fifo, causal, agreed and safe messages of one sender are delivered in the order sent, at every receiver; those of
+/// one with independent flows where they went to the same groups.
 Violations check_fifo(const History& history);
 
 /// Any two receivers that both deliver two ordered (causal, agreed, safe) messages deliver them in the same order. Of
@@ -22,7 +23,8 @@ Violations check_fifo(const History& history);
 /// both: who parted before may not agree on what was left open.
 Violations check_total_order(const History& history);
 
-/// An ordered message depends on those that its sender had delivered or sent before, and on all that those depend on:
+/// An ordered message depends on those that its sender had delivered or sent before, and on all that those depend on
+/// (with independent flows, of those sent before, on those to the same groups):
 /// whoever delivers it and one of those delivers that one first. Looked at for regular deliveries.
 Violations check_causality(const History& history);
 

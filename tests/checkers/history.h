@@ -71,6 +71,7 @@ struct Event {
 struct ClientHistory {
   std::string name;  // private name
   std::vector<Event> events;
+  bool independent_flows = false;  // its messages to one set of groups may overtake those to another
 
   bool is_closed() const { return !events.empty() && std::holds_alternative<Closed>(events.back().what); }
 };

@@ -29,16 +29,27 @@ inline bool is_in(const std::vector<std::string>& names, const std::string& name
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// What keeps the order in which one client sent it: all of its messages, or, of one with independent flows, those to
+/// one set of groups.
+using Line = std::pair<std::string, std::vector<std::string>>;
+
+inline Line line_of(const ClientHistory& sender, const MessageRecord& message) {
+  return {sender.name, sender.independent_flows ? message.groups : std::vector<std::string>()};
+}
+
 /// Every message sent, with its place among those of its sender.
 struct SentIndex {
   struct Entry {
     const Sent* sent = nullptr;
     std::size_t place = 0;
+    const ClientHistory* sender = nullptr;
   };
   explicit SentIndex(const History& history) {
     for (const ClientHistory& client : history.clients) {
       std::size_t place = 0;
-      for (const Sent* sent : events_of<Sent>(client)) entries.try_emplace(key_of(sent->message), Entry{sent, place++});
+      for (const Sent* sent : events_of<Sent>(client)) {
+        entries.try_emplace(key_of(sent->message), Entry{sent, place++, &client});
+      }
     }
   }
   const Entry* find(const MessageRecord& message) const {

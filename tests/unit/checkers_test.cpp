@@ -31,6 +31,16 @@ class Writer {
   Writer& gets(char sender, std::uint64_t number, Service service = Service::agreed) {
     return add(Delivered{message(sender, number, service)});
   }
+  Writer& sends_to(const std::string& group, std::uint64_t number) {
+    return add(Sent{message_to(group, current_->name.at(1), number), false});
+  }
+  Writer& gets_of(const std::string& group, char sender, std::uint64_t number) {
+    return add(Delivered{message_to(group, sender, number)});
+  }
+  Writer& with_independent_flows() {
+    current_->independent_flows = true;
+    return *this;
+  }
   Writer& joins() { return add(JoinRequested{"g"}); }
   Writer& leaves() { return add(LeaveRequested{"g"}); }
   Writer& signal() { return add(Transitional{"g"}); }
@@ -48,6 +58,9 @@ class Writer {
 
   static MessageRecord message(char sender, std::uint64_t number, Service service) {
     return {std::string("#") + sender + "#d", number, 10, service, 0, {"g"}};
+  }
+  static MessageRecord message_to(const std::string& group, char sender, std::uint64_t number) {
+    return {std::string("#") + sender + "#d", number, 10, Service::agreed, 0, {group}};
   }
 
  private:
@@ -216,6 +229,30 @@ TEST(Checkers, CausalityInACircle) {
   w.at('a').gets('b', 2).sends(1).at('b').gets('a', 1).sends(2);
   w.at('c').gets('a', 1).gets('b', 2).at('d').gets('b', 2).gets('a', 1);
   EXPECT_FALSE(check_causality(w.history()).empty()) << "each was delivered before the other could be sent";
+}
+
+TEST(Checkers, IndependentFlowsKeepTheirOwnOrder) {
+  // Messages 1 and 3 go to g, 2 to h.
+  Writer sent;
+  sent.at('a').sends_to("g", 1).sends_to("h", 2).sends_to("g", 3);
+  Writer overtaken = sent;
+  overtaken.at('b').gets_of("h", 'a', 2).gets_of("g", 'a', 1).gets_of("g", 'a', 3);
+  EXPECT_EQ(check_fifo(overtaken.history()).size(), 1u);
+  EXPECT_EQ(check_causality(overtaken.history()).size(), 1u);
+  overtaken.at('a').with_independent_flows();
+  EXPECT_TRUE(check_fifo(overtaken.history()).empty());
+  EXPECT_TRUE(check_causality(overtaken.history()).empty());
+
+  Writer swapped = sent;
+  swapped.at('b').gets_of("g", 'a', 3).gets_of("g", 'a', 1).at('a').with_independent_flows();
+  EXPECT_EQ(check_fifo(swapped.history()).size(), 1u);
+  EXPECT_EQ(check_causality(swapped.history()).size(), 1u);
+
+  // What the sender has seen comes before all it sends then, wherever it goes.
+  Writer seen;
+  seen.at('b').sends_to("g", 1).at('a').with_independent_flows().gets_of("g", 'b', 1).sends_to("h", 2);
+  seen.at('c').gets_of("h", 'a', 2).gets_of("g", 'b', 1);
+  EXPECT_EQ(check_causality(seen.history()).size(), 1u);
 }
 
 TEST(Checkers, LocalMonotonicity) {
