@@ -14,8 +14,9 @@ constexpr std::uint32_t kClientTraceBit = 1u << 23;  // tells clients from hosts
 
 }  // namespace
 
-SimClient::SimClient(World world, SimHost& host, std::string name, std::uint32_t number)
-    : world_(world), host_(&host), name_(std::move(name)), number_(number) {
+SimClient::SimClient(World world, SimHost& host, std::string name, std::uint32_t number, ClientOptions options)
+    : world_(world), host_(&host), name_(std::move(name)), number_(number), options_(options) {
+  history_.independent_flows = options.independent_flows;
   end_ = world_.network.dial_local(host.index(), Port::client, "client", *this);
 }
 
@@ -49,15 +50,34 @@ void SimClient::request_view(const std::string& group) {
   when_welcome([this, group] { SPINDLE_CHECK(!engine_.request_view(group)); });
 }
 
+std::error_code SimClient::send(const std::vector<std::string>& groups, const SendOptions& options) {
+  const std::uint16_t type = message_type(sent_);
+  const std::vector<std::uint8_t> payload = make_payload(number_, sent_, options.size);
+  const std::vector<std::string_view> names(groups.begin(), groups.end());
+  const auto service = static_cast<spindle::Service>(options.service);
+  const std::error_code error = engine_.multicast(service, names, payload, {type, options.self_discard});
+  if (error) return error;
+  ++sent_;
+  if (!receiver_) note(record_sent(history_.name, options.service, type, groups, payload, options.self_discard));
+  return {};
+}
+
 void SimClient::multicast(const std::vector<std::string>& groups, const SendOptions& options) {
-  when_welcome([this, groups, options] {
-    const std::uint16_t type = message_type(sent_);
-    const std::vector<std::uint8_t> payload = make_payload(number_, sent_, options.size);
-    ++sent_;
-    if (!receiver_) note(record_sent(history_.name, options.service, type, groups, payload, options.self_discard));
+  when_welcome([this, groups, options] { SPINDLE_CHECK(!send(groups, options)); });
+}
+
+bool SimClient::try_multicast(const std::vector<std::string>& groups, const SendOptions& options) {
+  SPINDLE_CHECK(is_welcome() && open_);
+  const std::error_code error = send(groups, options);
+  SPINDLE_CHECK(!error || error == Errc::would_block);
+  flush();
+  return !error;
+}
+
+void SimClient::request_flow(const std::vector<std::string>& groups) {
+  when_welcome([this, groups] {
     const std::vector<std::string_view> names(groups.begin(), groups.end());
-    const auto service = static_cast<spindle::Service>(options.service);
-    SPINDLE_CHECK(!engine_.multicast(service, names, payload, {type, options.self_discard}));
+    SPINDLE_CHECK(!engine_.request_flow(names));
   });
 }
 
@@ -103,7 +123,8 @@ void SimClient::flush() {
 
 void SimClient::stream_connected(StreamRef) {
   connected_ = true;
-  engine_.start({.name = name_});
+  const std::uint8_t flags = options_.independent_flows ? spindle::protocol::kIndependentFlowsBit : 0;
+  engine_.start({.flags = flags, .name = name_});
   flush();
 }
 
@@ -180,6 +201,8 @@ void SimClient::take_events() {
     if (const auto* failed = std::get_if<spindle::RequestFailed>(&event)) {
       if (failed->request == spindle::RequestFailed::Request::view) ++refused_requests_;
     }
+    if (const auto* ready = std::get_if<spindle::FlowReady>(&event)) flows_ready_.push_back(*ready);
+    if (const auto* flow = std::get_if<spindle::FlowState>(&event)) flow_states_.push_back(*flow);
     if (std::optional<What> what = recorder_.record(event)) note(std::move(*what));
   }
 }

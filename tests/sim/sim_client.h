@@ -23,12 +23,16 @@ struct SendOptions {
   bool self_discard = false;
 };
 
+struct ClientOptions {
+  bool independent_flows = false;
+};
+
 /// Connects in the constructor. Requests made before the daemon's welcome wait for it. Payloads are drawn from the
 /// client's number and a count, so that no two messages are equal, down to those of zero bytes, which differ by type.
 class SimClient final : private StreamOwner {
  public:
   /// `number` is unique among clients. An empty name lets the daemon choose one.
-  SimClient(World world, SimHost& host, std::string name, std::uint32_t number);
+  SimClient(World world, SimHost& host, std::string name, std::uint32_t number, ClientOptions options = {});
   SimClient(const SimClient&) = delete;
   SimClient& operator=(const SimClient&) = delete;
 
@@ -42,6 +46,9 @@ class SimClient final : private StreamOwner {
   /// Tells `receiver` of each message that comes; messages are written down no more, neither these nor those sent.
   using Receiver = std::function<void(const spindle::Message&)>;
   void hand_messages_to(Receiver receiver) { receiver_ = std::move(receiver); }
+  /// False, and nothing sent, where the flow to these groups is full. For a welcome client with independent flows.
+  [[nodiscard]] bool try_multicast(const std::vector<std::string>& groups, const SendOptions& options = {});
+  void request_flow(const std::vector<std::string>& groups);
   /// Asks for an orderly end; what is asked for later is not sent.
   void bye();
   /// Ends without a word, as a killed program does.
@@ -67,6 +74,9 @@ class SimClient final : private StreamOwner {
   std::size_t views_of(spindle::ViewForm form) const { return views_of_.at(static_cast<std::size_t>(form)); }
   /// Requests for views that were refused.
   std::size_t refused_requests() const { return refused_requests_; }
+  /// Those that came, in order.
+  const std::vector<spindle::FlowReady>& flows_ready() const { return flows_ready_; }
+  const std::vector<spindle::FlowState>& flow_states() const { return flow_states_; }
   /// The latest view of `group` that came, with the client in it; otherwise nothing.
   const GroupView* view(const std::string& group) const;
   /// Bytes of requests that the daemon has not taken yet.
@@ -81,6 +91,7 @@ class SimClient final : private StreamOwner {
   void stream_closed(StreamRef end, std::string_view why) override;
 
   void note(What what);
+  std::error_code send(const std::vector<std::string>& groups, const SendOptions& options);
   void when_welcome(std::function<void()> request);
   void flush();
   void send_ahead();
@@ -93,6 +104,7 @@ class SimClient final : private StreamOwner {
   SimHost* host_;
   std::string name_;
   std::uint32_t number_;
+  ClientOptions options_;
   StreamRef end_;
   bool connected_ = false;
   bool open_ = true;
@@ -117,6 +129,8 @@ class SimClient final : private StreamOwner {
   std::uint64_t bytes_ = 0;
   std::array<std::size_t, 4> views_of_{};
   std::size_t refused_requests_ = 0;
+  std::vector<spindle::FlowReady> flows_ready_;
+  std::vector<spindle::FlowState> flow_states_;
   Recorder recorder_;
 };
 

@@ -22,9 +22,9 @@ SimHost& Simulator::add_host(NodeConfig config) {
   return *hosts_.back();
 }
 
-SimClient& Simulator::add_client(SimHost& host, std::string name) {
+SimClient& Simulator::add_client(SimHost& host, std::string name, ClientOptions options) {
   const auto number = static_cast<std::uint32_t>(clients_.size());
-  clients_.push_back(std::make_unique<SimClient>(world(), host, std::move(name), number));
+  clients_.push_back(std::make_unique<SimClient>(world(), host, std::move(name), number, options));
   return *clients_.back();
 }
 

@@ -33,7 +33,7 @@ class Simulator {
 
   /// Not started. Its address, for neighbours, is `address_of(config.name)`.
   SimHost& add_host(NodeConfig config);
-  SimClient& add_client(SimHost& host, std::string name = "");
+  SimClient& add_client(SimHost& host, std::string name = "", ClientOptions options = {});
   static std::string address_of(std::string_view host_name) { return std::string(host_name) + ":4803"; }
 
   SimHost& host(std::size_t index) { return *hosts_.at(index); }
