@@ -116,6 +116,17 @@ class Parser {
     }
   }
 
+  void read(const std::string& name, const toml::node& node, const NumberKey& key) {
+    const std::optional<double> value = node.is_number() ? node.value<double>() : std::nullopt;
+    if (!value) {
+      error(line_of(node), name, "must be a number");
+    } else if (!(*value >= key.min && *value <= key.max)) {  // nor is nan
+      error(line_of(node), name, fmt::format("must be between {} and {}", key.min, key.max));
+    } else {
+      key.field(config_) = *value;
+    }
+  }
+
   void read(const std::string& name, const toml::node& node, const TextKey& key) {
     if (auto value = read_text(name, node, key.wrong)) key.field(config_) = std::move(*value);
   }
@@ -125,6 +136,16 @@ class Parser {
       key.field(config_) = *value;
     } else {
       error(line_of(node), name, "must be true or false");
+    }
+  }
+
+  void read(const std::string& name, const toml::node& node, const ChoiceKey& key) {
+    const std::optional<std::string> text = node.value_exact<std::string>();
+    const auto found = text ? std::find(key.words.begin(), key.words.end(), *text) : key.words.end();
+    if (found != key.words.end()) {
+      key.set(config_, static_cast<std::size_t>(found - key.words.begin()));
+    } else {
+      error(line_of(node), name, fmt::format("must be one of \"{}\"", fmt::join(key.words, "\", \"")));
     }
   }
 
@@ -210,6 +231,11 @@ class Parser {
              node.session.send_window_bytes);
     at_least("order.retention_max_bytes", node.order.retention_bytes_max, "order.report_bytes",
              node.order.report_bytes);
+    at_least("admission.savings_max", node.admission.savings_max, "admission.fee", node.admission.fee);
+    at_least("admission.update_max_ms", node.admission.update_max, "admission.update_min_ms",
+             node.admission.update_min);
+    at_least("admission.period_max_ms", node.admission.period_max, "admission.period_first_ms",
+             node.admission.period_first);
     at_least("session.queue_hard_bytes", node.session.queue_hard_bytes, "session.queue_soft_bytes",
              node.session.queue_soft_bytes);
     if (!config_.listen.client_socket.empty() && config_.listen.client_socket == config_.listen.admin_socket) {

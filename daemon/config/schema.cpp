@@ -16,6 +16,11 @@ constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
 constexpr std::int64_t kMinute = 60'000;
 constexpr std::int64_t kHour = 60 * kMinute;
+constexpr double kDollarsMin = 0.001;
+constexpr double kDollarsMax = 1'000'000;
+
+/// In the order of BenefitKind.
+constexpr std::string_view kBenefits[] = {"sending", "receiving", "fair"};
 
 std::string wrong_socket_path(const std::string& value) {
   if (value.empty()) return {};
@@ -65,6 +70,27 @@ const Key kKeys[] = {
     {"order", "report_bytes", SizeKey{SPINDLE_FIELD(node.order.report_bytes), kKiB, 16 * kMiB}},
     {"order", "report_interval_ms", DurationKey{SPINDLE_FIELD(node.order.report_interval), 1, 10'000}},
 
+    {"admission", "enabled", FlagKey{SPINDLE_FIELD(node.admission.enabled)}},
+    {"admission", "benefit",
+     ChoiceKey{kBenefits,
+               [](const DaemonConfig& config) { return static_cast<std::size_t>(config.node.admission.benefit); },
+               [](DaemonConfig& config, std::size_t word) {
+                 config.node.admission.benefit = static_cast<BenefitKind>(word);
+               }}},
+    {"admission", "price_max", NumberKey{SPINDLE_FIELD(node.admission.price_max), kDollarsMin, kDollarsMax}},
+    {"admission", "savings_max", NumberKey{SPINDLE_FIELD(node.admission.savings_max), kDollarsMin, kDollarsMax}},
+    {"admission", "salary", NumberKey{SPINDLE_FIELD(node.admission.salary), kDollarsMin, kDollarsMax}},
+    {"admission", "fee", NumberKey{SPINDLE_FIELD(node.admission.fee), kDollarsMin, kDollarsMax}},
+    {"admission", "price_threshold",
+     NumberKey{SPINDLE_FIELD(node.admission.price_threshold), kDollarsMin, kDollarsMax}},
+    {"admission", "queue_packets", SizeKey{SPINDLE_FIELD(node.admission.queue_packets), 1, 1'000'000}},
+    {"admission", "update_min_ms", DurationKey{SPINDLE_FIELD(node.admission.update_min), 1, 10'000}},
+    {"admission", "update_max_ms", DurationKey{SPINDLE_FIELD(node.admission.update_max), 10, 10 * kMinute}},
+    {"admission", "period_first_ms", DurationKey{SPINDLE_FIELD(node.admission.period_first), 1, kHour}},
+    {"admission", "period_max_ms", DurationKey{SPINDLE_FIELD(node.admission.period_max), 10, 24 * kHour}},
+    {"admission", "step_ms", DurationKey{SPINDLE_FIELD(node.admission.step), 1, kMinute}},
+    {"admission", "delay_max_ms", DurationKey{SPINDLE_FIELD(node.admission.delay_max), 0, 10'000}},
+
     {"session", "sessions_max", SizeKey{SPINDLE_FIELD(node.session.sessions_max), 1, 1'000'000}},
     {"session", "memberships_max", SizeKey{SPINDLE_FIELD(node.session.memberships_max), 1, 1'000'000}},
     {"session", "full_view_members", SizeKey{SPINDLE_FIELD(node.session.full_view_members), 0, 1'000'000}},
@@ -91,8 +117,10 @@ struct DefaultText {
 
   std::string operator()(const DurationKey& key) { return std::to_string(milliseconds(key.field(config))); }
   std::string operator()(const SizeKey& key) { return std::to_string(key.field(config)); }
+  std::string operator()(const NumberKey& key) { return fmt::format("{}", key.field(config)); }
   std::string operator()(const TextKey& key) { return fmt::format("\"{}\"", key.field(config)); }
   std::string operator()(const FlagKey& key) { return key.field(config) ? "true" : "false"; }
+  std::string operator()(const ChoiceKey& key) { return fmt::format("\"{}\"", key.words[key.get(config)]); }
   std::string operator()(const LevelKey& key) { return fmt::format("\"{}\"", to_string(key.field(config))); }
   std::string operator()(const AddressesKey&) { return {}; }
   std::string operator()(const NeighbourAddressKey&) { return {}; }
@@ -112,6 +140,7 @@ std::string range_text(const Key& key) {
     return fmt::format("{} to {}", duration->min, duration->max);
   }
   if (const auto* size = std::get_if<SizeKey>(&key.kind)) return fmt::format("{} to {}", size->min, size->max);
+  if (const auto* number = std::get_if<NumberKey>(&key.kind)) return fmt::format("{} to {}", number->min, number->max);
   if (const auto* weight = std::get_if<NeighbourWeightKey>(&key.kind)) return fmt::format("0 to {}", weight->max);
   return {};
 }

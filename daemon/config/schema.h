@@ -34,6 +34,19 @@ struct FlagKey {
   bool& (*field)(DaemonConfig&);
 };
 
+/// A number, with or without a fraction: dollars.
+struct NumberKey {
+  double& (*field)(DaemonConfig&);
+  double min, max;
+};
+
+/// One of some words.
+struct ChoiceKey {
+  std::span<const std::string_view> words;
+  std::size_t (*get)(const DaemonConfig&);  // the place of the word in `words`
+  void (*set)(DaemonConfig&, std::size_t word);
+};
+
 struct LevelKey {
   LogLevel& (*field)(DaemonConfig&);
 };
@@ -52,7 +65,8 @@ struct NeighbourWeightKey {
 struct Key {
   std::string_view section;
   std::string_view name;
-  std::variant<DurationKey, SizeKey, TextKey, FlagKey, LevelKey, AddressesKey, NeighbourAddressKey, NeighbourWeightKey>
+  std::variant<DurationKey, SizeKey, NumberKey, TextKey, FlagKey, ChoiceKey, LevelKey, AddressesKey,
+               NeighbourAddressKey, NeighbourWeightKey>
       kind;
 
   /// "section.name"

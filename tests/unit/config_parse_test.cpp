@@ -53,6 +53,13 @@ liveness_timeout_ms = 3_000
 gain_hold_down_ms = 0
 [order]
 retention_max_bytes = 33554432
+[admission]
+enabled = false
+benefit = "fair"
+price_max = 30
+fee = 0.5
+queue_packets = 200
+update_min_ms = 20
 [session]
 sessions_max = 12
 [log]
@@ -76,6 +83,12 @@ file = "/var/log/spindled.log"
   EXPECT_EQ(result->node.link.liveness_timeout, 3s);
   EXPECT_EQ(result->node.view.gain_hold_down, 0ms);
   EXPECT_EQ(result->node.order.retention_bytes_max, 32u << 20);
+  EXPECT_FALSE(result->node.admission.enabled);
+  EXPECT_EQ(result->node.admission.benefit, BenefitKind::fair);
+  EXPECT_EQ(result->node.admission.price_max, 30);
+  EXPECT_EQ(result->node.admission.fee, 0.5);
+  EXPECT_EQ(result->node.admission.queue_packets, 200u);
+  EXPECT_EQ(result->node.admission.update_min, 20ms);
   EXPECT_EQ(result->node.session.sessions_max, 12u);
   EXPECT_EQ(result->log.level, LogLevel::debug);
   EXPECT_EQ(result->log.file, "/var/log/spindled.log");
@@ -134,6 +147,20 @@ TEST(ConfigParse, ValuesOutOfRange) {
             "spindle.toml:2: log.level: must be \"debug\", \"info\", \"warning\" or \"error\"\n");
 }
 
+TEST(ConfigParse, BadAmountsAndChoices) {
+  for (const std::string bad : {"0", "-1", "0.0009", "1000001", "inf", "nan"}) {
+    EXPECT_EQ(errors_of("[admission]\nfee = " + bad + "\n"),
+              "spindle.toml:2: admission.fee: must be between 0.001 and 1000000\n");
+  }
+  for (const std::string bad : {"\"1\"", "true", "[1]", "1979-05-27"}) {
+    EXPECT_EQ(errors_of("[admission]\nfee = " + bad + "\n"), "spindle.toml:2: admission.fee: must be a number\n");
+  }
+  for (const std::string bad : {"\"Fair\"", "\"\"", "2", "[\"fair\"]"}) {
+    EXPECT_EQ(errors_of("[admission]\nbenefit = " + bad + "\n"),
+              "spindle.toml:2: admission.benefit: must be one of \"sending\", \"receiving\", \"fair\"\n");
+  }
+}
+
 TEST(ConfigParse, BadNamesAndPaths) {
   const std::string rule = "must have 1 to 64 printable ASCII characters other than '#' and space\n";
   EXPECT_EQ(errors_of("[daemon]\nname = \"a#b\"\n"), "spindle.toml:2: daemon.name: " + rule);
@@ -182,6 +209,14 @@ TEST(ConfigParse, ValuesThatDoNotGoTogether) {
   EXPECT_EQ(errors_of("[session]\nqueue_hard_bytes = 131072\n"),
             "spindle.toml:2: session.queue_hard_bytes: session.queue_hard_bytes must be at least "
             "session.queue_soft_bytes\n");
+  EXPECT_EQ(errors_of("[admission]\nfee = 21.5\n"),
+            "spindle.toml:2: admission.fee: admission.savings_max must be at least admission.fee\n");
+  EXPECT_EQ(errors_of("[admission]\nupdate_max_ms = 40\n"),
+            "spindle.toml:2: admission.update_max_ms: admission.update_max_ms must be at least "
+            "admission.update_min_ms\n");
+  EXPECT_EQ(errors_of("[admission]\nperiod_first_ms = 70000\n"),
+            "spindle.toml:2: admission.period_first_ms: admission.period_max_ms must be at least "
+            "admission.period_first_ms\n");
 }
 
 TEST(ConfigParse, ReportsAllErrorsInTheOrderOfTheirLines) {
