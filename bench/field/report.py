@@ -1,0 +1,48 @@
+"""Results as a table, and whether they are what they must be."""
+
+BELOW_TCP_MAX = 0.03
+TCP_SHARE = (0.40, 0.60)
+QUEUE_MAX = 150
+HEADINGS = ["scenario", "link", "what", "paper", "must", "ours", ""]
+
+
+def rows_of(result):
+    """Tuples: scenario, link, what, the paper's figure, what it must be, ours, and whether it is (None: no matter)."""
+    for each in result["bottlenecks"]:
+        alone, together = each["alone"], each["together"]
+        below, share = each["below_tcp"], each["tcp_share"]
+        rows = [
+            ("below what TCP gets", "4 %", "<= 3 %",
+             f"{below:.1%} ({megabits(alone['wire'])} of {megabits(each['tcp']['wire'])} Mb/s)",
+             below <= BELOW_TCP_MAX),
+            ("payload, Spindle and TCP", "", "", f"{megabits(alone['payload'])} and "
+             f"{megabits(each['tcp']['payload'])} Mb/s", None),
+            ("longest queue, packets", "about 150", f"<= {QUEUE_MAX}",
+             str(max(alone["longest_queue"], together["longest_queue"])),
+             max(alone["longest_queue"], together["longest_queue"]) <= QUEUE_MAX),
+            ("share of a competing TCP flow", "", "40 to 60 %",
+             f"{share:.0%} (beside {megabits(together['payload'])} Mb/s of payload)",
+             TCP_SHARE[0] <= share <= TCP_SHARE[1]),
+        ]
+        for name, rates in alone["classes"].items():
+            spread = "" if rates["variation"] is None else f", senders' variation {rates['variation']:.1%}"
+            rows.append((f"class {name}", "", "", f"{megabits(rates['payload'])} Mb/s of payload{spread}", None))
+        for row in rows:
+            yield (str(result["scenario"]), each["link"], *row)
+
+
+def table(results):
+    rows = [HEADINGS]
+    for result in results:
+        for *cells, good in rows_of(result):
+            rows.append([*cells, "" if good is None else "ok" if good else "FALLS SHORT"])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+
+def all_good(results):
+    return all(good is not False for result in results for *_, good in rows_of(result))
+
+
+def megabits(rate):
+    return f"{rate / 1e6:.3f}"
