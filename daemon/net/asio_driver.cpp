@@ -91,7 +91,7 @@ Time AsioDriver::now() {
 
 void AsioDriver::accepted(FileDescriptor socket, Port port, const std::string& peer) {
   if (stopping_) return;
-  Connection& connection = add(next_id(), std::move(socket));
+  Connection& connection = add(next_id(), std::move(socket), port);
   read_soon(connection);
   node_->handle_accepted(now(), connection.id, port, peer);
 }
@@ -104,7 +104,7 @@ ConnectionId AsioDriver::dial(std::string_view address) {
 
 void AsioDriver::dialled(ConnectionId id, Result<FileDescriptor> socket) {
   if (!socket) return node_->handle_closed(now(), id, socket.error().message());
-  read_soon(add(id, std::move(*socket)));
+  read_soon(add(id, std::move(*socket), Port::link));
   node_->handle_connected(now(), id);
 }
 
@@ -112,7 +112,7 @@ std::size_t AsioDriver::write(ConnectionId id, std::span<const ByteView> buffers
   Connection* connection = find(id);
   if (connection == nullptr || connection->state != Connection::State::open) return 0;
   if (connection->waits_writable || !connection->write_failure.empty()) return 0;
-  const IoResult result = connection->write(buffers);
+  const IoResult result = connection->write(now(), buffers);
   if (result.is_failure()) {
     connection->write_failure = result.reason();
     read_soon(*connection);  // which comes to the failure when it has read the peer's last words
@@ -171,9 +171,9 @@ void AsioDriver::end_lingering() {
   });
 }
 
-Connection& AsioDriver::add(ConnectionId id, FileDescriptor socket) {
+Connection& AsioDriver::add(ConnectionId id, FileDescriptor socket, Port port) {
   auto& slot = connections_[static_cast<std::uint64_t>(id)];
-  slot = std::make_unique<Connection>(io_, id, std::move(socket));
+  slot = std::make_unique<Connection>(io_, id, std::move(socket), port);
   return *slot;
 }
 
@@ -265,7 +265,9 @@ void AsioDriver::wait_writable(Connection& connection) {
     Connection* ready = find(id);
     if (ready == nullptr) return;
     ready->waits_writable = false;
-    if (ready->state == Connection::State::open) node_->handle_writable(now(), id);
+    if (ready->state != Connection::State::open) return;
+    ready->drained(now());
+    node_->handle_writable(now(), id);
   });
 }
 

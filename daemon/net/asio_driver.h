@@ -80,7 +80,7 @@ class AsioDriver final : public Driver {
   /// The time of this turn; a turn that nobody asks for it has given the node nothing.
   Time now();
 
-  Connection& add(ConnectionId id, FileDescriptor socket);
+  Connection& add(ConnectionId id, FileDescriptor socket, Port port);
   Connection* find(ConnectionId id);
   ConnectionId next_id() { return ConnectionId{++last_id_}; }
 

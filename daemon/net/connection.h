@@ -7,6 +7,7 @@
 
 #include "daemon/base/driver.h"
 #include "daemon/net/socket.h"
+#include "daemon/net/unsent_mark.h"
 
 namespace spindled {
 
@@ -32,12 +33,14 @@ class Connection {
     gone,       // to be destroyed at the end of the turn
   };
 
-  Connection(asio::io_context& io, ConnectionId connection, FileDescriptor socket)
-      : id(connection), descriptor_(io, socket.release()) {}
+  Connection(asio::io_context& io, ConnectionId connection, FileDescriptor socket, Port port);
 
   IoResult read(std::span<std::uint8_t> space);
-  /// Takes from the front of `buffers`; fewer bytes than given and no failure means that there is no more room.
-  IoResult write(std::span<const ByteView> buffers);
+  /// Takes from the front of `buffers`; fewer bytes than given and no failure means that there is no more room. A link
+  /// says so early, see UnsentMark.
+  IoResult write(Time now, std::span<const ByteView> buffers);
+  /// There is room again.
+  void drained(Time now);
 
   template <typename Handler>
   void wait_readable(Handler handler) {
@@ -62,6 +65,12 @@ class Connection {
   std::size_t thrown_away = 0;  // bytes, while lingering
 
  private:
+  IoResult write_up_to(std::span<const ByteView> buffers, std::size_t bytes_max);
+  IoResult write_on_link(Time now, std::span<const ByteView> buffers);
+
+  const bool is_link_;
+  UnsentMark mark_;                 // of a link
+  std::size_t unsent_at_most_ = 0;  // what the kernel may have unsent of it; what it has is costly to know
   asio::posix::stream_descriptor descriptor_;
 };
 

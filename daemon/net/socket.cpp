@@ -2,8 +2,10 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -19,10 +21,6 @@ namespace {
 
 /// The kernel cuts it to its own limit, net.core.somaxconn.
 constexpr int kBacklog = 4096;
-
-/// Bytes of a link that the kernel may hold unsent; what waits beyond them waits in the link's own queue, where control
-/// frames overtake data and its length is known.
-constexpr int kUnsentBytesMax = 128 << 10;
 
 // A TCP client whose host is gone without a word is noticed after about a minute.
 constexpr int kKeepAliveIdleS = 30;
@@ -113,14 +111,20 @@ SocketAddress local_address(int socket) {
 void tune_connection(int socket, Port port) {
   if (!is_tcp(socket)) return;
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
-  if (port == Port::link) {
-    set_option(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kUnsentBytesMax);
-    return;
-  }
+  if (port == Port::link) return;  // links have hellos of their own
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdleS);
   set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalS);
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes);
+}
+
+void set_unsent_mark(int socket, std::size_t bytes) {
+  set_option(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(bytes));
+}
+
+std::size_t unsent_bytes(int socket) {
+  int bytes = 0;
+  return ::ioctl(socket, SIOCOUTQNSD, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 std::string unix_peer(int socket) {

@@ -59,6 +59,11 @@ SocketAddress local_address(int socket);
 /// Sets what a new connection of this kind needs. Errors are of no consequence: the socket works, if not as well.
 void tune_connection(int socket, Port port);
 
+/// The connection counts as writable while less than half of `bytes` are unsent.
+void set_unsent_mark(int socket, std::size_t bytes);
+/// What was written on a TCP connection and never sent; 0 where the kernel does not say.
+std::size_t unsent_bytes(int socket);
+
 /// "pid 4711, uid 1000": who is at the other end of a unix socket.
 std::string unix_peer(int socket);
 
