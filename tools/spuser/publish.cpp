@@ -19,10 +19,11 @@ using namespace std::chrono_literals;
 /// Sends what is read. With `measure` it is a member of the groups, too, and times its messages until they are back.
 class Publisher {
  public:
-  Publisher(Conversation& conversation, Output& output, const PublishOptions& options)
+  Publisher(Conversation& conversation, Output& output, const PublishOptions& options, bool independent_flows)
       : conversation_(conversation),
         output_(output),
         options_(options),
+        independent_flows_(independent_flows),
         groups_(options.groups.begin(), options.groups.end()),
         membership_(options.groups) {
     conversation_.set_handler([this](spindle::Event&& event) { handle(event); });
@@ -45,6 +46,7 @@ class Publisher {
  private:
   void handle(const spindle::Event& event) {
     if (const auto* view = std::get_if<spindle::GroupView>(&event)) membership_.note(*view);
+    if (std::holds_alternative<spindle::FlowReady>(event)) flow_ready_ = true;
     const auto* message = std::get_if<spindle::Message>(&event);
     if (message == nullptr || outstanding_.empty()) return;
     if (message->sender() != conversation_.connection().private_name()) return;
@@ -81,13 +83,18 @@ class Publisher {
   /// A member that waits to send and does not receive would hold itself up.
   void send_while_receiving(std::string_view message) {
     for (;;) {
+      flow_ready_ = false;
       const std::error_code error =
           conversation_.connection().try_multicast(options_.service, groups_, message, send_options());
       if (error != spindle::Errc::would_block) {
         conversation_.check(error);
         break;
       }
-      conversation_.wait_until(Clock::now() + 1ms);
+      if (independent_flows_) {
+        conversation_.wait_until([this] { return flow_ready_; });
+      } else {
+        conversation_.wait_until(Clock::now() + 1ms);
+      }
     }
     conversation_.handle_events();
   }
@@ -109,6 +116,8 @@ class Publisher {
   Conversation& conversation_;
   Output& output_;
   const PublishOptions& options_;
+  const bool independent_flows_;
+  bool flow_ready_ = false;
   const std::vector<std::string_view> groups_;
   MembershipCounts membership_;
   Clock::time_point started_{};
@@ -125,7 +134,7 @@ void publish(Signals& signals, Output& output, const ConnectionOptions& connecti
   // A daemon that makes senders wait takes what was sent when it can; a signal ends the waiting.
   connect.disconnect_timeout = 24h;
   Conversation conversation(signals, output, connect);
-  Publisher(conversation, output, options).run();
+  Publisher(conversation, output, options, connection.independent_flows).run();
 }
 
 }  // namespace spuser
