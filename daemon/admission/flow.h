@@ -36,6 +36,9 @@ class Flow {
   /// How much of its life up to `now` the flow has had a message that was refused.
   double blocked_share(Time now) const;
 
+  /// The flow goes to other destinations from now on.
+  void redirect() { drawn_for = round_trip_of = 0; }
+
   // For Admission.
 
   /// Brings the budget up to `now`. `savings` caps it. A flow that is new gets its first salary.

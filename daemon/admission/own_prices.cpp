@@ -12,6 +12,8 @@ namespace {
 constexpr std::uint32_t kOnsetSixteenths = 4;
 /// How much of a new measurement of a link's rate counts.
 constexpr double kRateGain = 0.25;
+/// So many packets are enough for one.
+constexpr std::uint64_t kRatePackets = 256;
 
 std::uint32_t sixteenths_of(double dollars) {
   return static_cast<std::uint32_t>(std::lround(std::min(16 * dollars, double{kPriceSixteenthsMax})));
@@ -68,8 +70,8 @@ bool OwnPrices::observe(Time now, Watched& watched) {
   const Links::QueueLength length = links_.queue_length(watched.link);
   const AdmissionConfig& config = context_.config.admission;
   watched.waited += static_cast<double>(watched.packets) * to_seconds(now - watched.seen_at);
+  measure_rate(now, watched, length.departed);
   watched.seen_at = now;
-  measure_rate(now, watched, length);
   if (length.packets != watched.packets) {
     watched.packets = length.packets;
     watched.dollars = queue_price(static_cast<double>(watched.packets), soft_limit(watched), config.price_max);
@@ -95,22 +97,18 @@ double OwnPrices::soft_limit(const Watched& watched) const {
   return std::max(static_cast<double>(config.queue_packets), watched.rate * to_seconds(config.update_min));
 }
 
-void OwnPrices::measure_rate(Time now, Watched& watched, const Links::QueueLength& length) {
-  if (length.packets == 0) {
-    watched.busy_since = kNever;
-    return;
-  }
-  if (watched.busy_since == kNever) {
-    watched.busy_since = now;
-    watched.departed = length.departed;
-    return;
-  }
-  const Duration span = now - watched.busy_since;
-  if (span < context_.config.admission.update_min / 4) return;
-  const double rate = static_cast<double>(length.departed - watched.departed) / to_seconds(span);
+/// Before `watched` is brought up to date.
+void OwnPrices::measure_rate(Time now, Watched& watched, std::uint64_t departed) {
+  const std::uint64_t departed_since = departed - std::exchange(watched.departed, departed);
+  if (watched.packets == 0) return;
+  watched.busy += now - watched.seen_at;
+  watched.busy_departed += departed_since;
+  if (watched.busy < context_.config.admission.update_min / 4 && watched.busy_departed < kRatePackets) return;
+  if (watched.busy <= Duration::zero()) return;
+  const double rate = static_cast<double>(watched.busy_departed) / to_seconds(watched.busy);
   watched.rate = watched.rate == 0 ? rate : watched.rate + kRateGain * (rate - watched.rate);
-  watched.busy_since = now;
-  watched.departed = length.departed;
+  watched.busy = Duration::zero();
+  watched.busy_departed = 0;
 }
 
 bool OwnPrices::is_due(Time now, const Told& told, std::uint32_t sixteenths) {

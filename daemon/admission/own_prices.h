@@ -55,8 +55,10 @@ class OwnPrices {
     Time seen_at{};
     double waited = 0;  // packets x seconds since the price was told
     Time since{};
-    std::uint64_t departed = 0;  // at `busy_since`
-    Time busy_since = kNever;    // when it was first seen to have packets waiting, and ever since
+    std::uint64_t departed = 0;  // packets, as seen last
+    // Since the rate was measured, while packets were waiting.
+    Duration busy{};
+    std::uint64_t busy_departed = 0;
     double rate = 0;
     Told told;
   };
@@ -66,7 +68,7 @@ class OwnPrices {
   };
 
   double soft_limit(const Watched& watched) const;
-  void measure_rate(Time now, Watched& watched, const Links::QueueLength& length);
+  void measure_rate(Time now, Watched& watched, std::uint64_t departed);
   /// Whether `sixteenths` are due to be told; if not yet, sets `next_`.
   bool is_due(Time now, const Told& told, std::uint32_t sixteenths);
   bool observe(Time now, Watched& watched);

@@ -184,8 +184,10 @@ std::optional<Error> Session::handle_define(ByteView body) {
     return Error{Errc::unexpected_frame, "the destinations of an unfinished message were redefined"};
   }
   if (lines_.size() <= define->handle) lines_.resize(define->handle + 1);
+  // The budget stays: a client that defines its sets anew for every message earns no more than others.
   Line& line = lines_[define->handle];
-  line = Line();
+  line.to = DestinationSet();
+  line.flow.redirect();
   line.to.names.assign(define->groups.begin(), define->groups.end());
   return std::nullopt;
 }

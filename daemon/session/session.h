@@ -94,6 +94,7 @@ class Session final : private FlowGate {
   bool listed = false;   // among those that are tried again
   bool lost = false;     // the connection is gone; the session goes at the end of the turn
   bool reading = true;
+  bool served = false;  // had messages enter when those that wait were tried last
   bool over_soft_limit = false;
   Time last_progress{};  // when the client last took something while over the soft limit
   Time closing_since{};

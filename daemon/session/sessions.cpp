@@ -82,19 +82,29 @@ void Sessions::resume_waiting(Time now) {
   resume_all_ = false;
   if (!all && retry_at_ > now) return;
   retry_at_ = kNever;
-  // Those that waited longest go first; who has to wait again goes behind them.
+  // Those that have had nothing for longest go first; who had something enter and has to wait again goes behind them.
+  bool any_served = false;
   for (const SessionId id : std::exchange(waiting_, {})) {
     Session* session = find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
     if (all || session->retry_at() <= now) {
       session->listed = false;
+      const std::uint64_t before = session->messages_in;
       session->release_held(now, all);
       process(now, *session);
+      session->served = session->messages_in != before;
+      any_served = any_served || session->served;
     } else {
+      session->served = false;
       waiting_.push_back(id);
       retry_at_ = std::min(retry_at_, session->retry_at());
     }
   }
+  if (!any_served) return;
+  std::stable_partition(waiting_.begin(), waiting_.end(), [&](SessionId id) {
+    const Session* session = find(id);
+    return session == nullptr || !session->served;
+  });
 }
 
 void Sessions::handle_writable(Time now, ConnectionId connection) {
