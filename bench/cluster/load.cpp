@@ -1,7 +1,10 @@
 #include "bench/cluster/load.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/prctl.h>
+
+#include <algorithm>
 
 #include "bench/cluster/clock.h"
 
@@ -17,7 +20,7 @@ void ClosedLoop::run() {
   sleep_until(plan_.start_ns);
   // The first message only: when it has come back, `receive` sends the rest of the window, so that from then on one
   // thread does all the sending.
-  sender_.send(plan_.start_ns);
+  if (plan_.member < plan_.senders) sender_.send(plan_.start_ns);
   deliveries_.wait_for_all();
 }
 
@@ -46,6 +49,20 @@ void ClosedLoop::look_at_clock() {
 std::string ClosedLoop::result() const {
   return fmt::format(R"({{"messages": {}, "nanoseconds": {}, "digest": "{:016x}"}})", count_at_to_ - count_at_from_,
                      to_ns_ - from_ns_, deliveries_.digest());
+}
+
+void Start::receive(std::span<const std::byte> payload) {
+  const std::int64_t now = now_ns();
+  if (now < plan_.measure_to_ns) {
+    const auto span = static_cast<std::size_t>(std::max<std::int64_t>(0, now - plan_.start_ns) / kSpanNs);
+    if (arrived_.size() <= span) arrived_.resize(span + 1);
+    ++arrived_[span];
+  }
+  loop_.receive(payload);
+}
+
+std::string Start::result() const {
+  return fmt::format(R"({{"span_ns": {}, "arrived": [{}]}})", kSpanNs, fmt::join(arrived_, ", "));
 }
 
 void OpenLoop::run() {

@@ -1,4 +1,4 @@
-// The two loads: how much, and how fast.
+// The loads: how much, how fast, and how soon.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ namespace spindle::bench {
 struct Plan {
   std::size_t member = 0;  // index of this one
   std::size_t members = 1;
+  std::size_t senders = 1;           // members with a lower index send, all receive
   std::size_t size = 100;            // bytes of a message, at least sizeof(Stamp)
   std::size_t window = 1;            // closed loop: own messages under way
   double rate = 0;                   // open loop: messages a second of all members together
@@ -42,7 +43,7 @@ class Sender {
 class ClosedLoop {
  public:
   ClosedLoop(const Plan& plan, GroupMember& member)
-      : plan_(plan), sender_(plan, member), deliveries_(plan.members, plan.size) {}
+      : plan_(plan), sender_(plan, member), deliveries_(plan.senders, plan.size) {}
 
   void receive(std::span<const std::byte> payload);
   /// Returns when everybody has stopped and everything has arrived.
@@ -68,12 +69,29 @@ class ClosedLoop {
   std::uint64_t count_at_to_ = 0;
 };
 
+/// A closed loop that looks at its beginning: how many messages have arrived here in each of the first spans of time.
+class Start {
+ public:
+  Start(const Plan& plan, GroupMember& member) : plan_(plan), loop_(plan, member) {}
+
+  void receive(std::span<const std::byte> payload);
+  void run() { loop_.run(); }
+  std::string result() const;
+
+ private:
+  static constexpr std::int64_t kSpanNs = 5'000'000;
+
+  const Plan& plan_;
+  ClosedLoop loop_;
+  std::vector<std::uint64_t> arrived_;  // by span since the load began
+};
+
 /// Open loop: messages leave at times fixed beforehand, whatever the system does. Latency counts from the time at which
 /// a message was to be sent, so that a system that stalls does not escape the messages that it keeps from being sent.
 class OpenLoop {
  public:
   OpenLoop(const Plan& plan, GroupMember& member)
-      : plan_(plan), sender_(plan, member), deliveries_(plan.members, plan.size) {}
+      : plan_(plan), sender_(plan, member), deliveries_(plan.senders, plan.size) {}
 
   void receive(std::span<const std::byte> payload);
   void run();

@@ -14,12 +14,14 @@
 namespace spindle::bench {
 namespace {
 
+enum class Measure { throughput, latency, start };
+
 struct Arguments {
   Plan plan;
   std::string address;
   std::string group = "bench";
   Service service = Service::agreed;
-  bool open_loop = false;
+  Measure measure = Measure::throughput;
   double warmup_seconds = 1;
   double seconds = 3;
 };
@@ -30,14 +32,16 @@ void parse(CLI::App& app, Arguments& arguments) {
                                                 {"causal", Service::causal},
                                                 {"agreed", Service::agreed},
                                                 {"safe", Service::safe}};
-  const std::map<std::string, bool> measures{{"throughput", false}, {"latency", true}};
+  const std::map<std::string, Measure> measures{
+      {"throughput", Measure::throughput}, {"latency", Measure::latency}, {"start", Measure::start}};
   Plan& plan = arguments.plan;
   app.add_option("--address", arguments.address, "Where the daemon of this member listens")->required();
   app.add_option("--group", arguments.group, "Different for each measurement: nobody else is to be in it");
   app.add_option("--member", plan.member, "Index of this member, from 0")->required();
   app.add_option("--members", plan.members, "Members in all")->required()->check(CLI::Range(1, 1000));
+  app.add_option("--senders", plan.senders, "Members that send, the first ones")->required();
   app.add_option("--service", arguments.service)->transform(CLI::CheckedTransformer(services));
-  app.add_option("--measure", arguments.open_loop)->transform(CLI::CheckedTransformer(measures));
+  app.add_option("--measure", arguments.measure)->transform(CLI::CheckedTransformer(measures));
   app.add_option("--size", plan.size, "Bytes of a message")->check(CLI::Range(int{sizeof(Stamp)}, 16 << 20));
   app.add_option("--window", plan.window, "Throughput: own messages under way")->check(CLI::Range(1, 1 << 20));
   app.add_option("--rate", plan.rate, "Latency: messages a second of all members together")
@@ -60,7 +64,7 @@ void say(const std::string& line) {
 
 template <typename Load>
 void measure(const Arguments& arguments, Plan& plan) {
-  const std::size_t window_bytes = arguments.open_loop ? 0 : plan.window * (plan.size + 64);
+  const std::size_t window_bytes = arguments.measure == Measure::latency ? 0 : plan.window * (plan.size + 64);
   SpindleMember member(arguments.address, arguments.group, arguments.service, window_bytes);
   Load load(plan, member);
   member.join(plan.members, [&load](std::span<const std::byte> payload) { load.receive(payload); });
@@ -83,10 +87,18 @@ int main(int argc, char** argv) {
   CLI::App app("One sender-receiver of a measurement; tools/bench cluster starts it.", "cluster_client");
   parse(app, arguments);
   CLI11_PARSE(app, argc, argv);
-  if (arguments.open_loop && arguments.plan.rate == 0) fail("--measure latency wants --rate");
-  if (arguments.open_loop) {
-    measure<OpenLoop>(arguments, arguments.plan);
-  } else {
-    measure<ClosedLoop>(arguments, arguments.plan);
+  Plan& plan = arguments.plan;
+  if (arguments.measure == Measure::latency && plan.rate == 0) fail("--measure latency wants --rate");
+  if (plan.senders < 1 || plan.senders > plan.members) fail("--senders: from 1 to the number of members");
+  switch (arguments.measure) {
+    case Measure::throughput:
+      measure<ClosedLoop>(arguments, plan);
+      break;
+    case Measure::latency:
+      measure<OpenLoop>(arguments, plan);
+      break;
+    case Measure::start:
+      measure<Start>(arguments, plan);
+      break;
   }
 }

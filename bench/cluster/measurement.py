@@ -12,6 +12,9 @@ LEAD_SECONDS = 0.1
 # What may still be under way when the load stops.
 DRAIN_SECONDS = 30
 LEAVE_SECONDS = 10
+# A sender has its full rate when it has this much of it over so many spans of the load's.
+FULL_SHARE = 0.9
+FULL_SPANS = 4
 # This script does nothing but sleep while the members measure. Where it wakes up so late, the machine was suspended or
 # is loaded beyond all measuring.
 LATE_SECONDS = 0.5
@@ -23,11 +26,14 @@ def measure(system, members, configuration, options):
     """Runs the load that `configuration` (measure, service, size) says; a dictionary of results."""
     global group_count
     group_count += 1
+    starts = configuration["measure"] == "start"
+    warmup = 0 if starts else options.warmup
     arguments = ["--group", f"bench{group_count}", "--members", str(members)]
+    arguments += ["--senders", "1" if starts else str(members)]
     arguments += ["--measure", configuration["measure"], "--service", configuration["service"]]
     arguments += ["--size", str(configuration["size"]), "--rate", str(options.rate)]
     arguments += ["--window", str(window_of(configuration["size"], options))]
-    arguments += ["--warmup", str(options.warmup), "--seconds", str(options.seconds)]
+    arguments += ["--warmup", str(warmup), "--seconds", str(options.seconds)]
     clients = []
     try:
         for member in range(members):
@@ -36,7 +42,7 @@ def measure(system, members, configuration, options):
         for client in clients:
             if read_line(client, READY_SECONDS).strip() != "ready":
                 raise MeasurementFailed("a member did not get ready")
-        usage = run(system, clients, options)
+        usage = run(system, clients, warmup, options.seconds)
         results = [json.loads(read_line(client, DRAIN_SECONDS)) for client in clients]
         for client in clients:
             finish(client)
@@ -48,6 +54,8 @@ def measure(system, members, configuration, options):
             client.stdout.close()
     if configuration["service"] in ("causal", "agreed", "safe") and len({result["digest"] for result in results}) > 1:
         raise MeasurementFailed("the members got the messages in different orders")
+    if starts:
+        return start_summary(results)
     return summary(configuration, results, usage)
 
 
@@ -55,16 +63,16 @@ def window_of(size, options):
     return options.window or max(8, min(1000, options.window_bytes // size))
 
 
-def run(system, clients, options):
+def run(system, clients, warmup, seconds):
     """Starts the members, and returns the processor time used while they measured."""
     start = time.monotonic() + LEAD_SECONDS
     for client in clients:
         client.stdin.write(f"go {int(start * 1e9)}\n".encode())
         client.stdin.flush()
-    begin = sample_at(start + options.warmup, system, clients)
-    end = sample_at(start + options.warmup + options.seconds, system, clients)
-    seconds = end["at"] - begin["at"]
-    return {key: (end[key] - begin[key]) / seconds for key in ("daemons", "clients", "machine")}
+    begin = sample_at(start + warmup, system, clients)
+    end = sample_at(start + warmup + seconds, system, clients)
+    passed = end["at"] - begin["at"]
+    return {key: (end[key] - begin[key]) / passed for key in ("daemons", "clients", "machine")}
 
 
 def sample_at(when, system, clients):
@@ -105,6 +113,23 @@ def summary(configuration, results, usage):
         for name, share in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999), ("max", 1)):
             values[f"{name}_us"] = percentile(latency, share) / 1e3
         values["send_lag_p50_us"] = percentile(merge(result["send_lag_ns"] for result in results), 0.5) / 1e3
+    return values
+
+
+def start_summary(results):
+    """How soon a sender that nobody knew has its full rate, which is that of the second half, at the last receiver."""
+    values = {"full_rate_ms": 0, "lost_ms": 0, "messages_per_second": float("inf")}
+    for result in results:
+        arrived, span = result["arrived"], result["span_ns"] / 1e9
+        half = arrived[len(arrived) // 2:]
+        rate = sum(half) / len(half)
+        full = next(at for at in range(len(arrived))
+                    if sum(arrived[at:at + FULL_SPANS]) >= FULL_SHARE * FULL_SPANS * rate)
+        values["full_rate_ms"] = max(values["full_rate_ms"], 1e3 * span * full)
+        # What a sender at the full rate would not have needed for what has arrived in the first half.
+        first = sum(arrived[:len(arrived) // 2])
+        values["lost_ms"] = max(values["lost_ms"], 1e3 * span * (len(arrived) // 2 - first / rate))
+        values["messages_per_second"] = min(values["messages_per_second"], rate / span)
     return values
 
 

@@ -22,8 +22,14 @@ LATENCY = (
     ("send_lag_p50_us", "late us", "{:,.0f}"),
     ("other_processors_busy", "others", "{:.2f}"),
 )
-LEADING = {"throughput": "messages_per_second", "latency": "p50_us"}
-UNITS = {"throughput": "messages/s", "latency": "us (p50)"}
+START = (
+    ("full_rate_ms", "full rate after ms", "{:,.0f}"),
+    ("range", "lowest to highest", "{}"),
+    ("lost_ms", "lost ms", "{:,.1f}"),
+    ("messages_per_second", "messages/s", "{:,.0f}"),
+)
+LEADING = {"throughput": "messages_per_second", "latency": "p50_us", "start": "full_rate_ms"}
+UNITS = {"throughput": "messages/s", "latency": "us (p50)", "start": "ms to the full rate"}
 
 
 def add_medians(results):
@@ -37,13 +43,35 @@ def tables(results, members):
     titles = {
         "throughput": f"Throughput: messages delivered to each of {members} receivers, closed loop",
         "latency": f"Latency: from the intended sending to each of {members} receivers, open loop",
+        "start": "Start: one new sender, closed loop; until it has its full rate at all receivers",
     }
-    for measure, columns in (("throughput", THROUGHPUT), ("latency", LATENCY)):
+    for measure, columns in (("throughput", THROUGHPUT), ("latency", LATENCY), ("start", START)):
         rows = [row_of(result, columns) for result in results if result["measure"] == measure]
         if rows:
             headings = ["system", "service", "bytes"] + [heading for _, heading, _ in columns]
             parts.append(titles[measure] + "\n" + align([headings] + rows))
     return "\n\n".join(parts)
+
+
+def comparison(results, names):
+    """The first system against the second: medians over the rounds of the quotient of the two in each."""
+    first, second = names
+    rows = [["measure", "service", "bytes", first, second, "quotient", "lowest to highest"]]
+    by_kind = {(result["system"], result["measure"], result["service"], result["size"]): result for result in results}
+    for (system, measure, service, size), result in by_kind.items():
+        if system != first:
+            continue
+        other = by_kind[second, measure, service, size]
+        key = LEADING[measure]
+        # Of times to the full rate the difference counts: some are nothing.
+        if measure == "start":
+            quotients, form = [a[key] - b[key] for a, b in zip(result["rounds"], other["rounds"])], "{:+,.0f} ms"
+        else:
+            quotients, form = [a[key] / b[key] for a, b in zip(result["rounds"], other["rounds"])], "{:.3f}"
+        rows.append([measure, service, f"{size:,}", f"{result['median'][key]:,.0f}", f"{other['median'][key]:,.0f}",
+                     form.format(statistics.median(quotients)),
+                     f"{form.format(min(quotients))} to {form.format(max(quotients))}"])
+    return f"{first.capitalize()} against {second}, round by round\n" + align(rows)
 
 
 def row_of(result, columns):

@@ -17,13 +17,15 @@ START_SECONDS = 10
 class Spindle:
     """Daemons d0, d1, ... on this machine, joined by links over loopback; member i is a client of daemon i."""
 
-    name = "spindle"
     services = ("reliable", "fifo", "causal", "agreed", "safe")
 
-    def __init__(self, build, folder, daemons, topology):
+    def __init__(self, build, folder, daemons, topology, name="spindle", admission=True):
+        self.name = name
+        self.admission = admission
         self.spindled = pathlib.Path(build, "spindled")
         self.cluster_client = pathlib.Path(build, "bench", "cluster_client")
         self.folder = pathlib.Path(folder)
+        self.folder.mkdir()
         self.count = daemons
         self.topology = topology
         self.daemons = []
@@ -41,6 +43,7 @@ class Spindle:
             f'[daemon]\nname = "{name}"\ncluster = "bench"',
             f'[listen]\nclients = []\nclient_socket = "{self._socket(index)}"',
             f'admin_socket = "{self.folder / name}.admin"\nlinks = ["127.0.0.1:0"]',
+            f"[admission]\nenabled = {'true' if self.admission else 'false'}",
             f'[log]\nlevel = "info"\nfile = "{self.folder / name}.log"',
         ]
         lines += [f'[[neighbour]]\naddress = "127.0.0.1:{port}"' for port in dialled]

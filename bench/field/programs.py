@@ -80,17 +80,19 @@ class Daemons:
 
 
 class QueueWatch:
-    """The longest queue of one link, in packets, as often looked at as may be."""
+    """How long the queue of one link is over time: packets, as often looked at as may be."""
 
     def __init__(self, command, peer):
         self.peer = peer
-        self.longest = 0
+        self.samples = []  # seconds since `reset`, packets
+        self.begin = time.monotonic()
         self.process = start(command)
         self.thread = threading.Thread(target=self._read)
         self.thread.start()
 
     def reset(self):
-        self.longest = 0
+        self.samples = []
+        self.begin = time.monotonic()
 
     def stop(self):
         self.process.kill()
@@ -101,7 +103,7 @@ class QueueWatch:
         for line in self.process.stdout:
             for link in json.loads(line).get("links", []):
                 if link["peer"] == self.peer:
-                    self.longest = max(self.longest, link.get("queued_packets", 0))
+                    self.samples.append((round(time.monotonic() - self.begin, 2), link.get("queued_packets", 0)))
 
 
 class Client:

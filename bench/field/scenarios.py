@@ -148,7 +148,7 @@ class Field:
             client.start_sending()
 
     def measure(self, seconds):
-        """For each bottleneck: the rates on the wire and in payload, by sender, and the longest queue."""
+        """For each bottleneck: the rates on the wire and in payload, by sender, and the queue."""
         wire = WireRates(self.network, self.scenario)
         for watch in self.watches.values():
             watch.reset()
@@ -165,7 +165,7 @@ class Field:
                 for name in each.classes
             }
             results[each.name] = {"wire": wire_rates[each.name], "payload": payload,
-                                  "queue": self.watches[each.name].longest}
+                                  "queue": self.watches[each.name].samples}
         return results
 
     def measure_beside_tcp(self, seconds):
@@ -203,7 +203,7 @@ def summary(bottleneck, tcp, alone, together):
 def phase(values):
     classes = {name: class_rates(list(senders.values())) for name, senders in values["payload"].items()}
     return {"wire": values["wire"], "payload": sum(each["payload"] for each in classes.values()),
-            "classes": classes, "longest_queue": values["queue"]}
+            "classes": classes, "queue": values["queue"], "longest_queue": max(packets for _, packets in values["queue"])}
 
 
 def class_rates(rates):
