@@ -94,6 +94,9 @@ class QueueWatch:
         self.samples = []
         self.begin = time.monotonic()
 
+    def so_far(self):
+        return list(self.samples)
+
     def stop(self):
         self.process.kill()
         self.thread.join()

@@ -157,6 +157,7 @@ class Field:
         time.sleep(seconds)
         wire_rates = wire.end()
         last, end = self._count(), time.monotonic()
+        queues = {name: watch.so_far() for name, watch in self.watches.items()}
         results = {}
         for each in self.scenario.bottlenecks:
             payload = {
@@ -165,7 +166,7 @@ class Field:
                 for name in each.classes
             }
             results[each.name] = {"wire": wire_rates[each.name], "payload": payload,
-                                  "queue": self.watches[each.name].samples}
+                                  "queue": queues[each.name]}
         return results
 
     def measure_beside_tcp(self, seconds):
