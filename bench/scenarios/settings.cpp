@@ -31,6 +31,8 @@ const Setting kSettings[] = {
     {"period_first", &AdmissionConfig::period_first},
     {"period_max", &AdmissionConfig::period_max},
     {"step", &AdmissionConfig::step},
+    {"salary_increase", &AdmissionConfig::salary_increase},
+    {"salary_decrease", &AdmissionConfig::salary_decrease},
     {"delay_max", &AdmissionConfig::delay_max},
 };
 

@@ -48,9 +48,9 @@ void Flow::review(Time now, const AdmissionConfig& config, double price, Duratio
       const double share = -excess / (config.price_threshold - config.fee);
       rate *= std::min(kGrowthMax, std::exp(share * seconds(since) / seconds(step)));
     } else {
-      rate *= std::exp(-config.decrease * excess * seconds(since));
+      rate *= std::exp(-config.salary_decrease * excess * seconds(since));
     }
-    rate += config.increase * seconds(since);
+    rate += config.salary_increase * seconds(since);
     period_s_ = std::clamp(1 / rate, kPeriodMinS, seconds(config.period_max));
   }
   reviewed_at_ = now;

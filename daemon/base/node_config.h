@@ -56,11 +56,11 @@ struct AdmissionConfig {
   Duration update_max = 2500ms;                // T_max: and at least this often while they are not zero
   Duration period_first = 1s;                  // salary period of a new flow
   Duration period_max = 60s;                   // and the longest
-  Duration step =
-      50ms;  // T_update: the salaries of refused flows grow e-fold in this time on an idle network, or faster
-  double increase = 8;  // and beside that by so many salaries per second each second,
-  double decrease =
-      1.3;  // and shrink by this share each second, for each dollar that packets cost beyond the threshold
+  // How the salary of a flow changes that is refused a packet (daemon/admission/flow.h).
+  Duration step = 50ms;        // T_update: e-fold growth takes this on a network that costs nothing, at most
+  double salary_increase = 8;  // it grows by so many salaries per second each second besides, whatever packets cost,
+  double salary_decrease =
+      1.3;                    // and shrinks at this rate (1/s) for each dollar that packets cost beyond the threshold
   Duration delay_max = 50ms;  // how long an affordable packet may be delayed against synchrony
 };
 

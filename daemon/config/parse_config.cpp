@@ -232,6 +232,7 @@ class Parser {
     at_least("order.retention_max_bytes", node.order.retention_bytes_max, "order.report_bytes",
              node.order.report_bytes);
     at_least("admission.savings_max", node.admission.savings_max, "admission.fee", node.admission.fee);
+    at_least("admission.price_threshold", node.admission.price_threshold, "admission.fee", node.admission.fee);
     at_least("admission.update_max_ms", node.admission.update_max, "admission.update_min_ms",
              node.admission.update_min);
     at_least("admission.period_max_ms", node.admission.period_max, "admission.period_first_ms",

@@ -89,6 +89,10 @@ const Key kKeys[] = {
     {"admission", "period_first_ms", DurationKey{SPINDLE_FIELD(node.admission.period_first), 1, kHour}},
     {"admission", "period_max_ms", DurationKey{SPINDLE_FIELD(node.admission.period_max), 10, 24 * kHour}},
     {"admission", "step_ms", DurationKey{SPINDLE_FIELD(node.admission.step), 1, kMinute}},
+    {"admission", "salary_increase",
+     NumberKey{SPINDLE_FIELD(node.admission.salary_increase), kDollarsMin, kDollarsMax}},
+    {"admission", "salary_decrease",
+     NumberKey{SPINDLE_FIELD(node.admission.salary_decrease), kDollarsMin, kDollarsMax}},
     {"admission", "delay_max_ms", DurationKey{SPINDLE_FIELD(node.admission.delay_max), 0, 10'000}},
 
     {"session", "sessions_max", SizeKey{SPINDLE_FIELD(node.session.sessions_max), 1, 1'000'000}},

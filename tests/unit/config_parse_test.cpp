@@ -209,8 +209,10 @@ TEST(ConfigParse, ValuesThatDoNotGoTogether) {
   EXPECT_EQ(errors_of("[session]\nqueue_hard_bytes = 131072\n"),
             "spindle.toml:2: session.queue_hard_bytes: session.queue_hard_bytes must be at least "
             "session.queue_soft_bytes\n");
-  EXPECT_EQ(errors_of("[admission]\nfee = 21.5\n"),
-            "spindle.toml:2: admission.fee: admission.savings_max must be at least admission.fee\n");
+  EXPECT_EQ(errors_of("[admission]\nsavings_max = 0.5\n"),
+            "spindle.toml:2: admission.savings_max: admission.savings_max must be at least admission.fee\n");
+  EXPECT_EQ(errors_of("[admission]\nfee = 2.5\n"),
+            "spindle.toml:2: admission.fee: admission.price_threshold must be at least admission.fee\n");
   EXPECT_EQ(errors_of("[admission]\nupdate_max_ms = 40\n"),
             "spindle.toml:2: admission.update_max_ms: admission.update_max_ms must be at least "
             "admission.update_min_ms\n");
