@@ -91,7 +91,7 @@ std::uint32_t queue_max_of(const Result& result) {
 
 std::optional<Duration> adaptation_time(const Result& result, Duration at, Duration until) {
   for (Duration from = at; from + kStays <= until; from += kBin) {
-    if (is_near(result, {from, from + kWindow}) && is_near(result, {from, from + kStays})) return from - at;
+    if (is_near(result, {from, from, from + kWindow}) && is_near(result, {from, from, from + kStays})) return from - at;
   }
   return std::nullopt;
 }
@@ -118,7 +118,7 @@ class Table {
     for (const LinkSeries& series : result.links) {
       congested = std::max(congested, use_of(result, series, phases_of(result.scenario).back()).price);
     }
-    for (const LinkSeries& series : result.idle) idle = std::max(idle, use_of(result, series, {0s, kIdle}).price);
+    for (const LinkSeries& series : result.idle) idle = std::max(idle, use_of(result, series, {0s, 0s, kIdle}).price);
     congested /= kReferenceCapacity;
     idle /= kReferenceCapacity;
     add("prices on a link, of 2 Mb/s", "0.5 %", "<= 0.50 %", percent(congested), congested <= 0.005);
@@ -130,6 +130,15 @@ class Table {
   std::string scenario_;
   std::vector<Figure> figures_;
 };
+
+/// How many send in each phase, where each has one class more.
+std::vector<std::size_t> senders_of(const Result& result) {
+  std::vector<std::size_t> counts(result.scenario.classes.size());
+  for (const Sender& sender : result.scenario.senders) {
+    for (std::size_t i = sender.traffic_class; i < counts.size(); ++i) ++counts[i];
+  }
+  return counts;
+}
 
 void add_scenario_1(Table& table, const Result& result) {
   const Phase steady = phases_of(result.scenario).back();
@@ -177,49 +186,45 @@ void add_scenario_3(Table& table, const Result& result) {
 }
 
 void add_scenario_4(Table& table, const Result& result) {
-  const double rate = rate_of(result, 0, phases_of(result.scenario).back()).framed;
-  const bool all = result.scenario.senders.size() == 800;
-  table.add("on a-b", all ? "1.979 Mb/s" : "", ">= 1.98 Mb/s", mega(rate), rate >= 1.98e6);
-  table.add_queue(result, all ? "170" : "", 150);
-}
-
-double price_rate(const Result& result) {
-  return use_of(result, result.links.front(), phases_of(result.scenario).back()).price;
-}
-
-/// Figures about several runs of scenario 4.
-void add_scenarios_4(Table& table, const std::vector<const Result*>& runs) {
-  if (runs.size() < 2) return;
-  const double few = price_rate(*runs.front()), many = price_rate(*runs.back());
-  table.begin("4");
-  table.add(fmt::format("prices on a-b: {} and {} senders", runs.front()->scenario.senders.size(),
-                        runs.back()->scenario.senders.size()),
-            "the same", "within 10 %", fmt::format("{:.0f} and {:.0f} b/s", few, many),
-            std::abs(few - many) <= 0.1 * std::max(few, many));
+  const std::vector<Phase> phases = phases_of(result.scenario);
+  const std::vector<std::size_t> senders = senders_of(result);
+  const LinkSeries& bottleneck = result.link(result.scenario.classes.front().bottleneck);
+  std::vector<double> prices;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    double rate = 0;
+    for (std::size_t k = 0; k <= i; ++k) rate += rate_of(result, k, phases[i]).framed;
+    const bool all = senders[i] == 800;
+    const std::uint32_t queue = bottleneck.sum(phases[i].start, phases[i].to).queue_max;
+    table.add(fmt::format("{} senders on a-b", senders[i]), all ? "1.979 Mb/s" : "", ">= 1.98 Mb/s", mega(rate),
+              rate >= 1.98e6);
+    table.add(fmt::format("{} senders, longest queue, packets", senders[i]), all ? "170" : "", "<= 150",
+              std::to_string(queue), queue <= 150);
+    prices.push_back(use_of(result, bottleneck, phases[i]).price);
+  }
+  table.add_prices(result);
+  if (phases.size() < 2) return;
+  table.add(fmt::format("prices on a-b, {} and {} senders", senders.front(), senders.back()), "the same", "within 10 %",
+            fmt::format("{:.0f} and {:.0f} b/s", prices.front(), prices.back()),
+            std::abs(prices.front() - prices.back()) <= 0.1 * std::max(prices.front(), prices.back()));
 }
 
 }  // namespace
 
 std::vector<Figure> figures_of(const std::vector<Result>& results) {
   Table table;
-  std::vector<const Result*> scalability;
   for (const Result& result : results) {
     const std::string& id = result.scenario.id;
     table.begin(id);
     if (!result.error.empty()) {
-      table.add(result.error, "", "", "", false);
+      table.add("runs to its end", "", "yes", "no", false);
       continue;
     }
     if (id == "1") add_scenario_1(table, result);
     if (id == "2a") add_scenario_2a(table, result);
     if (id == "2b") add_scenario_2b(table, result);
     if (id == "3") add_scenario_3(table, result);
-    if (id.starts_with("4")) {
-      add_scenario_4(table, result);
-      scalability.push_back(&result);
-    }
+    if (id == "4") add_scenario_4(table, result);
   }
-  add_scenarios_4(table, scalability);
   return table.take();
 }
 

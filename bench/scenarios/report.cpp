@@ -61,7 +61,7 @@ void write_rates(const std::filesystem::path& file, const Result& result) {
     const TrafficClass& each = result.scenario.classes[i];
     const LinkSeries& series = result.link(each.bottleneck);
     for (Duration at{}; at < result.scenario.end; at += 1s) {
-      const Rate rate = rate_of(result, i, {at, at + 1s});
+      const Rate rate = rate_of(result, i, {at, at, at + 1s});
       const Bin sum = series.sum(at, at + 1s);
       out << fmt::format("{},{},{}-{},{:.0f},{:.0f},{}\n", at / 1s, each.name, each.bottleneck.from, each.bottleneck.to,
                          rate.framed, rate.payload, sum.classes.empty() ? 0 : sum.classes[i].frames);

@@ -80,17 +80,15 @@ void Run::add_hosts() {
       config->second.view.refresh_interval = kNoViewChange;
       names.push_back(name);
     }
-    configs[path.b].link.neighbours.push_back({.address = Simulator::address_of(path.a)});
+    configs[path.a].link.neighbours.push_back({.address = Simulator::address_of(path.b)});
   }
   for (const std::string& name : names) hosts_[name] = &simulator_.add_host(configs[name]);
   for (std::size_t i = 0; i < scenario_.paths.size(); ++i) limit(i, 0);
   for (const Direction& watched : scenario_.watched) {
     probes_.emplace_back(simulator_, host(watched.from), host(watched.to), watched, scenario_.classes.size());
   }
-  for (const std::string& name : names) {
-    simulator_.after(std::chrono::microseconds(simulator_.random().below(100'000)),
-                     [this, name] { host(name).start(); });
-  }
+  // At once, and those with many neighbours dial them: then even a large network forms in few steps.
+  for (const std::string& name : names) host(name).start();
 }
 
 /// 0: no limit.

@@ -110,31 +110,39 @@ Scenario scenario_3(const Options& options) {
   return scenario;
 }
 
-/// Daemons with one sender each around a, daemons with one receiver each around b. Names put the receivers of a group
-/// side by side, as their numbers in a view are.
-Scenario scenario_4(const Options& options, std::size_t senders) {
+/// Daemons with one sender each around a, daemons with one receiver each around b. More and more senders join in: the
+/// network is formed once for all their numbers. Names put the receivers of a group side by side, as their numbers in a
+/// view are.
+Scenario scenario_4(const Options& options) {
   Scenario scenario;
-  scenario.id = fmt::format("4-{}", senders);
-  scenario.title = fmt::format("Scenario 4: {} senders of {} daemons", senders, 2 * kLeaves + 2);
+  scenario.id = "4";
+  scenario.title = fmt::format("Scenario 4: more and more senders of {} daemons", 2 * kLeaves + 2);
+  scenario.end = length(options, 50.0 * static_cast<double>(options.senders.size()));
+  const Duration phase = scenario.end / static_cast<Duration::rep>(options.senders.size());
+  scenario.settle = phase / 2;
   scenario.paths.push_back({"a", "b", 2 * kMega, 10ms});
   const auto sender = [](std::size_t i) { return fmt::format("s{:04}", i + 1); };
   const auto receiver = [](std::size_t i) { return fmt::format("r{:04}", i % kLeaves + 1); };
   for (std::size_t i = 0; i < kLeaves; ++i) scenario.paths.push_back({"a", sender(i), 10 * kMega, 5ms});
   for (std::size_t i = 0; i < kLeaves; ++i) scenario.paths.push_back({"b", receiver(i), 10 * kMega, 5ms});
-  scenario.classes = {{"all", {"a", "b"}, 0s, 20s}};
   std::vector<std::vector<std::string>> groups_of(kLeaves);
-  for (std::size_t i = 0; i < senders; ++i) {
-    const std::string group = fmt::format("g{:04}", i + 1);
-    scenario.senders.push_back({0, sender(i), group});
-    for (std::size_t k = i; k < i + 3; ++k) groups_of[k % kLeaves].push_back(group);
+  for (const std::size_t count : options.senders) {
+    const std::size_t index = scenario.classes.size();
+    const std::string name = index == 0 ? std::to_string(count) : fmt::format("to {}", count);
+    scenario.classes.push_back({name, {"a", "b"}, phase * static_cast<Duration::rep>(index), phase * 2 / 5});
+    for (std::size_t i = scenario.senders.size(); i < count; ++i) {
+      const std::string group = fmt::format("g{:04}", i + 1);
+      scenario.senders.push_back({index, sender(i), group});
+      for (std::size_t k = i; k < i + 3; ++k) groups_of[k % kLeaves].push_back(group);
+    }
   }
   for (std::size_t i = 0; i < kLeaves; ++i) {
     if (!groups_of[i].empty()) scenario.receivers.push_back({receiver(i), groups_of[i]});
   }
   scenario.watched = {{"a", "b"}, {"b", "a"}, {"a", sender(0)}, {"b", receiver(0)}};
-  scenario.end = length(options, 120);
-  scenario.settle = std::min<Duration>(60s, scenario.end / 2);
   scenario.node.admission = options.admission;
+  scenario.node.link.hello_interval = 1s;  // pings of 1,601 links are most of what there is to simulate
+  scenario.node.link.liveness_timeout = 3s;
   return scenario;
 }
 
@@ -146,7 +154,7 @@ std::vector<Phase> phases_of(const Scenario& scenario) {
   for (const CapacityChange& each : scenario.changes) changes.insert(each.at);
   std::vector<Phase> phases;
   for (auto at = changes.begin(); std::next(at) != changes.end(); ++at) {
-    phases.push_back({*at + scenario.settle, *std::next(at)});
+    phases.push_back({*at, *at + scenario.settle, *std::next(at)});
   }
   return phases;
 }
@@ -156,15 +164,13 @@ const std::vector<std::string>& scenario_names() {
   return names;
 }
 
-std::vector<Scenario> scenarios_named(const std::string& name, const Options& options) {
-  if (name == "1") return {scenario_1(options)};
-  if (name == "2a") return {scenario_2a(options)};
-  if (name == "2b") return {scenario_2b(options)};
-  if (name == "3") return {scenario_3(options)};
+Scenario scenario_named(const std::string& name, const Options& options) {
+  if (name == "1") return scenario_1(options);
+  if (name == "2a") return scenario_2a(options);
+  if (name == "2b") return scenario_2b(options);
+  if (name == "3") return scenario_3(options);
   SPINDLE_CHECK(name == "4");
-  std::vector<Scenario> all;
-  for (const std::size_t senders : {5, 20, 100, 200, 400, 800}) all.push_back(scenario_4(options, senders));
-  return all;
+  return scenario_4(options);
 }
 
 }  // namespace spindled::scenarios

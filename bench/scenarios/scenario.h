@@ -66,21 +66,22 @@ struct Scenario {
   NodeConfig node;  // of all daemons; name and neighbours are filled in
 };
 
-/// Between two changes of who sends and what a path carries; [from, to) is measured.
+/// From one change of who sends, or what a path carries, to the next. Rates are measured in [from, to).
 struct Phase {
-  Duration from{}, to{};
+  Duration start{}, from{}, to{};
 };
 /// At least one; the last is what most figures are about.
 std::vector<Phase> phases_of(const Scenario& scenario);
 
 struct Options {
-  double seconds = 0;  // how long a scenario lasts; 0: as long as it should
+  double seconds = 0;                                           // how long a scenario lasts; 0: as long as it should
+  std::vector<std::size_t> senders{5, 20, 100, 200, 400, 800};  // scenario 4: how many, one after the other
   AdmissionConfig admission;
 };
 
-/// What can be asked for: "1", "2a", "2b", "3", "4", in this order.
+/// "1", "2a", "2b", "3", "4", in this order.
 const std::vector<std::string>& scenario_names();
-/// The scenarios of that name: of "4" one for each number of senders.
-std::vector<Scenario> scenarios_named(const std::string& name, const Options& options);
+/// The scenario of one of these names.
+Scenario scenario_named(const std::string& name, const Options& options);
 
 }  // namespace spindled::scenarios
