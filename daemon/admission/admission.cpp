@@ -69,48 +69,63 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
     flow.pass(now, packets_of(bytes));
     return true;
   }
-  const Quote quote = book_.all_free() ? Quote{} : book_.quote(to);
-  const bool congested = quote.congestion > 0;
-  const double price_now = price(flow, quote, now);
-  const double savings = congested
-                             ? config.savings_max
-                             : std::max(config.savings_max, kIdleSavingsS * config.salary / to_seconds(flow.period()));
-  flow.accrue(now, config, savings);
-  flow.review(now, config, price_now, congested ? config.step : feedback_time(flow, to));
-  if (quote.remote && !draw_lots(now, flow, price_now)) return false;
+  const Flow::Way& way = find_way(flow, to);
+  const double price = price_of(now, flow, way);
+  flow.accrue(now, config, savings_of(flow, way));
+  // On an idle network: twice the time until a packet that congests a link would show in its price.
+  const Duration step = way.congestion > 0 ? config.step : std::max(kStepMin, 2 * way.round_trip);
+  flow.review(now, config, price, step);
+  if (way.remote && is_put_off(now, flow, price)) return false;
   const bool was_blocked = flow.is_blocked();
-  if (flow.try_pay(now, price_now, packets_of(bytes), config)) return true;
+  if (flow.try_pay(now, price, packets_of(bytes), config, step)) return true;
   if (!was_blocked) context_.counters.add(Counter::messages_blocked);
   return false;
 }
 
-/// How long it takes until a packet that congests a link of an idle tree shows in its price here.
-Duration Admission::feedback_time(Flow& flow, const DestinationSet& to) const {
-  if (flow.round_trip_of != to.table_version) {
-    flow.round_trip_of = to.table_version;
-    flow.round_trip = book_.round_trip(to.daemons);
+const Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
+  Flow::Way& way = flow.way;
+  if (way.price_version == book_.version() && way.table_version == to.table_version) return way;
+  if (way.table_version != to.table_version) {
+    way.table_version = to.table_version;
+    way.round_trip = book_.round_trip(to.daemons);
   }
-  return std::clamp(flow.round_trip, kStepMin, std::max(kStepMin, context_.config.admission.step));
+  const Quote quote = book_.quote(to);
+  way.price_version = book_.version();
+  way.congestion = quote.congestion;
+  way.receivers = static_cast<double>(quote.receivers);
+  way.remote = quote.remote;
+  return way;
 }
 
-double Admission::price(const Flow& flow, const Quote& quote, Time now) const {
+/// Equation (8).
+double Admission::price_of(Time now, const Flow& flow, const Flow::Way& way) const {
   const AdmissionConfig& config = context_.config.admission;
-  if (quote.congestion <= 0) return config.fee;
-  const PacketFacts facts{static_cast<double>(quote.receivers), flow.rate(now)};
-  return config.fee + quote.congestion / benefit_->of(facts);
+  if (way.congestion <= 0) return config.fee;
+  return config.fee + way.congestion / benefit_->of({way.receivers, flow.rate(now)});
 }
 
-/// Against all flows buying at the moment when a price comes (section IV-B.7 of the paper): once for each state of the
-/// prices that others tell, one that could pay enters with probability 1/C, and is put off otherwise.
-bool Admission::draw_lots(Time now, Flow& flow, double price) {
-  if (flow.budget() < price) return true;
-  if (flow.drawn_for == book_.told_version()) return flow.retry_at() == kNever || now >= flow.retry_at();
-  flow.drawn_for = book_.told_version();
-  if (random_.chance(context_.config.admission.fee / price)) return true;
-  const auto delay_max = static_cast<std::uint64_t>(context_.config.admission.delay_max.count());
-  flow.wait_until(now + Duration(static_cast<Duration::rep>(random_.below(delay_max + 1))));
-  context_.counters.add(Counter::messages_delayed);
-  return false;
+double Admission::savings_of(const Flow& flow, const Flow::Way& way) const {
+  const AdmissionConfig& config = context_.config.admission;
+  if (way.congestion > 0) return config.savings_max;
+  return std::max(config.savings_max, kIdleSavingsS * config.salary / to_seconds(flow.period()));
+}
+
+/// Against all flows buying at the moment when the same news reach them (section IV-B.7 of the paper): one that has
+/// come to money enters at once with probability 1/C, and waits a while otherwise, the longer the dearer packets are.
+bool Admission::is_put_off(Time now, Flow& flow, double price) {
+  if (flow.budget() < price) return false;
+  if (!flow.has_drawn()) {
+    const AdmissionConfig& config = context_.config.admission;
+    const double fees = price / config.fee;
+    Duration wait{};
+    if (!random_.chance(1 / fees)) {
+      wait = Duration(
+          static_cast<Duration::rep>(random_.real() * (fees - 1) * static_cast<double>(config.delay_max.count())));
+      context_.counters.add(Counter::messages_delayed);
+    }
+    flow.draw(now + wait);
+  }
+  return flow.is_put_off(now);
 }
 
 bool Admission::observe(Time now) { return own_.observe(now); }
@@ -126,7 +141,10 @@ bool Admission::price_received(Time now, const Price& price) {
 FlowState Admission::state(Time now, const Flow& flow, const DestinationSet& to) const {
   const Quote quote = book_.quote(to);
   FlowState state;
-  state.price = price(flow, quote, now);
+  Flow::Way way;
+  way.congestion = quote.congestion;
+  way.receivers = static_cast<double>(quote.receivers);
+  state.price = price_of(now, flow, way);
   state.budget = flow.budget();
   state.rate = flow.rate(now);
   state.salary_period = flow.period();

@@ -69,9 +69,11 @@ class Admission final : public PriceFrames {
   bool price_received(Time now, const Price& price) override;
 
  private:
-  Duration feedback_time(Flow& flow, const DestinationSet& to) const;
-  double price(const Flow& flow, const Quote& quote, Time now) const;
-  bool draw_lots(Time now, Flow& flow, double price);
+  /// What the flow's messages meet on their way, brought up to date.
+  const Flow::Way& find_way(Flow& flow, const DestinationSet& to) const;
+  double price_of(Time now, const Flow& flow, const Flow::Way& way) const;
+  double savings_of(const Flow& flow, const Flow::Way& way) const;
+  bool is_put_off(Time now, Flow& flow, double price);
   bool has_room() const;
 
   Context& context_;

@@ -7,8 +7,7 @@ namespace spindled {
 
 namespace {
 constexpr double kRateSpanS = 1;        // what "lately" means for rates
-constexpr Duration kSoonest = 500us;    // no message is looked at again sooner, so that packets enter in batches,
-constexpr Duration kLatest = 50ms;      // nor later, for its salary changes meanwhile
+constexpr Duration kSoonest = 500us;    // no message is looked at again sooner, so that packets enter in batches
 constexpr double kPeriodMinS = 1e-7;    // no salary is higher than one in this time
 constexpr double kGrowthMax = 2;        // how much a salary grows at most between two looks at it
 constexpr Duration kReviewMin = 5ms;    // the least time between two looks at it, where feedback takes that long
@@ -41,7 +40,7 @@ void Flow::accrue(Time now, const AdmissionConfig& config, double savings) {
 void Flow::review(Time now, const AdmissionConfig& config, double price, Duration step) {
   const Duration since = std::min(now - reviewed_at_, kReviewMax);
   if (since < std::min(kReviewMin, step)) return;
-  if (std::exchange(refused_, is_blocked())) {
+  if (std::exchange(refused_, is_blocked() || now < put_off_until_)) {
     double rate = 1 / period_s_;
     const double excess = price - config.price_threshold;
     if (excess < 0) {
@@ -56,11 +55,13 @@ void Flow::review(Time now, const AdmissionConfig& config, double price, Duratio
   reviewed_at_ = now;
 }
 
-bool Flow::try_pay(Time now, double price, std::size_t packets, const AdmissionConfig& config) {
+bool Flow::try_pay(Time now, double price, std::size_t packets, const AdmissionConfig& config, Duration patience) {
   if (budget_ < price) {
     refused_ = true;
+    has_drawn_ = false;
     if (!is_blocked()) blocked_since_ = now;
-    retry_at_ = now + std::clamp(duration_of((price - budget_) * period_s_ / config.salary), kSoonest, kLatest);
+    retry_at_ = now + std::clamp(duration_of((price - budget_) * period_s_ / config.salary), kSoonest,
+                                 std::max(kSoonest, patience));
     return false;
   }
   const double cost = price * static_cast<double>(packets);
@@ -75,7 +76,12 @@ void Flow::pass(Time now, std::size_t packets) {
   count(now, packets);
 }
 
-void Flow::wait_until(Time retry_at) { retry_at_ = retry_at; }
+bool Flow::is_put_off(Time now) {
+  if (now >= put_off_until_) return false;
+  retry_at_ = put_off_until_;
+  refused_ = true;
+  return true;
+}
 
 void Flow::wait_for_room(Time now) {
   if (!is_blocked()) blocked_since_ = now;

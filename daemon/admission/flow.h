@@ -37,7 +37,7 @@ class Flow {
   double blocked_share(Time now) const;
 
   /// The flow goes to other destinations from now on.
-  void redirect() { drawn_for = round_trip_of = 0; }
+  void redirect() { way = {}; }
 
   // For Admission.
 
@@ -46,31 +46,47 @@ class Flow {
   /// Looks whether the salary fits, where packets cost `price` now. `step`: T_update of equation (10), the time that
   /// growth by a factor of e takes on an idle network.
   void review(Time now, const AdmissionConfig& config, double price, Duration step);
-  /// Whether the budget allows for a packet of `price`; if not the flow is blocked.
-  bool try_pay(Time now, double price, std::size_t packets, const AdmissionConfig& config);
+  /// Whether the budget allows for a packet of `price`, which is then paid for; if not the flow is blocked, and looked
+  /// at again after `patience` at the latest, since its salary changes meanwhile.
+  bool try_pay(Time now, double price, std::size_t packets, const AdmissionConfig& config, Duration patience);
   /// The message enters without paying.
   void pass(Time now, std::size_t packets);
-  /// The message waits, not for want of dollars; nothing is held against the flow.
-  void wait_until(Time retry_at);
+  /// Whether lots were drawn since the flow could not pay.
+  bool has_drawn() const { return has_drawn_; }
+  /// What they said: messages wait until then although they could be paid.
+  void draw(Time until) {
+    has_drawn_ = true;
+    put_off_until_ = until;
+  }
+  /// Whether that is still to come; if so the message waits.
+  bool is_put_off(Time now);
   /// The message waits for room, which is no fault of the flow.
   void wait_for_room(Time now);
 
   // For Admission, which knows what they mean.
 
-  std::uint64_t drawn_for = 0;      // the state of the prices that lots were last drawn for
-  std::uint64_t round_trip_of = 0;  // the version of the group table that the next is for
-  Duration round_trip{};            // the longest to any destination
+  /// What its messages meet on their way, as reckoned last.
+  struct Way {
+    std::uint64_t price_version = 0;  // of the prices that it is by
+    std::uint64_t table_version = 0;  // of the group table
+    double congestion = 0;            // as Quote
+    double receivers = 0;
+    bool remote = false;
+    Duration round_trip{};  // the longest to any destination
+  } way;
 
  private:
   void unblock(Time now);
   void count(Time now, std::size_t packets);
 
   double budget_ = 0;
-  double period_s_ = 0;   // 0: the flow is new
+  double period_s_ = 0;  // 0: the flow is new
+  bool has_drawn_ = false;
   bool refused_ = false;  // since the last review
   Time opened_at_{};
   Time paid_until_{};
   Time reviewed_at_{};
+  Time put_off_until_{};
   Time retry_at_ = kNever;
   Time blocked_since_ = kNever;
   Duration blocked_{};

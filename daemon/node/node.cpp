@@ -134,7 +134,8 @@ void Node::end_turn(Time now) {
   const Time next = std::min({node.links.next_deadline(), node.overlay.next_deadline(), node.view.next_deadline(),
                               node.order.next_deadline(), node.admission.next_deadline(), node.sessions.next_deadline(),
                               node.admin.next_deadline()});
-  if (next == node.wake_at) return;
+  // One that comes too early costs less than setting it anew in every turn.
+  if (next >= node.wake_at) return;
   node.wake_at = next;
   node.driver.wake_at(next);
 }
