@@ -40,7 +40,7 @@ void Flow::accrue(Time now, const AdmissionConfig& config, double savings) {
 void Flow::review(Time now, const AdmissionConfig& config, double price, Duration step) {
   const Duration since = std::min(now - reviewed_at_, kReviewMax);
   if (since < std::min(kReviewMin, step)) return;
-  if (std::exchange(refused_, is_blocked() || now < put_off_until_)) {
+  if (std::exchange(refused_, lacks_dollars_ || now < put_off_until_)) {
     double rate = 1 / period_s_;
     const double excess = price - config.price_threshold;
     if (excess < 0) {
@@ -57,7 +57,7 @@ void Flow::review(Time now, const AdmissionConfig& config, double price, Duratio
 
 bool Flow::try_pay(Time now, double price, std::size_t packets, const AdmissionConfig& config, Duration patience) {
   if (budget_ < price) {
-    refused_ = true;
+    refused_ = lacks_dollars_ = true;
     has_drawn_ = false;
     if (!is_blocked()) blocked_since_ = now;
     retry_at_ = now + std::clamp(duration_of((price - budget_) * period_s_ / config.salary), kSoonest,
@@ -85,12 +85,14 @@ bool Flow::is_put_off(Time now) {
 
 void Flow::wait_for_room(Time now) {
   if (!is_blocked()) blocked_since_ = now;
+  lacks_dollars_ = false;
   retry_at_ = kNever;
 }
 
 void Flow::unblock(Time now) {
   if (is_blocked()) blocked_ += now - blocked_since_;
   blocked_since_ = kNever;
+  lacks_dollars_ = false;
   retry_at_ = kNever;
 }
 
