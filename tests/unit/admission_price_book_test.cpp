@@ -1,0 +1,278 @@
+// Equation (8) of the cost-benefit paper: what a message costs is the sum over the links of its tree.
+#include "daemon/admission/price_book.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "tests/unit/overlay_graphs.h"
+
+namespace spindled {
+namespace {
+
+using LinkPrices = std::map<std::pair<MemberIndex, MemberIndex>, std::uint32_t>;  // in sixteenths
+
+/// The links that copies of a message take, hop by hop: every relay looks only at its own shortest paths.
+std::set<std::pair<MemberIndex, MemberIndex>> tree_of(const std::vector<ShortestPaths>& paths, MemberIndex from,
+                                                      const MemberSet& to) {
+  std::set<std::pair<MemberIndex, MemberIndex>> links;
+  to.for_each([&](MemberIndex destination) {
+    for (MemberIndex at = from; at != destination;) {
+      const MemberIndex next = paths[at].next_hop(destination);
+      links.insert({at, next});
+      at = next;
+    }
+  });
+  return links;
+}
+
+MemberSet random_set(Random& random, std::size_t members) {
+  MemberSet set;
+  for (std::uint64_t i = random.between(1, 6); i > 0; --i) set.insert(static_cast<MemberIndex>(random.below(members)));
+  return set;
+}
+
+Price link_price(MemberIndex from, MemberIndex neighbour, std::uint64_t sequence, std::uint32_t sixteenths) {
+  return {0, from, neighbour, {}, sequence, sixteenths};
+}
+
+Price client_price(MemberIndex from, std::string name, std::uint64_t sequence, std::uint32_t sixteenths) {
+  return {0, from, 0, std::move(name), sequence, sixteenths};
+}
+
+TEST(PriceBookModel, QuotesAreTheSumOverTheTreeThatFramesTake) {
+  Random random(1);
+  for (int round = 0; round < 60; ++round) {
+    const std::size_t size = random.between(2, 90);
+    const Topology topology =
+        test::random_topology(random, size, random.chance(0.5) ? 0 : 4 / static_cast<double>(size), 3);
+    std::vector<ShortestPaths> paths;
+    const Adjacency adjacency(size, topology.edges);
+    for (std::size_t i = 0; i < size; ++i) paths.emplace_back(adjacency, static_cast<MemberIndex>(i));
+
+    const auto self = static_cast<MemberIndex>(random.below(size));
+    const AdmissionConfig config;
+    PriceBook book(config);
+    book.start_view(test::view_of(topology, self));
+    LinkPrices prices;
+    for (int step = 0; step < 40; ++step) {
+      // One more price, in either direction of some edge; every fourth is zero.
+      const Edge& edge = topology.edges[random.below(topology.edges.size())];
+      const auto [from, neighbour] = random.chance(0.5) ? std::pair(edge.a, edge.b) : std::pair(edge.b, edge.a);
+      const auto sixteenths = random.chance(0.25) ? 0 : static_cast<std::uint32_t>(random.between(1, 1000));
+      prices[{from, neighbour}] = sixteenths;
+      if (from == self) {
+        book.set_own_link(neighbour, sixteenths / 16.0);
+      } else {
+        ASSERT_TRUE(book.hear(Time{1s}, link_price(from, neighbour, static_cast<std::uint64_t>(step) + 1, sixteenths)));
+      }
+
+      DestinationSet to;
+      to.daemons = random_set(random, size);
+      double expected = 0, dearest = 0;
+      for (const auto& link : tree_of(paths, self, to.daemons)) {
+        const auto at = prices.find(link);
+        if (at == prices.end()) continue;
+        expected += at->second / 16.0;
+        dearest = std::max(dearest, at->second / 16.0);
+      }
+      const Quote quote = book.quote(to);
+      ASSERT_NEAR(quote.congestion, expected, 1e-9) << "round " << round << ", step " << step;
+      ASSERT_EQ(quote.dearest, dearest);
+      if (dearest > 0) {
+        EXPECT_EQ((prices[{quote.from, quote.neighbour}] / 16.0), dearest);
+        EXPECT_TRUE(tree_of(paths, self, to.daemons).contains({quote.from, quote.neighbour}));
+      }
+      EXPECT_EQ(quote.receivers, to.daemons.count() - (to.daemons.contains(self) ? 1 : 0));
+    }
+  }
+}
+
+/// alpha (0) - beta (1) - gamma (2) in a line, and delta (3) at beta; seen from alpha.
+struct PriceBookTest : ::testing::Test {
+  PriceBookTest() {
+    config.update_max = 2s;
+    book.start_view(view(1));
+  }
+
+  static View view(std::uint64_t number) {
+    return {{number, "alpha"},
+            {{"alpha", 1}, {"beta", 1}, {"gamma", 1}, {"delta", 1}},
+            {{0, 1, 1, 1000}, {1, 2, 1, 20'000}, {1, 3, 1, 5000}},
+            1,
+            0};
+  }
+  Quote quote(std::initializer_list<int> daemons, std::vector<std::string> names = {}) const {
+    DestinationSet to;
+    for (const int daemon : daemons) to.daemons.insert(static_cast<MemberIndex>(daemon));
+    to.names = std::move(names);
+    return book.quote(to);
+  }
+  double cost(std::initializer_list<int> daemons, std::vector<std::string> names = {}) const {
+    return quote(daemons, std::move(names)).congestion;
+  }
+
+  AdmissionConfig config;
+  Time now{50s};
+  PriceBook book{config};
+};
+
+TEST_F(PriceBookTest, SeveralCongestedLinksAddUp) {
+  EXPECT_TRUE(book.all_free());
+  EXPECT_EQ(cost({1, 2, 3}), 0);
+  book.set_own_link(1, 2.5);
+  EXPECT_FALSE(quote({2}).remote) << "this daemon's own queue is known at once";
+  book.hear(now, link_price(1, 2, 1, 16));
+  book.hear(now, link_price(1, 3, 1, 64));
+  EXPECT_FALSE(book.all_free());
+  EXPECT_EQ(cost({1}), 2.5);
+  EXPECT_EQ(cost({2}), 3.5);
+  EXPECT_EQ(cost({0, 2, 3}), 7.5) << "the link that both share counts once";
+  EXPECT_EQ(cost({0}), 0);
+  EXPECT_TRUE(quote({2}).remote);
+  EXPECT_EQ(quote({2, 3}).dearest, 4);
+  EXPECT_EQ(quote({2, 3}).from, 1);
+  EXPECT_EQ(quote({2, 3}).neighbour, 3);
+}
+
+TEST_F(PriceBookTest, TheOtherDirectionOfALinkCostsNothing) {
+  EXPECT_TRUE(book.hear(now, link_price(2, 1, 1, 160)));
+  EXPECT_TRUE(book.hear(now, link_price(1, 0, 1, 160)));
+  EXPECT_EQ(cost({1, 2, 3}), 0);
+  EXPECT_EQ(book.link_prices().size(), 2u) << "but is known";
+}
+
+TEST_F(PriceBookTest, ClientsCostWhoeverSendsToTheirNameAtTheirDaemon) {
+  EXPECT_TRUE(book.hear(now, client_price(2, "news", 1, 48)));
+  EXPECT_TRUE(book.hear(now, client_price(3, "news", 1, 32)));
+  EXPECT_TRUE(book.hear(now, client_price(3, "#slow#delta", 1, 16)));
+  book.set_own_clients("news", 0.5);
+  EXPECT_EQ(cost({2, 3}, {"news"}), 5);
+  EXPECT_EQ(cost({0, 2, 3}, {"news"}), 5.5);
+  EXPECT_EQ(cost({2}, {"news"}), 3) << "no member of the group is at delta for this message";
+  EXPECT_EQ(cost({2, 3}, {"weather"}), 0);
+  EXPECT_EQ(cost({3}, {"#slow#delta", "weather"}), 1);
+  EXPECT_EQ(cost({2, 3}, {"#slow#delta", "news"}), 6);
+  const Quote dearest = quote({2, 3}, {"news"});
+  EXPECT_EQ(dearest.name, "news");
+  EXPECT_EQ(dearest.from, 2);
+  EXPECT_EQ(dearest.dearest, 3);
+  book.set_own_link(1, 9);
+  EXPECT_TRUE(quote({2, 3}, {"news"}).name.empty()) << "a link is dearer now";
+}
+
+TEST_F(PriceBookTest, WhatIsZeroIsForgotten) {
+  book.set_own_link(1, 2);
+  book.set_own_clients("news", 1);
+  book.hear(now, link_price(1, 2, 1, 16));
+  book.hear(now, client_price(2, "news", 1, 16));
+  ASSERT_EQ(book.link_prices().size(), 2u);
+  ASSERT_EQ(book.client_prices().size(), 2u);
+  book.set_own_link(1, 0);
+  book.set_own_clients("news", 0);
+  EXPECT_TRUE(book.hear(now, link_price(1, 2, 2, 0)));
+  EXPECT_TRUE(book.hear(now, client_price(2, "news", 2, 0)));
+  EXPECT_TRUE(book.all_free());
+}
+
+TEST_F(PriceBookTest, OldSequenceNumbersAreNoNews) {
+  EXPECT_TRUE(book.hear(now, link_price(1, 2, 5, 16)));
+  const std::uint64_t version = book.version(), told = book.told_version();
+  EXPECT_FALSE(book.hear(now, link_price(1, 2, 5, 32))) << "heard before, on another way";
+  EXPECT_FALSE(book.hear(now, link_price(1, 2, 4, 32)));
+  EXPECT_EQ(cost({2}), 1);
+  EXPECT_EQ(book.version(), version);
+  EXPECT_EQ(book.told_version(), told);
+  // Zero is no reason to begin anew: a late copy of an older price must not raise it from the dead.
+  EXPECT_TRUE(book.hear(now, link_price(1, 2, 6, 0)));
+  EXPECT_FALSE(book.hear(now, link_price(1, 2, 5, 16)));
+  EXPECT_TRUE(book.all_free());
+  // Each price counts for itself.
+  EXPECT_TRUE(book.hear(now, link_price(1, 3, 1, 16)));
+  EXPECT_TRUE(book.hear(now, client_price(1, "news", 1, 16)));
+  EXPECT_FALSE(book.hear(now, client_price(1, "news", 1, 0)));
+}
+
+TEST_F(PriceBookTest, ARepeatedPriceIsNewsButNoChange) {
+  book.hear(now, link_price(1, 2, 1, 16));
+  const std::uint64_t version = book.version(), told = book.told_version();
+  EXPECT_TRUE(book.hear(now, link_price(1, 2, 2, 16))) << "to be passed on";
+  EXPECT_EQ(book.version(), version);
+  EXPECT_GT(book.told_version(), told) << "lots are drawn for it";
+  EXPECT_TRUE(book.hear(now, link_price(1, 2, 3, 17)));
+  EXPECT_GT(book.version(), version);
+}
+
+TEST_F(PriceBookTest, WhatCannotBeOfTheViewIsNoNews) {
+  EXPECT_FALSE(book.hear(now, link_price(4, 1, 1, 16))) << "no such member";
+  EXPECT_FALSE(book.hear(now, client_price(4, "news", 1, 16)));
+  EXPECT_FALSE(book.hear(now, link_price(2, 3, 1, 16))) << "no such link";
+  EXPECT_FALSE(book.hear(now, link_price(2, 2, 1, 16)));
+  EXPECT_FALSE(book.hear(now, link_price(2, 900, 1, 16)));
+  EXPECT_FALSE(book.hear(now, link_price(0, 1, 1, 16))) << "nobody tells this daemon its own prices";
+  EXPECT_FALSE(book.hear(now, client_price(0, "news", 1, 16)));
+  EXPECT_TRUE(book.all_free());
+}
+
+TEST_F(PriceBookTest, PricesThatAreRepeatedNoLongerExpire) {
+  book.set_own_link(1, 2);
+  book.hear(now, link_price(1, 2, 1, 16));
+  book.hear(now, client_price(2, "news", 1, 16));
+  const Time first = book.next_expiry();
+  EXPECT_GT(first, now + config.update_max) << "one repetition may be late";
+  EXPECT_LE(first, now + 10 * config.update_max);
+  now += config.update_max;
+  book.hear(now, link_price(1, 2, 2, 16));
+  const std::uint64_t version = book.version();
+  book.expire(first - 1ns);
+  EXPECT_EQ(book.version(), version);
+  book.expire(first);
+  EXPECT_GT(book.version(), version);
+  EXPECT_TRUE(book.client_prices().empty());
+  EXPECT_EQ(book.link_prices().size(), 2u) << "the link's was repeated";
+  book.expire(book.next_expiry());
+  EXPECT_EQ(book.link_prices().size(), 1u);
+  EXPECT_EQ(book.next_expiry(), kNever) << "this daemon's own prices last until it changes them";
+  EXPECT_EQ(cost({2}), 2);
+  EXPECT_FALSE(book.hear(now, link_price(1, 2, 2, 16))) << "the numbers are remembered";
+}
+
+TEST_F(PriceBookTest, ANewViewStartsFromNothing) {
+  book.set_own_link(1, 2);
+  book.hear(now, link_price(1, 2, 7, 16));
+  book.hear(now, client_price(2, "news", 7, 16));
+  const std::uint64_t version = book.version();
+  book.start_view(view(2));
+  EXPECT_TRUE(book.all_free());
+  EXPECT_GT(book.version(), version);
+  EXPECT_EQ(book.next_expiry(), kNever);
+  EXPECT_TRUE(book.hear(now, link_price(1, 2, 1, 16)));
+  EXPECT_TRUE(book.hear(now, client_price(2, "news", 1, 16)));
+}
+
+TEST_F(PriceBookTest, NamesWithAPriceAreBounded) {
+  for (std::size_t i = 0; i < kClientPricesMax; ++i) {
+    ASSERT_TRUE(book.hear(now, client_price(2, fmt::format("g{}", i), 1, 16)));
+  }
+  EXPECT_FALSE(book.hear(now, client_price(2, "one-too-many", 1, 16)));
+  EXPECT_TRUE(book.hear(now, client_price(2, "g0", 2, 32))) << "those that are known go on";
+  EXPECT_EQ(book.client_prices().size(), kClientPricesMax);
+}
+
+TEST_F(PriceBookTest, LocalSetsMeetNoLink) {
+  EXPECT_TRUE(book.is_local({}));
+  EXPECT_TRUE(book.is_local(MemberSet::of(0)));
+  EXPECT_FALSE(book.is_local(MemberSet::of(1)));
+  EXPECT_FALSE(book.is_local(MemberSet::first(2)));
+}
+
+TEST_F(PriceBookTest, TheRoundTripIsThatOfTheFarthest) {
+  EXPECT_EQ(book.round_trip(MemberSet::of(0)), 0us);
+  EXPECT_EQ(book.round_trip(MemberSet::of(3)), 6000us);
+  EXPECT_EQ(book.round_trip(MemberSet::first(4)), 21'000us);
+}
+
+}  // namespace
+}  // namespace spindled
