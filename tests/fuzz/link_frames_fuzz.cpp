@@ -101,6 +101,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case static_cast<int>(LinkFrame::close):
       check_round_trip(bytes, read_link_close, write_link_close);
       break;
+    case static_cast<int>(LinkFrame::price):
+      check_round_trip(bytes, read_price, write_price);
+      break;
     default:
       break;
   }

@@ -193,5 +193,52 @@ TEST(WireNeighbour, CloseTextsAreBoundedAndFitForALog) {
   EXPECT_FALSE(read_link_close(Bytes(1)));
 }
 
+TEST(WirePrices, ReadAsWritten) {
+  Random random(6);
+  for (int round = 0; round < 2000; ++round) {
+    Price price;
+    price.view = static_cast<std::uint16_t>(random.next());
+    price.from = static_cast<MemberIndex>(random.below(kMembersMax));
+    if (random.chance(0.5)) {
+      price.neighbour = static_cast<MemberIndex>(random.below(kMembersMax));
+    } else {
+      price.name = random.chance(0.5) ? "#slow#beta" : std::string(random.between(1, 255), 'g');
+    }
+    price.sequence = std::max<std::uint64_t>(random_number(random), 1);
+    price.sixteenths = static_cast<std::uint32_t>(random.below(kPriceSixteenthsMax + 1));
+    Bytes bytes = write_price(price);
+    EXPECT_EQ(read_price(bytes), price);
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      EXPECT_FALSE(read_price(ByteView(bytes).first(size))) << "round " << round << ", size " << size;
+    }
+    bytes.push_back(0);
+    EXPECT_FALSE(read_price(bytes));
+  }
+}
+
+TEST(WirePrices, RefusesWhatIsOutOfRange) {
+  const auto written = [](MemberIndex from, MemberIndex neighbour, std::uint64_t sequence, std::uint32_t sixteenths) {
+    return write_price({300, from, neighbour, {}, sequence, sixteenths});
+  };
+  EXPECT_TRUE(read_price(written(kMembersMax - 1, kMembersMax - 1, 1, kPriceSixteenthsMax)));
+  EXPECT_FALSE(read_price(written(kMembersMax, 0, 1, 1)));
+  EXPECT_FALSE(read_price(written(0, kMembersMax, 1, 1)));
+  EXPECT_FALSE(read_price(written(0, 1, 0, 1))) << "numbers start with 1";
+  EXPECT_FALSE(read_price(written(0, 1, 1, kPriceSixteenthsMax + 1)));
+  EXPECT_FALSE(read_price(Bytes{0, 0, 1, 0, 1, 1})) << "clients without a name";
+  EXPECT_FALSE(read_price(Bytes{0, 0, 1, 1, '#', 1, 1})) << "a private name without its parts";
+}
+
+TEST(WirePrices, SurviveGarbage) {
+  Random random(7);
+  for (int round = 0; round < 20'000; ++round) {
+    Bytes bytes(random.below(20));
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.next());
+    const std::optional<Price> price = read_price(bytes);
+    if (!price) continue;
+    EXPECT_EQ(read_price(write_price(*price)), price);
+  }
+}
+
 }  // namespace
 }  // namespace spindled
