@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "daemon/link/link_limits.h"
 
@@ -77,7 +78,13 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
   flow.review(now, config, price, step);
   if (way.remote && is_put_off(now, flow, price)) return false;
   const bool was_blocked = flow.is_blocked();
-  if (flow.try_pay(now, price, packets_of(bytes), config, step)) return true;
+  const std::size_t packets = packets_of(bytes);
+  if (flow.try_pay(now, price, packets, config, step)) {
+    context_.counters.add(Counter::packets_paid, packets);
+    context_.counters.add(Counter::cents_paid,
+                          static_cast<std::uint64_t>(100 * price * static_cast<double>(packets)));
+    return true;
+  }
   if (!was_blocked) context_.counters.add(Counter::messages_blocked);
   return false;
 }
@@ -141,10 +148,11 @@ bool Admission::price_received(Time now, const Price& price) {
 FlowState Admission::state(Time now, const Flow& flow, const DestinationSet& to) const {
   const Quote quote = book_.quote(to);
   FlowState state;
+  const bool pays = context_.config.admission.enabled && (!book_.is_local(to.daemons) || quote.congestion > 0);
   Flow::Way way;
   way.congestion = quote.congestion;
   way.receivers = static_cast<double>(quote.receivers);
-  state.price = price_of(now, flow, way);
+  state.price = pays ? price_of(now, flow, way) : 0;
   state.budget = flow.budget();
   state.rate = flow.rate(now);
   state.salary_period = flow.period();
@@ -152,7 +160,7 @@ FlowState Admission::state(Time now, const Flow& flow, const DestinationSet& to)
   state.is_blocked = flow.is_blocked();
   state.packets = flow.packets();
   state.dollars = flow.dollars();
-  const auto name_of = [&](MemberIndex member) { return order_.view().members[member].name; };
+  const auto name_of = [&](MemberIndex member) { return book_.view().members[member].name; };
   if (quote.dearest > 0) {
     state.limited_by = quote.name.empty() ? fmt::format("link {}-{}", name_of(quote.from), name_of(quote.neighbour))
                                           : fmt::format("clients of {} at {}", quote.name, name_of(quote.from));

@@ -23,7 +23,7 @@ namespace spindled {
 
 /// A flow as its client and the administrator see it.
 struct FlowState {
-  double price = 0;          // dollars for a packet now
+  double price = 0;          // dollars for a packet now; 0 where it pays nothing
   double budget = 0;         // dollars
   double rate = 0;           // packets per second, lately
   Duration salary_period{};  // T

@@ -36,6 +36,8 @@ class PriceBook {
 
   /// All prices are void.
   void start_view(const View& view);
+  /// What the indices of members mean here. A view that was installed in this very turn may not have got here yet.
+  const View& view() const { return view_; }
 
   /// A price that another daemon tells. Whether it is news. What cannot be of this view is none.
   bool hear(Time now, const Price& price);

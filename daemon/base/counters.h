@@ -42,6 +42,8 @@
   X(ordered_lost, "ordered messages lost with their senders in a view change")                     \
   X(prices_told, "prices told of links and clients of this daemon")                                \
   X(prices_heard, "prices of other daemons that were news")                                        \
+  X(packets_paid, "packets of 1,400 bytes that local clients paid for")                            \
+  X(cents_paid, "what they paid, in hundredths of a dollar")                                       \
   X(messages_blocked, "messages that had to wait until their sender could pay")                    \
   X(messages_held_for_room, "messages that had to wait for room, or for a view change")            \
   X(messages_delayed, "messages that could be paid and were delayed at random")                    \
