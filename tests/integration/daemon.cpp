@@ -106,6 +106,13 @@ void Daemon::expect_serving() {
   EXPECT_EQ(ask(request).status().name(), name());
 }
 
+Finished run_spmonitor(const Daemon& daemon, const std::vector<std::string>& arguments) {
+  ProcessOptions options;
+  options.arguments = {"--socket", daemon.admin_socket()};
+  options.arguments.insert(options.arguments.end(), arguments.begin(), arguments.end());
+  return run(SPMONITOR_PATH, options);
+}
+
 namespace {
 
 DaemonOptions options_of(const char* name, std::vector<std::string> neighbours, const std::string& configuration) {

@@ -64,6 +64,9 @@ class Daemon {
   int probes_ = 0;
 };
 
+/// `spmonitor` with these arguments, asking `daemon`.
+Finished run_spmonitor(const Daemon& daemon, const std::vector<std::string>& arguments);
+
 /// Kills daemons when its scope ends: declared behind the tasks whose clients wait for them, it ends those, too.
 class KillAtEnd {
  public:

@@ -12,13 +12,6 @@ using ::testing::Not;
 
 constexpr const char* kGroup = "watchers";
 
-Finished run_spmonitor(Daemon& daemon, std::vector<std::string> arguments) {
-  ProcessOptions options;
-  options.arguments = {"--socket", daemon.admin_socket()};
-  options.arguments.insert(options.arguments.end(), arguments.begin(), arguments.end());
-  return run(SPMONITOR_PATH, options);
-}
-
 class ImposedPartition : public ::testing::Test {
  protected:
   void join() {

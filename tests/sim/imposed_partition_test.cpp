@@ -1,8 +1,7 @@
 // Partitions that `spmonitor` imposes, for which the network stays whole.
 #include <optional>
 
-#include "daemon/admin/admin.pb.h"
-#include "daemon/admin/admin_frames.h"
+#include "tests/sim/ask_admin.h"
 #include "tests/sim/scenario.h"
 #include "tests/sim/stranger.h"
 
@@ -16,32 +15,7 @@ using Sides = std::vector<std::vector<std::string>>;
 
 class ImposedPartitionScenario : public Scenario {
  protected:
-  static std::vector<std::uint8_t> frame_of(const proto::Request& request) {
-    const std::string body = request.SerializeAsString();
-    std::vector<std::uint8_t> frame(protocol::kFrameHeadBytes + body.size());
-    protocol::Writer writer(frame.data());
-    protocol::write_frame_head(writer, static_cast<std::uint8_t>(AdminFrame::request), body.size());
-    writer.bytes(protocol::as_bytes(body));
-    return frame;
-  }
-  /// One request at a host's administration port, and its reply.
-  proto::Reply ask(std::size_t host, const proto::Request& request) {
-    proto::Reply reply;
-    Stranger asking(sim().world(), sim().host(host), Port::admin);
-    asking.send(frame_of(request));
-    const auto whole = [&]() -> std::optional<protocol::FrameHead> {
-      const auto head = protocol::read_frame_head(asking.received());
-      if (!head || asking.received().size() < protocol::kFrameHeadBytes + head->length) return std::nullopt;
-      return head;
-    };
-    await([&] { return whole().has_value(); }, 1s, "an answer of the administration port");
-    if (HasFatalFailure()) return reply;
-    const protocol::FrameHead head = *whole();
-    EXPECT_EQ(head.type, static_cast<std::uint8_t>(AdminFrame::reply));
-    EXPECT_TRUE(
-        reply.ParseFromArray(asking.received().data() + protocol::kFrameHeadBytes, static_cast<int>(head.length)));
-    return reply;
-  }
+  proto::Reply ask(std::size_t host, const proto::Request& request) { return ask_admin(sim(), host, request); }
   static proto::Request partition_request(const Sides& sides, Duration duration) {
     proto::Request request;
     for (const std::vector<std::string>& side : sides) {
@@ -189,8 +163,8 @@ TEST_F(ImposedPartitionScenario, OfTwoContradictingOrdersAtOnceOneHoldsEverywher
     if (HasFatalFailure()) return;
     Stranger one(sim().world(), sim().host(0), Port::admin);
     Stranger other(sim().world(), sim().host(4), Port::admin);
-    one.send(frame_of(partition_request({{"d000", "d001"}, {"d002"}}, 20s)));
-    other.send(frame_of(partition_request({{"d000", "d002", "d004"}}, 20s)));
+    one.send(admin_frame_of(partition_request({{"d000", "d001"}, {"d002"}}, 20s)));
+    other.send(admin_frame_of(partition_request({{"d000", "d002", "d004"}}, 20s)));
     send_some(clients, 30);
     sim().run_for(2s);
     // Neither knew of the other when it was given.

@@ -1,0 +1,44 @@
+// What `spmonitor` does, in a simulation.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "daemon/admin/admin.pb.h"
+#include "daemon/admin/admin_frames.h"
+#include "tests/sim/simulator.h"
+#include "tests/sim/stranger.h"
+
+namespace spindled::sim {
+
+inline std::vector<std::uint8_t> admin_frame_of(const spindle::admin::Request& request) {
+  namespace protocol = spindle::protocol;
+  const std::string body = request.SerializeAsString();
+  std::vector<std::uint8_t> frame(protocol::kFrameHeadBytes + body.size());
+  protocol::Writer writer(frame.data());
+  protocol::write_frame_head(writer, static_cast<std::uint8_t>(AdminFrame::request), body.size());
+  writer.bytes(protocol::as_bytes(body));
+  return frame;
+}
+
+/// One request at a host's administration port, and its reply. Fails the test where none comes.
+inline spindle::admin::Reply ask_admin(Simulator& simulator, std::size_t host, const spindle::admin::Request& request) {
+  namespace protocol = spindle::protocol;
+  spindle::admin::Reply reply;
+  Stranger asking(simulator.world(), simulator.host(host), Port::admin);
+  asking.send(admin_frame_of(request));
+  std::optional<protocol::FrameHead> head;
+  const bool answered = simulator.run_until(
+      [&] {
+        head = protocol::read_frame_head(asking.received());
+        return head && asking.received().size() >= protocol::kFrameHeadBytes + head->length;
+      },
+      1s);
+  EXPECT_TRUE(answered) << "the administration port of " << host << " does not answer";
+  if (!answered) return reply;
+  EXPECT_EQ(head->type, static_cast<std::uint8_t>(AdminFrame::reply));
+  EXPECT_TRUE(
+      reply.ParseFromArray(asking.received().data() + protocol::kFrameHeadBytes, static_cast<int>(head->length)));
+  return reply;
+}
+
+}  // namespace spindled::sim
