@@ -16,6 +16,7 @@
 
 namespace spindled {
 
+class Admission;
 class Groups;
 class Links;
 class Order;
@@ -31,6 +32,7 @@ struct AdminSubjects {
   const Order& order;
   const Groups& groups;
   const Sessions& sessions;
+  const Admission& admission;
 };
 
 class Admin {

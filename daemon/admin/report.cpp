@@ -5,6 +5,8 @@
 
 #include "daemon/admin/admin.pb.h"
 #include "daemon/admin/admin_frames.h"
+#include "daemon/admin/flow_report.h"
+#include "daemon/admin/page_room.h"
 #include "daemon/group/groups.h"
 #include "daemon/link/links.h"
 #include "daemon/order/order.h"
@@ -20,39 +22,6 @@ namespace spindled {
 namespace proto = spindle::admin;
 
 namespace {
-
-/// Counts down the items of a page and the bytes of a reply. A list stops at the first item that finds no room.
-class PageRoom {
- public:
-  explicit PageRoom(std::size_t limit)
-      : items_(limit == 0 ? kAdminPageDefault : std::min(limit, kAdminPageMax)),
-        bytes_(kAdminReplyBytesMax - kReserve) {}
-
-  bool full() const { return items_ == 0 || bytes_ == 0; }
-  void take_item(std::size_t bytes) {
-    --items_;
-    take(bytes);
-  }
-  /// False, and nothing more fits from here on, where the reply has no room for `bytes`.
-  bool take(std::size_t bytes) {
-    const std::size_t needed = bytes + kItemOverhead;
-    if (needed > bytes_) {
-      bytes_ = 0;
-      return false;
-    }
-    bytes_ -= needed;
-    return true;
-  }
-
- private:
-  static constexpr std::size_t kItemOverhead = 6;  // tag and length
-  // Kept free for what an item holds beside its list of members: counts, its daemons, names.
-  static constexpr std::size_t kReserve = 512u << 10;
-  static_assert(kReserve > 2 * kMembersMax * (spindle::protocol::kDaemonNameBytesMax + kItemOverhead));
-
-  std::size_t items_;
-  std::size_t bytes_;
-};
 
 std::string hexadecimal(std::uint64_t number) { return fmt::format("{:016x}", number); }
 
@@ -357,6 +326,9 @@ Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) 
       break;
     case proto::Request::kHeal:
       done = answer.heal(*reply.mutable_heal());
+      break;
+    case proto::Request::kFlow:
+      report_flow(now, context_.config.admission, subjects_, request.flow(), *reply.mutable_flow());
       break;
     case proto::Request::KIND_NOT_SET:
       return fail(Errc::unknown_request, "this daemon does not know the request: it may be older than who asks");

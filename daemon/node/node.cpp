@@ -30,7 +30,7 @@ struct Node::Layers {
         view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
         admission(context, links, overlay, order, groups),
         sessions(context, driver, order, groups, admission),
-        admin(context, driver, {links, overlay, view, order, groups, sessions}) {
+        admin(context, driver, {links, overlay, view, order, groups, sessions, admission}) {
     links.attach(overlay);
     overlay.attach(view, order, admission);
     groups.attach(order, sessions);

@@ -81,7 +81,11 @@ class Session final : private FlowGate {
   bool is_waiting() const { return waiting_; }
   /// When it is worth trying again, if admission has no news before.
   Time retry_at() const { return flows_ ? std::min(retry_at_, flows_->retry_at()) : retry_at_; }
-  const std::vector<Line>& lines() const { return lines_; }
+  /// Calls `visit(const DestinationSet&, const Flow&)` for each set of destinations that the client has defined.
+  template <typename Visit>
+  void for_each_flow(Visit&& visit) const {
+    for (const Line& line : lines_) visit(line.to, line.flow);
+  }
   /// Whether it stopped at a request whose answer has no room in the queue, and there is room now.
   bool may_answer_again() const { return waits_for_room_ && has_room(); }
 

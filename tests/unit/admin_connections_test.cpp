@@ -153,6 +153,18 @@ class AdminTest : public testing::Test, public Driver, public LogSink {
     return id;
   }
 
+  void send_message(ConnectionId client, std::uint32_t handle) {
+    protocol::Send message;
+    message.handle = handle;
+    message.service = static_cast<std::uint8_t>(Service::agreed);
+    message.total = 2;
+    message.chunk = protocol::as_bytes("hi");
+    std::vector<std::uint8_t> bytes(protocol::send_head_size(message));
+    protocol::Writer writer(bytes.data());
+    protocol::write_send_head(writer, message);
+    send(client, std::string(protocol::as_text(bytes)) + "hi");
+  }
+
   Time now_ = Time(100s);
   Time wake_at_ = kNever;
   std::uint64_t last_ = 0;
@@ -203,6 +215,57 @@ TEST_F(AdminTest, GroupsAndSessionsAreListed) {
   EXPECT_EQ(sessions.sessions(1).groups(), 1u);
   EXPECT_EQ(sessions.sessions(0).state(), "open");
   EXPECT_GT(sessions.sessions(0).bytes_in(), 0u);
+}
+
+TEST_F(AdminTest, FlowsThatHaveSentAreListed) {
+  for (const char* name : {"one", "two", "three"}) {
+    const ConnectionId client = open_client(name, {"news"});
+    std::vector<std::uint8_t> bytes;
+    protocol::write_define(bytes, {0, {"news", "a\nb"}});
+    protocol::write_define(bytes, {1, {"never-used"}});
+    send(client, protocol::as_text(bytes));
+    if (name != std::string("two")) send_message(client, 0);
+  }
+  proto::Request message;
+  message.mutable_flow();
+  const proto::FlowReply reply = ask(message).flow();
+  EXPECT_TRUE(reply.enabled());
+  EXPECT_EQ(reply.links_size(), 0);
+  EXPECT_EQ(reply.total(), 2u) << "of six sets of destinations two have been sent to";
+  ASSERT_EQ(reply.flows_size(), 2);
+  EXPECT_EQ(reply.flows(0).client(), "one");
+  EXPECT_EQ(reply.flows(1).client(), "three");
+  ASSERT_EQ(reply.flows(0).to_size(), 2);
+  EXPECT_EQ(reply.flows(0).to(1), "a\\x0ab");
+  EXPECT_EQ(reply.flows(0).packets(), 1u);
+  EXPECT_EQ(reply.flows(0).price(), 0) << "all members are here";
+  EXPECT_EQ(reply.flows(0).dollars(), 0);
+  EXPECT_FALSE(reply.flows(0).blocked());
+
+  message.mutable_flow()->set_limit(1);
+  const proto::FlowReply first = ask(message).flow();
+  ASSERT_EQ(first.flows_size(), 1);
+  EXPECT_EQ(first.flows(0).client(), "one");
+  EXPECT_TRUE(first.truncated());
+  EXPECT_EQ(first.total(), 2u);
+}
+
+TEST_F(AdminTest, ManyDestinationsAreShownInPart) {
+  const ConnectionId client = open_client("one", {});
+  std::vector<std::string> names;
+  for (int i = 0; i < 100; ++i) names.push_back("g" + std::to_string(i));
+  const protocol::Define define{0, {names.begin(), names.end()}};
+  std::vector<std::uint8_t> bytes;
+  protocol::write_define(bytes, define);
+  send(client, protocol::as_text(bytes));
+  send_message(client, 0);
+  proto::Request message;
+  message.mutable_flow();
+  const proto::FlowReply reply = ask(message).flow();
+  ASSERT_EQ(reply.flows_size(), 1);
+  EXPECT_EQ(reply.flows(0).to_count(), 100u);
+  EXPECT_GT(reply.flows(0).to_size(), 0);
+  EXPECT_LT(reply.flows(0).to_size(), 20);
 }
 
 TEST_F(AdminTest, PagesContinueWhereTheLastOneEnded) {

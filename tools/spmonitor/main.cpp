@@ -87,10 +87,12 @@ void add_subcommands(CLI::App& app, CommandLine& line) {
   groups->add_option("name", line.group, "Only this group")->type_name("GROUP");
   groups->add_flag("--members", line.all, "List the members of every group");
   CLI::App* sessions = add("sessions", "Clients of this daemon", [&] { request.mutable_sessions(); });
-  for (CLI::App* list : {groups, sessions}) {
+  CLI::App* flow = add("flow", "What senders pay, and which link or receiver limits them; the most blocked first",
+                       [&] { request.mutable_flow(); });
+  for (CLI::App* list : {groups, sessions, flow}) {
     list->add_option("--limit", line.inquiry.limit, "Show no more than this many")
         ->default_val(10'000)
-        ->check(CLI::Range(1, 10'000'000));
+        ->check(CLI::Range(1, list == flow ? 10'000 : 10'000'000));
   }
   CLI::App* counters = add("counters", "Everything that the daemon counts", [&] { request.mutable_counters(); });
   counters->add_flag("--all", line.all, "Also counters that are zero");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <google/protobuf/util/json_util.h>
 
+#include "tools/spmonitor/render_flow.h"
 #include "tools/spmonitor/table.h"
 
 namespace spmonitor {
@@ -206,6 +207,8 @@ std::string render(const proto::Reply& reply, bool all) {
       return render(reply.partition());
     case proto::Reply::kHeal:
       return render(reply.heal());
+    case proto::Reply::kFlow:
+      return render_flow(reply.flow());
     case proto::Reply::KIND_NOT_SET:
       break;
   }
