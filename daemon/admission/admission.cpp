@@ -12,6 +12,8 @@ namespace spindled {
 namespace {
 /// Feedback takes at least this long, however short the way: a daemon handles its inputs in turns.
 constexpr Duration kStepMin = 1ms;
+/// How long it takes at most until a flow that cannot pay is looked at again: its salary changes meanwhile.
+constexpr Duration kPatience = 50ms;
 /// A flow on an idle network can have saved what it earns in this time, so that a turn's worth of messages can enter at
 /// once.
 constexpr double kIdleSavingsS = 0.01;
@@ -79,10 +81,9 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
   if (way.remote && is_put_off(now, flow, price)) return false;
   const bool was_blocked = flow.is_blocked();
   const std::size_t packets = packets_of(bytes);
-  if (flow.try_pay(now, price, packets, config, step)) {
+  if (flow.try_pay(now, price, packets, config, std::min(step, kPatience))) {
     context_.counters.add(Counter::packets_paid, packets);
-    context_.counters.add(Counter::cents_paid,
-                          static_cast<std::uint64_t>(100 * price * static_cast<double>(packets)));
+    context_.counters.add(Counter::cents_paid, static_cast<std::uint64_t>(100 * price * static_cast<double>(packets)));
     return true;
   }
   if (!was_blocked) context_.counters.add(Counter::messages_blocked);

@@ -80,7 +80,7 @@ class Flow {
   void count(Time now, std::size_t packets);
 
   double budget_ = 0;
-  double period_s_ = 0;         // 0: the flow is new
+  double period_s_ = 0;  // 0: the flow is new
   bool has_drawn_ = false;
   bool refused_ = false;        // since the last review
   bool lacks_dollars_ = false;  // what it is blocked for, rather than room

@@ -21,7 +21,7 @@ struct FlowTest : ::testing::Test {
   }
 
   void accrue() { flow.accrue(now, config, config.savings_max); }
-  bool pay(double price, std::size_t packets = 1) { return flow.try_pay(now, price, packets, config); }
+  bool pay(double price, std::size_t packets = 1) { return flow.try_pay(now, price, packets, config, 50ms); }
   /// What admission does for each message; `step` is the feedback time.
   bool enter(double price, Duration step = 50ms, std::size_t packets = 1) {
     accrue();
