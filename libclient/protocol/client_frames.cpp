@@ -198,6 +198,30 @@ void write_flow_report(std::vector<std::uint8_t>& out, const FlowReport& report)
   writer.bytes(as_bytes(limit));
 }
 
+void write_gap(std::vector<std::uint8_t>& out, const Gap& gap) {
+  std::size_t names_size = varint_size(gap.names.size());
+  for (const Gap::Name& each : gap.names) names_size += short_size(each.name) + varint_size(each.messages);
+  Writer writer =
+      append_frame(out, ClientFrame::gap,
+                   varint_size(gap.messages) + varint_size(gap.bytes) + names_size + varint_size(gap.unlisted));
+  writer.varint(gap.messages);
+  writer.varint(gap.bytes);
+  writer.varint(gap.names.size());
+  for (const Gap::Name& each : gap.names) {
+    writer.short_string(each.name);
+    writer.varint(each.messages);
+  }
+  writer.varint(gap.unlisted);
+}
+
+void write_warning(std::vector<std::uint8_t>& out, const Warning& warning) {
+  Writer writer =
+      append_frame(out, ClientFrame::warning, 1 + varint_size(warning.bytes) + varint_size(warning.limit_bytes));
+  writer.u8(warning.percent);
+  writer.varint(warning.bytes);
+  writer.varint(warning.limit_bytes);
+}
+
 std::size_t send_head_size(const Send& send) { return kFrameHeadBytes + send_body_size(send); }
 
 void write_send_head(Writer& writer, const Send& send) {
@@ -403,6 +427,33 @@ std::optional<FlowReport> read_flow_report(ByteView body) {
   report.limit = as_text(reader.bytes(reader.u16()));
   if (!reader.done() || report.blocked > kBlockedMax || report.limit.size() > kLimitBytesMax) return std::nullopt;
   return report;
+}
+
+std::optional<Gap> read_gap(ByteView body) {
+  Reader reader(body);
+  Gap gap;
+  gap.messages = reader.varint();
+  gap.bytes = reader.varint();
+  const std::uint64_t count = reader.varint_up_to(kGapNamesMax);
+  for (std::uint64_t i = 0; i < count && reader.ok(); ++i) {
+    const std::string_view name = reader.short_string();
+    const std::uint64_t messages = reader.varint_up_to(gap.messages);
+    if (!is_destination_name(name) || messages == 0) reader.fail();
+    gap.names.push_back({name, messages});
+  }
+  gap.unlisted = reader.varint_up_to(gap.messages);
+  if (!reader.done() || gap.messages == 0) return std::nullopt;
+  return gap;
+}
+
+std::optional<Warning> read_warning(ByteView body) {
+  Reader reader(body);
+  Warning warning;
+  warning.percent = reader.u8();
+  warning.bytes = reader.varint();
+  warning.limit_bytes = reader.varint();
+  if (!reader.done() || warning.percent == 0 || warning.percent > 100) return std::nullopt;
+  return warning;
 }
 
 bool is_group_name(std::string_view name) {

@@ -31,6 +31,8 @@ inline constexpr std::size_t kDaemonNameBytesMax = 64;
 inline constexpr std::size_t kHandlesMax = 4096;
 /// Payload bytes in one `send`, `send_more`, `message` or `message_more` frame.
 inline constexpr std::size_t kChunkBytesMax = 32u << 10;
+/// Names that one `gap` lists.
+inline constexpr std::size_t kGapNamesMax = 64;
 /// The longest frame that a client may send: a `define` of 1,000 names of 255 bytes.
 inline constexpr std::size_t kClientFrameBytesMax = 260u << 10;
 static_assert(kGroupsPerMessageMax * (kGroupNameBytesMax + 1) + 32 <= kClientFrameBytesMax);
@@ -67,6 +69,8 @@ enum class ClientFrame : std::uint8_t {
   pong = 23,
   admitted = 24,
   flow = 25,
+  gap = 26,      // stands where messages were that the client was too slow for
+  warning = 27,  // overtakes what waits for the client
 };
 
 /// Why a group view is what it is.
@@ -196,6 +200,27 @@ struct View {
   std::vector<std::string_view> members{};  // in the agreed order; empty where the form has none
 };
 
+/// Messages that waited for the client and were dropped, all that stood at this place.
+struct Gap {
+  struct Name {
+    std::string_view name;       // of a group, or a private name
+    std::uint64_t messages = 0;  // how many of the messages were sent to it, among others perhaps
+    bool operator==(const Name&) const = default;
+  };
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;  // of their payloads
+  std::vector<Name> names;  // kGapNamesMax at most
+  /// How many of the messages were sent to a name that the list has no room for.
+  std::uint64_t unlisted = 0;
+};
+
+/// The queue of the client has grown to `percent` of the limit at which its policy costs it something.
+struct Warning {
+  std::uint8_t percent = 0;  // 1 to 100
+  std::uint64_t bytes = 0;   // that wait
+  std::uint64_t limit_bytes = 0;
+};
+
 // Each `write_*` appends one frame, head included, to `out`. The caller has checked the limits above.
 void write_hello(std::vector<std::uint8_t>& out, const Hello& hello);
 void write_define(std::vector<std::uint8_t>& out, const Define& define);
@@ -210,6 +235,8 @@ void write_reply(std::vector<std::uint8_t>& out, const Reply& reply);
 void write_flow_request(std::vector<std::uint8_t>& out, const FlowRequest& request);
 void write_admitted(std::vector<std::uint8_t>& out, const Admitted& admitted);
 void write_flow_report(std::vector<std::uint8_t>& out, const FlowReport& report);
+void write_gap(std::vector<std::uint8_t>& out, const Gap& gap);
+void write_warning(std::vector<std::uint8_t>& out, const Warning& warning);
 
 // Messages are written in two steps, so that a large payload need not be copied: the size of the frame up to its
 // chunk, then those bytes. The chunk follows.
@@ -237,6 +264,8 @@ std::optional<Reply> read_reply(ByteView body);
 std::optional<FlowRequest> read_flow_request(ByteView body);
 std::optional<Admitted> read_admitted(ByteView body);
 std::optional<FlowReport> read_flow_report(ByteView body);
+std::optional<Gap> read_gap(ByteView body);
+std::optional<Warning> read_warning(ByteView body);
 
 /// 1 to 255 bytes, not starting with '#'.
 bool is_group_name(std::string_view name);

@@ -120,6 +120,12 @@ std::size_t EventReader::handle_frame(FrameHead head, ByteView body) {
     case ClientFrame::flow:
       handle_flow(body);
       break;
+    case ClientFrame::gap:
+      handle_gap(body);
+      break;
+    case ClientFrame::warning:
+      handle_warning(body);
+      break;
     default:
       end(Errc::unexpected_frame, "the daemon sent a frame of an unknown type");
   }
@@ -246,6 +252,20 @@ void EventReader::handle_flow(ByteView body) {
   state.limited_by = report->limit;
   news_.replies.push_back({{report->request, 0}, events_.size(), std::move(state)});
   has_news_ = true;
+}
+
+void EventReader::handle_gap(ByteView body) {
+  const std::optional<Gap> gap = read_gap(body);
+  if (!gap) return end(Errc::malformed_frame);
+  spindle::Gap event{gap->messages, gap->bytes, {}, gap->unlisted};
+  for (const Gap::Name& each : gap->names) event.names.push_back({std::string(each.name), each.messages});
+  add_event(std::move(event), body.size() + gap->names.size() * sizeof(spindle::Gap::Name));
+}
+
+void EventReader::handle_warning(ByteView body) {
+  const std::optional<Warning> warning = read_warning(body);
+  if (!warning) return end(Errc::malformed_frame);
+  add_event(QueueWarning{warning->percent, warning->bytes, warning->limit_bytes}, body.size());
 }
 
 void EventReader::end(Errc reason, std::string_view text) {

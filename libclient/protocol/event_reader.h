@@ -69,6 +69,8 @@ class EventReader {
   void handle_pong(ByteView body);
   void handle_admitted(ByteView body);
   void handle_flow(ByteView body);
+  void handle_gap(ByteView body);
+  void handle_warning(ByteView body);
   Message make_message(const PackedMessage& packed) const;
 
   // The block now read into. Bytes before `parsed_` belong to messages; those from there to `filled_` are an incomplete

@@ -32,7 +32,7 @@ Sent record_sent(const std::string& sender, Service service, std::uint16_t type,
 class Recorder {
  public:
   /// Nothing where there is nothing to write down: the answer to a request for a view, where it repeats what the client
-  /// knows, and the refusal of one.
+  /// knows, the refusal of one, and what the daemon says about queues.
   std::optional<What> record(const spindle::Event& event);
   /// The latest view of `group` with the client in it; otherwise nothing.
   const GroupView* view(const std::string& group) const;

@@ -91,6 +91,8 @@ class Run {
         SPINDLE_CHECK(!ready->groups.empty());
       } else if (const auto* flow = std::get_if<FlowState>(&event)) {
         SPINDLE_CHECK(!flow->groups.empty() && flow->blocked_share <= 1 && flow->salary_period.count() >= 0);
+      } else if (const auto* gap = std::get_if<spindle::Gap>(&event)) {
+        for (const spindle::Gap::Name& each : gap->names) SPINDLE_CHECK(each.messages <= gap->messages);
       } else if (std::holds_alternative<Disconnected>(event)) {
         ended_ = true;
       }

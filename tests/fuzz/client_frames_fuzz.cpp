@@ -92,6 +92,10 @@ void fuzz_from_daemon(ClientFrame type, ByteView body) {
       return check_round_trip(body, read_admitted, body_writer(write_admitted));
     case ClientFrame::flow:
       return check_round_trip(body, read_flow_report, body_writer(write_flow_report));
+    case ClientFrame::gap:
+      return check_round_trip(body, read_gap, body_writer(write_gap));
+    case ClientFrame::warning:
+      return check_round_trip(body, read_warning, body_writer(write_warning));
     default:
       return;
   }

@@ -173,6 +173,9 @@ void add_client_frame_seeds(Seeds& seeds) {
   add("reply", frame(write_reply, Reply{2, 21}));
   add("admitted", frame(write_admitted, Admitted{7, 16'500}));
   add("flow", frame(write_flow_report, FlowReport{4, 3250, -500, 50'000, 87'500, 40, "link alpha-beta"}));
+  add("gap", frame(write_gap, Gap{300, 300'000, {{"prices", 299}, {"#worker#alpha", 2}}, 0}));
+  add("gap_unlisted", frame(write_gap, Gap{2, 0, {}, 2}));
+  add("warning", frame(write_warning, Warning{80, 3'400'000, 4'194'304}));
   add("private_name", one_byte(0) + "#worker#alpha");
 }
 

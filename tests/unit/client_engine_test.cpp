@@ -307,6 +307,34 @@ TEST_F(ClientEngineTest, ChunkedMessagesComeTogether) {
   EXPECT_EQ(std::get<Message>(events[1]).text(), "after");
 }
 
+TEST_F(ClientEngineTest, GapsAndWarningsAreEvents) {
+  welcome(engine_);
+  Bytes large;
+  append_message(large, std::string(kChunkBytesMax + 1, 'x'));
+  const std::size_t first_frame = kFrameHeadBytes + read_frame_head(large)->length;
+  Bytes bytes;
+  write_gap(bytes, {3, 3000, {{"news", 2}, {"#me#d", 1}}, 1});
+  bytes.insert(bytes.end(), large.begin(), large.begin() + static_cast<std::ptrdiff_t>(first_frame));
+  write_warning(bytes, {50, 600, 1200});  // overtakes the rest of a message
+  bytes.insert(bytes.end(), large.begin() + static_cast<std::ptrdiff_t>(first_frame), large.end());
+  engine_.handle_bytes(bytes);
+  const auto events = engine_.take_events();
+  ASSERT_EQ(events.size(), 3u);
+  const auto& gap = std::get<spindle::Gap>(events[0]);
+  EXPECT_EQ(gap.messages, 3u);
+  EXPECT_EQ(gap.bytes, 3000u);
+  ASSERT_EQ(gap.names.size(), 2u);
+  EXPECT_EQ(gap.names[0].name, "news");
+  EXPECT_EQ(gap.names[0].messages, 2u);
+  EXPECT_EQ(gap.names[1].name, "#me#d");
+  EXPECT_EQ(gap.unlisted, 1u);
+  const auto& warning = std::get<QueueWarning>(events[1]);
+  EXPECT_EQ(warning.percent, 50u);
+  EXPECT_EQ(warning.bytes, 600u);
+  EXPECT_EQ(warning.limit_bytes, 1200u);
+  EXPECT_EQ(std::get<Message>(events[2]).payload().size(), kChunkBytesMax + 1);
+}
+
 TEST_F(ClientEngineTest, MessagesOutliveTheEngineAndItsBlocks) {
   std::vector<Event> kept;
   {
@@ -416,6 +444,10 @@ TEST_F(ClientEngineTest, WrongFramesEndTheConnection) {
   bytes.clear();
   write_close(bytes, {0, ""});
   EXPECT_EQ(end_of(bytes), Errc::malformed_frame) << "a close without a reason";
+  bytes = {1, 0, 0, static_cast<std::uint8_t>(ClientFrame::gap), 0};
+  EXPECT_EQ(end_of(bytes), Errc::malformed_frame);
+  bytes = {1, 0, 0, static_cast<std::uint8_t>(ClientFrame::warning), 0};
+  EXPECT_EQ(end_of(bytes), Errc::malformed_frame);
 
   ClientEngine engine;
   engine.start({});

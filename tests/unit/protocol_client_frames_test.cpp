@@ -476,9 +476,60 @@ TEST_F(ClientFrames, ClaimedCountsAreNotBelieved) {
   }
 }
 
+TEST_F(ClientFrames, GapComesBack) {
+  for (int round = 0; round < 50; ++round) {
+    Gap gap{number(1, 1'000'000), number(0, SIZE_MAX), {}, 0};
+    for (const std::string_view name : names(0, 5, round % 2 == 0))
+      gap.names.push_back({name, number(1, gap.messages)});
+    gap.unlisted = number(0, gap.messages);
+    Bytes frame;
+    write_gap(frame, gap);
+    expect_head(frame, ClientFrame::gap);
+    expect_exact(frame, read_gap);
+    const auto read = read_gap(body_of(frame));
+    EXPECT_EQ(read->messages, gap.messages);
+    EXPECT_EQ(read->bytes, gap.bytes);
+    EXPECT_EQ(read->names, gap.names);
+    EXPECT_EQ(read->unlisted, gap.unlisted);
+  }
+}
+
+TEST_F(ClientFrames, GapKeepsItsLimits) {
+  const auto parses = [](const Gap& gap) {
+    Bytes frame;
+    write_gap(frame, gap);
+    return read_gap(body_of(frame)).has_value();
+  };
+  EXPECT_TRUE(parses({2, 0, {{"g", 2}}, 2}));
+  EXPECT_FALSE(parses({0, 0, {}, 0})) << "nothing was lost";
+  EXPECT_FALSE(parses({2, 0, {{"g", 3}}, 0})) << "more than were lost";
+  EXPECT_FALSE(parses({2, 0, {{"g", 0}}, 0}));
+  EXPECT_FALSE(parses({2, 0, {}, 3}));
+  EXPECT_FALSE(parses({2, 0, {{"#g", 1}}, 0})) << "a name that nothing can be sent to";
+  EXPECT_FALSE(parses({2, 0, {{"", 1}}, 0}));
+  EXPECT_TRUE(parses({2, 0, std::vector<Gap::Name>(kGapNamesMax, {"g", 1}), 0}));
+  EXPECT_FALSE(parses({2, 0, std::vector<Gap::Name>(kGapNamesMax + 1, {"g", 1}), 0}));
+}
+
+TEST_F(ClientFrames, WarningComesBack) {
+  Bytes frame;
+  write_warning(frame, {80, 3'400'000, 4'194'304});
+  expect_head(frame, ClientFrame::warning);
+  expect_exact(frame, read_warning);
+  const auto read = read_warning(body_of(frame));
+  EXPECT_EQ(read->percent, 80);
+  EXPECT_EQ(read->bytes, 3'400'000u);
+  EXPECT_EQ(read->limit_bytes, 4'194'304u);
+  for (const auto percent : {std::uint8_t{0}, std::uint8_t{101}}) {
+    frame.clear();
+    write_warning(frame, {percent, 1, 1});
+    EXPECT_FALSE(read_warning(body_of(frame))) << int{percent};
+  }
+}
+
 // Whatever the bytes, decoders return; the sanitizers watch what they touch.
 TEST_F(ClientFrames, MutatedBytesDoNoHarm) {
-  Bytes frames[4];
+  Bytes frames[6];
   write_hello(frames[0], {1, 1, 0, "name"});
   write_define(frames[1], {3, names(1, 4, true)});
   View view{"g", {1, "d", 1}, ViewCause::network};
@@ -487,9 +538,11 @@ TEST_F(ClientFrames, MutatedBytesDoNoHarm) {
   view.members = names(1, 3, false);
   write_view(frames[2], view);
   frames[3] = message_frame({4, 0, "#a#b", {"g", "h"}, 20, payload(20)});
+  write_gap(frames[4], {3, 300, {{"g", 2}, {"#a#b", 1}}, 1});
+  write_warning(frames[5], {50, 300, 600});
   std::size_t parsed = 0;
   for (int round = 0; round < 20'000; ++round) {
-    Bytes body = frames[number(0, 3)];
+    Bytes body = frames[number(0, 5)];
     body.erase(body.begin(), body.begin() + kFrameHeadBytes);
     for (std::size_t count = number(1, 4); count > 0; --count) {
       body[number(0, body.size() - 1)] = static_cast<std::uint8_t>(random_());
@@ -498,7 +551,8 @@ TEST_F(ClientFrames, MutatedBytesDoNoHarm) {
     parsed += read_hello(body).has_value() + read_define(body).has_value() + read_send(body).has_value() +
               read_group_request(body).has_value() + read_ping(body).has_value() + read_welcome(body).has_value() +
               read_close(body).has_value() + read_message(body).has_value() + read_view(body).has_value() +
-              read_transitional(body).has_value() + read_reply(body).has_value();
+              read_transitional(body).has_value() + read_reply(body).has_value() + read_gap(body).has_value() +
+              read_warning(body).has_value();
   }
   EXPECT_GT(parsed, 0u) << "some mutations leave a frame well-formed";
 }

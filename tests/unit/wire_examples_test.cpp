@@ -179,6 +179,17 @@ TEST(WireExamples, ClientFlows) {
             "1f 00 00 19 03 b2 19 a8 c3 01 d0 86 03 cc ab 05 28 00 0f 00 6c 69 6e 6b 20 62 65 74 61 2d 67 61 6d 6d 61");
 }
 
+TEST(WireExamples, ClientGapAndWarning) {
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_gap(out, {300, 300'000, {{"news", 299}, {"#ann#alpha", 1}}, 0});
+            }),
+            "1a 00 00 1a ac 02 e0 a7 12 02 04 6e 65 77 73 ab 02 0a 23 61 6e 6e 23 61 6c 70 68 61 01 00");
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_warning(out, {80, 3'400'000, 4'194'304});
+            }),
+            "09 00 00 1b 50 c0 c2 cf 01 80 80 80 02");
+}
+
 TEST(WireExamples, ClientSend) {
   protocol::Send send;
   send.service = static_cast<std::uint8_t>(Service::agreed);

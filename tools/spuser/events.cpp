@@ -82,6 +82,14 @@ std::string text_line(const spindle::FlowState& flow) {
       flow.rate, 100 * flow.blocked_share, flow.limited_by.empty() ? "" : "; limited by ", flow.limited_by);
 }
 
+std::string text_line(const spindle::Gap& gap) {
+  return fmt::format("* {} messages of {} bytes were dropped: they were not read in time\n", gap.messages, gap.bytes);
+}
+
+std::string text_line(const spindle::QueueWarning& warning) {
+  return fmt::format("* {} bytes wait in the daemon, {} % of the limit: read faster\n", warning.bytes, warning.percent);
+}
+
 std::string json_line(const spindle::Message& message) {
   const bool text = spindle::protocol::is_utf8(message.text());
   return fmt::format(R"({{"event":"message","sender":{},"groups":{},"service":"{}","type":{},"{}":{}}})"
@@ -102,6 +110,23 @@ std::string json_line(const spindle::GroupView& view, const spindle::Membership&
 
 std::string json_line(const spindle::Transitional& signal) {
   return fmt::format("{{\"event\":\"transitional\",\"group\":{}}}\n", json_string(signal.group));
+}
+
+std::string json_line(const spindle::Gap& gap) {
+  std::string names;
+  for (const spindle::Gap::Name& each : gap.names) {
+    names += fmt::format("{}{{\"name\":{},\"messages\":{}}}", names.empty() ? "" : ",", json_string(each.name),
+                         each.messages);
+  }
+  return fmt::format(R"({{"event":"gap","messages":{},"bytes":{},"names":[{}],"unlisted":{}}})"
+                     "\n",
+                     gap.messages, gap.bytes, names, gap.unlisted);
+}
+
+std::string json_line(const spindle::QueueWarning& warning) {
+  return fmt::format(R"({{"event":"warning","percent":{},"bytes":{},"limit_bytes":{}}})"
+                     "\n",
+                     warning.percent, warning.bytes, warning.limit_bytes);
 }
 
 std::string json_string(std::string_view text) {

@@ -18,9 +18,13 @@ std::string_view to_string(spindle::ViewCause cause);
 std::string text_line(const spindle::GroupView& view, const spindle::Membership& members);
 std::string text_line(const spindle::Transitional& signal);
 std::string text_line(const spindle::FlowState& flow);
+std::string text_line(const spindle::Gap& gap);
+std::string text_line(const spindle::QueueWarning& warning);
 std::string json_line(const spindle::Message& message);
 std::string json_line(const spindle::GroupView& view, const spindle::Membership& members);
 std::string json_line(const spindle::Transitional& signal);
+std::string json_line(const spindle::Gap& gap);
+std::string json_line(const spindle::QueueWarning& warning);
 
 /// `text` as a JSON string, quotes included; bytes that are no UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);

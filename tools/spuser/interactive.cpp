@@ -138,6 +138,8 @@ class Prompt {
   void show(const spindle::FlowReady& flow) { say("messages to {} can be sent again", fmt::join(flow.groups, ",")); }
   void show(const spindle::FlowState& flow) { show_line(text_line(flow)); }
   void show(const spindle::Disconnected&) {}
+  void show(const spindle::Gap& gap) { show_line(text_line(gap)); }
+  void show(const spindle::QueueWarning& warning) { show_line(text_line(warning)); }
 
   template <typename... Args>
   void say(fmt::format_string<Args...> format, Args&&... args) {

@@ -1,5 +1,9 @@
 #include "tools/spuser/subscribe.h"
 
+#include <fmt/format.h>
+
+#include <cstdio>
+
 #include "tools/spuser/conversation.h"
 #include "tools/spuser/events.h"
 #include "tools/spuser/exit.h"
@@ -56,6 +60,18 @@ class Subscriber {
   void handle(const spindle::FlowReady&) {}
   void handle(const spindle::FlowState&) {}
   void handle(const spindle::Disconnected&) {}
+  void handle(const spindle::Gap& gap) { tell(gap); }
+  void handle(const spindle::QueueWarning& warning) { tell(warning); }
+
+  /// What is missing, or will be, belongs to the events in JSON; lines of messages are kept free of it.
+  template <typename Event>
+  void tell(const Event& event) {
+    if (options_.format == SubscribeOptions::Format::json) {
+      output_.add(json_line(event));
+    } else {
+      fmt::print(stderr, "{}", text_line(event));
+    }
+  }
 
   void print(const spindle::GroupView& view) {
     const spindle::Membership& members = members_.apply(view, conversation_.connection());

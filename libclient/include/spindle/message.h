@@ -236,6 +236,27 @@ struct FlowState {
                                               ///< for; empty where nothing holds it up
 };
 
+/// The client did not keep up, and its policy is to lose messages: those that stood at this place of what it receives
+/// were dropped, the oldest first. Nothing but messages is ever lost so; views and signals are where they belong.
+struct Gap {
+  struct Name {
+    std::string name;            ///< of a group, or a private name
+    std::uint64_t messages = 0;  ///< how many of the messages were sent to it; one sent to several counts at each
+  };
+  std::uint64_t messages = 0;  ///< that were dropped here
+  std::uint64_t bytes = 0;     ///< of their payloads
+  std::vector<Name> names;     ///< where they were sent to; 64 names at most
+  std::uint64_t unlisted = 0;  ///< how many of the messages were sent to a name that is not listed for want of room
+};
+
+/// The daemon holds more and more for this client: the queue has passed 50 or 80 percent of the limit at which the
+/// client loses messages or its connection. Overtakes whatever waits in that queue.
+struct QueueWarning {
+  unsigned percent = 0;           ///< 50 or 80
+  std::uint64_t bytes = 0;        ///< that waited in the daemon
+  std::uint64_t limit_bytes = 0;  ///< of the daemon's configuration
+};
+
 /// The connection has ended: the last event, and there is exactly one. Where the daemon closed the connection, this is
 /// its reason, in its words.
 struct Disconnected {
@@ -243,6 +264,7 @@ struct Disconnected {
   std::string text;
 };
 
-using Event = std::variant<Message, GroupView, Transitional, RequestFailed, FlowReady, FlowState, Disconnected>;
+using Event = std::variant<Message, GroupView, Transitional, RequestFailed, FlowReady, FlowState, Gap, QueueWarning,
+                           Disconnected>;
 
 }  // namespace spindle
