@@ -55,6 +55,9 @@
   X(sessions_refused, "client connections refused in the handshake")                               \
   X(sessions_closed, "client sessions closed")                                                     \
   X(sessions_slow, "clients cut off because they did not read")                                    \
+  X(queue_warnings, "warnings that the queue of a client has grown long")                          \
+  X(messages_dropped, "messages dropped for clients that did not keep up, counted per client")     \
+  X(bytes_dropped, "payload bytes of those messages")                                              \
   X(client_frames_bad, "clients cut off for a frame that is malformed, too large or out of place") \
   X(admin_requests, "administration requests answered")                                            \
   X(admin_frames_bad, "administration connections closed for a bad request")

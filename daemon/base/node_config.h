@@ -72,12 +72,16 @@ struct SessionConfig {
   std::size_t memberships_max = 100'000;  // groups that one client may have joined
   std::size_t full_view_members = 100;    // in a group with more, members are told of changes, and not of all members
   Duration handshake_timeout = 5s;
-  std::size_t send_window_bytes = 8u << 20;    // this daemon's own unstable bytes beyond which its clients wait
-  std::size_t queue_soft_bytes = 4u << 20;     // a session's unread bytes at which senders are held back
+  std::size_t send_window_bytes = 8u << 20;  // this daemon's own unstable bytes beyond which its clients wait
+  /// A session's unread bytes at which a packet for it costs AdmissionConfig::price_max, more for one that reads fast;
+  /// with other policies, at which messages are dropped, or the client's time runs.
+  std::size_t queue_soft_bytes = 1u << 20;
   std::size_t queue_hard_bytes = 64u << 20;    // at which the client is cut off
   SlowPolicy slow_policy = SlowPolicy::price;  // for clients that ask for none
   std::size_t held_bytes_max = 4u << 20;       // of messages that wait in the daemon for one client's independent flows
-  Duration stall_timeout = 10s;  // a client above the soft limit that reads nothing for this long is cut off
+  /// A client that senders pay for and that reads nothing for this long is cut off; with policy `disconnect` one that
+  /// has been above the soft limit for this long.
+  Duration stall_timeout = 30s;
 };
 
 struct AdminConfig {
