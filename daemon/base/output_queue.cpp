@@ -61,6 +61,16 @@ void OutputQueue::consume(std::size_t bytes) {
   if (bytes_ == 0) slab_.reset();
 }
 
+void OutputQueue::move_front(std::size_t bytes, OutputQueue& into) {
+  SPINDLE_CHECK(bytes <= bytes_);
+  while (bytes != 0) {
+    const Slice part = pieces_.front().part(0, bytes);
+    into.append(part);
+    consume(part.size());
+    bytes -= part.size();
+  }
+}
+
 void OutputQueue::truncate(std::size_t keep) {
   while (bytes_ > keep) {
     Slice& back = pieces_.back();

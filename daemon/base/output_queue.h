@@ -29,8 +29,12 @@ class OutputQueue {
 
   /// The front of the queue as buffers for a gathered write; how many were filled in.
   std::size_t gather(std::span<ByteView> buffers) const;
+  /// What is contiguous in memory at the front: all of what was appended in one piece, as far as it was not consumed.
+  ByteView front() const { return pieces_.empty() ? ByteView() : pieces_.front().view(); }
   /// The first `bytes` were written.
   void consume(std::size_t bytes);
+  /// Moves the first `bytes` to the end of another queue; small pieces are copied, as ever.
+  void move_front(std::size_t bytes, OutputQueue& into);
   /// Drops everything after the first `keep` bytes.
   void truncate(std::size_t keep);
   void clear() { truncate(0); }

@@ -1,34 +1,158 @@
 #include "daemon/session/session_queue.h"
 
+#include <algorithm>
+
+#include "daemon/base/check.h"
+
 namespace spindled {
 
-void SessionQueue::append_frame(std::span<const Slice> pieces) {
-  for (const Slice& piece : pieces) queue_.append(piece);
-  end_frame();
+// --- Frames in ---
+
+void SessionQueue::append_frame(std::span<const Slice> pieces, FrameKind kind) {
+  const std::size_t before = waiting_.bytes.bytes();
+  for (const Slice& piece : pieces) waiting_.bytes.append(piece);
+  end_frame(waiting_, waiting_.bytes.bytes() - before, kind);
 }
 
 void SessionQueue::append_frame(ByteView frame) {
-  queue_.append_copy(frame);
-  end_frame();
+  waiting_.bytes.append_copy(frame);
+  end_frame(waiting_, frame.size(), FrameKind::other);
 }
 
-std::uint8_t* SessionQueue::append_frame_space(std::size_t bytes) {
-  std::uint8_t* at = queue_.append_space(bytes);
-  end_frame();
+std::uint8_t* SessionQueue::append_frame_space(std::size_t bytes, FrameKind kind) {
+  std::uint8_t* at = waiting_.bytes.append_space(bytes);
+  end_frame(waiting_, bytes, kind);
   return at;
 }
 
+void SessionQueue::push_urgent(ByteView frame) {
+  Part& part = detour().part;
+  Part others(pool_);
+  std::swap(part, others);
+  Part& first = others.frames.empty() ? waiting_ : others;
+  if (written_ != 0) move_frame(first, part, written_);
+  part.bytes.append_copy(frame);
+  end_frame(part, frame.size(), FrameKind::other);
+  // A loss that is written goes on growing only while it is the last on the detour.
+  if (others.frames.empty() && detour_->lost_is_written) close_lost(*detour_);
+  while (!others.frames.empty()) move_frame(others, part, 0);
+}
+
+void SessionQueue::end_frame(Part& part, std::size_t bytes, FrameKind kind) {
+  part.frames.push_back({static_cast<std::uint32_t>(bytes), kind});
+}
+
+SessionQueue::Detour& SessionQueue::detour() {
+  if (!detour_) detour_ = std::make_unique<Detour>(pool_);
+  return *detour_;
+}
+
+// --- Bytes out ---
+
+std::size_t SessionQueue::gather(std::span<ByteView> buffers) {
+  if (!detour_) return waiting_.bytes.gather(buffers);
+  if (detour_->lost_frame_bytes != 0) {
+    // The loss goes on growing until what stands before it is gone.
+    if (!detour_->part.frames.empty()) return detour_->part.bytes.gather(buffers);
+    write_lost(*detour_);
+  }
+  const std::size_t count = detour_->part.bytes.gather(buffers);
+  return count + waiting_.bytes.gather(buffers.subspan(count));
+}
+
 void SessionQueue::consume(std::size_t bytes) {
-  queue_.consume(bytes);
+  if (detour_) {
+    const std::size_t first = std::min(bytes, detour_->part.bytes.bytes());
+    consume_from(detour_->part, first);
+    bytes -= first;
+    if (detour_->bytes() == 0) detour_.reset();
+  }
+  if (bytes != 0) consume_from(waiting_, bytes);
+}
+
+void SessionQueue::consume_from(Part& part, std::size_t bytes) {
+  part.bytes.consume(bytes);
   written_ += bytes;
-  while (!ends_.empty() && ends_.front() <= written_) last_end_ = ends_.pop_front();
+  while (!part.frames.empty() && written_ >= part.frames.front().bytes) written_ -= part.frames.pop_front().bytes;
+}
+
+// --- Dropping ---
+
+SessionQueue::Dropped SessionQueue::drop_oldest(std::size_t keep) {
+  Dropped dropped;
+  if (bytes() <= keep || waiting_.frames.empty()) return dropped;
+  Detour& to = detour();
+  reopen_lost(to);
+  while (bytes() > keep && !waiting_.frames.empty()) {
+    const bool partly_written = written_ != 0 && to.part.frames.empty();
+    if (waiting_.frames.front().kind == FrameKind::message && !partly_written) {
+      dropped.bytes += drop_message(to.lost);
+      ++dropped.messages;
+    } else {
+      if (to.lost.any()) write_lost(to);
+      close_lost(to);
+      move_frame(waiting_, to.part, partly_written ? written_ : 0);
+    }
+  }
+  if (to.lost.any()) to.lost_frame_bytes = to.lost.frame().size();
+  return dropped;
+}
+
+std::uint64_t SessionQueue::drop_message(LostMessages& lost) {
+  const std::uint64_t before = lost.bytes();
+  lost.add(waiting_.bytes.front());
+  do {
+    waiting_.bytes.consume(waiting_.frames.pop_front().bytes);
+  } while (!waiting_.frames.empty() && waiting_.frames.front().kind == FrameKind::message_more);
+  return lost.bytes() - before;
+}
+
+void SessionQueue::move_frame(Part& from, Part& to, std::size_t written) {
+  const Frame frame = from.frames.pop_front();
+  from.bytes.move_front(frame.bytes - written, to.bytes);
+  to.frames.push_back(frame);
+}
+
+void SessionQueue::write_lost(Detour& detour) {
+  const std::vector<std::uint8_t> frame = detour.lost.frame();
+  detour.part.bytes.append_copy(frame);
+  end_frame(detour.part, frame.size(), FrameKind::other);
+  detour.lost_frame_bytes = 0;
+  detour.lost_is_written = true;
+}
+
+void SessionQueue::reopen_lost(Detour& detour) {
+  if (!detour.lost_is_written) return;
+  Part& part = detour.part;
+  const bool partly_written = written_ != 0 && part.frames.size() == 1;
+  if (partly_written) return close_lost(detour);
+  part.bytes.truncate(part.bytes.bytes() - part.frames.back().bytes);
+  part.frames.pop_back();
+  detour.lost_is_written = false;
+}
+
+void SessionQueue::close_lost(Detour& detour) {
+  detour.lost.clear();
+  detour.lost_frame_bytes = 0;
+  detour.lost_is_written = false;
 }
 
 void SessionQueue::drop_unwritten() {
-  const bool inside_frame = last_end_ != written_ && !ends_.empty();
-  const std::uint64_t keep = inside_frame ? ends_.front() - written_ : 0;
-  queue_.truncate(keep);
-  while (ends_.size() > (inside_frame ? 1u : 0u)) ends_.pop_back();
+  if (detour_ && !detour_->part.frames.empty()) {
+    close_lost(*detour_);
+    keep_first_if_written(detour_->part);
+    waiting_.bytes.clear();
+    waiting_.frames.clear();
+  } else {
+    keep_first_if_written(waiting_);
+  }
+  if (detour_ && detour_->part.frames.empty()) detour_.reset();
+}
+
+void SessionQueue::keep_first_if_written(Part& part) {
+  const bool keep = written_ != 0;
+  part.bytes.truncate(keep ? part.frames.front().bytes - written_ : 0);
+  while (part.frames.size() > (keep ? 1u : 0u)) part.frames.pop_back();
 }
 
 }  // namespace spindled

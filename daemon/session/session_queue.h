@@ -1,36 +1,89 @@
 // The frames that wait to be written to a client.
 #pragma once
 
+#include <memory>
+
 #include "daemon/base/output_queue.h"
 #include "daemon/base/ring.h"
+#include "daemon/session/lost_messages.h"
 
 namespace spindled {
 
-/// An OutputQueue that knows where its frames end, so that a last word can follow a frame that is partly written.
+/// What a frame is to one who drops messages: the beginning of one, the rest of one, or something that must not be
+/// lost.
+enum class FrameKind : std::uint8_t { other, message, message_more };
+
+/// Knows where its frames end and which are messages, so that a last word can follow a frame that is partly written, an
+/// urgent one can overtake others, and the oldest messages can be dropped.
+///
+/// What is out of the ordinary stands in front of the queue proper, on a *detour* that exists only while it is needed:
+/// a frame that is partly written, urgent frames, and what stays of that part of the queue from which messages were
+/// dropped. The last loss, between the detour and the queue, becomes a frame only when it is its turn to be written or
+/// something has to stand behind it: until then it grows with what is lost next.
 class SessionQueue {
  public:
-  explicit SessionQueue(SlabPool& pool) : queue_(pool) {}
+  explicit SessionQueue(SlabPool& pool) : pool_(pool), waiting_(pool) {}
 
-  /// One whole frame, in pieces.
-  void append_frame(std::span<const Slice> pieces);
+  /// One whole frame, in pieces. The first piece of a message has all that is in front of its payload.
+  void append_frame(std::span<const Slice> pieces, FrameKind kind = FrameKind::other);
   void append_frame(ByteView frame);
   /// Room for a frame of `bytes`, which the caller fills before anything else.
-  std::uint8_t* append_frame_space(std::size_t bytes);
+  std::uint8_t* append_frame_space(std::size_t bytes, FrameKind kind = FrameKind::other);
+  /// A frame that overtakes all others but one that is partly written.
+  void push_urgent(ByteView frame);
 
-  std::size_t bytes() const { return queue_.bytes(); }
-  bool empty() const { return queue_.empty(); }
-  std::size_t gather(std::span<ByteView> buffers) const { return queue_.gather(buffers); }
+  std::size_t bytes() const { return waiting_.bytes.bytes() + (detour_ ? detour_->bytes() : 0); }
+  bool empty() const { return bytes() == 0; }
+  /// Buffers for a gathered write; empty only where the queue is. There may be more behind them than fits.
+  std::size_t gather(std::span<ByteView> buffers);
   void consume(std::size_t bytes);
+
+  struct Dropped {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;  // of payload
+  };
+  /// Drops the oldest messages until no more than `keep` bytes are left, or no message of which nothing is written. A
+  /// `gap` frame stands where they were.
+  Dropped drop_oldest(std::size_t keep);
   /// Drops all but the rest of a frame that is partly written.
   void drop_unwritten();
 
  private:
-  void end_frame() { ends_.push_back(written_ + queue_.bytes()); }
+  struct Frame {
+    std::uint32_t bytes = 0;  // in all, what is written of it included
+    FrameKind kind = FrameKind::other;
+  };
+  struct Part {
+    explicit Part(SlabPool& pool) : bytes(pool) {}
+    OutputQueue bytes;
+    Ring<Frame> frames;
+  };
+  struct Detour {
+    explicit Detour(SlabPool& pool) : part(pool) {}
+    std::size_t bytes() const { return part.bytes.bytes() + lost_frame_bytes; }
+    Part part;
+    LostMessages lost;                 // what stood behind `part`
+    std::size_t lost_frame_bytes = 0;  // that it will take; 0 where it is written into `part`, or nothing
+    bool lost_is_written = false;      // as the last frame of `part`
+  };
 
-  OutputQueue queue_;
-  std::uint64_t written_ = 0;   // bytes ever consumed
-  Ring<std::uint64_t> ends_;    // where the queued frames end, on the same count
-  std::uint64_t last_end_ = 0;  // where the last frame that was consumed whole ended
+  Detour& detour();
+  void end_frame(Part& part, std::size_t bytes, FrameKind kind);
+  void consume_from(Part& part, std::size_t bytes);
+  /// Moves the first frame of `from`, of which `written_` bytes may be written, to the end of `to`.
+  void move_frame(Part& from, Part& to, std::size_t written);
+  /// Drops the message at the front of `waiting_`; the bytes of its payload.
+  std::uint64_t drop_message(LostMessages& lost);
+  void write_lost(Detour& detour);
+  /// Has the next loss added to the last one, where that is still there and nothing stands behind it.
+  void reopen_lost(Detour& detour);
+  void close_lost(Detour& detour);
+  void keep_first_if_written(Part& part);
+
+  SlabPool& pool_;
+  std::unique_ptr<Detour> detour_;  // written before `waiting_`
+  Part waiting_;
+  std::size_t written_ = 0;  // bytes of the first frame that are written
 };
 
 }  // namespace spindled
