@@ -229,7 +229,7 @@ void Answer::session(const Session& session, proto::Session& out) const {
   out.set_messages_out(session.messages_out);
   out.set_queued_bytes(session.queue().bytes());
   out.set_waiting(session.is_waiting());
-  out.set_slow(session.over_soft_limit);
+  out.set_slow(session.watch().is_behind());
   out.set_groups(count32(subjects_.groups.table().groups_of(view_.self, session.id()).size()));
 }
 

@@ -68,11 +68,11 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
     return false;
   }
   const AdmissionConfig& config = context_.config.admission;
-  if (!config.enabled || book_.is_local(to.daemons)) {
+  const Flow::Way& way = find_way(flow, to);
+  if (!config.enabled || (book_.is_local(to.daemons) && way.congestion <= 0)) {
     flow.pass(now, packets_of(bytes));
     return true;
   }
-  const Flow::Way& way = find_way(flow, to);
   const double price = price_of(now, flow, way);
   flow.accrue(now, config, savings_of(flow, way));
   // On an idle network: twice the time until a packet that congests a link would show in its price.

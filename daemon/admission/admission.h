@@ -9,6 +9,7 @@
 #include <string>
 
 #include "daemon/admission/benefit.h"
+#include "daemon/admission/client_prices.h"
 #include "daemon/admission/flow.h"
 #include "daemon/admission/own_prices.h"
 #include "daemon/admission/price_book.h"
@@ -39,7 +40,7 @@ struct FlowState {
 /// Two things are decided. Whether there is room: the view is open, and what this daemon retains is within its bounds.
 /// And whether the flow can pay. Order of calls: `start_turn`, any number of `may_enter`, and at the end of the turn,
 /// once the links have written, `observe`.
-class Admission final : public PriceFrames {
+class Admission final : public PriceFrames, public ClientPrices {
  public:
   Admission(Context& context, const Links& links, Overlay& overlay, const Order& order, const Groups& groups);
 
@@ -53,9 +54,8 @@ class Admission final : public PriceFrames {
   /// Changes when messages that were refused before might enter now.
   std::uint64_t news() const { return news_; }
 
-  /// What the local clients that are reached by `name`, a group or a private name, and do not keep up, cost a packet
-  /// from now on; 0: nothing.
-  void set_client_price(const std::string& name, double dollars) { own_.set_clients(name, dollars); }
+  // ClientPrices
+  void set_client_price(const std::string& name, double dollars) override { own_.set_clients(name, dollars); }
 
   /// Looks at the queues. Whether prices were told, which wait to be written.
   bool observe(Time now);

@@ -56,7 +56,7 @@ class PriceBook {
   /// The same, of prices that other daemons tell.
   std::uint64_t told_version() const { return told_version_; }
 
-  /// Whether all of `to` are this daemon, so that no link and no fee is in question.
+  /// Whether all of `to` are this daemon, so that no link and no fee is in question; its clients may have a price.
   bool is_local(const MemberSet& to) const { return to.empty() || to == self_; }
   Quote quote(const DestinationSet& to) const;
   /// The longest round trip to any of `to`.

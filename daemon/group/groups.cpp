@@ -47,6 +47,11 @@ std::optional<Errc> Groups::leave(Time now, SessionId session, const std::string
   return std::nullopt;
 }
 
+bool Groups::is_member(SessionId session, std::string_view group) const {
+  const auto at = sessions_.find(session);
+  return at != sessions_.end() && at->second.groups.contains(group);
+}
+
 void Groups::resolve(DestinationSet& set) const {
   if (set.table_version == table_.version()) return;
   if (broken(Broken::stale_destinations) && set.table_version != 0) return;

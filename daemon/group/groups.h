@@ -70,6 +70,9 @@ class Groups final : public OrderedMessages {
   /// Brings `set` up to date with the table.
   void resolve(DestinationSet& set) const;
 
+  /// Whether the session has joined `group`, or asked to, and not asked to leave it.
+  bool is_member(SessionId session, std::string_view group) const;
+
   const GroupTable& table() const { return table_; }
 
   // OrderedMessages

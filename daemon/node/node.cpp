@@ -29,7 +29,7 @@ struct Node::Layers {
               observed ? static_cast<OrderedMessages&>(*observed) : groups),
         view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
         admission(context, links, overlay, order, groups),
-        sessions(context, driver, order, groups, admission),
+        sessions(context, driver, groups, admission),
         admin(context, driver, {links, overlay, view, order, groups, sessions, admission}) {
     links.attach(overlay);
     overlay.attach(view, order, admission);
@@ -127,8 +127,8 @@ void Node::end_turn(Time now) {
   node.sessions.remove_lost(now);
   node.order.flush(now);
   node.links.flush(now);
-  if (node.admission.observe(now)) node.links.flush(now);
   node.sessions.flush(now);
+  if (node.admission.observe(now)) node.links.flush(now);
   node.admin.flush(now);
 
   const Time next = std::min({node.links.next_deadline(), node.overlay.next_deadline(), node.view.next_deadline(),

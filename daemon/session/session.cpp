@@ -53,7 +53,8 @@ Session::Session(Context& context, SessionHost& host, SessionId id, ConnectionId
       connection_(connection),
       peer_(std::move(peer)),
       opened_at_(now),
-      queue_(context.slabs) {
+      queue_(context.slabs),
+      watch_(context.config.session) {
   sender_.session = id;
 }
 
@@ -163,6 +164,8 @@ std::optional<Error> Session::handle_hello(Time, ByteView body) {
                  fmt::format("the client speaks versions {} to {}, this daemon {} to {}", hello->version_min,
                              hello->version_max, protocol::kClientVersionMin, protocol::kClientVersionMax)};
   }
+  const int policy = (hello->flags & protocol::kSlowPolicyMask) >> protocol::kSlowPolicyShift;
+  if (policy != 0) watch_.set_policy(static_cast<SlowPolicy>(policy));
   Result<std::string> name = host_.take_name(*this, hello->name);
   if (!name) return name.error();
   if ((hello->flags & protocol::kIndependentFlowsBit) != 0) flows_.emplace(context_, static_cast<FlowGate&>(*this));
@@ -291,6 +294,38 @@ std::optional<Error> Session::handle_ping(ByteView body) {
   protocol::write_ping(frame, ClientFrame::pong, *token);
   queue_.append_frame(frame);
   return std::nullopt;
+}
+
+// --- What it has yet to read ---
+
+void Session::note_written(Time now, std::size_t bytes) {
+  queue_.consume(bytes);
+  bytes_out += bytes;
+  if (bytes != 0) watch_.note_progress(now);
+}
+
+std::optional<Error> Session::hold_to_limits(Time now) {
+  if (const std::optional<unsigned> percent = watch_.note_length(now, queue_.bytes())) warn(*percent);
+  if (watch_.must_drop(queue_.bytes())) {
+    const SessionQueue::Dropped dropped = queue_.drop_oldest(watch_.drop_to());
+    messages_dropped += dropped.messages;
+    context_.counters.add(Counter::messages_dropped, dropped.messages);
+    context_.counters.add(Counter::bytes_dropped, dropped.bytes);
+  }
+  std::optional<std::string> objection = watch_.objection(now, queue_.bytes());
+  if (!objection) return std::nullopt;
+  return Error{Errc::slow_receiver, std::move(*objection)};
+}
+
+void Session::warn(unsigned percent) {
+  const bool drops = watch_.policy() == SlowPolicy::drop;
+  Log(context_.log_sink, "session")
+      .warning("client {} does not keep up: {} bytes wait for it, {} % of the limit of {} at which it {}", name(),
+               queue_.bytes(), percent, watch_.limit(), drops ? "loses messages" : "is cut off");
+  context_.counters.add(Counter::queue_warnings);
+  std::vector<std::uint8_t> frame;
+  protocol::write_warning(frame, {static_cast<std::uint8_t>(percent), queue_.bytes(), watch_.limit()});
+  queue_.push_urgent(frame);
 }
 
 }  // namespace spindled

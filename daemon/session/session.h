@@ -12,6 +12,7 @@
 #include "daemon/base/input_buffer.h"
 #include "daemon/group/groups.h"
 #include "daemon/session/outgoing_flows.h"
+#include "daemon/session/queue_watch.h"
 #include "daemon/session/session_queue.h"
 #include "libclient/protocol/client_frames.h"
 
@@ -91,6 +92,12 @@ class Session final : private FlowGate {
 
   SessionQueue& queue() { return queue_; }
   const SessionQueue& queue() const { return queue_; }
+  const QueueWatch& watch() const { return watch_; }
+  /// The first `bytes` of the queue were written.
+  void note_written(Time now, std::size_t bytes);
+  /// Drops messages and warns the client where its queue and its policy demand it. The reason to cut it off, if there
+  /// is one.
+  std::optional<Error> hold_to_limits(Time now);
 
   // Book-keeping of the table.
   bool dirty = false;    // has something to write in this turn
@@ -99,10 +106,8 @@ class Session final : private FlowGate {
   bool lost = false;     // the connection is gone; the session goes at the end of the turn
   bool reading = true;
   bool served = false;  // had messages enter when those that wait were tried last
-  bool over_soft_limit = false;
-  Time last_progress{};  // when the client last took something while over the soft limit
   Time closing_since{};
-  std::uint64_t messages_in = 0, messages_out = 0, bytes_in = 0, bytes_out = 0;
+  std::uint64_t messages_in = 0, messages_out = 0, messages_dropped = 0, bytes_in = 0, bytes_out = 0;
 
  private:
   std::optional<Error> handle_frame(Time now, spindle::protocol::ClientFrame type, Slice body);
@@ -121,6 +126,8 @@ class Session final : private FlowGate {
   bool send_message(Time now);
   /// Sends or holds the complete message.
   std::optional<Error> send_or_hold(Time now);
+
+  void warn(unsigned percent);
 
   // FlowGate
   bool may_enter(Time now, std::uint32_t handle, std::size_t bytes) override;
@@ -149,6 +156,7 @@ class Session final : private FlowGate {
   Time retry_at_ = kNever;
   bool waits_for_room_ = false;
   SessionQueue queue_;
+  QueueWatch watch_;
 };
 
 }  // namespace spindled

@@ -13,13 +13,13 @@ constexpr Duration kTick = 500ms;          // how often the patience with client
 constexpr Duration kClosingPatience = 2s;  // for the last words to be read
 }  // namespace
 
-Sessions::Sessions(Context& context, Driver& driver, Order& order, Groups& groups, Admission& admission)
+Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Admission& admission)
     : context_(context),
       log_(context.log_sink, "session"),
       driver_(driver),
-      order_(order),
       groups_(groups),
-      admission_(admission) {}
+      admission_(admission),
+      slow_clients_(context.config, admission, *this) {}
 
 Sessions::~Sessions() = default;
 
@@ -111,6 +111,7 @@ void Sessions::handle_writable(Time now, ConnectionId connection) {
   Session& session = *find(connection);
   session.blocked = false;
   write(now, session);
+  if (owns(connection)) watch_queue(now, session);  // a closing session goes once all is written
 }
 
 void Sessions::handle_closed(Time, ConnectionId connection, std::string_view why) {
@@ -159,6 +160,12 @@ std::optional<SessionId> Sessions::find_client(std::string_view name) const {
   return at == by_name_.end() ? std::nullopt : std::optional(at->second);
 }
 
+bool Sessions::is_reached_by(SessionId session, std::string_view name) const {
+  if (groups_.is_member(session, name)) return true;
+  const auto parts = protocol::parse_private_name(name);
+  return parts && parts->daemon == context_.config.name && find_client(parts->client) == session;
+}
+
 // --- Delivery ---
 
 void Sessions::mark_dirty(Session& session) {
@@ -192,7 +199,7 @@ void Sessions::deliver_small(std::span<const SessionId> to) {
     Session* session = find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
     if (broken(Broken::slow_client_passed_over) && session->blocked) continue;
-    std::uint8_t* at = session->queue().append_frame_space(head_size + head_.chunk.size());
+    std::uint8_t* at = session->queue().append_frame_space(head_size + head_.chunk.size(), FrameKind::message);
     if (encoded == nullptr) {
       protocol::Writer writer(at);
       protocol::write_message_head(writer, head_);
@@ -201,8 +208,7 @@ void Sessions::deliver_small(std::span<const SessionId> to) {
     } else {
       std::copy_n(encoded, head_size + head_.chunk.size(), at);
     }
-    ++session->messages_out;
-    mark_dirty(*session);
+    note_delivered(*session);
   }
 }
 
@@ -222,11 +228,16 @@ void Sessions::deliver_large(std::span<const SessionId> to, std::span<const Slic
     if (session == nullptr || session->state() != Session::State::open) continue;
     for (std::size_t i = 0; i < heads.size(); ++i) {
       const Slice pieces[] = {heads[i], i < chunks.size() ? chunks[i] : Slice()};
-      session->queue().append_frame(pieces);
+      session->queue().append_frame(pieces, i == 0 ? FrameKind::message : FrameKind::message_more);
     }
-    ++session->messages_out;
-    mark_dirty(*session);
+    note_delivered(*session);
   }
+}
+
+void Sessions::note_delivered(Session& session) {
+  ++session.messages_out;
+  slow_clients_.note_message(session.id(), head_.groups);
+  mark_dirty(session);
 }
 
 void Sessions::deliver_view(std::span<const SessionId> to, const protocol::View& view) {
@@ -280,9 +291,7 @@ void Sessions::write(Time now, Session& session) {
     std::size_t offered = 0;
     for (std::size_t i = 0; i < count; ++i) offered += buffers[i].size();
     const std::size_t taken = driver_.write(session.connection(), std::span(buffers.data(), count));
-    session.queue().consume(taken);
-    session.bytes_out += taken;
-    if (taken != 0) session.last_progress = now;
+    session.note_written(now, taken);
     if (taken < offered) {
       session.blocked = true;
       break;
@@ -294,33 +303,20 @@ void Sessions::write(Time now, Session& session) {
   }
   // What it asked for enters at the start of a turn, as everything does.
   if (session.may_answer_again()) timers_.set_earlier(Timer::resume, now);
-  if (session.over_soft_limit && session.queue().bytes() <= context_.config.session.queue_soft_bytes / 2) {
-    set_over_soft_limit(now, session, false);
-  }
 }
 
 void Sessions::watch_queue(Time now, Session& session) {
   if (session.state() != Session::State::open) return;
-  if (session.queue().bytes() > context_.config.session.queue_hard_bytes) {
-    close_slow(now, session,
-               fmt::format("{} bytes wait for the client, more than the limit of {}", session.queue().bytes(),
-                           context_.config.session.queue_hard_bytes));
-  } else if (!session.over_soft_limit && session.queue().bytes() > context_.config.session.queue_soft_bytes) {
-    session.last_progress = now;
-    set_over_soft_limit(now, session, true);
+  if (const std::optional<Error> error = session.hold_to_limits(now)) {
+    context_.counters.add(Counter::sessions_slow);
+    return close(now, session, *error);
   }
-}
-
-void Sessions::set_over_soft_limit(Time now, Session& session, bool over) {
-  session.over_soft_limit = over;
-  over_soft_limit_ += over ? 1 : std::size_t(-1);
-  order_.set_congested(now, over_soft_limit_ != 0);
-  timers_.set_earlier(Timer::tick, now + kTick);
-}
-
-void Sessions::close_slow(Time now, Session& session, std::string text) {
-  context_.counters.add(Counter::sessions_slow);
-  close(now, session, {Errc::slow_receiver, std::move(text)});
+  if (session.watch().is_priced()) {
+    slow_clients_.note_behind(now, session.id(), session.queue().bytes(), session.bytes_out);
+  } else {
+    slow_clients_.note_caught_up(now, session.id(), session.queue().bytes(), session.bytes_out);
+  }
+  if (session.watch().is_behind()) timers_.set_earlier(Timer::tick, now + kTick);
 }
 
 void Sessions::close(Time now, Session& session, const Error& reason) {
@@ -348,7 +344,7 @@ void Sessions::close(Time now, Session& session, const Error& reason) {
 }
 
 void Sessions::leave_everything(Time now, Session& session) {
-  if (session.over_soft_limit) set_over_soft_limit(now, session, false);
+  slow_clients_.forget(session.id());
   const auto name = by_name_.find(session.name());
   if (name != by_name_.end() && name->second == session.id()) by_name_.erase(name);
   if (!broken(Broken::disconnect_forgotten)) groups_.close_session(now, session.id());
@@ -372,6 +368,7 @@ void Sessions::remove_lost(Time now) {
 }
 
 void Sessions::handle_time(Time now) {
+  slow_clients_.handle_time(now);
   if (timers_.take_due(Timer::resume, now)) resume_all_ = true;
   if (!timers_.take_due(Timer::tick, now)) return;
   std::vector<Session*> all;
@@ -389,13 +386,8 @@ bool Sessions::check_patience(Time now, Session& session) {
       if (now - session.opened_at() >= config.handshake_timeout) close(now, session, {Errc::handshake_timeout, {}});
       return true;
     case Session::State::open:
-      if (!session.over_soft_limit) return false;
-      if (now - session.last_progress >= config.stall_timeout) {
-        close_slow(now, session,
-                   fmt::format("the client has read nothing for {:.1f} s with {} bytes waiting",
-                               to_seconds(now - session.last_progress), session.queue().bytes()));
-      }
-      return true;
+      if (session.watch().is_behind()) watch_queue(now, session);
+      return session.watch().is_behind();
     case Session::State::closing:
       if (now - session.closing_since >= kClosingPatience) {
         let_go(session);

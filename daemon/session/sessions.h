@@ -17,12 +17,13 @@
 #include "daemon/base/timers.h"
 #include "daemon/group/local_clients.h"
 #include "daemon/session/session.h"
+#include "daemon/session/slow_clients.h"
 
 namespace spindled {
 
-class Sessions final : public LocalClients, public SessionHost {
+class Sessions final : public LocalClients, public SessionHost, public ClientNames {
  public:
-  Sessions(Context& context, Driver& driver, Order& order, Groups& groups, Admission& admission);
+  Sessions(Context& context, Driver& driver, Groups& groups, Admission& admission);
   ~Sessions() override;
 
   /// Tells every client that the daemon stops, and closes.
@@ -37,7 +38,7 @@ class Sessions final : public LocalClients, public SessionHost {
   void handle_writable(Time now, ConnectionId connection);
   void handle_closed(Time now, ConnectionId connection, std::string_view why);
   void handle_time(Time now);
-  Time next_deadline() const { return std::min(timers_.next(), retry_at_); }
+  Time next_deadline() const { return std::min({timers_.next(), retry_at_, slow_clients_.next_deadline()}); }
 
   /// Lets go of the sessions whose connections were lost in this turn. Apart from `handle_closed`, so that a client's
   /// last messages enter before it leaves its groups.
@@ -69,6 +70,9 @@ class Sessions final : public LocalClients, public SessionHost {
   bool may_change_membership() override { return admission_.may_change_membership(); }
   Groups& groups() override { return groups_; }
 
+  // ClientNames
+  bool is_reached_by(SessionId session, std::string_view name) const override;
+
  private:
   enum class Timer : std::uint8_t { tick, resume, count_ };
 
@@ -76,6 +80,7 @@ class Sessions final : public LocalClients, public SessionHost {
   Session* find(SessionId id) const;
   void process(Time now, Session& session);
   void mark_dirty(Session& session);
+  void note_delivered(Session& session);
   void deliver_small(std::span<const SessionId> to);
   void deliver_large(std::span<const SessionId> to, std::span<const Slice> chunks);
   void deliver_frame(std::span<const SessionId> to, ByteView frame);
@@ -83,11 +88,9 @@ class Sessions final : public LocalClients, public SessionHost {
   void set_reading(Session& session, bool on);
   void write(Time now, Session& session);
   void watch_queue(Time now, Session& session);
-  void set_over_soft_limit(Time now, Session& session, bool over);
   bool check_patience(Time now, Session& session);
 
   void close(Time now, Session& session, const Error& reason);
-  void close_slow(Time now, Session& session, std::string text);
   void leave_everything(Time now, Session& session);
   /// Closes the connection and forgets the session.
   void let_go(Session& session);
@@ -95,9 +98,9 @@ class Sessions final : public LocalClients, public SessionHost {
   Context& context_;
   Log log_;
   Driver& driver_;
-  Order& order_;
   Groups& groups_;
   Admission& admission_;
+  SlowClients slow_clients_;
   Timers<Timer> timers_;
   bool stopping_ = false;
   SessionId last_id_ = 0;
@@ -111,7 +114,6 @@ class Sessions final : public LocalClients, public SessionHost {
   bool resume_all_ = false;         // some waits for room in its own queue
   std::vector<SessionId> dirty_;
   std::vector<SessionId> lost_;
-  std::size_t over_soft_limit_ = 0;  // sessions
 
   // Scratch space of one delivery, kept to save allocations.
   std::string sender_;  // private name

@@ -1,0 +1,70 @@
+#include "daemon/session/queue_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace spindled {
+
+namespace {
+
+/// A warning is repeated only after the queue has fallen to this part of what it warned of.
+constexpr double kRepeatBelow = 0.5;
+
+/// From when on a client is behind, and from when on no longer, as divisors of the soft limit.
+struct Bounds {
+  std::size_t behind, caught_up;
+};
+
+Bounds bounds_of(SlowPolicy policy) { return policy == SlowPolicy::price ? Bounds{16, 64} : Bounds{1, 2}; }
+
+}  // namespace
+
+std::optional<unsigned> QueueWatch::note_length(Time now, std::size_t bytes) {
+  const Bounds bounds = bounds_of(policy_);
+  if (!behind_since_ && bytes > config_->queue_soft_bytes / bounds.behind) {
+    behind_since_ = progress_at_ = now;
+  } else if (behind_since_ && bytes <= config_->queue_soft_bytes / bounds.caught_up) {
+    behind_since_.reset();
+  }
+  const double percent = 100 * static_cast<double>(bytes) / static_cast<double>(limit());
+  unsigned reached = 0;
+  for (const unsigned warning : kWarnings) {
+    if (percent >= warning) reached = warning;
+  }
+  if (reached > warned_) {
+    warned_ = reached;
+    return reached;
+  }
+  while (warned_ != 0 && percent < kRepeatBelow * warned_) {
+    const auto* at = std::lower_bound(std::begin(kWarnings), std::end(kWarnings), warned_);
+    warned_ = at == std::begin(kWarnings) ? 0 : *(at - 1);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> QueueWatch::objection(Time now, std::size_t bytes) const {
+  if (bytes > config_->queue_hard_bytes) {
+    return fmt::format(
+        "{} bytes wait for the client, more than the limit of {} (session.queue_hard_bytes): it has to "
+        "read faster, or to receive less",
+        bytes, config_->queue_hard_bytes);
+  }
+  if (!behind_since_) return std::nullopt;
+  if (policy_ == SlowPolicy::price && now - progress_at_ >= config_->stall_timeout) {
+    return fmt::format(
+        "the client has read nothing for {:.1f} s, with {} bytes waiting, for which senders slow down "
+        "(session.stall_timeout_ms is {}): it has to go on reading, or to connect with the policy drop",
+        to_seconds(now - progress_at_), bytes, config_->stall_timeout / 1ms);
+  }
+  if (policy_ == SlowPolicy::disconnect && now - *behind_since_ >= config_->stall_timeout) {
+    return fmt::format(
+        "{} bytes wait for the client, which has been behind for {:.1f} s with more than {} "
+        "(session.queue_soft_bytes): "
+        "it has to read faster, or to connect with the policy price or drop",
+        bytes, to_seconds(now - *behind_since_), config_->queue_soft_bytes);
+  }
+  return std::nullopt;
+}
+
+}  // namespace spindled

@@ -1,0 +1,55 @@
+// Holds the queue of a client against the limits of its policy.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "daemon/base/node_config.h"
+
+namespace spindled {
+
+/// Mechanism apart from policy: it is told how much waits and when the client has read something, and says what is due.
+/// The caller drops, warns and cuts off.
+///
+///   policy      from when on the client is behind   what it loses, and at which limit
+///   price       a sixteenth of the soft limit       the connection, at the hard limit, or where it reads nothing at
+///   all drop        the soft limit                      messages, at the soft limit; the connection at the hard one,
+///   which
+///                                                   only views and replies can reach
+///   disconnect  the soft limit                      the connection, after a while above the soft limit, at once at the
+///                                                   hard one
+class QueueWatch {
+ public:
+  explicit QueueWatch(const SessionConfig& config) : config_(&config), policy_(config.slow_policy) {}
+
+  SlowPolicy policy() const { return policy_; }
+  void set_policy(SlowPolicy policy) { policy_ = policy; }
+  /// Bytes at which the client loses something first.
+  std::size_t limit() const {
+    return policy_ == SlowPolicy::price ? config_->queue_hard_bytes : config_->queue_soft_bytes;
+  }
+  /// Whether the client is behind: what waits passed the bound above, and has not fallen to a fraction of it since.
+  bool is_behind() const { return behind_since_.has_value(); }
+  bool is_priced() const { return is_behind() && policy_ == SlowPolicy::price; }
+  /// Whether messages are to be dropped, and to how many bytes.
+  bool must_drop(std::size_t bytes) const { return policy_ == SlowPolicy::drop && bytes > config_->queue_soft_bytes; }
+  std::size_t drop_to() const { return config_->queue_soft_bytes / 4 * 3; }
+
+  /// The client has taken something.
+  void note_progress(Time now) { progress_at_ = now; }
+  /// `bytes` wait. The percentage to warn of, if it is time for a warning.
+  std::optional<unsigned> note_length(Time now, std::size_t bytes);
+  /// Why the client is to be cut off, if it is: what waits, the limit, and what to do.
+  std::optional<std::string> objection(Time now, std::size_t bytes) const;
+
+  static constexpr unsigned kWarnings[] = {50, 80};  // percent of the limit
+
+ private:
+  const SessionConfig* config_;
+  SlowPolicy policy_;
+  std::optional<Time> behind_since_;
+  Time progress_at_{};   // counts while behind
+  unsigned warned_ = 0;  // percent; the last warning that still holds
+};
+
+}  // namespace spindled

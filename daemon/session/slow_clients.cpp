@@ -1,0 +1,100 @@
+#include "daemon/session/slow_clients.h"
+
+#include <algorithm>
+
+#include "daemon/admission/price_curve.h"
+
+namespace spindled {
+
+void SlowClients::note_behind(Time now, SessionId session, std::size_t queued, std::uint64_t taken) {
+  const auto [at, is_new] = readers_.try_emplace(session);
+  Reader& reader = at->second;
+  reader.queued = queued;
+  reader.taken = taken;
+  reader.caught_up_at = kNever;
+  if (is_new) {
+    reader.looked_at = now;
+    reader.taken_then = taken;
+    due_at_ = std::min(due_at_, now + config_.admission.update_min);
+  }
+  const bool urgent = queued > config_.session.queue_soft_bytes / 2 && queued > 2 * reader.queued_then;
+  if (!urgent || reader.names.empty()) return;
+  look(now, session, reader);
+  tell();
+}
+
+void SlowClients::note_caught_up(Time now, SessionId session, std::size_t queued, std::uint64_t taken) {
+  if (readers_.empty()) return;
+  const auto at = readers_.find(session);
+  if (at == readers_.end()) return;
+  Reader& reader = at->second;
+  reader.queued = queued;
+  reader.taken = taken;
+  if (reader.price == 0) {
+    readers_.erase(at);  // it was never priced
+  } else if (reader.caught_up_at == kNever) {
+    reader.caught_up_at = now;
+  }
+}
+
+void SlowClients::forget(SessionId session) {
+  if (readers_.erase(session) != 0) tell();
+}
+
+void SlowClients::note_name(SessionId session, Reader& reader, std::string_view name) {
+  if (reader.names.size() == kNamesMax) return;
+  if (std::find(reader.names.begin(), reader.names.end(), name) != reader.names.end()) return;
+  // A message to several groups names those, too, that this client is in no way concerned with.
+  if (names_.is_reached_by(session, name)) reader.names.emplace_back(name);
+}
+
+void SlowClients::handle_time(Time now) {
+  if (now < due_at_) return;
+  std::erase_if(readers_, [&](const auto& item) {
+    return item.second.caught_up_at != kNever && now - item.second.caught_up_at >= kLinger;
+  });
+  for (auto& [session, reader] : readers_) look(now, session, reader);
+  tell();
+  due_at_ = readers_.empty() ? kNever : now + config_.admission.update_min;
+}
+
+void SlowClients::look(Time now, SessionId session, Reader& reader) {
+  std::erase_if(reader.names, [&](const std::string& name) { return !names_.is_reached_by(session, name); });
+  const double price =
+      queue_price(static_cast<double>(reader.queued), soft_bytes(now, reader), config_.admission.price_max);
+  reader.price = std::max(price, kLingerDollars);
+  reader.looked_at = now;
+  reader.queued_then = reader.queued;
+  reader.taken_then = reader.taken;
+}
+
+/// Like that of a link: what the client reads until the next look, if that is more than the configured limit.
+double SlowClients::soft_bytes(Time now, const Reader& reader) const {
+  const auto configured = static_cast<double>(config_.session.queue_soft_bytes);
+  const double span = to_seconds(now - reader.looked_at);
+  if (span <= 0) return configured;
+  const double rate = static_cast<double>(reader.taken - reader.taken_then) / span;
+  const double most = std::max(configured, static_cast<double>(config_.session.queue_hard_bytes) / 4);
+  return std::clamp(rate * to_seconds(config_.admission.update_min), configured, most);
+}
+
+void SlowClients::tell() {
+  std::map<std::string, double> prices;
+  for (const auto& [session, reader] : readers_) {
+    if (reader.price == 0) continue;
+    for (const std::string& name : reader.names) {
+      double& price = prices[name];
+      price = std::max(price, reader.price);
+    }
+  }
+  for (const auto& [name, price] : told_) {
+    if (!prices.contains(name)) prices_.set_client_price(name, 0);
+  }
+  for (const auto& [name, price] : prices) {
+    const auto at = told_.find(name);
+    if (at == told_.end() || at->second != price) prices_.set_client_price(name, price);
+  }
+  told_ = std::move(prices);
+}
+
+}  // namespace spindled

@@ -1,0 +1,87 @@
+// What clients that do not keep up cost those who send to them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/admission/client_prices.h"
+#include "daemon/base/node_config.h"
+#include "daemon/group/operations.h"
+
+namespace spindled {
+
+/// Knows under which names a client here gets messages: those of its groups, and its private name.
+class ClientNames {
+ public:
+  virtual ~ClientNames() = default;
+  virtual bool is_reached_by(SessionId session, std::string_view name) const = 0;
+};
+
+/// The delivery queue of a client is a link like any other (equation (7) of the paper): while messages wait in it, all
+/// who send to a name that feeds it pay its price. Only names that have fed it since the client fell behind are priced,
+/// so that senders to other groups of the same client, or of this daemon, pay nothing; of several slow clients of a
+/// name the slowest counts. Nothing is kept for clients that keep up.
+///
+/// Prices follow the queues every AdmissionConfig::update_min, and sooner where one is half full and has doubled. A
+/// queue that is drained before the first look never has a price: short bursts cost nobody anything. The price of one
+/// that was drained later does not go to zero at once: it lingers at the least that can be told, which keeps senders
+/// from probing as they do on an idle network, where their rate doubles with every round trip.
+class SlowClients {
+ public:
+  SlowClients(const NodeConfig& config, ClientPrices& prices, const ClientNames& names)
+      : config_(config), prices_(prices), names_(names) {}
+
+  /// The client of `session` is behind: `queued` bytes wait for it, and it has taken `taken` bytes ever.
+  void note_behind(Time now, SessionId session, std::size_t queued, std::uint64_t taken);
+  /// It is not behind. Does nothing for one that has not been of late.
+  void note_caught_up(Time now, SessionId session, std::size_t queued, std::uint64_t taken);
+  /// It is gone.
+  void forget(SessionId session);
+  /// A message to `names` was queued for it; matters only while it is behind.
+  template <typename Names>
+  void note_message(SessionId session, const Names& names) {
+    if (readers_.empty()) return;
+    const auto at = readers_.find(session);
+    if (at == readers_.end()) return;
+    for (const std::string_view name : names) note_name(session, at->second, name);
+  }
+
+  void handle_time(Time now);
+  Time next_deadline() const { return due_at_; }
+
+  /// Names of one client that are priced; further ones are not, until it has caught up.
+  static constexpr std::size_t kNamesMax = 64;
+  static constexpr Duration kLinger = 1s;
+  static constexpr double kLingerDollars = 1.0 / 16;
+
+ private:
+  struct Reader {
+    std::vector<std::string> names;  // in the order in which they came
+    std::size_t queued = 0;
+    std::uint64_t taken = 0;
+    double price = 0;
+    Time caught_up_at = kNever;
+    // As of the last look.
+    Time looked_at{};
+    std::size_t queued_then = 0;
+    std::uint64_t taken_then = 0;
+  };
+
+  void note_name(SessionId session, Reader& reader, std::string_view name);
+  /// Sets the price of a client by its queue, and lets go of names under which nothing reaches it any more.
+  void look(Time now, SessionId session, Reader& reader);
+  double soft_bytes(Time now, const Reader& reader) const;
+  /// Tells what has changed.
+  void tell();
+
+  const NodeConfig& config_;
+  ClientPrices& prices_;
+  const ClientNames& names_;
+  std::map<SessionId, Reader> readers_;
+  std::map<std::string, double> told_;  // those that are not zero
+  Time due_at_ = kNever;
+};
+
+}  // namespace spindled
