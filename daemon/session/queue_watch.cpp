@@ -8,8 +8,9 @@ namespace spindled {
 
 namespace {
 
-/// A warning is repeated only after the queue has fallen to this part of what it warned of.
+/// A warning is repeated only after the queue has fallen to this part of what it warned of, and a while.
 constexpr double kRepeatBelow = 0.5;
+constexpr Duration kRepeatAfter = 10s;
 
 /// From when on a client is behind, and from when on no longer, as divisors of the soft limit.
 struct Bounds {
@@ -34,9 +35,10 @@ std::optional<unsigned> QueueWatch::note_length(Time now, std::size_t bytes) {
   }
   if (reached > warned_) {
     warned_ = reached;
+    warned_at_ = now;
     return reached;
   }
-  while (warned_ != 0 && percent < kRepeatBelow * warned_) {
+  while (warned_ != 0 && percent < kRepeatBelow * warned_ && now - warned_at_ >= kRepeatAfter) {
     const auto* at = std::lower_bound(std::begin(kWarnings), std::end(kWarnings), warned_);
     warned_ = at == std::begin(kWarnings) ? 0 : *(at - 1);
   }

@@ -37,6 +37,7 @@ class QueueWatch {
 
   /// The client has taken something.
   void note_progress(Time now) { progress_at_ = now; }
+  Time progress_at() const { return progress_at_; }
   /// `bytes` wait. The percentage to warn of, if it is time for a warning.
   std::optional<unsigned> note_length(Time now, std::size_t bytes);
   /// Why the client is to be cut off, if it is: what waits, the limit, and what to do.
@@ -48,7 +49,8 @@ class QueueWatch {
   const SessionConfig* config_;
   SlowPolicy policy_;
   std::optional<Time> behind_since_;
-  Time progress_at_{};   // counts while behind
+  Time progress_at_{};  // counts while behind
+  Time warned_at_{};
   unsigned warned_ = 0;  // percent; the last warning that still holds
 };
 

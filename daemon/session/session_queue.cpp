@@ -31,8 +31,9 @@ void SessionQueue::push_urgent(ByteView frame) {
   std::swap(part, others);
   Part& first = others.frames.empty() ? waiting_ : others;
   if (written_ != 0) move_frame(first, part, written_);
+  while (!others.frames.empty() && others.frames.front().kind == FrameKind::urgent) move_frame(others, part, 0);
   part.bytes.append_copy(frame);
-  end_frame(part, frame.size(), FrameKind::other);
+  end_frame(part, frame.size(), FrameKind::urgent);
   // A loss that is written goes on growing only while it is the last on the detour.
   if (others.frames.empty() && detour_->lost_is_written) close_lost(*detour_);
   while (!others.frames.empty()) move_frame(others, part, 0);

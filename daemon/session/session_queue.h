@@ -10,8 +10,8 @@
 namespace spindled {
 
 /// What a frame is to one who drops messages: the beginning of one, the rest of one, or something that must not be
-/// lost.
-enum class FrameKind : std::uint8_t { other, message, message_more };
+/// lost; urgent ones overtake others.
+enum class FrameKind : std::uint8_t { other, message, message_more, urgent };
 
 /// Knows where its frames end and which are messages, so that a last word can follow a frame that is partly written, an
 /// urgent one can overtake others, and the oldest messages can be dropped.
@@ -29,7 +29,7 @@ class SessionQueue {
   void append_frame(ByteView frame);
   /// Room for a frame of `bytes`, which the caller fills before anything else.
   std::uint8_t* append_frame_space(std::size_t bytes, FrameKind kind = FrameKind::other);
-  /// A frame that overtakes all others but one that is partly written.
+  /// A frame that overtakes all others but one that is partly written, and urgent ones before it.
   void push_urgent(ByteView frame);
 
   std::size_t bytes() const { return waiting_.bytes.bytes() + (detour_ ? detour_->bytes() : 0); }

@@ -10,7 +10,8 @@ namespace protocol = spindle::protocol;
 
 namespace {
 constexpr Duration kTick = 500ms;          // how often the patience with clients is checked, while there is any to lose
-constexpr Duration kClosingPatience = 2s;  // for the last words to be read
+constexpr Duration kClosingPatience = 2s;  // for the last words to be read, while nothing at all is,
+constexpr Duration kClosingTime = 30s;     // and in all: a slow client first reads what is on its way
 }  // namespace
 
 Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Admission& admission)
@@ -389,7 +390,8 @@ bool Sessions::check_patience(Time now, Session& session) {
       if (session.watch().is_behind()) watch_queue(now, session);
       return session.watch().is_behind();
     case Session::State::closing:
-      if (now - session.closing_since >= kClosingPatience) {
+      if (now - std::max(session.closing_since, session.watch().progress_at()) >= kClosingPatience ||
+          now - session.closing_since >= kClosingTime) {
         let_go(session);
         return false;
       }

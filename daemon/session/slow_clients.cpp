@@ -13,11 +13,12 @@ void SlowClients::note_behind(Time now, SessionId session, std::size_t queued, s
   reader.taken = taken;
   reader.caught_up_at = kNever;
   if (is_new) {
-    reader.looked_at = now;
+    reader.measured_at = now;
     reader.taken_then = taken;
+    reader.soft_bytes = static_cast<double>(config_.session.queue_soft_bytes);
     due_at_ = std::min(due_at_, now + config_.admission.update_min);
   }
-  const bool urgent = queued > config_.session.queue_soft_bytes / 2 && queued > 2 * reader.queued_then;
+  const bool urgent = queued > config_.session.queue_soft_bytes / 2 && queued > 2 * reader.priced_for;
   if (!urgent || reader.names.empty()) return;
   look(now, session, reader);
   tell();
@@ -60,22 +61,22 @@ void SlowClients::handle_time(Time now) {
 
 void SlowClients::look(Time now, SessionId session, Reader& reader) {
   std::erase_if(reader.names, [&](const std::string& name) { return !names_.is_reached_by(session, name); });
-  const double price =
-      queue_price(static_cast<double>(reader.queued), soft_bytes(now, reader), config_.admission.price_max);
+  measure(now, reader);
+  const double price = queue_price(static_cast<double>(reader.queued), reader.soft_bytes, config_.admission.price_max);
   reader.price = std::max(price, kLingerDollars);
-  reader.looked_at = now;
-  reader.queued_then = reader.queued;
-  reader.taken_then = reader.taken;
+  reader.priced_for = reader.queued;
 }
 
-/// Like that of a link: what the client reads until the next look, if that is more than the configured limit.
-double SlowClients::soft_bytes(Time now, const Reader& reader) const {
+/// The soft limit is like that of a link: what the client reads until the next look, if that is more than configured.
+void SlowClients::measure(Time now, Reader& reader) {
+  const Duration span = now - reader.measured_at;
+  if (span < config_.admission.update_min / 2) return;
+  const double rate = static_cast<double>(reader.taken - reader.taken_then) / to_seconds(span);
   const auto configured = static_cast<double>(config_.session.queue_soft_bytes);
-  const double span = to_seconds(now - reader.looked_at);
-  if (span <= 0) return configured;
-  const double rate = static_cast<double>(reader.taken - reader.taken_then) / span;
   const double most = std::max(configured, static_cast<double>(config_.session.queue_hard_bytes) / 4);
-  return std::clamp(rate * to_seconds(config_.admission.update_min), configured, most);
+  reader.soft_bytes = std::clamp(rate * to_seconds(config_.admission.update_min), configured, most);
+  reader.measured_at = now;
+  reader.taken_then = reader.taken;
 }
 
 void SlowClients::tell() {

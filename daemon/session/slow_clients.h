@@ -63,16 +63,18 @@ class SlowClients {
     std::uint64_t taken = 0;
     double price = 0;
     Time caught_up_at = kNever;
-    // As of the last look.
-    Time looked_at{};
-    std::size_t queued_then = 0;
+    std::size_t priced_for = 0;  // bytes, at the last look
+    // How fast it reads: since when, from what on, and what it may therefore have waiting for
+    // AdmissionConfig::price_max.
+    Time measured_at{};
     std::uint64_t taken_then = 0;
+    double soft_bytes = 0;
   };
 
   void note_name(SessionId session, Reader& reader, std::string_view name);
   /// Sets the price of a client by its queue, and lets go of names under which nothing reaches it any more.
   void look(Time now, SessionId session, Reader& reader);
-  double soft_bytes(Time now, const Reader& reader) const;
+  void measure(Time now, Reader& reader);
   /// Tells what has changed.
   void tell();
 

@@ -203,6 +203,8 @@ void SimClient::take_events() {
     }
     if (const auto* ready = std::get_if<spindle::FlowReady>(&event)) flows_ready_.push_back(*ready);
     if (const auto* flow = std::get_if<spindle::FlowState>(&event)) flow_states_.push_back(*flow);
+    if (const auto* gap = std::get_if<spindle::Gap>(&event)) gaps_.push_back(*gap);
+    if (const auto* warning = std::get_if<spindle::QueueWarning>(&event)) warnings_.push_back(*warning);
     if (std::optional<What> what = recorder_.record(event)) note(std::move(*what));
   }
 }

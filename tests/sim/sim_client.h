@@ -67,6 +67,10 @@ class SimClient final : private StreamOwner {
   const std::string& private_name() const { return history_.name; }
   const SimHost& host() const { return *host_; }
 
+  /// What it was told that it lost, and the warnings before that.
+  const std::vector<spindle::Gap>& gaps() const { return gaps_; }
+  const std::vector<spindle::QueueWarning>& warnings() const { return warnings_; }
+
   const ClientHistory& history() const { return history_; }
   std::size_t messages() const { return messages_; }
   std::uint64_t bytes() const { return bytes_; }
@@ -131,6 +135,8 @@ class SimClient final : private StreamOwner {
   std::size_t refused_requests_ = 0;
   std::vector<spindle::FlowReady> flows_ready_;
   std::vector<spindle::FlowState> flow_states_;
+  std::vector<spindle::Gap> gaps_;
+  std::vector<spindle::QueueWarning> warnings_;
   Recorder recorder_;
 };
 

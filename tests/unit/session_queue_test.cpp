@@ -48,9 +48,9 @@ class SessionQueueTest : public testing::Test {
     protocol::write_ping(bytes, ClientFrame::pong, token);
     queue_.append_frame(bytes);
   }
-  void push_warning() {
+  void push_warning(std::uint8_t percent = 50) {
     Bytes bytes;
-    protocol::write_warning(bytes, {50, 1, 2});
+    protocol::write_warning(bytes, {percent, 1, 2});
     queue_.push_urgent(bytes);
   }
 
@@ -181,9 +181,11 @@ TEST_F(SessionQueueTest, AnUrgentFrameOvertakesAllButWhatIsPartlyWritten) {
   append_message(1000);
   append_message(1000);
   read(1);
-  push_warning();
-  push_warning();
-  EXPECT_EQ(types(read_all()), "mwwm");
+  push_warning(50);
+  push_warning(80);
+  const auto frames = read_all();
+  EXPECT_EQ(types(frames), "mwwm");
+  EXPECT_EQ(protocol::read_warning(frames.at(1).body)->percent, 50) << "among themselves they keep their order";
   append_pong(1);
   append_message(1000);
   append_message(1000);

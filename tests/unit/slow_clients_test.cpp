@@ -1,0 +1,226 @@
+// What slow clients cost, and what their policies do about their queues.
+#include "daemon/session/slow_clients.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "daemon/admission/price_curve.h"
+#include "daemon/session/queue_watch.h"
+
+namespace spindled {
+namespace {
+
+constexpr std::size_t kSoft = 1u << 20;
+
+class SlowClientsTest : public testing::Test, public ClientPrices, public ClientNames {
+ protected:
+  void set_client_price(const std::string& name, double dollars) override {
+    ++told_;
+    if (dollars == 0) {
+      prices_.erase(name);
+    } else {
+      prices_[name] = dollars;
+    }
+  }
+  bool is_reached_by(SessionId session, std::string_view name) const override {
+    return members_.contains({session, std::string(name)});
+  }
+  void deliver(SessionId session, std::vector<std::string_view> names) { slow_.note_message(session, names); }
+  void pass(Duration time) {
+    now_ += time;
+    if (now_ >= slow_.next_deadline()) slow_.handle_time(now_);
+  }
+  double price(const std::string& name) const { return prices_.contains(name) ? prices_.at(name) : 0; }
+  static double price_of(std::size_t queued, double soft = kSoft) {
+    return queue_price(static_cast<double>(queued), soft, AdmissionConfig().price_max);
+  }
+
+  std::set<std::pair<SessionId, std::string>> members_{{1, "g"}, {1, "h"}, {2, "g"}, {1, "#one#d"}};
+  std::map<std::string, double> prices_;
+  int told_ = 0;
+  Time now_{1h};
+  NodeConfig config_;
+  SlowClients slow_{config_, *this, *this};
+};
+
+TEST_F(SlowClientsTest, NamesThatFeedALongQueueHaveItsPrice) {
+  slow_.note_behind(now_, 1, kSoft / 4, 0);
+  deliver(1, {"g"});
+  deliver(1, {"#one#d"});
+  EXPECT_EQ(told_, 0) << "it may be a burst";
+  pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft / 4));
+  EXPECT_DOUBLE_EQ(price("#one#d"), price_of(kSoft / 4));
+  EXPECT_EQ(price("h"), 0) << "it has sent nothing";
+  slow_.note_behind(now_, 1, kSoft / 3, 0);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft / 4)) << "too soon";
+  pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft / 3));
+}
+
+TEST_F(SlowClientsTest, NamesThatDoNotReachTheClientCostNothing) {
+  slow_.note_behind(now_, 2, kSoft, 0);
+  deliver(2, {"g", "h", "#one#d"});
+  pass(50ms);
+  EXPECT_EQ(prices_.size(), 1u);
+  EXPECT_GT(price("g"), 0);
+  members_.erase({2, "g"});
+  pass(50ms);
+  EXPECT_EQ(price("g"), 0) << "it has left";
+}
+
+TEST_F(SlowClientsTest, ABurstThatIsReadCostsNothing) {
+  slow_.note_behind(now_, 1, kSoft / 4, 0);
+  deliver(1, {"g"});
+  now_ += 10ms;
+  slow_.note_caught_up(now_, 1, 0, kSoft / 4);
+  pass(100ms);
+  EXPECT_EQ(told_, 0);
+  EXPECT_EQ(slow_.next_deadline(), kNever) << "nothing is left to look at";
+}
+
+TEST_F(SlowClientsTest, AQueueThatGrowsFastIsPricedAtOnce) {
+  slow_.note_behind(now_, 1, kSoft / 4, 0);
+  deliver(1, {"g"});
+  slow_.note_behind(now_, 1, kSoft, 0);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft));
+  slow_.note_behind(now_, 1, 2 * kSoft, 0);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft)) << "it has not doubled";
+  slow_.note_behind(now_, 1, 2 * kSoft + 1, 0);
+  EXPECT_GT(price("g"), price_of(2 * kSoft));
+}
+
+TEST_F(SlowClientsTest, ThePriceOfADrainedQueueLingers) {
+  slow_.note_behind(now_, 1, kSoft / 4, 0);
+  deliver(1, {"g"});
+  pass(50ms);
+  slow_.note_caught_up(now_, 1, 0, 1000);
+  pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), SlowClients::kLingerDollars);
+  slow_.note_behind(now_, 1, kSoft / 4, 1000);
+  pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft / 4)) << "its names are still known";
+  slow_.note_caught_up(now_, 1, 0, 1000);
+  for (Duration waited{}; waited <= SlowClients::kLinger; waited += 50ms) pass(50ms);
+  EXPECT_EQ(price("g"), 0);
+  EXPECT_EQ(slow_.next_deadline(), kNever);
+}
+
+TEST_F(SlowClientsTest, TheSlowestOfANameCounts) {
+  for (const SessionId session : {1, 2}) slow_.note_behind(now_, session, kSoft / session, 0);
+  for (const SessionId session : {1, 2}) deliver(session, {"g"});
+  pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft));
+  slow_.forget(1);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft / 2));
+  slow_.forget(2);
+  EXPECT_EQ(price("g"), 0) << "at once: it is gone";
+}
+
+TEST_F(SlowClientsTest, WhoReadsFastMayHaveMoreWaiting) {
+  slow_.note_behind(now_, 1, kSoft, 0);
+  deliver(1, {"g"});
+  now_ += 50ms;
+  slow_.note_behind(now_, 1, kSoft, 4 * kSoft);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft, 4 * kSoft));
+  pass(0ms);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft, 4 * kSoft)) << "nothing is measured over no time";
+}
+
+TEST_F(SlowClientsTest, NamesOfOneClientAreBounded) {
+  slow_.note_behind(now_, 1, kSoft, 0);
+  for (std::size_t i = 0; i < 2 * SlowClients::kNamesMax; ++i) {
+    const std::string name = "group " + std::to_string(i);
+    members_.insert({1, name});
+    deliver(1, {name});
+  }
+  pass(50ms);
+  EXPECT_EQ(prices_.size(), SlowClients::kNamesMax);
+  EXPECT_GT(price("group 0"), 0);
+}
+
+class QueueWatchTest : public testing::Test {
+ protected:
+  QueueWatchTest() {
+    config_.queue_soft_bytes = 1000;
+    config_.queue_hard_bytes = 10'000;
+    config_.stall_timeout = 10s;
+  }
+  QueueWatch watch(SlowPolicy policy) {
+    QueueWatch watch(config_);
+    EXPECT_EQ(watch.policy(), config_.slow_policy);
+    watch.set_policy(policy);
+    return watch;
+  }
+  SessionConfig config_;
+  Time now_{1h};
+};
+
+TEST_F(QueueWatchTest, WarnsOnceAtEachStepOfTheLimitThatCounts) {
+  for (const auto& [policy, limit] : {std::pair{SlowPolicy::price, 10'000u}, {SlowPolicy::drop, 1000u}}) {
+    QueueWatch watched = watch(policy);
+    EXPECT_EQ(watched.limit(), limit);
+    const auto at = [&](unsigned percent) { return watched.note_length(now_, limit * percent / 100); };
+    EXPECT_EQ(at(49), std::nullopt);
+    EXPECT_EQ(at(50), 50u);
+    EXPECT_EQ(at(79), std::nullopt);
+    EXPECT_EQ(at(45), std::nullopt);
+    EXPECT_EQ(at(60), std::nullopt) << "it has not fallen far enough";
+    EXPECT_EQ(at(100), 80u);
+    EXPECT_EQ(at(39), std::nullopt);
+    EXPECT_EQ(at(80), std::nullopt) << "too soon";
+    now_ += 10s;
+    EXPECT_EQ(at(39), std::nullopt);
+    EXPECT_EQ(at(79), std::nullopt) << "of 50 % it was warned";
+    EXPECT_EQ(at(80), 80u);
+    now_ += 10s;
+    EXPECT_EQ(at(0), std::nullopt);
+    EXPECT_EQ(at(99), 80u) << "one warning is enough";
+  }
+}
+
+TEST_F(QueueWatchTest, PriceCutsOffAtTheHardLimitOrWhereNothingIsRead) {
+  QueueWatch watched = watch(SlowPolicy::price);
+  watched.note_length(now_, 62);
+  EXPECT_FALSE(watched.is_priced());
+  watched.note_length(now_, 63);
+  EXPECT_TRUE(watched.is_priced());
+  EXPECT_FALSE(watched.must_drop(9'999));
+  EXPECT_FALSE(watched.objection(now_ + 9s, 10'000));
+  EXPECT_TRUE(watched.objection(now_, 10'001));
+  EXPECT_TRUE(watched.objection(now_ + 10s, 63));
+  watched.note_progress(now_ + 9s);
+  EXPECT_FALSE(watched.objection(now_ + 18s, 9000)) << "it reads, however slowly";
+  watched.note_length(now_ + 18s, 15);
+  EXPECT_FALSE(watched.is_behind());
+  EXPECT_FALSE(watched.objection(now_ + 1h, 15)) << "nobody waits for it";
+}
+
+TEST_F(QueueWatchTest, DropCutsOffAtTheHardLimitOnly) {
+  QueueWatch watched = watch(SlowPolicy::drop);
+  watched.note_length(now_, 1001);
+  EXPECT_TRUE(watched.must_drop(1001));
+  EXPECT_FALSE(watched.must_drop(1000));
+  EXPECT_EQ(watched.drop_to(), 750u);
+  EXPECT_FALSE(watched.is_priced());
+  EXPECT_FALSE(watched.objection(now_ + 1h, 1001));
+  EXPECT_TRUE(watched.objection(now_, 10'001));
+}
+
+TEST_F(QueueWatchTest, DisconnectCutsOffAfterAWhileAboveTheSoftLimit) {
+  QueueWatch watched = watch(SlowPolicy::disconnect);
+  watched.note_length(now_, 1001);
+  EXPECT_FALSE(watched.is_priced());
+  watched.note_progress(now_ + 9s);
+  EXPECT_FALSE(watched.objection(now_ + 9s, 1001));
+  const std::optional<std::string> objection = watched.objection(now_ + 10s, 1001);
+  ASSERT_TRUE(objection);
+  EXPECT_NE(objection->find("1001 bytes"), std::string::npos) << *objection;
+  EXPECT_NE(objection->find("session.queue_soft_bytes"), std::string::npos) << *objection;
+  watched.note_length(now_ + 10s, 500);
+  EXPECT_FALSE(watched.is_behind());
+}
+
+}  // namespace
+}  // namespace spindled
