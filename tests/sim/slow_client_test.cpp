@@ -115,7 +115,9 @@ TEST_F(SlowClient, OfOneGroupDoesNotStopAnother) {
         "a message of the other group");
 }
 
-// 4 MB/s are offered to a group of which one member reads a tenth of that.
+// 4 MB/s, 1,000 messages a second, are offered to a group of which one member reads a tenth of that. What is held here
+// is the mean: second by second the sender's rate swings, between nothing and about four times what the client reads,
+// as its queue is filled up to the soft limit and drained again.
 TEST_F(SlowClient, ThatReadsATenthOfALargeFlowSlowsItsSendersOnly) {
   simulate_cluster(75, Shape::line, 3);
   const std::vector<SimClient*> slow_group = add_members(3, "g");
@@ -140,7 +142,9 @@ TEST_F(SlowClient, ThatReadsATenthOfALargeFlowSlowsItsSendersOnly) {
     sim().run_for(100ms);
     queue_max = std::max(queue_max, queue_at(2));
     if (sim().now() == start + 11s) {
-      EXPECT_LE(rate_from(in_first_second, start + 1s), 110) << "from the first second on";
+      // In ten seconds no more than it reads, and one swing of its queue.
+      const double swing = static_cast<double>(SessionConfig().queue_soft_bytes) / 4000 / 10;
+      EXPECT_LE(rate_from(in_first_second, start + 1s), 100 + swing) << "from the first second on";
     }
   }
   EXPECT_LE(rate_from(0, start), 105);
