@@ -109,7 +109,6 @@ void Answer::status(proto::StatusReply& out) const {
   out.set_unstable_bytes(order.unstable_bytes());
   out.set_retained_bytes(order.retained_bytes());
   out.set_buffer_bytes(context_.slabs.bytes_in_use());
-  order.congested().for_each([&](MemberIndex member) { out.add_congested(view_.members[member].name); });
   add_partition(out);
 }
 

@@ -44,10 +44,6 @@ void Admission::start_turn(Time now) {
   retention_full_ = order_.retained_bytes() >= context_.config.order.retention_bytes_max;
   const bool has_room_now = has_room();
   if (std::exchange(had_room_, has_room_now) != has_room_now || book_.version() != seen_version_) ++news_;
-  if (held_back_ != order_.congested()) {
-    held_back_ = order_.congested();
-    ++news_;
-  }
   seen_version_ = book_.version();
 }
 
@@ -63,12 +59,12 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
     return false;
   }
   groups_.resolve(to);
-  if (to.daemons.intersects(held_back_)) {
-    flow.wait_for_room(now);
-    return false;
-  }
   const AdmissionConfig& config = context_.config.admission;
   const Flow::Way& way = find_way(flow, to);
+  if (!config.enabled && way.clients >= config.price_max) {
+    flow.wait_for_room(now);  // in a client's queue
+    return false;
+  }
   if (!config.enabled || (book_.is_local(to.daemons) && way.congestion <= 0)) {
     flow.pass(now, packets_of(bytes));
     return true;
@@ -101,6 +97,7 @@ const Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const
   way.price_version = book_.version();
   way.congestion = quote.congestion;
   way.receivers = static_cast<double>(quote.receivers);
+  way.clients = quote.name.empty() ? 0 : quote.dearest;
   way.remote = quote.remote;
   return way;
 }

@@ -87,7 +87,6 @@ class Admission final : public PriceFrames, public ClientPrices {
   std::string view_coordinator_;
   bool retention_full_ = false;  // at the start of the turn: costly to know
   bool had_room_ = false;
-  MemberSet held_back_;  // members that asked to be sent nothing more
   std::uint64_t news_ = 0;
   std::uint64_t seen_version_ = 0;  // of the book
 };

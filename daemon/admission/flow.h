@@ -70,6 +70,7 @@ class Flow {
     std::uint64_t price_version = 0;  // of the prices that it is by
     std::uint64_t table_version = 0;  // of the group table
     double congestion = 0;            // as Quote
+    double clients = 0;  // dollars, of the clients that cost most where they cost more than any link
     double receivers = 0;
     bool remote = false;
     Duration round_trip{};  // the longest to any destination

@@ -44,7 +44,7 @@ enum class BenefitKind : std::uint8_t { sending, receiving, fair };
 /// Cost-benefit admission (daemon/admission). Prices and budgets are in dollars, a unit without meaning of its own: a
 /// packet of up to 1,400 bytes on an idle network costs one fee.
 struct AdmissionConfig {
-  bool enabled = true;                         // false: messages wait for room only, prices count for nothing
+  bool enabled = true;                         // false: messages wait for room only, here and at clients
   BenefitKind benefit = BenefitKind::sending;  // what is sought
   double price_max = 20;                       // C_max: price of a link with `queue_packets` waiting
   double savings_max = 20;                     // S: what a flow can have saved

@@ -174,11 +174,6 @@ void Order::report_received(Time now, const Report& report) {
     log_.error("a report of what was never sent was dropped");
     return;
   }
-  if (report.congested) {
-    congested_.insert(report.from);
-  } else {
-    congested_.erase(report.from);
-  }
   if (!own_.has_news()) return;
   const OrderConfig& config = context_.config.order;
   const bool is_little = own_.released_since_announcement() < config.report_bytes / kLittleNews;
@@ -320,9 +315,9 @@ void Order::send_reports(Reports which) {
     if (i == view_.self) continue;
     IncomingStream& stream = incoming_[i];
     const bool much = stream.bytes_since_report() >= context_.config.order.report_bytes;
-    if (which == Reports::all || much || (which == Reports::news && stream.has_news())) {
+    if (much || (which == Reports::news && stream.has_news())) {
       stream.reported();
-      transport_.send_report(static_cast<MemberIndex>(i), {view_.self, stream.high(), self_congested_});
+      transport_.send_report(static_cast<MemberIndex>(i), {view_.self, stream.high()});
     } else {
       news_left = news_left || stream.has_news();
     }
@@ -334,12 +329,6 @@ void Order::announce_stable() {
   timers_.stop(Timer::stable);
   const MemberSet holders = own_.take_holders();
   if (!holders.empty()) transport_.send_stable(holders, {view_.self, own_.stable_line()});
-}
-
-void Order::set_congested(Time, bool congested) {
-  if (self_congested_ == congested) return;
-  self_congested_ = congested;
-  if (is_open()) send_reports(Reports::all);
 }
 
 void Order::handle_time(Time now) {

@@ -42,16 +42,12 @@ class Order final : public ViewedStreams, public StreamFrames {
   std::size_t foreign_bytes_max() const;
   /// Contents of ordered messages that wait for their place.
   std::size_t unordered_bytes() const;
-  /// Members that asked to be sent nothing that their clients would have to queue.
-  const MemberSet& congested() const { return congested_; }
 
   /// Sends a message in the view, which is open. It is delivered here too where `destinations` says so. Messages of
   /// several fragments are stamped as one: all of them are of this view, or none.
   void originate(Time now, const OutgoingMessage& message);
   /// Tells the sequencer, at the end of the turn, how far this daemon has been through the order.
   void report_progress() { progress_wanted_ = true; }
-  /// Asks all members to hold back, or no longer.
-  void set_congested(Time now, bool congested);
 
   /// The end of a turn: goes through the order as far as possible and tells the others what they need to know.
   void flush(Time now);
@@ -77,8 +73,8 @@ class Order final : public ViewedStreams, public StreamFrames {
  private:
   enum class State : std::uint8_t { closed, open, frozen };
   enum class Timer : std::uint8_t { report, stable, count_ };
-  /// Which origins are told: those of which much has arrived since the last report, or anything, or all.
-  enum class Reports : std::uint8_t { much, news, all };
+  /// Which origins are told: those of which much has arrived since the last report, or anything.
+  enum class Reports : std::uint8_t { much, news };
 
   // On the way out.
   std::uint64_t rank_behind(const OutgoingMessage& message) const;
@@ -134,8 +130,6 @@ class Order final : public ViewedStreams, public StreamFrames {
   std::uint64_t safe_line_ = 0;
   std::uint64_t told_ready_ = 0;
 
-  MemberSet congested_;
-  bool self_congested_ = false;
   PushedBodies pushed_;
   std::optional<TransitionalSet> recovering_;  // whom the latest commit brings along
   Timers<Timer> timers_;

@@ -188,9 +188,7 @@ void Order::open_view(const View& view) {
   progress_wanted_ = false;
   reports_due_ = false;
   horizon_ = handed_up_horizon_ = safe_line_ = told_ready_ = start;
-  congested_ = MemberSet();
   state_ = State::open;
-  if (self_congested_) send_reports(Reports::all);
 }
 
 }  // namespace spindled

@@ -114,11 +114,7 @@ MemberSet read_destinations(const Body& body) {
   return set;
 }
 
-std::size_t write_report(std::uint8_t* out, const Report& report) {
-  const std::size_t size = write_pair(out, report.from, report.high);
-  out[size] = report.congested ? 1 : 0;
-  return size + 1;
-}
+std::size_t write_report(std::uint8_t* out, const Report& report) { return write_pair(out, report.from, report.high); }
 
 std::size_t write_stable(std::uint8_t* out, const Stable& stable) { return write_pair(out, stable.from, stable.line); }
 
@@ -136,9 +132,7 @@ std::optional<Report> read_report(ByteView bytes) {
   Report report;
   report.from = take_member(reader);
   report.high = reader.varint();
-  const std::uint8_t congested = reader.u8();
-  if (!reader.done() || congested > 1) return std::nullopt;
-  report.congested = congested == 1;
+  if (!reader.done()) return std::nullopt;
   return report;
 }
 

@@ -99,7 +99,6 @@ MemberSet read_destinations(const Body& body);
 struct Report {
   MemberIndex from = 0;
   std::uint64_t high = 0;
-  bool congested = false;  // some client of `from` is far behind: send nothing more that it would have to queue
 };
 
 /// From origin `from`: every destination has every message of its stream up to `line`.
@@ -159,7 +158,7 @@ std::size_t write_stable(std::uint8_t* out, const Stable& stable);
 std::size_t write_ready(std::uint8_t* out, const Ready& ready);
 std::size_t push_size(const Push& push);
 void write_push(Writer& writer, const Push& push);
-inline constexpr std::size_t kReportBytesMax = 2 * spindle::protocol::kVarintBytesMax + 1;
+inline constexpr std::size_t kReportBytesMax = 2 * spindle::protocol::kVarintBytesMax;
 
 std::optional<Report> read_report(ByteView bytes);
 std::optional<Stable> read_stable(ByteView bytes);

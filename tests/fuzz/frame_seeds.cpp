@@ -90,7 +90,7 @@ void add_link_frame_seeds(Seeds& seeds) {
   add("data_to_everybody",
       link_frame(LinkFrame::data, body_of({2, 300, Service::agreed}, MemberSet::first(100), "all")));
   add("data_to_one", link_frame(LinkFrame::data, body_of({2, 301, Service::agreed}, MemberSet::of(200), "one")));
-  add("report_congested", link_frame(LinkFrame::report, short_frame(write_report, {2, 1u << 20, true})));
+  add("report", link_frame(LinkFrame::report, short_frame(write_report, {2, 1u << 20})));
   add("stable", link_frame(LinkFrame::stable, short_frame(write_stable, {1, 77})));
   add("ready_largest", link_frame(LinkFrame::ready, short_frame(write_ready, {0, ~std::uint64_t{0}})));
   add("push", link_frame(LinkFrame::push, push_of({kProposal, kOldView}, whole)));

@@ -155,22 +155,12 @@ TEST(Order, TheHorizonIsToldOnceAllOriginsHaveReportedProgress) {
   EXPECT_EQ(cluster[2].horizon, 1u);
 }
 
-TEST(Order, ACongestedDaemonIsKnownToAllAndRelievedAgain) {
-  OrderCluster cluster(3);
-  cluster[2].order->set_congested(cluster[2].now, true);
-  cluster.settle();
-  EXPECT_EQ(cluster[0].order->congested(), MemberSet::of(2));
-  cluster[2].order->set_congested(cluster[2].now, false);
-  cluster.settle();
-  EXPECT_TRUE(cluster[0].order->congested().empty());
-}
-
 TEST(Order, FramesThatMakeNoSenseAreDroppedWithAnError) {
   OrderCluster cluster(2);
   OrderNode& node = cluster[0];
   node.order->data_received(node.now, node.context->arena.copy(std::vector<std::uint8_t>{1, 2, 3}));
-  node.order->report_received(node.now, {1, 99, false});
-  node.order->report_received(node.now, {77, 1, false});
+  node.order->report_received(node.now, {1, 99});
+  node.order->report_received(node.now, {77, 1});
   node.order->stable_received(node.now, {77, 1});
   node.order->ready_received(node.now, {77, 1});
   EXPECT_EQ(node.sink.errors.size(), 3u);

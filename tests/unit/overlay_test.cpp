@@ -150,7 +150,7 @@ TEST_F(OverlayTest, DataIsRelayedAndHandedUp) {
 
 TEST_F(OverlayTest, SmallFramesAreRouted) {
   install_everywhere(1);
-  gamma.overlay.send_report(0, {2, 300, true});
+  gamma.overlay.send_report(0, {2, 300});
   alpha.overlay.send_stable(to_beta_and_gamma, {0, 7});
   gamma.overlay.send_ready(1, {2, 9});
   settle();

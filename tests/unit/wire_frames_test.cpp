@@ -108,20 +108,18 @@ TEST(WireBody, SurvivesGarbage) {
 TEST(WireRouted, ReportsReadAsWritten) {
   Random random(4);
   for (int round = 0; round < 1000; ++round) {
-    const Report report{static_cast<MemberIndex>(random.below(kMembersMax)), random_number(random), random.chance(0.5)};
+    const Report report{static_cast<MemberIndex>(random.below(kMembersMax)), random_number(random)};
     Bytes bytes(kReportBytesMax);
     bytes.resize(write_report(bytes.data(), report));
     const auto read = read_report(bytes);
     ASSERT_TRUE(read);
     EXPECT_EQ(read->from, report.from);
     EXPECT_EQ(read->high, report.high);
-    EXPECT_EQ(read->congested, report.congested);
     EXPECT_FALSE(read_report(ByteView(bytes).first(bytes.size() - 1)));
     bytes.push_back(0);
     EXPECT_FALSE(read_report(bytes));
   }
-  EXPECT_FALSE(read_report(Bytes{0x01, 0x01, 0x02})) << "a flag that is neither 0 nor 1";
-  EXPECT_FALSE(read_report(Bytes{0xf8, 0x0f, 0x01, 0x00})) << "member 2,040";
+  EXPECT_FALSE(read_report(Bytes{0xf8, 0x0f, 0x01})) << "member 2,040";
 }
 
 TEST(WireRouted, StableAndReadyReadAsWritten) {

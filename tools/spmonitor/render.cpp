@@ -58,7 +58,6 @@ std::string render(const proto::StatusReply& status) {
   line("unstable", fmt::format("{} of its own, {} retained of all, {} of buffers", bytes(status.unstable_bytes()),
                                bytes(status.retained_bytes()), bytes(status.buffer_bytes())));
   if (status.has_partition()) line("partition", show_imposed(status.partition()));
-  if (status.congested_size() != 0) line("congested", list(status.congested()) + ": clients there read too slowly");
   return text;
 }
 
