@@ -1,6 +1,7 @@
 // The figures of a run, and what they are held to.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,11 +23,15 @@ struct LinkUse {
   double used = 0;      // of it, by all frames
   std::uint32_t queue_max = 0;
   double queue_mean = 0;
-  double price = 0;  // bits a second of frames that tell prices
-  double other = 0;  // and of all others that carry no message
+  std::array<double, kFrameKinds> kinds{};  // bits a second
+
+  double of(FrameKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
 };
-LinkUse use_of(const Result& result, const LinkSeries& series, const Phase& phase);
+LinkUse use_of(const Scenario& scenario, const LinkSeries& series, const Phase& phase);
 double capacity_of(const Scenario& scenario, const Direction& direction, Duration at);
+
+/// How many send in each phase.
+std::vector<std::size_t> senders_of(const Scenario& scenario);
 
 /// Messages a second of the clients of a class, and how much they differ.
 struct Spread {
@@ -39,8 +44,8 @@ Spread spread_of(const Result& result, std::size_t traffic_class, const Phase& p
 std::uint32_t queue_max_of(const Result& result);
 
 /// How long after `at` all classes that send have their share, an equal part of their common bottleneck's capacity:
-/// until the beginning of the first window of a second, of those that begin every kBin, in which each is within 10 % of
-/// it, as it is in the five seconds from there on. Nothing where that does not come to be before `until`.
+/// until their rates, measured over the second before, are within 10 % of it, as they are over the five seconds that
+/// follow. Looked at every kBin. Nothing where that does not come to be before `until`.
 std::optional<Duration> adaptation_time(const Result& result, Duration at, Duration until);
 
 /// A line of the table.

@@ -1,5 +1,5 @@
 // scenarios: what admission does to networks with bottlenecks, on the simulator with the daemon's own code. Time is
-// virtual: the figures depend on the seed alone, not on the machine. docs/flow-control.md says what the scenarios are.
+// virtual: the figures depend on the seed alone, not on the machine. docs/performance.md says what the scenarios are.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -81,6 +82,12 @@ int run(Arguments& arguments) {
     if (set(arguments.options.admission, setting)) continue;
     fmt::print(stderr, "scenarios: cannot set \"{}\"; there are\n  {}\n", setting,
                fmt::join(settings(arguments.options.admission), "\n  "));
+    return 2;
+  }
+  const std::vector<std::size_t>& senders = arguments.options.senders;
+  const bool grows = std::adjacent_find(senders.begin(), senders.end(), std::greater_equal<>()) == senders.end();
+  if (senders.empty() || !grows || senders.front() < 1 || senders.back() > kSendersMax) {
+    fmt::print(stderr, "scenarios: --senders wants growing numbers from 1 to {}\n", kSendersMax);
     return 2;
   }
   std::vector<Scenario> wanted;

@@ -26,12 +26,16 @@ std::string summary_of(const Result& result, const Phase& phase) {
     const bool is_bottleneck = std::any_of(classes.begin(), classes.end(), [&](const TrafficClass& each) {
       return each.start <= phase.from && each.bottleneck == series.direction;
     });
-    const LinkUse use = use_of(result, series, phase);
+    const LinkUse use = use_of(result.scenario, series, phase);
     if (!is_bottleneck && use.queue_max < 20) continue;
-    text += fmt::format(
-        "    link  {}-{}  {:5.2f} % used   queue max {:4} mean {:6.1f}   prices {:.3f} %   other {:.3f} %\n",
-        series.direction.from, series.direction.to, use.used * 100, use.queue_max, use.queue_mean,
-        use.price / use.capacity * 100, use.other / use.capacity * 100);
+    text += fmt::format("    link  {}-{}  {:6.2f} % used   queue max {:4} mean {:6.1f}  ", series.direction.from,
+                        series.direction.to, use.used * 100, use.queue_max, use.queue_mean);
+    for (std::size_t kind = 0; kind < kFrameKinds; ++kind) {
+      const double share = use.kinds[kind] / use.capacity;
+      if (static_cast<FrameKind>(kind) == FrameKind::message || share < 0.00001) continue;
+      text += fmt::format(" {} {:.3f} %", to_string(static_cast<FrameKind>(kind)), share * 100);
+    }
+    text += "\n";
   }
   return text;
 }
@@ -81,7 +85,7 @@ void write_clients(const std::filesystem::path& file, const Result& result) {
 }
 
 std::string json_of(const Result& result) {
-  std::vector<std::string> classes, links;
+  std::vector<std::string> classes, links, phases;
   const Phase steady = phases_of(result.scenario).back();
   for (std::size_t i = 0; i < result.scenario.classes.size() && result.error.empty(); ++i) {
     const Rate rate = rate_of(result, i, steady);
@@ -92,18 +96,33 @@ std::string json_of(const Result& result) {
         result.scenario.classes[i].name, rate.framed, rate.payload, spread.mean, spread.variation));
   }
   for (const LinkSeries& series : result.links) {
-    const LinkUse use = use_of(result, series, steady);
+    const LinkUse use = use_of(result.scenario, series, steady);
     links.push_back(fmt::format(
         R"({{"link": "{}-{}", "capacity_bps": {:.0f}, "used": {:.5f}, "queue_max": {}, "queue_mean": {:.2f}, )"
-        R"("price_bps": {:.1f}, "other_bps": {:.1f}, "queue_max_ever": {}}})",
-        series.direction.from, series.direction.to, use.capacity, use.used, use.queue_max, use.queue_mean, use.price,
-        use.other, series.sum(0s, result.scenario.end).queue_max));
+        R"("price_bps": {:.1f}, "control_bps": {:.1f}, "queue_max_ever": {}}})",
+        series.direction.from, series.direction.to, use.capacity, use.used, use.queue_max, use.queue_mean,
+        use.of(FrameKind::price), use.used * use.capacity - use.of(FrameKind::message),
+        series.sum(0s, result.scenario.end).queue_max));
+  }
+  const std::vector<Phase> all = phases_of(result.scenario);
+  const std::vector<std::size_t> senders = senders_of(result.scenario);
+  for (std::size_t k = 0; k < all.size() && result.error.empty(); ++k) {
+    double rate = 0;
+    for (std::size_t i = 0; i < result.scenario.classes.size(); ++i) rate += rate_of(result, i, all[k]).framed;
+    std::uint32_t queue = 0;
+    for (const LinkSeries& series : result.links)
+      queue = std::max(queue, series.sum(all[k].start, all[k].to).queue_max);
+    phases.push_back(
+        fmt::format(R"({{"start_s": {:.1f}, "from_s": {:.1f}, "to_s": {:.1f}, "senders": {}, "frames_bps": {:.0f}, )"
+                    R"("queue_max": {}}})",
+                    to_seconds(all[k].start), to_seconds(all[k].from), to_seconds(all[k].to), senders[k], rate, queue));
   }
   return fmt::format(
       R"({{"scenario": "{}", "title": "{}", "senders": {}, "error": "{}", "from_s": {:.1f}, "to_s": {:.1f}, )"
-      "\"processor_s\": {:.1f},\n    \"classes\": [{}],\n    \"links\": [{}]}}",
+      "\"processor_s\": {:.1f},\n    \"phases\": [{}],\n    \"classes\": [{}],\n    \"links\": [{}]}}",
       result.scenario.id, result.scenario.title, result.scenario.senders.size(), result.error, to_seconds(steady.from),
-      to_seconds(steady.to), result.cpu_seconds, fmt::join(classes, ", "), fmt::join(links, ", "));
+      to_seconds(steady.to), result.cpu_seconds, fmt::join(phases, ", "), fmt::join(classes, ", "),
+      fmt::join(links, ", "));
 }
 
 std::string json_of(const Figure& figure) {

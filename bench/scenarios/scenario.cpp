@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMega = 1e6;
 constexpr std::size_t kSendersOfClass = 20;
-constexpr std::size_t kLeaves = 800;  // scenario 4: senders' daemons, and as many receivers'
+constexpr std::size_t kLeaves = kSendersMax;  // scenario 4: senders' daemons, and as many receivers'
 
 Duration seconds(double value) { return Duration(static_cast<Duration::rep>(value * 1e9)); }
 

@@ -10,6 +10,7 @@
 namespace spindled::scenarios {
 
 inline constexpr std::size_t kMessageBytes = 1000;
+inline constexpr std::size_t kSendersMax = 800;  // of scenario 4
 
 /// A path with a daemon at each end, the same both ways.
 struct Path {
