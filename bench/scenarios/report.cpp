@@ -141,7 +141,7 @@ std::string json_lines(const Items& items) {
 
 std::string summary_of(const Result& result) {
   std::string text = fmt::format("{} ({:.1f} s of processor)\n", result.scenario.title, result.cpu_seconds);
-  if (!result.error.empty()) return text + "  FAILED: " + result.error + "\n";
+  if (!result.error.empty()) return text + "  FAILED: " + result.error + "\n" + result.log;
   for (const Phase& phase : phases_of(result.scenario)) text += summary_of(result, phase);
   return text;
 }

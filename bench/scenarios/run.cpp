@@ -217,7 +217,8 @@ Result Run::run() {
   for (const LinkProbe& probe : probes_) result_.links.push_back(probe.series());
   if (hosts_.begin()->second->node().view().id != view.id) {
     // Nothing fails in a scenario, so that a link which counts as lost was starved.
-    return fail("the view has changed on the way:\n" + simulator_.log().tail(20));
+    result_.log = simulator_.log().tail(20);
+    return fail("the view has changed on the way");
   }
   for (const SimClient* sender : senders_) {
     if (sender->is_closed()) return fail("a sender was cut off");

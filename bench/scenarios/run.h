@@ -21,6 +21,7 @@ struct ClientSeries {
 struct Result {
   Scenario scenario;
   std::string error;                  // why there is nothing to see; empty if all is well
+  std::string log;                    // what may explain it
   std::vector<LinkSeries> links;      // as in Scenario::watched
   std::vector<LinkSeries> idle;       // the same links before anybody sends
   std::vector<ClientSeries> clients;  // as in Scenario::senders
