@@ -33,7 +33,7 @@ bool EventQueue::next_batch() {
   {
     const std::lock_guard lock(mutex_);
     bytes_ -= taken_.bytes;
-    if (full_.load(std::memory_order_relaxed) && bytes_ <= limit_bytes_ / 2) {
+    if (full_.load(std::memory_order_relaxed) && bytes_ <= resume_bytes(limit_bytes_)) {
       full_.store(false, std::memory_order_relaxed);
       room = true;
     }

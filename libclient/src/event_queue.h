@@ -1,6 +1,7 @@
 // The events that a connection has received and nobody has asked for yet.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -19,9 +20,19 @@ namespace spindle {
 /// batch, not for an event.
 class EventQueue {
  public:
-  /// Full beyond `limit_bytes`, until half of that is left; `on_room` is then called by the thread that takes.
+  /// Smaller batches are put together.
+  static constexpr std::size_t kBatchBytes = 64u << 10;
+
+  /// Full beyond `limit_bytes`, until resume_bytes(limit_bytes) are left; `on_room` is then called by the thread that
+  /// takes.
   EventQueue(std::size_t limit_bytes, std::function<void()> on_room)
       : limit_bytes_(limit_bytes), on_room_(std::move(on_room)) {}
+
+  /// An eighth of the limit, or 64 KiB, or half of a limit that is smaller yet, is free again. Soon, because a daemon
+  /// takes a client that reads nothing for long for one that hangs; not at once, so that a read is worth its while.
+  static constexpr std::size_t resume_bytes(std::size_t limit_bytes) {
+    return limit_bytes - std::max(limit_bytes / 8, std::min(limit_bytes / 2, kBatchBytes));
+  }
 
   /// Takes `events`, in all of `bytes` bytes, and leaves an empty vector. Pushing never waits and never fails: it is
   /// for the pusher to stop while the queue is full.
@@ -43,8 +54,6 @@ class EventQueue {
     std::vector<Event> events;
     std::size_t bytes = 0;
   };
-
-  static constexpr std::size_t kBatchBytes = 64u << 10;
 
   bool next_batch();
   void note_finished();

@@ -45,23 +45,32 @@ TEST_F(EventQueueTest, EventsComeInOrder) {
   for (const char* expected : {"a", "b", "c", "d", ""}) EXPECT_EQ(take(), expected);
 }
 
-TEST_F(EventQueueTest, FullBeyondTheLimitUntilHalfIsLeft) {
+TEST_F(EventQueueTest, FullBeyondTheLimitUntilSomeOfItIsFree) {
   // Batches of 64 KiB stand apart, smaller ones are put together and given back together.
   EventQueue queue(200'000, [this] { ++room_; });
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_FALSE(queue.is_full());
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(queue.is_full(), i == 3) << "beyond the limit from the third on";
     std::vector<Event> events{Transitional{"x"}};
     queue.push(events, 70'000);
   }
-  EXPECT_TRUE(queue.is_full());
   EXPECT_TRUE(queue.take());
-  EXPECT_TRUE(queue.is_full()) << "140,000 bytes are left";
+  EXPECT_TRUE(queue.is_full()) << "210,000 bytes are left";
   EXPECT_EQ(room_, 0);
+  EXPECT_TRUE(queue.take());
+  EXPECT_TRUE(queue.is_full()) << "140,000";
   EXPECT_TRUE(queue.take());
   EXPECT_FALSE(queue.is_full());
   EXPECT_EQ(room_, 1);
   EXPECT_TRUE(queue.take());
   EXPECT_EQ(room_, 1) << "told once";
+}
+
+TEST_F(EventQueueTest, ResumesOnceAnEighthOr64KiBIsFree) {
+  EXPECT_EQ(EventQueue::resume_bytes(8u << 20), 7u << 20);
+  EXPECT_EQ(EventQueue::resume_bytes(512u << 10), 448u << 10);
+  EXPECT_EQ(EventQueue::resume_bytes(256u << 10), 192u << 10);
+  EXPECT_EQ(EventQueue::resume_bytes(64u << 10), 32u << 10);
+  EXPECT_EQ(EventQueue::resume_bytes(1), 1u);
 }
 
 TEST_F(EventQueueTest, TheDescriptorIsReadableWhileEventsWait) {

@@ -44,8 +44,8 @@ struct ConnectOptions {
   /// Beyond this many bytes not yet taken by the daemon, sending waits or says would_block. The last message taken may
   /// exceed it.
   std::size_t send_buffer_bytes = std::size_t{1} << 20;
-  /// Beyond this much memory in events not yet received, the connection stops reading from the daemon until half of it
-  /// is left, and the daemon holds back what follows.
+  /// Beyond this much memory in events not yet received, the connection stops reading from the daemon until an
+  /// eighth of it is free again, and what follows waits in the daemon.
   std::size_t receive_buffer_bytes = std::size_t{8} << 20;
   /// False: messages enter the network in the order sent, and one that may not enter yet holds up those behind it.
   /// True: each set of destinations is a flow of its own, and a flow that may not enter holds up nothing but itself.
