@@ -29,6 +29,7 @@ struct CommandLine {
   PublishOptions publish;
   SubscribeOptions subscribe;
   std::string service = "agreed";
+  std::string slow_policy;
   bool lines = false, json = false, raw = false, senders = false;
   CLI::App* publish_command = nullptr;
   CLI::App* subscribe_command = nullptr;
@@ -61,6 +62,13 @@ void add_publish(CLI::App& app, CommandLine& line) {
   command->add_option("--wait-members", options.wait_members, "Begin once the groups have N members besides this one")
       ->type_name("N");
   command->add_option("--ready-file", options.ready_file, "Make this file when publishing begins")->type_name("FILE");
+}
+
+spindle::SlowPolicy parse_slow_policy(std::string_view word) {
+  return word == "price"        ? spindle::SlowPolicy::price
+         : word == "drop"       ? spindle::SlowPolicy::drop
+         : word == "disconnect" ? spindle::SlowPolicy::disconnect
+                                : spindle::SlowPolicy::daemon_default;
 }
 
 void add_subscribe(CLI::App& app, CommandLine& line) {
@@ -99,6 +107,11 @@ std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, Comm
       ->type_name("NAME");
   app.add_flag("--independent-flows", line.connection.independent_flows,
                "Messages to a group that is held back do not hold up those to others, and may be overtaken by them");
+  app.add_option(
+         "--slow-policy", line.slow_policy,
+         "What the daemon is to do when this client does not keep up: price (senders slow down), drop (it loses "
+         "the oldest messages) or disconnect; default: what the daemon is configured for")
+      ->check(CLI::IsMember({"price", "drop", "disconnect"}));
   add_publish(app, line);
   add_subscribe(app, line);
   try {
@@ -107,6 +120,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, Comm
     // Help comes as an "error", too, of code 0.
     return app.exit(error) == 0 ? kExitDone : kExitBadCommandLine;
   }
+  line.connection.slow_policy = parse_slow_policy(line.slow_policy);
   line.publish.service = parse_service(line.service).value_or(spindle::Service::agreed);
   if (line.publish.measure && line.publish.service == spindle::Service::unreliable) {
     fmt::print(stderr, "spuser: --measure waits for every message, and unreliable ones may not come\n");

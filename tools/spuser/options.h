@@ -14,9 +14,10 @@ struct ConnectionOptions {
   std::string address;  // empty: the library's default
   std::string name;     // empty: the daemon chooses
   bool independent_flows = false;
+  spindle::SlowPolicy slow_policy = spindle::SlowPolicy::daemon_default;
 
   spindle::ConnectOptions to_connect_options() const {
-    return {.address = address, .name = name, .independent_flows = independent_flows};
+    return {.address = address, .name = name, .independent_flows = independent_flows, .slow_policy = slow_policy};
   }
 };
 
