@@ -73,9 +73,10 @@ struct SessionConfig {
   std::size_t full_view_members = 100;    // in a group with more, members are told of changes, and not of all members
   Duration handshake_timeout = 5s;
   std::size_t send_window_bytes = 8u << 20;  // this daemon's own unstable bytes beyond which its clients wait
-  /// A session's unread bytes at which a packet for it costs AdmissionConfig::price_max, more for one that reads fast;
-  /// with other policies, at which messages are dropped, or the client's time runs.
-  std::size_t queue_soft_bytes = 1u << 20;
+  /// A session's unread bytes at which a packet for it costs AdmissionConfig::price_max, more for one that reads fast.
+  /// The smaller, the less the rate of senders swings about what the client reads.
+  std::size_t price_bytes = 128u << 10;
+  std::size_t queue_soft_bytes = 1u << 20;     // with other policies: messages are dropped, or the client's time runs
   std::size_t queue_hard_bytes = 64u << 20;    // at which the client is cut off
   SlowPolicy slow_policy = SlowPolicy::price;  // for clients that ask for none
   std::size_t held_bytes_max = 4u << 20;       // of messages that wait in the daemon for one client's independent flows

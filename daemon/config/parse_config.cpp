@@ -239,6 +239,8 @@ class Parser {
              node.admission.period_first);
     at_least("session.queue_hard_bytes", node.session.queue_hard_bytes, "session.queue_soft_bytes",
              node.session.queue_soft_bytes);
+    at_least("session.queue_hard_bytes", node.session.queue_hard_bytes, "session.price_bytes",
+             node.session.price_bytes);
     if (!config_.listen.client_socket.empty() && config_.listen.client_socket == config_.listen.admin_socket) {
       const std::string name = lines_.contains("listen.admin_socket") ? "listen.admin_socket" : "listen.client_socket";
       error(lines_[name], name, "must differ from the path of the other socket");

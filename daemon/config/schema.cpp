@@ -102,6 +102,7 @@ const Key kKeys[] = {
     {"session", "full_view_members", SizeKey{SPINDLE_FIELD(node.session.full_view_members), 0, 1'000'000}},
     {"session", "handshake_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.handshake_timeout), 100, kMinute}},
     {"session", "send_window_bytes", SizeKey{SPINDLE_FIELD(node.session.send_window_bytes), 64 * kKiB, 16 * kGiB}},
+    {"session", "price_bytes", SizeKey{SPINDLE_FIELD(node.session.price_bytes), 16 * kKiB, 16 * kGiB}},
     {"session", "queue_soft_bytes", SizeKey{SPINDLE_FIELD(node.session.queue_soft_bytes), 64 * kKiB, 16 * kGiB}},
     {"session", "queue_hard_bytes", SizeKey{SPINDLE_FIELD(node.session.queue_hard_bytes), 128 * kKiB, 16 * kGiB}},
     {"session", "slow_policy",

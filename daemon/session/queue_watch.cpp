@@ -12,20 +12,23 @@ namespace {
 constexpr double kRepeatBelow = 0.5;
 constexpr Duration kRepeatAfter = 10s;
 
-/// From when on a client is behind, and from when on no longer, as divisors of the soft limit.
+/// Bytes from which on a client is behind, and from which on no longer.
 struct Bounds {
   std::size_t behind, caught_up;
 };
 
-Bounds bounds_of(SlowPolicy policy) { return policy == SlowPolicy::price ? Bounds{16, 64} : Bounds{1, 2}; }
+Bounds bounds_of(SlowPolicy policy, const SessionConfig& config) {
+  if (policy == SlowPolicy::price) return {config.price_bytes / 16, config.price_bytes / 64};
+  return {config.queue_soft_bytes, config.queue_soft_bytes / 2};
+}
 
 }  // namespace
 
 std::optional<unsigned> QueueWatch::note_length(Time now, std::size_t bytes) {
-  const Bounds bounds = bounds_of(policy_);
-  if (!behind_since_ && bytes > config_->queue_soft_bytes / bounds.behind) {
+  const Bounds bounds = bounds_of(policy_, *config_);
+  if (!behind_since_ && bytes > bounds.behind) {
     behind_since_ = progress_at_ = now;
-  } else if (behind_since_ && bytes <= config_->queue_soft_bytes / bounds.caught_up) {
+  } else if (behind_since_ && bytes <= bounds.caught_up) {
     behind_since_.reset();
   }
   const double percent = 100 * static_cast<double>(bytes) / static_cast<double>(limit());
@@ -62,8 +65,7 @@ std::optional<std::string> QueueWatch::objection(Time now, std::size_t bytes) co
   if (policy_ == SlowPolicy::disconnect && now - *behind_since_ >= config_->stall_timeout) {
     return fmt::format(
         "{} bytes wait for the client, which has been behind for {:.1f} s with more than {} "
-        "(session.queue_soft_bytes): "
-        "it has to read faster, or to connect with the policy price or drop",
+        "(session.queue_soft_bytes): it has to read faster, or to connect with the policy price or drop",
         bytes, to_seconds(now - *behind_since_), config_->queue_soft_bytes);
   }
   return std::nullopt;

@@ -11,13 +11,12 @@ namespace spindled {
 /// Mechanism apart from policy: it is told how much waits and when the client has read something, and says what is due.
 /// The caller drops, warns and cuts off.
 ///
-///   policy      from when on the client is behind   what it loses, and at which limit
-///   price       a sixteenth of the soft limit       the connection, at the hard limit, or where it reads nothing at
-///   all drop        the soft limit                      messages, at the soft limit; the connection at the hard one,
-///   which
-///                                                   only views and replies can reach
-///   disconnect  the soft limit                      the connection, after a while above the soft limit, at once at the
-///                                                   hard one
+/// - price: the client is behind from a sixteenth of SessionConfig::price_bytes on. It loses the connection at the hard
+///   limit, or where it reads nothing at all for a while.
+/// - drop: behind from the soft limit on, where it loses messages; the connection at the hard limit, which only views
+///   and replies can reach.
+/// - disconnect: behind from the soft limit on. It loses the connection after a while above that, at once at the hard
+///   limit.
 class QueueWatch {
  public:
   explicit QueueWatch(const SessionConfig& config) : config_(&config), policy_(config.slow_policy) {}

@@ -136,8 +136,8 @@ class Session final : private FlowGate {
   void tell_admitted(std::uint32_t handle, std::size_t bytes) override;
 
   /// Whether what the client asks for may wait for it to be read. Keeps a client that asks and does not read from
-  /// holding back others, as unread messages do from the soft limit on.
-  bool has_room() const { return queue_.bytes() <= context_.config.session.queue_soft_bytes / 2; }
+  /// costing others much, as unread messages do.
+  bool has_room() const { return queue_.bytes() <= context_.config.session.price_bytes / 2; }
 
   Context& context_;
   SessionHost& host_;

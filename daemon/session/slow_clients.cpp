@@ -1,6 +1,7 @@
 #include "daemon/session/slow_clients.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "daemon/admission/price_curve.h"
 
@@ -15,10 +16,10 @@ void SlowClients::note_behind(Time now, SessionId session, std::size_t queued, s
   if (is_new) {
     reader.measured_at = now;
     reader.taken_then = taken;
-    reader.soft_bytes = static_cast<double>(config_.session.queue_soft_bytes);
+    reader.limit = static_cast<double>(std::max(config_.session.price_bytes, config_.session.queue_soft_bytes));
     due_at_ = std::min(due_at_, now + config_.admission.update_min);
   }
-  const bool urgent = queued > config_.session.queue_soft_bytes / 2 && queued > 2 * reader.priced_for;
+  const bool urgent = static_cast<double>(queued) > reader.limit / 2 && queued > 2 * reader.priced_for;
   if (!urgent || reader.names.empty()) return;
   look(now, session, reader);
   tell();
@@ -62,19 +63,22 @@ void SlowClients::handle_time(Time now) {
 void SlowClients::look(Time now, SessionId session, Reader& reader) {
   std::erase_if(reader.names, [&](const std::string& name) { return !names_.is_reached_by(session, name); });
   measure(now, reader);
-  const double price = queue_price(static_cast<double>(reader.queued), reader.soft_bytes, config_.admission.price_max);
+  const double price = queue_price(static_cast<double>(reader.queued), reader.limit, config_.admission.price_max);
   reader.price = std::max(price, kLingerDollars);
   reader.priced_for = reader.queued;
 }
 
-/// The soft limit is like that of a link: what the client reads until the next look, if that is more than configured.
+/// The limit is like that of a link: what the client reads until the next look, if that is more than configured. What
+/// it could read before is forgotten over some looks only, and at first it is thought to be fast: so one that merely
+/// pauses is not priced like one that cannot read faster.
 void SlowClients::measure(Time now, Reader& reader) {
   const Duration span = now - reader.measured_at;
   if (span < config_.admission.update_min / 2) return;
   const double rate = static_cast<double>(reader.taken - reader.taken_then) / to_seconds(span);
-  const auto configured = static_cast<double>(config_.session.queue_soft_bytes);
+  const auto configured = static_cast<double>(config_.session.price_bytes);
   const double most = std::max(configured, static_cast<double>(config_.session.queue_hard_bytes) / 4);
-  reader.soft_bytes = std::clamp(rate * to_seconds(config_.admission.update_min), configured, most);
+  const double remembered = reader.limit * std::exp(-to_seconds(span) / to_seconds(kMemory));
+  reader.limit = std::clamp(std::max(rate * to_seconds(config_.admission.update_min), remembered), configured, most);
   reader.measured_at = now;
   reader.taken_then = reader.taken;
 }

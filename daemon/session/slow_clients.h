@@ -55,6 +55,7 @@ class SlowClients {
   static constexpr std::size_t kNamesMax = 64;
   static constexpr Duration kLinger = 1s;
   static constexpr double kLingerDollars = 1.0 / 16;
+  static constexpr Duration kMemory = 250ms;  // in which what is remembered of a client's speed falls to a third
 
  private:
   struct Reader {
@@ -64,11 +65,11 @@ class SlowClients {
     double price = 0;
     Time caught_up_at = kNever;
     std::size_t priced_for = 0;  // bytes, at the last look
-    // How fast it reads: since when, from what on, and what it may therefore have waiting for
+    // How fast it reads: since when, from what on, and the bytes that may therefore wait for
     // AdmissionConfig::price_max.
     Time measured_at{};
     std::uint64_t taken_then = 0;
-    double soft_bytes = 0;
+    double limit = 0;
   };
 
   void note_name(SessionId session, Reader& reader, std::string_view name);

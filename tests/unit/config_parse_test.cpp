@@ -209,6 +209,8 @@ TEST(ConfigParse, ValuesThatDoNotGoTogether) {
   EXPECT_EQ(errors_of("[session]\nqueue_hard_bytes = 131072\n"),
             "spindle.toml:2: session.queue_hard_bytes: session.queue_hard_bytes must be at least "
             "session.queue_soft_bytes\n");
+  EXPECT_EQ(errors_of("[session]\nprice_bytes = 67108865\n"),
+            "spindle.toml:2: session.price_bytes: session.queue_hard_bytes must be at least session.price_bytes\n");
   EXPECT_EQ(errors_of("[admission]\nsavings_max = 0.5\n"),
             "spindle.toml:2: admission.savings_max: admission.savings_max must be at least admission.fee\n");
   EXPECT_EQ(errors_of("[admission]\nfee = 2.5\n"),

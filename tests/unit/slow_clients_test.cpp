@@ -15,6 +15,7 @@ constexpr std::size_t kSoft = 1u << 20;
 
 class SlowClientsTest : public testing::Test, public ClientPrices, public ClientNames {
  protected:
+  SlowClientsTest() { config_.session.price_bytes = config_.session.queue_soft_bytes = kSoft; }
   void set_client_price(const std::string& name, double dollars) override {
     ++told_;
     if (dollars == 0) {
@@ -128,6 +129,18 @@ TEST_F(SlowClientsTest, WhoReadsFastMayHaveMoreWaiting) {
   EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft, 4 * kSoft)) << "nothing is measured over no time";
 }
 
+TEST_F(SlowClientsTest, ItIsThoughtToBeFastUntilItIsKnownToBeSlow) {
+  config_.session.price_bytes = kSoft / 8;
+  slow_.note_behind(now_, 1, kSoft / 8, 0);
+  deliver(1, {"g"});
+  pass(50ms);
+  const double first = price("g");
+  EXPECT_GT(first, price_of(kSoft / 8));
+  EXPECT_LT(first, 1.5 * price_of(kSoft / 8));
+  for (int i = 0; i < 20; ++i) pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft / 8, kSoft / 8));
+}
+
 TEST_F(SlowClientsTest, NamesOfOneClientAreBounded) {
   slow_.note_behind(now_, 1, kSoft, 0);
   for (std::size_t i = 0; i < 2 * SlowClients::kNamesMax; ++i) {
@@ -143,7 +156,7 @@ TEST_F(SlowClientsTest, NamesOfOneClientAreBounded) {
 class QueueWatchTest : public testing::Test {
  protected:
   QueueWatchTest() {
-    config_.queue_soft_bytes = 1000;
+    config_.price_bytes = config_.queue_soft_bytes = 1000;
     config_.queue_hard_bytes = 10'000;
     config_.stall_timeout = 10s;
   }
