@@ -12,8 +12,12 @@ namespace spindled {
 namespace {
 /// Feedback takes at least this long, however short the way: a daemon handles its inputs in turns.
 constexpr Duration kStepMin = 1ms;
+/// A flow that could pay is put off no longer than it takes to earn so many packets.
+constexpr double kPutOffEarnings = 2;
 /// How long it takes at most until a flow that cannot pay is looked at again: its salary changes meanwhile.
 constexpr Duration kPatience = 50ms;
+/// The time that a salary takes to grow e-fold on an idle network, in round trips to the flow's destinations.
+constexpr int kFeedbackRoundTrips = 4;
 /// A flow on an idle network can have saved what it earns in this time, so that a turn's worth of messages can enter at
 /// once.
 constexpr double kIdleSavingsS = 0.01;
@@ -71,8 +75,8 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
   }
   const double price = price_of(now, flow, way);
   flow.accrue(now, config, savings_of(flow, way));
-  // On an idle network: twice the time until a packet that congests a link would show in its price.
-  const Duration step = way.congestion > 0 ? config.step : std::max(kStepMin, 2 * way.round_trip);
+  // On an idle network: long enough that a packet that congests a link shows in its price before much has followed.
+  const Duration step = way.congestion > 0 ? config.step : std::max(kStepMin, kFeedbackRoundTrips * way.round_trip);
   flow.review(now, config, price, step);
   if (way.remote && is_put_off(now, flow, price)) return false;
   const bool was_blocked = flow.is_blocked();
@@ -116,19 +120,20 @@ double Admission::savings_of(const Flow& flow, const Flow::Way& way) const {
 }
 
 /// Against all flows buying at the moment when the same news reach them (section IV-B.7 of the paper): one that has
-/// come to money enters at once with probability 1/C, and waits a while otherwise, the longer the dearer packets are.
+/// come to money enters at once with probability 1/C, and waits a while otherwise, the longer the dearer packets are,
+/// but in proportion to the time in which it earns a packet: one that sends much would only send in bursts.
 bool Admission::is_put_off(Time now, Flow& flow, double price) {
   if (flow.budget() < price) return false;
   if (!flow.has_drawn()) {
     const AdmissionConfig& config = context_.config.admission;
     const double fees = price / config.fee;
-    Duration wait{};
+    const double earning_s = price * to_seconds(flow.period()) / config.salary;
+    double wait_s = 0;
     if (!random_.chance(1 / fees)) {
-      wait = Duration(
-          static_cast<Duration::rep>(random_.real() * (fees - 1) * static_cast<double>(config.delay_max.count())));
+      wait_s = random_.real() * std::min((fees - 1) * to_seconds(config.delay_max), kPutOffEarnings * earning_s);
       context_.counters.add(Counter::messages_delayed);
     }
-    flow.draw(now + wait);
+    flow.draw(now + Duration(static_cast<Duration::rep>(wait_s * 1e9)));
   }
   return flow.is_put_off(now);
 }

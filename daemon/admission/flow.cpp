@@ -6,6 +6,7 @@
 namespace spindled {
 
 namespace {
+constexpr double kFirstFees = 2;        // what a new flow has: many may begin at once
 constexpr double kRateSpanS = 1;        // what "lately" means for rates
 constexpr Duration kSoonest = 500us;    // no message is looked at again sooner, so that packets enter in batches
 constexpr double kPeriodMinS = 1e-7;    // no salary is higher than one in this time
@@ -30,7 +31,7 @@ void Flow::accrue(Time now, const AdmissionConfig& config, double savings) {
   if (period_s_ == 0) {
     period_s_ = seconds(config.period_first);
     opened_at_ = recent_at_ = reviewed_at_ = now;
-    budget_ = config.salary;
+    budget_ = std::min(config.salary, kFirstFees * config.fee);
   } else {
     budget_ = std::min(savings, budget_ + config.salary * seconds(now - paid_until_) / period_s_);
   }

@@ -41,7 +41,8 @@ class Flow {
 
   // For Admission.
 
-  /// Brings the budget up to `now`. `savings` caps it. A flow that is new gets its first salary.
+  /// Brings the budget up to `now`. `savings` caps it. A flow that is new gets enough for its first
+  /// message.
   void accrue(Time now, const AdmissionConfig& config, double savings);
   /// Looks whether the salary fits, where packets cost `price` now. `step`: T_update of equation (10), the time that
   /// growth by a factor of e takes on an idle network.
@@ -70,7 +71,7 @@ class Flow {
     std::uint64_t price_version = 0;  // of the prices that it is by
     std::uint64_t table_version = 0;  // of the group table
     double congestion = 0;            // as Quote
-    double clients = 0;  // dollars, of the clients that cost most where they cost more than any link
+    double clients = 0;               // dollars, of the clients that cost most where they cost more than any link
     double receivers = 0;
     bool remote = false;
     Duration round_trip{};  // the longest to any destination

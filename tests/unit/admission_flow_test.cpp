@@ -56,21 +56,27 @@ struct FlowTest : ::testing::Test {
     refuse_for(100ms, price, step);
     return std::log(rate() / before);
   }
+  /// To ten dollars.
+  void earn_ten() {
+    accrue();
+    now += 800ms;
+    accrue();
+  }
 
   AdmissionConfig config;
   Time now{100s};
   Flow flow;
 };
 
-TEST_F(FlowTest, StartsWithASalaryAndEarnsContinuously) {
+TEST_F(FlowTest, StartsWithALittleAndEarnsContinuously) {
   accrue();
-  EXPECT_EQ(flow.budget(), 10);
+  EXPECT_EQ(flow.budget(), 2);
   EXPECT_EQ(flow.period(), 1s);
-  ASSERT_TRUE(pay(6));
-  EXPECT_NEAR(flow.budget(), 4, 1e-9);
+  ASSERT_TRUE(pay(1.5));
+  EXPECT_NEAR(flow.budget(), 0.5, 1e-9);
   now += 300ms;
   accrue();
-  EXPECT_NEAR(flow.budget(), 7, 1e-9) << "three tenths of a period, three tenths of a salary";
+  EXPECT_NEAR(flow.budget(), 3.5, 1e-9) << "three tenths of a period, three tenths of a salary";
 }
 
 TEST_F(FlowTest, SavesUpToTheCap) {
@@ -85,7 +91,7 @@ TEST_F(FlowTest, SavesUpToTheCap) {
 }
 
 TEST_F(FlowTest, WaitsUntilThePriceIsEarned) {
-  accrue();
+  earn_ten();
   ASSERT_TRUE(pay(9));
   EXPECT_FALSE(flow.is_blocked());
   const Time start = now;
@@ -104,7 +110,7 @@ TEST_F(FlowTest, WaitsUntilThePriceIsEarned) {
 }
 
 TEST_F(FlowTest, LargeMessagesLeaveADebt) {
-  accrue();
+  earn_ten();
   ASSERT_TRUE(pay(2, 25)) << "the first packet can be paid";
   EXPECT_NEAR(flow.budget(), -40, 1e-9);
   EXPECT_EQ(flow.packets(), 25u);
@@ -203,7 +209,7 @@ TEST_F(FlowTest, WaitsForRoomWithoutPrice) {
   EXPECT_FALSE(flow.is_blocked());
   EXPECT_EQ(flow.packets(), 3u);
   EXPECT_EQ(flow.dollars(), 0);
-  EXPECT_EQ(flow.budget(), 10);
+  EXPECT_EQ(flow.budget(), 2);
 }
 
 TEST_F(FlowTest, KnowsHowMuchOfItsLifeItWasBlocked) {
