@@ -1,0 +1,386 @@
+// What admission costs a message and in memory: with one flow in the daemon, and with those of 1,000 clients that have
+// sent to 1,000 groups each, once, and are idle since.
+#include <benchmark/benchmark.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <tuple>
+
+#include "daemon/admission/admission.h"
+#include "daemon/base/check.h"
+#include "daemon/group/groups.h"
+#include "daemon/link/links.h"
+#include "daemon/node/node.h"
+#include "daemon/order/order.h"
+#include "daemon/overlay/overlay.h"
+#include "daemon/session/session.h"
+
+namespace spindled {
+namespace {
+
+namespace protocol = spindle::protocol;
+
+constexpr std::size_t kGroups = 1'000;
+constexpr std::size_t kBytes = 100;  // of payload
+
+std::string group_name(std::size_t index) { return "group" + std::to_string(index); }
+
+/// Bytes that the process has allocated and not freed, what malloc adds included.
+double allocated() {
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<double>(info.uordblks + info.hblkhd);
+}
+
+class Silence final : public LogSink {
+ public:
+  bool wants(LogLevel) const override { return false; }
+  void write(LogLevel, std::string_view, std::string_view) override {}
+};
+
+/// Takes everything that is written and forgets it.
+class ForgetfulDriver final : public Driver {
+ public:
+  ConnectionId dial(std::string_view) override { return ConnectionId{0}; }
+  std::size_t write(ConnectionId, std::span<const ByteView> buffers) override {
+    std::size_t taken = 0;
+    for (const ByteView& buffer : buffers) taken += buffer.size();
+    return taken;
+  }
+  void close(ConnectionId) override { SPINDLE_CHECK(false); }
+  void set_reading(ConnectionId, bool on) override { SPINDLE_CHECK(on); }
+  void wake_at(Time deadline) override { deadline_ = deadline; }
+  Time deadline() const { return deadline_; }
+
+ private:
+  Time deadline_ = kNever;
+};
+
+class NoTransport final : public StreamTransport {
+ public:
+  void multicast(const MemberSet&, const Slice&, const Slice&) override {}
+  void multicast_unreliable(const MemberSet&, const Slice&, const Slice&) override {}
+  void send_report(MemberIndex, const Report&) override {}
+  void send_stable(const MemberSet&, const Stable&) override {}
+  void send_ready(MemberIndex, const Ready&) override {}
+};
+
+class NoClients final : public LocalClients {
+ public:
+  void deliver_message(std::span<const SessionId>, const ClientMessage&) override {}
+  void deliver_view(std::span<const SessionId>, const protocol::View&) override {}
+  void deliver_transitional(std::span<const SessionId>, std::string_view) override {}
+  std::optional<SessionId> find_client(std::string_view) const override { return std::nullopt; }
+};
+
+/// What a benchmark has built, kept while the library runs it again with the same parameters.
+template <typename T, typename... Args>
+T& reuse(Args... args) {
+  static std::unique_ptr<T> last;
+  static std::tuple<Args...> last_args;
+  if (!last || last_args != std::tuple(args...)) {
+    last.reset();
+    malloc_trim(0);
+    last = std::make_unique<T>(args...);
+    last_args = std::tuple(args...);
+  }
+  return *last;
+}
+
+// --- Admission alone ---
+
+/// Admission at one end of a chain of ten daemons. The groups have a member each, at the other end; `congested` links
+/// of the chain cost something, little enough that a flow that sends once a second can pay.
+class Chain {
+ public:
+  Chain(std::size_t clients, std::size_t groups, std::size_t congested)
+      : context_(config(), silence_, 1),
+        links_(context_, driver_),
+        overlay_(context_, links_),
+        groups_(context_),
+        order_(context_, transport_, groups_),
+        admission_(context_, links_, overlay_, order_, groups_) {
+    groups_.attach(order_, no_clients_);
+    install();
+    for (std::size_t i = 1; i <= congested; ++i) {
+      const auto from = static_cast<MemberIndex>(i);
+      SPINDLE_CHECK(admission_.price_received(now_, {0, from, static_cast<MemberIndex>(from + 1), {}, 1, kSixteenths}));
+    }
+    const auto flows = static_cast<double>(clients * groups);
+    double before = allocated();
+    define(clients, groups);
+    bytes_defined_ = (allocated() - before) / flows;
+    before = allocated();
+    // Twice: by lot, a flow may be put off the first time that it meets congestion.
+    for (int i = 0; i < 2; ++i) use_all();
+    bytes_used_ = (allocated() - before) / flows;
+  }
+
+  /// Whether the next message of this flow, a second after the one before, may enter.
+  bool send(Line& line) {
+    now_ += 1s;
+    return admission_.may_enter(now_, line.flow, line.to, kBytes);
+  }
+  Line& line(std::size_t client, std::size_t group) { return lines_[client][group]; }
+
+  void count_memory(benchmark::State& state) const {
+    state.counters["defined bytes/flow"] = bytes_defined_;
+    state.counters["used bytes/flow"] = bytes_defined_ + bytes_used_;
+  }
+
+ private:
+  static constexpr std::size_t kDaemons = 10;
+  static constexpr std::uint32_t kSixteenths = 1;
+
+  static NodeConfig config() {
+    NodeConfig config;
+    config.name = "d0";
+    config.incarnation = 1;
+    return config;
+  }
+
+  void install() {
+    View view;
+    view.id = {1, "d0"};
+    for (std::size_t i = 0; i < kDaemons; ++i) view.members.push_back({"d" + std::to_string(i), 1});
+    for (std::size_t i = 1; i < kDaemons; ++i) {
+      view.edges.push_back({static_cast<MemberIndex>(i - 1), static_cast<MemberIndex>(i), 1, 10'000});
+    }
+    order_.install(now_, view, {});
+    for (std::size_t i = 0; i < kDaemons; ++i) announce(static_cast<MemberIndex>(i));
+    SPINDLE_CHECK(groups_.is_ready());
+    admission_.start_turn(now_);
+  }
+  /// What the order would deliver of `daemon`: its members.
+  void announce(MemberIndex daemon) {
+    Announce operation;
+    for (std::size_t i = 0; i < kGroups && daemon + 1 == kDaemons; ++i) {
+      operation.groups.push_back({group_name(i), {{1, "member"}}, false});
+    }
+    std::sort(operation.groups.begin(), operation.groups.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+    Delivery delivery;
+    delivery.origin = daemon;
+    delivery.message_class = MessageClass::group;
+    delivery.position = 1;
+    delivery.first = context_.arena.copy(write_operation(operation));
+    groups_.deliver(now_, delivery);
+  }
+
+  void define(std::size_t clients, std::size_t groups) {
+    lines_.resize(clients);
+    for (std::vector<Line>& lines : lines_) {
+      lines.resize(groups);
+      for (std::size_t i = 0; i < groups; ++i) lines[i].to.names = {group_name(i)};
+    }
+  }
+  void use_all() {
+    now_ += 1s;
+    for (std::vector<Line>& lines : lines_) {
+      for (Line& line : lines) admission_.may_enter(now_, line.flow, line.to, kBytes);
+    }
+  }
+
+  Time now_{1s};
+  Silence silence_;
+  ForgetfulDriver driver_;
+  NoTransport transport_;
+  NoClients no_clients_;
+  Context context_;
+  Links links_;
+  Overlay overlay_;
+  Groups groups_;
+  Order order_;
+  Admission admission_;
+  std::vector<std::vector<Line>> lines_;  // by client and group
+  double bytes_defined_ = 0;              // per flow, by its definition
+  double bytes_used_ = 0;                 // and more by its first message
+};
+
+Chain& chain_of(const benchmark::State& state) {
+  return reuse<Chain>(static_cast<std::size_t>(state.range(0)), static_cast<std::size_t>(state.range(1)),
+                      static_cast<std::size_t>(state.range(2)));
+}
+
+/// One flow's messages, while no price changes.
+void AdmissionSamePrices(benchmark::State& state) {
+  Chain& chain = chain_of(state);
+  Line& line = chain.line(0, 0);
+  std::size_t refused = 0;
+  for (auto _ : state) refused += chain.send(line) ? 0 : 1;
+  if (refused != 0) state.SkipWithError("messages were refused");
+  if (state.range(0) > 1) chain.count_memory(state);
+}
+
+/// One flow's messages, where prices have changed before each.
+void AdmissionNewPrices(benchmark::State& state) {
+  Chain& chain = chain_of(state);
+  Line& line = chain.line(0, 0);
+  std::size_t refused = 0;
+  for (auto _ : state) {
+    line.flow.way.price_version = 0;
+    refused += chain.send(line) ? 0 : 1;
+  }
+  if (refused != 0) state.SkipWithError("messages were refused");
+}
+
+/// Each message is of the next client, which sends to its next group: nothing of the flow is in a cache.
+void AdmissionFlowsInTurn(benchmark::State& state) {
+  Chain& chain = chain_of(state);
+  const auto clients = static_cast<std::size_t>(state.range(0));
+  const auto groups = static_cast<std::size_t>(state.range(1));
+  std::size_t refused = 0, client = 0, group = 0;
+  for (auto _ : state) {
+    refused += chain.send(chain.line(client, group)) ? 0 : 1;
+    if (++client < clients) continue;
+    client = 0;
+    group = (group + 1) % groups;
+  }
+  if (refused != 0) state.SkipWithError("messages were refused");
+}
+
+void chain_arguments(benchmark::internal::Benchmark* all) {
+  all->ArgNames({"clients", "groups", "congested"});
+  for (const int congested : {0, 1, 8}) all->Args({1, 1, congested});
+  for (const int congested : {0, 1, 8}) all->Args({1'000, kGroups, congested});
+}
+BENCHMARK(AdmissionSamePrices)->Apply(chain_arguments);
+BENCHMARK(AdmissionNewPrices)->Apply(chain_arguments);
+BENCHMARK(AdmissionFlowsInTurn)->Apply(chain_arguments);
+
+// --- A whole daemon ---
+
+/// A node that is alone in its view, a client that is a member of all groups, one that sends, and others that have sent
+/// once to each group.
+class CrowdedNode {
+ public:
+  CrowdedNode(std::size_t clients, std::size_t groups) : node_(config(clients), driver_, silence_, 1) {
+    node_.start(now_);
+    settle();
+    open(kMember);
+    for (std::size_t i = 0; i < kGroups; ++i) {
+      protocol::write_group_request(frames_, protocol::ClientFrame::join, {1, group_name(i)});
+    }
+    send(kMember);
+    open(kSender);
+    define(kSender, 1);
+    settle();
+
+    double before = allocated();
+    for (std::size_t i = 0; i < clients; ++i) open(kFirstIdle + i);
+    settle();
+    if (clients != 0) bytes_per_client_ = (allocated() - before) / static_cast<double>(clients);
+    before = allocated();
+    for (std::size_t i = 0; i < clients; ++i) define(kFirstIdle + i, groups);
+    for (std::size_t i = 0; i < clients; ++i) use(kFirstIdle + i, groups);
+    settle();
+    const std::size_t flows = clients * groups;
+    if (flows != 0) bytes_per_flow_ = (allocated() - before) / static_cast<double>(flows);
+    SPINDLE_CHECK(sent() == flows);
+    for (int i = 0; i < kBatch; ++i) write_message(batch_, 0);
+  }
+
+  /// The sender's messages of one turn.
+  void round() {
+    put(kSender, batch_);
+    turn();
+  }
+  static constexpr int kBatch = 64;
+
+  std::uint64_t sent() const { return node_.counters().value(Counter::messages_sent); }
+  void count_memory(benchmark::State& state) const {
+    if (bytes_per_client_ > 0) state.counters["bytes/client"] = bytes_per_client_;
+    if (bytes_per_flow_ > 0) state.counters["used bytes/flow"] = bytes_per_flow_;
+  }
+
+ private:
+  static constexpr std::size_t kMember = 1, kSender = 2, kFirstIdle = 3;  // connections
+
+  static NodeConfig config(std::size_t clients) {
+    NodeConfig config;
+    config.name = "loop";
+    config.incarnation = 1;
+    config.session.sessions_max = clients + 2;
+    return config;
+  }
+
+  static void write_message(std::vector<std::uint8_t>& out, std::uint32_t handle) {
+    static const std::vector<std::uint8_t> payload(kBytes);
+    protocol::Send send;
+    send.handle = handle;
+    send.service = static_cast<std::uint8_t>(Service::agreed);
+    send.total = kBytes;
+    send.chunk = payload;
+    const std::size_t start = out.size();
+    out.resize(start + protocol::send_head_size(send));
+    protocol::Writer writer(out.data() + start);
+    protocol::write_send_head(writer, send);
+    out.insert(out.end(), payload.begin(), payload.end());
+  }
+
+  void open(std::size_t connection) {
+    node_.handle_accepted(now_, ConnectionId{connection}, Port::client, "client");
+    protocol::write_hello(frames_, {.name = "c" + std::to_string(connection)});
+    send(connection);
+  }
+  void define(std::size_t connection, std::size_t groups) {
+    for (std::size_t i = 0; i < groups; ++i) {
+      const std::string name = group_name(i);
+      protocol::write_define(frames_, {static_cast<std::uint32_t>(i), {name}});
+    }
+    send(connection);
+  }
+  void use(std::size_t connection, std::size_t groups) {
+    for (std::size_t i = 0; i < groups; ++i) write_message(frames_, static_cast<std::uint32_t>(i));
+    send(connection);
+  }
+  /// Passes on what is in `frames_`.
+  void send(std::size_t connection) {
+    put(connection, frames_);
+    frames_.clear();
+    turn();
+  }
+  void put(std::size_t connection, ByteView bytes) {
+    while (!bytes.empty()) {
+      const std::span<std::uint8_t> space = node_.read_space(ConnectionId{connection});
+      const std::size_t part = std::min(space.size(), bytes.size());
+      std::memcpy(space.data(), bytes.data(), part);
+      node_.handle_read(now_, ConnectionId{connection}, part);
+      bytes = bytes.subspan(part);
+    }
+  }
+  void turn() {
+    now_ += 100us;
+    if (driver_.deadline() <= now_) node_.handle_time(now_);
+    node_.end_turn(now_);
+  }
+  void settle() {
+    for (int i = 0; i < 2'000; ++i) turn();
+  }
+
+  Time now_{1s};
+  Silence silence_;
+  ForgetfulDriver driver_;
+  Node node_;
+  std::vector<std::uint8_t> frames_;
+  std::vector<std::uint8_t> batch_;
+  double bytes_per_client_ = 0;  // of the idle ones
+  double bytes_per_flow_ = 0;    // of theirs
+};
+
+/// A message's whole way through a daemon: parsed, admitted, ordered, delivered.
+void AdmissionWholeNode(benchmark::State& state) {
+  CrowdedNode& node =
+      reuse<CrowdedNode>(static_cast<std::size_t>(state.range(0)), static_cast<std::size_t>(state.range(1)));
+  const std::uint64_t before = node.sent();
+  for (auto _ : state) node.round();
+  const auto sent = static_cast<std::int64_t>(node.sent() - before);
+  if (sent != state.iterations() * CrowdedNode::kBatch) state.SkipWithError("messages were refused");
+  state.SetItemsProcessed(sent);
+  node.count_memory(state);
+}
+BENCHMARK(AdmissionWholeNode)->ArgNames({"clients", "groups"})->Args({0, 0})->Args({1'000, 0})->Args({1'000, kGroups});
+
+}  // namespace
+}  // namespace spindled
