@@ -41,8 +41,7 @@ class Flow {
 
   // For Admission.
 
-  /// Brings the budget up to `now`. `savings` caps it. A flow that is new gets enough for its first
-  /// message.
+  /// Brings the budget up to `now`. `savings` caps it. A flow that is new gets enough for a first message.
   void accrue(Time now, const AdmissionConfig& config, double savings);
   /// Looks whether the salary fits, where packets cost `price` now. `step`: T_update of equation (10), the time that
   /// growth by a factor of e takes on an idle network.

@@ -19,7 +19,6 @@ void PriceBook::start_view(const View& view) {
   client_sequences_.clear();
   next_expiry_ = kNever;
   ++version_;
-  ++told_version_;
 }
 
 bool PriceBook::hear(Time now, const Price& price) {
@@ -41,7 +40,6 @@ bool PriceBook::hear(Time now, const Price& price) {
     latest = price.sequence;
     set(clients_, key, dollars, expires_at);
   }
-  ++told_version_;
   next_expiry_ = std::min(next_expiry_, expires_at);
   return true;
 }

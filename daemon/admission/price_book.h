@@ -53,8 +53,6 @@ class PriceBook {
   bool all_free() const { return links_.empty() && clients_.empty(); }
   /// Grows with every change of what anything costs.
   std::uint64_t version() const { return version_; }
-  /// The same, of prices that other daemons tell.
-  std::uint64_t told_version() const { return told_version_; }
 
   /// Whether all of `to` are this daemon, so that no link and no fee is in question; its clients may have a price.
   bool is_local(const MemberSet& to) const { return to.empty() || to == self_; }
@@ -106,7 +104,6 @@ class PriceBook {
   std::map<LinkKey, std::uint64_t> link_sequences_;
   std::map<ClientKey, std::uint64_t> client_sequences_;
   std::uint64_t version_ = 1;
-  std::uint64_t told_version_ = 1;
   Time next_expiry_ = kNever;
 };
 

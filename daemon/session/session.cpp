@@ -188,7 +188,8 @@ std::optional<Error> Session::handle_define(ByteView body) {
   }
   if (lines_.size() <= define->handle) lines_.resize(define->handle + 1);
   // The budget stays: a client that defines its sets anew for every message earns no more than others.
-  Line& line = lines_[define->handle];
+  if (lines_[define->handle] == nullptr) lines_[define->handle] = std::make_unique<Line>();
+  Line& line = *lines_[define->handle];
   line.to = DestinationSet();
   line.flow.redirect();
   line.to.names.assign(define->groups.begin(), define->groups.end());
@@ -222,7 +223,7 @@ std::optional<Error> Session::handle_send_more(Slice body) {
 
 bool Session::send_message(Time now) {
   if (!may_enter(now, incoming_->handle, incoming_->message.total)) {
-    retry_at_ = lines_[incoming_->handle].flow.retry_at();
+    retry_at_ = lines_[incoming_->handle]->flow.retry_at();
     return false;
   }
   incoming_->message.chunks = incoming_->chunks;
@@ -243,13 +244,13 @@ void Session::release_held(Time now, bool all) {
 }
 
 bool Session::may_enter(Time now, std::uint32_t handle, std::size_t bytes) {
-  Line& line = lines_[handle];
+  Line& line = *lines_[handle];
   return host_.may_enter(now, line.flow, line.to, bytes);
 }
 
 void Session::enter(Time now, std::uint32_t handle, const ClientSend& message) {
   ++messages_in;
-  host_.groups().send(now, sender_, lines_[handle].to, message);
+  host_.groups().send(now, sender_, lines_[handle]->to, message);
 }
 
 void Session::tell_admitted(std::uint32_t handle, std::size_t bytes) {
@@ -280,7 +281,7 @@ std::optional<Error> Session::handle_flow_request(Time now, ByteView body) {
   const std::optional<protocol::FlowRequest> request = protocol::read_flow_request(body);
   if (!request) return malformed("flow request");
   if (!is_defined(request->handle)) return undefined(request->handle);
-  const FlowState state = host_.flow_state(now, lines_[request->handle]);
+  const FlowState state = host_.flow_state(now, *lines_[request->handle]);
   std::vector<std::uint8_t> frame;
   protocol::write_flow_report(frame, to_report(state, request->request));
   queue_.append_frame(frame);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -85,7 +86,9 @@ class Session final : private FlowGate {
   /// Calls `visit(const DestinationSet&, const Flow&)` for each set of destinations that the client has defined.
   template <typename Visit>
   void for_each_flow(Visit&& visit) const {
-    for (const Line& line : lines_) visit(line.to, line.flow);
+    for (const auto& line : lines_) {
+      if (line != nullptr) visit(line->to, line->flow);
+    }
   }
   /// Whether it stopped at a request whose answer has no room in the queue, and there is room now.
   bool may_answer_again() const { return waits_for_room_ && has_room(); }
@@ -120,7 +123,7 @@ class Session final : private FlowGate {
   std::optional<Error> handle_ping(ByteView body);
   /// Whether the frame at the front of the input, which is whole, has to wait.
   bool must_wait(spindle::protocol::ClientFrame type, ByteView body);
-  bool is_defined(std::uint32_t handle) const { return handle < lines_.size() && !lines_[handle].to.names.empty(); }
+  bool is_defined(std::uint32_t handle) const { return handle < lines_.size() && lines_[handle] != nullptr; }
   bool is_message_complete() const { return incoming_ && incoming_->received == incoming_->message.total; }
   /// Sends the complete message unless it may not enter yet.
   bool send_message(Time now);
@@ -131,7 +134,7 @@ class Session final : private FlowGate {
 
   // FlowGate
   bool may_enter(Time now, std::uint32_t handle, std::size_t bytes) override;
-  Time retry_at(std::uint32_t handle) const override { return lines_[handle].flow.retry_at(); }
+  Time retry_at(std::uint32_t handle) const override { return lines_[handle]->flow.retry_at(); }
   void enter(Time now, std::uint32_t handle, const ClientSend& message) override;
   void tell_admitted(std::uint32_t handle, std::size_t bytes) override;
 
@@ -148,9 +151,9 @@ class Session final : private FlowGate {
   Sender sender_;
 
   InputBuffer input_;
-  std::size_t wanted_ = 0;              // bytes of the frame at the front of the input, as far as known
-  std::vector<Line> lines_;             // by handle
-  std::optional<OutgoingFlows> flows_;  // where the client asked for them
+  std::size_t wanted_ = 0;                    // bytes of the frame at the front of the input, as far as known
+  std::vector<std::unique_ptr<Line>> lines_;  // by handle; none where it was never defined
+  std::optional<OutgoingFlows> flows_;        // where the client asked for them
   std::optional<IncomingMessage> incoming_;
   bool waiting_ = false;
   Time retry_at_ = kNever;
