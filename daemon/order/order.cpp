@@ -9,11 +9,6 @@ namespace {
 /// Payload chunks up to this size are copied behind their header; larger ones are referenced.
 constexpr std::size_t kChunkCopyBytesMax = OutputQueue::kCopyBytesMax;
 
-/// That others may let go of less than this part of `report_bytes` can wait for so many report intervals: where many
-/// daemons send a little each, a word about every message would cost more than what it frees is worth.
-constexpr std::size_t kLittleNews = 4;
-constexpr int kLittleNewsIntervals = 600;
-
 /// Whether a message waits for its place in the order.
 bool takes_a_place(MessageClass message_class, Service service) {
   if (broken(Broken::agreed_on_arrival) && message_class == MessageClass::client && service == Service::agreed) {
@@ -174,10 +169,7 @@ void Order::report_received(Time now, const Report& report) {
     log_.error("a report of what was never sent was dropped");
     return;
   }
-  if (!own_.has_news()) return;
-  const OrderConfig& config = context_.config.order;
-  const bool is_little = own_.released_since_announcement() < config.report_bytes / kLittleNews;
-  timers_.set_earlier(Timer::stable, now + (is_little ? kLittleNewsIntervals : 1) * config.report_interval);
+  if (own_.has_news()) timers_.set_earlier(Timer::stable, now + context_.config.order.report_interval);
 }
 
 void Order::stable_received(Time, const Stable& stable) {

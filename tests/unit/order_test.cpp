@@ -117,9 +117,6 @@ TEST(Order, MessagesAreKeptUntilAllDestinationsReportThemAndNoLonger) {
   EXPECT_GE(cluster[0].order->unstable_bytes(), 10'000u) << "c has not reported";
   cluster.settle();
   for (int i = 0; i < 4; ++i) cluster.pass_time(50ms);
-  EXPECT_EQ(cluster[0].order->retained_bytes(), 0u) << "its own are stable";
-  cluster.pass_time(60s);  // that little is stable is told late
-  for (int i = 0; i < 4; ++i) cluster.pass_time(50ms);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(cluster[i].order->retained_bytes(), 0u) << i;
 }
 
@@ -127,8 +124,6 @@ TEST(Order, NothingIsSentWhileNothingHappens) {
   OrderCluster cluster(3);
   cluster[1].send(cluster.all(), "one", Service::agreed);
   cluster.settle();
-  for (int i = 0; i < 5; ++i) cluster.pass_time(50ms);
-  cluster.pass_time(60s);  // that little is stable is told late
   for (int i = 0; i < 5; ++i) cluster.pass_time(50ms);
   for (int i = 0; i < 100; ++i) {
     for (auto& node : cluster.nodes) {
