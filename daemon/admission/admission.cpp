@@ -18,8 +18,8 @@ constexpr double kPutOffEarnings = 2;
 constexpr Duration kPatience = 50ms;
 /// The time that a salary takes to grow e-fold on an idle network, in round trips to the flow's destinations.
 constexpr int kFeedbackRoundTrips = 4;
-/// Where packets are cheap a flow can have saved what it earns in this time, so that a turn's worth of messages can
-/// enter at once.
+/// A flow can have saved what it earns in this time, so that a turn's worth of messages can enter at once where much is
+/// sent.
 constexpr double kTurnSavingsS = 0.01;
 
 std::size_t packets_of(std::size_t bytes) {
@@ -74,7 +74,7 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
     return true;
   }
   const double price = price_of(now, flow, way);
-  flow.accrue(now, config, savings_of(flow, price));
+  flow.accrue(now, config, savings_of(flow));
   // On an idle network: long enough that a packet that congests a link shows in its price before much has followed.
   const Duration step = way.congestion > 0 ? config.step : std::max(kStepMin, kFeedbackRoundTrips * way.round_trip);
   flow.review(now, config, price, step);
@@ -113,9 +113,8 @@ double Admission::price_of(Time now, const Flow& flow, const Flow::Way& way) con
   return config.fee + way.congestion / benefit_->of({way.receivers, flow.rate(now)});
 }
 
-double Admission::savings_of(const Flow& flow, double price) const {
+double Admission::savings_of(const Flow& flow) const {
   const AdmissionConfig& config = context_.config.admission;
-  if (price >= config.price_threshold) return config.savings_max;
   return std::max(config.savings_max, kTurnSavingsS * config.salary / to_seconds(flow.period()));
 }
 

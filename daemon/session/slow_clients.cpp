@@ -10,15 +10,17 @@ namespace spindled {
 void SlowClients::note_behind(Time now, SessionId session, std::size_t queued, std::uint64_t taken) {
   const auto [at, is_new] = readers_.try_emplace(session);
   Reader& reader = at->second;
+  if (is_new) {
+    reader.limit = within_limits(static_cast<double>(config_.session.queue_hard_bytes) / 16);
+    due_at_ = std::min(due_at_, now + config_.admission.update_min);
+  } else if (reader.caught_up_at == kNever) {
+    reader.busy += now - reader.seen_at;
+    reader.busy_taken += taken - reader.taken;
+  }
   reader.queued = queued;
   reader.taken = taken;
+  reader.seen_at = now;
   reader.caught_up_at = kNever;
-  if (is_new) {
-    reader.measured_at = now;
-    reader.taken_then = taken;
-    reader.limit = static_cast<double>(std::max(config_.session.price_bytes, config_.session.queue_soft_bytes));
-    due_at_ = std::min(due_at_, now + config_.admission.update_min);
-  }
   const bool urgent = static_cast<double>(queued) > reader.limit / 2 && queued > 2 * reader.priced_for;
   if (!urgent || reader.names.empty()) return;
   look(now, session, reader);
@@ -62,25 +64,27 @@ void SlowClients::handle_time(Time now) {
 
 void SlowClients::look(Time now, SessionId session, Reader& reader) {
   std::erase_if(reader.names, [&](const std::string& name) { return !names_.is_reached_by(session, name); });
-  measure(now, reader);
+  if (reader.caught_up_at == kNever) reader.busy += now - std::exchange(reader.seen_at, now);
+  measure(reader);
   const double price = queue_price(static_cast<double>(reader.queued), reader.limit, config_.admission.price_max);
   reader.price = std::max(price, kLingerDollars);
   reader.priced_for = reader.queued;
 }
 
-/// The limit is like that of a link: what the client reads until the next look, if that is more than configured. What
-/// it could read before is forgotten over some looks only, and at first it is thought to be fast: so one that merely
-/// pauses is not priced like one that cannot read faster.
-void SlowClients::measure(Time now, Reader& reader) {
-  const Duration span = now - reader.measured_at;
-  if (span < config_.admission.update_min / 2) return;
-  const double rate = static_cast<double>(reader.taken - reader.taken_then) / to_seconds(span);
-  const auto configured = static_cast<double>(config_.session.price_bytes);
-  const double most = std::max(configured, static_cast<double>(config_.session.queue_hard_bytes) / 4);
-  const double remembered = reader.limit * std::exp(-to_seconds(span) / to_seconds(kMemory));
-  reader.limit = std::clamp(std::max(rate * to_seconds(config_.admission.update_min), remembered), configured, most);
-  reader.measured_at = now;
-  reader.taken_then = reader.taken;
+/// The limit is like that of a link: it grows with what the client reads. What it could read before is forgotten over
+/// some looks only, and at first it is thought to be fast: so one that merely pauses is not priced like one that cannot
+/// read faster.
+void SlowClients::measure(Reader& reader) {
+  if (reader.busy < config_.admission.update_min / 2) return;
+  const double busy_s = to_seconds(std::exchange(reader.busy, Duration::zero()));
+  const double rate = static_cast<double>(std::exchange(reader.busy_taken, 0)) / busy_s;
+  const double remembered = reader.limit * std::exp(-busy_s / to_seconds(kMemory));
+  reader.limit = within_limits(std::max(rate * to_seconds(kLag), remembered));
+}
+
+double SlowClients::within_limits(double limit) const {
+  const auto least = static_cast<double>(config_.session.price_bytes);
+  return std::clamp(limit, least, std::max(least, static_cast<double>(config_.session.queue_hard_bytes) / 4));
 }
 
 void SlowClients::tell() {

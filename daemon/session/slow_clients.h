@@ -55,7 +55,10 @@ class SlowClients {
   static constexpr std::size_t kNamesMax = 64;
   static constexpr Duration kLinger = 1s;
   static constexpr double kLingerDollars = 1.0 / 16;
-  static constexpr Duration kMemory = 250ms;  // in which what is remembered of a client's speed falls to a third
+  /// How far a fast client is behind, at the speed at which it reads, when it costs AdmissionConfig::price_max.
+  static constexpr Duration kLag = 200ms;
+  /// Of reading slowly, in which what is remembered of a client's speed falls to a third.
+  static constexpr Duration kMemory = 150ms;
 
  private:
   struct Reader {
@@ -63,19 +66,22 @@ class SlowClients {
     std::size_t queued = 0;
     std::uint64_t taken = 0;
     double price = 0;
+    Time seen_at{};
     Time caught_up_at = kNever;
     std::size_t priced_for = 0;  // bytes, at the last look
-    // How fast it reads: since when, from what on, and the bytes that may therefore wait for
-    // AdmissionConfig::price_max.
-    Time measured_at{};
-    std::uint64_t taken_then = 0;
+    // How fast it reads while something waits: since its speed was measured, the time and what it has taken; and the
+    // bytes that may therefore wait for AdmissionConfig::price_max.
+    Duration busy{};
+    std::uint64_t busy_taken = 0;
     double limit = 0;
   };
 
   void note_name(SessionId session, Reader& reader, std::string_view name);
   /// Sets the price of a client by its queue, and lets go of names under which nothing reaches it any more.
   void look(Time now, SessionId session, Reader& reader);
-  void measure(Time now, Reader& reader);
+  void measure(Reader& reader);
+  /// What may wait for a client that reads `limit` bytes in kLag, within what is configured.
+  double within_limits(double limit) const;
   /// Tells what has changed.
   void tell();
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "daemon/admission/price_curve.h"
@@ -15,7 +16,10 @@ constexpr std::size_t kSoft = 1u << 20;
 
 class SlowClientsTest : public testing::Test, public ClientPrices, public ClientNames {
  protected:
-  SlowClientsTest() { config_.session.price_bytes = config_.session.queue_soft_bytes = kSoft; }
+  SlowClientsTest() {
+    config_.session.price_bytes = kSoft;
+    config_.session.queue_hard_bytes = 16 * kSoft;
+  }
   void set_client_price(const std::string& name, double dollars) override {
     ++told_;
     if (dollars == 0) {
@@ -137,6 +141,12 @@ TEST_F(SlowClientsTest, ItIsThoughtToBeFastUntilItIsKnownToBeSlow) {
   const double first = price("g");
   EXPECT_GT(first, price_of(kSoft / 8));
   EXPECT_LT(first, 1.5 * price_of(kSoft / 8));
+  // What it does not read while nothing waits says nothing.
+  slow_.note_caught_up(now_, 1, 0, kSoft / 8);
+  for (int i = 0; i < 10; ++i) pass(50ms);
+  slow_.note_behind(now_, 1, kSoft / 8, kSoft / 8);
+  pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft / 8, kSoft * std::exp(-100ms / 1ms / 150.0)));
   for (int i = 0; i < 20; ++i) pass(50ms);
   EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft / 8, kSoft / 8));
 }
