@@ -24,24 +24,20 @@ void PriceBook::start_view(const View& view) {
 bool PriceBook::hear(Time now, const Price& price) {
   if (price.from >= view_.size() || price.from == view_.self) return false;
   const Time expires_at = now + kRepeatsMissedMax * config_.update_max;
-  const double dollars = price.sixteenths / 16.0;
+  const auto take = [&](auto& sequences, auto& prices, auto key) {
+    std::uint64_t& latest = sequences[key];
+    if (price.sequence <= latest) return false;
+    latest = price.sequence;
+    set(prices, std::move(key), price.sixteenths / 16.0, expires_at);
+    next_expiry_ = std::min(next_expiry_, expires_at);
+    return true;
+  };
   if (price.name.empty()) {
-    if (!has_link(price.from, price.neighbour)) return false;
-    const LinkKey key{price.from, price.neighbour};
-    std::uint64_t& latest = link_sequences_[key];
-    if (price.sequence <= latest) return false;
-    latest = price.sequence;
-    set(links_, key, dollars, expires_at);
-  } else {
-    const ClientKey key{price.name, price.from};
-    if (client_sequences_.size() >= kClientPricesMax && !client_sequences_.contains(key)) return false;
-    std::uint64_t& latest = client_sequences_[key];
-    if (price.sequence <= latest) return false;
-    latest = price.sequence;
-    set(clients_, key, dollars, expires_at);
+    return has_link(price.from, price.neighbour) && take(link_sequences_, links_, LinkKey{price.from, price.neighbour});
   }
-  next_expiry_ = std::min(next_expiry_, expires_at);
-  return true;
+  ClientKey key{price.name, price.from};
+  if (client_sequences_.size() >= kClientPricesMax && !client_sequences_.contains(key)) return false;
+  return take(client_sequences_, clients_, std::move(key));
 }
 
 void PriceBook::set_own_link(MemberIndex neighbour, double dollars) {
