@@ -157,18 +157,17 @@ void Links::flush(Time now) {
 // Output.
 
 void Links::send_control(LinkId link, const Slice& message) {
-  Entry* entry = sendable(link);
-  if (entry == nullptr) return;
-  entry->link.send_control(LinkFrame::control, message);
-  context_.counters.add(Counter::control_out);
-  touch(*entry);
+  if (send_first(link, LinkFrame::control, message)) context_.counters.add(Counter::control_out);
 }
 
-void Links::send_price(LinkId link, const Slice& price) {
+void Links::send_price(LinkId link, const Slice& price) { send_first(link, LinkFrame::price, price); }
+
+bool Links::send_first(LinkId link, LinkFrame type, const Slice& body) {
   Entry* entry = sendable(link);
-  if (entry == nullptr) return;
-  entry->link.send_control(LinkFrame::price, price);
+  if (entry == nullptr) return false;
+  entry->link.send_control(type, body);
   touch(*entry);
+  return true;
 }
 
 void Links::send(LinkId link, LinkFrame type, ByteView prefix, const Slice& head, const Slice& tail) {

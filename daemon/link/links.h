@@ -130,6 +130,8 @@ class Links {
   /// The link in the slot if frames may be sent on it now.
   Entry* sendable(LinkId link) const;
   Entry* established_to(std::string_view peer) const;
+  /// Queues a frame that leaves before all data. Whether there is a link to send it on.
+  bool send_first(LinkId link, LinkFrame type, const Slice& body);
 
   Entry& add(Time now, ConnectionId connection, std::string_view address, bool dialled);
   void touch(Entry& entry);
