@@ -52,10 +52,10 @@ def measure(system, members, configuration, options):
                 client.kill()
             client.wait()
             client.stdout.close()
+    if starts:  # one sender: each member has held its messages to their order
+        return start_summary(results)
     if configuration["service"] in ("causal", "agreed", "safe") and len({result["digest"] for result in results}) > 1:
         raise MeasurementFailed("the members got the messages in different orders")
-    if starts:
-        return start_summary(results)
     return summary(configuration, results, usage)
 
 
