@@ -50,7 +50,6 @@ class PriceBook {
   /// When the first might expire.
   Time next_expiry() const { return next_expiry_; }
 
-  bool all_free() const { return links_.empty() && clients_.empty(); }
   /// Grows with every change of what anything costs.
   std::uint64_t version() const { return version_; }
 

@@ -47,6 +47,7 @@ struct Node final : ViewFrames, StreamFrames, PriceFrames {
     }
     return 0;
   }
+  bool all_free() const { return book.link_prices().empty() && book.client_prices().empty(); }
 
   LinkDaemon& daemon;
   Overlay overlay;
@@ -273,7 +274,7 @@ TEST_F(OwnPricesTest, TheEndIsToldOnce) {
                           [](const Heard& heard) { return heard.price.sixteenths == 0; }),
             1);
   for (const Node* node : nodes) {
-    EXPECT_TRUE(node->book.all_free());
+    EXPECT_TRUE(node->all_free());
     EXPECT_EQ(node->own.next_deadline(), kNever);
   }
 }
@@ -304,12 +305,12 @@ TEST_F(OwnPricesTest, ClientsAreToldLikeLinks) {
   alpha.own.set_clients("news", 0);
   run(1s);
   EXPECT_EQ(beta.heard.back().price.sixteenths, 0u);
-  EXPECT_TRUE(beta.book.all_free());
+  EXPECT_TRUE(beta.all_free());
   EXPECT_EQ(alpha.own.next_deadline(), kNever);
   // And once more: sequence numbers go on.
   alpha.own.set_clients("news", 2);
   run(100ms);
-  EXPECT_FALSE(beta.book.all_free());
+  EXPECT_FALSE(beta.all_free());
 }
 
 TEST_F(OwnPricesTest, ANewViewIsToldAnew) {

@@ -113,6 +113,7 @@ struct PriceBookTest : ::testing::Test {
   double cost(std::initializer_list<int> daemons, std::vector<std::string> names = {}) const {
     return quote(daemons, std::move(names)).congestion;
   }
+  bool all_free() const { return book.link_prices().empty() && book.client_prices().empty(); }
 
   AdmissionConfig config;
   Time now{50s};
@@ -120,13 +121,13 @@ struct PriceBookTest : ::testing::Test {
 };
 
 TEST_F(PriceBookTest, SeveralCongestedLinksAddUp) {
-  EXPECT_TRUE(book.all_free());
+  EXPECT_TRUE(all_free());
   EXPECT_EQ(cost({1, 2, 3}), 0);
   book.set_own_link(1, 2.5);
   EXPECT_FALSE(quote({2}).remote) << "this daemon's own queue is known at once";
   book.hear(now, link_price(1, 2, 1, 16));
   book.hear(now, link_price(1, 3, 1, 64));
-  EXPECT_FALSE(book.all_free());
+  EXPECT_FALSE(all_free());
   EXPECT_EQ(cost({1}), 2.5);
   EXPECT_EQ(cost({2}), 3.5);
   EXPECT_EQ(cost({0, 2, 3}), 7.5) << "the link that both share counts once";
@@ -174,7 +175,7 @@ TEST_F(PriceBookTest, WhatIsZeroIsForgotten) {
   book.set_own_clients("news", 0);
   EXPECT_TRUE(book.hear(now, link_price(1, 2, 2, 0)));
   EXPECT_TRUE(book.hear(now, client_price(2, "news", 2, 0)));
-  EXPECT_TRUE(book.all_free());
+  EXPECT_TRUE(all_free());
 }
 
 TEST_F(PriceBookTest, OldSequenceNumbersAreNoNews) {
@@ -187,7 +188,7 @@ TEST_F(PriceBookTest, OldSequenceNumbersAreNoNews) {
   // Zero is no reason to begin anew: a late copy of an older price must not raise it from the dead.
   EXPECT_TRUE(book.hear(now, link_price(1, 2, 6, 0)));
   EXPECT_FALSE(book.hear(now, link_price(1, 2, 5, 16)));
-  EXPECT_TRUE(book.all_free());
+  EXPECT_TRUE(all_free());
   // Each price counts for itself.
   EXPECT_TRUE(book.hear(now, link_price(1, 3, 1, 16)));
   EXPECT_TRUE(book.hear(now, client_price(1, "news", 1, 16)));
@@ -211,7 +212,7 @@ TEST_F(PriceBookTest, WhatCannotBeOfTheViewIsNoNews) {
   EXPECT_FALSE(book.hear(now, link_price(2, 900, 1, 16)));
   EXPECT_FALSE(book.hear(now, link_price(0, 1, 1, 16))) << "nobody tells this daemon its own prices";
   EXPECT_FALSE(book.hear(now, client_price(0, "news", 1, 16)));
-  EXPECT_TRUE(book.all_free());
+  EXPECT_TRUE(all_free());
 }
 
 TEST_F(PriceBookTest, PricesThatAreRepeatedNoLongerExpire) {
@@ -243,7 +244,7 @@ TEST_F(PriceBookTest, ANewViewStartsFromNothing) {
   book.hear(now, client_price(2, "news", 7, 16));
   const std::uint64_t version = book.version();
   book.start_view(view(2));
-  EXPECT_TRUE(book.all_free());
+  EXPECT_TRUE(all_free());
   EXPECT_GT(book.version(), version);
   EXPECT_EQ(book.next_expiry(), kNever);
   EXPECT_TRUE(book.hear(now, link_price(1, 2, 1, 16)));
