@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/admission/price_curve.h"
-#include "tests/unit/link_harness.h"
+#include "tests/unit/overlay_harness.h"
 
 namespace spindled {
 namespace {
@@ -17,24 +17,10 @@ struct Heard {
   Price price;
 };
 
-struct Node final : ViewFrames, StreamFrames, PriceFrames {
+struct Node final : test::OverlayDaemon {
   explicit Node(LinkDaemon& on)
-      : daemon(on),
-        overlay(on.context, on.links),
-        book(on.context.config.admission),
-        own(on.context, on.links, overlay, book) {
-    daemon.links.attach(overlay);
-    overlay.attach(*this, *this, *this);
-  }
+      : OverlayDaemon(on), book(on.context.config.admission), own(on.context, on.links, overlay, book) {}
 
-  void topology_changed(Time) override {}
-  void control_received(Time, LinkId, ControlMessage) override {}
-  void push_received(Time, const Push&, Slice) override {}
-  void link_changed(Time, LinkId, bool) override {}
-  void data_received(Time, Slice) override {}
-  void report_received(Time, const Report&) override {}
-  void stable_received(Time, const Stable&) override {}
-  void ready_received(Time, const Ready&) override {}
   bool price_received(Time now, const Price& price) override {
     heard.push_back({now, price});
     return book.hear(now, price);
@@ -49,8 +35,6 @@ struct Node final : ViewFrames, StreamFrames, PriceFrames {
   }
   bool all_free() const { return book.link_prices().empty() && book.client_prices().empty(); }
 
-  LinkDaemon& daemon;
-  Overlay overlay;
   PriceBook book;
   OwnPrices own;
   std::vector<Heard> heard;
@@ -68,12 +52,9 @@ NodeConfig config(std::string name, std::vector<std::string> neighbours) {
   return result;
 }
 
-struct OwnPricesTest : ::testing::Test {
+struct OwnPricesTest : test::OverlayFixture {
   OwnPricesTest() {
-    for (Node* node : nodes) {
-      node->daemon.links.start(net.now);
-      node->overlay.start(net.now);
-    }
+    for (Node* node : nodes) bring_up(*node);
     for (int i = 0; i < 100; ++i) turn(5ms);
     start_view(1);
   }
@@ -152,7 +133,6 @@ struct OwnPricesTest : ::testing::Test {
   }
   double price_of(double packets) const { return queue_price(packets, 100, 20); }
 
-  LinkNet net;
   Node alpha{net.add(config("alpha", {"beta", "gamma"}))};
   Node beta{net.add(config("beta", {"gamma"}))};
   Node gamma{net.add(config("gamma", {}))};
@@ -166,7 +146,7 @@ TEST_F(OwnPricesTest, NothingIsSaidOfLinksThatCostNothing) {
   for (const Node* node : nodes) {
     EXPECT_TRUE(node->heard.empty());
     EXPECT_EQ(node->own.next_deadline(), kNever);
-    EXPECT_EQ(node->daemon.context.counters.value(Counter::bytes_prices), 0u);
+    EXPECT_EQ(node->count(Counter::bytes_prices), 0u);
   }
 }
 
@@ -208,7 +188,7 @@ TEST_F(OwnPricesTest, GoesToEachDaemonOnceAndNeverOverTheLinkItself) {
 TEST_F(OwnPricesTest, PricesOfClientsTakeAllLinksAndStopWhereTheyAreKnown) {
   alpha.own.set_clients("news", 3);
   turn(0ms);
-  EXPECT_EQ(alpha.daemon.context.counters.value(Counter::prices_told), 1u);
+  EXPECT_EQ(alpha.count(Counter::prices_told), 1u);
   // From alpha, and from each other, which none passes on once more.
   EXPECT_EQ(beta.heard.size(), 2u);
   EXPECT_EQ(gamma.heard.size(), 2u);

@@ -1,43 +1,16 @@
 // Partitions for field tests: overlays in a line, alpha - beta - gamma - delta, over real links in memory.
 #include <gmock/gmock.h>
 
-#include "daemon/overlay/overlay.h"
-#include "tests/unit/link_harness.h"
+#include "tests/unit/overlay_harness.h"
 
 namespace spindled {
 namespace {
 
-using test::LinkDaemon;
 using test::LinkNet;
+using test::OverlayDaemon;
 using ::testing::HasSubstr;
 
-struct Node final : ViewFrames, StreamFrames, PriceFrames {
-  explicit Node(LinkDaemon& on) : daemon(on), overlay(on.context, on.links) {
-    daemon.links.attach(overlay);
-    overlay.attach(*this, *this, *this);
-  }
-  void topology_changed(Time) override {}
-  void control_received(Time, LinkId, ControlMessage) override {}
-  void push_received(Time, const Push&, Slice) override {}
-  void link_changed(Time, LinkId, bool) override {}
-  void data_received(Time, Slice) override {}
-  void report_received(Time, const Report&) override {}
-  void stable_received(Time, const Stable&) override {}
-  void ready_received(Time, const Ready&) override {}
-  bool price_received(Time, const Price&) override { return true; }
-
-  const ImposedPartition& partition() const { return daemon.links.partition(); }
-  std::vector<std::string> reachable() const {
-    std::vector<std::string> names;
-    for (const DaemonId& member : overlay.reachable().members) names.push_back(member.name);
-    return names;
-  }
-
-  LinkDaemon& daemon;
-  Overlay overlay;
-};
-
-class OverlayPartition : public ::testing::Test {
+class OverlayPartition : public test::OverlayFixture {
  protected:
   static NodeConfig config(const char* name, std::vector<std::string> neighbours, bool allow) {
     NodeConfig result = LinkNet::config(name, std::move(neighbours));
@@ -49,35 +22,17 @@ class OverlayPartition : public ::testing::Test {
     add("beta", {"gamma"}, true);
     add("gamma", {"delta"}, gamma_allows);
     add("delta", {}, true);
-    for (const auto& node : nodes) {
-      node->daemon.links.start(net.now);
-      node->overlay.start(net.now);
-    }
+    for (const auto& node : nodes) bring_up(*node);
     advance(300ms);
     ASSERT_EQ(at(0).reachable().size(), 4u);
   }
   void add(const char* name, std::vector<std::string> neighbours, bool allow) {
-    nodes.push_back(std::make_unique<Node>(net.add(config(name, std::move(neighbours), allow))));
+    nodes.push_back(std::make_unique<OverlayDaemon>(net.add(config(name, std::move(neighbours), allow))));
   }
-  Node& at(std::size_t index) { return *nodes[index]; }
-  void advance(Duration duration) {
-    const Time end = net.now + duration;
-    settle();
-    while (net.now < end) {
-      net.advance(std::min<Duration>(end - net.now, 5ms));
-      for (const auto& node : nodes) {
-        if (node->overlay.next_deadline() <= net.now) node->overlay.handle_time(net.now);
-      }
-      settle();
-    }
-  }
-  void settle() {
-    for (const auto& node : nodes) node->daemon.links.flush(net.now);
-    net.settle();
-  }
+  OverlayDaemon& at(std::size_t index) { return *nodes[index]; }
   std::uint64_t controls_out() const {
     std::uint64_t sum = 0;
-    for (const auto& node : nodes) sum += node->daemon.context.counters.value(Counter::control_out);
+    for (const auto& node : nodes) sum += node->count(Counter::control_out);
     return sum;
   }
   std::string error_of(PartitionSides sides, Duration duration) {
@@ -85,8 +40,7 @@ class OverlayPartition : public ::testing::Test {
     return result ? "" : fmt::format("{}: {}", to_string(result.error().code), result.error().text);
   }
 
-  LinkNet net;
-  std::vector<std::unique_ptr<Node>> nodes;
+  std::vector<std::unique_ptr<OverlayDaemon>> nodes;
 };
 
 using Texts = std::vector<std::string>;

@@ -4,19 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "daemon/overlay/limits.h"
-#include "tests/unit/link_harness.h"
+#include "tests/unit/overlay_harness.h"
 
 namespace spindled {
 namespace {
 
-using test::LinkDaemon;
 using test::LinkNet;
 
-struct Node final : ViewFrames, StreamFrames, PriceFrames {
-  explicit Node(LinkDaemon& on) : daemon(on), overlay(on.context, on.links) {
-    daemon.links.attach(overlay);
-    overlay.attach(*this, *this, *this);
-  }
+struct Node final : test::OverlayDaemon {
+  using OverlayDaemon::OverlayDaemon;
 
   void topology_changed(Time) override { ++topology_changes; }
   void control_received(Time, LinkId, ControlMessage message) override { controls.push_back(std::move(message)); }
@@ -26,60 +22,27 @@ struct Node final : ViewFrames, StreamFrames, PriceFrames {
   void report_received(Time, const Report& report) override { reports.push_back(report); }
   void stable_received(Time, const Stable& stable) override { stables.push_back(stable); }
   void ready_received(Time, const Ready& ready) override { readies.push_back(ready); }
-  bool price_received(Time, const Price& price) override {
-    // As admission does: what is known already goes no further.
-    const bool news = std::find(prices.begin(), prices.end(), price) == prices.end();
-    prices.push_back(price);
-    return news;
-  }
 
   static std::string text(const Slice& slice) { return std::string(spindle::protocol::as_text(slice.view())); }
-  std::uint64_t count(Counter counter) const { return daemon.context.counters.value(counter); }
-  std::vector<std::string> reachable() const {
-    std::vector<std::string> names;
-    for (const DaemonId& member : overlay.reachable().members) names.push_back(member.name);
-    return names;
-  }
 
-  LinkDaemon& daemon;
-  Overlay overlay;
   int topology_changes = 0;
   std::vector<ControlMessage> controls;
   std::vector<std::string> pushed, data;
   std::vector<bool> link_changes;
   std::vector<Report> reports;
-  std::vector<Price> prices;
   std::vector<Stable> stables;
   std::vector<Ready> readies;
 };
 
-struct OverlayTest : ::testing::Test {
+struct OverlayTest : test::OverlayFixture {
   OverlayTest() {
-    for (Node* node : {&alpha, &beta, &gamma}) {
-      node->daemon.links.start(net.now);
-      node->overlay.start(net.now);
-    }
+    for (Node* node : {&alpha, &beta, &gamma}) bring_up(*node);
     advance(300ms);
   }
 
-  void advance(Duration duration) {
-    const Time end = net.now + duration;
-    settle();
-    while (net.now < end) {
-      net.advance(std::min<Duration>(end - net.now, 5ms));
-      for (Node* node : alive) {
-        if (node->overlay.next_deadline() <= net.now) node->overlay.handle_time(net.now);
-      }
-      settle();
-    }
-  }
-  void settle() {
-    for (Node* node : alive) node->daemon.links.flush(net.now);
-    net.settle();
-  }
   void kill_gamma() {
     net.kill(gamma.daemon);
-    alive.pop_back();
+    running.pop_back();
   }
 
   View view(std::uint64_t number, MemberIndex self) const {
@@ -104,11 +67,9 @@ struct OverlayTest : ::testing::Test {
     settle();
   }
 
-  LinkNet net;
   Node alpha{net.add(LinkNet::config("alpha", {"beta"}))};
   Node beta{net.add(LinkNet::config("beta", {"gamma"}))};
   Node gamma{net.add(LinkNet::config("gamma"))};
-  std::vector<Node*> alive{&alpha, &beta, &gamma};
   const MemberSet to_beta_and_gamma = MemberSet::of(1) | MemberSet::of(2);
 };
 
