@@ -8,6 +8,7 @@
 #include <memory>
 #include <tuple>
 
+#include "bench/micro/surroundings.h"
 #include "daemon/admission/admission.h"
 #include "daemon/base/check.h"
 #include "daemon/group/groups.h"
@@ -32,30 +33,6 @@ double allocated() {
   const struct mallinfo2 info = mallinfo2();
   return static_cast<double>(info.uordblks + info.hblkhd);
 }
-
-class Silence final : public LogSink {
- public:
-  bool wants(LogLevel) const override { return false; }
-  void write(LogLevel, std::string_view, std::string_view) override {}
-};
-
-/// Takes everything that is written and forgets it.
-class ForgetfulDriver final : public Driver {
- public:
-  ConnectionId dial(std::string_view) override { return ConnectionId{0}; }
-  std::size_t write(ConnectionId, std::span<const ByteView> buffers) override {
-    std::size_t taken = 0;
-    for (const ByteView& buffer : buffers) taken += buffer.size();
-    return taken;
-  }
-  void close(ConnectionId) override { SPINDLE_CHECK(false); }
-  void set_reading(ConnectionId, bool on) override { SPINDLE_CHECK(on); }
-  void wake_at(Time deadline) override { deadline_ = deadline; }
-  Time deadline() const { return deadline_; }
-
- private:
-  Time deadline_ = kNever;
-};
 
 class NoTransport final : public StreamTransport {
  public:
@@ -183,8 +160,8 @@ class Chain {
   }
 
   Time now_{1s};
-  Silence silence_;
-  ForgetfulDriver driver_;
+  bench::Silence silence_;
+  bench::CountingDriver driver_;
   NoTransport transport_;
   NoClients no_clients_;
   Context context_;
@@ -360,8 +337,8 @@ class CrowdedNode {
   }
 
   Time now_{1s};
-  Silence silence_;
-  ForgetfulDriver driver_;
+  bench::Silence silence_;
+  bench::CountingDriver driver_;
   Node node_;
   std::vector<std::uint8_t> frames_;
   std::vector<std::uint8_t> batch_;

@@ -4,39 +4,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bench/micro/surroundings.h"
 #include "daemon/base/check.h"
 #include "daemon/node/node.h"
 #include "libclient/protocol/client_frames.h"
 
 namespace spindled {
 namespace {
-
-class Silence final : public LogSink {
- public:
-  bool wants(LogLevel) const override { return false; }
-  void write(LogLevel, std::string_view, std::string_view) override {}
-};
-
-/// Takes everything that the node writes, and only counts it.
-class CountingDriver final : public Driver {
- public:
-  ConnectionId dial(std::string_view) override { return ConnectionId{0}; }
-  std::size_t write(ConnectionId, std::span<const ByteView> buffers) override {
-    std::size_t taken = 0;
-    for (const ByteView& buffer : buffers) taken += buffer.size();
-    bytes += taken;
-    return taken;
-  }
-  void close(ConnectionId) override { SPINDLE_CHECK(false); }
-  void set_reading(ConnectionId, bool) override {}
-  void wake_at(Time deadline) override { deadline_ = deadline; }
-  Time deadline() const { return deadline_; }
-
-  std::uint64_t bytes = 0;
-
- private:
-  Time deadline_ = kNever;
-};
 
 /// A node that is alone in its view, and clients that do nothing but join.
 class JoiningClients {
@@ -90,8 +64,8 @@ class JoiningClients {
   }
 
   Time now_{1s};
-  Silence silence_;
-  CountingDriver driver_;
+  bench::Silence silence_;
+  bench::CountingDriver driver_;
   Node node_;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bench/micro/surroundings.h"
 #include "daemon/base/check.h"
 #include "daemon/node/node.h"
 #include "libclient/protocol/client_engine.h"
@@ -12,12 +13,6 @@ namespace spindled {
 namespace {
 
 constexpr ConnectionId kClient{1};
-
-class Silence final : public LogSink {
- public:
-  bool wants(LogLevel) const override { return false; }
-  void write(LogLevel, std::string_view, std::string_view) override {}
-};
 
 /// Takes everything that the node writes and keeps it for the one client.
 class LoopDriver final : public Driver {
@@ -99,7 +94,7 @@ class Loop {
   }
 
   Time now_{1s};
-  Silence silence_;
+  bench::Silence silence_;
   LoopDriver driver_;
   Node node_;
   spindle::protocol::ClientEngine client_;
