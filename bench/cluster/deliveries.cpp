@@ -1,6 +1,6 @@
 #include "bench/cluster/deliveries.h"
 
-#include "bench/cluster/fail.h"
+#include "bench/client_lines.h"
 
 namespace spindle::bench {
 

@@ -8,7 +8,7 @@
 namespace spindle::bench {
 
 /// One member of the one group that everybody sends to. Implemented once for each system that is measured; whatever
-/// goes wrong ends the process, see fail.h.
+/// goes wrong ends the process, see client_lines.h.
 class GroupMember {
  public:
   /// Called for every message of the group, the own ones included, by one thread at a time.

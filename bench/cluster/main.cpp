@@ -2,12 +2,11 @@
 // reads "go <nanoseconds>", the time at which all start, from standard input, runs its load, prints its result as one
 // line of JSON, and stays in the group until its standard input ends. `run_cluster` starts the members and adds up.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <iostream>
 #include <map>
 
+#include "bench/client_lines.h"
 #include "bench/cluster/clock.h"
-#include "bench/cluster/fail.h"
 #include "bench/cluster/load.h"
 #include "bench/cluster/spindle_member.h"
 
@@ -55,11 +54,6 @@ std::int64_t read_go() {
   std::int64_t start_ns = 0;
   if (!(std::cin >> word >> start_ns) || word != "go") fail("standard input does not say \"go <nanoseconds>\"");
   return start_ns;
-}
-
-void say(const std::string& line) {
-  std::puts(line.c_str());
-  std::fflush(stdout);
 }
 
 template <typename Load>

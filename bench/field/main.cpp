@@ -5,14 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <future>
 #include <iostream>
 #include <map>
 #include <mutex>
 #include <thread>
 
+#include "bench/client_lines.h"
 #include "libclient/include/spindle/connection.h"
 
 namespace spindle::bench {
@@ -25,18 +24,6 @@ struct Arguments {
   std::size_t size = 0;  // bytes of a message; 0: a receiver
 };
 
-/// A measurement with an error in it is none: ends the process at once, in whichever thread.
-[[noreturn]] void fail(const std::string& text) {
-  fmt::print(stderr, "field_client: {}\n", text);
-  std::fflush(stderr);
-  std::_Exit(1);
-}
-
-void say(const std::string& line) {
-  std::puts(line.c_str());
-  std::fflush(stdout);
-}
-
 Connection connect(const Arguments& arguments) {
   ConnectOptions options;
   options.address = arguments.address;
@@ -46,7 +33,7 @@ Connection connect(const Arguments& arguments) {
   std::error_code error;
   std::string text;
   Connection connection = Connection::connect(options, error, &text);
-  if (error) fail(fmt::format("cannot connect to {}: {}", arguments.address, text));
+  if (error) fail("cannot connect to {}: {}", arguments.address, text);
   return connection;
 }
 
@@ -72,7 +59,7 @@ class Sender {
     for (;;) {
       const std::error_code error = connection_.multicast(Service::reliable, arguments_.group, payload_);
       if (error == Errc::not_connected) return;
-      if (error) fail("cannot send: " + error.message());
+      if (error) fail("cannot send: {}", error.message());
       ++sent_;
     }
   }
@@ -89,7 +76,7 @@ class Receiver {
  public:
   explicit Receiver(const Arguments& arguments) : connection_(connect(arguments)) {
     connection_.set_handler([this](Event&& event) { handle(event); });
-    if (const std::error_code error = connection_.join(arguments.group)) fail("cannot join: " + error.message());
+    if (const std::error_code error = connection_.join(arguments.group)) fail("cannot join: {}", error.message());
     joined_.get_future().wait();
   }
 
@@ -110,9 +97,9 @@ class Receiver {
     } else if (std::get_if<GroupView>(&event) != nullptr) {
       if (!std::exchange(is_member_, true)) joined_.set_value();
     } else if (const auto* refused = std::get_if<RequestFailed>(&event)) {
-      fail("cannot join: " + refused->error.message());
+      fail("cannot join: {}", refused->error.message());
     } else if (const auto* end = std::get_if<Disconnected>(&event)) {
-      if (end->error != Errc::closed_by_client) fail("disconnected: " + end->text);
+      if (end->error != Errc::closed_by_client) fail("disconnected: {}", end->text);
     }
   }
 
@@ -132,7 +119,7 @@ void serve(Start start, Count count) {
     } else if (word == "count") {
       say(count());
     } else {
-      fail("does not know " + word);
+      fail("does not know {}", word);
     }
   }
 }
