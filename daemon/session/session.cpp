@@ -133,7 +133,7 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
   }
   switch (type) {
     case ClientFrame::hello:
-      return handle_hello(now, body.view());
+      return handle_hello(body.view());
     case ClientFrame::define:
       return handle_define(body.view());
     case ClientFrame::send:
@@ -156,7 +156,7 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
   }
 }
 
-std::optional<Error> Session::handle_hello(Time, ByteView body) {
+std::optional<Error> Session::handle_hello(ByteView body) {
   const std::optional<protocol::Hello> hello = protocol::read_hello(body);
   if (!hello) return malformed("hello");
   if (hello->version_min > protocol::kClientVersionMax || hello->version_max < protocol::kClientVersionMin) {

@@ -114,7 +114,7 @@ class Session final : private FlowGate {
 
  private:
   std::optional<Error> handle_frame(Time now, spindle::protocol::ClientFrame type, Slice body);
-  std::optional<Error> handle_hello(Time now, ByteView body);
+  std::optional<Error> handle_hello(ByteView body);
   std::optional<Error> handle_define(ByteView body);
   std::optional<Error> handle_send(Slice body);
   std::optional<Error> handle_send_more(Slice body);
