@@ -16,8 +16,4 @@ double queue_price(double packets, double soft_limit, double price_max) {
   return price_max * std::expm1(ratio) / (std::numbers::e - 1);
 }
 
-double queue_length(double price, double soft_limit, double price_max) {
-  return soft_limit * std::log1p(std::max(0.0, price) / price_max * (std::numbers::e - 1));
-}
-
 }  // namespace spindled

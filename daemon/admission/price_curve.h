@@ -7,7 +7,4 @@ namespace spindled {
 /// `soft_limit` packets, and growing exponentially between and beyond. Finite for every length.
 double queue_price(double packets, double soft_limit, double price_max);
 
-/// The length of a queue that costs `price`: the inverse of the above.
-double queue_length(double price, double soft_limit, double price_max);
-
 }  // namespace spindled

@@ -39,14 +39,5 @@ TEST(PriceCurve, NeverFallsAndStaysFinite) {
   }
 }
 
-TEST(PriceCurve, LengthIsTheInverse) {
-  for (const double packets : {0.0, 1.0, 37.0, 100.0, 180.0}) {
-    EXPECT_NEAR(queue_length(queue_price(packets, 100, 20), 100, 20), packets, 1e-9);
-  }
-  EXPECT_NEAR(queue_length(20, 250, 20), 250, 1e-9);
-  EXPECT_EQ(queue_length(0, 100, 20), 0);
-  EXPECT_EQ(queue_length(-1, 100, 20), 0) << "nothing is cheaper than an empty queue";
-}
-
 }  // namespace
 }  // namespace spindled
