@@ -159,6 +159,7 @@ void Groups::deliver_client_message(const Delivery& message) {
     log_.error("a malformed message of {} was dropped", view_.members[message.origin].name);
     return;
   }
+  if (message.service == Service::safe && !together_.empty()) signal_targets();
   if (!collect_receivers(message)) return;
   ClientMessage out;
   out.service = message.service;
@@ -172,11 +173,15 @@ void Groups::deliver_client_message(const Delivery& message) {
   chunks_.clear();  // lets go of the slabs
 }
 
+const Group* Groups::find(const Envelope::Target& target) const {
+  return target.group != 0 ? table_.find(target.group) : table_.find(target.name);
+}
+
 bool Groups::collect_receivers(const Delivery& message) {
   names_.clear();
   receivers_.clear();
   for (const Envelope::Target& target : envelope_.targets) {
-    const Group* group = target.group != 0 ? table_.find(target.group) : table_.find(target.name);
+    const Group* group = find(target);
     if (group != nullptr) add_local_members(*group);
     const std::string_view name = target.group != 0 ? table_.name_of(target.group) : target.name;
     if (!name.empty()) names_.push_back(name);

@@ -115,6 +115,8 @@ class Groups final : public OrderedMessages {
 
   // Out of the order: messages.
   void deliver_client_message(const Delivery& message);
+  /// Nothing where the target is no group with members.
+  const Group* find(const Envelope::Target& target) const;
   bool collect_receivers(const Delivery& message);
   void add_local_members(const Group& group);
   bool collect_chunks(const Delivery& message, std::size_t envelope_size);
@@ -149,6 +151,8 @@ class Groups final : public OrderedMessages {
   /// A transitional signal to `to`, local members of `group`.
   void signal(const Group& group, std::span<const SessionId> to);
   void signal_join(const Group& group, MemberIndex daemon, SessionId session);
+  /// A transitional signal to the local members of the groups that `envelope_` names, where they have had none.
+  void signal_targets();
   void remember_told();
   /// The members of `next`, by its index, that came along with this daemon through all views since the last one whose
   /// group table was completed.

@@ -123,6 +123,19 @@ void Groups::signal_join(const Group& group, MemberIndex daemon, SessionId sessi
   }
 }
 
+/// A safe message behind the signal is one that only those who move together are known to have. Where somebody of them
+/// is cut off before the next view, it keeps less than the others have delivered by then: a group gets the message
+/// without a signal only where nothing can be lost any more, whether the group is split or not.
+void Groups::signal_targets() {
+  for (const Envelope::Target& target : envelope_.targets) {
+    const Group* group = find(target);
+    if (group == nullptr || signalled_.contains(group->name)) continue;
+    receivers_.clear();
+    add_local_members(*group);
+    signal(*group, receivers_);
+  }
+}
+
 void Groups::remember_told() {
   if (told_) return;
   told_.emplace();

@@ -59,7 +59,7 @@ class OrderedMessages {
 
   /// The old view ends. What is delivered from here to `view_installed` may not have reached members of the old view
   /// outside `transitional`, the members (by old index) that move on together with this daemon. Not called where all
-  /// members move on together.
+  /// members move on together. A safe message behind it was not known to be safe.
   virtual void transitional(Time now, const MemberSet& transitional) = 0;
   /// Behind that signal: some of those who move on together may have delivered what came so far before theirs; nobody
   /// has delivered any of what follows.
