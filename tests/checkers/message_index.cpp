@@ -19,10 +19,10 @@ std::vector<PlacedDelivery> place_deliveries(const ClientHistory& client) {
       const auto found = open.find(view->group);
       const bool is_member = std::find(view->members.begin(), view->members.end(), client.name) != view->members.end();
       if (found == open.end() || (view->cause != spindle::ViewCause::network && is_member)) continue;
-      for (const std::size_t place : found->second) deliveries[place].next_view = to_text(view->id);
+      for (const std::size_t place : found->second) deliveries[place].next_view = view;
       open.erase(found);
     } else if (const auto* delivered = std::get_if<Delivered>(&event.what)) {
-      PlacedDelivery placed{&delivered->message, false, {}};
+      PlacedDelivery placed{&delivered->message, false, nullptr};
       for (const std::string& group : delivered->message.groups) {
         const auto found = open.find(group);
         if (found == open.end()) continue;

@@ -64,8 +64,8 @@ struct SentIndex {
 struct PlacedDelivery {
   const MessageRecord* message = nullptr;
   bool transitional = false;
-  /// Of a transitional delivery: the view of the group that follows, as text; empty where none does.
-  std::string next_view;
+  /// Of a transitional delivery: the view of the group that follows; null where none does.
+  const GroupView* next_view = nullptr;
 };
 
 std::string to_text(const spindle::GroupViewId& id);

@@ -26,9 +26,13 @@ Receiver make_receiver(const ClientHistory& client) {
   return receiver;
 }
 
-bool is_comparable(const PlacedDelivery& a, const PlacedDelivery& b) {
+/// Behind the signal the order is that of those who move together; others may meet in the same next view.
+bool is_comparable(const PlacedDelivery& a, const std::string& client_a, const PlacedDelivery& b,
+                   const std::string& client_b) {
   if (a.transitional != b.transitional) return false;
-  return !a.transitional || (!a.next_view.empty() && a.next_view == b.next_view);
+  if (!a.transitional) return true;
+  return a.next_view != nullptr && b.next_view != nullptr && to_text(a.next_view->id) == to_text(b.next_view->id) &&
+         is_in(a.next_view->vs_set, client_b) && is_in(b.next_view->vs_set, client_a);
 }
 
 /// Where the network splits, the one order holds among the members of each group: only they are told of the split.
@@ -42,7 +46,8 @@ void compare(const Receiver& a, const Receiver& b, Violations& violations) {
   std::size_t place_before = 0;
   for (const PlacedDelivery& delivery : a.ordered) {
     const auto found = b.places.find(key_of(*delivery.message));
-    if (found == b.places.end() || !is_comparable(delivery, b.ordered[found->second])) continue;
+    if (found == b.places.end()) continue;
+    if (!is_comparable(delivery, a.client->name, b.ordered[found->second], b.client->name)) continue;
     if (!is_for_both(*delivery.message, a, b)) continue;
     if (before != nullptr && found->second < place_before) {
       report(violations, fmt::format("total order: {} got {} before {}, {} the other way round", a.client->name,

@@ -173,14 +173,19 @@ TEST(Checkers, TotalOrder) {
 
 TEST(Checkers, TotalOrderBehindATransitionalSignal) {
   Writer together;
-  together.at('c').signal().gets('a', 1).gets('b', 2).view(2, "cd", ViewCause::network);
-  together.at('d').signal().gets('b', 2).gets('a', 1).view(2, "cd", ViewCause::network);
+  together.at('c').signal().gets('a', 1).gets('b', 2).view(2, "cd", ViewCause::network, "", "cd");
+  together.at('d').signal().gets('b', 2).gets('a', 1).view(2, "cd", ViewCause::network, "", "cd");
   EXPECT_EQ(check_total_order(together.history()).size(), 1u);
 
   Writer with_a_join;  // which does not end what the signal begins
-  with_a_join.at('c').signal().view(2, "cde").gets('a', 1).gets('b', 2).view(3, "cd", ViewCause::network);
-  with_a_join.at('d').signal().gets('b', 2).view(2, "cde").gets('a', 1).view(3, "cd", ViewCause::network);
+  with_a_join.at('c').signal().view(2, "cde").gets('a', 1).gets('b', 2).view(3, "cd", ViewCause::network, "", "cd");
+  with_a_join.at('d').signal().gets('b', 2).view(2, "cde").gets('a', 1).view(3, "cd", ViewCause::network, "", "cd");
   EXPECT_EQ(check_total_order(with_a_join.history()).size(), 1u);
+
+  Writer meeting_again;
+  meeting_again.at('c').signal().gets('a', 1).gets('b', 2).view(2, "cd", ViewCause::network, "d", "c");
+  meeting_again.at('d').signal().gets('b', 2).gets('a', 1).view(2, "cd", ViewCause::network, "c", "d");
+  EXPECT_TRUE(check_total_order(meeting_again.history()).empty());
 
   Writer apart;
   apart.at('c').signal().gets('a', 1).gets('b', 2).view(2, "c", ViewCause::network);
