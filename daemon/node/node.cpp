@@ -166,6 +166,13 @@ NodeMemory Node::memory() const {
   return memory;
 }
 
+std::size_t Node::waiting_clients() const {
+  std::size_t count = 0;
+  layers_->sessions.for_each(
+      [&](const Session& session) { count += session.is_waiting() || session.holds_messages() ? 1 : 0; });
+  return count;
+}
+
 std::string Node::dump() const {
   const Layers& node = *layers_;
   std::string text =
@@ -181,7 +188,7 @@ std::string Node::dump() const {
                       node.order.log().processed(), node.order.log().end(), node.order.unstable_bytes(),
                       node.order.retained_bytes());
   text += fmt::format("groups: ready {}, {} in the table\n", node.groups.is_ready(), node.groups.table().size());
-  text += fmt::format("sessions: {}\n", node.sessions.size());
+  text += fmt::format("sessions: {}, of which {} wait\n", node.sessions.size(), waiting_clients());
   return text;
 }
 

@@ -71,6 +71,8 @@ class Node {
   bool is_settled() const;
   const Counters& counters() const;
   NodeMemory memory() const;
+  /// Clients that have sent something that may not enter yet.
+  std::size_t waiting_clients() const;
   /// The established link to this neighbour.
   std::optional<LinkInfo> link_to(std::string_view neighbour) const;
   /// The state of every layer as text, for people.

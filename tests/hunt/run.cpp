@@ -262,10 +262,16 @@ bool Run::await_rest() {
     for (const auto& [number, each] : clients_) count += each->history().events.size();
     return count;
   };
+  // Who has sent much at once, or while a link was dear, earns for seconds before the next message can be paid.
+  const auto waits = [this] {
+    const std::vector<SimHost*> hosts = sim_.running_hosts();
+    return std::any_of(hosts.begin(), hosts.end(),
+                       [](const SimHost* host) { return host->node().waiting_clients() > 0; });
+  };
   std::size_t last = events();
   Time since = sim_.now();
   const auto rest = [&] {
-    if (const std::size_t now = events(); now != last) {
+    if (const std::size_t now = events(); now != last || waits()) {
       last = now;
       since = sim_.now();
     }
