@@ -36,6 +36,7 @@ struct OrderConfig {
   std::size_t retention_bytes_max = 64u << 20;  // unstable bytes of its own beyond which a daemon admits no more
   std::size_t report_bytes = 64u << 10;         // a destination reports what it received every so many bytes,
   Duration report_interval = 50ms;              // or after this long while there is news
+  Duration stable_delay_max = 30s;              // how long it can take until it is told that little is stable
 };
 
 /// What admission seeks the most of; daemon/admission/benefit.h says what each means.

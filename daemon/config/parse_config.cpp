@@ -231,6 +231,8 @@ class Parser {
              node.session.send_window_bytes);
     at_least("order.retention_max_bytes", node.order.retention_bytes_max, "order.report_bytes",
              node.order.report_bytes);
+    at_least("order.stable_delay_max_ms", node.order.stable_delay_max, "order.report_interval_ms",
+             node.order.report_interval);
     at_least("admission.savings_max", node.admission.savings_max, "admission.fee", node.admission.fee);
     at_least("admission.price_threshold", node.admission.price_threshold, "admission.fee", node.admission.fee);
     at_least("admission.update_max_ms", node.admission.update_max, "admission.update_min_ms",

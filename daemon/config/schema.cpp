@@ -71,6 +71,7 @@ const Key kKeys[] = {
     {"order", "retention_max_bytes", SizeKey{SPINDLE_FIELD(node.order.retention_bytes_max), kMiB, 16 * kGiB}},
     {"order", "report_bytes", SizeKey{SPINDLE_FIELD(node.order.report_bytes), kKiB, 16 * kMiB}},
     {"order", "report_interval_ms", DurationKey{SPINDLE_FIELD(node.order.report_interval), 1, 10'000}},
+    {"order", "stable_delay_max_ms", DurationKey{SPINDLE_FIELD(node.order.stable_delay_max), 1, kHour}},
 
     {"admission", "enabled", FlagKey{SPINDLE_FIELD(node.admission.enabled)}},
     {"admission", "benefit",

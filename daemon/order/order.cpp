@@ -9,6 +9,9 @@ namespace {
 /// Payload chunks up to this size are copied behind their header; larger ones are referenced.
 constexpr std::size_t kChunkCopyBytesMax = OutputQueue::kCopyBytesMax;
 
+/// That others may let go of less than this part of `report_bytes` is told late.
+constexpr std::size_t kLittleNews = 4;
+
 /// Whether a message waits for its place in the order.
 bool takes_a_place(MessageClass message_class, Service service) {
   if (broken(Broken::agreed_on_arrival) && message_class == MessageClass::client && service == Service::agreed) {
@@ -169,7 +172,17 @@ void Order::report_received(Time now, const Report& report) {
     log_.error("a report of what was never sent was dropped");
     return;
   }
-  if (own_.has_news()) timers_.set_earlier(Timer::stable, now + context_.config.order.report_interval);
+  if (!own_.has_news()) return;
+  const OrderConfig& config = context_.config.order;
+  const bool is_little = own_.released_since_announcement() < little_news();
+  timers_.set_earlier(Timer::stable, now + (is_little ? config.stable_delay_max : config.report_interval));
+}
+
+/// Where many daemons send a little each, a word about every message costs more than what it frees is worth. But what
+/// all together have not told yet leaves room for what is not stable.
+std::size_t Order::little_news() const {
+  const OrderConfig& config = context_.config.order;
+  return std::min(config.report_bytes, config.retention_bytes_max / view_.size()) / kLittleNews;
 }
 
 void Order::stable_received(Time, const Stable& stable) {

@@ -98,6 +98,8 @@ class Order final : public ViewedStreams, public StreamFrames {
   void send_ready_line();
   void send_reports(Reports which);
   void announce_stable();
+  /// Bytes of this daemon's stream, stable and not told to be, below which it can be told late.
+  std::size_t little_news() const;
 
   // At the end of a view (order_views.cpp).
   void take_pushed(Time now, bool from_set);

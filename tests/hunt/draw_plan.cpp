@@ -132,6 +132,9 @@ void Drawer::draw_config() {
   plan_.stall_timeout = small_queues ? us(random_.between(500'000, 3'000'000)) : Duration(10s);
   constexpr std::uint64_t kFullViewMembers[] = {100, 3, 0};
   plan_.full_view_members = kFullViewMembers[plan_.seed % std::size(kFullViewMembers)];
+  // As news of much, after the next message of a quiet sender, or never in a run of this length.
+  constexpr Duration kStableDelays[] = {50ms, 1s, 30s};
+  plan_.stable_delay_max = kStableDelays[plan_.seed / 3 % std::size(kStableDelays)];
   const bool impatient = random_.chance(0.5);
   plan_.liveness_timeout = impatient ? 300ms : 1s;
   plan_.hello_interval = plan_.liveness_timeout / 4;

@@ -48,6 +48,7 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
   config.session.queue_hard_bytes = plan.queue_hard_bytes;
   config.session.full_view_members = plan.full_view_members;
   config.session.stall_timeout = plan.stall_timeout;
+  config.order.stable_delay_max = plan.stable_delay_max;
   config.link.hello_interval = plan.hello_interval;
   config.link.liveness_timeout = plan.liveness_timeout;
   config.view.gain_hold_down = plan.hold_down;

@@ -103,6 +103,7 @@ struct Plan {
   std::uint64_t queue_hard_bytes = 0;
   std::uint64_t full_view_members = 0;
   Duration stall_timeout{};
+  Duration stable_delay_max{};
   Duration hello_interval{};
   Duration liveness_timeout{};
   Duration hold_down{};

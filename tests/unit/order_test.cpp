@@ -117,6 +117,18 @@ TEST(Order, MessagesAreKeptUntilAllDestinationsReportThemAndNoLonger) {
   EXPECT_GE(cluster[0].order->unstable_bytes(), 10'000u) << "c has not reported";
   cluster.settle();
   for (int i = 0; i < 4; ++i) cluster.pass_time(50ms);
+  EXPECT_EQ(cluster[0].order->retained_bytes(), 0u) << "its own are stable";
+  EXPECT_GE(cluster[1].order->retained_bytes(), 10'000u) << "that so little is stable is told late";
+  cluster.pass_time(30s);
+  for (int i = 0; i < 4; ++i) cluster.pass_time(50ms);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(cluster[i].order->retained_bytes(), 0u) << i;
+}
+
+TEST(Order, ThatMuchIsStableIsToldSoon) {
+  OrderCluster cluster(3);
+  for (int i = 0; i < 10; ++i) cluster[0].send(cluster.all(), std::string(2000, 'x'), Service::reliable);
+  cluster.settle();
+  for (int i = 0; i < 4; ++i) cluster.pass_time(50ms);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(cluster[i].order->retained_bytes(), 0u) << i;
 }
 
@@ -124,6 +136,8 @@ TEST(Order, NothingIsSentWhileNothingHappens) {
   OrderCluster cluster(3);
   cluster[1].send(cluster.all(), "one", Service::agreed);
   cluster.settle();
+  for (int i = 0; i < 5; ++i) cluster.pass_time(50ms);
+  cluster.pass_time(30s);  // that little is stable is told late
   for (int i = 0; i < 5; ++i) cluster.pass_time(50ms);
   for (int i = 0; i < 100; ++i) {
     for (auto& node : cluster.nodes) {
