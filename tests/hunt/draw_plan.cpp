@@ -11,6 +11,9 @@ namespace spindled::hunt {
 
 namespace {
 
+/// How many links and daemons are tried for frames that are to come late, so that not all runs have some.
+constexpr int kLateFrameTries = 20;
+
 Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
 class Drawer {
@@ -25,6 +28,7 @@ class Drawer {
     draw_messages();
     draw_slow_clients();
     draw_faults();
+    draw_late_frames();
     std::stable_sort(plan_.steps.begin(), plan_.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
     return std::move(plan_);
   }
@@ -51,6 +55,8 @@ class Drawer {
   void draw_path_fault(Duration at, StepKind kind);
   void draw_slow_path(Duration at);
   void draw_partition(Duration at);
+  void draw_late_frames();
+  bool connects_without(const PlannedLink& link, HostIndex host) const;
   std::vector<std::vector<HostIndex>> draw_sides(std::size_t count);
 
   Duration time_between(Duration from, Duration to) {
@@ -349,6 +355,45 @@ void Drawer::draw_partition(Duration at) {
   }
   if (!random_.chance(0.85)) return;
   add(at + draw_span(), random_.chance(0.3) ? StepKind::heal_with_resets : StepKind::heal);
+}
+
+/// Frames that are under way on one link while the view changes over others: they arrive in the view after theirs. They
+/// come from the coordinator: what it says itself has other ways, and nobody waits for an answer over that link.
+void Drawer::draw_late_frames() {
+  constexpr HostIndex kFrom = 0;
+  const PlannedLink* link = nullptr;
+  HostIndex crashes = 0;
+  for (int tries = 0; link == nullptr && tries < kLateFrameTries; ++tries) {
+    link = &any_link();
+    crashes = any_host();
+    if ((link->a != kFrom && link->b != kFrom) || !connects_without(*link, crashes)) link = nullptr;
+  }
+  if (link == nullptr) return;
+  const HostIndex to = link->a == kFrom ? link->b : link->a;
+  const Duration at = time_between(1s, end_);
+  // Hellos wait too, and the link must not be given up.
+  add(at, StepKind::stall, kFrom, to);
+  add(at + time_between(plan_.liveness_timeout / 4, plan_.liveness_timeout * 2 / 3), StepKind::unstall, kFrom, to);
+  for (std::size_t i = random_.between(5, 30); i > 0; --i) {
+    const auto sender = static_cast<std::uint32_t>(random_.below(clients_.size()));
+    plan_.steps.push_back(draw_message(at + us(random_.below(5'000)), sender));
+  }
+  const Duration later = at + us(random_.between(5'000, 20'000));
+  add(later, StepKind::crash, crashes);
+  if (random_.chance(0.85)) add(later + draw_span(), StepKind::start, crashes);
+}
+
+/// Whether the other daemons can do without `link` and `host`, which is neither of its ends.
+bool Drawer::connects_without(const PlannedLink& link, HostIndex host) const {
+  if (host == link.a || host == link.b) return false;
+  Plan rest;
+  rest.daemons = plan_.daemons;
+  for (const PlannedLink& each : plan_.links) {
+    if (each == link || each.a == host || each.b == host) continue;
+    rest.links.push_back(each);
+  }
+  rest.links.push_back({.a = link.a, .b = host});  // it is not to be reached, and not missed
+  return is_connected(rest);
 }
 
 }  // namespace
