@@ -1,75 +1,22 @@
-// cluster_client: one sender-receiver of a measurement. It joins the group, says "ready" once all members are in it,
-// reads "go <nanoseconds>", the time at which all start, from standard input, runs its load, prints its result as one
-// line of JSON, and stays in the group until its standard input ends. `run_cluster` starts the members and adds up.
-#include <CLI/CLI.hpp>
-#include <iostream>
+// cluster_client: one sender-receiver at a daemon of Spindle, see member_program.h.
 #include <map>
 
 #include "bench/client_lines.h"
-#include "bench/cluster/clock.h"
-#include "bench/cluster/load.h"
+#include "bench/cluster/member_program.h"
 #include "bench/cluster/spindle_member.h"
 
 namespace spindle::bench {
 namespace {
 
-enum class Measure { throughput, latency, start };
-
-struct Arguments {
-  Plan plan;
-  std::string address;
-  std::string group = "bench";
-  Service service = Service::agreed;
-  Measure measure = Measure::throughput;
-  double warmup_seconds = 1;
-  double seconds = 3;
-};
-
-void parse(CLI::App& app, Arguments& arguments) {
-  const std::map<std::string, Service> services{{"reliable", Service::reliable},
-                                                {"fifo", Service::fifo},
-                                                {"causal", Service::causal},
-                                                {"agreed", Service::agreed},
-                                                {"safe", Service::safe}};
-  const std::map<std::string, Measure> measures{
-      {"throughput", Measure::throughput}, {"latency", Measure::latency}, {"start", Measure::start}};
-  Plan& plan = arguments.plan;
-  app.add_option("--address", arguments.address, "Where the daemon of this member listens")->required();
-  app.add_option("--group", arguments.group, "Different for each measurement: nobody else is to be in it");
-  app.add_option("--member", plan.member, "Index of this member, from 0")->required();
-  app.add_option("--members", plan.members, "Members in all")->required()->check(CLI::Range(1, 1000));
-  app.add_option("--senders", plan.senders, "Members that send, the first ones")->required();
-  app.add_option("--service", arguments.service)->transform(CLI::CheckedTransformer(services));
-  app.add_option("--measure", arguments.measure)->transform(CLI::CheckedTransformer(measures));
-  app.add_option("--size", plan.size, "Bytes of a message")->check(CLI::Range(int{sizeof(Stamp)}, 16 << 20));
-  app.add_option("--window", plan.window, "Throughput: own messages under way")->check(CLI::Range(1, 1 << 20));
-  app.add_option("--rate", plan.rate, "Latency: messages a second of all members together")
-      ->check(CLI::Range(1.0, 1e7));
-  app.add_option("--warmup", arguments.warmup_seconds, "Seconds before the measurement");
-  app.add_option("--seconds", arguments.seconds, "Seconds of the measurement");
-}
-
-std::int64_t read_go() {
-  std::string word;
-  std::int64_t start_ns = 0;
-  if (!(std::cin >> word >> start_ns) || word != "go") fail("standard input does not say \"go <nanoseconds>\"");
-  return start_ns;
-}
-
-template <typename Load>
-void measure(const Arguments& arguments, Plan& plan) {
-  const std::size_t window_bytes = arguments.measure == Measure::latency ? 0 : plan.window * (plan.size + 64);
-  SpindleMember member(arguments.address, arguments.group, arguments.service, window_bytes);
-  Load load(plan, member);
-  member.join(plan.members, [&load](std::span<const std::byte> payload) { load.receive(payload); });
-  say("ready");
-  plan.start_ns = read_go();
-  plan.measure_from_ns = plan.start_ns + static_cast<std::int64_t>(arguments.warmup_seconds * 1e9);
-  plan.measure_to_ns = plan.measure_from_ns + static_cast<std::int64_t>(arguments.seconds * 1e9);
-  load.run();
-  say(load.result());
-  for (std::string rest; std::getline(std::cin, rest);) {
-  }
+Service service_of(const std::string& name) {
+  static const std::map<std::string, Service> services{{"reliable", Service::reliable},
+                                                       {"fifo", Service::fifo},
+                                                       {"causal", Service::causal},
+                                                       {"agreed", Service::agreed},
+                                                       {"safe", Service::safe}};
+  const auto found = services.find(name);
+  if (found == services.end()) fail("there is no service {}", name);
+  return found->second;
 }
 
 }  // namespace
@@ -77,22 +24,8 @@ void measure(const Arguments& arguments, Plan& plan) {
 
 int main(int argc, char** argv) {
   using namespace spindle::bench;
-  Arguments arguments;
-  CLI::App app("One sender-receiver of a measurement; tools/bench cluster starts it.", "cluster_client");
-  parse(app, arguments);
-  CLI11_PARSE(app, argc, argv);
-  Plan& plan = arguments.plan;
-  if (arguments.measure == Measure::latency && plan.rate == 0) fail("--measure latency wants --rate");
-  if (plan.senders < 1 || plan.senders > plan.members) fail("--senders: from 1 to the number of members");
-  switch (arguments.measure) {
-    case Measure::throughput:
-      measure<ClosedLoop>(arguments, plan);
-      break;
-    case Measure::latency:
-      measure<OpenLoop>(arguments, plan);
-      break;
-    case Measure::start:
-      measure<Start>(arguments, plan);
-      break;
-  }
+  return run_member(argc, argv, [](const Membership& membership) {
+    return std::make_unique<SpindleMember>(membership.address, membership.group, service_of(membership.service),
+                                           membership.in_flight_bytes);
+  });
 }
