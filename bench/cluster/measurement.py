@@ -4,9 +4,9 @@ import json
 import subprocess
 import time
 
-from processes import Disturbed, MeasurementFailed, machine_seconds, processor_seconds, read_line
+from processes import Disturbed, MeasurementFailed, machine_seconds, processor_seconds, read_line, wake_on_time
 
-READY_SECONDS = 20
+READY_SECONDS = 30
 # What the members need between "go" and the moment that they start at.
 LEAD_SECONDS = 0.1
 # What may still be under way when the load stops.
@@ -19,26 +19,33 @@ FULL_SPANS = 4
 # is loaded beyond all measuring.
 LATE_SECONDS = 0.5
 
+# Which load of member_program.cpp a measure is, where it is not called so itself.
+LOADS = {"fanout": "throughput", "half": "latency"}
+
 group_count = 0
 
 
-def measure(system, members, configuration, options):
-    """Runs the load that `configuration` (measure, service, size) says; a dictionary of results."""
+def measure(system, configuration, options):
+    """Runs the load that `configuration` (measure, service, size; perhaps receivers, rate) says: a dictionary of
+    results. A member is on each host; with `receivers`, a sender and so many receivers are all on the first one."""
     global group_count
     group_count += 1
-    starts = configuration["measure"] == "start"
-    warmup = 0 if starts else options.warmup
-    arguments = ["--group", f"bench{group_count}", "--members", str(members)]
-    arguments += ["--senders", "1" if starts else str(members)]
-    arguments += ["--measure", configuration["measure"], "--service", configuration["service"]]
-    arguments += ["--size", str(configuration["size"]), "--rate", str(options.rate)]
+    kind = configuration["measure"]
+    warmup = 0 if kind == "start" else max(options.warmup, system.warmup_seconds)
+    receivers = configuration.get("receivers")
+    hosts = [0] * (1 + receivers) if receivers else range(options.daemons)
+    arguments = ["--group", f"bench{group_count}", "--members", str(len(hosts))]
+    arguments += ["--senders", "1" if kind in ("start", "fanout") else str(len(hosts))]
+    arguments += ["--measure", LOADS.get(kind, kind), "--service", configuration["service"]]
+    arguments += ["--size", str(configuration["size"]), "--rate", str(configuration.get("rate", options.rate))]
     arguments += ["--window", str(window_of(configuration["size"], options))]
     arguments += ["--warmup", str(warmup), "--seconds", str(options.seconds)]
     clients = []
     try:
-        for member in range(members):
-            command = system.client_command(member) + ["--member", str(member)] + arguments
-            clients.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        for member, host in enumerate(hosts):
+            command = system.client_command(host) + ["--member", str(member)] + arguments
+            clients.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            preexec_fn=wake_on_time))
         for client in clients:
             if read_line(client, READY_SECONDS).strip() != "ready":
                 raise MeasurementFailed("a member did not get ready")
@@ -52,7 +59,7 @@ def measure(system, members, configuration, options):
                 client.kill()
             client.wait()
             client.stdout.close()
-    if starts:  # one sender: each member has held its messages to their order
+    if kind == "start":  # one sender: each member has held its messages to their order
         return start_summary(results)
     if configuration["service"] in ("causal", "agreed", "safe") and len({result["digest"] for result in results}) > 1:
         raise MeasurementFailed("the members got the messages in different orders")
@@ -108,7 +115,7 @@ def summary(configuration, results, usage):
         "client_seconds_per_million": usage["clients"] / rate * 1e6,
         "other_processors_busy": max(0.0, usage["machine"] - usage["daemons"] - usage["clients"]),
     }
-    if configuration["measure"] == "latency":
+    if "latency_ns" in results[0]:
         latency = merge(result["latency_ns"] for result in results)
         for name, share in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999), ("max", 1)):
             values[f"{name}_us"] = percentile(latency, share) / 1e3

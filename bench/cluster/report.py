@@ -28,8 +28,14 @@ START = (
     ("lost_ms", "lost ms", "{:,.1f}"),
     ("messages_per_second", "messages/s", "{:,.0f}"),
 )
-LEADING = {"throughput": "messages_per_second", "latency": "p50_us", "start": "full_rate_ms"}
-UNITS = {"throughput": "messages/s", "latency": "us (p50)", "start": "ms to the full rate"}
+COLUMNS = {"throughput": THROUGHPUT, "latency": LATENCY, "start": START, "fanout": THROUGHPUT, "half": LATENCY}
+LEADING = {"throughput": "messages_per_second", "latency": "p50_us", "start": "full_rate_ms",
+           "fanout": "messages_per_second", "half": "p99_us"}
+UNITS = {"throughput": "messages/s", "latency": "us (p50)", "start": "ms to the full rate", "fanout": "messages/s",
+         "half": "us (p99)"}
+# What else tells the kinds of a measure apart: key, heading, format.
+DETAILS = {"fanout": (("receivers", "receivers", "{:,}"),),
+           "half": (("rate", "rate/s", "{:,.0f}"), ("of", "half of", "{}"))}
 
 
 def add_medians(results):
@@ -44,11 +50,14 @@ def tables(results, members):
         "throughput": f"Throughput: messages delivered to each of {members} receivers, closed loop",
         "latency": f"Latency: from the intended sending to each of {members} receivers, open loop",
         "start": "Start: one new sender, closed loop; until it has its full rate at all receivers",
+        "fanout": "Fan-out: one sender and so many receivers at one daemon, closed loop; messages delivered to each",
+        "half": f"Half of the peak: latency to each of {members} receivers, open loop; range of p99",
     }
-    for measure, columns in (("throughput", THROUGHPUT), ("latency", LATENCY), ("start", START)):
-        rows = [row_of(result, columns) for result in results if result["measure"] == measure]
+    for measure, columns in COLUMNS.items():
+        details = DETAILS.get(measure, ())
+        rows = [row_of(result, details, columns) for result in results if result["measure"] == measure]
         if rows:
-            headings = ["system", "service", "bytes"] + [heading for _, heading, _ in columns]
+            headings = ["system", "service", "bytes"] + [heading for _, heading, _ in details + columns]
             parts.append(titles[measure] + "\n" + align([headings] + rows))
     return "\n\n".join(parts)
 
@@ -57,11 +66,12 @@ def comparison(results, names):
     """The first system against the second: medians over the rounds of the quotient of the two in each."""
     first, second = names
     rows = [["measure", "service", "bytes", first, second, "quotient", "lowest to highest"]]
-    by_kind = {(result["system"], result["measure"], result["service"], result["size"]): result for result in results}
-    for (system, measure, service, size), result in by_kind.items():
-        if system != first:
+    by_kind = {(result["system"], result["measure"], result["service"], result["size"], result.get("receivers"),
+                result.get("of")): result for result in results}
+    for (system, measure, service, size, *details), result in by_kind.items():
+        other = by_kind.get((second, measure, service, size, *details))
+        if system != first or not other:
             continue
-        other = by_kind[second, measure, service, size]
         key = LEADING[measure]
         # Of times to the full rate the difference counts: some are nothing.
         if measure == "start":
@@ -74,10 +84,28 @@ def comparison(results, names):
     return f"{first.capitalize()} against {second}, round by round\n" + align(rows)
 
 
-def row_of(result, columns):
+def peers_table(rows):
+    """Spindle against its peers: `rows` are those of marks.py."""
+    cells = [["measure", "service", "bytes", "", "against", "spindle", "peer", "ratio", "lowest to highest", "must",
+              ""]]
+    number = lambda value: "" if value is None else f"{value:,.0f}"
+    for row in rows:
+        verdict = "" if row.good is None else "ok" if row.good else "FALLS SHORT"
+        if row.ratio is None and row.theirs is None:
+            verdict = "absent"
+        cells.append([row.measure, row.service, f"{row.size:,}", row.detail, row.peer, number(row.ours),
+                      number(row.theirs), "" if row.ratio is None else f"{row.ratio:.3g}",
+                      "" if row.ratio is None else f"{row.lowest:.3g} to {row.highest:.3g}", row.must, verdict])
+    return ("Spindle against its peers: messages/s (throughput, fanout), us at the median (latency)\n"
+            "and at p99 (half)\n"
+            + align(cells))
+
+
+def row_of(result, details, columns):
     leading = [values[LEADING[result["measure"]]] for values in result["rounds"]]
     values = dict(result["median"], range=f"{min(leading):,.0f} to {max(leading):,.0f}")
     cells = [result["system"], result["service"], f"{result['size']:,}"]
+    cells += [form.format(result[key]) for key, _, form in details]
     return cells + [form.format(values[key]) for key, _, form in columns]
 
 

@@ -1,0 +1,129 @@
+"""Spindle against its peers, and what it must reach."""
+
+import dataclasses
+import statistics
+
+from report import LEADING
+
+# Least quotient of messages/s, by service and size.
+THROUGHPUT = {
+    ("agreed", 100): {"jgroups": 8, "corosync": 20, "nats": 2},
+    ("agreed", 1000): {"jgroups": 5.5, "corosync": 8, "nats": 1.5},
+    ("agreed", 10000): {"jgroups": 3.3, "corosync": 3.3, "nats": 1.4},
+    ("fifo", 100): {"nats": 2.2, "jgroups": 1},
+    ("fifo", 1000): {"nats": 1.6, "jgroups": 1},
+    ("fifo", 10000): {"nats": 1.5, "jgroups": 1},
+}
+# The same for fanout, by receivers.
+FANOUT = {100: {"nats": 2}}
+# Whose median latency an agreed message must stay below.
+LATENCY = ("nats",)
+# Below whose p99 that of an agreed message must stay at half of the peak, the own one and the peer's.
+HALF = ("nats", "jgroups", "corosync")
+
+
+@dataclasses.dataclass
+class Row:
+    measure: str
+    service: str
+    size: int
+    detail: str
+    peer: str
+    ours: float = None     # medians
+    theirs: float = None
+    ratio: float = None    # of the medians, ours by theirs
+    lowest: float = None   # of the quotients round by round
+    highest: float = None
+    must: str = ""
+    good: bool = None      # None: nothing is asked
+
+    @property
+    def absent(self):
+        return self.ratio is None
+
+
+def least_ratio(kind, peer):
+    """What ours must be of theirs at least, or None."""
+    if kind["measure"] == "throughput":
+        return THROUGHPUT.get((kind["service"], kind["size"]), {}).get(peer)
+    if kind["measure"] == "fanout" and kind["service"] == "fifo":
+        return FANOUT.get(kind["receivers"], {}).get(peer)
+    return None
+
+
+def must_be_faster(kind, peer):
+    if kind["measure"] == "half":
+        return peer in HALF
+    return (kind["measure"], kind["service"]) == ("latency", "agreed") and peer in LATENCY
+
+
+def key_of(kind):
+    """The figure that is compared."""
+    return "p99_us" if kind["measure"] == "half" else LEADING[kind["measure"]]
+
+
+def counterpart(results, ours, peer):
+    """What the peer did at the same work: with the same service, and for agreed, where it has no such, with what it
+    has; at the same rate."""
+    services = [ours["service"]] + (["fifo"] if ours["service"] == "agreed" else [])
+    same = lambda theirs, key: theirs.get(key) == ours.get(key)
+    for service in services:
+        for theirs in results:
+            if theirs["system"] == peer and theirs["service"] == service and all(
+                    same(theirs, key) for key in ("measure", "size", "receivers", "of")):
+                return theirs
+    return None
+
+
+def row_of(ours, theirs, peer):
+    key = key_of(ours)
+    detail = f"{ours['receivers']} receivers" if "receivers" in ours else ""
+    if "of" in ours:
+        detail = f"{ours['rate']:,.0f}/s, half of {ours['of']}"
+    if theirs and theirs["service"] != ours["service"]:
+        detail = ", ".join(part for part in (detail, f"it {theirs['service']}") if part)
+    row = Row(ours["measure"], ours["service"], ours["size"], detail, peer, ours["median"][key])
+    least, faster = least_ratio(ours, peer), must_be_faster(ours, peer)
+    if least is not None:
+        row.must = f">= {least:g}"
+    elif faster:
+        row.must = "< 1"
+    if not theirs:
+        row.good = False if row.must else None
+        return row
+    quotients = [a[key] / b[key] for a, b in zip(ours["rounds"], theirs["rounds"])]
+    row.theirs = theirs["median"][key]
+    row.ratio = row.ours / row.theirs
+    row.lowest, row.highest = min(quotients), max(quotients)
+    if row.must:
+        row.good = row.ratio >= least if least is not None else row.ratio < 1
+    return row
+
+
+def compare(results, spindle, peers, absent):
+    """A row for each kind of measurement of Spindle and each peer that does the same, or would if it were here."""
+    rows = []
+    for ours in results:
+        if ours["system"] != spindle:
+            continue
+        for peer in peers:
+            theirs = counterpart(results, ours, peer)
+            if theirs:
+                rows.append(row_of(ours, theirs, peer))
+        rows += [row for peer in absent if (row := row_of(ours, None, peer)).must and ours["measure"] != "half"]
+    rows += overtaken(results, spindle, peers)
+    return rows
+
+
+def overtaken(results, spindle, peers):
+    """Peers half of whose peak is more than Spindle can carry."""
+    return [Row("half", theirs["service"], theirs["size"], f"{theirs['rate']:,.0f}/s, half of {theirs['of']}",
+                theirs["of"], theirs=theirs["median"]["p99_us"], must="< 1", good=False)
+            for theirs in results
+            if theirs["measure"] == "half" and theirs["system"] == theirs["of"] and theirs["of"] in peers
+            and not any(ours["system"] == spindle and ours["measure"] == "half" and ours["of"] == theirs["of"]
+                        and ours["size"] == theirs["size"] for ours in results)]
+
+
+def unreached(rows):
+    return [row for row in rows if row.good is False]
