@@ -2,12 +2,13 @@
 
 import pathlib
 
+from jgroups_system import JGroups
 from nats_system import Nats, NatsTuned
 from systems import Absent
 
-PEERS = {system.name: system for system in (Nats, NatsTuned)}
+PEERS = {system.name: system for system in (Nats, JGroups, NatsTuned)}
 # As the documentation of each advises. The tuned ones go beyond that, and no mark is set against them.
-DOCUMENTED = ["nats"]
+DOCUMENTED = ["nats", "jgroups"]
 
 # What JGroups asks the administrator for. It holds for all systems, as it does for the machine as a whole.
 SOCKET_BUFFERS = {"rmem_max": 26_214_400, "wmem_max": 26_214_400}
