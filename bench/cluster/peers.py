@@ -2,13 +2,14 @@
 
 import pathlib
 
+from corosync_system import Corosync, CorosyncTuned
 from jgroups_system import JGroups
 from nats_system import Nats, NatsTuned
 from systems import Absent
 
-PEERS = {system.name: system for system in (Nats, JGroups, NatsTuned)}
+PEERS = {system.name: system for system in (Nats, JGroups, Corosync, NatsTuned, CorosyncTuned)}
 # As the documentation of each advises. The tuned ones go beyond that, and no mark is set against them.
-DOCUMENTED = ["nats", "jgroups"]
+DOCUMENTED = ["nats", "jgroups", "corosync"]
 
 # What JGroups asks the administrator for. It holds for all systems, as it does for the machine as a whole.
 SOCKET_BUFFERS = {"rmem_max": 26_214_400, "wmem_max": 26_214_400}

@@ -1,0 +1,12 @@
+// corosync_client: one sender-receiver at a daemon of Corosync, see bench/cluster/member_program.h.
+#include "bench/cluster/fail.h"
+#include "bench/cluster/member_program.h"
+#include "bench/peers/corosync/corosync_member.h"
+
+int main(int argc, char** argv) {
+  using namespace spindle::bench;
+  return run_member(argc, argv, [](const Membership& membership) {
+    if (membership.service != "agreed") fail("there is no service {}", membership.service);
+    return std::make_unique<CorosyncMember>(membership.group);
+  });
+}
