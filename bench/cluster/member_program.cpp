@@ -1,7 +1,6 @@
 #include "bench/cluster/member_program.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <iostream>
 #include <map>
 
@@ -46,11 +45,6 @@ std::int64_t read_go() {
   std::int64_t start_ns = 0;
   if (!(std::cin >> word >> start_ns) || word != "go") fail("standard input does not say \"go <nanoseconds>\"");
   return start_ns;
-}
-
-void say(const std::string& line) {
-  std::puts(line.c_str());
-  std::fflush(stdout);
 }
 
 template <typename Load>
