@@ -19,12 +19,12 @@ void recompute_digest(Group& group) {
 
 const Group* GroupTable::find(std::string_view name) const {
   const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : found->second.get();
+  return found == by_name_.end() ? nullptr : found->get();
 }
 
 Group* GroupTable::find_mutable(std::string_view name) {
   const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : found->second.get();
+  return found == by_name_.end() ? nullptr : found->get();
 }
 
 const Group* GroupTable::find(GroupId id) const {
@@ -43,13 +43,15 @@ bool GroupTable::is_member(const Group& group, MemberIndex daemon, SessionId ses
 }
 
 bool GroupTable::subscribe(const std::string& name, MemberIndex daemon, std::uint64_t position) {
-  std::unique_ptr<Group>& group = by_name_[name];
-  if (!group) {
-    group = std::make_unique<Group>();
+  Group* group = find_mutable(name);
+  if (group == nullptr) {
+    auto added = std::make_unique<Group>();
+    group = added.get();
     group->id = next_id_++;
     group->since = newest_ = position;
     group->name = name;
-    by_id_[group->id] = group.get();
+    by_id_[group->id] = group;
+    by_name_.insert(std::move(added));
   }
   if (group->subscribers.contains(daemon)) return false;
   group->subscribers.insert(daemon);
@@ -79,7 +81,7 @@ void GroupTable::remove(Group& group) {
   if (former_names_.size() == kFormerNamesMax) former_names_.erase(former_names_.begin());
   former_names_[group.id] = group.name;
   by_id_.erase(group.id);
-  by_name_.erase(by_name_.find(group.name));
+  by_name_.erase(by_name_.find(std::string_view(group.name)));
 }
 
 std::string_view GroupTable::name_of(GroupId id) const {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -45,7 +46,7 @@ class GroupTable {
   /// In the order of names.
   template <typename Visit>
   void for_each(Visit&& visit) const {
-    for (const auto& [name, group] : by_name_) visit(*group);
+    for (const auto& group : by_name_) visit(*group);
   }
   /// The groups that a session is in, in the order of their ids.
   std::vector<GroupId> groups_of(MemberIndex daemon, SessionId session) const;
@@ -69,6 +70,17 @@ class GroupTable {
   /// Names of emptied groups that are remembered.
   static constexpr std::size_t kFormerNamesMax = 4096;
 
+  /// Orders groups by their names, which are kept nowhere else: of many groups they are much of the memory.
+  struct ByName {
+    using is_transparent = void;
+    static std::string_view name(const std::unique_ptr<Group>& group) { return group->name; }
+    static std::string_view name(std::string_view name) { return name; }
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return name(a) < name(b);
+    }
+  };
+
   Group* find_mutable(std::string_view name);
   void remove(Group& group);
 
@@ -77,7 +89,7 @@ class GroupTable {
   GroupId next_id_ = 1;
   std::uint64_t known_to_all_ = 0;
   std::uint64_t newest_ = 0;  // the latest `since`
-  std::map<std::string, std::unique_ptr<Group>, std::less<>> by_name_;
+  std::set<std::unique_ptr<Group>, ByName> by_name_;
   std::unordered_map<GroupId, Group*> by_id_;                                     // never iterated
   std::map<std::pair<MemberIndex, SessionId>, std::vector<GroupId>> by_session_;  // ids ascending
   std::map<GroupId, std::string> former_names_;                                   // the latest to be emptied
