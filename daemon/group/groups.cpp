@@ -31,7 +31,7 @@ std::optional<Errc> Groups::join(Time now, SessionId session, const std::string&
   if (local.groups.size() >= context_.config.session.memberships_max) return Errc::too_many_memberships;
   if (!local.groups.insert(group).second) return Errc::already_a_member;
   if (is_ready()) {
-    take(now, subscriptions_.want(group, session));
+    take(now, subscriptions_.want(group, session, local_members_of(group)));
   } else {
     subscriptions_.want_later(group, session);
   }
@@ -132,6 +132,11 @@ void Groups::take(Time now, const Steps& steps) {
         break;
     }
   }
+}
+
+std::size_t Groups::local_members_of(const std::string& name) const {
+  const Group* group = table_.find(name);
+  return group == nullptr ? 0 : group->local.size();
 }
 
 // --- Out of the order ---

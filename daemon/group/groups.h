@@ -112,6 +112,7 @@ class Groups final : public OrderedMessages {
   void originate(Time now, const GroupOperation& operation);
   void originate_or_defer(Time now, GroupOperation operation);
   void take(Time now, const Steps& steps);
+  std::size_t local_members_of(const std::string& group) const;
 
   // Out of the order: messages.
   void deliver_client_message(const Delivery& message);

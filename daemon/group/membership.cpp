@@ -38,9 +38,10 @@ void Groups::apply(Time now, const Delivery& message, const Unsubscribe& operati
 }
 
 void Groups::apply(Time, const Delivery& message, const JoinGroup& operation) {
-  if (message.origin == view_.self) subscriptions_.joined(operation.group);
   const std::string name = private_name(message.origin, operation.client);
-  if (!table_.join(operation.group, {message.origin, operation.session, name})) return;
+  const bool added = table_.join(operation.group, {message.origin, operation.session, name});
+  if (message.origin == view_.self) subscriptions_.joined(operation.group, local_members_of(operation.group));
+  if (!added) return;
   ++changes_;
   const Group& group = *table_.find(operation.group);
   const bool is_local = message.origin == view_.self;
@@ -150,9 +151,7 @@ void Groups::remember_told() {
 void Groups::view_installed(Time now, const View& view, const MemberSet& came_along) {
   remember_told();
   const Announce announce = ready_ ? local_members() : std::exchange(unfinished_, {});
-  std::vector<std::string> with_members;
-  for (const Announce::Group& group : announce.groups) with_members.push_back(group.name);
-  subscriptions_.restart(with_members);
+  subscriptions_.restart();
   came_along_ = along_since_told(view, came_along);
   together_ = MemberSet();
   signalled_.clear();
@@ -220,7 +219,9 @@ void Groups::build_table(Time now) {
   for (const Delivery& message : std::exchange(early_, {})) deliver_client_message(message);
   if (!order_->is_open()) return;
   for (const GroupOperation& operation : std::exchange(deferred_, {})) originate(now, operation);
-  take(now, subscriptions_.resume());
+  for (const auto& [group, session] : subscriptions_.take_later()) {
+    take(now, subscriptions_.want(group, session, local_members_of(group)));
+  }
 }
 
 }  // namespace spindled

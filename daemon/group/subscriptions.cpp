@@ -15,12 +15,13 @@ void Subscriptions::join_all(const std::string& group, Entry& entry, std::vector
   entry.wanting.clear();
 }
 
-std::vector<Subscriptions::Step> Subscriptions::want(const std::string& group, SessionId session) {
+std::vector<Subscriptions::Step> Subscriptions::want(const std::string& group, SessionId session, std::size_t members) {
   std::vector<Step> steps;
   const auto [at, added] = entries_.try_emplace(group);
   Entry& entry = at->second;
+  if (added && members != 0) entry.state = State::subscribed;
   entry.wanting.push_back(session);
-  if (added) steps.push_back({Step::Kind::subscribe, group, 0});
+  if (added && members == 0) steps.push_back({Step::Kind::subscribe, group, 0});
   if (entry.state == State::subscribed || (added && broken(Broken::join_without_subscription)))
     join_all(group, entry, steps);
   return steps;
@@ -51,15 +52,17 @@ std::vector<Subscriptions::Step> Subscriptions::horizon_advanced(std::uint64_t p
   return steps;
 }
 
-void Subscriptions::joined(const std::string& group) {
+void Subscriptions::joined(const std::string& group, std::size_t members) {
   const auto at = entries_.find(group);
-  if (at != entries_.end() && at->second.joins_on_their_way != 0) --at->second.joins_on_their_way;
+  if (at == entries_.end() || at->second.joins_on_their_way == 0) return;
+  --at->second.joins_on_their_way;
+  if (at->second.state == State::subscribed && at->second.joins_on_their_way == 0 && members != 0) entries_.erase(at);
 }
 
 std::vector<Subscriptions::Step> Subscriptions::left(const std::string& group, std::size_t members_left) {
-  const auto at = entries_.find(group);
-  if (at == entries_.end() || at->second.state != State::subscribed) return {};
-  if (members_left != 0 || at->second.joins_on_their_way != 0) return {};
+  if (members_left != 0) return {};
+  const auto [at, added] = entries_.try_emplace(group);
+  if (!added && (at->second.state != State::subscribed || at->second.joins_on_their_way != 0)) return {};
   at->second.state = State::unsubscribing;
   return {{Step::Kind::unsubscribe, group, 0}};
 }
@@ -86,7 +89,7 @@ void Subscriptions::forget(SessionId session) {
   std::erase_if(later_, [&](const auto& join) { return join.second == session; });
 }
 
-void Subscriptions::restart(const std::vector<std::string>& groups_with_members) {
+void Subscriptions::restart() {
   std::vector<std::pair<std::string, SessionId>> unfinished;
   for (const auto& [group, entry] : entries_) {
     for (const SessionId session : entry.wanting) unfinished.emplace_back(group, session);
@@ -94,16 +97,6 @@ void Subscriptions::restart(const std::vector<std::string>& groups_with_members)
   later_.insert(later_.begin(), unfinished.begin(), unfinished.end());
   entries_.clear();
   waiting_.clear();
-  for (const std::string& group : groups_with_members) entries_[group].state = State::subscribed;
-}
-
-std::vector<Subscriptions::Step> Subscriptions::resume() {
-  std::vector<Step> steps;
-  for (const auto& [group, session] : std::exchange(later_, {})) {
-    const std::vector<Step> next = want(group, session);
-    steps.insert(steps.end(), next.begin(), next.end());
-  }
-  return steps;
 }
 
 }  // namespace spindled

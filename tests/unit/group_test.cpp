@@ -12,6 +12,7 @@ namespace spindled {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::Pair;
 using Kind = Subscriptions::Step::Kind;
 
 std::vector<Kind> kinds(const std::vector<Subscriptions::Step>& steps) {
@@ -160,17 +161,17 @@ TEST(GroupTable, KnowsTheGroupsOfASession) {
 
 TEST(Subscriptions, TheJoinWaitsForTheHorizonToPassTheSubscription) {
   Subscriptions subscriptions;
-  EXPECT_THAT(kinds(subscriptions.want("g", 1)), ElementsAre(Kind::subscribe));
-  EXPECT_TRUE(subscriptions.want("g", 2).empty());
+  EXPECT_THAT(kinds(subscriptions.want("g", 1, 0)), ElementsAre(Kind::subscribe));
+  EXPECT_TRUE(subscriptions.want("g", 2, 0).empty());
   subscriptions.subscribed("g", 10);
   EXPECT_TRUE(subscriptions.horizon_advanced(9).empty());
   EXPECT_THAT(kinds(subscriptions.horizon_advanced(10)), ElementsAre(Kind::join, Kind::join));
-  EXPECT_THAT(kinds(subscriptions.want("g", 3)), ElementsAre(Kind::join)) << "further joins need only the join";
+  EXPECT_THAT(kinds(subscriptions.want("g", 3, 0)), ElementsAre(Kind::join)) << "further joins need only the join";
 }
 
 TEST(Subscriptions, ASubscriptionThatNobodyWantsAnyMoreIsGivenUp) {
   Subscriptions subscriptions;
-  subscriptions.want("g", 1);
+  subscriptions.want("g", 1, 0);
   EXPECT_TRUE(subscriptions.withdraw("g", 1));
   subscriptions.subscribed("g", 1);
   EXPECT_THAT(kinds(subscriptions.horizon_advanced(1)), ElementsAre(Kind::unsubscribe));
@@ -178,39 +179,55 @@ TEST(Subscriptions, ASubscriptionThatNobodyWantsAnyMoreIsGivenUp) {
 
 TEST(Subscriptions, AJoinOnItsWayKeepsTheSubscription) {
   Subscriptions subscriptions;
-  subscriptions.want("g", 1);
+  subscriptions.want("g", 1, 0);
   subscriptions.subscribed("g", 1);
   subscriptions.horizon_advanced(1);
-  subscriptions.joined("g");
-  subscriptions.want("g", 2);
+  subscriptions.joined("g", 1);
+  subscriptions.want("g", 2, 1);
   EXPECT_TRUE(subscriptions.left("g", 0).empty()) << "the second join is on its way";
-  subscriptions.joined("g");
+  subscriptions.joined("g", 1);
   EXPECT_TRUE(subscriptions.left("g", 1).empty());
   EXPECT_THAT(kinds(subscriptions.left("g", 0)), ElementsAre(Kind::unsubscribe));
 }
 
 TEST(Subscriptions, AJoinWhileUnsubscribingStartsOver) {
   Subscriptions subscriptions;
-  subscriptions.want("g", 1);
+  subscriptions.want("g", 1, 0);
   subscriptions.subscribed("g", 1);
   subscriptions.horizon_advanced(1);
-  subscriptions.joined("g");
+  subscriptions.joined("g", 1);
   subscriptions.left("g", 0);
-  EXPECT_TRUE(subscriptions.want("g", 2).empty());
+  EXPECT_TRUE(subscriptions.want("g", 2, 0).empty());
   EXPECT_THAT(kinds(subscriptions.unsubscribed("g")), ElementsAre(Kind::subscribe));
+}
+
+TEST(Subscriptions, AGroupThatHasMembersNeedsNoFurtherSubscription) {
+  Subscriptions subscriptions;
+  subscriptions.want("g", 1, 0);
+  subscriptions.subscribed("g", 1);
+  subscriptions.horizon_advanced(1);
+  subscriptions.joined("g", 1);
+  EXPECT_THAT(kinds(subscriptions.want("g", 2, 1)), ElementsAre(Kind::join));
+  subscriptions.joined("g", 2);
+  EXPECT_THAT(kinds(subscriptions.left("g", 0)), ElementsAre(Kind::unsubscribe));
+  EXPECT_TRUE(subscriptions.left("g", 0).empty()) << "the unsubscription is on its way";
+  EXPECT_TRUE(subscriptions.unsubscribed("g").empty());
+  EXPECT_THAT(kinds(subscriptions.want("g", 3, 0)), ElementsAre(Kind::subscribe));
 }
 
 TEST(Subscriptions, AfterAViewChangeUnfinishedJoinsStartOver) {
   Subscriptions subscriptions;
-  subscriptions.want("kept", 1);
+  subscriptions.want("kept", 1, 0);
   subscriptions.subscribed("kept", 1);
   subscriptions.horizon_advanced(1);
-  subscriptions.joined("kept");
-  subscriptions.want("unfinished", 2);
-  subscriptions.restart({"kept"});
+  subscriptions.joined("kept", 1);
+  subscriptions.want("unfinished", 2, 0);
+  subscriptions.restart();
   subscriptions.want_later("new", 3);
-  EXPECT_THAT(kinds(subscriptions.resume()), ElementsAre(Kind::subscribe, Kind::subscribe));
-  EXPECT_THAT(kinds(subscriptions.want("kept", 4)), ElementsAre(Kind::join));
+  EXPECT_THAT(subscriptions.take_later(), ElementsAre(Pair("unfinished", 2), Pair("new", 3)));
+  EXPECT_TRUE(subscriptions.take_later().empty());
+  EXPECT_THAT(kinds(subscriptions.want("kept", 4, 1)), ElementsAre(Kind::join));
+  EXPECT_THAT(kinds(subscriptions.want("unfinished", 2, 0)), ElementsAre(Kind::subscribe));
 }
 
 }  // namespace
