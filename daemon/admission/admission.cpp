@@ -58,7 +58,7 @@ bool Admission::has_room() const {
 bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) {
   if (!has_room()) {
     had_room_ = false;  // it may be back by the next turn
-    if (!flow.is_blocked()) context_.counters.add(Counter::messages_held_for_room);
+    count_held(flow);
     flow.wait_for_room(now);
     return false;
   }
@@ -66,7 +66,8 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
   const AdmissionConfig& config = context_.config.admission;
   const Flow::Way& way = find_way(flow, to);
   if (!config.enabled && way.clients >= config.price_max) {
-    flow.wait_for_room(now);  // in a client's queue
+    count_held(flow);
+    flow.wait_for_clients(now, now + kPatience);
     return false;
   }
   if (!config.enabled || (book_.is_local(to.daemons) && way.congestion <= 0)) {
@@ -79,15 +80,21 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
   const Duration step = way.congestion > 0 ? config.step : std::max(kStepMin, kFeedbackRoundTrips * way.round_trip);
   flow.review(now, config, price, step);
   if (way.remote && is_put_off(now, flow, price)) return false;
-  const bool was_blocked = flow.is_blocked();
   const std::size_t packets = packets_of(bytes);
+  const bool has_lacked_dollars = flow.has_waited_for(Flow::Wait::dollars);
   if (flow.try_pay(now, price, packets, config, std::min(step, kPatience))) {
     context_.counters.add(Counter::packets_paid, packets);
     context_.counters.add(Counter::cents_paid, static_cast<std::uint64_t>(100 * price * static_cast<double>(packets)));
     return true;
   }
-  if (!was_blocked) context_.counters.add(Counter::messages_blocked);
+  if (!has_lacked_dollars) context_.counters.add(Counter::messages_blocked);
   return false;
+}
+
+/// A message that is about to wait, for anything but its price.
+void Admission::count_held(const Flow& flow) {
+  if (flow.has_waited_for(Flow::Wait::room) || flow.has_waited_for(Flow::Wait::clients)) return;
+  context_.counters.add(Counter::messages_held_for_room);
 }
 
 const Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
@@ -101,7 +108,7 @@ const Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const
   way.price_version = book_.version();
   way.congestion = quote.congestion;
   way.receivers = static_cast<double>(quote.receivers);
-  way.clients = quote.name.empty() ? 0 : quote.dearest;
+  way.clients = quote.clients.dollars;
   way.remote = quote.remote;
   return way;
 }
@@ -162,14 +169,22 @@ FlowState Admission::state(Time now, const Flow& flow, const DestinationSet& to)
   state.is_blocked = flow.is_blocked();
   state.packets = flow.packets();
   state.dollars = flow.dollars();
-  const auto name_of = [&](MemberIndex member) { return book_.view().members[member].name; };
-  if (quote.dearest > 0) {
-    state.limited_by = quote.name.empty() ? fmt::format("link {}-{}", name_of(quote.from), name_of(quote.neighbour))
-                                          : fmt::format("clients of {} at {}", quote.name, name_of(quote.from));
-  } else if (flow.is_blocked()) {
-    state.limited_by = has_room() ? "salary" : "room";
-  }
+  state.limited_by = limit_of(flow, quote);
   return state;
+}
+
+std::string Admission::limit_of(const Flow& flow, const Quote& quote) const {
+  const auto name_of = [&](MemberIndex member) { return book_.view().members[member].name; };
+  const Flow::Wait wait = flow.waits_for();
+  const bool enabled = context_.config.admission.enabled;
+  if (wait == Flow::Wait::room) return "room";
+  if (!enabled && wait != Flow::Wait::clients) return {};
+  const double link = enabled ? quote.link.dollars : 0;
+  if (quote.clients.dollars > link) {
+    return fmt::format("clients of {} at {}", quote.clients.name, name_of(quote.clients.daemon));
+  }
+  if (link > 0) return fmt::format("link {}-{}", name_of(quote.link.from), name_of(quote.link.neighbour));
+  return wait == Flow::Wait::dollars || wait == Flow::Wait::lot ? "salary" : "";
 }
 
 }  // namespace spindled

@@ -24,15 +24,17 @@ namespace spindled {
 
 /// A flow as its client and the administrator see it.
 struct FlowState {
-  double price = 0;          // dollars for a packet now; 0 where it pays nothing
+  double price = 0;          // dollars for a packet now; 0 where it pays nothing, not even the fee
   double budget = 0;         // dollars
   double rate = 0;           // packets per second, lately
   Duration salary_period{};  // T
   double blocked_share = 0;  // of its life
   bool is_blocked = false;
   std::uint64_t packets = 0;
-  double dollars = 0;      // paid
-  std::string limited_by;  // the dearest part of the price: "link a-b", "clients of g at c"; empty where all is free
+  double dollars = 0;  // paid
+  /// "room" where its message waits for that; otherwise the dearest part of the price, "link a-b" or "clients of g at
+  /// c", and "salary" where it waits though all is free.
+  std::string limited_by;
 };
 
 /// Decides for each message of a local client whether it may enter now. One that may not waits with its sender.
@@ -75,6 +77,8 @@ class Admission final : public PriceFrames, public ClientPrices {
   double savings_of(const Flow& flow) const;
   bool is_put_off(Time now, Flow& flow, double price);
   bool has_room() const;
+  void count_held(const Flow& flow);
+  std::string limit_of(const Flow& flow, const Quote& quote) const;
 
   Context& context_;
   const Order& order_;

@@ -21,8 +21,8 @@ Duration duration_of(double s) { return Duration(static_cast<Duration::rep>(std:
 double Flow::rate(Time now) const { return recent_ * std::exp(-seconds(now - recent_at_) / kRateSpanS) / kRateSpanS; }
 
 double Flow::blocked_share(Time now) const {
+  if (opened_at_ >= now) return 0;
   const Duration life = now - opened_at_;
-  if (period_s_ == 0 || life <= Duration::zero()) return 0;
   const Duration blocked = blocked_ + (is_blocked() ? now - blocked_since_ : Duration::zero());
   return seconds(blocked) / seconds(life);
 }
@@ -30,7 +30,7 @@ double Flow::blocked_share(Time now) const {
 void Flow::accrue(Time now, const AdmissionConfig& config, double savings) {
   if (period_s_ == 0) {
     period_s_ = seconds(config.period_first);
-    opened_at_ = recent_at_ = reviewed_at_ = now;
+    reviewed_at_ = now;
     budget_ = std::min(config.salary, kFirstFees * config.fee);
   } else {
     budget_ = std::min(savings, budget_ + config.salary * seconds(now - paid_until_) / period_s_);
@@ -41,7 +41,7 @@ void Flow::accrue(Time now, const AdmissionConfig& config, double savings) {
 void Flow::review(Time now, const AdmissionConfig& config, double price, Duration step) {
   const Duration since = std::min(now - reviewed_at_, kReviewMax);
   if (since < std::min(kReviewMin, step)) return;
-  if (std::exchange(refused_, lacks_dollars_ || now < put_off_until_)) {
+  if (std::exchange(refused_, wait_ == Wait::dollars || wait_ == Wait::lot)) {
     double rate = 1 / period_s_;
     const double excess = price - config.price_threshold;
     if (excess < 0) {
@@ -58,11 +58,11 @@ void Flow::review(Time now, const AdmissionConfig& config, double price, Duratio
 
 bool Flow::try_pay(Time now, double price, std::size_t packets, const AdmissionConfig& config, Duration patience) {
   if (budget_ < price) {
-    refused_ = lacks_dollars_ = true;
+    refused_ = true;
     has_drawn_ = false;
-    if (!is_blocked()) blocked_since_ = now;
-    retry_at_ = now + std::clamp(duration_of((price - budget_) * period_s_ / config.salary), kSoonest,
-                                 std::max(kSoonest, patience));
+    block(now, Wait::dollars,
+          now + std::clamp(duration_of((price - budget_) * period_s_ / config.salary), kSoonest,
+                           std::max(kSoonest, patience)));
     return false;
   }
   const double cost = price * static_cast<double>(packets);
@@ -79,21 +79,29 @@ void Flow::pass(Time now, std::size_t packets) {
 
 bool Flow::is_put_off(Time now) {
   if (now >= put_off_until_) return false;
-  retry_at_ = put_off_until_;
   refused_ = true;
+  block(now, Wait::lot, put_off_until_);
   return true;
 }
 
-void Flow::wait_for_room(Time now) {
+void Flow::open(Time now) {
+  if (opened_at_ == kNever) opened_at_ = recent_at_ = now;
+}
+
+void Flow::block(Time now, Wait wait, Time retry_at) {
+  open(now);
   if (!is_blocked()) blocked_since_ = now;
-  lacks_dollars_ = false;
-  retry_at_ = kNever;
+  wait_ = wait;
+  waited_for_ |= static_cast<std::uint8_t>(1u << static_cast<unsigned>(wait));
+  retry_at_ = retry_at;
 }
 
 void Flow::unblock(Time now) {
-  if (is_blocked()) blocked_ += now - blocked_since_;
-  blocked_since_ = kNever;
-  lacks_dollars_ = false;
+  open(now);
+  if (!is_blocked()) return;
+  blocked_ += now - blocked_since_;
+  wait_ = Wait::none;
+  waited_for_ = 0;
   retry_at_ = kNever;
 }
 

@@ -32,8 +32,20 @@ class Flow {
   Time retry_at() const { return retry_at_; }
   std::uint64_t packets() const { return packets_; }
   double dollars() const { return dollars_; }
-  bool is_blocked() const { return blocked_since_ != kNever; }
-  /// How much of its life up to `now` the flow has had a message that was refused.
+  /// What the message in front, which was refused, waits for.
+  enum class Wait : std::uint8_t {
+    none,     // nothing is refused
+    dollars,  // the budget does not cover it
+    lot,      // it was put off, though it could be paid
+    room,     // which is no fault of the flow
+    clients,  // the queue of a client, where nobody pays for it
+  };
+  Wait waits_for() const { return wait_; }
+  bool is_blocked() const { return wait_ != Wait::none; }
+  /// Whether that message has waited for this at any time.
+  bool has_waited_for(Wait wait) const { return (waited_for_ & 1u << static_cast<unsigned>(wait)) != 0; }
+  /// How much of its life up to `now`, which begins with its first message, the flow has had a message that was
+  /// refused.
   double blocked_share(Time now) const;
 
   /// The flow goes to other destinations from now on.
@@ -60,8 +72,10 @@ class Flow {
   }
   /// Whether that is still to come; if so the message waits.
   bool is_put_off(Time now);
-  /// The message waits for room, which is no fault of the flow.
-  void wait_for_room(Time now);
+  /// The message waits for room, until there are news.
+  void wait_for_room(Time now) { block(now, Wait::room, kNever); }
+  /// It waits for clients to read, and is looked at again then.
+  void wait_for_clients(Time now, Time retry_at) { block(now, Wait::clients, retry_at); }
 
   // For Admission, which knows what they mean.
 
@@ -70,27 +84,30 @@ class Flow {
     std::uint64_t price_version = 0;  // of the prices that it is by
     std::uint64_t table_version = 0;  // of the group table
     double congestion = 0;            // as Quote
-    double clients = 0;               // dollars, of the clients that cost most where they cost more than any link
+    double clients = 0;               // dollars, of the clients that cost most
     double receivers = 0;
     bool remote = false;
     Duration round_trip{};  // the longest to any destination
   } way;
 
  private:
+  void open(Time now);
+  void block(Time now, Wait wait, Time retry_at);
   void unblock(Time now);
   void count(Time now, std::size_t packets);
 
   double budget_ = 0;
   double period_s_ = 0;  // 0: the flow is new
   bool has_drawn_ = false;
-  bool refused_ = false;        // since the last review
-  bool lacks_dollars_ = false;  // what it is blocked for, rather than room
-  Time opened_at_{};
+  bool refused_ = false;  // for its price, since the last review
+  Wait wait_ = Wait::none;
+  std::uint8_t waited_for_ = 0;  // a bit for each Wait of the message in front
+  Time opened_at_ = kNever;      // kNever: it has had no message
   Time paid_until_{};
   Time reviewed_at_{};
   Time put_off_until_{};
   Time retry_at_ = kNever;
-  Time blocked_since_ = kNever;
+  Time blocked_since_{};
   Duration blocked_{};
   std::uint64_t packets_ = 0;
   double dollars_ = 0;

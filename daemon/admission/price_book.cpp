@@ -84,20 +84,19 @@ Quote PriceBook::quote(const DestinationSet& to) const {
   const auto add = [&](double dollars, MemberIndex from) {
     quote.congestion += dollars;
     quote.remote = quote.remote || from != view_.self;
-    if (dollars <= quote.dearest) return false;
-    quote.dearest = dollars;
-    quote.from = from;
-    return true;
   };
   for (const auto& [key, known] : links_) {
-    if (!known.behind.intersects(to.daemons) || !add(known.dollars, key.from)) continue;
-    quote.neighbour = key.neighbour;
-    quote.name.clear();
+    if (!known.behind.intersects(to.daemons)) continue;
+    add(known.dollars, key.from);
+    if (known.dollars > quote.link.dollars) quote.link = {key.from, key.neighbour, known.dollars};
   }
   if (clients_.empty()) return quote;
   for (const std::string& name : to.names) {
     for (auto at = clients_.lower_bound(ClientKey{name, 0}); at != clients_.end() && at->first.name == name; ++at) {
-      if (to.daemons.contains(at->first.daemon) && add(at->second.dollars, at->first.daemon)) quote.name = name;
+      const auto& [key, known] = *at;
+      if (!to.daemons.contains(key.daemon)) continue;
+      add(known.dollars, key.daemon);
+      if (known.dollars > quote.clients.dollars) quote.clients = {name, key.daemon, known.dollars};
     }
   }
   return quote;

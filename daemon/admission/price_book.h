@@ -19,10 +19,16 @@ struct Quote {
   double congestion = 0;      // dollars: the sum of equation (8) without the fee
   std::size_t receivers = 0;  // other daemons
   bool remote = false;        // whether part of it is told by other daemons, and thus late
-  // The dearest part: a link, or, where `name` is not empty, clients of `from`.
-  MemberIndex from = 0, neighbour = 0;
-  std::string name;
-  double dearest = 0;
+  // The dearest part of either kind; of nothing where it costs nothing.
+  struct Link {
+    MemberIndex from = 0, neighbour = 0;
+    double dollars = 0;
+  } link;
+  struct Clients {
+    std::string name;
+    MemberIndex daemon = 0;
+    double dollars = 0;
+  } clients;
 };
 
 /// Prices of links and of clients that do not keep up, in one view. Only those that are not zero cost anything to keep.

@@ -214,7 +214,7 @@ TEST_F(FlowTest, WaitsForRoomWithoutPrice) {
 
 TEST_F(FlowTest, KnowsHowMuchOfItsLifeItWasBlocked) {
   EXPECT_EQ(flow.blocked_share(now), 0);
-  accrue();
+  flow.pass(now, 1);
   now += 600ms;
   flow.wait_for_room(now);
   now += 200ms;
@@ -222,6 +222,55 @@ TEST_F(FlowTest, KnowsHowMuchOfItsLifeItWasBlocked) {
   flow.pass(now, 1);
   now += 200ms;
   EXPECT_NEAR(flow.blocked_share(now), 0.2, 1e-9);
+}
+
+TEST_F(FlowTest, ItsLifeBeginsWithItsFirstMessageWhateverBecomesOfIt) {
+  flow.wait_for_room(now);
+  now += 100ms;
+  EXPECT_EQ(flow.blocked_share(now), 1) << "its first message waits";
+  accrue();
+  ASSERT_TRUE(pay(1));
+  EXPECT_EQ(flow.blocked_share(now), 1);
+  now += 100ms;
+  EXPECT_NEAR(flow.blocked_share(now), 0.5, 1e-9);
+
+  Flow free;
+  free.pass(now, 1);
+  now += 300ms;
+  free.wait_for_clients(now, now + 50ms);
+  EXPECT_EQ(free.retry_at(), now + 50ms);
+  now += 100ms;
+  EXPECT_NEAR(free.blocked_share(now), 0.25, 1e-9) << "one that never pays has a life as well";
+}
+
+TEST_F(FlowTest, AFlowThatIsPutOffIsBlocked) {
+  ASSERT_TRUE(enter(1));
+  now += 100ms;
+  accrue();
+  flow.draw(now + 100ms);
+  ASSERT_TRUE(flow.is_put_off(now));
+  EXPECT_EQ(flow.waits_for(), Flow::Wait::lot);
+  EXPECT_EQ(flow.retry_at(), now + 100ms);
+  now += 100ms;
+  EXPECT_FALSE(flow.is_put_off(now));
+  ASSERT_TRUE(enter(1));
+  EXPECT_FALSE(flow.is_blocked());
+  EXPECT_NEAR(flow.blocked_share(now), 0.5, 1e-9);
+}
+
+TEST_F(FlowTest, KnowsWhatAMessageHasWaitedFor) {
+  EXPECT_EQ(flow.waits_for(), Flow::Wait::none);
+  flow.wait_for_room(now);
+  EXPECT_EQ(flow.waits_for(), Flow::Wait::room);
+  EXPECT_FALSE(flow.has_waited_for(Flow::Wait::dollars));
+  accrue();
+  ASSERT_FALSE(pay(5));
+  EXPECT_EQ(flow.waits_for(), Flow::Wait::dollars);
+  EXPECT_TRUE(flow.has_waited_for(Flow::Wait::dollars));
+  EXPECT_TRUE(flow.has_waited_for(Flow::Wait::room)) << "before";
+  flow.pass(now, 1);
+  EXPECT_EQ(flow.waits_for(), Flow::Wait::none);
+  EXPECT_FALSE(flow.has_waited_for(Flow::Wait::room)) << "that was another message";
 }
 
 TEST_F(FlowTest, RateIsOfLately) {

@@ -80,10 +80,10 @@ TEST(PriceBookModel, QuotesAreTheSumOverTheTreeThatFramesTake) {
       }
       const Quote quote = book.quote(to);
       ASSERT_NEAR(quote.congestion, expected, 1e-9) << "round " << round << ", step " << step;
-      ASSERT_EQ(quote.dearest, dearest);
+      ASSERT_EQ(quote.link.dollars, dearest);
       if (dearest > 0) {
-        EXPECT_EQ((prices[{quote.from, quote.neighbour}] / 16.0), dearest);
-        EXPECT_TRUE(tree_of(paths, self, to.daemons).contains({quote.from, quote.neighbour}));
+        EXPECT_EQ((prices[{quote.link.from, quote.link.neighbour}] / 16.0), dearest);
+        EXPECT_TRUE(tree_of(paths, self, to.daemons).contains({quote.link.from, quote.link.neighbour}));
       }
       EXPECT_EQ(quote.receivers, to.daemons.count() - (to.daemons.contains(self) ? 1 : 0));
     }
@@ -133,9 +133,9 @@ TEST_F(PriceBookTest, SeveralCongestedLinksAddUp) {
   EXPECT_EQ(cost({0, 2, 3}), 7.5) << "the link that both share counts once";
   EXPECT_EQ(cost({0}), 0);
   EXPECT_TRUE(quote({2}).remote);
-  EXPECT_EQ(quote({2, 3}).dearest, 4);
-  EXPECT_EQ(quote({2, 3}).from, 1);
-  EXPECT_EQ(quote({2, 3}).neighbour, 3);
+  EXPECT_EQ(quote({2, 3}).link.dollars, 4);
+  EXPECT_EQ(quote({2, 3}).link.from, 1);
+  EXPECT_EQ(quote({2, 3}).link.neighbour, 3);
 }
 
 TEST_F(PriceBookTest, TheOtherDirectionOfALinkCostsNothing) {
@@ -156,12 +156,13 @@ TEST_F(PriceBookTest, ClientsCostWhoeverSendsToTheirNameAtTheirDaemon) {
   EXPECT_EQ(cost({2, 3}, {"weather"}), 0);
   EXPECT_EQ(cost({3}, {"#slow#delta", "weather"}), 1);
   EXPECT_EQ(cost({2, 3}, {"#slow#delta", "news"}), 6);
-  const Quote dearest = quote({2, 3}, {"news"});
-  EXPECT_EQ(dearest.name, "news");
-  EXPECT_EQ(dearest.from, 2);
-  EXPECT_EQ(dearest.dearest, 3);
   book.set_own_link(1, 9);
-  EXPECT_TRUE(quote({2, 3}, {"news"}).name.empty()) << "a link is dearer now";
+  const Quote::Clients dearest = quote({2, 3}, {"news"}).clients;
+  EXPECT_EQ(dearest.name, "news") << "though a link is dearer";
+  EXPECT_EQ(dearest.daemon, 2);
+  EXPECT_EQ(dearest.dollars, 3);
+  EXPECT_EQ(quote({2, 3}, {"news"}).link.dollars, 9);
+  EXPECT_EQ(quote({2, 3}, {"weather"}).clients.dollars, 0);
 }
 
 TEST_F(PriceBookTest, WhatIsZeroIsForgotten) {

@@ -1,0 +1,386 @@
+// What may enter, and what a flow is told of itself: a daemon, alpha, at one end of a line alpha - beta - gamma. There
+// are an Order and Groups as in the daemon, but nobody at the other end of its links: prices are told by the test.
+#include "daemon/admission/admission.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "daemon/link/link_limits.h"
+#include "daemon/session/session.h"
+#include "tests/unit/overlay_harness.h"
+
+namespace spindled {
+namespace {
+
+using Wait = Flow::Wait;
+
+class NoTransport final : public StreamTransport {
+ public:
+  void multicast(const MemberSet&, const Slice&, const Slice&) override {}
+  void multicast_unreliable(const MemberSet&, const Slice&, const Slice&) override {}
+  void send_report(MemberIndex, const Report&) override {}
+  void send_stable(const MemberSet&, const Stable&) override {}
+  void send_ready(MemberIndex, const Ready&) override {}
+};
+
+class NoClients final : public LocalClients {
+ public:
+  void deliver_message(std::span<const SessionId>, const ClientMessage&) override {}
+  void deliver_view(std::span<const SessionId>, const spindle::protocol::View&) override {}
+  void deliver_transitional(std::span<const SessionId>, std::string_view) override {}
+  std::optional<SessionId> find_client(std::string_view) const override { return std::nullopt; }
+};
+
+constexpr std::uint32_t kAlphaBetaUs = 2'000, kBetaGammaUs = 10'000;  // round trips
+
+NodeConfig config_of_alpha() {
+  NodeConfig config = test::LinkNet::config("alpha");
+  config.session.send_window_bytes = 10'000;
+  AdmissionConfig& admission = config.admission;
+  admission.salary = 10;
+  admission.fee = 1;
+  admission.price_threshold = 2;
+  admission.price_max = 20;
+  admission.savings_max = 20;
+  admission.period_first = 1s;
+  admission.step = 30ms;
+  admission.delay_max = 50ms;
+  return config;
+}
+
+/// Groups "home", "near" and "far" with a member each, at alpha, beta and gamma.
+struct Daemon {
+  explicit Daemon(const NodeConfig& config = config_of_alpha(), std::uint32_t alpha_beta_us = kAlphaBetaUs)
+      : on(net.add(config)) {
+    groups.attach(order, no_clients);
+    const View view{{1, "alpha"},
+                    {{"alpha", 1}, {"beta", 1}, {"gamma", 1}},
+                    {{0, 1, 1, alpha_beta_us}, {1, 2, 1, kBetaGammaUs}},
+                    1,
+                    0};
+    order.install(now, view, {});
+    announce(0, "home");
+    announce(1, "near");
+    admission.start_turn(now);
+    EXPECT_FALSE(groups.is_ready());
+    near = line("near");
+    home = line("home");
+    far = line("far");
+  }
+  /// As the constructor leaves it the group table is not complete.
+  void open() {
+    announce(2, "far");
+    admission.start_turn(now);
+    ASSERT_TRUE(groups.is_ready());
+  }
+
+  void announce(MemberIndex daemon, const std::string& group) {
+    Announce operation;
+    operation.groups.push_back({group, {{1, "member"}}, false});
+    Delivery delivery;
+    delivery.origin = daemon;
+    delivery.message_class = MessageClass::group;
+    delivery.position = daemon + 1u;
+    delivery.first = on.context.arena.copy(write_operation(operation));
+    groups.deliver(now, delivery);
+  }
+  static Line line(const std::string& group) {
+    Line line;
+    line.to.names = {group};
+    return line;
+  }
+
+  /// A turn with one message of that flow.
+  bool enter(Line& line, std::size_t bytes = 100) {
+    admission.start_turn(now);
+    return admission.may_enter(now, line.flow, line.to, bytes);
+  }
+  /// How many more messages enter in one turn.
+  int burst(Line& line) {
+    int count = 0;
+    while (count < 100'000 && enter(line)) ++count;
+    return count;
+  }
+  /// The flow is deep in debt, and its next message is refused.
+  void indebt(Line& line) {
+    ASSERT_TRUE(enter(line, 1u << 30));
+    ASSERT_FALSE(enter(line));
+  }
+  /// Another daemon tells what its link, or its clients, cost.
+  void hear_link(MemberIndex from, MemberIndex neighbour, double dollars) {
+    ASSERT_TRUE(admission.price_received(now, {0, from, neighbour, {}, ++sequence, sixteenths(dollars)}));
+  }
+  void hear_clients(MemberIndex from, std::string name, double dollars) {
+    ASSERT_TRUE(admission.price_received(now, {0, from, 0, std::move(name), ++sequence, sixteenths(dollars)}));
+  }
+  static std::uint32_t sixteenths(double dollars) { return static_cast<std::uint32_t>(dollars * 16); }
+  /// Fills the send window with messages that nobody confirms.
+  void take_up_room() {
+    Sender sender;
+    while (order.unstable_bytes() < on.context.config.session.send_window_bytes) {
+      const Slice chunk = on.slice(std::string(1000, 'x'));
+      ClientSend message;
+      message.total = 1000;
+      message.chunks = std::span(&chunk, 1);
+      groups.resolve(far.to);
+      groups.send(now, sender, far.to, message);
+    }
+  }
+
+  FlowState state(Line& line) {
+    groups.resolve(line.to);
+    return admission.state(now, line.flow, line.to);
+  }
+  std::uint64_t count(Counter counter) const { return on.context.counters.value(counter); }
+
+  test::LinkNet net;
+  test::LinkDaemon& on;
+  NoTransport transport;
+  NoClients no_clients;
+  Overlay overlay{on.context, on.links};
+  Groups groups{on.context};
+  Order order{on.context, transport, groups};
+  Admission admission{on.context, on.links, overlay, order, groups};
+  Time now{100s};
+  std::uint64_t sequence = 0;
+  Line home, near, far;
+};
+
+struct AdmissionTest : testing::Test, Daemon {
+  AdmissionTest() { open(); }
+};
+
+TEST_F(AdmissionTest, AFlowPaysTheFeeAndWhatItsWayCosts) {
+  EXPECT_EQ(state(far).price, 1);
+  hear_link(1, 2, 3);
+  EXPECT_EQ(state(far).price, 4);
+  EXPECT_EQ(state(near).price, 1);
+  ASSERT_TRUE(enter(near, 3 * kPacketBytes));
+  EXPECT_EQ(state(near).dollars, 3) << "for each packet";
+  EXPECT_EQ(count(Counter::packets_paid), 3u);
+  EXPECT_EQ(count(Counter::cents_paid), 300u);
+}
+
+TEST_F(AdmissionTest, WhoSendsWithinTheDaemonPaysOnlyWhereAClientDoesNotKeepUp) {
+  EXPECT_EQ(burst(home), 100'000);
+  EXPECT_EQ(state(home).price, 0);
+  EXPECT_EQ(state(home).dollars, 0);
+  admission.set_client_price("home", 3);
+  EXPECT_EQ(state(home).price, 4) << "as much as senders elsewhere";
+  EXPECT_FALSE(enter(home)) << "a new flow has two fees";
+  EXPECT_EQ(state(home).limited_by, "clients of home at alpha");
+  now += 200ms;
+  EXPECT_TRUE(enter(home));
+  EXPECT_EQ(state(home).dollars, 4);
+}
+
+TEST_F(AdmissionTest, ARestIsWorthTheSavings) {
+  EXPECT_EQ(burst(far), 2) << "the two fees of a new flow";
+  now += 1h;
+  EXPECT_EQ(burst(far), 20) << "savings_max";
+}
+
+TEST(AdmissionSavings, AreWhatIsEarnedInTenMillisecondsWhereThatIsMore) {
+  NodeConfig config = config_of_alpha();
+  config.admission.period_first = 100us;
+  Daemon daemon(config);
+  daemon.open();
+  ASSERT_TRUE(daemon.enter(daemon.far));
+  daemon.now += 1h;
+  EXPECT_EQ(daemon.burst(daemon.far), 1000);
+}
+
+TEST_F(AdmissionTest, SalariesGrowAsFastAsNewsComeBackWhereNothingCostsAnything) {
+  const auto patience = [&](Line& line) {
+    indebt(line);
+    return line.flow.retry_at() - now;
+  };
+  EXPECT_EQ(patience(near), 4us * kAlphaBetaUs) << "four round trips";
+  EXPECT_EQ(patience(far), 4us * (kAlphaBetaUs + kBetaGammaUs));
+  hear_link(1, 2, 1.0 / 16);
+  Line other = line("far");
+  EXPECT_EQ(patience(other), 30ms) << "T_update";
+  // What the time is for: in so much of it a salary grows by a factor of e, at the price of the fee.
+  const double before = 1 / to_seconds(near.flow.period());
+  constexpr int looks = 20;
+  for (int i = 0; i < looks; ++i) {
+    now += 5ms;
+    ASSERT_FALSE(enter(near));
+  }
+  const double steady = config_of_alpha().admission.salary_increase * 0.1;
+  const double grown = 1 / to_seconds(near.flow.period());
+  EXPECT_GT(grown, before * std::exp(0.1 / 0.008 - 1));
+  EXPECT_LT(grown, (before + steady) * std::exp(0.1 / 0.008));
+}
+
+TEST(AdmissionStep, HasALeast) {
+  Daemon daemon(config_of_alpha(), 0);
+  daemon.open();
+  daemon.indebt(daemon.near);
+  EXPECT_EQ(daemon.near.flow.retry_at() - daemon.now, 1ms) << "beta is no time away";
+}
+
+// Section IV-B.7 of the paper.
+TEST_F(AdmissionTest, LotsAreDrawnWhereOthersToldPartOfThePrice) {
+  constexpr int kFlows = 2000;
+  std::vector<Line> lines;
+  for (int i = 0; i < kFlows; ++i) lines.push_back(line("far"));
+  hear_link(1, 2, 3);
+  for (Line& line : lines) ASSERT_FALSE(enter(line)) << "a new flow has less than four dollars";
+  now += 1s;
+  int at_once = 0;
+  Duration longest{}, all{};
+  for (Line& line : lines) {
+    if (enter(line)) {
+      ++at_once;
+      continue;
+    }
+    ASSERT_EQ(line.flow.waits_for(), Wait::lot);
+    EXPECT_TRUE(state(line).is_blocked);
+    EXPECT_EQ(state(line).limited_by, "link beta-gamma");
+    const Duration wait = line.flow.retry_at() - now;
+    longest = std::max(longest, wait);
+    all += wait;
+  }
+  EXPECT_NEAR(at_once, kFlows / 4, kFlows / 20) << "a chance of one fee to four";
+  EXPECT_EQ(count(Counter::messages_delayed), static_cast<std::uint64_t>(kFlows - at_once));
+  EXPECT_LE(longest, 150ms) << "delay_max for each of three fees above the fee";
+  EXPECT_GT(longest, 140ms);
+  EXPECT_NEAR(to_seconds(all) / (kFlows - at_once), 0.075, 0.01);
+  // Nobody draws twice while he can pay.
+  for (Line& line : lines) {
+    if (!line.flow.is_blocked()) continue;
+    now = std::max(now, line.flow.retry_at());
+    EXPECT_TRUE(enter(line));
+  }
+  EXPECT_EQ(count(Counter::messages_delayed), static_cast<std::uint64_t>(kFlows - at_once));
+}
+
+TEST(AdmissionLots, PutNobodyOffForLongerThanTwoPacketsTakeToEarn) {
+  NodeConfig config = config_of_alpha();
+  config.admission.period_first = 1ms;
+  Daemon daemon(config);
+  daemon.open();
+  Duration longest{};
+  for (int i = 0; i < 200; ++i) {
+    daemon.hear_link(1, 2, 3);
+    Line rich = Daemon::line("far");
+    ASSERT_FALSE(daemon.enter(rich));
+    daemon.now += 100ms;
+    if (daemon.enter(rich)) continue;
+    const Duration earning = rich.flow.period() * 4 / 10;
+    EXPECT_LE(rich.flow.retry_at() - daemon.now, 2 * earning + 1us);
+    longest = std::max(longest, rich.flow.retry_at() - daemon.now);
+  }
+  EXPECT_GT(daemon.count(Counter::messages_delayed), 100u);
+  EXPECT_GT(longest, 500us);
+}
+
+TEST_F(AdmissionTest, NoLotsAreDrawnForPricesOfThisDaemon) {
+  admission.set_client_price("home", 3);
+  for (int i = 0; i < 200; ++i) {
+    Line local = line("home");
+    ASSERT_FALSE(enter(local));
+    now += 1s;
+    ASSERT_TRUE(enter(local));
+  }
+  EXPECT_EQ(count(Counter::messages_delayed), 0u);
+}
+
+TEST_F(AdmissionTest, AFlowThatWaitsForRoomIsLimitedByThatWhateverItsWayCosts) {
+  hear_link(1, 2, 3);
+  EXPECT_EQ(state(far).limited_by, "link beta-gamma");
+  take_up_room();
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(enter(far)) << i;
+  EXPECT_EQ(far.flow.retry_at(), kNever);
+  EXPECT_EQ(state(far).limited_by, "room");
+  EXPECT_EQ(state(near).limited_by, "") << "it does not wait";
+  EXPECT_EQ(count(Counter::messages_held_for_room), 1u) << "one message, tried three times";
+  EXPECT_EQ(count(Counter::messages_blocked), 0u);
+}
+
+TEST(AdmissionRoom, AFirstMessageThatWaitsForAViewCountsAsBlockedSinceThen) {
+  Daemon daemon;
+  EXPECT_FALSE(daemon.enter(daemon.far));
+  EXPECT_FALSE(daemon.admission.may_change_membership());
+  const std::uint64_t news = daemon.admission.news();
+  daemon.now += 10s;
+  EXPECT_EQ(daemon.state(daemon.far).limited_by, "room");
+  EXPECT_EQ(daemon.state(daemon.far).blocked_share, 1);
+  daemon.open();
+  EXPECT_NE(daemon.admission.news(), news) << "there is room";
+  EXPECT_TRUE(daemon.enter(daemon.far));
+  daemon.now += 10s;
+  EXPECT_NEAR(daemon.state(daemon.far).blocked_share, 0.5, 1e-9);
+}
+
+TEST_F(AdmissionTest, AMessageCountsOnceForEachReasonToWait) {
+  ASSERT_EQ(burst(far), 2);
+  EXPECT_FALSE(enter(far));
+  EXPECT_EQ(count(Counter::messages_blocked), 1u);
+  take_up_room();
+  EXPECT_FALSE(enter(far));
+  EXPECT_EQ(count(Counter::messages_held_for_room), 1u) << "it could not enter with all the dollars of the world";
+}
+
+TEST_F(AdmissionTest, FlowsAreLimitedByTheDearestPartOfTheirPrice) {
+  indebt(far);
+  EXPECT_EQ(state(far).limited_by, "salary");
+  EXPECT_EQ(state(near).limited_by, "");
+  hear_link(1, 2, 3);
+  hear_clients(2, "far", 2);
+  EXPECT_EQ(state(far).limited_by, "link beta-gamma");
+  EXPECT_EQ(state(far).price, 6);
+  hear_clients(2, "far", 4);
+  EXPECT_EQ(state(far).limited_by, "clients of far at gamma");
+}
+
+struct AdmissionOff : testing::Test, Daemon {
+  static NodeConfig config() {
+    NodeConfig config = config_of_alpha();
+    config.admission.enabled = false;
+    return config;
+  }
+  AdmissionOff() : Daemon(config()) { open(); }
+};
+
+TEST_F(AdmissionOff, NothingIsPaid) {
+  hear_link(1, 2, 1000);
+  EXPECT_EQ(burst(far), 100'000);
+  const FlowState flow = state(far);
+  EXPECT_EQ(flow.price, 0);
+  EXPECT_EQ(flow.dollars, 0);
+  EXPECT_EQ(flow.packets, 100'000u);
+  EXPECT_EQ(flow.limited_by, "") << "it does not wait";
+}
+
+TEST_F(AdmissionOff, TheQueuesOfClientsHoldSendersBackHoweverDearLinksAre) {
+  hear_clients(2, "far", 19);
+  hear_link(1, 2, 1000);
+  ASSERT_TRUE(enter(far));
+  hear_clients(2, "far", 20);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(enter(far)) << i;
+  EXPECT_EQ(far.flow.waits_for(), Wait::clients);
+  EXPECT_EQ(far.flow.retry_at() - now, 50ms);
+  EXPECT_EQ(state(far).limited_by, "clients of far at gamma");
+  EXPECT_EQ(count(Counter::messages_held_for_room), 1u);
+  EXPECT_TRUE(enter(near));
+  take_up_room();
+  EXPECT_FALSE(enter(far));
+  EXPECT_EQ(state(far).limited_by, "room");
+  EXPECT_EQ(count(Counter::messages_held_for_room), 1u) << "still the same message";
+}
+
+TEST_F(AdmissionOff, ThereIsABlockedShareAllTheSame) {
+  ASSERT_TRUE(enter(far));
+  now += 300ms;
+  hear_clients(2, "far", 20);
+  ASSERT_FALSE(enter(far));
+  now += 100ms;
+  EXPECT_NEAR(state(far).blocked_share, 0.25, 1e-9);
+}
+
+}  // namespace
+}  // namespace spindled
