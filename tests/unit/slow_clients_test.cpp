@@ -123,6 +123,41 @@ TEST_F(SlowClientsTest, TheSlowestOfANameCounts) {
   EXPECT_EQ(price("g"), 0) << "at once: it is gone";
 }
 
+TEST_F(SlowClientsTest, ForgettingOneThatIsNotBehindChangesNothing) {
+  slow_.forget(1);
+  EXPECT_EQ(told_, 0);
+  slow_.note_behind(now_, 2, kSoft, 0);
+  deliver(2, {"g"});
+  pass(50ms);
+  const int told = told_;
+  const Time deadline = slow_.next_deadline();
+  slow_.forget(1);
+  EXPECT_EQ(told_, told);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft));
+  EXPECT_EQ(slow_.next_deadline(), deadline);
+}
+
+TEST_F(SlowClientsTest, TwoThatLingerOnOneNameKeepItsPriceUntilTheLastIsDone) {
+  for (const SessionId session : {1, 2}) slow_.note_behind(now_, session, kSoft, 0);
+  for (const SessionId session : {1, 2}) deliver(session, {"g"});
+  pass(50ms);
+  slow_.note_caught_up(now_, 1, 0, kSoft);
+  pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft)) << "the other one is as slow as before";
+  for (int i = 0; i < 10; ++i) pass(50ms);
+  const Time first = now_ - 550ms, second = now_;
+  slow_.note_caught_up(now_, 2, 0, kSoft);
+  pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), SlowClients::kLingerDollars);
+  const int told = told_;
+  while (now_ < first + SlowClients::kLinger + 100ms) pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), SlowClients::kLingerDollars) << "the second lingers";
+  EXPECT_EQ(told_, told) << "at the same price";
+  while (now_ < second + SlowClients::kLinger + 50ms) pass(50ms);
+  EXPECT_EQ(price("g"), 0);
+  EXPECT_EQ(slow_.next_deadline(), kNever);
+}
+
 TEST_F(SlowClientsTest, WhoReadsFastMayHaveMoreWaiting) {
   slow_.note_behind(now_, 1, kSoft, 0);
   deliver(1, {"g"});
