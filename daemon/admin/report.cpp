@@ -222,10 +222,10 @@ void Answer::session(const Session& session, proto::Session& out) const {
   out.set_peer(printable(session.peer()));
   out.set_state(std::string(to_string(session.state())));
   out.set_open_seconds(seconds_since(session.opened_at(), now_));
-  out.set_bytes_in(session.bytes_in);
-  out.set_bytes_out(session.bytes_out);
-  out.set_messages_in(session.messages_in);
-  out.set_messages_out(session.messages_out);
+  out.set_bytes_in(session.traffic().bytes_in);
+  out.set_bytes_out(session.traffic().bytes_out);
+  out.set_messages_in(session.traffic().messages_in);
+  out.set_messages_out(session.traffic().messages_out);
   out.set_queued_bytes(session.queue().bytes());
   out.set_waiting(session.is_waiting());
   out.set_slow(session.watch().is_behind());

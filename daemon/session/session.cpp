@@ -58,13 +58,14 @@ Session::Session(Context& context, SessionHost& host, SessionId id, ConnectionId
   sender_.session = id;
 }
 
-void Session::start_closing() {
+void Session::start_closing(Time now) {
   state_ = State::closing;
+  closing_since_ = now;
   flows_.reset();
 }
 
 void Session::commit_read(std::size_t bytes) {
-  bytes_in += bytes;
+  traffic_.bytes_in += bytes;
   input_.commit(context_.read_arena, bytes);
 }
 
@@ -249,7 +250,7 @@ bool Session::may_enter(Time now, std::uint32_t handle, std::size_t bytes) {
 }
 
 void Session::enter(Time now, std::uint32_t handle, const ClientSend& message) {
-  ++messages_in;
+  ++traffic_.messages_in;
   host_.groups().send(now, sender_, lines_[handle]->to, message);
 }
 
@@ -301,7 +302,7 @@ std::optional<Error> Session::handle_ping(ByteView body) {
 
 void Session::note_written(Time now, std::size_t bytes) {
   queue_.consume(bytes);
-  bytes_out += bytes;
+  traffic_.bytes_out += bytes;
   if (bytes != 0) watch_.note_progress(now);
 }
 
@@ -309,7 +310,6 @@ std::optional<Error> Session::hold_to_limits(Time now) {
   if (const std::optional<unsigned> percent = watch_.note_length(now, queue_.bytes())) warn(*percent);
   if (watch_.must_drop(queue_.bytes())) {
     const SessionQueue::Dropped dropped = queue_.drop_oldest(watch_.drop_to());
-    messages_dropped += dropped.messages;
     context_.counters.add(Counter::messages_dropped, dropped.messages);
     context_.counters.add(Counter::bytes_dropped, dropped.bytes);
   }

@@ -22,6 +22,23 @@ namespace spindled {
 class Session;
 struct FlowState;
 
+/// What a client has sent and got, since it connected.
+struct SessionTraffic {
+  std::uint64_t messages_in = 0, messages_out = 0;
+  std::uint64_t bytes_in = 0, bytes_out = 0;  // of all frames
+};
+
+/// What the table of sessions notes of each.
+struct SessionMarks {
+  bool dirty = false;    // has something to write in this turn
+  bool blocked = false;  // the last write was short
+  bool listed = false;   // among those that are tried again
+  bool lost = false;     // the connection is gone; the session goes at the end of the turn
+  bool reading = true;
+  bool served = false;   // had messages enter when those that wait were tried last
+  bool refused = false;  // it was never taken in
+};
+
 /// Where a client sends, and what it has to spend on that.
 struct Line {
   DestinationSet to;
@@ -68,7 +85,8 @@ class Session final : private FlowGate {
   State state() const { return state_; }
   Time opened_at() const { return opened_at_; }
   /// What it holds of the client is given up.
-  void start_closing();
+  void start_closing(Time now);
+  Time closing_since() const { return closing_since_; }
 
   std::span<std::uint8_t> read_space() { return input_.prepare(context_.read_arena, wanted_); }
   void commit_read(std::size_t bytes);
@@ -102,15 +120,11 @@ class Session final : private FlowGate {
   /// is one.
   std::optional<Error> hold_to_limits(Time now);
 
-  // Book-keeping of the table.
-  bool dirty = false;    // has something to write in this turn
-  bool blocked = false;  // the last write was short
-  bool listed = false;   // among those that are tried again
-  bool lost = false;     // the connection is gone; the session goes at the end of the turn
-  bool reading = true;
-  bool served = false;  // had messages enter when those that wait were tried last
-  Time closing_since{};
-  std::uint64_t messages_in = 0, messages_out = 0, messages_dropped = 0, bytes_in = 0, bytes_out = 0;
+  const SessionTraffic& traffic() const { return traffic_; }
+  /// A message was put into the queue.
+  void count_delivered() { ++traffic_.messages_out; }
+
+  SessionMarks marks;  // the table's own
 
  private:
   std::optional<Error> handle_frame(Time now, spindle::protocol::ClientFrame type, Slice body);
@@ -148,7 +162,9 @@ class Session final : private FlowGate {
   std::string peer_;
   Time opened_at_;
   State state_ = State::handshake;
+  Time closing_since_{};
   Sender sender_;
+  SessionTraffic traffic_;
 
   InputBuffer input_;
   std::size_t wanted_ = 0;                    // bytes of the frame at the front of the input, as far as known

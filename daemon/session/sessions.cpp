@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/base/broken.h"
+#include "daemon/base/check.h"
 
 namespace spindled {
 
@@ -12,6 +13,8 @@ namespace {
 constexpr Duration kTick = 500ms;          // how often the patience with clients is checked, while there is any to lose
 constexpr Duration kClosingPatience = 2s;  // for the last words to be read, while nothing at all is,
 constexpr Duration kClosingTime = 30s;     // and in all: a slow client first reads what is on its way
+/// Clients that were refused and have yet to read why. Further ones are not told.
+constexpr std::size_t kRefusedMax = 64;
 }  // namespace
 
 Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Admission& admission)
@@ -44,10 +47,18 @@ void Sessions::handle_accepted(Time now, ConnectionId connection, std::string_vi
   sessions_[id] = std::move(session);
   timers_.set_earlier(Timer::tick, now + kTick);
   if (stopping_) {
-    close(now, added, {Errc::daemon_stopping, {}});
-  } else if (sessions_.size() > context_.config.session.sessions_max) {
-    close(now, added, {Errc::too_many_sessions, {}});
+    refuse(now, added, {Errc::daemon_stopping, {}});
+  } else if (sessions_.size() - refused_ > context_.config.session.sessions_max) {
+    refuse(now, added, {Errc::too_many_sessions, {}});
   }
+}
+
+void Sessions::refuse(Time now, Session& session, const Error& reason) {
+  session.marks.refused = true;
+  ++refused_;
+  close(now, session, reason);
+  // No lingering: the bound holds whatever clients read.
+  if (refused_ > kRefusedMax) let_go(session);
 }
 
 std::span<std::uint8_t> Sessions::read_space(ConnectionId connection) { return find(connection)->read_space(); }
@@ -65,15 +76,15 @@ void Sessions::process(Time now, Session& session) {
   }
   if (!session.queue().empty()) mark_dirty(session);
   if (session.is_waiting() || session.holds_messages()) {
-    if (!std::exchange(session.listed, true)) waiting_.push_back(session.id());
+    if (!std::exchange(session.marks.listed, true)) waiting_.push_back(session.id());
     retry_at_ = std::min(retry_at_, session.retry_at());
   }
   set_reading(session, !session.is_waiting());
 }
 
 void Sessions::set_reading(Session& session, bool on) {
-  if (session.reading == on || session.lost) return;
-  session.reading = on;
+  if (session.marks.reading == on || session.marks.lost) return;
+  session.marks.reading = on;
   driver_.set_reading(session.connection(), on);
 }
 
@@ -89,14 +100,14 @@ void Sessions::resume_waiting(Time now) {
     Session* session = find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
     if (all || session->retry_at() <= now) {
-      session->listed = false;
-      const std::uint64_t before = session->messages_in;
+      session->marks.listed = false;
+      const std::uint64_t before = session->traffic().messages_in;
       session->release_held(now, all);
       process(now, *session);
-      session->served = session->messages_in != before;
-      any_served = any_served || session->served;
+      session->marks.served = session->traffic().messages_in != before;
+      any_served = any_served || session->marks.served;
     } else {
-      session->served = false;
+      session->marks.served = false;
       waiting_.push_back(id);
       retry_at_ = std::min(retry_at_, session->retry_at());
     }
@@ -104,13 +115,13 @@ void Sessions::resume_waiting(Time now) {
   if (!any_served) return;
   std::stable_partition(waiting_.begin(), waiting_.end(), [&](SessionId id) {
     const Session* session = find(id);
-    return session == nullptr || !session->served;
+    return session == nullptr || !session->marks.served;
   });
 }
 
 void Sessions::handle_writable(Time now, ConnectionId connection) {
   Session& session = *find(connection);
-  session.blocked = false;
+  session.marks.blocked = false;
   write(now, session);
   if (owns(connection)) watch_queue(now, session);  // a closing session goes once all is written
 }
@@ -123,7 +134,7 @@ void Sessions::handle_closed(Time, ConnectionId connection, std::string_view why
     context_.counters.add(Counter::sessions_closed);
     context_.counters.add_close(static_cast<std::uint16_t>(Errc::connection_lost));
   }
-  session.lost = session.blocked = true;
+  session.marks.lost = session.marks.blocked = true;
   lost_.push_back(session.id());
 }
 
@@ -170,8 +181,8 @@ bool Sessions::is_reached_by(SessionId session, std::string_view name) const {
 // --- Delivery ---
 
 void Sessions::mark_dirty(Session& session) {
-  if (session.dirty) return;
-  session.dirty = true;
+  if (session.marks.dirty) return;
+  session.marks.dirty = true;
   dirty_.push_back(session.id());
 }
 
@@ -199,7 +210,7 @@ void Sessions::deliver_small(std::span<const SessionId> to) {
   for (const SessionId id : to) {
     Session* session = find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
-    if (broken(Broken::slow_client_passed_over) && session->blocked) continue;
+    if (broken(Broken::slow_client_passed_over) && session->marks.blocked) continue;
     std::uint8_t* at = session->queue().append_frame_space(head_size + head_.chunk.size(), FrameKind::message);
     if (encoded == nullptr) {
       protocol::Writer writer(at);
@@ -236,7 +247,7 @@ void Sessions::deliver_large(std::span<const SessionId> to, std::span<const Slic
 }
 
 void Sessions::note_delivered(Session& session) {
-  ++session.messages_out;
+  session.count_delivered();
   slow_clients_.note_message(session.id(), head_.groups);
   mark_dirty(session);
 }
@@ -277,8 +288,8 @@ void Sessions::flush(Time now) {
     for (const SessionId id : std::exchange(dirty_, {})) {
       Session* session = find(id);
       if (session == nullptr) continue;
-      session->dirty = false;
-      if (!session->blocked) write(now, *session);
+      session->marks.dirty = false;
+      if (!session->marks.blocked) write(now, *session);
       session = find(id);  // a closing session goes once all is written
       if (session != nullptr) watch_queue(now, *session);
     }
@@ -294,7 +305,7 @@ void Sessions::write(Time now, Session& session) {
     const std::size_t taken = driver_.write(session.connection(), std::span(buffers.data(), count));
     session.note_written(now, taken);
     if (taken < offered) {
-      session.blocked = true;
+      session.marks.blocked = true;
       break;
     }
   }
@@ -313,17 +324,17 @@ void Sessions::watch_queue(Time now, Session& session) {
     return close(now, session, *error);
   }
   if (session.watch().is_priced()) {
-    slow_clients_.note_behind(now, session.id(), session.queue().bytes(), session.bytes_out);
+    slow_clients_.note_behind(now, session.id(), session.queue().bytes(), session.traffic().bytes_out);
   } else {
-    slow_clients_.note_caught_up(now, session.id(), session.queue().bytes(), session.bytes_out);
+    slow_clients_.note_caught_up(now, session.id(), session.queue().bytes(), session.traffic().bytes_out);
   }
   if (session.watch().is_behind()) timers_.set_earlier(Timer::tick, now + kTick);
 }
 
 void Sessions::close(Time now, Session& session, const Error& reason) {
+  if (session.marks.lost) return;  // handle_closed has told of it, and it goes at the end of the turn
   const bool was_open = session.state() == Session::State::open;
-  session.start_closing();
-  session.closing_since = now;
+  session.start_closing(now);
   set_reading(session, false);
   const std::string text = reason.message();
   const std::string_view name = session.name().empty() ? std::string_view("(no name)") : session.name();
@@ -353,6 +364,11 @@ void Sessions::leave_everything(Time now, Session& session) {
 
 void Sessions::let_go(Session& session) {
   driver_.close(session.connection());
+  forget(session);
+}
+
+void Sessions::forget(const Session& session) {
+  if (session.marks.refused) --refused_;
   by_connection_.erase(session.connection());
   by_id_.erase(session.id());
   sessions_.erase(session.id());
@@ -361,10 +377,9 @@ void Sessions::let_go(Session& session) {
 void Sessions::remove_lost(Time now) {
   for (const SessionId id : std::exchange(lost_, {})) {
     Session* session = find(id);
+    SPINDLE_CHECK(session != nullptr);  // from `handle_closed` on, nothing else forgets it
     if (session->state() != Session::State::closing) leave_everything(now, *session);
-    by_connection_.erase(session->connection());
-    by_id_.erase(id);
-    sessions_.erase(id);
+    forget(*session);
   }
 }
 
@@ -380,7 +395,7 @@ void Sessions::handle_time(Time now) {
 }
 
 bool Sessions::check_patience(Time now, Session& session) {
-  if (session.lost) return false;  // it goes at the end of the turn
+  if (session.marks.lost) return false;  // it goes at the end of the turn
   const SessionConfig& config = context_.config.session;
   switch (session.state()) {
     case Session::State::handshake:
@@ -390,8 +405,8 @@ bool Sessions::check_patience(Time now, Session& session) {
       if (session.watch().is_behind()) watch_queue(now, session);
       return session.watch().is_behind();
     case Session::State::closing:
-      if (now - std::max(session.closing_since, session.watch().progress_at()) >= kClosingPatience ||
-          now - session.closing_since >= kClosingTime) {
+      if (now - std::max(session.closing_since(), session.watch().progress_at()) >= kClosingPatience ||
+          now - session.closing_since() >= kClosingTime) {
         let_go(session);
         return false;
       }

@@ -90,10 +90,13 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   void watch_queue(Time now, Session& session);
   bool check_patience(Time now, Session& session);
 
+  /// Turns away one that has just come.
+  void refuse(Time now, Session& session, const Error& reason);
   void close(Time now, Session& session, const Error& reason);
   void leave_everything(Time now, Session& session);
   /// Closes the connection and forgets the session.
   void let_go(Session& session);
+  void forget(const Session& session);
 
   Context& context_;
   Log log_;
@@ -105,6 +108,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   bool stopping_ = false;
   SessionId last_id_ = 0;
   std::map<SessionId, std::unique_ptr<Session>> sessions_;
+  std::size_t refused_ = 0;                                   // of these, those that only wait to read why
   std::unordered_map<SessionId, Session*> by_id_;             // never iterated
   std::unordered_map<ConnectionId, Session*> by_connection_;  // never iterated
   std::map<std::string, SessionId, std::less<>> by_name_;

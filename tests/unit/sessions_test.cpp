@@ -1,0 +1,206 @@
+// The table of clients, within a whole daemon that is alone in its view.
+#include "daemon/session/sessions.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "daemon/node/node.h"
+#include "libclient/protocol/client_frames.h"
+
+namespace spindled {
+namespace {
+
+namespace protocol = spindle::protocol;
+using protocol::ClientFrame;
+
+/// Connections that take what is written, or nothing.
+class TestDriver final : public Driver, public LogSink {
+ public:
+  // Driver
+  ConnectionId dial(std::string_view) override { return ConnectionId{0}; }
+  std::size_t write(ConnectionId connection, std::span<const ByteView> buffers) override {
+    if (deaf) return 0;
+    std::size_t taken = 0;
+    for (const ByteView& buffer : buffers) {
+      written[connection].append(protocol::as_text(buffer));
+      taken += buffer.size();
+    }
+    return taken;
+  }
+  void close(ConnectionId connection) override { closed.insert(connection); }
+  void set_reading(ConnectionId, bool) override {}
+  void wake_at(Time) override {}
+
+  // LogSink
+  bool wants(LogLevel) const override { return true; }
+  void write(LogLevel, std::string_view, std::string_view line) override { log.emplace_back(line); }
+
+  bool deaf = false;  // whoever connects reads nothing
+  std::map<ConnectionId, std::string> written;
+  std::set<ConnectionId> closed;
+  std::vector<std::string> log;
+};
+
+class SessionsTest : public testing::Test {
+ protected:
+  static constexpr std::size_t kSessionsMax = 3;
+
+  static NodeConfig config() {
+    NodeConfig config;
+    config.name = "alpha";
+    config.incarnation = 1;
+    config.session.sessions_max = kSessionsMax;
+    config.session.price_bytes = 16u << 10;
+    config.session.queue_hard_bytes = 256u << 10;
+    return config;
+  }
+  SessionsTest() {
+    node_.start(now_);
+    node_.end_turn(now_);
+  }
+  void turn() {
+    now_ += 10ms;
+    node_.handle_time(now_);
+    node_.end_turn(now_);
+  }
+  void settle() {
+    for (int i = 0; i < 1000 && !node_.is_settled(); ++i) turn();
+    ASSERT_TRUE(node_.is_settled());
+  }
+  ConnectionId accept() {
+    const ConnectionId connection{++last_};
+    node_.handle_accepted(now_, connection, Port::client, "a client");
+    return connection;
+  }
+  void read(ConnectionId connection, ByteView bytes) {
+    while (!bytes.empty()) {
+      const std::span<std::uint8_t> space = node_.read_space(connection);
+      const std::size_t part = std::min(space.size(), bytes.size());
+      std::copy_n(bytes.begin(), part, space.begin());
+      node_.handle_read(now_, connection, part);
+      bytes = bytes.subspan(part);
+    }
+  }
+  static void write_message(std::vector<std::uint8_t>& out, std::uint32_t handle, std::size_t bytes) {
+    const std::vector<std::uint8_t> payload(bytes);
+    protocol::Send send;
+    send.handle = handle;
+    send.service = static_cast<std::uint8_t>(Service::agreed);
+    send.total = static_cast<std::uint32_t>(bytes);
+    send.chunk = payload;
+    const std::size_t start = out.size();
+    out.resize(start + protocol::send_head_size(send));
+    protocol::Writer writer(out.data() + start);
+    protocol::write_send_head(writer, send);
+    out.insert(out.end(), payload.begin(), payload.end());
+  }
+  std::uint64_t count(Counter counter) const { return node_.counters().value(counter); }
+  std::uint64_t closes(Errc code) const { return node_.counters().closes(static_cast<std::uint16_t>(code)); }
+  /// Lines of the log that contain `part`.
+  std::size_t logged(std::string_view part) const {
+    return static_cast<std::size_t>(std::count_if(driver_.log.begin(), driver_.log.end(),
+                                                  [&](const auto& line) { return line.find(part) != line.npos; }));
+  }
+
+  Time now_{1s};
+  TestDriver driver_;
+  Node node_{config(), driver_, driver_, 1};
+  std::uint64_t last_ = 0;
+};
+
+TEST_F(SessionsTest, OneWhoseLastWordsWaitWhenItsConnectionEndsIsCountedOnce) {
+  settle();
+  const ConnectionId slow = accept();
+  std::vector<std::uint8_t> frames;
+  protocol::write_hello(frames, {.name = "bob"});
+  protocol::write_group_request(frames, ClientFrame::join, {1, "news"});
+  read(slow, frames);
+  for (int i = 0; i < 3; ++i) turn();
+  driver_.deaf = true;
+  const ConnectionId connection = accept();
+  frames.clear();
+  protocol::write_hello(frames, {.name = "ann"});
+  protocol::write_define(frames, {0, {"news"}});
+  write_message(frames, 0, 30'000);
+  read(connection, frames);
+  turn();
+  // What feeds the queue from now on has its price.
+  frames.clear();
+  write_message(frames, 0, 100);
+  read(connection, frames);
+  for (int i = 0; i < 10; ++i) turn();
+  frames.clear();
+  write_message(frames, 0, 0);
+  protocol::write_bye(frames);
+  read(connection, frames);
+  turn();
+  ASSERT_EQ(count(Counter::messages_blocked), 1u) << "it waits for bob, and the goodbye behind it";
+  const std::uint64_t sent = count(Counter::messages_sent);
+  node_.handle_closed(now_, slow, "reset");
+  node_.end_turn(now_);
+  ASSERT_EQ(count(Counter::sessions_closed), 1u);
+  driver_.log.clear();
+
+  node_.handle_closed(now_, connection, "reset");
+  turn();
+  EXPECT_EQ(count(Counter::messages_sent), sent + 1) << "what it sent counts";
+  EXPECT_EQ(count(Counter::sessions_closed), 2u);
+  EXPECT_EQ(closes(Errc::connection_lost), 2u);
+  EXPECT_EQ(closes(Errc::closed_by_client), 0u);
+  EXPECT_EQ(logged("client ann from a client"), 1u);
+  EXPECT_FALSE(driver_.closed.contains(connection)) << "it is closed already";
+}
+
+TEST_F(SessionsTest, RefusedOnesAreToldWhyAndTakeNobodysPlace) {
+  settle();
+  std::vector<ConnectionId> welcome;
+  for (std::size_t i = 0; i < kSessionsMax; ++i) welcome.push_back(accept());
+  const ConnectionId refused = accept();
+  turn();
+  EXPECT_TRUE(driver_.closed.contains(refused));
+  EXPECT_FALSE(driver_.written[refused].empty());
+  EXPECT_EQ(count(Counter::sessions_refused), 1u);
+  EXPECT_EQ(closes(Errc::too_many_sessions), 1u);
+
+  // Those that do not read why they were refused linger, and there is a place for another all the same.
+  driver_.deaf = true;
+  const ConnectionId lingering = accept();
+  turn();
+  ASSERT_FALSE(driver_.closed.contains(lingering));
+  node_.handle_closed(now_, welcome.back(), "reset");
+  turn();
+  const ConnectionId next = accept();
+  turn();
+  EXPECT_EQ(closes(Errc::too_many_sessions), 2u);
+  EXPECT_FALSE(driver_.closed.contains(next));
+  const ConnectionId one_too_many = accept();
+  turn();
+  EXPECT_EQ(closes(Errc::too_many_sessions), 3u);
+  for (int i = 0; i < 300; ++i) turn();
+  EXPECT_TRUE(driver_.closed.contains(lingering));
+  EXPECT_TRUE(driver_.closed.contains(one_too_many));
+  EXPECT_FALSE(driver_.closed.contains(next));
+}
+
+TEST_F(SessionsTest, RefusedOnesThatDoNotReadAreBounded) {
+  settle();
+  for (std::size_t i = 0; i < kSessionsMax; ++i) accept();
+  turn();
+  driver_.deaf = true;
+  constexpr std::size_t kCrowd = 10'000;
+  for (std::size_t i = 0; i < kCrowd; ++i) {
+    accept();
+    if (i % 100 == 0) node_.end_turn(now_);
+  }
+  EXPECT_GE(driver_.closed.size(), kCrowd - 100) << "of those that may linger, and no more";
+  EXPECT_LT(driver_.closed.size(), kCrowd) << "a few may";
+  EXPECT_EQ(closes(Errc::too_many_sessions), kCrowd);
+  for (int i = 0; i < 300; ++i) turn();
+  EXPECT_EQ(driver_.closed.size(), kCrowd);
+}
+
+}  // namespace
+}  // namespace spindled
