@@ -38,17 +38,15 @@ Admission::Admission(Context& context, const Links& links, Overlay& overlay, con
 
 void Admission::start_turn(Time now) {
   const View& view = order_.view();
-  if (view.size() != 0 && (view.id.number != view_number_ || view.id.coordinator != view_coordinator_)) {
-    view_number_ = view.id.number;
-    view_coordinator_ = view.id.coordinator;
+  if (view.size() != 0 && view.id != book_.view().id) {
     book_.start_view(view);
     own_.start_view(now);
   }
   book_.expire(now);
   retention_full_ = order_.retained_bytes() >= context_.config.order.retention_bytes_max;
   const bool has_room_now = has_room();
-  if (std::exchange(had_room_, has_room_now) != has_room_now || book_.version() != seen_version_) ++news_;
-  seen_version_ = book_.version();
+  if (std::exchange(had_room_, has_room_now) != has_room_now || book_.falls() != seen_falls_) ++news_;
+  seen_falls_ = book_.falls();
 }
 
 bool Admission::has_room() const {

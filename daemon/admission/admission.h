@@ -87,12 +87,10 @@ class Admission final : public PriceFrames, public ClientPrices {
   PriceBook book_;
   OwnPrices own_;
   Random random_;
-  std::uint64_t view_number_ = 0;
-  std::string view_coordinator_;
   bool retention_full_ = false;  // at the start of the turn: costly to know
   bool had_room_ = false;
   std::uint64_t news_ = 0;
-  std::uint64_t seen_version_ = 0;  // of the book
+  std::uint64_t seen_falls_ = 0;  // of the book
 };
 
 }  // namespace spindled

@@ -39,6 +39,7 @@ void OwnPrices::start_view(Time now) {
     clients.told = {};
     book_.set_own_clients(name, clients.dollars);
   }
+  sequence_ = 0;
   next_ = now;
 }
 
@@ -51,18 +52,28 @@ bool OwnPrices::observe(Time now) {
   next_ = kNever;
   bool told = false;
   for (Watched& watched : watched_) told = observe(now, watched) || told;
-  for (auto at = clients_.begin(); at != clients_.end();) {
-    auto& [name, clients] = *at;
-    const std::uint32_t sixteenths = sixteenths_of(clients.dollars);
-    if (is_due(now, clients.told, sixteenths)) {
-      Price price;
-      price.name = name;
-      told = tell(now, clients.told, sixteenths, std::move(price)) || told;
-    }
-    // Kept for a while after it was told to be nothing: sequence numbers must go on growing.
-    at = sixteenths == 0 && clients.told.sequence == 0 ? clients_.erase(at) : std::next(at);
-  }
+  for (auto& [name, clients] : clients_) told = observe(now, name, clients) || told;
+  // What was told to cost nothing is remembered until it might be told to cost something again.
+  std::erase_if(clients_, [&](const auto& item) {
+    const Clients& clients = item.second;
+    if (clients.dollars > 0 || clients.told.sixteenths != 0) return false;
+    return !clients.told.at || now >= *clients.told.at + context_.config.admission.update_min;
+  });
   return told;
+}
+
+bool OwnPrices::observe(Time now, const std::string& name, Clients& clients) {
+  const std::uint32_t sixteenths = sixteenths_of(clients.dollars);
+  const Time due = due_at(clients.told, sixteenths);
+  if (due > now) {
+    next_ = std::min(next_, due);
+    return false;
+  }
+  Price price;
+  price.name = name;
+  if (!tell(now, clients.told, sixteenths, std::move(price))) return false;
+  next_ = std::min(next_, due_at(clients.told, sixteenths));
+  return true;
 }
 
 bool OwnPrices::observe(Time now, Watched& watched) {
@@ -84,12 +95,20 @@ bool OwnPrices::observe(Time now, Watched& watched) {
   // What begins to wait counts as it is: its mean over the time before is nearly nothing.
   const double mean = onset || span <= 0 ? static_cast<double>(watched.packets) : watched.waited / span;
   const std::uint32_t sixteenths = sixteenths_of(queue_price(mean, soft_limit(watched), config.price_max));
-  if (!is_due(now, watched.told, sixteenths)) return false;
-  watched.waited = 0;
-  watched.since = now;
+  const Time due = due_at(watched.told, sixteenths);
+  if (due == kNever) return false;
+  const Time look_at = now + config.update_min;  // the mean changes though nothing happens
+  if (due > now) {
+    next_ = std::min({next_, due, look_at});
+    return false;
+  }
   Price price;
   price.neighbour = watched.neighbour;
-  return tell(now, watched.told, sixteenths, std::move(price));
+  if (!tell(now, watched.told, sixteenths, std::move(price))) return false;
+  watched.waited = 0;
+  watched.since = now;
+  if (sixteenths != 0) next_ = std::min(next_, look_at);
+  return true;
 }
 
 double OwnPrices::soft_limit(const Watched& watched) const {
@@ -111,23 +130,21 @@ void OwnPrices::measure_rate(Time now, Watched& watched, std::uint64_t departed)
   watched.busy_departed = 0;
 }
 
-bool OwnPrices::is_due(Time now, const Told& told, std::uint32_t sixteenths) {
+Time OwnPrices::due_at(const Told& told, std::uint32_t sixteenths) const {
   const AdmissionConfig& config = context_.config.admission;
-  if (told.sixteenths == 0 && sixteenths < kOnsetSixteenths) return false;
-  const bool same = told.sixteenths == sixteenths;
-  const Time due = told.sequence == 0 ? now : told.at + (same ? config.update_max : config.update_min);
-  if (now >= due) return true;
-  next_ = std::min(next_, same ? std::min(due, now + config.update_min) : due);
-  return false;
+  if (told.sixteenths == 0 && sixteenths < kOnsetSixteenths) return kNever;
+  if (!told.at) return Time{};
+  return *told.at + (told.sixteenths == sixteenths ? config.update_max : config.update_min);
 }
 
 bool OwnPrices::tell(Time now, Told& told, std::uint32_t sixteenths, Price price) {
-  told.sixteenths = price.sixteenths = sixteenths;
+  price.sixteenths = sixteenths;
+  price.sequence = sequence_ + 1;
+  if (!overlay_.flood_price(std::move(price))) return false;  // a new view comes, and begins anew
+  ++sequence_;
+  told.sixteenths = sixteenths;
   told.at = now;
-  price.sequence = ++told.sequence;
-  overlay_.flood_price(std::move(price));
   context_.counters.add(Counter::prices_told);
-  if (sixteenths != 0) next_ = std::min(next_, now + context_.config.admission.update_min);
   return true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ class OwnPrices {
   /// Whether something was told, and waits to be written.
   bool observe(Time now);
   Time next_deadline() const { return next_; }
+  /// Names that cost something, or did a moment ago.
+  std::size_t names() const { return clients_.size(); }
 
   /// For the administrator.
   struct LinkView {
@@ -44,8 +47,7 @@ class OwnPrices {
   /// What has been told of one price.
   struct Told {
     std::uint32_t sixteenths = 0;
-    std::uint64_t sequence = 0;
-    Time at{};
+    std::optional<Time> at;
   };
   struct Watched {
     LinkId link{};
@@ -69,9 +71,11 @@ class OwnPrices {
 
   double soft_limit(const Watched& watched) const;
   void measure_rate(Time now, Watched& watched, std::uint64_t departed);
-  /// Whether `sixteenths` are due to be told; if not yet, sets `next_`.
-  bool is_due(Time now, const Told& told, std::uint32_t sixteenths);
+  /// When `sixteenths` are due to be told, from now on or since some time; kNever: nothing is to be told.
+  Time due_at(const Told& told, std::uint32_t sixteenths) const;
+  // Each: whether something was told.
   bool observe(Time now, Watched& watched);
+  bool observe(Time now, const std::string& name, Clients& clients);
   bool tell(Time now, Told& told, std::uint32_t sixteenths, Price price);
 
   Context& context_;
@@ -80,6 +84,7 @@ class OwnPrices {
   PriceBook& book_;
   std::vector<Watched> watched_;
   std::map<std::string, Clients> clients_;
+  std::uint64_t sequence_ = 0;  // of what was told last in this view
   Time next_ = kNever;
 };
 

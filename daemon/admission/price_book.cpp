@@ -7,6 +7,8 @@ namespace spindled {
 namespace {
 /// A price counts until it has not been repeated for so many T_max.
 constexpr int kRepeatsMissedMax = 2;
+/// A price has fallen where a packet that pays it and the fee costs so much less.
+constexpr double kFallShare = 1.0 / 8;
 }  // namespace
 
 void PriceBook::start_view(const View& view) {
@@ -16,28 +18,62 @@ void PriceBook::start_view(const View& view) {
   links_.clear();
   clients_.clear();
   link_sequences_.clear();
-  client_sequences_.clear();
+  heard_clients_.clear();
+  free_clients_ = 0;
+  forgotten_.assign(view.size(), 0);
   next_expiry_ = kNever;
   ++version_;
+  ++falls_;
 }
 
 bool PriceBook::hear(Time now, const Price& price) {
   if (price.from >= view_.size() || price.from == view_.self) return false;
   const Time expires_at = now + kRepeatsMissedMax * config_.update_max;
-  const auto take = [&](auto& sequences, auto& prices, auto key) {
-    std::uint64_t& latest = sequences[key];
-    if (price.sequence <= latest) return false;
-    latest = price.sequence;
-    set(prices, std::move(key), price.sixteenths / 16.0, expires_at);
-    next_expiry_ = std::min(next_expiry_, expires_at);
-    return true;
-  };
-  if (price.name.empty()) {
-    return has_link(price.from, price.neighbour) && take(link_sequences_, links_, LinkKey{price.from, price.neighbour});
-  }
+  if (!(price.name.empty() ? hear_link(price, expires_at) : hear_clients(price, expires_at))) return false;
+  next_expiry_ = std::min(next_expiry_, expires_at);
+  return true;
+}
+
+bool PriceBook::hear_link(const Price& price, Time expires_at) {
+  if (!has_link(price.from, price.neighbour)) return false;
+  const LinkKey key{price.from, price.neighbour};
+  std::uint64_t& latest = link_sequences_[key];
+  if (price.sequence <= latest) return false;
+  latest = price.sequence;
+  set(links_, key, price.sixteenths / 16.0, expires_at);
+  return true;
+}
+
+bool PriceBook::hear_clients(const Price& price, Time expires_at) {
   ClientKey key{price.name, price.from};
-  if (client_sequences_.size() >= kClientPricesMax && !client_sequences_.contains(key)) return false;
-  return take(client_sequences_, clients_, std::move(key));
+  auto at = heard_clients_.find(key);
+  if (price.sequence <= (at == heard_clients_.end() ? forgotten_[price.from] : at->second.sequence)) return false;
+  if (at == heard_clients_.end()) {
+    if (heard_clients_.size() >= kClientPricesMax) {
+      if (free_clients_ == 0) return false;
+      // Sooner than they should be: of what their daemons told before, and is new here, a copy that comes late is taken
+      // for old. It will be repeated.
+      forget([](const Heard& heard) { return !heard.costs; });
+    }
+    at = heard_clients_.emplace(key, Heard{}).first;
+  } else if (!at->second.costs) {
+    --free_clients_;
+  }
+  at->second = {price.sequence, price.sixteenths != 0, expires_at};
+  if (!at->second.costs) ++free_clients_;
+  set(clients_, std::move(key), price.sixteenths / 16.0, expires_at);
+  return true;
+}
+
+template <typename Select>
+void PriceBook::forget(Select&& select) {
+  std::erase_if(heard_clients_, [&](const auto& item) {
+    const auto& [key, heard] = item;
+    if (!select(heard)) return false;
+    forgotten_[key.daemon] = std::max(forgotten_[key.daemon], heard.sequence);
+    if (!heard.costs) --free_clients_;
+    return true;
+  });
 }
 
 void PriceBook::set_own_link(MemberIndex neighbour, double dollars) {
@@ -53,17 +89,26 @@ void PriceBook::set(Map& prices, Key key, double dollars, Time expires_at) {
   const auto at = prices.find(key);
   if (dollars <= 0) {
     if (at == prices.end()) return;
+    note_change(at->second, 0);
     prices.erase(at);
   } else if (at != prices.end()) {
     at->second.expires_at = expires_at;
     if (at->second.dollars == dollars) return;
+    note_change(at->second, dollars);
     at->second.dollars = dollars;
   } else {
-    Known known{dollars, expires_at, {}};
+    Known known{dollars, dollars, expires_at, {}};
     if constexpr (std::is_same_v<Key, LinkKey>) known.behind = behind(key.from, key.neighbour);
     prices.emplace(std::move(key), std::move(known));
   }
   ++version_;
+}
+
+void PriceBook::note_change(Known& known, double dollars) {
+  known.peak = std::max(known.peak, dollars);
+  if (known.peak - dollars < kFallShare * (config_.fee + known.peak)) return;
+  known.peak = dollars;
+  ++falls_;
 }
 
 void PriceBook::expire(Time now) {
@@ -71,11 +116,16 @@ void PriceBook::expire(Time now) {
   next_expiry_ = kNever;
   const auto sweep = [&](auto& prices) {
     const std::size_t expired = std::erase_if(prices, [&](const auto& item) { return item.second.expires_at <= now; });
-    if (expired != 0) ++version_;
+    if (expired != 0) {
+      ++version_;
+      ++falls_;
+    }
     for (const auto& [key, known] : prices) next_expiry_ = std::min(next_expiry_, known.expires_at);
   };
   sweep(links_);
   sweep(clients_);
+  forget([&](const Heard& heard) { return heard.forget_at <= now; });
+  for (const auto& [key, heard] : heard_clients_) next_expiry_ = std::min(next_expiry_, heard.forget_at);
 }
 
 Quote PriceBook::quote(const DestinationSet& to) const {

@@ -58,6 +58,9 @@ class PriceBook {
 
   /// Grows with every change of what anything costs.
   std::uint64_t version() const { return version_; }
+  /// Grows when something comes to cost so much less that who could not pay for it had better look again. Prices of
+  /// this daemon's own links change in nearly every turn, most of the time by next to nothing.
+  std::uint64_t falls() const { return falls_; }
 
   /// Whether all of `to` are this daemon, so that no link and no fee is in question; its clients may have a price.
   bool is_local(const MemberSet& to) const { return to.empty() || to == self_; }
@@ -90,12 +93,27 @@ class PriceBook {
   };
   struct Known {
     double dollars = 0;
+    double peak = 0;  // dollars, since it fell last
     Time expires_at = kNever;
     MemberSet behind;  // of a link: the members that this daemon reaches over it
   };
 
+  /// What was heard last of the price of a name's clients.
+  struct Heard {
+    std::uint64_t sequence = 0;
+    bool costs = false;  // something
+    Time forget_at{};
+  };
+
+  bool hear_link(const Price& price, Time expires_at);
+  bool hear_clients(const Price& price, Time expires_at);
   template <typename Map, typename Key>
   void set(Map& prices, Key key, double dollars, Time expires_at);
+  /// The price is about to become `dollars`.
+  void note_change(Known& known, double dollars);
+  /// Forgets what was heard of clients for which `select(const Heard&)` holds.
+  template <typename Select>
+  void forget(Select&& select);
   bool has_link(MemberIndex from, MemberIndex neighbour) const;
   MemberSet behind(MemberIndex from, MemberIndex neighbour) const;
 
@@ -105,14 +123,19 @@ class PriceBook {
   std::optional<ShortestPaths> paths_;
   std::map<LinkKey, Known> links_;
   std::map<ClientKey, Known> clients_;
-  // The latest sequence numbers heard, of prices that are zero by now too: they stop the flood.
+  // What has been heard, of prices that are zero by now too: it stops the flood. There are no more links than the view
+  // has; of clients' prices what is old is forgotten, and of each daemon, by its index, the last sequence number that
+  // was: since a daemon counts all its prices in one go, what is older than that and not known is no news.
   std::map<LinkKey, std::uint64_t> link_sequences_;
-  std::map<ClientKey, std::uint64_t> client_sequences_;
+  std::map<ClientKey, Heard> heard_clients_;
+  std::size_t free_clients_ = 0;  // of these, those that cost nothing
+  std::vector<std::uint64_t> forgotten_;
   std::uint64_t version_ = 1;
+  std::uint64_t falls_ = 1;
   Time next_expiry_ = kNever;
 };
 
-/// Names with a price, over all daemons; more are passed over.
+/// Names with a price, over all other daemons; more are passed over.
 inline constexpr std::size_t kClientPricesMax = 4096;
 
 }  // namespace spindled

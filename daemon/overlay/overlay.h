@@ -51,8 +51,8 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   void send_ready(MemberIndex to, const Ready& ready) override;
 
   /// Tells all daemons of the view what a link of this one costs, or what its clients do; `from` and `view` are filled
-  /// in. Prices leave before all data, and not over the link that they are of. Nothing happens while frozen.
-  void flood_price(Price price);
+  /// in. Prices leave before all data, and not over the link that they are of. While frozen nothing happens: false.
+  bool flood_price(Price price);
 
   // Partitions for field tests.
 

@@ -207,11 +207,12 @@ void Overlay::send_ready(MemberIndex to, const Ready& ready) {
   send_small(LinkFrame::ready, MemberSet::of(to), {bytes.data(), write_ready(bytes.data(), ready)});
 }
 
-void Overlay::flood_price(Price price) {
-  if (frozen_) return;
+bool Overlay::flood_price(Price price) {
+  if (frozen_) return false;
   price.view = view_tag();
   price.from = routes_.self();
   flood_encoded(price, context_.arena.copy(write_price(price)), std::nullopt);
+  return true;
 }
 
 void Overlay::flood_encoded(const Price& price, const Slice& encoded, std::optional<LinkId> except) {

@@ -125,7 +125,7 @@ struct Push {
 ///   u16     view       the lowest bits of the view's number
 ///   varint  from << 1 | (1: of clients)
 ///   varint  neighbour  of a link; of clients: u8 length, name
-///   varint  sequence   counts the prices told of this link or name in this view, from 1
+///   varint  sequence   counts the prices that its daemon has told in this view, from 1
 ///   varint  sixteenths of a dollar
 struct Price {
   std::uint16_t view = 0;

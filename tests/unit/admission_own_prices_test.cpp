@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "daemon/admission/price_curve.h"
 #include "tests/unit/overlay_harness.h"
 
@@ -293,19 +295,76 @@ TEST_F(OwnPricesTest, ClientsAreToldLikeLinks) {
   EXPECT_FALSE(beta.all_free());
 }
 
+TEST_F(OwnPricesTest, NamesThatCostNothingAnyMoreAreForgotten) {
+  std::uint64_t sequence = 0;
+  for (int i = 0; i < 50; ++i) {
+    const std::string name = "g" + std::to_string(i);
+    alpha.own.set_clients(name, 3);
+    turn(10ms);
+    alpha.own.set_clients(name, 0);
+    run(50ms, 10ms);
+    ASSERT_EQ(beta.heard.back().price.name, name);
+    EXPECT_EQ(beta.heard.back().price.sixteenths, 0u);
+    EXPECT_GT(beta.heard.back().price.sequence, sequence) << "of all names";
+    sequence = beta.heard.back().price.sequence;
+    EXPECT_LE(alpha.own.names(), 2u);
+  }
+  run(50ms);
+  EXPECT_EQ(alpha.own.names(), 0u);
+  alpha.own.set_clients("nobody", 0);
+  turn(1ms);
+  EXPECT_EQ(alpha.own.names(), 0u);
+}
+
+TEST_F(OwnPricesTest, AClientsPriceThatStaysWakesNobodyBeforeItIsDue) {
+  alpha.own.set_clients("news", 3);
+  turn(0ms);
+  EXPECT_EQ(alpha.own.next_deadline(), net.now + 1s) << "T_max";
+  run(500ms);
+  EXPECT_EQ(alpha.own.next_deadline(), net.now + 500ms);
+  alpha.own.set_clients("news", 4);
+  turn(0ms);
+  EXPECT_EQ(beta.book.client_prices().front().dollars, 4);
+  alpha.own.set_clients("news", 5);
+  turn(0ms);
+  EXPECT_EQ(alpha.own.next_deadline(), net.now + 40ms) << "a change waits for T_min";
+}
+
+TEST_F(OwnPricesTest, NothingIsToldWhileViewsChange) {
+  hold();
+  queue(50);
+  alpha.overlay.freeze();
+  alpha.own.set_clients("news", 3);
+  EXPECT_FALSE(alpha.own.observe(net.now));
+  EXPECT_EQ(alpha.count(Counter::prices_told), 0u);
+  EXPECT_EQ(alpha.own.next_deadline(), kNever) << "the new view begins anew";
+  start_view(2);
+  EXPECT_EQ(alpha.count(Counter::prices_told), 1u);
+  ASSERT_FALSE(beta.heard.empty());
+  EXPECT_EQ(beta.heard.front().price.sequence, 1u);
+}
+
 TEST_F(OwnPricesTest, ANewViewIsToldAnew) {
   hold();
   queue(50);
   alpha.own.set_clients("news", 3);
   run(100ms);
   gamma.heard.clear();
+  for (Node* node : nodes) node->overlay.freeze();
   start_view(2);
-  turn(1ms);
-  // What waited on the link went with the old view, or goes on waiting, as the layers below have it.
-  const bool waits = alpha.own.links().front().packets != 0;
-  EXPECT_EQ(gamma.cost(0, 1) > 0, waits);
+  // What waited on the link went with the old view.
+  ASSERT_EQ(alpha.own.links().front().packets, 0);
+  EXPECT_EQ(gamma.cost(0, 1), 0);
   ASSERT_EQ(gamma.book.client_prices().size(), 1u);
-  for (const Heard& heard : gamma.heard) EXPECT_EQ(heard.price.view, 2);
+  queue(80);
+  turn(1ms);
+  EXPECT_NEAR(gamma.cost(0, 1), price_of(80), 1 / 16.0) << "at once, though T_min has not passed";
+  std::set<std::uint64_t> sequences;
+  for (const Heard& heard : gamma.heard) {
+    EXPECT_EQ(heard.price.view, 2);
+    if (heard.price.from == 0) sequences.insert(heard.price.sequence);
+  }
+  EXPECT_EQ(sequences, (std::set<std::uint64_t>{1, 2})) << "counted anew";
 }
 
 TEST_F(OwnPricesTest, TheSoftLimitGrowsWithTheRateOfTheLink) {

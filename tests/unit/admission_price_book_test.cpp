@@ -261,6 +261,65 @@ TEST_F(PriceBookTest, NamesWithAPriceAreBounded) {
   EXPECT_EQ(book.client_prices().size(), kClientPricesMax);
 }
 
+TEST_F(PriceBookTest, NamesThatCostNothingAnyMoreMakeRoom) {
+  std::uint64_t sequence = 0;
+  for (std::size_t i = 0; i < 3 * kClientPricesMax; ++i) {
+    const std::string name = fmt::format("g{}", i);
+    ASSERT_TRUE(book.hear(now, client_price(2, name, ++sequence, 16))) << i;
+    ASSERT_TRUE(book.hear(now, client_price(2, name, ++sequence, 0))) << i;
+    // A copy that came another way.
+    ASSERT_FALSE(book.hear(now, client_price(2, name, sequence - 1, 16))) << i;
+  }
+  EXPECT_FALSE(book.hear(now, client_price(2, "g0", 1, 16))) << "forgotten, but not what was before it";
+  EXPECT_TRUE(book.hear(now, client_price(3, "g0", 1, 16))) << "another daemon counts for itself";
+  EXPECT_EQ(book.client_prices().size(), 1u);
+}
+
+TEST_F(PriceBookTest, WhatWasHeardOfANameIsForgottenAfterAWhile) {
+  ASSERT_TRUE(book.hear(now, client_price(2, "news", 7, 16)));
+  ASSERT_TRUE(book.hear(now, client_price(2, "news", 8, 0)));
+  ASSERT_NE(book.next_expiry(), kNever);
+  book.expire(book.next_expiry() - 1ns);
+  EXPECT_FALSE(book.hear(now, client_price(2, "news", 8, 16)));
+  EXPECT_TRUE(book.hear(now, client_price(2, "weather", 6, 16))) << "another way took longer";
+  now = book.next_expiry();
+  book.expire(now);
+  EXPECT_EQ(book.next_expiry(), kNever);
+  EXPECT_FALSE(book.hear(now, client_price(2, "news", 8, 16)));
+  EXPECT_FALSE(book.hear(now, client_price(2, "sports", 8, 16))) << "what is that old is no news";
+  EXPECT_TRUE(book.hear(now, client_price(2, "news", 9, 16)));
+  EXPECT_TRUE(book.hear(now, link_price(1, 2, 1, 16))) << "links are known for good";
+}
+
+TEST_F(PriceBookTest, FallsCountWhereTheyMatter) {
+  const auto falls_by = [&](auto&& change) {
+    const std::uint64_t before = book.falls();
+    change();
+    return book.falls() - before;
+  };
+  config.fee = 1;
+  EXPECT_EQ(falls_by([&] { book.set_own_link(1, 3); }), 0u) << "a rise helps nobody";
+  EXPECT_EQ(falls_by([&] {
+              for (int i = 0; i < 100; ++i) book.set_own_link(1, i % 2 == 0 ? 2.6 : 3);
+            }),
+            0u)
+      << "a packet or two less";
+  EXPECT_EQ(falls_by([&] { book.set_own_link(1, 2.5); }), 1u) << "an eighth of four dollars";
+  EXPECT_EQ(falls_by([&] { book.set_own_link(1, 2.2); }), 0u);
+  EXPECT_EQ(falls_by([&] { book.set_own_link(1, 2.05); }), 1u) << "little by little";
+  EXPECT_EQ(falls_by([&] { book.set_own_link(1, 0); }), 1u);
+  EXPECT_EQ(falls_by([&] {
+              book.set_own_link(1, 0.125);
+              book.set_own_link(1, 0);
+            }),
+            0u)
+      << "a packet waited for a moment";
+  book.hear(now, link_price(1, 2, 1, 32));
+  EXPECT_EQ(falls_by([&] { book.hear(now, link_price(1, 2, 2, 16)); }), 1u);
+  EXPECT_EQ(falls_by([&] { book.expire(book.next_expiry()); }), 1u);
+  EXPECT_EQ(falls_by([&] { book.start_view(view(2)); }), 1u) << "all is void";
+}
+
 TEST_F(PriceBookTest, LocalSetsMeetNoLink) {
   EXPECT_TRUE(book.is_local({}));
   EXPECT_TRUE(book.is_local(MemberSet::of(0)));

@@ -337,6 +337,46 @@ TEST_F(AdmissionTest, FlowsAreLimitedByTheDearestPartOfTheirPrice) {
   EXPECT_EQ(state(far).limited_by, "clients of far at gamma");
 }
 
+TEST_F(AdmissionTest, ThoseThatWaitAreTriedAgainWhereItIsWorthIt) {
+  const auto makes_news = [&](auto&& change) {
+    const std::uint64_t before = admission.news();
+    change();
+    admission.start_turn(now);
+    return admission.news() != before;
+  };
+  EXPECT_TRUE(makes_news([&] { take_up_room(); }));
+  EXPECT_FALSE(makes_news([&] { admission.set_client_price("home", 3); })) << "nobody enters for that";
+  int news = 0;
+  for (int i = 0; i < 1000; ++i) {
+    news += makes_news([&] { admission.set_client_price("home", 2.7 + 0.1 * (i % 4)); }) ? 1 : 0;
+  }
+  EXPECT_EQ(news, 0) << "a queue that changes in each turn, but hardly";
+  EXPECT_TRUE(makes_news([&] { admission.set_client_price("home", 2); }));
+  EXPECT_TRUE(makes_news([&] { admission.set_client_price("home", 0); }));
+}
+
+// However many flows wait: they are not looked at in turns in which their price does not fall, and get what they earn.
+TEST_F(AdmissionTest, APriceThatHardlyChangesCostsNoTriesAndNoDollars) {
+  admission.set_client_price("home", 3);
+  ASSERT_FALSE(enter(home));
+  std::uint64_t seen = admission.news();
+  int tries = 0, entered = 0;
+  const Time end = now + 10s;
+  for (int i = 0; now < end; ++i) {
+    now += 100us;
+    admission.set_client_price("home", 3 + 0.1 * (i % 4));
+    admission.start_turn(now);
+    if (std::exchange(seen, admission.news()) == seen && now < home.flow.retry_at()) continue;
+    for (bool may = true; may; ++tries) {
+      may = admission.may_enter(now, home.flow, home.to, 100);
+      entered += may ? 1 : 0;
+    }
+  }
+  EXPECT_LT(tries, 1000) << "in 100,000 turns";
+  EXPECT_GT(entered, 20);
+  EXPECT_LT(home.flow.budget(), 4.4) << "and nothing is left that could be spent";
+}
+
 struct AdmissionOff : testing::Test, Daemon {
   static NodeConfig config() {
     NodeConfig config = config_of_alpha();

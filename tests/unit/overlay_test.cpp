@@ -22,6 +22,10 @@ struct Node final : test::OverlayDaemon {
   void report_received(Time, const Report& report) override { reports.push_back(report); }
   void stable_received(Time, const Stable& stable) override { stables.push_back(stable); }
   void ready_received(Time, const Ready& ready) override { readies.push_back(ready); }
+  bool price_received(Time, const Price& price) override {
+    prices.push_back(price);
+    return prices_are_news;
+  }
 
   static std::string text(const Slice& slice) { return std::string(spindle::protocol::as_text(slice.view())); }
 
@@ -32,6 +36,8 @@ struct Node final : test::OverlayDaemon {
   std::vector<Report> reports;
   std::vector<Stable> stables;
   std::vector<Ready> readies;
+  std::vector<Price> prices;
+  bool prices_are_news = true;
 };
 
 struct OverlayTest : test::OverlayFixture {
@@ -286,6 +292,63 @@ TEST_F(OverlayTest, WarnsOfAnotherDaemonOfItsName) {
   beta.overlay.flood(stranger, std::nullopt);
   settle();
   EXPECT_EQ(alpha.daemon.logged(LogLevel::warning, "another daemon named alpha"), 1u);
+}
+
+// Prices.
+
+Price clients_price(std::uint16_t view, MemberIndex from) { return {view, from, 0, "news", 1, 16}; }
+
+TEST_F(OverlayTest, PricesArePassedOnWhereTheyAreNews) {
+  install_everywhere(1);
+  EXPECT_TRUE(alpha.overlay.flood_price({0, 0, 1, {}, 1, 16}));
+  settle();
+  EXPECT_TRUE(beta.prices.empty()) << "not over the link that it is of";
+  EXPECT_TRUE(alpha.overlay.flood_price({0, 0, 0, "news", 2, 16}));
+  settle();
+  ASSERT_EQ(beta.prices.size(), 1u);
+  EXPECT_EQ(beta.prices[0].view, 1);
+  EXPECT_EQ(beta.prices[0].from, 0);
+  EXPECT_EQ(gamma.prices, beta.prices);
+  EXPECT_TRUE(alpha.prices.empty());
+  beta.prices_are_news = false;
+  alpha.overlay.flood_price({0, 0, 0, "news", 3, 16});
+  settle();
+  EXPECT_EQ(beta.prices.size(), 2u);
+  EXPECT_EQ(gamma.prices.size(), 1u);
+}
+
+TEST_F(OverlayTest, PricesOfAnotherViewAreDropped) {
+  install_everywhere(1);
+  for (const std::uint16_t tag : {std::uint16_t{0}, std::uint16_t{2}}) {
+    send_raw(alpha, beta, LinkFrame::price, write_price(clients_price(tag, 0)));
+  }
+  EXPECT_TRUE(beta.prices.empty());
+  send_raw(alpha, beta, LinkFrame::price, write_price(clients_price(1, 3)));
+  EXPECT_TRUE(beta.prices.empty()) << "the view has three members";
+  send_raw(alpha, beta, LinkFrame::price, write_price(clients_price(1, 0)));
+  EXPECT_EQ(beta.prices.size(), 1u);
+  EXPECT_EQ(gamma.prices.size(), 1u);
+}
+
+TEST_F(OverlayTest, NoPricesAreToldOrHeardWhileFrozen) {
+  install_everywhere(1);
+  beta.overlay.freeze();
+  send_raw(alpha, beta, LinkFrame::price, write_price(clients_price(1, 0)));
+  EXPECT_TRUE(beta.prices.empty());
+  EXPECT_TRUE(gamma.prices.empty());
+  EXPECT_FALSE(beta.overlay.flood_price({0, 1, 0, "news", 1, 16}));
+  settle();
+  EXPECT_TRUE(alpha.prices.empty());
+  EXPECT_EQ(beta.count(Counter::bytes_prices), 0u);
+}
+
+TEST_F(OverlayTest, AMalformedPriceClosesTheLink) {
+  install_everywhere(1);
+  std::vector<std::uint8_t> cut = write_price(clients_price(1, 0));
+  cut.pop_back();
+  send_raw(alpha, beta, LinkFrame::price, cut);
+  EXPECT_TRUE(beta.prices.empty());
+  EXPECT_EQ(beta.daemon.closes(Errc::malformed_frame), 1u);
 }
 
 }  // namespace
