@@ -181,7 +181,7 @@ std::optional<ViewId> read_view_id(ByteView bytes) {
 std::vector<std::uint8_t> write_price(const Price& price) {
   using spindle::protocol::kVarintBytesMax;
   const bool of_clients = !price.name.empty();
-  std::vector<std::uint8_t> bytes(2 + 4 * kVarintBytesMax + 1 + price.name.size());
+  std::vector<std::uint8_t> bytes(2 + 2 * kVarintBytesMax + 1 + price.name.size() + 8 + 2);
   Writer writer(bytes.data());
   writer.u16(price.view);
   writer.varint(std::uint64_t{price.from} << 1 | (of_clients ? 1 : 0));
@@ -190,8 +190,8 @@ std::vector<std::uint8_t> write_price(const Price& price) {
   } else {
     writer.varint(price.neighbour);
   }
-  writer.varint(price.sequence);
-  writer.varint(price.sixteenths);
+  writer.u64(price.sequence);
+  writer.u16(static_cast<std::uint16_t>(price.sixteenths));
   bytes.resize(writer.size());
   return bytes;
 }
@@ -209,10 +209,9 @@ std::optional<Price> read_price(ByteView bytes) {
   } else {
     price.neighbour = take_member(reader);
   }
-  price.sequence = reader.varint();
-  const std::uint64_t sixteenths = reader.varint();
-  if (!reader.done() || price.sequence == 0 || sixteenths > kPriceSixteenthsMax) return std::nullopt;
-  price.sixteenths = static_cast<std::uint32_t>(sixteenths);
+  price.sequence = reader.u64();
+  price.sixteenths = reader.u16();
+  if (!reader.done() || price.sequence == 0) return std::nullopt;
   return price;
 }
 

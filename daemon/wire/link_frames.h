@@ -125,21 +125,23 @@ struct Push {
 ///   u16     view       the lowest bits of the view's number
 ///   varint  from << 1 | (1: of clients)
 ///   varint  neighbour  of a link; of clients: u8 length, name
-///   varint  sequence   counts the prices that its daemon has told in this view, from 1
-///   varint  sixteenths of a dollar
+///   u64     sequence   counts the prices that its daemon has told in this view, from 1
+///   u16     sixteenths of a dollar
+///
+/// Of one length, so that what is told takes the same share of a link however dear it is.
 struct Price {
   std::uint16_t view = 0;
   MemberIndex from = 0;
   MemberIndex neighbour = 0;  // where `name` is empty: the link from `from` to it
   std::string name;           // a group, or a private name; not empty for a price of clients
   std::uint64_t sequence = 0;
-  std::uint32_t sixteenths = 0;
+  std::uint32_t sixteenths = 0;  // at most kPriceSixteenthsMax
 
   bool operator==(const Price&) const = default;
 };
 
 /// Prices above this make no difference.
-inline constexpr std::uint32_t kPriceSixteenthsMax = 16 * 10'000;
+inline constexpr std::uint32_t kPriceSixteenthsMax = 0xffff;
 
 struct Ping {
   std::uint64_t token = 0;  // the sender's clock; the pong brings it back

@@ -119,9 +119,10 @@ TEST(WireExamples, DaemonPingAndClose) {
 }
 
 TEST(WireExamples, DaemonPrice) {
-  EXPECT_EQ(link_frame(LinkFrame::price, write_price({300, 1, 2, {}, 9, 40})), "06 00 00 0b 2c 01 02 02 09 28");
+  EXPECT_EQ(link_frame(LinkFrame::price, write_price({300, 1, 2, {}, 9, 40})),
+            "0e 00 00 0b 2c 01 02 02 09 00 00 00 00 00 00 00 28 00");
   EXPECT_EQ(link_frame(LinkFrame::price, write_price({300, 2, 0, "news", 1, 160})),
-            "0b 00 00 0b 2c 01 05 04 6e 65 77 73 01 a0 01");
+            "12 00 00 0b 2c 01 05 04 6e 65 77 73 01 00 00 00 00 00 00 00 a0 00");
 }
 
 std::string client_frame(const std::function<void(Bytes&)>& write) {
