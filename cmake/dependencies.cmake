@@ -18,6 +18,7 @@ set_property(TARGET asio::asio APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS ASI
 
 if(SPINDLE_TESTS)
   find_package(GTest REQUIRED)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
 endif()
 if(SPINDLE_BENCH)
   find_package(benchmark REQUIRED)

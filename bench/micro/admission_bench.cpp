@@ -8,48 +8,21 @@
 #include <memory>
 #include <tuple>
 
+#include "bench/micro/admission_chain.h"
 #include "bench/micro/surroundings.h"
-#include "daemon/admission/admission.h"
 #include "daemon/base/check.h"
-#include "daemon/group/groups.h"
-#include "daemon/link/links.h"
 #include "daemon/node/node.h"
-#include "daemon/order/order.h"
-#include "daemon/overlay/overlay.h"
-#include "daemon/session/session.h"
+#include "libclient/protocol/client_frames.h"
 
 namespace spindled {
 namespace {
 
 namespace protocol = spindle::protocol;
-
-constexpr std::size_t kGroups = 1'000;
-constexpr std::size_t kBytes = 100;  // of payload
-
-std::string group_name(std::size_t index) { return "group" + std::to_string(index); }
-
-/// Bytes that the process has allocated and not freed, what malloc adds included.
-double allocated() {
-  const struct mallinfo2 info = mallinfo2();
-  return static_cast<double>(info.uordblks + info.hblkhd);
-}
-
-class NoTransport final : public StreamTransport {
- public:
-  void multicast(const MemberSet&, const Slice&, const Slice&) override {}
-  void multicast_unreliable(const MemberSet&, const Slice&, const Slice&) override {}
-  void send_report(MemberIndex, const Report&) override {}
-  void send_stable(const MemberSet&, const Stable&) override {}
-  void send_ready(MemberIndex, const Ready&) override {}
-};
-
-class NoClients final : public LocalClients {
- public:
-  void deliver_message(std::span<const SessionId>, const ClientMessage&) override {}
-  void deliver_view(std::span<const SessionId>, const protocol::View&) override {}
-  void deliver_transitional(std::span<const SessionId>, std::string_view) override {}
-  std::optional<SessionId> find_client(std::string_view) const override { return std::nullopt; }
-};
+using bench::allocated;
+using bench::Chain;
+using bench::group_name;
+using bench::kBytes;
+using bench::kGroups;
 
 /// What a benchmark has built, kept while the library runs it again with the same parameters.
 template <typename T, typename... Args>
@@ -67,117 +40,14 @@ T& reuse(Args... args) {
 
 // --- Admission alone ---
 
-/// Admission at one end of a chain of ten daemons. The groups have a member each, at the other end; `congested` links
-/// of the chain cost something, little enough that a flow that sends once a second can pay.
-class Chain {
- public:
-  Chain(std::size_t clients, std::size_t groups, std::size_t congested)
-      : context_(config(), silence_, 1),
-        links_(context_, driver_),
-        overlay_(context_, links_),
-        groups_(context_),
-        order_(context_, transport_, groups_),
-        admission_(context_, links_, overlay_, order_, groups_) {
-    groups_.attach(order_, no_clients_);
-    install();
-    for (std::size_t i = 1; i <= congested; ++i) {
-      const auto from = static_cast<MemberIndex>(i);
-      SPINDLE_CHECK(admission_.price_received(now_, {0, from, static_cast<MemberIndex>(from + 1), {}, 1, kSixteenths}));
-    }
-    const auto flows = static_cast<double>(clients * groups);
-    double before = allocated();
-    define(clients, groups);
-    bytes_defined_ = (allocated() - before) / flows;
-    before = allocated();
-    // Twice: by lot, a flow may be put off the first time that it meets congestion.
-    for (int i = 0; i < 2; ++i) use_all();
-    bytes_used_ = (allocated() - before) / flows;
-  }
-
-  /// Whether the next message of this flow, a second after the one before, may enter.
-  bool send(Line& line) {
-    now_ += 1s;
-    return admission_.may_enter(now_, line.flow, line.to, kBytes);
-  }
-  Line& line(std::size_t client, std::size_t group) { return lines_[client][group]; }
-
-  void count_memory(benchmark::State& state) const {
-    state.counters["defined bytes/flow"] = bytes_defined_;
-    state.counters["used bytes/flow"] = bytes_defined_ + bytes_used_;
-  }
-
- private:
-  static constexpr std::size_t kDaemons = 10;
-  static constexpr std::uint32_t kSixteenths = 1;
-
-  static NodeConfig config() {
-    NodeConfig config;
-    config.name = "d0";
-    config.incarnation = 1;
-    return config;
-  }
-
-  void install() {
-    View view;
-    view.id = {1, "d0"};
-    for (std::size_t i = 0; i < kDaemons; ++i) view.members.push_back({"d" + std::to_string(i), 1});
-    for (std::size_t i = 1; i < kDaemons; ++i) {
-      view.edges.push_back({static_cast<MemberIndex>(i - 1), static_cast<MemberIndex>(i), 1, 10'000});
-    }
-    order_.install(now_, view, {});
-    for (std::size_t i = 0; i < kDaemons; ++i) announce(static_cast<MemberIndex>(i));
-    SPINDLE_CHECK(groups_.is_ready());
-    admission_.start_turn(now_);
-  }
-  /// What the order would deliver of `daemon`: its members.
-  void announce(MemberIndex daemon) {
-    Announce operation;
-    for (std::size_t i = 0; i < kGroups && daemon + 1 == kDaemons; ++i) {
-      operation.groups.push_back({group_name(i), {{1, "member"}}, false});
-    }
-    std::sort(operation.groups.begin(), operation.groups.end(),
-              [](const auto& a, const auto& b) { return a.name < b.name; });
-    Delivery delivery;
-    delivery.origin = daemon;
-    delivery.message_class = MessageClass::group;
-    delivery.position = 1;
-    delivery.first = context_.arena.copy(write_operation(operation));
-    groups_.deliver(now_, delivery);
-  }
-
-  void define(std::size_t clients, std::size_t groups) {
-    lines_.resize(clients);
-    for (std::vector<Line>& lines : lines_) {
-      lines.resize(groups);
-      for (std::size_t i = 0; i < groups; ++i) lines[i].to.names = {group_name(i)};
-    }
-  }
-  void use_all() {
-    now_ += 1s;
-    for (std::vector<Line>& lines : lines_) {
-      for (Line& line : lines) admission_.may_enter(now_, line.flow, line.to, kBytes);
-    }
-  }
-
-  Time now_{1s};
-  bench::Silence silence_;
-  bench::CountingDriver driver_;
-  NoTransport transport_;
-  NoClients no_clients_;
-  Context context_;
-  Links links_;
-  Overlay overlay_;
-  Groups groups_;
-  Order order_;
-  Admission admission_;
-  std::vector<std::vector<Line>> lines_;  // by client and group
-  double bytes_defined_ = 0;              // per flow, by its definition
-  double bytes_used_ = 0;                 // and more by its first message
-};
-
 Chain& chain_of(const benchmark::State& state) {
   return reuse<Chain>(static_cast<std::size_t>(state.range(0)), static_cast<std::size_t>(state.range(1)),
                       static_cast<std::size_t>(state.range(2)));
+}
+
+void count_memory(benchmark::State& state, const Chain& chain) {
+  state.counters["defined bytes/flow"] = chain.defined_bytes();
+  state.counters["used bytes/flow"] = chain.used_bytes();
 }
 
 /// One flow's messages, while no price changes.
@@ -187,7 +57,7 @@ void AdmissionSamePrices(benchmark::State& state) {
   std::size_t refused = 0;
   for (auto _ : state) refused += chain.send(line) ? 0 : 1;
   if (refused != 0) state.SkipWithError("messages were refused");
-  if (state.range(0) > 1) chain.count_memory(state);
+  if (state.range(0) > 1) count_memory(state, chain);
 }
 
 /// One flow's messages, where prices have changed before each.

@@ -1,0 +1,156 @@
+// Admission alone, with as many flows and congested links as a measurement wants.
+#pragma once
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "bench/micro/surroundings.h"
+#include "daemon/admission/admission.h"
+#include "daemon/base/check.h"
+#include "daemon/group/groups.h"
+#include "daemon/link/links.h"
+#include "daemon/order/order.h"
+#include "daemon/overlay/overlay.h"
+#include "daemon/session/session.h"
+
+namespace spindled::bench {
+
+inline constexpr std::size_t kGroups = 1'000;
+inline constexpr std::size_t kBytes = 100;  // of payload
+
+inline std::string group_name(std::size_t index) { return "group" + std::to_string(index); }
+
+/// Bytes that the process has allocated and not freed, what malloc adds included.
+inline double allocated() {
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<double>(info.uordblks + info.hblkhd);
+}
+
+class NoTransport final : public StreamTransport {
+ public:
+  void multicast(const MemberSet&, const Slice&, const Slice&) override {}
+  void multicast_unreliable(const MemberSet&, const Slice&, const Slice&) override {}
+  void send_report(MemberIndex, const Report&) override {}
+  void send_stable(const MemberSet&, const Stable&) override {}
+  void send_ready(MemberIndex, const Ready&) override {}
+};
+
+class NoClients final : public LocalClients {
+ public:
+  void deliver_message(std::span<const SessionId>, const ClientMessage&) override {}
+  void deliver_view(std::span<const SessionId>, const spindle::protocol::View&) override {}
+  void deliver_transitional(std::span<const SessionId>, std::string_view) override {}
+  std::optional<SessionId> find_client(std::string_view) const override { return std::nullopt; }
+};
+
+/// Admission at one end of a chain of ten daemons. The groups have a member each, at the other end; `congested` links
+/// of the chain cost something, little enough that a flow that sends once a second can pay.
+class Chain {
+ public:
+  Chain(std::size_t clients, std::size_t groups, std::size_t congested)
+      : context_(config(), silence_, 1),
+        links_(context_, driver_),
+        overlay_(context_, links_),
+        groups_(context_),
+        order_(context_, transport_, groups_),
+        admission_(context_, links_, overlay_, order_, groups_) {
+    groups_.attach(order_, no_clients_);
+    install();
+    for (std::size_t i = 1; i <= congested; ++i) {
+      const auto from = static_cast<MemberIndex>(i);
+      SPINDLE_CHECK(admission_.price_received(now_, {0, from, static_cast<MemberIndex>(from + 1), {}, 1, kSixteenths}));
+    }
+    const auto flows = static_cast<double>(clients * groups);
+    double before = allocated();
+    define(clients, groups);
+    bytes_defined_ = (allocated() - before) / flows;
+    before = allocated();
+    // Twice: by lot, a flow may be put off the first time that it meets congestion.
+    for (int i = 0; i < 2; ++i) use_all();
+    bytes_used_ = (allocated() - before) / flows;
+  }
+
+  /// Whether the next message of this flow, a second after the one before, may enter.
+  bool send(Line& line, std::size_t bytes = kBytes) {
+    now_ += 1s;
+    return admission_.may_enter(now_, line.flow, line.to, bytes);
+  }
+  Line& line(std::size_t client, std::size_t group) { return lines_[client][group]; }
+
+  /// Memory of a flow from its definition on, and from its first message on.
+  double defined_bytes() const { return bytes_defined_; }
+  double used_bytes() const { return bytes_defined_ + bytes_used_; }
+
+ private:
+  static constexpr std::size_t kDaemons = 10;
+  static constexpr std::uint32_t kSixteenths = 1;
+
+  static NodeConfig config() {
+    NodeConfig config;
+    config.name = "d0";
+    config.incarnation = 1;
+    return config;
+  }
+
+  void install() {
+    View view;
+    view.id = {1, "d0"};
+    for (std::size_t i = 0; i < kDaemons; ++i) view.members.push_back({"d" + std::to_string(i), 1});
+    for (std::size_t i = 1; i < kDaemons; ++i) {
+      view.edges.push_back({static_cast<MemberIndex>(i - 1), static_cast<MemberIndex>(i), 1, 10'000});
+    }
+    order_.install(now_, view, {});
+    for (std::size_t i = 0; i < kDaemons; ++i) announce(static_cast<MemberIndex>(i));
+    SPINDLE_CHECK(groups_.is_ready());
+    admission_.start_turn(now_);
+  }
+  /// What the order would deliver of `daemon`: its members.
+  void announce(MemberIndex daemon) {
+    Announce operation;
+    for (std::size_t i = 0; i < kGroups && daemon + 1 == kDaemons; ++i) {
+      operation.groups.push_back({group_name(i), {{1, "member"}}, false});
+    }
+    std::sort(operation.groups.begin(), operation.groups.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+    Delivery delivery;
+    delivery.origin = daemon;
+    delivery.message_class = MessageClass::group;
+    delivery.position = 1;
+    delivery.first = context_.arena.copy(write_operation(operation));
+    groups_.deliver(now_, delivery);
+  }
+
+  void define(std::size_t clients, std::size_t groups) {
+    lines_.resize(clients);
+    for (std::vector<Line>& lines : lines_) {
+      lines.resize(groups);
+      for (std::size_t i = 0; i < groups; ++i) lines[i].to.names = {group_name(i)};
+    }
+  }
+  void use_all() {
+    now_ += 1s;
+    for (std::vector<Line>& lines : lines_) {
+      for (Line& line : lines) admission_.may_enter(now_, line.flow, line.to, kBytes);
+    }
+  }
+
+  Time now_{1s};
+  Silence silence_;
+  CountingDriver driver_;
+  NoTransport transport_;
+  NoClients no_clients_;
+  Context context_;
+  Links links_;
+  Overlay overlay_;
+  Groups groups_;
+  Order order_;
+  Admission admission_;
+  std::vector<std::vector<Line>> lines_;  // by client and group
+  double bytes_defined_ = 0;              // per flow, by its definition
+  double bytes_used_ = 0;                 // and more by its first message
+};
+
+}  // namespace spindled::bench
