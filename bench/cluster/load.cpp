@@ -24,9 +24,10 @@ void ClosedLoop::run() {
 }
 
 void ClosedLoop::receive(std::span<const std::byte> payload) {
-  if (deliveries_.count() % kDeliveriesPerLook == 0) look_at_clock();
+  // With the last message the result is read. It may come so soon after the end that no look was due since.
+  const bool is_last = payload.size() >= sizeof(Stamp) && read_stamp(payload).last != 0;
+  if (is_last || deliveries_.count() % kDeliveriesPerLook == 0) look_at_clock();
   const Stamp stamp = deliveries_.take(payload);
-  if (stamp.last != 0) look_at_clock();  // fewer than it takes for a look may have come since the end
   if (stamp.sender != plan_.member || stamp.last != 0) return;
   if (stamp.sequence != 0) --outstanding_;
   if (!stopped_) stopped_ = now_ns_ >= plan_.measure_to_ns;
@@ -47,8 +48,9 @@ void ClosedLoop::look_at_clock() {
 }
 
 std::string ClosedLoop::result() const {
-  return fmt::format(R"({{"messages": {}, "nanoseconds": {}, "digest": "{:016x}"}})", count_at_to_ - count_at_from_,
-                     to_ns_ - from_ns_, deliveries_.digest());
+  return fmt::format(R"({{"messages": {}, "nanoseconds": {}, "total": {}, "total_ns": {}, "digest": "{:016x}"}})",
+                     count_at_to_ - count_at_from_, to_ns_ - from_ns_, deliveries_.count(), now_ns_ - plan_.start_ns,
+                     deliveries_.digest());
 }
 
 void Start::receive(std::span<const std::byte> payload) {

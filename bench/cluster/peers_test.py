@@ -58,16 +58,23 @@ class Kinds(unittest.TestCase):
 class Summaries(unittest.TestCase):
     def test_the_slowest_receiver_counts(self):
         usage = {"daemons": 1.0, "clients": 0.5, "machine": 1.75}
-        values = summary({"size": 1000}, [{"messages": 400, "nanoseconds": 2e9}, {"messages": 300, "nanoseconds": 1e9}],
-                         usage)
+        values = summary({"measure": "throughput", "size": 1000},
+                         [{"messages": 400, "nanoseconds": 2e9}, {"messages": 300, "nanoseconds": 1e9}], usage)
         self.assertEqual(values["messages_per_second"], 200)
         self.assertEqual(values["daemon_seconds_per_million"], 5000)
         self.assertEqual(values["other_processors_busy"], 0.25)
 
+    def test_fan_out_takes_until_the_slowest_receiver_has_everything(self):
+        usage = {"daemons": 1.0, "clients": 0.5, "machine": 1.75}
+        result = {"messages": 0, "nanoseconds": 0, "total": 600}
+        values = summary({"measure": "fanout", "size": 1000},
+                         [{**result, "total_ns": 2e9}, {**result, "total_ns": 4e9}], usage)
+        self.assertEqual(values["messages_per_second"], 150)
+
     def test_percentiles_are_over_all_receivers(self):
         results = [{"messages": 1, "nanoseconds": 1e9, "latency_ns": [[1000, 98]], "send_lag_ns": [[500, 1]]},
                    {"messages": 1, "nanoseconds": 1e9, "latency_ns": [[2000, 1], [9000, 1]], "send_lag_ns": []}]
-        values = summary({"size": 100}, results, {"daemons": 0, "clients": 0, "machine": 0})
+        values = summary({"measure": "latency", "size": 100}, results, {"daemons": 0, "clients": 0, "machine": 0})
         self.assertEqual((values["p50_us"], values["p99_us"], values["max_us"]), (1, 2, 9))
         self.assertEqual(percentile([(5, 1), (7, 1)], 0.5), 5)
 

@@ -5,8 +5,8 @@ final class ClosedLoop extends Load {
     private static final int DELIVERIES_PER_LOOK = 16;
 
     private volatile long now;
-    // Own messages that may be sent. JGroups blocks senders, and asks for that not to happen to the threads that deliver:
-    // a thread of its own sends.
+    // Own messages that may be sent. JGroups blocks senders, and asks for that not to happen to the threads that
+    // deliver: a thread of its own sends.
     private final Semaphore room = new Semaphore(0);
     // When the measurement really began and ended, and how much had arrived by then.
     private long fromAt;
@@ -45,7 +45,7 @@ final class ClosedLoop extends Load {
     void receive(byte[] bytes, int offset, int length) {
         if (count % DELIVERIES_PER_LOOK == 0) lookAtClock();
         take(bytes, offset, length);
-        if (last) lookAtClock(); // fewer than it takes for a look may have come since the end
+        if (last) lookAtClock(); // it may come so soon after the end that no look was due since
         if (sender == plan.member && !last) room.release(sequence == 0 ? plan.window : 1);
     }
 
@@ -63,7 +63,8 @@ final class ClosedLoop extends Load {
 
     @Override
     synchronized String result() {
-        return String.format("{\"messages\": %d, \"nanoseconds\": %d, \"digest\": \"%016x\"}", countTo - countFrom,
-            toAt - fromAt, digest);
+        return String.format(
+            "{\"messages\": %d, \"nanoseconds\": %d, \"total\": %d, \"total_ns\": %d, \"digest\": \"%016x\"}",
+            countTo - countFrom, toAt - fromAt, count, now - plan.start, digest);
     }
 }

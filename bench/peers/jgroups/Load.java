@@ -69,6 +69,6 @@ abstract class Load {
     }
 
     protected static void sleepUntil(long when) {
-        for (long left = when - System.nanoTime(); left > 0; left = when - System.nanoTime()) LockSupport.parkNanos(left);
+        for (long left; (left = when - System.nanoTime()) > 0;) LockSupport.parkNanos(left);
     }
 }

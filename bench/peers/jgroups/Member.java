@@ -1,3 +1,4 @@
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.util.HashMap;
 import java.util.Map;
@@ -12,8 +13,9 @@ import org.jgroups.View;
 import org.jgroups.util.MessageBatch;
 
 /**
- * One sender-receiver of a measurement of JGroups. It speaks with run_cluster as bench/cluster/member_program.h says, and
- * its loads are those of bench/cluster/load.h. The stack for a service comes with an option of its name: --fifo udp.xml.
+ * One sender-receiver of a measurement of JGroups. It speaks with run_cluster as bench/cluster/member_program.h says,
+ * and its loads are those of bench/cluster/load.h. The stack for a service comes with an option of its name: --fifo
+ * udp.xml.
  */
 final class Member implements Receiver {
     private final JChannel channel;
@@ -67,9 +69,9 @@ final class Member implements Receiver {
     }
 
     public static void main(String[] arguments) throws Exception {
-        // Standard output is for run_cluster alone.
+        // Standard output is for run_cluster alone; JGroups greets there.
         PrintStream answers = System.out;
-        System.setOut(System.err);
+        System.setOut(new PrintStream(OutputStream.nullOutputStream()));
         Logger.getLogger("").setLevel(Level.SEVERE);
         Map<String, String> options = new HashMap<>();
         for (int i = 0; i + 1 < arguments.length; i += 2) options.put(arguments[i], arguments[i + 1]);

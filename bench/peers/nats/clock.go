@@ -19,7 +19,8 @@ var (
 
 func readMonotonic() int64 {
 	var t syscall.Timespec
-	if _, _, err := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&t)), 0); err != 0 {
+	_, _, err := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&t)), 0)
+	if err != 0 {
 		fail("there is no clock: %v", err)
 	}
 	return t.Nano()
@@ -32,8 +33,8 @@ func now() int64 { return start + int64(time.Since(goStart)) }
 func sleepUntil(when int64) {
 	t := syscall.NsecToTimespec(when)
 	for {
-		_, _, err := syscall.Syscall6(syscall.SYS_CLOCK_NANOSLEEP, clockMonotonic, absoluteTime, uintptr(unsafe.Pointer(&t)),
-			0, 0, 0)
+		_, _, err := syscall.Syscall6(syscall.SYS_CLOCK_NANOSLEEP, clockMonotonic, absoluteTime,
+			uintptr(unsafe.Pointer(&t)), 0, 0, 0)
 		if err != syscall.EINTR {
 			return
 		}

@@ -31,8 +31,8 @@ func connect(address, subject string, index int) *Member {
 }
 
 // Subscribes, and returns once everybody's messages arrive here. There is no membership in NATS: members greet each
-// other on a second subject until they are told to start. Interest travels in order, so where greetings arrive, messages
-// will too.
+// other on a second subject until they are told to start. Interest travels in order, so where greetings arrive,
+// messages will too.
 func (m *Member) join(members int, receive func([]byte)) {
 	subscription := m.subscribe(m.subject, func(message *nats.Msg) { receive(message.Data) })
 	// The documentation's advice for a subscriber that must not lose anything to the client's own limits.
