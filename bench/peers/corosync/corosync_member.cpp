@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "bench/cluster/fail.h"
+#include "bench/client_lines.h"
 
 namespace spindle::bench {
 namespace {

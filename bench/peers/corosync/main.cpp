@@ -1,5 +1,5 @@
 // corosync_client: one sender-receiver at a daemon of Corosync, see bench/cluster/member_program.h.
-#include "bench/cluster/fail.h"
+#include "bench/client_lines.h"
 #include "bench/cluster/member_program.h"
 #include "bench/peers/corosync/corosync_member.h"
 
