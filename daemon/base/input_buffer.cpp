@@ -44,7 +44,7 @@ void InputBuffer::commit(SlabWriter& arena, std::size_t bytes) {
   switch (space_) {
     case Space::behind:
       arena.commit(bytes);
-      held_ = Slice(held_.slab(), held_.data(), held_.size() + bytes);
+      held_.extend(bytes);
       break;
     case Space::moved:
       held_ = arena.commit(held_.size() + bytes);
@@ -56,6 +56,10 @@ void InputBuffer::commit(SlabWriter& arena, std::size_t bytes) {
 }
 
 Slice InputBuffer::take(std::size_t bytes) {
+  if (bytes == held_.size()) {
+    own_.reset();
+    return std::exchange(held_, Slice());
+  }
   Slice front = held_.part(0, bytes);
   skip(bytes);
   return front;
@@ -66,7 +70,7 @@ void InputBuffer::skip(std::size_t bytes) {
   if (bytes == held_.size()) {
     held_ = Slice();
   } else {
-    held_ = held_.part(bytes);
+    held_.remove_prefix(bytes);
   }
 }
 

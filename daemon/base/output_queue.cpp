@@ -28,10 +28,9 @@ std::uint8_t* OutputQueue::append_space(std::size_t bytes) {
     used_ = 0;
   }
   std::uint8_t* at = slab_->bytes() + used_;
-  const bool extends_last = !pieces_.empty() && pieces_.back().slab().get() == slab_.get() &&
-                            pieces_.back().data() + pieces_.back().size() == at;
-  if (extends_last) {
-    pieces_.back() = Slice(slab_, pieces_.back().data(), pieces_.back().size() + bytes);
+  Slice* last = pieces_.empty() ? nullptr : &pieces_.back();
+  if (last != nullptr && last->slab().get() == slab_.get() && last->data() + last->size() == at) {
+    last->extend(bytes);
   } else {
     pieces_.emplace_back(slab_, at, bytes);
   }
@@ -52,7 +51,7 @@ void OutputQueue::consume(std::size_t bytes) {
   while (bytes != 0) {
     Slice& front = pieces_.front();
     if (bytes < front.size()) {
-      front = front.part(bytes);
+      front.remove_prefix(bytes);
       return;
     }
     bytes -= front.size();

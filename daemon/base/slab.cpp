@@ -1,9 +1,6 @@
 #include "daemon/base/slab.h"
 
-#include <algorithm>
 #include <new>
-
-#include "daemon/base/check.h"
 
 namespace spindled {
 
@@ -43,11 +40,6 @@ void SlabPool::give_back(Slab* slab) {
 void SlabPool::destroy(Slab* slab) {
   slab->~Slab();
   ::operator delete(slab);
-}
-
-Slice Slice::part(std::size_t offset, std::size_t count) const {
-  SPINDLE_CHECK(offset <= size_);
-  return {slab_, data_ + offset, std::min<std::size_t>(count, size_ - offset)};
 }
 
 std::uint8_t* SlabWriter::reserve(std::size_t bytes) {

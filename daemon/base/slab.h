@@ -4,11 +4,13 @@
 // pool, its slabs and all slices into them belong to the one thread that runs the node. The pool outlives its slices.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "daemon/base/check.h"
 #include "libclient/protocol/bytes.h"
 
 namespace spindled {
@@ -102,7 +104,18 @@ class Slice {
   const SlabRef& slab() const { return slab_; }
 
   /// The part of this slice from `offset`, `count` bytes long or to the end.
-  Slice part(std::size_t offset, std::size_t count = SIZE_MAX) const;
+  Slice part(std::size_t offset, std::size_t count = SIZE_MAX) const {
+    SPINDLE_CHECK(offset <= size_);
+    return {slab_, data_ + offset, std::min<std::size_t>(count, size_ - offset)};
+  }
+  /// Leaves out the first `bytes`.
+  void remove_prefix(std::size_t bytes) {
+    SPINDLE_CHECK(bytes <= size_);
+    data_ += bytes;
+    size_ -= static_cast<std::uint32_t>(bytes);
+  }
+  /// Takes in the `bytes` that follow it in its slab.
+  void extend(std::size_t bytes) { size_ += static_cast<std::uint32_t>(bytes); }
 
  private:
   SlabRef slab_;

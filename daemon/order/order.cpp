@@ -127,7 +127,8 @@ void Order::data_received(Time now, Slice bytes) {
     }
     stream.retain({body->head.number, bytes, Slice()});
   }
-  take_content(now, body->head, bytes.part(body->content_offset), Slice());
+  bytes.remove_prefix(body->content_offset);
+  take_content(now, body->head, std::move(bytes), Slice());
   if (stream.has_news()) timers_.set_earlier(Timer::report, now + context_.config.order.report_interval);
   if (stream.bytes_since_report() >= context_.config.order.report_bytes) reports_due_ = true;
 }

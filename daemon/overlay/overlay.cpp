@@ -299,7 +299,7 @@ void Overlay::release_early(Time now) {
     if (frozen_ || routes_.view() != view) {
       context_.counters.add(Counter::data_dropped_frozen);
     } else if (at(frame.link).up) {
-      route_stream_frame(now, frame.link, frame.type, frame.body);
+      route_stream_frame(now, frame.link, frame.type, std::move(frame.body));
     }
   }
 }

@@ -127,7 +127,7 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   void view_named(Time now, LinkId link, const Slice& body);
   Incoming relation_to(const ViewId& view) const;
   void stream_frame_received(Time now, LinkId link, LinkFrame type, Slice body);
-  void route_stream_frame(Time now, LinkId link, LinkFrame type, const Slice& body);
+  void route_stream_frame(Time now, LinkId link, LinkFrame type, Slice body);
   void hand_up(Time now, LinkId link, LinkFrame type, Slice payload);
   void push_received(Time now, LinkId link, const Slice& body);
   void price_received(Time now, LinkId link, const Slice& body);

@@ -75,7 +75,7 @@ void Overlay::stream_frame_received(Time now, LinkId link, LinkFrame type, Slice
   switch (neighbour.incoming) {
     case Incoming::current:
       if (frozen_ && !broken(Broken::frozen_accepts)) break;
-      if (releasing_) return route_stream_frame(now, link, type, body);
+      if (releasing_) return route_stream_frame(now, link, type, std::move(body));
       [[fallthrough]];
     case Incoming::early:
       if (broken(Broken::early_frames_dropped)) break;
@@ -94,15 +94,15 @@ void Overlay::stream_frame_received(Time now, LinkId link, LinkFrame type, Slice
   context_.counters.add(Counter::data_dropped_frozen);
 }
 
-void Overlay::route_stream_frame(Time now, LinkId link, LinkFrame type, const Slice& body) {
+void Overlay::route_stream_frame(Time now, LinkId link, LinkFrame type, Slice body) {
   Reader reader(body.view());
   MemberSet to = MemberSet::read(reader);
   if (!reader.ok() || !routes_.is_valid(to)) return close_malformed(now, link, "the destinations of a frame");
-  Slice payload = body.part(body.size() - reader.remaining());
+  body.remove_prefix(body.size() - reader.remaining());
   const bool is_destination = to.contains(routes_.self());
   if (is_destination) to.erase(routes_.self());
-  if (!to.empty()) relay(routes_, link, type, to, payload);
-  if (is_destination) hand_up(now, link, type, std::move(payload));
+  if (!to.empty()) relay(routes_, link, type, to, body);
+  if (is_destination) hand_up(now, link, type, std::move(body));
 }
 
 void Overlay::hand_up(Time now, LinkId link, LinkFrame type, Slice payload) {

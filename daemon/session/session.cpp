@@ -94,8 +94,8 @@ std::optional<Error> Session::process(Time now) {
       waiting_ = true;
       return std::nullopt;
     }
-    const Slice frame = input_.take(wanted_);
-    if (auto error = handle_frame(now, type, frame.part(protocol::kFrameHeadBytes))) return error;
+    input_.skip(protocol::kFrameHeadBytes);
+    if (auto error = handle_frame(now, type, input_.take(head->length))) return error;
     if (state_ == State::closing) return std::nullopt;
   }
 }
@@ -208,7 +208,10 @@ std::optional<Error> Session::handle_send(Slice body) {
   incoming.message.self_discard = send->self_discard;
   incoming.message.total = send->total;
   incoming.received = send->chunk.size();
-  if (!send->chunk.empty()) incoming.chunks.push_back(body.part(body.size() - send->chunk.size()));
+  if (!send->chunk.empty()) {
+    body.remove_prefix(body.size() - send->chunk.size());
+    chunks_.push_back(std::move(body));
+  }
   return std::nullopt;
 }
 
@@ -218,7 +221,7 @@ std::optional<Error> Session::handle_send_more(Slice body) {
       std::min<std::size_t>(protocol::kChunkBytesMax, incoming_->message.total - incoming_->received);
   if (body.size() != expected) return malformed("send_more");
   incoming_->received += body.size();
-  incoming_->chunks.push_back(std::move(body));
+  chunks_.push_back(std::move(body));
   return std::nullopt;
 }
 
@@ -227,16 +230,16 @@ bool Session::send_message(Time now) {
     retry_at_ = lines_[incoming_->handle]->flow.retry_at();
     return false;
   }
-  incoming_->message.chunks = incoming_->chunks;
+  incoming_->message.chunks = chunks_;
   enter(now, incoming_->handle, incoming_->message);
-  incoming_.reset();
+  forget_incoming();
   return true;
 }
 
 std::optional<Error> Session::send_or_hold(Time now) {
-  incoming_->message.chunks = incoming_->chunks;
+  incoming_->message.chunks = chunks_;
   std::optional<Error> error = flows_->send(now, incoming_->handle, incoming_->message);
-  incoming_.reset();
+  forget_incoming();
   return error;
 }
 

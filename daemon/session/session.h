@@ -63,7 +63,6 @@ struct IncomingMessage {
   std::uint32_t handle = 0;  // of its destinations
   ClientSend message;
   std::size_t received = 0;  // bytes of payload
-  std::vector<Slice> chunks;
 };
 
 /// Parses what a client sends, in order, and stops at a message or request that may not enter yet; holds what the
@@ -139,6 +138,10 @@ class Session final : private FlowGate {
   bool must_wait(spindle::protocol::ClientFrame type, ByteView body);
   bool is_defined(std::uint32_t handle) const { return handle < lines_.size() && lines_[handle] != nullptr; }
   bool is_message_complete() const { return incoming_ && incoming_->received == incoming_->message.total; }
+  void forget_incoming() {
+    incoming_.reset();
+    chunks_.clear();
+  }
   /// Sends the complete message unless it may not enter yet.
   bool send_message(Time now);
   /// Sends or holds the complete message.
@@ -171,6 +174,7 @@ class Session final : private FlowGate {
   std::vector<std::unique_ptr<Line>> lines_;  // by handle; none where it was never defined
   std::optional<OutgoingFlows> flows_;        // where the client asked for them
   std::optional<IncomingMessage> incoming_;
+  std::vector<Slice> chunks_;  // of `incoming_`: the payload as far as received; kept for its memory
   bool waiting_ = false;
   Time retry_at_ = kNever;
   bool waits_for_room_ = false;
