@@ -31,13 +31,7 @@ MemberSet::Encoding MemberSet::encoding() const {
   return best;
 }
 
-void MemberSet::write_bytes(spindle::protocol::Writer& writer, std::size_t from) const {
-  const std::size_t count = byte_count();
-  writer.u8(static_cast<std::uint8_t>(count - from));
-  for (std::size_t i = from; i < count; ++i) writer.u8(byte_at(i));
-}
-
-void MemberSet::write(spindle::protocol::Writer& writer) const {
+void MemberSet::write_long(spindle::protocol::Writer& writer, std::size_t count) const {
   const Encoding how = encoding();
   if (how.form != Form::bitstring) writer.u8(static_cast<std::uint8_t>(how.form));
   if (how.form == Form::below) {
@@ -45,11 +39,11 @@ void MemberSet::write(spindle::protocol::Writer& writer) const {
     return;
   }
   if (how.form == Form::shifted) writer.u8(static_cast<std::uint8_t>(how.skipped));
-  write_bytes(writer, how.skipped);
+  writer.u8(static_cast<std::uint8_t>(count - how.skipped));
+  for (std::size_t i = how.skipped; i < count; ++i) writer.u8(byte_at(i));
 }
 
-MemberSet MemberSet::read(spindle::protocol::Reader& reader) {
-  const std::uint8_t first = reader.u8();
+MemberSet MemberSet::read_long(spindle::protocol::Reader& reader, std::uint8_t first) {
   MemberSet set;
   Form form = Form::bitstring;
   if (first == static_cast<std::uint8_t>(Form::below)) {
@@ -61,7 +55,6 @@ MemberSet MemberSet::read(spindle::protocol::Reader& reader) {
     set = read_bitstring(reader, from, reader.u8());
   } else {
     set = read_bitstring(reader, 0, first);
-    if (first < kOtherFormBytesMin) return set;
   }
   if (!reader.ok() || set.encoding().form != form) reader.fail();  // one set, one encoding
   return set;

@@ -79,7 +79,13 @@ class MemberSet {
     }
     return false;
   }
-  bool is_subset_of(const MemberSet& other) const { return (*this & other) == *this; }
+  bool is_subset_of(const MemberSet& other) const {
+    if ((low_ & ~other.low_) != 0 || high_.size() > other.high_.size()) return false;
+    for (std::size_t i = 0; i < high_.size(); ++i) {
+      if ((high_[i] & ~other.high_[i]) != 0) return false;
+    }
+    return true;
+  }
 
   MemberSet& operator|=(const MemberSet& other) {
     low_ |= other.low_;
@@ -119,9 +125,24 @@ class MemberSet {
     const std::size_t count = byte_count();
     return count < kOtherFormBytesMin ? 1 + count : encoding().size;
   }
-  void write(spindle::protocol::Writer& writer) const;
+  void write(spindle::protocol::Writer& writer) const {
+    const std::size_t count = byte_count();
+    if (count >= kOtherFormBytesMin) return write_long(writer, count);
+    writer.u8(static_cast<std::uint8_t>(count));
+    for (std::size_t i = 0; i < count; ++i) writer.u8(byte_at(i));
+  }
   /// A malformed set makes the reader fail.
-  static MemberSet read(spindle::protocol::Reader& reader);
+  static MemberSet read(spindle::protocol::Reader& reader) {
+    const std::uint8_t count = reader.u8();
+    if (count >= kOtherFormBytesMin) return read_long(reader, count);
+    const spindle::protocol::ByteView bytes = reader.bytes(count);
+    MemberSet set;
+    for (std::size_t i = 0; i < bytes.size(); ++i) set.low_ |= std::uint64_t{bytes[i]} << (8 * i);
+    // Without trailing zero bytes; nothing of what fails is given.
+    if (set.byte_count() == count) return set;
+    reader.fail();
+    return {};
+  }
 
  private:
   /// A bitstring shorter than this has no shorter form.
@@ -133,6 +154,10 @@ class MemberSet {
     std::size_t size = 0;     // of the whole
   };
 
+  // What takes more than the fewest bytes.
+  void write_long(spindle::protocol::Writer& writer, std::size_t count) const;
+  static MemberSet read_long(spindle::protocol::Reader& reader, std::uint8_t first);
+
   Encoding encoding() const;
   std::uint8_t byte_at(std::size_t index) const {
     const std::uint64_t word = index < 8 ? low_ : high_[index / 8 - 1];
@@ -140,7 +165,6 @@ class MemberSet {
   }
   /// One more than the largest member.
   std::size_t width() const;
-  void write_bytes(spindle::protocol::Writer& writer, std::size_t from) const;
   static MemberSet read_below(spindle::protocol::Reader& reader);
   static MemberSet read_bitstring(spindle::protocol::Reader& reader, std::size_t from, std::size_t count);
 
