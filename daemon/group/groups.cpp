@@ -143,6 +143,7 @@ std::size_t Groups::local_members_of(const std::string& name) const {
 
 void Groups::deliver(Time now, const Delivery& message) {
   if (message.message_class == MessageClass::group) {
+    route_.forget();
     apply(now, message);
   } else if (ready_) {
     deliver_client_message(message);
@@ -159,22 +160,20 @@ void Groups::horizon_advanced(Time now, std::uint64_t position) {
 }
 
 void Groups::deliver_client_message(const Delivery& message) {
-  const std::size_t envelope_size = read_envelope(message.first.view(), envelope_);
-  if (envelope_size == 0 || !collect_chunks(message, envelope_size)) {
+  const bool known = route_.fits(message.origin, message.first.view()) || resolve_route(message);
+  if (!known || !collect_chunks(message)) {
     log_.error("a malformed message of {} was dropped", view_.members[message.origin].name);
     return;
   }
   if (message.service == Service::safe && !together_.empty()) signal_targets();
-  if (!collect_receivers(message)) return;
   ClientMessage out;
   out.service = message.service;
-  out.type = envelope_.type;
-  out.sender_client = envelope_.sender;
-  out.sender_daemon = view_.members[message.origin].name;
-  out.groups = names_;
-  out.total = envelope_.total;
+  out.type = route_.envelope().type;
+  out.groups = route_.names;
+  out.names = route_.packed;
+  out.total = route_.envelope().total;
   out.chunks = chunks_;
-  clients_->deliver_message(receivers_, out);
+  if (!route_.receivers.empty()) clients_->deliver_message(route_.receivers, out);
   chunks_.clear();  // lets go of the slabs
 }
 
@@ -182,34 +181,46 @@ const Group* Groups::find(const Envelope::Target& target) const {
   return target.group != 0 ? table_.find(target.group) : table_.find(target.name);
 }
 
-bool Groups::collect_receivers(const Delivery& message) {
-  names_.clear();
-  receivers_.clear();
-  for (const Envelope::Target& target : envelope_.targets) {
-    const Group* group = find(target);
-    if (group != nullptr) add_local_members(*group);
-    const std::string_view name = target.group != 0 ? table_.name_of(target.group) : target.name;
-    if (!name.empty()) names_.push_back(name);
-    const auto parts = protocol::parse_private_name(name);
-    if (!parts || parts->daemon != context_.config.name) continue;
-    if (const auto session = clients_->find_client(parts->client)) receivers_.push_back(*session);
-  }
-  if (envelope_.targets.size() > 1 &&
+bool Groups::resolve_route(const Delivery& message) {
+  if (!route_.start(message.origin, message.first)) return false;
+  const Envelope& envelope = route_.envelope();
+  bool to_clients = false;
+  for (const Envelope::Target& target : envelope.targets) to_clients = add_target(target) || to_clients;
+  std::vector<SessionId>& receivers = route_.receivers;
+  if (envelope.targets.size() > 1 &&
       !broken(Broken::two_groups_twice)) {  // a client in several of the groups gets the message once
-    std::sort(receivers_.begin(), receivers_.end());
-    receivers_.erase(std::unique(receivers_.begin(), receivers_.end()), receivers_.end());
+    std::sort(receivers.begin(), receivers.end());
+    receivers.erase(std::unique(receivers.begin(), receivers.end()), receivers.end());
   }
-  if (envelope_.self_discard && message.origin == view_.self) std::erase(receivers_, envelope_.session);
-  return !receivers_.empty();
+  if (envelope.self_discard && message.origin == view_.self) std::erase(receivers, envelope.session);
+  sender_.clear();
+  sender_.append("#").append(envelope.sender).append("#").append(view_.members[message.origin].name);
+  protocol::pack_names(route_.packed, sender_, route_.names);
+  // Clients come and go without a change of the group table.
+  if (!to_clients) route_.keep();
+  return true;
 }
 
-void Groups::add_local_members(const Group& group) {
+bool Groups::add_target(const Envelope::Target& target) {
+  const Group* group = find(target);
+  if (group != nullptr) add_local_members(*group, route_.receivers);
+  const std::string_view name = target.group != 0 ? table_.name_of(target.group) : target.name;
+  if (!name.empty()) route_.names.push_back(name);
+  const auto parts = protocol::parse_private_name(name);
+  if (!parts) return false;
+  if (parts->daemon != context_.config.name) return true;
+  if (const auto session = clients_->find_client(parts->client)) route_.receivers.push_back(*session);
+  return true;
+}
+
+void Groups::add_local_members(const Group& group, std::vector<SessionId>& to) const {
   for (const SessionId session : group.local) {
-    if (untold_.empty() || !untold_.contains({group.id, session})) receivers_.push_back(session);
+    if (untold_.empty() || !untold_.contains({group.id, session})) to.push_back(session);
   }
 }
 
-bool Groups::collect_chunks(const Delivery& message, std::size_t envelope_size) {
+bool Groups::collect_chunks(const Delivery& message) {
+  const std::size_t envelope_size = route_.envelope_size();
   chunks_.clear();
   if (envelope_size < message.first.size()) chunks_.push_back(message.first.part(envelope_size));
   chunks_.insert(chunks_.end(), message.rest.begin(), message.rest.end());
@@ -218,7 +229,7 @@ bool Groups::collect_chunks(const Delivery& message, std::size_t envelope_size) 
     if (chunk.size() > protocol::kChunkBytesMax) return false;
     total += chunk.size();
   }
-  return total == envelope_.total;
+  return total == route_.envelope().total;
 }
 
 }  // namespace spindled

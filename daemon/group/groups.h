@@ -14,6 +14,7 @@
 #include "daemon/base/context.h"
 #include "daemon/group/group_table.h"
 #include "daemon/group/local_clients.h"
+#include "daemon/group/local_route.h"
 #include "daemon/group/subscriptions.h"
 #include "daemon/order/order.h"
 #include "libclient/protocol/member_list.h"
@@ -116,11 +117,14 @@ class Groups final : public OrderedMessages {
 
   // Out of the order: messages.
   void deliver_client_message(const Delivery& message);
+  /// False for a malformed envelope.
+  bool resolve_route(const Delivery& message);
+  /// Whether the target is one client.
+  bool add_target(const Envelope::Target& target);
   /// Nothing where the target is no group with members.
   const Group* find(const Envelope::Target& target) const;
-  bool collect_receivers(const Delivery& message);
-  void add_local_members(const Group& group);
-  bool collect_chunks(const Delivery& message, std::size_t envelope_size);
+  void add_local_members(const Group& group, std::vector<SessionId>& to) const;
+  bool collect_chunks(const Delivery& message);
 
   // Out of the order: operations (membership.cpp).
   void apply(Time now, const Delivery& message);
@@ -152,7 +156,7 @@ class Groups final : public OrderedMessages {
   /// A transitional signal to `to`, local members of `group`.
   void signal(const Group& group, std::span<const SessionId> to);
   void signal_join(const Group& group, MemberIndex daemon, SessionId session);
-  /// A transitional signal to the local members of the groups that `envelope_` names, where they have had none.
+  /// A transitional signal to the local members of the groups that `route_` names, where they have had none.
   void signal_targets();
   void remember_told();
   /// The members of `next`, by its index, that came along with this daemon through all views since the last one whose
@@ -196,10 +200,10 @@ class Groups final : public OrderedMessages {
   std::vector<GroupOperation> deferred_;
   std::vector<Delivery> early_;  // unordered messages of daemons whose table was complete before this one's
 
+  LocalRoute route_;  // of the last client message
+
   // Scratch space of one delivery, kept to save allocations.
-  Envelope envelope_;
-  std::vector<std::string_view> names_;
-  std::vector<SessionId> receivers_;
+  std::string sender_;  // private name
   std::vector<Slice> chunks_;
   std::vector<std::uint8_t> encoded_;
 };

@@ -14,9 +14,8 @@ namespace spindled {
 struct ClientMessage {
   Service service = Service::reliable;
   std::uint16_t type = 0;
-  std::string_view sender_client;
-  std::string_view sender_daemon;
   std::span<const std::string_view> groups;
+  ByteView names;                 // the sender and the groups, packed (protocol::pack_names)
   std::uint32_t total = 0;        // bytes of payload
   std::span<const Slice> chunks;  // the payload; each at most kChunkBytesMax
 };

@@ -128,12 +128,13 @@ void Groups::signal_join(const Group& group, MemberIndex daemon, SessionId sessi
 /// is cut off before the next view, it keeps less than the others have delivered by then: a group gets the message
 /// without a signal only where nothing can be lost any more, whether the group is split or not.
 void Groups::signal_targets() {
-  for (const Envelope::Target& target : envelope_.targets) {
+  std::vector<SessionId> members;
+  for (const Envelope::Target& target : route_.envelope().targets) {
     const Group* group = find(target);
     if (group == nullptr || signalled_.contains(group->name)) continue;
-    receivers_.clear();
-    add_local_members(*group);
-    signal(*group, receivers_);
+    members.clear();
+    add_local_members(*group, members);
+    signal(*group, members);
   }
 }
 
@@ -157,6 +158,7 @@ void Groups::view_installed(Time now, const View& view, const MemberSet& came_al
   signalled_.clear();
   view_ = view;
   table_ = GroupTable(view.self, table_.version());
+  route_.forget();
   unfinished_ = announce;
   announced_.clear();
   early_.clear();

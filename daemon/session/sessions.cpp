@@ -15,6 +15,15 @@ constexpr Duration kClosingPatience = 2s;  // for the last words to be read, whi
 constexpr Duration kClosingTime = 30s;     // and in all: a slow client first reads what is on its way
 /// Clients that were refused and have yet to read why. Further ones are not told.
 constexpr std::size_t kRefusedMax = 64;
+
+ByteView first_chunk(const ClientMessage& message) {
+  return message.chunks.empty() ? ByteView() : message.chunks.front().view();
+}
+
+protocol::PackedHead head_of(const ClientMessage& message) {
+  return {static_cast<std::uint8_t>(message.service), message.type, message.total, message.names,
+          first_chunk(message).size()};
+}
 }  // namespace
 
 Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Admission& admission)
@@ -187,48 +196,44 @@ void Sessions::mark_dirty(Session& session) {
 }
 
 void Sessions::deliver_message(std::span<const SessionId> to, const ClientMessage& message) {
-  sender_.clear();
-  sender_.append("#").append(message.sender_client).append("#").append(message.sender_daemon);
-  head_.service = static_cast<std::uint8_t>(message.service);
-  head_.type = message.type;
-  head_.sender = sender_;
-  head_.groups.assign(message.groups.begin(), message.groups.end());
-  head_.total = message.total;
-  head_.chunk = message.chunks.empty() ? ByteView() : message.chunks.front().view();
   context_.counters.add(Counter::messages_delivered, to.size());
   context_.counters.add(Counter::bytes_delivered, to.size() * message.total);
   if (message.chunks.size() <= 1 && message.total <= OutputQueue::kCopyBytesMax) {
-    deliver_small(to);
+    deliver_small(to, message);
   } else {
-    deliver_large(to, message.chunks);
+    deliver_large(to, message);
   }
 }
 
-void Sessions::deliver_small(std::span<const SessionId> to) {
-  const std::size_t head_size = protocol::message_head_size(head_);
+void Sessions::deliver_small(std::span<const SessionId> to, const ClientMessage& message) {
+  const ByteView payload = first_chunk(message);
+  const protocol::PackedHead head = head_of(message);
+  const std::size_t frame_size = protocol::packed_head_size(head) + payload.size();
   const std::uint8_t* encoded = nullptr;
   for (const SessionId id : to) {
     Session* session = find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
     if (broken(Broken::slow_client_passed_over) && session->marks.blocked) continue;
-    std::uint8_t* at = session->queue().append_frame_space(head_size + head_.chunk.size(), FrameKind::message);
+    std::uint8_t* at = session->queue().append_frame_space(frame_size, FrameKind::message);
     if (encoded == nullptr) {
       protocol::Writer writer(at);
-      protocol::write_message_head(writer, head_);
-      writer.bytes(head_.chunk);
+      protocol::write_packed_head(writer, head);
+      writer.bytes(payload);
       encoded = at;
     } else {
-      std::copy_n(encoded, head_size + head_.chunk.size(), at);
+      std::copy_n(encoded, frame_size, at);
     }
-    note_delivered(*session);
+    note_delivered(*session, message);
   }
 }
 
-void Sessions::deliver_large(std::span<const SessionId> to, std::span<const Slice> chunks) {
+void Sessions::deliver_large(std::span<const SessionId> to, const ClientMessage& message) {
   // The frames are encoded once, with the payload in place; every session references them.
-  const std::size_t head_size = protocol::message_head_size(head_);
+  const std::span<const Slice> chunks = message.chunks;
+  const protocol::PackedHead head = head_of(message);
+  const std::size_t head_size = protocol::packed_head_size(head);
   protocol::Writer head_writer(context_.arena.reserve(head_size));
-  protocol::write_message_head(head_writer, head_);
+  protocol::write_packed_head(head_writer, head);
   std::vector<Slice> heads{context_.arena.commit(head_size)};
   for (const Slice& chunk : chunks.subspan(std::min<std::size_t>(1, chunks.size()))) {
     protocol::Writer writer(context_.arena.reserve(protocol::kFrameHeadBytes));
@@ -242,13 +247,13 @@ void Sessions::deliver_large(std::span<const SessionId> to, std::span<const Slic
       const Slice pieces[] = {heads[i], i < chunks.size() ? chunks[i] : Slice()};
       session->queue().append_frame(pieces, i == 0 ? FrameKind::message : FrameKind::message_more);
     }
-    note_delivered(*session);
+    note_delivered(*session, message);
   }
 }
 
-void Sessions::note_delivered(Session& session) {
+void Sessions::note_delivered(Session& session, const ClientMessage& message) {
   session.count_delivered();
-  slow_clients_.note_message(session.id(), head_.groups);
+  slow_clients_.note_message(session.id(), message.groups);
   mark_dirty(session);
 }
 

@@ -80,9 +80,9 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   Session* find(SessionId id) const;
   void process(Time now, Session& session);
   void mark_dirty(Session& session);
-  void note_delivered(Session& session);
-  void deliver_small(std::span<const SessionId> to);
-  void deliver_large(std::span<const SessionId> to, std::span<const Slice> chunks);
+  void note_delivered(Session& session, const ClientMessage& message);
+  void deliver_small(std::span<const SessionId> to, const ClientMessage& message);
+  void deliver_large(std::span<const SessionId> to, const ClientMessage& message);
   void deliver_frame(std::span<const SessionId> to, ByteView frame);
 
   void set_reading(Session& session, bool on);
@@ -118,10 +118,6 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   bool resume_all_ = false;         // some waits for room in its own queue
   std::vector<SessionId> dirty_;
   std::vector<SessionId> lost_;
-
-  // Scratch space of one delivery, kept to save allocations.
-  std::string sender_;  // private name
-  spindle::protocol::MessageHead head_;
 };
 
 }  // namespace spindled

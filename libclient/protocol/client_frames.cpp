@@ -78,6 +78,10 @@ std::size_t message_body_size(const MessageHead& message) {
   return 1 + 2 + varint_size(message.total) + short_size(message.sender) + names_size(message.groups);
 }
 
+std::size_t packed_body_size(const PackedHead& message) {
+  return 1 + 2 + varint_size(message.total) + message.names.size();
+}
+
 std::size_t send_body_size(const Send& send) { return varint_size(send.handle) + 1 + 2 + varint_size(send.total); }
 
 /// A signed number as an unsigned one that is small where the number is, whatever its sign: 0, -1, 1, -2 as 0, 1, 2, 3.
@@ -235,16 +239,32 @@ void write_send_head(Writer& writer, const Send& send) {
 std::size_t message_head_size(const MessageHead& message) { return kFrameHeadBytes + message_body_size(message); }
 
 void write_message_head(Writer& writer, const MessageHead& message) {
+  std::vector<std::uint8_t> names;
+  pack_names(names, message.sender, message.groups);
+  write_packed_head(writer, {message.service, message.type, message.total, names, message.chunk.size()});
+}
+
+// The number of groups stands before the sender, so that sender, groups and payload follow each other without a gap:
+// the client refers to all three with one pointer.
+void pack_names(std::vector<std::uint8_t>& out, std::string_view sender, std::span<const std::string_view> groups) {
+  std::size_t size = varint_size(groups.size()) + short_size(sender);
+  for (const std::string_view group : groups) size += short_size(group);
+  out.resize(size);
+  Writer writer(out.data());
+  writer.varint(groups.size());
+  writer.short_string(sender);
+  for (const std::string_view group : groups) writer.short_string(group);
+}
+
+std::size_t packed_head_size(const PackedHead& message) { return kFrameHeadBytes + packed_body_size(message); }
+
+void write_packed_head(Writer& writer, const PackedHead& message) {
   write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::message),
-                   message_body_size(message) + message.chunk.size());
+                   packed_body_size(message) + message.chunk_bytes);
   writer.u8(message.service);
   writer.u16(message.type);
   writer.varint(message.total);
-  // The number of groups stands before the sender, so that sender, groups and payload follow each other without a gap:
-  // the client refers to all three with one pointer.
-  writer.varint(message.groups.size());
-  writer.short_string(message.sender);
-  for (const std::string_view group : message.groups) writer.short_string(group);
+  writer.bytes(message.names);
 }
 
 std::optional<Hello> read_hello(ByteView body) {

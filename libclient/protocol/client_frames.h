@@ -161,6 +161,15 @@ struct MessageHead {
   ByteView chunk;
 };
 
+/// The head of a `message` frame whose names are packed, for the daemon's path of messages: many have the same names.
+struct PackedHead {
+  std::uint8_t service = 0;
+  std::uint16_t type = 0;
+  std::uint32_t total = 0;
+  ByteView names;  // made by `pack_names`
+  std::size_t chunk_bytes = 0;
+};
+
 /// A `message` frame whose group names are left as they came, for the client's path of messages, which allocates
 /// nothing. `sender` ends where `groups` begins, and `groups` where `chunk` begins.
 struct PackedMessage {
@@ -245,6 +254,10 @@ void write_send_head(Writer& writer, const Send& send);
 /// Bytes before the chunk of a `message` frame.
 std::size_t message_head_size(const MessageHead& message);
 void write_message_head(Writer& writer, const MessageHead& message);
+/// Replaces `out` by the names of a message, as they stand in its frame.
+void pack_names(std::vector<std::uint8_t>& out, std::string_view sender, std::span<const std::string_view> groups);
+std::size_t packed_head_size(const PackedHead& message);
+void write_packed_head(Writer& writer, const PackedHead& message);
 
 // Each `read_*` takes the bytes behind the frame head. Nothing is returned for bytes that are not exactly one
 // well-formed frame of the kind, its limits kept and its names valid. The names in `hello` and in requests are for the
