@@ -90,6 +90,10 @@ std::uint64_t fold_sign(std::int64_t value) {
 }
 std::int64_t unfold_sign(std::uint64_t folded) { return static_cast<std::int64_t>(folded >> 1 ^ -(folded & 1)); }
 
+bool starts_with(ByteView bytes, ByteView start) {
+  return bytes.size() >= start.size() && std::equal(start.begin(), start.end(), bytes.begin());
+}
+
 bool is_name_character(char c) { return c > ' ' && c <= '~' && c != '#'; }
 
 bool is_plain_name(std::string_view name, std::size_t limit) {
@@ -341,24 +345,32 @@ std::optional<Close> read_close(ByteView body) {
   return close;
 }
 
-std::optional<PackedMessage> read_packed_message(ByteView body) {
+std::optional<PackedMessage> read_packed_message(ByteView body, std::vector<std::uint8_t>* good_names) {
   Reader reader(body);
   PackedMessage message;
   message.service = reader.u8();
   message.type = reader.u16();
   message.total = static_cast<std::uint32_t>(reader.varint_up_to(kMessageBytesMax));
+  const ByteView names = body.last(reader.remaining());
+  const bool are_good = good_names != nullptr && !good_names->empty() && starts_with(names, *good_names);
   message.group_count = static_cast<std::uint16_t>(reader.varint_up_to(kGroupsPerMessageMax));
   message.sender = reader.short_string();
-  const std::size_t groups_start = body.size() - reader.remaining();
-  for (std::size_t i = 0; i < message.group_count && reader.ok(); ++i) {
-    if (!is_destination_name(reader.short_string())) reader.fail();
+  const std::size_t before_groups = names.size() - reader.remaining();
+  if (are_good) {
+    message.groups = reader.bytes(good_names->size() - before_groups);
+  } else {
+    for (std::size_t i = 0; i < message.group_count && reader.ok(); ++i) {
+      if (!is_destination_name(reader.short_string())) reader.fail();
+    }
+    if (!reader.ok() || message.group_count == 0 || !parse_private_name(message.sender)) return std::nullopt;
+    const ByteView checked = names.first(names.size() - reader.remaining());
+    message.groups = checked.subspan(before_groups);
+    if (good_names != nullptr) good_names->assign(checked.begin(), checked.end());
   }
-  if (!reader.ok() || message.group_count == 0 || message.service > kServiceMax) return std::nullopt;
-  message.groups = body.subspan(groups_start, body.size() - reader.remaining() - groups_start);
   message.chunk = reader.rest();
-  if (!parse_private_name(message.sender)) return std::nullopt;
   const bool chunk_fits = message.chunk.size() <= std::min<std::size_t>(message.total, kChunkBytesMax);
-  if (!chunk_fits || (message.chunk.empty() && message.total != 0)) return std::nullopt;
+  const bool is_complete = !message.chunk.empty() || message.total == 0;
+  if (!reader.ok() || message.service > kServiceMax || !chunk_fits || !is_complete) return std::nullopt;
   return message;
 }
 

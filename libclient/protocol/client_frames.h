@@ -270,7 +270,8 @@ std::optional<std::uint64_t> read_ping(ByteView body);
 std::optional<Welcome> read_welcome(ByteView body);
 std::optional<Close> read_close(ByteView body);
 std::optional<MessageHead> read_message(ByteView body);
-std::optional<PackedMessage> read_packed_message(ByteView body);
+/// Names are not checked that are those in `good_names`, packed; others that pass take their place there.
+std::optional<PackedMessage> read_packed_message(ByteView body, std::vector<std::uint8_t>* good_names = nullptr);
 std::optional<View> read_view(ByteView body);
 std::optional<std::string_view> read_transitional(ByteView body);
 std::optional<Reply> read_reply(ByteView body);

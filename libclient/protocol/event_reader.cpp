@@ -149,7 +149,7 @@ void EventReader::handle_close(ByteView body) {
 }
 
 void EventReader::handle_message(ByteView body) {
-  const std::optional<PackedMessage> packed = read_packed_message(body);
+  const std::optional<PackedMessage> packed = read_packed_message(body, &good_names_);
   if (!packed) return end(Errc::malformed_frame);
   if (partial_) return end(Errc::unexpected_frame, "a message began before the last one was complete");
   Message message = make_message(*packed);

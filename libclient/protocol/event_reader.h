@@ -89,6 +89,9 @@ class EventReader {
   };
   std::optional<Partial> partial_;
 
+  // Of the last message: those of one sender to the same groups follow each other.
+  std::vector<std::uint8_t> good_names_;
+
   std::vector<Event> events_;
   std::size_t event_bytes_ = 0;
   News news_;
