@@ -40,6 +40,17 @@ std::vector<std::string> unpack_key(std::string_view key) {
   return names;
 }
 
+/// Whether make_key() would make `key` of `groups`.
+bool is_key_of(const Groups& groups, std::string_view key) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const std::string_view name = groups[i];
+    if (key.empty() || static_cast<unsigned char>(key.front()) != name.size()) return false;
+    if (key.substr(1, name.size()) != name) return false;
+    key.remove_prefix(1 + name.size());
+  }
+  return key.empty();
+}
+
 std::vector<FlowReady> to_events(const std::vector<std::string>& keys) {
   std::vector<FlowReady> events;
   for (const std::string& key : keys) events.push_back({unpack_key(key)});
@@ -80,7 +91,12 @@ std::error_code RequestWriter::multicast(Service service, const Groups& groups, 
   if (!open_) return Errc::not_connected;
   if (const std::error_code error = check_sizes(service, groups, payload)) return error;
   Send send;
-  if (const std::error_code error = find_handle(groups, send.handle)) return error;
+  if (last_ < sets_.size() && is_key_of(groups, *sets_[last_])) {
+    send.handle = last_;
+  } else if (const std::error_code error = find_handle(groups, send.handle)) {
+    return error;
+  }
+  last_ = send.handle;
   if (independent_) {
     if (!windows_.has_room(send.handle)) return Errc::would_block;
     windows_.sent(send.handle, flow_bytes(payload.size()));

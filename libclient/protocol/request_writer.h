@@ -91,8 +91,9 @@ class RequestWriter {
   HandleMap handles_;                     // names behind one byte of length each, to the number of the set
   std::vector<const std::string*> sets_;  // by number: the key in `handles_`
   std::uint32_t oldest_ = 0;              // the number to be given away next, once all are in use
+  std::uint32_t last_ = 0;                // the number that the last message went to
   FlowWindows windows_;                   // with independent flows only
-  std::string key_;                       // built anew for every message, kept for its memory
+  std::string key_;                       // built anew where a set is looked for, kept for its memory
 
   struct Pending {
     RequestFailed::Request request;
