@@ -4,31 +4,26 @@
 
 namespace spindled {
 
-std::optional<Delivery> IncomingStream::accept(const BodyHead& head, Slice first, Slice rest) {
+bool IncomingStream::accept(const BodyHead& head, Slice first, Slice rest, Delivery& delivery) {
   if (head.number != 0) high_ = head.number;
   bytes_since_report_ += first.size() + rest.size();
 
   if (head.first) {
     assembling_.reset();  // left unfinished only by an origin that breaks the protocol
-    Delivery delivery;
     delivery.origin = head.origin;
     delivery.service = head.service;
     delivery.message_class = head.message_class;
     delivery.first = std::move(first);
     if (!rest.empty()) delivery.rest.push_back(std::move(rest));
-    if (head.last) {
-      delivery.number = head.number;
-      return delivery;
-    }
-    assembling_ = std::move(delivery);
-    return std::nullopt;
+    if (!head.last) assembling_ = std::move(delivery);
+  } else {
+    if (!assembling_) return false;
+    if (!first.empty()) assembling_->rest.push_back(std::move(first));
+    if (!rest.empty()) assembling_->rest.push_back(std::move(rest));
+    if (head.last) delivery = *std::exchange(assembling_, std::nullopt);
   }
-  if (!assembling_) return std::nullopt;
-  if (!first.empty()) assembling_->rest.push_back(std::move(first));
-  if (!rest.empty()) assembling_->rest.push_back(std::move(rest));
-  if (!head.last) return std::nullopt;
-  assembling_->number = head.number;
-  return std::exchange(assembling_, std::nullopt);
+  delivery.number = head.number;
+  return head.last;
 }
 
 void IncomingStream::retain(RetainedBody body) {

@@ -37,9 +37,9 @@ class IncomingStream {
   /// The highest number received. What was received is a prefix of what the stream addressed to this daemon.
   std::uint64_t high() const { return high_; }
 
-  /// Takes in the next body's head and content; `retained` is kept until stable. The message that it completes, if it
-  /// completes one. A fragment that follows no first one is dropped.
-  std::optional<Delivery> accept(const BodyHead& head, Slice first, Slice rest);
+  /// Takes in the next body's head and content. Whether it completes a message, which `delivery`, a new one, then is. A
+  /// fragment that follows no first one is dropped.
+  bool accept(const BodyHead& head, Slice first, Slice rest, Delivery& delivery);
   void retain(RetainedBody body);
   /// Nothing up to `number` is addressed to this daemon and has not arrived.
   void advance_to(std::uint64_t number) { high_ = std::max(high_, number); }

@@ -134,14 +134,15 @@ void Order::data_received(Time now, Slice bytes) {
 }
 
 void Order::take_content(Time now, const BodyHead& head, Slice first, Slice rest) {
-  std::optional<Delivery> delivery = incoming_[head.origin].accept(head, std::move(first), std::move(rest));
-  if (!delivery) return;
-  if (delivery->message_class == MessageClass::order) {
-    take_order_message(*delivery);
-  } else if (takes_a_place(delivery->message_class, delivery->service)) {
-    incoming_[head.origin].ordered().push_back({std::move(*delivery), nullptr});
-  } else if (head.after == 0 || !incoming_[head.origin].follow(head.after, *delivery)) {
-    above_.deliver(now, *delivery);
+  IncomingStream& stream = incoming_[head.origin];
+  Delivery delivery;
+  if (!stream.accept(head, std::move(first), std::move(rest), delivery)) return;
+  if (delivery.message_class == MessageClass::order) {
+    take_order_message(delivery);
+  } else if (takes_a_place(delivery.message_class, delivery.service)) {
+    stream.ordered().push_back({std::move(delivery), nullptr});
+  } else if (head.after == 0 || !stream.follow(head.after, delivery)) {
+    above_.deliver(now, delivery);
   }
 }
 
@@ -223,7 +224,7 @@ void Order::pass_front(Time now) {
   deliver_pending(now, std::move(pending), order_.processed());
 }
 
-void Order::deliver_pending(Time now, PendingMessage pending, std::uint64_t position) {
+void Order::deliver_pending(Time now, PendingMessage&& pending, std::uint64_t position) {
   pending.delivery.position = position;
   above_.deliver(now, pending.delivery);
   if (!pending.followers) return;

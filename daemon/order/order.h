@@ -88,7 +88,7 @@ class Order final : public ViewedStreams, public StreamFrames {
   // Through the order.
   void go_through_order(Time now);
   void pass_front(Time now);
-  void deliver_pending(Time now, PendingMessage pending, std::uint64_t position);
+  void deliver_pending(Time now, PendingMessage&& pending, std::uint64_t position);
   std::uint64_t ready_line() const;
 
   // At the end of a turn.

@@ -27,9 +27,8 @@ void ObservedOrder::note_fragment(const MemberSet& to, const Slice& head, const 
   const std::optional<Body> body = read_body(head.view());
   SPINDLE_CHECK(body);  // the order layer has just written it
   if (body->head.message_class == MessageClass::order) return;
-  if (const auto message = own_.accept(body->head, head.part(body->content_offset), tail)) {
-    observer_.originated(*message, to);
-  }
+  Delivery message;
+  if (own_.accept(body->head, head.part(body->content_offset), tail, message)) observer_.originated(message, to);
 }
 
 void ObservedOrder::multicast(const MemberSet& to, const Slice& head, const Slice& tail) {
