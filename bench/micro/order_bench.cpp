@@ -34,17 +34,17 @@ void OrderRecordDecode(benchmark::State& state) {
 BENCHMARK(OrderRecordDecode)->ArgNames({"runs", "members"})->Args({1, 3})->Args({16, 3})->Args({16, 256});
 
 /// A batch of messages to the same members becomes one run.
-void AppendRuns(benchmark::State& state) {
+void AppendMessages(benchmark::State& state) {
   const MemberSet destinations = MemberSet::first(static_cast<std::size_t>(state.range(0)));
   std::vector<Run> runs;
   for (auto _ : state) {
     runs.clear();
-    for (std::uint64_t number = 1; number <= 64; ++number) append_run(runs, {0, false, number, 1, destinations});
+    for (std::uint64_t number = 1; number <= 64; ++number) append_message(runs, 0, false, number, destinations);
     benchmark::DoNotOptimize(runs.data());
   }
   state.SetItemsProcessed(state.iterations() * 64);
 }
-BENCHMARK(AppendRuns)->ArgName("members")->Arg(3)->Arg(256);
+BENCHMARK(AppendMessages)->ArgName("members")->Arg(3)->Arg(256);
 
 }  // namespace
 }  // namespace spindled

@@ -80,7 +80,7 @@ void Order::originate(Time now, const OutgoingMessage& message) {
                   chunks.empty() ? Slice() : chunks[i]);
   }
   if (!takes_a_place(head.message_class, head.service)) return;
-  append_run(unreported_, {view_.self, head.service == Service::safe, head.number, 1, *message.destinations});
+  append_message(unreported_, view_.self, head.service == Service::safe, head.number, *message.destinations);
   if (message.sender != nullptr) *message.sender = {epoch_, head.number};
 }
 

@@ -6,16 +6,14 @@ namespace spindled {
 
 void OwnStream::retain(RetainedBody body, const MemberSet& destinations) {
   const std::uint64_t number = body.number;
-  MemberSet others = destinations;
-  others.erase(self_);
   retained_bytes_ += body.size();
   retained_.push_back(std::move(body));
-  if (!segments_.empty() && segments_.back().destinations == others) {
+  if (!segments_.empty() && segments_.back().destinations == destinations) {
     segments_.back().last = number;
   } else {
-    segments_.push_back({number, std::move(others)});
+    segments_.push_back({number, destinations, destinations == MemberSet::of(self_)});
   }
-  if (segments_.front().destinations.empty()) advance();  // addressed to nobody else: stable at once
+  if (segments_.front().is_own) advance();  // stable at once
 }
 
 bool OwnStream::acknowledge(MemberIndex from, std::uint64_t high) {
@@ -32,11 +30,14 @@ void OwnStream::advance() {
   while (!segments_.empty()) {
     const Segment& segment = segments_.front();
     std::uint64_t line = segment.last;
-    segment.destinations.for_each([&](MemberIndex member) { line = std::min(line, acknowledged_[member]); });
+    segment.destinations.for_each([&](MemberIndex member) {
+      if (member != self_) line = std::min(line, acknowledged_[member]);
+    });
     // A destination that has not reported anything of this segment may have reported older messages.
     if (line > stable_) {
       stable_ = line;
       holders_ |= segment.destinations;
+      holders_.erase(self_);
     }
     if (line < segment.last) break;
     segments_.pop_front();

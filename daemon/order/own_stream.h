@@ -40,7 +40,8 @@ class OwnStream {
  private:
   struct Segment {
     std::uint64_t last = 0;
-    MemberSet destinations;  // without this daemon
+    MemberSet destinations;
+    bool is_own = false;  // addressed to this daemon only
   };
 
   void advance();

@@ -51,6 +51,12 @@ std::optional<std::vector<Run>> read_runs(Reader& reader, std::optional<MemberIn
   return runs;
 }
 
+/// Whether message `first` continues `last` without a gap.
+bool ends_before(const Run& last, MemberIndex origin, bool safe, std::uint64_t first, const MemberSet& destinations) {
+  return last.origin == origin && last.safe == safe && last.first + last.count == first &&
+         last.destinations == destinations;
+}
+
 std::size_t runs_size(const std::vector<Run>& runs, bool with_origin) {
   std::size_t size = varint_size(runs.size());
   for (const Run& run : runs) size += run_size(run, with_origin);
@@ -59,16 +65,20 @@ std::size_t runs_size(const std::vector<Run>& runs, bool with_origin) {
 
 }  // namespace
 
-bool continues(const Run& last, const Run& run) {
-  return last.origin == run.origin && last.safe == run.safe && last.first + last.count == run.first &&
-         last.destinations == run.destinations;
-}
-
 void append_run(std::vector<Run>& runs, Run run) {
-  if (!runs.empty() && continues(runs.back(), run)) {
+  if (!runs.empty() && ends_before(runs.back(), run.origin, run.safe, run.first, run.destinations)) {
     runs.back().count += run.count;
   } else {
     runs.push_back(std::move(run));
+  }
+}
+
+void append_message(std::vector<Run>& runs, MemberIndex origin, bool safe, std::uint64_t number,
+                    const MemberSet& destinations) {
+  if (!runs.empty() && ends_before(runs.back(), origin, safe, number, destinations)) {
+    ++runs.back().count;
+  } else {
+    runs.push_back({origin, safe, number, 1, destinations});
   }
 }
 

@@ -21,10 +21,11 @@ struct Run {
   bool operator==(const Run&) const = default;
 };
 
-/// Whether `run` continues `last` without a gap.
-bool continues(const Run& last, const Run& run);
-/// Appends `run`, as a part of the last one where it continues it.
+/// Appends `run`, as a part of the last one where it continues it without a gap.
 void append_run(std::vector<Run>& runs, Run run);
+/// The same for one message, `number` in the stream of `origin`.
+void append_message(std::vector<Run>& runs, MemberIndex origin, bool safe, std::uint64_t number,
+                    const MemberSet& destinations);
 
 /// Origin to sequencer: what it has sent since its last report.
 struct RunReport {

@@ -77,6 +77,23 @@ TEST(Records, NeighbouringRunsToTheSameDestinationsBecomeOne) {
   EXPECT_EQ(runs[0].count, 4u);
 }
 
+TEST(Records, MessagesThatFollowEachOtherAreOneRun) {
+  const MemberSet both = MemberSet::first(2);
+  std::vector<spindled::Run> runs;
+  append_message(runs, 0, false, 1, both);
+  append_message(runs, 0, false, 2, both);
+  append_message(runs, 0, false, 4, both);             // 3 is missing
+  append_message(runs, 0, true, 5, both);              // safe
+  append_message(runs, 0, true, 6, MemberSet::of(1));  // elsewhere
+  append_message(runs, 1, true, 7, MemberSet::of(1));  // somebody else's
+  const std::vector<spindled::Run> expected = {{0, false, 1, 2, both},
+                                               {0, false, 4, 1, both},
+                                               {0, true, 5, 1, both},
+                                               {0, true, 6, 1, MemberSet::of(1)},
+                                               {1, true, 7, 1, MemberSet::of(1)}};
+  EXPECT_EQ(runs, expected);
+}
+
 TEST(Sequencer, GivesPositionsInOrderOfArrivalAndKeepsRecordsBounded) {
   Sequencer sequencer(2);
   RunReport report;
