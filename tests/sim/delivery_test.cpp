@@ -97,6 +97,54 @@ TEST_F(Delivery, AThousandGroupsInOneSend) {
   check();
 }
 
+/// The same sender, the same destinations, the same place of delivery: only who is a member changes.
+TEST_F(Delivery, WhoJoinsAndLeavesBetweenMessages) {
+  simulate_cluster(67, Shape::line, 2);
+  SimClient& sender = sim().add_client(sim().host(0), "sender");
+  SimClient& first = sim().add_client(sim().host(1), "first");
+  SimClient& second = sim().add_client(sim().host(1), "second");
+  const auto send = [&] {
+    sender.multicast({"g"});
+    sim().run_for(1s);
+  };
+  first.join("g");
+  sim().run_for(1s);
+  send();
+  second.join("g");
+  sim().run_for(1s);
+  send();
+  first.leave("g");
+  sim().run_for(1s);
+  send();
+  check();
+  EXPECT_EQ(first.messages(), 2u);
+  EXPECT_EQ(second.messages(), 2u);
+}
+
+/// A private name is another client's as soon as the one that had it is gone.
+TEST_F(Delivery, APrivateNameChangesHands) {
+  simulate_cluster(68, Shape::line, 2);
+  SimClient& sender = sim().add_client(sim().host(0), "sender");
+  SimClient& first = sim().add_client(sim().host(1), "taken");
+  await([&] { return first.is_welcome(); }, 5s, "the first client's name");
+  const std::string name = first.private_name();
+  const auto send = [&] {
+    sender.multicast({name});
+    sim().run_for(1s);
+  };
+  send();
+  first.bye();
+  sim().run_for(1s);
+  send();
+  SimClient& second = sim().add_client(sim().host(1), "taken");
+  await([&] { return second.is_welcome(); }, 5s, "the second client's name");
+  ASSERT_EQ(second.private_name(), name);
+  send();
+  check();
+  EXPECT_EQ(first.messages(), 1u);
+  EXPECT_EQ(second.messages(), 1u);
+}
+
 TEST_F(Delivery, PrivateMessages) {
   simulate_cluster(66, Shape::line, 3);
   const std::vector<SimClient*> clients = add_members(6, "g");

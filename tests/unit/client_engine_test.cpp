@@ -423,6 +423,20 @@ TEST_F(ClientEngineTest, TheEndHasItsReason) {
   EXPECT_EQ(std::get<Disconnected>(engine_.take_events().at(0)).error, Errc::closed_by_client);
 }
 
+TEST_F(ClientEngineTest, SetsOfGroupsThatLookAlikeAreDifferent) {
+  welcome(engine_);
+  EXPECT_FALSE(engine_.multicast(Service::agreed, {"a", "b"}, "1"));
+  EXPECT_FALSE(engine_.multicast(Service::agreed, "a", "2"));
+  EXPECT_FALSE(engine_.multicast(Service::agreed, "ab", "3"));
+  EXPECT_FALSE(engine_.multicast(Service::agreed, {"a", "b", "c"}, "4"));
+  EXPECT_FALSE(engine_.multicast(Service::agreed, {"a", "b"}, "5"));
+  std::vector<std::uint32_t> handles;
+  for (const Frame& frame : sent()) {
+    if (frame.type == ClientFrame::send) handles.push_back(read_send(frame.body)->handle);
+  }
+  EXPECT_EQ(handles, (std::vector<std::uint32_t>{0, 1, 2, 3, 0}));
+}
+
 TEST_F(ClientEngineTest, WrongFramesEndTheConnection) {
   Bytes bytes;
   write_bye(bytes);
@@ -455,6 +469,24 @@ TEST_F(ClientEngineTest, WrongFramesEndTheConnection) {
   append_message(bytes, "early");
   engine.handle_bytes(bytes);
   EXPECT_EQ(std::get<Disconnected>(engine.take_events().at(0)).error, Errc::unexpected_frame);
+}
+
+TEST_F(ClientEngineTest, NamesAreCheckedAndToldWhereverTheyChange) {
+  Bytes bytes;
+  const std::vector<std::vector<std::string_view>> sent = {{"news"}, {"news"}, {"new"}, {"news", "more"}, {"news"}};
+  for (const std::vector<std::string_view>& groups : sent) append_message(bytes, "text", groups);
+  welcome(engine_);
+  engine_.handle_bytes(bytes);
+  const std::vector<Event> events = engine_.take_events();
+  ASSERT_EQ(events.size(), sent.size());
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const auto& message = std::get<Message>(events[i]);
+    EXPECT_EQ(std::vector<std::string_view>(message.groups().begin(), message.groups().end()), sent[i]);
+    EXPECT_EQ(message.sender(), "#peer#d");
+    EXPECT_EQ(message.text(), "text");
+  }
+  append_message(bytes, "text", {"#nobody"});
+  EXPECT_EQ(end_of(bytes), Errc::malformed_frame);
 }
 
 TEST_F(ClientEngineTest, AMessageMustBeCompletedBeforeTheNext) {
