@@ -62,7 +62,7 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
   }
   groups_.resolve(to);
   const AdmissionConfig& config = context_.config.admission;
-  const Flow::Way& way = find_way(flow, to);
+  Flow::Way& way = find_way(flow, to);
   if (!config.enabled && way.clients >= config.price_max) {
     count_held(flow);
     flow.wait_for_clients(now, now + kPatience);
@@ -72,11 +72,15 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
     flow.pass(now, packets_of(bytes));
     return true;
   }
-  const double price = price_of(now, flow, way);
-  flow.accrue(now, config, savings_of(flow));
   // On an idle network: long enough that a packet that congests a link shows in its price before much has followed.
   const Duration step = way.congestion > 0 ? config.step : std::max(kStepMin, kFeedbackRoundTrips * way.round_trip);
-  flow.review(now, config, price, step);
+  if (way.reckoned_at != now) {  // the next messages of a turn find it done
+    way.reckoned_at = now;
+    way.price = price_of(now, flow, way);
+    flow.accrue(now, config, savings_of(flow));
+    flow.review(now, config, way.price, step);
+  }
+  const double price = way.price;
   if (way.remote && is_put_off(now, flow, price)) return false;
   const std::size_t packets = packets_of(bytes);
   const bool has_lacked_dollars = flow.has_waited_for(Flow::Wait::dollars);
@@ -95,7 +99,7 @@ void Admission::count_held(const Flow& flow) {
   context_.counters.add(Counter::messages_held_for_room);
 }
 
-const Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
+Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
   Flow::Way& way = flow.way;
   if (way.price_version == book_.version() && way.table_version == to.table_version) return way;
   if (way.table_version != to.table_version) {
@@ -108,6 +112,7 @@ const Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const
   way.receivers = static_cast<double>(quote.receivers);
   way.clients = quote.clients.dollars;
   way.remote = quote.remote;
+  way.reckoned_at = kNever;
   return way;
 }
 

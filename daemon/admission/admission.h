@@ -72,7 +72,7 @@ class Admission final : public PriceFrames, public ClientPrices {
 
  private:
   /// What the flow's messages meet on their way, brought up to date.
-  const Flow::Way& find_way(Flow& flow, const DestinationSet& to) const;
+  Flow::Way& find_way(Flow& flow, const DestinationSet& to) const;
   double price_of(Time now, const Flow& flow, const Flow::Way& way) const;
   double savings_of(const Flow& flow) const;
   bool is_put_off(Time now, Flow& flow, double price);

@@ -88,6 +88,9 @@ class Flow {
     double receivers = 0;
     bool remote = false;
     Duration round_trip{};  // the longest to any destination
+    // What follows from these for a packet of this flow, reckoned once in a turn.
+    Time reckoned_at = kNever;  // kNever: not since any of the above changed
+    double price = 0;           // dollars
   } way;
 
  private:
