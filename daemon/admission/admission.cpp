@@ -14,6 +14,8 @@ namespace {
 constexpr Duration kStepMin = 1ms;
 /// A flow that could pay is put off no longer than it takes to earn so many packets.
 constexpr double kPutOffEarnings = 2;
+/// Nor for less than this: it would be over by the next turn.
+constexpr double kPutOffMinS = 0.0005;
 /// How long it takes at most until a flow that cannot pay is looked at again: its salary changes meanwhile.
 constexpr Duration kPatience = 50ms;
 /// The time that a salary takes to grow e-fold on an idle network, in round trips to the flow's destinations.
@@ -140,6 +142,10 @@ bool Admission::is_put_off(Time now, Flow& flow, double price) {
     double wait_s = 0;
     if (!random_.chance(1 / fees)) {
       wait_s = random_.real() * std::min((fees - 1) * to_seconds(config.delay_max), kPutOffEarnings * earning_s);
+    }
+    if (wait_s < kPutOffMinS) {
+      wait_s = 0;
+    } else {
       context_.counters.add(Counter::messages_delayed);
     }
     flow.draw(now + Duration(static_cast<Duration::rep>(wait_s * 1e9)));

@@ -10,6 +10,8 @@ namespace spindled {
 namespace {
 /// The first price told of a link that cost nothing: a packet or two that wait for a moment are not worth a word.
 constexpr std::uint32_t kOnsetSixteenths = 4;
+/// The soft limit of a fast link, in T_min: news of a queue are up to one old, and what they do is seen one later.
+constexpr double kLimitSpans = 2;
 /// How much of a new measurement of a link's rate counts.
 constexpr double kRateGain = 0.25;
 /// So many packets are enough for one.
@@ -29,7 +31,7 @@ void OwnPrices::start_view(Time now) {
     Watched& watched = watched_.emplace_back();
     watched.link = hop.link;
     watched.neighbour = hop.neighbour;
-    watched.seen_at = watched.since = now;
+    watched.seen_at = watched.since = watched.carried_since = now;
     watched.departed = links_.queue_length(hop.link).departed;
     for (const Watched& old : before) {
       if (old.link == hop.link) watched.rate = old.rate;
@@ -113,12 +115,14 @@ bool OwnPrices::observe(Time now, Watched& watched) {
 
 double OwnPrices::soft_limit(const Watched& watched) const {
   const AdmissionConfig& config = context_.config.admission;
-  return std::max(static_cast<double>(config.queue_packets), watched.rate * to_seconds(config.update_min));
+  return std::max(static_cast<double>(config.queue_packets),
+                  kLimitSpans * watched.rate * to_seconds(config.update_min));
 }
 
 /// Before `watched` is brought up to date.
 void OwnPrices::measure_rate(Time now, Watched& watched, std::uint64_t departed) {
   const std::uint64_t departed_since = departed - std::exchange(watched.departed, departed);
+  measure_carried(now, watched, departed_since);
   if (watched.packets == 0) return;
   watched.busy += now - watched.seen_at;
   watched.busy_departed += departed_since;
@@ -128,6 +132,16 @@ void OwnPrices::measure_rate(Time now, Watched& watched, std::uint64_t departed)
   watched.rate = watched.rate == 0 ? rate : watched.rate + kRateGain * (rate - watched.rate);
   watched.busy = Duration::zero();
   watched.busy_departed = 0;
+}
+
+/// A link takes at least what it has carried, though nothing waited: its first queue is not to cost what it would on a
+/// slow link. A long span counts, in which buffers below cannot hide much.
+void OwnPrices::measure_carried(Time now, Watched& watched, std::uint64_t departed_since) {
+  watched.carried += departed_since;
+  const Duration span = now - watched.carried_since;
+  if (span < context_.config.admission.update_min) return;
+  watched.rate = std::max(watched.rate, static_cast<double>(std::exchange(watched.carried, 0)) / to_seconds(span));
+  watched.carried_since = now;
 }
 
 Time OwnPrices::due_at(const Told& told, std::uint32_t sixteenths) const {

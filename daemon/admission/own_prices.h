@@ -38,7 +38,7 @@ class OwnPrices {
     LinkId link{};
     double packets = 0;     // waiting
     double soft_limit = 0;  // M
-    double rate = 0;        // packets per second that the link takes while some wait; 0: never measured
+    double rate = 0;        // packets per second that the link takes while some wait, or has carried; 0: unknown
     double dollars = 0;
   };
   std::vector<LinkView> links() const;
@@ -61,6 +61,9 @@ class OwnPrices {
     // Since the rate was measured, while packets were waiting.
     Duration busy{};
     std::uint64_t busy_departed = 0;
+    // Since `carried_since`, in any case.
+    std::uint64_t carried = 0;
+    Time carried_since{};
     double rate = 0;
     Told told;
   };
@@ -71,6 +74,7 @@ class OwnPrices {
 
   double soft_limit(const Watched& watched) const;
   void measure_rate(Time now, Watched& watched, std::uint64_t departed);
+  void measure_carried(Time now, Watched& watched, std::uint64_t departed_since);
   /// When `sixteenths` are due to be told, from now on or since some time; kNever: nothing is to be told.
   Time due_at(const Told& told, std::uint32_t sixteenths) const;
   // Each: whether something was told.

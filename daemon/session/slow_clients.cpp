@@ -84,7 +84,7 @@ void SlowClients::measure(Reader& reader) {
 
 double SlowClients::within_limits(double limit) const {
   const auto least = static_cast<double>(config_.session.price_bytes);
-  return std::clamp(limit, least, std::max(least, static_cast<double>(config_.session.queue_hard_bytes) / 4));
+  return std::clamp(limit, least, std::max(least, static_cast<double>(config_.session.queue_hard_bytes) / 2));
 }
 
 void SlowClients::tell() {

@@ -379,7 +379,20 @@ TEST_F(OwnPricesTest, TheSoftLimitGrowsWithTheRateOfTheLink) {
   }
   const OwnPrices::LinkView link = alpha.own.links().front();
   EXPECT_NEAR(link.rate, 20'000, 2'000);
-  EXPECT_NEAR(link.soft_limit, link.rate * 0.04, 1) << "what goes in T_min";
+  EXPECT_NEAR(link.soft_limit, link.rate * 0.08, 1) << "what goes in twice T_min";
+}
+
+TEST_F(OwnPricesTest, TheFirstQueueOfALinkThatHasCarriedMuchIsCheap) {
+  for (int i = 0; i < 200; ++i) {
+    queue(20);
+    turn(1ms);
+    ASSERT_EQ(alpha.own.links().front().packets, 0) << "nothing waits";
+  }
+  EXPECT_NEAR(alpha.own.links().front().rate, 20'000, 2'000);
+  hold();
+  queue(100);
+  turn(1ms);
+  EXPECT_NEAR(alpha.own.links().front().dollars, queue_price(100, 20'000 * 0.08, 20), 0.5);
 }
 
 }  // namespace
