@@ -7,6 +7,11 @@
 
 namespace spindled {
 
+namespace {
+/// Far more than sockets hold: who takes so much shows how fast it reads, however short the time.
+constexpr std::uint64_t kTellingBytes = 1 << 20;
+}  // namespace
+
 void SlowClients::note_behind(Time now, SessionId session, std::size_t queued, std::uint64_t taken) {
   const auto [at, is_new] = readers_.try_emplace(session);
   Reader& reader = at->second;
@@ -75,7 +80,8 @@ void SlowClients::look(Time now, SessionId session, Reader& reader) {
 /// some looks only, and at first it is thought to be fast: so one that merely pauses is not priced like one that cannot
 /// read faster.
 void SlowClients::measure(Reader& reader) {
-  if (reader.busy < config_.admission.update_min / 2) return;
+  if (reader.busy < config_.admission.update_min / 2 && reader.busy_taken < kTellingBytes) return;
+  if (reader.busy <= Duration::zero()) return;
   const double busy_s = to_seconds(std::exchange(reader.busy, Duration::zero()));
   const double rate = static_cast<double>(std::exchange(reader.busy_taken, 0)) / busy_s;
   const double remembered = reader.limit * std::exp(-busy_s / to_seconds(kMemory));

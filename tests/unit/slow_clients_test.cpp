@@ -168,6 +168,14 @@ TEST_F(SlowClientsTest, WhoReadsFastMayHaveMoreWaiting) {
   EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft, 8 * kSoft)) << "nothing is measured over no time";
 }
 
+TEST_F(SlowClientsTest, WhoReadsMuchShowsHowFastItIsInAnyTime) {
+  slow_.note_behind(now_, 1, kSoft / 4, 0);
+  deliver(1, {"g"});
+  now_ += 1ms;
+  slow_.note_behind(now_, 1, 5 * kSoft, 2 * kSoft);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(5 * kSoft, 8 * kSoft)) << "half of the hard limit";
+}
+
 TEST_F(SlowClientsTest, ItIsThoughtToBeFastUntilItIsKnownToBeSlow) {
   config_.session.price_bytes = kSoft / 8;
   slow_.note_behind(now_, 1, kSoft / 8, 0);
