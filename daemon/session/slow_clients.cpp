@@ -90,7 +90,7 @@ void SlowClients::measure(Reader& reader) {
 
 double SlowClients::within_limits(double limit) const {
   const auto least = static_cast<double>(config_.session.price_bytes);
-  return std::clamp(limit, least, std::max(least, static_cast<double>(config_.session.queue_hard_bytes) / 2));
+  return std::clamp(limit, least, std::max(least, static_cast<double>(config_.session.queue_hard_bytes)));
 }
 
 void SlowClients::tell() {

@@ -163,9 +163,9 @@ TEST_F(SlowClientsTest, WhoReadsFastMayHaveMoreWaiting) {
   deliver(1, {"g"});
   now_ += 50ms;
   slow_.note_behind(now_, 1, kSoft, 4 * kSoft);
-  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft, 8 * kSoft));
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft, 16 * kSoft));
   pass(0ms);
-  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft, 8 * kSoft)) << "nothing is measured over no time";
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft, 16 * kSoft)) << "nothing is measured over no time";
 }
 
 TEST_F(SlowClientsTest, WhoReadsMuchShowsHowFastItIsInAnyTime) {
@@ -173,7 +173,7 @@ TEST_F(SlowClientsTest, WhoReadsMuchShowsHowFastItIsInAnyTime) {
   deliver(1, {"g"});
   now_ += 1ms;
   slow_.note_behind(now_, 1, 5 * kSoft, 2 * kSoft);
-  EXPECT_DOUBLE_EQ(price("g"), price_of(5 * kSoft, 8 * kSoft)) << "half of the hard limit";
+  EXPECT_DOUBLE_EQ(price("g"), price_of(5 * kSoft, 16 * kSoft)) << "the hard limit";
 }
 
 TEST_F(SlowClientsTest, ItIsThoughtToBeFastUntilItIsKnownToBeSlow) {
