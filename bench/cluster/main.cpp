@@ -1,4 +1,5 @@
 // cluster_client: one sender-receiver at a daemon of Spindle, see member_program.h.
+#include <CLI/CLI.hpp>
 #include <map>
 
 #include "bench/client_lines.h"
@@ -19,13 +20,22 @@ Service service_of(const std::string& name) {
   return found->second;
 }
 
+void define(CLI::App& app, SpindleMember::Where& where) {
+  app.add_option("--groups", where.groups, "Groups that messages go to in turn, all with the same members")
+      ->check(CLI::Range(1, 100'000));
+  app.add_option("--also", where.also, "A group of clients that get every message and take no part");
+}
+
 }  // namespace
 }  // namespace spindle::bench
 
 int main(int argc, char** argv) {
   using namespace spindle::bench;
-  return run_member(argc, argv, [](const Membership& membership) {
-    return std::make_unique<SpindleMember>(membership.address, membership.group, service_of(membership.service),
-                                           membership.in_flight_bytes);
-  });
+  SpindleMember::Where where;
+  const auto make_member = [&where](const Membership& membership) {
+    where.address = membership.address;
+    where.group = membership.group;
+    return std::make_unique<SpindleMember>(where, service_of(membership.service), membership.in_flight_bytes);
+  };
+  return run_member(argc, argv, make_member, [&where](CLI::App& app) { define(app, where); });
 }

@@ -68,10 +68,11 @@ void measure(Arguments& arguments, const MakeMember& make_member) {
 
 }  // namespace
 
-int run_member(int argc, char** argv, const MakeMember& make_member) {
+int run_member(int argc, char** argv, const MakeMember& make_member, const DefineOptions& define_more) {
   Arguments arguments;
   CLI::App app("One sender-receiver of a measurement; tools/bench cluster starts it.");
   define(app, arguments);
+  if (define_more) define_more(app);
   CLI11_PARSE(app, argc, argv);
   const Plan& plan = arguments.plan;
   if (arguments.measure == Measure::latency && plan.rate == 0) fail("--measure latency wants --rate");

@@ -3,6 +3,7 @@
 
 #include <future>
 #include <string>
+#include <vector>
 
 #include "bench/cluster/group_member.h"
 #include "libclient/include/spindle/connection.h"
@@ -11,8 +12,15 @@ namespace spindle::bench {
 
 class SpindleMember final : public GroupMember {
  public:
+  struct Where {
+    std::string address;
+    std::string group;
+    std::size_t groups = 1;  // that messages go to in turn: `group`, and others whose names are longer
+    std::string also;        // a group that every message goes to besides; none where empty
+  };
+
   /// `in_flight_bytes` is the most that is ever sent and not yet received back.
-  SpindleMember(const std::string& address, std::string group, Service service, std::size_t in_flight_bytes);
+  SpindleMember(const Where& where, Service service, std::size_t in_flight_bytes);
 
   void join(std::size_t members, Receive receive) override;
   void send(std::span<const std::byte> payload) override;
@@ -20,11 +28,13 @@ class SpindleMember final : public GroupMember {
  private:
   void handle(Event& event, std::size_t members);
 
-  std::string group_;
+  std::vector<std::string> groups_;
+  std::size_t turn_ = 0;  // of the group that the next message goes to
+  std::string also_;
   Service service_;
   Receive receive_;
   std::promise<void> complete_;
-  bool is_complete_ = false;
+  std::size_t complete_groups_ = 0;
   Connection connection_;  // the last member: its thread uses the others
 };
 

@@ -16,9 +16,10 @@ class Spindle:
     fans_out = True
     warmup_seconds = 0
 
-    def __init__(self, build, folder, hosts, daemons, topology, name="spindle", admission=True):
+    def __init__(self, build, folder, hosts, daemons, topology, name="spindle", admission=True, settings=()):
         self.name = name
         self.admission = admission
+        self.settings = list(settings)  # further lines of each daemon's configuration
         self.spindled = pathlib.Path(build, "spindled").resolve()
         self.cluster_client = pathlib.Path(build, "bench", "cluster_client").resolve()
         self.folder = pathlib.Path(folder)
@@ -45,6 +46,7 @@ class Spindle:
             f"[admission]\nenabled = {'true' if self.admission else 'false'}",
             f'[log]\nlevel = "info"\nfile = "{self.folder / name}.log"',
         ]
+        lines += self.settings
         lines += [f'[[neighbour]]\naddress = "{link}"' for link in dialled]
         config.write_text("\n".join(lines) + "\n")
         command = self.hosts.inside(index) + [str(self.spindled), "--config", str(config)]
