@@ -10,6 +10,8 @@
 
 #include "daemon/base/member_set.h"
 #include "daemon/group/operations.h"
+#include "daemon/wire/link_frames.h"
+#include "libclient/protocol/client_frames.h"
 
 namespace spindled {
 
@@ -22,6 +24,13 @@ struct GroupMember {
   bool operator==(const GroupMember&) const = default;
 };
 
+/// The view of a group that local members were told last.
+struct LastView {
+  std::shared_ptr<const ViewId> view;  // of the daemons, shared by all groups; null where none was told
+  std::uint64_t position = 0;          // GroupViewId::position
+  spindle::protocol::ViewCause cause{};
+};
+
 struct Group {
   GroupId id = 0;
   std::uint64_t since = 0;  // place in the order of its first subscription; 0: there from the start of the view
@@ -30,6 +39,7 @@ struct Group {
   std::vector<GroupMember> members;  // by daemon, those of one daemon in the order in which they joined
   std::uint64_t digest = 0;          // of their names: libclient/protocol/member_list.h
   std::vector<SessionId> local;      // those of this daemon
+  LastView last_view;                // that they were told
 };
 
 class GroupTable {
@@ -58,6 +68,9 @@ class GroupTable {
   bool unsubscribe(const std::string& group, MemberIndex daemon);
   bool join(const std::string& group, GroupMember member);
   bool leave(GroupId group, MemberIndex daemon, SessionId session);
+
+  /// The local members of `group`, which is in the table, were told of this view.
+  void set_last_view(const Group& group, LastView view) { by_id_.at(group.id)->last_view = std::move(view); }
 
   /// Every origin and destination has been through the order up to `position`: groups up to there are known to all.
   void known_to_all(std::uint64_t position);

@@ -40,7 +40,7 @@ void Groups::deliver_change(const Group& group, const Change& change, std::span<
 void Groups::tell(const Group& group, const Change& change, std::span<const SessionId> told,
                   std::span<const SessionId> first) {
   if (told.empty() && first.empty()) return;
-  last_views_[group.name] = {view_id(), change.cause};
+  note_told(group, change.cause);
   if (is_large(group)) {
     deliver_change(group, change, told);
     deliver_full(group, change, first);
@@ -91,10 +91,11 @@ void Groups::tell_network_change(const Group& group, const Told& before, bool ex
   }
   std::vector<SessionId> told, first;
   for (const SessionId session : group.local) (before.sessions.contains(session) ? told : first).push_back(session);
+  table_.set_last_view(group, before.last_view);
   if (!expected && change.joined.empty() && change.left.empty() && change.apart.empty()) {
     // Nothing has changed but for who, under a name that was there, is a member for the first time.
     if (first.empty()) return;
-    last_views_[group.name] = {view_id(), change.cause};
+    note_told(group, change.cause);
     return deliver_full(group, change, first);
   }
   // A client applies the change to its list by the rule of MemberList. Where that does not give the list that all agree
@@ -102,7 +103,7 @@ void Groups::tell_network_change(const Group& group, const Told& before, bool ex
   protocol::MemberList list = before.members;
   const bool applies = list.apply(change.joined, change.left) && list.digest() == group.digest;
   if (applies) return tell(group, change, told, first);
-  last_views_[group.name] = {view_id(), change.cause};
+  note_told(group, change.cause);
   deliver_full(group, change, group.local);
 }
 
@@ -111,20 +112,22 @@ std::optional<Errc> Groups::request_view(SessionId session, const std::string& n
   view.group = name;
   view.form = protocol::ViewForm::answer;
   const Group* group = table_.find(name);
+  LastView last;
   if (told_) {
     const auto told = told_->find(name);
     if (told == told_->end() || !told->second.sessions.contains(session)) return Errc::not_a_member;
     const std::vector<std::string>& members = told->second.members.names();
     view.members.assign(members.begin(), members.end());
     view.digest = told->second.members.digest();
+    last = told->second.last_view;
   } else if (group != nullptr && table_.is_member(*group, view_.self, session)) {
     for (const GroupMember& member : group->members) view.members.push_back(member.name);
     view.digest = group->digest;
+    last = group->last_view;
   } else {
     return Errc::not_a_member;
   }
-  const LastView& last = last_views_.at(name);
-  view.id = last.id;
+  view.id = {last.view->number, last.view->coordinator, last.position};
   view.cause = last.cause;
   clients_->deliver_view(std::span(&session, 1), view);
   return std::nullopt;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -97,16 +98,12 @@ class Groups final : public OrderedMessages {
     Cause cause{};
     Names joined, left, apart;  // as protocol::View
   };
-  /// The view of a group that local members were told last.
-  struct LastView {
-    spindle::protocol::GroupViewId id;
-    Cause cause{};
-  };
   /// The members of a group as local ones were told last, and those local ones.
   struct Told {
     spindle::protocol::MemberList members;
     std::set<SessionId> sessions;
     std::set<std::string, std::less<>> left;  // since then: who of them is back has not come along
+    LastView last_view;
   };
 
   // Into the order.
@@ -149,6 +146,7 @@ class Groups final : public OrderedMessages {
   void deliver_change(const Group& group, const Change& change, std::span<const SessionId> to);
   spindle::protocol::View head_of(const Group& group, const Change& change) const;
   spindle::protocol::GroupViewId view_id() const { return {view_.id.number, view_.id.coordinator, changes_}; }
+  void note_told(const Group& group, Cause cause) { table_.set_last_view(group, {shared_view_id_, changes_, cause}); }
   bool is_large(const Group& group) const { return group.members.size() > context_.config.session.full_view_members; }
 
   // Around a view change (membership.cpp).
@@ -172,15 +170,13 @@ class Groups final : public OrderedMessages {
   LocalClients* clients_ = nullptr;
 
   View view_;
+  std::shared_ptr<const ViewId> shared_view_id_;  // that of `view_`
   GroupTable table_;
   Subscriptions subscriptions_;
   std::map<SessionId, LocalSession> sessions_;
 
   // Counts the changes of the table in this view: with the view's id, it names a group view.
   std::uint64_t changes_ = 0;
-
-  /// By group; of groups with local members that were told of a view.
-  std::map<std::string, LastView, std::less<>> last_views_;
 
   // From the transitional signal to the installation of the next view: the members of the old one that move on with
   // this daemon, and the groups of which local members have got the signal.

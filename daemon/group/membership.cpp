@@ -87,7 +87,6 @@ void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, Grou
   }
   if (daemon != view_.self) return;
   if (cause == Cause::leave) tell_farewell(group, session, name);
-  if (group.local.empty()) last_views_.erase(group.name);
   take(now, subscriptions_.left(group.name, group.local.size()));
 }
 
@@ -146,6 +145,7 @@ void Groups::remember_told() {
     Told& told = (*told_)[group.name];
     for (const GroupMember& member : group.members) told.members.add(member.name);
     told.sessions.insert(group.local.begin(), group.local.end());
+    told.last_view = group.last_view;
   });
 }
 
@@ -157,6 +157,7 @@ void Groups::view_installed(Time now, const View& view, const MemberSet& came_al
   together_ = MemberSet();
   signalled_.clear();
   view_ = view;
+  shared_view_id_ = std::make_shared<const ViewId>(view.id);
   table_ = GroupTable(view.self, table_.version());
   route_.forget();
   unfinished_ = announce;
