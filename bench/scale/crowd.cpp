@@ -43,7 +43,6 @@ void Crowd::gather() {
   clients_.resize(plan_.clients);
   for (Client& client : clients_) open(client);
   for (std::size_t i = 0; i < clients_.size(); ++i) {
-    clients_[i].joins_to_come = plan_.groups;
     if (plan_.groups != 0) ++incomplete_;
     ask(i);
   }
@@ -78,16 +77,14 @@ void Crowd::open(Client& client) {
   }
 }
 
-/// Writes requests to join as far as the daemon takes them.
 void Crowd::ask(std::size_t index) {
-  constexpr std::size_t kRequestBytes = 64 << 10;
   Client& client = clients_[index];
   bool full = false;
   while (!full) {
     if (client.written == client.output.size()) {
       client.output.clear();
       client.written = 0;
-      while (client.joins_sent < plan_.groups && client.output.size() < kRequestBytes) {
+      while (client.joins_sent < plan_.groups && client.joins_sent - client.joins_done < kJoinsUnderWay) {
         const std::string group = fmt::format("{}{}", plan_.prefix, client.joins_sent++);
         protocol::write_group_request(client.output, ClientFrame::join, {0, group});
       }
@@ -111,7 +108,7 @@ bool Crowd::turn(int timeout_ms) {
     if (event.data.u32 == kStandardInput) return true;  // the script never writes
     Client& client = clients_[event.data.u32];
     if ((event.events & ~std::uint32_t{EPOLLOUT}) != 0) read(client);
-    if ((event.events & EPOLLOUT) != 0 && client.socket) ask(event.data.u32);
+    if (client.socket && ((event.events & EPOLLOUT) != 0 || client.joins_sent < plan_.groups)) ask(event.data.u32);
   }
   return false;
 }
@@ -145,7 +142,7 @@ std::size_t Crowd::take_frames(Client& client, ByteView bytes) {
     const auto head = protocol::read_frame_head(bytes);
     if (!head) return size - bytes.size();
     const std::size_t whole = protocol::kFrameHeadBytes + head->length;
-    if (!client.name.empty() && client.joins_to_come == 0) {
+    if (!client.name.empty() && is_complete(client)) {
       client.skip = whole;
       continue;
     }
@@ -167,7 +164,8 @@ void Crowd::take(Client& client, ClientFrame type, ByteView body) {
     const auto view = protocol::read_view(body);
     if (!view) fail("a malformed view");
     if (std::find(view->joined.begin(), view->joined.end(), client.name) == view->joined.end()) return;
-    if (--client.joins_to_come == 0) --incomplete_;
+    ++client.joins_done;
+    if (is_complete(client)) --incomplete_;
   }
 }
 

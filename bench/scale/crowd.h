@@ -39,11 +39,16 @@ class Crowd {
     std::size_t joins_sent = 0;
     std::vector<std::uint8_t> output;  // requests to be written, from `written` on
     std::size_t written = 0;
-    std::size_t joins_to_come = 0;
+    std::size_t joins_done = 0;
     std::size_t skip = 0;  // bytes of a frame that nobody wants
   };
 
+  /// Of one client, not yet done: what groups take is to be seen, and not what a burst of joins takes.
+  static constexpr std::size_t kJoinsUnderWay = 500;
+
+  bool is_complete(const Client& client) const { return client.joins_done == plan_.groups; }
   void open(Client& client);
+  /// Writes requests to join, as many as may be under way and the daemon takes.
   void ask(std::size_t index);
   /// Handles what is ready; whether standard input has ended.
   bool turn(int timeout_ms);

@@ -3,7 +3,7 @@
 import statistics
 
 from memory import Sampler, settled_bytes, slope
-from points import SIZE, cluster, load_options, measure_load, say
+from points import SIZE, cluster, load_options, measure_load, say, warm_bytes
 
 GROUPS = 100_000
 CLIENTS = 2_000  # at each daemon
@@ -41,7 +41,7 @@ class Marks:
 
     def _groups(self, plain):
         with cluster(self.arguments, self.folder / "groups", self.arguments.base_daemons) as (full, _):
-            empty = settled_bytes(full.daemon_pids())
+            empty = warm_bytes(self.arguments, full)
             full.gather(0, 1, GROUPS, "group")
             full.wait()
             added = [(now - before) / GROUPS for now, before in zip(settled_bytes(full.daemon_pids()), empty)]
@@ -53,7 +53,7 @@ class Marks:
 
     def _clients(self, plain):
         with cluster(self.arguments, self.folder / "clients", self.arguments.base_daemons) as (full, _):
-            empty = settled_bytes(full.daemon_pids())
+            empty = warm_bytes(self.arguments, full)
             full.gather_everywhere(CLIENTS * full.count)
             added = [(now - before) / CLIENTS for now, before in zip(settled_bytes(full.daemon_pids()), empty)]
             self._add(f"bytes an idle client, of {CLIENTS:,} at each daemon", f"<= {CLIENT_BYTES_MAX:,}", max(added),
