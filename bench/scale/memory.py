@@ -1,6 +1,8 @@
 """Resident memory of processes, now and over time."""
 
+import itertools
 import pathlib
+import statistics
 import threading
 import time
 
@@ -45,9 +47,6 @@ class Sampler(threading.Thread):
 
 
 def slope(samples):
-    """The least-squares line through (seconds, value) samples: its growth in value a second."""
-    count = len(samples)
-    mean_x = sum(x for x, _ in samples) / count
-    mean_y = sum(y for _, y in samples) / count
-    spread = sum((x - mean_x) ** 2 for x, _ in samples)
-    return sum((x - mean_x) * (y - mean_y) for x, y in samples) / spread if spread else 0.0
+    """The growth of (seconds, value) samples in value a second, as Theil and Sen estimate it: the median over all pairs
+    of samples. A single step, as of a pool that grows once, is none unless it falls into the middle; a leak is."""
+    return statistics.median((b - a) / (later - at) for (at, a), (later, b) in itertools.combinations(samples, 2))
