@@ -12,6 +12,8 @@ TITLES = {
 HEADINGS = ["messages/s", "lowest to highest", "daemons s/M", "p50 us", "p99 us", "at /s", "MB", "B each",
             "B each, least", "kill ms", "rejoin ms", "others"]
 
+ADDED_BYTES_MIN = 2e6
+
 
 def tables(results):
     parts = []
@@ -36,12 +38,11 @@ def row_of(result):
 
 
 def each(result):
-    """What one more takes of a daemon's memory; of few it says nothing."""
+    """What one more takes of a daemon's memory; nothing is said where that is lost among what pools and heaps do."""
     count = {"daemons": 0, "groups": result["groups"] - 1, "members": result["members"] / result["daemons"],
              "clients": result["clients"]}[result["dimension"]]
-    if count < 100:
-        return ["", ""]
-    return [f"{bytes_each:,.0f}" for bytes_each in added_bytes(result, count)]
+    most, least = added_bytes(result, count)
+    return [f"{most:,.0f}", f"{least:,.0f}"] if most * count >= ADDED_BYTES_MIN else ["", ""]
 
 
 def marks_table(marks):
