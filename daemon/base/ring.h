@@ -9,7 +9,8 @@
 namespace spindled {
 
 /// `T` is movable and default-constructible; popped elements are reset to `T()` so that what they hold is released.
-template <typename T>
+/// An empty ring keeps room for `KeptCapacity` elements at most: less where there are as many rings as clients.
+template <typename T, std::size_t KeptCapacity = 1u << 14>
 class Ring {
  public:
   bool empty() const { return size_ == 0; }
@@ -35,7 +36,7 @@ class Ring {
     first_ = (first_ + 1) & mask_;
     --size_;
     // A queue that was long once does not stay large for ever.
-    if (size_ == 0 && capacity_ > kKeptCapacity) *this = Ring();
+    if (size_ == 0 && capacity_ > KeptCapacity) *this = Ring();
     return value;
   }
   void pop_back() {
@@ -47,7 +48,6 @@ class Ring {
 
  private:
   static constexpr std::size_t kFirstCapacity = 8;
-  static constexpr std::size_t kKeptCapacity = 1u << 14;
 
   void grow() {
     const std::size_t capacity = capacity_ == 0 ? kFirstCapacity : 2 * capacity_;

@@ -49,6 +49,10 @@ class SessionQueue {
   void drop_unwritten();
 
  private:
+  /// What a turn may well put into a queue and write. A queue that was longer once, as where thousands join a group,
+  /// does not hold more for ever: there are many queues.
+  static constexpr std::size_t kKeptFrames = 512;
+
   struct Frame {
     std::uint32_t bytes = 0;  // in all, what is written of it included
     FrameKind kind = FrameKind::other;
@@ -56,7 +60,7 @@ class SessionQueue {
   struct Part {
     explicit Part(SlabPool& pool) : bytes(pool) {}
     OutputQueue bytes;
-    Ring<Frame> frames;
+    Ring<Frame, kKeptFrames> frames;
   };
   struct Detour {
     explicit Detour(SlabPool& pool) : part(pool) {}

@@ -269,5 +269,27 @@ TEST(Ring, AgreesWithADeque) {
   }
 }
 
+TEST(Ring, KeepsLittleOnceItIsEmpty) {
+  struct Counted {
+    Counted() { ++count(); }
+    Counted(const Counted&) { ++count(); }
+    Counted& operator=(const Counted&) = default;
+    ~Counted() { --count(); }
+    static std::size_t& count() {
+      static std::size_t alive = 0;
+      return alive;
+    }
+  };
+  Ring<Counted, 64> ring;
+  for (int i = 0; i < 1000; ++i) ring.push_back({});
+  while (ring.size() > 1) ring.pop_front();
+  EXPECT_GE(Counted::count(), 1000u);
+  ring.pop_front();
+  EXPECT_EQ(Counted::count(), 0u);
+  for (int i = 0; i < 64; ++i) ring.push_back({});
+  while (!ring.empty()) ring.pop_front();
+  EXPECT_EQ(Counted::count(), 64u);
+}
+
 }  // namespace
 }  // namespace spindled
