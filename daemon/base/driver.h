@@ -37,6 +37,10 @@ class Driver {
   /// Stops or resumes reading; a connection starts with reading on.
   virtual void set_reading(ConnectionId connection, bool on) = 0;
 
+  /// The shortest round trip of lately below the connection, without the time that processes take to answer; zero where
+  /// that is not known.
+  virtual Duration shortest_round_trip(ConnectionId /*connection*/) { return Duration::zero(); }
+
   /// Call `handle_time` at `deadline` or soon after. Replaces the deadline given before; kNever for none.
   virtual void wake_at(Time deadline) = 0;
 };

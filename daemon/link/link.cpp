@@ -130,6 +130,11 @@ bool Link::handle_pong(Time now, const Ping& pong) {
   return true;
 }
 
+Duration Link::path_round_trip() const {
+  const Duration below = driver_.shortest_round_trip(connection_);
+  return round_trip_ == Duration::zero() || below == Duration::zero() ? round_trip_ : below;
+}
+
 Time Link::silent_at() const { return last_heard_ + context_.config.link.liveness_timeout; }
 
 void Link::excuse(Time now, Duration lapse) { last_heard_ = std::min(now, last_heard_ + lapse); }

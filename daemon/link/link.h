@@ -78,6 +78,9 @@ class Link {
   /// Smoothed; zero until measured.
   Duration round_trip() const { return round_trip_; }
 
+  /// Of the path alone, where the driver knows it; otherwise as above.
+  Duration path_round_trip() const;
+
   Time up_since() const { return up_since_; }
   void set_up_since(Time now) { up_since_ = now; }
   std::uint64_t bytes_in() const { return bytes_in_; }

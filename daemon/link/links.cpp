@@ -222,6 +222,8 @@ const DaemonId& Links::peer(LinkId link) const { return at(link).peer(); }
 
 Duration Links::round_trip(LinkId link) const { return at(link).round_trip(); }
 
+Duration Links::path_round_trip(LinkId link) const { return at(link).path_round_trip(); }
+
 std::size_t Links::queued_data_bytes(LinkId link) const { return at(link).queue().data_bytes(); }
 
 Links::QueueLength Links::queue_length(LinkId link) const {

@@ -106,6 +106,8 @@ class Links {
   LinkInfo info(LinkId link) const;
   const DaemonId& peer(LinkId link) const;
   Duration round_trip(LinkId link) const;
+  /// Without the time that the daemons take to answer, as far as that is known: what a path is worth.
+  Duration path_round_trip(LinkId link) const;
   std::size_t queued_data_bytes(LinkId link) const;
   /// What a price is made of.
   struct QueueLength {

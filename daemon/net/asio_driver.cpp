@@ -144,6 +144,11 @@ void AsioDriver::set_reading(ConnectionId id, bool on) {
   if (on && !connection->waits_readable) read_soon(*connection);
 }
 
+Duration AsioDriver::shortest_round_trip(ConnectionId id) {
+  Connection* connection = find(id);
+  return connection == nullptr ? Duration::zero() : connection->shortest_round_trip();
+}
+
 void AsioDriver::lose(Connection& connection, const std::string& why) {
   bury(connection);
   node_->handle_closed(now(), connection.id, why);

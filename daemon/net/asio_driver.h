@@ -47,6 +47,7 @@ class AsioDriver final : public Driver {
   std::size_t write(ConnectionId connection, std::span<const ByteView> buffers) override;
   void close(ConnectionId connection) override;
   void set_reading(ConnectionId connection, bool on) override;
+  Duration shortest_round_trip(ConnectionId connection) override;
   void wake_at(Time deadline) override;
 
  private:

@@ -68,6 +68,8 @@ IoResult Connection::write_on_link(Time now, std::span<const ByteView> buffers) 
   return result;
 }
 
+Duration Connection::shortest_round_trip() { return spindled::shortest_round_trip(descriptor_.native_handle()); }
+
 void Connection::drained(Time now) {
   if (!is_link_) return;
   unsent_at_most_ = unsent_bytes(descriptor_.native_handle());

@@ -39,6 +39,7 @@ class Connection {
   /// Takes from the front of `buffers`; fewer bytes than given and no failure means that there is no more room. A link
   /// says so early, see UnsentMark.
   IoResult write(Time now, std::span<const ByteView> buffers);
+  Duration shortest_round_trip();
   /// There is room again.
   void drained(Time now);
 

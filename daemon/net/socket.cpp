@@ -3,8 +3,8 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <linux/sockios.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -125,6 +125,15 @@ void set_unsent_mark(int socket, std::size_t bytes) {
 std::size_t unsent_bytes(int socket) {
   int bytes = 0;
   return ::ioctl(socket, SIOCOUTQNSD, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+Duration shortest_round_trip(int socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return Duration::zero();
+  if (size < offsetof(tcp_info, tcpi_min_rtt) + sizeof info.tcpi_min_rtt) return Duration::zero();  // an old kernel
+  constexpr std::uint32_t kUnknown = ~0U;
+  return info.tcpi_min_rtt == kUnknown ? Duration::zero() : std::chrono::microseconds(info.tcpi_min_rtt);
 }
 
 std::string unix_peer(int socket) {

@@ -64,6 +64,10 @@ void set_unsent_mark(int socket, std::size_t bytes);
 /// What was written on a TCP connection and never sent; 0 where the kernel does not say.
 std::size_t unsent_bytes(int socket);
 
+/// The shortest round trip that TCP has measured in the last minutes (net.ipv4.tcp_min_rtt_wlen); zero where the kernel
+/// does not say.
+Duration shortest_round_trip(int socket);
+
 /// "pid 4711, uid 1000": who is at the other end of a unix socket.
 std::string unix_peer(int socket);
 

@@ -10,10 +10,11 @@ namespace spindled {
 
 /// A configured weight, or one that follows the round-trip time in steps, as it is when nothing waits on the link: the
 /// shortest of lately, for what traffic of its own makes a packet wait says nothing of a path, and to avoid a link
-/// because it is used would only move the traffic back and forth. Level 0 is 500 µs and less, each
-/// further level half as long again as the one before. The weight of a level is in proportion to its round-trip time,
-/// so that the weights of the links of a path add up to something like its delay. A level is left only when the
-/// round-trip time is a quarter beyond its bounds, so noise changes nothing.
+/// because it is used would only move the traffic back and forth. For the same reason the transport's round trips
+/// count, where they are known (Driver::shortest_round_trip): the daemon's own are longer when its host is busy. Level
+/// 0 is 500 µs and less, each further level half as long again as the one before. The weight of a level is in
+/// proportion to its round-trip time, so that the weights of the links of a path add up to something like its delay. A
+/// level is left only when the round-trip time is a quarter beyond its bounds, so noise changes nothing.
 class LinkWeight {
  public:
   LinkWeight() = default;

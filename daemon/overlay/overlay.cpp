@@ -94,7 +94,7 @@ void Overlay::link_up(Time now, LinkId link) {
   neighbour.up = true;
   neighbour.peer = info.peer;
   neighbour.weight = LinkWeight(info.configured_weight);
-  neighbour.weight.update(info.round_trip);
+  neighbour.weight.update(links_.path_round_trip(link));
   database_.peer_connected(info.peer);
   send(link, database_.summary());
   // The order may have come between the handshake and here.
@@ -122,7 +122,7 @@ void Overlay::link_down(Time now, LinkId link, const Error&) {
 
 void Overlay::round_trip_changed(Time now, LinkId link) {
   Neighbour& neighbour = at(link);
-  if (!neighbour.up || !neighbour.weight.update(links_.round_trip(link))) return;
+  if (!neighbour.up || !neighbour.weight.update(links_.path_round_trip(link))) return;
   update_own_links(now);
   advertise(now);
   topology_changed(now);

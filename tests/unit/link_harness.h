@@ -39,6 +39,7 @@ class LinkDaemon final : public Driver, public LinkEvents, public LogSink {
   std::size_t write(ConnectionId connection, std::span<const ByteView> buffers) override;
   void close(ConnectionId connection) override;
   void set_reading(ConnectionId, bool) override {}
+  Duration shortest_round_trip(ConnectionId) override { return round_trip_below; }
   void wake_at(Time) override {}
 
   // LinkEvents
@@ -100,6 +101,7 @@ class LinkDaemon final : public Driver, public LinkEvents, public LogSink {
  public:
   Context context;
   Links links;
+  Duration round_trip_below{};  // as the driver tells it; zero: it does not know
   std::vector<LinkEvent> events;
   std::vector<PartitionOrder> learned;
   std::vector<std::pair<LogLevel, std::string>> log;

@@ -267,6 +267,20 @@ TEST_F(LinkPair, RoundTripIsSmoothed) {
   EXPECT_EQ(alpha.links.info(to_beta).round_trip, alpha.links.round_trip(to_beta));
 }
 
+TEST_F(LinkPair, TheRoundTripOfThePathIsWhatTheDriverKnowsOfIt) {
+  net.advance(3s);
+  EXPECT_EQ(alpha.links.path_round_trip(to_beta), alpha.links.round_trip(to_beta));
+  stream().held = true;  // a peer that takes its time to answer
+  net.advance(alpha.links.next_deadline() - net.now);
+  net.advance(400ms);
+  stream().held = false;
+  net.settle();
+  EXPECT_GT(alpha.links.path_round_trip(to_beta), 40ms);
+  alpha.round_trip_below = 30us;
+  EXPECT_EQ(alpha.links.path_round_trip(to_beta), 30us);
+  EXPECT_GT(alpha.links.round_trip(to_beta), 40ms);
+}
+
 TEST_F(LinkPair, PongsThatAnswerNoPingAreIgnored) {
   net.advance(2s);
   const Duration before = beta.links.round_trip(to_alpha);

@@ -81,6 +81,14 @@ struct OverlayTest : test::OverlayFixture {
 
 using Texts = std::vector<std::string>;
 
+TEST_F(OverlayTest, WeightsFollowTheRoundTripsBelowTheDaemons) {
+  const auto weight = [&] { return gamma.overlay.reachable().edges.front().weight; };
+  EXPECT_EQ(weight(), 1u) << "what is known of the links";
+  for (Node* node : {&alpha, &beta}) node->daemon.round_trip_below = 5ms;
+  advance(2 * LinkWeight::kWindow * alpha.daemon.context.config.link.hello_interval);
+  EXPECT_NEAR(weight(), 10, 5) << "half a millisecond each";
+}
+
 TEST_F(OverlayTest, LinkStateReachesEverybody) {
   for (Node* node : {&alpha, &beta, &gamma}) {
     EXPECT_EQ(node->reachable(), (Texts{"alpha", "beta", "gamma"}));
