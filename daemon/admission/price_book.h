@@ -16,7 +16,7 @@ namespace spindled {
 
 /// What a message to a set of destinations meets on its way.
 struct Quote {
-  double congestion = 0;      // dollars: the sum of equation (8) without the fee
+  double congestion = 0;      // dollars: the sum of equation (8) over links, and what the slowest client costs
   std::size_t receivers = 0;  // other daemons
   bool remote = false;        // whether part of it is told by other daemons, and thus late
   // The dearest part of either kind; of nothing where it costs nothing.

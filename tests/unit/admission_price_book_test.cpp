@@ -150,12 +150,13 @@ TEST_F(PriceBookTest, ClientsCostWhoeverSendsToTheirNameAtTheirDaemon) {
   EXPECT_TRUE(book.hear(now, client_price(3, "news", 1, 32)));
   EXPECT_TRUE(book.hear(now, client_price(3, "#slow#delta", 1, 16)));
   book.set_own_clients("news", 0.5);
-  EXPECT_EQ(cost({2, 3}, {"news"}), 5);
-  EXPECT_EQ(cost({0, 2, 3}, {"news"}), 5.5);
+  EXPECT_EQ(cost({2, 3}, {"news"}), 3) << "the slowest of them";
+  EXPECT_EQ(cost({0, 3}, {"news"}), 2);
+  EXPECT_EQ(cost({0}, {"news"}), 0.5);
   EXPECT_EQ(cost({2}, {"news"}), 3) << "no member of the group is at delta for this message";
   EXPECT_EQ(cost({2, 3}, {"weather"}), 0);
   EXPECT_EQ(cost({3}, {"#slow#delta", "weather"}), 1);
-  EXPECT_EQ(cost({2, 3}, {"#slow#delta", "news"}), 6);
+  EXPECT_EQ(cost({3}, {"#slow#delta", "news"}), 2);
   book.set_own_link(1, 9);
   const Quote::Clients dearest = quote({2, 3}, {"news"}).clients;
   EXPECT_EQ(dearest.name, "news") << "though a link is dearer";
