@@ -132,25 +132,24 @@ double Admission::savings_of(const Flow& flow) const {
 
 /// Against all flows buying at the moment when the same news reach them (section IV-B.7 of the paper): one that has
 /// come to money enters at once with probability 1/C, and waits a while otherwise, the longer the dearer packets are,
-/// but in proportion to the time in which it earns a packet: one that sends much would only send in bursts.
+/// but in proportion to the time in which it earns a packet: one that sends much would only send in bursts. What makes
+/// packets dear may be over in a moment, and what was drawn then is not to hold for longer.
 bool Admission::is_put_off(Time now, Flow& flow, double price) {
   if (flow.budget() < price) return false;
+  const AdmissionConfig& config = context_.config.admission;
+  const double fees = price / config.fee;
+  const double earning_s = price * to_seconds(flow.period()) / config.salary;
+  const double longest_s = std::min((fees - 1) * to_seconds(config.delay_max), kPutOffEarnings * earning_s);
   if (!flow.has_drawn()) {
-    const AdmissionConfig& config = context_.config.admission;
-    const double fees = price / config.fee;
-    const double earning_s = price * to_seconds(flow.period()) / config.salary;
-    double wait_s = 0;
-    if (!random_.chance(1 / fees)) {
-      wait_s = random_.real() * std::min((fees - 1) * to_seconds(config.delay_max), kPutOffEarnings * earning_s);
-    }
-    if (wait_s < kPutOffMinS) {
-      wait_s = 0;
+    double lot = random_.chance(1 / fees) ? 0 : random_.real();
+    if (lot * longest_s < kPutOffMinS) {
+      lot = 0;
     } else {
       context_.counters.add(Counter::messages_delayed);
     }
-    flow.draw(now + Duration(static_cast<Duration::rep>(wait_s * 1e9)));
+    flow.draw(now, lot);
   }
-  return flow.is_put_off(now);
+  return flow.is_put_off(now, Duration(static_cast<Duration::rep>(longest_s * 1e9)));
 }
 
 bool Admission::observe(Time now) { return own_.observe(now); }

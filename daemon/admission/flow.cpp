@@ -77,7 +77,8 @@ void Flow::pass(Time now, std::size_t packets) {
   count(now, packets);
 }
 
-bool Flow::is_put_off(Time now) {
+bool Flow::is_put_off(Time now, Duration longest) {
+  put_off_until_ = std::min(put_off_until_, drawn_at_ + duration_of(lot_ * seconds(longest)));
   if (now >= put_off_until_) return false;
   refused_ = true;
   block(now, Wait::lot, put_off_until_);

@@ -65,13 +65,16 @@ class Flow {
   void pass(Time now, std::size_t packets);
   /// Whether lots were drawn since the flow could not pay.
   bool has_drawn() const { return has_drawn_; }
-  /// What they said: messages wait until then although they could be paid.
-  void draw(Time until) {
+  /// What they said: messages wait for that part, from 0 to 1, of the longest wait although they could be paid.
+  void draw(Time now, double lot) {
     has_drawn_ = true;
-    put_off_until_ = until;
+    lot_ = lot;
+    drawn_at_ = now;
+    put_off_until_ = kNever;
   }
-  /// Whether that is still to come; if so the message waits.
-  bool is_put_off(Time now);
+  /// Whether that is still to come; if so the message waits. `longest` follows the price: where it is less by now the
+  /// wait ends sooner, but it never ends later than was said.
+  bool is_put_off(Time now, Duration longest);
   /// The message waits for room, until there are news.
   void wait_for_room(Time now) { block(now, Wait::room, kNever); }
   /// It waits for clients to read, and is looked at again then.
@@ -108,6 +111,8 @@ class Flow {
   Time opened_at_ = kNever;      // kNever: it has had no message
   Time paid_until_{};
   Time reviewed_at_{};
+  double lot_ = 0;
+  Time drawn_at_{};
   Time put_off_until_{};
   Time retry_at_ = kNever;
   Time blocked_since_{};

@@ -247,15 +247,30 @@ TEST_F(FlowTest, AFlowThatIsPutOffIsBlocked) {
   ASSERT_TRUE(enter(1));
   now += 100ms;
   accrue();
-  flow.draw(now + 100ms);
-  ASSERT_TRUE(flow.is_put_off(now));
+  flow.draw(now, 0.5);
+  ASSERT_TRUE(flow.is_put_off(now, 200ms));
   EXPECT_EQ(flow.waits_for(), Flow::Wait::lot);
   EXPECT_EQ(flow.retry_at(), now + 100ms);
   now += 100ms;
-  EXPECT_FALSE(flow.is_put_off(now));
+  EXPECT_FALSE(flow.is_put_off(now, 200ms));
   ASSERT_TRUE(enter(1));
   EXPECT_FALSE(flow.is_blocked());
   EXPECT_NEAR(flow.blocked_share(now), 0.5, 1e-9);
+}
+
+TEST_F(FlowTest, ALotHoldsForLessWhereTheLongestWaitBecomesLessAndForNoMoreWhereItBecomesMore) {
+  flow.draw(now, 0.5);
+  const Time drawn_at = now;
+  ASSERT_TRUE(flow.is_put_off(now, 10s));
+  EXPECT_EQ(flow.retry_at(), drawn_at + 5s);
+  now += 100ms;
+  ASSERT_TRUE(flow.is_put_off(now, 20s));
+  EXPECT_EQ(flow.retry_at(), drawn_at + 5s);
+  ASSERT_TRUE(flow.is_put_off(now, 1s));
+  EXPECT_EQ(flow.retry_at(), drawn_at + 500ms);
+  ASSERT_TRUE(flow.is_put_off(now, 10s));
+  EXPECT_EQ(flow.retry_at(), drawn_at + 500ms);
+  EXPECT_FALSE(flow.is_put_off(now, 200ms));
 }
 
 TEST_F(FlowTest, KnowsWhatAMessageHasWaitedFor) {

@@ -293,6 +293,30 @@ TEST(AdmissionLots, PutNobodyOffForLessThanATurn) {
   EXPECT_EQ(daemon.count(Counter::messages_delayed), 0u);
 }
 
+// A flow that earned much has saved much: it can pay for a moment's enormous price, at which its salary falls to next
+// to nothing, and with it the time in which it earns two packets becomes long.
+TEST(AdmissionLots, HoldForNoLongerThanThePriceThatTheyWereDrawnAt) {
+  NodeConfig config = config_of_alpha();
+  config.admission.period_first = 10us;
+  int drawn = 0;
+  for (int i = 0; i < 20; ++i) {
+    Daemon daemon(config);
+    daemon.open();
+    ASSERT_EQ(daemon.burst(daemon.far), 2);
+    daemon.now += 1s;
+    daemon.hear_link(1, 2, 1000);
+    if (daemon.enter(daemon.far)) continue;
+    ASSERT_EQ(daemon.far.flow.waits_for(), Wait::lot);
+    drawn += daemon.far.flow.retry_at() - daemon.now > 5s ? 1 : 0;
+    const std::uint64_t news = daemon.admission.news();
+    daemon.now += 200ms;
+    daemon.hear_link(1, 2, 1.0 / 16);
+    EXPECT_TRUE(daemon.enter(daemon.far)) << "it costs hardly more than the fee";
+    EXPECT_NE(daemon.admission.news(), news);
+  }
+  EXPECT_GT(drawn, 10);
+}
+
 TEST_F(AdmissionTest, NoLotsAreDrawnForPricesOfThisDaemon) {
   admission.set_client_price("home", 3);
   for (int i = 0; i < 200; ++i) {
