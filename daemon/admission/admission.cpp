@@ -135,7 +135,7 @@ double Admission::savings_of(const Flow& flow) const {
 /// but in proportion to the time in which it earns a packet: one that sends much would only send in bursts. What makes
 /// packets dear may be over in a moment, and what was drawn then is not to hold for longer.
 bool Admission::is_put_off(Time now, Flow& flow, double price) {
-  if (flow.budget() < price) return false;
+  if (flow.budget() < price || flow.is_lot_over(now)) return false;
   const AdmissionConfig& config = context_.config.admission;
   const double fees = price / config.fee;
   const double earning_s = price * to_seconds(flow.period()) / config.salary;

@@ -72,6 +72,8 @@ class Flow {
     drawn_at_ = now;
     put_off_until_ = kNever;
   }
+  /// Whether lots were drawn and nothing is to be waited for any more.
+  bool is_lot_over(Time now) const { return has_drawn_ && now >= put_off_until_; }
   /// Whether that is still to come; if so the message waits. `longest` follows the price: where it is less by now the
   /// wait ends sooner, but it never ends later than was said.
   bool is_put_off(Time now, Duration longest);
