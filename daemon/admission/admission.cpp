@@ -95,6 +95,12 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
   return false;
 }
 
+bool Admission::may_change_membership() {
+  if (has_room()) return true;
+  had_room_ = false;
+  return false;
+}
+
 /// A message that is about to wait, for anything but its price.
 void Admission::count_held(const Flow& flow) {
   if (flow.has_waited_for(Flow::Wait::room) || flow.has_waited_for(Flow::Wait::clients)) return;

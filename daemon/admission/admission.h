@@ -52,7 +52,7 @@ class Admission final : public PriceFrames, public ClientPrices {
   /// it is worth trying again; before that, only when `news` has changed. Brings `to` up to date with the group table.
   bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes);
   /// Joins and leaves are messages to all daemons; they wait for room only.
-  bool may_change_membership() const { return has_room(); }
+  bool may_change_membership();
   /// Changes when messages that were refused before might enter now.
   std::uint64_t news() const { return news_; }
 

@@ -355,6 +355,19 @@ TEST(AdmissionRoom, AFirstMessageThatWaitsForAViewCountsAsBlockedSinceThen) {
   EXPECT_NEAR(daemon.state(daemon.far).blocked_share, 0.5, 1e-9);
 }
 
+TEST_F(AdmissionTest, WhoFindsNoRoomForAJoinInTheMiddleOfATurnIsToldWhereThereIsRoomInTheNext) {
+  admission.start_turn(now);
+  take_up_room();  // by others, in the same turn
+  ASSERT_FALSE(admission.may_change_membership());
+  const std::uint64_t news = admission.news();
+  now += 1ms;
+  order.report_received(now, {1, 1});  // the announcement went to both
+  order.report_received(now, {2, 3});
+  admission.start_turn(now);
+  ASSERT_TRUE(admission.may_change_membership());
+  EXPECT_NE(admission.news(), news);
+}
+
 TEST_F(AdmissionTest, AMessageCountsOnceForEachReasonToWait) {
   ASSERT_EQ(burst(far), 2);
   EXPECT_FALSE(enter(far));
