@@ -57,12 +57,11 @@ bool Participant::propose_received(Time now, std::optional<LinkId> from, const P
   const auto coordinator = std::find_if(propose.members.begin(), propose.members.end(), is_coordinator);
   if (coordinator == propose.members.end()) return false;
 
-  if (!is_frozen()) {
-    transport_.freeze();
-  } else if (answered_.coordinator != propose.proposal.coordinator) {
-    // The coordinator left behind learns at once that it waits in vain.
-    refuse(parent_, answered_);
-  }
+  // The coordinator left behind learns at once that it waits in vain.
+  if (is_frozen() && answered_.coordinator != propose.proposal.coordinator) refuse(parent_, answered_);
+  // Also where it is frozen already: what is still to be pushed under the last proposal is of no use under this one.
+  transport_.freeze();
+  if (std::holds_alternative<Recovering>(phase_)) ++vain_recoveries_;
   FrozenState state = streams_.freeze(now);
   SPINDLE_CHECK(state.high.size() == installed_.size());
   answered_ = propose.proposal;
@@ -162,6 +161,7 @@ bool Participant::install_received(Time now, std::optional<LinkId> from, const I
 /// comes up last, when the streams know the view.
 void Participant::install(Time now, View view, const Transition& transition) {
   installed_ = std::move(view);
+  vain_recoveries_ = 0;
   counters_.add(Counter::views_installed);
   transport_.install(now, installed_);
   streams_.install(now, installed_, transition);

@@ -34,6 +34,8 @@ class Participant {
   /// Who proposed it.
   const DaemonId& coordinator() const { return coordinator_; }
   std::uint64_t highest_number() const { return highest_number_; }
+  /// Proposals since the view was installed whose recovery had begun when the next one came.
+  std::size_t vain_recoveries() const { return vain_recoveries_; }
   /// `number` has been used by somebody for a proposal.
   void note_number(std::uint64_t number) { highest_number_ = std::max(highest_number_, number); }
 
@@ -74,6 +76,7 @@ class Participant {
   DaemonId coordinator_;
   std::optional<LinkId> parent_;  // where the Propose came from; none: from this daemon, or the link is down
   std::uint64_t highest_number_ = 0;
+  std::size_t vain_recoveries_ = 0;
   std::variant<Steady, Answered, Recovering> phase_;
 };
 

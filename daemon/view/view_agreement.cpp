@@ -18,6 +18,11 @@ constexpr std::uint64_t kNumberGap = 1u << 16;
 constexpr std::size_t kPatiencePhases = 3;
 constexpr std::size_t kPatienceRanksMax = 8;
 
+/// What is pushed may take longer than a phase. After so many recoveries that came to nothing phases are twice as long
+/// each time, up to so many times: by then those who are just silent are excluded.
+constexpr std::size_t kVainRecoveries = 1;
+constexpr std::size_t kDoublingsMax = 4;
+
 /// Link state comes in waves. While one goes through, the topology is looked at this often and no more: what the first
 /// look misses is seen together a little later.
 constexpr Duration kLookSpacing = 5ms;
@@ -219,7 +224,9 @@ void ViewAgreement::propose(Time now) {
 std::size_t ViewAgreement::rank() const { return *index_in(reachable_.members, participant_.self()); }
 
 Duration ViewAgreement::phase_timeout() const {
-  return context_.config.view.response_timeout + 3 * transport_.longest_round_trip();
+  const std::size_t in_vain = participant_.vain_recoveries();
+  const Duration once = context_.config.view.response_timeout + 3 * transport_.longest_round_trip();
+  return once * (1 << std::min(in_vain - std::min(in_vain, kVainRecoveries), kDoublingsMax));
 }
 
 Duration ViewAgreement::patience() const {
