@@ -76,6 +76,8 @@ void AsioDriver::turn() {
     node_->handle_time(now_);
   }
   if (time_is_known_) node_->end_turn(now_);
+  // The timer may have gone off in this turn after its time was read, and before its deadline.
+  if (deadline_ < timer_set_) arm_timer();
   for (const ConnectionId id : buried_) connections_.erase(static_cast<std::uint64_t>(id));
   buried_.clear();
   time_is_known_ = false;
