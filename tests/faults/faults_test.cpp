@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <iostream>
+
 #include "tests/faults/field.h"
 #include "tests/faults/trouble.h"
 #include "tests/integration/clients.h"
@@ -25,6 +27,15 @@ class Faults : public ::testing::Test {
     if (const std::string why = Lan::unavailable(); !why.empty()) GTEST_SKIP() << why;
   }
 
+  /// Whatever failed, what the clients saw and what the daemons logged is kept.
+  void TearDown() override {
+    if (!HasFailure() || !field_) return;
+    field_->give_up();
+    const std::string folder = std::string("faults/") + testing::UnitTest::GetInstance()->current_test_info()->name();
+    field_->save(folder, "see what the test printed");
+    std::cout << "histories and logs are in " << folder << "\n";
+  }
+
   /// Three daemons, each linked with both others unless said otherwise.
   Field& make_field(FieldOptions options = {}) {
     options.traffic.interval = 10ms;
@@ -33,12 +44,7 @@ class Faults : public ::testing::Test {
   }
 
   /// After each test that came this far.
-  void expect_no_violation() {
-    const std::string violations = spindled::checkers::to_text(field_->finish());
-    const std::string folder = std::string("faults/") + testing::UnitTest::GetInstance()->current_test_info()->name();
-    EXPECT_EQ(violations, "") << "histories and logs are in " << folder;
-    if (!violations.empty()) field_->save(folder, violations);
-  }
+  void expect_no_violation() { EXPECT_EQ(spindled::checkers::to_text(field_->finish()), ""); }
 
   /// From the fault on all clients at `daemons` form a group of their own within the bound.
   void expect_view(const std::vector<std::size_t>& daemons, Time since, spindled::Duration bound) {
