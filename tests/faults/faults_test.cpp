@@ -1,5 +1,6 @@
 // Each kind of fault once by itself, under load: what it does to clients and what the log says, and that nothing was
-// violated in the end. The times asserted are generous; `tools/faults --figures` measures.
+// violated in the end. How long it takes is printed, and asserted nowhere but in the simulator: a machine that others
+// use can stand still for seconds. `tools/faults --figures` measures.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -15,11 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using spindled::Time;
-
-constexpr auto kDetection = 750ms;   // link.liveness_timeout_ms as it is by default
-constexpr auto kViewAfterLoss = 3s;  // of whatever is noticed at once
-constexpr auto kViewAfterSilence = kDetection + kViewAfterLoss;
-constexpr auto kViewAfterHeal = 5s;
 
 class Faults : public ::testing::Test {
  protected:
@@ -46,11 +42,10 @@ class Faults : public ::testing::Test {
   /// After each test that came this far.
   void expect_no_violation() { EXPECT_EQ(spindled::checkers::to_text(field_->finish()), ""); }
 
-  /// From the fault on all clients at `daemons` form a group of their own within the bound.
-  void expect_view(const std::vector<std::size_t>& daemons, Time since, spindled::Duration bound) {
-    const Time seen = field_->wait_for_clients(daemons, since);
-    EXPECT_LE(seen - since, bound) << "the view of " << daemons.size() << " daemons took "
-                                   << std::chrono::duration<double>(seen - since).count() << " s";
+  /// After the fault all clients at `daemons` form a group of their own.
+  void expect_view(const std::vector<std::size_t>& daemons, Time since) {
+    const std::chrono::duration<double> taken = field_->wait_for_clients(daemons, since) - since;
+    std::cout << "a view of " << daemons.size() << " daemons after " << taken.count() << " s\n";
   }
 
   /// No client has got a view that the network caused since then.
@@ -92,11 +87,11 @@ TEST_F(Faults, AKilledDaemonIsMissedAtOnceAndComesBack) {
   Field& field = make_field();
   const Time killed = time_now();
   field.kill(1);
-  expect_view({0, 2}, killed, kViewAfterLoss);
+  expect_view({0, 2}, killed);
   expect_traffic({0, 2});
   const Time started = time_now();
   field.start(1);
-  expect_view(all_, started, kViewAfterHeal);
+  expect_view(all_, started);
   expect_traffic(all_);
   expect_no_violation();
 }
@@ -119,11 +114,11 @@ TEST_F(Faults, ADaemonThatStopsForLongIsMissedAndItsClientsStay) {
   const std::string before = field.client(1).private_name();
   const Time stopped = time_now();
   field.pause(1);
-  expect_view({0, 2}, stopped, kViewAfterSilence);
+  expect_view({0, 2}, stopped);
   expect_traffic({0, 2});
   const Time resumed = time_now();
   field.resume(1);
-  expect_view(all_, resumed, kViewAfterHeal);
+  expect_view(all_, resumed);
   EXPECT_EQ(field.client(1).private_name(), before);
   expect_no_violation();
 }
@@ -132,12 +127,12 @@ TEST_F(Faults, AHostWhoseInterfaceIsDownIsAloneUntilItIsUp) {
   Field& field = make_field();
   const Time cut = time_now();
   field.lan().set_interface("b", false);
-  expect_view({0, 2}, cut, kViewAfterSilence);
-  expect_view({1}, cut, kViewAfterSilence);
+  expect_view({0, 2}, cut);
+  expect_view({1}, cut);
   expect_traffic(all_);
   const Time healed = time_now();
   field.lan().heal();
-  expect_view(all_, healed, kViewAfterHeal);
+  expect_view(all_, healed);
   expect_no_violation();
 }
 
@@ -158,12 +153,12 @@ TEST_F(Faults, ADaemonThatIsHeardByNobodyIsMissed) {
   const Time cut = time_now();
   field.lan().drop("b", "a", true);
   field.lan().drop("b", "c", true);
-  expect_view({0, 2}, cut, kViewAfterSilence);
-  expect_view({1}, cut, kViewAfterSilence);
+  expect_view({0, 2}, cut);
+  expect_view({1}, cut);
   expect_traffic(all_);
   const Time healed = time_now();
   field.lan().heal();
-  expect_view(all_, healed, kViewAfterHeal);
+  expect_view(all_, healed);
   expect_no_violation();
 }
 
@@ -183,12 +178,12 @@ TEST_F(Faults, HalvesGoOnAndMerge) {
   Field& field = make_field(options);
   const Time cut = time_now();
   field.lan().part({"a", "c"});
-  expect_view({0, 2}, cut, kViewAfterSilence);
-  expect_view({1, 3}, cut, kViewAfterSilence);
+  expect_view({0, 2}, cut);
+  expect_view({1, 3}, cut);
   expect_traffic({0, 1, 2, 3});
   const Time healed = time_now();
   field.lan().heal();
-  expect_view({0, 1, 2, 3}, healed, kViewAfterHeal);
+  expect_view({0, 1, 2, 3}, healed);
   expect_no_violation();
 }
 
@@ -200,12 +195,12 @@ TEST_F(Faults, AFullDiskCostsLinesOfTheLogAndNothingElse) {
   const std::size_t before = logged(0, "link to c up");
   const Time killed = time_now();
   field.kill(2);
-  expect_view({0, 1}, killed, kViewAfterLoss);
+  expect_view({0, 1}, killed);
   expect_traffic({0, 1});
   process(0).wait_for_line("cannot write the log");
   const Time cut = time_now();
   field.lan().part({"a"});
-  expect_view({0}, cut, kViewAfterSilence);
+  expect_view({0}, cut);
   field.lan().heal();
   EXPECT_EQ(occurrences(process(0).output(Process::Stream::error), "cannot write the log"), 1u);
 
@@ -229,11 +224,11 @@ TEST_F(Faults, IdleClientsTakeNoDescriptorFromLinks) {
     // The daemon dials one of the others and is dialled by the second.
     const Time cut = time_now();
     field.lan().part({"b"});
-    expect_view({1}, cut, kViewAfterSilence);
-    expect_view({0, 2}, cut, kViewAfterSilence);
+    expect_view({1}, cut);
+    expect_view({0, 2}, cut);
     const Time healed = time_now();
     field.lan().heal();
-    expect_view(all_, healed, kViewAfterHeal);
+    expect_view(all_, healed);
     expect_traffic(all_);
   }
   process(1).wait_for_line("accepting on " + field.daemon(1).socket() + " again");
@@ -246,7 +241,7 @@ TEST_F(Faults, AllAreKilledAndStartAnew) {
   for (const std::size_t daemon : all_) field.kill(daemon);
   const Time started = time_now();
   for (const std::size_t daemon : all_) field.start(daemon);
-  expect_view(all_, started, kViewAfterHeal);
+  expect_view(all_, started);
   expect_traffic(all_);
   expect_no_violation();
 }
