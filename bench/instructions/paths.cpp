@@ -5,6 +5,7 @@
 #include "bench/instructions/daemon_line.h"
 #include "bench/instructions/order_layers.h"
 #include "bench/micro/admission_chain.h"
+#include "tests/support/payload_frames.h"
 
 namespace spindled::bench {
 
@@ -45,12 +46,8 @@ std::size_t encode(Meter& meter, std::size_t bytes, std::size_t messages) {
 std::vector<std::uint8_t> delivered_batch(std::size_t bytes) {
   const std::vector<std::uint8_t> payload(bytes);
   const protocol::MessageHead head{4, 0, "#writer#a", {"group"}, static_cast<std::uint32_t>(bytes), payload};
-  std::vector<std::uint8_t> frame(protocol::message_head_size(head));
-  protocol::Writer writer(frame.data());
-  protocol::write_message_head(writer, head);
-  frame.insert(frame.end(), payload.begin(), payload.end());
   std::vector<std::uint8_t> batch;
-  for (std::size_t i = 0; i < kBatch; ++i) batch.insert(batch.end(), frame.begin(), frame.end());
+  for (std::size_t i = 0; i < kBatch; ++i) spindle::test::append_message_frame(batch, head);
   return batch;
 }
 

@@ -3,8 +3,6 @@
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <tuple>
 
@@ -13,6 +11,8 @@
 #include "daemon/base/check.h"
 #include "daemon/node/node.h"
 #include "libclient/protocol/client_frames.h"
+#include "tests/support/node_input.h"
+#include "tests/support/payload_frames.h"
 
 namespace spindled {
 namespace {
@@ -154,16 +154,7 @@ class CrowdedNode {
 
   static void write_message(std::vector<std::uint8_t>& out, std::uint32_t handle) {
     static const std::vector<std::uint8_t> payload(kBytes);
-    protocol::Send send;
-    send.handle = handle;
-    send.service = static_cast<std::uint8_t>(Service::agreed);
-    send.total = kBytes;
-    send.chunk = payload;
-    const std::size_t start = out.size();
-    out.resize(start + protocol::send_head_size(send));
-    protocol::Writer writer(out.data() + start);
-    protocol::write_send_head(writer, send);
-    out.insert(out.end(), payload.begin(), payload.end());
+    spindle::test::append_agreed_message(out, handle, payload);
   }
 
   void open(std::size_t connection) {
@@ -188,15 +179,7 @@ class CrowdedNode {
     frames_.clear();
     turn();
   }
-  void put(std::size_t connection, ByteView bytes) {
-    while (!bytes.empty()) {
-      const std::span<std::uint8_t> space = node_.read_space(ConnectionId{connection});
-      const std::size_t part = std::min(space.size(), bytes.size());
-      std::memcpy(space.data(), bytes.data(), part);
-      node_.handle_read(now_, ConnectionId{connection}, part);
-      bytes = bytes.subspan(part);
-    }
-  }
+  void put(std::size_t connection, ByteView bytes) { test::arrive(node_, now_, ConnectionId{connection}, bytes); }
   void turn() {
     now_ += 100us;
     if (driver_.deadline() <= now_) node_.handle_time(now_);

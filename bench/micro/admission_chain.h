@@ -15,6 +15,7 @@
 #include "daemon/order/order.h"
 #include "daemon/overlay/overlay.h"
 #include "daemon/session/session.h"
+#include "tests/support/nobody.h"
 
 namespace spindled::bench {
 
@@ -28,23 +29,6 @@ inline double allocated() {
   const struct mallinfo2 info = mallinfo2();
   return static_cast<double>(info.uordblks + info.hblkhd);
 }
-
-class NoTransport final : public StreamTransport {
- public:
-  void multicast(const MemberSet&, const Slice&, const Slice&) override {}
-  void multicast_unreliable(const MemberSet&, const Slice&, const Slice&) override {}
-  void send_report(MemberIndex, const Report&) override {}
-  void send_stable(const MemberSet&, const Stable&) override {}
-  void send_ready(MemberIndex, const Ready&) override {}
-};
-
-class NoClients final : public LocalClients {
- public:
-  void deliver_message(std::span<const SessionId>, const ClientMessage&) override {}
-  void deliver_view(std::span<const SessionId>, const spindle::protocol::View&) override {}
-  void deliver_transitional(std::span<const SessionId>, std::string_view) override {}
-  std::optional<SessionId> find_client(std::string_view) const override { return std::nullopt; }
-};
 
 /// Admission at one end of a chain of ten daemons. The groups have a member each, at the other end; `congested` links
 /// of the chain cost something, little enough that a flow that sends once a second can pay.
@@ -140,8 +124,8 @@ class Chain {
   Time now_{1s};
   Silence silence_;
   CountingDriver driver_;
-  NoTransport transport_;
-  NoClients no_clients_;
+  test::NoTransport transport_;
+  test::NoClients no_clients_;
   Context context_;
   Links links_;
   Overlay overlay_;

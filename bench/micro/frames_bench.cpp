@@ -4,6 +4,7 @@
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_engine.h"
 #include "libclient/protocol/client_frames.h"
+#include "tests/support/payload_frames.h"
 
 namespace spindled {
 namespace {
@@ -55,15 +56,8 @@ BENCHMARK(DestinationsDecode)->ArgName("members")->Arg(3)->Arg(64)->Arg(256);
 /// What the daemon does with a client's message.
 void SendDecode(benchmark::State& state) {
   const std::vector<std::uint8_t> payload(100);
-  protocol::Send send;
-  send.handle = 3;
-  send.service = 4;
-  send.total = 100;
-  send.chunk = payload;
-  std::vector<std::uint8_t> frame(protocol::send_head_size(send));
-  Writer writer(frame.data());
-  protocol::write_send_head(writer, send);
-  frame.insert(frame.end(), payload.begin(), payload.end());
+  std::vector<std::uint8_t> frame;
+  spindle::test::append_agreed_message(frame, 3, payload);
   const ByteView body = ByteView(frame).subspan(kFrameHeadBytes);
   for (auto _ : state) benchmark::DoNotOptimize(protocol::read_send(body));
 }
@@ -108,11 +102,8 @@ BENCHMARK(ClientSends)->ArgName("bytes")->Arg(100)->Arg(1'000);
 void ClientReceives(benchmark::State& state) {
   const std::vector<std::uint8_t> payload(static_cast<std::size_t>(state.range(0)));
   const auto size = static_cast<std::uint32_t>(payload.size());
-  const protocol::MessageHead head{4, 0, "#writer#alpha", {"news"}, size, payload};
-  std::vector<std::uint8_t> frame(protocol::message_head_size(head));
-  Writer writer(frame.data());
-  protocol::write_message_head(writer, head);
-  frame.insert(frame.end(), payload.begin(), payload.end());
+  std::vector<std::uint8_t> frame;
+  spindle::test::append_message_frame(frame, {4, 0, "#writer#alpha", {"news"}, size, payload});
   std::vector<std::uint8_t> input;
   protocol::write_welcome(input, {protocol::kClientVersionMax, "#reader#alpha"});
   protocol::ClientEngine engine;

@@ -1,13 +1,10 @@
 // What it costs a daemon that clients join one group, one after the other.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <cstring>
-
 #include "bench/micro/surroundings.h"
-#include "daemon/base/check.h"
 #include "daemon/node/node.h"
 #include "libclient/protocol/client_frames.h"
+#include "tests/support/node_input.h"
 
 namespace spindled {
 namespace {
@@ -50,13 +47,7 @@ class JoiningClients {
     config.session.sessions_max = count;
     return config;
   }
-  void send(std::size_t client, ByteView bytes) {
-    const ConnectionId connection{client + 1};
-    const std::span<std::uint8_t> space = node_.read_space(connection);
-    SPINDLE_CHECK(space.size() >= bytes.size());
-    std::memcpy(space.data(), bytes.data(), bytes.size());
-    node_.handle_read(now_, connection, bytes.size());
-  }
+  void send(std::size_t client, ByteView bytes) { test::arrive(node_, now_, ConnectionId{client + 1}, bytes); }
   void turn() {
     now_ += 100us;
     if (driver_.deadline() <= now_) node_.handle_time(now_);

@@ -1,13 +1,11 @@
 // A whole node in a loop: no socket, no kernel, nothing but the core.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <cstring>
-
 #include "bench/micro/surroundings.h"
 #include "daemon/base/check.h"
 #include "daemon/node/node.h"
 #include "libclient/protocol/client_engine.h"
+#include "tests/support/node_input.h"
 
 namespace spindled {
 namespace {
@@ -72,15 +70,9 @@ class Loop {
 
   std::size_t turn() {
     now_ += 100us;
-    ByteView output = client_.output();
-    while (!output.empty()) {
-      const std::span<std::uint8_t> space = node_.read_space(kClient);
-      const std::size_t bytes = std::min(space.size(), output.size());
-      std::memcpy(space.data(), output.data(), bytes);
-      node_.handle_read(now_, kClient, bytes);
-      client_.consume(bytes);
-      output = client_.output();
-    }
+    const ByteView output = client_.output();
+    test::arrive(node_, now_, kClient, output);
+    client_.consume(output.size());
     if (driver_.deadline() <= now_) node_.handle_time(now_);
     node_.end_turn(now_);
     client_.handle_bytes(driver_.written);

@@ -5,15 +5,11 @@
 
 #include "daemon/base/check.h"
 #include "daemon/base/driver.h"
-#include "daemon/base/log.h"
+#include "tests/support/nobody.h"
 
 namespace spindled::bench {
 
-class Silence final : public LogSink {
- public:
-  bool wants(LogLevel) const override { return false; }
-  void write(LogLevel, std::string_view, std::string_view) override {}
-};
+using test::Silence;
 
 /// Takes everything that the node writes, and only counts it. No connection is to end, nor to be held up.
 class CountingDriver final : public Driver {

@@ -11,6 +11,7 @@
 #include "tests/fuzz/client_engine_steps.h"
 #include "tests/fuzz/node_steps.h"
 #include "tests/fuzz/seeds.h"
+#include "tests/support/payload_frames.h"
 
 namespace spindle_fuzz {
 
@@ -59,21 +60,9 @@ Bytes frame_of(Write write, const Values&... values) {
   return frame;
 }
 
-Bytes message_frame(const MessageHead& message) {
-  Bytes frame(message_head_size(message));
-  Writer writer(frame.data());
-  write_message_head(writer, message);
-  frame.insert(frame.end(), message.chunk.begin(), message.chunk.end());
-  return frame;
-}
+Bytes message_frame(const MessageHead& message) { return frame_of(spindle::test::append_message_frame, message); }
 
-Bytes send_frame(const Send& send) {
-  Bytes frame(send_head_size(send));
-  Writer writer(frame.data());
-  write_send_head(writer, send);
-  frame.insert(frame.end(), send.chunk.begin(), send.chunk.end());
-  return frame;
-}
+Bytes send_frame(const Send& send) { return frame_of(spindle::test::append_send_frame, send); }
 
 Steps& welcome(Steps& steps) {
   return steps.op(EngineStep::frame).frame(frame_of(write_welcome, Welcome{1, "#me#alpha"}));

@@ -11,6 +11,7 @@
 #include "libclient/protocol/client_frames.h"
 #include "tests/integration/clients.h"
 #include "tests/integration/raw_socket.h"
+#include "tests/support/payload_frames.h"
 
 namespace spindle::test {
 namespace {
@@ -48,10 +49,8 @@ std::vector<Attack> attacks_on_clients() {
   const Bytes hello = client_hello({});
   const auto after_hello = [&](const Bytes& frame) { return join(hello, frame); };
   const Bytes nonsense = random_bytes(40, 1);
-  const protocol::Send send{17, 4, false, 0, 0, {}};
-  Bytes send_to_nobody(protocol::send_head_size(send));
-  protocol::Writer writer(send_to_nobody.data());
-  protocol::write_send_head(writer, send);
+  Bytes send_to_nobody;
+  append_agreed_message(send_to_nobody, 17, {});
   return {
       {"a frame that does not exist", make_frame(200, 10), Errc::unexpected_frame},
       {"random bytes", random_bytes(100'000, 2), Errc::frame_too_large},

@@ -1,5 +1,6 @@
 // Clients whose flows do not wait for each other.
 #include "tests/sim/scenario.h"
+#include "tests/support/payload_frames.h"
 
 namespace spindled::sim {
 namespace {
@@ -168,12 +169,8 @@ std::vector<std::uint8_t> define(std::uint32_t handle, const std::string& group)
 }
 
 std::vector<std::uint8_t> message(std::uint32_t handle, const std::string& payload) {
-  const protocol::ByteView chunk = protocol::as_bytes(payload);
-  const protocol::Send send{handle, 4, false, 0, static_cast<std::uint32_t>(payload.size()), chunk};
-  std::vector<std::uint8_t> bytes(protocol::send_head_size(send));
-  protocol::Writer writer(bytes.data());
-  protocol::write_send_head(writer, send);
-  bytes.insert(bytes.end(), chunk.begin(), chunk.end());
+  std::vector<std::uint8_t> bytes;
+  spindle::test::append_agreed_message(bytes, handle, protocol::as_bytes(payload));
   return bytes;
 }
 

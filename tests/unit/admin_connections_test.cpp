@@ -10,6 +10,7 @@
 #include "daemon/admin/report.h"
 #include "daemon/node/node.h"
 #include "libclient/protocol/client_frames.h"
+#include "tests/support/payload_frames.h"
 
 namespace spindled {
 namespace {
@@ -154,15 +155,9 @@ class AdminTest : public testing::Test, public Driver, public LogSink {
   }
 
   void send_message(ConnectionId client, std::uint32_t handle) {
-    protocol::Send message;
-    message.handle = handle;
-    message.service = static_cast<std::uint8_t>(Service::agreed);
-    message.total = 2;
-    message.chunk = protocol::as_bytes("hi");
-    std::vector<std::uint8_t> bytes(protocol::send_head_size(message));
-    protocol::Writer writer(bytes.data());
-    protocol::write_send_head(writer, message);
-    send(client, std::string(protocol::as_text(bytes)) + "hi");
+    std::vector<std::uint8_t> bytes;
+    spindle::test::append_agreed_message(bytes, handle, protocol::as_bytes("hi"));
+    send(client, protocol::as_text(bytes));
   }
 
   Time now_ = Time(100s);

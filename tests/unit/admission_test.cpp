@@ -9,29 +9,13 @@
 
 #include "daemon/link/link_limits.h"
 #include "daemon/session/session.h"
+#include "tests/support/nobody.h"
 #include "tests/unit/overlay_harness.h"
 
 namespace spindled {
 namespace {
 
 using Wait = Flow::Wait;
-
-class NoTransport final : public StreamTransport {
- public:
-  void multicast(const MemberSet&, const Slice&, const Slice&) override {}
-  void multicast_unreliable(const MemberSet&, const Slice&, const Slice&) override {}
-  void send_report(MemberIndex, const Report&) override {}
-  void send_stable(const MemberSet&, const Stable&) override {}
-  void send_ready(MemberIndex, const Ready&) override {}
-};
-
-class NoClients final : public LocalClients {
- public:
-  void deliver_message(std::span<const SessionId>, const ClientMessage&) override {}
-  void deliver_view(std::span<const SessionId>, const spindle::protocol::View&) override {}
-  void deliver_transitional(std::span<const SessionId>, std::string_view) override {}
-  std::optional<SessionId> find_client(std::string_view) const override { return std::nullopt; }
-};
 
 constexpr std::uint32_t kAlphaBetaUs = 2'000, kBetaGammaUs = 10'000;  // round trips
 
@@ -137,8 +121,8 @@ struct Daemon {
 
   test::LinkNet net;
   test::LinkDaemon& on;
-  NoTransport transport;
-  NoClients no_clients;
+  test::NoTransport transport;
+  test::NoClients no_clients;
   Overlay overlay{on.context, on.links};
   Groups groups{on.context};
   Order order{on.context, transport, groups};

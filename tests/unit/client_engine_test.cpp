@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tests/support/payload_frames.h"
+
 namespace spindle::protocol {
 namespace {
 
@@ -33,11 +35,7 @@ void append_message(Bytes& out, std::string_view payload, std::vector<std::strin
                             std::move(groups),
                             static_cast<std::uint32_t>(bytes.size()),
                             bytes.first(std::min(bytes.size(), kChunkBytesMax))};
-  const std::size_t start = out.size();
-  out.resize(start + message_head_size(message));
-  Writer writer(out.data() + start);
-  write_message_head(writer, message);
-  out.insert(out.end(), message.chunk.begin(), message.chunk.end());
+  test::append_message_frame(out, message);
   for (std::size_t at = message.chunk.size(); at < bytes.size(); at += kChunkBytesMax) {
     const ByteView chunk = bytes.subspan(at, std::min(bytes.size() - at, kChunkBytesMax));
     std::uint8_t head[kFrameHeadBytes];

@@ -17,6 +17,7 @@
 #include "libclient/protocol/client_frames.h"
 #include "libclient/src/socket.h"
 #include "spindle/connection.h"
+#include "tests/support/payload_frames.h"
 
 namespace spindle::test {
 
@@ -135,12 +136,9 @@ class FakeDaemon {
 };
 
 inline Bytes message_frame(std::string_view payload) {
-  const protocol::MessageHead message{
-      4, 0, "#peer#fake", {"news"}, static_cast<std::uint32_t>(payload.size()), protocol::as_bytes(payload)};
-  Bytes frame(protocol::message_head_size(message));
-  protocol::Writer writer(frame.data());
-  protocol::write_message_head(writer, message);
-  frame.insert(frame.end(), message.chunk.begin(), message.chunk.end());
+  const auto size = static_cast<std::uint32_t>(payload.size());
+  Bytes frame;
+  append_message_frame(frame, {4, 0, "#peer#fake", {"news"}, size, protocol::as_bytes(payload)});
   return frame;
 }
 

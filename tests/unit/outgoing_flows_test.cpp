@@ -7,6 +7,7 @@
 #include <string>
 
 #include "libclient/protocol/client_frames.h"
+#include "tests/support/nobody.h"
 
 namespace spindled {
 namespace {
@@ -51,12 +52,6 @@ class FakeGate final : public FlowGate {
   std::map<std::uint32_t, std::size_t> told;
 };
 
-class NoLog final : public LogSink {
- public:
-  void write(LogLevel, std::string_view, std::string_view) override {}
-  bool wants(LogLevel) const override { return false; }
-};
-
 class OutgoingFlowsTest : public testing::Test {
  protected:
   /// Sends a message in chunks, as a session does; false where it was refused.
@@ -75,7 +70,7 @@ class OutgoingFlowsTest : public testing::Test {
   }
   void release() { flows_.release(Time{}, true); }
 
-  NoLog log_;
+  test::Silence log_;
   Context context_{NodeConfig{}, log_, 1};
   FakeGate gate_;
   OutgoingFlows flows_{context_, gate_};

@@ -9,6 +9,8 @@
 
 #include "daemon/node/node.h"
 #include "libclient/protocol/client_frames.h"
+#include "tests/support/node_input.h"
+#include "tests/support/payload_frames.h"
 
 namespace spindled {
 namespace {
@@ -75,27 +77,9 @@ class SessionsTest : public testing::Test {
     node_.handle_accepted(now_, connection, Port::client, "a client");
     return connection;
   }
-  void read(ConnectionId connection, ByteView bytes) {
-    while (!bytes.empty()) {
-      const std::span<std::uint8_t> space = node_.read_space(connection);
-      const std::size_t part = std::min(space.size(), bytes.size());
-      std::copy_n(bytes.begin(), part, space.begin());
-      node_.handle_read(now_, connection, part);
-      bytes = bytes.subspan(part);
-    }
-  }
-  static void write_message(std::vector<std::uint8_t>& out, std::uint32_t handle, std::size_t bytes) {
-    const std::vector<std::uint8_t> payload(bytes);
-    protocol::Send send;
-    send.handle = handle;
-    send.service = static_cast<std::uint8_t>(Service::agreed);
-    send.total = static_cast<std::uint32_t>(bytes);
-    send.chunk = payload;
-    const std::size_t start = out.size();
-    out.resize(start + protocol::send_head_size(send));
-    protocol::Writer writer(out.data() + start);
-    protocol::write_send_head(writer, send);
-    out.insert(out.end(), payload.begin(), payload.end());
+  void read(ConnectionId connection, ByteView bytes) { test::arrive(node_, now_, connection, bytes); }
+  static void write_message(std::vector<std::uint8_t>& out, std::size_t bytes) {
+    spindle::test::append_agreed_message(out, 0, std::vector<std::uint8_t>(bytes));
   }
   std::uint64_t count(Counter counter) const { return node_.counters().value(counter); }
   std::uint64_t closes(Errc code) const { return node_.counters().closes(static_cast<std::uint16_t>(code)); }
@@ -124,16 +108,16 @@ TEST_F(SessionsTest, OneWhoseLastWordsWaitWhenItsConnectionEndsIsCountedOnce) {
   frames.clear();
   protocol::write_hello(frames, {.name = "ann"});
   protocol::write_define(frames, {0, {"news"}});
-  write_message(frames, 0, 30'000);
+  write_message(frames, 30'000);
   read(connection, frames);
   turn();
   // What feeds the queue from now on has its price.
   frames.clear();
-  write_message(frames, 0, 100);
+  write_message(frames, 100);
   read(connection, frames);
   for (int i = 0; i < 10; ++i) turn();
   frames.clear();
-  write_message(frames, 0, 0);
+  write_message(frames, 0);
   protocol::write_bye(frames);
   read(connection, frames);
   turn();

@@ -1,0 +1,37 @@
+// Neighbours of a layer that take everything and do nothing, for tests and benchmarks that do not care.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "daemon/base/log.h"
+#include "daemon/group/local_clients.h"
+#include "daemon/overlay/stream_transport.h"
+
+namespace spindled::test {
+
+class Silence final : public LogSink {
+ public:
+  bool wants(LogLevel) const override { return false; }
+  void write(LogLevel, std::string_view, std::string_view) override {}
+};
+
+class NoTransport final : public StreamTransport {
+ public:
+  void multicast(const MemberSet&, const Slice&, const Slice&) override {}
+  void multicast_unreliable(const MemberSet&, const Slice&, const Slice&) override {}
+  void send_report(MemberIndex, const Report&) override {}
+  void send_stable(const MemberSet&, const Stable&) override {}
+  void send_ready(MemberIndex, const Ready&) override {}
+};
+
+class NoClients final : public LocalClients {
+ public:
+  void deliver_message(std::span<const SessionId>, const ClientMessage&) override {}
+  void deliver_view(std::span<const SessionId>, const spindle::protocol::View&) override {}
+  void deliver_transitional(std::span<const SessionId>, std::string_view) override {}
+  std::optional<SessionId> find_client(std::string_view) const override { return std::nullopt; }
+};
+
+}  // namespace spindled::test
