@@ -67,6 +67,16 @@ def terminate(daemons):
             daemon.wait()
 
 
+def run_plotter(command, **options):
+    """Runs a program that draws; false where there is no matplotlib. Debian's is for Debian's Python, which need be
+    neither this one nor the first in the path."""
+    for python in ("python3", "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import matplotlib"], capture_output=True, check=False).returncode == 0:
+            subprocess.run([python, *command], check=True, **options)
+            return True
+    return False
+
+
 def wake_on_time():
     """To be called in a new process: by default the kernel adds up to 50 us to every sleep, to save wake-ups. What is
     set here a program keeps for all its threads."""

@@ -6,15 +6,13 @@ import math
 import statistics
 import sys
 
-from measurement import measure
+from measurement import measure_undisturbed
 from memory import settled_bytes
-from processes import Disturbed, MeasurementFailed
+from processes import MeasurementFailed
 from scale_system import ScaleSystem, Watchers
 
 DIMENSIONS = ("daemons", "groups", "members", "clients")
 SIZE = 100  # bytes of a message
-# At one measurement that the machine disturbs.
-ATTEMPTS = 3
 WARM_SECONDS = 1
 # A message to a large group is many deliveries. So many a second leave the machine with time to spare, for latency;
 WATCHED_DELIVERIES = 200_000
@@ -40,12 +38,7 @@ def load_options(arguments, daemons, members=0, seconds=None):
 
 
 def measure_load(system, kind, options):
-    for _ in range(ATTEMPTS):
-        try:
-            return measure(system, {"measure": kind, "service": "agreed", "size": SIZE}, options)
-        except Disturbed as reason:
-            say(f"disturbed, measuring again: {reason}")
-    raise MeasurementFailed(f"disturbed {ATTEMPTS} times: this machine is not fit for measuring now")
+    return measure_undisturbed(system, {"measure": kind, "service": "agreed", "size": SIZE}, options)
 
 
 @contextlib.contextmanager

@@ -48,5 +48,4 @@ def each(result):
 def marks_table(marks):
     rows = [["mark", "demanded", "measured", ""]]
     rows += [[mark["what"], mark["demanded"], mark["text"], "" if mark["good"] else "MISSED"] for mark in marks]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths + [0])).rstrip() for row in rows)
+    return align(rows, left=len(rows[0]))
