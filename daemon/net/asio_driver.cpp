@@ -76,7 +76,7 @@ void AsioDriver::turn() {
     node_->handle_time(now_);
   }
   if (time_is_known_) node_->end_turn(now_);
-  // The timer may have gone off in this turn after its time was read, and before its deadline.
+  // The timer may have gone off in this turn: early, or after the time of the turn was read and before the deadline.
   if (deadline_ < timer_set_) arm_timer();
   for (const ConnectionId id : buried_) connections_.erase(static_cast<std::uint64_t>(id));
   buried_.clear();
@@ -290,12 +290,9 @@ void AsioDriver::arm_timer() {
   timer_.expires_at(to_steady(deadline_));
   timer_.async_wait([this](const std::error_code& replaced) {
     if (replaced) return;
+    // The end of the turn sets it again where the deadline is still to come.
     timer_set_ = kNever;
-    if (deadline_ <= read_clock()) {
-      now();  // asking for the time is what makes this a turn of the node
-    } else if (deadline_ != kNever) {
-      arm_timer();
-    }
+    if (deadline_ <= read_clock()) now();  // asking for the time is what makes this a turn of the node
   });
 }
 

@@ -109,7 +109,7 @@ class AsioDriver final : public Driver {
   Time now_{};
   asio::steady_timer timer_;
   Time deadline_ = kNever;   // the node's
-  Time timer_set_ = kNever;  // may be earlier than the deadline, never later
+  Time timer_set_ = kNever;  // may be earlier than the deadline, between turns never later
 
   asio::steady_timer stop_timer_;
   bool stopping_ = false;

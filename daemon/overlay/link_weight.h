@@ -21,7 +21,7 @@ class LinkWeight {
   /// `configured` 0: derive it.
   explicit LinkWeight(std::uint32_t configured) : configured_(configured) {}
 
-  /// How many updates "lately" means at least; twice as many at most.
+  /// How many updates "lately" means at least; twice as many at most, besides what the transport remembers itself.
   static constexpr int kWindow = 120;
 
   /// A new measurement; zero: none yet. Returns whether the weight has changed.

@@ -14,7 +14,7 @@ using Names = std::vector<std::string_view>;
 
 std::size_t short_size(std::string_view text) { return 1 + text.size(); }
 
-std::size_t names_size(const Names& names) {
+std::size_t names_size(std::span<const std::string_view> names) {
   std::size_t size = varint_size(names.size());
   for (const std::string_view name : names) size += short_size(name);
   return size;
@@ -74,12 +74,14 @@ bool is_consistent(const View& view) {
   return false;
 }
 
-std::size_t message_body_size(const MessageHead& message) {
-  return 1 + 2 + varint_size(message.total) + short_size(message.sender) + names_size(message.groups);
+/// Of the number of groups, the sender and the groups.
+std::size_t packed_names_size(std::string_view sender, std::span<const std::string_view> groups) {
+  return short_size(sender) + names_size(groups);
 }
 
-std::size_t packed_body_size(const PackedHead& message) {
-  return 1 + 2 + varint_size(message.total) + message.names.size();
+/// Without the chunk.
+std::size_t message_body_size(std::uint32_t total, std::size_t packed_names_bytes) {
+  return 1 + 2 + varint_size(total) + packed_names_bytes;
 }
 
 std::size_t send_body_size(const Send& send) { return varint_size(send.handle) + 1 + 2 + varint_size(send.total); }
@@ -240,7 +242,9 @@ void write_send_head(Writer& writer, const Send& send) {
   writer.varint(send.total);
 }
 
-std::size_t message_head_size(const MessageHead& message) { return kFrameHeadBytes + message_body_size(message); }
+std::size_t message_head_size(const MessageHead& message) {
+  return kFrameHeadBytes + message_body_size(message.total, packed_names_size(message.sender, message.groups));
+}
 
 void write_message_head(Writer& writer, const MessageHead& message) {
   std::vector<std::uint8_t> names;
@@ -251,20 +255,20 @@ void write_message_head(Writer& writer, const MessageHead& message) {
 // The number of groups stands before the sender, so that sender, groups and payload follow each other without a gap:
 // the client refers to all three with one pointer.
 void pack_names(std::vector<std::uint8_t>& out, std::string_view sender, std::span<const std::string_view> groups) {
-  std::size_t size = varint_size(groups.size()) + short_size(sender);
-  for (const std::string_view group : groups) size += short_size(group);
-  out.resize(size);
+  out.resize(packed_names_size(sender, groups));
   Writer writer(out.data());
   writer.varint(groups.size());
   writer.short_string(sender);
   for (const std::string_view group : groups) writer.short_string(group);
 }
 
-std::size_t packed_head_size(const PackedHead& message) { return kFrameHeadBytes + packed_body_size(message); }
+std::size_t packed_head_size(const PackedHead& message) {
+  return kFrameHeadBytes + message_body_size(message.total, message.names.size());
+}
 
 void write_packed_head(Writer& writer, const PackedHead& message) {
   write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::message),
-                   packed_body_size(message) + message.chunk_bytes);
+                   message_body_size(message.total, message.names.size()) + message.chunk_bytes);
   writer.u8(message.service);
   writer.u16(message.type);
   writer.varint(message.total);
