@@ -25,6 +25,7 @@
   X(hole_ignored, "behind a hole, messages of daemons that are gone are delivered although they may depend on it")     \
   X(hole_already_passed, "a lost message counts as a hole although some member has gone past it already")              \
   X(unordered_from_self, "what was never ordered is delivered from each daemon's own messages on, not from the first") \
+  X(seen_ignored, "what was never ordered is delivered origin by origin, whatever had been seen of the order")         \
   X(signal_forgotten, "the transitional signal is not delivered")                                                      \
   X(wrong_transitional_set, "whoever was in the old view counts as having come along from it")                         \
   X(horizon_of_fastest, "the horizon is as far as the fastest origin is, not the slowest")                             \

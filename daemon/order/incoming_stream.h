@@ -23,6 +23,7 @@ struct RetainedBody {
 /// An ordered message that waits for its place, with the fifo messages of its sender that must not overtake it.
 struct PendingMessage {
   Delivery delivery;
+  std::uint64_t seen = 0;  // how far its origin had been through the order when it sent it
   std::unique_ptr<std::vector<Delivery>> followers;
 };
 

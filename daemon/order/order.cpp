@@ -76,6 +76,7 @@ void Order::originate(Time now, const OutgoingMessage& message) {
     head.number = head.service == Service::unreliable ? 0 : own_.next_number();
     head.after =
         head.last && head.service == Service::fifo && !broken(Broken::fifo_overtakes) ? rank_behind(message) : 0;
+    head.seen = has_seen(head) ? order_.processed() : 0;
     send_fragment(now, head, *message.destinations, i == 0 ? envelope : ByteView(),
                   chunks.empty() ? Slice() : chunks[i]);
   }
@@ -140,7 +141,7 @@ void Order::take_content(Time now, const BodyHead& head, Slice first, Slice rest
   if (delivery.message_class == MessageClass::order) {
     take_order_message(delivery);
   } else if (takes_a_place(delivery.message_class, delivery.service)) {
-    stream.ordered().push_back({std::move(delivery), nullptr});
+    stream.ordered().push_back({std::move(delivery), head.seen, nullptr});
   } else if (head.after == 0 || !stream.follow(head.after, delivery)) {
     above_.deliver(now, delivery);
   }

@@ -105,6 +105,7 @@ class Order final : public ViewedStreams, public StreamFrames {
   void take_pushed(Time now, bool from_set);
   void close_view(Time now, const TransitionalSet& set, const Transition& transition);
   void close_run(Time now, const TransitionalSet& set, const Transition& transition, bool& hole);
+  void close_unordered(Time now, const TransitionalSet& set, bool hole);
   void pass_run(Time now, std::uint64_t count, bool delivered);
   void drop_pending(Time now, const PendingMessage& pending);
   void open_view(const View& view);

@@ -1,4 +1,8 @@
 // The life of a view, as the order layer goes through it: freeze, recovery, close, open.
+#include <functional>
+#include <queue>
+#include <tuple>
+
 #include "daemon/base/broken.h"
 #include "daemon/order/order.h"
 
@@ -113,19 +117,7 @@ void Order::close_view(Time now, const TransitionalSet& set, const Transition& t
   while (!order_.empty() && order_.processed() < transition.processed) close_run(now, set, transition, hole);
   if (!whole) above_.furthest_reached(now);
   while (!order_.empty()) close_run(now, set, transition, hole);
-  for (std::size_t i = 0; i < incoming_.size(); ++i) {
-    const std::size_t origin = broken(Broken::unordered_from_self) ? (view_.self + i) % incoming_.size() : i;
-    const bool delivered = !hole || set.contains(static_cast<MemberIndex>(origin)) || broken(Broken::hole_ignored);
-    Ring<PendingMessage>& unordered = incoming_[origin].ordered();
-    while (!unordered.empty()) {
-      PendingMessage pending = unordered.pop_front();
-      if (delivered) {
-        deliver_pending(now, std::move(pending), order_.processed());
-      } else {
-        drop_pending(now, pending);
-      }
-    }
-  }
+  close_unordered(now, set, hole);
 }
 
 /// What can be delivered of the first run behind the signal; or all of it is lost.
@@ -140,6 +132,37 @@ void Order::close_run(Time now, const TransitionalSet& set, const Transition& tr
     pass_run(now, std::min(count, transition.processed - order_.processed()), true);
   } else {
     pass_run(now, count, !hole || set.contains(run.origin) || broken(Broken::hole_ignored));
+  }
+}
+
+/// Nobody here knows the place of these. What one of them depends on was ordered, where its origin saw it, behind all
+/// that the origin of that had seen when it sent it: who had seen less comes first.
+void Order::close_unordered(Time now, const TransitionalSet& set, bool hole) {
+  struct First {  // of an origin's messages
+    std::uint64_t seen;
+    std::size_t place;  // among the origins
+    MemberIndex origin;
+    bool operator>(const First& other) const { return std::tie(seen, place) > std::tie(other.seen, other.place); }
+  };
+  std::priority_queue<First, std::vector<First>, std::greater<>> firsts;
+  const auto add = [&](std::size_t place, MemberIndex origin) {
+    const Ring<PendingMessage>& unordered = incoming_[origin].ordered();
+    if (!unordered.empty()) firsts.push({broken(Broken::seen_ignored) ? 0 : unordered.front().seen, place, origin});
+  };
+  for (std::size_t i = 0; i < incoming_.size(); ++i) {
+    const std::size_t origin = broken(Broken::unordered_from_self) ? (view_.self + i) % incoming_.size() : i;
+    add(i, static_cast<MemberIndex>(origin));
+  }
+  while (!firsts.empty()) {
+    const First first = firsts.top();
+    firsts.pop();
+    PendingMessage pending = incoming_[first.origin].ordered().pop_front();
+    if (!hole || set.contains(first.origin) || broken(Broken::hole_ignored)) {
+      deliver_pending(now, std::move(pending), order_.processed());
+    } else {
+      drop_pending(now, pending);
+    }
+    add(first.place, first.origin);
   }
 }
 

@@ -63,13 +63,14 @@ std::string to_string(const ViewId& id) { return std::to_string(id.number) + "@"
 
 std::size_t body_head_size(const BodyHead& head, const MemberSet& destinations) {
   return varint_size(head.origin) + varint_size(head.number) + 1 + destinations.encoded_size() +
-         (head.after == 0 ? 0 : varint_size(head.number - head.after));
+         (head.after == 0 ? 0 : varint_size(head.number - head.after)) + (has_seen(head) ? varint_size(head.seen) : 0);
 }
 
 void write_body_head(Writer& writer, const BodyHead& head, const MemberSet& destinations) {
   SPINDLE_CHECK((head.number == 0) == (head.service == Service::unreliable));
   SPINDLE_CHECK(!destinations.empty());
   SPINDLE_CHECK(head.after == 0 || head.after < head.number);
+  SPINDLE_CHECK(head.seen == 0 || has_seen(head));
   auto kind = static_cast<unsigned>(head.service) | static_cast<unsigned>(head.message_class) << kClassShift;
   if (head.first) kind |= kFirstBit;
   if (head.last) kind |= kLastBit;
@@ -79,6 +80,7 @@ void write_body_head(Writer& writer, const BodyHead& head, const MemberSet& dest
   writer.u8(static_cast<std::uint8_t>(kind));
   destinations.write(writer);
   if (head.after != 0) writer.varint(head.number - head.after);
+  if (has_seen(head)) writer.varint(head.seen);
 }
 
 std::optional<Body> read_body(ByteView bytes) {
@@ -102,7 +104,8 @@ std::optional<Body> read_body(ByteView bytes) {
   body.head.message_class = static_cast<MessageClass>(message_class);
   body.head.first = (kind & kFirstBit) != 0;
   body.head.last = (kind & kLastBit) != 0;
-  if ((body.head.number == 0) != (body.head.service == Service::unreliable)) return std::nullopt;
+  if (has_seen(body.head)) body.head.seen = reader.varint();
+  if (!reader.ok() || (body.head.number == 0) != (body.head.service == Service::unreliable)) return std::nullopt;
   body.content_offset = bytes.size() - reader.remaining();
   return body;
 }

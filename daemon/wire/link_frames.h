@@ -70,6 +70,7 @@ enum class MessageClass : std::uint8_t {
 ///   u8      kind          bits 0-2 service, 3 first fragment, 4 last fragment, 5 `after` follows, 6-7 class
 ///   set     destinations  all members that the message is addressed to
 ///   varint  after         only with bit 5: number - the stream number of the sender's last ordered message
+///   varint  seen          only in the last fragment of an ordered message: how far its origin was through the order
 ///   ...     content       of this fragment
 struct BodyHead {
   MemberIndex origin = 0;
@@ -79,7 +80,11 @@ struct BodyHead {
   bool first = true;
   bool last = true;
   std::uint64_t after = 0;  // stream number to be delivered first; 0: none
+  std::uint64_t seen = 0;   // position; the message depends on nothing that was ordered behind it
 };
+
+/// Whether `seen` stands in a head.
+constexpr bool has_seen(const BodyHead& head) { return head.last && is_ordered(head.service); }
 
 struct Body {
   BodyHead head;

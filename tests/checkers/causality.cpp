@@ -31,7 +31,7 @@ class Deeds {
   const std::vector<const MessageRecord*>& messages() const { return messages_; }
   /// A client has one or several: the messages of one depend on each other.
   std::size_t lines() const { return lines_.size(); }
-  /// By message: its place among the regular ordered deliveries of `client`, from 1; 0 where it is none of them.
+  /// By message: its place among the ordered deliveries of `client`, from 1; 0 where it is none of them.
   std::vector<std::uint32_t> places_of(std::size_t client) const {
     std::vector<std::uint32_t> places(messages_.size(), 0);
     std::uint32_t count = 0;
@@ -51,18 +51,15 @@ class Deeds {
     for (const Sent* sent : events_of<Sent>(client)) {
       if (is_ordered(sent->message.service)) is_sent_[intern(sent->message)] = true;
     }
-    std::vector<PlacedDelivery> deliveries = place_deliveries(client);
-    auto delivery = deliveries.begin();
     for (const Event& event : client.events) {
       if (const auto* sent = std::get_if<Sent>(&event.what); sent != nullptr && is_ordered(sent->message.service)) {
         const auto line = lines_.try_emplace(line_of(client, sent->message), static_cast<std::uint32_t>(lines_.size()));
         lists_[number].push_back({number, intern(sent->message), true, line.first->second});
-      } else if (std::holds_alternative<Delivered>(event.what)) {
-        const PlacedDelivery& placed = *delivery++;
-        if (!is_ordered(placed.message->service)) continue;
-        const std::uint32_t message = intern(*placed.message);
+      } else if (const auto* got = std::get_if<Delivered>(&event.what)) {
+        if (!is_ordered(got->message.service)) continue;
+        const std::uint32_t message = intern(got->message);
         lists_[number].push_back({number, message, false});
-        if (!placed.transitional) places_[number].push_back(message);
+        places_[number].push_back(message);
       }
     }
   }

@@ -32,13 +32,10 @@ OrderGraph make_causal_graph(const View& view, const std::vector<const Stay*>& s
   return graph;
 }
 
-/// Behind the signal, messages of daemons that are gone are left out: what was never ordered may depend on another that
-/// was ordered where only those know of it (docs/decisions/0006-holes.md).
 void add_order_of(const View& view, const Stay& stay, bool transitional, OrderGraph& graph) {
   const DaemonIndex::Deed* before = nullptr;
   for (const DaemonIndex::Deed& deed : stay.deeds) {
     if (deed.handed_up == nullptr || (deed.transitional && !transitional)) continue;
-    if (deed.transitional && !stay.signal->members.contains(view.messages[deed.message].origin)) continue;
     if (!is_ordered(view.messages[deed.message].service())) continue;
     if (before != nullptr) graph.add_edge(before->message, deed.message);
     before = &deed;

@@ -71,7 +71,7 @@ void add_link_frame_seeds(Seeds& seeds) {
   const MemberSet three = MemberSet::first(3);
   MemberSet wide = MemberSet::of(2);
   wide.insert(700);
-  BodyHead head{1, 42, Service::agreed, MessageClass::client, true, true, 0};
+  BodyHead head{1, 42, Service::agreed, MessageClass::client, true, true, 0, 300};
   const Bytes whole = body_of(head, three, "hello");
   add(
       "member_set_wide", one_byte(0) + [&wide] {
@@ -84,6 +84,7 @@ void add_link_frame_seeds(Seeds& seeds) {
   add("data_whole", link_frame(LinkFrame::data, whole));
   head.first = false;
   head.after = 40;
+  head.seen = 0;
   head.service = Service::fifo;
   add("data_last_fragment_after", link_frame(LinkFrame::data, body_of(head, wide, "the end")));
   add("data_unreliable", link_frame(LinkFrame::data, body_of({2, 0, Service::unreliable}, three, "")));

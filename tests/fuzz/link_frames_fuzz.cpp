@@ -23,6 +23,7 @@ void fuzz_body(ByteView bytes) {
   SPINDLE_CHECK(again->content_offset == head.size());
   SPINDLE_CHECK(again->head.origin == body->head.origin && again->head.number == body->head.number);
   SPINDLE_CHECK(again->head.after == body->head.after && again->head.service == body->head.service);
+  SPINDLE_CHECK(again->head.seen == body->head.seen);
   SPINDLE_CHECK(read_destinations(*again) == destinations);
 }
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "daemon/base/random.h"
 #include "tests/unit/order_cluster.h"
@@ -190,7 +192,7 @@ TEST(OrderViewChange, WhatOneSurvivorHasAllSurvivorsDeliver) {
   EXPECT_EQ(cluster[1].delivered, cluster[0].delivered);
 }
 
-TEST(OrderViewChange, AgreedMessagesThatWereNeverOrderedAreDeliveredByOriginAndNumber) {
+TEST(OrderViewChange, AgreedMessagesOfWhichNobodySawAnotherAreDeliveredByOriginAndNumber) {
   OrderCluster cluster(3, 2);
   cluster[1].send(cluster.all(), "b1", Service::agreed);
   cluster[0].send(cluster.all(), "a1", Service::agreed);
@@ -198,6 +200,36 @@ TEST(OrderViewChange, AgreedMessagesThatWereNeverOrderedAreDeliveredByOriginAndN
   cluster.change_view({0, 1});
   EXPECT_THAT(cluster[0].delivered, ElementsAre("--- view", "--- transitional", "a1", "b1", "b2", "--- view"));
   EXPECT_EQ(cluster[1].delivered, cluster[0].delivered);
+}
+
+/// `asker` sends a question to b and c, to which b sends an answer to c. d orders them; c has got both when the view
+/// ends, and nothing of d's.
+OrderCluster asked_by(MemberIndex asker) {
+  OrderCluster cluster(4, 3);
+  const auto carry = [&](std::size_t from, std::size_t to) {
+    cluster[from].order->flush(cluster[from].now);
+    while (cluster.move(from, to)) {
+    }
+  };
+  cluster[asker].send(set_of({1, 2}), "question", Service::agreed);
+  carry(asker, 1);
+  carry(asker, 3);
+  carry(3, 1);
+  cluster[1].order->flush(cluster[1].now);
+  EXPECT_THAT(after_view(cluster[1]), ElementsAre("question"));
+  cluster[1].send(set_of({2}), "answer", Service::agreed);
+  carry(1, 2);
+  cluster.move(asker, 2);
+  return cluster;
+}
+
+TEST(OrderViewChange, AnAnswerThatWasNeverOrderedComesBehindItsQuestion) {
+  OrderCluster own = asked_by(2);
+  own.change_view({2});
+  EXPECT_THAT(own[2].delivered, ElementsAre("--- view", "--- transitional", "question", "answer", "--- view"));
+  OrderCluster gone = asked_by(3);
+  gone.change_view({0, 2});
+  EXPECT_THAT(gone[2].delivered, ElementsAre("--- view", "--- transitional", "question", "answer", "--- view"));
 }
 
 TEST(OrderViewChange, AfterAHoleMessagesFromOutsideTheSetAreDroppedAndOthersDelivered) {
@@ -279,6 +311,78 @@ TEST(OrderViewChange, WhereAllMoveTogetherThereIsNoTransitionalSignal) {
   cluster.change_view({0, 1});
   EXPECT_THAT(cluster[0].delivered, ElementsAre("--- view", "agreed", "safe", "--- view"));
   EXPECT_EQ(cluster[1].delivered, cluster[0].delivered);
+}
+
+/// Messages, what each depends on, directly or not, and how far each daemon of a cluster has read.
+class Causes {
+ public:
+  explicit Causes(OrderCluster& cluster) : cluster_(cluster), known_(cluster.nodes.size()), read_(known_.size()) {}
+
+  /// `text` is what `from` sends now.
+  void add(std::size_t from, const std::string& text) {
+    const std::vector<std::string>& ordered = cluster_[from].ordered;
+    for (std::size_t& at = read_[from]; at < ordered.size(); ++at) {
+      known_[from].insert(ordered[at]);
+      known_[from].insert(causes_[ordered[at]].begin(), causes_[ordered[at]].end());
+    }
+    causes_[text] = known_[from];
+    known_[from].insert(text);
+  }
+
+  /// The first message that `member` has got behind one that depends on it.
+  std::string first_late(std::size_t member) {
+    std::set<std::string> late;
+    for (const std::string& text : cluster_[member].ordered) {
+      if (late.contains(text)) return text;
+      late.insert(causes_[text].begin(), causes_[text].end());
+    }
+    return {};
+  }
+
+ private:
+  OrderCluster& cluster_;
+  std::map<std::string, std::set<std::string>> causes_;
+  std::vector<std::set<std::string>> known_;  // what the next message of each daemon depends on
+  std::vector<std::size_t> read_;
+};
+
+TEST(OrderViewChange, CausesComeFirstInAnyRandomCut) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    const std::size_t count = 3 + random.below(4);
+    const std::size_t sequencer = random.below(count);
+    const std::size_t deaf =
+        (sequencer + 1 + random.below(count - 1)) % count;  // what the sequencer sends it is stalled
+    OrderCluster cluster(count, static_cast<MemberIndex>(sequencer));
+    Causes causes(cluster);
+    for (int i = 0; i < 60; ++i) {
+      const std::size_t from = random.below(count);
+      MemberSet to;
+      for (std::size_t member = 0; member < count; ++member) {
+        if (random.chance(0.6)) to.insert(static_cast<MemberIndex>(member));
+      }
+      if (to.empty()) continue;
+      const std::string text = cluster[from].name_ + std::to_string(i);
+      causes.add(from, text);
+      cluster[from].send(to, text, random.chance(0.2) ? Service::safe : Service::agreed);
+      cluster[from].order->flush(cluster[from].now);
+      while (random.chance(0.9)) {
+        const std::size_t sender = random.below(count);
+        const std::size_t receiver = random.below(count);
+        if (sender == sequencer && receiver == deaf) continue;
+        cluster.move(sender, receiver);
+        cluster[receiver].order->flush(cluster[receiver].now);
+      }
+    }
+    std::vector<MemberIndex> survivors;
+    for (std::size_t member = 0; member < count; ++member) {
+      if (member == deaf || random.chance(0.3)) survivors.push_back(static_cast<MemberIndex>(member));
+    }
+    cluster.change_view(survivors);
+    for (const MemberIndex member : survivors) {
+      EXPECT_EQ(causes.first_late(member), "") << "at " << cluster[member].name_ << ", seed " << seed;
+    }
+  }
 }
 
 TEST(OrderViewChange, NothingIsLostOrDoubledInAnyRandomCut) {

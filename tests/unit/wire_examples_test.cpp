@@ -47,6 +47,7 @@ void write_body(Writer& writer) {
   BodyHead head;
   head.number = 5;
   head.service = Service::agreed;
+  head.seen = 7;
   write_body_head(writer, head, kBetaAndGamma);
   writer.bytes(protocol::as_bytes("hi"));
 }
@@ -72,13 +73,13 @@ TEST(WireExamples, DaemonData) {
                                                   kBetaAndGamma.write(writer);
                                                   write_body(writer);
                                                 })),
-            "09 00 00 03 01 06 00 05 1c 01 06 68 69");
+            "0a 00 00 03 01 06 00 05 1c 01 06 07 68 69");
   EXPECT_EQ(link_frame(LinkFrame::data, written(64,
                                                 [](Writer& writer) {
                                                   MemberSet::of(2).write(writer);
                                                   write_body(writer);
                                                 })),
-            "09 00 00 03 01 04 00 05 1c 01 06 68 69");
+            "0a 00 00 03 01 04 00 05 1c 01 06 07 68 69");
   BodyHead fifo;
   fifo.number = 6;
   fifo.service = Service::fifo;
@@ -108,7 +109,7 @@ TEST(WireExamples, DaemonPush) {
                                                   write_push(writer, {kNext, kView});
                                                   write_body(writer);
                                                 })),
-            "19 00 00 07 01 04 ad 02 05 61 6c 70 68 61 ac 02 05 61 6c 70 68 61 00 05 1c 01 06 68 69");
+            "1a 00 00 07 01 04 ad 02 05 61 6c 70 68 61 ac 02 05 61 6c 70 68 61 00 05 1c 01 06 07 68 69");
 }
 
 TEST(WireExamples, DaemonPingAndClose) {

@@ -30,6 +30,7 @@ BodyHead random_head(Random& random) {
   if (head.service == Service::unreliable) return head;
   head.number = std::max<std::uint64_t>(random_number(random), 1);
   if (head.number > 1 && random.chance(0.5)) head.after = random.between(1, head.number - 1);
+  if (has_seen(head)) head.seen = random_number(random);
   return head;
 }
 
@@ -58,6 +59,7 @@ TEST(WireBody, ReadsWhatWasWritten) {
     EXPECT_EQ(body->head.first, head.first);
     EXPECT_EQ(body->head.last, head.last);
     EXPECT_EQ(body->head.after, head.after);
+    EXPECT_EQ(body->head.seen, head.seen);
     EXPECT_EQ(body->content_offset, head_size);
     EXPECT_EQ(read_destinations(*body), destinations);
   }
