@@ -13,7 +13,7 @@ namespace spindled {
 enum class LinkPhase : std::uint8_t {
   dialling,     // this side waits for the connection to open
   handshake,    // both sides have said who they are, or are about to
-  waiting,      // a second connection that the same neighbour dialled: it is used once the neighbour uses it
+  waiting,      // a second connection to a neighbour that decides which one stays: used once the neighbour uses it
   established,  // the link of this pair of daemons
   closing,      // nothing is read any more; the close frame is on its way out
 };

@@ -120,21 +120,20 @@ void Links::resolve(Time now, Entry& entry) {
     establish(now, entry);
     return;
   }
+  // One side decides: it keeps the connection that is its link already, so that nothing is lost with that, and the
+  // other side does as it does. Of two that one side dialled that one decides, as it may have lost the first without
+  // our knowing; of two that both dialled, the smaller name.
   const Error duplicate{Errc::duplicate_link, {}};
-  bool keep_new = false;
-  if (entry.link.dialled() != other->link.dialled()) {
-    keep_new = entry.link.dialled() == (hello_.daemon.name < peer.name);
-  } else if (!entry.link.dialled()) {
-    // Both dialled by the neighbour: it keeps the one that it had first, or it has lost that one, which we cannot know.
-    // It decides, by sending on the new connection or closing it.
-    if (entry.link.phase() == LinkPhase::handshake) {
-      entry.link.enter(LinkPhase::waiting);
-      return;
-    }
-    keep_new = true;
+  const bool one_dialled_both = entry.link.dialled() == other->link.dialled();
+  const bool decides = one_dialled_both ? entry.link.dialled() : hello_.daemon.name < peer.name;
+  if (decides) {
+    end(now, entry, duplicate, Ending::here);
+  } else if (entry.link.phase() == LinkPhase::handshake) {
+    entry.link.enter(LinkPhase::waiting);  // for a frame, or to be closed
+  } else {
+    end(now, *other, duplicate, Ending::here);
+    establish(now, entry);
   }
-  end(now, keep_new ? *other : entry, duplicate, Ending::here);
-  if (keep_new) establish(now, entry);
 }
 
 void Links::establish(Time now, Entry& entry) {
