@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 namespace spindled {
@@ -11,9 +12,10 @@ constexpr double kFirstFees = 2;        // what a new flow has: many may begin a
 constexpr double kRateSpanS = 1;        // what "lately" means for rates
 constexpr Duration kSoonest = 500us;    // no message is looked at again sooner, so that packets enter in batches
 constexpr double kPeriodMinS = 1e-7;    // no salary is higher than one in this time
-constexpr double kGrowthMax = 2;        // how much a salary grows at most between two looks at it
 constexpr Duration kReviewMin = 5ms;    // the least time between two looks at it, where feedback takes that long
 constexpr Duration kReviewMax = 100ms;  // what one look makes up for at most
+/// How much a salary grows at most between two looks at it: one in each step is enough for all that the step allows.
+constexpr double kGrowthMax = std::numbers::e;
 
 double seconds(Duration duration) { return to_seconds(duration); }
 Duration duration_of(double s) { return Duration(static_cast<Duration::rep>(std::min(s, 1e6) * 1e9)); }

@@ -130,6 +130,14 @@ TEST_F(FlowTest, EquationTenOverTime) {
   }
 }
 
+TEST_F(FlowTest, GrowsAsFastWhereItIsLookedAtOnceInAStep) {
+  start_refused();
+  grow_fast();
+  const double before = rate();
+  refuse_for(25ms, 1, 5ms);
+  EXPECT_NEAR(std::log(rate() / before), 5, 0.01);
+}
+
 TEST_F(FlowTest, GrowsTheLessTheNearerThePriceIsToTheThreshold) {
   const double idle = growth_at(1);
   EXPECT_NEAR(growth_at(1.25), 0.75 * idle, 0.01);
@@ -161,7 +169,7 @@ TEST_F(FlowTest, OneLookMakesUpForLittle) {
   const double before = rate();
   now += 1h;
   enter(1);
-  EXPECT_LE(rate(), 2.1 * before) << "what was idle so long does not come back with an hour's growth";
+  EXPECT_LE(rate(), 3 * before) << "what was idle so long does not come back with an hour's growth";
 }
 
 TEST_F(FlowTest, ThePeriodHasALongest) {
