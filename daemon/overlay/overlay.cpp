@@ -132,7 +132,7 @@ void Overlay::update_own_links(Time now) {
   std::map<std::string, AdvertisedLink> own;  // by neighbour
   for_each_up([&](LinkId link, const Neighbour& neighbour) {
     if (routes_.has_given_up(neighbour.peer) || (recovery_ && recovery_->has_given_up(neighbour.peer))) return;
-    const auto round_trip = std::chrono::duration_cast<std::chrono::microseconds>(links_.round_trip(link)).count();
+    const auto round_trip = std::chrono::duration_cast<std::chrono::microseconds>(links_.path_round_trip(link)).count();
     AdvertisedLink& advertised = own[neighbour.peer.name];
     advertised.neighbour = neighbour.peer.name;
     advertised.neighbour_incarnation = neighbour.peer.incarnation;

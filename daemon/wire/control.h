@@ -32,7 +32,7 @@ struct AdvertisedLink {
   std::string neighbour;
   std::uint64_t neighbour_incarnation = 0;
   std::uint32_t weight = 1;            // cost in shortest paths, at least 1
-  std::uint32_t round_trip_us = 0;     // smoothed
+  std::uint32_t round_trip_us = 0;     // of the path, as when it was advertised
   std::uint64_t bytes_per_second = 0;  // measured capacity; 0: not known
 
   bool operator==(const AdvertisedLink&) const = default;

@@ -82,11 +82,13 @@ struct OverlayTest : test::OverlayFixture {
 using Texts = std::vector<std::string>;
 
 TEST_F(OverlayTest, WeightsFollowTheRoundTripsBelowTheDaemons) {
-  const auto weight = [&] { return gamma.overlay.reachable().edges.front().weight; };
+  const auto edge = [&] { return gamma.overlay.reachable().edges.front(); };
+  const auto weight = [&] { return edge().weight; };
   EXPECT_EQ(weight(), 1u) << "what is known of the links";
   for (Node* node : {&alpha, &beta}) node->daemon.round_trip_below = 5ms;
   advance(2 * LinkWeight::kWindow * alpha.daemon.context.config.link.hello_interval);
   EXPECT_NEAR(weight(), 10, 5) << "half a millisecond each";
+  EXPECT_EQ(edge().round_trip_us, 5000u);
 }
 
 TEST_F(OverlayTest, LinkStateReachesEverybody) {
