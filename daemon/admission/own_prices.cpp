@@ -16,6 +16,9 @@ constexpr double kLimitSpans = 2;
 constexpr double kRateGain = 0.25;
 /// So many packets are enough for one.
 constexpr std::uint64_t kRatePackets = 256;
+/// A client costs so many times less when that is told sooner: one that merely paused for a moment is not to hold its
+/// senders up for T_min.
+constexpr std::uint32_t kReliefFactor = 2;
 
 std::uint32_t sixteenths_of(double dollars) {
   return static_cast<std::uint32_t>(std::lround(std::min(16 * dollars, double{kPriceSixteenthsMax})));
@@ -66,7 +69,7 @@ bool OwnPrices::observe(Time now) {
 
 bool OwnPrices::observe(Time now, const std::string& name, Clients& clients) {
   const std::uint32_t sixteenths = sixteenths_of(clients.dollars);
-  const Time due = due_at(clients.told, sixteenths);
+  const Time due = std::min(due_at(clients.told, sixteenths), relief_at(clients.told, sixteenths));
   if (due > now) {
     next_ = std::min(next_, due);
     return false;
@@ -151,13 +154,20 @@ Time OwnPrices::due_at(const Told& told, std::uint32_t sixteenths) const {
   return *told.at + (told.sixteenths == sixteenths ? config.update_max : config.update_min);
 }
 
+/// Two prices in a row may be nearer than T_min, where the two before them were so much farther apart.
+Time OwnPrices::relief_at(const Told& told, std::uint32_t sixteenths) const {
+  if (told.sixteenths == 0 || sixteenths * kReliefFactor > told.sixteenths) return kNever;
+  if (!told.at_before) return *told.at;
+  return std::max(*told.at, *told.at_before + 2 * context_.config.admission.update_min);
+}
+
 bool OwnPrices::tell(Time now, Told& told, std::uint32_t sixteenths, Price price) {
   price.sixteenths = sixteenths;
   price.sequence = sequence_ + 1;
   if (!overlay_.flood_price(std::move(price))) return false;  // a new view comes, and begins anew
   ++sequence_;
   told.sixteenths = sixteenths;
-  told.at = now;
+  told.at_before = std::exchange(told.at, now);
   context_.counters.add(Counter::prices_told);
   return true;
 }

@@ -48,6 +48,7 @@ class OwnPrices {
   struct Told {
     std::uint32_t sixteenths = 0;
     std::optional<Time> at;
+    std::optional<Time> at_before;  // when the one before was
   };
   struct Watched {
     LinkId link{};
@@ -77,6 +78,8 @@ class OwnPrices {
   void measure_carried(Time now, Watched& watched, std::uint64_t departed_since);
   /// When `sixteenths` are due to be told, from now on or since some time; kNever: nothing is to be told.
   Time due_at(const Told& told, std::uint32_t sixteenths) const;
+  /// When `sixteenths` may be told because they are so much less than what was; kNever: they are not.
+  Time relief_at(const Told& told, std::uint32_t sixteenths) const;
   // Each: whether something was told.
   bool observe(Time now, Watched& watched);
   bool observe(Time now, const std::string& name, Clients& clients);

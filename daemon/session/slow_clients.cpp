@@ -42,6 +42,10 @@ void SlowClients::note_caught_up(Time now, SessionId session, std::size_t queued
   if (reader.price == 0) {
     readers_.erase(at);  // it was never priced
   } else if (reader.caught_up_at == kNever) {
+    if (reader.price > kLingerDollars) {
+      look(now, session, reader);
+      tell();
+    }
     reader.caught_up_at = now;
   }
 }

@@ -26,8 +26,8 @@ class ClientNames {
 ///
 /// Prices follow the queues every AdmissionConfig::update_min, and sooner where one is half full and has doubled. A
 /// queue that is drained before the first look never has a price: short bursts cost nobody anything. The price of one
-/// that was drained later does not go to zero at once: it lingers at the least that can be told, which keeps senders
-/// from probing as they do on an idle network, where their rate doubles with every round trip.
+/// that was drained later falls as soon as that, but not to zero at once: it lingers at the least that can be told,
+/// which keeps senders from probing as they do on an idle network, where their rate doubles with every round trip.
 class SlowClients {
  public:
   SlowClients(const NodeConfig& config, ClientPrices& prices, const ClientNames& names)

@@ -295,6 +295,33 @@ TEST_F(OwnPricesTest, ClientsAreToldLikeLinks) {
   EXPECT_FALSE(beta.all_free());
 }
 
+TEST_F(OwnPricesTest, AClientThatHasCaughtUpIsToldSooner) {
+  const auto cost = [&] { return beta.book.client_prices().front().dollars; };
+  alpha.own.set_clients("news", 8);
+  turn(1ms);
+  ASSERT_EQ(cost(), 8);
+  alpha.own.set_clients("news", 5);
+  turn(1ms);
+  EXPECT_EQ(cost(), 8) << "it has fallen by little";
+  alpha.own.set_clients("news", 4);
+  turn(1ms);
+  EXPECT_EQ(cost(), 4);
+  alpha.own.set_clients("news", 2);
+  run(38ms);
+  EXPECT_EQ(cost(), 4) << "no second time before T_min has passed";
+  run(2ms);
+  EXPECT_EQ(cost(), 2);
+  // However a price goes up and down, it is told no more often in the mean.
+  run(1s);
+  beta.heard.clear();
+  for (int i = 0; i < 400; ++i) {
+    alpha.own.set_clients("news", i % 2 == 0 ? 8 : 1);
+    turn(1ms);
+  }
+  EXPECT_LE(beta.heard.size(), 2 * (10u + 2u)) << "each comes twice";
+  EXPECT_GE(beta.heard.size(), 2 * 9u);
+}
+
 TEST_F(OwnPricesTest, NamesThatCostNothingAnyMoreAreForgotten) {
   std::uint64_t sequence = 0;
   for (int i = 0; i < 50; ++i) {

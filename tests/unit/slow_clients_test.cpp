@@ -96,6 +96,20 @@ TEST_F(SlowClientsTest, AQueueThatGrowsFastIsPricedAtOnce) {
   EXPECT_GT(price("g"), price_of(2 * kSoft));
 }
 
+TEST_F(SlowClientsTest, APauseCostsNoLongerThanItLasts) {
+  slow_.note_behind(now_, 1, kSoft / 4, 0);
+  deliver(1, {"g"});
+  slow_.note_behind(now_, 1, kSoft, 0);
+  ASSERT_DOUBLE_EQ(price("g"), price_of(kSoft));
+  now_ += 3ms;
+  slow_.note_caught_up(now_, 1, 0, kSoft);
+  EXPECT_DOUBLE_EQ(price("g"), SlowClients::kLingerDollars);
+  const int told = told_;
+  slow_.note_behind(now_, 1, kSoft / 4, kSoft);
+  slow_.note_caught_up(now_, 1, 0, 2 * kSoft);
+  EXPECT_EQ(told_, told) << "what lingers falls no further";
+}
+
 TEST_F(SlowClientsTest, ThePriceOfADrainedQueueLingers) {
   slow_.note_behind(now_, 1, kSoft / 4, 0);
   deliver(1, {"g"});
