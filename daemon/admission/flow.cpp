@@ -44,9 +44,11 @@ void Flow::accrue(Time now, const AdmissionConfig& config, double savings) {
 void Flow::review(Time now, const AdmissionConfig& config, double price, Duration step) {
   const Duration since = std::min(now - reviewed_at_, kReviewMax);
   if (since < std::min(kReviewMin, step)) return;
-  if (std::exchange(refused_, wait_ == Wait::dollars || wait_ == Wait::lot)) {
+  const double excess = price - config.price_threshold;
+  // A rich flow that only the window holds up would keep both its salary and what makes packets so dear.
+  const bool refused = wait_ == Wait::dollars || wait_ == Wait::lot || (wait_ == Wait::room && excess > 0);
+  if (std::exchange(refused_, refused)) {
     double rate = 1 / period_s_;
-    const double excess = price - config.price_threshold;
     if (excess < 0) {
       const double share = -excess / (config.price_threshold - config.fee);
       rate *= std::min(kGrowthMax, std::exp(share * seconds(since) / seconds(step)));

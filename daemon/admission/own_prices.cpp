@@ -99,7 +99,12 @@ bool OwnPrices::observe(Time now, Watched& watched) {
   const bool onset = watched.told.sixteenths == 0;
   // What begins to wait counts as it is: its mean over the time before is nearly nothing.
   const double mean = onset || span <= 0 ? static_cast<double>(watched.packets) : watched.waited / span;
-  const std::uint32_t sixteenths = sixteenths_of(queue_price(mean, soft_limit(watched), config.price_max));
+  std::uint32_t sixteenths = sixteenths_of(queue_price(mean, soft_limit(watched), config.price_max));
+  if (sixteenths != 0) {
+    watched.cost_at = now;
+  } else if (!onset && now < watched.cost_at + kLinger) {
+    sixteenths = sixteenths_of(kLingerDollars);
+  }
   const Time due = due_at(watched.told, sixteenths);
   if (due == kNever) return false;
   const Time look_at = now + config.update_min;  // the mean changes though nothing happens
@@ -150,7 +155,8 @@ void OwnPrices::measure_carried(Time now, Watched& watched, std::uint64_t depart
 Time OwnPrices::due_at(const Told& told, std::uint32_t sixteenths) const {
   const AdmissionConfig& config = context_.config.admission;
   if (told.sixteenths == 0 && sixteenths < kOnsetSixteenths) return kNever;
-  if (!told.at) return Time{};
+  // Prices linger before they are told to be zero: this happens once in that time at most, and nobody expects it.
+  if (told.sixteenths == 0) return Time{};
   return *told.at + (told.sixteenths == sixteenths ? config.update_max : config.update_min);
 }
 

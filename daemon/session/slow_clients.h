@@ -26,8 +26,7 @@ class ClientNames {
 ///
 /// Prices follow the queues every AdmissionConfig::update_min, and sooner where one is half full and has doubled. A
 /// queue that is drained before the first look never has a price: short bursts cost nobody anything. The price of one
-/// that was drained later falls as soon as that, but not to zero at once: it lingers at the least that can be told,
-/// which keeps senders from probing as they do on an idle network, where their rate doubles with every round trip.
+/// that was drained later falls as soon as that, but not to zero at once: it lingers (price_curve.h).
 class SlowClients {
  public:
   SlowClients(const NodeConfig& config, ClientPrices& prices, const ClientNames& names)
@@ -53,8 +52,6 @@ class SlowClients {
 
   /// Names of one client that are priced; further ones are not, until it has caught up.
   static constexpr std::size_t kNamesMax = 64;
-  static constexpr Duration kLinger = 1s;
-  static constexpr double kLingerDollars = 1.0 / 16;
   /// How far a fast client is behind, at the speed at which it reads, when it costs AdmissionConfig::price_max.
   static constexpr Duration kLag = 200ms;
   /// Of reading slowly, in which what is remembered of a client's speed falls to a third.

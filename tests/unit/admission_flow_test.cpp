@@ -201,6 +201,22 @@ TEST_F(FlowTest, WaitingForRoomIsNoRefusal) {
   EXPECT_EQ(flow.period(), 1s) << "it had the dollars all the time";
 }
 
+TEST_F(FlowTest, WaitingForRoomIsARefusalWhereAPacketCostsMoreThanTheThreshold) {
+  earn_ten();
+  const auto wait_and_review = [&](double price) {
+    flow.wait_for_room(now);
+    for (int i = 0; i < 3; ++i) {
+      now += 10ms;
+      accrue();
+      flow.review(now, config, price, 50ms);
+    }
+    return flow.period();
+  };
+  const Duration before = flow.period();
+  EXPECT_EQ(wait_and_review(config.price_threshold), before);
+  EXPECT_GT(wait_and_review(config.price_threshold + 100), before);
+}
+
 TEST_F(FlowTest, LooksAgainSoonEnoughToGrow) {
   start_refused();
   EXPECT_GT(flow.retry_at(), now);

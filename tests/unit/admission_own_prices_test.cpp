@@ -269,9 +269,41 @@ TEST_F(OwnPricesTest, DeadlinesAloneAreEnough) {
   EXPECT_GE(gamma.heard.size(), 5u);
   EXPECT_LE(gamma.heard.size(), 8u);
   release();
-  run_by_deadlines(200ms);
+  run_by_deadlines(kLinger + 200ms);
   EXPECT_EQ(gamma.heard.back().price.sixteenths, 0u);
   EXPECT_EQ(alpha.own.next_deadline(), kNever);
+}
+
+TEST_F(OwnPricesTest, AQueueThatIsGoneLingersAndIsToldAtOnceWhereItComesBackAfterThat) {
+  hold();
+  queue(50);
+  run(100ms);
+  release();
+  run(100ms);
+  EXPECT_EQ(gamma.cost(0, 1), kLingerDollars);
+  run(kLinger - 200ms);
+  EXPECT_EQ(gamma.cost(0, 1), kLingerDollars);
+  EXPECT_EQ(alpha.cost(0, 1), 0) << "where it is, it is known at any time how long it is";
+  for (int i = 0; i < 500 && gamma.cost(0, 1) != 0; ++i) turn(1ms);
+  ASSERT_EQ(gamma.cost(0, 1), 0);
+  hold();
+  queue(50);
+  turn(0ms);
+  EXPECT_GT(gamma.cost(0, 1), 1) << "before T_min has passed";
+}
+
+TEST_F(OwnPricesTest, AQueueThatComesBackWhileItLingersIsToldAfterTMin) {
+  hold();
+  queue(50);
+  run(100ms);
+  release();
+  run(500ms);
+  const std::size_t before = gamma.heard.size();
+  hold();
+  queue(50);
+  run(200ms);
+  EXPECT_GT(gamma.cost(0, 1), 1);
+  EXPECT_LE(gamma.heard.size(), before + 6) << "at most every T_min";
 }
 
 TEST_F(OwnPricesTest, ClientsAreToldLikeLinks) {

@@ -103,7 +103,7 @@ TEST_F(SlowClientsTest, APauseCostsNoLongerThanItLasts) {
   ASSERT_DOUBLE_EQ(price("g"), price_of(kSoft));
   now_ += 3ms;
   slow_.note_caught_up(now_, 1, 0, kSoft);
-  EXPECT_DOUBLE_EQ(price("g"), SlowClients::kLingerDollars);
+  EXPECT_DOUBLE_EQ(price("g"), kLingerDollars);
   const int told = told_;
   slow_.note_behind(now_, 1, kSoft / 4, kSoft);
   slow_.note_caught_up(now_, 1, 0, 2 * kSoft);
@@ -116,12 +116,12 @@ TEST_F(SlowClientsTest, ThePriceOfADrainedQueueLingers) {
   pass(50ms);
   slow_.note_caught_up(now_, 1, 0, 1000);
   pass(50ms);
-  EXPECT_DOUBLE_EQ(price("g"), SlowClients::kLingerDollars);
+  EXPECT_DOUBLE_EQ(price("g"), kLingerDollars);
   slow_.note_behind(now_, 1, kSoft / 4, 1000);
   pass(50ms);
   EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft / 4)) << "its names are still known";
   slow_.note_caught_up(now_, 1, 0, 1000);
-  for (Duration waited{}; waited <= SlowClients::kLinger; waited += 50ms) pass(50ms);
+  for (Duration waited{}; waited <= kLinger; waited += 50ms) pass(50ms);
   EXPECT_EQ(price("g"), 0);
   EXPECT_EQ(slow_.next_deadline(), kNever);
 }
@@ -162,12 +162,12 @@ TEST_F(SlowClientsTest, TwoThatLingerOnOneNameKeepItsPriceUntilTheLastIsDone) {
   const Time first = now_ - 550ms, second = now_;
   slow_.note_caught_up(now_, 2, 0, kSoft);
   pass(50ms);
-  EXPECT_DOUBLE_EQ(price("g"), SlowClients::kLingerDollars);
+  EXPECT_DOUBLE_EQ(price("g"), kLingerDollars);
   const int told = told_;
-  while (now_ < first + SlowClients::kLinger + 100ms) pass(50ms);
-  EXPECT_DOUBLE_EQ(price("g"), SlowClients::kLingerDollars) << "the second lingers";
+  while (now_ < first + kLinger + 100ms) pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), kLingerDollars) << "the second lingers";
   EXPECT_EQ(told_, told) << "at the same price";
-  while (now_ < second + SlowClients::kLinger + 50ms) pass(50ms);
+  while (now_ < second + kLinger + 50ms) pass(50ms);
   EXPECT_EQ(price("g"), 0);
   EXPECT_EQ(slow_.next_deadline(), kNever);
 }
