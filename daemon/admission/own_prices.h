@@ -58,7 +58,7 @@ class OwnPrices {
     Time seen_at{};
     double waited = 0;  // packets x seconds since the price was told
     Time since{};
-    Time cost_at{};  // when it had a price last
+    Time cost_at{};              // when it had a price last
     std::uint64_t departed = 0;  // packets, as seen last
     // Since the rate was measured, while packets were waiting.
     Duration busy{};

@@ -9,9 +9,9 @@ namespace spindled {
 /// `soft_limit` packets, and growing exponentially between and beyond. Finite for every length.
 double queue_price(double packets, double soft_limit, double price_max);
 
-/// A queue that has had a price and is empty costs the least that can be told for so long. While it does, senders do not
-/// probe as they do on an idle network, where their rate grows e-fold in a few round trips: faster than news of a new
-/// queue, which come every AdmissionConfig::update_min, could hold them back.
+/// A queue that has had a price and is empty costs the least that can be told for so long. While it does, senders do
+/// not probe as they do on an idle network, where their rate grows e-fold in a few round trips: faster than news of a
+/// new queue, which come every AdmissionConfig::update_min, could hold them back.
 inline constexpr Duration kLinger = 1s;
 inline constexpr double kLingerDollars = 1.0 / 16;
 
