@@ -91,7 +91,7 @@ def row_of(ours, theirs, peer):
     if not theirs:
         row.good = False if row.must else None
         return row
-    quotients = [a[key] / b[key] for a, b in zip(ours["rounds"], theirs["rounds"])]
+    quotients = [a[key] / b[key] for a, b in zip(ours["rounds"], theirs["rounds"]) if b is not None]
     row.theirs = theirs["median"][key]
     row.ratio = row.ours / row.theirs
     row.lowest, row.highest = min(quotients), max(quotients)

@@ -23,11 +23,11 @@ SYSTEMS = (SPINDLE, NATS, JGROUPS)
 
 
 def result(name, measure, service, size, values, **details):
-    """`values`: of the leading figure, round by round."""
+    """`values`: of the leading figure, round by round; None where the system failed."""
     columns = ("messages_per_second", "megabytes_per_second", "daemon_seconds_per_million",
                "client_seconds_per_million", "other_processors_busy", "p50_us", "p99_us", "p999_us", "send_lag_p50_us")
     made = {"system": name, "measure": measure, "service": service, "size": size, **details,
-            "rounds": [dict.fromkeys(columns, value) for value in values]}
+            "rounds": [None if value is None else dict.fromkeys(columns, value) for value in values]}
     add_medians([made])
     return made
 
@@ -53,6 +53,16 @@ class Kinds(unittest.TestCase):
         self.assertEqual(rates, {("spindle", "spindle"): 50, ("nats", "spindle"): 50,
                                  ("spindle", "nats"): 30, ("nats", "nats"): 30,
                                  ("spindle", "jgroups"): 10, ("jgroups", "jgroups"): 10})
+
+
+    def test_rounds_in_which_a_peer_failed_count_for_nothing(self):
+        ours = result("spindle", "throughput", "agreed", 100, [80, 100, 120])
+        theirs = result("jgroups", "throughput", "agreed", 100, [10, None, 12])
+        self.assertEqual(theirs["median"]["messages_per_second"], 11)
+        row, = marks.compare([ours, theirs], "spindle", {"jgroups": JGROUPS}, {})
+        self.assertAlmostEqual(row.ratio, 100 / 11)
+        self.assertEqual((row.lowest, row.highest), (8, 10))
+        self.assertIn("10 to 12", tables([ours, theirs], 3))
 
 
 class Summaries(unittest.TestCase):

@@ -38,9 +38,14 @@ DETAILS = {"fanout": (("receivers", "receivers", "{:,}"),),
            "half": (("rate", "rate/s", "{:,.0f}"), ("of", "half of", "{}"))}
 
 
+def succeeded(result):
+    """None stands for a round in which a peer failed."""
+    return [values for values in result["rounds"] if values is not None]
+
+
 def add_medians(results):
     for result in results:
-        rounds = result["rounds"]
+        rounds = succeeded(result)
         result["median"] = {key: statistics.median(values[key] for values in rounds) for key in rounds[0]}
 
 
@@ -102,7 +107,7 @@ def peers_table(rows):
 
 
 def row_of(result, details, columns):
-    leading = [values[LEADING[result["measure"]]] for values in result["rounds"]]
+    leading = [values[LEADING[result["measure"]]] for values in succeeded(result)]
     values = dict(result["median"], range=f"{min(leading):,.0f} to {max(leading):,.0f}")
     cells = [result["system"], result["service"], f"{result['size']:,}"]
     cells += [form.format(result[key]) for key, _, form in details]
