@@ -58,7 +58,7 @@ bool OwnPrices::observe(Time now) {
   bool told = false;
   for (Watched& watched : watched_) told = observe(now, watched) || told;
   for (auto& [name, clients] : clients_) told = observe(now, name, clients) || told;
-  // What was told to cost nothing is remembered until it might be told to cost something again.
+  // What was told to cost nothing is remembered for T_min: should it cost something again, relief_at looks back so far.
   std::erase_if(clients_, [&](const auto& item) {
     const Clients& clients = item.second;
     if (clients.dollars > 0 || clients.told.sixteenths != 0) return false;
@@ -155,7 +155,7 @@ void OwnPrices::measure_carried(Time now, Watched& watched, std::uint64_t depart
 Time OwnPrices::due_at(const Told& told, std::uint32_t sixteenths) const {
   const AdmissionConfig& config = context_.config.admission;
   if (told.sixteenths == 0 && sixteenths < kOnsetSixteenths) return kNever;
-  // Prices linger before they are told to be zero: this happens once in that time at most, and nobody expects it.
+  // The first word of a price does not wait for T_min. It comes seldom enough: prices linger before they are zero.
   if (told.sixteenths == 0) return Time{};
   return *told.at + (told.sixteenths == sixteenths ? config.update_max : config.update_min);
 }

@@ -1,41 +1,19 @@
 // What `spmonitor flow` tells of daemons whose links, or whose clients, are too slow for what is sent.
 #include <algorithm>
 
-#include "tests/sim/ask_admin.h"
-#include "tests/sim/scenario.h"
+#include "tests/sim/bottleneck.h"
 
 namespace spindled::sim {
 namespace {
 
 namespace proto = spindle::admin;
 
-class FlowReport : public Scenario {
+class FlowReport : public Bottleneck {
  protected:
-  /// d000 - d001 - d002, of which the second link carries a hundredth of the first.
-  void simulate_bottleneck(std::uint64_t seed) {
-    NodeConfig node;
-    node.admission.queue_packets = 50;
-    simulate_cluster(seed, Shape::line, 3, node);
-    PathProperties narrow;
-    narrow.bytes_per_second = 250'000;
-    narrow.send_buffer = 4096;
-    sim().network().set_path(1, 2, narrow);
-  }
-  proto::FlowReply flow(std::size_t host, std::uint32_t limit = 0) {
-    proto::Request request;
-    request.mutable_flow()->set_limit(limit);
-    return ask_admin(sim(), host, request).flow();
-  }
   static const proto::Flow* find(const proto::FlowReply& reply, std::string_view client) {
     const auto at = std::find_if(reply.flows().begin(), reply.flows().end(),
                                  [&](const proto::Flow& flow) { return flow.client() == client; });
     return at == reply.flows().end() ? nullptr : &*at;
-  }
-  /// A client that has far more to send than the network takes.
-  SimClient& add_flooder(std::size_t host, const std::string& name, const std::string& group, std::size_t messages) {
-    SimClient& client = sim().add_client(sim().host(host), name);
-    for (std::size_t i = 0; i < messages; ++i) client.multicast({group}, {.size = 1000, .self_discard = true});
-    return client;
   }
 };
 
@@ -114,12 +92,6 @@ TEST_F(FlowReport, TheDaemonInTheMiddleShowsItsQueue) {
   await([&] { return far.view("far") != nullptr; }, 5s, "the group is there");
   if (HasFatalFailure()) return;
   add_flooder(0, "eager", "far", 20'000);
-  const auto narrow_link = [](const proto::FlowReply& reply) {
-    for (const proto::PricedLink& link : reply.links()) {
-      if (link.peer() == "d002") return link;
-    }
-    return proto::PricedLink();
-  };
   proto::FlowReply reply;
   await(
       [&] {
