@@ -155,7 +155,7 @@ bool Admission::is_put_off(Time now, Flow& flow, double price) {
     }
     flow.draw(now, lot);
   }
-  return flow.is_put_off(now, Duration(static_cast<Duration::rep>(longest_s * 1e9)));
+  return flow.is_put_off(now, from_seconds(longest_s));
 }
 
 bool Admission::observe(Time now) { return own_.observe(now); }

@@ -18,7 +18,7 @@ constexpr Duration kReviewMax = 100ms;  // what one look makes up for at most
 constexpr double kGrowthMax = std::numbers::e;
 
 double seconds(Duration duration) { return to_seconds(duration); }
-Duration duration_of(double s) { return Duration(static_cast<Duration::rep>(std::min(s, 1e6) * 1e9)); }
+Duration duration_of(double s) { return from_seconds(std::min(s, 1e6)); }
 }  // namespace
 
 double Flow::rate(Time now) const { return recent_ * std::exp(-seconds(now - recent_at_) / kRateSpanS) / kRateSpanS; }

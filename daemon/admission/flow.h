@@ -25,7 +25,7 @@ class Flow {
  public:
   /// Dollars at `now`; negative after a message of several packets, which enters as soon as the first can be paid.
   double budget() const { return budget_; }
-  Duration period() const { return Duration(static_cast<Duration::rep>(period_s_ * 1e9)); }
+  Duration period() const { return from_seconds(period_s_); }
   /// Packets per second, smoothed over about a second.
   double rate(Time now) const;
   /// When to look again at a message that was refused, if there are no news before; kNever: only then.

@@ -24,6 +24,8 @@ using Time = NodeClock::time_point;
 inline constexpr Time kNever = Time::max();
 
 constexpr double to_seconds(Duration duration) { return static_cast<double>(duration.count()) / 1e9; }
+/// At most what a Duration can hold, some 290 years.
+constexpr Duration from_seconds(double seconds) { return Duration(static_cast<Duration::rep>(seconds * 1e9)); }
 
 using namespace std::chrono_literals;
 
