@@ -32,7 +32,7 @@ struct AdminSubjects {
   const Order& order;
   const Groups& groups;
   const Sessions& sessions;
-  const Admission& admission;
+  Admission& admission;  // and told to go on and off
 };
 
 class Admin {

@@ -140,7 +140,7 @@ void add_prices(const PriceBook& book, PageRoom& room, proto::FlowReply& out) {
 
 void report_flow(Time now, const AdmissionConfig& config, const AdminSubjects& subjects,
                  const proto::FlowRequest& request, proto::FlowReply& out) {
-  out.set_enabled(config.enabled);
+  out.set_enabled(subjects.admission.is_enabled());
   out.set_benefit(std::string(to_string(config.benefit)));
   out.set_salary(config.salary);
   PageRoom room(request.limit());

@@ -7,6 +7,7 @@
 #include "daemon/admin/admin_frames.h"
 #include "daemon/admin/flow_report.h"
 #include "daemon/admin/page_room.h"
+#include "daemon/admission/admission.h"
 #include "daemon/group/groups.h"
 #include "daemon/link/links.h"
 #include "daemon/order/order.h"
@@ -64,6 +65,7 @@ class Answer {
   void counters(proto::CountersReply& out) const;
   Result<void> partition(const proto::PartitionRequest& request, proto::PartitionReply& out) const;
   Result<void> heal(proto::HealReply& out) const;
+  void admission(const proto::AdmissionRequest& request, proto::AdmissionReply& out) const;
 
  private:
   /// Nothing where none is imposed.
@@ -282,6 +284,12 @@ Result<void> Answer::partition(const proto::PartitionRequest& request, proto::Pa
   return {};
 }
 
+void Answer::admission(const proto::AdmissionRequest& request, proto::AdmissionReply& out) const {
+  out.set_enabled(request.enabled());
+  out.set_changed(subjects_.admission.is_enabled() != request.enabled());
+  subjects_.admission.set_enabled(request.enabled());
+}
+
 Result<void> Answer::heal(proto::HealReply& out) const {
   proto::Partition ended;
   const bool was_imposed = subjects_.links.partition().is_imposed();
@@ -328,6 +336,9 @@ Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) 
       break;
     case proto::Request::kFlow:
       report_flow(now, context_.config.admission, subjects_, request.flow(), *reply.mutable_flow());
+      break;
+    case proto::Request::kAdmission:
+      answer.admission(request.admission(), *reply.mutable_admission());
       break;
     case proto::Request::KIND_NOT_SET:
       return fail(Errc::unknown_request, "this daemon does not know the request: it may be older than who asks");

@@ -1,5 +1,5 @@
-// Answers administration requests from the state of the layers. It only reads it, but for the two requests that impose
-// and end a partition for a field test.
+// Answers administration requests from the state of the layers. It only reads it, but for the requests that impose
+// and end a partition for a field test, and that switch admission.
 #pragma once
 
 #include <vector>

@@ -31,12 +31,14 @@ std::size_t packets_of(std::size_t bytes) {
 
 Admission::Admission(Context& context, const Links& links, Overlay& overlay, const Order& order, const Groups& groups)
     : context_(context),
+      log_(context.log_sink, "admission"),
       order_(order),
       groups_(groups),
       benefit_(make_benefit(context.config.admission.benefit)),
       book_(context.config.admission),
       own_(context, links, overlay, book_),
-      random_(context.random.split()) {}
+      random_(context.random.split()),
+      enabled_(context.config.admission.enabled) {}
 
 void Admission::start_turn(Time now) {
   const View& view = order_.view();
@@ -49,6 +51,12 @@ void Admission::start_turn(Time now) {
   const bool has_room_now = has_room();
   if (std::exchange(had_room_, has_room_now) != has_room_now || book_.falls() != seen_falls_) ++news_;
   seen_falls_ = book_.falls();
+}
+
+void Admission::set_enabled(bool enabled) {
+  if (std::exchange(enabled_, enabled) == enabled) return;
+  log_.info("switched {} by order", enabled ? "on" : "off");
+  ++news_;
 }
 
 bool Admission::has_room() const {
@@ -65,12 +73,12 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
   groups_.resolve(to);
   const AdmissionConfig& config = context_.config.admission;
   Flow::Way& way = find_way(flow, to);
-  if (!config.enabled && way.clients >= config.price_max) {
+  if (!enabled_ && way.clients >= config.price_max) {
     count_held(flow);
     flow.wait_for_clients(now, now + kPatience);
     return false;
   }
-  if (!config.enabled || (book_.is_local(to.daemons) && way.congestion <= 0)) {
+  if (!enabled_ || (book_.is_local(to.daemons) && way.congestion <= 0)) {
     flow.pass(now, packets_of(bytes));
     return true;
   }
@@ -171,7 +179,7 @@ bool Admission::price_received(Time now, const Price& price) {
 FlowState Admission::state(Time now, const Flow& flow, const DestinationSet& to) const {
   const Quote quote = book_.quote(to);
   FlowState state;
-  const bool pays = context_.config.admission.enabled && (!book_.is_local(to.daemons) || quote.congestion > 0);
+  const bool pays = enabled_ && (!book_.is_local(to.daemons) || quote.congestion > 0);
   Flow::Way way;
   way.congestion = quote.congestion;
   way.receivers = static_cast<double>(quote.receivers);
@@ -190,10 +198,9 @@ FlowState Admission::state(Time now, const Flow& flow, const DestinationSet& to)
 std::string Admission::limit_of(const Flow& flow, const Quote& quote) const {
   const auto name_of = [&](MemberIndex member) { return book_.view().members[member].name; };
   const Flow::Wait wait = flow.waits_for();
-  const bool enabled = context_.config.admission.enabled;
   if (wait == Flow::Wait::room) return "room";
-  if (!enabled && wait != Flow::Wait::clients) return {};
-  const double link = enabled ? quote.link.dollars : 0;
+  if (!enabled_ && wait != Flow::Wait::clients) return {};
+  const double link = enabled_ ? quote.link.dollars : 0;
   if (quote.clients.dollars > link) {
     return fmt::format("clients of {} at {}", quote.clients.name, name_of(quote.clients.daemon));
   }

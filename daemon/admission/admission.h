@@ -48,6 +48,10 @@ class Admission final : public PriceFrames, public ClientPrices {
 
   void start_turn(Time now);
 
+  /// Whether messages wait for their prices, at first as the configuration says. Prices are told to others in any case.
+  bool is_enabled() const { return enabled_; }
+  void set_enabled(bool enabled);
+
   /// Whether a message of `bytes` of payload may enter now: if so it is paid for. If not, `flow.retry_at()` says when
   /// it is worth trying again; before that, only when `news` has changed. Brings `to` up to date with the group table.
   bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes);
@@ -81,12 +85,14 @@ class Admission final : public PriceFrames, public ClientPrices {
   std::string limit_of(const Flow& flow, const Quote& quote) const;
 
   Context& context_;
+  Log log_;
   const Order& order_;
   const Groups& groups_;
   const std::unique_ptr<const Benefit> benefit_;
   PriceBook book_;
   OwnPrices own_;
   Random random_;
+  bool enabled_;
   bool retention_full_ = false;  // at the start of the turn: costly to know
   bool had_room_ = false;
   std::uint64_t news_ = 0;

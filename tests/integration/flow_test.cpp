@@ -41,5 +41,24 @@ TEST(SpmonitorFlowCommand, SaysWhenAdmissionIsOff) {
   EXPECT_THAT(run_spmonitor(daemon, {"flow"}).out, HasSubstr("admission is off"));
 }
 
+TEST(SpmonitorAdmissionCommand, SwitchesAdmissionOfARunningDaemon) {
+  Daemon daemon({});
+  EXPECT_THAT(run_spmonitor(daemon, {"admission", "on"}).out, HasSubstr("admission was on at this daemon already"));
+  const Finished off = run_spmonitor(daemon, {"admission", "off"});
+  EXPECT_EQ(off.code, 0) << off.error;
+  EXPECT_THAT(off.out, HasSubstr("admission is off at this daemon, while it runs"));
+  EXPECT_THAT(run_spmonitor(daemon, {"flow"}).out, HasSubstr("admission is off"));
+  EXPECT_THAT(run_spmonitor(daemon, {"admission", "on", "--json"}).out, HasSubstr("\"changed\": true"));
+  EXPECT_THAT(run_spmonitor(daemon, {"flow"}).out, HasSubstr("admission seeks sending"));
+}
+
+TEST(SpmonitorAdmissionCommand, TakesOnAndOffOnlyAndIsNotRepeated) {
+  Daemon daemon({});
+  EXPECT_EQ(run_spmonitor(daemon, {"admission", "maybe"}).code, 2);
+  EXPECT_EQ(run_spmonitor(daemon, {"admission"}).code, 2);
+  EXPECT_EQ(run_spmonitor(daemon, {"admission", "off", "--watch", "1"}).code, 2);
+  EXPECT_THAT(run_spmonitor(daemon, {"flow"}).out, HasSubstr("admission seeks sending")) << "nothing was changed";
+}
+
 }  // namespace
 }  // namespace spindle::test

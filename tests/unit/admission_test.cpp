@@ -413,6 +413,28 @@ TEST_F(AdmissionTest, APriceThatHardlyChangesCostsNoTriesAndNoDollars) {
   EXPECT_LT(home.flow.budget(), 4.4) << "and nothing is left that could be spent";
 }
 
+TEST_F(AdmissionTest, IsSwitchedOffAndOnWhileAFlowWaits) {
+  hear_link(1, 2, 1000);
+  burst(far);
+  ASSERT_FALSE(enter(far));
+  ASSERT_EQ(far.flow.waits_for(), Wait::dollars);
+  const std::uint64_t news = admission.news();
+  admission.set_enabled(false);
+  EXPECT_NE(admission.news(), news) << "who waits is to try again";
+  EXPECT_EQ(burst(far), 100'000);
+  EXPECT_FALSE(far.flow.is_blocked());
+
+  admission.set_enabled(true);
+  EXPECT_LT(burst(far), 100) << "what it sent meanwhile was free, but it has saved no more than it may";
+  EXPECT_EQ(far.flow.waits_for(), Wait::dollars);
+}
+
+TEST_F(AdmissionTest, SwitchingToWhatItIsIsNoNews) {
+  const std::uint64_t news = admission.news();
+  admission.set_enabled(true);
+  EXPECT_EQ(admission.news(), news);
+}
+
 struct AdmissionOff : testing::Test, Daemon {
   static NodeConfig config() {
     NodeConfig config = config_of_alpha();

@@ -1,4 +1,4 @@
-// spmonitor: shows what a daemon is doing, and imposes partitions for field tests.
+// spmonitor: shows what a daemon is doing, switches its admission, and imposes partitions for field tests.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -35,7 +35,18 @@ struct CommandLine {
   std::string group;
   std::vector<std::string> sides;
   std::string duration = "60s";
+  std::string setting;
 };
+
+void add_admission(CLI::App& app, CommandLine& line) {
+  CLI::App* admission = app.add_subcommand(
+      "admission", "Switch admission on or off at this daemon, while it runs; its configuration stays as it is");
+  admission->add_option("setting", line.setting, "Whether messages of its clients wait for their prices")
+      ->type_name("on|off")
+      ->required()
+      ->check(CLI::IsMember({"on", "off"}));
+  admission->callback([&line] { line.inquiry.request.mutable_admission()->set_enabled(line.setting == "on"); });
+}
 
 void add_partition(CLI::App& app, CommandLine& line) {
   CLI::App* partition = app.add_subcommand(
@@ -96,12 +107,14 @@ void add_subcommands(CLI::App& app, CommandLine& line) {
   }
   CLI::App* counters = add("counters", "Everything that the daemon counts", [&] { request.mutable_counters(); });
   counters->add_flag("--all", line.all, "Also counters that are zero");
+  add_admission(app, line);
   add_partition(app, line);
 }
 
 /// Nothing where the program has to go on; else its exit code.
 std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) {
-  CLI::App app("Shows what a Spindle daemon is doing, and imposes partitions for field tests.", "spmonitor");
+  CLI::App app("Shows what a Spindle daemon is doing, switches its admission, and imposes partitions for field tests.",
+               "spmonitor");
   app.footer(kFooter);
   app.require_subcommand(1);
   app.fallthrough();
@@ -124,8 +137,9 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
     // Help comes as an "error", too, of code 0.
     return app.exit(error) == 0 ? kExitDone : kExitBadCommandLine;
   }
-  if (line.watch_seconds > 0 && (line.inquiry.request.has_partition() || line.inquiry.request.has_heal())) {
-    fmt::print(stderr, "--watch: a partition is imposed or healed once\n");
+  const spindle::admin::Request& request = line.inquiry.request;
+  if (line.watch_seconds > 0 && (request.has_partition() || request.has_heal() || request.has_admission())) {
+    fmt::print(stderr, "--watch: admission is switched once, and a partition imposed or healed once\n");
     return kExitBadCommandLine;
   }
   line.inquiry.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(line.timeout_seconds * 1000));

@@ -111,6 +111,12 @@ std::string render(const proto::LinksReply& links) {
   return text;
 }
 
+std::string render(const proto::AdmissionReply& reply) {
+  const std::string_view state = reply.enabled() ? "on" : "off";
+  if (!reply.changed()) return fmt::format("admission was {} at this daemon already\n", state);
+  return fmt::format("admission is {} at this daemon, while it runs; its configuration is as it was\n", state);
+}
+
 std::string render(const proto::PartitionReply& reply) {
   return fmt::format("partition {}\n", show_imposed(reply.partition()));
 }
@@ -208,6 +214,8 @@ std::string render(const proto::Reply& reply, bool all) {
       return render(reply.heal());
     case proto::Reply::kFlow:
       return render_flow(reply.flow());
+    case proto::Reply::kAdmission:
+      return render(reply.admission());
     case proto::Reply::KIND_NOT_SET:
       break;
   }
