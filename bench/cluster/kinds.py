@@ -11,7 +11,8 @@ FANOUT_SERVICES = ("fifo", "agreed")
 
 
 def listed(systems, options):
-    """All kinds but half, which depends on the throughput."""
+    """All kinds but half, which depends on the throughput. Beside peers the latency of safe messages is measured, too:
+    they are to be no slower than others' agreed ones."""
     kinds = []
     for measure in options.measures:
         if measure == "fanout":
@@ -20,8 +21,9 @@ def listed(systems, options):
                       for service in FANOUT_SERVICES for receivers in options.receivers
                       for system in systems if system.fans_out and service in system.services]
         elif measure != "half":
+            stronger = ["safe"] if measure == "latency" and options.peers and "safe" not in options.services else []
             kinds += [{"system": system.name, "measure": measure, "service": service, "size": size}
-                      for service in options.services for size in options.sizes
+                      for service in options.services + stronger for size in options.sizes
                       for system in systems if service in system.services]
     return kinds
 

@@ -9,6 +9,16 @@
 
 namespace spindle::bench {
 
+namespace {
+/// What is kept of the span that `when` is in.
+template <typename Kept>
+Kept& at_span(std::vector<Kept>& course, const Plan& plan, std::int64_t when_ns) {
+  const auto span = static_cast<std::size_t>(std::max<std::int64_t>(0, when_ns - plan.start_ns) / plan.span_ns);
+  if (course.size() <= span) course.resize(span + 1);
+  return course[span];
+}
+}  // namespace
+
 void Sender::send(std::int64_t intended_ns, bool last) {
   const Stamp stamp{intended_ns, sequence_++, index_, static_cast<std::uint16_t>(last)};
   std::memcpy(payload_.data(), &stamp, sizeof stamp);
@@ -53,18 +63,14 @@ std::string ClosedLoop::result() const {
                      deliveries_.digest());
 }
 
-void Start::receive(std::span<const std::byte> payload) {
+void ClosedLoopCourse::receive(std::span<const std::byte> payload) {
   const std::int64_t now = now_ns();
-  if (now < plan_.measure_to_ns) {
-    const auto span = static_cast<std::size_t>(std::max<std::int64_t>(0, now - plan_.start_ns) / kSpanNs);
-    if (arrived_.size() <= span) arrived_.resize(span + 1);
-    ++arrived_[span];
-  }
+  if (now < plan_.measure_to_ns) ++at_span(arrived_, plan_, now);
   loop_.receive(payload);
 }
 
-std::string Start::result() const {
-  return fmt::format(R"({{"span_ns": {}, "arrived": [{}]}})", kSpanNs, fmt::join(arrived_, ", "));
+std::string ClosedLoopCourse::result() const {
+  return fmt::format(R"({{"span_ns": {}, "arrived": [{}]}})", plan_.span_ns, fmt::join(arrived_, ", "));
 }
 
 void OpenLoop::run() {
@@ -95,6 +101,22 @@ std::string OpenLoop::result() const {
   return fmt::format(
       R"({{"messages": {}, "nanoseconds": {}, "digest": "{:016x}", "latency_ns": {}, "send_lag_ns": {}}})", measured_,
       plan_.measure_to_ns - plan_.measure_from_ns, deliveries_.digest(), latency_.to_json(), send_lag_.to_json());
+}
+
+void OpenLoopCourse::receive(std::span<const std::byte> payload) {
+  const std::int64_t arrived_ns = now_ns();
+  // First, since with the last message the result is read. The loop looks whether a payload is whole.
+  const Stamp stamp = payload.size() >= sizeof(Stamp) ? read_stamp(payload) : Stamp{};
+  if (stamp.intended_ns < plan_.measure_to_ns) {
+    at_span(latencies_, plan_, stamp.intended_ns).record(arrived_ns - stamp.intended_ns);
+  }
+  loop_.receive(payload);
+}
+
+std::string OpenLoopCourse::result() const {
+  std::vector<std::string> spans;
+  for (const Histogram& latencies : latencies_) spans.push_back(latencies.to_json());
+  return fmt::format(R"({{"span_ns": {}, "latency_ns": [{}]}})", plan_.span_ns, fmt::join(spans, ", "));
 }
 
 }  // namespace spindle::bench

@@ -19,6 +19,7 @@ struct Plan {
   std::size_t size = 100;            // bytes of a message, at least sizeof(Stamp)
   std::size_t window = 1;            // closed loop: own messages under way
   double rate = 0;                   // open loop: messages a second of all members together
+  std::int64_t span_ns = 5'000'000;  // courses: what is told together
   std::int64_t start_ns = 0;         // load begins
   std::int64_t measure_from_ns = 0;  // what comes before is warm-up
   std::int64_t measure_to_ns = 0;
@@ -69,18 +70,16 @@ class ClosedLoop {
   std::uint64_t count_at_to_ = 0;
 };
 
-/// A closed loop that looks at its beginning: how many messages have arrived here in each of the first spans of time.
-class Start {
+/// A closed loop that tells its course: how many messages have arrived here in each span since the load began.
+class ClosedLoopCourse {
  public:
-  Start(const Plan& plan, GroupMember& member) : plan_(plan), loop_(plan, member) {}
+  ClosedLoopCourse(const Plan& plan, GroupMember& member) : plan_(plan), loop_(plan, member) {}
 
   void receive(std::span<const std::byte> payload);
   void run() { loop_.run(); }
   std::string result() const;
 
  private:
-  static constexpr std::int64_t kSpanNs = 5'000'000;
-
   const Plan& plan_;
   ClosedLoop loop_;
   std::vector<std::uint64_t> arrived_;  // by span since the load began
@@ -112,6 +111,22 @@ class OpenLoop {
   Histogram latency_;   // from the intended time of sending to the delivery here, messages of all senders
   Histogram send_lag_;  // from the intended time of sending to the real one: the share of the machine's scheduler
   std::uint64_t measured_ = 0;
+};
+
+/// An open loop that tells its course: the latencies of the messages that were to be sent in each span since the load
+/// began.
+class OpenLoopCourse {
+ public:
+  OpenLoopCourse(const Plan& plan, GroupMember& member) : plan_(plan), loop_(plan, member) {}
+
+  void receive(std::span<const std::byte> payload);
+  void run() { loop_.run(); }
+  std::string result() const;
+
+ private:
+  const Plan& plan_;
+  OpenLoop loop_;
+  std::vector<Histogram> latencies_;  // by span
 };
 
 }  // namespace spindle::bench

@@ -16,8 +16,9 @@ THROUGHPUT = {
 }
 # The same for fanout, by receivers.
 FANOUT = {100: {"nats": 2}}
-# Whose median latency an agreed message must stay below.
-LATENCY = ("nats",)
+# What the median latency must stay below, by service: so many times that of the peer. Safe messages are to be faster
+# than the agreed ones of Spread, which no registry has: measured once beside NATS it took 290 us, and NATS 228.
+LATENCY = {"agreed": {"nats": 1}, "safe": {"nats": 290 / 228}}
 # Below whose p99 that of an agreed message must stay at half of the peak, the own one and the peer's.
 HALF = ("nats", "jgroups", "corosync")
 
@@ -51,10 +52,13 @@ def least_ratio(kind, peer):
     return None
 
 
-def must_be_faster(kind, peer):
+def most_ratio(kind, peer):
+    """What ours must stay below, of theirs, or None."""
     if kind["measure"] == "half":
-        return peer in HALF
-    return (kind["measure"], kind["service"]) == ("latency", "agreed") and peer in LATENCY
+        return 1 if peer in HALF else None
+    if kind["measure"] == "latency":
+        return LATENCY.get(kind["service"], {}).get(peer)
+    return None
 
 
 def key_of(kind):
@@ -63,9 +67,9 @@ def key_of(kind):
 
 
 def counterpart(results, ours, peer):
-    """What the peer did at the same work: with the same service, and for agreed, where it has no such, with what it
-    has; at the same rate."""
-    services = [ours["service"]] + (["fifo"] if ours["service"] == "agreed" else [])
+    """What the peer did at the same work: with the same service, and for agreed and safe, where it has no such, with the
+    strongest that it has; at the same rate."""
+    services = {"safe": ["safe", "agreed", "fifo"], "agreed": ["agreed", "fifo"]}.get(ours["service"], [ours["service"]])
     same = lambda theirs, key: theirs.get(key) == ours.get(key)
     for service in services:
         for theirs in results:
@@ -83,11 +87,11 @@ def row_of(ours, theirs, peer):
     if theirs and theirs["service"] != ours["service"]:
         detail = ", ".join(part for part in (detail, f"it {theirs['service']}") if part)
     row = Row(ours["measure"], ours["service"], ours["size"], detail, peer, ours["median"][key])
-    least, faster = least_ratio(ours, peer), must_be_faster(ours, peer)
+    least, most = least_ratio(ours, peer), most_ratio(ours, peer)
     if least is not None:
         row.must = f">= {least:g}"
-    elif faster:
-        row.must = "< 1"
+    elif most is not None:
+        row.must = f"< {most:.3g}"
     if not theirs:
         row.good = False if row.must else None
         return row
@@ -96,7 +100,7 @@ def row_of(ours, theirs, peer):
     row.ratio = row.ours / row.theirs
     row.lowest, row.highest = min(quotients), max(quotients)
     if row.must:
-        row.good = row.ratio >= least if least is not None else row.ratio < 1
+        row.good = row.ratio >= least if least is not None else row.ratio < most
     return row
 
 

@@ -1,5 +1,6 @@
 """One measurement: a load on all members at once, for a few seconds."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -23,15 +24,16 @@ FULL_SPANS = 4
 LATE_SECONDS = 0.5
 
 # Which load of member_program.cpp a measure is, where it is not called so itself.
-LOADS = {"fanout": "throughput", "half": "latency"}
+LOADS = {"fanout": "throughput", "half": "latency", "start": "throughput-course"}
 
 group_count = 0
 
 
-def measure_undisturbed(system, configuration, options):
+def measure_undisturbed(system, configuration, options, how=None):
+    """`how`: another function than measure, with the same arguments."""
     for _ in range(ATTEMPTS):
         try:
-            return measure(system, configuration, options)
+            return (how or measure)(system, configuration, options)
         except Disturbed as reason:
             print(f"disturbed, measuring again: {reason}", file=sys.stderr, flush=True)
     raise MeasurementFailed(f"disturbed {ATTEMPTS} times: this machine is not fit for measuring now")
@@ -40,18 +42,31 @@ def measure_undisturbed(system, configuration, options):
 def measure(system, configuration, options):
     """Runs the load that `configuration` (measure, service, size; perhaps receivers, rate) says: a dictionary of
     results. A member is on each host; with `receivers`, a sender and so many receivers are all on the first one."""
-    global group_count
-    group_count += 1
     kind = configuration["measure"]
     warmup = 0 if kind == "start" else max(options.warmup, system.warmup_seconds)
+    with members(system, configuration, options, LOADS.get(kind, kind), warmup) as clients:
+        usage = run(system, clients, warmup, options.seconds)
+        results = collect(clients)
+    if kind == "start":  # one sender: each member has held its messages to their order
+        return start_summary(results)
+    if configuration["service"] in ("causal", "agreed", "safe") and len({result["digest"] for result in results}) > 1:
+        raise MeasurementFailed("the members got the messages in different orders")
+    return summary(configuration, results, usage)
+
+
+@contextlib.contextmanager
+def members(system, configuration, options, load, warmup, more=()):
+    """Processes of members that are ready for `load`, a measure of member_program.cpp; `more`: options of it."""
+    global group_count
+    group_count += 1
     receivers = configuration.get("receivers")
     hosts = [0] * (1 + receivers) if receivers else range(options.daemons)
     arguments = ["--group", f"bench{group_count}", "--members", str(len(hosts))]
-    arguments += ["--senders", "1" if kind in ("start", "fanout") else str(len(hosts))]
-    arguments += ["--measure", LOADS.get(kind, kind), "--service", configuration["service"]]
+    arguments += ["--senders", "1" if configuration["measure"] in ("start", "fanout") else str(len(hosts))]
+    arguments += ["--measure", load, "--service", configuration["service"]]
     arguments += ["--size", str(configuration["size"]), "--rate", str(configuration.get("rate", options.rate))]
     arguments += ["--window", str(window_of(configuration["size"], options))]
-    arguments += ["--warmup", str(warmup), "--seconds", str(options.seconds)]
+    arguments += ["--warmup", str(warmup), "--seconds", str(options.seconds), *more]
     clients = []
     try:
         for member, host in enumerate(hosts):
@@ -61,21 +76,13 @@ def measure(system, configuration, options):
         for client in clients:
             if read_line(client, READY_SECONDS).strip() != "ready":
                 raise MeasurementFailed("a member did not get ready")
-        usage = run(system, clients, warmup, options.seconds)
-        results = [json.loads(read_line(client, DRAIN_SECONDS)) for client in clients]
-        for client in clients:
-            finish(client)
+        yield clients
     finally:
         for client in clients:
             if client.poll() is None:
                 client.kill()
             client.wait()
             client.stdout.close()
-    if kind == "start":  # one sender: each member has held its messages to their order
-        return start_summary(results)
-    if configuration["service"] in ("causal", "agreed", "safe") and len({result["digest"] for result in results}) > 1:
-        raise MeasurementFailed("the members got the messages in different orders")
-    return summary(configuration, results, usage)
 
 
 def window_of(size, options):
@@ -84,21 +91,39 @@ def window_of(size, options):
 
 def run(system, clients, warmup, seconds):
     """Starts the members, and returns the processor time used while they measured."""
-    start = time.monotonic() + LEAD_SECONDS
-    for client in clients:
-        client.stdin.write(f"go {int(start * 1e9)}\n".encode())
-        client.stdin.flush()
+    start = tell_start(clients)
     begin = sample_at(start + warmup, system, clients)
     end = sample_at(start + warmup + seconds, system, clients)
     passed = end["at"] - begin["at"]
     return {key: (end[key] - begin[key]) / passed for key in ("daemons", "clients", "machine")}
 
 
-def sample_at(when, system, clients):
+def tell_start(clients):
+    """When they start, by the clock time.monotonic()."""
+    start = time.monotonic() + LEAD_SECONDS
+    for client in clients:
+        client.stdin.write(f"go {int(start * 1e9)}\n".encode())
+        client.stdin.flush()
+    return start
+
+
+def collect(clients):
+    """Their results, and then their end."""
+    results = [json.loads(read_line(client, DRAIN_SECONDS)) for client in clients]
+    for client in clients:
+        finish(client)
+    return results
+
+
+def sleep_until(when):
     time.sleep(max(0, when - time.monotonic()))
     late = time.monotonic() - when
     if late > LATE_SECONDS:
         raise Disturbed(f"this script woke up {late:.1f} s late")
+
+
+def sample_at(when, system, clients):
+    sleep_until(when)
     return {
         "at": time.monotonic(),
         "daemons": processor_seconds(system.daemon_pids()),

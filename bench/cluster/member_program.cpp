@@ -10,19 +10,24 @@
 namespace spindle::bench {
 namespace {
 
-enum class Measure { throughput, latency, start };
+enum class Measure { throughput, latency, throughput_course, latency_course };
+
+bool is_open_loop(Measure measure) { return measure == Measure::latency || measure == Measure::latency_course; }
 
 struct Arguments {
   Plan plan;
   Membership membership{.address = {}, .group = "bench", .service = "agreed"};
   Measure measure = Measure::throughput;
+  int span_ms = 5;
   double warmup_seconds = 1;
   double seconds = 3;
 };
 
 void define(CLI::App& app, Arguments& arguments) {
-  const std::map<std::string, Measure> measures{
-      {"throughput", Measure::throughput}, {"latency", Measure::latency}, {"start", Measure::start}};
+  const std::map<std::string, Measure> measures{{"throughput", Measure::throughput},
+                                                {"latency", Measure::latency},
+                                                {"throughput-course", Measure::throughput_course},
+                                                {"latency-course", Measure::latency_course}};
   Plan& plan = arguments.plan;
   Membership& membership = arguments.membership;
   app.add_option("--address", membership.address, "Where the daemon of this member listens");
@@ -36,6 +41,7 @@ void define(CLI::App& app, Arguments& arguments) {
   app.add_option("--window", plan.window, "Throughput: own messages under way")->check(CLI::Range(1, 1 << 20));
   app.add_option("--rate", plan.rate, "Latency: messages a second of all members together")
       ->check(CLI::Range(1.0, 1e7));
+  app.add_option("--span-ms", arguments.span_ms, "Courses: what is told together")->check(CLI::Range(1, 10'000));
   app.add_option("--warmup", arguments.warmup_seconds, "Seconds before the measurement");
   app.add_option("--seconds", arguments.seconds, "Seconds of the measurement");
 }
@@ -50,7 +56,8 @@ std::int64_t read_go() {
 template <typename Load>
 void measure(Arguments& arguments, const MakeMember& make_member) {
   Plan& plan = arguments.plan;
-  if (arguments.measure != Measure::latency) {
+  plan.span_ns = std::int64_t{arguments.span_ms} * 1'000'000;
+  if (!is_open_loop(arguments.measure)) {
     arguments.membership.in_flight_bytes = plan.window * (plan.size + 64);
   }
   const std::unique_ptr<GroupMember> member = make_member(arguments.membership);
@@ -75,7 +82,7 @@ int run_member(int argc, char** argv, const MakeMember& make_member, const Defin
   if (define_more) define_more(app);
   CLI11_PARSE(app, argc, argv);
   const Plan& plan = arguments.plan;
-  if (arguments.measure == Measure::latency && plan.rate == 0) fail("--measure latency wants --rate");
+  if (is_open_loop(arguments.measure) && plan.rate == 0) fail("--measure latency and latency-course want --rate");
   if (plan.senders < 1 || plan.senders > plan.members) fail("--senders: from 1 to the number of members");
   switch (arguments.measure) {
     case Measure::throughput:
@@ -84,8 +91,11 @@ int run_member(int argc, char** argv, const MakeMember& make_member, const Defin
     case Measure::latency:
       measure<OpenLoop>(arguments, make_member);
       break;
-    case Measure::start:
-      measure<Start>(arguments, make_member);
+    case Measure::throughput_course:
+      measure<ClosedLoopCourse>(arguments, make_member);
+      break;
+    case Measure::latency_course:
+      measure<OpenLoopCourse>(arguments, make_member);
       break;
   }
   return 0;

@@ -35,7 +35,7 @@ def result(name, measure, service, size, values, **details):
 class Kinds(unittest.TestCase):
     def test_each_system_does_what_it_can(self):
         options = types.SimpleNamespace(measures=["throughput", "fanout"], services=["fifo", "agreed"], sizes=[100],
-                                        receivers=[1, 10])
+                                        receivers=[1, 10], peers=["nats"])
         listed = kinds.listed(SYSTEMS, options)
         throughput = {(kind["system"], kind["service"]) for kind in listed if kind["measure"] == "throughput"}
         self.assertEqual(throughput, {("spindle", "fifo"), ("spindle", "agreed"), ("nats", "fifo"),
@@ -43,6 +43,15 @@ class Kinds(unittest.TestCase):
         fanout = [(kind["system"], kind["receivers"]) for kind in listed if kind["measure"] == "fanout"]
         self.assertEqual(fanout.count(("nats", 10)), 1)
         self.assertNotIn(("jgroups", 10), fanout)
+
+    def test_safe_latency_is_measured_beside_peers(self):
+        options = types.SimpleNamespace(measures=["throughput", "latency"], services=["agreed"], sizes=[100],
+                                        receivers=[], peers=["nats"])
+        strong = system("spindle", ("fifo", "agreed", "safe"))
+        measured = [(kind["measure"], kind["service"]) for kind in kinds.listed([strong], options)]
+        self.assertEqual(measured, [("throughput", "agreed"), ("latency", "agreed"), ("latency", "safe")])
+        options.peers = []
+        self.assertNotIn("safe", [kind["service"] for kind in kinds.listed([strong], options)])
 
     def test_half_is_at_the_same_rate_for_all_that_can_carry_it(self):
         results = [result("spindle", "throughput", "agreed", 100, [90, 100, 110]),
@@ -118,6 +127,13 @@ class Marks(unittest.TestCase):
         self.assertEqual(rows["latency", "agreed", "nats"].detail, "it fifo")
         self.assertEqual(rows["latency", "agreed", "jgroups"].theirs, 200)
         self.assertIsNone(rows["latency", "agreed", "jgroups"].good)
+
+    def test_safe_is_held_to_what_spread_takes_for_agreed(self):
+        for p50, good in ((289, True), (291, False)):
+            rows = self.compare([result("spindle", "latency", "safe", 100, [p50]),
+                                 result("nats", "latency", "fifo", 100, [228])])
+            row = rows["latency", "safe", "nats"]
+            self.assertEqual((row.must, row.good, row.detail), ("< 1.27", good, "it fifo"))
 
     def test_fifo_is_not_compared_with_more(self):
         rows = self.compare([result("spindle", "throughput", "fifo", 100, [300]),

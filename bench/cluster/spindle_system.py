@@ -21,6 +21,7 @@ class Spindle:
         self.admission = admission
         self.settings = list(settings)  # further lines of each daemon's configuration
         self.spindled = pathlib.Path(build, "spindled").resolve()
+        self.spmonitor = pathlib.Path(build, "tools", "spmonitor").resolve()
         self.cluster_client = pathlib.Path(build, "bench", "cluster_client").resolve()
         self.folder = pathlib.Path(folder)
         self.folder.mkdir()
@@ -42,7 +43,7 @@ class Spindle:
         lines = [
             f'[daemon]\nname = "{name}"\ncluster = "bench"',
             f'[listen]\nclients = []\nclient_socket = "{self._socket(index)}"',
-            f'admin_socket = "{self.folder / name}.admin"\nlinks = ["{address}:0"]',
+            f'admin_socket = "{self._admin_socket(index)}"\nlinks = ["{address}:0"]',
             f"[admission]\nenabled = {'true' if self.admission else 'false'}",
             f'[log]\nlevel = "info"\nfile = "{self.folder / name}.log"',
         ]
@@ -62,11 +63,23 @@ class Spindle:
         terminate(self.daemons)
         self.daemons = []
 
+    def set_admission(self, on):
+        """Returns when all daemons have done so."""
+        askers = [subprocess.Popen([self.spmonitor, "--socket", self._admin_socket(index), "admission",
+                                    "on" if on else "off"], stdout=subprocess.DEVNULL)
+                  for index in range(self.count)]
+        if any([asker.wait() != 0 for asker in askers]):
+            raise MeasurementFailed("a daemon did not switch admission")
+        self.admission = on
+
     def daemon_pids(self):
         return [daemon.pid for daemon in self.daemons]
 
     def client_command(self, host):
         return self.hosts.inside(host) + [str(self.cluster_client), "--address", f"unix:{self._socket(host)}"]
+
+    def _admin_socket(self, index):
+        return self.folder / f"d{index}.admin"
 
     def _socket(self, index):
         return self.folder / f"d{index}.sock"
