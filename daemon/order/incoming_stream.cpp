@@ -5,7 +5,10 @@
 namespace spindled {
 
 bool IncomingStream::accept(const BodyHead& head, Slice first, Slice rest, Delivery& delivery) {
-  if (head.number != 0) high_ = head.number;
+  if (head.number != 0) {
+    high_ = head.number;
+    ++messages_since_report_;
+  }
   bytes_since_report_ += first.size() + rest.size();
 
   if (head.first) {

@@ -60,8 +60,11 @@ class IncomingStream {
   // What the origin has yet to be told.
   bool has_news() const { return high_ != reported_; }
   std::size_t bytes_since_report() const { return bytes_since_report_; }
+  /// Messages that the origin has sent to others only since what was reported.
+  std::uint64_t passed_by() const { return high_ - reported_ - messages_since_report_; }
   void reported() {
     reported_ = high_;
+    messages_since_report_ = 0;
     bytes_since_report_ = 0;
   }
 
@@ -72,6 +75,7 @@ class IncomingStream {
   Ring<PendingMessage> ordered_;
   std::optional<Delivery> assembling_;
   std::uint64_t reported_ = 0;
+  std::uint64_t messages_since_report_ = 0;
   std::size_t bytes_since_report_ = 0;
 };
 

@@ -126,6 +126,22 @@ TEST(Order, MessagesAreKeptUntilAllDestinationsReportThemAndNoLonger) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(cluster[i].order->retained_bytes(), 0u) << i;
 }
 
+TEST(Order, AMessageThatHoldsUpManyToOthersIsReportedSooner) {
+  const Duration soon = OrderConfig().report_interval / 10;
+  for (const int to_others : {63, 64}) {
+    OrderCluster cluster(3);
+    for (int i = 0; i < to_others; ++i) {
+      cluster[0].send(MemberSet::of(1), std::string(2 * OrderConfig().report_bytes / 63, 'x'), Service::reliable);
+    }
+    cluster[0].send(MemberSet::of(2), "few", Service::reliable);
+    cluster.settle();
+    cluster.pass_time(soon - 1ms);
+    EXPECT_GT(cluster[0].order->unstable_bytes(), 0u) << to_others;
+    cluster.pass_time(1ms);
+    EXPECT_EQ(cluster[0].order->unstable_bytes() == 0, to_others == 64) << to_others;
+  }
+}
+
 TEST(Order, ThatMuchIsStableIsToldSoon) {
   OrderCluster cluster(3);
   for (int i = 0; i < 10; ++i) cluster[0].send(cluster.all(), std::string(2000, 'x'), Service::reliable);
