@@ -42,7 +42,7 @@ protocol::FlowReport to_report(const FlowState& state, std::uint32_t request) {
 }
 
 Error undefined(std::uint32_t handle) {
-  return {Errc::malformed_frame, fmt::format("destination set {} was never defined", handle)};
+  return {Errc::malformed_frame, fmt::format("destination set {} is not defined", handle)};
 }
 
 }  // namespace
@@ -187,20 +187,13 @@ std::optional<Error> Session::handle_define(ByteView body) {
   if (incoming_ && incoming_->handle == define->handle) {
     return Error{Errc::unexpected_frame, "the destinations of an unfinished message were redefined"};
   }
-  if (lines_.size() <= define->handle) lines_.resize(define->handle + 1);
-  // The budget stays: a client that defines its sets anew for every message earns no more than others.
-  if (lines_[define->handle] == nullptr) lines_[define->handle] = std::make_unique<Line>();
-  Line& line = *lines_[define->handle];
-  line.to = DestinationSet();
-  line.flow.redirect();
-  line.to.names.assign(define->groups.begin(), define->groups.end());
-  return std::nullopt;
+  return destinations_.define(*define);
 }
 
 std::optional<Error> Session::handle_send(Slice body) {
   const std::optional<protocol::Send> send = protocol::read_send(body.view());
   if (!send) return malformed("send");
-  if (!is_defined(send->handle)) return undefined(send->handle);
+  if (!destinations_.is_defined(send->handle)) return undefined(send->handle);
   IncomingMessage& incoming = incoming_.emplace();
   incoming.handle = send->handle;
   incoming.message.service = static_cast<Service>(send->service);
@@ -227,7 +220,7 @@ std::optional<Error> Session::handle_send_more(Slice body) {
 
 bool Session::send_message(Time now) {
   if (!may_enter(now, incoming_->handle, incoming_->message.total)) {
-    retry_at_ = lines_[incoming_->handle]->flow.retry_at();
+    retry_at_ = destinations_[incoming_->handle].flow.retry_at();
     return false;
   }
   incoming_->message.chunks = chunks_;
@@ -248,13 +241,13 @@ void Session::release_held(Time now, bool all) {
 }
 
 bool Session::may_enter(Time now, std::uint32_t handle, std::size_t bytes) {
-  Line& line = *lines_[handle];
+  Line& line = destinations_[handle];
   return host_.may_enter(now, line.flow, line.to, bytes);
 }
 
 void Session::enter(Time now, std::uint32_t handle, const ClientSend& message) {
   ++traffic_.messages_in;
-  host_.groups().send(now, sender_, lines_[handle]->to, message);
+  host_.groups().send(now, sender_, destinations_[handle].to, message);
 }
 
 void Session::tell_admitted(std::uint32_t handle, std::size_t bytes) {
@@ -284,8 +277,8 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
 std::optional<Error> Session::handle_flow_request(Time now, ByteView body) {
   const std::optional<protocol::FlowRequest> request = protocol::read_flow_request(body);
   if (!request) return malformed("flow request");
-  if (!is_defined(request->handle)) return undefined(request->handle);
-  const FlowState state = host_.flow_state(now, *lines_[request->handle]);
+  if (!destinations_.is_defined(request->handle)) return undefined(request->handle);
+  const FlowState state = host_.flow_state(now, destinations_[request->handle]);
   std::vector<std::uint8_t> frame;
   protocol::write_flow_report(frame, to_report(state, request->request));
   queue_.append_frame(frame);

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "daemon/admission/flow.h"
 #include "daemon/base/context.h"
 #include "daemon/base/driver.h"
 #include "daemon/base/input_buffer.h"
 #include "daemon/group/groups.h"
+#include "daemon/session/destination_table.h"
 #include "daemon/session/outgoing_flows.h"
 #include "daemon/session/queue_watch.h"
 #include "daemon/session/session_queue.h"
@@ -37,12 +37,6 @@ struct SessionMarks {
   bool reading = true;
   bool served = false;   // had messages enter when those that wait were tried last
   bool refused = false;  // it was never taken in
-};
-
-/// Where a client sends, and what it has to spend on that.
-struct Line {
-  DestinationSet to;
-  Flow flow;
 };
 
 /// What a session asks of the table of sessions that it is in.
@@ -103,9 +97,7 @@ class Session final : private FlowGate {
   /// Calls `visit(const DestinationSet&, const Flow&)` for each set of destinations that the client has defined.
   template <typename Visit>
   void for_each_flow(Visit&& visit) const {
-    for (const auto& line : lines_) {
-      if (line != nullptr) visit(line->to, line->flow);
-    }
+    destinations_.for_each_flow(visit);
   }
   /// Whether it stopped at a request whose answer has no room in the queue, and there is room now.
   bool may_answer_again() const { return waits_for_room_ && has_room(); }
@@ -136,7 +128,6 @@ class Session final : private FlowGate {
   std::optional<Error> handle_ping(ByteView body);
   /// Whether the frame at the front of the input, which is whole, has to wait.
   bool must_wait(spindle::protocol::ClientFrame type, ByteView body);
-  bool is_defined(std::uint32_t handle) const { return handle < lines_.size() && lines_[handle] != nullptr; }
   bool is_message_complete() const { return incoming_ && incoming_->received == incoming_->message.total; }
   void forget_incoming() {
     incoming_.reset();
@@ -151,7 +142,7 @@ class Session final : private FlowGate {
 
   // FlowGate
   bool may_enter(Time now, std::uint32_t handle, std::size_t bytes) override;
-  Time retry_at(std::uint32_t handle) const override { return lines_[handle]->flow.retry_at(); }
+  Time retry_at(std::uint32_t handle) const override { return destinations_[handle].flow.retry_at(); }
   void enter(Time now, std::uint32_t handle, const ClientSend& message) override;
   void tell_admitted(std::uint32_t handle, std::size_t bytes) override;
 
@@ -170,9 +161,9 @@ class Session final : private FlowGate {
   SessionTraffic traffic_;
 
   InputBuffer input_;
-  std::size_t wanted_ = 0;                    // bytes of the frame at the front of the input, as far as known
-  std::vector<std::unique_ptr<Line>> lines_;  // by handle; none where it was never defined
-  std::optional<OutgoingFlows> flows_;        // where the client asked for them
+  std::size_t wanted_ = 0;  // bytes of the frame at the front of the input, as far as known
+  DestinationTable destinations_;
+  std::optional<OutgoingFlows> flows_;  // where the client asked for them
   std::optional<IncomingMessage> incoming_;
   std::vector<Slice> chunks_;  // of `incoming_`: the payload as far as received; kept for its memory
   bool waiting_ = false;

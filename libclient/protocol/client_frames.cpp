@@ -294,7 +294,7 @@ std::optional<Define> read_define(ByteView body) {
   define.handle = static_cast<std::uint32_t>(reader.varint_up_to(kHandlesMax - 1));
   const std::uint64_t count = reader.varint_up_to(kGroupsPerMessageMax);
   define.groups = read_counted_names(reader, count, is_destination_name);
-  if (!reader.done() || count == 0) return std::nullopt;
+  if (!reader.done()) return std::nullopt;
   return define;
 }
 

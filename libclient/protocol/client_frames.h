@@ -29,6 +29,20 @@ inline constexpr std::size_t kClientNameBytesMax = 64;
 inline constexpr std::size_t kDaemonNameBytesMax = 64;
 /// Destination sets that a session may have defined at one time; a client that needs more defines a number anew.
 inline constexpr std::size_t kHandlesMax = 4096;
+/// What they may take in all, by defined_bytes(); a client that needs more gives up others (a `define` without names)
+/// or defines their numbers anew.
+inline constexpr std::size_t kDefinedBytesMax = 16u << 20;
+/// What a name in a set counts beside its bytes, for what it costs a daemon however short it is.
+inline constexpr std::size_t kDefinedNameBytes = 64;
+static_assert(kGroupsPerMessageMax * (kGroupNameBytesMax + kDefinedNameBytes) <= kDefinedBytesMax,
+              "any set fits alone");
+/// What a set of these names counts; each counts as often as it is there.
+template <typename Names>
+std::size_t defined_bytes(const Names& names) {
+  std::size_t bytes = 0;
+  for (const std::string_view name : names) bytes += name.size() + kDefinedNameBytes;
+  return bytes;
+}
 /// Payload bytes in one `send`, `send_more`, `message` or `message_more` frame.
 inline constexpr std::size_t kChunkBytesMax = 32u << 10;
 /// Names that one `gap` lists.
@@ -102,7 +116,8 @@ struct Close {
 /// Gives the destination set `handle` (below kHandlesMax) its meaning, replacing an earlier one.
 struct Define {
   std::uint32_t handle = 0;
-  std::vector<std::string_view> groups;  // group names, or private names "#name#daemon"
+  std::vector<std::string_view>
+      groups;  // group names, or private names "#name#daemon"; none: it has no meaning any more
 };
 
 struct Send {

@@ -40,6 +40,17 @@ std::vector<std::string> unpack_key(std::string_view key) {
   return names;
 }
 
+/// What the set of names that make_key() has packed counts.
+std::size_t defined_bytes_of(std::string_view key) {
+  std::size_t bytes = 0;
+  while (!key.empty()) {
+    const std::size_t size = static_cast<unsigned char>(key.front());
+    bytes += size + kDefinedNameBytes;
+    key.remove_prefix(1 + size);
+  }
+  return bytes;
+}
+
 /// Whether make_key() would make `key` of `groups`.
 bool is_key_of(const Groups& groups, std::string_view key) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -153,33 +164,49 @@ std::error_code RequestWriter::find_handle(const Groups& groups, std::uint32_t& 
   return {};
 }
 
-std::uint32_t RequestWriter::handle_to_reuse() {
-  std::uint32_t handle = oldest_;
-  // The daemon takes a new meaning only once it holds no message of the old one, and nothing else until then.
-  for (std::size_t tried = 0; tried < kHandlesMax && windows_.may_be_held(handle); ++tried) {
-    handle = (handle + 1) % kHandlesMax;
+std::uint32_t RequestWriter::set_to_give_up() const {
+  std::uint32_t oldest = FlowWindows::kNoHandle;
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    const auto handle = static_cast<std::uint32_t>((oldest_ + i) % sets_.size());
+    if (sets_[handle] == nullptr) continue;
+    // The daemon takes a new meaning only once it holds no message of the old one, and nothing else until then.
+    if (!windows_.may_be_held(handle)) return handle;
+    if (oldest == FlowWindows::kNoHandle) oldest = handle;
   }
-  oldest_ = (handle + 1) % kHandlesMax;
-  return handle;
+  return oldest;
+}
+
+void RequestWriter::give_up(std::uint32_t handle) {
+  const auto set = handles_.find(std::string_view(*sets_[handle]));
+  defined_bytes_ -= defined_bytes_of(set->first);
+  handles_.erase(set);
+  sets_[handle] = nullptr;
+  unused_.push_back(handle);
+  oldest_ = static_cast<std::uint32_t>((handle + 1) % sets_.size());
+  if (last_ == handle) last_ = FlowWindows::kNoHandle;
 }
 
 std::uint32_t RequestWriter::define(const Groups& groups) {
-  std::uint32_t handle = 0;
-  if (sets_.size() < kHandlesMax) {
-    handle = static_cast<std::uint32_t>(sets_.size());
-    sets_.push_back(nullptr);
-  } else {
-    handle = handle_to_reuse();
-    handles_.erase(handles_.find(std::string_view(*sets_[handle])));
-  }
-  sets_[handle] = &handles_.emplace(key_, handle).first->first;
-
   Define define;
-  define.handle = handle;
   define.groups.reserve(groups.size());
   for (std::size_t i = 0; i < groups.size(); ++i) define.groups.push_back(groups[i]);
+  const std::size_t bytes = defined_bytes(define.groups);
+
+  while (defined_bytes_ + bytes > kDefinedBytesMax || handles_.size() == kHandlesMax) {
+    give_up(set_to_give_up());
+    // The last one gets its new meaning below.
+    if (defined_bytes_ + bytes > kDefinedBytesMax) write_define(output_, {unused_.back(), {}});
+  }
+  if (unused_.empty()) {
+    unused_.push_back(static_cast<std::uint32_t>(sets_.size()));
+    sets_.push_back(nullptr);
+  }
+  define.handle = unused_.back();
+  unused_.pop_back();
+  sets_[define.handle] = &handles_.emplace(key_, define.handle).first->first;
+  defined_bytes_ += bytes;
   write_define(output_, define);
-  return handle;
+  return define.handle;
 }
 
 std::error_code RequestWriter::request(ClientFrame type, std::string_view group) {

@@ -79,7 +79,9 @@ class RequestWriter {
   std::error_code find_handle(const Groups& groups, std::uint32_t& handle);
   std::uint32_t known_handle() const;
   std::uint32_t define(const Groups& groups);
-  std::uint32_t handle_to_reuse();
+  /// The number of the set that is to be given up next, of those that there are.
+  std::uint32_t set_to_give_up() const;
+  void give_up(std::uint32_t handle);
   void append_chunk(ByteView chunk);
 
   std::vector<std::uint8_t> output_;
@@ -89,9 +91,11 @@ class RequestWriter {
   bool independent_ = false;
 
   HandleMap handles_;                     // names behind one byte of length each, to the number of the set
-  std::vector<const std::string*> sets_;  // by number: the key in `handles_`
-  std::uint32_t oldest_ = 0;              // the number to be given away next, once all are in use
-  std::uint32_t last_ = 0;                // the number that the last message went to
+  std::vector<const std::string*> sets_;  // by number: the key in `handles_`; none where it was given up
+  std::vector<std::uint32_t> unused_;     // those numbers
+  std::size_t defined_bytes_ = 0;         // of all sets, as the daemon counts
+  std::uint32_t oldest_ = 0;              // where to look first for a set to give up
+  std::uint32_t last_ = 0;                // the number that the last message went to, while it stands for the same
   FlowWindows windows_;                   // with independent flows only
   std::string key_;                       // built anew where a set is looked for, kept for its memory
 

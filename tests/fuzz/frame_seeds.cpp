@@ -144,6 +144,7 @@ void add_client_frame_seeds(Seeds& seeds) {
   add("hello", frame(write_hello, Hello{1, 1, 0, "worker"}));
   add("hello_independent", frame(write_hello, Hello{1, 1, kIndependentFlowsBit | 2 << kSlowPolicyShift, "worker"}));
   add("define_two", frame(write_define, Define{7, {"prices", "#worker#alpha"}}));
+  add("define_none", frame(write_define, Define{7, {}}));
   const Send send{7, 4, true, 99, 5, as_bytes("hello")};
   add("send", chunked(send, send_head_size(send), write_send_head));
   add("join", frame(write_group_request, ClientFrame::join, GroupRequest{1, "prices"}));

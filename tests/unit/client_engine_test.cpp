@@ -153,6 +153,105 @@ TEST_F(ClientEngineTest, TheOldestHandleIsReused) {
   send("g4095", false);
 }
 
+/// What a daemon keeps of the sets that a client defines.
+class Definitions {
+ public:
+  /// Goes through what the client has sent. The groups of the last message; nothing where there was none.
+  std::vector<std::string> take(const std::vector<Frame>& frames) {
+    std::vector<std::string> sent_to;
+    for (const Frame& frame : frames) {
+      if (frame.type == ClientFrame::define) {
+        const auto define = read_define(frame.body);
+        EXPECT_TRUE(define);
+        bytes_ -= defined_bytes(sets_[define->handle]);
+        sets_[define->handle].assign(define->groups.begin(), define->groups.end());
+        bytes_ += defined_bytes(define->groups);
+        EXPECT_LE(bytes_, kDefinedBytesMax);
+      } else if (frame.type == ClientFrame::send) {
+        sent_to = sets_[read_send(frame.body)->handle];
+      }
+    }
+    return sent_to;
+  }
+  std::size_t bytes() const { return bytes_; }
+  std::size_t count() const {
+    return static_cast<std::size_t>(
+        std::count_if(sets_.begin(), sets_.end(), [](const auto& item) { return !item.second.empty(); }));
+  }
+
+ private:
+  std::map<std::uint32_t, std::vector<std::string>> sets_;
+  std::size_t bytes_ = 0;
+};
+
+/// A set of `count` names, each of which counts 128 bytes, unlike those of other `number`s.
+std::vector<std::string> names_of_128(std::size_t count, std::size_t number) {
+  std::string name = std::to_string(number);
+  name.resize(128 - kDefinedNameBytes, '-');
+  return std::vector<std::string>(count, name);
+}
+
+TEST_F(ClientEngineTest, SetsAreGivenUpWhereTheyTakeTooMuch) {
+  welcome(engine_);
+  Definitions daemon;
+  const auto send = [&](const std::vector<std::string>& groups) {
+    EXPECT_FALSE(engine_.multicast(Service::fifo, std::vector<std::string_view>(groups.begin(), groups.end()), "x"));
+    const std::vector<Frame> frames = sent();
+    EXPECT_EQ(daemon.take(frames), groups);
+    return frames.size();
+  };
+  constexpr std::size_t kSets = kDefinedBytesMax / 128 / kGroupsPerMessageMax;
+  constexpr std::size_t kRest = kDefinedBytesMax / 128 % kGroupsPerMessageMax;
+  for (std::size_t i = 0; i < kSets; ++i) EXPECT_EQ(send(names_of_128(kGroupsPerMessageMax, i)), 2u);
+  EXPECT_EQ(send(names_of_128(kRest, kSets)), 2u);
+  EXPECT_EQ(daemon.bytes(), kDefinedBytesMax);
+  EXPECT_EQ(daemon.count(), kSets + 1);
+  EXPECT_EQ(send(names_of_128(kGroupsPerMessageMax, 0)), 1u) << "all are there";
+  // The oldest makes room for a name, and for many more.
+  EXPECT_EQ(send({"a"}), 2u);
+  EXPECT_EQ(send({"b"}), 2u);
+  EXPECT_EQ(daemon.count(), kSets + 2);
+  EXPECT_EQ(send(names_of_128(kGroupsPerMessageMax, 1)), 1u);
+  EXPECT_EQ(send(names_of_128(kGroupsPerMessageMax, 0)), 2u) << "was given up";
+  EXPECT_EQ(send(names_of_128(kGroupsPerMessageMax, 1)), 2u) << "was given up in its turn";
+}
+
+TEST_F(ClientEngineTest, ALargeSetTakesThePlaceOfManySmallOnes) {
+  welcome(engine_);
+  Definitions daemon;
+  const auto send = [&](const std::vector<std::string>& groups) {
+    EXPECT_FALSE(engine_.multicast(Service::fifo, std::vector<std::string_view>(groups.begin(), groups.end()), "x"));
+    EXPECT_EQ(daemon.take(sent()), groups);
+  };
+  constexpr std::size_t kSmall = 64;
+  for (std::size_t i = 0; i < kDefinedBytesMax / 128 / kSmall; ++i) send(names_of_128(kSmall, i));
+  ASSERT_EQ(daemon.bytes(), kDefinedBytesMax);
+  const std::size_t before = daemon.count();
+  send(names_of_128(10 * kSmall, 10'000));
+  EXPECT_EQ(daemon.count(), before - 9);
+  EXPECT_EQ(daemon.bytes(), kDefinedBytesMax);
+  // The numbers that stand for nothing are used again, and at last all are in use.
+  for (std::size_t i = 0; i < 2 * kHandlesMax; ++i) send({"g" + std::to_string(i)});
+  EXPECT_EQ(daemon.count(), kHandlesMax);
+  send(names_of_128(kSmall, 3));
+}
+
+TEST_F(ClientEngineTest, AReportMayTakeThePlaceOfTheSetThatWasSentToLast) {
+  welcome(engine_);
+  Definitions daemon;
+  const auto as_groups = [](const std::vector<std::string>& names) {
+    return std::vector<std::string_view>(names.begin(), names.end());
+  };
+  const std::vector<std::string> first = names_of_128(kGroupsPerMessageMax, 0);
+  EXPECT_FALSE(engine_.multicast(Service::fifo, as_groups(first), "x"));
+  for (std::size_t i = 1; i <= kDefinedBytesMax / 128 / kGroupsPerMessageMax; ++i) {
+    EXPECT_FALSE(engine_.request_flow(as_groups(names_of_128(kGroupsPerMessageMax, i))));
+  }
+  daemon.take(sent());
+  EXPECT_FALSE(engine_.multicast(Service::fifo, as_groups(first), "x"));
+  EXPECT_EQ(daemon.take(sent()), first);
+}
+
 TEST_F(ClientEngineTest, BadRequestsChangeNothing) {
   welcome(engine_);
   const std::string large(kMessageBytesMax + 1, 'x');

@@ -169,6 +169,57 @@ TEST_F(SessionsTest, RefusedOnesAreToldWhyAndTakeNobodysPlace) {
   EXPECT_FALSE(driver_.closed.contains(next));
 }
 
+TEST_F(SessionsTest, OneThatDefinesTooMuchIsToldTheLimitAndWhatToDo) {
+  settle();
+  const ConnectionId connection = accept();
+  std::vector<std::uint8_t> frames;
+  protocol::write_hello(frames, {.name = "ann"});
+  read(connection, frames);
+  turn();
+  const std::string longest(protocol::kGroupNameBytesMax, 'g');
+  const std::vector<std::string_view> names(protocol::kGroupsPerMessageMax, longest);
+  const std::size_t sets = protocol::kDefinedBytesMax / protocol::defined_bytes(names);
+  const auto define = [&](std::size_t handle, const std::vector<std::string_view>& groups) {
+    frames.clear();
+    protocol::write_define(frames, {static_cast<std::uint32_t>(handle), groups});
+    read(connection, frames);
+    turn();
+  };
+  for (std::size_t handle = 0; handle < sets; ++handle) define(handle, names);
+  define(0, {});  // makes room for another
+  define(sets, names);
+  ASSERT_FALSE(driver_.closed.contains(connection));
+  define(0, names);
+  EXPECT_TRUE(driver_.closed.contains(connection));
+  EXPECT_EQ(closes(Errc::limit_exceeded), 1u);
+  EXPECT_NE(driver_.written[connection].find("would take 16907000 bytes, of which it has 16777216"), std::string::npos);
+  EXPECT_NE(driver_.written[connection].find("define sets anew, or without names"), std::string::npos);
+}
+
+TEST_F(SessionsTest, ANumberThatWasGivenUpStandsForNothing) {
+  settle();
+  const ConnectionId connection = accept();
+  std::vector<std::uint8_t> frames;
+  protocol::write_hello(frames, {.name = "ann"});
+  protocol::write_define(frames, {0, {"news"}});
+  write_message(frames, 10);
+  protocol::write_define(frames, {0, {}});
+  protocol::write_define(frames, {0, {"other news"}});
+  write_message(frames, 10);
+  read(connection, frames);
+  turn();
+  EXPECT_EQ(count(Counter::messages_sent), 2u);
+  ASSERT_FALSE(driver_.closed.contains(connection));
+  frames.clear();
+  protocol::write_define(frames, {0, {}});
+  write_message(frames, 10);
+  read(connection, frames);
+  turn();
+  EXPECT_TRUE(driver_.closed.contains(connection));
+  EXPECT_EQ(closes(Errc::malformed_frame), 1u);
+  EXPECT_NE(driver_.written[connection].find("destination set 0 is not defined"), std::string::npos);
+}
+
 TEST_F(SessionsTest, RefusedOnesThatDoNotReadAreBounded) {
   settle();
   for (std::size_t i = 0; i < kSessionsMax; ++i) accept();

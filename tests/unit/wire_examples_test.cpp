@@ -155,6 +155,7 @@ TEST(WireExamples, ClientRequests) {
               protocol::write_define(out, {0, {"news"}});
             }),
             "07 00 00 02 00 01 04 6e 65 77 73");
+  EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_define(out, {0, {}}); }), "02 00 00 02 00 00");
   EXPECT_EQ(client_frame([](Bytes& out) {
               protocol::write_group_request(out, protocol::ClientFrame::join, {1, "news"});
             }),
