@@ -68,8 +68,8 @@ std::size_t decode(Meter& meter, std::size_t bytes, std::size_t messages) {
 template <std::size_t kCongested>
 std::size_t admit(Meter& meter, std::size_t bytes, std::size_t messages) {
   Chain chain(1, 1, kCongested);
-  Line& line = chain.line(0, 0);
-  const auto message = [&] { SPINDLE_CHECK(chain.send(line, bytes)); };
+  DefinedSet& set = chain.set(0, 0);
+  const auto message = [&] { SPINDLE_CHECK(chain.send(set, bytes)); };
   return repeat(meter, messages, 1, [&] { meter.counted(message); });
 }
 

@@ -53,9 +53,9 @@ void count_memory(benchmark::State& state, const Chain& chain) {
 /// One flow's messages, while no price changes.
 void AdmissionSamePrices(benchmark::State& state) {
   Chain& chain = chain_of(state);
-  Line& line = chain.line(0, 0);
+  DefinedSet& set = chain.set(0, 0);
   std::size_t refused = 0;
-  for (auto _ : state) refused += chain.send(line) ? 0 : 1;
+  for (auto _ : state) refused += chain.send(set) ? 0 : 1;
   if (refused != 0) state.SkipWithError("messages were refused");
   if (state.range(0) > 1) count_memory(state, chain);
 }
@@ -63,11 +63,11 @@ void AdmissionSamePrices(benchmark::State& state) {
 /// One flow's messages, where prices have changed before each.
 void AdmissionNewPrices(benchmark::State& state) {
   Chain& chain = chain_of(state);
-  Line& line = chain.line(0, 0);
+  DefinedSet& set = chain.set(0, 0);
   std::size_t refused = 0;
   for (auto _ : state) {
-    line.flow.way.price_version = 0;
-    refused += chain.send(line) ? 0 : 1;
+    set.flow->flow.way.price_version = 0;
+    refused += chain.send(set) ? 0 : 1;
   }
   if (refused != 0) state.SkipWithError("messages were refused");
 }
@@ -79,7 +79,7 @@ void AdmissionFlowsInTurn(benchmark::State& state) {
   const auto groups = static_cast<std::size_t>(state.range(1));
   std::size_t refused = 0, client = 0, group = 0;
   for (auto _ : state) {
-    refused += chain.send(chain.line(client, group)) ? 0 : 1;
+    refused += chain.send(chain.set(client, group)) ? 0 : 1;
     if (++client < clients) continue;
     client = 0;
     group = (group + 1) % groups;

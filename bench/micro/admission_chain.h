@@ -14,7 +14,7 @@
 #include "daemon/link/links.h"
 #include "daemon/order/order.h"
 #include "daemon/overlay/overlay.h"
-#include "daemon/session/session.h"
+#include "daemon/session/destination_table.h"
 #include "tests/support/nobody.h"
 
 namespace spindled::bench {
@@ -58,11 +58,11 @@ class Chain {
   }
 
   /// Whether the next message of this flow, a second after the one before, may enter.
-  bool send(Line& line, std::size_t bytes = kBytes) {
+  bool send(DefinedSet& set, std::size_t bytes = kBytes) {
     now_ += 1s;
-    return admission_.may_enter(now_, line.flow, line.to, bytes);
+    return may_enter(set, bytes);
   }
-  Line& line(std::size_t client, std::size_t group) { return lines_[client][group]; }
+  DefinedSet& set(std::size_t client, std::size_t group) { return clients_[client][static_cast<std::uint32_t>(group)]; }
 
   /// Memory of a flow from its definition on, and from its first message on.
   double defined_bytes() const { return bytes_defined_; }
@@ -108,17 +108,23 @@ class Chain {
   }
 
   void define(std::size_t clients, std::size_t groups) {
-    lines_.resize(clients);
-    for (std::vector<Line>& lines : lines_) {
-      lines.resize(groups);
-      for (std::size_t i = 0; i < groups; ++i) lines[i].to.names = {group_name(i)};
+    groups_of_each_ = groups;
+    clients_.resize(clients);
+    for (DestinationTable& client : clients_) {
+      for (std::size_t i = 0; i < groups; ++i) {
+        const std::string name = group_name(i);
+        SPINDLE_CHECK(!client.define({static_cast<std::uint32_t>(i), {name}}));
+      }
     }
   }
   void use_all() {
     now_ += 1s;
-    for (std::vector<Line>& lines : lines_) {
-      for (Line& line : lines) admission_.may_enter(now_, line.flow, line.to, kBytes);
+    for (std::size_t client = 0; client < clients_.size(); ++client) {
+      for (std::size_t group = 0; group < groups_of_each_; ++group) may_enter(set(client, group), kBytes);
     }
+  }
+  bool may_enter(DefinedSet& set, std::size_t bytes) {
+    return admission_.may_enter(now_, set.flow->flow, set.to, bytes);
   }
 
   Time now_{1s};
@@ -132,9 +138,10 @@ class Chain {
   Groups groups_;
   Order order_;
   Admission admission_;
-  std::vector<std::vector<Line>> lines_;  // by client and group
-  double bytes_defined_ = 0;              // per flow, by its definition
-  double bytes_used_ = 0;                 // and more by its first message
+  std::vector<DestinationTable> clients_;
+  std::size_t groups_of_each_ = 0;
+  double bytes_defined_ = 0;  // per flow, by its definition
+  double bytes_used_ = 0;     // and more by its first message
 };
 
 }  // namespace spindled::bench

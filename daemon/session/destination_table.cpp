@@ -2,12 +2,36 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace spindled {
 
 namespace protocol = spindle::protocol;
 
+namespace {
+
+/// The same for the same groups: each name once, in the order of their bytes, behind one byte of length.
+template <typename Names>
+std::string set_key(const Names& names) {
+  std::vector<std::string_view> sorted(names.begin(), names.end());
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  std::size_t bytes = 0;
+  for (const std::string_view name : sorted) bytes += 1 + name.size();
+  std::string key;
+  key.reserve(bytes);
+  for (const std::string_view name : sorted) {
+    key.push_back(static_cast<char>(name.size()));
+    key.append(name);
+  }
+  return key;
+}
+
+}  // namespace
+
 std::optional<Error> DestinationTable::define(const protocol::Define& define) {
-  const std::size_t former = is_defined(define.handle) ? protocol::defined_bytes(lines_[define.handle]->to.names) : 0;
+  const std::size_t former = is_defined(define.handle) ? protocol::defined_bytes(sets_[define.handle].to.names) : 0;
   const std::size_t bytes = bytes_ - former + protocol::defined_bytes(define.groups);
   if (bytes > protocol::kDefinedBytesMax) {
     return Error{Errc::limit_exceeded,
@@ -16,14 +40,48 @@ std::optional<Error> DestinationTable::define(const protocol::Define& define) {
                              bytes, protocol::kDefinedBytesMax)};
   }
   bytes_ = bytes;
-  if (lines_.size() <= define.handle) lines_.resize(define.handle + 1);
-  // The budget stays: a client that defines its sets anew for every message earns no more than others.
-  if (lines_[define.handle] == nullptr) lines_[define.handle] = std::make_unique<Line>();
-  Line& line = *lines_[define.handle];
-  line.to = DestinationSet();
-  line.flow.redirect();
-  line.to.names.assign(define.groups.begin(), define.groups.end());
+  if (sets_.size() <= define.handle) sets_.resize(define.handle + 1);
+  DefinedSet& set = sets_[define.handle];
+  give_up(set);
+  if (define.groups.empty()) return std::nullopt;
+  set.to.names.assign(define.groups.begin(), define.groups.end());
+  set.flow = &flow_of(set_key(define.groups));
+  ++set.flow->handles;
   return std::nullopt;
+}
+
+void DestinationTable::give_up(DefinedSet& set) {
+  if (set.flow == nullptr) return;
+  if (--set.flow->handles == 0) {
+    flows_by_set_.erase(set_key(set.to.names));
+    idle_.push_back(set.flow);
+  }
+  set = DefinedSet();
+}
+
+SetFlow& DestinationTable::flow_of(std::string key) {
+  SetFlow*& flow = flows_by_set_[std::move(key)];
+  if (flow != nullptr) return *flow;
+  if (idle_.empty()) {
+    flows_.push_back(std::make_unique<SetFlow>());
+    flows_.back()->number = static_cast<std::uint32_t>(flows_.size() - 1);
+    idle_.push_back(flows_.back().get());
+  }
+  flow = idle_.back();
+  idle_.pop_back();
+  flow->flow.redirect();
+  return *flow;
+}
+
+/// Where the names differ, those that were resolved last.
+std::vector<const DestinationSet*> DestinationTable::sets_by_flow() const {
+  std::vector<const DestinationSet*> sets(flows_.size(), nullptr);
+  for (const DefinedSet& set : sets_) {
+    if (set.flow == nullptr) continue;
+    const DestinationSet*& shown = sets[set.flow->number];
+    if (shown == nullptr || set.to.table_version > shown->table_version) shown = &set.to;
+  }
+  return sets;
 }
 
 }  // namespace spindled

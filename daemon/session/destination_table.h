@@ -1,8 +1,10 @@
-// What the numbers stand for under which one client sends.
+// What the numbers stand for under which one client sends, and what it has to spend on that.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "daemon/admission/flow.h"
@@ -12,37 +14,56 @@
 
 namespace spindled {
 
-/// Where a client sends, and what it has to spend on that.
-struct Line {
-  DestinationSet to;
+/// What a client has to spend on one set of groups and clients, whatever the order in which it names them and however
+/// often, and under however many handles.
+struct SetFlow {
   Flow flow;
+  std::uint32_t number = 0;  // among the client's flows
+  std::size_t handles = 0;   // that stand for the set; 0: it is of no set
+};
+
+/// Where a client sends under one handle.
+struct DefinedSet {
+  DestinationSet to;  // as the client names it
+  SetFlow* flow = nullptr;
 };
 
 /// The sets of destinations that a client has defined, by handle, within the bounds of the protocol: so many numbers
 /// (kHandlesMax), and so many bytes (kDefinedBytesMax), by defined_bytes().
+///
+/// A flow whose set has no handle any more goes to the next set that is new, with its budget and its salary, and none
+/// is made while there is such a one. So there are as many flows as the client has had different sets at one time, and
+/// one that defines its sets anew for every message earns no more than others.
 class DestinationTable {
  public:
   /// Gives the handle this meaning instead of the one that it had, or none. An error where all sets together would then
   /// take too much.
   std::optional<Error> define(const spindle::protocol::Define& define);
-  bool is_defined(std::uint32_t handle) const {
-    return handle < lines_.size() && lines_[handle] != nullptr && !lines_[handle]->to.names.empty();
-  }
+  bool is_defined(std::uint32_t handle) const { return handle < sets_.size() && sets_[handle].flow != nullptr; }
   /// Of a handle that is defined.
-  Line& operator[](std::uint32_t handle) { return *lines_[handle]; }
-  const Line& operator[](std::uint32_t handle) const { return *lines_[handle]; }
-  /// Calls `visit(const DestinationSet&, const Flow&)` for each that is defined.
+  DefinedSet& operator[](std::uint32_t handle) { return sets_[handle]; }
+  const DefinedSet& operator[](std::uint32_t handle) const { return sets_[handle]; }
+  /// Calls `visit(const DestinationSet&, const Flow&)` for each flow that has a set, as that is named under one of its
+  /// handles.
   template <typename Visit>
   void for_each_flow(Visit&& visit) const {
-    for (std::uint32_t handle = 0; handle < lines_.size(); ++handle) {
-      if (is_defined(handle)) visit(lines_[handle]->to, lines_[handle]->flow);
+    const std::vector<const DestinationSet*> sets = sets_by_flow();
+    for (std::size_t number = 0; number < sets.size(); ++number) {
+      if (sets[number] != nullptr) visit(*sets[number], flows_[number]->flow);
     }
   }
   /// What all sets take.
   std::size_t bytes() const { return bytes_; }
 
  private:
-  std::vector<std::unique_ptr<Line>> lines_;  // by handle; none where it was never defined
+  SetFlow& flow_of(std::string key);
+  void give_up(DefinedSet& set);
+  std::vector<const DestinationSet*> sets_by_flow() const;
+
+  std::vector<DefinedSet> sets_;                  // by handle
+  std::vector<std::unique_ptr<SetFlow>> flows_;   // by number
+  std::map<std::string, SetFlow*> flows_by_set_;  // the set as set_key() makes it
+  std::vector<SetFlow*> idle_;                    // of no set, the last one last
   std::size_t bytes_ = 0;
 };
 

@@ -10,29 +10,33 @@ namespace spindled {
 namespace protocol = spindle::protocol;
 using protocol::flow_bytes;
 
-std::optional<Error> OutgoingFlows::send(Time now, std::uint32_t handle, const ClientSend& message) {
-  if (lines_.size() <= handle) lines_.resize(handle + 1);
-  Line& line = lines_[handle];
+std::optional<Error> OutgoingFlows::send(Time now, std::uint32_t handle, std::uint32_t flow,
+                                         const ClientSend& message) {
+  if (windows_.size() <= handle) windows_.resize(handle + 1);
+  if (lines_.size() <= flow) lines_.resize(flow + 1);
+  Window& window = windows_[handle];
+  Line& line = lines_[flow];
   // The client knows of no more than it was told, so what it was not told counts, too.
-  if (line.held_bytes + line.untold_bytes >= protocol::kFlowWindowBytes) {
+  if (window.held_bytes + window.untold_bytes >= protocol::kFlowWindowBytes) {
     return Error{Errc::limit_exceeded,
                  fmt::format("the client has sent to destination set {} although its window of {} bytes was full",
                              handle, protocol::kFlowWindowBytes)};
   }
-  if (line.held.empty() && gate_.may_enter(now, handle, message.total)) {
+  if (line.empty() && gate_.may_enter(now, handle, message.total)) {
     gate_.enter(now, handle, message);
-    line.untold_bytes += flow_bytes(message.total);
-    if (line.untold_bytes >= protocol::kFlowToldBytes) tell(handle, line);
+    window.untold_bytes += flow_bytes(message.total);
+    if (window.untold_bytes >= protocol::kFlowToldBytes) tell(handle);
     return std::nullopt;
   }
-  if (line.held.empty()) blocked_.push_back(handle);
-  hold(line, message);
-  retry_at_ = std::min(retry_at_, gate_.retry_at(handle));
+  if (line.empty()) blocked_.push_back(flow);
+  hold(line, handle, message);
+  retry_at_ = std::min(retry_at_, retry_at(line));
   return std::nullopt;
 }
 
-void OutgoingFlows::hold(Line& line, const ClientSend& message) {
+void OutgoingFlows::hold(Line& line, std::uint32_t handle, const ClientSend& message) {
   HeldMessage held;
+  held.handle = handle;
   held.message = message;
   held.message.chunks = {};
   held.chunks.assign(message.chunks.begin(), message.chunks.end());
@@ -41,8 +45,8 @@ void OutgoingFlows::hold(Line& line, const ClientSend& message) {
     held.end.assign(last.begin(), last.end());
     held.chunks.pop_back();
   }
-  line.held.push_back(std::move(held));
-  line.held_bytes += flow_bytes(message.total);
+  line.push_back(std::move(held));
+  windows_[handle].held_bytes += flow_bytes(message.total);
   bytes_ += flow_bytes(message.total);
 }
 
@@ -50,42 +54,54 @@ void OutgoingFlows::release(Time now, bool all) {
   if (!all && retry_at_ > now) return;
   retry_at_ = kNever;
   std::vector<std::uint32_t> served;
-  for (const std::uint32_t handle : std::exchange(blocked_, {})) {
-    Line& line = lines_[handle];
-    const bool any = (all || gate_.retry_at(handle) <= now) && release(now, handle, line);
-    if (line.held.empty()) {
-      line.held.clear();  // gives back its memory: there may be thousands of lines
+  for (const std::uint32_t flow : std::exchange(blocked_, {})) {
+    Line& line = lines_[flow];
+    const bool any = (all || retry_at(line) <= now) && release(now, line);
+    if (line.empty()) {
+      line.clear();  // gives back its memory: there may be thousands of lines
     } else {
-      (any ? served : blocked_).push_back(handle);
-      retry_at_ = std::min(retry_at_, gate_.retry_at(handle));
+      (any ? served : blocked_).push_back(flow);
+      retry_at_ = std::min(retry_at_, retry_at(line));
     }
   }
   blocked_.insert(blocked_.end(), served.begin(), served.end());
 }
 
-bool OutgoingFlows::release(Time now, std::uint32_t handle, Line& line) {
+bool OutgoingFlows::release(Time now, Line& line) {
+  bool any = false, refused = false;
+  while (!refused && !line.empty()) {
+    const std::uint32_t handle = line.front().handle;
+    any = release_run(now, line) || any;
+    refused = !line.empty() && line.front().handle == handle;
+  }
+  return any;
+}
+
+bool OutgoingFlows::release_run(Time now, Line& line) {
+  const std::uint32_t handle = line.front().handle;
+  Window& window = windows_[handle];
   bool any = false;
-  while (!line.held.empty() && gate_.may_enter(now, handle, line.held.front().message.total)) {
-    const std::size_t bytes = flow_bytes(line.held.front().message.total);
-    let_in(now, handle, line.held.pop_front());
-    line.held_bytes -= bytes;
-    line.untold_bytes += bytes;
+  while (!line.empty() && line.front().handle == handle && gate_.may_enter(now, handle, line.front().message.total)) {
+    const std::size_t bytes = flow_bytes(line.front().message.total);
+    let_in(now, line.pop_front());
+    window.held_bytes -= bytes;
+    window.untold_bytes += bytes;
     bytes_ -= bytes;
     any = true;
   }
   // Somebody may wait for the rest, too small to be told otherwise.
-  if (any && (line.held.empty() || line.untold_bytes >= protocol::kFlowToldBytes)) tell(handle, line);
+  if (any && (window.held_bytes == 0 || window.untold_bytes >= protocol::kFlowToldBytes)) tell(handle);
   return any;
 }
 
-void OutgoingFlows::let_in(Time now, std::uint32_t handle, HeldMessage held) {
+void OutgoingFlows::let_in(Time now, HeldMessage held) {
   if (!held.end.empty()) held.chunks.push_back(context_.arena.copy(held.end));
   held.message.chunks = held.chunks;
-  gate_.enter(now, handle, held.message);
+  gate_.enter(now, held.handle, held.message);
 }
 
-void OutgoingFlows::tell(std::uint32_t handle, Line& line) {
-  gate_.tell_admitted(handle, std::exchange(line.untold_bytes, 0));
+void OutgoingFlows::tell(std::uint32_t handle) {
+  gate_.tell_admitted(handle, std::exchange(windows_[handle].untold_bytes, 0));
 }
 
 }  // namespace spindled

@@ -16,19 +16,20 @@ namespace spindled {
 class FlowGate {
  public:
   virtual ~FlowGate() = default;
-  /// Whether the next message of the flow, with so many bytes of payload, may enter. Where it may, it does: `enter`
-  /// follows at once.
+  /// Whether the next message to the destinations of the handle, with so many bytes of payload, may enter. Where it
+  /// may, it does: `enter` follows at once.
   virtual bool may_enter(Time now, std::uint32_t handle, std::size_t bytes) = 0;
   virtual void enter(Time now, std::uint32_t handle, const ClientSend& message) = 0;
-  /// When a message of the flow that was refused is worth another try, if there are no news before.
+  /// When a message that was refused is worth another try, if there are no news before.
   virtual Time retry_at(std::uint32_t handle) const = 0;
   /// So many bytes, by flow_bytes(), have entered since the client was told last.
   virtual void tell_admitted(std::uint32_t handle, std::size_t bytes) = 0;
 };
 
-/// One line for each flow, that is, for each handle: first in, first out. What a flow may hold is bounded by its
-/// window, which the client keeps count of, too; what all hold together is for the owner to bound, by sending nothing
-/// on while `bytes` are too many. A flow that holds nothing costs no more than its entry in a table.
+/// One line for each flow: first in, first out, whichever of its handles a message came under. What may be held of a
+/// handle is bounded by its window, which the client keeps count of, too; what is held in all is for the owner to
+/// bound, by sending nothing on while `bytes` are too many. A flow that holds nothing costs no more than its entry in a
+/// table, and so does a handle.
 ///
 /// Bytes are those of flow_bytes().
 class OutgoingFlows {
@@ -38,7 +39,8 @@ class OutgoingFlows {
   OutgoingFlows& operator=(const OutgoingFlows&) = delete;
 
   /// Lets the message enter or holds it, with what it refers to. An error where the client has ignored its window.
-  std::optional<Error> send(Time now, std::uint32_t handle, const ClientSend& message);
+  /// `flow` is the number of the handle's, which stays the same while something is held of the handle.
+  std::optional<Error> send(Time now, std::uint32_t handle, std::uint32_t flow, const ClientSend& message);
   /// Tries the flows that hold something, all or those for which it is time, first the one that has had nothing for
   /// longest.
   void release(Time now, bool all);
@@ -46,7 +48,7 @@ class OutgoingFlows {
   Time retry_at() const { return retry_at_; }
 
   std::size_t bytes() const { return bytes_; }
-  bool holds(std::uint32_t handle) const { return handle < lines_.size() && !lines_[handle].held.empty(); }
+  bool holds(std::uint32_t handle) const { return handle < windows_.size() && windows_[handle].held_bytes != 0; }
 
  private:
   /// Chunks from this size on are held where they were read, so that what is held takes at most eight times its bytes;
@@ -54,26 +56,31 @@ class OutgoingFlows {
   static constexpr std::size_t kReferencedBytesMin = SlabPool::kLargeBytes / 8;
 
   struct HeldMessage {
+    std::uint32_t handle = 0;
     ClientSend message;  // but for its chunks
     std::vector<Slice> chunks;
     std::vector<std::uint8_t> end;  // the last chunk where it was copied
   };
-  struct Line {
-    Ring<HeldMessage> held;
+  using Line = Ring<HeldMessage>;
+  struct Window {
     std::size_t held_bytes = 0;
     std::size_t untold_bytes = 0;  // that have entered and the client does not know of
   };
 
-  void hold(Line& line, const ClientSend& message);
+  void hold(Line& line, std::uint32_t handle, const ClientSend& message);
+  Time retry_at(const Line& line) const { return gate_.retry_at(line.front().handle); }
   /// Lets messages enter until one may not or none is left. Whether any has.
-  bool release(Time now, std::uint32_t handle, Line& line);
-  void let_in(Time now, std::uint32_t handle, HeldMessage held);
-  void tell(std::uint32_t handle, Line& line);
+  bool release(Time now, Line& line);
+  /// Likewise those in front that came under one handle.
+  bool release_run(Time now, Line& line);
+  void let_in(Time now, HeldMessage held);
+  void tell(std::uint32_t handle);
 
   Context& context_;
   FlowGate& gate_;
-  std::vector<Line> lines_;             // by handle
-  std::vector<std::uint32_t> blocked_;  // handles of the lines that hold something, in the order of their waiting
+  std::vector<Line> lines_;             // by the flow's number
+  std::vector<Window> windows_;         // by handle
+  std::vector<std::uint32_t> blocked_;  // numbers of the lines that hold something, in the order of their waiting
   std::size_t bytes_ = 0;               // held, of all lines
   Time retry_at_ = kNever;
 };

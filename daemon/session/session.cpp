@@ -220,7 +220,7 @@ std::optional<Error> Session::handle_send_more(Slice body) {
 
 bool Session::send_message(Time now) {
   if (!may_enter(now, incoming_->handle, incoming_->message.total)) {
-    retry_at_ = destinations_[incoming_->handle].flow.retry_at();
+    retry_at_ = retry_at(incoming_->handle);
     return false;
   }
   incoming_->message.chunks = chunks_;
@@ -231,7 +231,8 @@ bool Session::send_message(Time now) {
 
 std::optional<Error> Session::send_or_hold(Time now) {
   incoming_->message.chunks = chunks_;
-  std::optional<Error> error = flows_->send(now, incoming_->handle, incoming_->message);
+  const std::uint32_t handle = incoming_->handle;
+  std::optional<Error> error = flows_->send(now, handle, destinations_[handle].flow->number, incoming_->message);
   forget_incoming();
   return error;
 }
@@ -241,8 +242,8 @@ void Session::release_held(Time now, bool all) {
 }
 
 bool Session::may_enter(Time now, std::uint32_t handle, std::size_t bytes) {
-  Line& line = destinations_[handle];
-  return host_.may_enter(now, line.flow, line.to, bytes);
+  DefinedSet& set = destinations_[handle];
+  return host_.may_enter(now, set.flow->flow, set.to, bytes);
 }
 
 void Session::enter(Time now, std::uint32_t handle, const ClientSend& message) {
@@ -278,7 +279,8 @@ std::optional<Error> Session::handle_flow_request(Time now, ByteView body) {
   const std::optional<protocol::FlowRequest> request = protocol::read_flow_request(body);
   if (!request) return malformed("flow request");
   if (!destinations_.is_defined(request->handle)) return undefined(request->handle);
-  const FlowState state = host_.flow_state(now, destinations_[request->handle]);
+  DefinedSet& set = destinations_[request->handle];
+  const FlowState state = host_.flow_state(now, set.flow->flow, set.to);
   std::vector<std::uint8_t> frame;
   protocol::write_flow_report(frame, to_report(state, request->request));
   queue_.append_frame(frame);

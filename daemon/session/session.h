@@ -48,7 +48,7 @@ class SessionHost {
   /// As Admission::may_enter.
   virtual bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) = 0;
   virtual bool may_change_membership() = 0;
-  virtual FlowState flow_state(Time now, Line& line) = 0;
+  virtual FlowState flow_state(Time now, const Flow& flow, DestinationSet& to) = 0;
   virtual Groups& groups() = 0;
 };
 
@@ -94,7 +94,8 @@ class Session final : private FlowGate {
   bool is_waiting() const { return waiting_; }
   /// When it is worth trying again, if admission has no news before.
   Time retry_at() const { return flows_ ? std::min(retry_at_, flows_->retry_at()) : retry_at_; }
-  /// Calls `visit(const DestinationSet&, const Flow&)` for each set of destinations that the client has defined.
+  /// Calls `visit(const DestinationSet&, const Flow&)` for each set of destinations that the client has defined, once
+  /// however it is named.
   template <typename Visit>
   void for_each_flow(Visit&& visit) const {
     destinations_.for_each_flow(visit);
@@ -142,7 +143,7 @@ class Session final : private FlowGate {
 
   // FlowGate
   bool may_enter(Time now, std::uint32_t handle, std::size_t bytes) override;
-  Time retry_at(std::uint32_t handle) const override { return destinations_[handle].flow.retry_at(); }
+  Time retry_at(std::uint32_t handle) const override { return destinations_[handle].flow->flow.retry_at(); }
   void enter(Time now, std::uint32_t handle, const ClientSend& message) override;
   void tell_admitted(std::uint32_t handle, std::size_t bytes) override;
 

@@ -171,9 +171,9 @@ Result<std::string> Sessions::take_name(Session& session, std::string_view wish)
   return name;
 }
 
-FlowState Sessions::flow_state(Time now, Line& line) {
-  groups_.resolve(line.to);
-  return admission_.state(now, line.flow, line.to);
+FlowState Sessions::flow_state(Time now, const Flow& flow, DestinationSet& to) {
+  groups_.resolve(to);
+  return admission_.state(now, flow, to);
 }
 
 std::optional<SessionId> Sessions::find_client(std::string_view name) const {

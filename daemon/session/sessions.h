@@ -66,7 +66,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) override {
     return admission_.may_enter(now, flow, to, bytes);
   }
-  FlowState flow_state(Time now, Line& line) override;
+  FlowState flow_state(Time now, const Flow& flow, DestinationSet& to) override;
   bool may_change_membership() override { return admission_.may_change_membership(); }
   Groups& groups() override { return groups_; }
 

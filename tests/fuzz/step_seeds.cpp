@@ -213,6 +213,30 @@ std::string independent_flows() {
   return steps.op(NodeStep::frame).u8(kSecond).frame(frame_of(write_bye)).op(NodeStep::time).u16(500).bytes();
 }
 
+/// One set under several numbers, of which one is given up and one gets another meaning while messages wait.
+std::string one_set_under_several_numbers() {
+  Steps steps;
+  client(steps, kFirst, "a");
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+  steps.op(NodeStep::accept).u8(kClientPort);
+  client_frame(steps, kSecond, frame_of(write_hello, Hello{1, 1, kIndependentFlowsBit, "b"}));
+  client_frame(steps, kSecond, frame_of(write_define, Define{0, {"news", "sport"}}));
+  client_frame(steps, kSecond, frame_of(write_define, Define{1, {"sport", "news"}}));
+  client_frame(steps, kSecond, frame_of(write_define, Define{2, {"sport", "news", "news"}}));
+  steps.op(NodeStep::throttle).u8(kFirst).u16(100);
+  const std::string payload(20'000, 'x');
+  for (unsigned i = 0; i < 6; ++i) {
+    client_frame(steps, kSecond, send_frame({i % 3, 4, false, 0, 20'000, as_bytes(payload)}));
+  }
+  client_frame(steps, kSecond, frame_of(write_define, Define{0, {}}));
+  client_frame(steps, kSecond, frame_of(write_define, Define{1, {"weather"}}));
+  client_frame(steps, kSecond, send_frame({1, 4, false, 0, 4, as_bytes("rain")}));
+  client_frame(steps, kSecond, frame_of(write_define, Define{0, {"news", "sport"}}));
+  client_frame(steps, kSecond, send_frame({0, 4, false, 0, 5, as_bytes("goals")}));
+  steps.op(NodeStep::throttle).u8(kFirst).u16(60'000).op(NodeStep::writable).u8(kFirst).op(NodeStep::time).u16(500);
+  return steps.op(NodeStep::frame).u8(kSecond).frame(frame_of(write_bye)).op(NodeStep::time).u16(500).bytes();
+}
+
 // --- The client ---
 
 View first_view() {
@@ -291,6 +315,7 @@ void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "imposed_partition", imposed_partition()});
   seeds.push_back({"node", "slow_client", slow_client()});
   seeds.push_back({"node", "independent_flows", independent_flows()});
+  seeds.push_back({"node", "one_set_under_several_numbers", one_set_under_several_numbers()});
 }
 
 void add_config_seeds(Seeds& seeds) {

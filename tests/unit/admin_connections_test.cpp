@@ -245,6 +245,24 @@ TEST_F(AdminTest, FlowsThatHaveSentAreListed) {
   EXPECT_EQ(first.total(), 2u);
 }
 
+TEST_F(AdminTest, OneSetOfDestinationsIsOneFlowHoweverItIsNamed) {
+  const ConnectionId client = open_client("one", {"news"});
+  std::vector<std::uint8_t> bytes;
+  protocol::write_define(bytes, {0, {"news", "sport"}});
+  protocol::write_define(bytes, {1, {"sport", "news"}});
+  protocol::write_define(bytes, {2, {"sport", "news", "sport"}});
+  send(client, protocol::as_text(bytes));
+  for (const std::uint32_t handle : {1u, 2u, 1u}) send_message(client, handle);
+  proto::Request message;
+  message.mutable_flow();
+  const proto::FlowReply reply = ask(message).flow();
+  ASSERT_EQ(reply.flows_size(), 1);
+  EXPECT_EQ(reply.total(), 1u);
+  EXPECT_EQ(reply.flows(0).packets(), 3u);
+  ASSERT_EQ(reply.flows(0).to_size(), 2);
+  EXPECT_EQ(reply.flows(0).to(0), "sport");
+}
+
 TEST_F(AdminTest, ManyDestinationsAreShownInPart) {
   const ConnectionId client = open_client("one", {});
   std::vector<std::string> names;

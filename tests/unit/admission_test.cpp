@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "daemon/link/link_limits.h"
-#include "daemon/session/session.h"
 #include "tests/support/nobody.h"
 #include "tests/unit/overlay_harness.h"
 
@@ -33,6 +32,11 @@ NodeConfig config_of_alpha() {
   admission.delay_max = 50ms;
   return config;
 }
+
+struct Line {
+  DestinationSet to;
+  Flow flow;
+};
 
 /// Groups "home", "near" and "far" with a member each, at alpha, beta and gamma.
 struct Daemon {

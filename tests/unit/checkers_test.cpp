@@ -253,6 +253,17 @@ TEST(Checkers, IndependentFlowsKeepTheirOwnOrder) {
   EXPECT_EQ(check_fifo(swapped.history()).size(), 1u);
   EXPECT_EQ(check_causality(swapped.history()).size(), 1u);
 
+  // Those to one set of groups are of one flow, however it is named.
+  MessageRecord first = Writer::message_to("g", 'a', 1), second = first;
+  second.digest = 2;
+  first.groups = {"g", "h"};
+  second.groups = {"h", "g", "h"};
+  Writer named;
+  named.at('a').with_independent_flows().add(Sent{first, false}).add(Sent{second, false});
+  named.at('b').add(Delivered{second}).add(Delivered{first});
+  EXPECT_EQ(check_fifo(named.history()).size(), 1u);
+  EXPECT_EQ(check_causality(named.history()).size(), 1u);
+
   // What the sender has seen comes before all it sends then, wherever it goes.
   Writer seen;
   seen.at('b').sends_to("g", 1).at('a').with_independent_flows().gets_of("g", 'b', 1).sends_to("h", 2);

@@ -21,6 +21,7 @@ using spindle::protocol::kFlowWindowBytes;
 class FakeGate final : public FlowGate {
  public:
   bool may_enter(Time, std::uint32_t handle, std::size_t bytes) override {
+    ++asked;
     const bool open = !closed.contains(handle) && room != 0;
     if (open) expected = {handle, bytes};
     return open;
@@ -46,6 +47,7 @@ class FakeGate final : public FlowGate {
   std::set<std::uint32_t> closed;
   std::map<std::uint32_t, Time> retry;
   std::size_t room = SIZE_MAX;  // messages
+  std::size_t asked = 0;
   std::pair<std::uint32_t, std::size_t> expected;
   Entered entered;
   std::vector<std::uint16_t> types;
@@ -54,7 +56,8 @@ class FakeGate final : public FlowGate {
 
 class OutgoingFlowsTest : public testing::Test {
  protected:
-  /// Sends a message in chunks, as a session does; false where it was refused.
+  /// Sends a message in chunks, as a session does; false where it was refused. The flow of a handle has its number, but
+  /// for those in `flow_of_`.
   bool send(std::uint32_t handle, const std::string& payload, std::uint16_t type = 0) {
     std::vector<Slice> chunks;
     for (std::size_t at = 0; at < payload.size(); at += kChunkBytesMax) {
@@ -64,7 +67,8 @@ class OutgoingFlowsTest : public testing::Test {
     message.type = type;
     message.total = static_cast<std::uint32_t>(payload.size());
     message.chunks = chunks;
-    const std::optional<Error> error = flows_.send(Time{}, handle, message);
+    const std::optional<Error> error =
+        flows_.send(Time{}, handle, flow_of_.try_emplace(handle, handle).first->second, message);
     EXPECT_EQ(error.value_or(Error{Errc::limit_exceeded, {}}).code, Errc::limit_exceeded);
     return !error;
   }
@@ -74,6 +78,7 @@ class OutgoingFlowsTest : public testing::Test {
   Context context_{NodeConfig{}, log_, 1};
   FakeGate gate_;
   OutgoingFlows flows_{context_, gate_};
+  std::map<std::uint32_t, std::uint32_t> flow_of_;
 };
 
 using Entered = FakeGate::Entered;
@@ -132,7 +137,7 @@ TEST_F(OutgoingFlowsTest, SmallMessagesKeepNoSlabAlive) {
     ClientSend message;
     message.total = 10;
     message.chunks = std::span(&chunk, 1);
-    EXPECT_FALSE(flows_.send(Time{}, 1, message));
+    EXPECT_FALSE(flows_.send(Time{}, 1, 1, message));
   }
   EXPECT_LE(context_.slabs.bytes_in_use(), before + SlabPool::kLargeBytes);
 }
@@ -203,6 +208,53 @@ TEST_F(OutgoingFlowsTest, FlowsTakeTurnsWhereThereIsRoomForFew) {
   }
   // The first in line goes behind the others once it has had what there was.
   EXPECT_EQ(gate_.entered, (Entered{{5, "0"}, {1, "0"}, {3, "0"}, {5, "1"}, {1, "1"}, {3, "1"}}));
+}
+
+TEST_F(OutgoingFlowsTest, HandlesOfOneFlowStandInOneLine) {
+  flow_of_ = {{1, 0}, {2, 0}};
+  gate_.closed = {1};
+  for (const std::uint32_t handle : {1u, 2u, 3u, 2u, 1u}) EXPECT_TRUE(send(handle, std::to_string(handle)));
+  EXPECT_EQ(gate_.entered, (Entered{{3, "3"}}))
+      << "of another flow; the second might enter if it were not for the first";
+  EXPECT_TRUE(flows_.holds(1));
+  EXPECT_TRUE(flows_.holds(2));
+  gate_.closed = {2};
+  release();
+  EXPECT_EQ(gate_.entered, (Entered{{3, "3"}, {1, "1"}}));
+  EXPECT_TRUE(flows_.holds(1)) << "the last one";
+  gate_.closed = {1};
+  release();
+  EXPECT_EQ(gate_.entered, (Entered{{3, "3"}, {1, "1"}, {2, "2"}, {2, "2"}}));
+  EXPECT_FALSE(flows_.holds(2));
+  EXPECT_EQ(gate_.told, (std::map<std::uint32_t, std::size_t>{{2, 2 * flow_bytes(1)}})) << "nothing of it is held";
+  gate_.closed = {};
+  release();
+  EXPECT_EQ(gate_.entered.back(), (std::pair<std::uint32_t, std::string>{1, "1"}));
+  EXPECT_EQ(gate_.told[1], 2 * flow_bytes(1));
+  EXPECT_EQ(flows_.bytes(), 0u);
+}
+
+TEST_F(OutgoingFlowsTest, HandlesOfOneFlowHaveAWindowEach) {
+  flow_of_ = {{1, 0}, {2, 0}};
+  gate_.closed = {1, 2};
+  const std::string payload(kFlowWindowBytes, 'x');
+  EXPECT_TRUE(send(1, payload));
+  EXPECT_FALSE(send(1, ""));
+  EXPECT_TRUE(send(2, payload));
+  EXPECT_FALSE(send(2, ""));
+}
+
+TEST_F(OutgoingFlowsTest, AFlowIsAskedOnceForAMessageThatMayNotEnter) {
+  flow_of_ = {{1, 0}, {2, 0}};
+  gate_.room = 0;
+  for (const std::uint32_t handle : {1u, 1u, 2u, 2u}) EXPECT_TRUE(send(handle, std::to_string(handle)));
+  for (std::size_t room = 1; room <= 2; ++room) {
+    gate_.room = room;
+    const std::size_t asked = gate_.asked;
+    release();
+    EXPECT_EQ(gate_.asked - asked, room + 1);
+  }
+  EXPECT_EQ(gate_.entered, (Entered{{1, "1"}, {1, "1"}, {2, "2"}}));
 }
 
 }  // namespace
