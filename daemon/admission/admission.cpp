@@ -83,12 +83,15 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
     return true;
   }
   // On an idle network: long enough that a packet that congests a link shows in its price before much has followed.
-  const Duration step = way.congestion > 0 ? config.step : std::max(kStepMin, kFeedbackRoundTrips * way.round_trip);
+  const bool is_idle = way.congestion <= 0 && way.told <= 0;
+  const Duration step = is_idle ? std::max(kStepMin, kFeedbackRoundTrips * way.round_trip) : config.step;
   if (way.reckoned_at != now) {  // the next messages of a turn find it done
     way.reckoned_at = now;
-    way.price = price_of(now, flow, way);
+    way.price = price_of(now, flow, way, way.congestion);
     flow.accrue(now, config, savings_of(flow));
-    flow.review(now, config, way.price, step);
+    // Salaries follow what all senders know of a link. What only those at its own daemon see of it, how its queue comes
+    // and goes, would let theirs grow faster than it shrinks.
+    flow.review(now, config, price_of(now, flow, way, way.told), step);
   }
   const double price = way.price;
   if (way.remote && is_put_off(now, flow, price)) return false;
@@ -125,6 +128,7 @@ Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
   const Quote quote = book_.quote(to);
   way.price_version = book_.version();
   way.congestion = quote.congestion;
+  way.told = quote.told;
   way.receivers = static_cast<double>(quote.receivers);
   way.clients = quote.clients.dollars;
   way.remote = quote.remote;
@@ -133,10 +137,10 @@ Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
 }
 
 /// Equation (8).
-double Admission::price_of(Time now, const Flow& flow, const Flow::Way& way) const {
+double Admission::price_of(Time now, const Flow& flow, const Flow::Way& way, double congestion) const {
   const AdmissionConfig& config = context_.config.admission;
-  if (way.congestion <= 0) return config.fee;
-  return config.fee + way.congestion / benefit_->of({way.receivers, flow.rate(now)});
+  if (congestion <= 0) return config.fee;
+  return config.fee + congestion / benefit_->of({way.receivers, flow.rate(now)});
 }
 
 double Admission::savings_of(const Flow& flow) const {
@@ -181,9 +185,8 @@ FlowState Admission::state(Time now, const Flow& flow, const DestinationSet& to)
   FlowState state;
   const bool pays = enabled_ && (!book_.is_local(to.daemons) || quote.congestion > 0);
   Flow::Way way;
-  way.congestion = quote.congestion;
   way.receivers = static_cast<double>(quote.receivers);
-  state.price = pays ? price_of(now, flow, way) : 0;
+  state.price = pays ? price_of(now, flow, way, quote.congestion) : 0;
   state.budget = flow.budget();
   state.rate = flow.rate(now);
   state.salary_period = flow.period();

@@ -77,7 +77,8 @@ class Admission final : public PriceFrames, public ClientPrices {
  private:
   /// What the flow's messages meet on their way, brought up to date.
   Flow::Way& find_way(Flow& flow, const DestinationSet& to) const;
-  double price_of(Time now, const Flow& flow, const Flow::Way& way) const;
+  /// Of a packet, where the links and clients on its way cost so much.
+  double price_of(Time now, const Flow& flow, const Flow::Way& way, double congestion) const;
   double savings_of(const Flow& flow) const;
   bool is_put_off(Time now, Flow& flow, double price);
   bool has_room() const;

@@ -55,8 +55,8 @@ class Flow {
 
   /// Brings the budget up to `now`. `savings` caps it. A flow that is new gets enough for a first message.
   void accrue(Time now, const AdmissionConfig& config, double savings);
-  /// Looks whether the salary fits, where packets cost `price` now. `step`: T_update of equation (10), the time that
-  /// growth by a factor of e takes on an idle network.
+  /// Looks whether the salary fits, where packets cost `price` as all senders know it. `step`: T_update of equation
+  /// (10), the time that growth by a factor of e takes on an idle network.
   void review(Time now, const AdmissionConfig& config, double price, Duration step);
   /// Whether the budget allows for a packet of `price`, which is then paid for; if not the flow is blocked, and looked
   /// at again after `patience` at the latest, since its salary changes meanwhile.
@@ -89,6 +89,7 @@ class Flow {
     std::uint64_t price_version = 0;  // of the prices that it is by
     std::uint64_t table_version = 0;  // of the group table
     double congestion = 0;            // as Quote
+    double told = 0;                  // as Quote
     double clients = 0;               // dollars, of the clients that cost most
     double receivers = 0;
     bool remote = false;

@@ -115,6 +115,7 @@ bool OwnPrices::observe(Time now, Watched& watched) {
   Price price;
   price.neighbour = watched.neighbour;
   if (!tell(now, watched.told, sixteenths, std::move(price))) return false;
+  book_.set_own_link_told(watched.neighbour, sixteenths / 16.0);
   watched.waited = 0;
   watched.since = now;
   if (sixteenths != 0) next_ = std::min(next_, look_at);

@@ -16,6 +16,7 @@ void PriceBook::start_view(const View& view) {
   self_ = MemberSet::of(view.self);
   paths_.emplace(Adjacency(view.size(), view.edges), view.self);
   links_.clear();
+  told_.clear();
   clients_.clear();
   link_sequences_.clear();
   heard_clients_.clear();
@@ -80,6 +81,15 @@ void PriceBook::set_own_link(MemberIndex neighbour, double dollars) {
   set(links_, LinkKey{view_.self, neighbour}, dollars, kNever);
 }
 
+void PriceBook::set_own_link_told(MemberIndex neighbour, double dollars) {
+  if (dollars > 0) {
+    told_.insert_or_assign(neighbour, Told{dollars, behind(view_.self, neighbour)});
+    ++version_;
+  } else if (told_.erase(neighbour) != 0) {
+    ++version_;
+  }
+}
+
 void PriceBook::set_own_clients(const std::string& name, double dollars) {
   set(clients_, ClientKey{name, view_.self}, dollars, kNever);
 }
@@ -131,14 +141,17 @@ void PriceBook::expire(Time now) {
 Quote PriceBook::quote(const DestinationSet& to) const {
   Quote quote;
   quote.receivers = to.daemons.count() - (to.daemons.contains(view_.self) ? 1 : 0);
-  const auto add = [&](double dollars, MemberIndex from) {
-    quote.congestion += dollars;
-    quote.remote = quote.remote || from != view_.self;
-  };
   for (const auto& [key, known] : links_) {
     if (!known.behind.intersects(to.daemons)) continue;
-    add(known.dollars, key.from);
+    quote.congestion += known.dollars;
+    if (key.from != view_.self) {
+      quote.told += known.dollars;
+      quote.remote = true;
+    }
     if (known.dollars > quote.link.dollars) quote.link = {key.from, key.neighbour, known.dollars};
+  }
+  for (const auto& [neighbour, told] : told_) {
+    if (told.behind.intersects(to.daemons)) quote.told += told.dollars;
   }
   if (clients_.empty()) return quote;
   // The slowest of its clients holds a message up, and no other: who slows down to it slows down for all.
@@ -149,7 +162,9 @@ Quote PriceBook::quote(const DestinationSet& to) const {
       if (known.dollars > quote.clients.dollars) quote.clients = {name, key.daemon, known.dollars};
     }
   }
-  if (quote.clients.dollars > 0) add(quote.clients.dollars, quote.clients.daemon);
+  quote.congestion += quote.clients.dollars;
+  quote.told += quote.clients.dollars;
+  quote.remote = quote.remote || (quote.clients.dollars > 0 && quote.clients.daemon != view_.self);
   return quote;
 }
 

@@ -17,6 +17,7 @@ namespace spindled {
 /// What a message to a set of destinations meets on its way.
 struct Quote {
   double congestion = 0;      // dollars: the sum of equation (8) over links, and what the slowest client costs
+  double told = 0;            // the same, where links of this daemon cost what the others were told of them
   std::size_t receivers = 0;  // other daemons
   bool remote = false;        // whether part of it is told by other daemons, and thus late
   // The dearest part of either kind; of nothing where it costs nothing.
@@ -49,6 +50,8 @@ class PriceBook {
   bool hear(Time now, const Price& price);
   /// What the link of this daemon to `neighbour` costs now.
   void set_own_link(MemberIndex neighbour, double dollars);
+  /// What the others were told that it costs.
+  void set_own_link_told(MemberIndex neighbour, double dollars);
   /// What the clients here that `name` reaches cost now.
   void set_own_clients(const std::string& name, double dollars);
   /// Forgets prices that their daemons repeat no longer.
@@ -98,6 +101,12 @@ class PriceBook {
     MemberSet behind;  // of a link: the members that this daemon reaches over it
   };
 
+  /// What the others know of a link of this daemon.
+  struct Told {
+    double dollars = 0;
+    MemberSet behind;  // as Known
+  };
+
   /// What was heard last of the price of a name's clients.
   struct Heard {
     std::uint64_t sequence = 0;
@@ -123,6 +132,7 @@ class PriceBook {
   std::optional<ShortestPaths> paths_;
   std::map<LinkKey, Known> links_;
   std::map<ClientKey, Known> clients_;
+  std::map<MemberIndex, Told> told_;  // of this daemon's links, by neighbour; only those that are not zero
   // What has been heard, of prices that are zero by now too: it stops the flood. There are no more links than the view
   // has; of clients' prices what is old is forgotten, and of each daemon, by its index, the last sequence number that
   // was: since a daemon counts all its prices in one go, what is older than that and not known is no news.

@@ -334,5 +334,35 @@ TEST_F(PriceBookTest, TheRoundTripIsThatOfTheFarthest) {
   EXPECT_EQ(book.round_trip(MemberSet::first(4)), 21'000us);
 }
 
+TEST(PriceBook, WhatOthersKnowOfOwnLinksIsCountedApart) {
+  const AdmissionConfig config;
+  PriceBook book(config);
+  const View view{{1, "a"}, {{"a", 1}, {"b", 1}, {"c", 1}}, {{0, 1, 1, 100}, {1, 2, 1, 100}}, 0, 0};
+  book.start_view(view);
+  const auto quote = [&](MemberIndex to) {
+    DestinationSet set;
+    set.daemons = MemberSet::of(to);
+    return book.quote(set);
+  };
+  book.set_own_link(1, 4);
+  EXPECT_EQ(quote(2).congestion, 4);
+  EXPECT_EQ(quote(2).told, 0) << "nobody knows yet";
+  const std::uint64_t version = book.version();
+  book.set_own_link_told(1, 3);
+  EXPECT_NE(book.version(), version) << "quotes have changed";
+  ASSERT_TRUE(book.hear(Time{1s}, link_price(1, 2, 1, 32)));
+  EXPECT_EQ(quote(2).congestion, 6);
+  EXPECT_EQ(quote(2).told, 5);
+  EXPECT_EQ(quote(1).told, 3);
+  book.set_own_link(1, 0);
+  EXPECT_EQ(quote(1).congestion, 0);
+  EXPECT_EQ(quote(1).told, 3) << "until they are told";
+  book.set_own_link_told(1, 0);
+  EXPECT_EQ(quote(1).told, 0);
+  book.set_own_link_told(1, 2);
+  book.start_view(view);
+  EXPECT_EQ(quote(1).told, 0);
+}
+
 }  // namespace
 }  // namespace spindled
