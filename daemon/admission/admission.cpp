@@ -91,7 +91,8 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
     flow.accrue(now, config, savings_of(flow));
     // Salaries follow what all senders know of a link. What only those at its own daemon see of it, how its queue comes
     // and goes, would let theirs grow faster than it shrinks.
-    flow.review(now, config, price_of(now, flow, way, way.told), step);
+    const double known = way.told == way.congestion ? way.price : price_of(now, flow, way, way.told);
+    flow.review(now, config, known, step);
   }
   const double price = way.price;
   if (way.remote && is_put_off(now, flow, price)) return false;
