@@ -8,8 +8,8 @@
 namespace spindled {
 
 namespace {
-/// The first price told of a link that cost nothing: a packet or two that wait for a moment are not worth a word.
-constexpr std::uint32_t kOnsetSixteenths = 4;
+/// The first price told of a link that cost nothing.
+constexpr auto kOnsetSixteenths = static_cast<std::uint32_t>(16 * kOnsetDollars);
 /// The soft limit of a fast link, in T_min: news of a queue are up to one old, and what they do is seen one later.
 constexpr double kLimitSpans = 2;
 /// How much of a new measurement of a link's rate counts.

@@ -18,14 +18,14 @@ void SlowClients::note_behind(Time now, SessionId session, std::size_t queued, s
   if (is_new) {
     reader.limit = within_limits(static_cast<double>(config_.session.queue_hard_bytes) / 16);
     due_at_ = std::min(due_at_, now + config_.admission.update_min);
-  } else if (reader.caught_up_at == kNever) {
+  } else if (!reader.caught_up) {
     reader.busy += now - reader.seen_at;
     reader.busy_taken += taken - reader.taken;
   }
   reader.queued = queued;
   reader.taken = taken;
   reader.seen_at = now;
-  reader.caught_up_at = kNever;
+  reader.caught_up = false;
   const bool urgent = static_cast<double>(queued) > reader.limit / 2 && queued > 2 * reader.priced_for;
   if (!urgent || reader.names.empty()) return;
   look(now, session, reader);
@@ -41,12 +41,12 @@ void SlowClients::note_caught_up(Time now, SessionId session, std::size_t queued
   reader.taken = taken;
   if (reader.price == 0) {
     readers_.erase(at);  // it was never priced
-  } else if (reader.caught_up_at == kNever) {
+  } else if (!reader.caught_up) {
     if (reader.price > kLingerDollars) {
       look(now, session, reader);
       tell();
     }
-    reader.caught_up_at = now;
+    reader.caught_up = true;
   }
 }
 
@@ -63,20 +63,19 @@ void SlowClients::note_name(SessionId session, Reader& reader, std::string_view 
 
 void SlowClients::handle_time(Time now) {
   if (now < due_at_) return;
-  std::erase_if(readers_, [&](const auto& item) {
-    return item.second.caught_up_at != kNever && now - item.second.caught_up_at >= kLinger;
-  });
   for (auto& [session, reader] : readers_) look(now, session, reader);
+  std::erase_if(readers_, [](const auto& item) { return item.second.caught_up && item.second.price == 0; });
   tell();
   due_at_ = readers_.empty() ? kNever : now + config_.admission.update_min;
 }
 
 void SlowClients::look(Time now, SessionId session, Reader& reader) {
   std::erase_if(reader.names, [&](const std::string& name) { return !names_.is_reached_by(session, name); });
-  if (reader.caught_up_at == kNever) reader.busy += now - std::exchange(reader.seen_at, now);
+  if (!reader.caught_up) reader.busy += now - std::exchange(reader.seen_at, now);
   measure(reader);
   const double price = queue_price(static_cast<double>(reader.queued), reader.limit, config_.admission.price_max);
-  reader.price = std::max(price, kLingerDollars);
+  if (price >= kOnsetDollars) reader.cost_at = now;
+  reader.price = reader.cost_at && now < *reader.cost_at + kLinger ? std::max(price, kLingerDollars) : 0;
   reader.priced_for = reader.queued;
 }
 

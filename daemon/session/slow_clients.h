@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,8 @@ class ClientNames {
 /// name the slowest counts. Nothing is kept for clients that keep up.
 ///
 /// Prices follow the queues every AdmissionConfig::update_min, and sooner where one is half full and has doubled. A
-/// queue that is drained before the first look never has a price: short bursts cost nobody anything. The price of one
-/// that was drained later falls as soon as that, but not to zero at once: it lingers (price_curve.h).
+/// queue that is drained before the first look, or costs little then, has no price: short bursts cost nobody anything.
+/// The price of one that was drained later falls as soon as that, but not to zero at once: it lingers (price_curve.h).
 class SlowClients {
  public:
   SlowClients(const NodeConfig& config, ClientPrices& prices, const ClientNames& names)
@@ -64,8 +65,9 @@ class SlowClients {
     std::uint64_t taken = 0;
     double price = 0;
     Time seen_at{};
-    Time caught_up_at = kNever;
-    std::size_t priced_for = 0;  // bytes, at the last look
+    bool caught_up = false;
+    std::optional<Time> cost_at;  // when it cost kOnsetDollars and more, at the last such look
+    std::size_t priced_for = 0;   // bytes, at the last look
     // How fast it reads while something waits: since its speed was measured, the time and what it has taken; and the
     // bytes that may therefore wait for AdmissionConfig::price_max.
     Duration busy{};

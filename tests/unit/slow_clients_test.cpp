@@ -85,6 +85,23 @@ TEST_F(SlowClientsTest, ABurstThatIsReadCostsNothing) {
   EXPECT_EQ(slow_.next_deadline(), kNever) << "nothing is left to look at";
 }
 
+TEST_F(SlowClientsTest, AShortQueueCostsNothingButWhereItWasLongOfLate) {
+  constexpr std::size_t queued = kSoft / 64;
+  ASSERT_LT(price_of(queued), kOnsetDollars);
+  slow_.note_behind(now_, 1, queued, 0);
+  deliver(1, {"g"});
+  for (int i = 0; i < 5; ++i) pass(50ms);
+  EXPECT_EQ(told_, 0);
+  slow_.note_behind(now_, 1, kSoft, 0);
+  pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft));
+  slow_.note_behind(now_, 1, queued, 0);
+  pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(queued));
+  for (Duration waited{}; waited <= kLinger; waited += 50ms) pass(50ms);
+  EXPECT_EQ(price("g"), 0) << "though so much still waits";
+}
+
 TEST_F(SlowClientsTest, AQueueThatGrowsFastIsPricedAtOnce) {
   slow_.note_behind(now_, 1, kSoft / 4, 0);
   deliver(1, {"g"});
@@ -176,10 +193,10 @@ TEST_F(SlowClientsTest, WhoReadsFastMayHaveMoreWaiting) {
   slow_.note_behind(now_, 1, kSoft, 0);
   deliver(1, {"g"});
   now_ += 50ms;
-  slow_.note_behind(now_, 1, kSoft, 4 * kSoft);
-  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft, 16 * kSoft));
+  slow_.note_behind(now_, 1, 9 * kSoft, 4 * kSoft);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(9 * kSoft, 16 * kSoft));
   pass(0ms);
-  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft, 16 * kSoft)) << "nothing is measured over no time";
+  EXPECT_DOUBLE_EQ(price("g"), price_of(9 * kSoft, 16 * kSoft)) << "nothing is measured over no time";
 }
 
 TEST_F(SlowClientsTest, WhoReadsMuchShowsHowFastItIsInAnyTime) {
