@@ -91,10 +91,9 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
     flow.accrue(now, config, savings_of(flow));
     // Salaries follow what all senders know of a link. What only those at its own daemon see of it, how its queue comes
     // and goes, would let theirs grow faster than it shrinks.
-    double known = way.told == way.congestion ? way.price : price_of(now, flow, way, way.told);
     // But no longer than something waits: a first queue, told as it was, is gone in a moment on a fast link.
-    if (way.congestion <= 0) known = std::min(known, config.price_threshold);
-    flow.review(now, config, known, step);
+    const bool is_over = way.congestion <= 0 || way.told == way.congestion;
+    flow.review(now, config, is_over ? way.price : price_of(now, flow, way, way.told), step);
   }
   const double price = way.price;
   if (way.remote && is_put_off(now, flow, price)) return false;
