@@ -29,16 +29,6 @@ LOADS = {"fanout": "throughput", "half": "latency", "start": "throughput-course"
 group_count = 0
 
 
-def measure_undisturbed(system, configuration, options, how=None):
-    """`how`: another function than measure, with the same arguments."""
-    for _ in range(ATTEMPTS):
-        try:
-            return (how or measure)(system, configuration, options)
-        except Disturbed as reason:
-            print(f"disturbed, measuring again: {reason}", file=sys.stderr, flush=True)
-    raise MeasurementFailed(f"disturbed {ATTEMPTS} times: this machine is not fit for measuring now")
-
-
 def measure(system, configuration, options):
     """Runs the load that `configuration` (measure, service, size; perhaps receivers, rate) says: a dictionary of
     results. A member is on each host; with `receivers`, a sender and so many receivers are all on the first one."""
@@ -52,6 +42,16 @@ def measure(system, configuration, options):
     if configuration["service"] in ("causal", "agreed", "safe") and len({result["digest"] for result in results}) > 1:
         raise MeasurementFailed("the members got the messages in different orders")
     return summary(configuration, results, usage)
+
+
+def measure_undisturbed(system, configuration, options, how=measure):
+    """`how`: a function that measures, with the same arguments."""
+    for _ in range(ATTEMPTS):
+        try:
+            return how(system, configuration, options)
+        except Disturbed as reason:
+            print(f"disturbed, measuring again: {reason}", file=sys.stderr, flush=True)
+    raise MeasurementFailed(f"disturbed {ATTEMPTS} times: this machine is not fit for measuring now")
 
 
 @contextlib.contextmanager

@@ -64,13 +64,12 @@ class Spindle:
         self.daemons = []
 
     def set_admission(self, on):
-        """Returns when all daemons have done so."""
+        """Until they are started anew. Returns when all daemons have done so."""
         askers = [subprocess.Popen([self.spmonitor, "--socket", self._admin_socket(index), "admission",
                                     "on" if on else "off"], stdout=subprocess.DEVNULL)
                   for index in range(self.count)]
         if any([asker.wait() != 0 for asker in askers]):
             raise MeasurementFailed("a daemon did not switch admission")
-        self.admission = on
 
     def daemon_pids(self):
         return [daemon.pid for daemon in self.daemons]

@@ -11,11 +11,11 @@ import time
 
 from measurement import collect, members, merge, percentile, sleep_until, tell_start
 from processes import MeasurementFailed
+from report import UNITS, align
 
 SLICE_SECONDS = 0.25
-# What a member is to tell together, by measure.
+# What a member is to tell together, for each measure that can be switched.
 SPAN_MS = {"throughput": 5, "latency": 10}
-LEADING = {"throughput": "messages/s", "latency": "p50 us"}
 # What admission may cost at most: the quotient of on and off, at least or at most.
 LEAST = {"throughput": 0.97}
 MOST = {"latency": 1.05}
@@ -53,29 +53,23 @@ def switch(system, start, warmup, seconds):
     return slices
 
 
-def spans_in(result, begin, end):
-    """The first span and the last but one that lie within a slice."""
-    span = result["span_ns"] / 1e9
+def spans_in(results, begin, end):
+    """Which spans of all courses lie within a slice, and how many seconds they are."""
+    span = results[0]["span_ns"] / 1e9
     first, last = math.ceil(begin / span), math.floor(end / span)
     if first >= last:
         raise MeasurementFailed(f"switching took all of {SLICE_SECONDS} s")
-    return first, last
+    return slice(first, last), (last - first) * span
 
 
 def arrived_in(results, begin, end):
-    rates = []
-    for result in results:
-        first, last = spans_in(result, begin, end)
-        rates.append(sum(result["arrived"][first:last]) / ((last - first) * result["span_ns"] / 1e9))
-    return min(rates)
+    spans, seconds = spans_in(results, begin, end)
+    return min(sum(result["arrived"][spans]) for result in results) / seconds
 
 
 def latency_in(results, begin, end):
-    histograms = []
-    for result in results:
-        first, last = spans_in(result, begin, end)
-        histograms += result["latency_ns"][first:last]
-    return percentile(merge(histograms), 0.5) / 1e3
+    spans, _ = spans_in(results, begin, end)
+    return percentile(merge(histogram for result in results for histogram in result["latency_ns"][spans]), 0.5) / 1e3
 
 
 @dataclasses.dataclass
@@ -108,11 +102,11 @@ def compare(result):
                       quotient, error, len(logarithms), must, good)
 
 
-def table(comparisons, align):
+def table(comparisons):
     rows = [["measure", "service", "bytes", "on", "off", "", "quotient", "error", "pairs", "must", ""]]
     for row in comparisons:
         rows.append([row.measure, row.service, f"{row.size:,}", f"{row.on:,.0f}", f"{row.off:,.0f}",
-                     LEADING[row.measure], f"{row.quotient:.3f}", f"{row.error:.3f}", f"{row.pairs}", row.must,
+                     UNITS[row.measure], f"{row.quotient:.3f}", f"{row.error:.3f}", f"{row.pairs}", row.must,
                      "ok" if row.good else "FALLS SHORT"])
     return ("Admission switched on and off in the midst of a load: medians of slices, geometric means of the quotients\n"
             "of neighbouring slices, and their standard errors\n" + align(rows))

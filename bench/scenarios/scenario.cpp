@@ -16,8 +16,6 @@ constexpr double kMega = 1e6;
 constexpr std::size_t kSendersOfClass = 20;
 constexpr std::size_t kLeaves = kSendersMax;  // scenario 4: senders' daemons, and as many receivers'
 
-Duration seconds(double value) { return Duration(static_cast<Duration::rep>(value * 1e9)); }
-
 void watch_all(Scenario& scenario) {
   for (const Path& path : scenario.paths) {
     scenario.watched.push_back({path.a, path.b});
@@ -44,7 +42,7 @@ Scenario tree(const Options& options, double b_d, double e_f, double e_g) {
 }
 
 Duration length(const Options& options, double otherwise) {
-  return seconds(options.seconds > 0 ? options.seconds : otherwise);
+  return from_seconds(options.seconds > 0 ? options.seconds : otherwise);
 }
 
 Scenario scenario_1(const Options& options) {

@@ -284,12 +284,6 @@ Result<void> Answer::partition(const proto::PartitionRequest& request, proto::Pa
   return {};
 }
 
-void Answer::admission(const proto::AdmissionRequest& request, proto::AdmissionReply& out) const {
-  out.set_enabled(request.enabled());
-  out.set_changed(subjects_.admission.is_enabled() != request.enabled());
-  subjects_.admission.set_enabled(request.enabled());
-}
-
 Result<void> Answer::heal(proto::HealReply& out) const {
   proto::Partition ended;
   const bool was_imposed = subjects_.links.partition().is_imposed();
@@ -297,6 +291,12 @@ Result<void> Answer::heal(proto::HealReply& out) const {
   if (Result<void> healed = subjects_.overlay.heal_partition(now_); !healed) return healed;
   if (was_imposed) *out.mutable_ended() = std::move(ended);
   return {};
+}
+
+void Answer::admission(const proto::AdmissionRequest& request, proto::AdmissionReply& out) const {
+  out.set_enabled(request.enabled());
+  out.set_changed(subjects_.admission.is_enabled() != request.enabled());
+  subjects_.admission.set_enabled(request.enabled());
 }
 
 }  // namespace

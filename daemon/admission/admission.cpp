@@ -87,13 +87,9 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
   const Duration step = is_idle ? std::max(kStepMin, kFeedbackRoundTrips * way.round_trip) : config.step;
   if (way.reckoned_at != now) {  // the next messages of a turn find it done
     way.reckoned_at = now;
-    way.price = price_of(now, flow, way, way.congestion);
+    way.price = price_of(now, flow, way.receivers, way.congestion);
     flow.accrue(now, config, savings_of(flow));
-    // Salaries follow what all senders know of a link. What only those at its own daemon see of it, how its queue comes
-    // and goes, would let theirs grow faster than it shrinks.
-    // But no longer than something waits: a first queue, told as it was, is gone in a moment on a fast link.
-    const bool is_over = way.congestion <= 0 || way.told == way.congestion;
-    flow.review(now, config, is_over ? way.price : price_of(now, flow, way, way.told), step);
+    flow.review(now, config, known_price(now, flow, way), step);
   }
   const double price = way.price;
   if (way.remote && is_put_off(now, flow, price)) return false;
@@ -139,10 +135,18 @@ Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
 }
 
 /// Equation (8).
-double Admission::price_of(Time now, const Flow& flow, const Flow::Way& way, double congestion) const {
+double Admission::price_of(Time now, const Flow& flow, double receivers, double congestion) const {
   const AdmissionConfig& config = context_.config.admission;
   if (congestion <= 0) return config.fee;
-  return config.fee + congestion / benefit_->of({way.receivers, flow.rate(now)});
+  return config.fee + congestion / benefit_->of({receivers, flow.rate(now)});
+}
+
+/// Salaries follow this. What only those at a link's own daemon see of it, how its queue comes and goes, would let
+/// theirs grow faster than it shrinks. But what was told counts no longer than something waits: a first queue, told as
+/// it was, is gone in a moment on a fast link.
+double Admission::known_price(Time now, const Flow& flow, const Flow::Way& way) const {
+  if (way.congestion <= 0 || way.told == way.congestion) return way.price;
+  return price_of(now, flow, way.receivers, way.told);
 }
 
 double Admission::savings_of(const Flow& flow) const {
@@ -186,9 +190,7 @@ FlowState Admission::state(Time now, const Flow& flow, const DestinationSet& to)
   const Quote quote = book_.quote(to);
   FlowState state;
   const bool pays = enabled_ && (!book_.is_local(to.daemons) || quote.congestion > 0);
-  Flow::Way way;
-  way.receivers = static_cast<double>(quote.receivers);
-  state.price = pays ? price_of(now, flow, way, quote.congestion) : 0;
+  state.price = pays ? price_of(now, flow, static_cast<double>(quote.receivers), quote.congestion) : 0;
   state.budget = flow.budget();
   state.rate = flow.rate(now);
   state.salary_period = flow.period();

@@ -77,8 +77,10 @@ class Admission final : public PriceFrames, public ClientPrices {
  private:
   /// What the flow's messages meet on their way, brought up to date.
   Flow::Way& find_way(Flow& flow, const DestinationSet& to) const;
-  /// Of a packet, where the links and clients on its way cost so much.
-  double price_of(Time now, const Flow& flow, const Flow::Way& way, double congestion) const;
+  /// Of a packet that so many other daemons get, where the links and clients on its way cost so much.
+  double price_of(Time now, const Flow& flow, double receivers, double congestion) const;
+  /// Of a packet, as all senders know it; `way.price` is brought up to date.
+  double known_price(Time now, const Flow& flow, const Flow::Way& way) const;
   double savings_of(const Flow& flow) const;
   bool is_put_off(Time now, Flow& flow, double price);
   bool has_room() const;

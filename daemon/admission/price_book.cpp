@@ -1,6 +1,7 @@
 #include "daemon/admission/price_book.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace spindled {
 
@@ -82,12 +83,13 @@ void PriceBook::set_own_link(MemberIndex neighbour, double dollars) {
 }
 
 void PriceBook::set_own_link_told(MemberIndex neighbour, double dollars) {
-  if (dollars > 0) {
-    told_.insert_or_assign(neighbour, Told{dollars, behind(view_.self, neighbour)});
-    ++version_;
-  } else if (told_.erase(neighbour) != 0) {
-    ++version_;
+  if (dollars <= 0) {
+    if (told_.erase(neighbour) != 0) ++version_;
+    return;
   }
+  const auto [at, is_new] = told_.try_emplace(neighbour);
+  if (is_new) at->second.behind = behind(view_.self, neighbour);
+  if (std::exchange(at->second.dollars, dollars) != dollars) ++version_;
 }
 
 void PriceBook::set_own_clients(const std::string& name, double dollars) {

@@ -40,7 +40,7 @@ void SlowClients::note_caught_up(Time now, SessionId session, std::size_t queued
   reader.queued = queued;
   reader.taken = taken;
   if (reader.price == 0) {
-    readers_.erase(at);  // it was never priced
+    readers_.erase(at);  // nothing lingers
   } else if (!reader.caught_up) {
     if (reader.price > kLingerDollars) {
       look(now, session, reader);

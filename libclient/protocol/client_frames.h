@@ -116,8 +116,8 @@ struct Close {
 /// Gives the destination set `handle` (below kHandlesMax) its meaning, replacing an earlier one.
 struct Define {
   std::uint32_t handle = 0;
-  std::vector<std::string_view>
-      groups;  // group names, or private names "#name#daemon"; none: it has no meaning any more
+  /// Group names, or private names "#name#daemon". None: the handle has no meaning any more.
+  std::vector<std::string_view> groups;
 };
 
 struct Send {

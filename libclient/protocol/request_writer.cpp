@@ -29,26 +29,20 @@ std::error_code check_sizes(Service service, const Groups& groups, const Payload
   return check_count(groups);
 }
 
-/// The names that make_key() has packed.
-std::vector<std::string> unpack_key(std::string_view key) {
-  std::vector<std::string> names;
+/// The names that make_key() has packed; they refer to the key.
+std::vector<std::string_view> names_in(std::string_view key) {
+  std::vector<std::string_view> names;
   while (!key.empty()) {
     const std::size_t size = static_cast<unsigned char>(key.front());
-    names.emplace_back(key.substr(1, size));
+    names.push_back(key.substr(1, size));
     key.remove_prefix(1 + size);
   }
   return names;
 }
 
-/// What the set of names that make_key() has packed counts.
-std::size_t defined_bytes_of(std::string_view key) {
-  std::size_t bytes = 0;
-  while (!key.empty()) {
-    const std::size_t size = static_cast<unsigned char>(key.front());
-    bytes += size + kDefinedNameBytes;
-    key.remove_prefix(1 + size);
-  }
-  return bytes;
+std::vector<std::string> unpack_key(std::string_view key) {
+  const std::vector<std::string_view> names = names_in(key);
+  return {names.begin(), names.end()};
 }
 
 /// Whether make_key() would make `key` of `groups`.
@@ -178,7 +172,7 @@ std::uint32_t RequestWriter::set_to_give_up() const {
 
 void RequestWriter::give_up(std::uint32_t handle) {
   const auto set = handles_.find(std::string_view(*sets_[handle]));
-  defined_bytes_ -= defined_bytes_of(set->first);
+  defined_bytes_ -= defined_bytes(names_in(set->first));
   handles_.erase(set);
   sets_[handle] = nullptr;
   unused_.push_back(handle);

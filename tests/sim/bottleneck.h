@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tests/sim/ask_admin.h"
 #include "tests/sim/scenario.h"
@@ -19,6 +20,13 @@ class Bottleneck : public Scenario {
     narrow.bytes_per_second = 250'000;
     narrow.send_buffer = 4096;
     sim().network().set_path(1, 2, narrow);
+  }
+  /// A client behind the slow link, the only member of these groups. The caller has to look for a fatal failure.
+  SimClient& add_receiver(const std::vector<std::string>& groups) {
+    SimClient& far = sim().add_client(sim().host(2), "far");
+    for (const std::string& group : groups) far.join(group);
+    for (const std::string& group : groups) await_group_view({&far}, group);
+    return far;
   }
   spindle::admin::FlowReply flow(std::size_t host, std::uint32_t limit = 0) {
     spindle::admin::Request request;

@@ -87,9 +87,7 @@ TEST_F(FlowReport, NamesTheLinkThatLimitsASender) {
 
 TEST_F(FlowReport, TheDaemonInTheMiddleShowsItsQueue) {
   simulate_bottleneck(502);
-  SimClient& far = sim().add_client(sim().host(2), "far");
-  far.join("far");
-  await([&] { return far.view("far") != nullptr; }, 5s, "the group is there");
+  add_receiver({"far"});
   if (HasFatalFailure()) return;
   add_flooder(0, "eager", "far", 20'000);
   proto::FlowReply reply;

@@ -15,9 +15,7 @@ class NearBottleneck : public Bottleneck, public ::testing::WithParamInterface<s
 
 TEST_P(NearBottleneck, ItsQueueStaysShortHoweverOftenItRunsEmpty) {
   simulate_bottleneck(GetParam());
-  SimClient& far = sim().add_client(sim().host(2), "far");
-  far.join("far");
-  await([&] { return far.view("far") != nullptr; }, 5s, "the group is there");
+  SimClient& far = add_receiver({"far"});
   if (HasFatalFailure()) return;
   add_flooder(0, "eager", "far", 20'000);
   double longest = 0;
@@ -61,9 +59,7 @@ class AtTheBottleneck : public Bottleneck, public ::testing::WithParamInterface<
 TEST_P(AtTheBottleneck, OnesShareIsHardlyLargerThanElsewhere) {
   const auto [near, elsewhere] = GetParam();
   simulate_bottleneck(91);
-  SimClient& far = sim().add_client(sim().host(2), "far");
-  far.join("far");
-  await([&] { return far.view("far") != nullptr; }, 5s, "the group is there");
+  add_receiver({"far"});
   std::vector<SimClient*> senders = add_senders(0, elsewhere);
   for (SimClient* sender : add_senders(1, near)) senders.push_back(sender);
   for (SimClient* sender : senders) await([&] { return sender->is_welcome(); }, 1s, "a sender is welcome");

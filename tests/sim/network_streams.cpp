@@ -169,7 +169,7 @@ bool Network::transmit(Wire& wire, StreamRef ref, End& end) {
   Duration transmission{};
   if (wire.properties.bytes_per_second > 0) {
     const double seconds = static_cast<double>(size) / static_cast<double>(wire.properties.bytes_per_second);
-    transmission = Duration(static_cast<Duration::rep>(seconds * 1e9));
+    transmission = from_seconds(seconds);
   }
   if (wire.to != kLocal) bytes_carried_ += size;
   wire.last_arrival = std::max(events_->now() + transmission + delay(wire), wire.last_arrival);

@@ -43,9 +43,7 @@ class OneSet : public Bottleneck, public ::testing::WithParamInterface<bool> {
 
 TEST_P(OneSet, EarnsOneSalaryHoweverItIsNamed) {
   simulate_bottleneck(71);
-  SimClient& far = sim().add_client(sim().host(2), "far");
-  for (const char* group : {"g", "h"}) far.join(group);
-  for (const char* group : {"g", "h"}) await_group_view({&far}, group);
+  add_receiver({"g", "h"});
   if (HasFatalFailure()) return;
   SimClient& plain = add_sender("plain");
   SimClient& many = add_sender("many");
@@ -69,9 +67,7 @@ TEST_P(OneSet, EarnsOneSalaryHoweverItIsNamed) {
 
 TEST_P(OneSet, KeepsItsOrderHoweverItIsNamed) {
   simulate_bottleneck(72);
-  SimClient& far = sim().add_client(sim().host(2), "far");
-  for (const char* group : {"g", "h"}) far.join(group);
-  for (const char* group : {"g", "h"}) await_group_view({&far}, group);
+  SimClient& far = add_receiver({"g", "h"});
   if (HasFatalFailure()) return;
   SimClient& sender = add_sender("sender");
   for (int i = 0; i < 500; ++i) {

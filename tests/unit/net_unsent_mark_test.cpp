@@ -20,7 +20,7 @@ class FullLink {
     const std::size_t filled = mark_.bytes();
     mark_.filled(now_, filled);
     const double half = static_cast<double>(filled) / 2;
-    const Duration full = Duration(static_cast<Duration::rep>(half / rate_ * 1e9)) + late;
+    const Duration full = from_seconds(half / rate_) + late;
     now_ += full;
     const auto taken = static_cast<std::size_t>(rate_ * to_seconds(full));
     return mark_.drained(now_, filled - std::min(filled, taken));
