@@ -37,7 +37,9 @@ void OwnPrices::start_view(Time now) {
     watched.seen_at = watched.since = watched.carried_since = now;
     watched.departed = links_.queue_length(hop.link).departed;
     for (const Watched& old : before) {
-      if (old.link == hop.link) watched.rate = old.rate;
+      if (old.link != hop.link) continue;
+      watched.rate = old.rate;
+      watched.is_timed = old.is_timed;
     }
   }
   for (auto& [name, clients] : clients_) {
@@ -100,6 +102,10 @@ bool OwnPrices::observe(Time now, Watched& watched) {
   // What begins to wait counts as it is: its mean over the time before is nearly nothing.
   const double mean = onset || span <= 0 ? static_cast<double>(watched.packets) : watched.waited / span;
   std::uint32_t sixteenths = sixteenths_of(queue_price(mean, soft_limit(watched), config.price_max));
+  if (onset && says_little(watched)) {
+    next_ = std::min(next_, now + rate_span());
+    return false;
+  }
   if (sixteenths != 0) {
     watched.cost_at = now;
   } else if (!onset && now < watched.cost_at + kLinger) {
@@ -128,6 +134,15 @@ double OwnPrices::soft_limit(const Watched& watched) const {
                   kLimitSpans * watched.rate * to_seconds(config.update_min));
 }
 
+/// As long as nobody knows how fast a link is, its queue may mean much or nothing. On a fast one it is gone in a
+/// moment; told as that of a slow one, it would hold senders up for as long as its price lingers.
+bool OwnPrices::says_little(const Watched& watched) const {
+  return !watched.is_timed && watched.packets != 0 && watched.packets < context_.config.admission.queue_packets / 2;
+}
+
+/// How long packets have waited when a link's rate can be told from those that left meanwhile.
+Duration OwnPrices::rate_span() const { return context_.config.admission.update_min / 4; }
+
 /// Before `watched` is brought up to date.
 void OwnPrices::measure_rate(Time now, Watched& watched, std::uint64_t departed) {
   const std::uint64_t departed_since = departed - std::exchange(watched.departed, departed);
@@ -135,10 +150,11 @@ void OwnPrices::measure_rate(Time now, Watched& watched, std::uint64_t departed)
   if (watched.packets == 0) return;
   watched.busy += now - watched.seen_at;
   watched.busy_departed += departed_since;
-  if (watched.busy < context_.config.admission.update_min / 4 && watched.busy_departed < kRatePackets) return;
+  if (watched.busy < rate_span() && watched.busy_departed < kRatePackets) return;
   if (watched.busy <= Duration::zero()) return;
   const double rate = static_cast<double>(watched.busy_departed) / to_seconds(watched.busy);
-  watched.rate = watched.rate == 0 ? rate : watched.rate + kRateGain * (rate - watched.rate);
+  watched.rate = watched.is_timed ? watched.rate + kRateGain * (rate - watched.rate) : std::max(watched.rate, rate);
+  watched.is_timed = true;
   watched.busy = Duration::zero();
   watched.busy_departed = 0;
 }

@@ -16,7 +16,7 @@ namespace spindled {
 /// Looks at the queues of the links at the end of every turn. This daemon's own clients pay for the queue as it is;
 /// the others are told its mean since they were told last, at once when it begins to cost something, then every T_min
 /// while it does, and of a price that stays as it is every T_max (section V-B of the paper). A link that costs nothing
-/// is not spoken of.
+/// is not spoken of, nor a short first queue before it is known how soon the link takes it.
 ///
 /// Order of calls: `start_view`; then `observe` once a turn, after the links have written.
 class OwnPrices {
@@ -67,6 +67,7 @@ class OwnPrices {
     std::uint64_t carried = 0;
     Time carried_since{};
     double rate = 0;
+    bool is_timed = false;  // the rate is from times when packets waited
     Told told;
   };
   struct Clients {
@@ -75,6 +76,9 @@ class OwnPrices {
   };
 
   double soft_limit(const Watched& watched) const;
+  /// Whether the queue is not worth a word yet.
+  bool says_little(const Watched& watched) const;
+  Duration rate_span() const;
   void measure_rate(Time now, Watched& watched, std::uint64_t departed);
   void measure_carried(Time now, Watched& watched, std::uint64_t departed_since);
   /// When `sixteenths` are due to be told, from now on or since some time; kNever: nothing is to be told.

@@ -174,6 +174,35 @@ TEST_F(OwnPricesTest, CongestionIsToldAtOnce) {
   EXPECT_EQ(links.back().packets, 0);
 }
 
+TEST_F(OwnPricesTest, AFirstQueueThatAFastLinkTakesInAMomentIsNotTold) {
+  hold();
+  queue(20);
+  turn(0ms);
+  EXPECT_NEAR(alpha.cost(0, 1), price_of(20), 1e-9) << "its own clients pay at once";
+  turn(5ms);
+  release();
+  run(2s);
+  EXPECT_TRUE(gamma.heard.empty());
+  EXPECT_EQ(alpha.own.next_deadline(), kNever);
+}
+
+TEST_F(OwnPricesTest, AFirstQueueIsToldAsSoonAsItsLinkProvesSlow) {
+  hold();
+  queue(20);
+  turn(0ms);
+  EXPECT_EQ(alpha.own.next_deadline(), net.now + 10ms) << "a quarter of T_min";
+  run_by_deadlines(10ms);
+  ASSERT_EQ(gamma.heard.size(), 1u);
+  EXPECT_NEAR(gamma.cost(0, 1), price_of(20), 1 / 16.0);
+  release();
+  run(kLinger + 200ms);
+  ASSERT_EQ(gamma.cost(0, 1), 0);
+  hold();
+  queue(20);
+  turn(0ms);
+  EXPECT_NEAR(gamma.cost(0, 1), price_of(20), 1 / 16.0) << "at once, as the link is known";
+}
+
 TEST_F(OwnPricesTest, GoesToEachDaemonOnceAndNeverOverTheLinkItself) {
   hold();
   queue(50);
