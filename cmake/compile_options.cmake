@@ -8,9 +8,10 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
-# No NDEBUG: assertions stay on in every build. `Sanitize` is for the trees with sanitizers: -O1 is their fastest way to
-# results, compilation included.
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+# No NDEBUG: assertions stay on in every build. No vectors of neighbouring members: a load of two that were just written
+# one by one waits for both writes, and most of what is handed on here was just written (docs/performance.md).
+# `Sanitize` is for the trees with sanitizers: -O1 is their fastest way to results, compilation included.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -fno-tree-slp-vectorize")
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -D_GLIBCXX_ASSERTIONS")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g -D_GLIBCXX_ASSERTIONS")
 

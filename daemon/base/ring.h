@@ -23,13 +23,12 @@ class Ring {
   T& back() { return (*this)[size_ - 1]; }
   const T& back() const { return (*this)[size_ - 1]; }
 
-  T& push_back(T value) {
+  /// A new last one, to be filled in where it stays.
+  T& push_back() {
     if (size_ == capacity_) grow();
-    T& slot = slots_[(first_ + size_) & mask_];
-    slot = std::move(value);
-    ++size_;
-    return slot;
+    return slots_[(first_ + size_++) & mask_];
   }
+  T& push_back(T value) { return push_back() = std::move(value); }
   T pop_front() {
     SPINDLE_CHECK(size_ != 0);
     T value = std::exchange(slots_[first_], T());

@@ -29,9 +29,11 @@ bool IncomingStream::accept(const BodyHead& head, Slice first, Slice rest, Deliv
   return head.last;
 }
 
-void IncomingStream::retain(RetainedBody body) {
+void IncomingStream::retain(std::uint64_t number, const Slice& body) {
   retained_bytes_ += body.size();
-  retained_.push_back(std::move(body));
+  RetainedBody& kept = retained_.push_back();
+  kept.number = number;
+  kept.head = body;
 }
 
 bool IncomingStream::follow(std::uint64_t number, Delivery& delivery) {

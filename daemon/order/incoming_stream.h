@@ -41,7 +41,7 @@ class IncomingStream {
   /// Takes in the next body's head and content. Whether it completes a message, which `delivery`, a new one, then is. A
   /// fragment that follows no first one is dropped.
   bool accept(const BodyHead& head, Slice first, Slice rest, Delivery& delivery);
-  void retain(RetainedBody body);
+  void retain(std::uint64_t number, const Slice& body);
   /// Nothing up to `number` is addressed to this daemon and has not arrived.
   void advance_to(std::uint64_t number) { high_ = std::max(high_, number); }
 

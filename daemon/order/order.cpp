@@ -110,7 +110,7 @@ void Order::send_fragment(Time now, const BodyHead& head, const MemberSet& desti
     transport_.multicast_unreliable(destinations, body, tail);
   } else {
     transport_.multicast(destinations, body, tail);
-    own_.retain({head.number, body, tail}, destinations);
+    own_.retain(head.number, body, tail, destinations);
   }
   if (destinations.contains(view_.self)) take_content(now, head, body.part(head_size), tail);
 }
@@ -131,26 +131,32 @@ void Order::data_received(Time now, Slice bytes) {
                  stream.high());
       return;
     }
-    stream.retain({body->head.number, bytes, Slice()});
+    stream.retain(body->head.number, bytes);
   }
   bytes.remove_prefix(body->content_offset);
   take_content(now, body->head, std::move(bytes), Slice());
   if (stream.has_news()) {
     // What is stable is a prefix of the stream: a few messages to this daemon hold up many to others.
     const bool holds_up = stream.passed_by() >= kMuchPassesBy;
-    timers_.set_earlier(Timer::report, now + context_.config.order.report_interval / (holds_up ? kSooner : 1));
+    const Duration interval = context_.config.order.report_interval;
+    timers_.set_earlier(Timer::report, now + (holds_up ? interval / kSooner : interval));
   }
   if (stream.bytes_since_report() >= context_.config.order.report_bytes) reports_due_ = true;
 }
 
 void Order::take_content(Time now, const BodyHead& head, Slice first, Slice rest) {
   IncomingStream& stream = incoming_[head.origin];
+  if (head.message_class != MessageClass::order && takes_a_place(head.message_class, head.service)) {
+    // Put together where it waits for its place.
+    PendingMessage& pending = stream.ordered().push_back();
+    pending.seen = head.seen;
+    if (!stream.accept(head, std::move(first), std::move(rest), pending.delivery)) stream.ordered().pop_back();
+    return;
+  }
   Delivery delivery;
   if (!stream.accept(head, std::move(first), std::move(rest), delivery)) return;
   if (delivery.message_class == MessageClass::order) {
     take_order_message(delivery);
-  } else if (takes_a_place(delivery.message_class, delivery.service)) {
-    stream.ordered().push_back({std::move(delivery), head.seen, nullptr});
   } else if (head.after == 0 || !stream.follow(head.after, delivery)) {
     above_.deliver(now, delivery);
   }

@@ -85,7 +85,7 @@ void Order::take_pushed(Time now, bool from_set) {
     if (number > incoming_[origin].high()) {
       const Slice& bytes = entry->second;
       const std::optional<Body> body = read_body(bytes.view());
-      incoming_[origin].retain({number, bytes, Slice()});
+      incoming_[origin].retain(number, bytes);
       take_content(now, body->head, bytes.part(body->content_offset), Slice());
     }
     entry = pushed_.erase(entry);

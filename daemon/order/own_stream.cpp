@@ -4,10 +4,12 @@
 
 namespace spindled {
 
-void OwnStream::retain(RetainedBody body, const MemberSet& destinations) {
-  const std::uint64_t number = body.number;
+void OwnStream::retain(std::uint64_t number, const Slice& head, const Slice& tail, const MemberSet& destinations) {
+  RetainedBody& body = retained_.push_back();
+  body.number = number;
+  body.head = head;
+  body.tail = tail;
   retained_bytes_ += body.size();
-  retained_.push_back(std::move(body));
   if (!segments_.empty() && segments_.back().destinations == destinations) {
     segments_.back().last = number;
   } else {

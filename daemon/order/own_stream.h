@@ -20,8 +20,8 @@ class OwnStream {
   std::uint64_t next_number() { return ++last_; }
   std::uint64_t last_number() const { return last_; }
 
-  /// Keeps message `body.number`, the newest, until all of `destinations` other than this daemon have reported it.
-  void retain(RetainedBody body, const MemberSet& destinations);
+  /// Keeps message `number`, the newest, until all of `destinations` other than this daemon have reported it.
+  void retain(std::uint64_t number, const Slice& head, const Slice& tail, const MemberSet& destinations);
 
   /// `from` has everything up to `high` that was addressed to it; false for a number that was never sent.
   bool acknowledge(MemberIndex from, std::uint64_t high);

@@ -57,6 +57,32 @@ std::size_t write_pair(std::uint8_t* out, MemberIndex from, std::uint64_t line) 
   return writer.size();
 }
 
+/// Whether `bytes` make sense.
+bool fill(Body& body, ByteView bytes) {
+  Reader reader(bytes);
+  body.head.origin = take_member(reader);
+  body.head.number = reader.varint();
+  const std::uint8_t kind = reader.u8();
+  body.destinations = take_encoded_set(reader);
+  if ((kind & kAfterBit) != 0) {
+    const std::uint64_t back = reader.varint();
+    if (back == 0 || back >= body.head.number) return false;
+    body.head.after = body.head.number - back;
+  }
+  const int message_class = kind >> kClassShift;
+  if (!reader.ok() || (kind & kServiceBits) > static_cast<int>(Service::safe) ||
+      message_class > static_cast<int>(MessageClass::order)) {
+    return false;
+  }
+  body.head.service = static_cast<Service>(kind & kServiceBits);
+  body.head.message_class = static_cast<MessageClass>(message_class);
+  body.head.first = (kind & kFirstBit) != 0;
+  body.head.last = (kind & kLastBit) != 0;
+  if (has_seen(body.head)) body.head.seen = reader.varint();
+  if (!reader.ok() || (body.head.number == 0) != (body.head.service == Service::unreliable)) return false;
+  body.content_offset = bytes.size() - reader.remaining();
+  return true;
+}
 }  // namespace
 
 std::string to_string(const ViewId& id) { return std::to_string(id.number) + "@" + id.coordinator; }
@@ -84,29 +110,9 @@ void write_body_head(Writer& writer, const BodyHead& head, const MemberSet& dest
 }
 
 std::optional<Body> read_body(ByteView bytes) {
-  Reader reader(bytes);
-  Body body;
-  body.head.origin = take_member(reader);
-  body.head.number = reader.varint();
-  const std::uint8_t kind = reader.u8();
-  body.destinations = take_encoded_set(reader);
-  if ((kind & kAfterBit) != 0) {
-    const std::uint64_t back = reader.varint();
-    if (back == 0 || back >= body.head.number) return std::nullopt;
-    body.head.after = body.head.number - back;
-  }
-  const int message_class = kind >> kClassShift;
-  if (!reader.ok() || (kind & kServiceBits) > static_cast<int>(Service::safe) ||
-      message_class > static_cast<int>(MessageClass::order)) {
-    return std::nullopt;
-  }
-  body.head.service = static_cast<Service>(kind & kServiceBits);
-  body.head.message_class = static_cast<MessageClass>(message_class);
-  body.head.first = (kind & kFirstBit) != 0;
-  body.head.last = (kind & kLastBit) != 0;
-  if (has_seen(body.head)) body.head.seen = reader.varint();
-  if (!reader.ok() || (body.head.number == 0) != (body.head.service == Service::unreliable)) return std::nullopt;
-  body.content_offset = bytes.size() - reader.remaining();
+  // Filled in where it is returned: a copy right after small writes waits for each of them.
+  std::optional<Body> body(std::in_place);
+  if (!fill(*body, bytes)) body.reset();
   return body;
 }
 

@@ -102,6 +102,34 @@ bool is_plain_name(std::string_view name, std::size_t limit) {
   return !name.empty() && name.size() <= limit && std::all_of(name.begin(), name.end(), is_name_character);
 }
 
+/// Whether `body` makes sense.
+bool fill(PackedMessage& message, ByteView body, std::vector<std::uint8_t>* good_names) {
+  Reader reader(body);
+  message.service = reader.u8();
+  message.type = reader.u16();
+  message.total = static_cast<std::uint32_t>(reader.varint_up_to(kMessageBytesMax));
+  const ByteView names = body.last(reader.remaining());
+  const bool are_good = good_names != nullptr && !good_names->empty() && starts_with(names, *good_names);
+  message.group_count = static_cast<std::uint16_t>(reader.varint_up_to(kGroupsPerMessageMax));
+  message.sender = reader.short_string();
+  const std::size_t before_groups = names.size() - reader.remaining();
+  if (are_good) {
+    message.groups = reader.bytes(good_names->size() - before_groups);
+  } else {
+    for (std::size_t i = 0; i < message.group_count && reader.ok(); ++i) {
+      if (!is_destination_name(reader.short_string())) reader.fail();
+    }
+    if (!reader.ok() || message.group_count == 0 || !parse_private_name(message.sender)) return false;
+    const ByteView checked = names.first(names.size() - reader.remaining());
+    message.groups = checked.subspan(before_groups);
+    if (good_names != nullptr) good_names->assign(checked.begin(), checked.end());
+  }
+  message.chunk = reader.rest();
+  const bool chunk_fits = message.chunk.size() <= std::min<std::size_t>(message.total, kChunkBytesMax);
+  const bool is_complete = !message.chunk.empty() || message.total == 0;
+  return reader.ok() && message.service <= kServiceMax && chunk_fits && is_complete;
+}
+
 }  // namespace
 
 void write_hello(std::vector<std::uint8_t>& out, const Hello& hello) {
@@ -350,31 +378,9 @@ std::optional<Close> read_close(ByteView body) {
 }
 
 std::optional<PackedMessage> read_packed_message(ByteView body, std::vector<std::uint8_t>* good_names) {
-  Reader reader(body);
-  PackedMessage message;
-  message.service = reader.u8();
-  message.type = reader.u16();
-  message.total = static_cast<std::uint32_t>(reader.varint_up_to(kMessageBytesMax));
-  const ByteView names = body.last(reader.remaining());
-  const bool are_good = good_names != nullptr && !good_names->empty() && starts_with(names, *good_names);
-  message.group_count = static_cast<std::uint16_t>(reader.varint_up_to(kGroupsPerMessageMax));
-  message.sender = reader.short_string();
-  const std::size_t before_groups = names.size() - reader.remaining();
-  if (are_good) {
-    message.groups = reader.bytes(good_names->size() - before_groups);
-  } else {
-    for (std::size_t i = 0; i < message.group_count && reader.ok(); ++i) {
-      if (!is_destination_name(reader.short_string())) reader.fail();
-    }
-    if (!reader.ok() || message.group_count == 0 || !parse_private_name(message.sender)) return std::nullopt;
-    const ByteView checked = names.first(names.size() - reader.remaining());
-    message.groups = checked.subspan(before_groups);
-    if (good_names != nullptr) good_names->assign(checked.begin(), checked.end());
-  }
-  message.chunk = reader.rest();
-  const bool chunk_fits = message.chunk.size() <= std::min<std::size_t>(message.total, kChunkBytesMax);
-  const bool is_complete = !message.chunk.empty() || message.total == 0;
-  if (!reader.ok() || message.service > kServiceMax || !chunk_fits || !is_complete) return std::nullopt;
+  // Filled in where it is returned: a copy right after small writes waits for each of them.
+  std::optional<PackedMessage> message(std::in_place);
+  if (!fill(*message, body, good_names)) message.reset();
   return message;
 }
 

@@ -76,19 +76,16 @@ void EventReader::commit(std::size_t bytes) {
       break;
     }
     if (unparsed.size() - kFrameHeadBytes < head->length) break;
-    parsed_ += handle_frame(*head, unparsed.subspan(kFrameHeadBytes, head->length));
+    parsed_ += kFrameHeadBytes + head->length;
+    handle_frame(static_cast<ClientFrame>(head->type), unparsed.subspan(kFrameHeadBytes, head->length));
   }
   if (ended_) parsed_ = filled_;
 }
 
-std::size_t EventReader::handle_frame(FrameHead head, ByteView body) {
-  const auto type = static_cast<ClientFrame>(head.type);
+void EventReader::handle_frame(ClientFrame type, ByteView body) {
   const bool in_time =
       welcomed_ ? type != ClientFrame::welcome : type == ClientFrame::welcome || type == ClientFrame::close;
-  if (!in_time) {
-    end(Errc::unexpected_frame, "the daemon sent a frame at the wrong time");
-    return 0;
-  }
+  if (!in_time) return end(Errc::unexpected_frame, "the daemon sent a frame at the wrong time");
   switch (type) {
     case ClientFrame::welcome:
       handle_welcome(body);
@@ -129,7 +126,6 @@ std::size_t EventReader::handle_frame(FrameHead head, ByteView body) {
     default:
       end(Errc::unexpected_frame, "the daemon sent a frame of an unknown type");
   }
-  return kFrameHeadBytes + body.size();
 }
 
 void EventReader::handle_welcome(ByteView body) {
@@ -152,22 +148,24 @@ void EventReader::handle_message(ByteView body) {
   const std::optional<PackedMessage> packed = read_packed_message(body, &good_names_);
   if (!packed) return end(Errc::malformed_frame);
   if (partial_) return end(Errc::unexpected_frame, "a message began before the last one was complete");
-  Message message = make_message(*packed);
   if (packed->chunk.size() == packed->total) {
+    // Filled in where it stays: this is the path of most events.
+    Message& message = std::get<Message>(events_.emplace_back(std::in_place_type<Message>));
+    fill(message, *packed);
     message.memory_ = block_;
-    return add_event(std::move(message), body.size());
+    event_bytes_ += sizeof(Event) + body.size();
+    return;
   }
   const auto* start = reinterpret_cast<const std::uint8_t*>(packed->sender.data());
   Partial partial;
-  partial.message = std::move(message);
+  fill(partial.message, *packed);
   partial.total = packed->total;
   partial.names = packed->sender.size() + packed->groups.size();
   partial.bytes = std::make_shared<std::vector<std::uint8_t>>(start, start + partial.names + packed->chunk.size());
   partial_ = std::move(partial);
 }
 
-Message EventReader::make_message(const PackedMessage& packed) const {
-  Message message;
+void EventReader::fill(Message& message, const PackedMessage& packed) {
   message.service_ = static_cast<Service>(packed.service);
   message.type_ = packed.type;
   message.start_ = reinterpret_cast<const std::uint8_t*>(packed.sender.data());
@@ -175,7 +173,6 @@ Message EventReader::make_message(const PackedMessage& packed) const {
   message.groups_bytes_ = static_cast<std::uint32_t>(packed.groups.size());
   message.group_count_ = packed.group_count;
   message.size_ = packed.total;
-  return message;
 }
 
 void EventReader::handle_message_more(ByteView body) {

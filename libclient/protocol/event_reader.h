@@ -58,7 +58,7 @@ class EventReader {
   static constexpr std::size_t kBlockBytes = 256u << 10;
 
  private:
-  std::size_t handle_frame(FrameHead head, ByteView body);
+  void handle_frame(ClientFrame type, ByteView body);
   void handle_welcome(ByteView body);
   void handle_close(ByteView body);
   void handle_message(ByteView body);
@@ -71,7 +71,8 @@ class EventReader {
   void handle_flow(ByteView body);
   void handle_gap(ByteView body);
   void handle_warning(ByteView body);
-  Message make_message(const PackedMessage& packed) const;
+  /// All but the memory that the message refers to.
+  static void fill(Message& message, const PackedMessage& packed);
 
   // The block now read into. Bytes before `parsed_` belong to messages; those from there to `filled_` are an incomplete
   // frame.

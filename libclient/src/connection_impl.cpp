@@ -96,6 +96,7 @@ void Connection::Impl::shut_down() {
   {
     const Lock lock(mutex_);
     stop_ = true;
+    handler_news_ = true;
   }
   raise_event(wake_);
   if (on_thread()) {
@@ -245,6 +246,7 @@ void Connection::Impl::write_some(Lock& lock) {
 void Connection::Impl::set_handler(Handler handler) {
   const Lock lock(mutex_);
   handler_ = handler ? std::make_shared<Handler>(std::move(handler)) : nullptr;
+  handler_news_ = true;
   raise_event(wake_);
 }
 
@@ -361,16 +363,19 @@ void Connection::Impl::deliver() {
   }
 }
 
+// Hands the handler all that waits, without the lock, as long as it is the handler.
 void Connection::Impl::run_handler(Lock& lock) {
-  while (handler_ != nullptr && !stop_) {
+  bool more = true;
+  while (more && handler_ != nullptr && !stop_) {
     const std::shared_ptr<Handler> handler = handler_;
+    handler_news_ = false;
     in_handler_ = true;
     lock.unlock();
-    std::optional<Event> event = events_.take();
-    if (event) (*handler)(std::move(*event));
+    for (Event event; !handler_news_.load(std::memory_order_relaxed) && (more = events_.take(event));) {
+      (*handler)(std::move(event));
+    }
     lock.lock();
     in_handler_ = false;
-    if (!event) return;
   }
 }
 

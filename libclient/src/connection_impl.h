@@ -92,6 +92,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   bool ended_ = false;
   bool stop_ = false;
   std::shared_ptr<Handler> handler_;
+  std::atomic<bool> handler_news_ = false;  // another handler, or none any more; looked at without the lock, too
 };
 
 }  // namespace spindle

@@ -56,16 +56,21 @@ bool EventQueue::next_batch() {
 }
 
 std::optional<Event> EventQueue::take() {
-  std::optional<Event> event;
+  std::optional<Event> event(std::in_place);
+  if (!take(*event)) event.reset();
+  return event;
+}
+
+bool EventQueue::take(Event& event) {
   {
     const std::lock_guard lock(take_mutex_);
-    if (next_ == taken_.events.size() && !next_batch()) return std::nullopt;
-    event.emplace(std::move(taken_.events[next_++]));
+    if (next_ == taken_.events.size() && !next_batch()) return false;
+    event = std::move(taken_.events[next_++]);
     left_.store(taken_.events.size() - next_, std::memory_order_relaxed);
     if (next_ == taken_.events.size()) next_batch();
   }
-  if (std::holds_alternative<Disconnected>(*event)) note_finished();
-  return event;
+  if (std::holds_alternative<Disconnected>(event)) note_finished();
+  return true;
 }
 
 void EventQueue::note_finished() {

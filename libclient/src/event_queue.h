@@ -41,6 +41,8 @@ class EventQueue {
 
   /// The next event, if one waits.
   std::optional<Event> take();
+  /// The same, in place of `event`; whether one waited.
+  bool take(Event& event);
   /// The next event; nothing once `deadline` has passed or Disconnected was taken.
   std::optional<Event> wait(std::optional<Deadline> deadline);
   /// Whether Disconnected was taken.

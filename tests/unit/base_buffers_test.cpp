@@ -254,8 +254,17 @@ TEST(Ring, AgreesWithADeque) {
   std::deque<std::string> model;
   for (int step = 0; step < 20'000; ++step) {
     if (random.chance(step % 4000 < 2000 ? 0.7 : 0.3)) {
-      ring.push_back(std::to_string(step));
+      if (random.chance(0.5)) {
+        ring.push_back(std::to_string(step));
+      } else {
+        std::string& last = ring.push_back();
+        ASSERT_EQ(last, "") << "whatever stood there before";
+        last = std::to_string(step);
+      }
       model.push_back(std::to_string(step));
+    } else if (!model.empty() && random.chance(0.1)) {
+      ring.pop_back();
+      model.pop_back();
     } else if (!model.empty()) {
       ASSERT_EQ(ring.pop_front(), model.front());
       model.pop_front();

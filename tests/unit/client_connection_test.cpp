@@ -363,6 +363,52 @@ TEST(ClientConnection, AHandlerMayDropTheConnection) {
   daemon.hang_up();
 }
 
+TEST(ClientConnection, AHandlerMayTakeEventsItself) {
+  FakeDaemon daemon;
+  Connection connection = daemon.connect();
+  for (const char* text : {"0", "1", "2"}) daemon.write(message_frame(text));
+  std::vector<std::string> texts;
+  std::promise<void> done;
+  connection.set_handler([&](Event&& event) {
+    for (std::optional<Event> each = std::move(event); each; each = connection.receive(0ms)) {
+      texts.emplace_back(std::get<Message>(*each).text());
+    }
+    if (texts.size() == 3) done.set_value();
+  });
+  done.get_future().wait();
+  EXPECT_EQ(texts, (std::vector<std::string>{"0", "1", "2"}));
+  connection.set_handler({});
+  daemon.hang_up();
+}
+
+TEST(ClientConnection, AHandlerThatGivesItsPlaceToAnotherGetsNoFurtherEvent) {
+  FakeDaemon daemon;
+  Connection connection = daemon.connect();
+  for (int i = 0; i < 10; ++i) daemon.write(message_frame(std::to_string(i)));
+  std::vector<std::string> first;
+  std::vector<std::string> second;
+  std::promise<void> done;
+  connection.set_handler([&](Event&& event) {
+    first.emplace_back(std::get<Message>(event).text());
+    connection.set_handler([&](Event&& next) {
+      second.emplace_back(std::get<Message>(next).text());
+      if (second.size() == 2) {
+        connection.set_handler({});
+        done.set_value();
+      }
+    });
+  });
+  done.get_future().wait();
+  for (int i = 3; i < 10; ++i) {
+    const std::optional<Event> event = connection.receive();
+    ASSERT_TRUE(event);
+    EXPECT_EQ(std::get<Message>(*event).text(), std::to_string(i)) << "nobody else took it";
+  }
+  EXPECT_EQ(first, std::vector<std::string>{"0"});
+  EXPECT_EQ(second, (std::vector<std::string>{"1", "2"}));
+  daemon.hang_up();
+}
+
 TEST(ClientConnection, DisconnectingWritesWhatWasSentAndHearsTheDaemonOut) {
   FakeDaemon daemon;
   Connection connection = daemon.connect({.disconnect_timeout = 1h});
