@@ -102,10 +102,6 @@ bool OwnPrices::observe(Time now, Watched& watched) {
   // What begins to wait counts as it is: its mean over the time before is nearly nothing.
   const double mean = onset || span <= 0 ? static_cast<double>(watched.packets) : watched.waited / span;
   std::uint32_t sixteenths = sixteenths_of(queue_price(mean, soft_limit(watched), config.price_max));
-  if (onset && says_little(watched)) {
-    next_ = std::min(next_, now + rate_span());
-    return false;
-  }
   if (sixteenths != 0) {
     watched.cost_at = now;
   } else if (!onset && now < watched.cost_at + kLinger) {
@@ -113,6 +109,10 @@ bool OwnPrices::observe(Time now, Watched& watched) {
   }
   const Time due = due_at(watched.told, sixteenths);
   if (due == kNever) return false;
+  if (onset && says_little(watched)) {
+    next_ = std::min(next_, now + rate_span());
+    return false;
+  }
   const Time look_at = now + config.update_min;  // the mean changes though nothing happens
   if (due > now) {
     next_ = std::min({next_, due, look_at});
@@ -137,7 +137,7 @@ double OwnPrices::soft_limit(const Watched& watched) const {
 /// As long as nobody knows how fast a link is, its queue may mean much or nothing. On a fast one it is gone in a
 /// moment; told as that of a slow one, it would hold senders up for as long as its price lingers.
 bool OwnPrices::says_little(const Watched& watched) const {
-  return !watched.is_timed && watched.packets != 0 && watched.packets < context_.config.admission.queue_packets / 2;
+  return !watched.is_timed && watched.packets < context_.config.admission.queue_packets / 2;
 }
 
 /// How long packets have waited when a link's rate can be told from those that left meanwhile.

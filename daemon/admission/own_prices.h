@@ -76,7 +76,7 @@ class OwnPrices {
   };
 
   double soft_limit(const Watched& watched) const;
-  /// Whether the queue is not worth a word yet.
+  /// Whether its first queue is not worth a word yet.
   bool says_little(const Watched& watched) const;
   Duration rate_span() const;
   void measure_rate(Time now, Watched& watched, std::uint64_t departed);

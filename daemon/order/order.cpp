@@ -22,7 +22,7 @@ bool takes_a_place(MessageClass message_class, Service service) {
   if (broken(Broken::agreed_on_arrival) && message_class == MessageClass::client && service == Service::agreed) {
     return false;
   }
-  return is_ordered(service);
+  return message_class != MessageClass::order && is_ordered(service);
 }
 }  // namespace
 
@@ -146,7 +146,7 @@ void Order::data_received(Time now, Slice bytes) {
 
 void Order::take_content(Time now, const BodyHead& head, Slice first, Slice rest) {
   IncomingStream& stream = incoming_[head.origin];
-  if (head.message_class != MessageClass::order && takes_a_place(head.message_class, head.service)) {
+  if (takes_a_place(head.message_class, head.service)) {
     // Put together where it waits for its place.
     PendingMessage& pending = stream.ordered().push_back();
     pending.seen = head.seen;

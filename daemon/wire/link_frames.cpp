@@ -83,6 +83,7 @@ bool fill(Body& body, ByteView bytes) {
   body.content_offset = bytes.size() - reader.remaining();
   return true;
 }
+
 }  // namespace
 
 std::string to_string(const ViewId& id) { return std::to_string(id.number) + "@" + id.coordinator; }
