@@ -40,6 +40,8 @@
   X(announcement_missed, "the group table is built without the last announcement")                                     \
   X(vs_set_of_all, "the vs set has all members that were in the last view, wherever they come from")                   \
   X(short_view_forgotten, "who came along is asked of the last view, also where its members were never told of it")    \
+  X(bundle_end_lost, "the last message of a bundle is not delivered")                                                  \
+  X(services_bundled, "a message is bundled with one before it that was sent with another service")                    \
   X(slow_client_passed_over, "messages pass over a client whose connection takes nothing at the moment")               \
   X(disconnect_forgotten, "a client whose connection has ended stays in its groups")
 

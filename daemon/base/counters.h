@@ -35,6 +35,7 @@
   X(messages_pushed, "messages pushed to others in recovery")                                      \
   X(messages_recovered, "messages received in recovery")                                           \
   X(messages_sent, "messages of local clients that entered the network")                           \
+  X(messages_bundled, "those of them that shared a packet with others of their sender")            \
   X(messages_delivered, "messages delivered to local clients, counted per client")                 \
   X(bytes_delivered, "payload bytes delivered to local clients")                                   \
   X(order_records_sent, "order records sent as the sequencer")                                     \
@@ -42,7 +43,7 @@
   X(ordered_lost, "ordered messages lost with their senders in a view change")                     \
   X(prices_told, "prices told of links and clients of this daemon")                                \
   X(prices_heard, "prices of other daemons that were news")                                        \
-  X(packets_paid, "packets of 1,400 bytes that local clients paid for")                            \
+  X(packets_paid, "packets of up to 1,400 bytes that local clients paid for")                      \
   X(cents_paid, "what they paid, in hundredths of a dollar")                                       \
   X(messages_blocked, "messages that had to wait until their sender could pay")                    \
   X(messages_held_for_room, "messages that had to wait for room, or for a view change")            \

@@ -76,14 +76,20 @@ void Groups::resolve(DestinationSet& set) const {
 void Groups::send(Time now, Sender& sender, DestinationSet& to, const ClientSend& message) {
   SPINDLE_CHECK(is_ready());
   resolve(to);
-  context_.counters.add(Counter::messages_sent);
+  context_.counters.add(Counter::messages_sent, message.messages);
+  const bool is_bundle = message.messages > 1;
+  if (is_bundle) context_.counters.add(Counter::messages_bundled, message.messages);
   Envelope envelope;
   envelope.session = sender.session;
   envelope.sender = sender.client;
-  envelope.type = message.type;
   envelope.self_discard = message.self_discard;
-  envelope.total = message.total;
+  envelope.bundle = is_bundle;
+  if (!is_bundle) {
+    envelope.type = message.type;
+    envelope.total = message.total;
+  }
   write_envelope(encoded_, envelope, to.targets);
+  encoded_.insert(encoded_.end(), message.bundle.begin(), message.bundle.end());
 
   OutgoingMessage outgoing;
   outgoing.message_class = MessageClass::client;
@@ -161,11 +167,16 @@ void Groups::horizon_advanced(Time now, std::uint64_t position) {
 
 void Groups::deliver_client_message(const Delivery& message) {
   const bool known = route_.fits(message.origin, message.first.view()) || resolve_route(message);
-  if (!known || !collect_chunks(message)) {
+  const bool is_bundle = route_.envelope().bundle;
+  if (!known || !(is_bundle ? open_bundle(message) : collect_chunks(message))) {
     log_.error("a malformed message of {} was dropped", view_.members[message.origin].name);
     return;
   }
   if (message.service == Service::safe && !together_.empty()) signal_targets();
+  if (is_bundle) {
+    clients_->deliver_bundle(route_.receivers, {message.service, route_.names, route_.packed, bundled_});
+    return;
+  }
   ClientMessage out;
   out.service = message.service;
   out.type = route_.envelope().type;
@@ -173,8 +184,15 @@ void Groups::deliver_client_message(const Delivery& message) {
   out.names = route_.packed;
   out.total = route_.envelope().total;
   out.chunks = chunks_;
-  if (!route_.receivers.empty()) clients_->deliver_message(route_.receivers, out);
+  clients_->deliver_message(route_.receivers, out);
   chunks_.clear();  // lets go of the slabs
+}
+
+bool Groups::open_bundle(const Delivery& message) {
+  if (!message.rest.empty()) return false;
+  const bool is_good = read_bundle(message.first.view().subspan(route_.envelope_size()), bundled_);
+  if (broken(Broken::bundle_end_lost)) bundled_.pop_back();
+  return is_good;
 }
 
 const Group* Groups::find(const Envelope::Target& target) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "daemon/base/context.h"
+#include "daemon/group/bundle.h"
 #include "daemon/group/group_table.h"
 #include "daemon/group/local_clients.h"
 #include "daemon/group/local_route.h"
@@ -38,13 +39,15 @@ struct Sender {
   SenderOrder order;
 };
 
-/// A client's message on its way out.
+/// A client's message on its way out, or several of them in a bundle.
 struct ClientSend {
   Service service = Service::agreed;
-  std::uint16_t type = 0;
+  std::uint16_t type = 0;  // of a message alone
   bool self_discard = false;
-  std::uint32_t total = 0;
-  std::span<const Slice> chunks;
+  std::uint32_t total = 0;  // bytes of payload, of all messages
+  std::uint32_t messages = 1;
+  std::span<const Slice> chunks;  // the payload of a message alone
+  ByteView bundle;                // several messages (bundle.h)
 };
 
 class Groups final : public OrderedMessages {
@@ -121,7 +124,9 @@ class Groups final : public OrderedMessages {
   /// Nothing where the target is no group with members.
   const Group* find(const Envelope::Target& target) const;
   void add_local_members(const Group& group, std::vector<SessionId>& to) const;
+  /// The payload of a message alone; false where it is not as the envelope says.
   bool collect_chunks(const Delivery& message);
+  bool open_bundle(const Delivery& message);
 
   // Out of the order: operations (membership.cpp).
   void apply(Time now, const Delivery& message);
@@ -201,6 +206,7 @@ class Groups final : public OrderedMessages {
   // Scratch space of one delivery, kept to save allocations.
   std::string sender_;  // private name
   std::vector<Slice> chunks_;
+  std::vector<BundledMessage> bundled_;
   std::vector<std::uint8_t> encoded_;
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
@@ -20,11 +21,20 @@ struct ClientMessage {
   std::span<const Slice> chunks;  // the payload; each at most kChunkBytesMax
 };
 
+/// Several messages that came as one. Everything in it is valid during the call only.
+struct ClientBundle {
+  Service service = Service::reliable;
+  std::span<const std::string_view> groups;
+  ByteView names;  // as in ClientMessage
+  std::span<const BundledMessage> messages;
+};
+
 /// Implemented by the sessions. Session ids that are gone are ignored.
 class LocalClients {
  public:
   virtual ~LocalClients() = default;
   virtual void deliver_message(std::span<const SessionId> to, const ClientMessage& message) = 0;
+  virtual void deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) = 0;
   virtual void deliver_view(std::span<const SessionId> to, const spindle::protocol::View& view) = 0;
   virtual void deliver_transitional(std::span<const SessionId> to, std::string_view group) = 0;
   /// The session of the client with that name, if it is here.

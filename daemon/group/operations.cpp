@@ -11,6 +11,7 @@ using spindle::protocol::Writer;
 namespace {
 
 constexpr std::uint8_t kSelfDiscard = 1;
+constexpr std::uint8_t kBundle = 2;
 
 enum class Code : std::uint8_t { subscribe = 1, unsubscribe = 2, join = 3, leave = 4, disconnect = 5, announce = 6 };
 
@@ -117,7 +118,7 @@ void write_envelope(std::vector<std::uint8_t>& out, const Envelope& envelope, By
   writer.varint(envelope.session);
   writer.short_string(envelope.sender);
   writer.u16(envelope.type);
-  writer.u8(envelope.self_discard ? kSelfDiscard : 0);
+  writer.u8(static_cast<std::uint8_t>((envelope.self_discard ? kSelfDiscard : 0) | (envelope.bundle ? kBundle : 0)));
   writer.varint(envelope.total);
   writer.bytes(targets);
 }
@@ -129,6 +130,7 @@ std::size_t read_envelope(ByteView content, Envelope& envelope) {
   envelope.type = reader.u16();
   const std::uint8_t flags = reader.u8();
   envelope.self_discard = (flags & kSelfDiscard) != 0;
+  envelope.bundle = (flags & kBundle) != 0;
   envelope.total = static_cast<std::uint32_t>(reader.varint_up_to(spindle::protocol::kMessageBytesMax));
   const std::uint64_t count = reader.varint_up_to(spindle::protocol::kGroupsPerMessageMax);
   envelope.targets.clear();
@@ -138,7 +140,9 @@ std::size_t read_envelope(ByteView content, Envelope& envelope) {
     if (target.group == 0) target.name = reader.short_string();
     envelope.targets.push_back(target);
   }
-  const bool valid = reader.ok() && (flags & ~kSelfDiscard) == 0 && spindle::protocol::is_client_name(envelope.sender);
+  const bool is_consistent = !envelope.bundle || (envelope.type == 0 && envelope.total == 0);
+  const bool valid = reader.ok() && (flags & ~(kSelfDiscard | kBundle)) == 0 && is_consistent &&
+                     spindle::protocol::is_client_name(envelope.sender);
   return valid ? content.size() - reader.remaining() : 0;
 }
 

@@ -22,9 +22,9 @@ using GroupId = std::uint64_t;
 ///
 ///   varint  session      of the sender, at the origin
 ///   string  sender       the client's name, behind its length byte
-///   u16     type         the application's tag
-///   u8      flags        bit 0: not to the sender itself
-///   varint  total        bytes of the payload
+///   u16     type         the application's tag; 0 of a bundle
+///   u8      flags        bit 0: not to the sender itself; bit 1: a bundle follows (bundle.h)
+///   varint  total        bytes of the payload; 0 of a bundle
 ///   varint  count        of targets, and that many:
 ///     varint  group      its id; 0: a name follows, of a client ("#name#daemon"), or of a group that nobody has joined
 ///     or
@@ -39,6 +39,7 @@ struct Envelope {
   std::string_view sender;
   std::uint16_t type = 0;
   bool self_discard = false;
+  bool bundle = false;
   std::uint32_t total = 0;
   std::vector<Target> targets;
 };

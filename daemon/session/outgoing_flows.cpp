@@ -8,7 +8,11 @@
 namespace spindled {
 
 namespace protocol = spindle::protocol;
-using protocol::flow_bytes;
+
+namespace {
+/// What the messages count.
+std::size_t flow_bytes(const ClientSend& sent) { return sent.total + sent.messages * protocol::kFlowMessageBytes; }
+}  // namespace
 
 std::optional<Error> OutgoingFlows::send(Time now, std::uint32_t handle, std::uint32_t flow,
                                          const ClientSend& message) {
@@ -24,7 +28,7 @@ std::optional<Error> OutgoingFlows::send(Time now, std::uint32_t handle, std::ui
   }
   if (line.empty() && gate_.may_enter(now, handle, message.total)) {
     gate_.enter(now, handle, message);
-    window.untold_bytes += flow_bytes(message.total);
+    window.untold_bytes += flow_bytes(message);
     if (window.untold_bytes >= protocol::kFlowToldBytes) tell(handle);
     return std::nullopt;
   }
@@ -39,15 +43,17 @@ void OutgoingFlows::hold(Line& line, std::uint32_t handle, const ClientSend& mes
   held.handle = handle;
   held.message = message;
   held.message.chunks = {};
+  held.message.bundle = {};
   held.chunks.assign(message.chunks.begin(), message.chunks.end());
   if (!held.chunks.empty() && held.chunks.back().size() < kReferencedBytesMin) {
     const ByteView last = held.chunks.back().view();
     held.end.assign(last.begin(), last.end());
     held.chunks.pop_back();
   }
+  if (message.messages > 1) held.end.assign(message.bundle.begin(), message.bundle.end());
   line.push_back(std::move(held));
-  windows_[handle].held_bytes += flow_bytes(message.total);
-  bytes_ += flow_bytes(message.total);
+  windows_[handle].held_bytes += flow_bytes(message);
+  bytes_ += flow_bytes(message);
 }
 
 void OutgoingFlows::release(Time now, bool all) {
@@ -82,7 +88,7 @@ bool OutgoingFlows::release_run(Time now, Line& line) {
   Window& window = windows_[handle];
   bool any = false;
   while (!line.empty() && line.front().handle == handle && gate_.may_enter(now, handle, line.front().message.total)) {
-    const std::size_t bytes = flow_bytes(line.front().message.total);
+    const std::size_t bytes = flow_bytes(line.front().message);
     let_in(now, line.pop_front());
     window.held_bytes -= bytes;
     window.untold_bytes += bytes;
@@ -95,7 +101,11 @@ bool OutgoingFlows::release_run(Time now, Line& line) {
 }
 
 void OutgoingFlows::let_in(Time now, HeldMessage held) {
-  if (!held.end.empty()) held.chunks.push_back(context_.arena.copy(held.end));
+  if (held.message.messages > 1) {
+    held.message.bundle = held.end;
+  } else if (!held.end.empty()) {
+    held.chunks.push_back(context_.arena.copy(held.end));
+  }
   held.message.chunks = held.chunks;
   gate_.enter(now, held.handle, held.message);
 }

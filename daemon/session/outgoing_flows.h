@@ -57,9 +57,9 @@ class OutgoingFlows {
 
   struct HeldMessage {
     std::uint32_t handle = 0;
-    ClientSend message;  // but for its chunks
+    ClientSend message;  // but for what it refers to
     std::vector<Slice> chunks;
-    std::vector<std::uint8_t> end;  // the last chunk where it was copied
+    std::vector<std::uint8_t> end;  // the last chunk where it was copied, or the bundle
   };
   using Line = Ring<HeldMessage>;
   struct Window {

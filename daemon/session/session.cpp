@@ -1,6 +1,7 @@
 #include "daemon/session/session.h"
 
 #include "daemon/admission/admission.h"
+#include "daemon/base/broken.h"
 
 namespace spindled {
 
@@ -74,6 +75,7 @@ std::optional<Error> Session::process(Time now) {
   retry_at_ = kNever;
   for (;;) {
     if (is_message_complete()) {
+      bundle_followers();
       if (flows_) {
         if (auto error = send_or_hold(now)) return error;
       } else if (!send_message(now)) {
@@ -218,12 +220,42 @@ std::optional<Error> Session::handle_send_more(Slice body) {
   return std::nullopt;
 }
 
+void Session::bundle_followers() {
+  IncomingMessage& incoming = *incoming_;
+  ClientSend& message = incoming.message;
+  std::size_t bytes = bundle_.empty() ? bundled_size(message.total) : bundle_.size();
+  while (bytes < kBundleBytesMax) {
+    const ByteView unread = input_.unread();
+    const std::optional<protocol::FrameHead> head = protocol::read_frame_head(unread);
+    if (!head || static_cast<ClientFrame>(head->type) != ClientFrame::send) return;
+    if (head->length > kBundleBytesMax || unread.size() < protocol::kFrameHeadBytes + head->length) return;
+    // One that is malformed is left to whoever reads it next.
+    const auto next = protocol::read_send(unread.subspan(protocol::kFrameHeadBytes, head->length));
+    const bool goes_along =
+        next && next->handle == incoming.handle && next->self_discard == message.self_discard &&
+        (static_cast<Service>(next->service) == message.service || broken(Broken::services_bundled));
+    if (!goes_along) return;
+    bytes += bundled_size(next->total);
+    if (bytes > kBundleBytesMax) return;
+    if (bundle_.empty()) {
+      append_bundled(bundle_, {message.type, chunks_.empty() ? ByteView() : chunks_.front().view()});
+      chunks_.clear();
+    }
+    append_bundled(bundle_, {next->type, next->chunk});
+    message.total += next->total;
+    ++message.messages;
+    incoming.received = message.total;
+    input_.skip(protocol::kFrameHeadBytes + head->length);
+  }
+}
+
 bool Session::send_message(Time now) {
   if (!may_enter(now, incoming_->handle, incoming_->message.total)) {
     retry_at_ = retry_at(incoming_->handle);
     return false;
   }
   incoming_->message.chunks = chunks_;
+  incoming_->message.bundle = bundle_;
   enter(now, incoming_->handle, incoming_->message);
   forget_incoming();
   return true;
@@ -231,6 +263,7 @@ bool Session::send_message(Time now) {
 
 std::optional<Error> Session::send_or_hold(Time now) {
   incoming_->message.chunks = chunks_;
+  incoming_->message.bundle = bundle_;
   const std::uint32_t handle = incoming_->handle;
   std::optional<Error> error = flows_->send(now, handle, destinations_[handle].flow->number, incoming_->message);
   forget_incoming();
@@ -247,7 +280,7 @@ bool Session::may_enter(Time now, std::uint32_t handle, std::size_t bytes) {
 }
 
 void Session::enter(Time now, std::uint32_t handle, const ClientSend& message) {
-  ++traffic_.messages_in;
+  traffic_.messages_in += message.messages;
   host_.groups().send(now, sender_, destinations_[handle].to, message);
 }
 

@@ -52,7 +52,7 @@ class SessionHost {
   virtual Groups& groups() = 0;
 };
 
-/// A client's message of which some frames are there.
+/// A client's message of which some frames are there, or several that are complete.
 struct IncomingMessage {
   std::uint32_t handle = 0;  // of its destinations
   ClientSend message;
@@ -113,8 +113,8 @@ class Session final : private FlowGate {
   std::optional<Error> hold_to_limits(Time now);
 
   const SessionTraffic& traffic() const { return traffic_; }
-  /// A message was put into the queue.
-  void count_delivered() { ++traffic_.messages_out; }
+  /// Messages were put into the queue.
+  void count_delivered(std::size_t messages) { traffic_.messages_out += messages; }
 
   SessionMarks marks;  // the table's own
 
@@ -129,10 +129,14 @@ class Session final : private FlowGate {
   std::optional<Error> handle_ping(ByteView body);
   /// Whether the frame at the front of the input, which is whole, has to wait.
   bool must_wait(spindle::protocol::ClientFrame type, ByteView body);
+  /// Takes the messages that have come behind the complete one along with it, as far as one packet holds them: those to
+  /// the same destinations, of the same service.
+  void bundle_followers();
   bool is_message_complete() const { return incoming_ && incoming_->received == incoming_->message.total; }
   void forget_incoming() {
     incoming_.reset();
     chunks_.clear();
+    bundle_.clear();
   }
   /// Sends the complete message unless it may not enter yet.
   bool send_message(Time now);
@@ -166,7 +170,8 @@ class Session final : private FlowGate {
   DestinationTable destinations_;
   std::optional<OutgoingFlows> flows_;  // where the client asked for them
   std::optional<IncomingMessage> incoming_;
-  std::vector<Slice> chunks_;  // of `incoming_`: the payload as far as received; kept for its memory
+  std::vector<Slice> chunks_;         // of `incoming_`: the payload as far as received; kept for its memory
+  std::vector<std::uint8_t> bundle_;  // likewise, where it is several messages
   bool waiting_ = false;
   Time retry_at_ = kNever;
   bool waits_for_room_ = false;

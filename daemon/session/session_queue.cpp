@@ -19,10 +19,13 @@ void SessionQueue::append_frame(ByteView frame) {
   end_frame(waiting_, frame.size(), FrameKind::other);
 }
 
-std::uint8_t* SessionQueue::append_frame_space(std::size_t bytes, FrameKind kind) {
-  std::uint8_t* at = waiting_.bytes.append_space(bytes);
-  end_frame(waiting_, bytes, kind);
-  return at;
+std::uint8_t* SessionQueue::append_message_space(std::span<const std::uint32_t> frame_sizes) {
+  std::size_t bytes = 0;
+  for (const std::uint32_t size : frame_sizes) {
+    end_frame(waiting_, size, FrameKind::message);
+    bytes += size;
+  }
+  return waiting_.bytes.append_space(bytes);
 }
 
 void SessionQueue::push_urgent(ByteView frame) {

@@ -27,8 +27,8 @@ class SessionQueue {
   /// One whole frame, in pieces. The first piece of a message has all that is in front of its payload.
   void append_frame(std::span<const Slice> pieces, FrameKind kind = FrameKind::other);
   void append_frame(ByteView frame);
-  /// Room for a frame of `bytes`, which the caller fills before anything else.
-  std::uint8_t* append_frame_space(std::size_t bytes, FrameKind kind = FrameKind::other);
+  /// Room for whole messages with frames of these sizes, side by side, which the caller fills before anything else.
+  std::uint8_t* append_message_space(std::span<const std::uint32_t> frame_sizes);
   /// A frame that overtakes all others but one that is partly written, and urgent ones before it.
   void push_urgent(ByteView frame);
 

@@ -24,6 +24,12 @@ protocol::PackedHead head_of(const ClientMessage& message) {
   return {static_cast<std::uint8_t>(message.service), message.type, message.total, message.names,
           first_chunk(message).size()};
 }
+
+protocol::PackedHead head_of(const ClientBundle& bundle, const BundledMessage& message) {
+  const std::size_t bytes = message.payload.size();
+  return {static_cast<std::uint8_t>(bundle.service), message.type, static_cast<std::uint32_t>(bytes), bundle.names,
+          bytes};
+}
 }  // namespace
 
 Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Admission& admission)
@@ -196,38 +202,50 @@ void Sessions::mark_dirty(Session& session) {
 }
 
 void Sessions::deliver_message(std::span<const SessionId> to, const ClientMessage& message) {
-  context_.counters.add(Counter::messages_delivered, to.size());
-  context_.counters.add(Counter::bytes_delivered, to.size() * message.total);
   if (message.chunks.size() <= 1 && message.total <= OutputQueue::kCopyBytesMax) {
-    deliver_small(to, message);
+    const BundledMessage alone{message.type, first_chunk(message)};
+    deliver_bundle(to, {message.service, message.groups, message.names, std::span(&alone, 1)});
   } else {
     deliver_large(to, message);
   }
 }
 
-void Sessions::deliver_small(std::span<const SessionId> to, const ClientMessage& message) {
-  const ByteView payload = first_chunk(message);
-  const protocol::PackedHead head = head_of(message);
-  const std::size_t frame_size = protocol::packed_head_size(head) + payload.size();
+void Sessions::deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) {
+  if (to.empty()) return;
+  frame_sizes_.clear();
+  std::size_t bytes = 0, payload_bytes = 0;
+  for (const BundledMessage& message : bundle.messages) {
+    const std::size_t size = protocol::packed_head_size(head_of(bundle, message)) + message.payload.size();
+    frame_sizes_.push_back(static_cast<std::uint32_t>(size));
+    bytes += size;
+    payload_bytes += message.payload.size();
+  }
+  context_.counters.add(Counter::messages_delivered, to.size() * bundle.messages.size());
+  context_.counters.add(Counter::bytes_delivered, to.size() * payload_bytes);
   const std::uint8_t* encoded = nullptr;
   for (const SessionId id : to) {
     Session* session = find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
     if (broken(Broken::slow_client_passed_over) && session->marks.blocked) continue;
-    std::uint8_t* at = session->queue().append_frame_space(frame_size, FrameKind::message);
+    std::uint8_t* at = session->queue().append_message_space(frame_sizes_);
     if (encoded == nullptr) {
       protocol::Writer writer(at);
-      protocol::write_packed_head(writer, head);
-      writer.bytes(payload);
+      for (const BundledMessage& message : bundle.messages) {
+        protocol::write_packed_head(writer, head_of(bundle, message));
+        writer.bytes(message.payload);
+      }
       encoded = at;
     } else {
-      std::copy_n(encoded, frame_size, at);
+      std::copy_n(encoded, bytes, at);
     }
-    note_delivered(*session, message);
+    note_delivered(*session, bundle.groups, bundle.messages.size());
   }
 }
 
 void Sessions::deliver_large(std::span<const SessionId> to, const ClientMessage& message) {
+  if (to.empty()) return;
+  context_.counters.add(Counter::messages_delivered, to.size());
+  context_.counters.add(Counter::bytes_delivered, to.size() * message.total);
   // The frames are encoded once, with the payload in place; every session references them.
   const std::span<const Slice> chunks = message.chunks;
   const protocol::PackedHead head = head_of(message);
@@ -247,13 +265,13 @@ void Sessions::deliver_large(std::span<const SessionId> to, const ClientMessage&
       const Slice pieces[] = {heads[i], i < chunks.size() ? chunks[i] : Slice()};
       session->queue().append_frame(pieces, i == 0 ? FrameKind::message : FrameKind::message_more);
     }
-    note_delivered(*session, message);
+    note_delivered(*session, message.groups, 1);
   }
 }
 
-void Sessions::note_delivered(Session& session, const ClientMessage& message) {
-  session.count_delivered();
-  slow_clients_.note_message(session.id(), message.groups);
+void Sessions::note_delivered(Session& session, std::span<const std::string_view> groups, std::size_t messages) {
+  session.count_delivered(messages);
+  slow_clients_.note_message(session.id(), groups);
   mark_dirty(session);
 }
 

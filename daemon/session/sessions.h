@@ -57,6 +57,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
 
   // LocalClients
   void deliver_message(std::span<const SessionId> to, const ClientMessage& message) override;
+  void deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) override;
   void deliver_view(std::span<const SessionId> to, const spindle::protocol::View& view) override;
   void deliver_transitional(std::span<const SessionId> to, std::string_view group) override;
   std::optional<SessionId> find_client(std::string_view name) const override;
@@ -80,8 +81,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   Session* find(SessionId id) const;
   void process(Time now, Session& session);
   void mark_dirty(Session& session);
-  void note_delivered(Session& session, const ClientMessage& message);
-  void deliver_small(std::span<const SessionId> to, const ClientMessage& message);
+  void note_delivered(Session& session, std::span<const std::string_view> groups, std::size_t messages);
   void deliver_large(std::span<const SessionId> to, const ClientMessage& message);
   void deliver_frame(std::span<const SessionId> to, ByteView frame);
 
@@ -118,6 +118,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   bool resume_all_ = false;         // some waits for room in its own queue
   std::vector<SessionId> dirty_;
   std::vector<SessionId> lost_;
+  std::vector<std::uint32_t> frame_sizes_;  // of what is being delivered; kept for its memory
 };
 
 }  // namespace spindled

@@ -1,5 +1,6 @@
-// The contents of messages between daemons: run reports, order records, group operations, envelopes. The first byte
-// chooses which, the second is the size of the view.
+// The contents of messages between daemons: run reports, order records, group operations, envelopes and what is in
+// bundles. The first byte chooses which, the second is the size of the view.
+#include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
 #include "daemon/order/records.h"
 #include "tests/fuzz/fuzz.h"
@@ -8,6 +9,21 @@ namespace {
 
 using namespace spindled;
 using spindle_fuzz::check_round_trip;
+
+void fuzz_bundle(ByteView content) {
+  std::vector<BundledMessage> messages;
+  if (!read_bundle(content, messages)) return;
+  SPINDLE_CHECK(!messages.empty());
+  std::vector<std::uint8_t> written;
+  std::size_t size = 0;
+  for (const BundledMessage& message : messages) {
+    append_bundled(written, message);
+    size += bundled_size(message.payload.size());
+  }
+  SPINDLE_CHECK(written.size() == size && size <= content.size());
+  std::vector<BundledMessage> again;
+  SPINDLE_CHECK(read_bundle(written, again) && again.size() == messages.size());
+}
 
 void fuzz_envelope(ByteView content) {
   Envelope envelope;
@@ -19,6 +35,8 @@ void fuzz_envelope(ByteView content) {
   Envelope again;
   SPINDLE_CHECK(read_envelope(written, again) == written.size());
   SPINDLE_CHECK(again.sender == envelope.sender && again.targets.size() == envelope.targets.size());
+  SPINDLE_CHECK(again.bundle == envelope.bundle);
+  if (envelope.bundle) fuzz_bundle(content.subspan(size));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Seeds for the decoders of the contents of messages.
+#include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
 #include "daemon/order/records.h"
 #include "tests/fuzz/seeds.h"
@@ -31,6 +32,14 @@ void add_message_content_seeds(Seeds& seeds) {
   std::vector<std::uint8_t> bytes;
   write_envelope(bytes, envelope, write_targets(envelope.targets));
   add("envelope", 3, bytes);
+  envelope.type = 0;
+  envelope.total = 0;
+  envelope.bundle = true;
+  write_envelope(bytes, envelope, write_targets(envelope.targets));
+  append_bundled(bytes, {7, spindle::protocol::as_bytes("first")});
+  append_bundled(bytes, {0xffff, {}});
+  append_bundled(bytes, {8, std::vector<std::uint8_t>(300)});
+  add("bundle", 3, bytes);
 }
 
 }  // namespace spindle_fuzz

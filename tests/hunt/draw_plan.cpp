@@ -47,6 +47,7 @@ class Drawer {
   void draw_client(std::uint32_t number);
   void draw_messages();
   Step draw_message(Duration at, std::uint32_t client);
+  void draw_flurry(Random& random, Step message);
   std::uint64_t draw_size();
   void draw_slow_clients();
   void draw_faults();
@@ -227,6 +228,16 @@ Step Drawer::draw_message(Duration at, std::uint32_t number) {
   return step;
 }
 
+/// Small messages right behind a message, which its daemon may bundle.
+void Drawer::draw_flurry(Random& random, Step message) {
+  for (std::size_t i = random.chance(0.3) ? random.between(1, 15) : 0; i > 0; --i) {
+    message.size = random.below(400);
+    if (random.chance(0.05)) message.self_discard = !message.self_discard;
+    if (random.chance(0.1)) message.service = services_[random.below(services_.size())];
+    plan_.steps.push_back(message);
+  }
+}
+
 void Drawer::draw_messages() {
   bulk_ = slow_clients_ || random_.chance(0.4);
   // A few services or all; whichever is drawn twice is the more frequent.
@@ -235,6 +246,8 @@ void Drawer::draw_messages() {
   const double share = std::min(1.0, 8.0 / plan_.daemons);
   auto left = static_cast<std::size_t>(share * static_cast<double>(random_.between(20, 600)));
   const bool bursts = random_.chance(0.4);
+  const bool flurries = plan_.seed % 3 == 0;
+  Random flurry_random(plan_.seed);  // of its own, so that the rest is the same with and without
   while (left > 0) {
     const std::size_t burst = std::min<std::size_t>(left, bursts ? random_.between(1, 40) : 1);
     left -= burst;
@@ -244,6 +257,7 @@ void Drawer::draw_messages() {
     for (std::size_t i = 0; i < burst; ++i) {
       if (!one_sender) sender = static_cast<std::uint32_t>(random_.below(clients_.size()));
       plan_.steps.push_back(draw_message(at + us(random_.below(bursts ? 5'000 : 100)), sender));
+      if (flurries) draw_flurry(flurry_random, plan_.steps.back());
     }
   }
 }

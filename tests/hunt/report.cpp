@@ -72,6 +72,7 @@ std::string to_text(const Summary& summary) {
   row("faults", counts_line(tally, "faults."));
   row("restarts", std::to_string(tally.count("restarts")));
   row("messages sent", counts_line(tally, "sent."));
+  row("  of them in bundles", std::to_string(tally.count("bundled")));
   row("messages delivered", std::to_string(tally.count("delivered")));
   row("views of daemons", std::to_string(tally.count("daemon views")));
   row("views of groups",

@@ -72,7 +72,12 @@ class Run {
   sim::Simulator sim_;
   MemoryLimits limits_;
   std::map<std::uint32_t, SimClient*> clients_;
-  std::map<std::pair<HostIndex, std::uint64_t>, std::uint64_t> views_;  // installed, by daemon and incarnation
+  /// What a daemon has counted in one of its lives.
+  struct Life {
+    std::uint64_t views = 0;    // installed
+    std::uint64_t bundled = 0;  // messages
+  };
+  std::map<std::pair<HostIndex, std::uint64_t>, Life> lives_;  // by daemon and incarnation
   Outcome outcome_;
 };
 
@@ -99,7 +104,9 @@ void Run::go_to(Time time) {
 void Run::sample() {
   for (SimHost* host : sim_.running_hosts()) {
     limits_.check(host->name(), host->node().memory());
-    views_[{host->index(), host->incarnation()}] = host->node().counters().value(Counter::views_installed);
+    const Counters& counters = host->node().counters();
+    lives_[{host->index(), host->incarnation()}] = {counters.value(Counter::views_installed),
+                                                    counters.value(Counter::messages_bundled)};
   }
 }
 
@@ -320,8 +327,11 @@ void Run::count() {
   }
   tally.add("clients", history.clients.size());
   tally.add("daemons", plan_.daemons);
-  tally.add("restarts", views_.size() - std::min<std::size_t>(views_.size(), plan_.daemons));
-  for (const auto& [daemon, count] : views_) tally.add("daemon views", count);
+  tally.add("restarts", lives_.size() - std::min<std::size_t>(lives_.size(), plan_.daemons));
+  for (const auto& [daemon, life] : lives_) {
+    tally.add("daemon views", life.views);
+    tally.add("bundled", life.bundled);
+  }
   tally.add("events", sim_.events_happened());
   tally.add("virtual ms", static_cast<std::uint64_t>((sim_.now().time_since_epoch() - Duration(1h)) / 1ms));
   const NodeMemory& most = limits_.most();

@@ -105,5 +105,30 @@ TEST_F(FlowReport, TheDaemonInTheMiddleShowsItsQueue) {
   EXPECT_TRUE(reply.flows().empty()) << "relays keep nothing for a flow";
 }
 
+TEST_F(FlowReport, SmallMessagesOfOneMomentShareThePriceOfAPacket) {
+  simulate_bottleneck(503);
+  add_receiver({"far"});
+  if (HasFatalFailure()) return;
+  SimClient& sender = sim().add_client(sim().host(0), "sender");
+  await([&] { return sender.is_welcome(); }, 5s, "the sender is welcome");
+  constexpr std::size_t kMessages = 24;  // of which twelve fit into a packet
+  for (std::size_t i = 0; i < kMessages; ++i) sender.multicast({"far"}, {.size = 100});
+  proto::FlowReply reply;
+  await(
+      [&] {
+        reply = flow(0);
+        return find(reply, "sender") != nullptr &&
+               sim().host(2).node().counters().value(Counter::messages_delivered) == kMessages;
+      },
+      20s, "all have arrived");
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(find(reply, "sender")->packets(), 2u);
+  EXPECT_EQ(find(reply, "sender")->dollars(), 2);
+  const Counters& counters = sim().host(0).node().counters();
+  EXPECT_EQ(counters.value(Counter::messages_sent), kMessages);
+  EXPECT_EQ(counters.value(Counter::messages_bundled), kMessages);
+  EXPECT_EQ(counters.value(Counter::packets_paid), 2u);
+}
+
 }  // namespace
 }  // namespace spindled::sim

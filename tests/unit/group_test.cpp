@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "daemon/base/random.h"
+#include "daemon/group/bundle.h"
 #include "daemon/group/group_table.h"
 #include "daemon/group/operations.h"
 #include "daemon/group/subscriptions.h"
+#include "daemon/link/link_limits.h"
 #include "libclient/protocol/member_list.h"
 
 namespace spindled {
@@ -88,6 +92,61 @@ TEST(Envelope, IsReadBackAsWritten) {
   for (std::size_t size = 0; size + 1 < bytes.size(); ++size) {
     EXPECT_EQ(read_envelope(ByteView(bytes).first(size), read), 0u);
   }
+}
+
+TEST(Envelope, OfABundleHasNoTypeAndNoSizeOfItsOwn) {
+  Envelope envelope;
+  envelope.session = 1;
+  envelope.sender = "me";
+  envelope.bundle = true;
+  envelope.targets = {{3, {}}};
+  std::vector<std::uint8_t> bytes;
+  write_envelope(bytes, envelope, write_targets(envelope.targets));
+  Envelope read;
+  EXPECT_EQ(read_envelope(bytes, read), bytes.size());
+  EXPECT_TRUE(read.bundle);
+  EXPECT_FALSE(read.self_discard);
+  envelope.type = 1;
+  write_envelope(bytes, envelope, write_targets(envelope.targets));
+  EXPECT_EQ(read_envelope(bytes, read), 0u);
+  envelope.type = 0;
+  envelope.total = 1;
+  write_envelope(bytes, envelope, write_targets(envelope.targets));
+  EXPECT_EQ(read_envelope(bytes, read), 0u);
+}
+
+TEST(Bundle, IsReadBackAsWritten) {
+  const std::string payloads[] = {"one", "", std::string(1000, 'x')};
+  std::vector<std::uint8_t> bundle;
+  std::set<std::size_t> ends;  // where one that ends there is whole
+  for (std::uint16_t i = 0; i < 3; ++i) {
+    append_bundled(bundle, {static_cast<std::uint16_t>(0xfffe + i), spindle::protocol::as_bytes(payloads[i])});
+    const std::size_t before = ends.empty() ? 0 : *ends.rbegin();
+    EXPECT_EQ(bundle.size(), before + bundled_size(payloads[i].size()));
+    ends.insert(bundle.size());
+  }
+  std::vector<BundledMessage> messages(7);
+  ASSERT_TRUE(read_bundle(bundle, messages));
+  ASSERT_EQ(messages.size(), 3u);
+  for (std::uint16_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(messages[i].type, static_cast<std::uint16_t>(0xfffe + i));
+    EXPECT_EQ(spindle::protocol::as_text(messages[i].payload), payloads[i]);
+  }
+  for (std::size_t size = 0; size < bundle.size(); ++size) {
+    EXPECT_EQ(read_bundle(ByteView(bundle).first(size), messages), ends.contains(size)) << size;
+  }
+}
+
+TEST(Bundle, WithItsHeadsIsOnePacket) {
+  Envelope envelope;
+  envelope.session = 1'000'000;
+  envelope.sender = std::string(spindle::protocol::kClientNameBytesMax, 'x');
+  envelope.bundle = true;
+  envelope.targets = {{1'000'000, {}}};
+  std::vector<std::uint8_t> bytes;
+  write_envelope(bytes, envelope, write_targets(envelope.targets));
+  const BodyHead head{.origin = 100, .number = 1'000'000'000, .service = Service::agreed, .seen = 1'000'000'000};
+  EXPECT_LE(body_head_size(head, MemberSet::first(100)) + bytes.size() + kBundleBytesMax, kPacketBytes);
 }
 
 TEST(GroupTable, AGroupLivesFromItsFirstSubscriptionToItsLast) {

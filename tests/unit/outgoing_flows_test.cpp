@@ -30,9 +30,11 @@ class FakeGate final : public FlowGate {
     EXPECT_EQ(expected, (std::pair<std::uint32_t, std::size_t>{handle, message.total})) << "nobody was asked";
     expected = {};
     --room;
-    std::string payload;
+    std::string payload(spindle::protocol::as_text(message.bundle));
     for (const Slice& chunk : message.chunks) payload += spindle::protocol::as_text(chunk.view());
-    EXPECT_EQ(payload.size(), message.total);
+    if (message.messages == 1) {
+      EXPECT_EQ(payload.size(), message.total);
+    }
     entered.push_back({handle, std::move(payload)});
     types.push_back(message.type);
   }
@@ -140,6 +142,24 @@ TEST_F(OutgoingFlowsTest, SmallMessagesKeepNoSlabAlive) {
     EXPECT_FALSE(flows_.send(Time{}, 1, 1, message));
   }
   EXPECT_LE(context_.slabs.bytes_in_use(), before + SlabPool::kLargeBytes);
+}
+
+TEST_F(OutgoingFlowsTest, ABundleIsHeldAsOneAndCountsAsItsMessages) {
+  std::string bundle = "what is in it";
+  ClientSend message;
+  message.messages = 3;
+  message.total = 5;
+  message.bundle = spindle::protocol::as_bytes(bundle);
+  gate_.closed = {1};
+  EXPECT_FALSE(flows_.send(Time{}, 1, 1, message));
+  EXPECT_EQ(flows_.bytes(), flow_bytes(5) + 2 * flow_bytes(0));
+  EXPECT_TRUE(send(1, "behind"));
+  bundle.assign(bundle.size(), '?');  // the session has other uses for its memory
+  gate_.closed = {};
+  release();
+  EXPECT_EQ(gate_.entered, (Entered{{1, "what is in it"}, {1, "behind"}}));
+  EXPECT_EQ(flows_.bytes(), 0u);
+  EXPECT_EQ(gate_.told[1], flow_bytes(5) + 2 * flow_bytes(0) + flow_bytes(6));
 }
 
 TEST_F(OutgoingFlowsTest, TheWindowIsKept) {

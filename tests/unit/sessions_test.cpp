@@ -77,9 +77,47 @@ class SessionsTest : public testing::Test {
     node_.handle_accepted(now_, connection, Port::client, "a client");
     return connection;
   }
+  /// A `send` whose bytes are those of its type.
+  static void write_typed(std::vector<std::uint8_t>& out, std::uint16_t type, std::size_t bytes,
+                          spindle::Service service = spindle::Service::agreed, std::uint32_t handle = 0,
+                          bool self_discard = false) {
+    const std::vector<std::uint8_t> payload(bytes, static_cast<std::uint8_t>(type));
+    spindle::test::append_send_frame(out, {handle, static_cast<std::uint8_t>(service), self_discard, type,
+                                           static_cast<std::uint32_t>(bytes), payload});
+  }
   void read(ConnectionId connection, ByteView bytes) { test::arrive(node_, now_, connection, bytes); }
   static void write_message(std::vector<std::uint8_t>& out, std::size_t bytes) {
     spindle::test::append_agreed_message(out, 0, std::vector<std::uint8_t>(bytes));
+  }
+  /// A client that has joined "news", which is its destination set 0.
+  ConnectionId open_member(std::string_view name = "ann") {
+    const ConnectionId connection = accept();
+    std::vector<std::uint8_t> frames;
+    protocol::write_hello(frames, {.name = name});
+    protocol::write_define(frames, {0, {"news"}});
+    protocol::write_group_request(frames, ClientFrame::join, {1, "news"});
+    read(connection, frames);
+    for (int i = 0; i < 3; ++i) turn();
+    return connection;
+  }
+  /// Types and sizes of the messages that `connection` has got.
+  std::vector<std::pair<std::uint16_t, std::size_t>> got(ConnectionId connection) {
+    std::vector<std::pair<std::uint16_t, std::size_t>> messages;
+    ByteView bytes = protocol::as_bytes(driver_.written[connection]);
+    while (const auto head = protocol::read_frame_head(bytes)) {
+      const ByteView body = bytes.subspan(protocol::kFrameHeadBytes, head->length);
+      bytes = bytes.subspan(protocol::kFrameHeadBytes + head->length);
+      if (static_cast<ClientFrame>(head->type) != ClientFrame::message) continue;
+      const auto message = protocol::read_message(body);
+      if (!message || message->chunk.size() != message->total) {
+        ADD_FAILURE() << "a message frame that is not whole";
+        return messages;
+      }
+      EXPECT_TRUE(std::all_of(message->chunk.begin(), message->chunk.end(),
+                              [&](std::uint8_t byte) { return byte == (message->type & 0xff); }));
+      messages.emplace_back(message->type, message->total);
+    }
+    return messages;
   }
   std::uint64_t count(Counter counter) const { return node_.counters().value(counter); }
   std::uint64_t closes(Errc code) const { return node_.counters().closes(static_cast<std::uint16_t>(code)); }
@@ -218,6 +256,102 @@ TEST_F(SessionsTest, ANumberThatWasGivenUpStandsForNothing) {
   EXPECT_TRUE(driver_.closed.contains(connection));
   EXPECT_EQ(closes(Errc::malformed_frame), 1u);
   EXPECT_NE(driver_.written[connection].find("destination set 0 is not defined"), std::string::npos);
+}
+
+using Got = std::vector<std::pair<std::uint16_t, std::size_t>>;
+
+TEST_F(SessionsTest, SmallMessagesThatComeTogetherAreBundled) {
+  settle();
+  const ConnectionId ann = open_member();
+  std::vector<std::uint8_t> frames;
+  Got expected;
+  for (const std::size_t bytes : {100, 0, 200, 1}) {
+    write_typed(frames, static_cast<std::uint16_t>(0x100 + expected.size()), bytes);
+    expected.emplace_back(0x100 + expected.size(), bytes);
+  }
+  read(ann, frames);
+  turn();
+  EXPECT_EQ(got(ann), expected);
+  EXPECT_EQ(count(Counter::messages_sent), 4u);
+  EXPECT_EQ(count(Counter::messages_bundled), 4u);
+  EXPECT_EQ(count(Counter::messages_delivered), 4u);
+  EXPECT_EQ(count(Counter::bytes_delivered), 301u);
+}
+
+TEST_F(SessionsTest, ABundleTakesWhatFitsIntoAPacket) {
+  settle();
+  const ConnectionId ann = open_member();
+  std::vector<std::uint8_t> frames;
+  Got expected;
+  const std::size_t fit = kBundleBytesMax / bundled_size(100);
+  for (std::uint16_t type = 0; type < fit + 1; ++type) {
+    write_typed(frames, type, 100);
+    expected.emplace_back(type, 100);
+  }
+  read(ann, frames);
+  turn();
+  EXPECT_EQ(count(Counter::messages_bundled), fit) << "all but the last";
+  // Large ones keep their place between small ones.
+  frames.clear();
+  for (const std::size_t bytes : {10u, 20'000u, 10u, 20u, 30u, 1299u, 10u}) {
+    write_typed(frames, 7, bytes);
+    expected.emplace_back(7, bytes);
+  }
+  read(ann, frames);
+  turn();
+  EXPECT_EQ(count(Counter::messages_bundled), fit + 3);
+  EXPECT_EQ(got(ann), expected);
+}
+
+TEST_F(SessionsTest, OnlyWhatGoesTheSameWayIsBundled) {
+  settle();
+  const ConnectionId ann = open_member();
+  std::vector<std::uint8_t> frames;
+  protocol::write_define(frames, {1, {"news", "other news"}});
+  write_typed(frames, 1, 10);
+  write_typed(frames, 2, 10, spindle::Service::safe);
+  write_typed(frames, 3, 10);
+  write_typed(frames, 4, 10, spindle::Service::agreed, 0, true);
+  write_typed(frames, 5, 10);
+  write_typed(frames, 6, 10, spindle::Service::agreed, 1);
+  protocol::write_ping(frames, ClientFrame::ping, 1);
+  write_typed(frames, 7, 10, spindle::Service::agreed, 1);
+  read(ann, frames);
+  for (int i = 0; i < 3; ++i) turn();
+  EXPECT_EQ(got(ann), (Got{{1, 10}, {2, 10}, {3, 10}, {5, 10}, {6, 10}, {7, 10}}));
+  EXPECT_EQ(count(Counter::messages_sent), 7u);
+  EXPECT_EQ(count(Counter::messages_bundled), 0u);
+}
+
+TEST_F(SessionsTest, NothingWaitsForAMessageThatHasNotCome) {
+  settle();
+  const ConnectionId ann = open_member();
+  std::vector<std::uint8_t> frames;
+  for (std::uint16_t type = 1; type <= 3; ++type) write_typed(frames, type, 10);
+  const std::size_t cut = frames.size() - 5;
+  read(ann, ByteView(frames).first(cut));
+  turn();
+  EXPECT_EQ(got(ann), (Got{{1, 10}, {2, 10}}));
+  read(ann, ByteView(frames).subspan(cut));
+  turn();
+  EXPECT_EQ(got(ann), (Got{{1, 10}, {2, 10}, {3, 10}}));
+  EXPECT_EQ(count(Counter::messages_bundled), 2u);
+}
+
+TEST_F(SessionsTest, WhatCameBeforeAMalformedMessageIsSent) {
+  settle();
+  const ConnectionId ann = open_member();
+  const ConnectionId bob = open_member("bob");
+  std::vector<std::uint8_t> frames;
+  write_typed(frames, 1, 10);
+  write_typed(frames, 2, 10);
+  const std::size_t third = frames.size();
+  write_typed(frames, 3, 10);
+  frames[third + protocol::kFrameHeadBytes + 1] = 7;  // no such service
+  read(ann, frames);
+  turn();
+  EXPECT_EQ(got(bob), (Got{{1, 10}, {2, 10}}));
+  EXPECT_EQ(closes(Errc::malformed_frame), 1u);
 }
 
 TEST_F(SessionsTest, RefusedOnesThatDoNotReadAreBounded) {

@@ -6,6 +6,8 @@
 
 #include <functional>
 
+#include "daemon/group/bundle.h"
+#include "daemon/group/operations.h"
 #include "daemon/wire/control.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
@@ -86,6 +88,25 @@ TEST(WireExamples, DaemonData) {
   fifo.after = 5;
   EXPECT_EQ(hex(written(64, [&](Writer& writer) { write_body_head(writer, fifo, kBetaAndGamma); })),
             "00 06 3a 01 06 01");
+}
+
+TEST(WireExamples, DaemonDataContent) {
+  Envelope envelope;
+  envelope.session = 1;
+  envelope.sender = "ann";
+  envelope.type = 7;
+  envelope.total = 2;
+  const Bytes targets = write_targets({{12, {}}});
+  Bytes content;
+  write_envelope(content, envelope, targets);
+  EXPECT_EQ(hex(content) + " 68 69", "01 03 61 6e 6e 07 00 00 02 01 0c 68 69");
+  envelope.type = 0;
+  envelope.total = 0;
+  envelope.bundle = true;
+  write_envelope(content, envelope, targets);
+  append_bundled(content, {7, protocol::as_bytes("hi")});
+  append_bundled(content, {8, protocol::as_bytes("you there")});
+  EXPECT_EQ(hex(content), "01 03 61 6e 6e 00 00 02 00 01 0c 07 00 02 68 69 08 00 09 79 6f 75 20 74 68 65 72 65");
 }
 
 TEST(WireExamples, DaemonReportStableReady) {

@@ -223,8 +223,8 @@ struct FlowReady {
 };
 
 /// How a flow fares, that is, this client's messages to one set of destinations: what Connection::request_flow() asked
-/// for. A flow earns a salary and pays a price for every packet, which is up to 1,400 bytes of a message; dollars have
-/// no meaning beyond that. A flow that cannot pay is blocked until it can.
+/// for. A flow earns a salary and pays a price for every packet, which is up to 1,400 bytes of a message, or some small
+/// messages sent at one time; dollars have no meaning beyond that. A flow that cannot pay is blocked until it can.
 struct FlowState {
   std::vector<std::string> groups;            ///< as given to request_flow()
   double price = 0;                           ///< of a packet now, in dollars

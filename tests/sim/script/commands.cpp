@@ -163,7 +163,8 @@ void Interpreter::leave(Arguments& arguments) {
 void Interpreter::send(Arguments& arguments) {
   SimClient& sender = client(arguments);
   const std::vector<std::string> groups = groups_of(arguments.word("a group"));
-  SendOptions options{.service = service_of(arguments)};
+  constexpr std::size_t kTravelsAlone = 1000;  // two of these are too large for one bundle
+  SendOptions options{.service = service_of(arguments), .size = kTravelsAlone};
   std::uint64_t count = 1;
   while (!arguments.at_end()) {
     if (arguments.take("size")) {
