@@ -47,6 +47,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   void wait_for_flow(Lock& lock, const Groups& groups);
   void tell_ready_flows();
   void flush(Lock& lock);
+  bool is_burst();
   void write_some(Lock& lock);
   void wake_thread();
   bool on_thread() const { return std::this_thread::get_id() == thread_id_; }
@@ -85,7 +86,9 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   bool in_handler_ = false;
   std::size_t send_waiters_ = 0;
   bool flows_want_buffer_ = false;  // a FlowReady is due once the send buffer has room
-  Clock::time_point last_send_;
+  Clock::time_point looked_at_;     // when the clock was last read for a send
+  unsigned sends_since_look_ = 0;
+  unsigned sends_per_look_ = 1;  // more in a burst
   bool closing_ = false;
   bool output_ended_ = false;
   Deadline closing_deadline_;
