@@ -1,5 +1,7 @@
 #include "daemon/group/bundle.h"
 
+#include <algorithm>
+
 #include "libclient/protocol/client_frames.h"
 
 namespace spindled {
@@ -9,10 +11,8 @@ using spindle::protocol::varint_size;
 using spindle::protocol::Writer;
 
 namespace {
-std::size_t head_size(std::size_t payload) { return 2 + varint_size(payload); }
+std::size_t bundled_size(std::size_t payload_bytes) { return 2 + varint_size(payload_bytes) + payload_bytes; }
 }  // namespace
-
-std::size_t bundled_size(std::size_t payload) { return head_size(payload) + payload; }
 
 void append_bundled(std::vector<std::uint8_t>& bundle, const BundledMessage& message) {
   const std::size_t start = bundle.size();
@@ -29,9 +29,15 @@ bool read_bundle(ByteView bundle, std::vector<BundledMessage>& messages) {
   do {
     BundledMessage& message = messages.emplace_back();
     message.type = reader.u16();
-    message.payload = reader.bytes(reader.varint_up_to(spindle::protocol::kChunkBytesMax));
+    message.payload = reader.bytes(reader.varint_up_to(kBundleWeightMax));
   } while (reader.ok() && !reader.done());
   return reader.ok();
+}
+
+std::uint32_t bundle_weight(std::size_t payload_bytes, std::size_t names_bytes) {
+  const std::size_t in_bundle = bundled_size(payload_bytes);
+  const std::size_t in_frame = spindle::protocol::message_frame_size(payload_bytes, names_bytes);
+  return static_cast<std::uint32_t>(std::min<std::size_t>(std::max(in_bundle, in_frame / 2), kBundleWeightMax + 1));
 }
 
 }  // namespace spindled

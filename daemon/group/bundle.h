@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "daemon/base/slab.h"
+#include "daemon/wire/link_frames.h"
 
 namespace spindled {
 
 /// Small messages of a client to the same destinations that come together go as one through the network and through the
-/// order: what each costs there does not depend on its size. They share a packet and its price. A bundle is not split:
-/// its messages are delivered one behind the other, in the same view, or not at all.
+/// order: what each costs there does not depend on its size. They share a packet and its price. A bundle is not taken
+/// apart on its way: its messages are handed to the receivers one behind the other, in the same view, or not at all.
 ///
 /// What stands in a bundle, for each message:
 ///
@@ -22,15 +23,15 @@ struct BundledMessage {
   ByteView payload;
 };
 
-/// What a bundle takes at most. With the heads in front of it, but for long lists of destinations, it is one packet
-/// (kPacketBytes) on every link.
-inline constexpr std::size_t kBundleBytesMax = 1300;
-
-/// What a message with so much payload takes of that.
-std::size_t bundled_size(std::size_t payload);
 void append_bundled(std::vector<std::uint8_t>& bundle, const BundledMessage& message);
 /// Replaces `messages` by those of the bundle, which they refer to; false where the bytes are not exactly one or
 /// several messages.
 bool read_bundle(ByteView bundle, std::vector<BundledMessage>& messages);
+
+/// What a message counts in a bundle, of kBundleWeightMax in all: what it takes there, or, where that is more, half of
+/// what it takes in its frame to a client, in which sender and destinations have `names_bytes` (`packed_names_size`).
+/// Otherwise tiny messages with long names would come to many times what was paid for. Of one that is too heavy it is a
+/// little more than the whole.
+std::uint32_t bundle_weight(std::size_t payload_bytes, std::size_t names_bytes);
 
 }  // namespace spindled

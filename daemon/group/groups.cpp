@@ -189,10 +189,12 @@ void Groups::deliver_client_message(const Delivery& message) {
 }
 
 bool Groups::open_bundle(const Delivery& message) {
-  if (!message.rest.empty()) return false;
-  const bool is_good = read_bundle(message.first.view().subspan(route_.envelope_size()), bundled_);
+  const ByteView bundle = message.first.view().subspan(route_.envelope_size());
+  if (!message.rest.empty() || bundle.size() > kBundleWeightMax || !read_bundle(bundle, bundled_)) return false;
+  std::size_t weight = 0;
+  for (const BundledMessage& each : bundled_) weight += bundle_weight(each.payload.size(), route_.packed.size());
   if (broken(Broken::bundle_end_lost)) bundled_.pop_back();
-  return is_good;
+  return weight <= kBundleWeightMax;
 }
 
 const Group* Groups::find(const Envelope::Target& target) const {

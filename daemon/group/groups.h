@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "daemon/base/context.h"
-#include "daemon/group/bundle.h"
+#include "daemon/group/client_send.h"
 #include "daemon/group/group_table.h"
 #include "daemon/group/local_clients.h"
 #include "daemon/group/local_route.h"
@@ -37,17 +37,6 @@ struct Sender {
   SessionId session = 0;
   std::string client;
   SenderOrder order;
-};
-
-/// A client's message on its way out, or several of them in a bundle.
-struct ClientSend {
-  Service service = Service::agreed;
-  std::uint16_t type = 0;  // of a message alone
-  bool self_discard = false;
-  std::uint32_t total = 0;  // bytes of payload, of all messages
-  std::uint32_t messages = 1;
-  std::span<const Slice> chunks;  // the payload of a message alone
-  ByteView bundle;                // several messages (bundle.h)
 };
 
 class Groups final : public OrderedMessages {

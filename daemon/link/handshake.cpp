@@ -24,8 +24,9 @@ std::string printable(std::string_view text) {
 
 std::uint64_t settings_digest(const NodeConfig& config) {
   std::uint64_t digest = 0xcbf29ce484222325;
-  for (const std::uint64_t value : std::initializer_list<std::uint64_t>{
-           kControlFrameBytesMax, kFragmentBytesMax, kDataFrameBytesMax, kMembersMax, config.first_number}) {
+  for (const std::uint64_t value :
+       std::initializer_list<std::uint64_t>{kControlFrameBytesMax, kFragmentBytesMax, kDataFrameBytesMax, kMembersMax,
+                                            kBundleWeightMax, config.first_number}) {
     for (int shift = 0; shift < 64; shift += 8) {
       digest ^= (value >> shift) & 0xff;
       digest *= 0x100000001b3;

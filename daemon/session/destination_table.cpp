@@ -45,6 +45,7 @@ std::optional<Error> DestinationTable::define(const protocol::Define& define) {
   give_up(set);
   if (define.groups.empty()) return std::nullopt;
   set.to.names.assign(define.groups.begin(), define.groups.end());
+  set.names_bytes = protocol::packed_names_size({}, define.groups);
   set.flow = &flow_of(set_key(define.groups));
   ++set.flow->handles;
   return std::nullopt;

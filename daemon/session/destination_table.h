@@ -24,7 +24,8 @@ struct SetFlow {
 
 /// Where a client sends under one handle.
 struct DefinedSet {
-  DestinationSet to;  // as the client names it
+  DestinationSet to;            // as the client names it
+  std::size_t names_bytes = 0;  // that the names take in the frame of a message
   SetFlow* flow = nullptr;
 };
 

@@ -39,21 +39,35 @@ std::optional<Error> OutgoingFlows::send(Time now, std::uint32_t handle, std::ui
 }
 
 void OutgoingFlows::hold(Line& line, std::uint32_t handle, const ClientSend& message) {
-  HeldMessage held;
+  windows_[handle].held_bytes += flow_bytes(message);
+  bytes_ += flow_bytes(message);
+  if (!line.empty() && line.back().handle == handle && may_go_along(line.back().message, message)) {
+    return bundle(line.back(), message);
+  }
+  HeldMessage& held = line.push_back();
   held.handle = handle;
   held.message = message;
   held.message.chunks = {};
   held.message.bundle = {};
   held.chunks.assign(message.chunks.begin(), message.chunks.end());
-  if (!held.chunks.empty() && held.chunks.back().size() < kReferencedBytesMin) {
+  if (message.messages > 1) {
+    held.end.assign(message.bundle.begin(), message.bundle.end());
+  } else if (!held.chunks.empty() && held.chunks.back().size() < kReferencedBytesMin) {
     const ByteView last = held.chunks.back().view();
     held.end.assign(last.begin(), last.end());
     held.chunks.pop_back();
   }
-  if (message.messages > 1) held.end.assign(message.bundle.begin(), message.bundle.end());
-  line.push_back(std::move(held));
-  windows_[handle].held_bytes += flow_bytes(message);
-  bytes_ += flow_bytes(message);
+}
+
+void OutgoingFlows::bundle(HeldMessage& held, const ClientSend& next) {
+  if (held.message.messages == 1) {
+    const std::vector<std::uint8_t> payload = std::exchange(held.end, {});
+    append_to_bundle(held.end, held.message, payload);
+  }
+  const bool is_alone = next.messages == 1;
+  const ByteView payload = next.chunks.empty() ? ByteView() : next.chunks.front().view();
+  append_to_bundle(held.end, next, is_alone ? payload : next.bundle);
+  count_in(held.message, next);
 }
 
 void OutgoingFlows::release(Time now, bool all) {

@@ -1,7 +1,6 @@
 #include "daemon/session/session.h"
 
 #include "daemon/admission/admission.h"
-#include "daemon/base/broken.h"
 
 namespace spindled {
 
@@ -196,13 +195,7 @@ std::optional<Error> Session::handle_send(Slice body) {
   const std::optional<protocol::Send> send = protocol::read_send(body.view());
   if (!send) return malformed("send");
   if (!destinations_.is_defined(send->handle)) return undefined(send->handle);
-  IncomingMessage& incoming = incoming_.emplace();
-  incoming.handle = send->handle;
-  incoming.message.service = static_cast<Service>(send->service);
-  incoming.message.type = send->type;
-  incoming.message.self_discard = send->self_discard;
-  incoming.message.total = send->total;
-  incoming.received = send->chunk.size();
+  incoming_ = {send->handle, to_client_send(*send), send->chunk.size()};
   if (!send->chunk.empty()) {
     body.remove_prefix(body.size() - send->chunk.size());
     chunks_.push_back(std::move(body));
@@ -220,31 +213,36 @@ std::optional<Error> Session::handle_send_more(Slice body) {
   return std::nullopt;
 }
 
+ClientSend Session::to_client_send(const protocol::Send& send) const {
+  ClientSend message;
+  message.service = static_cast<Service>(send.service);
+  message.self_discard = send.self_discard;
+  message.type = send.type;
+  message.total = send.total;
+  const std::size_t sender_bytes = 2 + sender_.client.size() + context_.config.name.size();  // of "#client#daemon"
+  message.weight = bundle_weight(send.total, sender_bytes + destinations_[send.handle].names_bytes);
+  return message;
+}
+
 void Session::bundle_followers() {
   IncomingMessage& incoming = *incoming_;
-  ClientSend& message = incoming.message;
-  std::size_t bytes = bundle_.empty() ? bundled_size(message.total) : bundle_.size();
-  while (bytes < kBundleBytesMax) {
+  while (incoming.message.weight < kBundleWeightMax) {
     const ByteView unread = input_.unread();
     const std::optional<protocol::FrameHead> head = protocol::read_frame_head(unread);
     if (!head || static_cast<ClientFrame>(head->type) != ClientFrame::send) return;
-    if (head->length > kBundleBytesMax || unread.size() < protocol::kFrameHeadBytes + head->length) return;
+    if (unread.size() < protocol::kFrameHeadBytes + head->length) return;
     // One that is malformed is left to whoever reads it next.
     const auto next = protocol::read_send(unread.subspan(protocol::kFrameHeadBytes, head->length));
-    const bool goes_along =
-        next && next->handle == incoming.handle && next->self_discard == message.self_discard &&
-        (static_cast<Service>(next->service) == message.service || broken(Broken::services_bundled));
-    if (!goes_along) return;
-    bytes += bundled_size(next->total);
-    if (bytes > kBundleBytesMax) return;
+    if (!next || next->handle != incoming.handle) return;
+    const ClientSend follower = to_client_send(*next);
+    if (!may_go_along(incoming.message, follower)) return;
     if (bundle_.empty()) {
-      append_bundled(bundle_, {message.type, chunks_.empty() ? ByteView() : chunks_.front().view()});
+      append_to_bundle(bundle_, incoming.message, chunks_.empty() ? ByteView() : chunks_.front().view());
       chunks_.clear();
     }
-    append_bundled(bundle_, {next->type, next->chunk});
-    message.total += next->total;
-    ++message.messages;
-    incoming.received = message.total;
+    append_to_bundle(bundle_, follower, next->chunk);
+    count_in(incoming.message, follower);
+    incoming.received = incoming.message.total;
     input_.skip(protocol::kFrameHeadBytes + head->length);
   }
 }

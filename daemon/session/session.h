@@ -129,8 +129,10 @@ class Session final : private FlowGate {
   std::optional<Error> handle_ping(ByteView body);
   /// Whether the frame at the front of the input, which is whole, has to wait.
   bool must_wait(spindle::protocol::ClientFrame type, ByteView body);
-  /// Takes the messages that have come behind the complete one along with it, as far as one packet holds them: those to
-  /// the same destinations, of the same service.
+  /// What the client sends with `send`, but for the payload.
+  ClientSend to_client_send(const spindle::protocol::Send& send) const;
+  /// Takes messages that have come right behind the complete one along with it, as far as one packet holds them: those
+  /// under the same handle that are sent in the same way.
   void bundle_followers();
   bool is_message_complete() const { return incoming_ && incoming_->received == incoming_->message.total; }
   void forget_incoming() {

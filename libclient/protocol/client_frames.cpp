@@ -74,11 +74,6 @@ bool is_consistent(const View& view) {
   return false;
 }
 
-/// Of the number of groups, the sender and the groups.
-std::size_t packed_names_size(std::string_view sender, std::span<const std::string_view> groups) {
-  return short_size(sender) + names_size(groups);
-}
-
 /// Without the chunk.
 std::size_t message_body_size(std::uint32_t total, std::size_t packed_names_bytes) {
   return 1 + 2 + varint_size(total) + packed_names_bytes;
@@ -268,6 +263,14 @@ void write_send_head(Writer& writer, const Send& send) {
   writer.u8(static_cast<std::uint8_t>(send.service | (send.self_discard ? kSelfDiscardBit : 0)));
   writer.u16(send.type);
   writer.varint(send.total);
+}
+
+std::size_t packed_names_size(std::string_view sender, std::span<const std::string_view> groups) {
+  return short_size(sender) + names_size(groups);
+}
+
+std::size_t message_frame_size(std::size_t payload, std::size_t packed_names_bytes) {
+  return kFrameHeadBytes + message_body_size(static_cast<std::uint32_t>(payload), packed_names_bytes) + payload;
 }
 
 std::size_t message_head_size(const MessageHead& message) {

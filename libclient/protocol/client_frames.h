@@ -269,6 +269,10 @@ void write_send_head(Writer& writer, const Send& send);
 /// Bytes before the chunk of a `message` frame.
 std::size_t message_head_size(const MessageHead& message);
 void write_message_head(Writer& writer, const MessageHead& message);
+/// Bytes of the names of a message in its frame.
+std::size_t packed_names_size(std::string_view sender, std::span<const std::string_view> groups);
+/// Bytes of a `message` frame with all of its payload, which is at most kChunkBytesMax.
+std::size_t message_frame_size(std::size_t payload, std::size_t packed_names_bytes);
 /// Replaces `out` by the names of a message, as they stand in its frame.
 void pack_names(std::vector<std::uint8_t>& out, std::string_view sender, std::span<const std::string_view> groups);
 std::size_t packed_head_size(const PackedHead& message);

@@ -12,8 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A caller that comes back sooner than this does nothing but send: its messages are left to gather for the connection's
-// thread. Any other message is written by its caller at once.
+// A caller that comes back sooner than this, in the mean, does nothing but send: its messages are left to gather for
+// the connection's thread. Any other message is written by its caller at once.
 constexpr auto kBurstGap = 2us;
 // In a burst the clock, which costs as much as a small message, is read for each so many messages.
 constexpr unsigned kSendsPerLookMax = 8;

@@ -121,8 +121,6 @@ TEST(Bundle, IsReadBackAsWritten) {
   std::set<std::size_t> ends;  // where one that ends there is whole
   for (std::uint16_t i = 0; i < 3; ++i) {
     append_bundled(bundle, {static_cast<std::uint16_t>(0xfffe + i), spindle::protocol::as_bytes(payloads[i])});
-    const std::size_t before = ends.empty() ? 0 : *ends.rbegin();
-    EXPECT_EQ(bundle.size(), before + bundled_size(payloads[i].size()));
     ends.insert(bundle.size());
   }
   std::vector<BundledMessage> messages(7);
@@ -137,16 +135,37 @@ TEST(Bundle, IsReadBackAsWritten) {
   }
 }
 
+TEST(Bundle, RefusesAPayloadThatIsTooLarge) {
+  std::vector<std::uint8_t> bundle;
+  append_bundled(bundle, {0, std::vector<std::uint8_t>(kBundleWeightMax)});
+  std::vector<BundledMessage> messages;
+  EXPECT_TRUE(read_bundle(bundle, messages));
+  bundle.clear();
+  append_bundled(bundle, {0, std::vector<std::uint8_t>(kBundleWeightMax + 1)});
+  EXPECT_FALSE(read_bundle(bundle, messages));
+}
+
+TEST(Bundle, AMessageWeighsWhatItTakesOrHalfOfItsFrame) {
+  EXPECT_EQ(bundle_weight(100, 20), 2 + 1 + 100u);
+  EXPECT_EQ(bundle_weight(1000, 20), 2 + 2 + 1000u);
+  EXPECT_EQ(bundle_weight(0, 20), (4 + 1 + 2 + 1 + 20) / 2u);
+  EXPECT_EQ(bundle_weight(10, 500), (4 + 1 + 2 + 1 + 10 + 500) / 2u);
+  EXPECT_EQ(bundle_weight(10, 300'000), kBundleWeightMax + 1);
+  EXPECT_EQ(bundle_weight(16 << 20, 20), kBundleWeightMax + 1);
+}
+
 TEST(Bundle, WithItsHeadsIsOnePacket) {
   Envelope envelope;
   envelope.session = 1'000'000;
-  envelope.sender = std::string(spindle::protocol::kClientNameBytesMax, 'x');
+  const std::string longest(spindle::protocol::kClientNameBytesMax, 'x');
+  envelope.sender = longest;
   envelope.bundle = true;
   envelope.targets = {{1'000'000, {}}};
   std::vector<std::uint8_t> bytes;
   write_envelope(bytes, envelope, write_targets(envelope.targets));
   const BodyHead head{.origin = 100, .number = 1'000'000'000, .service = Service::agreed, .seen = 1'000'000'000};
-  EXPECT_LE(body_head_size(head, MemberSet::first(100)) + bytes.size() + kBundleBytesMax, kPacketBytes);
+  const MemberSet to = MemberSet::first(100);
+  EXPECT_LE(to.encoded_size() + body_head_size(head, to) + bytes.size() + kBundleWeightMax, kPacketBytes);
 }
 
 TEST(GroupTable, AGroupLivesFromItsFirstSubscriptionToItsLast) {

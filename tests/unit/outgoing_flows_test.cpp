@@ -162,6 +162,39 @@ TEST_F(OutgoingFlowsTest, ABundleIsHeldAsOneAndCountsAsItsMessages) {
   EXPECT_EQ(gate_.told[1], flow_bytes(5) + 2 * flow_bytes(0) + flow_bytes(6));
 }
 
+TEST_F(OutgoingFlowsTest, WhatIsHeldIsBundledAsLongAsItFits) {
+  gate_.closed = {1};
+  const auto send_small = [&](std::uint16_t type, Service service, std::uint32_t weight, std::string_view payload) {
+    const Slice chunk = context_.arena.copy(spindle::protocol::as_bytes(payload));
+    ClientSend message;
+    message.type = type;
+    message.service = service;
+    message.weight = weight;
+    message.total = static_cast<std::uint32_t>(payload.size());
+    message.chunks = std::span(&chunk, payload.empty() ? 0 : 1);
+    EXPECT_FALSE(flows_.send(Time{}, 1, 1, message));
+  };
+  constexpr std::uint32_t kThird = kBundleWeightMax / 3;
+  send_small(1, Service::fifo, kThird, "one");
+  send_small(2, Service::fifo, kThird, "");
+  send_small(3, Service::fifo, kThird, "three");
+  send_small(4, Service::fifo, kThird, "four");
+  send_small(5, Service::agreed, kThird, "five");
+  EXPECT_TRUE(send(1, "six", 6)) << "by itself";
+  send_small(7, Service::agreed, kThird, "seven");
+  EXPECT_EQ(flows_.bytes(), 7 * flow_bytes(0) + std::string_view("onethreefourfivesixseven").size());
+  gate_.closed = {};
+  release();
+  std::vector<std::uint8_t> bundle;
+  append_bundled(bundle, {1, spindle::protocol::as_bytes("one")});
+  append_bundled(bundle, {2, {}});
+  append_bundled(bundle, {3, spindle::protocol::as_bytes("three")});
+  const std::string first(spindle::protocol::as_text(bundle));
+  EXPECT_EQ(gate_.entered, (Entered{{1, first}, {1, "four"}, {1, "five"}, {1, "six"}, {1, "seven"}}));
+  EXPECT_EQ(gate_.types, (std::vector<std::uint16_t>{1, 4, 5, 6, 7}));
+  EXPECT_EQ(flows_.bytes(), 0u);
+}
+
 TEST_F(OutgoingFlowsTest, TheWindowIsKept) {
   gate_.closed = {1};
   const std::string payload(kFlowWindowBytes / 4 - flow_bytes(0), 'x');

@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <map>
 #include <string>
 
 #include "daemon/base/random.h"
+#include "tests/support/payload_frames.h"
 
 namespace spindled {
 namespace {
@@ -42,6 +44,19 @@ class SessionQueueTest : public testing::Test {
       const Slice pieces[] = {arena_.copy(more), arena_.copy(ByteView(payload).subspan(at, count))};
       queue_.append_frame(pieces, FrameKind::message_more);
     }
+  }
+  /// Small messages with payloads of these sizes, in one piece.
+  void append_messages(const std::vector<std::size_t>& sizes) {
+    const Bytes payload(*std::max_element(sizes.begin(), sizes.end()), 'x');
+    Bytes frames;
+    std::vector<std::uint32_t> frame_sizes;
+    for (const std::size_t size : sizes) {
+      const std::size_t before = frames.size();
+      spindle::test::append_message_frame(
+          frames, {4, 0, "#a#d", {"g"}, static_cast<std::uint32_t>(size), ByteView(payload).first(size)});
+      frame_sizes.push_back(static_cast<std::uint32_t>(frames.size() - before));
+    }
+    std::copy(frames.begin(), frames.end(), queue_.append_message_space(frame_sizes));
   }
   void append_pong(std::uint64_t token) {
     Bytes bytes;
@@ -156,6 +171,19 @@ TEST_F(SessionQueueTest, AMessageIsDroppedWithAllItsFramesOrNotAtAll) {
   ASSERT_EQ(types(frames()), "m") << "the first frame is written, nothing of the second";
   EXPECT_EQ(queue_.drop_oldest(0).messages, 1u);
   EXPECT_EQ(types(read_all()), "+++g");
+}
+
+TEST_F(SessionQueueTest, MessagesAppendedInOnePieceAreDroppedOneByOne) {
+  append_messages({100, 0, 300, 400});
+  append_pong(1);
+  append_messages(std::vector<std::size_t>(500, 1));
+  const std::size_t before = queue_.bytes();
+  const SessionQueue::Dropped dropped = queue_.drop_oldest(before - 117);
+  EXPECT_EQ(dropped.messages, 2u);
+  EXPECT_EQ(dropped.bytes, 100u);
+  read(60);  // the gap, and some of the third
+  EXPECT_EQ(queue_.drop_oldest(0).messages, 1u + 500u);
+  EXPECT_EQ(types(read_all()), "gmgpg");
 }
 
 TEST_F(SessionQueueTest, LossesAreAddedUpUntilTheirGapIsWritten) {
@@ -306,6 +334,14 @@ TEST_F(SessionQueueTest, GapsAccountForEverything) {
         look();
         break;
       default: {
+        if (random.chance(0.2)) {
+          std::vector<std::size_t> sizes(random.between(1, 50));
+          for (std::size_t& size : sizes) size = random.between(1, 100);
+          append_messages(sizes);
+          expected.insert(expected.end(), sizes.begin(), sizes.end());
+          messages += sizes.size();
+          break;
+        }
         const std::size_t size = random.chance(0.05) ? random.between(1, 100'000) : random.between(1, 3000);
         append_message(size);
         expected.push_back(size);

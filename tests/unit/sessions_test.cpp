@@ -283,7 +283,7 @@ TEST_F(SessionsTest, ABundleTakesWhatFitsIntoAPacket) {
   const ConnectionId ann = open_member();
   std::vector<std::uint8_t> frames;
   Got expected;
-  const std::size_t fit = kBundleBytesMax / bundled_size(100);
+  const std::size_t fit = kBundleWeightMax / bundle_weight(100, 0);
   for (std::uint16_t type = 0; type < fit + 1; ++type) {
     write_typed(frames, type, 100);
     expected.emplace_back(type, 100);
@@ -336,6 +336,78 @@ TEST_F(SessionsTest, NothingWaitsForAMessageThatHasNotCome) {
   turn();
   EXPECT_EQ(got(ann), (Got{{1, 10}, {2, 10}, {3, 10}}));
   EXPECT_EQ(count(Counter::messages_bundled), 2u);
+}
+
+TEST_F(SessionsTest, WithLongNamesABundleHasFewMessages) {
+  settle();
+  const ConnectionId bob = open_member("bob");
+  const ConnectionId ann = open_member();
+  // At bob each of these has all the names.
+  std::vector<std::string> names{"news"};
+  for (int i = 0; i < 3; ++i) names.emplace_back(250, static_cast<char>('a' + i));
+  std::vector<std::uint8_t> frames;
+  protocol::write_define(frames, {1, {names.begin(), names.end()}});
+  constexpr int kMessages = 20;
+  for (int i = 0; i < kMessages; ++i) write_typed(frames, 1, 0, spindle::Service::agreed, 1);
+  read(ann, frames);
+  turn();
+  EXPECT_EQ(got(bob), Got(kMessages, {1, 0}));
+  const std::size_t weight = bundle_weight(0, 1 + 10 + 5 + 3 * 251);
+  const std::size_t together = kBundleWeightMax / weight;
+  ASSERT_EQ(together, 3u);
+  EXPECT_EQ(count(Counter::messages_bundled), kMessages) << "six of three, and one of two";
+  frames.clear();
+  names.resize(1);
+  for (int i = 0; i < 12; ++i) names.emplace_back(250, static_cast<char>('a' + i));
+  protocol::write_define(frames, {1, {names.begin(), names.end()}});
+  for (int i = 0; i < kMessages; ++i) write_typed(frames, 1, 0, spindle::Service::agreed, 1);
+  read(ann, frames);
+  turn();
+  EXPECT_EQ(got(bob), Got(2 * kMessages, {1, 0}));
+  EXPECT_EQ(count(Counter::messages_bundled), kMessages) << "no two of these";
+}
+
+TEST_F(SessionsTest, ABundleThatMayNotEnterYetEntersLater) {
+  settle();
+  const ConnectionId bob = open_member("bob");
+  const ConnectionId ann = open_member(), eve = accept();
+  std::vector<std::uint8_t> frames;
+  protocol::write_hello(frames, {.flags = protocol::kIndependentFlowsBit, .name = "eve"});
+  protocol::write_define(frames, {0, {"news"}});
+  read(eve, frames);
+  driver_.deaf = true;
+  for (const std::size_t bytes : {30'000u, 100u}) {
+    frames.clear();
+    write_typed(frames, 0, bytes, spindle::Service::agreed, 0, true);
+    read(ann, frames);
+    for (int i = 0; i < 10; ++i) turn();
+  }
+  const std::uint64_t before = count(Counter::messages_sent);
+  ASSERT_EQ(before, 2u);
+  for (const ConnectionId sender : {ann, eve}) {
+    frames.clear();
+    write_typed(frames, 1, 10);
+    write_typed(frames, 2, 0);
+    read(sender, frames);
+    turn();
+    frames.clear();
+    write_typed(frames, 3, 20);
+    write_typed(frames, 4, 0, spindle::Service::fifo);
+    write_typed(frames, 5, 30, spindle::Service::fifo);
+    read(sender, frames);
+    turn();
+  }
+  ASSERT_EQ(count(Counter::messages_sent), before) << "they wait for bob, who does not read";
+  driver_.deaf = false;
+  for (const ConnectionId reader : {bob, ann}) node_.handle_writable(now_, reader);
+  for (int i = 0; i < 1000 && count(Counter::messages_sent) < before + 10; ++i) turn();
+  turn();
+  Got all = got(bob);
+  EXPECT_EQ(all.size(), before + 10);
+  all.erase(all.begin(), all.begin() + 2);
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, (Got{{1, 10}, {1, 10}, {2, 0}, {2, 0}, {3, 20}, {3, 20}, {4, 0}, {4, 0}, {5, 30}, {5, 30}}));
+  EXPECT_EQ(count(Counter::messages_bundled), 10u) << "what came later went along with what waited";
 }
 
 TEST_F(SessionsTest, WhatCameBeforeAMalformedMessageIsSent) {

@@ -1,0 +1,26 @@
+#include "daemon/group/client_send.h"
+
+#include "daemon/base/broken.h"
+
+namespace spindled {
+
+bool may_go_along(const ClientSend& first, const ClientSend& next) {
+  const bool same_service = first.service == next.service || broken(Broken::services_bundled);
+  return same_service && first.self_discard == next.self_discard && first.weight + next.weight <= kBundleWeightMax;
+}
+
+void append_to_bundle(std::vector<std::uint8_t>& bundle, const ClientSend& sent, ByteView content) {
+  if (sent.messages == 1) {
+    append_bundled(bundle, {sent.type, content});
+  } else {
+    bundle.insert(bundle.end(), content.begin(), content.end());
+  }
+}
+
+void count_in(ClientSend& first, const ClientSend& next) {
+  first.total += next.total;
+  first.messages += next.messages;
+  first.weight += next.weight;
+}
+
+}  // namespace spindled
