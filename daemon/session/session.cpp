@@ -12,6 +12,9 @@ namespace {
 /// Before the handshake a stranger gets to send no more than this.
 constexpr std::size_t kHelloBytesMax = 512;
 
+/// What may stand in front of the payload in a `send` frame.
+constexpr std::size_t kSendHeadMax = 2 * protocol::kVarintBytesMax + 3;
+
 std::size_t length_limit(ClientFrame type) {
   switch (type) {
     case ClientFrame::hello:
@@ -195,7 +198,10 @@ std::optional<Error> Session::handle_send(Slice body) {
   const std::optional<protocol::Send> send = protocol::read_send(body.view());
   if (!send) return malformed("send");
   if (!destinations_.is_defined(send->handle)) return undefined(send->handle);
-  incoming_ = {send->handle, to_client_send(*send), send->chunk.size()};
+  IncomingMessage& incoming = incoming_.emplace();
+  incoming.handle = send->handle;
+  incoming.received = send->chunk.size();
+  fill(incoming.message, *send);
   if (!send->chunk.empty()) {
     body.remove_prefix(body.size() - send->chunk.size());
     chunks_.push_back(std::move(body));
@@ -213,15 +219,13 @@ std::optional<Error> Session::handle_send_more(Slice body) {
   return std::nullopt;
 }
 
-ClientSend Session::to_client_send(const protocol::Send& send) const {
-  ClientSend message;
+void Session::fill(ClientSend& message, const protocol::Send& send) const {
   message.service = static_cast<Service>(send.service);
   message.self_discard = send.self_discard;
   message.type = send.type;
   message.total = send.total;
   const std::size_t sender_bytes = 2 + sender_.client.size() + context_.config.name.size();  // of "#client#daemon"
   message.weight = bundle_weight(send.total, sender_bytes + destinations_[send.handle].names_bytes);
-  return message;
 }
 
 void Session::bundle_followers() {
@@ -230,11 +234,14 @@ void Session::bundle_followers() {
     const ByteView unread = input_.unread();
     const std::optional<protocol::FrameHead> head = protocol::read_frame_head(unread);
     if (!head || static_cast<ClientFrame>(head->type) != ClientFrame::send) return;
-    if (unread.size() < protocol::kFrameHeadBytes + head->length) return;
+    // Most that are too heavy need not be read to see it.
+    const std::size_t room = kBundleWeightMax - incoming.message.weight;
+    if (head->length > room + kSendHeadMax || unread.size() < protocol::kFrameHeadBytes + head->length) return;
     // One that is malformed is left to whoever reads it next.
     const auto next = protocol::read_send(unread.subspan(protocol::kFrameHeadBytes, head->length));
     if (!next || next->handle != incoming.handle) return;
-    const ClientSend follower = to_client_send(*next);
+    ClientSend follower;
+    fill(follower, *next);
     if (!may_go_along(incoming.message, follower)) return;
     if (bundle_.empty()) {
       append_to_bundle(bundle_, incoming.message, chunks_.empty() ? ByteView() : chunks_.front().view());

@@ -129,8 +129,8 @@ class Session final : private FlowGate {
   std::optional<Error> handle_ping(ByteView body);
   /// Whether the frame at the front of the input, which is whole, has to wait.
   bool must_wait(spindle::protocol::ClientFrame type, ByteView body);
-  /// What the client sends with `send`, but for the payload.
-  ClientSend to_client_send(const spindle::protocol::Send& send) const;
+  /// Has `message` be what the client sends with `send`, but for the payload.
+  void fill(ClientSend& message, const spindle::protocol::Send& send) const;
   /// Takes messages that have come right behind the complete one along with it, as far as one packet holds them: those
   /// under the same handle that are sent in the same way.
   void bundle_followers();
