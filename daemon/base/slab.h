@@ -123,6 +123,11 @@ class Slice {
   std::uint32_t size_ = 0;
 };
 
+/// The bytes of the first one, or none where there is none.
+inline ByteView first_view(std::span<const Slice> slices) {
+  return slices.empty() ? ByteView() : slices.front().view();
+}
+
 /// Hands out consecutive pieces of large slabs: many small writes share one allocation.
 class SlabWriter {
  public:

@@ -9,15 +9,14 @@ bool may_go_along(const ClientSend& first, const ClientSend& next) {
   return same_service && first.self_discard == next.self_discard && first.weight + next.weight <= kBundleWeightMax;
 }
 
-void append_to_bundle(std::vector<std::uint8_t>& bundle, const ClientSend& sent, ByteView content) {
-  if (sent.messages == 1) {
-    append_bundled(bundle, {sent.type, content});
+void go_along(ClientSend& first, ByteView payload, std::vector<std::uint8_t>& bundle, const ClientSend& next,
+              ByteView content) {
+  if (first.messages == 1) append_bundled(bundle, {first.type, payload});
+  if (next.messages == 1) {
+    append_bundled(bundle, {next.type, content});
   } else {
     bundle.insert(bundle.end(), content.begin(), content.end());
   }
-}
-
-void count_in(ClientSend& first, const ClientSend& next) {
   first.total += next.total;
   first.messages += next.messages;
   first.weight += next.weight;

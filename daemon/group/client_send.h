@@ -23,9 +23,9 @@ struct ClientSend {
 
 /// Whether `next`, which follows `first` to the same destinations, may be bundled with it.
 bool may_go_along(const ClientSend& first, const ClientSend& next);
-/// Appends the content of `sent`: the payload of a message alone, or a bundle.
-void append_to_bundle(std::vector<std::uint8_t>& bundle, const ClientSend& sent, ByteView content);
-/// `next` was bundled with `first`.
-void count_in(ClientSend& first, const ClientSend& next);
+/// Bundles `next` with `first`. What `first` is of stands in `payload` as long as it is a message alone, and then in
+/// `bundle`; `content` is what `next` is of, a payload or a bundle. Whoever keeps the bytes has `first` refer to them.
+void go_along(ClientSend& first, ByteView payload, std::vector<std::uint8_t>& bundle, const ClientSend& next,
+              ByteView content);
 
 }  // namespace spindled

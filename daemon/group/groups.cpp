@@ -167,24 +167,20 @@ void Groups::horizon_advanced(Time now, std::uint64_t position) {
 
 void Groups::deliver_client_message(const Delivery& message) {
   const bool known = route_.fits(message.origin, message.first.view()) || resolve_route(message);
-  const bool is_bundle = route_.envelope().bundle;
-  if (!known || !(is_bundle ? open_bundle(message) : collect_chunks(message))) {
+  const Envelope& envelope = route_.envelope();
+  if (!known || !(envelope.bundle ? open_bundle(message) : collect_chunks(message))) {
     log_.error("a malformed message of {} was dropped", view_.members[message.origin].name);
     return;
   }
   if (message.service == Service::safe && !together_.empty()) signal_targets();
-  if (is_bundle) {
-    clients_->deliver_bundle(route_.receivers, {message.service, route_.names, route_.packed, bundled_});
-    return;
+  if (!route_.receivers.empty()) {
+    if (envelope.bundle) {
+      clients_->deliver_bundle(route_.receivers, {message.service, route_.names, route_.packed, bundled_});
+    } else {
+      clients_->deliver_message(route_.receivers,
+                                {message.service, envelope.type, route_.names, route_.packed, envelope.total, chunks_});
+    }
   }
-  ClientMessage out;
-  out.service = message.service;
-  out.type = route_.envelope().type;
-  out.groups = route_.names;
-  out.names = route_.packed;
-  out.total = route_.envelope().total;
-  out.chunks = chunks_;
-  clients_->deliver_message(route_.receivers, out);
   chunks_.clear();  // lets go of the slabs
 }
 

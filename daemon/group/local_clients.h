@@ -29,7 +29,7 @@ struct ClientBundle {
   std::span<const BundledMessage> messages;
 };
 
-/// Implemented by the sessions. Session ids that are gone are ignored.
+/// Implemented by the sessions. Session ids that are gone are ignored. Messages go to one session at least.
 class LocalClients {
  public:
   virtual ~LocalClients() = default;

@@ -11,7 +11,7 @@ namespace protocol = spindle::protocol;
 
 namespace {
 /// What the messages count.
-std::size_t flow_bytes(const ClientSend& sent) { return sent.total + sent.messages * protocol::kFlowMessageBytes; }
+std::size_t flow_bytes(const ClientSend& sent) { return protocol::flow_bytes(sent.total, sent.messages); }
 }  // namespace
 
 std::optional<Error> OutgoingFlows::send(Time now, std::uint32_t handle, std::uint32_t flow,
@@ -42,7 +42,11 @@ void OutgoingFlows::hold(Line& line, std::uint32_t handle, const ClientSend& mes
   windows_[handle].held_bytes += flow_bytes(message);
   bytes_ += flow_bytes(message);
   if (!line.empty() && line.back().handle == handle && may_go_along(line.back().message, message)) {
-    return bundle(line.back(), message);
+    HeldMessage& last = line.back();
+    std::vector<std::uint8_t> payload;
+    if (last.message.messages == 1) payload.swap(last.end);
+    const ByteView content = message.messages == 1 ? first_view(message.chunks) : message.bundle;
+    return go_along(last.message, payload, last.end, message, content);
   }
   HeldMessage& held = line.push_back();
   held.handle = handle;
@@ -57,17 +61,6 @@ void OutgoingFlows::hold(Line& line, std::uint32_t handle, const ClientSend& mes
     held.end.assign(last.begin(), last.end());
     held.chunks.pop_back();
   }
-}
-
-void OutgoingFlows::bundle(HeldMessage& held, const ClientSend& next) {
-  if (held.message.messages == 1) {
-    const std::vector<std::uint8_t> payload = std::exchange(held.end, {});
-    append_to_bundle(held.end, held.message, payload);
-  }
-  const bool is_alone = next.messages == 1;
-  const ByteView payload = next.chunks.empty() ? ByteView() : next.chunks.front().view();
-  append_to_bundle(held.end, next, is_alone ? payload : next.bundle);
-  count_in(held.message, next);
 }
 
 void OutgoingFlows::release(Time now, bool all) {

@@ -68,8 +68,6 @@ class OutgoingFlows {
   };
 
   void hold(Line& line, std::uint32_t handle, const ClientSend& message);
-  /// Has `next` go along with the one held.
-  static void bundle(HeldMessage& held, const ClientSend& next);
   Time retry_at(const Line& line) const { return gate_.retry_at(line.front().handle); }
   /// Lets messages enter until one may not or none is left. Whether any has.
   bool release(Time now, Line& line);

@@ -78,6 +78,8 @@ std::optional<Error> Session::process(Time now) {
   for (;;) {
     if (is_message_complete()) {
       bundle_followers();
+      incoming_->message.chunks = chunks_;
+      incoming_->message.bundle = bundle_;
       if (flows_) {
         if (auto error = send_or_hold(now)) return error;
       } else if (!send_message(now)) {
@@ -243,12 +245,8 @@ void Session::bundle_followers() {
     ClientSend follower;
     fill(follower, *next);
     if (!may_go_along(incoming.message, follower)) return;
-    if (bundle_.empty()) {
-      append_to_bundle(bundle_, incoming.message, chunks_.empty() ? ByteView() : chunks_.front().view());
-      chunks_.clear();
-    }
-    append_to_bundle(bundle_, follower, next->chunk);
-    count_in(incoming.message, follower);
+    go_along(incoming.message, first_view(chunks_), bundle_, follower, next->chunk);
+    chunks_.clear();
     incoming.received = incoming.message.total;
     input_.skip(protocol::kFrameHeadBytes + head->length);
   }
@@ -259,16 +257,12 @@ bool Session::send_message(Time now) {
     retry_at_ = retry_at(incoming_->handle);
     return false;
   }
-  incoming_->message.chunks = chunks_;
-  incoming_->message.bundle = bundle_;
   enter(now, incoming_->handle, incoming_->message);
   forget_incoming();
   return true;
 }
 
 std::optional<Error> Session::send_or_hold(Time now) {
-  incoming_->message.chunks = chunks_;
-  incoming_->message.bundle = bundle_;
   const std::uint32_t handle = incoming_->handle;
   std::optional<Error> error = flows_->send(now, handle, destinations_[handle].flow->number, incoming_->message);
   forget_incoming();

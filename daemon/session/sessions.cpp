@@ -16,13 +16,9 @@ constexpr Duration kClosingTime = 30s;     // and in all: a slow client first re
 /// Clients that were refused and have yet to read why. Further ones are not told.
 constexpr std::size_t kRefusedMax = 64;
 
-ByteView first_chunk(const ClientMessage& message) {
-  return message.chunks.empty() ? ByteView() : message.chunks.front().view();
-}
-
 protocol::PackedHead head_of(const ClientMessage& message) {
   return {static_cast<std::uint8_t>(message.service), message.type, message.total, message.names,
-          first_chunk(message).size()};
+          first_view(message.chunks).size()};
 }
 
 protocol::PackedHead head_of(const ClientBundle& bundle, const BundledMessage& message) {
@@ -203,7 +199,7 @@ void Sessions::mark_dirty(Session& session) {
 
 void Sessions::deliver_message(std::span<const SessionId> to, const ClientMessage& message) {
   if (message.chunks.size() <= 1 && message.total <= OutputQueue::kCopyBytesMax) {
-    const BundledMessage alone{message.type, first_chunk(message)};
+    const BundledMessage alone{message.type, first_view(message.chunks)};
     deliver_bundle(to, {message.service, message.groups, message.names, std::span(&alone, 1)});
   } else {
     deliver_large(to, message);
@@ -211,11 +207,10 @@ void Sessions::deliver_message(std::span<const SessionId> to, const ClientMessag
 }
 
 void Sessions::deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) {
-  if (to.empty()) return;
   frame_sizes_.clear();
   std::size_t bytes = 0, payload_bytes = 0;
   for (const BundledMessage& message : bundle.messages) {
-    const std::size_t size = protocol::packed_head_size(head_of(bundle, message)) + message.payload.size();
+    const std::size_t size = protocol::message_frame_size(message.payload.size(), bundle.names.size());
     frame_sizes_.push_back(static_cast<std::uint32_t>(size));
     bytes += size;
     payload_bytes += message.payload.size();
@@ -243,7 +238,6 @@ void Sessions::deliver_bundle(std::span<const SessionId> to, const ClientBundle&
 }
 
 void Sessions::deliver_large(std::span<const SessionId> to, const ClientMessage& message) {
-  if (to.empty()) return;
   context_.counters.add(Counter::messages_delivered, to.size());
   context_.counters.add(Counter::bytes_delivered, to.size() * message.total);
   // The frames are encoded once, with the payload in place; every session references them.

@@ -22,11 +22,11 @@ inline constexpr std::uint16_t kLinkVersionMax = 1;
 
 /// Longest content of one fragment: a payload chunk of a client, and the envelope with 1,000 targets in front of it.
 inline constexpr std::size_t kFragmentBytesMax = 320u << 10;
+inline constexpr std::size_t kDataFrameBytesMax = kFragmentBytesMax + 1024;
+inline constexpr std::size_t kControlFrameBytesMax = 8u << 20;
 /// Weights in a bundle of small messages (daemon/group/bundle.h). With the heads in front of it, but for long names and
 /// lists of them, a bundle is one packet on every link.
 inline constexpr std::uint32_t kBundleWeightMax = 1300;
-inline constexpr std::size_t kDataFrameBytesMax = kFragmentBytesMax + 1024;
-inline constexpr std::size_t kControlFrameBytesMax = 8u << 20;
 
 enum class LinkFrame : std::uint8_t {
   control = 1,  // a ControlMessage

@@ -58,7 +58,9 @@ inline constexpr std::size_t kFlowWindowBytes = 64u << 10;
 inline constexpr std::size_t kFlowToldBytes = kFlowWindowBytes / 4;
 /// What a message counts beside its payload, so that empty ones count, too.
 inline constexpr std::size_t kFlowMessageBytes = 64;
-constexpr std::size_t flow_bytes(std::size_t payload) { return payload + kFlowMessageBytes; }
+constexpr std::size_t flow_bytes(std::size_t payload, std::size_t messages = 1) {
+  return payload + messages * kFlowMessageBytes;
+}
 
 enum class ClientFrame : std::uint8_t {
   // client to daemon

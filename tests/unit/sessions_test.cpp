@@ -86,11 +86,10 @@ class SessionsTest : public testing::Test {
                                            static_cast<std::uint32_t>(bytes), payload});
   }
   void read(ConnectionId connection, ByteView bytes) { test::arrive(node_, now_, connection, bytes); }
-  static void write_message(std::vector<std::uint8_t>& out, std::size_t bytes) {
-    spindle::test::append_agreed_message(out, 0, std::vector<std::uint8_t>(bytes));
-  }
-  /// A client that has joined "news", which is its destination set 0.
+  static void write_message(std::vector<std::uint8_t>& out, std::size_t bytes) { write_typed(out, 0, bytes); }
+  /// A client that has joined "news", which is its destination set 0, at a daemon that has a view.
   ConnectionId open_member(std::string_view name = "ann") {
+    settle();
     const ConnectionId connection = accept();
     std::vector<std::uint8_t> frames;
     protocol::write_hello(frames, {.name = name});
@@ -134,16 +133,10 @@ class SessionsTest : public testing::Test {
 };
 
 TEST_F(SessionsTest, OneWhoseLastWordsWaitWhenItsConnectionEndsIsCountedOnce) {
-  settle();
-  const ConnectionId slow = accept();
-  std::vector<std::uint8_t> frames;
-  protocol::write_hello(frames, {.name = "bob"});
-  protocol::write_group_request(frames, ClientFrame::join, {1, "news"});
-  read(slow, frames);
-  for (int i = 0; i < 3; ++i) turn();
+  const ConnectionId slow = open_member("bob");
   driver_.deaf = true;
   const ConnectionId connection = accept();
-  frames.clear();
+  std::vector<std::uint8_t> frames;
   protocol::write_hello(frames, {.name = "ann"});
   protocol::write_define(frames, {0, {"news"}});
   write_message(frames, 30'000);
@@ -261,7 +254,6 @@ TEST_F(SessionsTest, ANumberThatWasGivenUpStandsForNothing) {
 using Got = std::vector<std::pair<std::uint16_t, std::size_t>>;
 
 TEST_F(SessionsTest, SmallMessagesThatComeTogetherAreBundled) {
-  settle();
   const ConnectionId ann = open_member();
   std::vector<std::uint8_t> frames;
   Got expected;
@@ -279,7 +271,6 @@ TEST_F(SessionsTest, SmallMessagesThatComeTogetherAreBundled) {
 }
 
 TEST_F(SessionsTest, ABundleTakesWhatFitsIntoAPacket) {
-  settle();
   const ConnectionId ann = open_member();
   std::vector<std::uint8_t> frames;
   Got expected;
@@ -304,7 +295,6 @@ TEST_F(SessionsTest, ABundleTakesWhatFitsIntoAPacket) {
 }
 
 TEST_F(SessionsTest, OnlyWhatGoesTheSameWayIsBundled) {
-  settle();
   const ConnectionId ann = open_member();
   std::vector<std::uint8_t> frames;
   protocol::write_define(frames, {1, {"news", "other news"}});
@@ -324,7 +314,6 @@ TEST_F(SessionsTest, OnlyWhatGoesTheSameWayIsBundled) {
 }
 
 TEST_F(SessionsTest, NothingWaitsForAMessageThatHasNotCome) {
-  settle();
   const ConnectionId ann = open_member();
   std::vector<std::uint8_t> frames;
   for (std::uint16_t type = 1; type <= 3; ++type) write_typed(frames, type, 10);
@@ -339,7 +328,6 @@ TEST_F(SessionsTest, NothingWaitsForAMessageThatHasNotCome) {
 }
 
 TEST_F(SessionsTest, WithLongNamesABundleHasFewMessages) {
-  settle();
   const ConnectionId bob = open_member("bob");
   const ConnectionId ann = open_member();
   // At bob each of these has all the names.
@@ -368,7 +356,6 @@ TEST_F(SessionsTest, WithLongNamesABundleHasFewMessages) {
 }
 
 TEST_F(SessionsTest, ABundleThatMayNotEnterYetEntersLater) {
-  settle();
   const ConnectionId bob = open_member("bob");
   const ConnectionId ann = open_member(), eve = accept();
   std::vector<std::uint8_t> frames;
@@ -411,7 +398,6 @@ TEST_F(SessionsTest, ABundleThatMayNotEnterYetEntersLater) {
 }
 
 TEST_F(SessionsTest, WhatCameBeforeAMalformedMessageIsSent) {
-  settle();
   const ConnectionId ann = open_member();
   const ConnectionId bob = open_member("bob");
   std::vector<std::uint8_t> frames;
