@@ -131,6 +131,7 @@ Process::Process(const std::string& program, const ProcessOptions& options) {
   if (id_ < 0) throw_errno("fork");
   if (id_ == 0) become(start);
   handle_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, id_, 0)));
+  if (options.unread_error) unread_ = std::exchange(error.read_end, Descriptor());
   reader_ = std::thread(&Process::read_output, this, std::move(out.read_end), std::move(error.read_end));
 }
 

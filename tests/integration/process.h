@@ -26,6 +26,7 @@ struct ProcessOptions {
   std::vector<std::string> environment;  // "NAME=value"; nothing else is inherited
   std::string network_namespace;         // as `ip netns` names it; empty: that of the test
   bool private_tmp = false;              // sees an empty /tmp of its own; for root only
+  bool unread_error = false;             // nobody reads its standard error, which fills up
   std::size_t descriptors_max = 0;       // the limit, soft and hard; 0: that of the test
 };
 
@@ -64,6 +65,7 @@ class Process {
 
   pid_t id_ = -1;
   Descriptor handle_;  // a pidfd
+  Descriptor unread_;  // standard error, where nobody reads it
   bool ended_ = false;
   int exit_code_ = 0;
 

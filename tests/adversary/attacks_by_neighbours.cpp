@@ -1,0 +1,85 @@
+// Daemons that are not what they should be, and strangers at the link port.
+#include "tests/adversary/attack.h"
+
+namespace spindle::test {
+
+namespace {
+
+void wait_for(const std::stop_token& stop) {
+  while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+Attack earlier_clock() {
+  Attack attack;
+  attack.name = "earlier_clock";
+  attack.what = "a fourth daemon restarts, and its clock is a year behind";
+  attack.views_allowed = 4;
+  attack.run = [](Scene& scene, const Scale&, const std::stop_token& stop) {
+    {
+      const std::unique_ptr<Daemon> delta = scene.make_daemon("delta");
+      scene.wait_for_view(4);
+    }
+    ProcessOptions earlier;
+    earlier.environment = {std::string("LD_PRELOAD=") + EARLIER_CLOCK_PATH};
+    const std::unique_ptr<Daemon> delta = scene.make_daemon("delta", earlier);
+    scene.wait_for_view(4);
+    wait_for(stop);
+  };
+  return attack;
+}
+
+Attack second_gamma() {
+  Attack attack;
+  attack.name = "second_gamma";
+  attack.what = "another daemon named gamma dials beta";
+  attack.run = [](Scene& scene, const Scale&, const std::stop_token& stop) {
+    const std::unique_ptr<Daemon> second = scene.make_daemon("gamma");
+    wait_for(stop);
+  };
+  return attack;
+}
+
+Attack comes_and_goes() {
+  Attack attack;
+  attack.name = "comes_and_goes";
+  attack.what = "a fourth daemon is killed and started again, without end";
+  attack.views_allowed = 12;
+  attack.run = [](Scene& scene, const Scale&, const std::stop_token& stop) {
+    const std::unique_ptr<Daemon> delta = scene.make_daemon("delta");
+    while (!stop.stop_requested()) {
+      delta->kill();
+      delta->start();
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+  };
+  return attack;
+}
+
+Attack garbage_on_links() {
+  Attack attack;
+  attack.name = "garbage_on_links";
+  attack.what = "a stranger sends random bytes to beta's link port, again and again";
+  attack.run = [](Scene& scene, const Scale&, const std::stop_token& stop) {
+    for (std::uint32_t seed = 1; !stop.stop_requested(); ++seed) {
+      HostileClient stranger(scene.beta().link_address());
+      stranger.write(random_bytes(1000, seed), stop);
+    }
+  };
+  return attack;
+}
+
+}  // namespace
+
+std::vector<Attack> attacks_by_neighbours() {
+  return {earlier_clock(), second_gamma(), comes_and_goes(), garbage_on_links()};
+}
+
+std::vector<Attack> all_attacks() {
+  std::vector<Attack> all;
+  for (const auto& some : {attacks_on_membership(), attacks_on_memory(), attacks_by_neighbours()}) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+}  // namespace spindle::test
