@@ -12,14 +12,22 @@ Connection::Connection(Connection&&) noexcept = default;
 
 Connection& Connection::operator=(Connection&& other) noexcept {
   if (this != &other) {
-    if (impl_) impl_->shut_down();
+    let_go();
     impl_ = std::move(other.impl_);
   }
   return *this;
 }
 
-Connection::~Connection() {
-  if (impl_) impl_->shut_down();
+Connection::~Connection() { let_go(); }
+
+void Connection::let_go() {
+  if (!impl_) return;
+  if (impl_->is_inherited()) return ForkGuard::keep_inherited(std::move(impl_));
+  impl_->shut_down();
+}
+
+Connection::Impl* Connection::usable() const noexcept {
+  return impl_ && !impl_->is_inherited() ? impl_.get() : nullptr;
 }
 
 Connection Connection::connect(const ConnectOptions& options, std::error_code& error, std::string* text) {
@@ -45,55 +53,59 @@ std::string_view Connection::private_name() const noexcept {
   return impl_ ? std::string_view(impl_->private_name()) : std::string_view();
 }
 
-bool Connection::is_open() const noexcept { return impl_ && impl_->is_open(); }
+bool Connection::is_open() const noexcept {
+  const Impl* impl = usable();
+  return impl != nullptr && impl->is_open();
+}
 
 std::error_code Connection::join(std::string_view group) {
-  if (!impl_) return Errc::not_connected;
-  return impl_->request(protocol::ClientFrame::join, group);
+  Impl* impl = usable();
+  return impl == nullptr ? Errc::not_connected : impl->request(protocol::ClientFrame::join, group);
 }
 
 std::error_code Connection::leave(std::string_view group) {
-  if (!impl_) return Errc::not_connected;
-  return impl_->request(protocol::ClientFrame::leave, group);
+  Impl* impl = usable();
+  return impl == nullptr ? Errc::not_connected : impl->request(protocol::ClientFrame::leave, group);
 }
 
 std::error_code Connection::request_view(std::string_view group) {
-  if (!impl_) return Errc::not_connected;
-  return impl_->request(protocol::ClientFrame::view_request, group);
+  Impl* impl = usable();
+  return impl == nullptr ? Errc::not_connected : impl->request(protocol::ClientFrame::view_request, group);
 }
 
 std::error_code Connection::request_flow(const Groups& groups) {
-  if (!impl_) return Errc::not_connected;
-  return impl_->request_flow(groups);
+  Impl* impl = usable();
+  return impl == nullptr ? Errc::not_connected : impl->request_flow(groups);
 }
 
 std::error_code Connection::multicast(Service service, const Groups& groups, const Payload& payload,
                                       SendOptions options) {
-  if (!impl_) return Errc::not_connected;
-  return impl_->multicast(service, groups, payload, options, true);
+  Impl* impl = usable();
+  return impl == nullptr ? Errc::not_connected : impl->multicast(service, groups, payload, options, true);
 }
 
 std::error_code Connection::try_multicast(Service service, const Groups& groups, const Payload& payload,
                                           SendOptions options) {
-  if (!impl_) return Errc::not_connected;
-  return impl_->multicast(service, groups, payload, options, false);
+  Impl* impl = usable();
+  return impl == nullptr ? Errc::not_connected : impl->multicast(service, groups, payload, options, false);
 }
 
 std::optional<Event> Connection::receive() {
-  if (!impl_) return std::nullopt;
-  return impl_->events().wait(std::nullopt);
+  Impl* impl = usable();
+  return impl == nullptr ? std::nullopt : impl->events().wait(std::nullopt);
 }
 
 std::optional<Event> Connection::receive(std::chrono::nanoseconds timeout, std::error_code& error) {
   error.clear();
   std::optional<Event> event;
-  if (impl_) {
+  Impl* impl = usable();
+  if (impl != nullptr) {
     const Deadline now = std::chrono::steady_clock::now();
     const bool for_ever = timeout > Deadline::max() - now;
-    event = timeout <= timeout.zero() ? impl_->events().take()
-                                      : impl_->events().wait(for_ever ? std::nullopt : std::optional(now + timeout));
+    event = timeout <= timeout.zero() ? impl->events().take()
+                                      : impl->events().wait(for_ever ? std::nullopt : std::optional(now + timeout));
   }
-  if (!event) error = impl_ && !impl_->events().finished() ? Errc::timed_out : Errc::not_connected;
+  if (!event) error = impl != nullptr && !impl->events().finished() ? Errc::timed_out : Errc::not_connected;
   return event;
 }
 
@@ -102,14 +114,17 @@ std::optional<Event> Connection::receive(std::chrono::nanoseconds timeout) {
   return receive(timeout, error);
 }
 
-int Connection::descriptor() { return impl_ ? impl_->events().descriptor() : -1; }
+int Connection::descriptor() {
+  Impl* impl = usable();
+  return impl == nullptr ? -1 : impl->events().descriptor();
+}
 
 void Connection::set_handler(Handler handler) {
-  if (impl_) impl_->set_handler(std::move(handler));
+  if (Impl* impl = usable()) impl->set_handler(std::move(handler));
 }
 
 void Connection::disconnect() {
-  if (impl_) impl_->disconnect();
+  if (Impl* impl = usable()) impl->disconnect();
 }
 
 }  // namespace spindle

@@ -46,7 +46,9 @@ bool Connection::Impl::open(std::error_code& error, std::string& text) {
     return false;
   }
   socket_ = connect_socket(address, deadline, error, text);
-  return socket_ && finish_handshake(deadline, error, text);
+  if (!socket_) return false;
+  guard_.emplace(socket_);
+  return finish_handshake(deadline, error, text);
 }
 
 bool Connection::Impl::finish_handshake(Deadline deadline, std::error_code& error, std::string& text) {
@@ -283,6 +285,7 @@ void Connection::Impl::run() {
 // One round of the thread: write, wait, read, handle. False when there is nothing left to do for ever.
 bool Connection::Impl::turn(Lock& lock) {
   run_handler(lock);
+  if (is_inherited()) return false;  // the handler has forked, and this is the only thread of the child
   if (stop_ && ended_) return false;
   if (!ended_ && !writer_busy_ && in_flight_ == 0 && has_output()) write_some(lock);
   end_output(lock);
@@ -385,6 +388,7 @@ void Connection::Impl::run_handler(Lock& lock) {
     lock.unlock();
     for (Event event; !handler_news_.load(std::memory_order_relaxed) && (more = events_.take(event));) {
       (*handler)(std::move(event));
+      if (is_inherited()) return;
     }
     lock.lock();
     in_handler_ = false;

@@ -5,11 +5,13 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "libclient/protocol/client_engine.h"
 #include "libclient/src/event_queue.h"
+#include "libclient/src/fork_guard.h"
 #include "libclient/src/socket.h"
 #include "spindle/connection.h"
 
@@ -25,6 +27,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   void start_thread();
   void shut_down();
 
+  /// Whether this is the copy in a child of fork(): nothing else may be called then.
+  bool is_inherited() const { return guard_ && guard_->is_inherited(); }
   const std::string& private_name() const { return private_name_; }
   bool is_open() const;
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options,
@@ -67,6 +71,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
 
   const ConnectOptions options_;
   Descriptor socket_;
+  std::optional<ForkGuard> guard_;  // once there is a socket
   Descriptor wake_;
   EventQueue events_;
   std::string private_name_;

@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -52,29 +53,58 @@ bool parse_tcp(std::string_view text, Address& address) {
   return true;
 }
 
-// Connects one address of a host. The socket blocks until it is connected: its send timeout bounds that.
+// Connects within the socket's send timeout. A signal ends the call without a connection, so it is made anew.
+bool connect_blocking(const Descriptor& socket, const sockaddr* to, socklen_t to_bytes, Deadline deadline) {
+  do {
+    const int wait_ms = std::max(1, poll_timeout(deadline));
+    const timeval wait{wait_ms / 1000, (wait_ms % 1000) * 1000};
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+    if (::connect(socket.get(), to, to_bytes) == 0) return true;
+  } while (errno == EINTR && poll_timeout(deadline) > 0);
+  if (errno == EINTR) errno = ETIMEDOUT;
+  return false;
+}
+
+// Waits until the socket, which is connecting, is connected.
+bool finish_connecting(const Descriptor& socket, Deadline deadline) {
+  pollfd waiting{socket.get(), POLLOUT, 0};
+  int ready = 0;
+  do {
+    ready = ::poll(&waiting, 1, poll_timeout(deadline));
+  } while (ready < 0 && errno == EINTR);
+  int failure = ready == 0 ? ETIMEDOUT : errno;
+  socklen_t failure_bytes = sizeof failure;
+  if (ready > 0 && ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &failure, &failure_bytes) != 0) failure = errno;
+  errno = failure;
+  return ready > 0 && failure == 0;
+}
+
+// Connects one address of a host. A unix socket whose queue of connections is full is only waited for by a call that
+// blocks. A call that blocks for TCP would not say, once a signal has ended it, how the connection fares.
 Descriptor connect_one(const sockaddr* to, socklen_t to_bytes, Deadline deadline, std::error_code& error,
                        std::string& text) {
-  Descriptor socket(::socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const bool is_unix = to->sa_family == AF_UNIX;
+  Descriptor socket(::socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | (is_unix ? 0 : SOCK_NONBLOCK), 0));
   if (!socket) {
     error = Errc::connect_failed;
     text = std::strerror(errno);
     return {};
   }
-  const int wait_ms = std::max(1, poll_timeout(deadline));
-  const timeval wait{wait_ms / 1000, (wait_ms % 1000) * 1000};
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
-  if (::connect(socket.get(), to, to_bytes) != 0) {
-    const bool late = errno == EAGAIN || errno == EINPROGRESS || errno == ETIMEDOUT;
+  const bool connected = is_unix ? connect_blocking(socket, to, to_bytes, deadline)
+                                 : ::connect(socket.get(), to, to_bytes) == 0 ||
+                                       (errno == EINPROGRESS && finish_connecting(socket, deadline));
+  if (!connected) {
+    const bool late = errno == EAGAIN || errno == ETIMEDOUT;
     error = late ? Errc::timed_out : Errc::connect_failed;
     text = late ? "the daemon did not accept the connection in time" : std::strerror(errno);
     return {};
   }
-  if (to->sa_family != AF_UNIX) {
+  if (is_unix) {
+    ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) | O_NONBLOCK);
+  } else {
     const int on = 1;
     ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
-  ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) | O_NONBLOCK);
   error.clear();
   return socket;
 }
@@ -96,7 +126,7 @@ Descriptor connect_tcp(const Address& address, Deadline deadline, std::error_cod
   Descriptor socket;
   if (const int failure = ::getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found); failure != 0) {
     error = Errc::connect_failed;
-    text = ::gai_strerror(failure);
+    text = failure == EAI_SYSTEM ? std::strerror(errno) : ::gai_strerror(failure);
   } else {
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
     for (const addrinfo* one = found; one != nullptr && !socket; one = one->ai_next) {

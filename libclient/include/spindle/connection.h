@@ -57,6 +57,10 @@ struct ConnectOptions {
 /// A connection has one thread of its own for reading and writing. All functions may be called by several threads at
 /// once, except that moving, assigning and destroying must not coincide with anything else. Functions that return
 /// std::error_code return an Errc, or nothing wrong; they throw nothing but std::bad_alloc.
+///
+/// A connection belongs to the process that made it. In a child of fork() its copy is a closed connection: functions
+/// return not_connected, receive() returns nothing, and destroying it returns at once and does nothing to the parent's
+/// connection. The child may make connections of its own, and a handler may fork.
 class Connection {
  public:
   /// A closed connection: functions return not_connected, receive() returns nothing.
@@ -140,6 +144,9 @@ class Connection {
  private:
   class Impl;
   explicit Connection(std::shared_ptr<Impl> impl) noexcept;
+  /// Null where the connection is closed or belongs to another process.
+  Impl* usable() const noexcept;
+  void let_go();
 
   std::shared_ptr<Impl> impl_;
 };
