@@ -147,6 +147,8 @@ class Groups final : public OrderedMessages {
   bool is_split(const Group& group) const;
   /// A transitional signal to `to`, local members of `group`.
   void signal(const Group& group, std::span<const SessionId> to);
+  /// The same to all local members of the groups that are split.
+  void signal_split();
   void signal_join(const Group& group, MemberIndex daemon, SessionId session);
   /// A transitional signal to the local members of the groups that `route_` names, where they have had none.
   void signal_targets();
@@ -176,6 +178,7 @@ class Groups final : public OrderedMessages {
   // this daemon, and the groups of which local members have got the signal.
   MemberSet together_;
   std::set<std::string, std::less<>> signalled_;
+  bool furthest_reached_ = false;  // from OrderedMessages::furthest_reached to the installation of the next view
   // From the point behind the transitional signal up to which others may have told changes before theirs, or from the
   // installation of a view, until all of its members have announced theirs: the members of groups with local ones as
   // they were last told, by group. Changes meanwhile are told with the new view.

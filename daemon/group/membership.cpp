@@ -94,6 +94,10 @@ void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, Grou
 
 void Groups::transitional(Time, const MemberSet& transitional) {
   together_ = transitional;
+  signal_split();
+}
+
+void Groups::signal_split() {
   table_.for_each([&](const Group& group) {
     if (is_split(group)) signal(group, group.local);
   });
@@ -101,7 +105,10 @@ void Groups::transitional(Time, const MemberSet& transitional) {
 
 /// Not at the signal: a daemon that nothing held up has told its members of changes up to here, before its own signal.
 /// Those who move together are told of the same changes.
-void Groups::furthest_reached(Time) { remember_told(); }
+void Groups::furthest_reached(Time) {
+  furthest_reached_ = true;
+  remember_told();
+}
 
 bool Groups::is_split(const Group& group) const {
   return std::any_of(group.members.begin(), group.members.end(),
@@ -155,6 +162,7 @@ void Groups::view_installed(Time now, const View& view, const MemberSet& came_al
   subscriptions_.restart();
   came_along_ = along_since_told(view, came_along);
   together_ = MemberSet();
+  furthest_reached_ = false;
   signalled_.clear();
   view_ = view;
   shared_view_id_ = std::make_shared<const ViewId>(view.id);
@@ -219,6 +227,10 @@ void Groups::build_table(Time now) {
     if (group.local.empty()) return;
     tell_network_change(group, before == told.end() ? Told() : before->second, signalled.contains(group.name));
   });
+  // A view that ends before its table is complete can be completed by what closing it delivers. Its groups were not
+  // known when the signal came, and behind the point that others had reached nobody tells changes one by one.
+  if (!together_.empty()) signal_split();
+  if (furthest_reached_) remember_told();
   for (const Delivery& message : std::exchange(early_, {})) deliver_client_message(message);
   if (!order_->is_open()) return;
   for (const GroupOperation& operation : std::exchange(deferred_, {})) originate(now, operation);
