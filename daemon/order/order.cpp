@@ -192,6 +192,8 @@ void Order::report_received(Time now, const Report& report) {
   }
   if (!own_.has_news()) return;
   const OrderConfig& config = context_.config.order;
+  // Before anything takes the room that this has made: who is told afterwards would hold the old and the new.
+  if (own_.released_since_announcement() >= config.report_bytes) return announce_stable();
   const bool is_little = own_.released_since_announcement() < little_news();
   timers_.set_earlier(Timer::stable, now + (is_little ? config.stable_delay_max : config.report_interval));
 }

@@ -150,6 +150,28 @@ TEST(Order, ThatMuchIsStableIsToldSoon) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(cluster[i].order->retained_bytes(), 0u) << i;
 }
 
+TEST(Order, WhatIsStableIsToldBeforeItsRoomIsTaken) {
+  const std::size_t much = OrderConfig().report_bytes;
+  OrderCluster cluster(2);
+  cluster[0].send(cluster.all(), std::string(much, 'x'), Service::reliable);
+  cluster.settle();
+  cluster.pass_time(50ms);
+  cluster[1].now += 50ms;
+  cluster[0].send(cluster.all(), std::string(much, 'y'), Service::reliable);
+  while (cluster.move(0, 1)) {
+  }
+  cluster[1].order->handle_time(cluster[1].now);
+  cluster[1].order->flush(cluster[1].now);
+  while (cluster.move(1, 0)) {
+  }
+  // In the same turn the next messages enter.
+  cluster[0].send(cluster.all(), std::string(much, 'z'), Service::reliable);
+  cluster[0].order->flush(cluster[0].now);
+  std::size_t most = 0;
+  while (cluster.move(0, 1)) most = std::max(most, cluster[1].order->foreign_bytes_max());
+  EXPECT_LT(most, 2 * much) << "the old and the new at once";
+}
+
 TEST(Order, NothingIsSentWhileNothingHappens) {
   OrderCluster cluster(3);
   cluster[1].send(cluster.all(), "one", Service::agreed);
