@@ -25,6 +25,10 @@ class Together {
       stays_.push_back(&index.stay(next->previous));
       note(*stays_.back());
     }
+    // Who was to move on with them and did not come: it parted, or ended, while the view was agreed on.
+    const Signal* signal = stays_.front()->signal;
+    if (signal != nullptr) signal->members.for_each([&](MemberIndex member) { parted_.insert(member); });
+    for (const Stay* stay : stays_) parted_.erase(*stay->self);
   }
 
   void check(Violations& violations) const {
@@ -61,10 +65,14 @@ class Together {
     }
   }
 
-  /// Some of the set never had it; or it is a safe one for none of them, of which they cannot know whether it is safe.
+  /// Some of the set never had it; or it is a safe one for none of them, of which they cannot know whether it is safe;
+  /// or it was for one that was to be of the set: whoever had to wait for it until the view ended stops there.
   bool is_lacking(DaemonIndex::MessageId id) const {
     const DaemonIndex::Message& message = view_.messages[id];
     const auto is_for = [&](const Stay* stay) { return message.is_for(*stay->self); };
+    bool for_one_that_parted = false;
+    parted_.for_each([&](MemberIndex member) { for_one_that_parted = for_one_that_parted || message.is_for(member); });
+    if (for_one_that_parted && std::none_of(stays_.begin(), stays_.end(), is_for)) return true;
     if (message.service() == Service::safe && std::none_of(stays_.begin(), stays_.end(), is_for)) return true;
     return std::any_of(stays_.begin(), stays_.end(), [&](const Stay* stay) { return is_for(stay) && !stay->has(id); });
   }
@@ -101,6 +109,7 @@ class Together {
   const DaemonIndex& index_;
   const View& view_;
   std::vector<const Stay*> stays_;
+  MemberSet parted_;
   std::vector<Outcome> outcomes_;
 };
 

@@ -191,6 +191,22 @@ TEST(DaemonCheckers, VirtualSynchronyWhereAnotherLacksAMessage) {
   EXPECT_EQ(run("d", Service::safe), 0u) << "it may not have been safe";
 }
 
+TEST(DaemonCheckers, VirtualSynchronyWhereOneThatWasToComeAlongParts) {
+  // As above, but c, which `signal` may name, goes on by itself.
+  const auto run = [](const char* to, const char* signal) {
+    DaemonWriter w;
+    for (const char daemon : {'a', 'b', 'c', 'd'}) w.at(daemon).view(1, "abcd", std::string(1, daemon));
+    w.at('d').sends(2, to).sends(3, "ab").crashes();
+    w.at('a').gets('d', 3, 2).signal(signal).view(2, "abc", "ab");
+    w.at('b').signal(signal).gets('d', 3, 2).view(2, "abc", "ab");
+    w.at('c').signal("c").view(3, "c", "c");
+    return check_daemon_virtual_synchrony(w.history()).size();
+  };
+  EXPECT_EQ(run("c", "abc"), 0u) << "b had to wait for what c lacked";
+  EXPECT_EQ(run("c", "ab"), 1u) << "c was not to come along";
+  EXPECT_EQ(run("d", "abc"), 1u) << "none of the three needed it";
+}
+
 TEST(DaemonCheckers, SendingView) {
   DaemonWriter later = three_daemons();
   later.at('c').sends(2, "abc");
