@@ -4,25 +4,31 @@
 #include <algorithm>
 
 #include "daemon/node/node.h"
+#include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
+#include "tests/fuzz/frame_coverage.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_driver.h"
+#include "tests/fuzz/node_neighbour.h"
 #include "tests/fuzz/node_steps.h"
+#include "tests/support/payload_frames.h"
 
 namespace {
 
 using namespace spindled;
+using spindle_fuzz::Bytes;
+using spindle_fuzz::FrameCoverage;
 using spindle_fuzz::FuzzDriver;
 using spindle_fuzz::Input;
+using spindle_fuzz::make_frame;
+using spindle_fuzz::NodeNeighbours;
 using spindle_fuzz::NodeStep;
-using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::size_t kConnectionsMax = 24;
-constexpr std::size_t kStepsMax = 500;
-constexpr int kWakesPerStepMax = 64;
+constexpr std::size_t kStepsMax = 100;
+/// Of all steps together: what many wakes would do, few do as well, and inputs that only let time pass are dear.
+constexpr int kWakesMax = 64;
 
-/// One neighbour sorts before the node and one after it, so that each can coordinate.
-DaemonId peer(std::uint8_t choice) { return choice % 2 == 0 ? DaemonId{"alpha", 11} : DaemonId{"zeta", 22}; }
 const DaemonId kSelf{"node", 7};
 
 NodeConfig make_config() {
@@ -75,7 +81,7 @@ class Run {
     switch (step) {
       case NodeStep::frame: {
         const std::uint8_t type = input_.u8();
-        return arrive_frame(id, type, input_.bytes(input_.u16()));
+        return arrive_frame(id, make_frame(type, input_.bytes(input_.u16())));
       }
       case NodeStep::raw:
         return arrive(id, input_.bytes(input_.u16()));
@@ -89,80 +95,28 @@ class Run {
         return;
       case NodeStep::writable:
         return drain(id);
+      case NodeStep::peer_view:
+        return enter_view(id, input_.u8());
+      case NodeStep::message:
+        return send_message(id);
       default:
-        return control_step(step, id);
+        for (const Bytes& frame : neighbours_.frames(step, input_)) arrive_frame(id, frame);
     }
   }
 
-  /// A neighbour's part in the handshake and in view changes, from what the node itself has said.
-  void control_step(NodeStep step, ConnectionId id) {
-    if (step == NodeStep::hello) {
-      const DaemonId from = peer(input_.u8());
-      if (!driver_.hello()) return;
-      LinkHello hello = *driver_.hello();
-      hello.daemon = from;
-      return arrive_control(id, hello);
-    }
-    if (step == NodeStep::echo) {
-      if (driver_.last_control()) arrive_control(id, ControlMessage(*driver_.last_control()));
-      return;
-    }
-    if (step == NodeStep::propose) {
-      const DaemonId from = peer(input_.u8());
-      return propose(id, from, input_.u8());
-    }
-    if (driver_.proposal()) answer(step, id, *driver_.proposal());
-  }
-
-  void propose(ConnectionId id, const DaemonId& from, std::uint8_t members) {
-    const std::uint64_t highest = driver_.proposal() ? driver_.proposal()->proposal.number : 1;
-    Propose proposal{{highest + 1, from.name}, {}};
-    if ((members & 1) != 0) proposal.members.push_back(peer(0));
-    if ((members & 2) != 0) proposal.members.push_back(kSelf);
-    if ((members & 4) != 0) proposal.members.push_back(peer(1));
-    driver_.set_proposal(proposal);
-    arrive_control(id, proposal);
-  }
-
-  void answer(NodeStep step, ConnectionId id, const Propose& proposal) {
-    const std::size_t count = proposal.members.size();
-    switch (step) {
-      case NodeStep::state: {
-        const DaemonId from = peer(input_.u8());
-        return arrive_control(id, MemberState{proposal.proposal, from, {1, from.name}, {0}, 0});
-      }
-      case NodeStep::commit:
-        return arrive_control(id, make_commit(proposal));
-      case NodeStep::done:
-        return arrive_control(id, Done{proposal.proposal, peer(input_.u8()), {}});
-      case NodeStep::install:
-        if (input_.u8() % 2 == 0) {
-          arrive_control(id, Counts{proposal.proposal, std::vector<std::uint64_t>(count, input_.u8() % 3)});
-          arrive_control(id, Received{proposal.proposal, peer(input_.u8())});
-        }
-        return arrive_control(id, Install{proposal.proposal});
-      default:
-        return;
-    }
-  }
-
-  Commit make_commit(const Propose& proposal) const {
-    Commit commit;
-    commit.proposal = proposal.proposal;
-    commit.members = proposal.members;
-    for (std::size_t i = 0; i < proposal.members.size(); ++i) {
-      const auto index = static_cast<MemberIndex>(i);
-      if (i != 0) commit.edges.push_back({static_cast<MemberIndex>(i - 1), index, 1, 100});
-      Transition from{{1, proposal.members[i].name}, {{index, {0}}}, 0, 0};
-      if (proposal.members[i] == kSelf && driver_.state()) {
-        from = {driver_.state()->old_view,
-                {{index, driver_.state()->high}},
-                driver_.state()->safe_line,
-                driver_.state()->processed};
-      }
-      commit.transitions.push_back(std::move(from));
-    }
-    return commit;
+  /// Many steps of a neighbour that does all right, in one.
+  void enter_view(ConnectionId id, std::uint8_t peer) {
+    if (!driver_.hello()) return;
+    const std::uint8_t members = peer % 2 == 0 ? 3 : 6;  // the peer and the node
+    arrive_frame(id, neighbours_.hello(peer));
+    pass(5ms);
+    arrive_frame(id, neighbours_.link_state(peer));
+    arrive_frame(id, neighbours_.propose(peer, members));
+    pass(5ms);
+    arrive_frame(id, neighbours_.commit());
+    pass(5ms);
+    arrive_frame(id, neighbours_.install());
+    pass(5ms);
   }
 
   void accept(Port port) {
@@ -197,22 +151,33 @@ class Run {
     }
   }
 
-  void arrive_frame(ConnectionId id, std::uint8_t type, ByteView body) {
-    Bytes frame(kFrameHeadBytes);
-    Writer writer(frame.data());
-    spindle::protocol::write_frame_head(writer, type, body.size());
-    frame.insert(frame.end(), body.begin(), body.end());
+  void arrive_frame(ConnectionId id, const Bytes& frame) {
+    const FuzzDriver::Connection* connection = driver_.find(id);
+    if (connection == nullptr || !connection->open || !connection->reading) return;
+    const Port port = connection->port;
     arrive(id, frame);
+    FrameCoverage::of_process().note(port, frame[kFrameHeadBytes - 1], ByteView(frame).subspan(kFrameHeadBytes),
+                                     driver_.find(id) != nullptr || is_close(port, frame));
   }
 
-  void arrive_control(ConnectionId id, const ControlMessage& message) {
-    arrive_frame(id, static_cast<std::uint8_t>(LinkFrame::control), encode_control(message));
+  static bool is_close(Port port, const Bytes& frame) {
+    return port == Port::link && frame[kFrameHeadBytes - 1] == static_cast<std::uint8_t>(LinkFrame::close);
+  }
+
+  void send_message(ConnectionId id) {
+    const std::uint32_t handle = input_.u8();
+    const std::uint8_t service = input_.u8() % 6;
+    const Bytes payload(input_.u16() % (spindle::protocol::kChunkBytesMax + 1), 'x');
+    Bytes frame;
+    spindle::test::append_send_frame(frame,
+                                     {handle, service, false, 0, static_cast<std::uint32_t>(payload.size()), payload});
+    arrive_frame(id, frame);
   }
 
   void pass(Duration duration) {
     node_.end_turn(now_);
     const Time until = now_ + duration;
-    for (int i = 0; i < kWakesPerStepMax && driver_.deadline() <= until; ++i) {
+    for (; wakes_ < kWakesMax && driver_.deadline() <= until; ++wakes_) {
       now_ = std::max(now_, driver_.deadline());
       node_.handle_time(now_);
       node_.end_turn(now_);
@@ -235,9 +200,11 @@ class Run {
   Input input_;
   FuzzDriver driver_;
   spindle_fuzz::NullSink sink_;
+  int wakes_ = 0;
   Time now_{std::chrono::seconds(1)};
   bool stopped_ = false;
   Node node_;
+  NodeNeighbours neighbours_{driver_, node_, kSelf};
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The opcodes of the node's fuzz inputs. Numbers are part of the corpus: new ones are appended.
 //
-// `connection` is a byte that counts, modulo their number, the connections that are open.
+// `connection` is a byte that counts, modulo their number, the connections that are open. A step is cheap: what takes
+// many bytes or many frames to say has a step of its own, so that short inputs get far.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,16 @@ enum class NodeStep : std::uint8_t {
   install = 14,  // connection: the coordinator of the last proposal has the counts, all zero
   echo = 15,     // connection: the last control message of the node comes back to it
   stop = 16,
+  // Several of the above at once, and frames that bytes drawn at random hardly ever become.
+  peer_view =
+      17,     // connection, u8 peer: the peer shakes hands, proposes a view of itself and the node, and leads it there
+  data = 18,  // connection, u8 peer, u8 kind, u16 length, content: the next message of the peer's stream in the view.
+              // kind: the service, and 6 times the MessageClass
+  stability = 19,  // connection, u8 peer, u8 which, u16 line: a report, stable or ready frame of the peer
+  push = 20,       // connection, u8 peer, u8 kind, u16 length, content: as `data`, in recovery
+  price = 21,      // connection, u8 peer, u16 sixteenths, u8 length, name: what the peer's link to the node or, where
+                   // there is a name, its clients cost
+  message = 22,    // connection, u8 handle, u8 service, u16 length: a client sends so many bytes
 };
 
 }  // namespace spindle_fuzz

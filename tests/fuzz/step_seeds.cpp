@@ -4,8 +4,11 @@
 #include "daemon/admin/admin_frames.h"
 #include "daemon/base/driver.h"
 #include "daemon/config/schema.h"
+#include "daemon/group/operations.h"
 #include "daemon/link/handshake.h"
+#include "daemon/order/records.h"
 #include "daemon/wire/control.h"
+#include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/member_list.h"
 #include "tests/fuzz/client_engine_steps.h"
@@ -86,6 +89,11 @@ Steps& client(Steps& steps, unsigned connection, std::string_view name) {
 
 Steps& client_frame(Steps& steps, unsigned connection, const Bytes& frame) {
   return steps.op(NodeStep::frame).u8(connection).frame(frame).op(NodeStep::time).u16(20);
+}
+
+Steps& large_message(Steps& steps, unsigned connection, unsigned handle, unsigned service, unsigned bytes) {
+  steps.op(NodeStep::message).u8(connection).u8(handle).u8(service).u16(bytes);
+  return steps.op(NodeStep::time).u16(20);
 }
 
 Steps& link(Steps& steps, unsigned connection, unsigned peer) {
@@ -181,10 +189,7 @@ std::string slow_client() {
   client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
   client_frame(steps, kFirst, frame_of(write_define, Define{0, {"news"}}));
   steps.op(NodeStep::throttle).u8(kFirst).u16(100);
-  const std::string payload(2000, 'x');
-  for (int i = 0; i < 4; ++i) {
-    client_frame(steps, kFirst, send_frame({0, 2, false, 0, 2000, as_bytes(payload)}));
-  }
+  for (int i = 0; i < 4; ++i) large_message(steps, kFirst, 0, 2, 2000);
   return steps.op(NodeStep::time).u16(500).op(NodeStep::writable).u8(kFirst).op(NodeStep::time).u16(500).bytes();
 }
 
@@ -199,17 +204,14 @@ std::string independent_flows() {
   client_frame(steps, kSecond, frame_of(write_define, Define{0, {"news"}}));
   client_frame(steps, kSecond, frame_of(write_define, Define{1, {"sport"}}));
   steps.op(NodeStep::throttle).u8(kFirst).u16(100);
-  const std::string payload(20'000, 'x');
   for (unsigned i = 0; i < 4; ++i) {
-    client_frame(steps, kSecond, send_frame({0, 4, false, 0, 20'000, as_bytes(payload)}));
+    large_message(steps, kSecond, 0, 4, 20'000);
     client_frame(steps, kSecond, send_frame({1, 4, false, 0, 5, as_bytes("goals")}));
   }
   client_frame(steps, kSecond, frame_of(write_flow_request, FlowRequest{2, 0}));
   steps.op(NodeStep::throttle).u8(kFirst).u16(60'000).op(NodeStep::writable).u8(kFirst).op(NodeStep::time).u16(500);
   client_frame(steps, kSecond, frame_of(write_define, Define{0, {"weather"}}));
-  for (unsigned i = 0; i < 5; ++i) {
-    client_frame(steps, kSecond, send_frame({0, 4, false, 0, 20'000, as_bytes(payload)}));
-  }
+  for (unsigned i = 0; i < 5; ++i) large_message(steps, kSecond, 0, 4, 20'000);
   return steps.op(NodeStep::frame).u8(kSecond).frame(frame_of(write_bye)).op(NodeStep::time).u16(500).bytes();
 }
 
@@ -224,10 +226,7 @@ std::string one_set_under_several_numbers() {
   client_frame(steps, kSecond, frame_of(write_define, Define{1, {"sport", "news"}}));
   client_frame(steps, kSecond, frame_of(write_define, Define{2, {"sport", "news", "news"}}));
   steps.op(NodeStep::throttle).u8(kFirst).u16(100);
-  const std::string payload(20'000, 'x');
-  for (unsigned i = 0; i < 6; ++i) {
-    client_frame(steps, kSecond, send_frame({i % 3, 4, false, 0, 20'000, as_bytes(payload)}));
-  }
+  for (unsigned i = 0; i < 6; ++i) large_message(steps, kSecond, i % 3, 4, 20'000);
   client_frame(steps, kSecond, frame_of(write_define, Define{0, {}}));
   client_frame(steps, kSecond, frame_of(write_define, Define{1, {"weather"}}));
   client_frame(steps, kSecond, send_frame({1, 4, false, 0, 4, as_bytes("rain")}));
@@ -235,6 +234,81 @@ std::string one_set_under_several_numbers() {
   client_frame(steps, kSecond, send_frame({0, 4, false, 0, 5, as_bytes("goals")}));
   steps.op(NodeStep::throttle).u8(kFirst).u16(60'000).op(NodeStep::writable).u8(kFirst).op(NodeStep::time).u16(500);
   return steps.op(NodeStep::frame).u8(kSecond).frame(frame_of(write_bye)).op(NodeStep::time).u16(500).bytes();
+}
+
+/// A neighbour's part in a view that it coordinates: its message, its announcement of members, and, as the sequencer of
+/// the view, the order of both; then what it has received, and what its link and its clients cost.
+std::string peer_in_a_view(unsigned peer) {
+  using spindled::MessageClass;
+  using spindled::Service;
+  Steps steps;
+  client(steps, kFirst, "a");
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+  steps.op(NodeStep::accept).u8(kLinkPort).op(NodeStep::end_turn);
+  steps.op(NodeStep::peer_view).u8(kSecond).u8(peer);
+  const auto data = [&](Service service, MessageClass message_class, const Bytes& content) {
+    const unsigned kind = static_cast<unsigned>(service) + 6 * static_cast<unsigned>(message_class);
+    steps.op(NodeStep::data).u8(kSecond).u8(peer).u8(kind).long_text(as_string(content)).op(NodeStep::end_turn);
+  };
+  spindled::Announce announce;
+  announce.groups.push_back({"news", {{9, "b"}}, false});
+  data(Service::agreed, MessageClass::group, spindled::write_operation(announce));
+  Bytes message;
+  spindled::write_envelope(message, {9, "b", 1, false, false, 5, {{0, "news"}}},
+                           spindled::write_targets({{0, "news"}}));
+  message.insert(message.end(), {'h', 'e', 'l', 'l', 'o'});
+  data(Service::fifo, MessageClass::client, message);
+  data(Service::agreed, MessageClass::client, message);
+  const spindled::MemberIndex self = peer % 2 == 0 ? 1 : 0;
+  const auto other = static_cast<spindled::MemberIndex>(1 - self);
+  const auto both = spindled::MemberSet::first(2);
+  spindled::OrderRecord record;
+  record.first = 1;
+  record.runs = {{other, false, 1, 1, both}, {self, false, 1, 1, both}, {other, false, 3, 1, both}};
+  data(Service::reliable, MessageClass::order, spindled::write_order_record(record));
+  data(Service::reliable, MessageClass::order, spindled::write_run_report({1, {{other, false, 1, 1, both}}}));
+  for (unsigned which = 0; which < 3; ++which) {
+    steps.op(NodeStep::stability).u8(kSecond).u8(peer).u8(which).u16(1).op(NodeStep::end_turn);
+  }
+  steps.op(NodeStep::price).u8(kSecond).u8(peer).u16(40).text("");
+  steps.op(NodeStep::price).u8(kSecond).u8(peer).u16(80).text("news").op(NodeStep::time).u16(100);
+  const std::string token(8, 't');
+  for (const spindled::LinkFrame type : {spindled::LinkFrame::ping, spindled::LinkFrame::pong}) {
+    steps.op(NodeStep::frame).u8(kSecond).u8(static_cast<unsigned>(type)).long_text(token).op(NodeStep::end_turn);
+  }
+  const auto control = [&](const spindled::ControlMessage& said) {
+    steps.op(NodeStep::frame).u8(kSecond).u8(1).long_text(as_string(spindled::encode_control(said)));
+  };
+  const std::string name = peer % 2 == 0 ? "alpha" : "zeta";
+  control(spindled::LinkStateSummary{{{{name, peer % 2 == 0 ? 11u : 22u}, 1}}});
+  control(spindled::Refuse{{7, name}, {name, peer % 2 == 0 ? 11u : 22u}, 8});
+  steps.op(NodeStep::propose).u8(kSecond).u8(peer).u8(7).op(NodeStep::time).u16(5);
+  steps.op(NodeStep::commit).u8(kSecond).op(NodeStep::end_turn);
+  steps.op(NodeStep::push).u8(kSecond).u8(peer).u8(2).long_text(as_string(message)).op(NodeStep::end_turn);
+  steps.op(NodeStep::install).u8(kSecond).u8(0).u8(1).u8(peer).op(NodeStep::time).u16(3000);
+  const Bytes close = spindled::write_link_close({1, "enough"});
+  steps.op(NodeStep::accept).u8(kLinkPort).op(NodeStep::hello).u8(kSecond).u8(peer);
+  steps.op(NodeStep::frame)
+      .u8(kSecond)
+      .u8(static_cast<unsigned>(spindled::LinkFrame::close))
+      .long_text(as_string(close));
+  return steps.op(NodeStep::end_turn).bytes();
+}
+
+/// A large message in pieces, and all that a client may ask for.
+std::string all_of_a_client() {
+  Steps steps;
+  client(steps, kFirst, "a");
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+  client_frame(steps, kFirst, frame_of(write_define, Define{0, {"news"}}));
+  const std::string chunk(kChunkBytesMax, 'x');
+  steps.op(NodeStep::frame).u8(kFirst).frame(send_frame({0, 4, false, 1, kChunkBytesMax + 5, as_bytes(chunk)}));
+  steps.op(NodeStep::frame).u8(kFirst).u8(static_cast<unsigned>(ClientFrame::send_more)).long_text("hello");
+  client_frame(steps, kFirst, frame_of(write_ping, ClientFrame::ping, std::uint64_t{3}));
+  client_frame(steps, kFirst, frame_of(write_flow_request, FlowRequest{2, 0}));
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::view_request, GroupRequest{3, "news"}));
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::leave, GroupRequest{4, "news"}));
+  return client_frame(steps, kFirst, frame_of(write_bye)).bytes();
 }
 
 // --- The client ---
@@ -315,6 +389,9 @@ void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "imposed_partition", imposed_partition()});
   seeds.push_back({"node", "slow_client", slow_client()});
   seeds.push_back({"node", "independent_flows", independent_flows()});
+  seeds.push_back({"node", "smaller_peer_in_a_view", peer_in_a_view(0)});
+  seeds.push_back({"node", "larger_peer_in_a_view", peer_in_a_view(1)});
+  seeds.push_back({"node", "all_of_a_client", all_of_a_client()});
   seeds.push_back({"node", "one_set_under_several_numbers", one_set_under_several_numbers()});
 }
 
