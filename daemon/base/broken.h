@@ -31,6 +31,8 @@
   X(horizon_of_fastest, "the horizon is as far as the fastest origin is, not the slowest")                             \
   X(join_without_subscription, "a daemon's first member of a group joins without waiting for the subscription")        \
   X(join_at_subscription, "a daemon's first member of a group joins when the subscription is ordered")                 \
+  X(leave_overtakes, "a leave does not wait for the joins that its client asked for before")                           \
+  X(message_overtakes_join, "a message does not wait for the joins and leaves that its sender asked for before")       \
   X(leave_at_once, "a leave is applied where it is asked for before its place in the order")                           \
   X(stale_destinations, "destinations once resolved are kept when the group table has changed")                        \
   X(id_before_known, "a message names a group by its number before all daemons can know it")                           \

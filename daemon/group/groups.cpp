@@ -13,44 +13,7 @@ void Groups::attach(Order& order, LocalClients& clients) {
   clients_ = &clients;
 }
 
-// --- Requests of local sessions ---
-
-void Groups::open_session(SessionId session, std::string client) { sessions_[session].client = std::move(client); }
-
-void Groups::close_session(Time now, SessionId session) {
-  const auto at = sessions_.find(session);
-  if (at == sessions_.end()) return;
-  const bool in_groups = !at->second.groups.empty() || !table_.groups_of(view_.self, session).empty();
-  sessions_.erase(at);
-  subscriptions_.forget(session);
-  if (in_groups) originate_or_defer(now, Disconnect{session});
-}
-
-std::optional<Errc> Groups::join(Time now, SessionId session, const std::string& group) {
-  LocalSession& local = sessions_.at(session);
-  if (local.groups.size() >= context_.config.session.memberships_max) return Errc::too_many_memberships;
-  if (!local.groups.insert(group).second) return Errc::already_a_member;
-  if (is_ready()) {
-    take(now, subscriptions_.want(group, session, local_members_of(group)));
-  } else {
-    subscriptions_.want_later(group, session);
-  }
-  return std::nullopt;
-}
-
-std::optional<Errc> Groups::leave(Time now, SessionId session, const std::string& group) {
-  if (sessions_.at(session).groups.erase(group) == 0) return Errc::not_a_member;
-  if (broken(Broken::leave_at_once)) {
-    if (const Group* left = table_.find(group)) table_.leave(left->id, view_.self, session);
-  }
-  if (!subscriptions_.withdraw(group, session)) originate_or_defer(now, LeaveGroup{group, session});
-  return std::nullopt;
-}
-
-bool Groups::is_member(SessionId session, std::string_view group) const {
-  const auto at = sessions_.find(session);
-  return at != sessions_.end() && at->second.groups.contains(group);
-}
+// --- Messages of local sessions ---
 
 void Groups::resolve(DestinationSet& set) const {
   if (set.table_version == table_.version()) return;
@@ -114,30 +77,11 @@ void Groups::originate(Time now, const GroupOperation& operation) {
   order_->originate(now, message);
 }
 
-void Groups::originate_or_defer(Time now, GroupOperation operation) {
-  if (is_ready()) {
-    originate(now, operation);
-  } else {
-    deferred_.push_back(std::move(operation));
-  }
-}
-
-void Groups::take(Time now, const Steps& steps) {
+void Groups::take(Time now, Subscriptions::Step step, const std::string& group) {
   // While a view ends nothing can be sent, and nothing needs to be: the subscriptions start over in the next one.
   if (!is_ready()) return;
-  for (const Subscriptions::Step& step : steps) {
-    switch (step.kind) {
-      case Subscriptions::Step::Kind::subscribe:
-        originate(now, Subscribe{step.group});
-        break;
-      case Subscriptions::Step::Kind::join:
-        originate(now, JoinGroup{step.group, step.session, sessions_.at(step.session).client});
-        break;
-      case Subscriptions::Step::Kind::unsubscribe:
-        originate(now, Unsubscribe{step.group});
-        break;
-    }
-  }
+  if (step == Subscriptions::Step::subscribe) originate(now, Subscribe{group});
+  if (step == Subscriptions::Step::unsubscribe) originate(now, Unsubscribe{group});
 }
 
 std::size_t Groups::local_members_of(const std::string& name) const {
@@ -162,7 +106,7 @@ void Groups::deliver(Time now, const Delivery& message) {
 
 void Groups::horizon_advanced(Time now, std::uint64_t position) {
   table_.known_to_all(position);
-  take(now, subscriptions_.horizon_advanced(position));
+  horizon_reached(now, position);
 }
 
 void Groups::deliver_client_message(const Delivery& message) {

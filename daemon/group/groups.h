@@ -17,6 +17,7 @@
 #include "daemon/group/group_table.h"
 #include "daemon/group/local_clients.h"
 #include "daemon/group/local_route.h"
+#include "daemon/group/request_line.h"
 #include "daemon/group/subscriptions.h"
 #include "daemon/order/order.h"
 #include "libclient/protocol/member_list.h"
@@ -37,6 +38,7 @@ struct Sender {
   SessionId session = 0;
   std::string client;
   SenderOrder order;
+  std::size_t open_requests = 0;  // to join and to leave, which are not done yet; Groups keeps the count
 };
 
 class Groups final : public OrderedMessages {
@@ -49,12 +51,13 @@ class Groups final : public OrderedMessages {
   bool is_ready() const { return ready_ && order_->is_open(); }
 
   // Requests of local sessions. Those that change membership may come at any time; they wait for the next view where
-  // one is being agreed on.
+  // one is being agreed on, and for those of the same session before them.
 
-  void open_session(SessionId session, std::string client);
-  /// The session is gone: it leaves all its groups.
+  /// `sender` stays where it is until the session is closed.
+  void open_session(Sender& sender);
+  /// The session is gone: it leaves all its groups, and what it asked for and has not entered the order is forgotten.
   void close_session(Time now, SessionId session);
-  /// Nothing on success: the group view that follows shows it done.
+  /// Nothing on success: the group view that follows shows it done. LocalClients::requests_done tells when.
   std::optional<Errc> join(Time now, SessionId session, const std::string& group);
   std::optional<Errc> leave(Time now, SessionId session, const std::string& group);
   /// Where `is_ready`.
@@ -66,6 +69,8 @@ class Groups final : public OrderedMessages {
 
   /// Whether the session has joined `group`, or asked to, and not asked to leave it.
   bool is_member(SessionId session, std::string_view group) const;
+  /// Whether a request of the session to join or to leave `group` is not done yet.
+  bool has_open_request(SessionId session, std::string_view group) const;
 
   const GroupTable& table() const { return table_; }
 
@@ -77,12 +82,11 @@ class Groups final : public OrderedMessages {
   void view_installed(Time now, const View& view, const MemberSet& came_along) override;
 
  private:
-  /// A local session and the groups that it has joined or asked to join.
   struct LocalSession {
-    std::string client;
-    std::set<std::string, std::less<>> groups;
+    Sender* sender = nullptr;
+    std::set<std::string, std::less<>> groups;  // that it has joined or asked to join, and not asked to leave
+    RequestLine requests;
   };
-  using Steps = std::vector<Subscriptions::Step>;
   using Cause = spindle::protocol::ViewCause;
   using Names = std::vector<std::string_view>;
   /// What a view has to say beside who the members are.
@@ -100,9 +104,22 @@ class Groups final : public OrderedMessages {
 
   // Into the order.
   void originate(Time now, const GroupOperation& operation);
-  void originate_or_defer(Time now, GroupOperation operation);
-  void take(Time now, const Steps& steps);
+  void take(Time now, Subscriptions::Step step, const std::string& group);
   std::size_t local_members_of(const std::string& group) const;
+
+  // Into the order: what local sessions ask for (requests.cpp).
+  void request(Time now, LocalSession& local, RequestLine::Kind kind, const std::string& group);
+  /// Orders the subscription that a join needs, where there is none.
+  void want(Time now, const LocalSession& local, const std::string& group);
+  /// Lets requests of the session enter until one has to wait.
+  void let_enter(Time now, LocalSession& local);
+  bool may_enter(const RequestLine::Request& request);
+  void enter(Time now, const Sender& sender, const RequestLine::Request& request);
+  void horizon_reached(Time now, std::uint64_t position);
+  /// The first request of the session that has entered is done.
+  void request_done(Time now, SessionId session);
+  /// A new view, whose group table is there.
+  void resume_requests(Time now);
 
   // Out of the order: messages.
   void deliver_client_message(const Delivery& message);
@@ -170,6 +187,7 @@ class Groups final : public OrderedMessages {
   GroupTable table_;
   Subscriptions subscriptions_;
   std::map<SessionId, LocalSession> sessions_;
+  std::set<SessionId> requesting_;  // those with requests that are not done
 
   // Counts the changes of the table in this view: with the view's id, it names a group view.
   std::uint64_t changes_ = 0;
@@ -189,9 +207,9 @@ class Groups final : public OrderedMessages {
   bool ready_ = false;
   MemberSet came_along_;
   std::map<MemberIndex, Announce> announced_;
-  Announce unfinished_;  // what this daemon announced itself, until the table is complete
-  std::vector<GroupOperation> deferred_;
-  std::vector<Delivery> early_;  // unordered messages of daemons whose table was complete before this one's
+  Announce unfinished_;              // what this daemon announced itself, until the table is complete
+  std::vector<SessionId> departed_;  // that closed while nothing could be sent, and were in groups
+  std::vector<Delivery> early_;      // unordered messages of daemons whose table was complete before this one's
 
   LocalRoute route_;  // of the last client message
 

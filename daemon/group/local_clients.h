@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "daemon/base/time.h"
 #include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
 #include "daemon/wire/link_frames.h"
@@ -37,6 +38,8 @@ class LocalClients {
   virtual void deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) = 0;
   virtual void deliver_view(std::span<const SessionId> to, const spindle::protocol::View& view) = 0;
   virtual void deliver_transitional(std::span<const SessionId> to, std::string_view group) = 0;
+  /// Of the session's requests to join and to leave, some are done: what waited for that may go on.
+  virtual void requests_done(Time now, SessionId session) = 0;
   /// The session of the client with that name, if it is here.
   virtual std::optional<SessionId> find_client(std::string_view name) const = 0;
 };

@@ -29,22 +29,25 @@ void Groups::apply(Time now, const Delivery& message, const Subscribe& operation
   order_->report_progress();
   if (message.origin != view_.self) return;
   subscriptions_.subscribed(operation.group, message.position);
-  if (broken(Broken::join_at_subscription)) take(now, subscriptions_.horizon_advanced(message.position));
+  if (broken(Broken::join_at_subscription)) horizon_reached(now, message.position);
 }
 
 void Groups::apply(Time now, const Delivery& message, const Unsubscribe& operation) {
   table_.unsubscribe(operation.group, message.origin);
-  if (message.origin == view_.self) take(now, subscriptions_.unsubscribed(operation.group));
+  if (message.origin == view_.self) take(now, subscriptions_.unsubscribed(operation.group), operation.group);
 }
 
-void Groups::apply(Time, const Delivery& message, const JoinGroup& operation) {
+void Groups::apply(Time now, const Delivery& message, const JoinGroup& operation) {
   const std::string name = private_name(message.origin, operation.client);
   const bool added = table_.join(operation.group, {message.origin, operation.session, name});
-  if (message.origin == view_.self) subscriptions_.joined(operation.group, local_members_of(operation.group));
+  const bool is_local = message.origin == view_.self;
+  if (is_local) {
+    subscriptions_.joined(operation.group, local_members_of(operation.group));
+    request_done(now, operation.session);
+  }
   if (!added) return;
   ++changes_;
   const Group& group = *table_.find(operation.group);
-  const bool is_local = message.origin == view_.self;
   if (told_ && is_local) untold_.emplace(group.id, operation.session);
   tell_join(group, name, is_local ? std::optional(operation.session) : std::nullopt);
   if (!told_ && !together_.empty()) signal_join(group, message.origin, operation.session);
@@ -53,6 +56,7 @@ void Groups::apply(Time, const Delivery& message, const JoinGroup& operation) {
 void Groups::apply(Time now, const Delivery& message, const LeaveGroup& operation) {
   const Group* group = table_.find(operation.group);
   if (group != nullptr) remove_member(now, message.origin, operation.session, group->id, Cause::leave);
+  if (message.origin == view_.self) request_done(now, operation.session);
 }
 
 void Groups::apply(Time now, const Delivery& message, const Disconnect& operation) {
@@ -87,7 +91,7 @@ void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, Grou
   }
   if (daemon != view_.self) return;
   if (cause == Cause::leave) tell_farewell(group, session, name);
-  take(now, subscriptions_.left(group.name, group.local.size()));
+  take(now, subscriptions_.left(group.name, group.local.size()), group.name);
 }
 
 // --- Around a view change ---
@@ -172,7 +176,7 @@ void Groups::view_installed(Time now, const View& view, const MemberSet& came_al
   announced_.clear();
   early_.clear();
   untold_.clear();
-  if (broken(Broken::deferred_lost)) deferred_.clear();
+  if (broken(Broken::deferred_lost)) departed_.clear();
   ready_ = false;
   originate(now, announce);
 }
@@ -232,11 +236,7 @@ void Groups::build_table(Time now) {
   if (!together_.empty()) signal_split();
   if (furthest_reached_) remember_told();
   for (const Delivery& message : std::exchange(early_, {})) deliver_client_message(message);
-  if (!order_->is_open()) return;
-  for (const GroupOperation& operation : std::exchange(deferred_, {})) originate(now, operation);
-  for (const auto& [group, session] : subscriptions_.take_later()) {
-    take(now, subscriptions_.want(group, session, local_members_of(group)));
-  }
+  if (order_->is_open()) resume_requests(now);
 }
 
 }  // namespace spindled

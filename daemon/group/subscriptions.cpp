@@ -1,30 +1,36 @@
 #include "daemon/group/subscriptions.h"
 
-#include <algorithm>
-
 #include "daemon/base/broken.h"
 #include "daemon/base/check.h"
 
 namespace spindled {
 
-void Subscriptions::join_all(const std::string& group, Entry& entry, std::vector<Step>& steps) {
-  for (const SessionId session : entry.wanting) {
-    steps.push_back({Step::Kind::join, group, session});
-    ++entry.joins_on_their_way;
-  }
-  entry.wanting.clear();
-}
-
-std::vector<Subscriptions::Step> Subscriptions::want(const std::string& group, SessionId session, std::size_t members) {
-  std::vector<Step> steps;
+Subscriptions::Step Subscriptions::want(const std::string& group, SessionId session, std::size_t members) {
   const auto [at, added] = entries_.try_emplace(group);
   Entry& entry = at->second;
   if (added && members != 0) entry.state = State::subscribed;
-  entry.wanting.push_back(session);
-  if (added && members == 0) steps.push_back({Step::Kind::subscribe, group, 0});
-  if (entry.state == State::subscribed || (added && broken(Broken::join_without_subscription)))
-    join_all(group, entry, steps);
-  return steps;
+  ++entry.wanted;
+  if (entry.state != State::subscribed) entry.sessions.push_back(session);
+  return added && members == 0 ? Step::subscribe : Step::none;
+}
+
+bool Subscriptions::start_join(const std::string& group) {
+  Entry& entry = entries_.at(group);
+  SPINDLE_CHECK(entry.wanted != 0);
+  if (entry.state != State::subscribed && !broken(Broken::join_without_subscription)) return false;
+  --entry.wanted;
+  ++entry.on_their_way;
+  return true;
+}
+
+Subscriptions::Step Subscriptions::withdraw(const std::string& group, std::size_t members) {
+  const auto at = entries_.find(group);
+  if (at == entries_.end()) return Step::none;  // a new view has begun, and its group table is not there yet
+  --at->second.wanted;
+  if (at->second.state != State::subscribed || at->second.is_needed()) return Step::none;
+  if (members == 0) return left(group, 0);
+  entries_.erase(at);
+  return Step::none;
 }
 
 void Subscriptions::subscribed(const std::string& group, std::uint64_t position) {
@@ -35,66 +41,50 @@ void Subscriptions::subscribed(const std::string& group, std::uint64_t position)
   waiting_.emplace_back(position, group);
 }
 
-std::vector<Subscriptions::Step> Subscriptions::horizon_advanced(std::uint64_t position) {
-  std::vector<Step> steps;
+Subscriptions::Reached Subscriptions::horizon_advanced(std::uint64_t position) {
+  Reached reached;
   std::size_t passed = 0;
   for (; passed < waiting_.size() && waiting_[passed].first <= position; ++passed) {
-    const std::string& group = waiting_[passed].second;
+    std::string& group = waiting_[passed].second;
     Entry& entry = entries_.at(group);
     entry.state = State::subscribed;
-    join_all(group, entry, steps);
-    if (entry.joins_on_their_way == 0) {  // whoever wanted to join has gone meanwhile
-      entry.state = State::unsubscribing;
-      steps.push_back({Step::Kind::unsubscribe, group, 0});
-    }
+    reached.sessions.insert(reached.sessions.end(), entry.sessions.begin(), entry.sessions.end());
+    entry.sessions = {};
+    if (entry.is_needed()) continue;
+    entry.state = State::unsubscribing;
+    reached.unwanted.push_back(std::move(group));
   }
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(passed));
-  return steps;
+  return reached;
 }
 
 void Subscriptions::joined(const std::string& group, std::size_t members) {
   const auto at = entries_.find(group);
-  if (at == entries_.end() || at->second.joins_on_their_way == 0) return;
-  --at->second.joins_on_their_way;
-  if (at->second.state == State::subscribed && at->second.joins_on_their_way == 0 && members != 0) entries_.erase(at);
+  if (at == entries_.end() || at->second.on_their_way == 0) return;
+  --at->second.on_their_way;
+  if (at->second.state == State::subscribed && !at->second.is_needed() && members != 0) entries_.erase(at);
 }
 
-std::vector<Subscriptions::Step> Subscriptions::left(const std::string& group, std::size_t members_left) {
-  if (members_left != 0) return {};
+Subscriptions::Step Subscriptions::left(const std::string& group, std::size_t members_left) {
+  if (members_left != 0) return Step::none;
   const auto [at, added] = entries_.try_emplace(group);
-  if (!added && (at->second.state != State::subscribed || at->second.joins_on_their_way != 0)) return {};
+  if (!added && (at->second.state != State::subscribed || at->second.is_needed())) return Step::none;
   at->second.state = State::unsubscribing;
-  return {{Step::Kind::unsubscribe, group, 0}};
+  return Step::unsubscribe;
 }
 
-std::vector<Subscriptions::Step> Subscriptions::unsubscribed(const std::string& group) {
+Subscriptions::Step Subscriptions::unsubscribed(const std::string& group) {
   const auto at = entries_.find(group);
-  if (at == entries_.end() || at->second.state != State::unsubscribing) return {};
-  if (at->second.wanting.empty()) {
+  if (at == entries_.end() || at->second.state != State::unsubscribing) return Step::none;
+  if (at->second.wanted == 0) {
     entries_.erase(at);
-    return {};
+    return Step::none;
   }
   at->second.state = State::subscribing;
-  return {{Step::Kind::subscribe, group, 0}};
-}
-
-bool Subscriptions::withdraw(const std::string& group, SessionId session) {
-  if (std::erase(later_, std::pair(group, session)) != 0) return true;
-  const auto at = entries_.find(group);
-  return at != entries_.end() && std::erase(at->second.wanting, session) != 0;
-}
-
-void Subscriptions::forget(SessionId session) {
-  for (auto& [group, entry] : entries_) std::erase(entry.wanting, session);
-  std::erase_if(later_, [&](const auto& join) { return join.second == session; });
+  return Step::subscribe;
 }
 
 void Subscriptions::restart() {
-  std::vector<std::pair<std::string, SessionId>> unfinished;
-  for (const auto& [group, entry] : entries_) {
-    for (const SessionId session : entry.wanting) unfinished.emplace_back(group, session);
-  }
-  later_.insert(later_.begin(), unfinished.begin(), unfinished.end());
   entries_.clear();
   waiting_.clear();
 }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,64 +17,60 @@ namespace spindled {
 ///
 /// One state machine a group that has or wants local members:
 ///
-///   (none) --join--> subscribing --ordered--> waiting --horizon--> subscribed --last left--> unsubscribing
+///   (none) --join wanted--> subscribing --ordered--> waiting --horizon--> subscribed --last left--> unsubscribing
 ///   --ordered--> (none)
 ///
-/// A join while unsubscribing starts over when the unsubscription is through.
+/// A join that is wanted while unsubscribing starts over when the unsubscription is through. Subscriptions do not wait
+/// for each other; joins enter in the order of their client's RequestLine, so that one may find its subscription there
+/// and still have to wait. A subscription stays as long as a join is wanted.
 ///
 /// A group that has local members, and for which nothing is on its way, has no entry here: the caller says how many
 /// there are. So a daemon whose clients are in very many groups keeps nothing more for them than the group table.
+///
+/// What a call returns is what to originate next for the group, if anything.
 class Subscriptions {
  public:
-  /// What to originate next.
-  struct Step {
-    enum class Kind : std::uint8_t { subscribe, join, unsubscribe };
-    Kind kind;
-    std::string group;
-    SessionId session = 0;  // of a join
-  };
+  enum class Step : std::uint8_t { none, subscribe, unsubscribe };
 
   /// `session` wants to join a group that has `members` local members in the table.
-  std::vector<Step> want(const std::string& group, SessionId session, std::size_t members);
+  Step want(const std::string& group, SessionId session, std::size_t members);
+  /// Whether a join that is wanted may enter now; if so it does.
+  bool start_join(const std::string& group);
+  /// A join that was wanted and has not entered is wanted no more. There are `members` local members.
+  Step withdraw(const std::string& group, std::size_t members);
   /// This daemon's own subscription was ordered at `position`.
   void subscribed(const std::string& group, std::uint64_t position);
   /// Everything ordered from now on was sent by daemons that had been through the order up to `position`.
-  std::vector<Step> horizon_advanced(std::uint64_t position);
+  struct Reached {
+    std::vector<std::string> unwanted;  // groups to unsubscribe from: whoever wanted to join has gone meanwhile
+    std::vector<SessionId> sessions;    // whose joins had to wait, in the order in which they began to
+  };
+  Reached horizon_advanced(std::uint64_t position);
   /// A local join was ordered, with which there are `members` local ones.
   void joined(const std::string& group, std::size_t members);
   /// A local member left; `members_left` local members remain.
-  std::vector<Step> left(const std::string& group, std::size_t members_left);
+  Step left(const std::string& group, std::size_t members_left);
   /// This daemon's own unsubscription was ordered.
-  std::vector<Step> unsubscribed(const std::string& group);
-  /// `session` no longer wants to join; false where its join is on its way already, or was never wanted.
-  bool withdraw(const std::string& group, SessionId session);
-  /// The session is gone: it no longer wants to join anything.
-  void forget(SessionId session);
+  Step unsubscribed(const std::string& group);
 
-  // Around a view change, when nothing can be originated.
-
-  /// `session` wants to join once the group table of the next view is there.
-  void want_later(const std::string& group, SessionId session) { later_.emplace_back(group, session); }
-  /// A new view: groups with local members are subscribed from its start; other joins have to start over. No join is on
-  /// its way any more: closing the old view has delivered them.
+  /// A new view: groups with local members are subscribed from its start; joins that have not entered have to be wanted
+  /// anew. None is on its way any more: closing the old view has delivered them.
   void restart();
-  /// Groups and sessions that want to join them, to be passed to `want` now that the table is there.
-  std::vector<std::pair<std::string, SessionId>> take_later() { return std::exchange(later_, {}); }
 
  private:
   enum class State : std::uint8_t { subscribing, waiting, subscribed, unsubscribing };
   struct Entry {
     State state = State::subscribing;
     std::uint64_t position = 0;  // of the subscription, while waiting
-    std::vector<SessionId> wanting;
-    std::size_t joins_on_their_way = 0;
-  };
+    std::size_t wanted = 0;      // joins that have not entered
+    std::size_t on_their_way = 0;
+    std::vector<SessionId> sessions;  // that wanted to join before the state was `subscribed`
 
-  static void join_all(const std::string& group, Entry& entry, std::vector<Step>& steps);
+    bool is_needed() const { return wanted != 0 || on_their_way != 0; }
+  };
 
   std::map<std::string, Entry> entries_;                        // none where a group just has members
   std::vector<std::pair<std::uint64_t, std::string>> waiting_;  // ascending by position
-  std::vector<std::pair<std::string, SessionId>> later_;
 };
 
 }  // namespace spindled

@@ -1,6 +1,9 @@
 #include "daemon/session/session.h"
 
+#include <array>
+
 #include "daemon/admission/admission.h"
+#include "daemon/base/broken.h"
 
 namespace spindled {
 
@@ -11,6 +14,9 @@ namespace {
 
 /// Before the handshake a stranger gets to send no more than this.
 constexpr std::size_t kHelloBytesMax = 512;
+
+/// Joins and leaves that a client may have under way: as many as keep one going whose subscriptions take seconds.
+constexpr std::size_t kOpenRequestsMax = 4096;
 
 /// What may stand in front of the payload in a `send` frame.
 constexpr std::size_t kSendHeadMax = 2 * protocol::kVarintBytesMax + 3;
@@ -112,13 +118,18 @@ bool Session::must_wait(ClientFrame type, ByteView body) {
   switch (type) {
     case ClientFrame::join:
     case ClientFrame::leave:
-      return !host_.may_change_membership();
-    case ClientFrame::view_request:
+      return sender_.open_requests >= kOpenRequestsMax || !host_.may_change_membership();
+    case ClientFrame::view_request: {
+      const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
+      if (request && waits_for_requests(std::array{request->group})) return true;
+      waits_for_room_ = !has_room();
+      return waits_for_room_;
+    }
     case ClientFrame::flow_request:
       waits_for_room_ = !has_room();
       return waits_for_room_;
     case ClientFrame::bye:
-      return holds_messages();
+      return holds_messages() || sender_.open_requests != 0;
     case ClientFrame::define: {
       if (!holds_messages()) return false;
       const std::optional<protocol::Define> define = protocol::read_define(body);
@@ -179,7 +190,7 @@ std::optional<Error> Session::handle_hello(ByteView body) {
   sender_.client = std::move(*name);
   state_ = State::open;
   context_.counters.add(Counter::sessions_opened);
-  host_.groups().open_session(id(), sender_.client);
+  host_.groups().open_session(sender_);
   const std::string private_name = protocol::make_private_name(sender_.client, context_.config.name);
   std::vector<std::uint8_t> frame;
   protocol::write_welcome(frame, {std::min(hello->version_max, protocol::kClientVersionMax), private_name});
@@ -273,8 +284,16 @@ void Session::release_held(Time now, bool all) {
   if (flows_) flows_->release(now, all);
 }
 
+bool Session::note_requests_done() {
+  const bool may_go_on = sender_.open_requests == 0 || sender_.open_requests == kOpenRequestsMax / 2 || flows_;
+  if (!may_go_on || (!waiting_ && !holds_messages())) return false;
+  requests_done_ = true;
+  return true;
+}
+
 bool Session::may_enter(Time now, std::uint32_t handle, std::size_t bytes) {
   DefinedSet& set = destinations_[handle];
+  if (waits_for_requests(set.to.names) && !broken(Broken::message_overtakes_join)) return false;
   return host_.may_enter(now, set.flow->flow, set.to, bytes);
 }
 

@@ -62,6 +62,8 @@ struct IncomingMessage {
 /// Parses what a client sends, in order, and stops at a message or request that may not enter yet; holds what the
 /// client has yet to read. Everything that can be wrong with a frame closes the session with a reason.
 ///
+/// A message waits until the joins and leaves that the client asked for before it are done.
+///
 /// Of a client that asked for independent flows, messages that may not enter yet are held (OutgoingFlows), and parsing
 /// goes on: it stops for them only where too much is held, where the client says goodbye, and where it gives
 /// destinations for which something is held another meaning.
@@ -92,6 +94,10 @@ class Session final : private FlowGate {
   std::size_t held_bytes() const { return flows_ ? flows_->bytes() : 0; }
   /// Whether `process` stopped at something that may not enter yet.
   bool is_waiting() const { return waiting_; }
+  /// Joins or leaves are done. Whether it is worth trying again.
+  bool note_requests_done();
+  /// Whether they were since this was asked last.
+  bool take_requests_done() { return std::exchange(requests_done_, false); }
   /// When it is worth trying again, if admission has no news before.
   Time retry_at() const { return flows_ ? std::min(retry_at_, flows_->retry_at()) : retry_at_; }
   /// Calls `visit(const DestinationSet&, const Flow&)` for each set of destinations that the client has defined, once
@@ -129,6 +135,14 @@ class Session final : private FlowGate {
   std::optional<Error> handle_ping(ByteView body);
   /// Whether the frame at the front of the input, which is whole, has to wait.
   bool must_wait(spindle::protocol::ClientFrame type, ByteView body);
+  /// Whether what concerns `groups` has to wait for joins and leaves that the client asked for before: with independent
+  /// flows for those of the same groups, otherwise for all.
+  template <typename Names>
+  bool waits_for_requests(const Names& groups) const {
+    if (sender_.open_requests == 0) return false;
+    const auto is_open = [this](std::string_view group) { return host_.groups().has_open_request(id(), group); };
+    return !flows_ || std::any_of(groups.begin(), groups.end(), is_open);
+  }
   /// Has `message` be what the client sends with `send`, but for the payload.
   void fill(ClientSend& message, const spindle::protocol::Send& send) const;
   /// Takes messages that have come right behind the complete one along with it, as far as one packet holds them: those
@@ -177,6 +191,7 @@ class Session final : private FlowGate {
   bool waiting_ = false;
   Time retry_at_ = kNever;
   bool waits_for_room_ = false;
+  bool requests_done_ = false;
   SessionQueue queue_;
   QueueWatch watch_;
 };

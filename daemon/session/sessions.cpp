@@ -110,10 +110,11 @@ void Sessions::resume_waiting(Time now) {
   for (const SessionId id : std::exchange(waiting_, {})) {
     Session* session = find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
-    if (all || session->retry_at() <= now) {
+    const bool may_go_on = session->take_requests_done();
+    if (all || may_go_on || session->retry_at() <= now) {
       session->marks.listed = false;
       const std::uint64_t before = session->traffic().messages_in;
-      session->release_held(now, all);
+      session->release_held(now, all || may_go_on);
       process(now, *session);
       session->marks.served = session->traffic().messages_in != before;
       any_served = any_served || session->marks.served;
@@ -128,6 +129,12 @@ void Sessions::resume_waiting(Time now) {
     const Session* session = find(id);
     return session == nullptr || !session->marks.served;
   });
+}
+
+void Sessions::requests_done(Time now, SessionId id) {
+  Session* session = find(id);
+  // What it asked for enters at the start of a turn, as everything does.
+  if (session != nullptr && session->note_requests_done()) retry_at_ = std::min(retry_at_, now);
 }
 
 void Sessions::handle_writable(Time now, ConnectionId connection) {

@@ -60,6 +60,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   void deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) override;
   void deliver_view(std::span<const SessionId> to, const spindle::protocol::View& view) override;
   void deliver_transitional(std::span<const SessionId> to, std::string_view group) override;
+  void requests_done(Time now, SessionId session) override;
   std::optional<SessionId> find_client(std::string_view name) const override;
 
   // SessionHost

@@ -40,9 +40,15 @@ Violations check_local_monotonicity(const History& history);
 /// without; or to who is named by it.
 Violations check_member_delivery(const History& history);
 
-/// At the end of a run that has come to rest: what a member of a group that is still connected sent to it, other than
-/// unreliably or with self-discard, came back to it.
+/// At the end of a run that has come to rest: what a client that is still connected sent to a group that it had asked
+/// to join, and not asked to leave since, came back to it, unless it was sent unreliably or with self-discard.
 Violations check_self_delivery(const History& history);
+
+/// What a client asked for is done in the order asked: it sees itself join and leave in that order, and gets its own
+/// messages between the joins and leaves between which it sent them, if it gets them; one to groups of which it asked
+/// to be in none it does not get. With independent flows a message comes behind the joins and leaves of its groups that
+/// were asked for before.
+Violations check_request_order(const History& history);
 
 /// Clients that move together from one view of a group to the next deliver the same ordered messages to it in between,
 /// and the same reliable and fifo ones between two views that the network caused. Where one has got a transitional

@@ -26,6 +26,7 @@ class Drawer {
     draw_starts();
     draw_clients();
     draw_messages();
+    draw_hasty_messages();
     draw_slow_clients();
     draw_faults();
     draw_late_frames();
@@ -46,6 +47,7 @@ class Drawer {
   void draw_clients();
   void draw_client(std::uint32_t number);
   void draw_messages();
+  void draw_hasty_messages();
   Step draw_message(Duration at, std::uint32_t client);
   void draw_flurry(Random& random, Step message);
   std::uint64_t draw_size();
@@ -260,6 +262,34 @@ void Drawer::draw_messages() {
       if (flurries) draw_flurry(flurry_random, plan_.steps.back());
     }
   }
+}
+
+/// Messages right behind requests to join and to leave, which their daemon has to keep in that order.
+void Drawer::draw_hasty_messages() {
+  if (plan_.seed % 5 >= 2) return;
+  Random random(~plan_.seed);  // of its own, so that the rest is the same with and without
+  std::vector<Step> steps;
+  for (Step& step : plan_.steps) {
+    const bool is_change = step.kind == StepKind::join || step.kind == StepKind::leave;
+    const Step change = step;
+    steps.push_back(std::move(step));
+    for (std::size_t i = is_change && random.chance(0.7) ? random.between(1, 3) : 0; i > 0; --i) {
+      Step message = change;
+      message.kind = StepKind::send;
+      message.service = services_[random.below(services_.size())];
+      message.size = random.below(1500);
+      if (random.chance(0.3)) message.groups = {groups_[random.below(groups_.size())]};
+      steps.push_back(std::move(message));
+      if (random.chance(0.2)) {
+        Step again = change;
+        again.kind = again.kind == StepKind::join ? StepKind::leave : StepKind::join;
+        steps.push_back(again);
+        again.kind = change.kind;
+        steps.push_back(std::move(again));
+      }
+    }
+  }
+  plan_.steps = std::move(steps);
 }
 
 void Drawer::draw_slow_clients() {

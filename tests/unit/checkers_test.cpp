@@ -391,6 +391,72 @@ TEST(Checkers, SelfDelivery) {
   EXPECT_TRUE(check_self_delivery(no_member.history()).empty());
 }
 
+TEST(Checkers, SelfDeliveryBeginsWithTheRequestToJoin) {
+  const auto make = [](bool joins, bool leaves, bool refused, bool independent) {
+    Writer w;
+    w.at('a');
+    if (independent) w.with_independent_flows();
+    if (joins) w.joins();
+    if (leaves) w.leaves();
+    w.sends(1);
+    if (refused) w.add(Refused{"g", static_cast<std::uint16_t>(Errc::too_many_memberships)});
+    w.sends(2).leaves();
+    return check_self_delivery(w.history()).size();
+  };
+  EXPECT_EQ(make(true, false, false, false), 2u);
+  EXPECT_EQ(make(true, true, false, false), 0u);
+  EXPECT_EQ(make(false, false, false, false), 0u);
+  EXPECT_EQ(make(true, false, true, false), 0u);
+  EXPECT_EQ(make(true, false, false, true), 0u) << "the leave may overtake the messages";
+}
+
+/// One that joins g, sends 1, joins h, sends 2, leaves g and sends 3, and sees it done in this order of words.
+std::size_t order_violations(const std::string& words, bool independent = false) {
+  Writer w;
+  w.at('a').joins().sends(1).add(JoinRequested{"h"}).sends(2).leaves().sends_to("h", 3);
+  if (independent) w.with_independent_flows();
+  for (const char word : words) {
+    if (word == 'G') w.view(1, "a", ViewCause::join, "a");
+    if (word == 'N') w.view(1, "a", ViewCause::network, "a");
+    if (word == 'g') w.view(2, "", ViewCause::leave, "a");
+    if (word == 'H') w.add(GroupView{"h", {1, "d", 9}, ViewCause::join, {"#a#d"}, {}, {"#a#d"}});
+    if (word == '1' || word == '2') w.gets('a', static_cast<std::uint64_t>(word - '0'));
+    if (word == '3') w.gets_of("h", 'a', 3);
+  }
+  return check_request_order(w.history()).size();
+}
+
+TEST(Checkers, OrderOfRequests) {
+  EXPECT_EQ(order_violations("G1H2g3"), 0u);
+  EXPECT_EQ(order_violations("G1H"), 0u) << "not all is done yet";
+  EXPECT_EQ(order_violations("HG12g3"), 2u) << "the second join before the first, and before a message";
+  EXPECT_EQ(order_violations("1GH2g3"), 1u) << "a message before the join";
+  EXPECT_EQ(order_violations("GH12g3"), 1u) << "a join before a message";
+  EXPECT_EQ(order_violations("G1Hg23"), 1u) << "a leave before a message";
+  EXPECT_EQ(order_violations("G1g"), 0u) << "of the join in between nothing is known";
+  EXPECT_EQ(order_violations("G1H23g"), 1u) << "a message before the leave";
+  EXPECT_EQ(order_violations("1HN2g3"), 0u) << "the network told of the join later";
+}
+
+TEST(Checkers, OrderOfRequestsWithIndependentFlows) {
+  EXPECT_EQ(order_violations("G1H2g3", true), 0u);
+  EXPECT_EQ(order_violations("GHg312", true), 0u) << "joins and leaves do not wait for messages";
+  EXPECT_EQ(order_violations("1GHg32", true), 1u) << "a message before the join of its group";
+  EXPECT_EQ(order_violations("1HG2g3", true), 2u) << "and the joins in another order";
+}
+
+TEST(Checkers, OrderOfRequestsAndMessagesOfNoMember) {
+  Writer w;
+  w.at('a').joins().leaves().sends(1).view(1, "a", ViewCause::join, "a").view(2, "", ViewCause::leave, "a");
+  EXPECT_TRUE(check_request_order(w.history()).empty());
+  w.gets('a', 1);
+  EXPECT_EQ(check_request_order(w.history()).size(), 1u);
+  Writer refused;
+  refused.at('a').joins().joins().sends(1).view(1, "a", ViewCause::join, "a").gets('a', 1);
+  refused.add(Refused{"g", static_cast<std::uint16_t>(Errc::already_a_member)});
+  EXPECT_TRUE(check_request_order(refused.history()).empty());
+}
+
 TEST(Checkers, VirtualSynchrony) {
   const auto make = [](ViewCause cause, const char* vs_of_a, const char* vs_of_b, Service service) {
     Writer w;

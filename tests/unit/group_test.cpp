@@ -8,6 +8,7 @@
 #include "daemon/group/bundle.h"
 #include "daemon/group/group_table.h"
 #include "daemon/group/operations.h"
+#include "daemon/group/request_line.h"
 #include "daemon/group/subscriptions.h"
 #include "daemon/link/link_limits.h"
 #include "libclient/protocol/member_list.h"
@@ -16,13 +17,15 @@ namespace spindled {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::Pair;
-using Kind = Subscriptions::Step::Kind;
+using Step = Subscriptions::Step;
 
-std::vector<Kind> kinds(const std::vector<Subscriptions::Step>& steps) {
-  std::vector<Kind> result;
-  for (const Subscriptions::Step& step : steps) result.push_back(step.kind);
-  return result;
+/// One local member, and nothing on its way.
+void subscribe(Subscriptions& subscriptions, const std::string& group) {
+  subscriptions.want(group, 1, 0);
+  subscriptions.subscribed(group, 1);
+  subscriptions.horizon_advanced(1);
+  subscriptions.start_join(group);
+  subscriptions.joined(group, 1);
 }
 
 TEST(GroupOperations, SurviveEncodingAndRefuseEveryTruncation) {
@@ -239,73 +242,121 @@ TEST(GroupTable, KnowsTheGroupsOfASession) {
 
 TEST(Subscriptions, TheJoinWaitsForTheHorizonToPassTheSubscription) {
   Subscriptions subscriptions;
-  EXPECT_THAT(kinds(subscriptions.want("g", 1, 0)), ElementsAre(Kind::subscribe));
-  EXPECT_TRUE(subscriptions.want("g", 2, 0).empty());
+  EXPECT_EQ(subscriptions.want("g", 1, 0), Step::subscribe);
+  EXPECT_EQ(subscriptions.want("g", 2, 0), Step::none);
+  EXPECT_FALSE(subscriptions.start_join("g"));
   subscriptions.subscribed("g", 10);
-  EXPECT_TRUE(subscriptions.horizon_advanced(9).empty());
-  EXPECT_THAT(kinds(subscriptions.horizon_advanced(10)), ElementsAre(Kind::join, Kind::join));
-  EXPECT_THAT(kinds(subscriptions.want("g", 3, 0)), ElementsAre(Kind::join)) << "further joins need only the join";
+  EXPECT_TRUE(subscriptions.horizon_advanced(9).sessions.empty());
+  EXPECT_FALSE(subscriptions.start_join("g"));
+  EXPECT_THAT(subscriptions.horizon_advanced(10).sessions, ElementsAre(1, 2));
+  EXPECT_TRUE(subscriptions.start_join("g"));
+  EXPECT_TRUE(subscriptions.start_join("g"));
+  EXPECT_EQ(subscriptions.want("g", 3, 0), Step::none) << "further joins need only the join";
+  EXPECT_TRUE(subscriptions.start_join("g"));
 }
 
 TEST(Subscriptions, ASubscriptionThatNobodyWantsAnyMoreIsGivenUp) {
-  Subscriptions subscriptions;
-  subscriptions.want("g", 1, 0);
-  EXPECT_TRUE(subscriptions.withdraw("g", 1));
-  subscriptions.subscribed("g", 1);
-  EXPECT_THAT(kinds(subscriptions.horizon_advanced(1)), ElementsAre(Kind::unsubscribe));
+  Subscriptions early;
+  early.want("g", 1, 0);
+  EXPECT_EQ(early.withdraw("g", 0), Step::none) << "it is on its way";
+  early.subscribed("g", 1);
+  EXPECT_THAT(early.horizon_advanced(1).unwanted, ElementsAre("g"));
+
+  Subscriptions late;
+  late.want("g", 1, 0);
+  late.want("g", 1, 0);
+  late.subscribed("g", 1);
+  late.horizon_advanced(1);
+  EXPECT_EQ(late.withdraw("g", 0), Step::none) << "there is another join";
+  EXPECT_EQ(late.withdraw("g", 0), Step::unsubscribe);
+  EXPECT_EQ(late.unsubscribed("g"), Step::none);
+  EXPECT_EQ(late.want("g", 2, 0), Step::subscribe);
+
+  Subscriptions with_members;
+  with_members.want("g", 1, 3);
+  EXPECT_EQ(with_members.withdraw("g", 3), Step::none);
+  EXPECT_EQ(with_members.left("g", 0), Step::unsubscribe);
 }
 
 TEST(Subscriptions, AJoinOnItsWayKeepsTheSubscription) {
   Subscriptions subscriptions;
-  subscriptions.want("g", 1, 0);
-  subscriptions.subscribed("g", 1);
-  subscriptions.horizon_advanced(1);
-  subscriptions.joined("g", 1);
+  subscribe(subscriptions, "g");
   subscriptions.want("g", 2, 1);
-  EXPECT_TRUE(subscriptions.left("g", 0).empty()) << "the second join is on its way";
+  subscriptions.start_join("g");
+  EXPECT_EQ(subscriptions.left("g", 0), Step::none) << "the second join is on its way";
   subscriptions.joined("g", 1);
-  EXPECT_TRUE(subscriptions.left("g", 1).empty());
-  EXPECT_THAT(kinds(subscriptions.left("g", 0)), ElementsAre(Kind::unsubscribe));
+  EXPECT_EQ(subscriptions.left("g", 1), Step::none);
+  EXPECT_EQ(subscriptions.left("g", 0), Step::unsubscribe);
+}
+
+TEST(Subscriptions, AJoinThatWaitsForOthersKeepsTheSubscription) {
+  Subscriptions subscriptions;
+  subscribe(subscriptions, "g");
+  subscriptions.want("g", 2, 1);
+  EXPECT_EQ(subscriptions.left("g", 0), Step::none);
+  EXPECT_TRUE(subscriptions.start_join("g"));
+  subscriptions.joined("g", 1);
+  EXPECT_EQ(subscriptions.left("g", 0), Step::unsubscribe);
 }
 
 TEST(Subscriptions, AJoinWhileUnsubscribingStartsOver) {
   Subscriptions subscriptions;
-  subscriptions.want("g", 1, 0);
-  subscriptions.subscribed("g", 1);
-  subscriptions.horizon_advanced(1);
-  subscriptions.joined("g", 1);
+  subscribe(subscriptions, "g");
   subscriptions.left("g", 0);
-  EXPECT_TRUE(subscriptions.want("g", 2, 0).empty());
-  EXPECT_THAT(kinds(subscriptions.unsubscribed("g")), ElementsAre(Kind::subscribe));
+  EXPECT_EQ(subscriptions.want("g", 2, 0), Step::none);
+  EXPECT_FALSE(subscriptions.start_join("g"));
+  EXPECT_EQ(subscriptions.unsubscribed("g"), Step::subscribe);
+  subscriptions.subscribed("g", 5);
+  EXPECT_THAT(subscriptions.horizon_advanced(5).sessions, ElementsAre(2));
 }
 
 TEST(Subscriptions, AGroupThatHasMembersNeedsNoFurtherSubscription) {
   Subscriptions subscriptions;
-  subscriptions.want("g", 1, 0);
-  subscriptions.subscribed("g", 1);
-  subscriptions.horizon_advanced(1);
-  subscriptions.joined("g", 1);
-  EXPECT_THAT(kinds(subscriptions.want("g", 2, 1)), ElementsAre(Kind::join));
+  subscribe(subscriptions, "g");
+  EXPECT_EQ(subscriptions.want("g", 2, 1), Step::none);
+  EXPECT_TRUE(subscriptions.start_join("g"));
   subscriptions.joined("g", 2);
-  EXPECT_THAT(kinds(subscriptions.left("g", 0)), ElementsAre(Kind::unsubscribe));
-  EXPECT_TRUE(subscriptions.left("g", 0).empty()) << "the unsubscription is on its way";
-  EXPECT_TRUE(subscriptions.unsubscribed("g").empty());
-  EXPECT_THAT(kinds(subscriptions.want("g", 3, 0)), ElementsAre(Kind::subscribe));
+  EXPECT_EQ(subscriptions.left("g", 0), Step::unsubscribe);
+  EXPECT_EQ(subscriptions.left("g", 0), Step::none) << "the unsubscription is on its way";
+  EXPECT_EQ(subscriptions.unsubscribed("g"), Step::none);
+  EXPECT_EQ(subscriptions.want("g", 3, 0), Step::subscribe);
 }
 
-TEST(Subscriptions, AfterAViewChangeUnfinishedJoinsStartOver) {
+TEST(Subscriptions, StartOverInANewView) {
   Subscriptions subscriptions;
-  subscriptions.want("kept", 1, 0);
-  subscriptions.subscribed("kept", 1);
-  subscriptions.horizon_advanced(1);
-  subscriptions.joined("kept", 1);
+  subscribe(subscriptions, "kept");
   subscriptions.want("unfinished", 2, 0);
   subscriptions.restart();
-  subscriptions.want_later("new", 3);
-  EXPECT_THAT(subscriptions.take_later(), ElementsAre(Pair("unfinished", 2), Pair("new", 3)));
-  EXPECT_TRUE(subscriptions.take_later().empty());
-  EXPECT_THAT(kinds(subscriptions.want("kept", 4, 1)), ElementsAre(Kind::join));
-  EXPECT_THAT(kinds(subscriptions.want("unfinished", 2, 0)), ElementsAre(Kind::subscribe));
+  EXPECT_EQ(subscriptions.withdraw("unfinished", 0), Step::none);
+  EXPECT_EQ(subscriptions.want("kept", 4, 1), Step::none);
+  EXPECT_TRUE(subscriptions.start_join("kept"));
+  EXPECT_EQ(subscriptions.want("unfinished", 2, 0), Step::subscribe);
+}
+
+TEST(RequestLine, LetsRequestsEnterAndBeDoneInTheOrderAsked) {
+  RequestLine line;
+  EXPECT_TRUE(line.all_entered());
+  line.add(RequestLine::Kind::join, "g");
+  line.add(RequestLine::Kind::join, "h");
+  line.add(RequestLine::Kind::leave, "g");
+  EXPECT_EQ(line.next().group, "g");
+  EXPECT_EQ(line.next().kind, RequestLine::Kind::join);
+  line.entered();
+  EXPECT_EQ(line.next().group, "h");
+  line.entered();
+  std::vector<std::string> waiting;
+  line.for_each_waiting([&](const RequestLine::Request& request) { waiting.push_back(request.group); });
+  EXPECT_THAT(waiting, ElementsAre("g"));
+  line.done();
+  EXPECT_TRUE(line.has("g")) << "a later request for it is open";
+  line.done();
+  EXPECT_FALSE(line.has("h"));
+  EXPECT_FALSE(line.has_entered());
+  EXPECT_EQ(line.size(), 1u);
+  line.entered();
+  line.done();
+  EXPECT_TRUE(line.empty());
+  EXPECT_FALSE(line.has("g"));
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+#include "daemon/group/request_line.h"
+
+#include "daemon/base/check.h"
+
+namespace spindled {
+
+void RequestLine::add(Kind kind, const std::string& group) {
+  const auto at = groups_.try_emplace(group, 0).first;
+  ++at->second;
+  requests_.push_back({kind, at});
+}
+
+void RequestLine::done() {
+  SPINDLE_CHECK(entered_ != 0);
+  const auto at = requests_.front().group;
+  requests_.pop_front();
+  --entered_;
+  if (--at->second == 0) groups_.erase(at);
+}
+
+}  // namespace spindled

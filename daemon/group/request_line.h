@@ -1,0 +1,57 @@
+// The joins and leaves of one client that are not done yet.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "daemon/base/ring.h"
+
+namespace spindled {
+
+/// First in, first out: requests enter the order in the order asked, and are done in that order. One that has to wait,
+/// a join whose subscription is on its way, holds up those behind it.
+///
+/// A request is `add`ed, then `entered` once it was originated, and `done` once it has come out of the order. Those
+/// that entered are always in front of those that wait.
+class RequestLine {
+ public:
+  enum class Kind : std::uint8_t { join, leave };
+  struct Request {
+    Kind kind;
+    const std::string& group;  // until the request is done
+  };
+
+  void add(Kind kind, const std::string& group);
+  bool all_entered() const { return entered_ == requests_.size(); }
+  /// The first that waits. There is one.
+  Request next() const { return of(requests_[entered_]); }
+  void entered() { ++entered_; }
+  /// The first one is done. It has entered.
+  void done();
+  bool has_entered() const { return entered_ != 0; }
+
+  bool empty() const { return requests_.empty(); }
+  std::size_t size() const { return requests_.size(); }
+  /// Whether any request for the group is not done yet.
+  bool has(std::string_view group) const { return groups_.contains(group); }
+  template <typename Visit>
+  void for_each_waiting(Visit&& visit) const {
+    for (std::size_t i = entered_; i < requests_.size(); ++i) visit(of(requests_[i]));
+  }
+
+ private:
+  using Groups = std::map<std::string, std::size_t, std::less<>>;
+  struct Item {
+    Kind kind{};
+    Groups::iterator group;
+  };
+  static Request of(const Item& item) { return {item.kind, item.group->first}; }
+
+  Groups groups_;  // how many requests each has
+  Ring<Item, 64> requests_;
+  std::size_t entered_ = 0;  // of these
+};
+
+}  // namespace spindled

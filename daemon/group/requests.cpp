@@ -1,0 +1,130 @@
+// Groups: what local sessions ask for, on its way into the order.
+#include "daemon/base/broken.h"
+#include "daemon/group/groups.h"
+
+namespace spindled {
+
+using Kind = RequestLine::Kind;
+
+void Groups::open_session(Sender& sender) { sessions_[sender.session].sender = &sender; }
+
+void Groups::close_session(Time now, SessionId session) {
+  const auto at = sessions_.find(session);
+  if (at == sessions_.end()) return;
+  const LocalSession local = std::move(at->second);
+  sessions_.erase(at);
+  requesting_.erase(session);
+  const bool in_groups =
+      !local.groups.empty() || !local.requests.empty() || !table_.groups_of(view_.self, session).empty();
+  local.requests.for_each_waiting([&](const RequestLine::Request& request) {
+    if (request.kind != Kind::join) return;
+    take(now, subscriptions_.withdraw(request.group, local_members_of(request.group)), request.group);
+  });
+  if (!in_groups) return;
+  if (is_ready()) {
+    originate(now, Disconnect{session});
+  } else {
+    departed_.push_back(session);
+  }
+}
+
+std::optional<Errc> Groups::join(Time now, SessionId session, const std::string& group) {
+  LocalSession& local = sessions_.at(session);
+  if (local.groups.size() >= context_.config.session.memberships_max) return Errc::too_many_memberships;
+  if (!local.groups.insert(group).second) return Errc::already_a_member;
+  request(now, local, Kind::join, group);
+  return std::nullopt;
+}
+
+std::optional<Errc> Groups::leave(Time now, SessionId session, const std::string& group) {
+  LocalSession& local = sessions_.at(session);
+  if (local.groups.erase(group) == 0) return Errc::not_a_member;
+  if (broken(Broken::leave_at_once)) {
+    if (const Group* left = table_.find(group)) table_.leave(left->id, view_.self, session);
+  }
+  if (broken(Broken::leave_overtakes) && is_ready()) {
+    originate(now, LeaveGroup{group, session});
+  } else {
+    request(now, local, Kind::leave, group);
+  }
+  return std::nullopt;
+}
+
+bool Groups::is_member(SessionId session, std::string_view group) const {
+  const auto at = sessions_.find(session);
+  return at != sessions_.end() && at->second.groups.contains(group);
+}
+
+bool Groups::has_open_request(SessionId session, std::string_view group) const {
+  const auto at = sessions_.find(session);
+  return at != sessions_.end() && at->second.requests.has(group);
+}
+
+void Groups::request(Time now, LocalSession& local, Kind kind, const std::string& group) {
+  local.requests.add(kind, group);
+  local.sender->open_requests = local.requests.size();
+  requesting_.insert(local.sender->session);
+  if (!is_ready()) return;
+  if (kind == Kind::join) want(now, local, group);
+  let_enter(now, local);
+}
+
+void Groups::want(Time now, const LocalSession& local, const std::string& group) {
+  take(now, subscriptions_.want(group, local.sender->session, local_members_of(group)), group);
+}
+
+void Groups::let_enter(Time now, LocalSession& local) {
+  RequestLine& requests = local.requests;
+  while (!requests.all_entered() && may_enter(requests.next())) {
+    enter(now, *local.sender, requests.next());
+    requests.entered();
+  }
+}
+
+bool Groups::may_enter(const RequestLine::Request& request) {
+  return request.kind == Kind::leave || subscriptions_.start_join(request.group);
+}
+
+void Groups::enter(Time now, const Sender& sender, const RequestLine::Request& request) {
+  if (request.kind == Kind::join) {
+    originate(now, JoinGroup{request.group, sender.session, sender.client});
+  } else {
+    originate(now, LeaveGroup{request.group, sender.session});
+  }
+}
+
+void Groups::horizon_reached(Time now, std::uint64_t position) {
+  // While a view ends nothing can be sent, and nothing needs to be: the subscriptions start over in the next one.
+  if (!is_ready()) return;
+  const Subscriptions::Reached reached = subscriptions_.horizon_advanced(position);
+  for (const std::string& group : reached.unwanted) take(now, Subscriptions::Step::unsubscribe, group);
+  for (const SessionId session : reached.sessions) {
+    if (const auto at = sessions_.find(session); at != sessions_.end()) let_enter(now, at->second);
+  }
+}
+
+void Groups::request_done(Time now, SessionId session) {
+  const auto at = sessions_.find(session);
+  if (at == sessions_.end() || !at->second.requests.has_entered()) return;
+  LocalSession& local = at->second;
+  local.requests.done();
+  local.sender->open_requests = local.requests.size();
+  if (local.requests.empty()) requesting_.erase(session);
+  clients_->requests_done(now, session);
+}
+
+void Groups::resume_requests(Time now) {
+  for (const SessionId session : std::exchange(departed_, {})) originate(now, Disconnect{session});
+  const std::set<SessionId> requesting = requesting_;
+  for (const SessionId session : requesting) {
+    // Closing the old view has brought all that had entered.
+    while (sessions_.at(session).requests.has_entered()) request_done(now, session);
+    LocalSession& local = sessions_.at(session);
+    local.requests.for_each_waiting([&](const RequestLine::Request& request) {
+      if (request.kind == Kind::join) want(now, local, request.group);
+    });
+    let_enter(now, local);
+  }
+}
+
+}  // namespace spindled
