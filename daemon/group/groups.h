@@ -166,6 +166,8 @@ class Groups final : public OrderedMessages {
   void signal(const Group& group, std::span<const SessionId> to);
   /// The same to all local members of the groups that are split.
   void signal_split();
+  /// The same to those of the groups some of whose members were lost with a view that was never told.
+  void signal_parted();
   void signal_join(const Group& group, MemberIndex daemon, SessionId session);
   /// A transitional signal to the local members of the groups that `route_` names, where they have had none.
   void signal_targets();

@@ -162,6 +162,7 @@ void Groups::remember_told() {
 
 void Groups::view_installed(Time now, const View& view, const MemberSet& came_along) {
   remember_told();
+  if (!ready_ && !together_.empty()) signal_parted();
   const Announce announce = ready_ ? local_members() : std::exchange(unfinished_, {});
   subscriptions_.restart();
   came_along_ = along_since_told(view, came_along);
@@ -179,6 +180,23 @@ void Groups::view_installed(Time now, const View& view, const MemberSet& came_al
   if (broken(Broken::deferred_lost)) departed_.clear();
   ready_ = false;
   originate(now, announce);
+}
+
+/// The view that ends was too short for its members to be told: who is lost with it was lost from the last view told.
+void Groups::signal_parted() {
+  const auto is_lost = [this](std::string_view member) {
+    const auto index = view_.index_of(protocol::parse_private_name(member)->daemon);
+    return index && came_along_.contains(*index) && !together_.contains(*index);
+  };
+  for (Announce::Group& group : unfinished_.groups) {
+    const auto told = told_->find(group.name);
+    if (group.signalled || told == told_->end()) continue;
+    const std::vector<std::string>& members = told->second.members.names();
+    if (std::none_of(members.begin(), members.end(), is_lost)) continue;
+    const std::vector<SessionId> sessions(told->second.sessions.begin(), told->second.sessions.end());
+    clients_->deliver_transitional(sessions, group.name);
+    group.signalled = true;
+  }
 }
 
 MemberSet Groups::along_since_told(const View& next, const MemberSet& came_along) const {
