@@ -11,8 +11,9 @@ void append(Violations& all, const Violations& found) { all.insert(all.end(), fo
 Violations check_clients(const History& history, bool at_rest) {
   Violations all;
   for (const auto check :
-       {check_no_duplicates, check_no_invention, check_fifo, check_total_order, check_causality, check_views,
-        check_local_monotonicity, check_member_delivery, check_virtual_synchrony, check_request_order}) {
+       {check_no_duplicates, check_no_invention, check_fifo, check_total_order, check_one_order, check_causality,
+        check_views, check_local_monotonicity, check_member_delivery, check_virtual_synchrony, check_gaps,
+        check_request_order}) {
     append(all, check(history));
   }
   append(all, check_safe_delivery(history, at_rest));
@@ -22,9 +23,8 @@ Violations check_clients(const History& history, bool at_rest) {
   return all;
 }
 
-Violations check_daemons(const History& history, bool at_rest) {
+Violations check_daemons(const DaemonIndex& index, bool at_rest) {
   Violations all;
-  const DaemonIndex index(history, at_rest);
   for (const auto check :
        {check_daemon_views, check_daemon_transitional_sets, check_daemon_virtual_synchrony, check_daemon_sending_view,
         check_daemon_no_duplicates, check_daemon_no_invention, check_daemon_fifo, check_daemon_total_order,
@@ -39,7 +39,9 @@ Violations check_daemons(const History& history, bool at_rest) {
 
 Violations check_all(const History& history, bool at_rest) {
   Violations all = check_clients(history, at_rest);
-  append(all, check_daemons(history, at_rest));
+  const DaemonIndex index(history, at_rest);
+  append(all, check_transitions(history, index, at_rest));
+  append(all, check_daemons(index, at_rest));
   return all;
 }
 

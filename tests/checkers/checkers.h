@@ -7,6 +7,8 @@
 
 namespace spindled::checkers {
 
+class DaemonIndex;
+
 /// No client gets a message twice.
 Violations check_no_duplicates(const History& history);
 
@@ -22,6 +24,18 @@ Violations check_fifo(const History& history);
 /// deliveries behind a transitional signal only those are compared that the network's same view of the group follows at
 /// both: who parted before may not agree on what was left open.
 Violations check_total_order(const History& history);
+
+/// The same over all clients at once, for what they deliver without a signal: in each group one order fits what its
+/// members deliver to it; and one order fits what all clients deliver, but for messages under way to a receiver whose
+/// daemon gave the signal meanwhile.
+Violations check_one_order(const History& history);
+
+/// With the network's view of a group, members are told exactly who came along: their transitional set (vs set) has
+/// the receiver and who was in its last view and whose daemon moved along with the receiver's, nobody else, and two who
+/// both get the view say the same of each other. Who left and joined again meanwhile need not be in it. Who was
+/// separated from a member of its group has got the transitional signal before that view; a signal is given only where
+/// somebody was separated or a safe message follows, and a view ends it.
+Violations check_transitions(const History& history, const DaemonIndex& index, bool at_rest);
 
 /// An ordered message depends on those that its sender had delivered or sent before, and on all that those depend on
 /// (with independent flows, of those sent before, on those to the same groups):
@@ -41,7 +55,8 @@ Violations check_local_monotonicity(const History& history);
 Violations check_member_delivery(const History& history);
 
 /// At the end of a run that has come to rest: what a client that is still connected sent to a group that it had asked
-/// to join, and not asked to leave since, came back to it, unless it was sent unreliably or with self-discard.
+/// to join, and not asked to leave since, came back to it, unless it was sent unreliably or with self-discard, or as many are missing as gaps
+/// account for.
 Violations check_self_delivery(const History& history);
 
 /// What a client asked for is done in the order asked: it sees itself join and leave in that order, and gets its own
@@ -50,14 +65,19 @@ Violations check_self_delivery(const History& history);
 /// were asked for before.
 Violations check_request_order(const History& history);
 
+/// Gaps say no more than what was lost: of the messages that were sent to the names of a gap, and that the client has
+/// not got, there are as many as all its gaps say, at least.
+Violations check_gaps(const History& history);
+
 /// Clients that move together from one view of a group to the next deliver the same ordered messages to it in between,
 /// and the same reliable and fifo ones between two views that the network caused. Where one has got a transitional
-/// signal, it is the network's next view that says who moves together.
+/// signal, it is the network's next view that says who moves together. Of one that was told of gaps in between, as many
+/// messages may be missing as the gaps say of the group.
 Violations check_virtual_synchrony(const History& history);
 
 /// A safe message that a member of a group gets before a transitional signal reaches every client that was told of the
 /// same view, before the next one that the network causes, unless that client leaves or closes. `at_rest`: also those
-/// that were told of no view since.
+/// that were told of no view since. Nor does it have to reach one that was told of a gap in between.
 Violations check_safe_delivery(const History& history, bool at_rest);
 
 /// At the end of a run that has come to rest: who is still connected is a member of the groups that it asked to join,

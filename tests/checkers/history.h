@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <variant>
@@ -52,6 +53,12 @@ struct GroupView {
 struct Transitional {
   std::string group;
 };
+/// Messages that the client did not get, for it did not keep up.
+struct Gapped {
+  std::uint64_t messages = 0;
+  std::map<std::string, std::uint64_t> of_name;  // how many were sent to each name
+  std::uint64_t unlisted = 0;                    // how many were sent to names that are not told
+};
 /// A join or leave that the daemon refused.
 struct Refused {
   std::string group;
@@ -65,7 +72,7 @@ struct Closed {
 
 struct Event {
   Time at{};
-  std::variant<Sent, Delivered, JoinRequested, LeaveRequested, GroupView, Transitional, Refused, Closed> what;
+  std::variant<Sent, Delivered, JoinRequested, LeaveRequested, GroupView, Transitional, Gapped, Refused, Closed> what;
 };
 
 struct ClientHistory {

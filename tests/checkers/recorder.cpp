@@ -38,6 +38,11 @@ std::optional<What> Recorder::record(const spindle::Event& event) {
   }
   if (const auto* view = std::get_if<spindle::GroupView>(&event)) return record_view(*view);
   if (const auto* signal = std::get_if<spindle::Transitional>(&event)) return Transitional{signal->group};
+  if (const auto* gap = std::get_if<spindle::Gap>(&event)) {
+    Gapped gapped{gap->messages, {}, gap->unlisted};
+    for (const spindle::Gap::Name& name : gap->names) gapped.of_name[name.name] += name.messages;
+    return gapped;
+  }
   if (const auto* failed = std::get_if<spindle::RequestFailed>(&event)) {
     if (failed->request == spindle::RequestFailed::Request::view) return std::nullopt;
     return Refused{failed->group, static_cast<std::uint16_t>(failed->error.value())};

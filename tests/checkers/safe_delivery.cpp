@@ -11,6 +11,7 @@ namespace {
 struct Span {
   std::set<std::string> views;  // by id
   std::set<MessageKey> messages;
+  bool gapped = false;
 };
 
 /// A safe message that came before any signal to `client` as a member of a view.
@@ -67,6 +68,8 @@ void collect(const ClientHistory& client, bool at_rest, SpansByGroup& spans, Pro
       if (const auto found = open.find(signal->group); found != open.end()) found->second.signalled = true;
     } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
       if (!is_leaving(*view, client.name, leaving)) take_view(*view, client.name, open, spans);
+    } else if (std::holds_alternative<Gapped>(event.what)) {
+      for (auto& [group, state] : open) state.span.gapped = true;
     } else if (const auto* delivered = std::get_if<Delivered>(&event.what)) {
       for (const std::string& group : delivered->message.groups) {
         const auto found = open.find(group);
@@ -97,7 +100,7 @@ Violations check_safe_delivery(const History& history, bool at_rest) {
       for (const Promise& promise : promises[group]) {
         const auto span = std::find_if(group_spans.begin(), group_spans.end(),
                                        [&](const Span& each) { return each.views.contains(promise.view); });
-        if (span == group_spans.end() || span->messages.contains(key_of(*promise.message))) continue;
+        if (span == group_spans.end() || span->gapped || span->messages.contains(key_of(*promise.message))) continue;
         const SentIndex::Entry* sent = index.find(*promise.message);
         if (sent == nullptr || (sent->sent->self_discard && promise.message->sender == receiver->name)) continue;
         report(violations,

@@ -17,6 +17,7 @@ struct Segment {
   bool signalled = false;              // part of it came behind a transitional signal
   const GroupView* network = nullptr;  // where `end` has another cause: the first view with that one behind it
   std::set<MessageKey> messages;
+  std::uint64_t gaps = 0;  // messages that it was told to have missed
 };
 
 /// All segments of the run, by group and the two views.
@@ -49,7 +50,7 @@ void take_view(const ClientHistory& client, const GroupView& view, bool is_membe
                Segments& segments) {
   const auto found = opens.find(view.group);
   if (found == opens.end()) {
-    if (is_member) opens[view.group].segment = Segment{&client, &view, nullptr, false, nullptr, {}};
+    if (is_member) opens[view.group].segment = Segment{&client, &view, nullptr, false, nullptr, {}, 0};
     return;
   }
   Open& open = found->second;
@@ -60,7 +61,7 @@ void take_view(const ClientHistory& client, const GroupView& view, bool is_membe
     open.signalled = false;
     complete(open, &view, segments);
   }
-  open.segment = Segment{&client, &view, nullptr, open.signalled, nullptr, {}};
+  open.segment = Segment{&client, &view, nullptr, open.signalled, nullptr, {}, 0};
 }
 
 /// With `ordered`: ordered messages between any two views; without: reliable and fifo ones between views of the
@@ -85,6 +86,11 @@ void collect(const ClientHistory& client, bool ordered, Segments& segments) {
       if (is_boundary(*view, ordered)) take_view(client, *view, is_member, open, segments);
       // The last view of one who leaves ends its part in the group.
       if (!is_member) end_part(view->group);
+    } else if (const auto* gap = std::get_if<Gapped>(&event.what)) {
+      for (auto& [group, part] : open) {
+        const auto found = gap->of_name.find(group);
+        part.segment.gaps += gap->unlisted + (found == gap->of_name.end() ? 0 : found->second);
+      }
     } else if (const auto* delivered = std::get_if<Delivered>(&event.what)) {
       const Service service = delivered->message.service;
       if (service == Service::unreliable || is_ordered(service) != ordered) continue;
@@ -111,6 +117,7 @@ void compare(const Segment& a, const Segment& b, const SentIndex& index, Violati
   std::vector<MessageKey> difference;
   std::set_symmetric_difference(a.messages.begin(), a.messages.end(), b.messages.begin(), b.messages.end(),
                                 std::back_inserter(difference));
+  std::uint64_t missed_by_a = 0, missed_by_b = 0;
   for (const MessageKey& key : difference) {
     const auto found = index.entries.find(key);
     if (found == index.entries.end()) continue;  // check_no_invention speaks of it
@@ -118,6 +125,7 @@ void compare(const Segment& a, const Segment& b, const SentIndex& index, Violati
     const bool is_own = key.first == a.client->name || key.first == b.client->name;
     if (sent.self_discard && is_own) continue;
     const bool a_has_it = a.messages.contains(key);
+    if (a_has_it ? ++missed_by_b <= b.gaps : ++missed_by_a <= a.gaps) continue;
     report(violations,
            fmt::format("virtual synchrony: {} got {} in {} between views {} and {}, {} did not",
                        a_has_it ? a.client->name : b.client->name, to_text(sent.message), a.start->group,

@@ -37,6 +37,9 @@ struct EventText {
   std::string operator()(const checkers::Transitional& signal) const {
     return "transitional signal of " + signal.group;
   }
+  std::string operator()(const checkers::Gapped& gap) const {
+    return fmt::format("misses {} messages, which did not wait for it", gap.messages);
+  }
   std::string operator()(const checkers::Refused& refused) const {
     return fmt::format("is refused {} with {}", refused.group, refused.code);
   }
@@ -55,20 +58,21 @@ bool names(const std::vector<Finding>& findings, const std::string& what) {
   });
 }
 
-std::string digest_of(const Event& event) {
+std::string name_of(const Event& event) {
   if (const auto* sent = std::get_if<checkers::Sent>(&event.what)) return fmt::format("{:016x}", sent->message.digest);
   if (const auto* got = std::get_if<checkers::Delivered>(&event.what)) {
     return fmt::format("{:016x}", got->message.digest);
   }
+  if (const auto* view = std::get_if<checkers::GroupView>(&event.what)) return checkers::to_text(view->id);
   return "";
 }
 
-/// Which events to show: those near a message that is named, otherwise the last ones.
+/// Which events to show: those near a message or view that is named, otherwise the last ones.
 std::vector<bool> choose(const ClientHistory& client, const std::vector<Finding>& findings) {
   std::vector<bool> shown(client.events.size(), false);
   bool any = false;
   for (std::size_t i = 0; i < client.events.size(); ++i) {
-    const std::string digest = digest_of(client.events[i]);
+    const std::string digest = name_of(client.events[i]);
     if (digest.empty() || !names(findings, digest)) continue;
     any = true;
     const std::size_t from = i - std::min(i, kEventsAround);

@@ -58,7 +58,7 @@ class DaemonWriter {
   }
   DaemonWriter& signal(std::string_view along) { return add(Signal{set_of(members(), along)}); }
   DaemonWriter& add(decltype(DaemonEvent::what) what) {
-    here().events.push_back({Time{}, std::move(what)});
+    here().events.emplace_back().what = std::move(what);
     return *this;
   }
   /// The last event of this daemon, to be changed.

@@ -193,6 +193,79 @@ TEST(Checkers, TotalOrderBehindATransitionalSignal) {
   EXPECT_TRUE(check_total_order(apart.history()).empty());
 }
 
+TEST(Checkers, OneOrderOverAllClients) {
+  // No two of them disagree.
+  const auto make = [](bool in_a_circle, bool transitional) {
+    Writer w;
+    w.at('a').sends(1).sends(2).sends(3);
+    const auto get = [&](char client, std::uint64_t first, std::uint64_t second) {
+      w.at(client).view(1, "cde");
+      if (transitional) w.signal();
+      w.gets('a', first).gets('a', second);
+    };
+    get('c', 1, 2);
+    get('d', 2, 3);
+    get('e', in_a_circle ? 3 : 1, in_a_circle ? 1 : 3);
+    EXPECT_TRUE(check_total_order(w.history()).empty());
+    return w;
+  };
+  EXPECT_EQ(check_one_order(make(true, false).history()).size(), 2u) << "in the group, and in all";
+  EXPECT_TRUE(check_one_order(make(false, false).history()).empty());
+  // Their daemons parted while the messages were under way.
+  Writer parted = make(true, true);
+  DaemonHistory& daemon = parted.history().daemons.emplace_back();
+  daemon.id = {"d", 1};
+  daemon.events.push_back({Time{}, Signal{}});
+  EXPECT_TRUE(check_one_order(parted.history()).empty());
+}
+
+TEST(Checkers, OneOrderOverAllGroups) {
+  Writer w;
+  w.at('a').sends_to("g", 1).sends_to("h", 2).sends_to("i", 3);
+  w.at('c').gets_of("g", 'a', 1).gets_of("h", 'a', 2);
+  w.at('d').gets_of("h", 'a', 2).gets_of("i", 'a', 3);
+  EXPECT_TRUE(check_one_order(w.history()).empty());
+  w.at('e').gets_of("i", 'a', 3).gets_of("g", 'a', 1);
+  EXPECT_EQ(check_one_order(w.history()).size(), 1u);
+}
+
+TEST(Checkers, GapsAccountForWhatIsMissing) {
+  const auto make = [](std::uint64_t told, std::uint64_t missing) {
+    Writer w;
+    w.at('c').sends(1).sends(2).sends(3);
+    w.at('a').view(1, "ab");
+    for (std::uint64_t i = 1; i <= 3; ++i) w.gets('c', i);
+    w.view(2, "abd", ViewCause::join, "d");
+    w.at('b').view(1, "ab");
+    if (told > 0) w.add(Gapped{told, {{"g", told}}, 0});
+    for (std::uint64_t i = 1 + missing; i <= 3; ++i) w.gets('c', i);
+    w.view(2, "abd", ViewCause::join, "d");
+    return std::pair(check_virtual_synchrony(w.history()).size(), check_gaps(w.history()).size());
+  };
+  EXPECT_EQ(make(0, 0), std::pair(0ul, 0ul));
+  EXPECT_EQ(make(2, 2), std::pair(0ul, 0ul));
+  EXPECT_EQ(make(1, 2), std::pair(1ul, 0ul)) << "more are missing than it was told";
+  EXPECT_EQ(make(2, 1), std::pair(0ul, 2ul)) << "it was told of more than is missing, in all and of the group";
+}
+
+TEST(Checkers, WhatStandsInAGapNeitherComesBackNorIsSafe) {
+  Writer own;
+  own.at('a').view(1, "a").sends(1);
+  EXPECT_EQ(check_self_delivery(own.history()).size(), 1u);
+  own.add(Gapped{1, {{"g", 1}}, 0});
+  EXPECT_TRUE(check_self_delivery(own.history()).empty());
+  own.sends(2);
+  EXPECT_EQ(check_self_delivery(own.history()).size(), 1u) << "the gap accounts for one";
+
+  Writer safe;
+  safe.at('c').sends(1, Service::safe);
+  safe.at('a').view(1, "ab").gets('c', 1, Service::safe);
+  safe.at('b').view(1, "ab");
+  EXPECT_EQ(check_safe_delivery(safe.history(), true).size(), 1u);
+  safe.add(Gapped{1, {{"g", 1}}, 0});
+  EXPECT_TRUE(check_safe_delivery(safe.history(), true).empty());
+}
+
 TEST(Checkers, Causality) {
   Writer w;
   w.at('a').sends(1).at('b').gets('a', 1).sends(2);

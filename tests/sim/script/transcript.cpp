@@ -144,6 +144,8 @@ void Transcript::add(const SimClient& client, std::size_t rank, const Event& eve
     entry.what = words_of(*view);
   } else if (const auto* signal = std::get_if<sim::Transitional>(&event.what)) {
     entry.what = fmt::format("transitional signal for {}", signal->group);
+  } else if (const auto* gap = std::get_if<Gapped>(&event.what)) {
+    entry.what = fmt::format("misses {} messages", gap->messages);
   } else if (const auto* refused = std::get_if<Refused>(&event.what)) {
     entry.what =
         fmt::format("refused for {}: {}", refused->group, spindle::to_string(static_cast<Errc>(refused->code)));
