@@ -150,6 +150,37 @@ TEST(Order, ThatMuchIsStableIsToldSoon) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(cluster[i].order->retained_bytes(), 0u) << i;
 }
 
+TEST(Order, AnAgreedMessageMayOvertakeAReliableOneThatItsSenderHas) {
+  // docs/semantics.md, "Where this is less": causality is between ordered messages.
+  for (const Service service : {Service::reliable, Service::fifo, Service::causal}) {
+    OrderCluster cluster(3, 1);  // b is the sequencer
+    cluster[0].send(cluster.all(), "question", service);
+    cluster[0].order->flush(cluster[0].now);
+    for (int i = 0; i < 4; ++i) {  // a and b: whatever comes to c from a takes its time
+      while (cluster.move(0, 1)) {
+      }
+      cluster[1].order->flush(cluster[1].now);
+      while (cluster.move(1, 0)) {
+      }
+      cluster[0].order->flush(cluster[0].now);
+    }
+    EXPECT_THAT(after_view(cluster[1]), ElementsAre("question"));
+    cluster[1].send(cluster.all(), "answer", Service::agreed);
+    cluster[1].order->flush(cluster[1].now);
+    while (cluster.move(1, 2)) {
+    }
+    cluster[2].order->flush(cluster[2].now);
+    if (service == Service::causal) {
+      EXPECT_TRUE(after_view(cluster[2]).empty());
+      cluster.settle();
+      EXPECT_THAT(after_view(cluster[2]), ElementsAre("question", "answer"));
+    } else {
+      cluster.settle();
+      EXPECT_THAT(after_view(cluster[2]), ElementsAre("answer", "question"));
+    }
+  }
+}
+
 TEST(Order, WhatIsStableIsToldBeforeItsRoomIsTaken) {
   const std::size_t much = OrderConfig().report_bytes;
   OrderCluster cluster(2);
