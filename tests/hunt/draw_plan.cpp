@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/hunt/plan.h"
+#include "tests/hunt/draw_rare.h"
 #include "tests/sim/cluster.h"
 
 namespace spindled::hunt {
@@ -30,6 +30,7 @@ class Drawer {
     draw_slow_clients();
     draw_faults();
     draw_late_frames();
+    draw_rare(plan_, end_);
     std::stable_sort(plan_.steps.begin(), plan_.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
     return std::move(plan_);
   }
@@ -310,7 +311,7 @@ void Drawer::draw_slow_clients() {
 void Drawer::draw_faults() {
   for (std::size_t kind = 0; kind < kStepKinds; ++kind) {
     const auto fault = static_cast<StepKind>(kind);
-    if (!is_fault(fault) || !random_.chance(0.4)) continue;
+    if (!is_fault(fault) || is_rare(fault) || !random_.chance(0.4)) continue;
     faults_.insert(faults_.end(), random_.between(1, 3), fault);
   }
   if (faults_.empty() || random_.chance(0.1)) return;

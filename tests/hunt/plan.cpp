@@ -22,6 +22,7 @@ bool is_fault(StepKind kind) {
   switch (kind) {
     case StepKind::stop:
     case StepKind::crash:
+    case StepKind::crash_when:
     case StepKind::power_loss:
     case StepKind::pause:
     case StepKind::cut:
@@ -30,6 +31,7 @@ bool is_fault(StepKind kind) {
     case StepKind::path:
     case StepKind::partition:
     case StepKind::heal_with_resets:
+    case StepKind::impose:
       return true;
     default:
       return false;
@@ -52,6 +54,17 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
   config.link.hello_interval = plan.hello_interval;
   config.link.liveness_timeout = plan.liveness_timeout;
   config.view.gain_hold_down = plan.hold_down;
+  config.admission.enabled = plan.admission != 0;
+  if (plan.varied != 0) {
+    constexpr std::size_t kFullViewMembers[] = {2, 100, 0, 5};
+    config.session.full_view_members = kFullViewMembers[host % std::size(kFullViewMembers)];
+    config.session.slow_policy = static_cast<SlowPolicy>(1 + host % 3);
+    config.admission.enabled = host % 4 != 1;
+    config.view.gain_hold_down += host % 3 * 50ms;
+    config.view.response_timeout += host % 2 * 200ms;
+    config.order.stable_delay_max = host % 2 == 0 ? config.order.stable_delay_max : Duration(100ms);
+    config.link.liveness_timeout += host % 5 * 50ms;
+  }
   for (const PlannedLink& link : plan.links) {
     const bool dials = (link.a == host && link.dialler != PlannedLink::Dialler::second) ||
                        (link.b == host && link.dialler != PlannedLink::Dialler::first);

@@ -15,29 +15,33 @@ namespace spindled::hunt {
 using sim::HostIndex;
 
 // X(kind, its name in plans)
-#define SPINDLE_HUNT_STEPS(X) \
-  X(connect, "connect")       \
-  X(join, "join")             \
-  X(leave, "leave")           \
-  X(send, "send")             \
-  X(bye, "bye")               \
-  X(kill, "kill")             \
-  X(read_rate, "read")        \
-  X(start, "start")           \
-  X(stop, "stop")             \
-  X(crash, "crash")           \
-  X(power_loss, "power-loss") \
-  X(pause, "pause")           \
-  X(resume, "resume")         \
-  X(cut, "cut")               \
-  X(repair, "repair")         \
-  X(reset, "reset")           \
-  X(stall, "stall")           \
-  X(unstall, "unstall")       \
-  X(path, "path")             \
-  X(partition, "partition")   \
-  X(heal, "heal")             \
-  X(heal_with_resets, "heal-with-resets")
+#define SPINDLE_HUNT_STEPS(X)             \
+  X(connect, "connect")                   \
+  X(join, "join")                         \
+  X(leave, "leave")                       \
+  X(send, "send")                         \
+  X(ask_view, "view")                     \
+  X(ask_flow, "flow")                     \
+  X(bye, "bye")                           \
+  X(kill, "kill")                         \
+  X(read_rate, "read")                    \
+  X(start, "start")                       \
+  X(stop, "stop")                         \
+  X(crash, "crash")                       \
+  X(crash_when, "crash-when")             \
+  X(power_loss, "power-loss")             \
+  X(pause, "pause")                       \
+  X(resume, "resume")                     \
+  X(cut, "cut")                           \
+  X(repair, "repair")                     \
+  X(reset, "reset")                       \
+  X(stall, "stall")                       \
+  X(unstall, "unstall")                   \
+  X(path, "path")                         \
+  X(partition, "partition")               \
+  X(heal, "heal")                         \
+  X(heal_with_resets, "heal-with-resets") \
+  X(impose, "impose")
 
 /// In the order of SPINDLE_HUNT_STEPS: clients' steps first, faults from `stop` on, but for what repairs them.
 enum class StepKind : std::uint8_t {
@@ -52,6 +56,11 @@ inline constexpr std::size_t kStepKinds = static_cast<std::size_t>(StepKind::cou
 std::string_view to_string(StepKind kind);
 /// Whether steps of this kind break something; those that repair it are none.
 bool is_fault(StepKind kind);
+/// Whether only few runs have steps of this kind (draw_rare).
+constexpr bool is_rare(StepKind kind) {
+  return kind == StepKind::crash_when || kind == StepKind::impose || kind == StepKind::ask_view ||
+         kind == StepKind::ask_flow;
+}
 /// Whether steps of this kind are something that a client does.
 constexpr bool is_of_client(StepKind kind) { return kind <= StepKind::read_rate; }
 
@@ -60,17 +69,21 @@ constexpr bool is_of_client(StepKind kind) { return kind <= StepKind::read_rate;
 struct Step {
   Duration at{};  // since the beginning; whole microseconds, as all durations of a plan
   StepKind kind{};
-  HostIndex host = 0;                  // the daemon; of a path, where it begins
-  HostIndex peer = 0;                  // where a path ends
-  std::uint32_t client = 0;            // "m" and this number are its name; it connects once
-  std::vector<std::string> groups;     // join, leave: the group; send: the destinations, "#m3" for client m3 alone
+  HostIndex host = 0;        // the daemon; of a path, where it begins
+  HostIndex peer = 0;        // where a path ends
+  std::uint32_t client = 0;  // "m" and this number are its name; it connects once
+  /// join, leave, ask_view: the group; send, ask_flow: the destinations, "#m3" for client m3.
+  std::vector<std::string> groups;
   Service service = Service::agreed;   // send
   std::uint64_t size = 0;              // send: bytes of payload
   bool self_discard = false;           // send
   std::uint64_t bytes_per_second = 0;  // read_rate: kReadAll or a rate, 0 for nothing at all; path: 0 for unlimited
-  Duration delay{};                    // path
+  Duration delay{};                    // path; impose: how long the partition lasts
   Duration jitter{};                   // path
-  std::vector<std::vector<HostIndex>> sides;  // partition: daemons that are on none form one more
+  std::vector<std::vector<HostIndex>> sides;  // partition, impose: daemons that are on none form one more
+  bool independent_flows = false;             // connect
+  SlowPolicy policy{};                        // connect: what the client asks for; 0: nothing
+  std::string says;                           // crash_when: the daemon's next line with this in it (kViewSteps)
 
   bool operator==(const Step&) const = default;
 };
@@ -102,6 +115,8 @@ struct Plan {
   std::uint64_t queue_soft_bytes = 0;
   std::uint64_t queue_hard_bytes = 0;
   std::uint64_t full_view_members = 0;
+  std::uint64_t admission = 1;  // 0: off
+  std::uint64_t varied = 0;     // 1: each daemon differs a little from the others
   Duration stall_timeout{};
   Duration stable_delay_max{};
   Duration hello_interval{};
@@ -112,6 +127,16 @@ struct Plan {
 
   bool operator==(const Plan&) const = default;
 };
+
+/// What daemons say in the course of a view change, as one word each, and the text in their log.
+struct ViewStep {
+  std::string_view word;
+  std::string_view text;
+};
+inline constexpr ViewStep kViewSteps[] = {{"proposes", "proposes"},     {"answers", "answers"},
+                                          {"commits", "commits"},       {"recovers", "recovers under"},
+                                          {"counts", "has all counts"}, {"has-received", "has received all"},
+                                          {"tells", "tells all to"},    {"installed", " installed: "}};
 
 /// Everything that the seed decides, decided.
 Plan draw_plan(std::uint64_t seed);

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kDiallers[] = {"both", "first", "second"};
 constexpr std::string_view kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
+constexpr std::string_view kPolicies[] = {"", "price", "drop", "disconnect"};
 constexpr std::string_view kTitle = "hunt-plan 1";
 constexpr std::uint32_t kDaemonsMax = 1000;
 constexpr std::uint64_t kSizeMax = 16u << 20;
@@ -26,7 +27,9 @@ std::int64_t us(Duration duration) { return duration / 1us; }
   X(window_bytes)               \
   X(queue_soft_bytes)           \
   X(queue_hard_bytes)           \
-  X(full_view_members)
+  X(full_view_members)          \
+  X(admission)                  \
+  X(varied)
 // and the durations, in microseconds
 #define SPINDLE_HUNT_DURATIONS(X) \
   X(stall_timeout)                \
@@ -111,6 +114,7 @@ class Parser {
   void parse_client_step(Words& words, Step& step);
   void parse_send(Words& words, Step& step);
   void parse_sides(Words& words, Step& step);
+  void parse_options(Words& words, Step& step);
   void parse_link(Words& words);
   HostIndex host(Words& words) {
     if (plan_.daemons == 0) words.fail("the number of daemons comes first");
@@ -166,18 +170,39 @@ void Parser::parse_sides(Words& words, Step& step) {
   }
 }
 
+/// Of a client that connects.
+void Parser::parse_options(Words& words, Step& step) {
+  while (!words.at_end()) {
+    const std::string_view word = words.next("option");
+    const auto* const policy = std::find(std::begin(kPolicies) + 1, std::end(kPolicies), word);
+    if (word == "flows") {
+      step.independent_flows = true;
+    } else if (policy != std::end(kPolicies)) {
+      step.policy = static_cast<SlowPolicy>(policy - std::begin(kPolicies));
+    } else {
+      words.fail(fmt::format("\"{}\" is no option (flows, price, drop, disconnect)", word));
+    }
+  }
+}
+
 void Parser::parse_client_step(Words& words, Step& step) {
   step.client = words.name('m', "client", 1'000'000);
   switch (step.kind) {
     case StepKind::connect:
       step.host = host(words);
-      return;
+      return parse_options(words, step);
     case StepKind::join:
     case StepKind::leave:
+    case StepKind::ask_view:
       step.groups = {std::string(words.next("group"))};
       return;
     case StepKind::send:
       return parse_send(words, step);
+    case StepKind::ask_flow:
+      do {
+        step.groups.emplace_back(words.next("destination"));
+      } while (!words.at_end());
+      return;
     case StepKind::read_rate: {
       const std::string_view word = words.next("rate");
       Words one(word);
@@ -202,6 +227,10 @@ void Parser::parse_step(Words& words) {
     parse_client_step(words, step);
   } else if (step.kind == StepKind::partition) {
     parse_sides(words, step);
+  } else if (step.kind == StepKind::impose) {
+    step.host = host(words);
+    step.delay = words.micros("duration");
+    parse_sides(words, step);
   } else if (step.kind == StepKind::path) {
     parse_hosts(words, step);
     step.bytes_per_second = words.number("rate");
@@ -211,6 +240,12 @@ void Parser::parse_step(Words& words) {
     parse_hosts(words, step);
   } else if (step.kind < StepKind::cut) {
     step.host = host(words);
+    if (step.kind == StepKind::crash_when) {
+      step.says = words.next("step of a view change");
+      const bool known = std::any_of(std::begin(kViewSteps), std::end(kViewSteps),
+                                     [&](const ViewStep& each) { return each.word == step.says; });
+      if (!known) words.fail(fmt::format("\"{}\" is no step of a view change", step.says));
+    }
   }
   if (!plan_.steps.empty() && step.at < plan_.steps.back().at) words.fail("the step comes before the one above it");
   plan_.steps.push_back(std::move(step));
@@ -276,9 +311,21 @@ std::string to_text(const Step& step) {
   std::string text = fmt::format("{} {}", us(step.at), to_string(step.kind));
   if (is_of_client(step.kind)) text += fmt::format(" m{}", step.client);
   switch (step.kind) {
+    case StepKind::connect:
+      text += fmt::format(" d{}{}", step.host, step.independent_flows ? " flows" : "");
+      if (step.policy != SlowPolicy{}) text += fmt::format(" {}", kPolicies[static_cast<std::size_t>(step.policy)]);
+      return text;
     case StepKind::join:
     case StepKind::leave:
+    case StepKind::ask_view:
       return text + " " + step.groups.front();
+    case StepKind::ask_flow:
+      for (const std::string& group : step.groups) text += " " + group;
+      return text;
+    case StepKind::crash_when:
+      return text + fmt::format(" d{} {}", step.host, step.says);
+    case StepKind::impose:
+      return text + fmt::format(" d{} {}", step.host, us(step.delay)) + sides_to_text(step);
     case StepKind::send:
       text += fmt::format(" {} {}{} to", kServices[static_cast<std::size_t>(step.service)], step.size,
                           step.self_discard ? " discard" : "");

@@ -9,6 +9,8 @@
 #include "tests/hunt/explain.h"
 #include "tests/hunt/memory_limits.h"
 #include "tests/hunt/plan_text.h"
+#include "tests/sim/admin_request.h"
+#include "tests/sim/stranger.h"
 
 namespace spindled::hunt {
 
@@ -32,12 +34,25 @@ std::uint64_t largest_message(const Plan& plan) {
   return most;
 }
 
+/// A plan that waits for what a daemon says needs all that it says.
+LogLevel log_level_of(const Plan& plan, const RunOptions& options) {
+  const bool waits = std::any_of(plan.steps.begin(), plan.steps.end(),
+                                 [](const Step& step) { return step.kind == StepKind::crash_when; });
+  return waits ? LogLevel::debug : options.log_level;
+}
+
+std::string_view text_of(std::string_view view_step) {
+  const auto* const found = std::find_if(std::begin(kViewSteps), std::end(kViewSteps),
+                                         [&](const ViewStep& each) { return each.word == view_step; });
+  return found->text;
+}
+
 class Run {
  public:
   Run(const Plan& plan, const RunOptions& options)
       : plan_(plan),
         options_(options),
-        sim_({.seed = plan.seed, .log_level = options.log_level, .log_echo = options.log_echo}),
+        sim_({.seed = plan.seed, .log_level = log_level_of(plan, options), .log_echo = options.log_echo}),
         limits_(config_of(plan, 0), largest_message(plan)) {}
 
   Outcome execute();
@@ -51,10 +66,14 @@ class Run {
   void apply_to_network(const Step& step);
   void connect(const Step& step);
   void send(SimClient& client, const Step& step);
+  void ask_flow(SimClient& client, const Step& step);
+  std::vector<std::string> destinations_of(const Step& step) const;
   SimClient* client(std::uint32_t number) {
     const auto found = clients_.find(number);
     return found == clients_.end() || found->second->is_closed() ? nullptr : found->second;
   }
+  void impose(const Step& step);
+  void watch_for_crashes();
   void set_path(const PlannedLink& link, std::uint64_t rate, Duration delay, Duration jitter);
   void sample();
 
@@ -72,6 +91,8 @@ class Run {
   sim::Simulator sim_;
   MemoryLimits limits_;
   std::map<std::uint32_t, SimClient*> clients_;
+  std::vector<std::unique_ptr<sim::Stranger>> administrators_;
+  std::multimap<std::string, std::string_view, std::less<>> crashes_;  // daemons that crash when they say this
   /// What a daemon has counted in one of its lives.
   struct Life {
     std::uint64_t views = 0;    // installed
@@ -84,6 +105,24 @@ class Run {
 void Run::build() {
   for (HostIndex i = 0; i < plan_.daemons; ++i) sim_.add_host(config_of(plan_, i));
   for (const PlannedLink& link : plan_.links) set_path(link, link.bytes_per_second, link.delay, link.jitter);
+  watch_for_crashes();
+}
+
+void Run::watch_for_crashes() {
+  sim_.log().listen([this](std::string_view host, LogLevel, std::string_view room, std::string_view line) {
+    if (room != "view") return;
+    const auto [begin, end] = crashes_.equal_range(host);
+    const auto found =
+        std::find_if(begin, end, [&](const auto& each) { return line.find(each.second) != std::string_view::npos; });
+    if (found == end) return;
+    crashes_.erase(found);
+    // Not in the middle of its turn.
+    sim_.after(0ns, [this, name = std::string(host)] {
+      for (SimHost* each : sim_.running_hosts()) {
+        if (each->name() == name) each->crash();
+      }
+    });
+  });
 }
 
 void Run::set_path(const PlannedLink& link, std::uint64_t rate, Duration delay, Duration jitter) {
@@ -132,6 +171,9 @@ void Run::apply_to_daemon(const Step& step) {
       return host.stop();
     case StepKind::crash:
       return host.crash();
+    case StepKind::crash_when:
+      crashes_.emplace(host.name(), text_of(step.says));
+      return;
     case StepKind::power_loss:
       return host.crash(true);
     case StepKind::pause:
@@ -162,9 +204,25 @@ void Run::apply_to_network(const Step& step) {
     case StepKind::heal:
     case StepKind::heal_with_resets:
       return network.heal(step.kind == StepKind::heal_with_resets);
+    case StepKind::impose:
+      return impose(step);
     default:
       return;
   }
+}
+
+/// As `spmonitor partition` does; the daemons lift it by themselves.
+void Run::impose(const Step& step) {
+  SimHost& host = sim_.host(step.host);
+  if (!host.is_running() || host.is_stopping()) return;
+  spindle::admin::Request request;
+  for (const auto& side : step.sides) {
+    auto& added = *request.mutable_partition()->add_sides();
+    for (const HostIndex each : side) added.add_daemons(name_of(each));
+  }
+  request.mutable_partition()->set_milliseconds(static_cast<std::uint64_t>(step.delay / 1ms));
+  administrators_.push_back(std::make_unique<sim::Stranger>(sim_.world(), host, Port::admin));
+  administrators_.back()->send(sim::admin_frame_of(request));
 }
 
 void Run::apply_to_client(const Step& step) {
@@ -178,6 +236,10 @@ void Run::apply_to_client(const Step& step) {
       return subject->leave(step.groups.front());
     case StepKind::send:
       return send(*subject, step);
+    case StepKind::ask_view:
+      return subject->request_view(step.groups.front());
+    case StepKind::ask_flow:
+      return ask_flow(*subject, step);
     case StepKind::bye:
       return subject->bye();
     case StepKind::kill:
@@ -194,11 +256,11 @@ void Run::connect(const Step& step) {
   // The checkers tell clients by name: each connects once.
   SimHost& host = sim_.host(step.host);
   if (!host.is_running() || host.is_stopping() || clients_.contains(step.client)) return;
-  clients_[step.client] = &sim_.add_client(host, fmt::format("m{}", step.client));
+  const sim::ClientOptions options{.independent_flows = step.independent_flows, .policy = step.policy};
+  clients_[step.client] = &sim_.add_client(host, fmt::format("m{}", step.client), options);
 }
 
-void Run::send(SimClient& from, const Step& step) {
-  if (from.unsent_bytes() > kUnsentBytesMax) return;
+std::vector<std::string> Run::destinations_of(const Step& step) const {
   std::vector<std::string> destinations;
   for (const std::string& each : step.groups) {
     if (each.front() != '#') {
@@ -209,6 +271,17 @@ void Run::send(SimClient& from, const Step& step) {
       if (other->is_welcome() && fmt::format("#m{}", number) == each) destinations.push_back(other->private_name());
     }
   }
+  return destinations;
+}
+
+void Run::ask_flow(SimClient& client, const Step& step) {
+  const std::vector<std::string> destinations = destinations_of(step);
+  if (!destinations.empty()) client.request_flow(destinations);
+}
+
+void Run::send(SimClient& from, const Step& step) {
+  if (from.unsent_bytes() > kUnsentBytesMax) return;
+  const std::vector<std::string> destinations = destinations_of(step);
   if (destinations.empty()) return;
   from.multicast(destinations, {.service = step.service, .size = step.size, .self_discard = step.self_discard});
 }
@@ -217,6 +290,7 @@ void Run::send(SimClient& from, const Step& step) {
 
 void Run::end_faults() {
   sim_.log().note("the faults end");
+  crashes_.clear();
   sim_.network().heal();
   for (const PlannedLink& link : plan_.links) set_path(link, link.bytes_per_second, link.delay, link.jitter);
   for (SimHost* host : sim_.hosts()) {

@@ -3,22 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/admin/admin.pb.h"
-#include "daemon/admin/admin_frames.h"
+#include "tests/sim/admin_request.h"
 #include "tests/sim/simulator.h"
 #include "tests/sim/stranger.h"
 
 namespace spindled::sim {
-
-inline std::vector<std::uint8_t> admin_frame_of(const spindle::admin::Request& request) {
-  namespace protocol = spindle::protocol;
-  const std::string body = request.SerializeAsString();
-  std::vector<std::uint8_t> frame(protocol::kFrameHeadBytes + body.size());
-  protocol::Writer writer(frame.data());
-  protocol::write_frame_head(writer, static_cast<std::uint8_t>(AdminFrame::request), body.size());
-  writer.bytes(protocol::as_bytes(body));
-  return frame;
-}
 
 /// One request at a host's administration port, and its reply. Fails the test where none comes.
 inline spindle::admin::Reply ask_admin(Simulator& simulator, std::size_t host, const spindle::admin::Request& request) {

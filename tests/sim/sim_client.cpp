@@ -63,7 +63,10 @@ std::error_code SimClient::send(const std::vector<std::string>& groups, const Se
 }
 
 void SimClient::multicast(const std::vector<std::string>& groups, const SendOptions& options) {
-  when_welcome([this, groups, options] { SPINDLE_CHECK(!send(groups, options)); });
+  when_welcome([this, groups, options] {
+    const std::error_code error = send(groups, options);
+    SPINDLE_CHECK(!error || (options_.independent_flows && error == Errc::would_block));
+  });
 }
 
 bool SimClient::try_multicast(const std::vector<std::string>& groups, const SendOptions& options) {
@@ -123,7 +126,9 @@ void SimClient::flush() {
 
 void SimClient::stream_connected(StreamRef) {
   connected_ = true;
-  const std::uint8_t flags = options_.independent_flows ? spindle::protocol::kIndependentFlowsBit : 0;
+  const auto policy = static_cast<unsigned>(options_.policy) << spindle::protocol::kSlowPolicyShift;
+  const unsigned flows = options_.independent_flows ? spindle::protocol::kIndependentFlowsBit : 0;
+  const auto flags = static_cast<std::uint8_t>(policy | flows);
   engine_.start({.flags = flags, .name = name_});
   flush();
 }

@@ -25,6 +25,7 @@ struct SendOptions {
 
 struct ClientOptions {
   bool independent_flows = false;
+  SlowPolicy policy{};  // what it asks for; 0: nothing
 };
 
 /// Connects in the constructor. Requests made before the daemon's welcome wait for it. Payloads are drawn from the
@@ -39,6 +40,7 @@ class SimClient final : private StreamOwner {
   void join(const std::string& group);
   void leave(const std::string& group);
   void request_view(const std::string& group);
+  /// With independent flows a message for which its flow has no room is not sent.
   void multicast(const std::vector<std::string>& groups, const SendOptions& options = {});
   /// From now on never has less than `ahead` bytes of requests that the daemon has not taken yet, all of them messages
   /// of this form.

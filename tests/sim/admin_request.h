@@ -1,0 +1,22 @@
+// Requests at a daemon's administration port, as bytes.
+#pragma once
+
+#include <vector>
+
+#include "daemon/admin/admin.pb.h"
+#include "daemon/admin/admin_frames.h"
+#include "libclient/protocol/bytes.h"
+
+namespace spindled::sim {
+
+inline std::vector<std::uint8_t> admin_frame_of(const spindle::admin::Request& request) {
+  namespace protocol = spindle::protocol;
+  const std::string body = request.SerializeAsString();
+  std::vector<std::uint8_t> frame(protocol::kFrameHeadBytes + body.size());
+  protocol::Writer writer(frame.data());
+  protocol::write_frame_head(writer, static_cast<std::uint8_t>(AdminFrame::request), body.size());
+  writer.bytes(protocol::as_bytes(body));
+  return frame;
+}
+
+}  // namespace spindled::sim
