@@ -250,7 +250,7 @@ TEST(Checkers, GapsAccountForWhatIsMissing) {
 
 TEST(Checkers, WhatStandsInAGapNeitherComesBackNorIsSafe) {
   Writer own;
-  own.at('a').view(1, "a").sends(1);
+  own.at('a').joins().view(1, "a").sends(1);
   EXPECT_EQ(check_self_delivery(own.history()).size(), 1u);
   own.add(Gapped{1, {{"g", 1}}, 0});
   EXPECT_TRUE(check_self_delivery(own.history()).empty());
