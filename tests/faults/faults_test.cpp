@@ -10,6 +10,7 @@
 #include "tests/faults/field.h"
 #include "tests/faults/trouble.h"
 #include "tests/integration/clients.h"
+#include "tests/integration/needs.h"
 
 namespace spindle::test {
 namespace {
@@ -19,9 +20,7 @@ using spindled::Time;
 
 class Faults : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (const std::string why = Lan::unavailable(); !why.empty()) GTEST_SKIP() << why;
-  }
+  void SetUp() override { SPINDLE_TEST_NEEDS(Lan::unavailable()); }
 
   /// Whatever failed, what the clients saw and what the daemons logged is kept.
   void TearDown() override {

@@ -5,12 +5,13 @@
 #include <iostream>
 
 #include "tests/faults/hunt.h"
+#include "tests/integration/needs.h"
 
 namespace spindle::test {
 namespace {
 
 TEST(FaultHunt, RandomFaultsUnderLoadViolateNothing) {
-  if (const std::string why = Lan::unavailable(); !why.empty()) GTEST_SKIP() << why;
+  SPINDLE_TEST_NEEDS(Lan::unavailable());
   const char* given = std::getenv("SPINDLE_FAULTS_SEED");
   const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
   std::cout << "seed " << seed << "; another by SPINDLE_FAULTS_SEED\n";

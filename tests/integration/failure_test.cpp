@@ -8,6 +8,7 @@
 
 #include "tests/integration/clients.h"
 #include "tests/integration/namespaces.h"
+#include "tests/integration/needs.h"
 
 namespace spindle::test {
 namespace {
@@ -18,7 +19,7 @@ constexpr const char* kGroup = "watchers";
 class Failure : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (const std::string why = Namespaces::unavailable(); !why.empty()) GTEST_SKIP() << why;
+    SPINDLE_TEST_NEEDS(Namespaces::unavailable());
     hosts_ = std::make_unique<Namespaces>(std::vector<std::string>{"a", "b", "c"});
     hosts_->connect("a", "b");
     hosts_->connect("b", "c");

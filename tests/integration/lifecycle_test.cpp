@@ -10,6 +10,7 @@
 
 #include "tests/integration/clients.h"
 #include "tests/integration/namespaces.h"
+#include "tests/integration/needs.h"
 #include "tests/integration/raw_socket.h"
 
 namespace spindle::test {
@@ -89,7 +90,7 @@ TEST(Check, NamesFileLineAndKeyOfEveryError) {
 }
 
 TEST(Start, WithoutAnyConfigurationOrEnvironment) {
-  if (const std::string why = Namespaces::unavailable(); !why.empty()) GTEST_SKIP() << why;
+  SPINDLE_TEST_NEEDS(Namespaces::unavailable());
   // A host of its own, where nobody has the default addresses.
   Namespaces hosts({"alone"});
   ProcessOptions options;
