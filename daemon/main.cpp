@@ -1,5 +1,6 @@
 // spindled: parses the command line and the configuration, and runs one Node on the Asio driver.
 #include <fmt/format.h>
+#include <google/protobuf/stubs/logging.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,7 +18,8 @@
 #include "daemon/config/parse_config.h"
 #include "daemon/config/schema.h"
 #include "daemon/net/asio_driver.h"
-#include "daemon/net/spdlog_sink.h"
+#include "daemon/net/daemon_log.h"
+#include "daemon/net/log_file.h"
 #include "daemon/node/node.h"
 
 namespace spindled {
@@ -122,14 +124,29 @@ void raise_descriptor_limit() {
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
-// What the hook on failed checks, a plain function, can reach.
+// What plain functions that libraries call can reach.
 const Node* dumped_node = nullptr;
-LogSink* dump_sink = nullptr;
+DaemonLog* open_log = nullptr;
 
-void dump_state() {
-  if (dumped_node == nullptr) return;
-  std::istringstream lines(dumped_node->dump());
-  for (std::string line; std::getline(lines, line);) dump_sink->write(LogLevel::error, "dump", line);
+/// For the state of a daemon that is about to abort to be written.
+constexpr std::chrono::seconds kDumpPatience{3};
+
+/// The hook on failed checks.
+void dump_state(std::string_view failed) {
+  open_log->lift_bounds();
+  open_log->write(LogLevel::error, "check", failed);
+  if (const Node* node = std::exchange(dumped_node, nullptr)) {  // nothing where the dump itself fails
+    std::istringstream lines(node->dump());
+    for (std::string line; std::getline(lines, line);) open_log->write(LogLevel::error, "dump", line);
+  }
+  open_log->drain(kDumpPatience);
+}
+
+/// Protocol Buffers would write to standard error, and wait for whoever reads it, about text of a peer that is not
+/// UTF-8.
+void log_for_protobuf(google::protobuf::LogLevel level, const char*, int, const std::string& text) {
+  const bool is_grave = level >= google::protobuf::LOGLEVEL_ERROR;
+  Log(*open_log, "protobuf").warning("{}{}", is_grave ? "error: " : "", text);
 }
 
 void announce(const DaemonConfig& config, const AsioDriver& driver, LogSink& sink) {
@@ -138,9 +155,8 @@ void announce(const DaemonConfig& config, const AsioDriver& driver, LogSink& sin
       fmt::format("ready: daemon {} of cluster {}; clients at {}; links at {}; administration at {}", config.node.name,
                   config.node.cluster, or_none(driver.addresses(Port::client)), or_none(driver.addresses(Port::link)),
                   or_none(driver.addresses(Port::admin)));
-  std::printf("%s\n", line.c_str());
-  std::fflush(stdout);
-  if (!config.log.file.empty()) Log(sink, "net").info("{}", line);
+  const bool is_written = write_at_once(STDOUT_FILENO, line + '\n');
+  if (!config.log.file.empty() || !is_written) Log(sink, "net").info("{}", line);
 }
 
 int run(DaemonConfig config) {
@@ -151,28 +167,31 @@ int run(DaemonConfig config) {
   config.node.incarnation = draw_incarnation(random);
   const std::uint64_t seed = static_cast<std::uint64_t>(random()) << 32 | random();
 
-  Result<std::unique_ptr<SpdlogSink>> sink = SpdlogSink::open(config.log);
-  if (!sink) {
-    print_error(fmt::format("cannot open the log: {}", sink.error().message()));
+  Result<std::unique_ptr<DaemonLog>> opened = DaemonLog::open(config.log);
+  if (!opened) {
+    print_error(fmt::format("cannot open the log: {}", opened.error().message()));
     return kExitCannotStart;
   }
-  AsioDriver driver(**sink, [&] { (*sink)->reopen(); });
+  DaemonLog& log = **opened;
+  open_log = &log;
+  google::protobuf::SetLogHandler(log_for_protobuf);
+  AsioDriver driver(log, [&] { log.reopen(); });
   if (const Result<void> listening = driver.listen(config); !listening) {
     print_error(listening.error().message());
     return kExitCannotStart;
   }
-  Node node(config.node, driver, **sink, seed);
+  Node node(config.node, driver, log, seed);
   dumped_node = &node;
-  dump_sink = sink->get();
   set_check_hook(dump_state);
   driver.start(node);
-  announce(config, driver, **sink);
+  announce(config, driver, log);
   driver.run();
-  set_check_hook(nullptr);
-  (*sink)->write(LogLevel::info, "net", "stopped");
+  dumped_node = nullptr;
+  log.write(LogLevel::info, "net", "stopped");
   if (driver.is_resolving()) {
     // The destructor would wait for a name server, as long as that takes.
     driver.stop_listening();
+    opened->reset();
     std::_Exit(kExitStopped);
   }
   return kExitStopped;

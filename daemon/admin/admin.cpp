@@ -134,6 +134,9 @@ void Admin::take_requests(Time now, Connection& connection) {
 }
 
 void Admin::answer(Time now, Connection& connection, ByteView request) {
+  const LogLosses losses = context_.log_sink.losses();
+  context_.counters.set(Counter::log_lines_lost, losses.lost);
+  context_.counters.set(Counter::log_lines_left_out, losses.left_out);
   const Result<std::vector<std::uint8_t>> reply = AdminReport(context_, subjects_, started_at_).answer(now, request);
   if (!reply) return close(connection, reply.error());
   context_.counters.add(Counter::admin_requests);

@@ -1,5 +1,6 @@
 #include "daemon/base/check.h"
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -10,10 +11,12 @@ CheckHook hook = nullptr;
 }
 
 void check_failed(const char* condition, const char* file, int line) {
-  std::fprintf(stderr, "%s:%d: check failed: %s\n", file, line, condition);
-  if (CheckHook once = hook) {
-    hook = nullptr;
-    once();
+  std::array<char, 512> text{};
+  std::snprintf(text.data(), text.size(), "%s:%d: check failed: %s", file, line, condition);
+  if (hook != nullptr) {
+    hook(text.data());
+  } else {
+    std::fprintf(stderr, "%s\n", text.data());
   }
   std::abort();
 }

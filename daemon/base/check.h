@@ -2,13 +2,16 @@
 // what a peer, a client or a file can cause.
 #pragma once
 
+#include <string_view>
+
 namespace spindled {
 
-/// Prints the condition and aborts; the driver may install a hook that first dumps the state of the node.
+/// Says on standard error which condition failed, and aborts. Where there is a hook, the hook says it instead.
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 
-using CheckHook = void (*)();
-/// Called once before the abort. Process-wide, set by `main`.
+/// `text` is "file:line: check failed: condition". May be called again from within itself.
+using CheckHook = void (*)(std::string_view text);
+/// Called before the abort. Process-wide, set by `main`.
 void set_check_hook(CheckHook hook);
 
 }  // namespace spindled

@@ -48,9 +48,6 @@
   X(messages_blocked, "messages that had to wait until their sender could pay")                    \
   X(messages_held_for_room, "messages that had to wait for room, or for a view change")            \
   X(messages_delayed, "messages that could be paid and were delayed at random")                    \
-  X(client_gaps, "gaps told to clients that lost messages because they did not read")              \
-  X(client_messages_dropped, "messages dropped because their receiver did not read")               \
-  X(client_queue_warnings, "warnings that the queue of a client fills up")                         \
   X(group_views, "group views delivered to local clients")                                         \
   X(sessions_opened, "client sessions opened")                                                     \
   X(sessions_refused, "client connections refused in the handshake")                               \
@@ -61,7 +58,9 @@
   X(bytes_dropped, "payload bytes of those messages")                                              \
   X(client_frames_bad, "clients cut off for a frame that is malformed, too large or out of place") \
   X(admin_requests, "administration requests answered")                                            \
-  X(admin_frames_bad, "administration connections closed for a bad request")
+  X(admin_frames_bad, "administration connections closed for a bad request")                       \
+  X(log_lines_lost, "lines of the log lost because nobody read it or it could not be written")     \
+  X(log_lines_left_out, "lines of the log left out because there were many of their kind")
 
 namespace spindled {
 
@@ -80,6 +79,8 @@ std::string_view describe(Counter counter);
 class Counters {
  public:
   void add(Counter counter, std::uint64_t amount = 1) { values_[static_cast<std::size_t>(counter)] += amount; }
+  /// For what is counted elsewhere.
+  void set(Counter counter, std::uint64_t value) { values_[static_cast<std::size_t>(counter)] = value; }
   std::uint64_t value(Counter counter) const { return values_[static_cast<std::size_t>(counter)]; }
 
   /// Counts a connection closed for `code`, per code: a close looks the same to the peer, in the log and here.

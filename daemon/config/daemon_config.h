@@ -26,7 +26,9 @@ struct ListenConfig {
 
 struct LogConfig {
   LogLevel level = LogLevel::info;
-  std::string file;  // appended to; empty: standard error
+  std::string file;                    // appended to; empty: standard error
+  std::size_t queue_bytes = 1u << 20;  // lines that wait to be written; what comes beyond them is lost
+  std::size_t lines_per_minute = 120;  // of one kind; 0: no limit
 };
 
 struct DaemonConfig {

@@ -118,6 +118,8 @@ const Key kKeys[] = {
 
     {"log", "level", LevelKey{SPINDLE_FIELD(log.level)}},
     {"log", "file", TextKey{SPINDLE_FIELD(log.file), wrong_file}},
+    {"log", "queue_bytes", SizeKey{SPINDLE_FIELD(log.queue_bytes), 4 * kKiB, kGiB}},
+    {"log", "lines_per_minute", SizeKey{SPINDLE_FIELD(log.lines_per_minute), 0, 1'000'000}},
 };
 
 #undef SPINDLE_FIELD

@@ -97,6 +97,16 @@ spindle::admin::Reply Daemon::ask(const spindle::admin::Request& request) {
   return reply;
 }
 
+std::uint64_t Daemon::count(const std::string& counter) {
+  spindle::admin::Request request;
+  request.mutable_counters();
+  const spindle::admin::Reply reply = ask(request);
+  for (const spindle::admin::Counter& each : reply.counters().counters()) {
+    if (each.name() == counter) return each.value();
+  }
+  throw std::runtime_error("there is no counter " + counter);
+}
+
 void Daemon::expect_serving() {
   Connection client = connect("probe" + std::to_string(++probes_));
   EXPECT_FALSE(client.multicast(Service::reliable, client.private_name(), "are you there"));

@@ -48,6 +48,8 @@ class Daemon {
   /// A client by the unix socket; throws where it is refused.
   Connection connect(const std::string& client);
   spindle::admin::Reply ask(const spindle::admin::Request& request);
+  /// What it has counted, by the name of a counter.
+  std::uint64_t count(const std::string& counter);
   /// A round trip of a new client's message, and a status from the administration socket: this daemon serves. Gives
   /// test failures where it does not.
   void expect_serving();

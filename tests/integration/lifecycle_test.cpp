@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 
 #include "tests/integration/clients.h"
 #include "tests/integration/namespaces.h"
@@ -222,6 +224,65 @@ TEST(Log, OneThatCannotBeOpenedIsNamed) {
   const Finished finished = run_spindled({"--config", file});
   EXPECT_EQ(finished.code, kCannotStart);
   EXPECT_NE(finished.error.find(log), std::string::npos) << finished.error;
+}
+
+/// Clients that come and go until the log has lost lines.
+void connect_until_lines_are_lost(Daemon& daemon) {
+  for (int i = 0; i < 2'000 && daemon.count("log_lines_lost") == 0; ++i) daemon.connect("visitor" + std::to_string(i));
+  ASSERT_GT(daemon.count("log_lines_lost"), 0u);
+}
+
+TEST(Log, OneThatNobodyReadsStopsNobody) {
+  DaemonOptions options;
+  options.process.unread_error = true;
+  options.configuration = "[log]\nqueue_bytes = 4096\nlines_per_minute = 0\n";
+  Daemon daemon(options);
+  MessageStream stream(daemon, daemon);
+  connect_until_lines_are_lost(daemon);
+  stream.wait_for(50);
+  daemon.expect_serving();
+  daemon.process().read_error();
+  daemon.process().wait_for_line("lines were lost here");
+  daemon.connect("reader");
+  daemon.process().wait_for_line("client reader from");
+  EXPECT_EQ(stream.finish(), "");
+}
+
+TEST(Log, OneThatNobodyReadsHoldsUpNoStop) {
+  DaemonOptions options;
+  options.process.unread_error = true;
+  options.configuration = "[log]\nqueue_bytes = 4096\nlines_per_minute = 0\n";
+  Daemon daemon(options);
+  connect_until_lines_are_lost(daemon);
+  EXPECT_EQ(daemon.stop(), 0);
+}
+
+TEST(Log, AFifoIsWrittenWhenSomebodyReadsIt) {
+  TemporaryDirectory directory;
+  const std::string log = directory.path("log");
+  ASSERT_EQ(::mkfifo(log.c_str(), 0600), 0);
+  DaemonOptions options;
+  options.configuration = "[log]\nfile = \"" + log + "\"\n";
+  Daemon daemon(options);
+  daemon.connect("visitor");
+  std::ifstream reader(log);
+  for (std::string line; std::getline(reader, line);) {
+    if (line.find("client visitor from") != std::string::npos) break;
+  }
+  EXPECT_TRUE(reader);
+  EXPECT_EQ(daemon.stop(), 0);
+}
+
+TEST(Log, AStrangerWhoConnectsInALoopDoesNotFillIt) {
+  DaemonOptions options;
+  options.configuration = "[log]\nlines_per_minute = 5\n";
+  Daemon daemon(options);
+  for (int i = 0; i < 50; ++i) daemon.connect("visitor" + std::to_string(i));
+  wait_until("lines that are left out", [&] { return daemon.count("log_lines_left_out") > 40; });
+  EXPECT_EQ(daemon.stop(), 0);
+  const std::string log = daemon.process().output(Process::Stream::error);
+  EXPECT_NE(log.find("more lines of this kind within"), std::string::npos) << log;
+  EXPECT_EQ(log.find("visitor40 from"), std::string::npos) << log;
 }
 
 TEST(Descriptors, ADaemonWithoutAnyLeftGoesOnAndRecovers) {

@@ -110,6 +110,7 @@ Process::Process(const std::string& program, const ProcessOptions& options) {
   if (!options.network_namespace.empty()) network = open_file("/run/netns/" + options.network_namespace);
   Pipe out = make_pipe();
   Pipe error = make_pipe();
+  if (options.unread_error) ::fcntl(error.write_end.get(), F_SETPIPE_SZ, 1);
 
   std::vector<std::string> arguments{program};
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
@@ -131,8 +132,12 @@ Process::Process(const std::string& program, const ProcessOptions& options) {
   if (id_ < 0) throw_errno("fork");
   if (id_ == 0) become(start);
   handle_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, id_, 0)));
-  if (options.unread_error) unread_ = std::exchange(error.read_end, Descriptor());
-  reader_ = std::thread(&Process::read_output, this, std::move(out.read_end), std::move(error.read_end));
+  start_reading(std::move(out.read_end), Stream::out);
+  if (options.unread_error) {
+    unread_error_ = std::move(error.read_end);
+  } else {
+    start_reading(std::move(error.read_end), Stream::error);
+  }
 }
 
 Process::~Process() {
@@ -140,7 +145,17 @@ Process::~Process() {
     ::kill(id_, SIGKILL);
     ::waitpid(id_, nullptr, 0);
   }
-  reader_.join();
+  for (std::thread& reader : readers_) reader.join();
+}
+
+void Process::read_error() { start_reading(std::move(unread_error_), Stream::error); }
+
+void Process::start_reading(Descriptor pipe, Stream stream) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++open_;
+  }
+  readers_.emplace_back(&Process::read_output, this, std::move(pipe), stream);
 }
 
 void Process::signal(int number) {
@@ -157,27 +172,20 @@ int Process::wait() {
   ended_ = true;
   exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   std::unique_lock lock(mutex_);
-  news_.wait(lock, [&] { return closed_; });
+  news_.wait(lock, [&] { return open_ == 0; });
   return exit_code_;
 }
 
-void Process::read_output(Descriptor out, Descriptor error) {
-  std::array<pollfd, 2> pipes{pollfd{out.get(), POLLIN, 0}, pollfd{error.get(), POLLIN, 0}};
-  std::array<std::string, 2> rests;
-  while (pipes[0].fd >= 0 || pipes[1].fd >= 0) {
-    if (::poll(pipes.data(), pipes.size(), -1) < 0) continue;
-    for (std::size_t i = 0; i < pipes.size(); ++i) {
-      if (pipes[i].fd < 0 || pipes[i].revents == 0) continue;
-      const auto take = [&](std::string text) {
-        const std::lock_guard lock(mutex_);
-        lines_.push_back({Clock::now(), i == 0 ? Stream::out : Stream::error, std::move(text)});
-        news_.notify_all();
-      };
-      if (!read_lines(pipes[i].fd, rests[i], take)) pipes[i].fd = -1;  // poll passes over it
-    }
-  }
+void Process::read_output(Descriptor pipe, Stream stream) {
+  const auto take = [&](std::string text) {
+    const std::lock_guard lock(mutex_);
+    lines_.push_back({Clock::now(), stream, std::move(text)});
+    news_.notify_all();
+  };
+  std::string rest;
+  while (read_lines(pipe.get(), rest, take)) continue;
   const std::lock_guard lock(mutex_);
-  closed_ = true;
+  --open_;
   news_.notify_all();
 }
 
@@ -189,7 +197,7 @@ Process::Line Process::wait_for_line(std::string_view text, std::size_t from) {
     for (; next < lines_.size() && found == nullptr; ++next) {
       if (lines_[next].text.find(text) != std::string::npos) found = &lines_[next];
     }
-    return found != nullptr || closed_;
+    return found != nullptr || open_ == 0;
   };
   news_.wait_for(lock, kPatience, look);
   if (found == nullptr) throw std::runtime_error("the process did not write \"" + std::string(text) + "\"");

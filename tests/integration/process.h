@@ -26,8 +26,9 @@ struct ProcessOptions {
   std::vector<std::string> environment;  // "NAME=value"; nothing else is inherited
   std::string network_namespace;         // as `ip netns` names it; empty: that of the test
   bool private_tmp = false;              // sees an empty /tmp of its own; for root only
-  bool unread_error = false;             // nobody reads its standard error, which fills up
-  std::size_t descriptors_max = 0;       // the limit, soft and hard; 0: that of the test
+  /// Its standard error is a pipe of one page that nobody reads before `read_error`.
+  bool unread_error = false;
+  std::size_t descriptors_max = 0;  // the limit, soft and hard; 0: that of the test
 };
 
 class Process {
@@ -47,6 +48,8 @@ class Process {
   ~Process();
 
   pid_t id() const { return id_; }
+  /// Begins to read what ProcessOptions::unread_error has left unread.
+  void read_error();
   void signal(int number);
   /// Waits for the end. The exit code, or the negative number of the signal that ended it.
   int wait();
@@ -61,19 +64,20 @@ class Process {
   std::string transcript();
 
  private:
-  void read_output(Descriptor out, Descriptor error);
+  void read_output(Descriptor pipe, Stream stream);
+  void start_reading(Descriptor pipe, Stream stream);
 
   pid_t id_ = -1;
   Descriptor handle_;  // a pidfd
-  Descriptor unread_;  // standard error, where nobody reads it
   bool ended_ = false;
   int exit_code_ = 0;
 
   std::mutex mutex_;
   std::condition_variable news_;
   std::vector<Line> lines_;
-  bool closed_ = false;  // both streams
-  std::thread reader_;
+  int open_ = 0;  // streams that are being read
+  Descriptor unread_error_;
+  std::vector<std::thread> readers_;
 };
 
 struct Finished {

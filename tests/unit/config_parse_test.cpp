@@ -113,7 +113,8 @@ TEST(ConfigParse, SyntaxErrorNamesItsLine) {
 }
 
 TEST(ConfigParse, UnknownKeysAndSections) {
-  EXPECT_EQ(errors_of("[log]\nlevle = \"info\"\n"), "spindle.toml:2: log.levle: unknown key; [log] has level, file\n");
+  EXPECT_EQ(errors_of("[log]\nlevle = \"info\"\n"),
+            "spindle.toml:2: log.levle: unknown key; [log] has level, file, queue_bytes, lines_per_minute\n");
   EXPECT_EQ(errors_of("[logs]\nlevel = \"info\"\n"), "spindle.toml:1: logs: unknown section\n");
   EXPECT_EQ(errors_of("name = \"alpha\"\n"), "spindle.toml:1: name: unknown section\n");
   EXPECT_EQ(errors_of("[[neighbour]]\naddress = \"b:1\"\ncost = 1\n"),
