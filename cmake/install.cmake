@@ -1,15 +1,24 @@
 include(CMakePackageConfigHelpers)
 
+# `cmake --install build/release --component client` installs the library alone.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME programs)
+
 install(TARGETS spindled RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
 install(TARGETS spuser spmonitor RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(BUILD_SHARED_LIBS)
+  file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(spuser PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
+endif()
 
-# The client library: headers, the library and the CMake package that `find_package(spindle)` finds.
-install(DIRECTORY libclient/include/spindle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# The client library: headers, the library, the CMake package that `find_package(spindle)` finds, and the file that
+# pkg-config reads. The installed tree may be moved.
+install(DIRECTORY libclient/include/spindle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT client)
 set_target_properties(spindle_client PROPERTIES EXPORT_NAME client)
 install(TARGETS spindle_client EXPORT spindle
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT client
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT client NAMELINK_COMPONENT client)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spindle)
-install(EXPORT spindle NAMESPACE spindle:: FILE spindle-targets.cmake DESTINATION ${package_dir})
+install(EXPORT spindle NAMESPACE spindle:: FILE spindle-targets.cmake DESTINATION ${package_dir} COMPONENT client)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/spindle-config-version.cmake COMPATIBILITY SameMinorVersion)
 file(WRITE ${CMAKE_BINARY_DIR}/spindle-config.cmake [[
 include(CMakeFindDependencyMacro)
@@ -17,4 +26,12 @@ find_dependency(Threads)
 include(${CMAKE_CURRENT_LIST_DIR}/spindle-targets.cmake)
 ]])
 install(FILES ${CMAKE_BINARY_DIR}/spindle-config.cmake ${CMAKE_BINARY_DIR}/spindle-config-version.cmake
-  DESTINATION ${package_dir})
+  DESTINATION ${package_dir} COMPONENT client)
+file(RELATIVE_PATH prefix_from_pkgconfig ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/spindle.pc.in ${CMAKE_BINARY_DIR}/spindle.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/spindle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT client)
+
+# The licence, and the pages, whose links stay as they are.
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT client)
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT client)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT client)
