@@ -15,7 +15,9 @@
 #include <sstream>
 
 #include "daemon/base/check.h"
+#include "daemon/config/find_unusable.h"
 #include "daemon/config/parse_config.h"
+#include "daemon/config/print_config.h"
 #include "daemon/config/schema.h"
 #include "daemon/net/asio_driver.h"
 #include "daemon/net/daemon_log.h"
@@ -35,13 +37,14 @@ constexpr const char* kFooter =
     "A line that starts with \"ready\" on standard output says that it serves.\n\n"
     "Exit codes:\n"
     "  0  stopped by a signal, or --check found nothing wrong\n"
-    "  1  the configuration is not valid\n"
+    "  1  the configuration is not valid, or names what is not there (--check)\n"
     "  2  the command line is not valid\n"
     "  3  the daemon cannot start: an address is in use, the log cannot be opened\n";
 
 struct CommandLine {
   std::string config_file;
   bool check = false;
+  bool print = false;
   std::string name;
   std::vector<std::string> link_addresses;
   std::vector<std::string> neighbours;
@@ -50,13 +53,19 @@ struct CommandLine {
 
 void print_error(std::string_view text) { fmt::print(stderr, "spindled: {}\n", text); }
 
+int refuse(const std::vector<ConfigError>& errors) {
+  for (const ConfigError& error : errors) fmt::print(stderr, "{}\n", to_string(error));
+  return kExitBadConfiguration;
+}
+
 /// Nothing where the program has to go on; else its exit code.
 std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) {
   CLI::App app("The daemon of Spindle, a group communication toolkit.", "spindled");
   app.footer(kFooter);
   app.set_version_flag("--version", kVersion);
   app.add_option("--config", line.config_file, "Configuration file (TOML)")->type_name("FILE");
-  app.add_flag("--check", line.check, "Check the configuration, print what is wrong with it, and exit");
+  app.add_flag("--check", line.check, "Check the configuration and what it names, print what is wrong, and exit");
+  app.add_flag("--print-config", line.print, "Print the configuration with all defaults, as TOML, and exit");
   app.add_option("--name", line.name, "Name of this daemon, unique in its cluster; default: the name of the host")
       ->type_name("NAME");
   app.add_option("--listen", line.link_addresses, "Listen for other daemons here instead of where the file says")
@@ -163,7 +172,6 @@ int run(DaemonConfig config) {
   std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
   std::random_device random;
-  if (config.node.name.empty()) config.node.name = default_daemon_name(host_name());
   config.node.incarnation = draw_incarnation(random);
   const std::uint64_t seed = static_cast<std::uint64_t>(random()) << 32 | random();
 
@@ -206,14 +214,17 @@ int main(int argc, char** argv) {
   if (const std::optional<int> code = parse_command_line(argc, argv, line)) return *code;
 
   ConfigResult config = line.config_file.empty() ? DaemonConfig() : load_config(line.config_file);
-  if (!config) {
-    for (const ConfigError& error : config.error()) fmt::print(stderr, "{}\n", to_string(error));
-    return kExitBadConfiguration;
-  }
+  if (!config) return refuse(config.error());
   if (const std::vector<std::string> wrong = apply(line, *config); !wrong.empty()) {
     for (const std::string& text : wrong) print_error(text);
     return kExitBadCommandLine;
   }
-  if (line.check) return kExitStopped;
+  if (config->node.name.empty()) config->node.name = default_daemon_name(host_name());
+  if (line.check) {
+    const std::string file = line.config_file.empty() ? "spindled" : line.config_file;
+    if (const std::vector<ConfigError> errors = find_unusable(*config, file); !errors.empty()) return refuse(errors);
+  }
+  if (line.print) fmt::print("{}", print_config(*config));
+  if (line.check || line.print) return kExitStopped;
   return run(std::move(*config));
 }

@@ -32,6 +32,10 @@ std::optional<Address> parse_address(std::string_view text) {
     return Address{std::string(host), *port};
   }
   if (!is_host_name(host)) return std::nullopt;  // an IPv4 address has the form of a name, too
+  // A name that ends in a number is an IPv4 address, or a slip of who meant one.
+  const std::string_view last = host.substr(host.rfind('.') + 1);
+  const bool is_number = std::all_of(last.begin(), last.end(), [](char byte) { return byte >= '0' && byte <= '9'; });
+  if (is_number && !is_ip_address(std::string(host))) return std::nullopt;
   return Address{std::string(host), *port};
 }
 
@@ -48,6 +52,13 @@ bool is_ip_address(const std::string& host) {
 bool is_host_name(std::string_view host) {
   constexpr std::size_t kHostNameBytesMax = 253;
   if (host.empty() || host.size() > kHostNameBytesMax || host.front() == '-' || host.front() == '.') return false;
+  constexpr std::size_t kLabelBytesMax = 63;
+  if (host.back() == '.') host.remove_suffix(1);
+  for (std::string_view rest = host; !rest.empty();) {
+    const std::string_view label = rest.substr(0, rest.find('.'));
+    if (label.empty() || label.size() > kLabelBytesMax || label.back() == '-') return false;
+    rest.remove_prefix(std::min(label.size() + 1, rest.size()));
+  }
   return std::all_of(host.begin(), host.end(), [](char byte) {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
            byte == '-' || byte == '.' || byte == '_';

@@ -12,6 +12,7 @@
 #include <set>
 #include <system_error>
 
+#include "daemon/config/hints.h"
 #include "daemon/config/schema.h"
 #include "daemon/config/toml_guard.h"
 
@@ -21,6 +22,12 @@ namespace {
 
 /// Nobody reads more, and a file of nothing but errors must not cost many times its size.
 constexpr std::size_t kErrorsMax = 100;
+
+std::string text_of(Duration duration) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+std::string text_of(std::size_t size) { return std::to_string(size); }
+std::string text_of(double number) { return fmt::format("{}", number); }
 
 class Parser {
  public:
@@ -39,7 +46,8 @@ class Parser {
       read_root(toml::parse(text));
       check_relations();
     } catch (const toml::parse_error& syntax) {
-      error(syntax.source().begin.line, "", std::string(syntax.description()));
+      const std::size_t line = syntax.source().begin.line;
+      error(line, find_key_at(text, line), std::string(syntax.description()));
     }
     if (errors_.empty()) return std::move(config_);
     std::stable_sort(errors_.begin(), errors_.end(),
@@ -52,7 +60,7 @@ class Parser {
     for (const auto& [name, node] : root) {
       const std::string_view section = name.str();
       if (!is_section(section)) {
-        error(name.source().begin.line, std::string(section), "unknown section");
+        error(name.source().begin.line, std::string(section), unknown_section(section, node.is_value()));
       } else if (section == kNeighbourSection) {
         read_neighbours(node);
       } else if (const toml::table* table = node.as_table()) {
@@ -77,12 +85,8 @@ class Parser {
   }
 
   void unknown_key(std::string_view section, const toml::key& name) {
-    std::vector<std::string_view> known;
-    for (const Key& key : schema()) {
-      if (key.section == section) known.push_back(key.name);
-    }
     error(name.source().begin.line, fmt::format("{}.{}", section, name.str()),
-          fmt::format("unknown key; [{}] has {}", section, fmt::join(known, ", ")));
+          fmt::format("unknown key; {}", suggest_key(section, name.str())));
   }
 
   void read_neighbours(const toml::node& node) {
@@ -222,8 +226,8 @@ class Parser {
   /// Values that are right one by one but not together.
   void check_relations() {
     const NodeConfig& node = config_.node;
-    at_least("link.liveness_timeout_ms", node.link.liveness_timeout, "link.hello_interval_ms",
-             2 * node.link.hello_interval, "twice ");
+    at_least("link.liveness_timeout_ms", node.link.liveness_timeout, "link.hello_interval_ms", node.link.hello_interval,
+             2);
     at_least("link.redial_max_ms", node.link.redial_max, "link.redial_min_ms", node.link.redial_min);
     at_least("view.gain_hold_down_max_ms", node.view.gain_hold_down_max, "view.gain_hold_down_ms",
              node.view.gain_hold_down);
@@ -249,14 +253,19 @@ class Parser {
     }
   }
 
-  /// Blames whichever of the two keys the file sets.
+  /// Blames whichever of the two keys the file sets. `factor` is 1 or 2.
   template <typename Value>
   void at_least(const std::string& large_name, Value large, const std::string& small_name, Value small,
-                std::string_view factor = "") {
-    if (large >= small) return;
-    const bool blame_large = lines_.contains(large_name);
-    const std::string& blamed = blame_large ? large_name : small_name;
-    error(lines_[blamed], blamed, fmt::format("{} must be at least {}{}", large_name, factor, small_name));
+                unsigned factor = 1) {
+    if (large >= small * factor) return;
+    if (lines_.contains(large_name)) {
+      error(lines_[large_name], large_name,
+            fmt::format("must be at least {}{}, which is {}", factor == 2 ? "twice " : "", small_name, text_of(small)));
+    } else {
+      error(
+          lines_[small_name], small_name,
+          fmt::format("must be at most {}{}, which is {}", factor == 2 ? "half of " : "", large_name, text_of(large)));
+    }
   }
 
   static bool is_section(std::string_view name) {

@@ -3,6 +3,7 @@
 #include <sys/un.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "daemon/config/address.h"
 #include "libclient/protocol/client_frames.h"
@@ -43,14 +44,15 @@ const Key kKeys[] = {
     {"daemon", "name", TextKey{SPINDLE_FIELD(node.name), wrong_name}},
     {"daemon", "cluster", TextKey{SPINDLE_FIELD(node.cluster), wrong_name}},
 
-    {"listen", "clients", AddressesKey{[](DaemonConfig& config, std::vector<std::string> value) {
-       config.listen.clients = std::move(value);
-     }}},
+    {"listen", "clients",
+     AddressesKey{
+         [](const DaemonConfig& config) { return config.listen.clients; },
+         [](DaemonConfig& config, std::vector<std::string> value) { config.listen.clients = std::move(value); }}},
     {"listen", "client_socket", TextKey{SPINDLE_FIELD(listen.client_socket), wrong_socket_path}},
     {"listen", "admin_socket", TextKey{SPINDLE_FIELD(listen.admin_socket), wrong_socket_path}},
-    {"listen", "links", AddressesKey{[](DaemonConfig& config, std::vector<std::string> value) {
-       config.listen.links = std::move(value);
-     }}},
+    {"listen", "links",
+     AddressesKey{link_addresses, [](DaemonConfig& config,
+                                     std::vector<std::string> value) { config.listen.links = std::move(value); }}},
 
     {kNeighbourSection, "address", NeighbourAddressKey{}},
     {kNeighbourSection, "weight", NeighbourWeightKey{kWeightMax}},
@@ -128,19 +130,23 @@ std::int64_t milliseconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
-struct DefaultText {
-  DaemonConfig config{};
+struct ValueText {
+  DaemonConfig& config;
 
   std::string operator()(const DurationKey& key) { return std::to_string(milliseconds(key.field(config))); }
   std::string operator()(const SizeKey& key) { return std::to_string(key.field(config)); }
   std::string operator()(const NumberKey& key) { return fmt::format("{}", key.field(config)); }
-  std::string operator()(const TextKey& key) { return fmt::format("\"{}\"", key.field(config)); }
+  std::string operator()(const TextKey& key) { return toml_string(key.field(config)); }
   std::string operator()(const FlagKey& key) { return key.field(config) ? "true" : "false"; }
-  std::string operator()(const ChoiceKey& key) { return fmt::format("\"{}\"", key.words[key.get(config)]); }
-  std::string operator()(const LevelKey& key) { return fmt::format("\"{}\"", to_string(key.field(config))); }
-  std::string operator()(const AddressesKey&) { return {}; }
+  std::string operator()(const ChoiceKey& key) { return toml_string(key.words[key.get(config)]); }
+  std::string operator()(const LevelKey& key) { return toml_string(to_string(key.field(config))); }
+  std::string operator()(const AddressesKey& key) {
+    std::vector<std::string> quoted;
+    for (const std::string& address : key.get(config)) quoted.push_back(toml_string(address));
+    return fmt::format("[{}]", fmt::join(quoted, ", "));
+  }
   std::string operator()(const NeighbourAddressKey&) { return {}; }
-  std::string operator()(const NeighbourWeightKey&) { return std::to_string(NeighbourConfig().weight); }
+  std::string operator()(const NeighbourWeightKey&) { return {}; }
 };
 
 }  // namespace
@@ -149,7 +155,30 @@ std::string Key::full_name() const { return fmt::format("{}.{}", section, name);
 
 std::span<const Key> schema() { return kKeys; }
 
-std::string default_text(const Key& key) { return std::visit(DefaultText{}, key.kind); }
+std::string value_text(const Key& key, DaemonConfig& config) { return std::visit(ValueText{config}, key.kind); }
+
+std::string default_text(const Key& key) {
+  if (std::holds_alternative<AddressesKey>(key.kind)) return {};
+  if (std::holds_alternative<NeighbourWeightKey>(key.kind)) return std::to_string(NeighbourConfig().weight);
+  DaemonConfig config;
+  return value_text(key, config);
+}
+
+std::string toml_string(std::string_view text) {
+  fmt::memory_buffer quoted;
+  const auto out = std::back_inserter(quoted);
+  for (const char byte : text) {
+    const auto code = static_cast<unsigned char>(byte);
+    if (byte == '"' || byte == '\\') {
+      fmt::format_to(out, "\\{}", byte);
+    } else if (code < 0x20 || code == 0x7f) {
+      fmt::format_to(out, "\\u{:04x}", code);
+    } else {
+      quoted.push_back(byte);
+    }
+  }
+  return fmt::format("\"{}\"", fmt::to_string(quoted));
+}
 
 std::string range_text(const Key& key) {
   if (const auto* duration = std::get_if<DurationKey>(&key.kind)) {

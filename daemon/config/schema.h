@@ -53,6 +53,7 @@ struct LevelKey {
 
 /// A list of addresses to listen at.
 struct AddressesKey {
+  std::vector<std::string> (*get)(const DaemonConfig&);
   void (*set)(DaemonConfig&, std::vector<std::string>);
 };
 
@@ -76,8 +77,12 @@ struct Key {
 /// In the order of docs/configuration.md.
 std::span<const Key> schema();
 
-/// The default as one writes it in the file; empty where it depends on the rest or there is none.
+/// The value that `config` has, as one writes it in the file; empty for the keys of a neighbour.
+std::string value_text(const Key& key, DaemonConfig& config);
+/// The default in the same form; empty where it depends on the rest or there is none.
 std::string default_text(const Key& key);
+/// `text` in quotes, as TOML has it.
+std::string toml_string(std::string_view text);
 /// "10 to 60000" for numbers, empty for others.
 std::string range_text(const Key& key);
 

@@ -1,0 +1,90 @@
+// The configuration as text, what it names that is not there, and words that were misspelt.
+#include "daemon/config/print_config.h"
+
+#include <gtest/gtest.h>
+
+#include "daemon/config/find_unusable.h"
+#include "daemon/config/parse_config.h"
+#include "daemon/config/schema.h"
+#include "daemon/config/suggestion.h"
+
+namespace spindled {
+namespace {
+
+TEST(ConfigPrint, IsReadBackAsItWas) {
+  DaemonConfig config;
+  config.node.name = "alpha";
+  config.listen.clients = {"0.0.0.0:4803", "[::1]:0"};
+  config.listen.client_socket = "/run/with \"quotes\" and \\backslash\x01/socket";
+  config.node.link.neighbours = {{"beta:4804", 0}, {"gamma.example.org:4804", 7}};
+  config.node.admission.fee = 0.25;
+  config.node.session.slow_policy = SlowPolicy::drop;
+  config.log.level = LogLevel::warning;
+  const std::string text = print_config(config);
+  const ConfigResult read = parse_config(text, "printed");
+  ASSERT_TRUE(read) << text << to_string(read.error().front());
+  EXPECT_EQ(print_config(*read), text);
+  EXPECT_EQ(read->listen.client_socket, config.listen.client_socket);
+  EXPECT_EQ(read->listen.clients, config.listen.clients);
+  EXPECT_EQ(read->node.link.neighbours[1].weight, 7u);
+  EXPECT_EQ(read->node.admission.fee, 0.25);
+  EXPECT_EQ(read->node.session.slow_policy, SlowPolicy::drop);
+  EXPECT_EQ(link_addresses(*read), std::vector<std::string>{"0.0.0.0:4804"});
+}
+
+TEST(ConfigPrint, NamesEveryKey) {
+  DaemonConfig config;
+  config.node.name = "alpha";
+  config.node.link.neighbours = {{"beta:4804", 0}};
+  const std::string text = print_config(config);
+  for (const Key& key : schema()) {
+    EXPECT_NE(text.find("\n" + std::string(key.name) + " = "), std::string::npos) << key.full_name();
+  }
+}
+
+/// The keys of what is unusable, and what is said of them.
+std::string unusable(const DaemonConfig& config) {
+  std::string all;
+  for (const ConfigError& error : find_unusable(config, "spindle.toml")) all += to_string(error) + "\n";
+  return all;
+}
+
+TEST(ConfigUnusable, DefaultsAreUsable) { EXPECT_EQ(unusable({}), ""); }
+
+TEST(ConfigUnusable, FoldersFilesAndAddresses) {
+  DaemonConfig config;
+  config.listen.clients = {"127.0.0.1:4803", "192.0.2.1:4803"};
+  config.listen.client_socket = "/no/such/folder/socket";
+  config.listen.admin_socket = "/dev/null";
+  config.listen.links = {"198.51.100.1:4804"};
+  config.log.file = "/dev/null/log";
+  EXPECT_EQ(unusable(config),
+            "spindle.toml: listen.clients: this host does not have the address of \"192.0.2.1:4803\"\n"
+            "spindle.toml: listen.client_socket: the folder /no/such/folder: No such file or directory\n"
+            "spindle.toml: listen.admin_socket: /dev/null exists and is not a socket\n"
+            "spindle.toml: listen.links: this host does not have the address of \"198.51.100.1:4804\"\n"
+            "spindle.toml: log.file: Not a directory\n");
+  config = {};
+  config.log.file = "/dev";
+  EXPECT_EQ(unusable(config), "spindle.toml: log.file: /dev is a folder\n");
+}
+
+TEST(Suggestion, DistancesCountSlips) {
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(edit_distance("neighbor", "neighbour"), 1u);
+  EXPECT_EQ(edit_distance("levle", "level"), 1u);
+  EXPECT_EQ(edit_distance("cluster", "clusters"), 1u);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+}
+
+TEST(Suggestion, TheNearestWordOrNone) {
+  const std::string_view words[] = {"daemon", "listen", "neighbour", "link", "log"};
+  EXPECT_EQ(nearest_word("neighbor", words), "neighbour");
+  EXPECT_EQ(nearest_word("links", words), "link");
+  EXPECT_EQ(nearest_word("logging", words), "");
+  EXPECT_EQ(nearest_word("", words), "");
+  EXPECT_EQ(nearest_word(std::string(100'000, 'x'), words), "");
+}
+
+}  // namespace
+}  // namespace spindled
