@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "daemon/base/check.h"
+#include "daemon/net/wrong_port.h"
 
 namespace spindled {
 
@@ -94,6 +95,7 @@ Time AsioDriver::now() {
 void AsioDriver::accepted(FileDescriptor socket, Port port, const std::string& peer) {
   if (stopping_) return;
   Connection& connection = add(next_id(), std::move(socket), port);
+  connection.is_new = true;
   read_soon(connection);
   node_->handle_accepted(now(), connection.id, port, peer);
 }
@@ -229,7 +231,9 @@ std::size_t AsioDriver::read_from(Connection& connection) {
     }
     total += result.bytes;
     emptied = result.bytes < space.size();
-    if (result.bytes != 0) node_->handle_read(now(), connection.id, result.bytes);
+    if (result.bytes == 0) continue;
+    if (std::exchange(connection.is_new, false) && refuse_at_wrong_port(connection, space.first(result.bytes))) break;
+    node_->handle_read(now(), connection.id, result.bytes);
   }
   if (connection.state != Connection::State::open) return total;
   if (write_failed && (emptied || !connection.reading)) {
@@ -242,6 +246,19 @@ std::size_t AsioDriver::read_from(Connection& connection) {
     }
   }
   return total;
+}
+
+bool AsioDriver::refuse_at_wrong_port(Connection& connection, ByteView first_bytes) {
+  const std::optional<Port> meant = find_meant_port(first_bytes);
+  if (!meant || *meant == connection.port) return false;
+  const std::string text = explain_wrong_port(daemon_name_, connection.port, *meant);
+  log_.info("a connection is refused: {}", text);
+  const std::vector<std::uint8_t> frame = encode_refusal(*meant, text);
+  const ByteView buffers[] = {frame};
+  write(connection.id, buffers);
+  close(connection.id);
+  node_->handle_closed(now(), connection.id, text);
+  return true;
 }
 
 void AsioDriver::throw_away(Connection& connection) {

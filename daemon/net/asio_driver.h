@@ -65,6 +65,8 @@ class AsioDriver final : public Driver {
   void turn();
   void read_all();
   std::size_t read_from(Connection& connection);
+  /// Ends a connection whose first bytes were meant for another port of this daemon. Whether it did.
+  bool refuse_at_wrong_port(Connection& connection, ByteView first_bytes);
   void throw_away(Connection& connection);
   void wait_readable(Connection& connection);
   void wait_writable(Connection& connection);
@@ -93,6 +95,7 @@ class AsioDriver final : public Driver {
   Dialler dialler_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   Node* node_ = nullptr;
+  std::string daemon_name_;
 
   // Handlers name a connection by its id and look it up here: it may be gone when they run.
   std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;

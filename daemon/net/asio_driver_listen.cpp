@@ -15,6 +15,7 @@ Error cannot_listen(std::string_view what, std::string_view where, const Error& 
 }  // namespace
 
 Result<void> AsioDriver::listen(const DaemonConfig& config) {
+  daemon_name_ = config.node.name;
   Result<void> result;
   const auto add_tcp = [&](Port port, std::string_view what, const std::vector<std::string>& addresses) {
     for (const std::string& address : addresses) {

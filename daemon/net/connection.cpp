@@ -35,9 +35,9 @@ std::string IoResult::reason() const {
   return error == kEndOfStream ? "the peer closed the connection" : describe_errno(error);
 }
 
-Connection::Connection(asio::io_context& io, ConnectionId connection, FileDescriptor socket, Port port)
-    : id(connection), is_link_(port == Port::link), descriptor_(io, socket.release()) {
-  if (is_link_) set_unsent_mark(descriptor_.native_handle(), mark_.bytes());
+Connection::Connection(asio::io_context& io, ConnectionId connection, FileDescriptor socket, Port at)
+    : id(connection), port(at), descriptor_(io, socket.release()) {
+  if (port == Port::link) set_unsent_mark(descriptor_.native_handle(), mark_.bytes());
 }
 
 IoResult Connection::read(std::span<std::uint8_t> space) {
@@ -47,7 +47,7 @@ IoResult Connection::read(std::span<std::uint8_t> space) {
 }
 
 IoResult Connection::write(Time now, std::span<const ByteView> buffers) {
-  return is_link_ ? write_on_link(now, buffers) : write_up_to(buffers, kNoBound);
+  return port == Port::link ? write_on_link(now, buffers) : write_up_to(buffers, kNoBound);
 }
 
 /// The kernel itself looks at its mark only when it begins another piece of memory, of up to 64 KiB.
@@ -71,7 +71,7 @@ IoResult Connection::write_on_link(Time now, std::span<const ByteView> buffers) 
 Duration Connection::shortest_round_trip() { return spindled::shortest_round_trip(descriptor_.native_handle()); }
 
 void Connection::drained(Time now) {
-  if (!is_link_) return;
+  if (port != Port::link) return;
   unsent_at_most_ = unsent_bytes(descriptor_.native_handle());
   if (mark_.drained(now, unsent_at_most_)) set_unsent_mark(descriptor_.native_handle(), mark_.bytes());
 }

@@ -33,7 +33,7 @@ class Connection {
     gone,       // to be destroyed at the end of the turn
   };
 
-  Connection(asio::io_context& io, ConnectionId connection, FileDescriptor socket, Port port);
+  Connection(asio::io_context& io, ConnectionId connection, FileDescriptor socket, Port at);
 
   IoResult read(std::span<std::uint8_t> space);
   /// Takes from the front of `buffers`; fewer bytes than given and no failure means that there is no more room. A link
@@ -57,8 +57,10 @@ class Connection {
   void close();
 
   const ConnectionId id;
+  const Port port;  // of this daemon; that of a link for one that it dialled
   State state = State::open;
   bool reading = true;        // as the node wants it
+  bool is_new = false;        // accepted, and nothing has been read yet
   bool in_read_list = false;  // of the driver
   bool waits_readable = false;
   bool waits_writable = false;
@@ -69,7 +71,6 @@ class Connection {
   IoResult write_up_to(std::span<const ByteView> buffers, std::size_t bytes_max);
   IoResult write_on_link(Time now, std::span<const ByteView> buffers);
 
-  const bool is_link_;
   UnsentMark mark_;                 // of a link
   std::size_t unsent_at_most_ = 0;  // what the kernel may have unsent of it; what it has is costly to know
   asio::posix::stream_descriptor descriptor_;

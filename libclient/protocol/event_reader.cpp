@@ -85,6 +85,10 @@ void EventReader::commit(std::size_t bytes) {
 void EventReader::handle_frame(ClientFrame type, ByteView body) {
   const bool in_time =
       welcomed_ ? type != ClientFrame::welcome : type == ClientFrame::welcome || type == ClientFrame::close;
+  // Daemons begin with a frame of this type to each other.
+  if (!welcomed_ && type == ClientFrame::hello) {
+    return end(Errc::bad_address, "this is an address of a daemon for other daemons (listen.links), not for clients");
+  }
   if (!in_time) return end(Errc::unexpected_frame, "the daemon sent a frame at the wrong time");
   switch (type) {
     case ClientFrame::welcome:
