@@ -16,6 +16,10 @@ if(NOT TARGET asio::asio)
 endif()
 set_property(TARGET asio::asio APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS ASIO_STANDALONE ASIO_NO_DEPRECATED)
 
+# Editing of the line at the prompt of spuser; without it the terminal's own has to do.
+find_path(LIBEDIT_INCLUDE_DIR histedit.h)
+find_library(LIBEDIT_LIBRARY edit)
+
 if(SPINDLE_TESTS)
   find_package(GTest REQUIRED)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)

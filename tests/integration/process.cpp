@@ -58,7 +58,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 struct Start {
   int program = -1;
   int network = -1;
-  int null = -1;
+  int input = -1;
   int out = -1;
   int error = -1;
   bool private_tmp = false;
@@ -78,7 +78,7 @@ bool enter_private_tmp() {
   ::signal(SIGPIPE, SIG_DFL);
   const rlimit descriptors{start.descriptors_max, start.descriptors_max};
   const bool ready = (start.network < 0 || ::setns(start.network, CLONE_NEWNET) == 0) &&
-                     (!start.private_tmp || enter_private_tmp()) && ::dup2(start.null, 0) == 0 &&
+                     (!start.private_tmp || enter_private_tmp()) && ::dup2(start.input, 0) == 0 &&
                      ::dup2(start.out, 1) == 1 && ::dup2(start.error, 2) == 2 &&
                      (start.descriptors_max == 0 || ::setrlimit(RLIMIT_NOFILE, &descriptors) == 0);
   if (ready) ::fexecve(start.program, start.arguments, start.environment);
@@ -120,8 +120,8 @@ Process::Process(const std::string& program, const ProcessOptions& options) {
   Start start;
   start.program = executable.get();
   start.network = network.get();
-  start.null = null.get();
-  start.out = out.write_end.get();
+  start.input = options.input < 0 ? null.get() : options.input;
+  start.out = options.output < 0 ? out.write_end.get() : options.output;
   start.error = error.write_end.get();
   start.private_tmp = options.private_tmp;
   start.descriptors_max = options.descriptors_max;

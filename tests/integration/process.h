@@ -28,6 +28,8 @@ struct ProcessOptions {
   bool private_tmp = false;              // sees an empty /tmp of its own; for root only
   /// Its standard error is a pipe of one page that nobody reads before `read_error`.
   bool unread_error = false;
+  int input = -1;                   // its standard input; -1: nothing to read
+  int output = -1;                  // its standard output; -1: a pipe that Process reads
   std::size_t descriptors_max = 0;  // the limit, soft and hard; 0: that of the test
 };
 

@@ -116,6 +116,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   CLI::App app("Shows what a Spindle daemon is doing, switches its admission, and imposes partitions for field tests.",
                "spmonitor");
   app.footer(kFooter);
+  app.set_version_flag("--version", "spmonitor " SPINDLE_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
   line.inquiry.socket_path = spindle::protocol::kDefaultAdminSocketPath;

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "tools/spuser/conversation.h"
 #include "tools/spuser/events.h"
 #include "tools/spuser/exit.h"
 #include "tools/spuser/input.h"
+#include "tools/spuser/line_editor.h"
 #include "tools/spuser/membership.h"
 
 namespace spuser {
@@ -17,6 +20,7 @@ constexpr std::string_view kHelp =
     "join GROUP             become a member\n"
     "leave GROUP            be one no longer\n"
     "send GROUP TEXT        multicast a message; several groups with commas, a client as #client#daemon\n"
+    "members GROUP          show who is in a group that this client is in\n"
     "flow GROUP             show the price of sending to these, and what has been saved\n"
     "service [NAME]         show or choose: unreliable, reliable, fifo, causal, agreed, safe\n"
     "views on|off           whether changes of membership are shown\n"
@@ -49,30 +53,31 @@ std::vector<std::string_view> split(std::string_view list) {
 class Prompt {
  public:
   Prompt(Conversation& conversation, Output& output, bool independent_flows)
-      : conversation_(conversation),
-        output_(output),
-        independent_flows_(independent_flows),
-        at_terminal_(::isatty(STDIN_FILENO) != 0) {
+      : conversation_(conversation), output_(output), independent_flows_(independent_flows) {
     conversation_.go_on_after_refusals();
     conversation_.set_handler(
         [this](spindle::Event&& event) { std::visit([this](const auto& value) { show(value); }, event); });
+    const auto wait = [this](int descriptor) { conversation_.wait_readable(descriptor); };
+    if (::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0) {
+      editor_.emplace("> ", wait);
+    } else {
+      input_.emplace(std::vector<std::string>{}, wait);
+    }
   }
 
   void run() {
     say("connected as {}; \"help\" says what can be done here", conversation_.connection().private_name());
-    prompt();
-    Input input({}, [this](int descriptor) { conversation_.wait_readable(descriptor); });
     std::string_view line;
-    while (input.next_line(line)) {
-      prompted_ = false;  // the line has ended what the prompt began
-      if (!obey(line)) break;
-      conversation_.handle_events();
-      prompt();
-    }
+    while (next_line(line) && obey(line)) conversation_.handle_events();
     conversation_.finish();
   }
 
  private:
+  bool next_line(std::string_view& line) {
+    output_.flush();  // before the prompt
+    return editor_ ? editor_->next_line(line) : input_->next_line(line);
+  }
+
   /// False to quit.
   bool obey(std::string_view line) {
     const std::string_view command = take_word(line);
@@ -85,6 +90,8 @@ class Prompt {
     } else if (command == "send") {
       const std::string_view groups = take_word(line);
       send(split(groups), line);
+    } else if (command == "members") {
+      report(conversation_.connection().request_view(line));
     } else if (command == "flow") {
       report(conversation_.connection().request_flow(split(take_word(line))));
     } else if (command == "service") {
@@ -125,15 +132,21 @@ class Prompt {
   }
   void show(const spindle::GroupView& view) {
     const spindle::Membership& members = members_.apply(view, conversation_.connection());
-    if (views_ && view.form != spindle::ViewForm::answer) show_line(text_line(view, members));
+    if (view.form == spindle::ViewForm::answer) {
+      say("{} has {} members: {}", view.group, view.member_count, fmt::join(members.members(), " "));
+    } else if (views_) {
+      show_line(text_line(view, members));
+    }
   }
   void show(const spindle::Transitional& signal) {
     if (views_) show_line(text_line(signal));
   }
   void show(const spindle::RequestFailed& failed) {
-    if (failed.request == spindle::RequestFailed::Request::view) return;
-    const bool join = failed.request == spindle::RequestFailed::Request::join;
-    say("the daemon refused to {} {}: {}", join ? "join" : "leave", failed.group, failed.error.message());
+    using Request = spindle::RequestFailed::Request;
+    const std::string_view what = failed.request == Request::join    ? "join"
+                                  : failed.request == Request::leave ? "leave"
+                                                                     : "tell the members of";
+    say("the daemon refused to {} {}: {}", what, failed.group, failed.error.message());
   }
   void show(const spindle::FlowReady& flow) { say("messages to {} can be sent again", fmt::join(flow.groups, ",")); }
   void show(const spindle::FlowState& flow) { show_line(text_line(flow)); }
@@ -148,25 +161,20 @@ class Prompt {
 
   /// Prints a line in front of the prompt, and the prompt again.
   void show_line(const std::string& line) {
-    const bool again = prompted_;
-    if (again) output_.add("\r");
-    prompted_ = false;
+    const bool is_typed_at = editor_ && editor_->is_reading();
+    if (is_typed_at) output_.add("\r\x1b[K");
     output_.add(line);
-    if (again) prompt();
-  }
-
-  void prompt() {
-    if (!at_terminal_ || prompted_) return;
-    output_.add("> ");
-    prompted_ = true;
+    if (!is_typed_at) return;
+    output_.flush();
+    editor_->redraw();
   }
 
   Conversation& conversation_;
   Output& output_;
   Members members_;
   const bool independent_flows_;
-  const bool at_terminal_;
-  bool prompted_ = false;
+  std::optional<LineEditor> editor_;  // at a terminal
+  std::optional<Input> input_;        // otherwise
   bool views_ = true;
   spindle::Service service_ = spindle::Service::agreed;
 };

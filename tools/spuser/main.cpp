@@ -97,6 +97,7 @@ void add_subscribe(CLI::App& app, CommandLine& line) {
 /// Nothing where the program has to go on; else its exit code.
 std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, CommandLine& line) {
   app.footer(kFooter);
+  app.set_version_flag("--version", "spuser " SPINDLE_VERSION);
   app.require_subcommand(0, 1);
   app.fallthrough();
   app.add_option("--connect", line.connection.address,
