@@ -35,8 +35,9 @@ struct SessionMarks {
   bool listed = false;   // among those that are tried again
   bool lost = false;     // the connection is gone; the session goes at the end of the turn
   bool reading = true;
-  bool served = false;   // had messages enter when those that wait were tried last
-  bool refused = false;  // it was never taken in
+  bool served = false;          // had messages enter when those that wait were tried last
+  bool refused = false;         // it was never taken in
+  bool view_too_large = false;  // no client takes the view that it should have got
 };
 
 /// What a session asks of the table of sessions that it is in.

@@ -277,6 +277,7 @@ void Sessions::note_delivered(Session& session, std::span<const std::string_view
 }
 
 void Sessions::deliver_view(std::span<const SessionId> to, const protocol::View& view) {
+  if (protocol::view_bytes(view) > protocol::kViewBytesMax) return give_up_view(to);
   std::vector<std::uint8_t> frame;
   protocol::write_view(frame, view);
   context_.counters.add(Counter::group_views, to.size());
@@ -286,6 +287,15 @@ void Sessions::deliver_view(std::span<const SessionId> to, const protocol::View&
     Session* session = find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
     session->queue().append_frame(std::span(&shared, 1));
+    mark_dirty(*session);
+  }
+}
+
+void Sessions::give_up_view(std::span<const SessionId> to) {
+  for (const SessionId id : to) {
+    Session* session = find(id);
+    if (session == nullptr) continue;
+    session->marks.view_too_large = true;
     mark_dirty(*session);
   }
 }
@@ -343,6 +353,9 @@ void Sessions::write(Time now, Session& session) {
 
 void Sessions::watch_queue(Time now, Session& session) {
   if (session.state() != Session::State::open) return;
+  if (session.marks.view_too_large) {
+    return close(now, session, {Errc::limit_exceeded, "a group of the client has too many members to be told"});
+  }
   if (const std::optional<Error> error = session.hold_to_limits(now)) {
     context_.counters.add(Counter::sessions_slow);
     return close(now, session, *error);

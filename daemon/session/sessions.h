@@ -85,6 +85,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   void note_delivered(Session& session, std::span<const std::string_view> groups, std::size_t messages);
   void deliver_large(std::span<const SessionId> to, const ClientMessage& message);
   void deliver_frame(std::span<const SessionId> to, ByteView frame);
+  void give_up_view(std::span<const SessionId> to);
 
   void set_reading(Session& session, bool on);
   void write(Time now, Session& session);

@@ -74,6 +74,24 @@ bool is_consistent(const View& view) {
   return false;
 }
 
+void write_view_content(Writer& writer, const View& view) {
+  writer.short_string(view.group);
+  writer.varint(view.id.view_number);
+  writer.short_string(view.id.coordinator);
+  writer.varint(view.id.position);
+  writer.u8(static_cast<std::uint8_t>(view.cause));
+  writer.u8(static_cast<std::uint8_t>(view.form));
+  writer.u64(view.digest);
+  write_names(writer, view.joined);
+  write_names(writer, view.left);
+  write_names(writer, view.apart);
+  if (has_members(view.form)) {
+    write_names(writer, view.members);
+  } else {
+    writer.varint(view.member_count);
+  }
+}
+
 /// Without the chunk.
 std::size_t message_body_size(std::uint32_t total, std::size_t packed_names_bytes) {
   return 1 + 2 + varint_size(total) + packed_names_bytes;
@@ -168,28 +186,28 @@ void write_close(std::vector<std::uint8_t>& out, const Close& close) {
   writer.bytes(as_bytes(text));
 }
 
+std::size_t view_bytes(const View& view) {
+  const std::size_t members_size = has_members(view.form) ? names_size(view.members) : varint_size(view.member_count);
+  return short_size(view.group) + varint_size(view.id.view_number) + short_size(view.id.coordinator) +
+         varint_size(view.id.position) + 1 + 1 + 8 + names_size(view.joined) + names_size(view.left) +
+         names_size(view.apart) + members_size;
+}
+
 void write_view(std::vector<std::uint8_t>& out, const View& view) {
-  const std::uint64_t count = has_members(view.form) ? view.members.size() : view.member_count;
-  const std::size_t members_size = has_members(view.form) ? names_size(view.members) : varint_size(count);
-  const std::size_t length = short_size(view.group) + varint_size(view.id.view_number) +
-                             short_size(view.id.coordinator) + varint_size(view.id.position) + 1 + 1 + 8 +
-                             names_size(view.joined) + names_size(view.left) + names_size(view.apart) + members_size;
-  Writer writer = append_frame(out, ClientFrame::view, length);
-  writer.short_string(view.group);
-  writer.varint(view.id.view_number);
-  writer.short_string(view.id.coordinator);
-  writer.varint(view.id.position);
-  writer.u8(static_cast<std::uint8_t>(view.cause));
-  writer.u8(static_cast<std::uint8_t>(view.form));
-  writer.u64(view.digest);
-  write_names(writer, view.joined);
-  write_names(writer, view.left);
-  write_names(writer, view.apart);
-  if (has_members(view.form)) {
-    write_names(writer, view.members);
-  } else {
-    writer.varint(count);
+  const std::size_t length = view_bytes(view);
+  if (length <= kViewPartBytesMax) {
+    Writer writer = append_frame(out, ClientFrame::view, length);
+    return write_view_content(writer, view);
   }
+  std::vector<std::uint8_t> content(length);
+  Writer writer(content.data());
+  write_view_content(writer, view);
+  out.reserve(out.size() + length + (length / kViewPartBytesMax + 1) * kFrameHeadBytes);
+  ByteView rest(content);
+  for (; rest.size() > kViewPartBytesMax; rest = rest.subspan(kViewPartBytesMax)) {
+    append_frame(out, ClientFrame::view_part, kViewPartBytesMax).bytes(rest.first(kViewPartBytesMax));
+  }
+  append_frame(out, ClientFrame::view, rest.size()).bytes(rest);
 }
 
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group) {

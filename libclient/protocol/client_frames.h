@@ -45,6 +45,9 @@ std::size_t defined_bytes(const Names& names) {
 }
 /// Payload bytes in one `send`, `send_more`, `message` or `message_more` frame.
 inline constexpr std::size_t kChunkBytesMax = 32u << 10;
+/// Of a view's content in one `view` or `view_part` frame, and in all of them: two million names of the longest.
+inline constexpr std::size_t kViewPartBytesMax = 256u << 10;
+inline constexpr std::size_t kViewBytesMax = 256u << 20;
 /// Names that one `gap` lists.
 inline constexpr std::size_t kGapNamesMax = 64;
 /// The longest frame that a client may send: a `define` of 1,000 names of 255 bytes.
@@ -87,6 +90,7 @@ enum class ClientFrame : std::uint8_t {
   flow = 25,
   gap = 26,      // stands where messages were that the client was too slow for
   warning = 27,  // overtakes what waits for the client
+  view_part = 28,
 };
 
 /// Why a group view is what it is.
@@ -255,7 +259,10 @@ void write_bye(std::vector<std::uint8_t>& out);
 void write_ping(std::vector<std::uint8_t>& out, ClientFrame type, std::uint64_t token);  // ping or pong
 void write_welcome(std::vector<std::uint8_t>& out, const Welcome& welcome);
 void write_close(std::vector<std::uint8_t>& out, const Close& close);
+/// One `view`, or `view_part`s and a `view` where one frame cannot hold it. `view_bytes` are kViewBytesMax at most.
 void write_view(std::vector<std::uint8_t>& out, const View& view);
+/// Bytes of its content.
+std::size_t view_bytes(const View& view);
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group);
 void write_reply(std::vector<std::uint8_t>& out, const Reply& reply);
 void write_flow_request(std::vector<std::uint8_t>& out, const FlowRequest& request);

@@ -20,10 +20,17 @@ std::size_t frame_length_limit(ClientFrame type) {
     case ClientFrame::message_more:
       return kChunkBytesMax;
     case ClientFrame::view:
-      return kFrameLengthMax;
+    case ClientFrame::view_part:
+      return kViewPartBytesMax;
     default:
       return UINT16_MAX + 4;  // `close` is the longest of the others
   }
+}
+
+/// A warning overtakes, and the connection may end at any time.
+bool may_follow_view_part(ClientFrame type) {
+  return type == ClientFrame::view_part || type == ClientFrame::view || type == ClientFrame::warning ||
+         type == ClientFrame::close;
 }
 
 template <typename Strings>
@@ -90,6 +97,9 @@ void EventReader::handle_frame(ClientFrame type, ByteView body) {
     return end(Errc::bad_address, "this is an address of a daemon for other daemons (listen.links), not for clients");
   }
   if (!in_time) return end(Errc::unexpected_frame, "the daemon sent a frame at the wrong time");
+  if (!view_parts_.empty() && !may_follow_view_part(type)) {
+    return end(Errc::unexpected_frame, "the daemon did not complete a view");
+  }
   switch (type) {
     case ClientFrame::welcome:
       handle_welcome(body);
@@ -102,6 +112,9 @@ void EventReader::handle_frame(ClientFrame type, ByteView body) {
       break;
     case ClientFrame::message_more:
       handle_message_more(body);
+      break;
+    case ClientFrame::view_part:
+      handle_view_part(body);
       break;
     case ClientFrame::view:
       handle_view(body);
@@ -193,25 +206,44 @@ void EventReader::handle_message_more(ByteView body) {
   add_event(std::move(message), wanted);
 }
 
+void EventReader::handle_view_part(ByteView body) {
+  if (body.empty()) return end(Errc::malformed_frame);
+  if (body.size() > kViewBytesMax - view_parts_.size()) {
+    return end(Errc::frame_too_large, "the daemon sent a view that is too large");
+  }
+  view_parts_.insert(view_parts_.end(), body.begin(), body.end());
+}
+
 void EventReader::handle_view(ByteView body) {
-  const std::optional<View> view = read_view(body);
+  const bool is_last_part = !view_parts_.empty();
+  if (is_last_part) {
+    handle_view_part(body);
+    if (ended_) return;
+  }
+  const std::vector<std::uint8_t> whole = std::exchange(view_parts_, {});
+  const ByteView content = is_last_part ? ByteView(whole) : body;
+  const std::optional<View> view = read_view(content);
   if (!view) return end(Errc::malformed_frame);
+  add_view(*view, content.size());
+}
+
+void EventReader::add_view(const View& view, std::size_t bytes) {
   GroupView event;
-  event.group = view->group;
-  event.id = {view->id.view_number, view->id.coordinator, view->id.position};
-  event.cause = static_cast<spindle::ViewCause>(view->cause);
-  event.form = static_cast<spindle::ViewForm>(view->form);
-  event.member_count = view->member_count;
-  event.digest = view->digest;
-  event.members = to_strings(view->members);
-  event.joined = to_strings(view->joined);
-  event.left = to_strings(view->left);
-  if (view->cause == ViewCause::network) add_vs_set(*view, event);
+  event.group = view.group;
+  event.id = {view.id.view_number, view.id.coordinator, view.id.position};
+  event.cause = static_cast<spindle::ViewCause>(view.cause);
+  event.form = static_cast<spindle::ViewForm>(view.form);
+  event.member_count = view.member_count;
+  event.digest = view.digest;
+  event.members = to_strings(view.members);
+  event.joined = to_strings(view.joined);
+  event.left = to_strings(view.left);
+  if (view.cause == ViewCause::network) add_vs_set(view, event);
   const auto me = std::find(event.members.begin(), event.members.end(), private_name_);
   if (me != event.members.end()) event.my_index = static_cast<std::size_t>(me - event.members.begin());
   const std::size_t names =
       event.members.size() + event.joined.size() + event.left.size() + event.apart.size() + event.vs_set.size();
-  add_event(std::move(event), 2 * body.size() + names * sizeof(std::string));
+  add_event(std::move(event), 2 * bytes + names * sizeof(std::string));
 }
 
 void EventReader::handle_transitional(ByteView body) {
@@ -273,6 +305,7 @@ void EventReader::end(Errc reason, std::string_view text) {
   if (ended_) return;
   ended_ = true;
   partial_.reset();
+  view_parts_ = {};
   news_.ended = true;
   has_news_ = true;
   const std::string_view words = text.empty() ? describe(reason) : text;

@@ -63,7 +63,9 @@ class EventReader {
   void handle_close(ByteView body);
   void handle_message(ByteView body);
   void handle_message_more(ByteView body);
+  void handle_view_part(ByteView body);
   void handle_view(ByteView body);
+  void add_view(const View& view, std::size_t bytes);
   void handle_transitional(ByteView body);
   void handle_reply(ByteView body);
   void handle_pong(ByteView body);
@@ -89,6 +91,8 @@ class EventReader {
     std::shared_ptr<std::vector<std::uint8_t>> bytes;
   };
   std::optional<Partial> partial_;
+
+  std::vector<std::uint8_t> view_parts_;  // of a view whose last bytes are still to come
 
   // Of the last message: those of one sender to the same groups follow each other.
   std::vector<std::uint8_t> good_names_;

@@ -337,6 +337,76 @@ TEST_F(ClientEngineTest, EventsArriveWhereverTheBytesAreCut) {
   }
 }
 
+// The parts of a view with two thousand members of long names, each a frame.
+std::vector<Bytes> parts_of_a_large_view(std::size_t members) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < members; ++i)
+    names.push_back("#" + std::string(60, 'x') + std::to_string(1000 + i) + "#d");
+  View view{"g", {1, "d", 1}};
+  view.members.assign(names.begin(), names.end());
+  Bytes bytes;
+  write_view(bytes, view);
+  std::vector<Bytes> parts;
+  for (const Frame& frame : cut_frames(bytes)) {
+    Bytes& part = parts.emplace_back(kFrameHeadBytes);
+    Writer writer(part.data());
+    write_frame_head(writer, static_cast<std::uint8_t>(frame.type), frame.body.size());
+    part.insert(part.end(), frame.body.begin(), frame.body.end());
+  }
+  return parts;
+}
+
+Bytes joined(const std::vector<Bytes>& frames) {
+  Bytes all;
+  for (const Bytes& frame : frames) all.insert(all.end(), frame.begin(), frame.end());
+  return all;
+}
+
+TEST_F(ClientEngineTest, ALargeViewIsPutTogether) {
+  const std::vector<Bytes> parts = parts_of_a_large_view(9000);
+  ASSERT_EQ(parts.size(), 3u);
+  for (const Bytes& part : parts) EXPECT_LE(part.size(), kFrameHeadBytes + kViewPartBytesMax);
+  welcome(engine_);
+  Bytes warning;
+  write_warning(warning, {50, 1, 2});
+  engine_.handle_bytes(joined({parts[0], warning, parts[1], parts[2]}));
+  const auto events = engine_.take_events();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_TRUE(std::holds_alternative<QueueWarning>(events[0])) << "a warning overtakes";
+  EXPECT_EQ(std::get<GroupView>(events[1]).members.size(), 9000u);
+}
+
+TEST_F(ClientEngineTest, ALargeViewThatIsNotCompletedEndsTheConnection) {
+  const std::vector<Bytes> parts = parts_of_a_large_view(9000);
+  Bytes message, transitional, reply, empty(kFrameHeadBytes);
+  append_message(message, "between");
+  write_transitional(transitional, "g");
+  write_reply(reply, {1, 0});
+  Writer writer(empty.data());
+  write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::view_part), 0);
+  EXPECT_EQ(end_of(joined({parts[0], message})), Errc::unexpected_frame);
+  EXPECT_EQ(end_of(joined({parts[0], transitional})), Errc::unexpected_frame);
+  EXPECT_EQ(end_of(joined({parts[0], reply})), Errc::unexpected_frame);
+  EXPECT_EQ(end_of(joined({parts[0], empty})), Errc::malformed_frame);
+  EXPECT_EQ(end_of(joined({parts[0], parts[2]})), Errc::malformed_frame) << "the middle is missing";
+  Bytes close;
+  write_close(close, {static_cast<std::uint16_t>(Errc::daemon_stopping), ""});
+  EXPECT_EQ(end_of(joined({parts[0], close})), Errc::daemon_stopping);
+}
+
+TEST_F(ClientEngineTest, ALargeViewIsBounded) {
+  welcome(engine_);
+  Bytes part(kFrameHeadBytes + kViewPartBytesMax);
+  Writer writer(part.data());
+  write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::view_part), kViewPartBytesMax);
+  for (std::size_t bytes = 0; bytes < kViewBytesMax; bytes += kViewPartBytesMax) engine_.handle_bytes(part);
+  EXPECT_TRUE(engine_.is_open());
+  engine_.handle_bytes(part);
+  const auto events = engine_.take_events();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(std::get<Disconnected>(events[0]).error, Errc::frame_too_large);
+}
+
 TEST_F(ClientEngineTest, OtherFormsOfViewsHaveOnlyWhatTheySay) {
   welcome(engine_);
   View change{"g", {1, "d", 1}, ViewCause::network, ViewForm::change, 5, 9};
