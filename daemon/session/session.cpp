@@ -21,6 +21,10 @@ constexpr std::size_t kOpenRequestsMax = 4096;
 /// What may stand in front of the payload in a `send` frame.
 constexpr std::size_t kSendHeadMax = 2 * protocol::kVarintBytesMax + 3;
 
+/// How often a client is told how many of its messages have entered, while others of them wait, and while none do.
+constexpr Duration kTakenPeriodWaiting = 100ms;
+constexpr Duration kTakenPeriod = 1s;
+
 std::size_t length_limit(ClientFrame type) {
   switch (type) {
     case ClientFrame::hello:
@@ -186,6 +190,7 @@ std::optional<Error> Session::handle_hello(ByteView body) {
   if (policy != 0) watch_.set_policy(static_cast<SlowPolicy>(policy));
   Result<std::string> name = host_.take_name(*this, hello->name);
   if (!name) return name.error();
+  wants_taken_ = (hello->flags & protocol::kTellTakenBit) != 0;
   if ((hello->flags & protocol::kIndependentFlowsBit) != 0) flows_.emplace(context_, static_cast<FlowGate&>(*this));
   sender_.client = std::move(*name);
   state_ = State::open;
@@ -306,6 +311,19 @@ void Session::tell_admitted(std::uint32_t handle, std::size_t bytes) {
   std::vector<std::uint8_t> frame;
   protocol::write_admitted(frame, {handle, static_cast<std::uint32_t>(bytes)});
   queue_.append_frame(frame);
+}
+
+void Session::tell_taken(Time now) {
+  taken_told_ = traffic_.messages_in;
+  taken_told_at_ = now;
+  std::vector<std::uint8_t> frame;
+  protocol::write_taken(frame, taken_told_);
+  queue_.append_frame(frame);
+}
+
+Time Session::tell_taken_at() const {
+  if (!wants_taken_ || traffic_.messages_in == taken_told_) return kNever;
+  return taken_told_at_ + (is_waiting() || holds_messages() ? kTakenPeriodWaiting : kTakenPeriod);
 }
 
 std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, ByteView body) {

@@ -37,6 +37,7 @@ struct SessionMarks {
   bool reading = true;
   bool served = false;          // had messages enter when those that wait were tried last
   bool refused = false;         // it was never taken in
+  bool untold = false;          // among those that are to be told what has entered
   bool view_too_large = false;  // no client takes the view that it should have got
 };
 
@@ -119,6 +120,11 @@ class Session final : private FlowGate {
   /// is one.
   std::optional<Error> hold_to_limits(Time now);
 
+  /// Tells the client how many of its messages have entered the network.
+  void tell_taken(Time now);
+  /// When that is due, for a client that wants to know it and does not.
+  Time tell_taken_at() const;
+
   const SessionTraffic& traffic() const { return traffic_; }
   /// Messages were put into the queue.
   void count_delivered(std::size_t messages) { traffic_.messages_out += messages; }
@@ -193,6 +199,9 @@ class Session final : private FlowGate {
   Time retry_at_ = kNever;
   bool waits_for_room_ = false;
   bool requests_done_ = false;
+  bool wants_taken_ = false;  // to be told of its messages that have entered
+  std::uint64_t taken_told_ = 0;
+  Time taken_told_at_{};
   SessionQueue queue_;
   QueueWatch watch_;
 };

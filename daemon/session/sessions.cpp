@@ -85,6 +85,10 @@ void Sessions::process(Time now, Session& session) {
     close(now, session, *error);
     return;
   }
+  if (const Time due = session.tell_taken_at(); due != kNever) {
+    timers_.set_earlier(Timer::taken, std::max(now, due));
+    if (!std::exchange(session.marks.untold, true)) untold_.push_back(session.id());
+  }
   if (!session.queue().empty()) mark_dirty(session);
   if (session.is_waiting() || session.holds_messages()) {
     if (!std::exchange(session.marks.listed, true)) waiting_.push_back(session.id());
@@ -386,7 +390,7 @@ void Sessions::close(Time now, Session& session, const Error& reason) {
   // What waits is given up where the client was too slow for it; otherwise the reason follows it.
   if (reason.code == Errc::slow_receiver) session.queue().drop_unwritten();
   std::vector<std::uint8_t> frame;
-  protocol::write_close(frame, {static_cast<std::uint16_t>(reason.code), text});
+  protocol::write_close(frame, {static_cast<std::uint16_t>(reason.code), text, session.traffic().messages_in});
   session.queue().append_frame(frame);
   mark_dirty(session);
   timers_.set_earlier(Timer::tick, now + kTick);
@@ -423,12 +427,29 @@ void Sessions::remove_lost(Time now) {
 void Sessions::handle_time(Time now) {
   slow_clients_.handle_time(now);
   if (timers_.take_due(Timer::resume, now)) resume_all_ = true;
+  if (timers_.take_due(Timer::taken, now)) tell_taken(now);
   if (!timers_.take_due(Timer::tick, now)) return;
   std::vector<Session*> all;
   for (const auto& [id, session] : sessions_) all.push_back(session.get());
   bool impatient = false;
   for (Session* session : all) impatient = check_patience(now, *session) || impatient;
   if (impatient) timers_.set_earlier(Timer::tick, now + kTick);
+}
+
+void Sessions::tell_taken(Time now) {
+  for (const SessionId id : std::exchange(untold_, {})) {
+    Session* session = find(id);
+    if (session == nullptr || session->state() != Session::State::open) continue;
+    const Time due = session->tell_taken_at();
+    session->marks.untold = due != kNever && due > now;
+    if (session->marks.untold) {
+      untold_.push_back(id);
+      timers_.set_earlier(Timer::taken, due);
+    } else if (due != kNever) {
+      session->tell_taken(now);
+      mark_dirty(*session);
+    }
+  }
 }
 
 bool Sessions::check_patience(Time now, Session& session) {

@@ -76,7 +76,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   bool is_reached_by(SessionId session, std::string_view name) const override;
 
  private:
-  enum class Timer : std::uint8_t { tick, resume, count_ };
+  enum class Timer : std::uint8_t { tick, resume, taken, count_ };
 
   Session* find(ConnectionId connection) const;
   Session* find(SessionId id) const;
@@ -86,6 +86,9 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   void deliver_large(std::span<const SessionId> to, const ClientMessage& message);
   void deliver_frame(std::span<const SessionId> to, ByteView frame);
   void give_up_view(std::span<const SessionId> to);
+
+  /// Tells those clients how many of their messages have entered for whom it is time.
+  void tell_taken(Time now);
 
   void set_reading(Session& session, bool on);
   void write(Time now, Session& session);
@@ -118,6 +121,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   std::uint64_t seen_news_ = 0;     // of admission
   Time retry_at_ = kNever;          // the earliest of those that wait
   bool resume_all_ = false;         // some waits for room in its own queue
+  std::vector<SessionId> untold_;   // to be told how many of their messages have entered
   std::vector<SessionId> dirty_;
   std::vector<SessionId> lost_;
   std::vector<std::uint32_t> frame_sizes_;  // of what is being delivered; kept for its memory

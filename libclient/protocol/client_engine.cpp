@@ -32,9 +32,11 @@ void ClientEngine::settle() {
   if (news.welcomed) writer_.open();
   settle_replies(news);
   settle_admitted(news);
+  settle_taken(news);
   if (news.pong) last_pong_ = news.pong;
   if (reader_.ended()) {
     writer_.close();
+    reader_.set_not_taken(writer_.not_taken());
     if (reader_.has_news()) reader_.take_news();
   }
 }
@@ -66,6 +68,11 @@ void ClientEngine::settle_admitted(const EventReader::News& news) {
     if (unknown) return reader_.end(Errc::unexpected_frame, "the daemon admitted messages that were not sent");
     for (FlowReady& flow : ready) reader_.add_event(std::move(flow), 0);
   }
+}
+
+void ClientEngine::settle_taken(const EventReader::News& news) {
+  if (!news.taken || writer_.settle_taken(*news.taken, news.taken_for_good)) return;
+  reader_.end(Errc::unexpected_frame, "the daemon took messages that were not sent");
 }
 
 }  // namespace spindle::protocol

@@ -52,12 +52,15 @@ class ClientEngine {
   EventReader& reader() { return reader_; }
   /// Why the stream of bytes ends, as far as this side knows.
   Errc end_reason() const { return writer_.said_bye() ? Errc::closed_by_client : Errc::connection_lost; }
+  /// Of the messages that `multicast` has accepted.
+  NotTaken not_taken() const { return writer_.not_taken(); }
   /// Brings to each half what the other learned.
   void settle();
 
  private:
   void settle_replies(EventReader::News& news);
   void settle_admitted(const EventReader::News& news);
+  void settle_taken(const EventReader::News& news);
 
   RequestWriter writer_;
   EventReader reader_;

@@ -180,10 +180,11 @@ void write_welcome(std::vector<std::uint8_t>& out, const Welcome& welcome) {
 
 void write_close(std::vector<std::uint8_t>& out, const Close& close) {
   const std::string_view text = close.text.substr(0, UINT16_MAX);
-  Writer writer = append_frame(out, ClientFrame::close, 2 + 2 + text.size());
+  Writer writer = append_frame(out, ClientFrame::close, 2 + 2 + text.size() + varint_size(close.taken));
   writer.u16(close.code);
   writer.u16(static_cast<std::uint16_t>(text.size()));
   writer.bytes(as_bytes(text));
+  writer.varint(close.taken);
 }
 
 std::size_t view_bytes(const View& view) {
@@ -208,6 +209,10 @@ void write_view(std::vector<std::uint8_t>& out, const View& view) {
     append_frame(out, ClientFrame::view_part, kViewPartBytesMax).bytes(rest.first(kViewPartBytesMax));
   }
   append_frame(out, ClientFrame::view, rest.size()).bytes(rest);
+}
+
+void write_taken(std::vector<std::uint8_t>& out, std::uint64_t messages) {
+  append_frame(out, ClientFrame::taken, varint_size(messages)).varint(messages);
 }
 
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group) {
@@ -332,7 +337,7 @@ std::optional<Hello> read_hello(ByteView body) {
   hello.version_max = reader.u16();
   hello.flags = reader.u8();
   hello.name = reader.short_string();
-  const bool known_flags = (hello.flags & ~(kIndependentFlowsBit | kSlowPolicyMask)) == 0;
+  const bool known_flags = (hello.flags & ~(kIndependentFlowsBit | kSlowPolicyMask | kTellTakenBit)) == 0;
   if (!reader.done() || !known_flags || hello.version_min > hello.version_max) return std::nullopt;
   return hello;
 }
@@ -394,8 +399,16 @@ std::optional<Close> read_close(ByteView body) {
   Close close;
   close.code = reader.u16();
   close.text = as_text(reader.bytes(reader.u16()));
+  close.taken = reader.varint();
   if (!reader.done()) return std::nullopt;
   return close;
+}
+
+std::optional<std::uint64_t> read_taken(ByteView body) {
+  Reader reader(body);
+  const std::uint64_t messages = reader.varint();
+  if (!reader.done()) return std::nullopt;
+  return messages;
 }
 
 std::optional<PackedMessage> read_packed_message(ByteView body, std::vector<std::uint8_t>* good_names) {

@@ -91,6 +91,7 @@ enum class ClientFrame : std::uint8_t {
   gap = 26,      // stands where messages were that the client was too slow for
   warning = 27,  // overtakes what waits for the client
   view_part = 28,
+  taken = 29,
 };
 
 /// Why a group view is what it is.
@@ -101,6 +102,8 @@ inline constexpr std::uint8_t kIndependentFlowsBit = 0x01;
 /// In `Hello::flags`: what the client wishes the daemon to do when it does not keep up, a spindle::SlowPolicy.
 inline constexpr unsigned kSlowPolicyShift = 1;
 inline constexpr std::uint8_t kSlowPolicyMask = 0x03 << kSlowPolicyShift;
+/// In `Hello::flags`: the client wants to be told how many of its messages have entered the network.
+inline constexpr std::uint8_t kTellTakenBit = 0x08;
 
 struct Hello {
   std::uint16_t version_min = kClientVersionMin;
@@ -115,8 +118,9 @@ struct Welcome {
 };
 
 struct Close {
-  std::uint16_t code = 0;  // an Errc
-  std::string_view text;   // at most 65,535 bytes
+  std::uint16_t code = 0;   // an Errc
+  std::string_view text;    // at most 65,535 bytes
+  std::uint64_t taken = 0;  // messages of the client that have entered the network, of all that it sent
 };
 
 /// Gives the destination set `handle` (below kHandlesMax) its meaning, replacing an earlier one.
@@ -263,6 +267,8 @@ void write_close(std::vector<std::uint8_t>& out, const Close& close);
 void write_view(std::vector<std::uint8_t>& out, const View& view);
 /// Bytes of its content.
 std::size_t view_bytes(const View& view);
+/// So many messages of the client have entered the network since it connected.
+void write_taken(std::vector<std::uint8_t>& out, std::uint64_t messages);
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group);
 void write_reply(std::vector<std::uint8_t>& out, const Reply& reply);
 void write_flow_request(std::vector<std::uint8_t>& out, const FlowRequest& request);
@@ -297,6 +303,7 @@ std::optional<GroupRequest> read_group_request(ByteView body);
 std::optional<std::uint64_t> read_ping(ByteView body);
 std::optional<Welcome> read_welcome(ByteView body);
 std::optional<Close> read_close(ByteView body);
+std::optional<std::uint64_t> read_taken(ByteView body);
 std::optional<MessageHead> read_message(ByteView body);
 /// Names are not checked that are those in `good_names`, packed; others that pass take their place there.
 std::optional<PackedMessage> read_packed_message(ByteView body, std::vector<std::uint8_t>* good_names = nullptr);

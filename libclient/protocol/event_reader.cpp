@@ -23,7 +23,7 @@ std::size_t frame_length_limit(ClientFrame type) {
     case ClientFrame::view_part:
       return kViewPartBytesMax;
     default:
-      return UINT16_MAX + 4;  // `close` is the longest of the others
+      return UINT16_MAX + 4 + kVarintBytesMax;  // `close` is the longest of the others
   }
 }
 
@@ -134,6 +134,9 @@ void EventReader::handle_frame(ClientFrame type, ByteView body) {
     case ClientFrame::flow:
       handle_flow(body);
       break;
+    case ClientFrame::taken:
+      handle_taken(body);
+      break;
     case ClientFrame::gap:
       handle_gap(body);
       break;
@@ -158,6 +161,8 @@ void EventReader::handle_welcome(ByteView body) {
 void EventReader::handle_close(ByteView body) {
   const std::optional<Close> close = read_close(body);
   if (!close || close->code == 0) return end(Errc::malformed_frame);
+  news_.taken = close->taken;
+  news_.taken_for_good = true;
   end(static_cast<Errc>(close->code), close->text);
 }
 
@@ -287,6 +292,12 @@ void EventReader::handle_flow(ByteView body) {
   has_news_ = true;
 }
 
+void EventReader::handle_taken(ByteView body) {
+  news_.taken = read_taken(body);
+  if (!news_.taken) return end(Errc::malformed_frame);
+  has_news_ = true;
+}
+
 void EventReader::handle_gap(ByteView body) {
   const std::optional<Gap> gap = read_gap(body);
   if (!gap) return end(Errc::malformed_frame);
@@ -309,8 +320,13 @@ void EventReader::end(Errc reason, std::string_view text) {
   news_.ended = true;
   has_news_ = true;
   const std::string_view words = text.empty() ? describe(reason) : text;
-  add_event(Disconnected{std::error_code(static_cast<int>(reason), error_category()), std::string(words)},
+  add_event(Disconnected{std::error_code(static_cast<int>(reason), error_category()), std::string(words), {}},
             words.size());
+}
+
+void EventReader::set_not_taken(NotTaken not_taken) {
+  if (events_.empty()) return;
+  if (auto* last = std::get_if<Disconnected>(&events_.back())) last->not_taken = not_taken;
 }
 
 void EventReader::add_event(Event event, std::size_t bytes) {

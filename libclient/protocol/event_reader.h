@@ -30,6 +30,8 @@ class EventReader {
     std::vector<PlacedReply> replies;
     std::vector<Admitted> admitted;
     std::optional<std::uint64_t> pong;
+    std::optional<std::uint64_t> taken;  // messages of this client that have entered the network, of all it sent
+    bool taken_for_good = false;         // no more will
   };
 
   /// Where to read to: kReadBytesMin at least.
@@ -47,6 +49,8 @@ class EventReader {
   /// Memory, about, of the events that `take_events` would give now.
   std::size_t event_bytes() const { return event_bytes_; }
   void insert_event(std::size_t index, Event event);
+  /// Has Disconnected, which is the last of the events, say so.
+  void set_not_taken(NotTaken not_taken);
   /// `bytes`: memory of the event beside its own size.
   void add_event(Event event, std::size_t bytes);
 
@@ -71,6 +75,7 @@ class EventReader {
   void handle_pong(ByteView body);
   void handle_admitted(ByteView body);
   void handle_flow(ByteView body);
+  void handle_taken(ByteView body);
   void handle_gap(ByteView body);
   void handle_warning(ByteView body);
   /// All but the memory that the message refers to.

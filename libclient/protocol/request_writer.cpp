@@ -113,6 +113,7 @@ std::error_code RequestWriter::multicast(Service service, const Groups& groups, 
   send.total = static_cast<std::uint32_t>(rest.size());
   send.chunk = rest.first(std::min(rest.size(), kChunkBytesMax));
 
+  ++accepted_;
   const std::size_t start = output_.size();
   output_.resize(start + send_head_size(send));
   Writer writer(output_.data() + start);
@@ -276,6 +277,13 @@ std::vector<FlowReady> RequestWriter::settle(const Admitted& admitted, bool& unk
   std::vector<std::string> ready;
   if (!unknown) windows_.take_ready(admitted.handle, ready);
   return to_events(ready);
+}
+
+bool RequestWriter::settle_taken(std::uint64_t messages, bool for_good) {
+  if (messages > accepted_ || messages < taken_) return false;
+  taken_ = messages;
+  taken_for_good_ = for_good;
+  return true;
 }
 
 void RequestWriter::consume(std::size_t bytes) {

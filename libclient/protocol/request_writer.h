@@ -41,6 +41,9 @@ class RequestWriter {
   void bye();
   bool said_bye() const { return said_bye_; }
 
+  /// Of the messages that `multicast` has accepted, as far as the daemon has told; exact once no more will be taken.
+  NotTaken not_taken() const { return {accepted_ - taken_, taken_for_good_ || accepted_ == taken_}; }
+
   /// What `multicast` would answer for the arguments alone.
   static std::error_code check(Service service, const Groups& groups, const Payload& payload);
 
@@ -60,6 +63,8 @@ class RequestWriter {
   void settle(std::uint32_t request, FlowState& state, bool& unknown);
   /// Takes what the daemon has let in. `unknown` is set where that was never sent.
   std::vector<FlowReady> settle(const Admitted& admitted, bool& unknown);
+  /// Takes how many messages have entered the network. False where so many were never sent, or fewer than before.
+  [[nodiscard]] bool settle_taken(std::uint64_t messages, bool for_good);
 
   ByteView output() const { return ByteView(output_).subspan(consumed_); }
   std::size_t output_size() const { return output_.size() - consumed_; }
@@ -106,6 +111,10 @@ class RequestWriter {
   std::map<std::uint32_t, Pending> pending_;            // requests without a reply
   std::map<std::uint32_t, std::string> pending_flows_;  // `request_flow`s without an answer: the key of the groups
   std::uint32_t next_request_ = 1;
+
+  std::uint64_t accepted_ = 0;  // messages
+  std::uint64_t taken_ = 0;     // of these, as far as the daemon has told
+  bool taken_for_good_ = false;
 };
 
 }  // namespace spindle::protocol

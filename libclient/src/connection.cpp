@@ -123,8 +123,9 @@ void Connection::set_handler(Handler handler) {
   if (Impl* impl = usable()) impl->set_handler(std::move(handler));
 }
 
-void Connection::disconnect() {
-  if (Impl* impl = usable()) impl->disconnect();
+NotTaken Connection::disconnect() {
+  Impl* impl = usable();
+  return impl == nullptr ? NotTaken{0, true} : impl->disconnect();
 }
 
 }  // namespace spindle

@@ -57,6 +57,7 @@ bool Connection::Impl::finish_handshake(Deadline deadline, std::error_code& erro
   if (options_.independent_flows) hello.flags |= protocol::kIndependentFlowsBit;
   hello.flags |=
       static_cast<std::uint8_t>(options_.slow_policy) << protocol::kSlowPolicyShift & protocol::kSlowPolicyMask;
+  hello.flags |= protocol::kTellTakenBit;
   engine_.start(hello);
   Lock lock(mutex_);
   write_some(lock);
@@ -264,7 +265,7 @@ void Connection::Impl::set_handler(Handler handler) {
   raise_event(wake_);
 }
 
-void Connection::Impl::disconnect() {
+NotTaken Connection::Impl::disconnect() {
   Lock lock(mutex_);
   if (!closing_ && !ended_) {
     closing_ = true;
@@ -274,6 +275,7 @@ void Connection::Impl::disconnect() {
     raise_event(wake_);
   }
   if (!on_thread()) changed_.wait(lock, [this] { return ended_; });
+  return engine_.not_taken();
 }
 
 void Connection::Impl::run() {
@@ -293,7 +295,7 @@ bool Connection::Impl::turn(Lock& lock) {
   if (ended_) return true;
   if (closing_ && Clock::now() >= closing_deadline_) {
     lock.unlock();
-    end(Errc::closed_by_client);
+    end(Errc::closed_by_client, "the client closed the connection before the daemon had answered");
     lock.lock();
     return true;
   }
@@ -348,8 +350,8 @@ void Connection::Impl::read_socket() {
   }
 }
 
-void Connection::Impl::end(Errc reason) {
-  engine_.reader().end(reason);
+void Connection::Impl::end(Errc reason, std::string_view text) {
+  engine_.reader().end(reason, text);
   deliver();
 }
 

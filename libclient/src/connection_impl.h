@@ -36,7 +36,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   std::error_code request(protocol::ClientFrame type, std::string_view group);
   std::error_code request_flow(const Groups& groups);
   void set_handler(Handler handler);
-  void disconnect();
+  NotTaken disconnect();
   EventQueue& events() { return events_; }
 
  private:
@@ -62,7 +62,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   void end_output(Lock& lock);
   int poll_events(Lock& lock);
   void read_socket();
-  void end(Errc reason);
+  void end(Errc reason, std::string_view text = {});
   void deliver();
   void run_handler(Lock& lock);
 

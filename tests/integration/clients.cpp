@@ -40,6 +40,17 @@ GroupView wait_for_members(Connection& client, std::string_view group, std::vect
   }
 }
 
+void wait_for_one_view(const std::vector<Daemon*>& daemons) {
+  std::vector<Connection> clients;
+  std::vector<std::string> names;
+  for (Daemon* daemon : daemons) {
+    Connection& client = clients.emplace_back(daemon->connect({}));
+    names.emplace_back(client.private_name());
+    if (client.join("one view")) throw std::runtime_error("a client cannot join");
+  }
+  for (Connection& client : clients) wait_for_members(client, "one view", names);
+}
+
 Disconnected wait_for_end(Connection& client) {
   for (;;) {
     Event event = next_event(client);

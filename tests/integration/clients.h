@@ -23,6 +23,9 @@ GroupView wait_for_members(Connection& client, std::string_view group, std::vect
 /// Passes over events up to the end of the connection.
 Disconnected wait_for_end(Connection& client);
 
+/// Waits until the daemons have one view, seen by a client at each, which is gone again then.
+void wait_for_one_view(const std::vector<Daemon*>& daemons);
+
 /// Two clients, of which one sends numbered agreed messages for as long as this lives, each when the other has received
 /// those before; anything that happens to the pair beside that is an error.
 class MessageStream {

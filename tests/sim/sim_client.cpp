@@ -128,7 +128,8 @@ void SimClient::stream_connected(StreamRef) {
   connected_ = true;
   const auto policy = static_cast<unsigned>(options_.policy) << spindle::protocol::kSlowPolicyShift;
   const unsigned flows = options_.independent_flows ? spindle::protocol::kIndependentFlowsBit : 0;
-  const auto flags = static_cast<std::uint8_t>(policy | flows);
+  const unsigned taken = options_.tell_taken ? spindle::protocol::kTellTakenBit : 0;
+  const auto flags = static_cast<std::uint8_t>(policy | flows | taken);
   engine_.start({.flags = flags, .name = name_});
   flush();
 }

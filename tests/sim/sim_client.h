@@ -25,7 +25,8 @@ struct SendOptions {
 
 struct ClientOptions {
   bool independent_flows = false;
-  SlowPolicy policy{};  // what it asks for; 0: nothing
+  SlowPolicy policy{};      // what it asks for; 0: nothing
+  bool tell_taken = false;  // has the daemon tell which of its messages have entered
 };
 
 /// Connects in the constructor. Requests made before the daemon's welcome wait for it. Payloads are drawn from the
@@ -68,6 +69,8 @@ class SimClient final : private StreamOwner {
   /// "#name#daemon"; empty before the welcome.
   const std::string& private_name() const { return history_.name; }
   const SimHost& host() const { return *host_; }
+  /// Of the messages that it sent, as far as it was told.
+  spindle::NotTaken not_taken() const { return engine_.not_taken(); }
 
   /// What it was told that it lost, and the warnings before that.
   const std::vector<spindle::Gap>& gaps() const { return gaps_; }

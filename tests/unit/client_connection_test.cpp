@@ -429,6 +429,80 @@ TEST(ClientConnection, DisconnectingWritesWhatWasSentAndHearsTheDaemonOut) {
   connection.disconnect();
 }
 
+TEST(ClientConnection, DisconnectingSaysHowManyMessagesWereNotTaken) {
+  FakeDaemon daemon;
+  Connection connection = daemon.connect({.disconnect_timeout = 1h});
+  EXPECT_NE(daemon.hello_flags & protocol::kTellTakenBit, 0);
+  for (std::size_t i = 0; i < 100; ++i) ASSERT_FALSE(connection.multicast(Service::fifo, "g", numbered(i, 100)));
+  std::thread server([&] {
+    daemon.read_messages(100);
+    EXPECT_EQ(daemon.read().type, protocol::ClientFrame::bye);
+    EXPECT_TRUE(daemon.write(close_frame(Errc::daemon_stopping, "going down", 97)));
+  });
+  const NotTaken not_taken = connection.disconnect();
+  server.join();
+  EXPECT_EQ(not_taken.messages, 3u);
+  EXPECT_TRUE(not_taken.exact);
+  const std::optional<Event> last = connection.receive();
+  EXPECT_EQ(expect_end(last).not_taken.messages, 3u);
+  EXPECT_TRUE(expect_end(last).not_taken.exact);
+  EXPECT_EQ(connection.disconnect().messages, 3u) << "said as often as asked";
+}
+
+// The daemon does not answer in time: what it has told before counts.
+TEST(ClientConnection, WithoutTheDaemonsLastWordTheNumberIsABound) {
+  FakeDaemon daemon;
+  Connection connection = daemon.connect({.disconnect_timeout = 1ms});
+  for (std::size_t i = 0; i < 100; ++i) ASSERT_FALSE(connection.multicast(Service::fifo, "g", numbered(i, 100)));
+  daemon.read_messages(100);
+  test::Bytes frames;
+  protocol::write_taken(frames, 60);
+  const test::Bytes message = message_frame("after that");
+  frames.insert(frames.end(), message.begin(), message.end());
+  EXPECT_TRUE(daemon.write(frames));
+  const std::optional<Event> event = connection.receive();
+  EXPECT_TRUE(event && std::holds_alternative<Message>(*event));
+  const NotTaken not_taken = connection.disconnect();
+  EXPECT_EQ(not_taken.messages, 40u);
+  EXPECT_FALSE(not_taken.exact);
+  const std::optional<Event> last = connection.receive();
+  EXPECT_EQ(expect_end(last).error, Errc::closed_by_client);
+  EXPECT_EQ(expect_end(last).not_taken.messages, 40u);
+  EXPECT_FALSE(expect_end(last).not_taken.exact);
+}
+
+TEST(ClientConnection, ALostConnectionSaysHowManyMessagesMayBeLost) {
+  FakeDaemon daemon;
+  Connection connection = daemon.connect();
+  for (std::size_t i = 0; i < 10; ++i) ASSERT_FALSE(connection.multicast(Service::fifo, "g", numbered(i, 100)));
+  EXPECT_NE(connection.multicast(Service::fifo, "", "refused"), std::error_code());
+  daemon.read_messages(10);
+  daemon.hang_up();
+  const std::optional<Event> last = connection.receive();
+  EXPECT_EQ(expect_end(last).error, Errc::connection_lost);
+  EXPECT_EQ(expect_end(last).not_taken.messages, 10u);
+  EXPECT_FALSE(expect_end(last).not_taken.exact);
+}
+
+TEST(ClientConnection, OneThatSentNothingKnowsThatNothingIsLost) {
+  FakeDaemon daemon;
+  Connection connection = daemon.connect();
+  daemon.hang_up();
+  const std::optional<Event> last = connection.receive();
+  EXPECT_EQ(expect_end(last).not_taken.messages, 0u);
+  EXPECT_TRUE(expect_end(last).not_taken.exact);
+}
+
+TEST(ClientConnection, ADaemonThatTookWhatWasNotSentIsNotBelieved) {
+  FakeDaemon daemon;
+  Connection connection = daemon.connect();
+  ASSERT_FALSE(connection.multicast(Service::fifo, "g", "one"));
+  test::Bytes taken;
+  protocol::write_taken(taken, 2);
+  EXPECT_TRUE(daemon.write(taken));
+  EXPECT_EQ(expect_end(connection.receive()).error, Errc::unexpected_frame);
+}
+
 TEST(ClientConnection, TheDestructorDoesNotHangOnADaemonThatDoesNotRead) {
   FakeDaemon daemon;
   {

@@ -142,9 +142,9 @@ inline Bytes message_frame(std::string_view payload) {
   return frame;
 }
 
-inline Bytes close_frame(Errc code, std::string_view text) {
+inline Bytes close_frame(Errc code, std::string_view text, std::uint64_t taken = 0) {
   Bytes frame;
-  protocol::write_close(frame, {static_cast<std::uint16_t>(code), text});
+  protocol::write_close(frame, {static_cast<std::uint16_t>(code), text, taken});
   return frame;
 }
 

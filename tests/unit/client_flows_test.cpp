@@ -213,11 +213,12 @@ std::size_t fill(Connection& connection, const Groups& groups) {
 TEST(ClientFlowsConnection, TheHelloSaysWhatIsWished) {
   FakeDaemon daemon;
   Connection connection = daemon.connect({.independent_flows = true, .slow_policy = SlowPolicy::drop});
-  EXPECT_EQ(daemon.hello_flags, protocol::kIndependentFlowsBit | 2 << protocol::kSlowPolicyShift);
+  EXPECT_EQ(daemon.hello_flags,
+            protocol::kIndependentFlowsBit | 2 << protocol::kSlowPolicyShift | protocol::kTellTakenBit);
   daemon.hang_up();
   FakeDaemon other;
   connection = other.connect();
-  EXPECT_EQ(other.hello_flags, 0);
+  EXPECT_EQ(other.hello_flags, protocol::kTellTakenBit);
   other.hang_up();
 }
 

@@ -111,7 +111,7 @@ TEST_F(ClientFrames, HelloIsRefused) {
   write_hello(frame, {2, 1, 0, "a"});
   EXPECT_FALSE(read_hello(body_of(frame))) << "an empty range of versions";
   frame.clear();
-  write_hello(frame, {1, 1, 8, "a"});
+  write_hello(frame, {1, 1, 16, "a"});
   EXPECT_FALSE(read_hello(body_of(frame))) << "an unknown flag";
   frame.clear();
   write_hello(frame, {1, 1, 0, "a"});

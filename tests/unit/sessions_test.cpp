@@ -118,6 +118,29 @@ class SessionsTest : public testing::Test {
     }
     return messages;
   }
+  /// The bodies of the frames of this type that `connection` has got.
+  std::vector<ByteView> frames_of(ConnectionId connection, ClientFrame type) {
+    std::vector<ByteView> bodies;
+    ByteView bytes = protocol::as_bytes(driver_.written[connection]);
+    while (const auto head = protocol::read_frame_head(bytes)) {
+      if (static_cast<ClientFrame>(head->type) == type) {
+        bodies.push_back(bytes.subspan(protocol::kFrameHeadBytes, head->length));
+      }
+      bytes = bytes.subspan(protocol::kFrameHeadBytes + head->length);
+    }
+    return bodies;
+  }
+  /// How many of its messages have entered, as it was told last.
+  std::optional<std::uint64_t> told_taken(ConnectionId connection) {
+    const std::vector<ByteView> told = frames_of(connection, ClientFrame::taken);
+    return told.empty() ? std::nullopt : protocol::read_taken(told.back());
+  }
+  protocol::Close close_of(ConnectionId connection) {
+    const std::vector<ByteView> closes = frames_of(connection, ClientFrame::close);
+    if (closes.size() == 1) return *protocol::read_close(closes.front());
+    ADD_FAILURE() << closes.size() << " reasons";
+    return {};
+  }
   std::uint64_t count(Counter counter) const { return node_.counters().value(counter); }
   std::uint64_t closes(Errc code) const { return node_.counters().closes(static_cast<std::uint16_t>(code)); }
   /// Lines of the log that contain `part`.
@@ -427,6 +450,157 @@ TEST_F(SessionsTest, RefusedOnesThatDoNotReadAreBounded) {
   EXPECT_EQ(closes(Errc::too_many_sessions), kCrowd);
   for (int i = 0; i < 300; ++i) turn();
   EXPECT_EQ(driver_.closed.size(), kCrowd);
+}
+
+TEST_F(SessionsTest, WhoAsksIsToldWhatHasEnteredWhileTheRestWaits) {
+  const ConnectionId slow = open_member("bob");
+  driver_.deaf = true;
+  const ConnectionId connection = accept();
+  std::vector<std::uint8_t> frames;
+  protocol::write_hello(frames, {.flags = protocol::kTellTakenBit, .name = "ann"});
+  protocol::write_define(frames, {0, {"news"}});
+  read(connection, frames);
+  // Bob does not read, and his queue gets its price: in the end the network takes no more.
+  const std::size_t sent = 200;
+  frames.clear();
+  for (std::size_t i = 0; i < sent; ++i) write_message(frames, 2'000);
+  protocol::write_bye(frames);
+  for (std::size_t at = 0; at < frames.size(); at += 4'000) {
+    read(connection, ByteView(frames).subspan(at, std::min<std::size_t>(4'000, frames.size() - at)));
+    turn();
+  }
+  for (int i = 0; i < 50; ++i) turn();
+  const std::uint64_t entered = count(Counter::messages_sent);
+  ASSERT_GT(entered, 0u);
+  ASSERT_LT(entered, sent);
+  driver_.deaf = false;
+  node_.handle_writable(now_, connection);
+  turn();
+  EXPECT_EQ(told_taken(connection), entered);
+  // Bob is gone, so that all enter, and ann's goodbye behind them.
+  node_.handle_closed(now_, slow, "reset");
+  for (int i = 0; i < 100 && !driver_.closed.contains(connection); ++i) turn();
+  EXPECT_EQ(close_of(connection).taken, sent);
+}
+
+TEST_F(SessionsTest, WhoDoesNotAskIsNotToldButInTheEnd) {
+  const ConnectionId connection = open_member();
+  std::vector<std::uint8_t> frames;
+  for (int i = 0; i < 3000; ++i) write_message(frames, 1);
+  read(connection, frames);
+  turn();
+  protocol::write_bye(frames = {});
+  read(connection, frames);
+  turn();
+  EXPECT_EQ(told_taken(connection), std::nullopt);
+  EXPECT_EQ(close_of(connection).taken, 3000u);
+}
+
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes frame_of(ClientFrame type, const Bytes& body) {
+  Bytes frame(protocol::kFrameHeadBytes + body.size());
+  protocol::Writer writer(frame.data());
+  protocol::write_frame_head(writer, static_cast<std::uint8_t>(type), body.size());
+  writer.bytes(body);
+  return frame;
+}
+
+Bytes operator+(Bytes first, const Bytes& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+/// The first piece of a message of 40,000 bytes.
+Bytes first_piece() {
+  const Bytes piece(protocol::kChunkBytesMax, 'x');
+  Bytes frame;
+  spindle::test::append_send_frame(frame, {0, 4, false, 0, 40'000, piece});
+  return frame;
+}
+Bytes further_piece(std::size_t bytes) { return frame_of(ClientFrame::send_more, Bytes(bytes, 'x')); }
+
+// docs/wire-format.md, "What is answered, and what closes the connection" and "Messages in pieces".
+TEST_F(SessionsTest, WhatIsNotAcceptedClosesTheConnectionWithTheCodeOnThePage) {
+  Bytes hello, other_magic, none_in_common, no_name, join, define, bye, undefined, long_handle;
+  protocol::write_hello(hello, {.name = "ann"});
+  protocol::write_hello(other_magic, {.name = "ann"});
+  other_magic[4] = 'X';
+  protocol::write_hello(none_in_common, {.version_min = 2, .version_max = 3, .name = "ann"});
+  protocol::write_hello(no_name, {.name = "a b"});
+  protocol::write_group_request(join, ClientFrame::join, {1, "news"});
+  protocol::write_define(define, {0, {"news"}});
+  protocol::write_bye(bye);
+  spindle::test::append_send_frame(undefined, {7, 4, false, 0, 0, {}});
+  protocol::write_define(long_handle, {protocol::kHandlesMax, {"news"}});
+  Bytes reserved_flag = hello, service = first_piece(), reserved_bit = first_piece();
+  reserved_flag[protocol::kFrameHeadBytes + 8] = 0x10;
+  service[protocol::kFrameHeadBytes + 1] = 6;
+  reserved_bit[protocol::kFrameHeadBytes + 1] = 0x14;
+  const Bytes open = hello + define;
+  const std::pair<Bytes, Errc> rows[] = {
+      {join, Errc::unexpected_frame},
+      {hello + hello, Errc::unexpected_frame},
+      {other_magic, Errc::malformed_frame},
+      {reserved_flag, Errc::malformed_frame},
+      {none_in_common, Errc::version_mismatch},
+      {no_name, Errc::bad_client_name},
+      {open + service, Errc::malformed_frame},
+      {open + reserved_bit, Errc::malformed_frame},
+      {open + undefined, Errc::malformed_frame},
+      {open + frame_of(ClientFrame::flow_request, {1, 7}), Errc::malformed_frame},
+      {open + long_handle, Errc::malformed_frame},
+      {open + frame_of(ClientFrame::join, {1, 4, 'n'}), Errc::malformed_frame},
+      {open + frame_of(ClientFrame::join, {0xff, 0xff, 0xff, 0xff, 0x1f, 1, 'g'}), Errc::malformed_frame},
+      {open + frame_of(ClientFrame::join, Bytes(513)), Errc::frame_too_large},
+      {open + frame_of(ClientFrame::send, Bytes(protocol::kChunkBytesMax + 65)), Errc::frame_too_large},
+      {frame_of(ClientFrame::hello, Bytes(513)), Errc::frame_too_large},
+      {open + frame_of(ClientFrame::message, {}), Errc::unexpected_frame},
+      {open + frame_of(ClientFrame{200}, {}), Errc::unexpected_frame},
+      {open + further_piece(1), Errc::unexpected_frame},
+      {open + first_piece() + first_piece(), Errc::unexpected_frame},
+      {open + first_piece() + define, Errc::unexpected_frame},
+      {open + first_piece() + further_piece(100), Errc::malformed_frame},
+      {open + first_piece() + further_piece(0), Errc::malformed_frame},
+      {open + first_piece() + bye, Errc::closed_by_client},
+  };
+  settle();
+  for (const auto& [bytes, code] : rows) {
+    const ConnectionId connection = accept();
+    read(connection, bytes);
+    turn();
+    EXPECT_EQ(close_of(connection).code, static_cast<std::uint16_t>(code)) << &bytes - &rows[0].first;
+    EXPECT_EQ(close_of(connection).taken, 0u);
+    EXPECT_TRUE(driver_.closed.contains(connection));
+  }
+}
+
+TEST_F(SessionsTest, WhatIsRefusedIsAnsweredAndOtherFramesMayStandBetweenThePieces) {
+  const ConnectionId connection = open_member();
+  Bytes frames = first_piece();
+  protocol::write_define(frames, {1, {"news", "news"}});
+  for (const auto& [type, group] : {std::pair{ClientFrame::join, "news"}, std::pair{ClientFrame::join, "#bad"},
+                                    std::pair{ClientFrame::leave, "other"},
+                                    std::pair{ClientFrame::view_request, "other"}, std::pair{ClientFrame::join, ""}}) {
+    protocol::write_group_request(frames, type, {UINT32_MAX, group});
+  }
+  protocol::write_ping(frames, ClientFrame::ping, 1);
+  frames = frames + further_piece(40'000 - protocol::kChunkBytesMax);
+  write_typed(frames, 5, 3, spindle::Service::agreed, 1);
+  read(connection, frames);
+  for (int i = 0; i < 3; ++i) turn();
+  std::vector<Errc> codes;
+  for (const ByteView body : frames_of(connection, ClientFrame::reply)) {
+    const auto reply = protocol::read_reply(body);
+    if (reply->request == UINT32_MAX) codes.push_back(Errc{reply->code});
+  }
+  EXPECT_EQ(codes, (std::vector{Errc::already_a_member, Errc::bad_group_name, Errc::not_a_member, Errc::not_a_member,
+                                Errc::bad_group_name}));
+  EXPECT_EQ(frames_of(connection, ClientFrame::pong).size(), 1u);
+  const std::vector<ByteView> messages = frames_of(connection, ClientFrame::message);
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_EQ(protocol::read_message(messages[0])->total, 40'000u);
+  EXPECT_EQ(protocol::read_message(messages[1])->groups.size(), 2u) << "names are as the sender gave them";
 }
 
 }  // namespace

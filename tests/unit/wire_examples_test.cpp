@@ -163,9 +163,10 @@ TEST(WireExamples, ClientHandshake) {
             }),
             "0d 00 00 10 01 00 0a 23 61 6e 6e 23 61 6c 70 68 61");
   EXPECT_EQ(client_frame([](Bytes& out) {
-              protocol::write_close(out, {18, "slow"});
+              protocol::write_close(out, {18, "slow", 300});
             }),
-            "08 00 00 11 12 00 04 00 73 6c 6f 77");
+            "0a 00 00 11 12 00 04 00 73 6c 6f 77 ac 02");
+  EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_taken(out, 300); }), "02 00 00 1d ac 02");
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_bye(out); }), "00 00 00 07");
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_ping(out, protocol::ClientFrame::ping, 1000); }),
             "08 00 00 08 e8 03 00 00 00 00 00 00");

@@ -39,7 +39,8 @@ struct ConnectOptions {
   std::string name{};
   /// Bounds connecting and the daemon's welcome; not the resolver's work on a host name.
   std::chrono::milliseconds connect_timeout{5'000};
-  /// Bounds how long disconnecting waits until the daemon has taken what was sent.
+  /// Bounds how long disconnecting waits until the daemon has taken what was sent. What it has not taken by then is
+  /// lost; disconnect() and Disconnected say how much that is.
   std::chrono::milliseconds disconnect_timeout{1'000};
   /// Beyond this many bytes not yet taken by the daemon, sending waits or says would_block. The last message taken may
   /// exceed it.
@@ -139,7 +140,11 @@ class Connection {
   /// Ends the connection: what was sent before is written, the daemon is told, and its last word awaited, for
   /// `disconnect_timeout` at most (a handler does not wait). Messages that arrive meanwhile are dropped; those that
   /// arrived before can be received, and then Disconnected.
-  void disconnect();
+  ///
+  /// Returns how many messages did not enter the network, as Disconnected does: none where the network took all in
+  /// time, more where it is congested or a receiver is slow. In a handler these are the messages that are still under
+  /// way.
+  NotTaken disconnect();
 
  private:
   class Impl;

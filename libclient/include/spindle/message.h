@@ -257,11 +257,21 @@ struct QueueWarning {
   std::uint64_t limit_bytes = 0;  ///< of the daemon's configuration
 };
 
+/// How many messages multicast() has accepted that have not entered the network: nobody gets those. Messages enter in
+/// the order sent, so it is the last ones, but with independent flows, where it may be the last ones of each flow.
+struct NotTaken {
+  std::uint64_t messages = 0;
+  /// The daemon has said so with its last word. Otherwise no word of the daemon came, and it may have taken some of
+  /// these: there are no more than `messages`.
+  bool exact = false;
+};
+
 /// The connection has ended: the last event, and there is exactly one. Where the daemon closed the connection, this is
 /// its reason, in its words.
 struct Disconnected {
   std::error_code error;
   std::string text;
+  NotTaken not_taken;
 };
 
 using Event = std::variant<Message, GroupView, Transitional, RequestFailed, FlowReady, FlowState, Gap, QueueWarning,

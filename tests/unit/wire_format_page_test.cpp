@@ -1,0 +1,98 @@
+// What docs/wire-format.md says of numbers and limits is what the code does; wire_examples_test.cpp has its examples.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "libclient/protocol/client_frames.h"
+
+namespace spindle::protocol {
+namespace {
+
+std::string read_page() {
+  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  std::ifstream page(root / "docs" / "wire-format.md");
+  return {std::istreambuf_iterator<char>(page), {}};
+}
+
+void expect_line(const std::string& page, const std::string& line) {
+  EXPECT_NE(page.find("\n" + line), std::string::npos) << line;
+}
+
+TEST(WireFormatPage, HasEveryErrorCode) {
+  const std::string page = read_page();
+  std::size_t rows = 0;
+#define SPINDLE_ROW(name, number, text) \
+  expect_line(page, fmt::format("| {} | {} | {} |\n", number, #name, text)), ++rows;
+  SPINDLE_ERRORS(SPINDLE_ROW)
+#undef SPINDLE_ROW
+  EXPECT_EQ(page.find(fmt::format("\n| {} | ", rows + 1)), std::string::npos) << "a code that there is not";
+}
+
+TEST(WireFormatPage, HasTheLimits) {
+  const std::string page = read_page();
+  const std::pair<const char*, std::size_t> rows[] = {
+      {"bytes of a message's payload", kMessageBytesMax},
+      {"bytes of payload in one `send`, `send_more`, `message` or `message_more`", kChunkBytesMax},
+      {"names in a `define`, and groups of a message", kGroupsPerMessageMax},
+      {"handles that may be defined at a time, numbered from 0", kHandlesMax},
+      {"what all sets that are defined may take", kDefinedBytesMax},
+      {"what a name takes in a set beside its bytes", kDefinedNameBytes},
+      {"length of a `define`", kClientFrameBytesMax},
+      {"length of a `send` or `send_more`", kChunkBytesMax + 64},
+      {"length of a `message`",
+       (kGroupsPerMessageMax + 1) * (kGroupNameBytesMax + 1) + 3 * kVarintBytesMax + kChunkBytesMax},
+      {"length of a `view` or `view_part`", kViewPartBytesMax},
+      {"length of any other frame of a daemon", UINT16_MAX + 4 + kVarintBytesMax},
+      {"bytes of a view's content in all its parts", kViewBytesMax},
+      {"window of a handle with independent flows, in bytes", kFlowWindowBytes},
+      {"bytes that a daemon may have let in without telling of them", kFlowToldBytes},
+      {"what a message counts there beside its payload", kFlowMessageBytes},
+      {"names in a `gap`", kGapNamesMax},
+  };
+  for (const auto& [what, limit] : rows) {
+    std::string digits = std::to_string(limit);
+    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+    expect_line(page, fmt::format("| {} | {} |\n", what, digits));
+  }
+  EXPECT_NE(page.find(fmt::format("the version described here is {}.", kClientVersionMax)), std::string::npos);
+  EXPECT_EQ(kClientVersionMin, kClientVersionMax) << "the page knows one version";
+}
+
+TEST(WireFormatPage, HasEveryFrameOfClientsWithItsNumber) {
+  const std::string page = read_page();
+  const std::pair<ClientFrame, const char*> types[] = {
+      {ClientFrame::hello, "hello"},
+      {ClientFrame::define, "define"},
+      {ClientFrame::send, "send"},
+      {ClientFrame::send_more, "send_more"},
+      {ClientFrame::join, "join"},
+      {ClientFrame::leave, "leave"},
+      {ClientFrame::bye, "bye"},
+      {ClientFrame::ping, "ping"},
+      {ClientFrame::view_request, "view_request"},
+      {ClientFrame::flow_request, "flow_request"},
+      {ClientFrame::welcome, "welcome"},
+      {ClientFrame::close, "close"},
+      {ClientFrame::message, "message"},
+      {ClientFrame::message_more, "message_more"},
+      {ClientFrame::view, "view"},
+      {ClientFrame::transitional, "transitional"},
+      {ClientFrame::reply, "reply"},
+      {ClientFrame::pong, "pong"},
+      {ClientFrame::admitted, "admitted"},
+      {ClientFrame::flow, "flow"},
+      {ClientFrame::gap, "gap"},
+      {ClientFrame::warning, "warning"},
+      {ClientFrame::view_part, "view_part"},
+      {ClientFrame::taken, "taken"},
+  };
+  for (const auto& [type, name] : types) {
+    EXPECT_NE(page.find(fmt::format("**{} {}**", static_cast<int>(type), name)), std::string::npos) << name;
+  }
+}
+
+}  // namespace
+}  // namespace spindle::protocol
