@@ -70,6 +70,11 @@ Field::Field(const FieldOptions& options) : clients_each_(options.clients_each) 
     }
   }
   if (!options.traffic.groups.empty()) wait_for_clients(all, since);
+  for (std::size_t i = 0; i < options.daemons * options.black_boxes_each; ++i) {
+    const std::size_t daemon = i % options.daemons;
+    black_boxes_.push_back(std::make_unique<BlackBoxClient>(daemons_[daemon]->socket(), fmt::format("b{}", i),
+                                                            options.seed * 1000 + 500 + i));
+  }
 }
 
 DaemonOptions Field::daemon_options(std::size_t index, const FieldOptions& options) const {
@@ -151,6 +156,17 @@ spindled::Time Field::wait_for_clients(const std::vector<std::size_t>& daemons, 
   return last;
 }
 
+namespace {
+template <typename Client>
+void wait_for_rest(Client& client) {
+  const Clock::time_point end = Clock::now() + kPatience;
+  while (!client.is_at_rest()) {
+    if (Clock::now() > end) throw std::runtime_error("a client does not come to rest: " + client.state());
+    std::this_thread::sleep_for(10ms);
+  }
+}
+}  // namespace
+
 Violations Field::finish() {
   lan_->heal();
   if (disk_) disk_->clear();
@@ -160,13 +176,9 @@ Violations Field::finish() {
   }
   wait_for_one_view();
   for (const auto& client : clients_) client->quiet();
-  for (const auto& client : clients_) {
-    const Clock::time_point end = Clock::now() + kPatience;
-    while (!client->is_at_rest()) {
-      if (Clock::now() > end) throw std::runtime_error("a client does not come to rest: " + client->state());
-      std::this_thread::sleep_for(10ms);
-    }
-  }
+  for (const auto& client : black_boxes_) client->quiet();
+  for (const auto& client : clients_) wait_for_rest(*client);
+  for (const auto& client : black_boxes_) wait_for_rest(*client);
   wait_for_one_view();
   give_up();
   return check_all(history_, true);
@@ -189,6 +201,9 @@ void Field::give_up() {
     for (ClientHistory& history : client->finish()) history_.clients.push_back(std::move(history));
   }
   clients_.clear();
+  for (const auto& client : std::exchange(black_boxes_, {})) {
+    for (ClientHistory& history : client->finish()) history_.clients.push_back(std::move(history));
+  }
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/checkers/checkers.h"
+#include "tests/faults/black_box_client.h"
 #include "tests/faults/lan.h"
 #include "tests/faults/recording_client.h"
 #include "tests/integration/daemon.h"
@@ -33,6 +34,7 @@ struct FieldOptions {
   std::size_t daemons = 3;
   std::vector<std::pair<std::size_t, std::size_t>> links;  // the first of the two dials; empty: all pairs
   std::size_t clients_each = 2;
+  std::size_t black_boxes_each = 0;  // of clients that share no code with the project; in "news", "sports", "weather"
   Traffic traffic{.groups = {"news", "sports"}};
   std::size_t descriptors_max = 0;
   std::string configuration;  // TOML, of every daemon
@@ -91,6 +93,7 @@ class Field {
   std::vector<std::unique_ptr<Daemon>> daemons_;
   std::vector<bool> dead_, paused_;
   std::vector<std::unique_ptr<RecordingClient>> clients_;
+  std::vector<std::unique_ptr<BlackBoxClient>> black_boxes_;
   spindled::checkers::History history_;
 };
 

@@ -51,10 +51,11 @@ void count(const History& history, RoundResult& result) {
 
 }  // namespace
 
-RoundResult hunt_round(std::uint64_t seed, std::size_t faults, const std::string& folder) {
+RoundResult hunt_round(std::uint64_t seed, std::size_t faults, const std::string& folder, bool black_boxes) {
   std::mt19937_64 random(seed);
   RoundResult result;
-  const FieldOptions options = draw_field(random);
+  FieldOptions options = draw_field(random);
+  options.black_boxes_each = black_boxes ? 1 : 0;
   result.daemons = options.daemons;
   Field field(options);
   Trouble trouble(field, random());

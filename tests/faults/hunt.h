@@ -21,7 +21,9 @@ struct RoundResult {
 
 /// A field, `faults` random faults under load, rest, and the checks. All but the moments at which things happen comes
 /// from the seed. Where something is wrong, histories, diary and logs go to `folder`.
-RoundResult hunt_round(std::uint64_t seed, std::size_t faults, const std::string& folder);
+///
+/// `black_boxes`: at each daemon talks one more client, which was written from docs/wire-format.md alone.
+RoundResult hunt_round(std::uint64_t seed, std::size_t faults, const std::string& folder, bool black_boxes = false);
 
 struct HuntOptions {
   std::size_t faults = 0;

@@ -1,0 +1,166 @@
+// The programs that README.md and docs/client.md show, as they stand there: built against the library and run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "tests/integration/clients.h"
+
+namespace spindle::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+std::string read_page(const std::string& name) {
+  const std::string page = read_file(std::string(SPINDLE_SOURCE_DIR) + "/" + name);
+  EXPECT_NE(page, "") << name;
+  return page;
+}
+
+/// The blocks of code of a page, indented by four spaces or between fences.
+std::vector<std::string> blocks_of(const std::string& page) {
+  std::vector<std::string> blocks;
+  std::string block;
+  bool fenced = false;
+  const auto end_block = [&] {
+    if (!block.empty()) blocks.push_back(std::exchange(block, {}));
+  };
+  for (std::size_t at = 0; at < page.size();) {
+    const std::size_t end = std::min(page.find('\n', at), page.size());
+    const std::string line = page.substr(at, end - at);
+    at = end + 1;
+    if (line.starts_with("```")) {
+      end_block();
+      fenced = !fenced;
+    } else if (fenced) {
+      block += line + "\n";
+    } else if (line.starts_with("    ")) {
+      block += line.substr(4) + "\n";
+    } else if (line.empty()) {
+      if (!block.empty()) block += "\n";
+    } else {
+      end_block();
+    }
+  }
+  end_block();
+  return blocks;
+}
+
+/// Those that have `text` in them.
+std::vector<std::string> blocks_with(const std::string& page, const std::string& text) {
+  std::vector<std::string> blocks = blocks_of(read_page(page));
+  std::erase_if(blocks, [&](const std::string& block) { return block.find(text) == std::string::npos; });
+  return blocks;
+}
+
+/// Builds programs in a directory of their own.
+class Workshop {
+ public:
+  std::string build(const std::string& name, const std::string& source) {
+    write_file(directory_.path(name + ".cpp"), source);
+    const std::string program = directory_.path(name);
+    const std::string library = SPINDLE_LIBRARY;
+    const std::string folder = std::filesystem::path(library).parent_path();
+    ProcessOptions options;
+    options.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
+    options.arguments = {"-std=c++20",     "-Wall", "-Wextra",
+                         "-Werror",        "-I",    std::string(SPINDLE_SOURCE_DIR) + "/libclient/include",
+                         program + ".cpp", library, "-Wl,-rpath," + folder,
+                         "-pthread",       "-o",    program};
+    const Finished finished = run(SPINDLE_CXX, options);
+    EXPECT_EQ(finished.code, 0) << finished.error;
+    return program;
+  }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+ProcessOptions at(const Daemon& daemon) {
+  ProcessOptions options;
+  options.environment = {"SPINDLE_ADDRESS=unix:" + daemon.socket(),
+                         "PATH=" + std::string(std::filesystem::path(SPUSER_PATH).parent_path()) + ":/usr/bin:/bin"};
+  return options;
+}
+
+TEST(Readme, TheClientInTenLinesPrintsItsMessageAndThoseOfOthers) {
+  const std::vector<std::string> programs = blocks_with("README.md", "int main()");
+  ASSERT_THAT(programs, SizeIs(1));
+  Workshop workshop;
+  const std::string program = workshop.build("ten_lines", programs.front());
+  LineOfThree line;
+  wait_for_one_view(line.all());  // its clients are the first ones
+  Process first(program, at(line.alpha));
+  first.wait_for_line("#c2#alpha: hello");
+  // Another at the same daemon, and one at another.
+  Process second(program, at(line.alpha));
+  second.wait_for_line("#c3#alpha: hello");
+  first.wait_for_line("#c3#alpha: hello");
+  Process third(program, at(line.gamma));
+  third.wait_for_line("#c2#gamma: hello");
+  first.wait_for_line("#c2#gamma: hello");
+  EXPECT_EQ(first.output(Process::Stream::out), "#c2#alpha: hello\n#c3#alpha: hello\n#c2#gamma: hello\n");
+  EXPECT_EQ(third.output(Process::Stream::out), "#c2#gamma: hello\n");
+  line.alpha.stop();
+  line.gamma.stop();
+  EXPECT_EQ(first.wait(), 0) << "it ends with its connection";
+  EXPECT_EQ(second.wait(), 0);
+  EXPECT_EQ(third.wait(), 0);
+}
+
+TEST(Readme, TheShellsLinesPrintTheMessageAndEnd) {
+  const std::vector<std::string> lines = blocks_with("README.md", "spuser publish");
+  ASSERT_THAT(lines, SizeIs(1));
+  Daemon daemon({});
+  ProcessOptions options = at(daemon);
+  options.arguments = {"-c", lines.front() + "\nwait\n"};
+  const Finished finished = run("/bin/sh", options);
+  EXPECT_EQ(finished.code, 0) << finished.error;
+  EXPECT_EQ(finished.out, "hello\n");
+}
+
+TEST(Readme, TheShellsLinesWorkAcrossTwoDaemons) {
+  const std::vector<std::string> blocks = blocks_with("README.md", "spuser publish");
+  ASSERT_THAT(blocks, SizeIs(1));
+  const std::size_t half = blocks.front().find('\n') + 1;
+  LineOfThree line;
+  wait_for_one_view(line.all());
+  ProcessOptions subscribe = at(line.alpha), publish = at(line.gamma);
+  subscribe.arguments = {"-c", blocks.front().substr(0, half) + "wait\n"};
+  publish.arguments = {"-c", blocks.front().substr(half)};
+  Process subscriber("/bin/sh", subscribe);
+  const Finished publisher = run("/bin/sh", publish);
+  EXPECT_EQ(publisher.code, 0) << publisher.error;
+  EXPECT_EQ(subscriber.wait(), 0);
+  EXPECT_EQ(subscriber.output(Process::Stream::out), "hello\n");
+}
+
+TEST(ClientPage, ItsProgramsTalkToEachOther) {
+  const std::vector<std::string> programs = blocks_with("docs/client.md", "int main()");
+  ASSERT_THAT(programs, SizeIs(2)) << "a publisher and a subscriber";
+  Workshop workshop;
+  const std::string publisher = workshop.build("publisher", programs[0]);
+  const std::string subscriber = workshop.build("subscriber", programs[1]);
+  LineOfThree line;
+  wait_for_one_view(line.all());
+  Process reader(subscriber, at(line.alpha));
+  Connection watcher = line.beta.connect("watcher");
+  EXPECT_FALSE(watcher.join("news"));
+  wait_for_members(watcher, "news", {"#reader#alpha", "#watcher#beta"});
+  const Finished writer = run(publisher, at(line.gamma));
+  EXPECT_EQ(writer.code, 0) << writer.error;
+  std::string expected;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(next_message(watcher).text(), "item " + std::to_string(i));
+    expected += "#writer#gamma: item " + std::to_string(i) + "\n";
+  }
+  // What it has printed shows when it ends.
+  line.alpha.stop();
+  EXPECT_EQ(reader.wait(), 0);
+  EXPECT_EQ(reader.output(Process::Stream::out), expected);
+}
+
+}  // namespace
+}  // namespace spindle::test
