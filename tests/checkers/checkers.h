@@ -55,8 +55,8 @@ Violations check_local_monotonicity(const History& history);
 Violations check_member_delivery(const History& history);
 
 /// At the end of a run that has come to rest: what a client that is still connected sent to a group that it had asked
-/// to join, and not asked to leave since, came back to it, unless it was sent unreliably or with self-discard, or as many are missing as gaps
-/// account for.
+/// to join, and not asked to leave since, came back to it, unless it was sent unreliably or with self-discard, or as
+/// many are missing as gaps account for.
 Violations check_self_delivery(const History& history);
 
 /// What a client asked for is done in the order asked: it sees itself join and leave in that order, and gets its own

@@ -109,6 +109,11 @@ class Checker {
         take_signal(client, signal->group, parts);
       } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
         take_view(client, *view, parts);
+      } else if (const auto* gap = std::get_if<Gapped>(&event.what)) {
+        // It may have held a safe message.
+        for (auto& [group, part] : parts) {
+          part.safe = part.safe || (part.signalled && (gap->unlisted > 0 || gap->of_name.contains(group)));
+        }
       } else if (const auto* delivered = std::get_if<Delivered>(&event.what)) {
         if (delivered->message.service != Service::safe) continue;
         for (const std::string& group : delivered->message.groups) {
