@@ -45,6 +45,17 @@
   X(bundle_end_lost, "the last message of a bundle is not delivered")                                                  \
   X(services_bundled, "a message is bundled with one before it that was sent with another service")                    \
   X(slow_client_passed_over, "messages pass over a client whose connection takes nothing at the moment")               \
+  X(rank_of_old_view, "a fifo message waits for the number of an ordered one of its sender in an earlier view")        \
+  X(gap_counts_once, "a gap counts one message for each name")                                                         \
+  X(gap_forgotten, "a gap before a view or an answer is not told")                                                     \
+  X(flow_overtakes, "a message enters as soon as it can pay, also where earlier ones of its flow wait")                \
+  X(partition_for_ever, "an imposed partition is not lifted when its time has passed")                                 \
+  X(window_ignored, "messages enter whatever the daemon keeps of its own")                                             \
+  X(queue_without_limit, "what waits for a client that does not read has no limit")                                    \
+  X(discards_bundled, "a message is bundled with one before it that is not to come back to its sender")                \
+  X(late_table_unsignalled, "who is told of a view when it ends already gets no signal behind it")                     \
+  X(told_behind_furthest, "a view that is completed as it ends goes on telling changes one by one")                    \
+  X(short_view_unsignalled, "who parts in a view that nobody was told of gets no signal")                              \
   X(disconnect_forgotten, "a client whose connection has ended stays in its groups")
 
 namespace spindled {

@@ -6,7 +6,8 @@ namespace spindled {
 
 bool may_go_along(const ClientSend& first, const ClientSend& next) {
   const bool same_service = first.service == next.service || broken(Broken::services_bundled);
-  return same_service && first.self_discard == next.self_discard && first.weight + next.weight <= kBundleWeightMax;
+  return same_service && (first.self_discard == next.self_discard || broken(Broken::discards_bundled)) &&
+         first.weight + next.weight <= kBundleWeightMax;
 }
 
 void go_along(ClientSend& first, ByteView payload, std::vector<std::uint8_t>& bundle, const ClientSend& next,

@@ -162,7 +162,7 @@ void Groups::remember_told() {
 
 void Groups::view_installed(Time now, const View& view, const MemberSet& came_along) {
   remember_told();
-  if (!ready_ && !together_.empty()) signal_parted();
+  if (!ready_ && !together_.empty() && !broken(Broken::short_view_unsignalled)) signal_parted();
   const Announce announce = ready_ ? local_members() : std::exchange(unfinished_, {});
   subscriptions_.restart();
   came_along_ = along_since_told(view, came_along);
@@ -251,8 +251,8 @@ void Groups::build_table(Time now) {
   });
   // A view that ends before its table is complete can be completed by what closing it delivers. Its groups were not
   // known when the signal came, and behind the point that others had reached nobody tells changes one by one.
-  if (!together_.empty()) signal_split();
-  if (furthest_reached_) remember_told();
+  if (!together_.empty() && !broken(Broken::late_table_unsignalled)) signal_split();
+  if (furthest_reached_ && !broken(Broken::told_behind_furthest)) remember_told();
   for (const Delivery& message : std::exchange(early_, {})) deliver_client_message(message);
   if (order_->is_open()) resume_requests(now);
 }

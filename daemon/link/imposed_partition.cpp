@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "daemon/base/broken.h"
 #include "daemon/base/check.h"
 
 namespace spindled {
@@ -19,7 +20,7 @@ void ImposedPartition::adopt(Time now, PartitionOrder order) {
 }
 
 bool ImposedPartition::expire(Time now) {
-  if (now < expires_at_) return false;
+  if (now < expires_at_ || broken(Broken::partition_for_ever)) return false;
   order_.sides.clear();
   order_.left = Duration::zero();
   side_of_.clear();

@@ -91,7 +91,9 @@ void Order::originate(Time now, const OutgoingMessage& message) {
 }
 
 std::uint64_t Order::rank_behind(const OutgoingMessage& message) const {
-  return message.sender != nullptr && message.sender->epoch == epoch_ ? message.sender->last_ordered : 0;
+  return message.sender != nullptr && (message.sender->epoch == epoch_ || broken(Broken::rank_of_old_view))
+             ? message.sender->last_ordered
+             : 0;
 }
 
 void Order::send_fragment(Time now, const BodyHead& head, const MemberSet& destinations, ByteView envelope,

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "daemon/base/broken.h"
+
 namespace spindled {
 
 namespace {
@@ -49,7 +51,7 @@ std::optional<unsigned> QueueWatch::note_length(Time now, std::size_t bytes) {
 }
 
 std::optional<std::string> QueueWatch::objection(Time now, std::size_t bytes) const {
-  if (bytes > config_->queue_hard_bytes) {
+  if (bytes > config_->queue_hard_bytes && !broken(Broken::queue_without_limit)) {
     return fmt::format(
         "{} bytes wait for the client, more than the limit of {} (session.queue_hard_bytes): it has to "
         "read faster, or to receive less",

@@ -18,7 +18,7 @@ namespace {
 
 struct Options {
   std::uint64_t first = 1;
-  std::uint64_t seeds = 200;
+  std::uint64_t seeds = 2000;
   std::size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   bool list = false;
   std::vector<std::string> names;
