@@ -51,6 +51,13 @@ class IncomingStream {
 
   Ring<PendingMessage>& ordered() { return ordered_; }
   const Ring<PendingMessage>& ordered() const { return ordered_; }
+  /// The first of them is delivered, at its place in the order.
+  PendingMessage pass_ordered() {
+    ++ordered_passed_;
+    return ordered_.pop_front();
+  }
+  /// How many were.
+  std::uint64_t ordered_passed() const { return ordered_passed_; }
   const Ring<RetainedBody>& retained() const { return retained_; }
   std::size_t retained_bytes() const { return retained_bytes_; }
 
@@ -73,6 +80,7 @@ class IncomingStream {
   Ring<RetainedBody> retained_;
   std::size_t retained_bytes_ = 0;
   Ring<PendingMessage> ordered_;
+  std::uint64_t ordered_passed_ = 0;
   std::optional<Delivery> assembling_;
   std::uint64_t reported_ = 0;
   std::uint64_t messages_since_report_ = 0;

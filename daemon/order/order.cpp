@@ -234,7 +234,7 @@ void Order::go_through_order(Time now) {
 void Order::pass_front(Time now) {
   const Run& run = order_.front();
   const std::uint64_t number = run.first;
-  PendingMessage pending = incoming_[run.origin].ordered().pop_front();
+  PendingMessage pending = incoming_[run.origin].pass_ordered();
   order_.advance(1);
   // Destination sets say who waits for what: a difference means that the origin and its report disagree.
   if (pending.delivery.number != number) {
@@ -251,22 +251,9 @@ void Order::deliver_pending(Time now, PendingMessage&& pending, std::uint64_t po
   for (const Delivery& follower : *pending.followers) above_.deliver(now, follower);
 }
 
-std::uint64_t Order::ready_line() const {
+std::uint64_t Order::ready_line() {
   if (broken(Broken::ready_before_arrival)) return order_.end();
-  std::uint64_t line = order_.processed();
-  std::vector<std::uint64_t> used(view_.size(), 0);
-  for (std::size_t i = 0; i < order_.runs().size(); ++i) {
-    const Run& run = order_.runs()[i];
-    if (!run.destinations.contains(view_.self)) {
-      line += run.count;
-      continue;
-    }
-    const std::uint64_t arrived = incoming_[run.origin].ordered().size() - used[run.origin];
-    line += std::min(run.count, arrived);
-    if (arrived < run.count) break;
-    used[run.origin] += run.count;
-  }
-  return line;
+  return ready_line_.advance(order_, incoming_, view_.self);
 }
 
 // --- The end of a turn ---

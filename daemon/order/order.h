@@ -18,6 +18,7 @@
 #include "daemon/order/message.h"
 #include "daemon/order/order_log.h"
 #include "daemon/order/own_stream.h"
+#include "daemon/order/ready_line.h"
 #include "daemon/order/recovery.h"
 #include "daemon/order/sequencer.h"
 #include "daemon/overlay/stream_frames.h"
@@ -89,7 +90,7 @@ class Order final : public ViewedStreams, public StreamFrames {
   void go_through_order(Time now);
   void pass_front(Time now);
   void deliver_pending(Time now, PendingMessage&& pending, std::uint64_t position);
-  std::uint64_t ready_line() const;
+  std::uint64_t ready_line();
 
   // At the end of a turn.
   bool send_runs(Time now);
@@ -124,6 +125,7 @@ class Order final : public ViewedStreams, public StreamFrames {
   OwnStream own_;
   std::vector<IncomingStream> incoming_;  // per member, this daemon included
   OrderLog order_;
+  ReadyLine ready_line_;
   std::optional<Sequencer> sequencer_;  // where this daemon is the sequencer
   std::vector<Run> unreported_;         // own ordered messages that the sequencer has yet to hear of
   bool progress_wanted_ = false;

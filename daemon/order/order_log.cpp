@@ -18,7 +18,9 @@ void OrderLog::advance(std::uint64_t count) {
   processed_ += count;
   run.first += count;
   run.count -= count;
-  if (run.count == 0) runs_.pop_front();
+  if (run.count > 0) return;
+  runs_.pop_front();
+  ++passed_runs_;
 }
 
 }  // namespace spindled

@@ -22,6 +22,8 @@ class OrderLog {
   /// The first `count` messages of `front()` are through.
   void advance(std::uint64_t count);
 
+  /// Runs that are no longer in `runs`.
+  std::uint64_t passed_runs() const { return passed_runs_; }
   /// Position up to which this daemon has been through the order.
   std::uint64_t processed() const { return processed_; }
   /// Position of the last message ordered.
@@ -31,6 +33,7 @@ class OrderLog {
 
  private:
   Ring<Run> runs_;
+  std::uint64_t passed_runs_ = 0;
   std::uint64_t processed_ = 0;
   std::uint64_t end_ = 0;
   std::uint64_t last_safe_ = 0;

@@ -205,6 +205,7 @@ void Order::open_view(const View& view) {
   incoming_.clear();
   while (incoming_.size() < view.size()) incoming_.emplace_back(start);
   order_ = OrderLog(start);
+  ready_line_ = ReadyLine();
   sequencer_.reset();
   if (view.sequencer == view.self) sequencer_.emplace(view.size(), start);
   unreported_.clear();
