@@ -145,6 +145,8 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   Context& context_;
   Links& links_;
   const Log log_;
+  /// Whether a link takes an unreliable message at present; counts those that it does not.
+  bool takes_unreliable(LinkId link);
   ViewFrames* view_ = nullptr;
   StreamFrames* streams_ = nullptr;
   PriceFrames* prices_ = nullptr;

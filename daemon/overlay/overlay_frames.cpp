@@ -168,7 +168,11 @@ void Overlay::relay(const ForwardingTable& routes, LinkId from, LinkFrame type, 
       context_.counters.add(Counter::frames_misrouted);
       return;
     }
-    if (type == LinkFrame::data) context_.counters.add(Counter::data_forwarded);
+    if (type == LinkFrame::data) {
+      const bool is_long = links_.queued_data_bytes(link) > kUnreliableQueueBytes;
+      if (is_long && is_unreliable_body(payload.view()) && !takes_unreliable(link)) return;
+      context_.counters.add(Counter::data_forwarded);
+    }
     send_routed(link, type, part, {}, payload, {});
   });
 }
@@ -184,17 +188,19 @@ void Overlay::multicast(const MemberSet& to, const Slice& head, const Slice& tai
 void Overlay::multicast_unreliable(const MemberSet& to, const Slice& head, const Slice& tail) {
   if (frozen_) return;
   routes_.split(to, [&](LinkId link, const MemberSet& part) {
-    if (links_.queued_data_bytes(link) > kUnreliableQueueBytes) {
-      context_.counters.add(Counter::data_dropped_unreliable);
-      return;
-    }
-    send_routed(link, LinkFrame::data, part, {}, head, tail);
+    if (takes_unreliable(link)) send_routed(link, LinkFrame::data, part, {}, head, tail);
   });
 }
 
 void Overlay::send_report(MemberIndex to, const Report& report) {
   std::array<std::uint8_t, kReportBytesMax> bytes;
   send_small(LinkFrame::report, MemberSet::of(to), {bytes.data(), write_report(bytes.data(), report)});
+bool Overlay::takes_unreliable(LinkId link) {
+  if (links_.queued_data_bytes(link) <= kUnreliableQueueBytes) return true;
+  context_.counters.add(Counter::data_dropped_unreliable);
+  return false;
+}
+
 }
 
 void Overlay::send_stable(const MemberSet& to, const Stable& stable) {

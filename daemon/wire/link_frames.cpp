@@ -119,6 +119,12 @@ std::optional<Body> read_body(ByteView bytes) {
 
 MemberSet read_destinations(const Body& body) {
   Reader reader(body.destinations);
+bool is_unreliable_body(ByteView bytes) {
+  Reader reader(bytes);
+  static_cast<void>(reader.varint());
+  return reader.varint() == 0 && reader.ok();
+}
+
   MemberSet set = MemberSet::read(reader);
   SPINDLE_CHECK(reader.done());
   return set;

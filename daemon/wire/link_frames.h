@@ -105,6 +105,8 @@ MemberSet read_destinations(const Body& body);
 /// From destination `from` to the origin it is routed to: every message of that origin's stream up to `high` that was
 /// addressed to `from` has arrived.
 struct Report {
+/// Whether a body that is well-formed is of an unreliable message; cheaper than to read all of its head.
+bool is_unreliable_body(ByteView bytes);
   MemberIndex from = 0;
   std::uint64_t high = 0;
 };

@@ -294,6 +294,38 @@ TEST_F(OverlayTest, TooManyEarlyFramesCloseTheLink) {
   settle();
   EXPECT_EQ(beta.daemon.closes(Errc::limit_exceeded), 1u);
 }
+TEST_F(OverlayTest, UnreliableMessagesAreDroppedAtALongQueueOfARelay) {
+  install_everywhere(1);
+  for (auto& stream : net.streams) {
+    const bool is_last = stream->sides[0].daemon == &gamma.daemon || stream->sides[1].daemon == &gamma.daemon;
+    if (!is_last) continue;
+    stream->capacity = 1;
+    stream->held = true;
+  }
+  const auto send = [&](Service service, std::uint64_t number) {
+    BodyHead head;
+    head.number = number;
+    head.service = service;
+    std::vector<std::uint8_t> body(body_head_size(head, MemberSet::of(2)));
+    Writer writer(body.data());
+    write_body_head(writer, head, MemberSet::of(2));
+    body.resize(32u << 10);
+    multicast(alpha, MemberSet::of(2), spindle::protocol::as_text(body));
+  };
+  for (std::uint64_t i = 1; i <= 20; ++i) send(Service::unreliable, 0);
+  EXPECT_EQ(alpha.count(Counter::data_dropped_unreliable), 0u) << "its own link takes all";
+  EXPECT_EQ(beta.count(Counter::data_dropped_unreliable), 12u);
+  EXPECT_EQ(beta.count(Counter::data_forwarded), 8u);
+  for (std::uint64_t i = 1; i <= 3; ++i) send(Service::reliable, i);
+  EXPECT_EQ(beta.count(Counter::data_dropped_unreliable), 12u) << "others are not dropped";
+  for (auto& stream : net.streams) {
+    stream->capacity = SIZE_MAX;
+    stream->held = false;
+  }
+  settle();
+  EXPECT_EQ(gamma.data.size(), 11u);
+}
+
 
 TEST_F(OverlayTest, WarnsOfAnotherDaemonOfItsName) {
   LinkState stranger{{"alpha", 2}, 1, {}};
