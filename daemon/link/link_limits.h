@@ -41,12 +41,13 @@ static_assert(kPushFrameBytesMax <= spindle::protocol::kFrameLengthMax);
 static_assert(kRoutedFrameBytesMax >= 1 + kMembersMax / 8 + kReportBytesMax);
 static_assert(kCloseFrameBytesMax <= kHandshakeFrameBytesMax);
 static_assert(kPartitionBytesMax + 1024 <= kHandshakeFrameBytesMax, "a hello carries the newest partition order");
-static_assert(kLinkQueueBytesMax > 2 * kControlFrameBytesMax);
+static_assert(kLinkQueueBytesMax > 2 * kControlMessageBytesMax);
 
 /// The limit of an established link for a type of frame; 0 for a type that does not exist.
 constexpr std::size_t frame_bytes_max(LinkFrame type) {
   switch (type) {
     case LinkFrame::control:
+    case LinkFrame::control_part:
       return kControlFrameBytesMax;
     case LinkFrame::view:
       return kViewFrameBytesMax;

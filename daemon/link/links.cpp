@@ -160,6 +160,21 @@ void Links::send_control(LinkId link, const Slice& message) {
   if (send_first(link, LinkFrame::control, message)) context_.counters.add(Counter::control_out);
 }
 
+void Links::send_control_parts(LinkId link, const Slice& message) {
+  constexpr std::size_t kPartBytesMax = kControlFrameBytesMax - 1;
+  std::vector<std::uint8_t> part;
+  for (std::size_t at = 0; at < message.size(); at += kPartBytesMax) {
+    const ByteView bytes = message.view().subspan(at, std::min(kPartBytesMax, message.size() - at));
+    part.assign(1, at + bytes.size() == message.size() ? 1 : 0);
+    part.insert(part.end(), bytes.begin(), bytes.end());
+    Entry* entry = sendable(link);
+    if (entry == nullptr) return;
+    entry->link.send_control(LinkFrame::control_part, ByteView(part));
+    touch(*entry);
+  }
+  context_.counters.add(Counter::control_out);
+}
+
 void Links::send_price(LinkId link, const Slice& price) { send_first(link, LinkFrame::price, price); }
 
 bool Links::send_first(LinkId link, LinkFrame type, const Slice& body) {

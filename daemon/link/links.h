@@ -88,6 +88,8 @@ class Links {
   // Output on an established link. Control frames leave before all others; the others leave in the order given.
 
   void send_control(LinkId link, const Slice& message);
+  /// One that is longer than a control frame may be.
+  void send_control_parts(LinkId link, const Slice& message);
   /// A price leaves with the control frames.
   void send_price(LinkId link, const Slice& price);
   /// Head of frame, then `prefix`, then the two parts, either of which may be empty.

@@ -166,8 +166,9 @@ void Overlay::forget_reachable() {
 
 Slice Overlay::encode(const ControlMessage& message) {
   const std::vector<std::uint8_t> bytes = encode_control(message);
-  if (bytes.size() > kControlFrameBytesMax) {
-    log_.error("a control message of {} bytes is not sent: the limit is {}", bytes.size(), kControlFrameBytesMax);
+  if (bytes.size() > kControlMessageBytesMax) {  // only of what a peer has made up
+    log_.error("a control message of {} bytes is not passed on: the limit is {}", bytes.size(),
+               kControlMessageBytesMax);
     return {};
   }
   return context_.arena.copy(bytes);
@@ -175,7 +176,11 @@ Slice Overlay::encode(const ControlMessage& message) {
 
 void Overlay::send_encoded(LinkId link, const Slice& encoded, Counter kind) {
   if (encoded.empty()) return;
-  links_.send_control(link, encoded);
+  if (encoded.size() <= kControlFrameBytesMax) {
+    links_.send_control(link, encoded);
+  } else {
+    links_.send_control_parts(link, encoded);
+  }
   context_.counters.add(kind, kFrameHeadBytes + encoded.size());
 }
 
@@ -190,7 +195,18 @@ void Overlay::send(LinkId link, const ControlMessage& message) {
   if (at(link).up) send_encoded(link, encode(message), kind_of(message));
 }
 
-void Overlay::control_received(Time now, LinkId link, Slice body) {
+void Overlay::control_part_received(Time now, LinkId link, const Slice& body) {
+  const ByteView bytes = body.view();
+  if (bytes.empty() || bytes[0] > 1) return close_malformed(now, link, "a part of a control message");
+  std::vector<std::uint8_t>& parts = at(link).parts;
+  if (parts.size() + bytes.size() - 1 > kControlMessageBytesMax) {
+    return links_.close(now, link, {Errc::frame_too_large, "the parts of a control message are too large together"});
+  }
+  parts.insert(parts.end(), bytes.begin() + 1, bytes.end());
+  if (bytes[0] == 1) control_received(now, link, context_.arena.copy(std::exchange(parts, {})));
+}
+
+void Overlay::control_received(Time now, LinkId link, const Slice& body) {
   Result<ControlMessage> message = decode_control(body.view());
   if (!message) {
     links_.close(now, link, message.error());

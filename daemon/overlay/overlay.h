@@ -93,7 +93,8 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
     bool up = false;
     DaemonId peer;
     LinkWeight weight;
-    bool marked = false;  // a `view` frame has named the installed view on the link
+    std::vector<std::uint8_t> parts;  // what has come of a control message that comes in parts
+    bool marked = false;              // a `view` frame has named the installed view on the link
     Incoming incoming = Incoming::unnamed;
     ViewId incoming_view;
   };
@@ -104,7 +105,8 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   std::map<DaemonId, LinkId> neighbours_by_id() const;
 
   // Link state.
-  void control_received(Time now, LinkId link, Slice body);
+  void control_received(Time now, LinkId link, const Slice& body);
+  void control_part_received(Time now, LinkId link, const Slice& body);
   void link_state_received(Time now, LinkId link, LinkState state, const Slice& encoded);
   void summary_received(LinkId link, const LinkStateSummary& summary);
   /// Tells the database what this daemon's links are now, but for those that the routes have given up.

@@ -37,7 +37,10 @@ void Overlay::frame_received(Time now, LinkId link, LinkFrame type, Slice body) 
       stream_frame_received(now, link, type, std::move(body));
       return;
     case LinkFrame::control:
-      control_received(now, link, std::move(body));
+      control_received(now, link, body);
+      return;
+    case LinkFrame::control_part:
+      control_part_received(now, link, body);
       return;
     case LinkFrame::view:
       view_named(now, link, body);

@@ -353,7 +353,7 @@ class Decoder {
 
 Result<ControlMessage> decode_control(ByteView bytes) {
   pb::Envelope envelope;
-  if (bytes.size() > kControlFrameBytesMax || !envelope.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (bytes.size() > kControlMessageBytesMax || !envelope.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return fail(Errc::malformed_frame, "control message: not in the format of Protocol Buffers");
   }
   return Decoder().decode(envelope);

@@ -24,6 +24,9 @@ inline constexpr std::uint16_t kLinkVersionMax = 1;
 inline constexpr std::size_t kFragmentBytesMax = 320u << 10;
 inline constexpr std::size_t kDataFrameBytesMax = kFragmentBytesMax + 1024;
 inline constexpr std::size_t kControlFrameBytesMax = 8u << 20;
+/// Longest control message; one that is longer than a frame comes in parts. A Commit of kMembersMax daemons that are
+/// all linked with each other, and all of whose streams differ everywhere, is shorter.
+inline constexpr std::size_t kControlMessageBytesMax = 96u << 20;
 /// Weights in a bundle of small messages (daemon/group/bundle.h). With the heads in front of it, but for long names and
 /// lists of them, a bundle is one packet on every link.
 inline constexpr std::uint32_t kBundleWeightMax = 1300;
@@ -38,8 +41,9 @@ enum class LinkFrame : std::uint8_t {
   push = 7,     // recovery: a body of the old view, on the routes of the new one
   ping = 8,
   pong = 9,
-  close = 10,  // the last frame: why this side closes the link
-  price = 11,  // what a congested link, or clients that do not keep up, cost now
+  close = 10,         // the last frame: why this side closes the link
+  price = 11,         // what a congested link, or clients that do not keep up, cost now
+  control_part = 12,  // of a ControlMessage that no control frame holds: a byte, 1 in the last part, then bytes of it
 };
 
 /// Names a view for ever: its number, higher than any seen before by the daemon that proposed it, and that daemon.
