@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -112,12 +111,8 @@ std::vector<std::string> apply(const CommandLine& line, DaemonConfig& config) {
   return wrong;
 }
 
-/// The larger number is the later life of a daemon: the microsecond at which it started, then 12 bits of chance.
-std::uint64_t draw_incarnation(std::random_device& random) {
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count();
-  return static_cast<std::uint64_t>(microseconds) << 12 | (random() & 0xfff);
-}
+/// No two lives have the same; no clock takes part, for that may be set back.
+std::uint64_t draw_incarnation(std::random_device& random) { return std::uint64_t{random()} << 32 | random(); }
 
 std::string host_name() {
   std::array<char, 256> name{};

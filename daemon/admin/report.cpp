@@ -100,7 +100,7 @@ void Answer::status(proto::StatusReply& out) const {
   const LinkStateDatabase& database = subjects_.overlay.database();
   out.set_links(count32(subjects_.links.established().size()));
   out.set_unconnected_neighbours(count32(subjects_.links.unconnected().size()));
-  out.set_known_daemons(count32(database.entries().size() + 1));
+  out.set_known_daemons(count32(subjects_.overlay.known_daemons().size()));
   out.set_reachable_daemons(count32(subjects_.overlay.reachable().members.size()));
   out.set_groups(count32(subjects_.groups.table().size()));
   out.set_sessions(count32(subjects_.sessions.size()));
@@ -129,8 +129,9 @@ void Answer::links(proto::LinksReply& out) const {
 
 void Answer::link(LinkId id, const LinkState& own, proto::Link& out) const {
   const LinkInfo info = subjects_.links.info(id);
-  const auto advertised = std::find_if(own.links.begin(), own.links.end(),
-                                       [&](const AdvertisedLink& link) { return link.neighbour == info.peer.name; });
+  const auto advertised = std::find_if(own.links.begin(), own.links.end(), [&](const AdvertisedLink& link) {
+    return key_of(link) == std::pair<std::string_view, std::uint64_t>(info.peer.name, info.peer.incarnation);
+  });
   out.set_peer(info.peer.name);
   out.set_peer_incarnation(hexadecimal(info.peer.incarnation));
   out.set_address(printable(info.address));

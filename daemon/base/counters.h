@@ -10,6 +10,7 @@
   X(links_up, "links that came up")                                                                \
   X(links_down, "links that went down")                                                            \
   X(link_handshakes_refused, "connections of daemons refused in the handshake")                    \
+  X(name_conflicts, "meetings with another daemon of this one's name, or with itself")             \
   X(link_bytes_in, "bytes read from links")                                                        \
   X(link_bytes_out, "bytes written to links")                                                      \
   X(link_frames_in, "frames read from links")                                                      \

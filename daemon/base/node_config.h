@@ -93,7 +93,7 @@ struct AdminConfig {
 struct NodeConfig {
   std::string cluster = "spindle";
   std::string name;               // this daemon; unique in the cluster
-  std::uint64_t incarnation = 0;  // grows with each start of the daemon; see DaemonId
+  std::uint64_t incarnation = 0;  // drawn at each start of the daemon; see DaemonId
   /// Numbers (views, streams, order positions) start this high; tests set it near wrap-around.
   std::uint64_t first_number = 0;
   LinkConfig link;

@@ -62,10 +62,12 @@ Result<void> check_hello(const LinkHello& own, const LinkHello& peer) {
                                                     printable(a.cluster), b.daemon.name, printable(b.cluster)));
   }
   if (a.daemon == b.daemon) {
-    return fail(Errc::name_conflict, fmt::format("the address leads {} back to itself", a.daemon.name));
+    return fail(Errc::name_conflict,
+                fmt::format("the address leads {} back to itself: it is no neighbour", a.daemon.name));
   }
   if (a.daemon.name == b.daemon.name) {
-    return fail(Errc::name_conflict, fmt::format("two daemons are named {}: incarnations {:016x} and {:016x}",
+    return fail(Errc::name_conflict, fmt::format("two daemons are named {} (incarnations {:016x} and {:016x}): "
+                                                 "give one of them another daemon.name",
                                                  a.daemon.name, a.daemon.incarnation, b.daemon.incarnation));
   }
   if (a.settings_digest != b.settings_digest) {

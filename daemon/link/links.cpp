@@ -249,7 +249,7 @@ Links::QueueLength Links::queue_length(LinkId link) const {
 std::vector<NeighbourInfo> Links::unconnected() const {
   std::vector<NeighbourInfo> result;
   for (const Neighbours::Neighbour& neighbour : neighbours_.all()) {
-    if (!neighbour.known_peer.empty() && by_peer_.contains(neighbour.known_peer)) continue;
+    if (!neighbour.known_peer.empty() && established_to(neighbour.known_peer) != nullptr) continue;
     result.push_back({neighbour.config.address, neighbour.last_error, neighbour.next_dial});
   }
   return result;
@@ -272,9 +272,17 @@ Links::Entry* Links::sendable(LinkId link) const {
   return !stopping_ && is_established(link) ? slots_[static_cast<std::size_t>(link)] : nullptr;
 }
 
-Links::Entry* Links::established_to(std::string_view peer) const {
+Links::Entry* Links::established_to(const DaemonId& peer) const {
   const auto found = by_peer_.find(peer);
   return found == by_peer_.end() ? nullptr : found->second;
+}
+
+Links::Entry* Links::established_to(std::string_view name) const {
+  Entry* last = nullptr;
+  for (auto at = by_peer_.lower_bound({std::string(name), 0}); at != by_peer_.end() && at->first.name == name; ++at) {
+    if (last == nullptr || at->second->link.up_since() >= last->link.up_since()) last = at->second;
+  }
+  return last;
 }
 
 std::optional<LinkId> Links::established_with(std::string_view peer) const {

@@ -133,7 +133,9 @@ class Links {
   const Link& at(LinkId link) const;
   /// The link in the slot if frames may be sent on it now.
   Entry* sendable(LinkId link) const;
-  Entry* established_to(std::string_view peer) const;
+  Entry* established_to(const DaemonId& peer) const;
+  /// Of the daemons of that name, or the lives of one, the one whose link came up last.
+  Entry* established_to(std::string_view name) const;
   /// Queues a frame that leaves before all data. Whether there is a link to send it on.
   bool send_first(LinkId link, LinkFrame type, const Slice& body);
 
@@ -175,7 +177,7 @@ class Links {
 
   std::map<ConnectionId, std::unique_ptr<Entry>> entries_;  // every connection
   std::vector<Entry*> slots_;                               // by LinkId: established, or just ended
-  std::map<std::string, Entry*, std::less<>> by_peer_;      // the established ones
+  std::map<DaemonId, Entry*> by_peer_;                      // the established ones
   std::set<std::pair<Time, ConnectionId>> deadlines_;       // of connections that are not established
   std::vector<ConnectionId> touched_;                       // those with something to write
   std::vector<std::unique_ptr<Entry>> removed_;  // kept to the end of the turn: their frames may be being handled

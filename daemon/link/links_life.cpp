@@ -110,13 +110,14 @@ void Links::handle_hello(Time now, Entry& entry, const LinkHello& hello) {
 
 void Links::resolve(Time now, Entry& entry) {
   const DaemonId& peer = entry.link.peer();
-  Entry* other = established_to(peer.name);
+  Entry* other = established_to(peer);
   if (other == nullptr) {
-    establish(now, entry);
-    return;
-  }
-  if (other->link.peer() != peer) {
-    end(now, *other, {Errc::link_failed, fmt::format("{} restarted", peer.name)}, Ending::here);
+    // A former life of it, if that is what is linked under its name, is not long in showing that it is gone; if it is
+    // another daemon, both links stay, and the overlay sees to it that one of the two stays out.
+    if (Entry* namesake = established_to(peer.name)) {
+      namesake->link.send_ping(now);
+      touch(*namesake);
+    }
     establish(now, entry);
     return;
   }
@@ -150,7 +151,7 @@ void Links::establish(Time now, Entry& entry) {
   link.set_up_since(now);
   set_deadline(entry, kNever);
   entry.slot = static_cast<LinkId>(index);
-  by_peer_.emplace(link.peer().name, &entry);
+  by_peer_.emplace(link.peer(), &entry);
   neighbours_.succeed(link.peer().name);
   context_.counters.add(Counter::links_up);
 
@@ -187,7 +188,7 @@ void Links::end(Time now, Entry& entry, const Error& reason, Ending ending) {
 
 void Links::end_established(Time now, Entry& entry, const Error& reason) {
   const std::string& peer = entry.link.peer().name;
-  by_peer_.erase(peer);
+  by_peer_.erase(entry.link.peer());
   if (by_peer_.empty()) tick_at_ = silent_at_ = kNever;
   events_->link_down(now, *entry.slot, reason);
   slots_[static_cast<std::size_t>(*entry.slot)] = nullptr;
@@ -210,6 +211,7 @@ void Links::count_end(LinkPhase phase, const Error& reason, Ending ending) {
   Counters& counters = context_.counters;
   if (phase == LinkPhase::dialling) return;  // there was no connection
   counters.add_close(static_cast<std::uint16_t>(reason.code));
+  if (reason.code == Errc::name_conflict) counters.add(Counter::name_conflicts);
   if (ending == Ending::here && is_bad_frame(reason.code)) counters.add(Counter::link_frames_bad);
   if (phase == LinkPhase::established) {
     counters.add(Counter::links_down);

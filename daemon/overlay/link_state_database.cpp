@@ -1,16 +1,15 @@
 #include "daemon/overlay/link_state_database.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace spindled {
 
 namespace {
 
-/// Whether the state of (`incarnation`, `sequence`) is later than the other of the same daemon.
-bool is_newer(std::uint64_t incarnation, std::uint64_t sequence, std::uint64_t other_incarnation,
-              std::uint64_t other_sequence) {
-  return incarnation != other_incarnation ? incarnation > other_incarnation : sequence > other_sequence;
-}
+/// Two daemons of one name that both live, and several dead ones besides, could outnumber each other for ever: they do
+/// no more often than this.
+constexpr Duration kJumpSpacing = 1s;
 
 }  // namespace
 
@@ -18,33 +17,60 @@ LinkStateDatabase::LinkStateDatabase(DaemonId self, Duration refresh_interval)
     : self_(self), lifetime_(kRefreshesMissedMax * refresh_interval), own_(std::move(self), refresh_interval) {}
 
 LinkStateDatabase::Outcome LinkStateDatabase::accept(Time now, LinkState state) {
-  if (state.origin.name == self_.name) {
-    if (state.origin.incarnation > self_.incarnation) return Outcome::name_conflict;
-    if (state.origin.incarnation == self_.incarnation) own_.jump_above(now, state.sequence);
+  if (state.origin == self_) {
+    own_.jump_above(now, state.sequence);
     return Outcome::own;
   }
-  const auto found = entries_.find(state.origin.name);
+  const auto found = entries_.find(state.origin);
   if (found == entries_.end()) {
+    if (!make_room(state)) return Outcome::old;
     if (entries_.size() >= kLinkStatesMax) return Outcome::full;
     mutual_.set(state);
-    std::string name = state.origin.name;
-    entries_.emplace(std::move(name), Entry{std::move(state), now});
+    DaemonId origin = state.origin;
+    const bool is_namesake = origin.name == self_.name;
+    entries_.emplace(std::move(origin), Entry{std::move(state), now});
+    if (is_namesake) stay_among_lives(now);
     return Outcome::changed;
   }
   LinkState& held = found->second.state;
-  if (!is_newer(state.origin.incarnation, state.sequence, held.origin.incarnation, held.sequence)) return Outcome::old;
-  const bool same = state.origin == held.origin && same_topology(state.links, held.links);
+  if (state.sequence <= held.sequence) return Outcome::old;
+  const bool same = state.stays_out == held.stays_out && same_topology(state.links, held.links);
   mutual_.set(state);
   held = std::move(state);
   found->second.received = now;
+  if (held.origin.name == self_.name) stay_among_lives(now);
   return same ? Outcome::refreshed : Outcome::changed;
 }
 
-void LinkStateDatabase::peer_connected(const DaemonId& peer) {
-  const auto found = entries_.find(peer.name);
-  if (found == entries_.end() || found->second.state.origin.incarnation == peer.incarnation) return;
-  mutual_.erase(peer.name);
-  entries_.erase(found);
+/// Which lives are kept depends on nothing but the states themselves, so that no two daemons send each other for ever
+/// what the other does not keep.
+bool LinkStateDatabase::make_room(const LinkState& state) {
+  std::size_t lives = 0;
+  auto lowest = entries_.end();
+  const auto age_of = [](const LinkState& each) { return std::pair(each.sequence, each.origin.incarnation); };
+  for (auto at = entries_.lower_bound({state.origin.name, 0});
+       at != entries_.end() && at->first.name == state.origin.name; ++at) {
+    ++lives;
+    if (lowest == entries_.end() || age_of(at->second.state) < age_of(lowest->second.state)) lowest = at;
+  }
+  if (lives < kLivesMax) return true;
+  if (age_of(state) < age_of(lowest->second.state)) return false;
+  mutual_.erase(lowest->first);
+  entries_.erase(lowest);
+  return true;
+}
+
+/// Others keep kLivesMax lives of this name, this one among them.
+void LinkStateDatabase::stay_among_lives(Time now) {
+  std::size_t higher = 0;
+  std::uint64_t highest = 0;
+  for (auto at = entries_.lower_bound({self_.name, 0}); at != entries_.end() && at->first.name == self_.name; ++at) {
+    if (at->second.state.sequence >= own_.published().sequence) ++higher;
+    highest = std::max(highest, at->second.state.sequence);
+  }
+  if (higher < kLivesMax || (jumped_at_ != Time::min() && now - jumped_at_ < kJumpSpacing)) return;
+  jumped_at_ = now;
+  own_.jump_above(now, highest);
 }
 
 bool LinkStateDatabase::expire(Time now) {
@@ -57,11 +83,12 @@ bool LinkStateDatabase::expire(Time now) {
 
 LinkStateSummary LinkStateDatabase::summary() const {
   LinkStateSummary summary;
-  for (const auto& [name, entry] : entries_) summary.entries.push_back({entry.state.origin, entry.state.sequence});
+  summary.entries.reserve(entries_.size() + 1);
+  for (const auto& [origin, entry] : entries_) summary.entries.push_back({origin, entry.state.sequence});
   if (own_.published().sequence != 0) {
-    const auto place = std::lower_bound(
-        summary.entries.begin(), summary.entries.end(), self_.name,
-        [](const LinkStateSummary::Entry& entry, const std::string& name) { return entry.origin.name < name; });
+    const auto place =
+        std::lower_bound(summary.entries.begin(), summary.entries.end(), self_,
+                         [](const LinkStateSummary::Entry& entry, const DaemonId& id) { return entry.origin < id; });
     summary.entries.insert(place, {self_, own_.published().sequence});
   }
   return summary;
@@ -70,25 +97,25 @@ LinkStateSummary LinkStateDatabase::summary() const {
 std::vector<LinkState> LinkStateDatabase::lacking(const LinkStateSummary& theirs) const {
   std::vector<LinkState> states;
   const auto add_if_lacking = [&](const LinkState& state) {
-    const auto held = std::lower_bound(
-        theirs.entries.begin(), theirs.entries.end(), state.origin.name,
-        [](const LinkStateSummary::Entry& entry, const std::string& name) { return entry.origin.name < name; });
-    if (held == theirs.entries.end() || held->origin.name != state.origin.name ||
-        is_newer(state.origin.incarnation, state.sequence, held->origin.incarnation, held->sequence)) {
+    const auto held =
+        std::lower_bound(theirs.entries.begin(), theirs.entries.end(), state.origin,
+                         [](const LinkStateSummary::Entry& entry, const DaemonId& id) { return entry.origin < id; });
+    if (held == theirs.entries.end() || held->origin != state.origin || held->sequence < state.sequence) {
       states.push_back(state);
     }
   };
   if (own_.published().sequence != 0) add_if_lacking(own_.published());
-  for (const auto& [name, entry] : entries_) add_if_lacking(entry.state);
+  for (const auto& [origin, entry] : entries_) add_if_lacking(entry.state);
   return states;
 }
 
 Topology LinkStateDatabase::reachable() const {
+  if (own_.stays_out()) return {{self_}, {}};
   if (own_version_ != own_.version()) {
     own_version_ = own_.version();
     mutual_.set(own_.current());
   }
-  return mutual_.reachable_from(self_.name);
+  return mutual_.reachable_from(self_);
 }
 
 }  // namespace spindled

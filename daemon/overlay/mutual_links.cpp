@@ -1,6 +1,7 @@
 #include "daemon/overlay/mutual_links.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "daemon/base/check.h"
 
@@ -8,47 +9,41 @@ namespace spindled {
 
 namespace {
 
+std::pair<std::string_view, std::uint64_t> key_of(const DaemonId& id) { return {id.name, id.incarnation}; }
+
 const AdvertisedLink* link_to(const std::vector<AdvertisedLink>& links, const DaemonId& neighbour) {
-  const auto link =
-      std::lower_bound(links.begin(), links.end(), neighbour.name,
-                       [](const AdvertisedLink& each, const std::string& name) { return each.neighbour < name; });
-  const bool found =
-      link != links.end() && link->neighbour == neighbour.name && link->neighbour_incarnation == neighbour.incarnation;
-  return found ? &*link : nullptr;
+  const auto link = std::lower_bound(links.begin(), links.end(), key_of(neighbour),
+                                     [](const AdvertisedLink& each, const auto& key) { return key_of(each) < key; });
+  return link != links.end() && key_of(*link) == key_of(neighbour) ? &*link : nullptr;
 }
 
 }  // namespace
 
 void MutualLinks::set(const LinkState& state) {
-  const auto found = nodes_.find(state.origin.name);
-  Node& node = found == nodes_.end() ? add(state.origin.name) : found->second;
-  if (node.id.incarnation != state.origin.incarnation) {
-    disconnect_all(node);
-    node.links.clear();
-    node.id.incarnation = state.origin.incarnation;
-  }
+  const auto found = nodes_.find(state.origin);
+  Node& node = found == nodes_.end() ? add(state.origin) : found->second;
   const std::vector<AdvertisedLink> before = std::exchange(node.links, state.links);
   auto old_at = before.begin();
   for (const AdvertisedLink& link : node.links) {
-    for (; old_at != before.end() && old_at->neighbour < link.neighbour; ++old_at) disconnect(node, old_at->neighbour);
-    const bool is_known = old_at != before.end() && old_at->neighbour == link.neighbour;
+    for (; old_at != before.end() && key_of(*old_at) < key_of(link); ++old_at) disconnect(node, *old_at);
+    const bool is_known = old_at != before.end() && key_of(*old_at) == key_of(link);
     if (!is_known || *old_at != link) connect(node, link);
     if (is_known) ++old_at;
   }
-  for (; old_at != before.end(); ++old_at) disconnect(node, old_at->neighbour);
+  for (; old_at != before.end(); ++old_at) disconnect(node, *old_at);
 }
 
-void MutualLinks::erase(std::string_view name) {
-  const auto found = nodes_.find(name);
+void MutualLinks::erase(const DaemonId& id) {
+  const auto found = nodes_.find(id);
   if (found == nodes_.end()) return;
   disconnect_all(found->second);
   free_slots_.push_back(found->second.slot);
   nodes_.erase(found);
 }
 
-MutualLinks::Node& MutualLinks::add(const std::string& name) {
-  Node& node = nodes_[name];
-  node.id.name = name;
+MutualLinks::Node& MutualLinks::add(const DaemonId& id) {
+  Node& node = nodes_[id];
+  node.id = id;
   if (free_slots_.empty()) {
     node.slot = slots_++;
   } else {
@@ -59,10 +54,9 @@ MutualLinks::Node& MutualLinks::add(const std::string& name) {
 }
 
 void MutualLinks::connect(Node& node, const AdvertisedLink& link) {
-  const auto found = nodes_.find(link.neighbour);
-  const bool is_there = found != nodes_.end() && found->second.id.incarnation == link.neighbour_incarnation;
-  const AdvertisedLink* back = is_there ? link_to(found->second.links, node.id) : nullptr;
-  if (back == nullptr || &found->second == &node) return disconnect(node, link.neighbour);
+  const auto found = nodes_.find({link.neighbour, link.neighbour_incarnation});
+  const AdvertisedLink* back = found != nodes_.end() ? link_to(found->second.links, node.id) : nullptr;
+  if (back == nullptr || &found->second == &node) return disconnect(node, link);
   Node& other = found->second;
   const std::uint32_t weight = std::max(link.weight, back->weight);
   const std::uint32_t round_trip_us = std::max(link.round_trip_us, back->round_trip_us);
@@ -70,9 +64,9 @@ void MutualLinks::connect(Node& node, const AdvertisedLink& link) {
   put(other, {&node, weight, round_trip_us});
 }
 
-void MutualLinks::disconnect(Node& node, std::string_view neighbour) {
-  const auto at = place_of(node, neighbour);
-  if (at == node.neighbours.end() || at->node->id.name != neighbour) return;
+void MutualLinks::disconnect(Node& node, const AdvertisedLink& link) {
+  const auto at = place_of(node, key_of(link));
+  if (at == node.neighbours.end() || key_of(at->node->id) != key_of(link)) return;
   remove(*at->node, node);
   node.neighbours.erase(at);
 }
@@ -82,13 +76,14 @@ void MutualLinks::disconnect_all(Node& node) {
   node.neighbours.clear();
 }
 
-std::vector<MutualLinks::Neighbour>::iterator MutualLinks::place_of(Node& node, std::string_view neighbour) {
+std::vector<MutualLinks::Neighbour>::iterator MutualLinks::place_of(
+    Node& node, std::pair<std::string_view, std::uint64_t> neighbour) {
   return std::lower_bound(node.neighbours.begin(), node.neighbours.end(), neighbour,
-                          [](const Neighbour& each, std::string_view name) { return each.node->id.name < name; });
+                          [](const Neighbour& each, const auto& key) { return key_of(each.node->id) < key; });
 }
 
 void MutualLinks::put(Node& node, const Neighbour& neighbour) {
-  const auto at = place_of(node, neighbour.node->id.name);
+  const auto at = place_of(node, key_of(neighbour.node->id));
   if (at != node.neighbours.end() && at->node == neighbour.node) {
     *at = neighbour;
   } else {
@@ -97,19 +92,18 @@ void MutualLinks::put(Node& node, const Neighbour& neighbour) {
 }
 
 void MutualLinks::remove(Node& node, const Node& neighbour) {
-  const auto at = place_of(node, neighbour.id.name);
+  const auto at = place_of(node, key_of(neighbour.id));
   SPINDLE_CHECK(at != node.neighbours.end() && at->node == &neighbour);
   node.neighbours.erase(at);
 }
 
-std::vector<bool> MutualLinks::reached_from(const Node& start) const {
-  std::vector<bool> reached(slots_, false);
-  std::vector<const Node*> queue{&start};
-  reached[start.slot] = true;
+MutualLinks::Slots MutualLinks::reached_from(std::vector<const Node*> queue, const Slots& closed) const {
+  Slots reached(slots_, false);
+  for (const Node* start : queue) reached[start->slot] = true;
   for (std::size_t next = 0; next < queue.size(); ++next) {
     for (const Neighbour& neighbour : queue[next]->neighbours) {
       if (queue.size() >= kMembersMax) return reached;
-      if (reached[neighbour.node->slot]) continue;
+      if (reached[neighbour.node->slot] || closed[neighbour.node->slot]) continue;
       reached[neighbour.node->slot] = true;
       queue.push_back(neighbour.node);
     }
@@ -117,10 +111,46 @@ std::vector<bool> MutualLinks::reached_from(const Node& start) const {
   return reached;
 }
 
-Topology MutualLinks::reachable_from(std::string_view name) const {
-  const auto start = nodes_.find(name);
+MutualLinks::Slots MutualLinks::outdone(const Slots& reached, const DaemonId& self) const {
+  Slots outdone;
+  const Node* before = nullptr;
+  for (const auto& [id, node] : nodes_) {
+    if (!reached[node.slot]) continue;
+    if (before != nullptr && before->id.name == id.name) {
+      if (outdone.empty()) outdone.resize(slots_, false);
+      outdone[before->id == self ? node.slot : before->slot] = true;
+      if (before->id == self) continue;
+    }
+    before = &node;
+  }
+  return outdone;
+}
+
+std::optional<DaemonId> MutualLinks::namesake_of(const DaemonId& self, const std::vector<DaemonId>& starts) const {
+  std::vector<const Node*> namesakes;
+  for (auto at = nodes_.lower_bound({self.name, 0}); at != nodes_.end() && at->first.name == self.name; ++at) {
+    if (at->first != self) namesakes.push_back(&at->second);
+  }
+  if (namesakes.empty()) return std::nullopt;
+  std::vector<const Node*> from;
+  for (const DaemonId& start : starts) {
+    if (const auto found = nodes_.find(start); found != nodes_.end()) from.push_back(&found->second);
+  }
+  Slots closed(slots_, false);
+  if (const auto own = nodes_.find(self); own != nodes_.end()) closed[own->second.slot] = true;
+  const Slots reached = reached_from(std::move(from), closed);
+  std::optional<DaemonId> namesake;
+  for (const Node* each : namesakes) {
+    if (reached[each->slot]) namesake = each->id;
+  }
+  return namesake;
+}
+
+Topology MutualLinks::reachable_from(const DaemonId& self) const {
+  const auto start = nodes_.find(self);
   SPINDLE_CHECK(start != nodes_.end());
-  const std::vector<bool> reached = reached_from(start->second);
+  Slots reached = reached_from({&start->second}, Slots(slots_, false));
+  if (const Slots closed = outdone(reached, self); !closed.empty()) reached = reached_from({&start->second}, closed);
   std::vector<MemberIndex> index(slots_);
   std::vector<const Node*> members;
   std::size_t halves = 0;
@@ -143,7 +173,7 @@ Topology MutualLinks::reachable_from(std::string_view name) const {
       }
     }
   }
-  return topology;  // neighbours are sorted by name, as members are, and so the edges by (a, b)
+  return topology;  // neighbours are sorted as members are, and so the edges by (a, b)
 }
 
 }  // namespace spindled

@@ -62,9 +62,10 @@ void Overlay::handle_time(Time now) {
     sweep_at_ = now + context_.config.view.refresh_interval;
     if (database_.expire(now)) topology_changed(now);
   }
+  if (namesake_due_ <= now) remind_of_namesake(now);
 }
 
-Time Overlay::next_deadline() const { return std::min(database_.own().next_deadline(), sweep_at_); }
+Time Overlay::next_deadline() const { return std::min({database_.own().next_deadline(), sweep_at_, namesake_due_}); }
 
 // Links.
 
@@ -95,14 +96,10 @@ void Overlay::link_up(Time now, LinkId link) {
   neighbour.peer = info.peer;
   neighbour.weight = LinkWeight(info.configured_weight);
   neighbour.weight.update(links_.path_round_trip(link));
-  database_.peer_connected(info.peer);
   send(link, database_.summary());
   // The order may have come between the handshake and here.
   if (links_.partition().id().number != 0) send(link, links_.partition().order(now));
-  update_own_links(now);
-  advertise(now);
   view_->link_changed(now, link, true);
-  topology_changed(now);
 }
 
 void Overlay::link_down(Time now, LinkId link, const Error&) {
@@ -113,7 +110,8 @@ void Overlay::link_down(Time now, LinkId link, const Error&) {
   if (!broken(Broken::lost_link_kept)) routes_.remove(link, peer);
   if (recovery_) recovery_->remove(link, peer);
   early_.drop_link(link);
-  database_.own().neighbour_lost(now, peer.name);
+  database_.own().neighbour_lost(now, peer);
+  look_for_namesakes(now);
   update_own_links(now);
   advertise(now);
   view_->link_changed(now, link, false);
@@ -129,18 +127,19 @@ void Overlay::round_trip_changed(Time now, LinkId link) {
 }
 
 void Overlay::update_own_links(Time now) {
-  std::map<std::string, AdvertisedLink> own;  // by neighbour
+  std::map<DaemonId, AdvertisedLink> own;
   for_each_up([&](LinkId link, const Neighbour& neighbour) {
+    if (!neighbour.in_step) return;
     if (routes_.has_given_up(neighbour.peer) || (recovery_ && recovery_->has_given_up(neighbour.peer))) return;
     const auto round_trip = std::chrono::duration_cast<std::chrono::microseconds>(links_.path_round_trip(link)).count();
-    AdvertisedLink& advertised = own[neighbour.peer.name];
+    AdvertisedLink& advertised = own[neighbour.peer];
     advertised.neighbour = neighbour.peer.name;
     advertised.neighbour_incarnation = neighbour.peer.incarnation;
     advertised.weight = neighbour.weight.value();
     advertised.round_trip_us = static_cast<std::uint32_t>(std::min<std::int64_t>(round_trip, UINT32_MAX));
   });
   std::vector<AdvertisedLink> links;
-  for (auto& [name, link] : own) links.push_back(std::move(link));
+  for (auto& [peer, link] : own) links.push_back(std::move(link));
   database_.own().set_links(now, std::move(links));
   forget_reachable();
 }
@@ -153,6 +152,7 @@ void Overlay::advertise(Time now) {
 }
 
 void Overlay::topology_changed(Time now) {
+  look_for_namesakes(now);
   forget_reachable();
   view_->topology_changed(now);
 }
@@ -213,7 +213,7 @@ void Overlay::control_received(Time now, LinkId link, const Slice& body) {
   } else if (auto* state = std::get_if<LinkState>(&*message)) {
     link_state_received(now, link, std::move(*state), body);
   } else if (const auto* summary = std::get_if<LinkStateSummary>(&*message)) {
-    summary_received(link, *summary);
+    summary_received(now, link, *summary);
   } else if (const auto* order = std::get_if<PartitionOrder>(&*message)) {
     partition_received(now, *order, link);
   } else if (std::holds_alternative<LinkHello>(*message)) {
@@ -225,6 +225,7 @@ void Overlay::control_received(Time now, LinkId link, const Slice& body) {
 
 void Overlay::link_state_received(Time now, LinkId link, LinkState state, const Slice& encoded) {
   const DaemonId origin = state.origin;
+  const bool lives = state.stays_out && origin.name == database_.self().name && database_.entries().contains(origin);
   const LinkStateDatabase::Outcome outcome = database_.accept(now, std::move(state));
   switch (outcome) {
     case LinkStateDatabase::Outcome::refreshed:
@@ -233,16 +234,12 @@ void Overlay::link_state_received(Time now, LinkId link, LinkState state, const 
         if (other != link) send_encoded(other, encoded, Counter::bytes_link_state);
       });
       forget_reachable();
+      if (lives) namesake_heard(now, origin);
       if (outcome == LinkStateDatabase::Outcome::changed) topology_changed(now);
+      advertise(now);
       return;
     case LinkStateDatabase::Outcome::own:
       advertise(now);
-      return;
-    case LinkStateDatabase::Outcome::name_conflict:
-      if (conflict_incarnation_ == origin.incarnation) return;
-      conflict_incarnation_ = origin.incarnation;
-      log_.warning("another daemon named {} is or was about: incarnation {:x}, this one is {:x}", origin.name,
-                   origin.incarnation, context_.config.incarnation);
       return;
     case LinkStateDatabase::Outcome::full:
       if (std::exchange(complained_of_size_, true)) return;
@@ -253,8 +250,16 @@ void Overlay::link_state_received(Time now, LinkId link, LinkState state, const 
   }
 }
 
-void Overlay::summary_received(LinkId link, const LinkStateSummary& summary) {
-  for (const LinkState& state : database_.lacking(summary)) send(link, state);
+void Overlay::summary_received(Time now, LinkId link, const LinkStateSummary& summary) {
+  if (!summary.is_answer) {
+    for (const LinkState& state : database_.lacking(summary)) send(link, state);
+    send(link, LinkStateSummary{{}, true});
+    return;
+  }
+  if (std::exchange(at(link).in_step, true)) return;
+  update_own_links(now);
+  topology_changed(now);
+  advertise(now);
 }
 
 Topology Overlay::reachable() const {

@@ -91,6 +91,7 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   /// A link that is up, by LinkId.
   struct Neighbour {
     bool up = false;
+    bool in_step = false;  // it has sent all that this daemon lacked of what it knows: the link may be advertised
     DaemonId peer;
     LinkWeight weight;
     std::vector<std::uint8_t> parts;  // what has come of a control message that comes in parts
@@ -108,13 +109,19 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   void control_received(Time now, LinkId link, const Slice& body);
   void control_part_received(Time now, LinkId link, const Slice& body);
   void link_state_received(Time now, LinkId link, LinkState state, const Slice& encoded);
-  void summary_received(LinkId link, const LinkStateSummary& summary);
+  void summary_received(Time now, LinkId link, const LinkStateSummary& summary);
   /// Tells the database what this daemon's links are now, but for those that the routes have given up.
   void update_own_links(Time now);
   /// Floods this daemon's advertisement if it is due.
   void advertise(Time now);
   void topology_changed(Time now);
   void forget_reachable();
+  // Other daemons of this one's name, in overlay_namesakes.cpp.
+  /// Decides whether this daemon takes part; call where what it reaches may have changed.
+  void look_for_namesakes(Time now);
+  /// Another daemon of this one's name has advertised anew that it stays out.
+  void namesake_heard(Time now, const DaemonId& namesake);
+  void remind_of_namesake(Time now);
   void send_encoded(LinkId link, const Slice& encoded, Counter kind);
   Slice encode(const ControlMessage& message);
 
@@ -138,6 +145,8 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   /// The routes that pushes under `proposal` take; nullptr where it is neither being recovered nor installed.
   const ForwardingTable* routes_of(const ViewId& proposal) const;
   void relay(const ForwardingTable& routes, LinkId from, LinkFrame type, const MemberSet& to, const Slice& payload);
+  /// Whether a link takes an unreliable message at present; counts those that it does not.
+  bool takes_unreliable(LinkId link);
   void send_small(LinkFrame type, MemberSet to, ByteView payload);
   void send_routed(LinkId link, LinkFrame type, const MemberSet& to, ByteView payload, const Slice& head,
                    const Slice& tail);
@@ -147,8 +156,6 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   Context& context_;
   Links& links_;
   const Log log_;
-  /// Whether a link takes an unreliable message at present; counts those that it does not.
-  bool takes_unreliable(LinkId link);
   ViewFrames* view_ = nullptr;
   StreamFrames* streams_ = nullptr;
   PriceFrames* prices_ = nullptr;
@@ -158,8 +165,12 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   // Computed when asked for.
   mutable std::optional<Topology> reachable_;
   mutable std::optional<Duration> longest_round_trip_;
-  Time sweep_at_ = kNever;                  // when old entries of the database are looked for
-  std::uint64_t conflict_incarnation_ = 0;  // of the last daemon complained of that has this one's name
+  Time sweep_at_ = kNever;  // when old entries of the database are looked for
+  // Because of whom this daemon stays out, and when the log is told of it next; of one that stays out because of this
+  // daemon, until when the log has heard enough of that.
+  std::optional<DaemonId> namesake_;
+  Time namesake_due_ = kNever;
+  Time other_namesake_quiet_until_ = Time::min();
   bool complained_of_size_ = false;
   bool complained_of_partition_ = false;
 

@@ -13,7 +13,7 @@ namespace spindled {
 namespace {
 
 constexpr std::size_t kSetBytesMax = 1 + kMembersMax / 8;
-constexpr std::size_t kViewIdBytesMax = spindle::protocol::kVarintBytesMax + 1 + 255;
+constexpr std::size_t kViewIdBytesMax = spindle::protocol::kVarintBytesMax + 1 + 255 + 8;
 /// What stands in front of the body of the longest frames, those of recovery.
 constexpr std::size_t kPrefixBytesMax = kSetBytesMax + 2 * kViewIdBytesMax;
 
@@ -195,15 +195,15 @@ void Overlay::multicast_unreliable(const MemberSet& to, const Slice& head, const
   });
 }
 
-void Overlay::send_report(MemberIndex to, const Report& report) {
-  std::array<std::uint8_t, kReportBytesMax> bytes;
-  send_small(LinkFrame::report, MemberSet::of(to), {bytes.data(), write_report(bytes.data(), report)});
 bool Overlay::takes_unreliable(LinkId link) {
   if (links_.queued_data_bytes(link) <= kUnreliableQueueBytes) return true;
   context_.counters.add(Counter::data_dropped_unreliable);
   return false;
 }
 
+void Overlay::send_report(MemberIndex to, const Report& report) {
+  std::array<std::uint8_t, kReportBytesMax> bytes;
+  send_small(LinkFrame::report, MemberSet::of(to), {bytes.data(), write_report(bytes.data(), report)});
 }
 
 void Overlay::send_stable(const MemberSet& to, const Stable& stable) {

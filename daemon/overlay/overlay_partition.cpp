@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "daemon/overlay/overlay.h"
 
@@ -29,10 +30,9 @@ Result<void> check(const PartitionOrder& order) {
 }  // namespace
 
 std::vector<std::string> Overlay::known_daemons() const {
-  std::vector<std::string> names{database_.self().name};
-  for (const auto& [name, entry] : database_.entries()) names.push_back(name);
-  std::sort(names.begin(), names.end());
-  return names;
+  std::set<std::string> names{database_.self().name};
+  for (const auto& [id, entry] : database_.entries()) names.insert(id.name);
+  return {names.begin(), names.end()};
 }
 
 PartitionOrder Overlay::next_partition() const {

@@ -12,17 +12,25 @@ bool same_topology(const std::vector<AdvertisedLink>& a, const std::vector<Adver
 
 OwnAdvertisement::OwnAdvertisement(DaemonId self, Duration refresh_interval) : refresh_interval_(refresh_interval) {
   published_.origin = std::move(self);
+  published_.stays_out = true;
 }
 
 void OwnAdvertisement::set_links(Time now, std::vector<AdvertisedLink> links) {
   if (links != links_) ++version_;
   const bool changed = !same_topology(links, links_);
   links_ = std::move(links);
-  if (changed || published_.sequence == 0) change(now);
+  if ((changed && !stays_out_) || published_.sequence == 0) change(now);
 }
 
-void OwnAdvertisement::neighbour_lost(Time now, const std::string& neighbour) {
+void OwnAdvertisement::neighbour_lost(Time now, const DaemonId& neighbour) {
   lost_.insert(neighbour);
+  ++version_;
+  change(now);
+}
+
+void OwnAdvertisement::set_stays_out(Time now, bool stays_out) {
+  if (stays_out == stays_out_) return;
+  stays_out_ = stays_out;
   ++version_;
   change(now);
 }
@@ -40,21 +48,35 @@ const LinkState* OwnAdvertisement::take_due(Time now) {
   const bool refresh = timers_.take_due(Timer::refresh, now);
   if (!advertise && !refresh) return nullptr;
   published_.links = usable_links();
+  published_.stays_out = stays_out_;
   ++published_.sequence;
+  ++version_;
   spaced_until_ = now + kAdvertisementSpacing;
   timers_.stop(Timer::advertise);
   timers_.set(Timer::refresh, now + refresh_interval_);
-  if (!lost_.empty()) ++version_;
+  const bool told_loss = !lost_.empty();
   lost_.clear();
-  if (!same_topology(published_.links, links_)) change(now);
+  if (!stays_out_ && told_loss && !same_topology(published_.links, links_)) change(now);
   return &published_;
 }
 
-LinkState OwnAdvertisement::current() const { return {published_.origin, published_.sequence, usable_links()}; }
+LinkState OwnAdvertisement::current() const {
+  LinkState state{published_.origin, published_.sequence, usable_links(), stays_out_};
+  const auto is_advertised = [&](const AdvertisedLink& link) {
+    const auto at = std::lower_bound(published_.links.begin(), published_.links.end(), key_of(link),
+                                     [](const AdvertisedLink& each, const auto& key) { return key_of(each) < key; });
+    return at != published_.links.end() && key_of(*at) == key_of(link);
+  };
+  std::erase_if(state.links, [&](const AdvertisedLink& link) { return !is_advertised(link); });
+  return state;
+}
 
 std::vector<AdvertisedLink> OwnAdvertisement::usable_links() const {
+  if (stays_out_) return {};
   std::vector<AdvertisedLink> links = links_;
-  std::erase_if(links, [&](const AdvertisedLink& link) { return lost_.contains(link.neighbour); });
+  std::erase_if(links, [&](const AdvertisedLink& link) {
+    return lost_.contains(DaemonId{link.neighbour, link.neighbour_incarnation});
+  });
   return links;
 }
 

@@ -24,12 +24,16 @@ class OwnAdvertisement {
  public:
   OwnAdvertisement(DaemonId self, Duration refresh_interval);
 
-  /// `links` are sorted by neighbour. Changes of weight or neighbours are advertised, of round-trip time or capacity
-  /// not.
+  /// `links` are sorted. Changes of weight or neighbours are advertised, of round-trip time or capacity not.
   void set_links(Time now, std::vector<AdvertisedLink> links);
-  void neighbour_lost(Time now, const std::string& neighbour);
-  /// Others hold a state of this daemon with that sequence number: the next one goes above.
+  void neighbour_lost(Time now, const DaemonId& neighbour);
+  /// While the daemon stays out, as it does to begin with, it advertises that, and no link.
+  void set_stays_out(Time now, bool stays_out);
+  bool stays_out() const { return stays_out_; }
+  /// Others hold a state of this daemon, or of another life of it, with that sequence number: the next one goes above.
   void jump_above(Time now, std::uint64_t sequence);
+  /// Repeats the advertisement before its time.
+  void repeat(Time now) { change(now); }
 
   /// The advertisement to flood now, or nothing.
   const LinkState* take_due(Time now);
@@ -37,7 +41,8 @@ class OwnAdvertisement {
 
   /// What was last taken; sequence 0 before the first.
   const LinkState& published() const { return published_; }
-  /// What this daemon itself goes by: its links as they are, without those whose loss is yet to be told.
+  /// What this daemon itself goes by: the links that it has and has advertised, but for those whose loss is yet to be
+  /// told. To count one that the others do not yet know of would have it propose a view that is a loss to them.
   LinkState current() const;
   /// Grows whenever the links of `current` change; at least 1.
   std::uint64_t version() const { return version_; }
@@ -51,8 +56,9 @@ class OwnAdvertisement {
   Duration refresh_interval_;
   LinkState published_;
   std::vector<AdvertisedLink> links_;
-  std::set<std::string> lost_;  // neighbours whose loss no advertisement has shown
-  Time spaced_until_{};         // no advertisement before this
+  bool stays_out_ = true;
+  std::set<DaemonId> lost_;  // neighbours whose loss no advertisement has shown
+  Time spaced_until_{};      // no advertisement before this
   std::uint64_t version_ = 1;
   Timers<Timer> timers_;
 };

@@ -21,6 +21,9 @@ struct View {
   std::optional<MemberIndex> index_of(std::string_view name) const;
 };
 
+/// The daemon that proposed the view of that id.
+inline DaemonId coordinator_of(const ViewId& id) { return {id.coordinator, id.incarnation}; }
+
 /// The place of `daemon`, in this very life, among `members`, which are sorted by name.
 std::optional<MemberIndex> index_in(const std::vector<DaemonId>& members, const DaemonId& daemon);
 

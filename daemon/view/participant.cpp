@@ -22,7 +22,7 @@ Participant::Participant(Context& context, ViewTransport& transport, ViewedStrea
 
 void Participant::start(Time now, std::uint64_t number) {
   SPINDLE_CHECK(installed_.members.empty());
-  View alone{{number, self_.name}, {self_}, {}, 0, 0};
+  View alone{{number, self_.name, self_.incarnation}, {self_}, {}, 0, 0};
   answered_ = alone.id;
   coordinator_ = self_;
   note_number(answered_.number);
@@ -53,12 +53,12 @@ bool Participant::propose_received(Time now, std::optional<LinkId> from, const P
     const bool answered_again = broken(Broken::lower_proposal_answered) && propose.proposal != answered_ && is_frozen();
     if (!answered_again) return false;
   }
-  const auto is_coordinator = [&](const DaemonId& member) { return member.name == propose.proposal.coordinator; };
+  const auto is_coordinator = [&](const DaemonId& member) { return member == coordinator_of(propose.proposal); };
   const auto coordinator = std::find_if(propose.members.begin(), propose.members.end(), is_coordinator);
   if (coordinator == propose.members.end()) return false;
 
   // The coordinator left behind learns at once that it waits in vain.
-  if (is_frozen() && answered_.coordinator != propose.proposal.coordinator) refuse(parent_, answered_);
+  if (is_frozen() && coordinator_ != coordinator_of(propose.proposal)) refuse(parent_, answered_);
   // Also where it is frozen already: what is still to be pushed under the last proposal is of no use under this one.
   transport_.freeze();
   if (std::holds_alternative<Recovering>(phase_)) ++vain_recoveries_;
@@ -77,7 +77,7 @@ bool Participant::propose_received(Time now, std::optional<LinkId> from, const P
 
 bool Participant::commit_received(Time, std::optional<LinkId> from, const Commit& commit) {
   note_number(commit.proposal.number);
-  if (commit.proposal < answered_ && commit.proposal.coordinator != answered_.coordinator) {
+  if (commit.proposal < answered_ && coordinator_of(commit.proposal) != coordinator_) {
     refuse(from, commit.proposal);
   }
   const Answered* answered = std::get_if<Answered>(&phase_);
@@ -170,7 +170,7 @@ void Participant::install(Time now, View view, const Transition& transition) {
 }
 
 void Participant::answer(const ControlMessage& message) {
-  if (answered_.coordinator == self_.name) {
+  if (coordinator_ == self_) {
     mailbox_.push_back(message);
   } else if (parent_) {
     transport_.send(*parent_, message);

@@ -9,8 +9,8 @@ namespace spindled {
 namespace {
 
 /// A daemon draws the number of its next proposal from as many above the highest that it knows, and that of the view in
-/// which it starts alone. One that has restarted may not know numbers that it used before; chance keeps it from naming
-/// two views alike while somebody is, or remembers being, in the first.
+/// which it starts alone. One that has restarted may not know numbers that it used before. The id of a view tells the
+/// two apart, but group views are told to clients under its number and its coordinator's name alone.
 constexpr std::uint64_t kNumberGap = 1u << 16;
 
 /// How many phases' time a member waits before it proposes itself: time for the coordinator to notice that somebody is
@@ -215,7 +215,7 @@ void ViewAgreement::propose(Time now) {
   const std::uint64_t left = std::numeric_limits<std::uint64_t>::max() - highest;
   if (left == 0) return;  // only a peer that makes numbers up can bring it this far
   const std::uint64_t number = highest + 1 + random_.below(std::min(kNumberGap, left));
-  coordinator_.propose({number, participant_.self().name}, reachable_);
+  coordinator_.propose({number, participant_.self().name, participant_.self().incarnation}, reachable_);
   context_.counters.add(Counter::views_proposed);
   timers_.set(Timer::phase, now + phase_timeout());
 }

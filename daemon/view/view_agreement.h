@@ -80,7 +80,7 @@ class ViewAgreement final : public ViewFrames {
   void patience_expired(Time now);
   void propose_when_allowed(Time now);
   void propose(Time now);
-  bool is_own(const ViewId& proposal) const { return proposal.coordinator == participant_.self().name; }
+  bool is_own(const ViewId& proposal) const { return coordinator_of(proposal) == participant_.self(); }
   std::size_t rank() const;
   Duration phase_timeout() const;
   Duration patience() const;

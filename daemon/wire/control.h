@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -38,22 +40,31 @@ struct AdvertisedLink {
   bool operator==(const AdvertisedLink&) const = default;
 };
 
+/// What links are sorted by.
+inline std::pair<std::string_view, std::uint64_t> key_of(const AdvertisedLink& link) {
+  return {link.neighbour, link.neighbour_incarnation};
+}
+
 /// A daemon's links, flooded by it.
 struct LinkState {
   DaemonId origin;
   std::uint64_t sequence = 0;
-  std::vector<AdvertisedLink> links;  // sorted by neighbour
+  std::vector<AdvertisedLink> links;  // sorted by neighbour, then by incarnation
+  /// The daemon takes no part: it has yet to learn what its neighbours know, or another daemon goes by its name.
+  bool stays_out = false;
 
   bool operator==(const LinkState&) const = default;
 };
 
-/// What a daemon's link-state database holds, exchanged on a new link: each side then floods what the other lacks.
+/// What a daemon's link-state database holds, exchanged on a new link: each side then sends what the other lacks, and
+/// after it a summary without entries that says so.
 struct LinkStateSummary {
   struct Entry {
     DaemonId origin;
     std::uint64_t sequence = 0;
   };
-  std::vector<Entry> entries;  // sorted by the origins' names
+  std::vector<Entry> entries;  // sorted by origin
+  bool is_answer = false;      // all that the receiver's summary lacked has been sent
 };
 
 /// A link of a topology snapshot: indices into the members it belongs to.

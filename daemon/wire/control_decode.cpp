@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
+#include <utility>
 
 #include "daemon/wire/control.h"
 #include "daemon/wire/control.pb.h"
@@ -79,7 +81,7 @@ class Decoder {
 
   ViewId take(const pb::ViewId& from) {
     require(spindle::protocol::is_daemon_name(from.coordinator()), "a coordinator's name is not valid");
-    return {from.number(), from.coordinator()};
+    return {from.number(), from.coordinator(), from.incarnation()};
   }
 
   std::uint16_t take_version(std::uint32_t version) {
@@ -107,7 +109,7 @@ class Decoder {
       DaemonId id = take(member);
       if (!require_at(members.size(), members.empty() || members.back().name < id.name, "members are not sorted"))
         break;
-      has_coordinator = has_coordinator || id.name == proposal.coordinator;
+      has_coordinator = has_coordinator || (id.name == proposal.coordinator && id.incarnation == proposal.incarnation);
       members.push_back(std::move(id));
     }
     require(has_coordinator, "the coordinator is not a member");
@@ -154,11 +156,13 @@ class Decoder {
     LinkState to;
     to.origin = take(from.origin());
     to.sequence = take_sequence(from.sequence());
+    to.stays_out = from.stays_out();
     if (!require(static_cast<std::size_t>(from.links_size()) <= kMembersMax, "too many links")) return to;
     to.links.reserve(static_cast<std::size_t>(from.links_size()));
     for (const pb::AdvertisedLink& link : from.links()) {
       const std::size_t i = to.links.size();
-      const bool in_order = to.links.empty() || to.links.back().neighbour < link.neighbour();
+      const auto key = std::pair<std::string_view, std::uint64_t>(link.neighbour(), link.neighbour_incarnation());
+      const bool in_order = to.links.empty() || key_of(to.links.back()) < key;
       if (!require_at(i, spindle::protocol::is_daemon_name(link.neighbour()), "a neighbour's name is not valid") ||
           !require_at(i, link.neighbour() != to.origin.name, "a link leads to its own daemon") ||
           !require_at(i, in_order, "links are not sorted") || !require_at(i, link.weight() >= 1, "a weight is zero")) {
@@ -173,10 +177,11 @@ class Decoder {
   LinkStateSummary take(const pb::LinkStateSummary& from) {
     kind_ = "link state summary";
     LinkStateSummary to;
+    to.is_answer = from.is_answer();
     to.entries.reserve(static_cast<std::size_t>(from.entries_size()));
     for (const pb::LinkStateSummary::Entry& entry : from.entries()) {
       LinkStateSummary::Entry taken{take(entry.origin()), take_sequence(entry.sequence())};
-      const bool in_order = to.entries.empty() || to.entries.back().origin.name < taken.origin.name;
+      const bool in_order = to.entries.empty() || to.entries.back().origin < taken.origin;
       if (!require_at(to.entries.size(), in_order, "entries are not sorted")) break;
       to.entries.push_back(std::move(taken));
     }
@@ -353,7 +358,8 @@ class Decoder {
 
 Result<ControlMessage> decode_control(ByteView bytes) {
   pb::Envelope envelope;
-  if (bytes.size() > kControlMessageBytesMax || !envelope.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (bytes.size() > kControlMessageBytesMax ||
+      !envelope.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return fail(Errc::malformed_frame, "control message: not in the format of Protocol Buffers");
   }
   return Decoder().decode(envelope);

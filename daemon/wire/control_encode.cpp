@@ -16,6 +16,7 @@ void put(pb::DaemonId* to, const DaemonId& from) {
 void put(pb::ViewId* to, const ViewId& from) {
   to->set_number(from.number);
   to->set_coordinator(from.coordinator);
+  to->set_incarnation(from.incarnation);
 }
 
 template <typename Repeated>
@@ -61,6 +62,7 @@ void put_message(pb::Envelope& envelope, const LinkState& from) {
     added->set_round_trip_us(link.round_trip_us);
     added->set_bytes_per_second(link.bytes_per_second);
   }
+  to->set_stays_out(from.stays_out);
 }
 
 void put_message(pb::Envelope& envelope, const LinkStateSummary& from) {
@@ -70,6 +72,7 @@ void put_message(pb::Envelope& envelope, const LinkStateSummary& from) {
     put(added->mutable_origin(), entry.origin);
     added->set_sequence(entry.sequence);
   }
+  to->set_is_answer(from.is_answer);
 }
 
 void put_message(pb::Envelope& envelope, const Propose& from) {

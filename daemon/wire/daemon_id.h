@@ -7,11 +7,9 @@
 
 namespace spindled {
 
-/// A daemon in one of its lives. Of two lives of a daemon the one with the larger incarnation is the later, so whoever
-/// starts a daemon puts the time of the start into the upper bits of the incarnation, finely enough that no restart has
-/// the time of the start before it, and random bits into the lower. Where a clock was set back between two lives,
-/// daemons that still hold the old life ignore the new one until the old ages out (three refresh intervals); direct
-/// neighbours forget the old life as soon as a link is up.
+/// A daemon in one of its lives. The incarnation is drawn at random at each start: it tells lives apart and says
+/// nothing of which is the later. Nobody has to know that: lives are kept side by side, and the one that others have
+/// links to is the one that lives (`LinkStateDatabase`).
 struct DaemonId {
   std::string name;
   std::uint64_t incarnation = 0;

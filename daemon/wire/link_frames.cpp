@@ -20,17 +20,19 @@ constexpr int kClassShift = 6;
 /// More of a reason than this helps nobody.
 constexpr std::size_t kCloseTextBytesMax = 1024;
 
-std::size_t view_id_size(const ViewId& id) { return varint_size(id.number) + 1 + id.coordinator.size(); }
+std::size_t view_id_size(const ViewId& id) { return varint_size(id.number) + 1 + id.coordinator.size() + 8; }
 
 void put_view_id(Writer& writer, const ViewId& id) {
   writer.varint(id.number);
   writer.short_string(id.coordinator);
+  writer.u64(id.incarnation);
 }
 
 ViewId take_view_id(Reader& reader) {
   ViewId id;
   id.number = reader.varint();
   const std::string_view coordinator = reader.short_string();
+  id.incarnation = reader.u64();
   if (!spindle::protocol::is_daemon_name(coordinator)) reader.fail();
   if (reader.ok()) id.coordinator = coordinator;
   return id;
@@ -117,14 +119,14 @@ std::optional<Body> read_body(ByteView bytes) {
   return body;
 }
 
-MemberSet read_destinations(const Body& body) {
-  Reader reader(body.destinations);
 bool is_unreliable_body(ByteView bytes) {
   Reader reader(bytes);
   static_cast<void>(reader.varint());
   return reader.varint() == 0 && reader.ok();
 }
 
+MemberSet read_destinations(const Body& body) {
+  Reader reader(body.destinations);
   MemberSet set = MemberSet::read(reader);
   SPINDLE_CHECK(reader.done());
   return set;

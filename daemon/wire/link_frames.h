@@ -46,10 +46,12 @@ enum class LinkFrame : std::uint8_t {
   control_part = 12,  // of a ControlMessage that no control frame holds: a byte, 1 in the last part, then bytes of it
 };
 
-/// Names a view for ever: its number, higher than any seen before by the daemon that proposed it, and that daemon.
+/// Names a view for ever: its number, higher than any seen before by the daemon that proposed it, and that daemon in
+/// its life. A daemon that has restarted may take a number again that it no longer knows of.
 struct ViewId {
   std::uint64_t number = 0;
   std::string coordinator;
+  std::uint64_t incarnation = 0;  // of the coordinator
 
   auto operator<=>(const ViewId&) const = default;
 };
@@ -103,14 +105,14 @@ std::size_t body_head_size(const BodyHead& head, const MemberSet& destinations);
 void write_body_head(Writer& writer, const BodyHead& head, const MemberSet& destinations);
 /// Nothing for bytes that do not start with a well-formed head.
 std::optional<Body> read_body(ByteView bytes);
+/// Whether a body that is well-formed is of an unreliable message; cheaper than to read all of its head.
+bool is_unreliable_body(ByteView bytes);
 /// Decodes `Body::destinations`, which read_body has found well-formed.
 MemberSet read_destinations(const Body& body);
 
 /// From destination `from` to the origin it is routed to: every message of that origin's stream up to `high` that was
 /// addressed to `from` has arrived.
 struct Report {
-/// Whether a body that is well-formed is of an unreliable message; cheaper than to read all of its head.
-bool is_unreliable_body(ByteView bytes);
   MemberIndex from = 0;
   std::uint64_t high = 0;
 };

@@ -40,9 +40,9 @@ Bytes push_of(const Push& push, const Bytes& body) {
   return bytes;
 }
 
-const ViewId kOldView{4, "alpha"};
-const ViewId kProposal{5, "alpha"};
 const DaemonId kAlpha{"alpha", 0x1111111111111111};
+const ViewId kOldView{4, kAlpha.name, kAlpha.incarnation};
+const ViewId kProposal{5, kAlpha.name, kAlpha.incarnation};
 const DaemonId kBeta{"beta", 0x2222222222222222};
 const DaemonId kGamma{"gamma", 0x3333333333333333};
 
@@ -109,8 +109,9 @@ void add_control_seeds(Seeds& seeds) {
   };
   add("link_hello", LinkHello{kLinkVersionMin, kLinkVersionMax, "spindle", kAlpha, 0x0123456789abcdef});
   add("link_state", LinkState{kBeta, 12, {{"alpha", kAlpha.incarnation, 10, 250, 1'000'000}, {"gamma", 5, 1, 0, 0}}});
-  add("link_state_alone", LinkState{kGamma, 1, {}});
+  add("link_state_alone", LinkState{kGamma, 1, {}, true});
   add("link_state_summary", LinkStateSummary{{{kAlpha, 3}, {kBeta, 12}}});
+  add("link_state_answer", LinkStateSummary{{}, true});
   add("propose", Propose{kProposal, {kAlpha, kBeta, kGamma}});
   add("member_state", MemberState{kProposal, kBeta, kOldView, {7, 8}, 3, 4, 1, 6});
   add("refuse", Refuse{kProposal, kGamma, 6});

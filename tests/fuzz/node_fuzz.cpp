@@ -110,7 +110,7 @@ class Run {
     const std::uint8_t members = peer % 2 == 0 ? 3 : 6;  // the peer and the node
     arrive_frame(id, neighbours_.hello(peer));
     pass(5ms);
-    arrive_frame(id, neighbours_.link_state(peer));
+    for (const Bytes& frame : neighbours_.link_state(peer)) arrive_frame(id, frame);
     arrive_frame(id, neighbours_.propose(peer, members));
     pass(5ms);
     arrive_frame(id, neighbours_.commit());

@@ -76,8 +76,9 @@ Bytes NodeNeighbours::hello(std::uint8_t choice) const {
   return control_frame(hello);
 }
 
-Bytes NodeNeighbours::link_state(std::uint8_t choice) const {
-  return control_frame(LinkState{peer(choice), 1, {{self_.name, self_.incarnation, 1, 100, 0}}});
+std::vector<Bytes> NodeNeighbours::link_state(std::uint8_t choice) const {
+  return {control_frame(LinkState{peer(choice), 1, {{self_.name, self_.incarnation, 1, 100, 0}}}),
+          control_frame(LinkStateSummary{{}, true})};
 }
 
 Bytes NodeNeighbours::propose(std::uint8_t choice, std::uint8_t members) {
@@ -85,6 +86,7 @@ Bytes NodeNeighbours::propose(std::uint8_t choice, std::uint8_t members) {
   Propose proposal;
   proposal.proposal.number = highest + 1;
   proposal.proposal.coordinator = peer(choice).name;
+  proposal.proposal.incarnation = peer(choice).incarnation;
   if ((members & 1) != 0) proposal.members.push_back(peer(0));
   if ((members & 2) != 0) proposal.members.push_back(self_);
   if ((members & 4) != 0) proposal.members.push_back(peer(1));

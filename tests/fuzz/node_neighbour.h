@@ -29,7 +29,8 @@ class NodeNeighbours {
   // Parts of a view that a neighbour coordinates, in this order.
   Bytes hello(std::uint8_t choice) const;
   /// The peer has a link to the node and no other.
-  Bytes link_state(std::uint8_t choice) const;
+  /// Its links, and that it has told all it knows.
+  std::vector<Bytes> link_state(std::uint8_t choice) const;
   Bytes propose(std::uint8_t choice, std::uint8_t members);
   Bytes commit() const;
   Bytes install() const;

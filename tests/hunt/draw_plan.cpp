@@ -142,6 +142,10 @@ void Drawer::draw_config() {
   plan_.stall_timeout = small_queues ? us(random_.between(500'000, 3'000'000)) : Duration(10s);
   constexpr std::uint64_t kFullViewMembers[] = {100, 3, 0};
   plan_.full_view_members = kFullViewMembers[plan_.seed % std::size(kFullViewMembers)];
+  // Equal ones tell no lives apart in a history, and a daemon draws none.
+  constexpr sim::Incarnations kIncarnations[] = {sim::Incarnations::rising, sim::Incarnations::falling,
+                                                 sim::Incarnations::drawn};
+  plan_.incarnations = static_cast<std::uint64_t>(kIncarnations[plan_.seed / 9 % std::size(kIncarnations)]);
   // As news of much, after the next message of a quiet sender, or never in a run of this length.
   constexpr Duration kStableDelays[] = {50ms, 1s, 30s};
   plan_.stable_delay_max = kStableDelays[plan_.seed / 3 % std::size(kStableDelays)];

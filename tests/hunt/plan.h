@@ -115,8 +115,9 @@ struct Plan {
   std::uint64_t queue_soft_bytes = 0;
   std::uint64_t queue_hard_bytes = 0;
   std::uint64_t full_view_members = 0;
-  std::uint64_t admission = 1;  // 0: off
-  std::uint64_t varied = 0;     // 1: each daemon differs a little from the others
+  std::uint64_t admission = 1;     // 0: off
+  std::uint64_t varied = 0;        // 1: each daemon differs a little from the others
+  std::uint64_t incarnations = 0;  // a sim::Incarnations
   Duration stall_timeout{};
   Duration stable_delay_max{};
   Duration hello_interval{};

@@ -29,7 +29,8 @@ std::int64_t us(Duration duration) { return duration / 1us; }
   X(queue_hard_bytes)           \
   X(full_view_members)          \
   X(admission)                  \
-  X(varied)
+  X(varied)                     \
+  X(incarnations)
 // and the durations, in microseconds
 #define SPINDLE_HUNT_DURATIONS(X) \
   X(stall_timeout)                \

@@ -103,7 +103,10 @@ class Run {
 };
 
 void Run::build() {
-  for (HostIndex i = 0; i < plan_.daemons; ++i) sim_.add_host(config_of(plan_, i));
+  const auto incarnations = static_cast<sim::Incarnations>(plan_.incarnations % sim::kIncarnations);
+  for (HostIndex i = 0; i < plan_.daemons; ++i) {
+    sim_.add_host(config_of(plan_, i)).set_incarnations(incarnations);
+  }
   for (const PlannedLink& link : plan_.links) set_path(link, link.bytes_per_second, link.delay, link.jitter);
   watch_for_crashes();
 }

@@ -33,7 +33,7 @@ SimHost::~SimHost() = default;
 void SimHost::start() {
   SPINDLE_CHECK(node_ == nullptr);
   ++life_;
-  config_.incarnation = ++lives_ << 32 | (random_.next() & 0xffffffff);
+  config_.incarnation = draw_incarnation();
   world_.trace.record(world_.events.now(), index_, TraceEvent::start, config_.incarnation);
   world_.log.note(fmt::format("{} starts", name()));
   world_.network.restart(index_);
@@ -44,6 +44,22 @@ void SimHost::start() {
   node_->start(node_time());
   node_->end_turn(node_time());
   in_turn_ = false;
+}
+
+std::uint64_t SimHost::draw_incarnation() {
+  const std::uint64_t life = ++lives_;
+  const std::uint64_t drawn = random_.next();
+  switch (incarnations_) {
+    case Incarnations::rising:
+      return life << 32 | (drawn & 0xffffffff);
+    case Incarnations::falling:
+      return ((std::uint64_t{1} << 31) - life) << 32 | (drawn & 0xffffffff);
+    case Incarnations::drawn:
+      return drawn;
+    case Incarnations::equal:
+      return 1;
+  }
+  return drawn;
 }
 
 void SimHost::stop() {

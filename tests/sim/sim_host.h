@@ -24,11 +24,15 @@ struct World {
   bool keep_histories = true;
 };
 
+/// How the incarnations of a daemon's lives follow each other.
+enum class Incarnations : std::uint8_t { rising, falling, drawn, equal };
+inline constexpr std::size_t kIncarnations = 4;
+
 /// Inputs gather for a drawn while, as they do for a process that is not scheduled at once, and are then handled in one
 /// turn of the node.
 class SimHost final : private Driver, private StreamOwner, private StreamListener {
  public:
-  /// `config.name` and `address` are unique; the incarnation in `config` is drawn anew, and larger, at each start.
+  /// `config.name` and `address` are unique; the incarnation in `config` is drawn anew at each start.
   SimHost(World world, NodeConfig config, std::string address, std::uint64_t seed);
   ~SimHost() override;
   SimHost(const SimHost&) = delete;
@@ -53,6 +57,8 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   const std::string& name() const { return config_.name; }
   const std::string& address() const { return address_; }
   HostIndex index() const { return index_; }
+  /// How the incarnations of its lives follow each other from the next start on.
+  void set_incarnations(Incarnations how) { incarnations_ = how; }
   std::uint64_t incarnation() const { return config_.incarnation; }
   std::uint64_t turns() const { return turns_; }
   /// What the daemon did, life by life.
@@ -101,10 +107,12 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   void handle(Time now, const Input& input);
   void read(Time now, StreamRef end);
   void end_process();
+  std::uint64_t draw_incarnation();
 
   World world_;
   NodeConfig config_;
   std::uint64_t lives_ = 0;
+  Incarnations incarnations_ = Incarnations::rising;
   std::string address_;
   Random random_;
   HostLog log_;

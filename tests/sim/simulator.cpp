@@ -18,6 +18,10 @@ Simulator::~Simulator() = default;
 
 SimHost& Simulator::add_host(NodeConfig config) {
   std::string address = address_of(config.name);
+  return add_host(std::move(config), std::move(address));
+}
+
+SimHost& Simulator::add_host(NodeConfig config, std::string address) {
   hosts_.push_back(std::make_unique<SimHost>(world(), std::move(config), std::move(address), seeds_.next()));
   return *hosts_.back();
 }

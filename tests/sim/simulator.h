@@ -33,6 +33,8 @@ class Simulator {
 
   /// Not started. Its address, for neighbours, is `address_of(config.name)`.
   SimHost& add_host(NodeConfig config);
+  /// The same at another address, where a host of that name exists already.
+  SimHost& add_host(NodeConfig config, std::string address);
   SimClient& add_client(SimHost& host, std::string name = "", ClientOptions options = {});
   static std::string address_of(std::string_view host_name) { return std::string(host_name) + ":4803"; }
 

@@ -18,11 +18,27 @@ AdvertisedLink link_to(const std::string& name, std::uint64_t incarnation = 1, s
 
 LinkState state_of(const std::string& name, std::uint64_t incarnation, std::uint64_t sequence,
                    std::vector<AdvertisedLink> links = {}) {
-  return {{name, incarnation}, sequence, std::move(links)};
+  return {{name, incarnation}, sequence, std::move(links), false};
 }
 
-/// Of daemon "m", incarnation 1.
-LinkStateDatabase make_database() { return LinkStateDatabase({"m", 1}, kRefresh); }
+/// Of daemon "m", incarnation 1, which takes part.
+struct Database : LinkStateDatabase {
+  Database() : LinkStateDatabase({"m", 1}, kRefresh) { own().set_stays_out(kStart, false); }
+};
+
+/// Sets and advertises links.
+void advertise(LinkStateDatabase& database, std::vector<AdvertisedLink> links) {
+  static Time now = kStart;
+  database.own().set_links(now, std::move(links));
+  now += kAdvertisementSpacing;
+  database.own().take_due(now);
+}
+
+std::size_t count_lives(const LinkStateDatabase& database, const std::string& name) {
+  std::size_t count = 0;
+  for (const auto& [id, entry] : database.entries()) count += id.name == name ? 1 : 0;
+  return count;
+}
 
 std::vector<std::string> names(const Topology& topology) {
   std::vector<std::string> result;
@@ -30,50 +46,72 @@ std::vector<std::string> names(const Topology& topology) {
   return result;
 }
 
-TEST(LinkStateDatabase, KeepsTheLatestOfEachDaemon) {
-  LinkStateDatabase database = make_database();
+TEST(LinkStateDatabase, KeepsTheLatestOfEachLife) {
+  Database database;
   EXPECT_EQ(database.accept(kStart, state_of("a", 5, 3)), Outcome::changed);
   EXPECT_EQ(database.accept(kStart, state_of("a", 5, 3)), Outcome::old);
   EXPECT_EQ(database.accept(kStart, state_of("a", 5, 2)), Outcome::old);
   EXPECT_EQ(database.accept(kStart, state_of("a", 5, 4)), Outcome::refreshed);
   EXPECT_EQ(database.accept(kStart, state_of("a", 5, 5, {link_to("m")})), Outcome::changed);
-  EXPECT_EQ(database.accept(kStart, state_of("a", 4, 99)), Outcome::old) << "an earlier life";
-  EXPECT_EQ(database.accept(kStart, state_of("a", 6, 1)), Outcome::changed) << "a later life";
-  EXPECT_EQ(database.entries().at("a").state, state_of("a", 6, 1));
+  EXPECT_EQ(database.accept(kStart, state_of("a", 4, 99)), Outcome::changed)
+      << "another life, who knows which is later";
+  EXPECT_EQ(database.accept(kStart, state_of("a", 6, 1)), Outcome::changed);
+  EXPECT_EQ(database.entries().at({"a", 5}).state, state_of("a", 5, 5, {link_to("m")}));
+  EXPECT_EQ(database.entries().at({"a", 4}).state, state_of("a", 4, 99));
+  EXPECT_EQ(database.entries().at({"a", 6}).state, state_of("a", 6, 1));
+}
+
+TEST(LinkStateDatabase, KeepsAFewLivesOfAName) {
+  Database database;
+  for (std::uint64_t life = 1; life <= kLivesMax; ++life) {
+    EXPECT_EQ(database.accept(kStart, state_of("a", life, 10 + life)), Outcome::changed);
+  }
+  EXPECT_EQ(database.accept(kStart, state_of("a", 99, 5)), Outcome::old) << "of those the least recent";
+  EXPECT_EQ(database.accept(kStart, state_of("a", 98, 12)), Outcome::changed);
+  EXPECT_EQ(count_lives(database, "a"), kLivesMax);
+  EXPECT_FALSE(database.entries().contains({"a", 1}));
+  EXPECT_EQ(database.accept(kStart, state_of("a", 1, 11)), Outcome::old) << "no two daemons send it to and fro";
+}
+
+TEST(LinkStateDatabase, SeesToItThatItsLifeIsAmongThem) {
+  Database database;
+  advertise(database, {});
+  for (std::uint64_t life = 2; life <= kLivesMax; ++life) database.accept(kStart, state_of("m", life, 10 + life));
+  EXPECT_LT(database.own().published().sequence, 10u) << "there is room for it beside them";
+  database.accept(kStart, state_of("m", 50, 50));
+  advertise(database, {});
+  EXPECT_EQ(database.own().published().sequence, 51u);
+  database.accept(kStart, state_of("m", 50, 60));
+  for (std::uint64_t life = 2; life <= kLivesMax; ++life) database.accept(kStart, state_of("m", life, 60 + life));
+  advertise(database, {link_to("a")});
+  EXPECT_EQ(database.own().published().sequence, 52u) << "those that live as well do not drive each other up at once";
+  database.accept(kStart + 10s, state_of("m", 50, 70));
+  advertise(database, {});
+  EXPECT_EQ(database.own().published().sequence, 71u);
 }
 
 TEST(LinkStateDatabase, ADelayAloneIsNoChange) {
-  LinkStateDatabase database = make_database();
+  Database database;
   database.accept(kStart, state_of("a", 1, 1, {{"m", 1, 4, 100, 0}}));
   EXPECT_EQ(database.accept(kStart, state_of("a", 1, 2, {{"m", 1, 4, 120, 9}})), Outcome::refreshed);
   EXPECT_EQ(database.accept(kStart, state_of("a", 1, 3, {{"m", 1, 5, 120, 9}})), Outcome::changed);
   EXPECT_EQ(database.accept(kStart, state_of("a", 1, 4, {{"m", 2, 5, 120, 9}})), Outcome::changed);
 }
 
-TEST(LinkStateDatabase, AHandshakeOverrulesWhatWasFlooded) {
-  LinkStateDatabase database = make_database();
-  database.accept(kStart, state_of("a", 9, 1));
-  database.peer_connected({"a", 9});
-  EXPECT_EQ(database.entries().count("a"), 1u);
-  database.peer_connected({"a", 3});
-  EXPECT_EQ(database.entries().count("a"), 0u);
-  EXPECT_EQ(database.accept(kStart, state_of("a", 3, 1)), Outcome::changed);
-}
-
 TEST(LinkStateDatabase, ForgetsWhatIsNotRefreshed) {
-  LinkStateDatabase database = make_database();
+  Database database;
   database.accept(kStart, state_of("a", 1, 1));
   database.accept(kStart, state_of("b", 1, 1));
   database.accept(kStart + kRefresh, state_of("b", 1, 2));
   EXPECT_FALSE(database.expire(kStart + 3 * kRefresh - 1ns));
   EXPECT_TRUE(database.expire(kStart + 3 * kRefresh));
-  EXPECT_EQ(database.entries().count("a"), 0u);
-  EXPECT_EQ(database.entries().count("b"), 1u);
+  EXPECT_EQ(database.entries().count({"a", 1}), 0u);
+  EXPECT_EQ(database.entries().count({"b", 1}), 1u);
   EXPECT_TRUE(database.expire(kStart + 4 * kRefresh));
 }
 
 TEST(LinkStateDatabase, HasRoomForSoManyDaemons) {
-  LinkStateDatabase database = make_database();
+  Database database;
   for (std::size_t i = 0; i < kLinkStatesMax; ++i) {
     ASSERT_EQ(database.accept(kStart, state_of("d" + std::to_string(i), 1, 1)), Outcome::changed);
   }
@@ -82,7 +120,7 @@ TEST(LinkStateDatabase, HasRoomForSoManyDaemons) {
 }
 
 TEST(LinkStateDatabase, TopsAnEchoOfItself) {
-  LinkStateDatabase database = make_database();
+  LinkStateDatabase database({"m", 1}, kRefresh);
   database.own().set_links(kStart, {});
   ASSERT_NE(database.own().take_due(kStart), nullptr);
   EXPECT_EQ(database.accept(kStart, state_of("m", 1, 1)), Outcome::own);
@@ -91,8 +129,6 @@ TEST(LinkStateDatabase, TopsAnEchoOfItself) {
   const LinkState* state = database.own().take_due(kStart + kAdvertisementSpacing);
   ASSERT_NE(state, nullptr);
   EXPECT_EQ(state->sequence, 71u);
-  EXPECT_EQ(database.accept(kStart, state_of("m", 0, 500)), Outcome::own) << "what is left of an earlier life";
-  EXPECT_EQ(database.accept(kStart, state_of("m", 2, 1)), Outcome::name_conflict);
 }
 
 TEST(LinkStateDatabase, FillsInWhatTheOtherSideLacks) {
@@ -106,22 +142,22 @@ TEST(LinkStateDatabase, FillsInWhatTheOtherSideLacks) {
   b.accept(kStart, state_of("both", 1, 1));
   a.accept(kStart, state_of("newer.at.a", 1, 2));
   b.accept(kStart, state_of("newer.at.a", 1, 1));
-  a.accept(kStart, state_of("later.life.at.b", 1, 9));
-  b.accept(kStart, state_of("later.life.at.b", 2, 1));
+  a.accept(kStart, state_of("other.life.at.b", 1, 9));
+  b.accept(kStart, state_of("other.life.at.b", 2, 1));
   b.accept(kStart, state_of("only.at.b", 1, 1));
 
   std::vector<std::string> a_sends;
   for (const LinkState& state : a.lacking(b.summary())) a_sends.push_back(state.origin.name);
-  EXPECT_EQ(a_sends, (std::vector<std::string>{"a", "newer.at.a"}));
+  EXPECT_EQ(a_sends, (std::vector<std::string>{"a", "newer.at.a", "other.life.at.b"}));
   for (const LinkState& state : a.lacking(b.summary())) b.accept(kStart, state);
   for (const LinkState& state : b.lacking(a.summary())) a.accept(kStart, state);
   EXPECT_TRUE(a.lacking(b.summary()).empty());
   EXPECT_TRUE(b.lacking(a.summary()).empty());
-  EXPECT_EQ(a.entries().at("later.life.at.b").state.origin.incarnation, 2u);
+  for (const LinkStateDatabase* each : {&a, &b}) EXPECT_EQ(count_lives(*each, "other.life.at.b"), 2u);
 }
 
 TEST(LinkStateDatabase, SummariesAreSortedWithTheOwnStateInPlace) {
-  LinkStateDatabase database = make_database();
+  LinkStateDatabase database({"m", 1}, kRefresh);
   EXPECT_TRUE(database.summary().entries.empty()) << "nothing was advertised yet";
   database.own().set_links(kStart, {});
   database.own().take_due(kStart);
@@ -134,14 +170,14 @@ TEST(LinkStateDatabase, SummariesAreSortedWithTheOwnStateInPlace) {
 }
 
 TEST(Reachable, StartsWithTheDaemonItself) {
-  const Topology topology = make_database().reachable();
+  const Topology topology = Database().reachable();
   EXPECT_EQ(topology.members, (std::vector<DaemonId>{{"m", 1}}));
   EXPECT_TRUE(topology.edges.empty());
 }
 
 TEST(Reachable, NeedsBothEndsOfALink) {
-  LinkStateDatabase database = make_database();
-  database.own().set_links(kStart, {link_to("a", 1, 3)});
+  Database database;
+  advertise(database, {link_to("a", 1, 3)});
   EXPECT_EQ(names(database.reachable()), (std::vector<std::string>{"m"}));
   database.accept(kStart, state_of("a", 1, 1, {link_to("z")}));
   database.accept(kStart, state_of("z", 1, 1, {link_to("a")}));
@@ -155,14 +191,58 @@ TEST(Reachable, NeedsBothEndsOfALink) {
 }
 
 TEST(Reachable, NeedsThePresentIncarnations) {
-  LinkStateDatabase database = make_database();
-  database.own().set_links(kStart, {link_to("a", 2)});
+  Database database;
+  advertise(database, {link_to("a", 2)});
   database.accept(kStart, state_of("a", 1, 1, {link_to("m")}));
   EXPECT_EQ(database.reachable().members.size(), 1u) << "the link is to a later life of a";
   database.accept(kStart, state_of("a", 2, 1, {link_to("m", 9)}));
   EXPECT_EQ(database.reachable().members.size(), 1u) << "a sees another life of m";
   database.accept(kStart, state_of("a", 2, 2, {link_to("m", 1)}));
   EXPECT_EQ(database.reachable().members, (std::vector<DaemonId>{{"a", 2}, {"m", 1}}));
+}
+
+TEST(Reachable, CountsAnOwnLinkOnceItIsAdvertised) {
+  Database database;
+  database.accept(kStart, state_of("a", 1, 1, {link_to("m")}));
+  advertise(database, {});
+  database.own().set_links(kStart, {link_to("a")});
+  EXPECT_EQ(database.reachable().members.size(), 1u)
+      << "a view with a would be a loss to all who are yet to hear of it";
+  advertise(database, {link_to("a")});
+  EXPECT_EQ(database.reachable().members.size(), 2u);
+}
+
+TEST(Reachable, IsNobodyWhileItStaysOut) {
+  Database database;
+  database.accept(kStart, state_of("a", 1, 1, {link_to("m")}));
+  advertise(database, {link_to("a")});
+  EXPECT_EQ(database.reachable().members.size(), 2u);
+  database.own().set_stays_out(kStart, true);
+  EXPECT_EQ(database.reachable().members.size(), 1u);
+  advertise(database, {link_to("a")});
+  EXPECT_TRUE(database.own().published().links.empty());
+  EXPECT_TRUE(database.own().published().stays_out);
+}
+
+TEST(Reachable, HasOneOfEachNameTheSameForAll) {
+  // a to d in a line, with two daemons b, at a and at d: b's larger incarnation counts, and nobody is reached through
+  // the other.
+  const std::vector<LinkState> states{state_of("a", 1, 1, {link_to("b", 1), link_to("c")}),
+                                      state_of("b", 1, 1, {link_to("a"), link_to("e")}),
+                                      state_of("b", 2, 1, {link_to("d")}),
+                                      state_of("c", 1, 1, {link_to("a"), link_to("d")}),
+                                      state_of("d", 1, 1, {link_to("b", 2), link_to("c")}),
+                                      state_of("e", 1, 1, {link_to("b", 1)})};
+  MutualLinks links;
+  for (const LinkState& state : states) links.set(state);
+  const std::vector<DaemonId> all{{"a", 1}, {"b", 2}, {"c", 1}, {"d", 1}};
+  for (const DaemonId& each : all) EXPECT_EQ(links.reachable_from(each).members, all) << each.name;
+  EXPECT_EQ(links.namesake_of({"b", 1}, {{"a", 1}, {"e", 1}}), (DaemonId{"b", 2}));
+  EXPECT_EQ(links.namesake_of({"b", 2}, {{"d", 1}}), (DaemonId{"b", 1}));
+  EXPECT_EQ(links.namesake_of({"b", 2}, {{"e", 1}}), (DaemonId{"b", 1}));
+  EXPECT_EQ(links.namesake_of({"a", 1}, {{"b", 1}}), std::nullopt);
+  links.set(state_of("a", 1, 2, {link_to("c")}));
+  EXPECT_EQ(links.namesake_of({"b", 2}, {{"d", 1}}), std::nullopt) << "nobody that is reached has a link to it";
 }
 
 /// Whatever one daemon knows, all that know the same see the same.
@@ -183,7 +263,8 @@ TEST(Reachable, IsTheSameForAllWhoAreInIt) {
       for (std::size_t j = 0; j < kCount; ++j) {
         if (j != i) database.accept(kStart, state_of(name(j), 1, 1, links[j]));
       }
-      database.own().set_links(kStart, links[i]);
+      database.own().set_stays_out(kStart, false);
+      advertise(database, links[i]);
       seen.push_back(database.reachable());
     }
     for (std::size_t i = 0; i < kCount; ++i) {
@@ -197,6 +278,7 @@ TEST(Reachable, IsTheSameForAllWhoAreInIt) {
 TEST(OwnAdvertisement, GathersChangesBetweenTwoAdvertisements) {
   OwnAdvertisement own({"m", 1}, kRefresh);
   EXPECT_EQ(own.next_deadline(), kNever);
+  own.set_stays_out(kStart, false);
   own.set_links(kStart, {});
   const LinkState* first = own.take_due(kStart);
   ASSERT_NE(first, nullptr);
@@ -224,13 +306,14 @@ TEST(OwnAdvertisement, IsRepeated) {
 
 TEST(OwnAdvertisement, AlwaysTellsOfALoss) {
   OwnAdvertisement own({"m", 1}, kRefresh);
+  own.set_stays_out(kStart, false);
   own.set_links(kStart, {link_to("a"), link_to("b")});
   own.take_due(kStart);
   const Time later = kStart + 1s;
   own.set_links(later, {link_to("a", 1, 2), link_to("b")});
   own.take_due(later);
   // The link to b goes down and is back before the next advertisement may leave.
-  own.neighbour_lost(later + 1ms, "b");
+  own.neighbour_lost(later + 1ms, {"b", 1});
   own.set_links(later + 1ms, {link_to("a", 1, 2)});
   own.set_links(later + 2ms, {link_to("a", 1, 2), link_to("b")});
   EXPECT_EQ(own.current().links.size(), 1u);

@@ -11,34 +11,49 @@
 namespace spindled {
 namespace {
 
-using States = std::map<std::string, LinkState>;
+using States = std::map<DaemonId, LinkState>;
 
-const AdvertisedLink* half(const States& states, const std::string& from, const std::string& to) {
+const AdvertisedLink* half(const States& states, const DaemonId& from, const DaemonId& to) {
   const auto found = states.find(from);
   if (found == states.end() || !states.contains(to)) return nullptr;
   for (const AdvertisedLink& link : found->second.links) {
-    if (link.neighbour == to && link.neighbour_incarnation == states.at(to).origin.incarnation) return &link;
+    if (link.neighbour == to.name && link.neighbour_incarnation == to.incarnation) return &link;
   }
   return nullptr;
 }
 
-Topology model(const States& states, const std::string& start) {
-  std::set<std::string> reached{start};
+std::set<DaemonId> reached_from(const States& states, const DaemonId& start, const std::set<DaemonId>& closed) {
+  std::set<DaemonId> reached{start};
   for (std::size_t before = 0; before != reached.size();) {
     before = reached.size();
     for (const auto& [to, state] : states) {
-      for (const std::string& from : std::set(reached)) {
+      if (closed.contains(to)) continue;
+      for (const DaemonId& from : std::set(reached)) {
         if (half(states, from, to) != nullptr && half(states, to, from) != nullptr) reached.insert(to);
       }
     }
   }
-  const std::vector<std::string> names(reached.begin(), reached.end());
+  return reached;
+}
+
+Topology model(const States& states, const DaemonId& start) {
+  std::set<DaemonId> reached = reached_from(states, start, {});
+  std::set<DaemonId> closed;
+  for (const DaemonId& each : reached) {
+    for (const DaemonId& other : reached) {
+      if (each.name == other.name && each != start && (each < other || other == start)) {
+        if (each != other) closed.insert(each);
+      }
+    }
+  }
+  reached = reached_from(states, start, closed);
+  const std::vector<DaemonId> members(reached.begin(), reached.end());
   Topology topology;
-  for (std::size_t a = 0; a < names.size(); ++a) {
-    topology.members.push_back(states.at(names[a]).origin);
-    for (std::size_t b = a + 1; b < names.size(); ++b) {
-      const AdvertisedLink* there = half(states, names[a], names[b]);
-      const AdvertisedLink* back = half(states, names[b], names[a]);
+  for (std::size_t a = 0; a < members.size(); ++a) {
+    topology.members.push_back(members[a]);
+    for (std::size_t b = a + 1; b < members.size(); ++b) {
+      const AdvertisedLink* there = half(states, members[a], members[b]);
+      const AdvertisedLink* back = half(states, members[b], members[a]);
       if (there == nullptr || back == nullptr) continue;
       topology.edges.push_back({static_cast<MemberIndex>(a), static_cast<MemberIndex>(b),
                                 std::max(there->weight, back->weight),
@@ -50,11 +65,16 @@ Topology model(const States& states, const std::string& start) {
 
 LinkState random_state(Random& random, std::size_t names, std::size_t self) {
   const auto name = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i)); };
-  LinkState state{{name(self), 1 + random.below(8) / 7}, 1, {}};
+  LinkState state{{name(self), 1 + random.below(8) / 7}, 1, {}, false};
   for (std::size_t i = 0; i < names; ++i) {
     if (i == self || !random.chance(0.5)) continue;
-    state.links.push_back({name(i), 1 + random.below(8) / 7, static_cast<std::uint32_t>(1 + random.below(3)),
-                           static_cast<std::uint32_t>(random.below(3)), 0});
+    const auto weight = static_cast<std::uint32_t>(1 + random.below(3));
+    const auto round_trip_us = static_cast<std::uint32_t>(random.below(3));
+    const std::uint64_t drawn = random.below(10);
+    for (std::uint64_t life = 1; life <= 2; ++life) {
+      if (drawn == life) continue;  // a link to the other life only
+      state.links.push_back({name(i), life, weight, round_trip_us, 0});
+    }
   }
   return state;
 }
@@ -69,15 +89,15 @@ TEST(MutualLinks, AreThoseOfAGraphBuiltAfresh) {
     for (int step = 0; step < 40; ++step) {
       const LinkState state = random_state(random, names, random.below(names));
       if (random.chance(0.2)) {
-        links.erase(state.origin.name);
-        states.erase(state.origin.name);
+        links.erase(state.origin);
+        states.erase(state.origin);
       } else {
         links.set(state);
-        states[state.origin.name] = state;
+        states[state.origin] = state;
       }
-      for (const auto& [name, each] : states) {
-        const Topology topology = links.reachable_from(name);
-        ASSERT_EQ(topology, model(states, name)) << "round " << round << " step " << step << " from " << name;
+      for (const auto& [id, each] : states) {
+        const Topology topology = links.reachable_from(id);
+        ASSERT_EQ(topology, model(states, id)) << "round " << round << " step " << step << " from " << id.name;
         edges += topology.edges.size();
       }
     }
@@ -89,12 +109,12 @@ TEST(MutualLinks, ReachTheNearestWhereThereAreTooMany) {
   MutualLinks links;
   const auto name = [](std::size_t i) { return std::to_string(10'000 + i); };
   for (std::size_t i = 0; i <= kMembersMax; ++i) {
-    LinkState state{{name(i), 1}, 1, {}};
+    LinkState state{{name(i), 1}, 1, {}, false};
     if (i > 0) state.links.push_back({name(i - 1), 1, 1, 0, 0});
     if (i < kMembersMax) state.links.push_back({name(i + 1), 1, 1, 0, 0});
     links.set(state);
   }
-  const Topology topology = links.reachable_from(name(1));
+  const Topology topology = links.reachable_from({name(1), 1});
   EXPECT_EQ(topology.members.size(), kMembersMax);
   EXPECT_EQ(topology.edges.size(), kMembersMax - 1);
   EXPECT_EQ(topology.members.front().name, name(0));

@@ -73,6 +73,13 @@ struct OverlayTest : test::OverlayFixture {
     settle();
   }
 
+  Node& add(const std::string& name, const std::string& neighbour, std::uint64_t incarnation = 1) {
+    NodeConfig config = LinkNet::config(name, {neighbour});
+    config.incarnation = incarnation;
+    return *more.emplace_back(std::make_unique<Node>(net.add(config)));
+  }
+
+  std::vector<std::unique_ptr<Node>> more;
   Node alpha{net.add(LinkNet::config("alpha", {"beta"}))};
   Node beta{net.add(LinkNet::config("beta", {"gamma"}))};
   Node gamma{net.add(LinkNet::config("gamma"))};
@@ -104,13 +111,13 @@ TEST_F(OverlayTest, LinkStateReachesEverybody) {
 }
 
 TEST_F(OverlayTest, AdvertisementsAreRepeatedAndAgeOut) {
-  const std::uint64_t before = alpha.overlay.database().entries().at("gamma").state.sequence;
+  const std::uint64_t before = alpha.overlay.database().entries().at({"gamma", 1}).state.sequence;
   advance(31s);
-  EXPECT_EQ(alpha.overlay.database().entries().at("gamma").state.sequence, before + 1);
+  EXPECT_EQ(alpha.overlay.database().entries().at({"gamma", 1}).state.sequence, before + 1);
   kill_gamma();
   advance(125s);
-  EXPECT_EQ(alpha.overlay.database().entries().count("gamma"), 0u);
-  EXPECT_EQ(alpha.overlay.database().entries().count("beta"), 1u);
+  EXPECT_EQ(alpha.overlay.database().entries().count({"gamma", 1}), 0u);
+  EXPECT_EQ(alpha.overlay.database().entries().count({"beta", 1}), 1u);
 }
 
 TEST_F(OverlayTest, DataIsRelayedAndHandedUp) {
@@ -287,13 +294,6 @@ TEST_F(OverlayTest, UnreliableMessagesAreDroppedAtALongQueue) {
   EXPECT_EQ(beta.data.size(), 8u);
 }
 
-TEST_F(OverlayTest, TooManyEarlyFramesCloseTheLink) {
-  install(alpha, 1);
-  const Slice body = alpha.daemon.slice(std::string(256u << 10, 'x'));
-  for (std::size_t i = 0; i <= kEarlyBytesMax / body.size(); ++i) alpha.overlay.multicast(MemberSet::of(1), body, {});
-  settle();
-  EXPECT_EQ(beta.daemon.closes(Errc::limit_exceeded), 1u);
-}
 TEST_F(OverlayTest, UnreliableMessagesAreDroppedAtALongQueueOfARelay) {
   install_everywhere(1);
   for (auto& stream : net.streams) {
@@ -326,14 +326,105 @@ TEST_F(OverlayTest, UnreliableMessagesAreDroppedAtALongQueueOfARelay) {
   EXPECT_EQ(gamma.data.size(), 11u);
 }
 
+TEST_F(OverlayTest, TooManyEarlyFramesCloseTheLink) {
+  install(alpha, 1);
+  const Slice body = alpha.daemon.slice(std::string(256u << 10, 'x'));
+  for (std::size_t i = 0; i <= kEarlyBytesMax / body.size(); ++i) alpha.overlay.multicast(MemberSet::of(1), body, {});
+  settle();
+  EXPECT_EQ(beta.daemon.closes(Errc::limit_exceeded), 1u);
+}
 
-TEST_F(OverlayTest, WarnsOfAnotherDaemonOfItsName) {
-  LinkState stranger{{"alpha", 2}, 1, {}};
-  beta.overlay.flood(stranger, std::nullopt);
-  stranger.sequence = 2;
+TEST_F(OverlayTest, AControlMessageLongerThanAFrameComesInParts) {
+  Commit commit;
+  commit.proposal = {5, "beta", 1};
+  Transition transition{{1, "beta", 1}, {}, 0, 0};
+  Random random(1);
+  constexpr std::size_t kMembers = 1000;
+  for (std::size_t i = 0; i < kMembers; ++i) {
+    commit.members.push_back({i == 0 ? "beta" : "d" + std::to_string(10'000 + i), 1});
+    transition.members.push_back({static_cast<MemberIndex>(i), std::vector<std::uint64_t>(kMembers)});
+    for (std::uint64_t& number : transition.members.back().high) number = random.next();
+  }
+  commit.transitions.push_back(std::move(transition));
+  ASSERT_GT(encode_control(commit).size(), kControlFrameBytesMax);
+  beta.overlay.flood(commit, std::nullopt);
+  beta.overlay.flood(Install{{5, "beta", 1}}, std::nullopt);
+  settle();
+  for (Node* node : {&alpha, &gamma}) {
+    ASSERT_EQ(node->controls.size(), 2u) << node->daemon.log.back().second;
+    const auto* arrived = std::get_if<Commit>(&node->controls[0]);
+    ASSERT_NE(arrived, nullptr);
+    EXPECT_EQ(arrived->members, commit.members);
+    EXPECT_EQ(arrived->transitions[0].members.back().high, commit.transitions[0].members.back().high);
+    EXPECT_TRUE(std::holds_alternative<Install>(node->controls[1])) << "in order";
+  }
+}
+
+TEST_F(OverlayTest, MalformedPartsOfControlMessagesCloseTheLink) {
+  for (const std::vector<std::uint8_t>& bytes : {std::vector<std::uint8_t>{}, {2}, {1, 0xff}}) {
+    advance(2s);  // the link is dialled anew
+    const std::uint64_t closes = beta.daemon.closes(Errc::malformed_frame);
+    send_raw(alpha, beta, LinkFrame::control_part, bytes);
+    EXPECT_EQ(beta.daemon.closes(Errc::malformed_frame), closes + 1);
+  }
+}
+
+TEST_F(OverlayTest, WarnsOfAnotherDaemonOfItsNameThatLives) {
+  LinkState stranger{{"alpha", 2}, 1, {}, true};
   beta.overlay.flood(stranger, std::nullopt);
   settle();
-  EXPECT_EQ(alpha.daemon.logged(LogLevel::warning, "another daemon named alpha"), 1u);
+  EXPECT_EQ(alpha.daemon.logged(LogLevel::warning, "another daemon is named alpha"), 0u) << "it may be gone";
+  for (const std::uint64_t sequence : {2u, 3u}) {
+    stranger.sequence = sequence;
+    beta.overlay.flood(stranger, std::nullopt);
+    settle();
+    EXPECT_EQ(alpha.daemon.logged(LogLevel::warning, "another daemon is named alpha"), 1u);
+  }
+  advance(61s);
+  stranger.sequence = 4;
+  beta.overlay.flood(stranger, std::nullopt);
+  settle();
+  EXPECT_EQ(alpha.daemon.logged(LogLevel::warning, "another daemon is named alpha"), 2u);
+  EXPECT_EQ(alpha.count(Counter::name_conflicts), 2u);
+  EXPECT_EQ(gamma.reachable(), (Texts{"alpha", "beta", "gamma"}));
+}
+
+TEST_F(OverlayTest, ALinkIsAdvertisedOnceTheOtherSideHasToldWhatItKnows) {
+  Node& delta = add("delta", "gamma");
+  delta.daemon.links.start(net.now);
+  delta.overlay.start(net.now);
+  running.push_back(&delta);
+  EXPECT_TRUE(delta.overlay.database().own().stays_out());
+  advance(100ms);
+  EXPECT_FALSE(delta.overlay.database().own().stays_out());
+  EXPECT_EQ(alpha.reachable(), (Texts{"alpha", "beta", "delta", "gamma"}));
+  delta.daemon.links.close(net.now, link(delta, gamma), {Errc::link_failed, "cut by the test"});
+  settle();
+  EXPECT_TRUE(delta.overlay.database().own().stays_out()) << "without a link it begins anew";
+}
+
+TEST_F(OverlayTest, ADaemonWhoseNameIsTakenStaysOut) {
+  // Another alpha, at the other end of the line.
+  Node& other = add("alpha", "gamma", 2);
+  other.daemon.links.start(net.now);
+  other.overlay.start(net.now);
+  running.push_back(&other);
+  const int changes = beta.topology_changes;
+  advance(2s);
+  EXPECT_EQ(other.reachable(), (Texts{"alpha"}));
+  EXPECT_EQ(beta.overlay.reachable().members[0], (DaemonId{"alpha", 1}));
+  EXPECT_EQ(beta.overlay.reachable().members.size(), 3u);
+  EXPECT_LE(beta.topology_changes, changes + 4) << "nothing flaps";
+  EXPECT_EQ(other.daemon.logged(LogLevel::error, "another daemon is named alpha"), 1u);
+  EXPECT_EQ(alpha.daemon.logged(LogLevel::warning, "another daemon is named alpha"), 1u);
+
+  // The first one is gone: the other takes its place.
+  net.kill(alpha.daemon);
+  running.erase(running.begin());
+  advance(2s);
+  EXPECT_EQ(gamma.reachable(), (Texts{"alpha", "beta", "gamma"}));
+  EXPECT_EQ(gamma.overlay.reachable().members[0], (DaemonId{"alpha", 2}));
+  EXPECT_EQ(other.daemon.logged(LogLevel::error, "another daemon is named alpha"), 1u);
 }
 
 // Prices.

@@ -32,7 +32,7 @@ std::vector<DaemonId> random_members(Random& random, std::size_t count) {
   return members;
 }
 
-ViewId random_view(Random& random) { return {random_number(random), random_name(random)}; }
+ViewId random_view(Random& random) { return {random_number(random), random_name(random), random_number(random)}; }
 
 std::vector<std::uint64_t> random_vector(Random& random, std::size_t size) {
   std::vector<std::uint64_t> numbers(size);
@@ -42,11 +42,12 @@ std::vector<std::uint64_t> random_vector(Random& random, std::size_t size) {
 
 /// `proposal` by one of `members`.
 ViewId proposed_by(Random& random, const std::vector<DaemonId>& members) {
-  return {random_number(random), members[random.below(members.size())].name};
+  const DaemonId& member = members[random.below(members.size())];
+  return {random_number(random), member.name, member.incarnation};
 }
 
 LinkState random_link_state(Random& random) {
-  LinkState state{random_daemon(random), random.between(1, 1000), {}};
+  LinkState state{random_daemon(random), random.between(1, 1000), {}, random.chance(0.5)};
   for (const DaemonId& neighbour : random_members(random, random.below(10))) {
     if (neighbour.name == state.origin.name) continue;
     state.links.push_back({neighbour.name, neighbour.incarnation,
@@ -271,7 +272,7 @@ std::string error_of(const ::spindle::wire::Envelope& envelope) {
 
 Commit small_commit() {
   Commit commit;
-  commit.proposal = {2, "a"};
+  commit.proposal = {2, "a", 1};
   commit.members = {{"a", 1}, {"b", 2}};
   commit.edges = {{0, 1, 1, 0}};
   commit.transitions = {{{1, "a"}, {{0, {5}}}, 0}, {{1, "b"}, {{1, {6}}}, 0}};
@@ -286,13 +287,17 @@ TEST(WireControl, ErrorsNameWhatIsWrong) {
   EXPECT_THAT(error_of(LinkState{{"a", 1}, 1, {{"b", 1, 0, 0, 0}}}), HasSubstr("a weight is zero (element 0)"));
   EXPECT_THAT(error_of(LinkState{{"a", 1}, 1, {{"c", 1, 1, 0, 0}, {"b", 1, 1, 0, 0}}}),
               HasSubstr("links are not sorted"));
-  EXPECT_THAT(error_of(LinkState{{"a", 1}, 1, {{"b", 1, 1, 0, 0}, {"b", 2, 1, 0, 0}}}),
+  EXPECT_THAT(error_of(LinkState{{"a", 1}, 1, {{"b", 2, 1, 0, 0}, {"b", 1, 1, 0, 0}}}),
               HasSubstr("links are not sorted"));
+  EXPECT_THAT(error_of(LinkState{{"a", 1}, 1, {{"b", 2, 1, 0, 0}, {"b", 2, 1, 0, 0}}}),
+              HasSubstr("links are not sorted"));
+  EXPECT_EQ(error_of(LinkState{{"a", 1}, 1, {{"b", 1, 1, 0, 0}, {"b", 2, 1, 0, 0}}}), "no error") << "two lives of b";
   EXPECT_THAT(error_of(LinkState{{"a", 1}, 1, {{"a", 1, 1, 0, 0}}}), HasSubstr("a link leads to its own daemon"));
   EXPECT_THAT(error_of(LinkStateSummary{{{{"b", 1}, 1}, {{"a", 1}, 1}}}), HasSubstr("entries are not sorted"));
   EXPECT_THAT(error_of(Propose{{1, "a"}, {}}), HasSubstr("propose: no members"));
-  EXPECT_THAT(error_of(Propose{{1, "a"}, {{"b", 1}}}), HasSubstr("the coordinator is not a member"));
-  EXPECT_THAT(error_of(Propose{{1, "a"}, {{"a", 1}, {"a", 2}}}), HasSubstr("members are not sorted"));
+  EXPECT_THAT(error_of(Propose{{1, "a", 1}, {{"b", 1}}}), HasSubstr("the coordinator is not a member"));
+  EXPECT_THAT(error_of(Propose{{1, "a", 1}, {{"a", 2}}}), HasSubstr("the coordinator is not a member"));
+  EXPECT_THAT(error_of(Propose{{1, "a", 1}, {{"a", 1}, {"a", 2}}}), HasSubstr("members are not sorted"));
   EXPECT_THAT(error_of(Propose{{1, ""}, {{"a", 1}}}), HasSubstr("a coordinator's name is not valid"));
   EXPECT_THAT(error_of(MemberState{{1, "a"}, {"a", 1}, {1, "a"}, {}, 0}), HasSubstr("high vector"));
   EXPECT_THAT(error_of(MemberState{{1, "a"}, {"a", 1}, {1, "a"}, {3, 4}, 0, 0, 2, 0}), HasSubstr("old view's range"));

@@ -41,8 +41,8 @@ Bytes written(std::size_t size_max, const std::function<void(Writer&)>& write) {
   return bytes;
 }
 
-const ViewId kView{300, "alpha"};
-const ViewId kNext{301, "alpha"};
+const ViewId kView{300, "alpha", 7};
+const ViewId kNext{301, "alpha", 7};
 const MemberSet kBetaAndGamma = MemberSet::of(1) | MemberSet::of(2);
 
 void write_body(Writer& writer) {
@@ -56,7 +56,7 @@ void write_body(Writer& writer) {
 
 TEST(WireExamples, DaemonControl) {
   EXPECT_EQ(link_frame(LinkFrame::control, encode_control(Counts{kNext, {0, 2, 1}})),
-            "13 00 00 01 5a 11 0a 0a 08 ad 02 12 05 61 6c 70 68 61 12 03 00 02 01");
+            "1c 00 00 01 5a 1a 0a 13 08 ad 02 12 05 61 6c 70 68 61 19 07 00 00 00 00 00 00 00 12 03 00 02 01");
 }
 
 TEST(WireExamples, DaemonPartitionOrder) {
@@ -66,7 +66,8 @@ TEST(WireExamples, DaemonPartitionOrder) {
 }
 
 TEST(WireExamples, DaemonView) {
-  EXPECT_EQ(link_frame(LinkFrame::view, write_view_id(kView)), "08 00 00 02 ac 02 05 61 6c 70 68 61");
+  EXPECT_EQ(link_frame(LinkFrame::view, write_view_id(kView)),
+            "10 00 00 02 ac 02 05 61 6c 70 68 61 07 00 00 00 00 00 00 00");
 }
 
 TEST(WireExamples, DaemonData) {
@@ -130,7 +131,8 @@ TEST(WireExamples, DaemonPush) {
                                                   write_push(writer, {kNext, kView});
                                                   write_body(writer);
                                                 })),
-            "1a 00 00 07 01 04 ad 02 05 61 6c 70 68 61 ac 02 05 61 6c 70 68 61 00 05 1c 01 06 07 68 69");
+            "2a 00 00 07 01 04 ad 02 05 61 6c 70 68 61 07 00 00 00 00 00 00 00 "
+            "ac 02 05 61 6c 70 68 61 07 00 00 00 00 00 00 00 00 05 1c 01 06 07 68 69");
 }
 
 TEST(WireExamples, DaemonPingAndClose) {

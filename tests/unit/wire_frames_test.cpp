@@ -148,7 +148,7 @@ TEST(WireRouted, StableAndReadyReadAsWritten) {
 }
 
 TEST(WireRouted, PushReadsAsWrittenAndLeavesTheBody) {
-  const Push push{{std::uint64_t{1} << 63, "alpha"}, {7, std::string(64, 'b')}};
+  const Push push{{std::uint64_t{1} << 63, "alpha", 1}, {7, std::string(64, 'b'), UINT64_MAX}};
   Bytes bytes(push_size(push));
   Writer writer(bytes.data());
   write_push(writer, push);
@@ -166,7 +166,7 @@ TEST(WireRouted, PushReadsAsWrittenAndLeavesTheBody) {
 }
 
 TEST(WireNeighbour, ViewIds) {
-  const ViewId id{300, "alpha"};
+  const ViewId id{300, "alpha", 7};
   EXPECT_EQ(to_string(id), "300@alpha");
   Bytes bytes = write_view_id(id);
   EXPECT_EQ(read_view_id(bytes), id);
