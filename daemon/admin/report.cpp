@@ -30,6 +30,9 @@ std::uint32_t microseconds(Duration duration) { return static_cast<std::uint32_t
 
 std::uint32_t count32(std::size_t count) { return static_cast<std::uint32_t>(count); }
 
+/// Items held down that `status` names.
+constexpr std::size_t kHeldDownShownMax = 20;
+
 double seconds_since(Time then, Time now) { return to_seconds(now - then); }
 
 std::string_view to_string(Session::State state) {
@@ -75,6 +78,8 @@ class Answer {
   }
   void describe_partition(proto::Partition& out) const;
   void link(LinkId id, const LinkState& own, proto::Link& out) const;
+  /// Of the link to that peer, or the peer itself.
+  double seconds_held_down(const std::vector<HeldDown>& held, const std::string& peer) const;
   void group(const Group& group, bool members, PageRoom& room, proto::Group& out) const;
   void session(const Session& session, proto::Session& out) const;
 
@@ -111,12 +116,25 @@ void Answer::status(proto::StatusReply& out) const {
   out.set_unstable_bytes(order.unstable_bytes());
   out.set_retained_bytes(order.retained_bytes());
   out.set_buffer_bytes(context_.slabs.bytes_in_use());
+  for (const HeldDown& held : subjects_.view.held_down(now_)) {
+    if (static_cast<std::size_t>(out.held_down_size()) == kHeldDownShownMax) break;
+    proto::HeldDown& added = *out.add_held_down();
+    added.set_name(held.item.a);
+    added.set_other_end(held.item.b);
+    added.set_seconds(seconds_since(now_, held.until));
+  }
+  out.set_stays_out(database.own().stays_out());
   add_partition(out);
 }
 
 void Answer::links(proto::LinksReply& out) const {
   const LinkState own = subjects_.overlay.database().own().current();
-  for (const LinkId id : subjects_.links.established()) link(id, own, *out.add_links());
+  const std::vector<HeldDown> held = subjects_.view.held_down(now_);
+  for (const LinkId id : subjects_.links.established()) {
+    proto::Link& added = *out.add_links();
+    link(id, own, added);
+    added.set_held_down_seconds(seconds_held_down(held, added.peer()));
+  }
   for (const NeighbourInfo& neighbour : subjects_.links.unconnected()) {
     proto::Neighbour& added = *out.add_unconnected();
     added.set_address(printable(neighbour.address));
@@ -125,6 +143,17 @@ void Answer::links(proto::LinksReply& out) const {
     added.set_retry_seconds(waits ? seconds_since(now_, neighbour.next_dial) : 0);
   }
   add_partition(out);
+}
+
+double Answer::seconds_held_down(const std::vector<HeldDown>& held, const std::string& peer) const {
+  double longest = 0;
+  const std::string& self = context_.config.name;
+  for (const auto& [item, until] : held) {
+    const bool is_peer = item.b.empty() && item.a == peer;
+    const bool is_link = (item.a == self && item.b == peer) || (item.a == peer && item.b == self);
+    if (is_peer || is_link) longest = std::max(longest, seconds_since(now_, until));
+  }
+  return longest;
 }
 
 void Answer::link(LinkId id, const LinkState& own, proto::Link& out) const {

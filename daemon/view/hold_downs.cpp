@@ -61,19 +61,31 @@ void HoldDowns::lost(Time now, const TopologyItem& item) {
 
 Time HoldDowns::gained(Time now, const TopologyItem& item) const {
   const auto at = losses_.find(item);
-  const Duration hold_down = at == losses_.end() ? Duration::zero() : decayed(at->second, now);
-  return now + std::max(config_.gain_hold_down, hold_down);
+  if (at == losses_.end() || decayed(at->second, now) <= config_.gain_hold_down) return now + config_.gain_hold_down;
+  // The first moment at which the wait is as long as what the hold-down has fallen to: between these two.
+  Duration too_short = config_.gain_hold_down;
+  Duration long_enough = decayed(at->second, now);
+  while (long_enough - too_short > 1us) {
+    const Duration middle = too_short + (long_enough - too_short) / 2;
+    (decayed(at->second, now + middle) <= middle ? long_enough : too_short) = middle;
+  }
+  return now + long_enough;
 }
 
-/// Zero once it has fallen below the least hold-down: then the past no longer counts.
+/// Zero once it has fallen below half of the least hold-down: then the past no longer counts.
 Duration HoldDowns::decayed(const Loss& loss, Time now) const {
+  const Duration half_life = config_.gain_hold_down_max / 2;
+  if (half_life <= Duration::zero()) return Duration::zero();
   Duration hold_down = loss.hold_down;
-  if (config_.gain_hold_down_max <= Duration::zero()) return Duration::zero();
-  for (Duration calm = now - loss.lost_at; calm >= config_.gain_hold_down_max; calm -= config_.gain_hold_down_max) {
+  Duration calm = now - loss.lost_at;
+  for (; calm >= half_life; calm -= half_life) {
     hold_down /= 2;
-    if (hold_down < config_.gain_hold_down) return Duration::zero();
+    if (hold_down < config_.gain_hold_down / 2) return Duration::zero();
   }
-  return hold_down;
+  // On a line from one halving to the next.
+  hold_down -=
+      std::chrono::microseconds((hold_down / 1us) * (calm / 1us) / std::max<Duration::rep>(half_life / 1us, 1) / 2);
+  return hold_down < config_.gain_hold_down / 2 ? Duration::zero() : hold_down;
 }
 
 }  // namespace spindled

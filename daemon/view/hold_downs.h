@@ -11,9 +11,16 @@
 
 namespace spindled {
 
+/// A daemon or link that has come, and until when the view does not change for it.
+struct HeldDown {
+  TopologyItem item;
+  Time until{};
+};
+
 /// Whoever is lost again and again waits longer each time: the hold-down doubles with each loss after the first, from
-/// `gain_hold_down` to `gain_hold_down_max`, and halves again for each `gain_hold_down_max` without a loss. A daemon is
-/// known by its name here, so one that keeps crashing is held down across its lives.
+/// `gain_hold_down` to `gain_hold_down_max`. Without a loss it halves in each half of `gain_hold_down_max`, also while
+/// somebody waits for it: the wait is over once it has lasted as long as the hold-down is by then. A daemon is known by
+/// its name here, so one that keeps crashing is held down across its lives.
 class HoldDowns {
  public:
   explicit HoldDowns(const ViewConfig& config) : config_(config) {}

@@ -187,6 +187,20 @@ void ViewAgreement::evaluate_steady(Time now) {
   }
 }
 
+std::vector<HeldDown> ViewAgreement::held_down(Time now) const {
+  const TopologyChanges changes = compare({installed().members, installed().edges}, reachable_);
+  std::vector<HeldDown> held;
+  for (const MemberIndex member : changes.gained_members) {
+    const Time until = hold_downs_.member_ready_at(member);
+    if (until > now) held.push_back({item_of(reachable_, member), until});
+  }
+  for (const std::size_t edge : changes.gained_edges) {
+    const Time until = hold_downs_.edge_ready_at(edge);
+    if (until > now) held.push_back({item_of(reachable_, reachable_.edges[edge]), until});
+  }
+  return held;
+}
+
 void ViewAgreement::phase_expired(Time now) {
   if (!coordinator_.is_active()) return;
   for (const DaemonId& daemon : coordinator_.silent()) {

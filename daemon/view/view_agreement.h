@@ -45,6 +45,10 @@ class ViewAgreement final : public ViewFrames {
   MemberPhase phase() const { return participant_.phase(); }
   CoordinatorPhase coordinator_phase() const { return coordinator_.phase(); }
 
+  /// Daemons and links that have come and that the view does not change for yet, as this daemon sees them; it is the
+  /// coordinator whose hold-downs count.
+  std::vector<HeldDown> held_down(Time now) const;
+
   // ViewFrames
   void topology_changed(Time now) override;
   void control_received(Time now, LinkId from, ControlMessage message) override;

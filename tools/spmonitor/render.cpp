@@ -57,6 +57,14 @@ std::string render(const proto::StatusReply& status) {
   line("order", fmt::format("{} of {}", status.order_position(), status.order_end()));
   line("unstable", fmt::format("{} of its own, {} retained of all, {} of buffers", bytes(status.unstable_bytes()),
                                bytes(status.retained_bytes()), bytes(status.buffer_bytes())));
+  if (status.stays_out() && status.links() != 0) {
+    line("stays out", "another daemon of this name is part of the cluster, or is not known to be gone: see the log");
+  }
+  for (const proto::HeldDown& held : status.held_down()) {
+    line("held down", fmt::format("{}{} for {} more", held.other_end().empty() ? "" : "link ",
+                                  held.other_end().empty() ? held.name() : held.name() + "-" + held.other_end(),
+                                  show_seconds(held.seconds())));
+  }
   if (status.has_partition()) line("partition", show_imposed(status.partition()));
   return text;
 }
@@ -75,6 +83,7 @@ std::string render(const proto::LinksReply& links) {
                {"up", kRight},
                {"queued", kRight},
                {"packets", kRight},
+               {"held down", kRight},
                {"in" + per, kRight},
                {"out" + per, kRight},
                {"frames in" + per, kRight},
@@ -87,7 +96,8 @@ std::string render(const proto::LinksReply& links) {
                                  show_round_trip(link.round_trip_us()),
                                  show_seconds(link.up_seconds()),
                                  bytes(link.queued_bytes()),
-                                 number(link.queued_packets())};
+                                 number(link.queued_packets()),
+                                 link.held_down_seconds() > 0 ? show_seconds(link.held_down_seconds()) : ""};
     if (rates) {
       for (const double rate : {link.bytes_in_per_second(), link.bytes_out_per_second()})
         row.push_back(show_bytes(rate));
