@@ -95,7 +95,7 @@ void SimHost::end_process() {
   node_.reset();
   recorder_.end(checkers::DaemonHistory::End::stopped);
   ++life_;
-  paused_ = stopping_ = turn_scheduled_ = false;
+  paused_ = stopping_ = turn_scheduled_ = catching_up_ = false;
   deadline_ = scheduled_wake_ = kNever;
   // A host without a daemon refuses connections; one that lost power stays silent.
   world_.network.process_ended(index_);
@@ -109,6 +109,7 @@ void SimHost::pause() {
 void SimHost::resume() {
   world_.log.note(fmt::format("{} goes on", name()));
   paused_ = false;
+  catching_up_ = true;
   if (node_ != nullptr) schedule_turn();
 }
 
@@ -140,8 +141,10 @@ void SimHost::turn() {
   ++turns_;
   const Time now = node_time();
   in_turn_ = true;
-  std::deque<Input> inputs = std::exchange(inputs_, {});
-  for (const Input& input : inputs) handle(now, input);
+  do {
+    for (const Input& input : std::exchange(inputs_, {})) handle(now, input);
+  } while (catching_up_ && !inputs_.empty());
+  catching_up_ = false;
   if (deadline_ <= now) {
     deadline_ = kNever;
     node_->handle_time(now);

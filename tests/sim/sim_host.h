@@ -123,6 +123,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   std::unique_ptr<Node> node_;
   std::uint64_t life_ = 0;  // counts starts; events of an earlier life are void
   bool paused_ = false;
+  bool catching_up_ = false;  // the next turn is the first after a pause
   bool stopping_ = false;
   bool turn_scheduled_ = false;
   bool in_turn_ = false;
