@@ -21,6 +21,9 @@ constexpr double kPutOffMinS = 0.0005;
 constexpr Duration kPatience = 50ms;
 /// The time that a salary takes to grow e-fold on an idle network, in round trips to the flow's destinations.
 constexpr int kFeedbackRoundTrips = 4;
+/// What a view takes, about, and each name in it.
+constexpr std::size_t kViewBytes = 48;
+constexpr std::size_t kNameBytes = 24;
 /// A flow can have saved what it earns in this time, so that a turn's worth of messages can enter at once where much is
 /// sent.
 constexpr double kTurnSavingsS = 0.01;
@@ -38,10 +41,12 @@ Admission::Admission(Context& context, const Links& links, Overlay& overlay, con
       benefit_(make_benefit(context.config.admission.benefit)),
       book_(context.config.admission),
       own_(context, links, overlay, book_),
+      membership_rate_(context.config.session),
       random_(context.random.split()),
       enabled_(context.config.admission.enabled) {}
 
 void Admission::start_turn(Time now) {
+  membership_rate_.start_turn();
   const View& view = order_.view();
   if (view.size() != 0 && view.id != book_.view().id) {
     book_.start_view(view);
@@ -107,10 +112,32 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
   return false;
 }
 
-bool Admission::may_change_membership() {
-  if (has_room()) return true;
+std::optional<Time> Admission::membership_waits_until(Time now, MembershipBudget& client) {
+  if (has_room()) return membership_rate_.wait_until(now, client);
   had_room_ = false;
-  return false;
+  return kNever;
+}
+
+void Admission::pay_for_join(MembershipBudget& client, const std::string& name) {
+  const Group* group = groups_.table().find(name);
+  const std::size_t members = group == nullptr ? 0 : group->members.size();
+  const bool is_large = members >= context_.config.session.full_view_members;
+  const std::size_t view_bytes = kViewBytes + name.size() + kNameBytes * (is_large ? 1 : members);
+  // When it joins, and when it leaves.
+  const double told =
+      2 * static_cast<double>(members) * (MembershipRate::kTellingBytes + static_cast<double>(view_bytes));
+  membership_rate_.pay(client, (MembershipRate::kBaseBytes + told) * dearness(name));
+}
+
+void Admission::pay_for_leave(MembershipBudget& client, const std::string& group) {
+  membership_rate_.pay(client, MembershipRate::kBaseBytes * dearness(group));
+}
+
+double Admission::dearness(const std::string& group) const {
+  DestinationSet to;
+  to.names = {group};
+  to.daemons = MemberSet::first(book_.view().size());
+  return 1 + book_.quote(to).congestion / context_.config.admission.fee;
 }
 
 /// A message that is about to wait, for anything but its price.

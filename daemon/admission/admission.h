@@ -11,6 +11,7 @@
 #include "daemon/admission/benefit.h"
 #include "daemon/admission/client_prices.h"
 #include "daemon/admission/flow.h"
+#include "daemon/admission/membership_rate.h"
 #include "daemon/admission/own_prices.h"
 #include "daemon/admission/price_book.h"
 #include "daemon/base/context.h"
@@ -55,8 +56,12 @@ class Admission final : public PriceFrames, public ClientPrices {
   /// Whether a message of `bytes` of payload may enter now: if so it is paid for. If not, `flow.retry_at()` says when
   /// it is worth trying again; before that, only when `news` has changed. Brings `to` up to date with the group table.
   bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes);
-  /// Joins and leaves are messages to all daemons; they wait for room only.
-  bool may_change_membership();
+  /// Joins and leaves are messages to all daemons, and tell all members. Nothing where one may enter now; otherwise
+  /// when it is worth trying again, kNever: only when `news` has changed.
+  std::optional<Time> membership_waits_until(Time now, MembershipBudget& client);
+  /// One of them entered.
+  void pay_for_join(MembershipBudget& client, const std::string& group);
+  void pay_for_leave(MembershipBudget& client, const std::string& group);
   /// Changes when messages that were refused before might enter now.
   std::uint64_t news() const { return news_; }
 
@@ -84,6 +89,8 @@ class Admission final : public PriceFrames, public ClientPrices {
   double savings_of(const Flow& flow) const;
   bool is_put_off(Time now, Flow& flow, double price);
   bool has_room() const;
+  /// How much dearer links, and members of the group that do not keep up, make a message to all daemons.
+  double dearness(const std::string& group) const;
   void count_held(const Flow& flow);
   std::string limit_of(const Flow& flow, const Quote& quote) const;
 
@@ -94,6 +101,7 @@ class Admission final : public PriceFrames, public ClientPrices {
   const std::unique_ptr<const Benefit> benefit_;
   PriceBook book_;
   OwnPrices own_;
+  MembershipRate membership_rate_;
   Random random_;
   bool enabled_;
   bool retention_full_ = false;  // at the start of the turn: costly to know

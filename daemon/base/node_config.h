@@ -72,6 +72,10 @@ struct SessionConfig {
   std::size_t sessions_max = 10'000;
   std::size_t memberships_max = 100'000;  // groups that one client may have joined
   std::size_t full_view_members = 100;    // in a group with more, members are told of changes, and not of all members
+  /// What the joins and leaves of one client may come to, in bytes told to members each second
+  /// (daemon/admission/membership_rate.h), and at once; of all clients together twice as much.
+  std::size_t membership_rate_bytes = 8u << 20;
+  std::size_t membership_burst_bytes = 1u << 20;
   Duration handshake_timeout = 5s;
   std::size_t send_window_bytes = 8u << 20;  // this daemon's own unstable bytes beyond which its clients wait
   /// A session's unread bytes at which a packet for it costs AdmissionConfig::price_max, more for one that reads fast.
@@ -84,6 +88,11 @@ struct SessionConfig {
   /// A client that senders pay for and that reads nothing for this long is cut off; with policy `disconnect` one that
   /// has been above the soft limit for this long.
   Duration stall_timeout = 30s;
+  /// Bytes that may wait in memory for all clients together, messages that are under way between daemons left out, and
+  /// for one client (daemon/session/memory_budget.h).
+  std::size_t memory_bytes_max = 512u << 20;
+  std::size_t client_memory_bytes_max = 96u << 20;
+  Duration message_timeout = 30s;  // in which the rest of a message that was begun has to come
 };
 
 struct AdminConfig {

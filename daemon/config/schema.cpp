@@ -115,6 +115,14 @@ const Key kKeys[] = {
                  config.node.session.slow_policy = static_cast<SlowPolicy>(word + 1);
                }}},
     {"session", "stall_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.stall_timeout), 100, kHour}},
+    {"session", "membership_rate_bytes",
+     SizeKey{SPINDLE_FIELD(node.session.membership_rate_bytes), 64 * kKiB, 16 * kGiB}},
+    {"session", "membership_burst_bytes",
+     SizeKey{SPINDLE_FIELD(node.session.membership_burst_bytes), 4 * kKiB, 16 * kGiB}},
+    {"session", "memory_max_bytes", SizeKey{SPINDLE_FIELD(node.session.memory_bytes_max), 16 * kMiB, 1024 * kGiB}},
+    {"session", "client_memory_max_bytes",
+     SizeKey{SPINDLE_FIELD(node.session.client_memory_bytes_max), kMiB, 1024 * kGiB}},
+    {"session", "message_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.message_timeout), 100, kHour}},
 
     {"admin", "allow_partition", FlagKey{SPINDLE_FIELD(node.admin.allow_partition)}},
 

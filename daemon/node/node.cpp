@@ -163,6 +163,12 @@ NodeMemory Node::memory() const {
     memory.session_queue = std::max(memory.session_queue, session.queue().bytes());
     memory.session_held = std::max(memory.session_held, session.held_bytes());
   });
+  const SessionMemory sum = layers_->sessions.memory();
+  memory.sessions_unfinished = sum.unfinished;
+  memory.sessions_definitions = sum.definitions;
+  memory.sessions_held = sum.held;
+  memory.sessions_queued = sum.queued;
+  memory.slabs = layers_->context.slabs.bytes_in_use();
   return memory;
 }
 

@@ -26,6 +26,13 @@ struct NodeMemory {
   std::size_t unordered = 0;       // of ordered messages that wait for their place, stable or not
   std::size_t session_queue = 0;   // what waits for a client: the most of any
   std::size_t session_held = 0;    // what waits of a client with independent flows: the most of any
+  // What all clients hold: of messages and frames that are not complete or may not enter, of definitions of sets of
+  // destinations, of messages of independent flows, and of what they have yet to read.
+  std::size_t sessions_unfinished = 0;
+  std::size_t sessions_definitions = 0;
+  std::size_t sessions_held = 0;
+  std::size_t sessions_queued = 0;
+  std::size_t slabs = 0;  // that are in use, for all that is read or written
 };
 
 /// Owns no socket, thread, clock or source of randomness: the same calls give the same effects. All calls come from one

@@ -50,6 +50,13 @@ std::optional<unsigned> QueueWatch::note_length(Time now, std::size_t bytes) {
   return std::nullopt;
 }
 
+std::optional<Duration> QueueWatch::note_stall(Time now) {
+  if (!is_priced() || now - progress_at_ < kStalled) return std::nullopt;
+  if (stall_said_at_ && now - *stall_said_at_ < kStalledAgain) return std::nullopt;
+  stall_said_at_ = now;
+  return now - progress_at_;
+}
+
 std::optional<std::string> QueueWatch::objection(Time now, std::size_t bytes) const {
   if (bytes > config_->queue_hard_bytes && !broken(Broken::queue_without_limit)) {
     return fmt::format(

@@ -39,10 +39,15 @@ class QueueWatch {
   Time progress_at() const { return progress_at_; }
   /// `bytes` wait. The percentage to warn of, if it is time for a warning.
   std::optional<unsigned> note_length(Time now, std::size_t bytes);
+  /// For how long a client that senders slow down for has read nothing, if it is time to say so in the log.
+  std::optional<Duration> note_stall(Time now);
   /// Why the client is to be cut off, if it is: what waits, the limit, and what to do.
   std::optional<std::string> objection(Time now, std::size_t bytes) const;
 
   static constexpr unsigned kWarnings[] = {50, 80};  // percent of the limit
+  /// A client that reads nothing is said to after so long, and again after so long.
+  static constexpr Duration kStalled = 1s;
+  static constexpr Duration kStalledAgain = 10s;
 
  private:
   const SessionConfig* config_;
@@ -51,6 +56,7 @@ class QueueWatch {
   Time progress_at_{};  // counts while behind
   Time warned_at_{};
   unsigned warned_ = 0;  // percent; the last warning that still holds
+  std::optional<Time> stall_said_at_;
 };
 
 }  // namespace spindled

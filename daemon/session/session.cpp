@@ -15,6 +15,9 @@ namespace {
 /// Before the handshake a stranger gets to send no more than this.
 constexpr std::size_t kHelloBytesMax = 512;
 
+/// As many times as the names that a client defines they may take in memory, with what is resolved from them.
+constexpr std::size_t kDefinitionCopies = 3;
+
 /// Joins and leaves that a client may have under way: as many as keep one going whose subscriptions take seconds.
 constexpr std::size_t kOpenRequestsMax = 4096;
 
@@ -75,6 +78,22 @@ void Session::start_closing(Time now) {
   state_ = State::closing;
   closing_since_ = now;
   flows_.reset();
+  forget_incoming();
+  input_.clear();
+  destinations_ = DestinationTable();
+}
+
+SessionMemory Session::memory() const {
+  SessionMemory memory;
+  memory.unfinished = input_.unread().size() + (incoming_ ? incoming_->received : 0);
+  memory.definitions = kDefinitionCopies * destinations_.bytes();
+  memory.held = held_bytes();
+  memory.queued = queue_.bytes();
+  return memory;
+}
+
+Time Session::unfinished_since() const {
+  return state_ == State::open && unfinished_ && !waiting_ ? frame_at_ : kNever;
 }
 
 void Session::commit_read(std::size_t bytes) {
@@ -83,6 +102,13 @@ void Session::commit_read(std::size_t bytes) {
 }
 
 std::optional<Error> Session::process(Time now) {
+  if (!unfinished_ || waiting_) frame_at_ = now;
+  std::optional<Error> error = take_frames(now);
+  unfinished_ = !input_.unread().empty() || (incoming_ && !is_message_complete());
+  return error;
+}
+
+std::optional<Error> Session::take_frames(Time now) {
   waiting_ = waits_for_room_ = false;
   retry_at_ = kNever;
   for (;;) {
@@ -106,23 +132,26 @@ std::optional<Error> Session::process(Time now) {
     }
     wanted_ = protocol::kFrameHeadBytes + head->length;
     if (input_.unread().size() < wanted_) return std::nullopt;
-    if (must_wait(type, input_.unread().subspan(protocol::kFrameHeadBytes, head->length))) {
+    if (must_wait(now, type, input_.unread().subspan(protocol::kFrameHeadBytes, head->length))) {
       waiting_ = true;
       return std::nullopt;
     }
     input_.skip(protocol::kFrameHeadBytes);
+    frame_at_ = now;
     if (auto error = handle_frame(now, type, input_.take(head->length))) return error;
     if (state_ == State::closing) return std::nullopt;
   }
 }
 
-bool Session::must_wait(ClientFrame type, ByteView body) {
+bool Session::must_wait(Time now, ClientFrame type, ByteView body) {
   if (state_ != State::open) return false;
   if (flows_ && flows_->bytes() > context_.config.session.held_bytes_max) return true;
   switch (type) {
+    case ClientFrame::send:
+      return host_.is_memory_short() && body.size() > protocol::kChunkBytesMax;
     case ClientFrame::join:
     case ClientFrame::leave:
-      return sender_.open_requests >= kOpenRequestsMax || !host_.may_change_membership();
+      return must_change_wait(now);
     case ClientFrame::view_request: {
       const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
       if (request && waits_for_requests(std::array{request->group})) return true;
@@ -142,6 +171,15 @@ bool Session::must_wait(ClientFrame type, ByteView body) {
     default:
       return false;
   }
+}
+
+bool Session::must_change_wait(Time now) {
+  if (sender_.open_requests >= kOpenRequestsMax) return true;
+  waits_for_room_ = !has_room();
+  if (waits_for_room_) return true;
+  const std::optional<Time> until = host_.membership_waits_until(now, membership_budget_);
+  retry_at_ = until.value_or(kNever);
+  return until.has_value();
 }
 
 std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice body) {
@@ -333,6 +371,9 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
   std::optional<Errc> refused = Errc::bad_group_name;
   if (protocol::is_group_name(group)) {
     Groups& groups = host_.groups();
+    if (type != ClientFrame::view_request) ++changes_;
+    if (type == ClientFrame::join) host_.pay_for_join(membership_budget_, group);
+    if (type == ClientFrame::leave) host_.pay_for_leave(membership_budget_, group);
     refused = type == ClientFrame::join    ? groups.join(now, id(), group)
               : type == ClientFrame::leave ? groups.leave(now, id(), group)
                                            : groups.request_view(id(), group);
@@ -375,6 +416,13 @@ void Session::note_written(Time now, std::size_t bytes) {
 
 std::optional<Error> Session::hold_to_limits(Time now) {
   if (const std::optional<unsigned> percent = watch_.note_length(now, queue_.bytes())) warn(*percent);
+  if (const std::optional<Duration> stalled = watch_.note_stall(now)) {
+    Log(context_.log_sink, "session")
+        .warning(
+            "client {} from {} has read nothing for {:.1f} s, and {} bytes wait for it: who sends to its groups "
+            "slows down for it, until it reads or is cut off after {:.0f} s (session.stall_timeout_ms)",
+            name(), peer_, to_seconds(*stalled), queue_.bytes(), to_seconds(context_.config.session.stall_timeout));
+  }
   if (watch_.must_drop(queue_.bytes())) {
     const SessionQueue::Dropped dropped = queue_.drop_oldest(watch_.drop_to());
     context_.counters.add(Counter::messages_dropped, dropped.messages);

@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "daemon/admission/membership_rate.h"
 #include "daemon/base/context.h"
 #include "daemon/base/driver.h"
 #include "daemon/base/input_buffer.h"
 #include "daemon/group/groups.h"
 #include "daemon/session/destination_table.h"
+#include "daemon/session/memory_budget.h"
 #include "daemon/session/outgoing_flows.h"
 #include "daemon/session/queue_watch.h"
 #include "daemon/session/session_queue.h"
@@ -39,6 +41,10 @@ struct SessionMarks {
   bool refused = false;         // it was never taken in
   bool untold = false;          // among those that are to be told what has entered
   bool view_too_large = false;  // no client takes the view that it should have got
+  SessionMemory counted;        // in what all sessions hold
+  // At how many ticks in a row it was found to have the same thing unfinished, since that time.
+  Time unfinished_since = kNever;
+  int unfinished_ticks = 0;
 };
 
 /// What a session asks of the table of sessions that it is in.
@@ -49,9 +55,18 @@ class SessionHost {
   virtual Result<std::string> take_name(Session& session, std::string_view wish) = 0;
   /// As Admission::may_enter.
   virtual bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) = 0;
-  virtual bool may_change_membership() = 0;
+  /// As Admission::membership_waits_until, and what is to be paid.
+  virtual std::optional<Time> membership_waits_until(Time now, MembershipBudget& budget) = 0;
+  virtual void pay_for_join(MembershipBudget& budget, const std::string& group) = 0;
+  virtual void pay_for_leave(MembershipBudget& budget, const std::string& group) = 0;
   virtual FlowState flow_state(Time now, const Flow& flow, DestinationSet& to) = 0;
   virtual Groups& groups() = 0;
+
+  /// Whether the memory for clients is nearly used up, so that no large message may begin.
+  bool is_memory_short() const { return memory_short_; }
+
+ protected:
+  bool memory_short_ = false;
 };
 
 /// A client's message of which some frames are there, or several that are complete.
@@ -92,6 +107,10 @@ class Session final : private FlowGate {
   /// Lets held messages enter that may by now: of all flows, or of those whose time to try again has come. Before
   /// `process`, whenever that is called anew for a session that waits or `holds_messages`.
   void release_held(Time now, bool all);
+  SessionMemory memory() const;
+  /// Since when nothing more has come of a frame or message that is not complete; kNever: there is none, or it does not
+  /// wait for the client.
+  Time unfinished_since() const;
   bool holds_messages() const { return flows_ && flows_->bytes() != 0; }
   std::size_t held_bytes() const { return flows_ ? flows_->bytes() : 0; }
   /// Whether `process` stopped at something that may not enter yet.
@@ -126,12 +145,15 @@ class Session final : private FlowGate {
   Time tell_taken_at() const;
 
   const SessionTraffic& traffic() const { return traffic_; }
+  /// Messages, joins and leaves that have entered.
+  std::uint64_t entered() const { return traffic_.messages_in + changes_; }
   /// Messages were put into the queue.
   void count_delivered(std::size_t messages) { traffic_.messages_out += messages; }
 
   SessionMarks marks;  // the table's own
 
  private:
+  std::optional<Error> take_frames(Time now);
   std::optional<Error> handle_frame(Time now, spindle::protocol::ClientFrame type, Slice body);
   std::optional<Error> handle_hello(ByteView body);
   std::optional<Error> handle_define(ByteView body);
@@ -141,7 +163,9 @@ class Session final : private FlowGate {
   std::optional<Error> handle_flow_request(Time now, ByteView body);
   std::optional<Error> handle_ping(ByteView body);
   /// Whether the frame at the front of the input, which is whole, has to wait.
-  bool must_wait(spindle::protocol::ClientFrame type, ByteView body);
+  bool must_wait(Time now, spindle::protocol::ClientFrame type, ByteView body);
+  /// Whether a join or a leave has to.
+  bool must_change_wait(Time now);
   /// Whether what concerns `groups` has to wait for joins and leaves that the client asked for before: with independent
   /// flows for those of the same groups, otherwise for all.
   template <typename Names>
@@ -186,10 +210,14 @@ class Session final : private FlowGate {
   State state_ = State::handshake;
   Time closing_since_{};
   Sender sender_;
+  MembershipBudget membership_budget_;
+  std::uint64_t changes_ = 0;  // joins and leaves that were accepted
   SessionTraffic traffic_;
 
   InputBuffer input_;
-  std::size_t wanted_ = 0;  // bytes of the frame at the front of the input, as far as known
+  bool unfinished_ = false;  // it has a part of a frame, or of a message
+  Time frame_at_{};          // then: when a whole frame came last, or the part began to
+  std::size_t wanted_ = 0;   // bytes of the frame at the front of the input, as far as known
   DestinationTable destinations_;
   std::optional<OutgoingFlows> flows_;  // where the client asked for them
   std::optional<IncomingMessage> incoming_;

@@ -34,7 +34,8 @@ Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Admission& 
       driver_(driver),
       groups_(groups),
       admission_(admission),
-      slow_clients_(context.config, admission, *this) {}
+      slow_clients_(context.config, admission, *this),
+      memory_(context.config.session) {}
 
 Sessions::~Sessions() = default;
 
@@ -89,7 +90,9 @@ void Sessions::process(Time now, Session& session) {
     timers_.set_earlier(Timer::taken, std::max(now, due));
     if (!std::exchange(session.marks.untold, true)) untold_.push_back(session.id());
   }
-  if (!session.queue().empty()) mark_dirty(session);
+  count_memory(session);
+  if (!session.queue().empty() || object_to_memory(session)) mark_dirty(session);
+  if (session.unfinished_since() != kNever) timers_.set_earlier(Timer::tick, now + kTick);
   if (session.is_waiting() || session.holds_messages()) {
     if (!std::exchange(session.marks.listed, true)) waiting_.push_back(session.id());
     retry_at_ = std::min(retry_at_, session.retry_at());
@@ -117,10 +120,10 @@ void Sessions::resume_waiting(Time now) {
     const bool may_go_on = session->take_requests_done();
     if (all || may_go_on || session->retry_at() <= now) {
       session->marks.listed = false;
-      const std::uint64_t before = session->traffic().messages_in;
+      const std::uint64_t before = session->entered();
       session->release_held(now, all || may_go_on);
       process(now, *session);
-      session->marks.served = session->traffic().messages_in != before;
+      session->marks.served = session->entered() != before;
       any_served = any_served || session->marks.served;
     } else {
       session->marks.served = false;
@@ -145,7 +148,9 @@ void Sessions::handle_writable(Time now, ConnectionId connection) {
   Session& session = *find(connection);
   session.marks.blocked = false;
   write(now, session);
-  if (owns(connection)) watch_queue(now, session);  // a closing session goes once all is written
+  if (!owns(connection)) return;  // a closing session goes once all is written
+  count_memory(session);
+  watch_queue(now, session);
 }
 
 void Sessions::handle_closed(Time, ConnectionId connection, std::string_view why) {
@@ -285,6 +290,10 @@ void Sessions::deliver_view(std::span<const SessionId> to, const protocol::View&
   std::vector<std::uint8_t> frame;
   protocol::write_view(frame, view);
   context_.counters.add(Counter::group_views, to.size());
+  // Views that a member does not keep up with make the group dearer, as messages do: for who joins it, too.
+  if (view.form == protocol::ViewForm::full || view.form == protocol::ViewForm::change) {
+    for (const SessionId id : to) slow_clients_.note_message(id, std::array{view.group});
+  }
   if (to.size() == 1 || frame.size() <= OutputQueue::kCopyBytesMax) return deliver_frame(to, frame);
   const Slice shared = context_.arena.copy(frame);
   for (const SessionId id : to) {
@@ -329,8 +338,11 @@ void Sessions::flush(Time now) {
       session->marks.dirty = false;
       if (!session->marks.blocked) write(now, *session);
       session = find(id);  // a closing session goes once all is written
-      if (session != nullptr) watch_queue(now, *session);
+      if (session == nullptr) continue;
+      count_memory(*session);
+      watch_queue(now, *session);
     }
+    hold_to_memory(now);
   }
 }
 
@@ -362,6 +374,10 @@ void Sessions::watch_queue(Time now, Session& session) {
   }
   if (const std::optional<Error> error = session.hold_to_limits(now)) {
     context_.counters.add(Counter::sessions_slow);
+    return close(now, session, *error);
+  }
+  if (const std::optional<Error> error = object_to_memory(session)) {
+    session.queue().drop_unwritten();
     return close(now, session, *error);
   }
   if (session.watch().is_priced()) {
@@ -409,6 +425,7 @@ void Sessions::let_go(Session& session) {
 }
 
 void Sessions::forget(const Session& session) {
+  memory_.change(session.marks.counted, {});
   if (session.marks.refused) --refused_;
   by_connection_.erase(session.connection());
   by_id_.erase(session.id());
@@ -452,6 +469,20 @@ void Sessions::tell_taken(Time now) {
   }
 }
 
+bool Sessions::check_unfinished(Time now, Session& session) {
+  const Time since = session.unfinished_since();
+  if (since == kNever) return false;
+  // Ticks are counted, and not time: after a pause of the daemon what has come meanwhile is read before the next one.
+  if (std::exchange(session.marks.unfinished_since, since) != since) session.marks.unfinished_ticks = 0;
+  const Duration timeout = context_.config.session.message_timeout;
+  if (++session.marks.unfinished_ticks * kTick < timeout) return true;
+  close(now, session,
+        {Errc::timed_out, fmt::format("{} bytes of a message or request have come, and nothing of the rest for {} s "
+                                      "(session.message_timeout_ms)",
+                                      session.memory().unfinished, to_seconds(timeout))});
+  return true;
+}
+
 bool Sessions::check_patience(Time now, Session& session) {
   if (session.marks.lost) return false;  // it goes at the end of the turn
   const SessionConfig& config = context_.config.session;
@@ -461,7 +492,7 @@ bool Sessions::check_patience(Time now, Session& session) {
       return true;
     case Session::State::open:
       if (session.watch().is_behind()) watch_queue(now, session);
-      return session.watch().is_behind();
+      return check_unfinished(now, session) || session.watch().is_behind();
     case Session::State::closing:
       if (now - std::max(session.closing_since(), session.watch().progress_at()) >= kClosingPatience ||
           now - session.closing_since() >= kClosingTime) {

@@ -48,6 +48,9 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   /// Writes what the turn brought.
   void flush(Time now);
 
+  /// What all clients hold.
+  SessionMemory memory() const;
+
   /// In the order in which they were opened.
   template <typename Visit>
   void for_each(Visit&& visit) const {
@@ -69,7 +72,15 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
     return admission_.may_enter(now, flow, to, bytes);
   }
   FlowState flow_state(Time now, const Flow& flow, DestinationSet& to) override;
-  bool may_change_membership() override { return admission_.may_change_membership(); }
+  std::optional<Time> membership_waits_until(Time now, MembershipBudget& budget) override {
+    return admission_.membership_waits_until(now, budget);
+  }
+  void pay_for_join(MembershipBudget& budget, const std::string& group) override {
+    admission_.pay_for_join(budget, group);
+  }
+  void pay_for_leave(MembershipBudget& budget, const std::string& group) override {
+    admission_.pay_for_leave(budget, group);
+  }
   Groups& groups() override { return groups_; }
 
   // ClientNames
@@ -94,11 +105,23 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   void write(Time now, Session& session);
   void watch_queue(Time now, Session& session);
   bool check_patience(Time now, Session& session);
+  bool check_unfinished(Time now, Session& session);
 
   /// Turns away one that has just come.
   void refuse(Time now, Session& session, const Error& reason);
   void close(Time now, Session& session, const Error& reason);
   void leave_everything(Time now, Session& session);
+
+  // Memory (sessions_memory.cpp).
+
+  /// Brings what it holds up to date in the sum of all.
+  void count_memory(Session& session);
+  /// Why it is to be cut off, where it holds more than one may.
+  std::optional<Error> object_to_memory(const Session& session) const;
+  /// The end of a turn: nothing large begins where memory is short, and who holds most goes where there is none.
+  void hold_to_memory(Time now);
+  /// Who is to go, and why; none where nobody holds much.
+  Session* find_largest(Time now) const;
   /// Closes the connection and forgets the session.
   void let_go(Session& session);
   void forget(const Session& session);
@@ -109,6 +132,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   Groups& groups_;
   Admission& admission_;
   SlowClients slow_clients_;
+  MemoryBudget memory_;
   Timers<Timer> timers_;
   bool stopping_ = false;
   SessionId last_id_ = 0;

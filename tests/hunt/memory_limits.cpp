@@ -17,12 +17,17 @@ MemoryLimits::MemoryLimits(const NodeConfig& config, std::size_t message_bytes)
     : own_limit_(std::min(config.session.send_window_bytes, config.order.retention_bytes_max) + message_bytes +
                  kControlBytes),
       foreign_limit_(own_limit_ + config.order.report_bytes),
-      queue_limit_(config.session.queue_hard_bytes) {}
+      queue_limit_(config.session.queue_hard_bytes),
+      clients_limit_(config.session.memory_bytes_max) {}
 
 void MemoryLimits::check(const std::string& name, const NodeMemory& memory) {
   hold(name, "its own messages", memory.own_stream, own_limit_);
   hold(name, "another daemon's messages", memory.foreign_stream, foreign_limit_);
   hold(name, "what waits for a client", memory.session_queue, queue_limit_);
+  const std::size_t clients =
+      std::min(memory.sessions_unfinished + memory.sessions_held + memory.sessions_queued, memory.slabs) +
+      memory.sessions_definitions;
+  hold(name, "what all clients hold", clients, clients_limit_);
   most_.own_stream = std::max(most_.own_stream, memory.own_stream);
   most_.foreign_stream = std::max(most_.foreign_stream, memory.foreign_stream);
   most_.retained = std::max(most_.retained, memory.retained);

@@ -33,6 +33,7 @@ class MemoryLimits {
   std::size_t own_limit_;
   std::size_t foreign_limit_;
   std::size_t queue_limit_;
+  std::size_t clients_limit_;
   NodeMemory most_;
   std::map<std::pair<std::string, std::string>, Excess> excesses_;
 };

@@ -331,7 +331,8 @@ TEST_F(AdmissionTest, AFlowThatWaitsForRoomIsLimitedByThatWhateverItsWayCosts) {
 TEST(AdmissionRoom, AFirstMessageThatWaitsForAViewCountsAsBlockedSinceThen) {
   Daemon daemon;
   EXPECT_FALSE(daemon.enter(daemon.far));
-  EXPECT_FALSE(daemon.admission.may_change_membership());
+  MembershipBudget budget;
+  EXPECT_EQ(daemon.admission.membership_waits_until(daemon.now, budget), kNever);
   const std::uint64_t news = daemon.admission.news();
   daemon.now += 10s;
   EXPECT_EQ(daemon.state(daemon.far).limited_by, "room");
@@ -346,13 +347,14 @@ TEST(AdmissionRoom, AFirstMessageThatWaitsForAViewCountsAsBlockedSinceThen) {
 TEST_F(AdmissionTest, WhoFindsNoRoomForAJoinInTheMiddleOfATurnIsToldWhereThereIsRoomInTheNext) {
   admission.start_turn(now);
   take_up_room();  // by others, in the same turn
-  ASSERT_FALSE(admission.may_change_membership());
+  MembershipBudget budget;
+  ASSERT_EQ(admission.membership_waits_until(now, budget), kNever);
   const std::uint64_t news = admission.news();
   now += 1ms;
   order.report_received(now, {1, 1});  // the announcement went to both
   order.report_received(now, {2, 3});
   admission.start_turn(now);
-  ASSERT_TRUE(admission.may_change_membership());
+  ASSERT_FALSE(admission.membership_waits_until(now, budget));
   EXPECT_NE(admission.news(), news);
 }
 

@@ -319,5 +319,29 @@ TEST_F(QueueWatchTest, DisconnectCutsOffAfterAWhileAboveTheSoftLimit) {
   EXPECT_FALSE(watched.is_behind());
 }
 
+TEST(QueueWatchStall, IsSaidOnceInAWhile) {
+  SessionConfig config;
+  QueueWatch watch(config);
+  Time now{1h};
+  watch.note_length(now, config.price_bytes);
+  now += 900ms;
+  EXPECT_FALSE(watch.note_stall(now));
+  now += 200ms;
+  ASSERT_TRUE(watch.note_stall(now));
+  now += 5s;
+  EXPECT_FALSE(watch.note_stall(now)) << "it was said";
+  now += 5s;
+  EXPECT_EQ(watch.note_stall(now), 11100ms);
+  watch.note_progress(now);
+  now += 20s;
+  watch.note_length(now, 0);
+  EXPECT_FALSE(watch.note_stall(now)) << "nothing waits for it";
+  QueueWatch other(config);
+  other.set_policy(SlowPolicy::drop);
+  other.note_length(now, config.queue_soft_bytes + 1);
+  now += 20s;
+  EXPECT_FALSE(other.note_stall(now)) << "nobody slows down for it";
+}
+
 }  // namespace
 }  // namespace spindled

@@ -1,0 +1,36 @@
+#include "daemon/admission/membership_rate.h"
+
+#include <algorithm>
+
+namespace spindled {
+
+void TokenBucket::fill(Time now, double rate, double burst) {
+  tokens_ = filled_at_ ? std::min(burst, tokens_ + rate * to_seconds(now - *filled_at_)) : burst;
+  filled_at_ = now;
+}
+
+Time TokenBucket::filled_at(double rate) const {
+  return *filled_at_ + from_seconds(std::max(0.0, -tokens_ / rate)) + Duration(1us);
+}
+
+std::optional<Time> MembershipRate::wait_until(Time now, MembershipBudget& client) {
+  client.bucket.fill(now, rate(), burst());
+  all_.fill(now, kAllClients * rate(), kAllClients * burst());
+  if (!client.bucket.has_any()) return client.bucket.filled_at(rate());
+  if (!all_.has_any()) return all_.filled_at(kAllClients * rate());
+  const double spent = client.turn == turn_ ? client.spent_in_turn : 0;
+  if (spent >= kClientTurnBytes || spent_in_turn_ >= kTurnBytes) return now;
+  return std::nullopt;
+}
+
+void MembershipRate::pay(MembershipBudget& client, double bytes) {
+  const double cost = std::min(bytes, kCostMaxS * rate());
+  client.bucket.take(cost);
+  all_.take(cost);
+  if (client.turn != turn_) client.spent_in_turn = 0;
+  client.turn = turn_;
+  client.spent_in_turn += cost;
+  spent_in_turn_ += cost;
+}
+
+}  // namespace spindled
