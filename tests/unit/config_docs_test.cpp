@@ -14,7 +14,7 @@
 namespace spindled {
 namespace {
 
-std::filesystem::path root() { return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path(); }
+std::filesystem::path root() { return SPINDLE_SOURCE_FOLDER; }
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream page(path);

@@ -14,7 +14,7 @@ namespace {
 
 /// All sources of the daemon but the table itself.
 std::string daemon_sources() {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "daemon";
+  const auto root = std::filesystem::path(SPINDLE_SOURCE_FOLDER) / "daemon";
   std::string all;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
     const std::string name = entry.path().filename();

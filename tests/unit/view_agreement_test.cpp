@@ -315,7 +315,8 @@ TEST(ViewAgreement, AProposalOfSomebodyWhoVanishesDoesNotFreezeForEver) {
   // Seemingly from the other, who knows nothing of it and will not commit it.
   ViewAgreement& agreement = cluster.host(1)->agreement();
   const View view = cluster.view(1);
-  agreement.control_received(cluster.now(), LinkId{0}, Propose{{view.id.number + 5, "d00", view.members[0].incarnation}, view.members});
+  agreement.control_received(cluster.now(), LinkId{0},
+                             Propose{{view.id.number + 5, "d00", view.members[0].incarnation}, view.members});
   EXPECT_TRUE(agreement.is_frozen());
   EXPECT_EQ(agreement.phase(), MemberPhase::answered);
   EXPECT_TRUE(cluster.run_until([&] { return cluster.all_agree(); }, 5s));

@@ -12,7 +12,7 @@ namespace spindle::protocol {
 namespace {
 
 std::string read_page() {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  const std::filesystem::path root(SPINDLE_SOURCE_FOLDER);
   std::ifstream page(root / "docs" / "wire-format.md");
   return {std::istreambuf_iterator<char>(page), {}};
 }
