@@ -24,6 +24,7 @@ FrameKind kind_of(LinkFrame type) {
     case LinkFrame::pong:
       return FrameKind::ping;
     case LinkFrame::control:
+    case LinkFrame::control_part:
     case LinkFrame::view:
     case LinkFrame::push:
     case LinkFrame::close:

@@ -227,6 +227,9 @@ struct EventText {
   std::string operator()(const spindled::checkers::Transitional& signal) const {
     return "transitional " + signal.group;
   }
+  std::string operator()(const spindled::checkers::Gapped& gap) const {
+    return fmt::format("gap of {} messages", gap.messages);
+  }
   std::string operator()(const Refused& refused) const {
     return fmt::format("refused {} {}", refused.group, refused.code);
   }
