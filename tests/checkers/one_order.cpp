@@ -81,8 +81,10 @@ std::map<std::string, std::vector<Time>> signals_of(const History& history) {
 }
 
 /// All clients and groups: but for messages that were under way to one of their receivers when its daemon gave the
-/// signal, whether the receiver was told or not.
+/// signal, whether the receiver was told or not. Histories of real runs do not have the daemons' signals, and are held
+/// to the order within groups only.
 void check_all_clients(const History& history, Violations& violations) {
+  if (history.daemons.empty()) return;
   const std::map<std::string, std::vector<Time>> signals = signals_of(history);
   std::map<MessageKey, Time> sent_at;
   for (const ClientHistory& client : history.clients) {
