@@ -66,7 +66,7 @@ std::string find_key_at(std::string_view text, std::size_t wanted) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.starts_with('[') && line.ends_with(']')) {
       section = line.substr(0, line.find(']'));
-      section.remove_prefix(section.find_first_not_of('['));
+      section.remove_prefix(std::min(section.find_first_not_of('['), section.size()));
     }
     if (number != wanted) continue;
     const std::string_view name = trimmed(line.substr(0, line.find('=')));

@@ -112,6 +112,8 @@ TEST(ConfigParse, SyntaxErrorNamesItsLine) {
   EXPECT_EQ(errors_of("# \xc3\n"), "spindle.toml:1: is not valid UTF-8\n");
 }
 
+TEST(ConfigParse, SyntaxErrorBehindASectionWithoutAName) { EXPECT_FALSE(parse_config("[]\nred1979-2-075\n", "f")); }
+
 TEST(ConfigParse, SyntaxErrorNamesItsKey) {
   const auto begins = [](std::string_view text, std::string_view with) {
     EXPECT_TRUE(errors_of(text).starts_with(with)) << errors_of(text);
