@@ -149,6 +149,9 @@ TEST(ClientFork, HoweverBusyTheConnectionIs) {
 
 // The child's only thread is then the copy of the connection's own: it ends, and so does the child.
 TEST(ClientFork, AHandlerForks) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the leak checker takes what the child's missing threads held for leaks";
+#endif
   FakeDaemon daemon;
   Connection connection = daemon.connect();
   std::promise<pid_t> child;
