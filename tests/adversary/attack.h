@@ -29,6 +29,11 @@ struct Attack {
   std::function<void(Scene&, const Scale&, const std::stop_token&)> run;
 };
 
+/// Until the attack is to end: for those that have begun something and now do nothing.
+inline void wait_for_stop(const std::stop_token& stop) {
+  while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
 std::vector<Attack> attacks_on_membership();
 std::vector<Attack> attacks_on_memory();
 std::vector<Attack> attacks_by_neighbours();

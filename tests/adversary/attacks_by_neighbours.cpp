@@ -5,10 +5,6 @@ namespace spindle::test {
 
 namespace {
 
-void wait_for(const std::stop_token& stop) {
-  while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-}
-
 Attack earlier_clock() {
   Attack attack;
   attack.name = "earlier_clock";
@@ -23,7 +19,7 @@ Attack earlier_clock() {
     earlier.environment = {std::string("LD_PRELOAD=") + EARLIER_CLOCK_PATH};
     const std::unique_ptr<Daemon> delta = scene.make_daemon("delta", earlier);
     scene.wait_for_view(4);
-    wait_for(stop);
+    wait_for_stop(stop);
   };
   return attack;
 }
@@ -34,7 +30,7 @@ Attack second_gamma() {
   attack.what = "another daemon named gamma dials beta";
   attack.run = [](Scene& scene, const Scale&, const std::stop_token& stop) {
     const std::unique_ptr<Daemon> second = scene.make_daemon("gamma");
-    wait_for(stop);
+    wait_for_stop(stop);
   };
   return attack;
 }

@@ -24,10 +24,6 @@ void repeat(Daemon& daemon, const Bytes& start, const Bytes& bytes, const std::s
   }
 }
 
-void wait_for(const std::stop_token& stop) {
-  while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-}
-
 Attack half_messages() {
   Attack attack;
   attack.name = "half_messages";
@@ -41,7 +37,7 @@ Attack half_messages() {
       threads.emplace_back([&] {
         HostileClient client(scene.alpha());
         client.write(half, stop);
-        wait_for(stop);
+        wait_for_stop(stop);
       });
     }
   };
@@ -62,7 +58,7 @@ Attack definitions() {
       threads.emplace_back([&] {
         HostileClient client(scene.alpha());
         client.write(all, stop);
-        wait_for(stop);
+        wait_for_stop(stop);
       });
     }
   };
