@@ -38,7 +38,7 @@ Rate rate_of(const Result& result, std::size_t traffic_class, const Phase& phase
   const Bin sum = series.sum(phase.from, phase.to);
   if (sum.classes.empty()) return {};
   const Passed& passed = sum.classes[traffic_class];
-  return {per_second(passed.bytes, phase), per_second(passed.messages * kMessageBytes, phase)};
+  return {per_second(passed.bytes, phase), per_second(passed.messages * result.scenario.message_bytes, phase)};
 }
 
 double capacity_of(const Scenario& scenario, const Direction& direction, Duration at) {

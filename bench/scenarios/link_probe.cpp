@@ -60,6 +60,8 @@ void Bin::add(const Bin& other) {
   }
   queue_max = std::max(queue_max, other.queue_max);
   queue_sum += other.queue_sum;
+  queue_bytes_max = std::max(queue_bytes_max, other.queue_bytes_max);
+  queue_bytes_sum += other.queue_bytes_sum;
   samples += other.samples;
 }
 
@@ -149,6 +151,9 @@ void LinkProbe::sample() {
   const std::size_t packets = link ? link->queued_packets : 0;
   now.queue_max = std::max(now.queue_max, static_cast<std::uint32_t>(packets));
   now.queue_sum += packets;
+  const std::uint64_t bytes = link ? link->queued_bytes : 0;
+  now.queue_bytes_max = std::max(now.queue_bytes_max, bytes);
+  now.queue_bytes_sum += bytes;
   ++now.samples;
 }
 

@@ -40,6 +40,8 @@ struct Bin {
   std::array<std::uint64_t, kFrameKinds> frames{};
   std::uint32_t queue_max = 0;  // packets, of the samples taken
   std::uint64_t queue_sum = 0;
+  std::uint64_t queue_bytes_max = 0;
+  std::uint64_t queue_bytes_sum = 0;
   std::uint32_t samples = 0;
 
   void add(const Bin& other);

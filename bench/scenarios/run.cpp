@@ -19,11 +19,17 @@ using sim::SimHost;
 using sim::Simulator;
 
 constexpr Duration kPatience = 120s;
-/// What the system takes of a link's queue: what waits is to wait in the daemon, which can put a price on it.
+/// What the system takes of a link's queue: what waits is to wait in the daemon, which can put a price on it. On a fast
+/// link it is what it carries in this time, up to the most that a daemon lets a kernel hold.
 constexpr std::size_t kSendBufferBytes = 3000;
-/// What a sender's system and its daemon's hold: enough for it never to run dry.
-constexpr std::size_t kLineBytes = 8u << 10;
-constexpr std::size_t kAhead = 4 * kMessageBytes;
+constexpr double kSendBufferS = 0.0005;
+constexpr std::size_t kSendBufferMax = 128u << 10;
+/// A receive window begins with this and grows, as Linux' tcp_rmem has it.
+constexpr std::size_t kWindowFirst = 64u << 10;
+constexpr std::size_t kWindowMax = 6u << 20;
+/// What a sender's system and its daemon's hold: enough for it never to run dry, so many of its messages.
+constexpr std::size_t kLineMessages = 8;
+constexpr std::size_t kAheadMessages = 4;
 /// Nothing is measured while the view changes. All networks are trees, so that no round-trip time, which grows with the
 /// load, makes another route better; and link state is not what is counted.
 constexpr Duration kNoViewChange = std::chrono::hours(10);
@@ -96,7 +102,12 @@ void Run::limit(std::size_t path, double bits_per_second) {
   const Path& ends = scenario_.paths[path];
   PathProperties properties{
       .bytes_per_second = static_cast<std::uint64_t>(bits_per_second / 8), .delay = ends.delay, .jitter = 0ns};
-  if (bits_per_second > 0) properties.send_buffer = kSendBufferBytes;
+  if (bits_per_second > 0) {
+    const auto held = static_cast<std::size_t>(bits_per_second / 8 * kSendBufferS);
+    properties.send_buffer = std::clamp(held, kSendBufferBytes, kSendBufferMax);
+  }
+  properties.receive_window = kWindowFirst;
+  properties.receive_window_max = scenario_.window_max > 0 ? scenario_.window_max : kWindowMax;
   simulator_.network().set_path(host(ends.a).index(), host(ends.b).index(), properties);
 }
 
@@ -115,7 +126,8 @@ void Run::add_receivers() {
 }
 
 void Run::add_senders() {
-  simulator_.network().set_local_path({0, 10us, 5us, kLineBytes, kLineBytes});
+  const std::size_t line = kLineMessages * std::max<std::size_t>(scenario_.message_bytes, 1024);
+  simulator_.network().set_local_path({0, 10us, 5us, line, line});
   for (std::size_t i = 0; i < scenario_.senders.size(); ++i) {
     const Sender& sender = scenario_.senders[i];
     SimClient& client = simulator_.add_client(host(sender.daemon), fmt::format("s{}", i));
@@ -151,9 +163,9 @@ void Run::count(std::size_t receiver, const spindle::Message& message) {
   const auto sender = sender_by_name_.find(std::string(message.sender()));
   SPINDLE_CHECK(sender != sender_by_name_.end());
   std::vector<std::uint32_t>& messages = result_.clients[sender->second].messages;
-  const auto second = static_cast<std::size_t>((simulator_.now() - start_) / 1s);
-  if (messages.size() <= second) messages.resize(second + 1);
-  ++messages[second];
+  const auto bin = static_cast<std::size_t>((simulator_.now() - start_) / kBin);
+  if (messages.size() <= bin) messages.resize(bin + 1);
+  ++messages[bin];
 }
 
 void Run::sample() {
@@ -168,8 +180,9 @@ void Run::schedule() {
     const auto spread = static_cast<std::uint64_t>(traffic_class.spread.count());
     const Duration drawn(static_cast<Duration::rep>(simulator_.random().below(spread + 1)));
     simulator_.after(traffic_class.start + drawn, [this, i] {
-      senders_[i]->keep_sending({scenario_.senders[i].group}, {.service = Service::reliable, .size = kMessageBytes},
-                                kAhead);
+      senders_[i]->keep_sending({scenario_.senders[i].group},
+                                {.service = Service::reliable, .size = scenario_.message_bytes},
+                                kAheadMessages * scenario_.message_bytes);
     });
   }
   for (const CapacityChange& change : scenario_.changes) {
@@ -235,10 +248,10 @@ double thread_cpu_seconds() {
 }  // namespace
 
 double ClientSeries::rate(Duration from, Duration to) const {
-  const auto first = static_cast<std::size_t>(from / 1s), last = static_cast<std::size_t>(to / 1s);
+  const auto first = static_cast<std::size_t>(from / kBin), last = static_cast<std::size_t>(to / kBin);
   std::uint64_t total = 0;
   for (std::size_t i = first; i < std::min(last, messages.size()); ++i) total += messages[i];
-  return static_cast<double>(total) / static_cast<double>(last - first);
+  return static_cast<double>(total) / (static_cast<double>(last - first) * to_seconds(kBin));
 }
 
 const LinkSeries& Result::link(const Direction& direction) const {

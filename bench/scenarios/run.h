@@ -12,9 +12,9 @@ namespace spindled::scenarios {
 struct ClientSeries {
   std::size_t traffic_class = 0;
   std::string daemon;
-  std::vector<std::uint32_t> messages;  // delivered, in each second
+  std::vector<std::uint32_t> messages;  // delivered, in each kBin
 
-  /// Messages a second in [from, to), in whole seconds.
+  /// Messages a second in [from, to), in whole bins.
   double rate(Duration from, Duration to) const;
 };
 

@@ -64,7 +64,9 @@ struct Scenario {
   std::vector<Direction> watched;  // the others are not looked at
   Duration settle{};               // after each change nothing is measured for so long
   Duration end{};
-  NodeConfig node;  // of all daemons; name and neighbours are filled in
+  std::size_t message_bytes = kMessageBytes;
+  std::size_t window_max = 0;  // what the receive window of a path grows to; 0: as Linux has it
+  NodeConfig node;             // of all daemons; name and neighbours are filled in
 };
 
 /// From one change of who sends, or what a path carries, to the next. Rates are measured in [from, to).

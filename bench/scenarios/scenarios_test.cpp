@@ -2,7 +2,10 @@
 // measure them.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "bench/scenarios/figures.h"
+#include "bench/scenarios/grid.h"
 #include "bench/scenarios/settings.h"
 
 namespace spindled::scenarios {
@@ -90,6 +93,46 @@ TEST(Capacity, FollowsChanges) {
   const Scenario scenario = scenario_named("2b", {});
   EXPECT_EQ(capacity_of(scenario, {"e", "g"}, 399s), 2e6);
   EXPECT_EQ(capacity_of(scenario, {"g", "e"}, 400s), 1e6);
+}
+
+TEST(Grid, NamesEachCellOnceAndLastsForEnoughRoundTrips) {
+  std::set<std::string> names;
+  for (const Cell& cell : all_cells()) {
+    EXPECT_TRUE(names.insert(cell.name()).second) << cell.name();
+    EXPECT_GE(cell.length(), 1s) << cell.name();
+    EXPECT_LE(cell.length(), 61s) << cell.name();
+    EXPECT_GE(cell.length(), std::min<Duration>(20 * 4 * cell.delay, 60s)) << cell.name();
+  }
+  EXPECT_TRUE(names.contains("single-10M-10ms-10x5-1000B"));
+  EXPECT_TRUE(names.contains("series-100M-100ms-10x5-1000B"));
+  for (const Cell& cell : some_cells()) EXPECT_TRUE(names.contains(cell.name())) << cell.name();
+}
+
+TEST(Grid, MeasuresACellAndHoldsItToWhatACellMustReach) {
+  const Cell cell{Shape::single, 2e6, 10ms, 2, 2, kMessageBytes};
+  std::atomic<double> progress = 0;
+  Scenario scenario = scenario_of(cell, {});
+  scenario.end = 12s;
+  scenario.settle = 4s;
+  const Result result = run(scenario, 1, progress);
+  ASSERT_EQ(result.error, "");
+  CellOutcome outcome = outcome_of(cell, result);
+  EXPECT_GT(outcome.used, 0.98);
+  EXPECT_LE(outcome.used, 1.01);
+  EXPECT_GT(outcome.queue_packets, 0);
+  EXPECT_GE(outcome.queue_most_packets, outcome.queue_packets);
+  EXPECT_NEAR(outcome.queue_s, outcome.queue_packets * 1040 / 250'000, 0.3 * outcome.queue_s);
+  EXPECT_GT(outcome.prices, 0);
+  outcome.variation = 0;
+  EXPECT_TRUE(outcome.is_ok()) << table_of({outcome});
+  for (double CellOutcome::*figure : {&CellOutcome::queue_s, &CellOutcome::variation, &CellOutcome::prices}) {
+    CellOutcome wrong = outcome;
+    wrong.queue_packets = 51;
+    wrong.*figure = 0.021;
+    EXPECT_FALSE(wrong.is_ok()) << table_of({wrong});
+  }
+  outcome.used = 0.97;
+  EXPECT_FALSE(outcome.is_ok());
 }
 
 TEST(Settings, TakeValuesWithUnitsAndRefuseOthers) {

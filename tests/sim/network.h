@@ -26,7 +26,10 @@ struct PathProperties {
   Duration delay = 100us;
   Duration jitter = 20us;                 // drawn from [0, jitter] and added to the delay; never reorders
   std::size_t send_buffer = 64u << 10;    // bytes that a write may leave unsent: a small TCP_NOTSENT_LOWAT
-  std::size_t receive_window = 1u << 20;  // bytes of one stream in flight or unread
+  std::size_t receive_window = 1u << 20;  // bytes of one stream in flight or unread, at first
+  /// Where this is more, the window grows up to it as Linux' dynamic right sizing lets it: to twice what its reader has
+  /// read in a round trip.
+  std::size_t receive_window_max = 0;
 
   bool operator==(const PathProperties&) const = default;
 };
@@ -152,6 +155,9 @@ class Network {
     ByteFifo send;
     ByteFifo receive;
     std::size_t in_flight = 0;  // sent and not yet read by the peer
+    std::size_t window = 0;     // what the peer's has grown to; 0: it has not
+    std::size_t read_by_peer = 0;
+    Time measured_since{};  // what its peer reads
     bool established = false;
     bool waiting = false;        // in out->waiting
     bool write_blocked = false;  // the owner had a short write
@@ -185,6 +191,8 @@ class Network {
   std::size_t draw_chunk(std::size_t available);
   /// Sends one chunk; whether the end has more to send now.
   bool transmit(Wire& wire, StreamRef ref, End& end);
+  /// The peer of `sender` has read so many bytes.
+  void grow_window(End& sender, const Wire& back, std::size_t bytes);
   void arrive(StreamRef to, const std::vector<std::uint8_t>& chunk, bool fin);
   void arrive_at_closed(StreamRef to, End& end, std::size_t bytes);
   void attempt_dial(StreamRef ref, HostIndex target, int attempt);

@@ -154,7 +154,7 @@ std::size_t Network::draw_chunk(std::size_t available) {
 
 bool Network::transmit(Wire& wire, StreamRef ref, End& end) {
   if (end.crashed) return false;
-  const std::size_t window = wire.properties.receive_window;
+  const std::size_t window = std::max(end.window, wire.properties.receive_window);
   const std::size_t open = window > end.in_flight ? window - end.in_flight : 0;
   const std::size_t size = draw_chunk(std::min(open, end.send.size()));
   const bool fin = end.fin_wanted && !end.fin_sent && size == end.send.size();
@@ -222,8 +222,20 @@ std::size_t Network::read(StreamRef ref, std::span<std::uint8_t> out) {
   const std::size_t count = end->receive.pop_into(out);
   End& sender = *find(ref.peer());
   sender.in_flight -= std::min(count, sender.in_flight);
+  if (count > 0 && end->out != nullptr && sender.out != nullptr) grow_window(sender, *end->out, count);
   if (count > 0 && (!sender.send.empty() || (sender.fin_wanted && !sender.fin_sent))) add_waiting(ref.peer(), sender);
   return count;
+}
+
+void Network::grow_window(End& sender, const Wire& back, std::size_t bytes) {
+  const PathProperties& path = sender.out->properties;
+  if (path.receive_window_max <= path.receive_window) return;
+  sender.read_by_peer += bytes;
+  if (events_->now() - sender.measured_since < path.delay + back.properties.delay) return;
+  const std::size_t wanted = std::min(path.receive_window_max, 2 * sender.read_by_peer);
+  sender.window = std::max({sender.window, path.receive_window, wanted});
+  sender.read_by_peer = 0;
+  sender.measured_since = events_->now();
 }
 
 std::size_t Network::readable(StreamRef ref) const {

@@ -168,6 +168,32 @@ TEST_F(NetworkTest, ReceiverThatDoesNotReadHoldsTheSender) {
   EXPECT_EQ(a.write(pattern(1000)), 1000u);
 }
 
+TEST_F(NetworkTest, WindowGrowsToTwiceWhatIsReadInARoundTrip) {
+  const auto carried = [&](std::size_t window_max) {
+    network.set_path(0, 1,
+                     {.delay = 10ms,
+                      .jitter = 0ns,
+                      .send_buffer = 1u << 20,
+                      .receive_window = 5000,
+                      .receive_window_max = window_max});
+    connect(a, 0, "b:1");
+    const std::size_t before = b.received.size();
+    for (int i = 0; i < 20; ++i) {
+      a.write(pattern(100'000));
+      run(10ms);
+    }
+    const std::size_t count = b.received.size() - before;
+    network.abort(a.end, "done");
+    run(100ms);
+    return count;
+  };
+  const std::size_t fixed = carried(0), little = carried(20'000), more = carried(1u << 20);
+  EXPECT_LE(fixed, 20u * 5000);
+  EXPECT_GT(little, 2 * fixed);
+  EXPECT_LE(little, 20u * 20'000);
+  EXPECT_GT(more, 2 * little);
+}
+
 TEST_F(NetworkTest, CloseDeliversWhatWasWritten) {
   connect(a, 0, "b:1");
   a.write(pattern(5000));
