@@ -206,22 +206,23 @@ void Answer::groups(const proto::GroupsRequest& request, proto::GroupsReply& out
     if (const Group* found = table.find(request.name())) group(*found, request.members(), room, *out.add_groups());
     return;
   }
-  table.for_each([&](const Group& found) {
-    if (found.name <= request.after() || out.truncated()) return;
+  for (auto at = table.behind(request.after()); at != table.end(); ++at) {
+    const Group& found = **at;
     if (room.full()) {
       out.set_truncated(true);
       return;
     }
     group(found, request.members(), room, *out.add_groups());
     out.set_last(found.name);
-  });
+  }
 }
 
 void Answer::group(const Group& group, bool members, PageRoom& room, proto::Group& out) const {
   out.set_name(printable(group.name));
   out.set_member_count(count32(group.members.size()));
   out.set_local_count(count32(group.local.size()));
-  group.subscribers.for_each([&](MemberIndex daemon) { out.add_daemons(view_.members[daemon].name); });
+  const View& view = subjects_.groups.view();
+  group.subscribers.for_each([&](MemberIndex daemon) { out.add_daemons(view.members[daemon].name); });
   room.take_item(out.ByteSizeLong());
   if (!members) return;
   for (const GroupMember& member : group.members) {
@@ -261,7 +262,7 @@ void Answer::session(const Session& session, proto::Session& out) const {
   out.set_queued_bytes(session.queue().bytes());
   out.set_waiting(session.is_waiting());
   out.set_slow(session.watch().is_behind());
-  out.set_groups(count32(subjects_.groups.table().groups_of(view_.self, session.id()).size()));
+  out.set_groups(count32(subjects_.groups.table().groups_of(subjects_.groups.view().self, session.id()).size()));
 }
 
 void Answer::counters(proto::CountersReply& out) const {

@@ -56,7 +56,10 @@
   X(late_table_unsignalled, "who is told of a view when it ends already gets no signal behind it")                     \
   X(told_behind_furthest, "a view that is completed as it ends goes on telling changes one by one")                    \
   X(short_view_unsignalled, "who parts in a view that nobody was told of gets no signal")                              \
-  X(disconnect_forgotten, "a client whose connection has ended stays in its groups")
+  X(disconnect_forgotten, "a client whose connection has ended stays in its groups")                                   \
+  X(turn_without_end, "a turn goes on whatever it has done already")                                                   \
+  X(held_overtaken, "messages are delivered although some before them wait for work that is not done")                 \
+  X(announced_in_part, "the group table is built when of each daemon the first part of its announcement is there")
 
 namespace spindled {
 

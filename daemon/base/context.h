@@ -6,13 +6,19 @@
 #include "daemon/base/node_config.h"
 #include "daemon/base/random.h"
 #include "daemon/base/slab.h"
+#include "daemon/base/turn_work.h"
 
 namespace spindled {
 
 /// Owned by the Node, which makes it first and destroys it last.
 struct Context {
   Context(NodeConfig node_config, LogSink& sink, std::uint64_t seed)
-      : config(std::move(node_config)), log_sink(sink), random(seed), arena(slabs), read_arena(slabs) {}
+      : config(std::move(node_config)),
+        log_sink(sink),
+        random(seed),
+        turn(config.turn_work_max),
+        arena(slabs),
+        read_arena(slabs) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -20,6 +26,7 @@ struct Context {
   LogSink& log_sink;
   Counters counters;
   Random random;
+  TurnWork turn;
   SlabPool slabs;
   SlabWriter arena;       // for what this node encodes
   SlabWriter read_arena;  // for what it reads: see InputBuffer

@@ -105,6 +105,9 @@ struct NodeConfig {
   std::uint64_t incarnation = 0;  // drawn at each start of the daemon; see DaemonId
   /// Numbers (views, streams, order positions) start this high; tests set it near wrap-around.
   std::uint64_t first_number = 0;
+  /// What a turn may do of the work that grows with groups and members, in units of about a microsecond
+  /// (daemon/base/turn_work.h); tests set it low.
+  std::size_t turn_work_max = 10'000;
   LinkConfig link;
   ViewConfig view;
   OrderConfig order;

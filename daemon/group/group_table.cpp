@@ -34,24 +34,27 @@ const Group* GroupTable::find(GroupId id) const {
 
 std::vector<GroupId> GroupTable::groups_of(MemberIndex daemon, SessionId session) const {
   const auto found = by_session_.find({daemon, session});
-  return found == by_session_.end() ? std::vector<GroupId>() : found->second;
+  return found == by_session_.end() ? std::vector<GroupId>() : found->second.ids();
 }
 
 bool GroupTable::is_member(const Group& group, MemberIndex daemon, SessionId session) const {
   const auto found = by_session_.find({daemon, session});
-  return found != by_session_.end() && std::binary_search(found->second.begin(), found->second.end(), group.id);
+  return found != by_session_.end() && found->second.contains(group.id);
+}
+
+GroupTable::Place GroupTable::add(Place before, std::string_view name) {
+  auto group = std::make_unique<Group>();
+  group->id = next_id_++;
+  group->name = name;
+  by_id_[group->id] = group.get();
+  return by_name_.insert(before, std::move(group));
 }
 
 bool GroupTable::subscribe(const std::string& name, MemberIndex daemon, std::uint64_t position) {
   Group* group = find_mutable(name);
   if (group == nullptr) {
-    auto added = std::make_unique<Group>();
-    group = added.get();
-    group->id = next_id_++;
+    group = add(by_name_.lower_bound(name), name)->get();
     group->since = newest_ = position;
-    group->name = name;
-    by_id_[group->id] = group;
-    by_name_.insert(std::move(added));
   }
   if (group->subscribers.contains(daemon)) return false;
   group->subscribers.insert(daemon);
@@ -81,6 +84,7 @@ void GroupTable::remove(Group& group) {
   if (former_names_.size() == kFormerNamesMax) former_names_.erase(former_names_.begin());
   former_names_[group.id] = group.name;
   by_id_.erase(group.id);
+  announced_.reset();
   by_name_.erase(by_name_.find(std::string_view(group.name)));
 }
 
@@ -93,20 +97,53 @@ std::string_view GroupTable::name_of(GroupId id) const {
 bool GroupTable::join(const std::string& name, GroupMember member) {
   Group* group = find_mutable(name);
   if (group == nullptr || !group->subscribers.contains(member.daemon)) return false;
-  std::vector<GroupId>& groups = by_session_[{member.daemon, member.session}];
-  const auto at = std::lower_bound(groups.begin(), groups.end(), group->id);
-  if (at != groups.end() && *at == group->id) return false;
-  groups.insert(at, group->id);
-  if (member.daemon == self_) group->local.push_back(member.session);
+  if (!by_session_[{member.daemon, member.session}].insert(group->id)) return false;
+  add_member(*group, std::move(member));
+  return true;
+}
+
+void GroupTable::add_member(Group& group, GroupMember member) {
+  if (member.daemon == self_) group.local.push_back(member.session);
   member.hash = spindle::protocol::name_hash(member.name);
   // By daemon, as the table would be built from announcements: a new view of the daemons leaves the order as it is.
-  const auto place = std::upper_bound(group->members.begin(), group->members.end(), member.daemon,
+  const auto place = std::upper_bound(group.members.begin(), group.members.end(), member.daemon,
                                       [](MemberIndex daemon, const GroupMember& each) { return daemon < each.daemon; });
-  const bool is_last = place == group->members.end();
-  group->digest = spindle::protocol::extend_digest(group->digest, member.hash);
-  group->members.insert(place, std::move(member));
-  if (!is_last) recompute_digest(*group);
-  return true;
+  const bool is_last = place == group.members.end();
+  group.digest = spindle::protocol::extend_digest(group.digest, member.hash);
+  group.members.insert(place, std::move(member));
+  if (!is_last) recompute_digest(group);
+}
+
+/// The first group whose name is not before this one. Names are announced in their order, mostly: it is sought behind
+/// the last one first.
+GroupTable::Place GroupTable::place_for(std::string_view name) const {
+  if (announced_) {
+    Place place = *announced_;
+    if ((*place)->name < name) ++place;
+    const bool is_behind =
+        place == *announced_ ? (*place)->name == name : place == by_name_.end() || (*place)->name >= name;
+    if (is_behind) return place;
+  }
+  return by_name_.lower_bound(name);
+}
+
+void GroupTable::announce(std::string_view name, MemberIndex daemon, std::vector<GroupMember> members) {
+  Place place = place_for(name);
+  if (place == by_name_.end() || (*place)->name != name) place = add(place, name);
+  announced_ = place;
+  Group& group = **place;
+  group.subscribers.insert(daemon);
+  for (GroupMember& member : members) {
+    if (by_session_[{daemon, member.session}].insert(group.id)) add_member(group, std::move(member));
+  }
+  ++version_;
+}
+
+void GroupTable::discard_first() {
+  announced_.reset();
+  const Place first = by_name_.begin();
+  by_id_.erase((*first)->id);
+  by_name_.erase(first);
 }
 
 bool GroupTable::leave(GroupId id, MemberIndex daemon, SessionId session) {
@@ -119,7 +156,7 @@ bool GroupTable::leave(GroupId id, MemberIndex daemon, SessionId session) {
   recompute_digest(group);
   if (daemon == self_) std::erase(group.local, session);
   const auto of_session = by_session_.find({daemon, session});
-  std::erase(of_session->second, id);
+  of_session->second.erase(id);
   if (of_session->second.empty()) by_session_.erase(of_session);
   return true;
 }

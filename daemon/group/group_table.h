@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -10,6 +11,7 @@
 
 #include "daemon/base/member_set.h"
 #include "daemon/group/operations.h"
+#include "daemon/group/session_groups.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
 
@@ -43,6 +45,18 @@ struct Group {
 };
 
 class GroupTable {
+  /// Orders groups by their names, which are kept nowhere else: of many groups they are much of the memory.
+  struct ByName {
+    using is_transparent = void;
+    static std::string_view name(const std::unique_ptr<Group>& group) { return group->name; }
+    static std::string_view name(std::string_view name) { return name; }
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return name(a) < name(b);
+    }
+  };
+  using Groups = std::set<std::unique_ptr<Group>, ByName>;
+
  public:
   /// `version` continues that of an earlier table, so that what was resolved against that one is known to be old.
   explicit GroupTable(MemberIndex self = 0, std::uint64_t version = 0) : self_(self), version_(version + 1) {}
@@ -52,14 +66,18 @@ class GroupTable {
   /// The name of a group that is, or lately was, in the table; empty where it is long gone. A message that was sent
   /// while the group had members elsewhere may arrive when it has none.
   std::string_view name_of(GroupId id) const;
+  /// This daemon's index in the view.
+  MemberIndex self() const { return self_; }
   std::size_t size() const { return by_name_.size(); }
-  /// In the order of names.
-  template <typename Visit>
-  void for_each(Visit&& visit) const {
-    for (const auto& group : by_name_) visit(*group);
-  }
+  /// In the order of names. A place holds as long as its group is in the table.
+  using Place = Groups::const_iterator;
+  Place begin() const { return by_name_.begin(); }
+  Place end() const { return by_name_.end(); }
+  /// The first group whose name is behind this one.
+  Place behind(std::string_view name) const { return by_name_.upper_bound(name); }
   /// The groups that a session is in, in the order of their ids.
   std::vector<GroupId> groups_of(MemberIndex daemon, SessionId session) const;
+  bool is_in_groups(MemberIndex daemon, SessionId session) const { return by_session_.contains({daemon, session}); }
   bool is_member(const Group& group, MemberIndex daemon, SessionId session) const;
 
   // Changes. Each says whether it changed anything; what makes no sense (a second join, an unsubscription with members)
@@ -68,6 +86,11 @@ class GroupTable {
   bool unsubscribe(const std::string& group, MemberIndex daemon);
   bool join(const std::string& group, GroupMember member);
   bool leave(GroupId group, MemberIndex daemon, SessionId session);
+  /// In a view that begins: `daemon` has those members, not in the table yet, in the group. Costs little where names
+  /// come in their order.
+  void announce(std::string_view group, MemberIndex daemon, std::vector<GroupMember> members);
+  /// Takes a group out, without a trace: of a table that is not needed any more, which is too large to go at once.
+  void discard_first();
 
   /// The local members of `group`, which is in the table, were told of this view.
   void set_last_view(const Group& group, LastView view) { by_id_.at(group.id)->last_view = std::move(view); }
@@ -83,18 +106,10 @@ class GroupTable {
   /// Names of emptied groups that are remembered.
   static constexpr std::size_t kFormerNamesMax = 4096;
 
-  /// Orders groups by their names, which are kept nowhere else: of many groups they are much of the memory.
-  struct ByName {
-    using is_transparent = void;
-    static std::string_view name(const std::unique_ptr<Group>& group) { return group->name; }
-    static std::string_view name(std::string_view name) { return name; }
-    template <typename A, typename B>
-    bool operator()(const A& a, const B& b) const {
-      return name(a) < name(b);
-    }
-  };
-
   Group* find_mutable(std::string_view name);
+  Place place_for(std::string_view name) const;
+  Place add(Place before, std::string_view name);
+  void add_member(Group& group, GroupMember member);
   void remove(Group& group);
 
   MemberIndex self_;
@@ -102,10 +117,11 @@ class GroupTable {
   GroupId next_id_ = 1;
   std::uint64_t known_to_all_ = 0;
   std::uint64_t newest_ = 0;  // the latest `since`
-  std::set<std::unique_ptr<Group>, ByName> by_name_;
-  std::unordered_map<GroupId, Group*> by_id_;                                     // never iterated
-  std::map<std::pair<MemberIndex, SessionId>, std::vector<GroupId>> by_session_;  // ids ascending
-  std::map<GroupId, std::string> former_names_;                                   // the latest to be emptied
+  Groups by_name_;
+  std::unordered_map<GroupId, Group*> by_id_;  // never iterated
+  std::map<std::pair<MemberIndex, SessionId>, SessionGroups> by_session_;
+  std::map<GroupId, std::string> former_names_;  // the latest to be emptied
+  std::optional<Place> announced_;               // the last one
 };
 
 }  // namespace spindled

@@ -24,6 +24,7 @@ protocol::View Groups::head_of(const Group& group, const Change& change) const {
 
 void Groups::deliver_full(const Group& group, const Change& change, std::span<const SessionId> to) {
   if (to.empty()) return;
+  context_.turn.count(group.members.size());
   protocol::View view = head_of(group, change);
   view.members.reserve(group.members.size());
   for (const GroupMember& member : group.members) view.members.push_back(member.name);
@@ -40,6 +41,7 @@ void Groups::deliver_change(const Group& group, const Change& change, std::span<
 void Groups::tell(const Group& group, const Change& change, std::span<const SessionId> told,
                   std::span<const SessionId> first) {
   if (told.empty() && first.empty()) return;
+  context_.turn.count(told.size() + first.size());
   note_told(group, change.cause);
   if (is_large(group)) {
     deliver_change(group, change, told);
@@ -72,7 +74,21 @@ void Groups::tell_farewell(const Group& group, SessionId session, std::string_vi
   clients_->deliver_view(std::span(&session, 1), farewell);
 }
 
-void Groups::tell_network_change(const Group& group, const Told& before, bool expected) {
+bool Groups::is_as_before(const Group& group, const Group& before) const {
+  const auto is_same = [this](const GroupMember& now, const GroupMember& then) {
+    return now.hash == then.hash && now.name == then.name && came_along_.contains(now.daemon);
+  };
+  return group.local == before.local &&
+         std::equal(group.members.begin(), group.members.end(), before.members.begin(), before.members.end(), is_same);
+}
+
+void Groups::tell_network_change(const Group& group, const Group* former) {
+  const bool expected = signals_to_end_.contains(group.name);  // also where nothing has changed
+  const ToldGroup* changed = told_->changed(group.name);
+  if (changed == nullptr && former != nullptr && !expected && is_as_before(group, *former)) {
+    return table_.set_last_view(group, former->last_view);
+  }
+  const ToldGroup before = changed != nullptr ? *changed : former != nullptr ? ToldGroup::of(*former) : ToldGroup();
   const std::vector<std::string>& old_list = before.members.names();
   const std::unordered_set<std::string_view> old_names(old_list.begin(), old_list.end());
   std::unordered_set<std::string_view> names;
@@ -107,19 +123,29 @@ void Groups::tell_network_change(const Group& group, const Told& before, bool ex
   deliver_full(group, change, group.local);
 }
 
+bool Groups::is_told_later(std::string_view group) const {
+  return told_ && !(telling_ && (told_next_ == nullptr || group < told_next_->name));
+}
+
 std::optional<Errc> Groups::request_view(SessionId session, const std::string& name) {
   protocol::View view;
   view.group = name;
   view.form = protocol::ViewForm::answer;
   const Group* group = table_.find(name);
   LastView last;
-  if (told_) {
-    const auto told = told_->find(name);
-    if (told == told_->end() || !told->second.sessions.contains(session)) return Errc::not_a_member;
-    const std::vector<std::string>& members = told->second.members.names();
+  ToldGroup told;
+  if (is_told_later(name)) {
+    const Group* former = ready_ ? group : told_->table().find(name);
+    if (const ToldGroup* changed = told_->changed(name)) {
+      told = *changed;
+    } else if (former != nullptr) {
+      told = ToldGroup::of(*former);
+    }
+    if (!told.sessions.contains(session)) return Errc::not_a_member;
+    const std::vector<std::string>& members = told.members.names();
     view.members.assign(members.begin(), members.end());
-    view.digest = told->second.members.digest();
-    last = told->second.last_view;
+    view.digest = told.members.digest();
+    last = told.last_view;
   } else if (group != nullptr && table_.is_member(*group, view_.self, session)) {
     for (const GroupMember& member : group->members) view.members.push_back(member.name);
     view.digest = group->digest;

@@ -16,6 +16,11 @@ void Groups::attach(Order& order, LocalClients& clients) {
 // --- Messages of local sessions ---
 
 void Groups::resolve(DestinationSet& set) const {
+  if (!is_current()) {  // the members of the table's view are not those that anything is sent to
+    set.table_version = 0;
+    set.daemons = MemberSet();
+    return;
+  }
   if (set.table_version == table_.version()) return;
   if (broken(Broken::stale_destinations) && set.table_version != 0) return;
   set.table_version = table_.version();

@@ -5,6 +5,7 @@
 // its clients' joins, operations.h what travels.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,12 +14,14 @@
 #include <vector>
 
 #include "daemon/base/context.h"
+#include "daemon/base/steps.h"
 #include "daemon/group/client_send.h"
 #include "daemon/group/group_table.h"
 #include "daemon/group/local_clients.h"
 #include "daemon/group/local_route.h"
 #include "daemon/group/request_line.h"
 #include "daemon/group/subscriptions.h"
+#include "daemon/group/told_groups.h"
 #include "daemon/order/order.h"
 #include "libclient/protocol/member_list.h"
 
@@ -43,12 +46,12 @@ struct Sender {
 
 class Groups final : public OrderedMessages {
  public:
-  explicit Groups(Context& context) : context_(context), log_(context.log_sink, "group") {}
+  explicit Groups(Context& context) : context_(context), log_(context.log_sink, "group"), steps_(context.turn) {}
   /// Before anything else: the layers below and above. Both outlive this one's last call.
   void attach(Order& order, LocalClients& clients);
 
   /// Whether messages may be sent: the view is open and its group table complete.
-  bool is_ready() const { return ready_ && order_->is_open(); }
+  bool is_ready() const { return ready_ && is_current() && order_->is_open(); }
 
   // Requests of local sessions. Those that change membership may come at any time; they wait for the next view where
   // one is being agreed on, and for those of the same session before them.
@@ -73,6 +76,8 @@ class Groups final : public OrderedMessages {
   bool has_open_request(SessionId session, std::string_view group) const;
 
   const GroupTable& table() const { return table_; }
+  /// The view that the table is of. The order layer may be ahead.
+  const View& view() const { return view_; }
 
   // OrderedMessages
   void deliver(Time now, const Delivery& message) override;
@@ -80,6 +85,8 @@ class Groups final : public OrderedMessages {
   void transitional(Time now, const MemberSet& transitional) override;
   void furthest_reached(Time now) override;
   void view_installed(Time now, const View& view, const MemberSet& came_along) override;
+  bool is_busy() const override { return !steps_.empty() || context_.turn.is_over(); }
+  void go_on(Time now) override { steps_.go_on(now); }
 
  private:
   struct LocalSession {
@@ -94,13 +101,9 @@ class Groups final : public OrderedMessages {
     Cause cause{};
     Names joined, left, apart;  // as protocol::View
   };
-  /// The members of a group as local ones were told last, and those local ones.
-  struct Told {
-    spindle::protocol::MemberList members;
-    std::set<SessionId> sessions;
-    std::set<std::string, std::less<>> left;  // since then: who of them is back has not come along
-    LastView last_view;
-  };
+
+  /// Whether the order layer is in the view of the table still.
+  bool is_current() const { return views_ == order_->epoch(); }
 
   // Into the order.
   void originate(Time now, const GroupOperation& operation);
@@ -120,6 +123,7 @@ class Groups final : public OrderedMessages {
   void request_done(Time now, SessionId session);
   /// A new view, whose group table is there.
   void resume_requests(Time now);
+  void resume_requests(Time now, SessionId session);
 
   // Out of the order: messages.
   void deliver_client_message(const Delivery& message);
@@ -141,15 +145,19 @@ class Groups final : public OrderedMessages {
   void apply(Time now, const Delivery& message, const JoinGroup& operation);
   void apply(Time now, const Delivery& message, const LeaveGroup& operation);
   void apply(Time now, const Delivery& message, const Disconnect& operation);
-  void apply(Time now, const Delivery& message, Announce& operation);
+  void apply(Time now, const Delivery& message, const Announce& operation);
   void remove_member(Time now, MemberIndex daemon, SessionId session, GroupId group, Cause cause);
 
   // Out of the order: group views (group_views.cpp).
   void tell_join(const Group& group, std::string_view joined, std::optional<SessionId> local);
   void tell_removal(const Group& group, Cause cause, std::string_view left);
   void tell_farewell(const Group& group, SessionId session, std::string_view name);
-  /// `expected`: also where nothing has changed.
-  void tell_network_change(const Group& group, const Told& told, bool expected);
+  /// `before`: the group in the last view; null where it was not there.
+  void tell_network_change(const Group& group, const Group* before);
+  /// Whether there is nothing to tell: the members are those of `before`, and all have come along.
+  bool is_as_before(const Group& group, const Group& before) const;
+  /// Whether what the local members of the group were told last is in `told_`.
+  bool is_told_later(std::string_view group) const;
   /// A new view for all local members: `told` have been told of the one before, `first` of none.
   void tell(const Group& group, const Change& change, std::span<const SessionId> told,
             std::span<const SessionId> first);
@@ -160,31 +168,40 @@ class Groups final : public OrderedMessages {
   void note_told(const Group& group, Cause cause) { table_.set_last_view(group, {shared_view_id_, changes_, cause}); }
   bool is_large(const Group& group) const { return group.members.size() > context_.config.session.full_view_members; }
 
-  // Around a view change (membership.cpp).
+  // Around a view change (view_change.cpp). What takes a Time is done in steps, in the order of the calls.
   bool is_split(const Group& group) const;
   /// A transitional signal to `to`, local members of `group`.
   void signal(const Group& group, std::span<const SessionId> to);
   /// The same to all local members of the groups that are split.
-  void signal_split();
+  void signal_split(Time now);
   /// The same to those of the groups some of whose members were lost with a view that was never told.
-  void signal_parted();
+  void signal_parted(Time now);
+  void signal_parted(const Group& group);
   void signal_join(const Group& group, MemberIndex daemon, SessionId session);
   /// A transitional signal to the local members of the groups that `route_` names, where they have had none.
   void signal_targets();
-  void remember_told();
+  ToldGroup as_told(const Group& group) const;
   /// The members of `next`, by its index, that came along with this daemon through all views since the last one whose
   /// group table was completed.
   MemberSet along_since_told(const View& next, const MemberSet& came_along) const;
-  Announce local_members() const;
+  void start_view(Time now, const View& view, const MemberSet& came_along);
+  void announce(Time now);
+  std::size_t announce(const Group& group, std::size_t& next, std::size_t units_max, Announce& part) const;
   void build_table(Time now);
+  void add_announced(MemberIndex daemon, const Delivery& part);
+  void tell_all(Time now);
+  void complete_view(Time now);
+  void discard(Time now, GroupTable table);
   std::string private_name(MemberIndex daemon, std::string_view client) const;
 
   Context& context_;
   Log log_;
   Order* order_ = nullptr;
   LocalClients* clients_ = nullptr;
+  Steps steps_;  // what was handed up and is not done
 
   View view_;
+  std::uint64_t views_ = 0;                       // as Order::epoch
   std::shared_ptr<const ViewId> shared_view_id_;  // that of `view_`
   GroupTable table_;
   Subscriptions subscriptions_;
@@ -200,18 +217,26 @@ class Groups final : public OrderedMessages {
   std::set<std::string, std::less<>> signalled_;
   bool furthest_reached_ = false;  // from OrderedMessages::furthest_reached to the installation of the next view
   // From the point behind the transitional signal up to which others may have told changes before theirs, or from the
-  // installation of a view, until all of its members have announced theirs: the members of groups with local ones as
-  // they were last told, by group. Changes meanwhile are told with the new view.
-  std::optional<std::map<std::string, Told>> told_;
+  // installation of a view, until all of its members have announced theirs and it is told. Changes meanwhile are told
+  // with the new view.
+  std::optional<ToldGroups> told_;
   /// Local sessions whose join came behind that point: members from the new view on, of which they are told, and no
   /// sooner.
   std::set<std::pair<GroupId, SessionId>> untold_;
+  /// Groups of `told_` whose local members got a signal that a view has to end.
+  std::set<std::string, std::less<>> owed_;
   bool ready_ = false;
   MemberSet came_along_;
-  std::map<MemberIndex, Announce> announced_;
-  Announce unfinished_;              // what this daemon announced itself, until the table is complete
-  std::vector<SessionId> departed_;  // that closed while nothing could be sent, and were in groups
-  std::vector<Delivery> early_;      // unordered messages of daemons whose table was complete before this one's
+  // Until the table is complete: what was announced, by origin, and of whom that is all.
+  std::map<MemberIndex, std::vector<Delivery>> announced_;
+  MemberSet all_announced_;
+  std::set<std::string, std::less<>> signals_to_end_;  // groups in which the view does so, here or elsewhere
+  // While a view is told, in the order of names: the group that is next, or none any more.
+  bool telling_ = false;
+  const Group* told_next_ = nullptr;
+  std::deque<SessionId> departed_;  // that closed while nothing could be sent, and were in groups
+  std::set<SessionId> to_resume_;   // of `requesting_`: whose requests have yet to go on in this view
+  std::vector<Delivery> early_;     // unordered messages of daemons whose table was complete before this one's
 
   LocalRoute route_;  // of the last client message
 

@@ -53,7 +53,7 @@ struct OperationWriter {
   }
   std::vector<std::uint8_t> operator()(const Announce& op) {
     Builder builder(Code::announce);
-    builder.varint(op.groups.size());
+    builder.varint(op.groups.size() << 1U | (op.more ? 1U : 0U));
     for (const Announce::Group& group : op.groups) {
       builder.string(group.name).varint(group.members.size() << 1U | (group.signalled ? 1U : 0U));
       for (const Announce::Member& member : group.members) builder.varint(member.session).string(member.client);
@@ -76,7 +76,9 @@ std::string read_client(Reader& reader) {
 
 Announce read_announce(Reader& reader) {
   Announce announce;
-  const std::uint64_t groups = reader.varint();
+  const std::uint64_t head = reader.varint();
+  const std::uint64_t groups = head >> 1U;
+  announce.more = (head & 1U) != 0;
   for (std::uint64_t i = 0; i < groups && reader.ok(); ++i) {
     Announce::Group group;
     group.name = read_group(reader);

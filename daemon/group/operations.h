@@ -74,7 +74,7 @@ struct LeaveGroup {
 struct Disconnect {
   SessionId session = 0;
 };
-/// After a view change: all members that the origin has.
+/// After a view change: members that the origin has. It announces all of them, in one or several parts.
 struct Announce {
   struct Member {
     SessionId session = 0;
@@ -85,7 +85,8 @@ struct Announce {
     std::vector<Member> members;  // in the order in which they joined; at least one
     bool signalled = false;       // they got a transitional signal for the group, which a view has to end
   };
-  std::vector<Group> groups;  // sorted by name
+  std::vector<Group> groups;  // sorted by name; the last one of a part may be the first one of the next, too
+  bool more = false;          // another part follows
 };
 
 using GroupOperation = std::variant<Subscribe, Unsubscribe, JoinGroup, LeaveGroup, Disconnect, Announce>;

@@ -14,10 +14,10 @@ void Groups::close_session(Time now, SessionId session) {
   const LocalSession local = std::move(at->second);
   sessions_.erase(at);
   requesting_.erase(session);
-  const bool in_groups =
-      !local.groups.empty() || !local.requests.empty() || !table_.groups_of(view_.self, session).empty();
+  const bool wanted = to_resume_.erase(session) == 0;
+  const bool in_groups = !local.groups.empty() || !local.requests.empty() || table_.is_in_groups(view_.self, session);
   local.requests.for_each_waiting([&](const RequestLine::Request& request) {
-    if (request.kind != Kind::join) return;
+    if (request.kind != Kind::join || !wanted) return;
     take(now, subscriptions_.withdraw(request.group, local_members_of(request.group)), request.group);
   });
   if (!in_groups) return;
@@ -65,6 +65,7 @@ void Groups::request(Time now, LocalSession& local, Kind kind, const std::string
   local.sender->open_requests = local.requests.size();
   requesting_.insert(local.sender->session);
   if (!is_ready()) return;
+  if (to_resume_.contains(local.sender->session)) return resume_requests(now, local.sender->session);
   if (kind == Kind::join) want(now, local, group);
   let_enter(now, local);
 }
@@ -94,13 +95,18 @@ void Groups::enter(Time now, const Sender& sender, const RequestLine::Request& r
 }
 
 void Groups::horizon_reached(Time now, std::uint64_t position) {
-  // While a view ends nothing can be sent, and nothing needs to be: the subscriptions start over in the next one.
-  if (!is_ready()) return;
-  const Subscriptions::Reached reached = subscriptions_.horizon_advanced(position);
-  for (const std::string& group : reached.unwanted) take(now, Subscriptions::Step::unsubscribe, group);
-  for (const SessionId session : reached.sessions) {
-    if (const auto at = sessions_.find(session); at != sessions_.end()) let_enter(now, at->second);
-  }
+  if (!subscriptions_.has_passed(position)) return;
+  steps_.add(now, [this, position](Time later) {
+    // While a view ends nothing can be sent, and nothing needs to be: the subscriptions start over in the next one.
+    if (!is_ready() || !subscriptions_.has_passed(position)) return true;
+    const Subscriptions::Reached reached = subscriptions_.pass_horizon();
+    context_.turn.count(1 + reached.sessions.size());
+    take(later, reached.step, reached.group);
+    for (const SessionId session : reached.sessions) {
+      if (const auto at = sessions_.find(session); at != sessions_.end()) let_enter(later, at->second);
+    }
+    return !subscriptions_.has_passed(position);
+  });
 }
 
 void Groups::request_done(Time now, SessionId session) {
@@ -114,17 +120,29 @@ void Groups::request_done(Time now, SessionId session) {
 }
 
 void Groups::resume_requests(Time now) {
-  for (const SessionId session : std::exchange(departed_, {})) originate(now, Disconnect{session});
-  const std::set<SessionId> requesting = requesting_;
-  for (const SessionId session : requesting) {
-    // Closing the old view has brought all that had entered.
-    while (sessions_.at(session).requests.has_entered()) request_done(now, session);
-    LocalSession& local = sessions_.at(session);
-    local.requests.for_each_waiting([&](const RequestLine::Request& request) {
-      if (request.kind == Kind::join) want(now, local, request.group);
-    });
-    let_enter(now, local);
-  }
+  to_resume_ = requesting_;
+  steps_.add(now, [this](Time later) {
+    if (!is_ready()) return true;  // all go on in the next view
+    context_.turn.count(1);
+    if (!departed_.empty()) {
+      originate(later, Disconnect{departed_.front()});
+      departed_.pop_front();
+    } else if (!to_resume_.empty()) {
+      resume_requests(later, *to_resume_.begin());
+    }
+    return departed_.empty() && to_resume_.empty();
+  });
+}
+
+void Groups::resume_requests(Time now, SessionId session) {
+  to_resume_.erase(session);
+  // Closing the old view has brought all that had entered.
+  while (sessions_.at(session).requests.has_entered()) request_done(now, session);
+  LocalSession& local = sessions_.at(session);
+  local.requests.for_each_waiting([&](const RequestLine::Request& request) {
+    if (request.kind == Kind::join) want(now, local, request.group);
+  });
+  let_enter(now, local);
 }
 
 }  // namespace spindled

@@ -38,23 +38,19 @@ void Subscriptions::subscribed(const std::string& group, std::uint64_t position)
   if (at == entries_.end() || at->second.state != State::subscribing) return;
   at->second.state = State::waiting;
   at->second.position = position;
-  waiting_.emplace_back(position, group);
+  waiting_.push_back({position, group});
 }
 
-Subscriptions::Reached Subscriptions::horizon_advanced(std::uint64_t position) {
+Subscriptions::Reached Subscriptions::pass_horizon() {
   Reached reached;
-  std::size_t passed = 0;
-  for (; passed < waiting_.size() && waiting_[passed].first <= position; ++passed) {
-    std::string& group = waiting_[passed].second;
-    Entry& entry = entries_.at(group);
-    entry.state = State::subscribed;
-    reached.sessions.insert(reached.sessions.end(), entry.sessions.begin(), entry.sessions.end());
-    entry.sessions = {};
-    if (entry.is_needed()) continue;
+  reached.group = waiting_.pop_front().second;
+  Entry& entry = entries_.at(reached.group);
+  entry.state = State::subscribed;
+  reached.sessions = std::exchange(entry.sessions, {});
+  if (!entry.is_needed()) {
     entry.state = State::unsubscribing;
-    reached.unwanted.push_back(std::move(group));
+    reached.step = Step::unsubscribe;
   }
-  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(passed));
   return reached;
 }
 

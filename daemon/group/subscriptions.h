@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/base/ring.h"
 #include "daemon/group/operations.h"
 
 namespace spindled {
@@ -40,12 +41,16 @@ class Subscriptions {
   Step withdraw(const std::string& group, std::size_t members);
   /// This daemon's own subscription was ordered at `position`.
   void subscribed(const std::string& group, std::uint64_t position);
-  /// Everything ordered from now on was sent by daemons that had been through the order up to `position`.
+  /// Whether a subscription waits for everything to be sent by daemons that have been through the order up to
+  /// `position`, as they have now.
+  bool has_passed(std::uint64_t position) const { return !waiting_.empty() && waiting_.front().first <= position; }
+  /// The first such subscription waits no more.
   struct Reached {
-    std::vector<std::string> unwanted;  // groups to unsubscribe from: whoever wanted to join has gone meanwhile
-    std::vector<SessionId> sessions;    // whose joins had to wait, in the order in which they began to
+    std::string group;
+    Step step = Step::none;           // unsubscribe: whoever wanted to join has gone meanwhile
+    std::vector<SessionId> sessions;  // whose joins had to wait, in the order in which they began to
   };
-  Reached horizon_advanced(std::uint64_t position);
+  Reached pass_horizon();
   /// A local join was ordered, with which there are `members` local ones.
   void joined(const std::string& group, std::size_t members);
   /// A local member left; `members_left` local members remain.
@@ -69,8 +74,8 @@ class Subscriptions {
     bool is_needed() const { return wanted != 0 || on_their_way != 0; }
   };
 
-  std::map<std::string, Entry> entries_;                        // none where a group just has members
-  std::vector<std::pair<std::uint64_t, std::string>> waiting_;  // ascending by position
+  std::map<std::string, Entry> entries_;                     // none where a group just has members
+  Ring<std::pair<std::uint64_t, std::string>, 64> waiting_;  // ascending by position
 };
 
 }  // namespace spindled

@@ -6,6 +6,7 @@
 #include "daemon/admission/admission.h"
 #include "daemon/group/groups.h"
 #include "daemon/link/links.h"
+#include "daemon/order/hand_up.h"
 #include "daemon/order/order.h"
 #include "daemon/order/order_observer.h"
 #include "daemon/overlay/overlay.h"
@@ -24,9 +25,10 @@ struct Node::Layers {
         links(context, driver),
         overlay(context, links),
         groups(context),
-        observed(observer == nullptr ? nullptr : std::make_unique<ObservedOrder>(*observer, groups, overlay)),
+        hand_up(context, groups),
+        observed(observer == nullptr ? nullptr : std::make_unique<ObservedOrder>(*observer, hand_up, overlay)),
         order(context, observed ? static_cast<StreamTransport&>(*observed) : overlay,
-              observed ? static_cast<OrderedMessages&>(*observed) : groups),
+              observed ? static_cast<OrderedMessages&>(*observed) : hand_up),
         view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
         admission(context, links, overlay, order, groups),
         sessions(context, driver, groups, admission),
@@ -41,6 +43,7 @@ struct Node::Layers {
   Links links;
   Overlay overlay;
   Groups groups;
+  HandUp hand_up;
   std::unique_ptr<ObservedOrder> observed;  // around `order`, where somebody watches it
   Order order;
   ViewAgreement view;
@@ -125,15 +128,19 @@ void Node::end_turn(Time now) {
   // connection and turn.
   node.sessions.resume_waiting(now);
   node.sessions.remove_lost(now);
+  node.hand_up.go_on(now);
   node.order.flush(now);
   node.links.flush(now);
   node.sessions.flush(now);
   if (node.admission.observe(now)) node.links.flush(now);
   node.admin.flush(now);
 
-  const Time next = std::min({node.links.next_deadline(), node.overlay.next_deadline(), node.view.next_deadline(),
-                              node.order.next_deadline(), node.admission.next_deadline(), node.sessions.next_deadline(),
-                              node.admin.next_deadline()});
+  // What this turn had no room for is done in the next, when what has come meanwhile was read.
+  const Time unfinished = node.hand_up.is_busy() ? now : kNever;
+  node.context.turn.end_turn();
+  const Time next = std::min({unfinished, node.links.next_deadline(), node.overlay.next_deadline(),
+                              node.view.next_deadline(), node.order.next_deadline(), node.admission.next_deadline(),
+                              node.sessions.next_deadline(), node.admin.next_deadline()});
   // One that comes too early costs less than setting it anew in every turn.
   if (next >= node.wake_at) return;
   node.wake_at = next;
@@ -159,6 +166,7 @@ NodeMemory Node::memory() const {
   memory.foreign_stream = order.foreign_bytes_max();
   memory.retained = order.retained_bytes();
   memory.unordered = order.unordered_bytes();
+  memory.held_up = layers_->hand_up.held_bytes();
   layers_->sessions.for_each([&](const Session& session) {
     memory.session_queue = std::max(memory.session_queue, session.queue().bytes());
     memory.session_held = std::max(memory.session_held, session.held_bytes());
@@ -170,6 +178,11 @@ NodeMemory Node::memory() const {
   memory.sessions_queued = sum.queued;
   memory.slabs = layers_->context.slabs.bytes_in_use();
   return memory;
+}
+
+NodeWork Node::work() const {
+  const TurnWork& turn = layers_->context.turn;
+  return {turn.last_turn(), turn.largest_turn(), turn.largest_step()};
 }
 
 std::size_t Node::waiting_clients() const {

@@ -24,6 +24,7 @@ struct NodeMemory {
   std::size_t foreign_stream = 0;  // those of another daemon until they are stable: the most of any
   std::size_t retained = 0;        // of all streams
   std::size_t unordered = 0;       // of ordered messages that wait for their place, stable or not
+  std::size_t held_up = 0;         // of messages that the group layer has yet to take
   std::size_t session_queue = 0;   // what waits for a client: the most of any
   std::size_t session_held = 0;    // what waits of a client with independent flows: the most of any
   // What all clients hold: of messages and frames that are not complete or may not enter, of definitions of sets of
@@ -33,6 +34,13 @@ struct NodeMemory {
   std::size_t sessions_held = 0;
   std::size_t sessions_queued = 0;
   std::size_t slabs = 0;  // that are in use, for all that is read or written
+};
+
+/// What a node did in one turn, in units of TurnWork, for who holds it to its limits.
+struct NodeWork {
+  std::size_t last_turn = 0;
+  std::size_t largest_turn = 0;
+  std::size_t largest_step = 0;
 };
 
 /// Owns no socket, thread, clock or source of randomness: the same calls give the same effects. All calls come from one
@@ -78,6 +86,7 @@ class Node {
   bool is_settled() const;
   const Counters& counters() const;
   NodeMemory memory() const;
+  NodeWork work() const;
   /// Clients that have sent something that may not enter yet.
   std::size_t waiting_clients() const;
   /// The established link to this neighbour.

@@ -68,6 +68,11 @@ class OrderedMessages {
   /// The new view is open for messages. `came_along` are the members, by new index, that come from the same old view as
   /// this daemon.
   virtual void view_installed(Time now, const View& view, const MemberSet& came_along) = 0;
+
+  /// Whether something that was handed up is not done, or the turn has done enough: what is ordered next has to wait.
+  virtual bool is_busy() const { return false; }
+  /// In another turn: goes on with it.
+  virtual void go_on(Time /*now*/) {}
 };
 
 }  // namespace spindled

@@ -227,6 +227,7 @@ void Order::go_through_order(Time now) {
     Ring<PendingMessage>& pending = incoming_[run.origin].ordered();
     if (pending.empty()) return;
     if (run.safe && order_.processed() >= safe_line_ && !broken(Broken::safe_before_line)) return;
+    if (above_.is_busy()) return;
     pass_front(now);
   }
 }
@@ -277,7 +278,7 @@ void Order::flush(Time now) {
     more = more || told_horizon != horizon_ || !unreported_.empty();
   }
   send_ready_line();
-  if (reports_due_) send_reports(Reports::much);
+  if (reports_due_ && !above_.is_busy()) send_reports(Reports::much);
   if (own_.released_since_announcement() >= context_.config.order.report_bytes) announce_stable();
 }
 
@@ -346,7 +347,14 @@ void Order::announce_stable() {
 }
 
 void Order::handle_time(Time now) {
-  if (timers_.take_due(Timer::report, now)) send_reports(Reports::news);
+  if (timers_.take_due(Timer::report, now)) {
+    // While what was handed up is not done, others are to run into their windows.
+    if (above_.is_busy()) {
+      timers_.set(Timer::report, now + context_.config.order.report_interval);
+    } else {
+      send_reports(Reports::news);
+    }
+  }
   if (timers_.take_due(Timer::stable, now)) announce_stable();
 }
 

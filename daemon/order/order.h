@@ -69,6 +69,8 @@ class Order final : public ViewedStreams, public StreamFrames {
   void ready_received(Time now, const Ready& ready) override;
 
   const View& view() const { return view_; }
+  /// Counts the views installed here.
+  std::uint64_t epoch() const { return epoch_; }
   const OrderLog& log() const { return order_; }
 
  private:
@@ -118,7 +120,7 @@ class Order final : public ViewedStreams, public StreamFrames {
 
   State state_ = State::closed;
   View view_;
-  std::uint64_t epoch_ = 0;  // counts the views installed here
+  std::uint64_t epoch_ = 0;
   MemberSet everybody_;
   MemberSet sequencer_set_;
 

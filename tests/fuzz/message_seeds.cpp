@@ -22,6 +22,7 @@ void add_message_content_seeds(Seeds& seeds) {
   add("disconnect", 2, write_operation(Disconnect{300}));
   add("announce", 2,
       write_operation(Announce{{{"news", {{9, "reader"}, {300, "writer"}}}, {"talk", {{9, "reader"}}}}}));
+  add("announce_in_part", 2, write_operation(Announce{{{"news", {{9, "reader"}}, true}}, true}));
   Envelope envelope;
   envelope.session = 300;
   envelope.sender = "writer";

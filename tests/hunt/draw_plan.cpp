@@ -146,6 +146,9 @@ void Drawer::draw_config() {
   constexpr sim::Incarnations kIncarnations[] = {sim::Incarnations::rising, sim::Incarnations::falling,
                                                  sim::Incarnations::drawn};
   plan_.incarnations = static_cast<std::uint64_t>(kIncarnations[plan_.seed / 9 % std::size(kIncarnations)]);
+  // So little that most of what a view brings takes many turns.
+  constexpr std::uint64_t kTurnWork[] = {10'000, 30, 3};
+  plan_.turn_work = kTurnWork[plan_.seed / 27 % std::size(kTurnWork)];
   // As news of much, after the next message of a quiet sender, or never in a run of this length.
   constexpr Duration kStableDelays[] = {50ms, 1s, 30s};
   plan_.stable_delay_max = kStableDelays[plan_.seed / 3 % std::size(kStableDelays)];

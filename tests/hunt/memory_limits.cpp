@@ -32,6 +32,7 @@ void MemoryLimits::check(const std::string& name, const NodeMemory& memory) {
   most_.foreign_stream = std::max(most_.foreign_stream, memory.foreign_stream);
   most_.retained = std::max(most_.retained, memory.retained);
   most_.unordered = std::max(most_.unordered, memory.unordered);
+  most_.held_up = std::max(most_.held_up, memory.held_up);
   most_.session_queue = std::max(most_.session_queue, memory.session_queue);
 }
 

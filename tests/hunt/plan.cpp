@@ -55,6 +55,7 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
   config.link.liveness_timeout = plan.liveness_timeout;
   config.view.gain_hold_down = plan.hold_down;
   config.admission.enabled = plan.admission != 0;
+  config.turn_work_max = plan.turn_work;
   if (plan.varied != 0) {
     constexpr std::size_t kFullViewMembers[] = {2, 100, 0, 5};
     config.session.full_view_members = kFullViewMembers[host % std::size(kFullViewMembers)];
@@ -64,6 +65,7 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
     config.view.response_timeout += host % 2 * 200ms;
     config.order.stable_delay_max = host % 2 == 0 ? config.order.stable_delay_max : Duration(100ms);
     config.link.liveness_timeout += host % 5 * 50ms;
+    if (host % 3 == 1) config.turn_work_max = 2;
   }
   for (const PlannedLink& link : plan.links) {
     const bool dials = (link.a == host && link.dialler != PlannedLink::Dialler::second) ||

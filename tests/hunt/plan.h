@@ -118,6 +118,7 @@ struct Plan {
   std::uint64_t admission = 1;     // 0: off
   std::uint64_t varied = 0;        // 1: each daemon differs a little from the others
   std::uint64_t incarnations = 0;  // a sim::Incarnations
+  std::uint64_t turn_work = 10'000;
   Duration stall_timeout{};
   Duration stable_delay_max{};
   Duration hello_interval{};

@@ -30,7 +30,8 @@ std::int64_t us(Duration duration) { return duration / 1us; }
   X(full_view_members)          \
   X(admission)                  \
   X(varied)                     \
-  X(incarnations)
+  X(incarnations)               \
+  X(turn_work)
 // and the durations, in microseconds
 #define SPINDLE_HUNT_DURATIONS(X) \
   X(stall_timeout)                \

@@ -9,6 +9,7 @@
 #include "tests/hunt/explain.h"
 #include "tests/hunt/memory_limits.h"
 #include "tests/hunt/plan_text.h"
+#include "tests/hunt/work_limits.h"
 #include "tests/sim/admin_request.h"
 #include "tests/sim/stranger.h"
 
@@ -34,6 +35,13 @@ std::uint64_t largest_message(const Plan& plan) {
   return most;
 }
 
+/// With those of the end.
+std::size_t clients_of(const Plan& plan) {
+  const auto connects =
+      std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.kind == StepKind::connect; });
+  return static_cast<std::size_t>(connects) + plan.daemons;
+}
+
 /// A plan that waits for what a daemon says needs all that it says.
 LogLevel log_level_of(const Plan& plan, const RunOptions& options) {
   const bool waits = std::any_of(plan.steps.begin(), plan.steps.end(),
@@ -53,7 +61,8 @@ class Run {
       : plan_(plan),
         options_(options),
         sim_({.seed = plan.seed, .log_level = log_level_of(plan, options), .log_echo = options.log_echo}),
-        limits_(config_of(plan, 0), largest_message(plan)) {}
+        limits_(config_of(plan, 0), largest_message(plan)),
+        work_limits_(clients_of(plan)) {}
 
   Outcome execute();
 
@@ -90,6 +99,7 @@ class Run {
   const RunOptions& options_;
   sim::Simulator sim_;
   MemoryLimits limits_;
+  WorkLimits work_limits_;
   std::map<std::uint32_t, SimClient*> clients_;
   std::vector<std::unique_ptr<sim::Stranger>> administrators_;
   std::multimap<std::string, std::string_view, std::less<>> crashes_;  // daemons that crash when they say this
@@ -146,6 +156,7 @@ void Run::go_to(Time time) {
 void Run::sample() {
   for (SimHost* host : sim_.running_hosts()) {
     limits_.check(host->name(), host->node().memory());
+    work_limits_.check(host->name(), host->config().turn_work_max, host->node().work());
     const Counters& counters = host->node().counters();
     lives_[{host->index(), host->incarnation()}] = {counters.value(Counter::views_installed),
                                                     counters.value(Counter::messages_bundled)};
@@ -417,6 +428,9 @@ void Run::count() {
   tally.raise("all retained, bytes", most.retained);
   tally.raise("waiting for their place, bytes", most.unordered);
   tally.raise("queue of a client, bytes", most.session_queue);
+  tally.raise("waiting for the group layer, bytes", most.held_up);
+  tally.raise("work of a turn, units", work_limits_.most().largest_turn);
+  tally.raise("work of a step, units", work_limits_.most().largest_step);
 }
 
 Outcome Run::execute() {
@@ -430,6 +444,7 @@ Outcome Run::execute() {
   const bool at_rest = await_one_view() && await_rest() && await_fresh_members();
   check_properties(at_rest);
   for (Finding& each : limits_.findings()) outcome_.findings.push_back(std::move(each));
+  for (Finding& each : work_limits_.findings()) outcome_.findings.push_back(std::move(each));
   count();
   outcome_.digest = sim_.digest();
   if (outcome_.failed() && options_.explain) outcome_.explanation = explain(sim_, outcome_.findings);

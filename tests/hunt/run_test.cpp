@@ -9,6 +9,7 @@
 #include "daemon/base/check.h"
 #include "tests/hunt/memory_limits.h"
 #include "tests/hunt/plan_text.h"
+#include "tests/hunt/work_limits.h"
 #include "tests/hunt/worker.h"
 
 namespace spindled::hunt {
@@ -74,6 +75,18 @@ TEST(HuntMemoryLimits, ReportEachDaemonThatKeepsTooMuch) {
   limits.check("d002", {.session_queue = config.session.queue_hard_bytes + 1});
   EXPECT_EQ(limits.findings().size(), 3u);
   EXPECT_EQ(limits.most().own_stream, 2 * much);
+}
+
+TEST(HuntWorkLimits, ReportEachDaemonThatDoesTooMuchInATurnOrAStep) {
+  WorkLimits limits(100);
+  limits.check("d000", 1000, {.last_turn = 9, .largest_turn = 1500, .largest_step = 1000});
+  EXPECT_TRUE(limits.findings().empty());
+  limits.check("d001", 1000, {.largest_turn = 2100, .largest_step = 900});
+  limits.check("d002", 50, {.largest_turn = 300, .largest_step = 405});
+  ASSERT_EQ(limits.findings().size(), 2u);
+  EXPECT_THAT(limits.findings()[0].sentence, HasSubstr("d001 did 2100 units in one turn, at most 2003 are due"));
+  EXPECT_THAT(limits.findings()[1].sentence, HasSubstr("d002 did 405 units in one step, at most 404 are due"));
+  EXPECT_EQ(limits.most().largest_turn, 2100u);
 }
 
 TEST(HuntOutcome, SurvivesTheWayAsText) {

@@ -102,6 +102,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   void push(Input input);
   void push_readable(Connection& connection);
   void schedule_turn();
+  Duration busy_time() const;
   void schedule_wake();
   void turn();
   void handle(Time now, const Input& input);

@@ -23,7 +23,7 @@ using Step = Subscriptions::Step;
 void subscribe(Subscriptions& subscriptions, const std::string& group) {
   subscriptions.want(group, 1, 0);
   subscriptions.subscribed(group, 1);
-  subscriptions.horizon_advanced(1);
+  subscriptions.pass_horizon();
   subscriptions.start_join(group);
   subscriptions.joined(group, 1);
 }
@@ -47,12 +47,14 @@ TEST(GroupOperations, SurviveEncodingAndRefuseEveryTruncation) {
   }
 }
 
-TEST(GroupOperations, AnAnnouncementSaysWhichMembersGotASignal) {
+TEST(GroupOperations, AnAnnouncementSaysWhichMembersGotASignalAndWhetherThatIsAll) {
   Announce announce;
   announce.groups.push_back({"alpha", {{1, "x"}, {2, "y"}}, true});
   announce.groups.push_back({"beta", {{1, "x"}}, false});
+  announce.more = true;
   const auto read = read_operation(write_operation(announce));
   ASSERT_TRUE(read);
+  EXPECT_TRUE(std::get<Announce>(*read).more);
   const auto& groups = std::get<Announce>(*read).groups;
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_TRUE(groups[0].signalled);
@@ -240,15 +242,73 @@ TEST(GroupTable, KnowsTheGroupsOfASession) {
   EXPECT_TRUE(table.groups_of(3, 8).empty());
 }
 
+TEST(GroupTable, IsTheSameWhetherGroupsAreAnnouncedOrJoinedOneByOne) {
+  Random random(6);
+  GroupTable announced(1), joined(1);
+  for (MemberIndex daemon = 0; daemon < 3; ++daemon) {
+    for (int i = 0; i < 200; ++i) {
+      if (!random.chance(0.5)) continue;
+      const std::string group = fmt::format("g{:03}", i);
+      std::vector<GroupMember> members;
+      for (SessionId session = 1; session <= random.between(1, 3); ++session) {
+        members.push_back({daemon, session, fmt::format("#c{}#d{}", session, daemon)});
+      }
+      joined.subscribe(group, daemon, 0);
+      for (const GroupMember& member : members) joined.join(group, member);
+      // As in two parts of an announcement.
+      const auto half = members.begin() + static_cast<std::ptrdiff_t>(members.size() / 2);
+      announced.announce(group, daemon, {members.begin(), half});
+      announced.announce(group, daemon, {half, members.end()});
+    }
+  }
+  ASSERT_EQ(announced.size(), joined.size());
+  auto other = joined.begin();
+  for (const auto& group : announced) {
+    const Group& expected = **other++;
+    EXPECT_EQ(group->name, expected.name);
+    EXPECT_EQ(group->id, expected.id);
+    EXPECT_EQ(group->members, expected.members);
+    EXPECT_EQ(group->digest, expected.digest);
+    EXPECT_EQ(group->local, expected.local);
+    EXPECT_TRUE(announced.find(group->id) == group.get());
+  }
+  const std::size_t size = announced.size();
+  announced.discard_first();
+  EXPECT_EQ(announced.size(), size - 1);
+}
+
+TEST(SessionGroups, BehaveAsASet) {
+  Random random(7);
+  SessionGroups groups;
+  std::set<GroupId> model;
+  for (int i = 0; i < 20'000; ++i) {
+    const GroupId group = 1 + random.below(300);
+    if (random.chance(i % 2000 < 1000 ? 0.7 : 0.2)) {
+      EXPECT_EQ(groups.insert(group), model.insert(group).second);
+    } else {
+      EXPECT_EQ(groups.erase(group), model.erase(group) == 1);
+    }
+    const GroupId asked = 1 + random.below(300);
+    ASSERT_EQ(groups.contains(asked), model.contains(asked));
+    ASSERT_EQ(groups.size(), model.size());
+    ASSERT_EQ(groups.empty(), model.empty());
+    if (i % 500 == 0) {
+      ASSERT_EQ(groups.ids(), std::vector<GroupId>(model.begin(), model.end()));
+    }
+  }
+}
+
 TEST(Subscriptions, TheJoinWaitsForTheHorizonToPassTheSubscription) {
   Subscriptions subscriptions;
   EXPECT_EQ(subscriptions.want("g", 1, 0), Step::subscribe);
   EXPECT_EQ(subscriptions.want("g", 2, 0), Step::none);
   EXPECT_FALSE(subscriptions.start_join("g"));
   subscriptions.subscribed("g", 10);
-  EXPECT_TRUE(subscriptions.horizon_advanced(9).sessions.empty());
+  EXPECT_FALSE(subscriptions.has_passed(9));
   EXPECT_FALSE(subscriptions.start_join("g"));
-  EXPECT_THAT(subscriptions.horizon_advanced(10).sessions, ElementsAre(1, 2));
+  ASSERT_TRUE(subscriptions.has_passed(10));
+  EXPECT_THAT(subscriptions.pass_horizon().sessions, ElementsAre(1, 2));
+  EXPECT_FALSE(subscriptions.has_passed(10));
   EXPECT_TRUE(subscriptions.start_join("g"));
   EXPECT_TRUE(subscriptions.start_join("g"));
   EXPECT_EQ(subscriptions.want("g", 3, 0), Step::none) << "further joins need only the join";
@@ -260,13 +320,13 @@ TEST(Subscriptions, ASubscriptionThatNobodyWantsAnyMoreIsGivenUp) {
   early.want("g", 1, 0);
   EXPECT_EQ(early.withdraw("g", 0), Step::none) << "it is on its way";
   early.subscribed("g", 1);
-  EXPECT_THAT(early.horizon_advanced(1).unwanted, ElementsAre("g"));
+  EXPECT_EQ(early.pass_horizon().step, Step::unsubscribe);
 
   Subscriptions late;
   late.want("g", 1, 0);
   late.want("g", 1, 0);
   late.subscribed("g", 1);
-  late.horizon_advanced(1);
+  late.pass_horizon();
   EXPECT_EQ(late.withdraw("g", 0), Step::none) << "there is another join";
   EXPECT_EQ(late.withdraw("g", 0), Step::unsubscribe);
   EXPECT_EQ(late.unsubscribed("g"), Step::none);
@@ -307,7 +367,7 @@ TEST(Subscriptions, AJoinWhileUnsubscribingStartsOver) {
   EXPECT_FALSE(subscriptions.start_join("g"));
   EXPECT_EQ(subscriptions.unsubscribed("g"), Step::subscribe);
   subscriptions.subscribed("g", 5);
-  EXPECT_THAT(subscriptions.horizon_advanced(5).sessions, ElementsAre(2));
+  EXPECT_THAT(subscriptions.pass_horizon().sessions, ElementsAre(2));
 }
 
 TEST(Subscriptions, AGroupThatHasMembersNeedsNoFurtherSubscription) {

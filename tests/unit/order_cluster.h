@@ -82,6 +82,7 @@ class OrderNode final : public StreamTransport, public OrderedMessages {
   void transitional(Time, const MemberSet&) override { delivered.emplace_back("--- transitional"); }
   void furthest_reached(Time) override {}
   void view_installed(Time, const View&, const MemberSet&) override { delivered.emplace_back("--- view"); }
+  bool is_busy() const override { return ordered.size() >= busy_after; }
 
   /// Sends `text` to `to`.
   void send(const MemberSet& to, std::string_view text, Service service, SenderOrder* sender = nullptr) {
@@ -103,6 +104,7 @@ class OrderNode final : public StreamTransport, public OrderedMessages {
   std::vector<std::string> ordered;
   std::vector<std::size_t> sizes;
   std::uint64_t horizon = 0;
+  std::size_t busy_after = SIZE_MAX;  // ordered messages, it takes no more
 };
 
 /// Members of one view, named a, b, c, ...

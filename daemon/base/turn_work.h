@@ -1,0 +1,51 @@
+// How much a daemon does in one turn.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace spindled {
+
+/// Counts the work of a turn that grows with what clients, peers or a change of the view bring: in units of a group or
+/// a name looked at, or a member told, each of about a microsecond. Work that can be long is done in steps. Whoever
+/// does it asks before each step whether the turn is over, and leaves the rest to the next one, so that between two of
+/// them what has come on links is read, and what waits there is written.
+///
+/// A step is the least that is done at once: at most what is due to one group, or one part of an announcement. So a
+/// turn does no more than the maximum and one step.
+class TurnWork {
+ public:
+  /// `max` is in units, at least 1.
+  explicit TurnWork(std::size_t max) : max_(max) {}
+
+  /// Whether this turn has done enough.
+  bool is_over() const;
+  /// What is counted from here on is another step.
+  void begin_step() {
+    largest_step_ = std::max(largest_step_, done_ - step_began_);
+    step_began_ = done_;
+  }
+  void count(std::size_t units) { done_ += units; }
+  void end_turn() {
+    begin_step();
+    last_turn_ = done_;
+    largest_turn_ = std::max(largest_turn_, done_);
+    done_ = step_began_ = 0;
+  }
+
+  std::size_t max() const { return max_; }
+  std::size_t last_turn() const { return last_turn_; }
+  /// The most that a turn and a step have done so far.
+  std::size_t largest_turn() const { return largest_turn_; }
+  std::size_t largest_step() const { return largest_step_; }
+
+ private:
+  std::size_t max_;
+  std::size_t done_ = 0;
+  std::size_t step_began_ = 0;
+  std::size_t last_turn_ = 0;
+  std::size_t largest_turn_ = 0;
+  std::size_t largest_step_ = 0;
+};
+
+}  // namespace spindled

@@ -1,0 +1,293 @@
+// Groups: what happens to the table, and what local members are told, around a view change.
+#include <algorithm>
+
+#include "daemon/base/broken.h"
+#include "daemon/group/groups.h"
+
+namespace spindled {
+
+namespace protocol = spindle::protocol;
+
+namespace {
+/// Groups and members in one part of an announcement, at most.
+constexpr std::size_t kAnnouncedMax = 1000;
+/// Groups that are taken out of a table that is not needed any more for the work of one unit.
+constexpr int kDiscardedAtOnce = 4;
+}  // namespace
+
+// --- The end of a view ---
+
+void Groups::transitional(Time now, const MemberSet& transitional) {
+  together_ = transitional;
+  if (ready_) signal_split(now);
+}
+
+void Groups::signal_split(Time now) {
+  steps_.add(now, [this, at = std::optional<GroupTable::Place>()](Time) mutable {
+    if (!at) at = table_.begin();
+    if (*at == table_.end()) return true;
+    const Group& group = **(*at)++;
+    context_.turn.count(1 + group.members.size());
+    if (is_split(group)) signal(group, group.local);
+    return *at == table_.end();
+  });
+}
+
+/// Not at the signal: a daemon that nothing held up has told its members of changes up to here, before its own signal.
+/// Those who move together are told of the same changes.
+void Groups::furthest_reached(Time) {
+  furthest_reached_ = true;
+  if (!told_) told_.emplace();
+}
+
+bool Groups::is_split(const Group& group) const {
+  return std::any_of(group.members.begin(), group.members.end(),
+                     [&](const GroupMember& member) { return !together_.contains(member.daemon); });
+}
+
+void Groups::signal(const Group& group, std::span<const SessionId> to) {
+  if (to.empty()) return;
+  context_.turn.count(to.size());
+  clients_->deliver_transitional(to, group.name);
+  signalled_.insert(group.name);
+}
+
+/// A join told behind the signal: a first member elsewhere splits the group; who joins a split group has no signal yet.
+void Groups::signal_join(const Group& group, MemberIndex daemon, SessionId session) {
+  if (!signalled_.contains(group.name)) {
+    if (is_split(group)) signal(group, group.local);
+  } else if (daemon == view_.self) {
+    signal(group, std::span(&session, 1));
+  }
+}
+
+/// A safe message behind the signal is one that only those who move together are known to have. Where somebody of them
+/// is cut off before the next view, it keeps less than the others have delivered by then: a group gets the message
+/// without a signal only where nothing can be lost any more, whether the group is split or not.
+void Groups::signal_targets() {
+  std::vector<SessionId> members;
+  for (const Envelope::Target& target : route_.envelope().targets) {
+    const Group* group = find(target);
+    if (group == nullptr || signalled_.contains(group->name)) continue;
+    members.clear();
+    add_local_members(*group, members);
+    signal(*group, members);
+  }
+}
+
+// --- The beginning of the next ---
+
+void Groups::view_installed(Time now, const View& view, const MemberSet& came_along) {
+  if (!told_) told_.emplace();
+  if (!ready_ && !together_.empty() && !broken(Broken::short_view_unsignalled)) signal_parted(now);
+  steps_.add(now, [this, view, came_along](Time later) {
+    start_view(later, view, came_along);
+    return true;
+  });
+}
+
+void Groups::start_view(Time now, const View& view, const MemberSet& came_along) {
+  ++views_;
+  subscriptions_.restart();
+  came_along_ = along_since_told(view, came_along);
+  together_ = MemberSet();
+  furthest_reached_ = false;
+  const std::uint64_t version = table_.version();
+  if (ready_) {
+    owed_ = std::move(signalled_);
+    told_->keep(std::move(table_));
+  }
+  GroupTable incomplete = std::exchange(table_, GroupTable(view.self, version));
+  signalled_.clear();
+  signals_to_end_.clear();
+  view_ = view;
+  shared_view_id_ = std::make_shared<const ViewId>(view.id);
+  route_.forget();
+  announced_.clear();
+  all_announced_ = MemberSet();
+  early_.clear();
+  untold_.clear();
+  to_resume_.clear();
+  if (broken(Broken::deferred_lost)) departed_.clear();
+  ready_ = false;
+  announce(now);
+  discard(now, std::move(incomplete));
+}
+
+/// The view that ends was too short for its members to be told: who is lost with it was lost from the last view told.
+void Groups::signal_parted(Time now) {
+  steps_.add(now, [this, at = told_->table().begin()](Time) mutable {
+    if (at == told_->table().end()) return true;
+    const Group& group = **at++;
+    context_.turn.count(1);
+    if (!group.local.empty() && !owed_.contains(group.name)) signal_parted(group);
+    return at == told_->table().end();
+  });
+}
+
+void Groups::signal_parted(const Group& group) {
+  const auto is_lost = [this](std::string_view member) {
+    const auto index = view_.index_of(protocol::parse_private_name(member)->daemon);
+    return index && came_along_.contains(*index) && !together_.contains(*index);
+  };
+  const ToldGroup told = as_told(group);
+  const std::vector<std::string>& members = told.members.names();
+  context_.turn.count(members.size() + told.sessions.size());
+  if (told.sessions.empty() || std::none_of(members.begin(), members.end(), is_lost)) return;
+  const std::vector<SessionId> sessions(told.sessions.begin(), told.sessions.end());
+  clients_->deliver_transitional(sessions, group.name);
+  owed_.insert(group.name);
+}
+
+ToldGroup Groups::as_told(const Group& group) const {
+  const ToldGroup* changed = told_->changed(group.name);
+  return changed != nullptr ? *changed : ToldGroup::of(group);
+}
+
+MemberSet Groups::along_since_told(const View& next, const MemberSet& came_along) const {
+  if (ready_ || view_.members.empty() || broken(Broken::short_view_forgotten)) return came_along;
+  // The view that ends was too short for its members to be told. Who did not come along into it has delivered other
+  // messages since, even if all are in the next one.
+  MemberSet along;
+  came_along.for_each([&](MemberIndex member) {
+    const auto before = view_.index_of(next.members[member].name);
+    if (before && came_along_.contains(*before)) along.insert(member);
+  });
+  return along;
+}
+
+/// Of the table of the last view that was complete. Where the order has gone on to another view there is nobody to
+/// announce to, and this one will not be complete either.
+void Groups::announce(Time now) {
+  struct Announcing {
+    GroupTable::Place at;
+    std::size_t member = 0;  // of that group: the next one
+    Announce part;
+    std::size_t units = 0;  // of the part
+  };
+  const std::size_t part_max = std::min(kAnnouncedMax, context_.turn.max());
+  steps_.add(now, [this, part_max, next = Announcing{told_->table().begin(), 0, {}, 0}](Time later) mutable {
+    if (!is_current() || !order_->is_open()) return true;
+    const GroupTable::Place end = told_->table().end();
+    if (next.at != end) {
+      next.units += announce(**next.at, next.member, part_max - next.units, next.part);
+      if (next.member == 0) ++next.at;
+      if (next.at != end && next.units < part_max) return false;
+    }
+    next.part.more = next.at != end;
+    next.units = 0;
+    originate(later, std::exchange(next.part, {}));
+    return next.at == end;
+  });
+}
+
+/// Adds at most `units_max` of groups and members to the part, from member `next` on, which is 0 again behind the last.
+std::size_t Groups::announce(const Group& group, std::size_t& next, std::size_t units_max, Announce& part) const {
+  context_.turn.count(1);
+  if (group.local.empty()) return 0;
+  Announce::Group mine{group.name, {}, owed_.contains(group.name)};
+  const std::size_t members_max = std::max<std::size_t>(2, units_max) - 1;
+  for (; next < group.members.size() && mine.members.size() < members_max; ++next) {
+    const GroupMember& member = group.members[next];
+    context_.turn.count(1);
+    if (member.daemon != told_->table().self()) continue;
+    mine.members.push_back({member.session, std::string(protocol::parse_private_name(member.name)->client)});
+  }
+  if (next == group.members.size()) next = 0;
+  if (mine.members.empty()) return 0;
+  part.groups.push_back(std::move(mine));
+  return 1 + part.groups.back().members.size();
+}
+
+void Groups::build_table(Time now) {
+  struct At {
+    MemberIndex daemon = 0;
+    std::size_t part = 0;
+  };
+  steps_.add(now, [this, at = At()](Time) mutable {
+    const auto announced = announced_.lower_bound(at.daemon);
+    if (announced == announced_.end()) return true;
+    if (at.daemon != announced->first) at = {announced->first, 0};
+    add_announced(at.daemon, announced->second[at.part]);
+    if (++at.part == announced->second.size()) at = {static_cast<MemberIndex>(at.daemon + 1), 0};
+    return announced_.lower_bound(at.daemon) == announced_.end();
+  });
+  tell_all(now);
+  steps_.add(now, [this](Time later) {
+    complete_view(later);
+    return true;
+  });
+}
+
+void Groups::add_announced(MemberIndex daemon, const Delivery& part) {
+  std::vector<std::uint8_t> joined;
+  std::optional<GroupOperation> operation = read_operation(part.contiguous(joined));
+  for (Announce::Group& group : std::get<Announce>(*operation).groups) {
+    context_.turn.count(1 + group.members.size());
+    // The signal may have come to some of those who move together only, and the one for whom it came be gone: the view
+    // that ends it all of them get.
+    if (group.signalled && came_along_.contains(daemon)) signals_to_end_.insert(group.name);
+    std::vector<GroupMember> members;
+    members.reserve(group.members.size());
+    for (const Announce::Member& member : group.members) {
+      members.push_back({daemon, member.session, private_name(daemon, member.client)});
+    }
+    table_.announce(group.name, daemon, std::move(members));
+  }
+}
+
+void Groups::tell_all(Time now) {
+  steps_.add(now, [this, started = false, before = GroupTable::Place(), at = GroupTable::Place()](Time) mutable {
+    if (!std::exchange(started, true)) {
+      changes_ = 1;
+      before = told_->table().begin();
+      at = table_.begin();
+    }
+    const GroupTable::Place end = told_->table().end();
+    if (at != table_.end()) {
+      context_.turn.count(1);
+      if (before != end && (*before)->name < (*at)->name) {
+        ++before;
+        return false;
+      }
+      const Group& group = **at++;
+      const bool was_there = before != end && (*before)->name == group.name;
+      context_.turn.count(group.members.size());
+      if (!group.local.empty()) tell_network_change(group, was_there ? before->get() : nullptr);
+    }
+    telling_ = true;
+    told_next_ = at == table_.end() ? nullptr : at->get();
+    return told_next_ == nullptr;
+  });
+}
+
+void Groups::complete_view(Time now) {
+  GroupTable former = told_->take_table();
+  told_.reset();
+  telling_ = false;
+  owed_.clear();
+  signals_to_end_.clear();
+  announced_.clear();
+  ready_ = true;
+  // A view that ends before its table is complete can be completed by what closing it delivers. Its groups were not
+  // known when the signal came, and behind the point that others had reached nobody tells changes one by one.
+  if (!together_.empty() && !broken(Broken::late_table_unsignalled)) signal_split(now);
+  steps_.add(now, [this](Time later) {
+    if (furthest_reached_ && !broken(Broken::told_behind_furthest)) told_.emplace();
+    for (const Delivery& message : std::exchange(early_, {})) deliver_client_message(message);
+    if (is_ready()) resume_requests(later);
+    return true;
+  });
+  discard(now, std::move(former));
+}
+
+/// A large table is not gone at once.
+void Groups::discard(Time now, GroupTable table) {
+  steps_.add(now, [this, former = std::make_shared<GroupTable>(std::move(table))](Time) {
+    context_.turn.count(1);
+    for (int i = 0; i < kDiscardedAtOnce && former->size() != 0; ++i) former->discard_first();
+    return former->size() == 0;
+  });
+}
+
+}  // namespace spindled

@@ -1,0 +1,63 @@
+// What the order layer hands up, and the layer above is not ready to take yet.
+#pragma once
+
+#include <variant>
+
+#include "daemon/base/context.h"
+#include "daemon/base/ring.h"
+#include "daemon/order/message.h"
+
+namespace spindled {
+
+/// Stands between the order layer and the layer above. What the latter does with one thing that it is handed may take
+/// more than a turn (`OrderedMessages::is_busy`); whatever comes meanwhile waits here, in its order, and nothing
+/// overtakes it.
+///
+/// Little waits: the order layer leaves ordered messages where they are while this is busy, and reports nothing as
+/// received, so that others run into their windows. Here wait unordered messages, of which unreliable ones are dropped
+/// where much waits, and what the end of a view brings, which is no more than what was kept for it.
+class HandUp final : public OrderedMessages {
+ public:
+  HandUp(Context& context, OrderedMessages& above) : context_(context), above_(above) {}
+
+  void deliver(Time now, const Delivery& message) override;
+  void horizon_advanced(Time now, std::uint64_t position) override;
+  void transitional(Time now, const MemberSet& transitional) override;
+  void furthest_reached(Time now) override;
+  void view_installed(Time now, const View& view, const MemberSet& came_along) override;
+  bool is_busy() const override { return !held_.empty() || above_.is_busy(); }
+  void go_on(Time now) override;
+
+  /// Contents of messages that wait here.
+  std::size_t held_bytes() const { return held_bytes_; }
+
+ private:
+  /// Of messages that wait here, from which on unreliable ones do not.
+  static constexpr std::size_t kHeldBytesMax = 1u << 20;
+
+  struct Horizon {
+    std::uint64_t position = 0;
+  };
+  struct Transitional {
+    MemberSet members;
+  };
+  struct FurthestReached {};
+  struct Installed {
+    View view;
+    MemberSet came_along;
+  };
+  using Item = std::variant<Delivery, Horizon, Transitional, FurthestReached, Installed>;
+
+  bool must_wait() const { return passing_ || is_busy(); }
+  /// Holds it, or passes it on at once.
+  void take(Time now, Item item);
+  void pass(Time now, const Item& item);
+
+  Context& context_;
+  OrderedMessages& above_;
+  Ring<Item, 64> held_;
+  std::size_t held_bytes_ = 0;
+  bool passing_ = false;
+};
+
+}  // namespace spindled

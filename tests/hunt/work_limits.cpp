@@ -1,0 +1,33 @@
+#include "tests/hunt/work_limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace spindled::hunt {
+
+namespace {
+/// A part of an announcement, at most.
+constexpr std::size_t kAnnouncedMax = 1000;
+/// What is counted beside members: an operation, its group, a group that is gone.
+constexpr std::size_t kBeside = 4;
+/// Each member of a group is looked at, told, named to who is told first, and looked for among those of before.
+constexpr std::size_t kTimesEachMember = 4;
+}  // namespace
+
+// The step that makes a turn too long is the last one.
+void WorkLimits::check(const std::string& name, std::size_t max, const NodeWork& work) {
+  const std::size_t step = std::max(std::min(max, kAnnouncedMax), kTimesEachMember * clients_) + kBeside;
+  hold(name, "step", work.largest_step, step);
+  hold(name, "turn", work.largest_turn, max - 1 + step);
+  most_.largest_turn = std::max(most_.largest_turn, work.largest_turn);
+  most_.largest_step = std::max(most_.largest_step, work.largest_step);
+}
+
+void WorkLimits::hold(const std::string& name, const char* what, std::size_t units, std::size_t limit) {
+  if (units <= limit || !found_.emplace(name, what).second) return;
+  findings_.push_back({fmt::format("work: of a {}", what),
+                       fmt::format("work: {} did {} units in one {}, at most {} are due", name, units, what, limit)});
+}
+
+}  // namespace spindled::hunt

@@ -1,0 +1,34 @@
+// Holds what daemons do in a turn to what they were configured with.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "daemon/node/node.h"
+#include "tests/hunt/outcome.h"
+
+namespace spindled::hunt {
+
+class WorkLimits {
+ public:
+  /// `clients` is how many there are in all.
+  explicit WorkLimits(std::size_t clients) : clients_(clients) {}
+
+  /// What daemon `name`, whose turns may do `max`, has done so far.
+  void check(const std::string& name, std::size_t max, const NodeWork& work);
+
+  /// One for each daemon that did too much in a step or a turn.
+  std::vector<Finding> findings() const { return findings_; }
+  const NodeWork& most() const { return most_; }
+
+ private:
+  void hold(const std::string& name, const char* what, std::size_t units, std::size_t limit);
+
+  std::size_t clients_;
+  NodeWork most_;
+  std::map<std::string, const char*> found_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace spindled::hunt

@@ -1,0 +1,158 @@
+// What takes long is done in the shares of turns: the links live on, and nobody changes views for it.
+#include <algorithm>
+
+#include "tests/sim/scenario.h"
+
+namespace spindled::sim {
+namespace {
+
+class LongWork : public Scenario {
+ protected:
+  static NodeConfig config(std::size_t turn_work_max) {
+    NodeConfig config;
+    config.turn_work_max = turn_work_max;
+    // Joins are not what is measured.
+    config.session.membership_rate_bytes = 16u << 30;
+    config.session.membership_burst_bytes = 1u << 30;
+    return config;
+  }
+  SimClient& add_member_of_many(std::size_t groups) {
+    SimClient& client = sim().add_client(sim().host(0));
+    for (std::size_t i = 0; i < groups; ++i) client.join(fmt::format("g{}", i));
+    const std::string last = fmt::format("g{}", groups - 1);
+    await([&] { return client.view(last) != nullptr; }, 120s, "the client is in all groups");
+    return client;
+  }
+  std::uint64_t views_of(std::size_t host) {
+    return sim().host(host).node().counters().value(Counter::views_installed);
+  }
+  /// No turn was longer than it may be, by `step` units that cannot be divided, and some was as long as it may be.
+  void expect_turns_within(std::size_t max, std::size_t step) {
+    std::size_t longest = 0;
+    for (SimHost* host : sim().hosts()) {
+      EXPECT_LE(host->node().work().largest_step, step) << host->name();
+      EXPECT_LT(host->node().work().largest_turn, max + step) << host->name();
+      longest = std::max(longest, host->node().work().largest_turn);
+    }
+    EXPECT_GE(longest, max) << "there was nothing to divide";
+  }
+  bool all_have_groups(std::size_t count) {
+    const std::string line = fmt::format(", {} in the table", count);
+    const std::vector<SimHost*> hosts = sim().hosts();
+    return std::all_of(hosts.begin(), hosts.end(),
+                       [&](const SimHost* host) { return host->node().dump().find(line) != std::string::npos; });
+  }
+};
+
+constexpr std::size_t kMax = 1000;
+
+/// An announcement's part is the largest step where groups are small.
+constexpr std::size_t kLargestPart = 1010;
+
+TEST_F(LongWork, AClientInManyGroupsGoesAwayLarge) {
+  constexpr std::size_t kGroups = 100'000;
+  NodeConfig node = config(10'000);
+  simulate_cluster(701, Shape::line, 3, node);
+  if (HasFatalFailure()) return;
+  SimClient& other = sim().add_client(sim().host(2));
+  other.join("other");
+  SimClient& many = add_member_of_many(kGroups);
+  if (HasFatalFailure()) return;
+  const std::uint64_t before = views_of(0) + views_of(1) + views_of(2);
+  many.kill();
+  await([&] { return all_have_groups(1); }, 60s, "the end of its memberships");
+  EXPECT_EQ(views_of(0) + views_of(1) + views_of(2), before);
+  expect_turns_within(10'000, kLargestPart);
+  other.multicast({"other"});
+  await([&] { return other.messages() == 1; }, 5s, "a message of somebody else");
+}
+
+TEST_F(LongWork, WhoSharesAllGroupsIsToldOfEach) {
+  constexpr std::size_t kGroups = 3'000;
+  simulate_cluster(702, Shape::line, 2, config(kMax));
+  if (HasFatalFailure()) return;
+  SimClient& many = add_member_of_many(kGroups);
+  SimClient& sharing = sim().add_client(sim().host(1));
+  for (std::size_t i = 0; i < kGroups; ++i) sharing.join(fmt::format("g{}", i));
+  await([&] { return sharing.view(fmt::format("g{}", kGroups - 1)) != nullptr; }, 60s, "it has joined too");
+  if (HasFatalFailure()) return;
+  many.kill();
+  // What it sends meanwhile to the last group comes before or behind the end of the membership, as everywhere.
+  sharing.multicast({fmt::format("g{}", kGroups - 1)});
+  await(
+      [&] {
+        for (std::size_t i = 0; i < kGroups; ++i) {
+          if (sharing.view(fmt::format("g{}", i))->members.size() != 1) return false;
+        }
+        return true;
+      },
+      60s, "all groups without the other");
+  await_rest();
+  EXPECT_EQ(sharing.messages(), 1u);
+  check();
+  expect_turns_within(kMax, kLargestPart);
+}
+
+TEST_F(LongWork, AViewChangeWithManyGroupsLeavesTheLinksAlone) {
+  constexpr std::size_t kGroups = 20'000;
+  simulate_cluster(703, Shape::ring, 3, config(kMax));
+  if (HasFatalFailure()) return;
+  SimClient& many = add_member_of_many(kGroups);
+  SimClient& there = sim().add_client(sim().host(2));
+  there.join("g17");
+  await([&] { return there.view("g17") != nullptr && there.view("g17")->members.size() == 2; }, 10s, "two members");
+  if (HasFatalFailure()) return;
+  const std::uint64_t before = views_of(0) + views_of(2);
+  sim().host(1).crash();
+  await([&] { return sim().host(0).node().is_settled() && sim().host(0).node().view().size() == 2; }, 30s,
+        "a view of two");
+  sim().host(1).start();
+  await([&] { return have_one_view(sim().hosts()); }, 60s, "a view of all");
+  await([&] { return all_have_groups(kGroups); }, 60s, "all groups everywhere");
+  EXPECT_EQ(views_of(0) + views_of(2), before + 4) << "without it, and with it, each";
+  many.multicast({"g17"});
+  await([&] { return there.messages() == 1; }, 5s, "a message");
+  await_rest();
+  check();
+  expect_turns_within(kMax, kLargestPart);
+}
+
+TEST_F(LongWork, ViewsThatFollowEachOtherWhileGroupsAreToldAgree) {
+  for (std::uint64_t seed = 710; seed < 720; ++seed) {
+    simulate_cluster(seed, Shape::ring, 4, config(20));
+    if (HasFatalFailure()) return;
+    std::vector<SimClient*> members;
+    for (std::size_t i = 0; i < 8; ++i) {
+      members.push_back(&sim().add_client(sim().host(i % 4)));
+      for (std::size_t group = 0; group < 60; ++group) {
+        if (sim().random().chance(0.5)) members.back()->join(fmt::format("g{}", group));
+      }
+    }
+    sim().run_for(1s);
+    for (int round = 0; round < 6; ++round) {
+      const std::size_t host = sim().random().below(4);
+      sim().network().partition({{static_cast<HostIndex>(host)}});
+      for (SimClient* each : members) {
+        if (each->is_closed() || !each->is_welcome()) continue;
+        const std::string group = fmt::format("g{}", sim().random().below(60));
+        if (sim().random().chance(0.5))
+          each->multicast({group}, {.service = static_cast<Service>(sim().random().between(1, 5))});
+        if (sim().random().chance(0.3)) each->request_view(group);
+        if (sim().random().chance(0.3)) each->leave(group);
+        if (sim().random().chance(0.3)) each->join(group);
+      }
+      sim().run_for(std::chrono::milliseconds(sim().random().between(100, 1500)));
+      sim().network().heal(sim().random().chance(0.5));
+      sim().run_for(std::chrono::milliseconds(sim().random().between(50, 600)));
+    }
+    sim().network().heal();
+    await([&] { return have_one_view(sim().hosts()); }, 60s, "one view");
+    await_rest();
+    check();
+    expect_turns_within(20, 4 * 8 + 20 + 4);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace spindled::sim

@@ -1,0 +1,204 @@
+// Work that is cut into the shares of turns, and what waits for it.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/base/steps.h"
+#include "daemon/order/hand_up.h"
+#include "tests/unit/order_cluster.h"
+
+namespace spindled {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr Time kNow{1s};
+
+TEST(TurnWork, IsOverWhenTheMaximumIsDone) {
+  TurnWork turn(10);
+  turn.count(9);
+  EXPECT_FALSE(turn.is_over());
+  turn.count(1);
+  EXPECT_TRUE(turn.is_over());
+  turn.end_turn();
+  EXPECT_FALSE(turn.is_over());
+}
+
+TEST(TurnWork, KnowsTheLargestTurnAndTheLargestStep) {
+  TurnWork turn(10);
+  for (const std::size_t units : {3, 5, 4}) {
+    turn.begin_step();
+    turn.count(units);
+  }
+  turn.end_turn();
+  turn.begin_step();
+  turn.count(6);
+  turn.end_turn();
+  EXPECT_EQ(turn.largest_turn(), 12u);
+  EXPECT_EQ(turn.largest_step(), 6u);
+}
+
+/// Notes `name` for each of its steps, of one unit each.
+Steps::Task task(TurnWork& turn, std::vector<std::string>& done, std::string name, int steps) {
+  return [&turn, &done, name, left = steps](Time) mutable {
+    turn.count(1);
+    done.push_back(name);
+    return --left == 0;
+  };
+}
+
+TEST(Steps, AreDoneAtOnceAsFarAsTheTurnGoes) {
+  TurnWork turn(3);
+  Steps steps(turn);
+  std::vector<std::string> done;
+  steps.add(kNow, task(turn, done, "a", 2));
+  EXPECT_TRUE(steps.empty());
+  steps.add(kNow, task(turn, done, "b", 3));
+  steps.add(kNow, task(turn, done, "c", 1));
+  EXPECT_THAT(done, ElementsAre("a", "a", "b"));
+  EXPECT_FALSE(steps.empty());
+  steps.go_on(kNow);
+  EXPECT_THAT(done, ElementsAre("a", "a", "b")) << "the turn is over";
+  turn.end_turn();
+  steps.go_on(kNow);
+  EXPECT_THAT(done, ElementsAre("a", "a", "b", "b", "b", "c"));
+  EXPECT_TRUE(steps.empty());
+  turn.end_turn();
+  EXPECT_EQ(turn.largest_turn(), 3u);
+}
+
+TEST(Steps, WhatATaskAddsComesBehindWhatIsThere) {
+  TurnWork turn(100);
+  Steps steps(turn);
+  std::vector<std::string> done;
+  steps.add(kNow, [&](Time now) {
+    steps.add(now, [&](Time) {
+      steps.add(now, task(turn, done, "innermost", 1));
+      done.emplace_back("first added");
+      return true;
+    });
+    steps.add(now, task(turn, done, "second added", 2));
+    done.emplace_back("outer");
+    return true;
+  });
+  EXPECT_THAT(done, ElementsAre("outer", "first added", "second added", "second added", "innermost"));
+}
+
+/// Takes a turn for each thing that it is told to take one for.
+class SlowTaker final : public OrderedMessages {
+ public:
+  void deliver(Time, const Delivery& message) override { take(fmt::format("message {}", message.number)); }
+  void horizon_advanced(Time, std::uint64_t position) override { take(fmt::format("horizon {}", position)); }
+  void transitional(Time, const MemberSet&) override { take("signal"); }
+  void furthest_reached(Time) override { take("furthest"); }
+  void view_installed(Time, const View& view, const MemberSet&) override {
+    take(fmt::format("view {}", view.id.number));
+  }
+  bool is_busy() const override { return busy; }
+  void go_on(Time) override { busy = false; }
+
+  bool busy = false;
+  bool slow = true;
+  std::vector<std::string> taken;
+
+ private:
+  void take(std::string what) {
+    EXPECT_FALSE(busy) << what;
+    taken.push_back(std::move(what));
+    busy = slow;
+  }
+};
+
+class HandUpOf : public testing::Test {
+ protected:
+  HandUpOf() : context(NodeConfig{}, sink, 1), hand_up(context, taker) {}
+
+  Delivery message(std::uint64_t number, Service service = Service::fifo, std::size_t bytes = 1) {
+    Delivery delivery;
+    delivery.service = service;
+    delivery.number = number;
+    delivery.first = context.arena.copy(std::vector<std::uint8_t>(bytes));
+    return delivery;
+  }
+
+  test::SilentSink sink;
+  Context context;
+  SlowTaker taker;
+  HandUp hand_up;
+};
+
+TEST_F(HandUpOf, PassesEverythingOnAtOnceToWhoIsNotBusy) {
+  taker.slow = false;
+  hand_up.deliver(kNow, message(1));
+  hand_up.horizon_advanced(kNow, 7);
+  hand_up.view_installed(kNow, {{2, "a"}, {}, {}, 0, 0}, {});
+  EXPECT_THAT(taker.taken, ElementsAre("message 1", "horizon 7", "view 2"));
+  EXPECT_FALSE(hand_up.is_busy());
+}
+
+TEST_F(HandUpOf, KeepsTheOrderOfAllThatComesMeanwhile) {
+  hand_up.deliver(kNow, message(1));
+  hand_up.deliver(kNow, message(2));
+  hand_up.transitional(kNow, {});
+  hand_up.furthest_reached(kNow);
+  hand_up.view_installed(kNow, {{2, "a"}, {}, {}, 0, 0}, {});
+  EXPECT_THAT(taker.taken, ElementsAre("message 1"));
+  hand_up.go_on(kNow);
+  EXPECT_THAT(taker.taken, ElementsAre("message 1", "message 2"));
+  // Of the next view, while what ended the last one waits.
+  hand_up.deliver(kNow, message(3));
+  hand_up.horizon_advanced(kNow, 9);
+  for (int i = 0; i < 4; ++i) hand_up.go_on(kNow);
+  EXPECT_TRUE(hand_up.is_busy());
+  hand_up.go_on(kNow);
+  hand_up.go_on(kNow);
+  EXPECT_THAT(taker.taken,
+              ElementsAre("message 1", "message 2", "signal", "furthest", "view 2", "message 3", "horizon 9"));
+  EXPECT_FALSE(hand_up.is_busy());
+  EXPECT_EQ(hand_up.held_bytes(), 0u);
+}
+
+TEST_F(HandUpOf, NothingOvertakesWhatWaitsBetweenTwoTurns) {
+  hand_up.deliver(kNow, message(1));
+  hand_up.deliver(kNow, message(2));
+  taker.busy = false;  // done, but it has not been asked to go on yet
+  hand_up.deliver(kNow, message(3));
+  EXPECT_THAT(taker.taken, ElementsAre("message 1"));
+  taker.slow = false;
+  hand_up.go_on(kNow);
+  EXPECT_THAT(taker.taken, ElementsAre("message 1", "message 2", "message 3"));
+}
+
+TEST_F(HandUpOf, DropsUnreliableMessagesWhereMuchWaits) {
+  hand_up.deliver(kNow, message(1));
+  hand_up.deliver(kNow, message(2, Service::unreliable));
+  hand_up.deliver(kNow, message(3, Service::reliable, 1u << 20));
+  hand_up.deliver(kNow, message(4, Service::unreliable));
+  hand_up.deliver(kNow, message(5, Service::reliable));
+  EXPECT_EQ(context.counters.value(Counter::data_dropped_unreliable), 1u);
+  EXPECT_EQ(hand_up.held_bytes(), 2 + (1u << 20));
+  taker.slow = false;
+  hand_up.go_on(kNow);
+  EXPECT_THAT(taker.taken, ElementsAre("message 1", "message 2", "message 3", "message 5"));
+}
+
+/// An order layer under a layer that is busy from the first message on.
+TEST(OrderUnderABusyLayer, LeavesOrderedMessagesWhereTheyAreAndReportsNothing) {
+  test::OrderCluster cluster(2);
+  test::OrderNode& busy = cluster[1];
+  busy.busy_after = 1;
+  for (int i = 0; i < 5; ++i) cluster[0].send(cluster.all(), fmt::format("m{}", i), Service::agreed);
+  cluster.settle();
+  EXPECT_THAT(busy.ordered, ElementsAre("m0"));
+  EXPECT_EQ(cluster[0].ordered.size(), 5u);
+  cluster.pass_time(1s);
+  EXPECT_NE(cluster[0].order->unstable_bytes(), 0u) << "nobody may let go of what waits";
+  busy.busy_after = 100;
+  cluster.pass_time(1s);
+  EXPECT_THAT(busy.ordered, ElementsAre("m0", "m1", "m2", "m3", "m4"));
+  EXPECT_EQ(cluster[0].order->unstable_bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace spindled
