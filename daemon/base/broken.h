@@ -6,9 +6,8 @@
 
 // X(name, what the daemon then does wrong), from the ground up.
 #define SPINDLE_BROKEN_VARIANTS_TABLE(X)                                                                               \
-  X(early_frames_dropped, "frames of a view that is installed elsewhere already are dropped, not held")                \
   X(outdated_frames_taken, "frames of a view before the installed one are taken for frames of that one")               \
-  X(marker_kept, "what comes on a link is not looked at again when the view that it was early for is installed")       \
+  X(marker_kept, "what comes on a link still counts as of the installed view when another one is installed")           \
   X(lost_link_kept, "a link that was lost stays in the routes of the view, and is used when it is back")               \
   X(frozen_accepts, "a daemon that has told its state goes on accepting messages of the view that ends")               \
   X(lower_proposal_answered, "a proposal is answered although a higher one was")                                       \

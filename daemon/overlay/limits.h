@@ -9,9 +9,6 @@
 
 namespace spindled {
 
-/// Frames of views that this daemon has yet to install, over all links; a link that brings more is closed.
-inline constexpr std::size_t kEarlyBytesMax = 16u << 20;
-
 /// Queued data bytes beyond which a link gets no unreliable messages.
 inline constexpr std::size_t kUnreliableQueueBytes = 256u << 10;
 
@@ -31,7 +28,5 @@ inline constexpr Duration kAdvertisementSpacing = 20ms;
 
 /// An advertisement that was not repeated for so many refresh intervals is forgotten.
 inline constexpr int kRefreshesMissedMax = 3;
-
-static_assert(kEarlyBytesMax > 16 * kDataFrameBytesMax, "the largest frames fit many times");
 
 }  // namespace spindled

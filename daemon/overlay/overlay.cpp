@@ -109,7 +109,6 @@ void Overlay::link_down(Time now, LinkId link, const Error&) {
   neighbour = Neighbour{};
   if (!broken(Broken::lost_link_kept)) routes_.remove(link, peer);
   if (recovery_) recovery_->remove(link, peer);
-  early_.drop_link(link);
   database_.own().neighbour_lost(now, peer);
   look_for_namesakes(now);
   update_own_links(now);
@@ -300,8 +299,6 @@ void Overlay::install(Time now, const View& view) {
   recovery_.reset();
   view_marker_ = write_view_id(view.id);
   frozen_ = false;
-  releasing_ = false;
-  context_.counters.add(Counter::data_dropped_frozen, early_.drop_below(view.id));
   for (Neighbour& neighbour : neighbours_) {
     neighbour.marked = false;
     if (neighbour.incoming != Incoming::unnamed && !broken(Broken::marker_kept))
@@ -310,19 +307,6 @@ void Overlay::install(Time now, const View& view) {
   // Links that the view before had given up count again.
   update_own_links(now);
   advertise(now);
-}
-
-void Overlay::release_early(Time now) {
-  releasing_ = true;
-  const ViewId view = routes_.view();
-  for (EarlyFrames::Frame& frame : early_.take(view)) {
-    // A frame before this one may have closed its link or, through the layers above, ended the view.
-    if (frozen_ || routes_.view() != view) {
-      context_.counters.add(Counter::data_dropped_frozen);
-    } else if (at(frame.link).up) {
-      route_stream_frame(now, frame.link, frame.type, std::move(frame.body));
-    }
-  }
 }
 
 }  // namespace spindled

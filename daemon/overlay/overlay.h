@@ -10,7 +10,6 @@
 
 #include "daemon/base/context.h"
 #include "daemon/link/links.h"
-#include "daemon/overlay/early_frames.h"
 #include "daemon/overlay/forwarding_table.h"
 #include "daemon/overlay/link_state_database.h"
 #include "daemon/overlay/link_weight.h"
@@ -38,10 +37,7 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   void freeze() override;
   void use_recovery_routes(const View& view) override;
   void send_push(const Push& push, const MemberSet& to, const Slice& head, const Slice& tail) override;
-  /// Opens the view for sending and forwarding. Frames for this daemon, early ones too, are held until `release_early`:
-  /// view agreement calls `install`, then lets the streams open the view (they may send), then calls `release_early`.
   void install(Time now, const View& view) override;
-  void release_early(Time now) override;
 
   // StreamTransport, for the streams; `stream_transport.h` says what each does. Nothing happens while frozen.
   void multicast(const MemberSet& to, const Slice& head, const Slice& tail) override;
@@ -84,8 +80,7 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   enum class Incoming : std::uint8_t {
     unnamed,  // nothing yet: no `view` frame has come
     current,  // the installed view
-    early,    // a view that this daemon may be about to install
-    outdated,
+    other,    // an earlier view, or one that this daemon does not install
   };
 
   /// A link that is up, by LinkId.
@@ -175,11 +170,9 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   bool complained_of_partition_ = false;
 
   bool frozen_ = true;
-  bool releasing_ = true;   // frames of the installed view are handed up; false between `install` and `release_early`
-  ForwardingTable routes_;  // of the installed view
+  ForwardingTable routes_;                   // of the installed view
   std::vector<std::uint8_t> view_marker_;    // its `view` frame
   std::optional<ForwardingTable> recovery_;  // of the view that recovery goes on for
-  EarlyFrames early_;
 };
 
 }  // namespace spindled

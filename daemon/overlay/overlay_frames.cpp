@@ -67,10 +67,12 @@ void Overlay::view_named(Time now, LinkId link, const Slice& body) {
   neighbour.incoming = relation_to(neighbour.incoming_view);
 }
 
+/// A member floods the Install before it sends anything in the view, and a link keeps that order, so that frames of a
+/// view that this daemon will install come only once it has. Those of a higher view are of one that it has not come
+/// along to: it has answered a higher proposal.
 Overlay::Incoming Overlay::relation_to(const ViewId& view) const {
   if (view == routes_.view()) return Incoming::current;
-  if (view > routes_.view()) return Incoming::early;
-  return broken(Broken::outdated_frames_taken) ? Incoming::current : Incoming::outdated;
+  return view < routes_.view() && broken(Broken::outdated_frames_taken) ? Incoming::current : Incoming::other;
 }
 
 void Overlay::stream_frame_received(Time now, LinkId link, LinkFrame type, Slice body) {
@@ -78,17 +80,8 @@ void Overlay::stream_frame_received(Time now, LinkId link, LinkFrame type, Slice
   switch (neighbour.incoming) {
     case Incoming::current:
       if (frozen_ && !broken(Broken::frozen_accepts)) break;
-      if (releasing_) return route_stream_frame(now, link, type, std::move(body));
-      [[fallthrough]];
-    case Incoming::early:
-      if (broken(Broken::early_frames_dropped)) break;
-      if (!early_.add(neighbour.incoming_view, {link, type, std::move(body)})) {
-        const std::string view = to_string(neighbour.incoming_view);
-        links_.close(now, link,
-                     {Errc::limit_exceeded, fmt::format("too many frames of view {}, not installed here", view)});
-      }
-      return;
-    case Incoming::outdated:
+      return route_stream_frame(now, link, type, std::move(body));
+    case Incoming::other:
       break;
     case Incoming::unnamed:
       links_.close(now, link, {Errc::unexpected_frame, "a frame of a view came before any view was named"});

@@ -36,11 +36,8 @@ class ViewTransport {
   virtual void use_recovery_routes(const View& view) = 0;
   /// Under recovery routes; `to` are indices in that view, other than this daemon.
   virtual void send_push(const Push& push, const MemberSet& to, const Slice& head, const Slice& tail) = 0;
-  /// Opens the view: its frames can be sent and are forwarded. Those for this daemon, early ones too, are held until
-  /// `release_early`, for the streams open the view only now, and may send while they do.
+  /// Opens the view: its frames are sent, forwarded and handed up. None has come before: see `Overlay::relation_to`.
   virtual void install(Time now, const View& view) = 0;
-  /// Hands up what `install` held back; from now on frames are handed up as they arrive.
-  virtual void release_early(Time now) = 0;
 };
 
 /// What the overlay hands up to view agreement (implemented by `ViewAgreement`). `topology_changed` and

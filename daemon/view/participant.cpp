@@ -157,8 +157,7 @@ bool Participant::install_received(Time now, std::optional<LinkId> from, const I
   return true;
 }
 
-/// The overlay opens the view first, for the streams may send as they open it; what others have sent in it meanwhile
-/// comes up last, when the streams know the view.
+/// The overlay opens the view first, for the streams may send as they open it.
 void Participant::install(Time now, View view, const Transition& transition) {
   installed_ = std::move(view);
   vain_recoveries_ = 0;
@@ -166,7 +165,6 @@ void Participant::install(Time now, View view, const Transition& transition) {
   transport_.install(now, installed_);
   streams_.install(now, installed_, transition);
   log_.info("view {} installed: {}", to_string(installed_.id), names_of(installed_.members));
-  transport_.release_early(now);
 }
 
 void Participant::answer(const ControlMessage& message) {

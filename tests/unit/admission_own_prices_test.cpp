@@ -69,7 +69,6 @@ struct OwnPricesTest : test::OverlayFixture {
                       1,
                       static_cast<MemberIndex>(i)};
       nodes[i]->overlay.install(net.now, view);
-      nodes[i]->overlay.release_early(net.now);
       nodes[i]->book.start_view(view);
       nodes[i]->own.start_view(net.now);
     }

@@ -57,7 +57,6 @@ struct OverlayTest : test::OverlayFixture {
   void install(Node& node, std::uint64_t number) {
     const MemberIndex self = &node == &alpha ? 0 : &node == &beta ? 1 : 2;
     node.overlay.install(net.now, view(number, self));
-    node.overlay.release_early(net.now);
     settle();
   }
   void install_everywhere(std::uint64_t number) {
@@ -145,21 +144,6 @@ TEST_F(OverlayTest, SmallFramesAreRouted) {
   EXPECT_EQ(gamma.stables[0].line, 7u);
   ASSERT_EQ(beta.readies.size(), 1u);
   EXPECT_EQ(beta.readies[0].from, 2);
-}
-
-TEST_F(OverlayTest, FramesOfAViewToComeWaitForIt) {
-  install(alpha, 1);
-  multicast(alpha, to_beta_and_gamma, "one");
-  multicast(alpha, to_beta_and_gamma, "two");
-  EXPECT_TRUE(beta.data.empty());
-  beta.overlay.install(net.now, view(1, 1));
-  EXPECT_TRUE(beta.data.empty()) << "not before the streams are open";
-  beta.overlay.release_early(net.now);
-  settle();
-  EXPECT_EQ(beta.data, (Texts{"one", "two"}));
-  EXPECT_TRUE(gamma.data.empty());
-  install(gamma, 1);
-  EXPECT_EQ(gamma.data, (Texts{"one", "two"}));
 }
 
 TEST_F(OverlayTest, FramesOfAViewThatNeverComesAreDropped) {
@@ -324,14 +308,6 @@ TEST_F(OverlayTest, UnreliableMessagesAreDroppedAtALongQueueOfARelay) {
   }
   settle();
   EXPECT_EQ(gamma.data.size(), 11u);
-}
-
-TEST_F(OverlayTest, TooManyEarlyFramesCloseTheLink) {
-  install(alpha, 1);
-  const Slice body = alpha.daemon.slice(std::string(256u << 10, 'x'));
-  for (std::size_t i = 0; i <= kEarlyBytesMax / body.size(); ++i) alpha.overlay.multicast(MemberSet::of(1), body, {});
-  settle();
-  EXPECT_EQ(beta.daemon.closes(Errc::limit_exceeded), 1u);
 }
 
 TEST_F(OverlayTest, AControlMessageLongerThanAFrameComesInParts) {

@@ -68,7 +68,6 @@ class Host final : public ViewTransport, public ViewedStreams {
   void use_recovery_routes(const View& view) override { recovery_ = view; }
   void send_push(const Push& push, const MemberSet& to, const Slice& head, const Slice& tail) override;
   void install(Time now, const View& view) override;
-  void release_early(Time now) override;
 
   // ViewedStreams
   FrozenState freeze(Time now) override;

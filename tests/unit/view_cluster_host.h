@@ -108,8 +108,6 @@ inline void Host::install(Time, const View& view) {
   step_ = Step::transport_open;
 }
 
-inline void Host::release_early(Time) { EXPECT_EQ(step_, Step::open); }
-
 inline FrozenState Host::freeze(Time) {
   EXPECT_TRUE(frozen_) << "the overlay is frozen first, so that nothing arrives after the state was taken";
   step_ = Step::frozen;
