@@ -99,7 +99,7 @@ std::vector<Bytes> NodeNeighbours::answer(NodeStep step, Input& input) const {
   switch (step) {
     case NodeStep::state: {
       const DaemonId from = peer(input.u8());
-      return {control_frame(MemberState{proposal.proposal, from, {1, from.name}, {0}, 0})};
+      return {control_frame(MemberState{proposal.proposal, from, {1, from.name, from.incarnation}, {0}, 0})};
     }
     case NodeStep::commit:
       return {commit()};
@@ -131,8 +131,9 @@ Bytes NodeNeighbours::commit() const {
   for (std::size_t i = 0; i < proposal.members.size(); ++i) {
     const auto index = static_cast<MemberIndex>(i);
     if (i != 0) commit.edges.push_back({static_cast<MemberIndex>(i - 1), index, 1, 100});
-    Transition from{{1, proposal.members[i].name}, {{index, {0}}}, 0, 0};
-    if (proposal.members[i] == self_ && driver_.state()) {
+    const DaemonId& member = proposal.members[i];
+    Transition from{{1, member.name, member.incarnation}, {{index, {0}}}, 0, 0};
+    if (member == self_ && driver_.state()) {
       from = {driver_.state()->old_view,
               {{index, driver_.state()->high}},
               driver_.state()->safe_line,

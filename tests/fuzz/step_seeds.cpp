@@ -134,7 +134,10 @@ std::string node_coordinates_a_view() {
   Steps steps;
   link(steps, kFirst, 1);
   const spindled::LinkState state{{"zeta", 22}, 1, {{"node", 7, 1, 100, 0}}};
-  steps.op(NodeStep::frame).u8(kFirst).u8(1).long_text(as_string(spindled::encode_control(state)));
+  const spindled::LinkStateSummary nothing_asked{{}, true};  // from now on the link may be advertised
+  for (const Bytes& each : {spindled::encode_control(state), spindled::encode_control(nothing_asked)}) {
+    steps.op(NodeStep::frame).u8(kFirst).u8(1).long_text(as_string(each));
+  }
   steps.op(NodeStep::time).u16(400);
   steps.op(NodeStep::state).u8(kFirst).u8(1).op(NodeStep::time).u16(5);
   steps.op(NodeStep::done).u8(kFirst).u8(1).op(NodeStep::time).u16(50);
