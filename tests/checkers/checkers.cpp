@@ -27,7 +27,7 @@ Violations check_daemons(const DaemonIndex& index, bool at_rest) {
   for (const auto check :
        {check_daemon_views, check_daemon_transitional_sets, check_daemon_virtual_synchrony, check_daemon_sending_view,
         check_daemon_no_duplicates, check_daemon_no_invention, check_daemon_fifo, check_daemon_total_order,
-        check_daemon_causality, check_daemon_safe_delivery, check_daemon_self_delivery}) {
+        check_daemon_causality, check_daemon_holes, check_daemon_safe_delivery, check_daemon_self_delivery}) {
     append(all, check(index));
   }
   if (at_rest) append(all, check_daemon_liveness(index));

@@ -46,6 +46,11 @@ Violations check_daemon_total_order(const DaemonIndex& index);
 /// behind; wherever any two of them are handed up.
 Violations check_daemon_causality(const DaemonIndex& index);
 
+/// Behind the signal, nothing of those who did not come along is handed up that stands in the order behind a message
+/// that is lost: it may depend on that. A message counts as lost that is for all who move together, so that none of
+/// them can have gone past it, and that none of them has.
+Violations check_daemon_holes(const DaemonIndex& index);
+
 /// A safe message that is handed up as regular by anybody is handed up, in the same view, by every member of that view
 /// that it is for, unless that member ends in it.
 Violations check_daemon_safe_delivery(const DaemonIndex& index);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/hunt/draw_rare.h"
+#include "tests/hunt/draw_shattering.h"
 #include "tests/sim/cluster.h"
 
 namespace spindled::hunt {
@@ -13,6 +14,9 @@ namespace {
 
 /// How many links and daemons are tried for frames that are to come late, so that not all runs have some.
 constexpr int kLateFrameTries = 20;
+
+/// Of so many runs one is of a mesh that shatters.
+constexpr std::uint64_t kShattering = 4;
 
 Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
@@ -31,6 +35,7 @@ class Drawer {
     draw_faults();
     draw_late_frames();
     draw_rare(plan_, end_);
+    if (plan_.seed % kShattering == 0) draw_shattering(plan_, end_);
     std::stable_sort(plan_.steps.begin(), plan_.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
     return std::move(plan_);
   }

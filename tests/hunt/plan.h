@@ -83,6 +83,7 @@ struct Step {
   std::vector<std::vector<HostIndex>> sides;  // partition, impose: daemons that are on none form one more
   bool independent_flows = false;             // connect
   SlowPolicy policy{};                        // connect: what the client asks for; 0: nothing
+  std::uint32_t answers = 0;                  // connect: how often the client answers what it is told
   std::string says;                           // crash_when: the daemon's next line with this in it (kViewSteps)
 
   bool operator==(const Step&) const = default;

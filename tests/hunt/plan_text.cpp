@@ -15,6 +15,7 @@ constexpr std::string_view kServices[] = {"unreliable", "reliable", "fifo", "cau
 constexpr std::string_view kPolicies[] = {"", "price", "drop", "disconnect"};
 constexpr std::string_view kTitle = "hunt-plan 1";
 constexpr std::uint32_t kDaemonsMax = 1000;
+constexpr std::uint64_t kAnswersMax = 1'000;
 constexpr std::uint64_t kSizeMax = 16u << 20;
 
 std::int64_t us(Duration duration) { return duration / 1us; }
@@ -179,10 +180,12 @@ void Parser::parse_options(Words& words, Step& step) {
     const auto* const policy = std::find(std::begin(kPolicies) + 1, std::end(kPolicies), word);
     if (word == "flows") {
       step.independent_flows = true;
+    } else if (word == "answers") {
+      step.answers = static_cast<std::uint32_t>(words.number("number of answers", kAnswersMax));
     } else if (policy != std::end(kPolicies)) {
       step.policy = static_cast<SlowPolicy>(policy - std::begin(kPolicies));
     } else {
-      words.fail(fmt::format("\"{}\" is no option (flows, price, drop, disconnect)", word));
+      words.fail(fmt::format("\"{}\" is no option (flows, answers, price, drop, disconnect)", word));
     }
   }
 }
@@ -316,6 +319,7 @@ std::string to_text(const Step& step) {
     case StepKind::connect:
       text += fmt::format(" d{}{}", step.host, step.independent_flows ? " flows" : "");
       if (step.policy != SlowPolicy{}) text += fmt::format(" {}", kPolicies[static_cast<std::size_t>(step.policy)]);
+      if (step.answers > 0) text += fmt::format(" answers {}", step.answers);
       return text;
     case StepKind::join:
     case StepKind::leave:

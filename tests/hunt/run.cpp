@@ -270,7 +270,8 @@ void Run::connect(const Step& step) {
   // The checkers tell clients by name: each connects once.
   SimHost& host = sim_.host(step.host);
   if (!host.is_running() || host.is_stopping() || clients_.contains(step.client)) return;
-  const sim::ClientOptions options{.independent_flows = step.independent_flows, .policy = step.policy};
+  const sim::ClientOptions options{
+      .independent_flows = step.independent_flows, .policy = step.policy, .answers = step.answers};
   clients_[step.client] = &sim_.add_client(host, fmt::format("m{}", step.client), options);
 }
 

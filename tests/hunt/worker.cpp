@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,8 +18,8 @@ namespace spindled::hunt {
 
 namespace {
 
-/// Real seconds after which a run is taken to hang; most take a tenth of one.
-constexpr unsigned kHangSeconds = 300;
+/// Seconds of a processor after which a run is taken to hang; most take a tenth of one.
+constexpr int kHangSeconds = 60;
 /// Instead of a length: the seed begins.
 constexpr std::uint64_t kBegins = UINT64_MAX;
 
@@ -35,6 +36,12 @@ void write_all(int fd, const void* data, std::size_t size) {
     at += count;
     size -= static_cast<std::size_t>(count);
   }
+}
+
+/// Ends this process by SIGVTALRM once it has used so much time of a processor; 0: never.
+void die_after(int seconds) {
+  const itimerval timer{{}, {seconds, 0}};
+  ::setitimer(ITIMER_VIRTUAL, &timer, nullptr);
 }
 
 /// One process that does every `step`th seed from `next` on.
@@ -94,9 +101,9 @@ void Worker::work_off(int out, const SeedWork& work) {
     if (::ftruncate(STDERR_FILENO, 0) != 0 || ::lseek(STDERR_FILENO, 0, SEEK_SET) != 0) ::_exit(3);
     const Head begins{seed, kBegins};
     write_all(out, &begins, sizeof begins);
-    ::alarm(kHangSeconds);
+    die_after(kHangSeconds);
     const std::string text = to_text(work(seed));
-    ::alarm(0);
+    die_after(0);
     const Head head{seed, text.size()};
     write_all(out, &head, sizeof head);
     write_all(out, text.data(), text.size());
@@ -164,8 +171,8 @@ void Worker::bury(const SeedDone& done) {
 }  // namespace
 
 Finding finding_of_death(int signal, const std::string& output) {
-  if (signal == SIGALRM) {
-    return {"hang", fmt::format("hang: the run did not end within {} s of real time", kHangSeconds)};
+  if (signal == SIGVTALRM) {
+    return {"hang", fmt::format("hang: the run did not end within {} s of a processor", kHangSeconds)};
   }
   for (const char* mark : {": check failed: ", "ERROR: AddressSanitizer", "runtime error: "}) {
     const std::size_t found = output.find(mark);

@@ -15,7 +15,7 @@ constexpr std::uint32_t kClientTraceBit = 1u << 23;  // tells clients from hosts
 }  // namespace
 
 SimClient::SimClient(World world, SimHost& host, std::string name, std::uint32_t number, ClientOptions options)
-    : world_(world), host_(&host), name_(std::move(name)), number_(number), options_(options) {
+    : world_(world), host_(&host), name_(std::move(name)), number_(number), options_(options), answers_(number) {
   history_.independent_flows = options.independent_flows;
   end_ = world_.network.dial_local(host.index(), Port::client, "client", *this);
 }
@@ -213,8 +213,30 @@ void SimClient::take_events() {
     if (const auto* flow = std::get_if<spindle::FlowState>(&event)) flow_states_.push_back(*flow);
     if (const auto* gap = std::get_if<spindle::Gap>(&event)) gaps_.push_back(*gap);
     if (const auto* warning = std::get_if<spindle::QueueWarning>(&event)) warnings_.push_back(*warning);
-    if (std::optional<What> what = recorder_.record(event)) note(std::move(*what));
+    if (std::optional<What> what = recorder_.record(event)) {
+      note(*what);
+      if (options_.answers > 0) answer(*what);
+    }
   }
+}
+
+void SimClient::answer(const What& what) {
+  if (!open_ || said_bye_) return;
+  SendOptions message{.size = answers_.below(500)};
+  std::string group;
+  if (const auto* view = std::get_if<GroupView>(&what)) {
+    message.service = static_cast<Service>(answers_.below(6));
+    group = view->group;
+  } else if (const auto* delivered = std::get_if<Delivered>(&what)) {
+    if (delivered->message.sender == history_.name || answers_.chance(0.5)) return;
+    constexpr Service kOrdered[] = {Service::causal, Service::agreed, Service::safe};
+    message.service = kOrdered[answers_.below(std::size(kOrdered))];
+    group = delivered->message.groups.front();
+  } else {
+    return;
+  }
+  --options_.answers;
+  multicast({group}, message);
 }
 
 void SimClient::close(Errc code, std::string text) {

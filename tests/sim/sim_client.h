@@ -27,6 +27,10 @@ struct ClientOptions {
   bool independent_flows = false;
   SlowPolicy policy{};      // what it asks for; 0: nothing
   bool tell_taken = false;  // has the daemon tell which of its messages have entered
+  /// How often it answers what it is told, until none is left: every view, and half of others' messages, each with a
+  /// message to that group. A view gets any service, for it is the first thing to be said in a view; a message an
+  /// ordered one, which then depends on it.
+  std::uint32_t answers = 0;
 };
 
 /// Connects in the constructor. Requests made before the daemon's welcome wait for it. Payloads are drawn from the
@@ -107,6 +111,7 @@ class SimClient final : private StreamOwner {
   void read(std::size_t limit);
   void schedule_read();
   void take_events();
+  void answer(const What& what);
   void close(Errc code, std::string text);
 
   World world_;
@@ -125,6 +130,7 @@ class SimClient final : private StreamOwner {
   ByteFifo raw_;                                // goes out behind the engine's output
   std::vector<std::function<void()>> waiting_;  // requests made before the welcome
   std::uint64_t sent_ = 0;
+  Random answers_;  // what it draws to answer
   struct Load {
     std::vector<std::string> groups;
     SendOptions options;

@@ -186,6 +186,25 @@ TEST(DaemonCheckers, CausalityBehindTheSignal) {
   EXPECT_EQ(check_daemon_causality(gone.history()).size(), 1u) << "both origins are gone";
 }
 
+TEST(DaemonCheckers, Holes) {
+  // a's message is lost with a and b; b's next one stands behind it, and c and d move on together.
+  const auto run = [](const char* lost_to, bool in_order, char last_origin, bool c_had_it) {
+    DaemonWriter w = in_one_view("abcd");
+    w.at('a').sends(1, lost_to).at('b').gets('a', 1, 5).sends(1, "cd").at('d').sends(1, "cd");
+    for (const char daemon : {'c', 'd'}) {
+      w.at(daemon);
+      if (c_had_it && daemon == 'c') w.gets('a', 1, 5);
+      w.signal("cd").gets(last_origin, 1, in_order ? 6 : 4).view(2, "cd", "cd");
+    }
+    return check_daemon_holes(w.history()).size();
+  };
+  EXPECT_EQ(run("abcd", true, 'b', false), 2u);
+  EXPECT_EQ(run("abcd", true, 'd', false), 0u) << "of one that came along";
+  EXPECT_EQ(run("abcd", false, 'b', false), 0u) << "before the hole";
+  EXPECT_EQ(run("abc", true, 'b', false), 0u) << "d may have gone past it";
+  EXPECT_EQ(run("abcd", true, 'b', true), 0u) << "another checker's business";
+}
+
 TEST(DaemonCheckers, SafeDelivery) {
   // a has the safe message of b, c has not. What becomes of c?
   const auto base = [](bool behind_the_signal) {
