@@ -87,6 +87,7 @@ class Chain {
       view.edges.push_back({static_cast<MemberIndex>(i - 1), static_cast<MemberIndex>(i), 1, 10'000});
     }
     order_.install(now_, view, {});
+    for (std::size_t i = 0; i < kDaemons; ++i) deliver(static_cast<MemberIndex>(i), TableState{0, 1, i, {}, false});
     for (std::size_t i = 0; i < kDaemons; ++i) announce(static_cast<MemberIndex>(i));
     SPINDLE_CHECK(groups_.is_ready());
     admission_.start_turn(now_);
@@ -95,10 +96,13 @@ class Chain {
   void announce(MemberIndex daemon) {
     Announce operation;
     for (std::size_t i = 0; i < kGroups && daemon + 1 == kDaemons; ++i) {
-      operation.groups.push_back({group_name(i), {{1, "member"}}, false});
+      operation.groups.push_back({group_name(i), 0, {{1, "member"}}});
     }
     std::sort(operation.groups.begin(), operation.groups.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
+    deliver(daemon, operation);
+  }
+  void deliver(MemberIndex daemon, const GroupOperation& operation) {
     Delivery delivery;
     delivery.origin = daemon;
     delivery.message_class = MessageClass::group;

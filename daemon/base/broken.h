@@ -37,6 +37,8 @@
   X(id_before_known, "a message names a group by its number before all daemons can know it")                           \
   X(two_groups_twice, "a client in two of a message's groups gets it twice")                                           \
   X(early_unordered_dropped, "unordered messages that come before the group table is complete are dropped")            \
+  X(lost_members_kept, "members of daemons that did not come along stay in the group table of who did")                \
+  X(loss_untold, "a group that has lost members with a daemon is not told")                                            \
   X(deferred_lost, "leaves and disconnections during a view change are forgotten")                                     \
   X(announcement_missed, "the group table is built without the last announcement")                                     \
   X(vs_set_of_all, "the vs set has all members that were in the last view, wherever they come from")                   \

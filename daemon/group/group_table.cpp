@@ -15,6 +15,13 @@ void recompute_digest(Group& group) {
   }
 }
 
+/// A bijection that spreads every bit of its argument (the finalizer of splitmix64: Steele, Lea, Flood, 2014).
+std::uint64_t mix(std::uint64_t value) {
+  value = (value ^ value >> 30U) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ value >> 27U) * 0x94d049bb133111ebU;
+  return value ^ value >> 31U;
+}
+
 }  // namespace
 
 const Group* GroupTable::find(std::string_view name) const {
@@ -42,9 +49,11 @@ bool GroupTable::is_member(const Group& group, MemberIndex daemon, SessionId ses
   return found != by_session_.end() && found->second.contains(group.id);
 }
 
-GroupTable::Place GroupTable::add(Place before, std::string_view name) {
+GroupTable::Place GroupTable::add(Place before, std::string_view name, GroupId id) {
   auto group = std::make_unique<Group>();
-  group->id = next_id_++;
+  const bool is_free = id != 0 && !by_id_.contains(id);
+  group->id = is_free ? id : next_id_;
+  next_id_ = std::max(next_id_, group->id + 1);
   group->name = name;
   by_id_[group->id] = group.get();
   return by_name_.insert(before, std::move(group));
@@ -127,9 +136,9 @@ GroupTable::Place GroupTable::place_for(std::string_view name) const {
   return by_name_.lower_bound(name);
 }
 
-void GroupTable::announce(std::string_view name, MemberIndex daemon, std::vector<GroupMember> members) {
+void GroupTable::announce(std::string_view name, GroupId id, MemberIndex daemon, std::vector<GroupMember> members) {
   Place place = place_for(name);
-  if (place == by_name_.end() || (*place)->name != name) place = add(place, name);
+  if (place == by_name_.end() || (*place)->name != name) place = add(place, name, id);
   announced_ = place;
   Group& group = **place;
   group.subscribers.insert(daemon);
@@ -137,6 +146,48 @@ void GroupTable::announce(std::string_view name, MemberIndex daemon, std::vector
     if (by_session_[{daemon, member.session}].insert(group.id)) add_member(group, std::move(member));
   }
   ++version_;
+}
+
+void GroupTable::carry_over(MemberIndex self, const Renumbering& to, std::uint64_t version) {
+  self_ = self;
+  version_ = std::max(version_, version) + 1;
+  known_to_all_ = newest_ = 0;
+  digest_ = 0;
+  former_names_.clear();
+  announced_.reset();
+  std::map<std::pair<MemberIndex, SessionId>, SessionGroups> by_session;
+  for (auto& [key, groups] : by_session_) {
+    if (to[key.first])
+      by_session.emplace_hint(by_session.end(), std::pair(*to[key.first], key.second), std::move(groups));
+  }
+  by_session_ = std::move(by_session);
+}
+
+bool GroupTable::is_losing(const Group& group, const Renumbering& to) {
+  return std::any_of(group.members.begin(), group.members.end(),
+                     [&](const GroupMember& member) { return !to[member.daemon]; });
+}
+
+GroupTable::Place GroupTable::carry_over(Place at, const Renumbering& to) {
+  Group& group = **at++;
+  if (std::erase_if(group.members, [&](const GroupMember& member) { return !to[member.daemon]; }) > 0) {
+    recompute_digest(group);
+  }
+  group.since = 0;
+  group.subscribers = MemberSet();
+  std::uint64_t digest = group.digest;
+  for (GroupMember& member : group.members) {
+    member.daemon = *to[member.daemon];
+    group.subscribers.insert(member.daemon);
+    digest = mix(digest ^ member.session);
+  }
+  if (group.members.empty()) {
+    remove(group);
+    former_names_.clear();
+  } else {
+    digest_ += mix(mix(digest ^ group.id) ^ spindle::protocol::name_hash(group.name));
+  }
+  return at;
 }
 
 void GroupTable::discard_first() {

@@ -1,6 +1,7 @@
 // Who is a member of what: the same table at every daemon, changed only at places in the order.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -86,9 +87,25 @@ class GroupTable {
   bool unsubscribe(const std::string& group, MemberIndex daemon);
   bool join(const std::string& group, GroupMember member);
   bool leave(GroupId group, MemberIndex daemon, SessionId session);
-  /// In a view that begins: `daemon` has those members, not in the table yet, in the group. Costs little where names
-  /// come in their order.
-  void announce(std::string_view group, MemberIndex daemon, std::vector<GroupMember> members);
+  /// In a view that begins: `daemon` has those members, not in the table yet, in the group. `id` is the group's where
+  /// it is new and another daemon has numbered it; 0: it gets the next one. Costs little where names come in their
+  /// order.
+  void announce(std::string_view group, GroupId id, MemberIndex daemon, std::vector<GroupMember> members);
+
+  // From one view to the next. `carry_over` begins it; then each group in turn.
+
+  /// What the indices of daemons become; none: the daemon has not come along, and its members are gone.
+  using Renumbering = std::vector<std::optional<MemberIndex>>;
+  /// Sessions of daemons that have not come along are forgotten, and former groups. The version grows beyond `version`.
+  void carry_over(MemberIndex self, const Renumbering& to, std::uint64_t version);
+  /// Whether the group, not carried over yet, loses members.
+  static bool is_losing(const Group& group, const Renumbering& to);
+  /// Subscribers without members are subscribed no more; without members the group goes. The next group.
+  Place carry_over(Place at, const Renumbering& to);
+  /// Of the groups carried over since the table was: who is in what, under which number.
+  std::uint64_t digest() const { return digest_; }
+  GroupId next_id() const { return next_id_; }
+  void set_next_id(GroupId id) { next_id_ = std::max(next_id_, id); }
   /// Takes a group out, without a trace: of a table that is not needed any more, which is too large to go at once.
   void discard_first();
 
@@ -99,6 +116,8 @@ class GroupTable {
   void known_to_all(std::uint64_t position);
   bool is_known_to_all(const Group& group) const { return group.since <= known_to_all_; }
 
+  /// What was resolved is old.
+  void renew() { ++version_; }
   /// Grows with every change that can make a message go elsewhere, or be addressed otherwise.
   std::uint64_t version() const { return version_; }
 
@@ -108,7 +127,7 @@ class GroupTable {
 
   Group* find_mutable(std::string_view name);
   Place place_for(std::string_view name) const;
-  Place add(Place before, std::string_view name);
+  Place add(Place before, std::string_view name, GroupId id = 0);
   void add_member(Group& group, GroupMember member);
   void remove(Group& group);
 
@@ -117,6 +136,7 @@ class GroupTable {
   GroupId next_id_ = 1;
   std::uint64_t known_to_all_ = 0;
   std::uint64_t newest_ = 0;  // the latest `since`
+  std::uint64_t digest_ = 0;
   Groups by_name_;
   std::unordered_map<GroupId, Group*> by_id_;  // never iterated
   std::map<std::pair<MemberIndex, SessionId>, SessionGroups> by_session_;

@@ -124,7 +124,9 @@ void Groups::tell_network_change(const Group& group, const Group* former) {
 }
 
 bool Groups::is_told_later(std::string_view group) const {
-  return told_ && !(telling_ && (told_next_ == nullptr || group < told_next_->name));
+  if (!told_) return false;
+  if (told_->table() == nullptr) return told_->changed(group) != nullptr;
+  return !(telling_ && (told_next_ == nullptr || group < told_next_->name));
 }
 
 std::optional<Errc> Groups::request_view(SessionId session, const std::string& name) {
@@ -135,7 +137,7 @@ std::optional<Errc> Groups::request_view(SessionId session, const std::string& n
   LastView last;
   ToldGroup told;
   if (is_told_later(name)) {
-    const Group* former = ready_ ? group : told_->table().find(name);
+    const Group* former = kept().find(name);
     if (const ToldGroup* changed = told_->changed(name)) {
       told = *changed;
     } else if (former != nullptr) {

@@ -16,7 +16,8 @@ void Groups::attach(Order& order, LocalClients& clients) {
 // --- Messages of local sessions ---
 
 void Groups::resolve(DestinationSet& set) const {
-  if (!is_current()) {  // the members of the table's view are not those that anything is sent to
+  // The members of the table's view are not those that anything is sent to, or it does not say yet who is where.
+  if (!is_current() || !ready_) {
     set.table_version = 0;
     set.daemons = MemberSet();
     return;
@@ -72,12 +73,15 @@ void Groups::send(Time now, Sender& sender, DestinationSet& to, const ClientSend
 // --- Into the order ---
 
 void Groups::originate(Time now, const GroupOperation& operation) {
+  originate(now, operation, MemberSet::first(view_.size()));
+}
+
+void Groups::originate(Time now, const GroupOperation& operation, const MemberSet& destinations) {
   const std::vector<std::uint8_t> content = write_operation(operation);
-  const MemberSet everybody = MemberSet::first(view_.size());
   OutgoingMessage message;
   message.message_class = MessageClass::group;
   message.service = Service::agreed;
-  message.destinations = &everybody;
+  message.destinations = &destinations;
   message.envelope = content;
   order_->originate(now, message);
 }

@@ -21,6 +21,7 @@
 #include "daemon/group/local_route.h"
 #include "daemon/group/request_line.h"
 #include "daemon/group/subscriptions.h"
+#include "daemon/group/table_exchange.h"
 #include "daemon/group/told_groups.h"
 #include "daemon/order/order.h"
 #include "libclient/protocol/member_list.h"
@@ -106,7 +107,9 @@ class Groups final : public OrderedMessages {
   bool is_current() const { return views_ == order_->epoch(); }
 
   // Into the order.
+  /// To everybody, or to `destinations`.
   void originate(Time now, const GroupOperation& operation);
+  void originate(Time now, const GroupOperation& operation, const MemberSet& destinations);
   void take(Time now, Subscriptions::Step step, const std::string& group);
   std::size_t local_members_of(const std::string& group) const;
 
@@ -145,6 +148,7 @@ class Groups final : public OrderedMessages {
   void apply(Time now, const Delivery& message, const JoinGroup& operation);
   void apply(Time now, const Delivery& message, const LeaveGroup& operation);
   void apply(Time now, const Delivery& message, const Disconnect& operation);
+  void apply(Time now, const Delivery& message, const TableState& operation);
   void apply(Time now, const Delivery& message, const Announce& operation);
   void remove_member(Time now, MemberIndex daemon, SessionId session, GroupId group, Cause cause);
 
@@ -185,13 +189,22 @@ class Groups final : public OrderedMessages {
   /// group table was completed.
   MemberSet along_since_told(const View& next, const MemberSet& came_along) const;
   void start_view(Time now, const View& view, const MemberSet& came_along);
+  void carry_over(Time now, GroupTable::Renumbering to);
+  void say_state(Time now);
+  /// Whether a view is told anyhow: somebody whom the group's local members know is gone, or has not come along.
+  bool is_missed(const std::string& group) const;
+  /// The first round is over.
+  void start_second_round(Time now);
   void announce(Time now);
   std::size_t announce(const Group& group, std::size_t& next, std::size_t units_max, Announce& part) const;
   void build_table(Time now);
   void add_announced(MemberIndex daemon, const Delivery& part);
+  void tell_changed(Time now);
   void tell_all(Time now);
   void complete_view(Time now);
   void discard(Time now, GroupTable table);
+  /// The table of the last view that was complete, less what was lost since.
+  const GroupTable& kept() const { return told_ && told_->table() != nullptr ? *told_->table() : table_; }
   std::string private_name(MemberIndex daemon, std::string_view client) const;
 
   Context& context_;
@@ -227,11 +240,9 @@ class Groups final : public OrderedMessages {
   std::set<std::string, std::less<>> owed_;
   bool ready_ = false;
   MemberSet came_along_;
-  // Until the table is complete: what was announced, by origin, and of whom that is all.
-  std::map<MemberIndex, std::vector<Delivery>> announced_;
-  MemberSet all_announced_;
+  TableExchange exchange_;                             // until the table is complete
   std::set<std::string, std::less<>> signals_to_end_;  // groups in which the view does so, here or elsewhere
-  // While a view is told, in the order of names: the group that is next, or none any more.
+  // While a table that was built anew is told, in the order of names: the group that is next, or none any more.
   bool telling_ = false;
   const Group* told_next_ = nullptr;
   std::deque<SessionId> departed_;  // that closed while nothing could be sent, and were in groups

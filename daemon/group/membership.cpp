@@ -71,16 +71,28 @@ void Groups::apply(Time now, const Delivery& message, const Disconnect& operatio
   steps_.add(now, leave_next);
 }
 
-/// The parts are kept until all are there: every daemon goes through them by origin, so that ids and members agree
-/// everywhere, also where the order of this view is known in part only.
+void Groups::apply(Time now, const Delivery& message, const TableState& operation) {
+  if (ready_ || exchange_.has_state_of(message.origin)) return;
+  context_.turn.count(operation.signalled.size());
+  // The signal may have come to some of those who move together only, and the one for whom it came be gone: the view
+  // that ends it all of them get.
+  if (came_along_.contains(message.origin)) {
+    signals_to_end_.insert(operation.signalled.begin(), operation.signalled.end());
+  }
+  exchange_.add(message.origin, operation);
+  if (exchange_.has_states_of(view_.size())) start_second_round(now);
+}
+
+/// What the table needs is kept until all is there: it goes in by origin, so that ids and members agree everywhere,
+/// also where the order of this view is known in part only.
 void Groups::apply(Time now, const Delivery& message, const Announce& operation) {
-  if (ready_ || all_announced_.contains(message.origin)) return;
+  if (ready_ || !exchange_.has_states_of(view_.size()) || exchange_.has_announced(message.origin)) return;
   context_.turn.count(operation.groups.size());
-  announced_[message.origin].push_back(message);
-  if (operation.more && !broken(Broken::announced_in_part)) return;
-  all_announced_.insert(message.origin);
+  const bool keeps = exchange_.keepers().contains(view_.self);
+  if (!keeps || !exchange_.keepers().contains(message.origin)) exchange_.keep_part(message.origin, message);
+  exchange_.add_part(message.origin, !operation.more || broken(Broken::announced_in_part));
   const std::size_t wanted = broken(Broken::announcement_missed) && view_.size() > 1 ? view_.size() - 1 : view_.size();
-  if (all_announced_.count() == wanted) build_table(now);
+  if (exchange_.has_parts_of(wanted)) build_table(now);
 }
 
 void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, GroupId id, Cause cause) {

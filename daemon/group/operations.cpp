@@ -13,7 +13,15 @@ namespace {
 constexpr std::uint8_t kSelfDiscard = 1;
 constexpr std::uint8_t kBundle = 2;
 
-enum class Code : std::uint8_t { subscribe = 1, unsubscribe = 2, join = 3, leave = 4, disconnect = 5, announce = 6 };
+enum class Code : std::uint8_t {
+  subscribe = 1,
+  unsubscribe = 2,
+  join = 3,
+  leave = 4,
+  disconnect = 5,
+  announce = 6,
+  table_state = 7
+};
 
 /// Grows as it is written to: operations are rare and their sizes many.
 class Builder {
@@ -51,11 +59,18 @@ struct OperationWriter {
   std::vector<std::uint8_t> operator()(const Disconnect& op) {
     return Builder(Code::disconnect).varint(op.session).take();
   }
+  std::vector<std::uint8_t> operator()(const TableState& op) {
+    Builder builder(Code::table_state);
+    builder.varint(op.groups).varint(op.next_id).varint(op.digest);
+    builder.varint(op.signalled.size() << 1U | (op.more ? 1U : 0U));
+    for (const std::string& group : op.signalled) builder.string(group);
+    return builder.take();
+  }
   std::vector<std::uint8_t> operator()(const Announce& op) {
     Builder builder(Code::announce);
     builder.varint(op.groups.size() << 1U | (op.more ? 1U : 0U));
     for (const Announce::Group& group : op.groups) {
-      builder.string(group.name).varint(group.members.size() << 1U | (group.signalled ? 1U : 0U));
+      builder.string(group.name).varint(group.id).varint(group.members.size());
       for (const Announce::Member& member : group.members) builder.varint(member.session).string(member.client);
     }
     return builder.take();
@@ -74,6 +89,21 @@ std::string read_client(Reader& reader) {
   return std::string(name);
 }
 
+TableState read_table_state(Reader& reader) {
+  TableState state;
+  state.groups = reader.varint();
+  state.next_id = reader.varint();
+  state.digest = reader.varint();
+  const std::uint64_t head = reader.varint();
+  state.more = (head & 1U) != 0;
+  for (std::uint64_t i = 0; i < head >> 1U && reader.ok(); ++i) {
+    std::string group = read_group(reader);
+    if (!state.signalled.empty() && group <= state.signalled.back()) reader.fail();
+    state.signalled.push_back(std::move(group));
+  }
+  return state;
+}
+
 Announce read_announce(Reader& reader) {
   Announce announce;
   const std::uint64_t head = reader.varint();
@@ -83,9 +113,8 @@ Announce read_announce(Reader& reader) {
     Announce::Group group;
     group.name = read_group(reader);
     if (!announce.groups.empty() && group.name <= announce.groups.back().name) reader.fail();
-    const std::uint64_t count = reader.varint();
-    const std::uint64_t members = count >> 1U;
-    group.signalled = (count & 1U) != 0;
+    group.id = reader.varint();
+    const std::uint64_t members = reader.varint();
     if (members == 0) reader.fail();
     for (std::uint64_t j = 0; j < members && reader.ok(); ++j) {
       const SessionId session = reader.varint();
@@ -179,6 +208,9 @@ std::optional<GroupOperation> read_operation(ByteView content) {
     }
     case Code::disconnect:
       operation = Disconnect{reader.varint()};
+      break;
+    case Code::table_state:
+      operation = read_table_state(reader);
       break;
     case Code::announce:
       operation = read_announce(reader);

@@ -74,7 +74,19 @@ struct LeaveGroup {
 struct Disconnect {
   SessionId session = 0;
 };
-/// After a view change: members that the origin has. It announces all of them, in one or several parts.
+/// After a view change: what the origin's group table is, without the members of daemons that have not come along with
+/// it. Where all say the same the table stays as it is; otherwise announcements follow.
+struct TableState {
+  std::uint64_t groups = 0;
+  GroupId next_id = 0;
+  std::uint64_t digest = 0;
+  /// Groups whose members at the origin got a transitional signal, which a view has to end; sorted. Those that have
+  /// lost members are left out: they get a view anyhow.
+  std::vector<std::string> signalled;
+  bool more = false;  // another part follows, with more of these
+};
+/// After a view change, where tables differ: members that the origin has. It announces all of them, in one or several
+/// parts.
 struct Announce {
   struct Member {
     SessionId session = 0;
@@ -82,14 +94,14 @@ struct Announce {
   };
   struct Group {
     std::string name;
+    GroupId id = 0;               // in the table that is kept; 0: the origin's is not
     std::vector<Member> members;  // in the order in which they joined; at least one
-    bool signalled = false;       // they got a transitional signal for the group, which a view has to end
   };
   std::vector<Group> groups;  // sorted by name; the last one of a part may be the first one of the next, too
   bool more = false;          // another part follows
 };
 
-using GroupOperation = std::variant<Subscribe, Unsubscribe, JoinGroup, LeaveGroup, Disconnect, Announce>;
+using GroupOperation = std::variant<Subscribe, Unsubscribe, JoinGroup, LeaveGroup, Disconnect, TableState, Announce>;
 
 std::vector<std::uint8_t> write_operation(const GroupOperation& operation);
 /// Nothing where the bytes are not exactly one valid operation.

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "daemon/group/group_table.h"
 #include "libclient/protocol/member_list.h"
@@ -21,8 +23,8 @@ struct ToldGroup {
   static ToldGroup of(const Group& group);
 };
 
-/// All groups as they were told, at the cost of those that change: the group table as it was, or, until the view ends,
-/// as it is, but for groups that changed behind that point, which are kept here.
+/// All groups as they were told, at the cost of those that change: as they are in the group table, but for those that
+/// changed behind that point, which are kept here. Where the table is built anew, that of before is kept here too.
 class ToldGroups {
  public:
   /// Before anything about the members of `group` changes.
@@ -36,14 +38,21 @@ class ToldGroups {
     const auto at = changed_.find(name);
     return at == changed_.end() ? nullptr : &at->second;
   }
-  /// The table of the view that has ended.
-  void keep(GroupTable table) { table_ = std::move(table); }
-  const GroupTable& table() const { return table_; }
-  GroupTable take_table() { return std::move(table_); }
+  /// The first one that has changed, by name; nothing where none has, or none is left.
+  std::optional<std::string> first_changed() const {
+    return changed_.empty() ? std::nullopt : std::optional(changed_.begin()->first);
+  }
+  /// The group has been told since.
+  void forget(const std::string& name) { changed_.erase(name); }
+
+  /// The table as it was, where another one is being built.
+  void keep(GroupTable table) { table_.emplace(std::move(table)); }
+  const GroupTable* table() const { return table_ ? &*table_ : nullptr; }
+  GroupTable take_table() { return *std::exchange(table_, std::nullopt); }
 
  private:
   std::map<std::string, ToldGroup, std::less<>> changed_;
-  GroupTable table_;
+  std::optional<GroupTable> table_;
 };
 
 }  // namespace spindled

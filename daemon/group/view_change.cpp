@@ -1,5 +1,6 @@
 // Groups: what happens to the table, and what local members are told, around a view change.
 #include <algorithm>
+#include <unordered_set>
 
 #include "daemon/base/broken.h"
 #include "daemon/group/groups.h"
@@ -92,36 +93,55 @@ void Groups::start_view(Time now, const View& view, const MemberSet& came_along)
   came_along_ = along_since_told(view, came_along);
   together_ = MemberSet();
   furthest_reached_ = false;
+  if (ready_) owed_ = std::move(signalled_);
   const std::uint64_t version = table_.version();
-  if (ready_) {
-    owed_ = std::move(signalled_);
-    told_->keep(std::move(table_));
+  if (told_->table() != nullptr) {  // another one was being built
+    discard(now, std::exchange(table_, told_->take_table()));
   }
-  GroupTable incomplete = std::exchange(table_, GroupTable(view.self, version));
+  GroupTable::Renumbering to(view_.size());
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const auto next = view.index_of(view_.members[i].name);
+    if (next && (came_along_.contains(*next) || broken(Broken::lost_members_kept))) to[i] = next;
+  }
   signalled_.clear();
   signals_to_end_.clear();
   view_ = view;
   shared_view_id_ = std::make_shared<const ViewId>(view.id);
   route_.forget();
-  announced_.clear();
-  all_announced_ = MemberSet();
+  exchange_ = TableExchange();
   early_.clear();
   untold_.clear();
   to_resume_.clear();
   if (broken(Broken::deferred_lost)) departed_.clear();
   ready_ = false;
-  announce(now);
-  discard(now, std::move(incomplete));
+  table_.carry_over(view.self, to, version);
+  carry_over(now, std::move(to));
+  say_state(now);
+}
+
+void Groups::carry_over(Time now, GroupTable::Renumbering to) {
+  steps_.add(now, [this, to = std::move(to), started = false, at = GroupTable::Place()](Time) mutable {
+    if (!std::exchange(started, true)) at = table_.begin();
+    if (at == table_.end()) return true;
+    const Group& group = **at;
+    context_.turn.count(1);
+    if (GroupTable::is_losing(group, to)) {
+      context_.turn.count(group.members.size());
+      if (!group.local.empty() && !broken(Broken::loss_untold)) told_->keep(group);
+    }
+    at = table_.carry_over(at, to);
+    return at == table_.end();
+  });
 }
 
 /// The view that ends was too short for its members to be told: who is lost with it was lost from the last view told.
 void Groups::signal_parted(Time now) {
-  steps_.add(now, [this, at = told_->table().begin()](Time) mutable {
-    if (at == told_->table().end()) return true;
+  steps_.add(now, [this, at = kept().begin()](Time) mutable {
+    if (at == kept().end()) return true;
     const Group& group = **at++;
     context_.turn.count(1);
     if (!group.local.empty() && !owed_.contains(group.name)) signal_parted(group);
-    return at == told_->table().end();
+    return at == kept().end();
   });
 }
 
@@ -156,8 +176,54 @@ MemberSet Groups::along_since_told(const View& next, const MemberSet& came_along
   return along;
 }
 
-/// Of the table of the last view that was complete. Where the order has gone on to another view there is nobody to
-/// announce to, and this one will not be complete either.
+/// Where the order has gone on to another view there is nobody to say it to, and this one will not be complete either.
+void Groups::say_state(Time now) {
+  const std::size_t part_max = std::min(kAnnouncedMax, context_.turn.max());
+  steps_.add(now, [this, part_max, at = owed_.begin(), part = TableState()](Time later) mutable {
+    if (!is_current() || !order_->is_open()) return true;
+    if (at != owed_.end()) {
+      context_.turn.count(1);
+      if (!is_missed(*at)) part.signalled.push_back(*at);
+      if (++at != owed_.end() && part.signalled.size() < part_max) return false;
+    }
+    part.more = at != owed_.end();
+    part.groups = table_.size();
+    part.next_id = table_.next_id();
+    part.digest = table_.digest();
+    originate(later, std::exchange(part, {}));
+    return at == owed_.end();
+  });
+}
+
+bool Groups::is_missed(const std::string& name) const {
+  const Group* group = table_.find(name);
+  const ToldGroup* told = told_->changed(name);
+  if (group == nullptr || told == nullptr) return false;
+  const std::vector<std::string>& known = told->members.names();
+  context_.turn.count(known.size());
+  std::unordered_set<std::string_view> names;
+  for (const GroupMember& member : group->members) names.insert(member.name);
+  return std::any_of(known.begin(), known.end(), [&](const std::string& each) { return !names.contains(each); });
+}
+
+/// All have said what their table is.
+void Groups::start_second_round(Time now) {
+  if (exchange_.is_same_everywhere()) {
+    tell_changed(now);
+    steps_.add(now, [this](Time later) {
+      complete_view(later);
+      return true;
+    });
+    return;
+  }
+  if (!exchange_.keepers().contains(view_.self)) {
+    const std::uint64_t version = table_.version();
+    told_->keep(std::exchange(table_, GroupTable(view_.self, version)));
+  }
+  announce(now);
+}
+
+/// A keeper's announcements are for those who build the table anew; that they are complete, all have to know.
 void Groups::announce(Time now) {
   struct Announcing {
     GroupTable::Place at;
@@ -166,9 +232,12 @@ void Groups::announce(Time now) {
     std::size_t units = 0;  // of the part
   };
   const std::size_t part_max = std::min(kAnnouncedMax, context_.turn.max());
-  steps_.add(now, [this, part_max, next = Announcing{told_->table().begin(), 0, {}, 0}](Time later) mutable {
+  const MemberSet everybody = MemberSet::first(view_.size());
+  MemberSet others = everybody;
+  if (exchange_.keepers().contains(view_.self)) others -= exchange_.keepers();
+  steps_.add(now, [this, part_max, everybody, others, next = Announcing{kept().begin(), 0, {}, 0}](Time later) mutable {
     if (!is_current() || !order_->is_open()) return true;
-    const GroupTable::Place end = told_->table().end();
+    const GroupTable::Place end = kept().end();
     if (next.at != end) {
       next.units += announce(**next.at, next.member, part_max - next.units, next.part);
       if (next.member == 0) ++next.at;
@@ -176,7 +245,8 @@ void Groups::announce(Time now) {
     }
     next.part.more = next.at != end;
     next.units = 0;
-    originate(later, std::exchange(next.part, {}));
+    originate(later, next.part, next.part.more ? others : everybody);
+    next.part = {};
     return next.at == end;
   });
 }
@@ -185,12 +255,12 @@ void Groups::announce(Time now) {
 std::size_t Groups::announce(const Group& group, std::size_t& next, std::size_t units_max, Announce& part) const {
   context_.turn.count(1);
   if (group.local.empty()) return 0;
-  Announce::Group mine{group.name, {}, owed_.contains(group.name)};
+  Announce::Group mine{group.name, exchange_.keepers().contains(view_.self) ? group.id : 0, {}};
   const std::size_t members_max = std::max<std::size_t>(2, units_max) - 1;
   for (; next < group.members.size() && mine.members.size() < members_max; ++next) {
     const GroupMember& member = group.members[next];
     context_.turn.count(1);
-    if (member.daemon != told_->table().self()) continue;
+    if (member.daemon != view_.self) continue;
     mine.members.push_back({member.session, std::string(protocol::parse_private_name(member.name)->client)});
   }
   if (next == group.members.size()) next = 0;
@@ -200,21 +270,26 @@ std::size_t Groups::announce(const Group& group, std::size_t& next, std::size_t 
 }
 
 void Groups::build_table(Time now) {
-  struct At {
-    MemberIndex daemon = 0;
-    std::size_t part = 0;
-  };
-  steps_.add(now, [this, at = At()](Time) mutable {
-    const auto announced = announced_.lower_bound(at.daemon);
-    if (announced == announced_.end()) return true;
-    if (at.daemon != announced->first) at = {announced->first, 0};
-    add_announced(at.daemon, announced->second[at.part]);
-    if (++at.part == announced->second.size()) at = {static_cast<MemberIndex>(at.daemon + 1), 0};
-    return announced_.lower_bound(at.daemon) == announced_.end();
+  const bool keeps = told_->table() == nullptr;
+  steps_.add(now, [this, keeps, parts = exchange_.take_parts(), next = std::size_t{0}](Time) mutable {
+    if (next == parts.size()) return true;
+    const auto& [daemon, part] = parts[next++];
+    // Groups that are new get their numbers behind those that the table had at the keepers.
+    if (!keeps && !exchange_.keepers().contains(daemon)) table_.set_next_id(exchange_.next_id());
+    add_announced(daemon, part);
+    return next == parts.size();
   });
-  tell_all(now);
-  steps_.add(now, [this](Time later) {
-    complete_view(later);
+  steps_.add(now, [this, keeps](Time later) {
+    table_.set_next_id(exchange_.next_id());
+    if (keeps) {
+      tell_changed(later);
+    } else {
+      tell_all(later);
+    }
+    steps_.add(later, [this](Time latest) {
+      complete_view(latest);
+      return true;
+    });
     return true;
   });
 }
@@ -224,26 +299,52 @@ void Groups::add_announced(MemberIndex daemon, const Delivery& part) {
   std::optional<GroupOperation> operation = read_operation(part.contiguous(joined));
   for (Announce::Group& group : std::get<Announce>(*operation).groups) {
     context_.turn.count(1 + group.members.size());
-    // The signal may have come to some of those who move together only, and the one for whom it came be gone: the view
-    // that ends it all of them get.
-    if (group.signalled && came_along_.contains(daemon)) signals_to_end_.insert(group.name);
+    if (told_->table() == nullptr) {
+      const Group* known = table_.find(group.name);
+      if (known != nullptr && !known->local.empty()) told_->keep(*known);
+    }
     std::vector<GroupMember> members;
     members.reserve(group.members.size());
     for (const Announce::Member& member : group.members) {
       members.push_back({daemon, member.session, private_name(daemon, member.client)});
     }
-    table_.announce(group.name, daemon, std::move(members));
+    table_.announce(group.name, group.id, daemon, std::move(members));
   }
+}
+
+/// The table has been kept: whatever else there is, its members know already.
+void Groups::tell_changed(Time now) {
+  steps_.add(now, [this, to_end = std::optional<std::set<std::string, std::less<>>::iterator>()](Time) mutable {
+    if (!to_end) {
+      changes_ = 1;
+      to_end = signals_to_end_.begin();
+    }
+    context_.turn.count(1);
+    if (*to_end != signals_to_end_.end()) {
+      const Group* group = table_.find(*(*to_end)++);
+      if (group != nullptr && !group->local.empty()) told_->keep(*group);
+      return false;
+    }
+    const std::optional<std::string> name = told_->first_changed();
+    if (!name) return true;
+    const Group* group = table_.find(*name);
+    if (group != nullptr && !group->local.empty()) {
+      context_.turn.count(group->members.size());
+      tell_network_change(*group, nullptr);
+    }
+    told_->forget(*name);
+    return false;
+  });
 }
 
 void Groups::tell_all(Time now) {
   steps_.add(now, [this, started = false, before = GroupTable::Place(), at = GroupTable::Place()](Time) mutable {
     if (!std::exchange(started, true)) {
       changes_ = 1;
-      before = told_->table().begin();
+      before = told_->table()->begin();
       at = table_.begin();
     }
-    const GroupTable::Place end = told_->table().end();
+    const GroupTable::Place end = told_->table()->end();
     if (at != table_.end()) {
       context_.turn.count(1);
       if (before != end && (*before)->name < (*at)->name) {
@@ -254,6 +355,7 @@ void Groups::tell_all(Time now) {
       const bool was_there = before != end && (*before)->name == group.name;
       context_.turn.count(group.members.size());
       if (!group.local.empty()) tell_network_change(group, was_there ? before->get() : nullptr);
+      told_->forget(group.name);
     }
     telling_ = true;
     told_next_ = at == table_.end() ? nullptr : at->get();
@@ -262,12 +364,14 @@ void Groups::tell_all(Time now) {
 }
 
 void Groups::complete_view(Time now) {
-  GroupTable former = told_->take_table();
+  std::optional<GroupTable> former;
+  if (told_->table() != nullptr) former = told_->take_table();
   told_.reset();
   telling_ = false;
   owed_.clear();
   signals_to_end_.clear();
-  announced_.clear();
+  exchange_ = TableExchange();
+  table_.renew();
   ready_ = true;
   // A view that ends before its table is complete can be completed by what closing it delivers. Its groups were not
   // known when the signal came, and behind the point that others had reached nobody tells changes one by one.
@@ -278,7 +382,7 @@ void Groups::complete_view(Time now) {
     if (is_ready()) resume_requests(later);
     return true;
   });
-  discard(now, std::move(former));
+  if (former) discard(now, std::move(*former));
 }
 
 /// A large table is not gone at once.

@@ -21,8 +21,9 @@ void add_message_content_seeds(Seeds& seeds) {
   add("leave", 2, write_operation(LeaveGroup{"news", 9}));
   add("disconnect", 2, write_operation(Disconnect{300}));
   add("announce", 2,
-      write_operation(Announce{{{"news", {{9, "reader"}, {300, "writer"}}}, {"talk", {{9, "reader"}}}}}));
-  add("announce_in_part", 2, write_operation(Announce{{{"news", {{9, "reader"}}, true}}, true}));
+      write_operation(Announce{{{"news", 1, {{9, "reader"}, {300, "writer"}}}, {"talk", 0, {{9, "reader"}}}}}));
+  add("table_state", 2, write_operation(TableState{2, 3, 1u << 30, {"news", "talk"}, true}));
+  add("announce_in_part", 2, write_operation(Announce{{{"news", 0, {{9, "reader"}}}}, true}));
   Envelope envelope;
   envelope.session = 300;
   envelope.sender = "writer";

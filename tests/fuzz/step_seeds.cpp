@@ -253,8 +253,17 @@ std::string peer_in_a_view(unsigned peer) {
     const unsigned kind = static_cast<unsigned>(service) + 6 * static_cast<unsigned>(message_class);
     steps.op(NodeStep::data).u8(kSecond).u8(peer).u8(kind).long_text(as_string(content)).op(NodeStep::end_turn);
   };
+  const spindled::MemberIndex self = peer % 2 == 0 ? 1 : 0;
+  const auto other = static_cast<spindled::MemberIndex>(1 - self);
+  const auto both = spindled::MemberSet::first(2);
+  // Another table than the node's: both have to announce what they have.
+  data(Service::agreed, MessageClass::group, spindled::write_operation(spindled::TableState{9, 10, 1, {}, false}));
+  spindled::OrderRecord record;
+  record.first = 1;
+  record.runs = {{other, false, 1, 1, both}, {self, false, 1, 1, both}};
+  data(Service::reliable, MessageClass::order, spindled::write_order_record(record));
   spindled::Announce announce;
-  announce.groups.push_back({"news", {{9, "b"}}, false});
+  announce.groups.push_back({"news", 5, {{9, "b"}}});
   data(Service::agreed, MessageClass::group, spindled::write_operation(announce));
   Bytes message;
   spindled::write_envelope(message, {9, "b", 1, false, false, 5, {{0, "news"}}},
@@ -262,12 +271,8 @@ std::string peer_in_a_view(unsigned peer) {
   message.insert(message.end(), {'h', 'e', 'l', 'l', 'o'});
   data(Service::fifo, MessageClass::client, message);
   data(Service::agreed, MessageClass::client, message);
-  const spindled::MemberIndex self = peer % 2 == 0 ? 1 : 0;
-  const auto other = static_cast<spindled::MemberIndex>(1 - self);
-  const auto both = spindled::MemberSet::first(2);
-  spindled::OrderRecord record;
-  record.first = 1;
-  record.runs = {{other, false, 1, 1, both}, {self, false, 1, 1, both}, {other, false, 3, 1, both}};
+  record.first = 3;
+  record.runs = {{other, false, 3, 1, both}, {self, false, 2, 1, both}, {other, false, 5, 1, both}};
   data(Service::reliable, MessageClass::order, spindled::write_order_record(record));
   data(Service::reliable, MessageClass::order, spindled::write_run_report({1, {{other, false, 1, 1, both}}}));
   for (unsigned which = 0; which < 3; ++which) {

@@ -23,9 +23,8 @@ class LongWork : public Scenario {
     await([&] { return client.view(last) != nullptr; }, 120s, "the client is in all groups");
     return client;
   }
-  std::uint64_t views_of(std::size_t host) {
-    return sim().host(host).node().counters().value(Counter::views_installed);
-  }
+  std::uint64_t count(std::size_t host, Counter counter) { return sim().host(host).node().counters().value(counter); }
+  std::uint64_t views_of(std::size_t host) { return count(host, Counter::views_installed); }
   /// No turn was longer than it may be, by `step` units that cannot be divided, and some was as long as it may be.
   void expect_turns_within(std::size_t max, std::size_t step) {
     std::size_t longest = 0;
@@ -102,19 +101,54 @@ TEST_F(LongWork, AViewChangeWithManyGroupsLeavesTheLinksAlone) {
   there.join("g17");
   await([&] { return there.view("g17") != nullptr && there.view("g17")->members.size() == 2; }, 10s, "two members");
   if (HasFatalFailure()) return;
-  const std::uint64_t before = views_of(0) + views_of(2);
+  const auto lost = [&] { return count(0, Counter::links_down) + count(2, Counter::links_down); };
+  const std::uint64_t before = lost();
   sim().host(1).crash();
   await([&] { return sim().host(0).node().is_settled() && sim().host(0).node().view().size() == 2; }, 30s,
         "a view of two");
   sim().host(1).start();
   await([&] { return have_one_view(sim().hosts()); }, 60s, "a view of all");
   await([&] { return all_have_groups(kGroups); }, 60s, "all groups everywhere");
-  EXPECT_EQ(views_of(0) + views_of(2), before + 4) << "without it, and with it, each";
+  EXPECT_EQ(lost(), before + 2) << "to the one that crashed, of each";
   many.multicast({"g17"});
   await([&] { return there.messages() == 1; }, 5s, "a message");
   await_rest();
   check();
   expect_turns_within(kMax, kLargestPart);
+}
+
+TEST_F(LongWork, WhereNothingDiffersNoGroupTravels) {
+  constexpr std::size_t kGroups = 5'000;
+  simulate_cluster(704, Shape::line, 4, config(kMax));
+  if (HasFatalFailure()) return;
+  SimClient& many = add_member_of_many(kGroups);
+  SimClient& there = sim().add_client(sim().host(2));
+  SimClient& lost = sim().add_client(sim().host(3));
+  for (SimClient* each : {&there, &lost}) each->join("g17");
+  await([&] { return there.view("g17") != nullptr && there.view("g17")->members.size() == 3; }, 10s, "three members");
+  if (HasFatalFailure()) return;
+  const auto sent = [&] { return count(0, Counter::link_bytes_out); };
+  const std::uint64_t before = sent();
+  const std::size_t told = many.views_of(spindle::ViewForm::full);
+  sim().host(3).crash();
+  await([&] { return there.view("g17")->members.size() == 2; }, 30s, "a view of two members");
+  await_rest();
+  EXPECT_LT(sent() - before, kGroups) << "not a byte for each group";
+  EXPECT_EQ(many.views_of(spindle::ViewForm::full), told + 1);
+  many.multicast({"g17"});
+  many.multicast({"g18"});
+  there.join("g18");
+  await([&] { return there.messages() == 1 && there.view("g18") != nullptr; }, 5s, "a message, and a view");
+  // Who comes with nothing gets all; the others have it.
+  sim().host(3).start();
+  await([&] { return have_one_view(sim().hosts()) && all_have_groups(kGroups); }, 60s, "all groups everywhere");
+  EXPECT_EQ(many.views_of(spindle::ViewForm::full), told + 2) << "of g18, which was joined";
+  SimClient& late = sim().add_client(sim().host(3));
+  late.join("g17");
+  late.multicast({"g18"});
+  await([&] { return there.messages() == 2 && late.view("g17") != nullptr; }, 5s, "a message, and a view");
+  await_rest();
+  check();
 }
 
 TEST_F(LongWork, ViewsThatFollowEachOtherWhileGroupsAreToldAgree) {

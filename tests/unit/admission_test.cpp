@@ -49,6 +49,7 @@ struct Daemon {
                     1,
                     0};
     order.install(now, view, {});
+    for (MemberIndex daemon = 0; daemon < 3; ++daemon) deliver(daemon, TableState{1, 2, daemon, {}, false});
     announce(0, "home");
     announce(1, "near");
     admission.start_turn(now);
@@ -66,11 +67,14 @@ struct Daemon {
 
   void announce(MemberIndex daemon, const std::string& group) {
     Announce operation;
-    operation.groups.push_back({group, {{1, "member"}}, false});
+    operation.groups.push_back({group, 0, {{1, "member"}}});
+    deliver(daemon, operation);
+  }
+  void deliver(MemberIndex daemon, const GroupOperation& operation) {
     Delivery delivery;
     delivery.origin = daemon;
     delivery.message_class = MessageClass::group;
-    delivery.position = daemon + 1u;
+    delivery.position = ++position;
     delivery.first = on.context.arena.copy(write_operation(operation));
     groups.deliver(now, delivery);
   }
@@ -132,6 +136,7 @@ struct Daemon {
   Order order{on.context, transport, groups};
   Admission admission{on.context, on.links, overlay, order, groups};
   Time now{100s};
+  std::uint64_t position = 0;  // of the last group operation
   std::uint64_t sequence = 0;
   Line home, near, far;
 };
@@ -351,8 +356,8 @@ TEST_F(AdmissionTest, WhoFindsNoRoomForAJoinInTheMiddleOfATurnIsToldWhereThereIs
   ASSERT_EQ(admission.membership_waits_until(now, budget), kNever);
   const std::uint64_t news = admission.news();
   now += 1ms;
-  order.report_received(now, {1, 1});  // the announcement went to both
-  order.report_received(now, {2, 3});
+  order.report_received(now, {1, 2});  // what the view begins with went to both
+  order.report_received(now, {2, 4});
   admission.start_turn(now);
   ASSERT_FALSE(admission.membership_waits_until(now, budget));
   EXPECT_NE(admission.news(), news);

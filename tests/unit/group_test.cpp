@@ -30,11 +30,15 @@ void subscribe(Subscriptions& subscriptions, const std::string& group) {
 
 TEST(GroupOperations, SurviveEncodingAndRefuseEveryTruncation) {
   Announce announce;
-  announce.groups.push_back({"alpha", {{1, "x"}, {99, "y"}}});
-  announce.groups.push_back({"beta", {{300, "z"}}, true});
-  const std::vector<GroupOperation> operations = {Subscribe{"g"},          Unsubscribe{std::string(255, 'g')},
-                                                  JoinGroup{"g", 7, "me"}, LeaveGroup{"g", 1u << 20},
-                                                  Disconnect{5},           announce};
+  announce.groups.push_back({"alpha", 3, {{1, "x"}, {99, "y"}}});
+  announce.groups.push_back({"beta", 0, {{300, "z"}}});
+  const std::vector<GroupOperation> operations = {Subscribe{"g"},
+                                                  Unsubscribe{std::string(255, 'g')},
+                                                  JoinGroup{"g", 7, "me"},
+                                                  LeaveGroup{"g", 1u << 20},
+                                                  Disconnect{5},
+                                                  announce,
+                                                  TableState{1, 2, 3, {"g"}, false}};
   for (const GroupOperation& operation : operations) {
     const std::vector<std::uint8_t> bytes = write_operation(operation);
     const auto read = read_operation(bytes);
@@ -47,19 +51,31 @@ TEST(GroupOperations, SurviveEncodingAndRefuseEveryTruncation) {
   }
 }
 
-TEST(GroupOperations, AnAnnouncementSaysWhichMembersGotASignalAndWhetherThatIsAll) {
+TEST(GroupOperations, AStateSaysWhatTheTableIsAndWhichMembersGotASignal) {
+  const auto read = read_operation(write_operation(TableState{3, 9, UINT64_MAX, {"alpha", "beta"}, true}));
+  ASSERT_TRUE(read);
+  const auto& state = std::get<TableState>(*read);
+  EXPECT_EQ(state.groups, 3u);
+  EXPECT_EQ(state.next_id, 9u);
+  EXPECT_EQ(state.digest, UINT64_MAX);
+  EXPECT_THAT(state.signalled, ElementsAre("alpha", "beta"));
+  EXPECT_TRUE(state.more);
+  EXPECT_FALSE(read_operation(write_operation(TableState{3, 9, 1, {"beta", "alpha"}, false}))) << "unsorted";
+}
+
+TEST(GroupOperations, AnAnnouncementNumbersGroupsAndSaysWhetherThatIsAll) {
   Announce announce;
-  announce.groups.push_back({"alpha", {{1, "x"}, {2, "y"}}, true});
-  announce.groups.push_back({"beta", {{1, "x"}}, false});
+  announce.groups.push_back({"alpha", 7, {{1, "x"}, {2, "y"}}});
+  announce.groups.push_back({"beta", 0, {{1, "x"}}});
   announce.more = true;
   const auto read = read_operation(write_operation(announce));
   ASSERT_TRUE(read);
   EXPECT_TRUE(std::get<Announce>(*read).more);
   const auto& groups = std::get<Announce>(*read).groups;
   ASSERT_EQ(groups.size(), 2u);
-  EXPECT_TRUE(groups[0].signalled);
+  EXPECT_EQ(groups[0].id, 7u);
   EXPECT_EQ(groups[0].members.size(), 2u);
-  EXPECT_FALSE(groups[1].signalled);
+  EXPECT_EQ(groups[1].id, 0u);
   EXPECT_EQ(groups[1].members.size(), 1u);
 }
 
@@ -68,8 +84,8 @@ TEST(GroupOperations, RefuseWhatIsNotAName) {
   EXPECT_FALSE(read_operation(write_operation(Subscribe{"#private#name"})));
   EXPECT_FALSE(read_operation(write_operation(JoinGroup{"g", 1, "two words"})));
   Announce unsorted;
-  unsorted.groups.push_back({"b", {{1, "x"}}});
-  unsorted.groups.push_back({"a", {{1, "x"}}});
+  unsorted.groups.push_back({"b", 0, {{1, "x"}}});
+  unsorted.groups.push_back({"a", 0, {{1, "x"}}});
   EXPECT_FALSE(read_operation(write_operation(unsorted)));
 }
 
@@ -257,8 +273,8 @@ TEST(GroupTable, IsTheSameWhetherGroupsAreAnnouncedOrJoinedOneByOne) {
       for (const GroupMember& member : members) joined.join(group, member);
       // As in two parts of an announcement.
       const auto half = members.begin() + static_cast<std::ptrdiff_t>(members.size() / 2);
-      announced.announce(group, daemon, {members.begin(), half});
-      announced.announce(group, daemon, {half, members.end()});
+      announced.announce(group, 0, daemon, {members.begin(), half});
+      announced.announce(group, 0, daemon, {half, members.end()});
     }
   }
   ASSERT_EQ(announced.size(), joined.size());
