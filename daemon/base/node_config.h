@@ -71,6 +71,7 @@ enum class SlowPolicy : std::uint8_t { price = 1, drop = 2, disconnect = 3 };
 struct SessionConfig {
   std::size_t sessions_max = 10'000;
   std::size_t memberships_max = 100'000;  // groups that one client may have joined
+  std::size_t groups_max = 2'000'000;     // that have members anywhere, beyond which no client makes another one
   std::size_t full_view_members = 100;    // in a group with more, members are told of changes, and not of all members
   /// What the joins and leaves of one client may come to, in bytes told to members each second
   /// (daemon/admission/membership_rate.h), and at once; of all clients together twice as much.

@@ -102,6 +102,7 @@ const Key kKeys[] = {
 
     {"session", "sessions_max", SizeKey{SPINDLE_FIELD(node.session.sessions_max), 1, 1'000'000}},
     {"session", "memberships_max", SizeKey{SPINDLE_FIELD(node.session.memberships_max), 1, 1'000'000}},
+    {"session", "groups_max", SizeKey{SPINDLE_FIELD(node.session.groups_max), 1, 100'000'000}},
     {"session", "full_view_members", SizeKey{SPINDLE_FIELD(node.session.full_view_members), 0, 1'000'000}},
     {"session", "handshake_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.handshake_timeout), 100, kMinute}},
     {"session", "send_window_bytes", SizeKey{SPINDLE_FIELD(node.session.send_window_bytes), 64 * kKiB, 16 * kGiB}},

@@ -63,17 +63,28 @@ bool GroupTable::subscribe(const std::string& name, MemberIndex daemon, std::uin
   Group* group = find_mutable(name);
   if (group == nullptr) {
     group = add(by_name_.lower_bound(name), name)->get();
-    group->since = newest_ = position;
+    group->since = position;
+    unknown_.push_back({position, static_cast<std::uint16_t>(place_of_change(name))});
   }
   if (group->subscribers.contains(daemon)) return false;
   group->subscribers.insert(daemon);
-  ++version_;
+  note_change(place_of_change(name));
   return true;
 }
 
 void GroupTable::known_to_all(std::uint64_t position) {
-  if (newest_ > known_to_all_) ++version_;
+  while (!unknown_.empty() && unknown_.front().first <= position) note_change(unknown_.pop_front().second);
   known_to_all_ = position;
+}
+
+std::size_t GroupTable::place_of_change(std::string_view name) {
+  return spindle::protocol::name_hash(name) % kChangePlaces;
+}
+
+bool GroupTable::has_changed_since(std::uint64_t version, const std::vector<std::string>& groups) const {
+  return all_changed_ > version || std::any_of(groups.begin(), groups.end(), [&](const std::string& name) {
+           return changed_[place_of_change(name)] > version;
+         });
 }
 
 bool GroupTable::unsubscribe(const std::string& name, MemberIndex daemon) {
@@ -83,7 +94,7 @@ bool GroupTable::unsubscribe(const std::string& name, MemberIndex daemon) {
                                        [&](const GroupMember& member) { return member.daemon == daemon; });
   if (has_members) return false;
   group->subscribers.erase(daemon);
-  ++version_;
+  note_change(place_of_change(name));
   if (group->subscribers.empty()) remove(*group);
   return true;
 }
@@ -145,13 +156,15 @@ void GroupTable::announce(std::string_view name, GroupId id, MemberIndex daemon,
   for (GroupMember& member : members) {
     if (by_session_[{daemon, member.session}].insert(group.id)) add_member(group, std::move(member));
   }
-  ++version_;
+  renew();
 }
 
 void GroupTable::carry_over(MemberIndex self, const Renumbering& to, std::uint64_t version) {
   self_ = self;
-  version_ = std::max(version_, version) + 1;
-  known_to_all_ = newest_ = 0;
+  version_ = std::max(version_, version);
+  renew();
+  known_to_all_ = 0;
+  unknown_.clear();
   digest_ = 0;
   former_names_.clear();
   announced_.reset();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "daemon/base/member_set.h"
+#include "daemon/base/ring.h"
 #include "daemon/group/operations.h"
 #include "daemon/group/session_groups.h"
 #include "daemon/wire/link_frames.h"
@@ -60,7 +61,8 @@ class GroupTable {
 
  public:
   /// `version` continues that of an earlier table, so that what was resolved against that one is known to be old.
-  explicit GroupTable(MemberIndex self = 0, std::uint64_t version = 0) : self_(self), version_(version + 1) {}
+  explicit GroupTable(MemberIndex self = 0, std::uint64_t version = 0)
+      : self_(self), version_(version + 1), all_changed_(version_) {}
 
   const Group* find(std::string_view name) const;
   const Group* find(GroupId id) const;
@@ -116,26 +118,34 @@ class GroupTable {
   void known_to_all(std::uint64_t position);
   bool is_known_to_all(const Group& group) const { return group.since <= known_to_all_; }
 
-  /// What was resolved is old.
-  void renew() { ++version_; }
   /// Grows with every change that can make a message go elsewhere, or be addressed otherwise.
   std::uint64_t version() const { return version_; }
+  /// Whether that may have been a change of one of these groups since the table had the version.
+  bool has_changed_since(std::uint64_t version, const std::vector<std::string>& groups) const;
+  /// All groups count as changed.
+  void renew() { all_changed_ = ++version_; }
 
  private:
   /// Names of emptied groups that are remembered.
   static constexpr std::size_t kFormerNamesMax = 4096;
+  static constexpr std::size_t kChangePlaces = 1024;
 
   Group* find_mutable(std::string_view name);
   Place place_for(std::string_view name) const;
   Place add(Place before, std::string_view name, GroupId id = 0);
   void add_member(Group& group, GroupMember member);
   void remove(Group& group);
+  /// Where the last change of a group, or of another one that shares its place, is noted.
+  static std::size_t place_of_change(std::string_view name);
+  void note_change(std::size_t place) { changed_[place] = ++version_; }
 
   MemberIndex self_;
   std::uint64_t version_;
   GroupId next_id_ = 1;
   std::uint64_t known_to_all_ = 0;
-  std::uint64_t newest_ = 0;  // the latest `since`
+  Ring<std::pair<std::uint64_t, std::uint16_t>, 16> unknown_;  // not known to all: `since`, and the place of the change
+  std::uint64_t all_changed_ = 0;                              // the version from which on nothing is as it was
+  std::vector<std::uint64_t> changed_ = std::vector<std::uint64_t>(kChangePlaces);  // and single groups
   std::uint64_t digest_ = 0;
   Groups by_name_;
   std::unordered_map<GroupId, Group*> by_id_;  // never iterated

@@ -24,7 +24,8 @@ void Groups::resolve(DestinationSet& set) const {
   }
   if (set.table_version == table_.version()) return;
   if (broken(Broken::stale_destinations) && set.table_version != 0) return;
-  set.table_version = table_.version();
+  const std::uint64_t resolved = std::exchange(set.table_version, table_.version());
+  if (resolved != 0 && !table_.has_changed_since(resolved, set.names)) return;
   set.daemons = MemberSet();
   std::vector<Envelope::Target> targets;
   targets.reserve(set.names.size());

@@ -31,7 +31,11 @@ void Groups::close_session(Time now, SessionId session) {
 std::optional<Errc> Groups::join(Time now, SessionId session, const std::string& group) {
   LocalSession& local = sessions_.at(session);
   if (local.groups.size() >= context_.config.session.memberships_max) return Errc::too_many_memberships;
-  if (!local.groups.insert(group).second) return Errc::already_a_member;
+  if (local.groups.contains(group)) return Errc::already_a_member;
+  if (kept().size() + subscriptions_.size() >= context_.config.session.groups_max && kept().find(group) == nullptr) {
+    return Errc::group_table_full;
+  }
+  local.groups.insert(group);
   request(now, local, Kind::join, group);
   return std::nullopt;
 }

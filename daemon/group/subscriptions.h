@@ -58,6 +58,9 @@ class Subscriptions {
   /// This daemon's own unsubscription was ordered.
   Step unsubscribed(const std::string& group);
 
+  /// Groups for which something is on its way.
+  std::size_t size() const { return entries_.size(); }
+
   /// A new view: groups with local members are subscribed from its start; joins that have not entered have to be wanted
   /// anew. None is on its way any more: closing the old view has delivered them.
   void restart();

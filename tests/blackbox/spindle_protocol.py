@@ -28,7 +28,7 @@ CODES = {
     6: "closed_by_client", 7: "daemon_stopping", 10: "bad_group_name", 11: "bad_client_name", 12: "name_in_use",
     13: "version_mismatch", 14: "malformed_frame", 15: "frame_too_large", 16: "unexpected_frame",
     17: "handshake_timeout", 18: "slow_receiver", 19: "too_many_sessions", 20: "too_many_memberships",
-    21: "not_a_member", 22: "already_a_member", 30: "limit_exceeded"}
+    21: "not_a_member", 22: "already_a_member", 30: "limit_exceeded", 36: "group_table_full"}
 
 JOINED, LEFT, DISCONNECTED, NETWORK = 1, 2, 3, 4
 FULL, CHANGE, ANSWER, FAREWELL = range(4)

@@ -249,6 +249,33 @@ TEST(GroupTable, AGroupIsKnownToAllOnceTheHorizonHasPassedItsFirstSubscription) 
   EXPECT_GT(table.version(), version) << "messages are addressed otherwise now";
 }
 
+TEST(GroupTable, SaysOfWhichGroupsWhatWasResolvedIsOld) {
+  GroupTable table(1);
+  const std::vector<std::string> a = {"a"}, both = {"b", "a"}, other = {"c"};
+  std::uint64_t version = table.version();
+  const auto changed = [&](const std::vector<std::string>& groups) { return table.has_changed_since(version, groups); };
+  EXPECT_FALSE(changed(a));
+  table.subscribe("a", 2, 10);
+  EXPECT_TRUE(changed(a));
+  EXPECT_TRUE(changed(both));
+  EXPECT_FALSE(changed(other));
+  version = table.version();
+  table.known_to_all(9);
+  EXPECT_FALSE(changed(a));
+  table.known_to_all(10);
+  EXPECT_TRUE(changed(a)) << "it goes by its number now";
+  EXPECT_FALSE(changed(other));
+  version = table.version();
+  table.join("a", {2, 1, "#x#d2"});
+  EXPECT_FALSE(changed(a)) << "who is in it at a daemon is that daemon's business";
+  table.leave(table.find("a")->id, 2, 1);
+  table.unsubscribe("a", 2);
+  EXPECT_TRUE(changed(both));
+  version = table.version();
+  table.renew();
+  EXPECT_TRUE(changed(other)) << "as all are in another view";
+}
+
 TEST(GroupTable, KnowsTheGroupsOfASession) {
   GroupTable table(0);
   for (const char* name : {"a", "b", "c"}) table.subscribe(name, 3, 1);

@@ -41,7 +41,8 @@
   X(internal_error, 32, "an internal error occurred")                                               \
   X(unknown_request, 33, "the request is not known")                                                \
   X(bad_argument, 34, "an argument is not valid")                                                   \
-  X(partitioned, 35, "a partition imposed for a field test holds the daemons apart")
+  X(partitioned, 35, "a partition imposed for a field test holds the daemons apart")                \
+  X(group_table_full, 36, "the daemons have as many groups as they may, and this would be another")
 
 namespace spindle {
 
