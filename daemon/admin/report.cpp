@@ -207,7 +207,7 @@ void Answer::groups(const proto::GroupsRequest& request, proto::GroupsReply& out
     return;
   }
   for (auto at = table.behind(request.after()); at != table.end(); ++at) {
-    const Group& found = **at;
+    const Group& found = *at;
     if (room.full()) {
       out.set_truncated(true);
       return;
@@ -220,17 +220,17 @@ void Answer::groups(const proto::GroupsRequest& request, proto::GroupsReply& out
 void Answer::group(const Group& group, bool members, PageRoom& room, proto::Group& out) const {
   out.set_name(printable(group.name));
   out.set_member_count(count32(group.members.size()));
-  out.set_local_count(count32(group.local.size()));
   const View& view = subjects_.groups.view();
+  out.set_local_count(count32(group.members_of(view.self).size()));
   group.subscribers.for_each([&](MemberIndex daemon) { out.add_daemons(view.members[daemon].name); });
   room.take_item(out.ByteSizeLong());
   if (!members) return;
   for (const GroupMember& member : group.members) {
-    if (!room.take(member.name.size())) {
+    if (!room.take(member.name().size())) {
       out.set_members_truncated(true);
       return;
     }
-    out.add_members(member.name);
+    out.add_members(member.name());
   }
 }
 

@@ -11,7 +11,7 @@ namespace {
 void recompute_digest(Group& group) {
   group.digest = 0;
   for (const GroupMember& member : group.members) {
-    group.digest = spindle::protocol::extend_digest(group.digest, member.hash);
+    group.digest = spindle::protocol::extend_digest(group.digest, member.hash());
   }
 }
 
@@ -26,43 +26,48 @@ std::uint64_t mix(std::uint64_t value) {
 
 const Group* GroupTable::find(std::string_view name) const {
   const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : found->get();
+  return found == by_name_.end() ? nullptr : &*found;
 }
 
 Group* GroupTable::find_mutable(std::string_view name) {
   const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : found->get();
+  return found == by_name_.end() ? nullptr : &changeable(found);
 }
 
-const Group* GroupTable::find(GroupId id) const {
-  const auto found = by_id_.find(id);
-  return found == by_id_.end() ? nullptr : found->second;
+const Group* GroupTable::find(GroupId id) const { return by_id_.find(id); }
+
+std::span<const GroupMember> Group::members_of(MemberIndex daemon) const {
+  const auto begin = std::partition_point(members.begin(), members.end(),
+                                          [&](const GroupMember& member) { return member.daemon() < daemon; });
+  const auto end =
+      std::partition_point(begin, members.end(), [&](const GroupMember& member) { return member.daemon() == daemon; });
+  return {begin, end};
 }
 
 std::vector<GroupId> GroupTable::groups_of(MemberIndex daemon, SessionId session) const {
   const auto found = by_session_.find({daemon, session});
-  return found == by_session_.end() ? std::vector<GroupId>() : found->second.ids();
+  return found == by_session_.end() ? std::vector<GroupId>() : found->second.groups.ids();
 }
 
 bool GroupTable::is_member(const Group& group, MemberIndex daemon, SessionId session) const {
   const auto found = by_session_.find({daemon, session});
-  return found != by_session_.end() && found->second.contains(group.id);
+  return found != by_session_.end() && found->second.groups.contains(group.id);
 }
 
 GroupTable::Place GroupTable::add(Place before, std::string_view name, GroupId id) {
-  auto group = std::make_unique<Group>();
-  const bool is_free = id != 0 && !by_id_.contains(id);
-  group->id = is_free ? id : next_id_;
-  next_id_ = std::max(next_id_, group->id + 1);
-  group->name = name;
-  by_id_[group->id] = group.get();
-  return by_name_.insert(before, std::move(group));
+  Group group;
+  group.id = id != 0 && by_id_.find(id) == nullptr ? id : next_id_;
+  group.name = name;
+  next_id_ = std::max(next_id_, group.id + 1);
+  const Place added = by_name_.insert(before, std::move(group));
+  by_id_.insert(added->id, changeable(added));
+  return added;
 }
 
 bool GroupTable::subscribe(const std::string& name, MemberIndex daemon, std::uint64_t position) {
   Group* group = find_mutable(name);
   if (group == nullptr) {
-    group = add(by_name_.lower_bound(name), name)->get();
+    group = &changeable(add(by_name_.lower_bound(name), name));
     group->since = position;
     unknown_.push_back({position, static_cast<std::uint16_t>(place_of_change(name))});
   }
@@ -90,9 +95,7 @@ bool GroupTable::has_changed_since(std::uint64_t version, const std::vector<std:
 bool GroupTable::unsubscribe(const std::string& name, MemberIndex daemon) {
   Group* group = find_mutable(name);
   if (group == nullptr || !group->subscribers.contains(daemon)) return false;
-  const bool has_members = std::any_of(group->members.begin(), group->members.end(),
-                                       [&](const GroupMember& member) { return member.daemon == daemon; });
-  if (has_members) return false;
+  if (!group->members_of(daemon).empty()) return false;
   group->subscribers.erase(daemon);
   note_change(place_of_change(name));
   if (group->subscribers.empty()) remove(*group);
@@ -114,24 +117,29 @@ std::string_view GroupTable::name_of(GroupId id) const {
   return former == former_names_.end() ? std::string_view() : former->second;
 }
 
-bool GroupTable::join(const std::string& name, GroupMember member) {
+bool GroupTable::join(const std::string& name, const NewMember& member) {
   Group* group = find_mutable(name);
-  if (group == nullptr || !group->subscribers.contains(member.daemon)) return false;
-  if (!by_session_[{member.daemon, member.session}].insert(group->id)) return false;
-  add_member(*group, std::move(member));
-  return true;
+  return group != nullptr && group->subscribers.contains(member.daemon) && add_member(*group, member);
 }
 
-void GroupTable::add_member(Group& group, GroupMember member) {
-  if (member.daemon == self_) group.local.push_back(member.session);
-  member.hash = spindle::protocol::name_hash(member.name);
+bool GroupTable::add_member(Group& group, const NewMember& member) {
+  MemberSession& session = by_session_[{member.daemon, member.session}];
+  if (!session.groups.insert(group.id)) return false;
+  if (session.name.empty()) {
+    session.daemon = member.daemon;
+    session.session = member.session;
+    session.name = member.name;
+    session.hash = spindle::protocol::name_hash(member.name);
+  }
   // By daemon, as the table would be built from announcements: a new view of the daemons leaves the order as it is.
-  const auto place = std::upper_bound(group.members.begin(), group.members.end(), member.daemon,
-                                      [](MemberIndex daemon, const GroupMember& each) { return daemon < each.daemon; });
+  const auto place =
+      std::upper_bound(group.members.begin(), group.members.end(), member.daemon,
+                       [](MemberIndex daemon, const GroupMember& each) { return daemon < each.daemon(); });
   const bool is_last = place == group.members.end();
-  group.digest = spindle::protocol::extend_digest(group.digest, member.hash);
-  group.members.insert(place, std::move(member));
+  group.digest = spindle::protocol::extend_digest(group.digest, session.hash);
+  group.members.emplace(place, session);
   if (!is_last) recompute_digest(group);
+  return true;
 }
 
 /// The first group whose name is not before this one. Names are announced in their order, mostly: it is sought behind
@@ -139,23 +147,20 @@ void GroupTable::add_member(Group& group, GroupMember member) {
 GroupTable::Place GroupTable::place_for(std::string_view name) const {
   if (announced_) {
     Place place = *announced_;
-    if ((*place)->name < name) ++place;
-    const bool is_behind =
-        place == *announced_ ? (*place)->name == name : place == by_name_.end() || (*place)->name >= name;
+    if (place->name < name) ++place;
+    const bool is_behind = place == *announced_ ? place->name == name : place == by_name_.end() || place->name >= name;
     if (is_behind) return place;
   }
   return by_name_.lower_bound(name);
 }
 
-void GroupTable::announce(std::string_view name, GroupId id, MemberIndex daemon, std::vector<GroupMember> members) {
+void GroupTable::announce(std::string_view name, GroupId id, MemberIndex daemon, std::span<const NewMember> members) {
   Place place = place_for(name);
-  if (place == by_name_.end() || (*place)->name != name) place = add(place, name, id);
+  if (place == by_name_.end() || place->name != name) place = add(place, name, id);
   announced_ = place;
-  Group& group = **place;
+  Group& group = changeable(place);
   group.subscribers.insert(daemon);
-  for (GroupMember& member : members) {
-    if (by_session_[{daemon, member.session}].insert(group.id)) add_member(group, std::move(member));
-  }
+  for (const NewMember& member : members) add_member(group, member);
   renew();
 }
 
@@ -168,31 +173,38 @@ void GroupTable::carry_over(MemberIndex self, const Renumbering& to, std::uint64
   digest_ = 0;
   former_names_.clear();
   announced_.reset();
-  std::map<std::pair<MemberIndex, SessionId>, SessionGroups> by_session;
-  for (auto& [key, groups] : by_session_) {
-    if (to[key.first])
-      by_session.emplace_hint(by_session.end(), std::pair(*to[key.first], key.second), std::move(groups));
+  lost_.clear();
+  decltype(by_session_) by_session;
+  while (!by_session_.empty()) {
+    auto node = by_session_.extract(by_session_.begin());
+    const std::optional<MemberIndex> daemon = to[node.key().first];
+    node.mapped().is_lost = !daemon;
+    if (!daemon) {
+      lost_.push_back(std::move(node));
+      continue;
+    }
+    node.key().first = node.mapped().daemon = *daemon;
+    by_session.insert(by_session.end(), std::move(node));
   }
   by_session_ = std::move(by_session);
 }
 
-bool GroupTable::is_losing(const Group& group, const Renumbering& to) {
+bool GroupTable::is_losing(const Group& group) {
   return std::any_of(group.members.begin(), group.members.end(),
-                     [&](const GroupMember& member) { return !to[member.daemon]; });
+                     [](const GroupMember& member) { return member.is_lost(); });
 }
 
-GroupTable::Place GroupTable::carry_over(Place at, const Renumbering& to) {
-  Group& group = **at++;
-  if (std::erase_if(group.members, [&](const GroupMember& member) { return !to[member.daemon]; }) > 0) {
+GroupTable::Place GroupTable::carry_over(Place at) {
+  Group& group = changeable(at++);
+  if (std::erase_if(group.members, [](const GroupMember& member) { return member.is_lost(); }) > 0) {
     recompute_digest(group);
   }
   group.since = 0;
   group.subscribers = MemberSet();
   std::uint64_t digest = group.digest;
-  for (GroupMember& member : group.members) {
-    member.daemon = *to[member.daemon];
-    group.subscribers.insert(member.daemon);
-    digest = mix(digest ^ member.session);
+  for (const GroupMember& member : group.members) {
+    group.subscribers.insert(member.daemon());
+    digest = mix(digest ^ member.session());
   }
   if (group.members.empty()) {
     remove(group);
@@ -200,28 +212,28 @@ GroupTable::Place GroupTable::carry_over(Place at, const Renumbering& to) {
   } else {
     digest_ += mix(mix(digest ^ group.id) ^ spindle::protocol::name_hash(group.name));
   }
+  if (at == by_name_.end()) lost_.clear();
   return at;
 }
 
 void GroupTable::discard_first() {
   announced_.reset();
   const Place first = by_name_.begin();
-  by_id_.erase((*first)->id);
+  by_id_.erase(first->id);
   by_name_.erase(first);
 }
 
 bool GroupTable::leave(GroupId id, MemberIndex daemon, SessionId session) {
-  const auto found = by_id_.find(id);
-  if (found == by_id_.end()) return false;
-  Group& group = *found->second;
-  const std::size_t removed = std::erase_if(
-      group.members, [&](const GroupMember& member) { return member.daemon == daemon && member.session == session; });
+  Group* group = by_id_.find(id);
+  if (group == nullptr) return false;
+  const std::size_t removed = std::erase_if(group->members, [&](const GroupMember& member) {
+    return member.daemon() == daemon && member.session() == session;
+  });
   if (removed == 0) return false;
-  recompute_digest(group);
-  if (daemon == self_) std::erase(group.local, session);
+  recompute_digest(*group);
   const auto of_session = by_session_.find({daemon, session});
-  of_session->second.erase(id);
-  if (of_session->second.empty()) by_session_.erase(of_session);
+  of_session->second.groups.erase(id);
+  if (of_session->second.groups.empty()) by_session_.erase(of_session);
   return true;
 }
 

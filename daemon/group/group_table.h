@@ -6,12 +6,13 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "daemon/base/member_set.h"
 #include "daemon/base/ring.h"
+#include "daemon/group/groups_by_id.h"
 #include "daemon/group/operations.h"
 #include "daemon/group/session_groups.h"
 #include "daemon/wire/link_frames.h"
@@ -19,20 +20,58 @@
 
 namespace spindled {
 
-struct GroupMember {
+/// A client that is in groups, once in the table however many they are.
+struct MemberSession {
   MemberIndex daemon = 0;
+  bool is_lost = false;  // its daemon has not come along into the view
   SessionId session = 0;
   std::string name;        // "#client#daemon"
-  std::uint64_t hash = 0;  // of the name; filled in by the table
-
-  bool operator==(const GroupMember&) const = default;
+  std::uint64_t hash = 0;  // of the name
+  SessionGroups groups;
 };
 
-/// The view of a group that local members were told last.
-struct LastView {
-  std::shared_ptr<const ViewId> view;  // of the daemons, shared by all groups; null where none was told
-  std::uint64_t position = 0;          // GroupViewId::position
-  spindle::protocol::ViewCause cause{};
+/// A member of a group; valid as long as it is one.
+class GroupMember {
+ public:
+  explicit GroupMember(const MemberSession& session) : session_(&session) {}
+
+  MemberIndex daemon() const { return session_->daemon; }
+  SessionId session() const { return session_->session; }
+  const std::string& name() const { return session_->name; }
+  std::uint64_t hash() const { return session_->hash; }
+  bool is_lost() const { return session_->is_lost; }
+  bool is_of(MemberIndex daemon) const { return session_->daemon == daemon && !session_->is_lost; }
+
+ private:
+  const MemberSession* session_;
+};
+
+/// The view of a group that local members were told last. Every group has one: it is small.
+class LastView {
+ public:
+  using Cause = spindle::protocol::ViewCause;
+
+  LastView() = default;
+  /// `position` is below 2^56.
+  LastView(std::shared_ptr<const ViewId> view, std::uint64_t position, Cause cause)
+      : view_(std::move(view)), position_and_cause_(position << 8U | static_cast<std::uint64_t>(cause)) {}
+
+  /// Of the daemons, shared by all groups; null where none was told.
+  const ViewId* view() const { return view_.get(); }
+  /// GroupViewId::position
+  std::uint64_t position() const { return position_and_cause_ >> 8U; }
+  Cause cause() const { return static_cast<Cause>(position_and_cause_ & 0xff); }
+
+ private:
+  std::shared_ptr<const ViewId> view_;
+  std::uint64_t position_and_cause_ = 0;
+};
+
+/// A client that is to be in a group.
+struct NewMember {
+  MemberIndex daemon = 0;
+  SessionId session = 0;
+  std::string name;  // "#client#daemon"
 };
 
 struct Group {
@@ -42,22 +81,24 @@ struct Group {
   MemberSet subscribers;             // daemons that the group's messages go to
   std::vector<GroupMember> members;  // by daemon, those of one daemon in the order in which they joined
   std::uint64_t digest = 0;          // of their names: libclient/protocol/member_list.h
-  std::vector<SessionId> local;      // those of this daemon
-  LastView last_view;                // that they were told
+  LastView last_view;                // that those of this daemon were told
+
+  /// Those of one daemon, where none is lost.
+  std::span<const GroupMember> members_of(MemberIndex daemon) const;
 };
 
 class GroupTable {
   /// Orders groups by their names, which are kept nowhere else: of many groups they are much of the memory.
   struct ByName {
     using is_transparent = void;
-    static std::string_view name(const std::unique_ptr<Group>& group) { return group->name; }
+    static std::string_view name(const Group& group) { return group.name; }
     static std::string_view name(std::string_view name) { return name; }
     template <typename A, typename B>
     bool operator()(const A& a, const B& b) const {
       return name(a) < name(b);
     }
   };
-  using Groups = std::set<std::unique_ptr<Group>, ByName>;
+  using Groups = std::set<Group, ByName>;  // only names are constant
 
  public:
   /// `version` continues that of an earlier table, so that what was resolved against that one is known to be old.
@@ -87,23 +128,24 @@ class GroupTable {
   // changes nothing.
   bool subscribe(const std::string& group, MemberIndex daemon, std::uint64_t position);
   bool unsubscribe(const std::string& group, MemberIndex daemon);
-  bool join(const std::string& group, GroupMember member);
+  bool join(const std::string& group, const NewMember& member);
   bool leave(GroupId group, MemberIndex daemon, SessionId session);
   /// In a view that begins: `daemon` has those members, not in the table yet, in the group. `id` is the group's where
   /// it is new and another daemon has numbered it; 0: it gets the next one. Costs little where names come in their
   /// order.
-  void announce(std::string_view group, GroupId id, MemberIndex daemon, std::vector<GroupMember> members);
+  void announce(std::string_view group, GroupId id, MemberIndex daemon, std::span<const NewMember> members);
 
   // From one view to the next. `carry_over` begins it; then each group in turn.
 
   /// What the indices of daemons become; none: the daemon has not come along, and its members are gone.
   using Renumbering = std::vector<std::optional<MemberIndex>>;
-  /// Sessions of daemons that have not come along are forgotten, and former groups. The version grows beyond `version`.
+  /// Members of daemons that have not come along are lost from here on, though still in their groups; former groups are
+  /// forgotten. The version grows beyond `version`.
   void carry_over(MemberIndex self, const Renumbering& to, std::uint64_t version);
   /// Whether the group, not carried over yet, loses members.
-  static bool is_losing(const Group& group, const Renumbering& to);
+  static bool is_losing(const Group& group);
   /// Subscribers without members are subscribed no more; without members the group goes. The next group.
-  Place carry_over(Place at, const Renumbering& to);
+  Place carry_over(Place at);
   /// Of the groups carried over since the table was: who is in what, under which number.
   std::uint64_t digest() const { return digest_; }
   GroupId next_id() const { return next_id_; }
@@ -112,7 +154,7 @@ class GroupTable {
   void discard_first();
 
   /// The local members of `group`, which is in the table, were told of this view.
-  void set_last_view(const Group& group, LastView view) { by_id_.at(group.id)->last_view = std::move(view); }
+  void set_last_view(const Group& group, LastView view) { by_id_.find(group.id)->last_view = std::move(view); }
 
   /// Every origin and destination has been through the order up to `position`: groups up to there are known to all.
   void known_to_all(std::uint64_t position);
@@ -133,7 +175,9 @@ class GroupTable {
   Group* find_mutable(std::string_view name);
   Place place_for(std::string_view name) const;
   Place add(Place before, std::string_view name, GroupId id = 0);
-  void add_member(Group& group, GroupMember member);
+  /// False where it is there.
+  bool add_member(Group& group, const NewMember& member);
+  static Group& changeable(Place at) { return const_cast<Group&>(*at); }
   void remove(Group& group);
   /// Where the last change of a group, or of another one that shares its place, is noted.
   static std::size_t place_of_change(std::string_view name);
@@ -148,10 +192,11 @@ class GroupTable {
   std::vector<std::uint64_t> changed_ = std::vector<std::uint64_t>(kChangePlaces);  // and single groups
   std::uint64_t digest_ = 0;
   Groups by_name_;
-  std::unordered_map<GroupId, Group*> by_id_;  // never iterated
-  std::map<std::pair<MemberIndex, SessionId>, SessionGroups> by_session_;
-  std::map<GroupId, std::string> former_names_;  // the latest to be emptied
-  std::optional<Place> announced_;               // the last one
+  GroupsById by_id_;
+  std::map<std::pair<MemberIndex, SessionId>, MemberSession> by_session_;
+  std::vector<decltype(by_session_)::node_type> lost_;  // until no group has them any more
+  std::map<GroupId, std::string> former_names_;         // the latest to be emptied
+  std::optional<Place> announced_;                      // the last one
 };
 
 }  // namespace spindled

@@ -27,7 +27,7 @@ void Groups::deliver_full(const Group& group, const Change& change, std::span<co
   context_.turn.count(group.members.size());
   protocol::View view = head_of(group, change);
   view.members.reserve(group.members.size());
-  for (const GroupMember& member : group.members) view.members.push_back(member.name);
+  for (const GroupMember& member : group.members) view.members.push_back(member.name());
   clients_->deliver_view(to, view);
 }
 
@@ -47,20 +47,21 @@ void Groups::tell(const Group& group, const Change& change, std::span<const Sess
     deliver_change(group, change, told);
     deliver_full(group, change, first);
   } else {
-    deliver_full(group, change, group.local);
+    deliver_full(group, change, local_members(group));
   }
 }
 
 void Groups::tell_join(const Group& group, std::string_view joined, std::optional<SessionId> local) {
   if (told_) return;
   // Whoever joins comes last.
-  const std::span<const SessionId> all(group.local);
+  const std::vector<SessionId> local_ones = local_members(group);
+  const std::span<const SessionId> all(local_ones);
   const std::size_t told = all.size() - (local ? 1 : 0);
   tell(group, {Cause::join, {joined}, {}, {}}, all.first(told), all.subspan(told));
 }
 
 void Groups::tell_removal(const Group& group, Cause cause, std::string_view left) {
-  if (!told_) tell(group, {cause, {}, {left}, {}}, group.local, {});
+  if (!told_) tell(group, {cause, {}, {left}, {}}, local_members(group), {});
 }
 
 void Groups::tell_farewell(const Group& group, SessionId session, std::string_view name) {
@@ -76,10 +77,10 @@ void Groups::tell_farewell(const Group& group, SessionId session, std::string_vi
 
 bool Groups::is_as_before(const Group& group, const Group& before) const {
   const auto is_same = [this](const GroupMember& now, const GroupMember& then) {
-    return now.hash == then.hash && now.name == then.name && came_along_.contains(now.daemon);
+    return now.hash() == then.hash() && now.name() == then.name() && came_along_.contains(now.daemon()) &&
+           (now.daemon() != view_.self || now.session() == then.session());
   };
-  return group.local == before.local &&
-         std::equal(group.members.begin(), group.members.end(), before.members.begin(), before.members.end(), is_same);
+  return std::equal(group.members.begin(), group.members.end(), before.members.begin(), before.members.end(), is_same);
 }
 
 void Groups::tell_network_change(const Group& group, const Group* former) {
@@ -88,25 +89,28 @@ void Groups::tell_network_change(const Group& group, const Group* former) {
   if (changed == nullptr && former != nullptr && !expected && is_as_before(group, *former)) {
     return table_.set_last_view(group, former->last_view);
   }
-  const ToldGroup before = changed != nullptr ? *changed : former != nullptr ? ToldGroup::of(*former) : ToldGroup();
+  const ToldGroup before = changed != nullptr  ? *changed
+                           : former != nullptr ? ToldGroup::of(*former, view_.self)
+                                               : ToldGroup();
   const std::vector<std::string>& old_list = before.members.names();
   const std::unordered_set<std::string_view> old_names(old_list.begin(), old_list.end());
   std::unordered_set<std::string_view> names;
   Change change{Cause::network, {}, {}, {}};
   for (const GroupMember& member : group.members) {
-    names.insert(member.name);
-    if (!old_names.contains(member.name)) {
-      change.joined.push_back(member.name);
-    } else if ((!came_along_.contains(member.daemon) && !broken(Broken::vs_set_of_all)) ||
-               before.left.contains(member.name)) {
-      change.apart.push_back(member.name);
+    names.insert(member.name());
+    if (!old_names.contains(member.name())) {
+      change.joined.push_back(member.name());
+    } else if ((!came_along_.contains(member.daemon()) && !broken(Broken::vs_set_of_all)) ||
+               before.left.contains(member.name())) {
+      change.apart.push_back(member.name());
     }
   }
   for (const std::string& name : old_list) {
     if (!names.contains(name)) change.left.push_back(name);
   }
   std::vector<SessionId> told, first;
-  for (const SessionId session : group.local) (before.sessions.contains(session) ? told : first).push_back(session);
+  for (const SessionId session : local_members(group))
+    (before.sessions.contains(session) ? told : first).push_back(session);
   table_.set_last_view(group, before.last_view);
   if (!expected && change.joined.empty() && change.left.empty() && change.apart.empty()) {
     // Nothing has changed but for who, under a name that was there, is a member for the first time.
@@ -120,7 +124,7 @@ void Groups::tell_network_change(const Group& group, const Group* former) {
   const bool applies = list.apply(change.joined, change.left) && list.digest() == group.digest;
   if (applies) return tell(group, change, told, first);
   note_told(group, change.cause);
-  deliver_full(group, change, group.local);
+  deliver_full(group, change, local_members(group));
 }
 
 bool Groups::is_told_later(std::string_view group) const {
@@ -141,7 +145,7 @@ std::optional<Errc> Groups::request_view(SessionId session, const std::string& n
     if (const ToldGroup* changed = told_->changed(name)) {
       told = *changed;
     } else if (former != nullptr) {
-      told = ToldGroup::of(*former);
+      told = ToldGroup::of(*former, view_.self);
     }
     if (!told.sessions.contains(session)) return Errc::not_a_member;
     const std::vector<std::string>& members = told.members.names();
@@ -149,14 +153,14 @@ std::optional<Errc> Groups::request_view(SessionId session, const std::string& n
     view.digest = told.members.digest();
     last = told.last_view;
   } else if (group != nullptr && table_.is_member(*group, view_.self, session)) {
-    for (const GroupMember& member : group->members) view.members.push_back(member.name);
+    for (const GroupMember& member : group->members) view.members.push_back(member.name());
     view.digest = group->digest;
     last = group->last_view;
   } else {
     return Errc::not_a_member;
   }
-  view.id = {last.view->number, last.view->coordinator, last.position};
-  view.cause = last.cause;
+  view.id = {last.view()->number, last.view()->coordinator, last.position()};
+  view.cause = last.cause();
   clients_->deliver_view(std::span(&session, 1), view);
   return std::nullopt;
 }

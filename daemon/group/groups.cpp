@@ -96,7 +96,7 @@ void Groups::take(Time now, Subscriptions::Step step, const std::string& group) 
 
 std::size_t Groups::local_members_of(const std::string& name) const {
   const Group* group = table_.find(name);
-  return group == nullptr ? 0 : group->local.size();
+  return group == nullptr ? 0 : group->members_of(view_.self).size();
 }
 
 // --- Out of the order ---
@@ -184,9 +184,15 @@ bool Groups::add_target(const Envelope::Target& target) {
 }
 
 void Groups::add_local_members(const Group& group, std::vector<SessionId>& to) const {
-  for (const SessionId session : group.local) {
-    if (untold_.empty() || !untold_.contains({group.id, session})) to.push_back(session);
+  for (const GroupMember& member : group.members_of(view_.self)) {
+    if (untold_.empty() || !untold_.contains({group.id, member.session()})) to.push_back(member.session());
   }
+}
+
+std::vector<SessionId> Groups::local_members(const Group& group) const {
+  std::vector<SessionId> sessions;
+  for (const GroupMember& member : group.members_of(view_.self)) sessions.push_back(member.session());
+  return sessions;
 }
 
 bool Groups::collect_chunks(const Delivery& message) {

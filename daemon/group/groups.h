@@ -92,8 +92,8 @@ class Groups final : public OrderedMessages {
  private:
   struct LocalSession {
     Sender* sender = nullptr;
-    std::set<std::string, std::less<>> groups;  // that it has joined or asked to join, and not asked to leave
     RequestLine requests;
+    std::size_t groups = 0;  // how many it has joined or asked to join, and not asked to leave
   };
   using Cause = spindle::protocol::ViewCause;
   using Names = std::vector<std::string_view>;
@@ -137,6 +137,8 @@ class Groups final : public OrderedMessages {
   /// Nothing where the target is no group with members.
   const Group* find(const Envelope::Target& target) const;
   void add_local_members(const Group& group, std::vector<SessionId>& to) const;
+  bool has_local_members(const Group& group) const { return !group.members_of(view_.self).empty(); }
+  std::vector<SessionId> local_members(const Group& group) const;
   /// The payload of a message alone; false where it is not as the envelope says.
   bool collect_chunks(const Delivery& message);
   bool open_bundle(const Delivery& message);
@@ -189,7 +191,7 @@ class Groups final : public OrderedMessages {
   /// group table was completed.
   MemberSet along_since_told(const View& next, const MemberSet& came_along) const;
   void start_view(Time now, const View& view, const MemberSet& came_along);
-  void carry_over(Time now, GroupTable::Renumbering to);
+  void carry_over(Time now);
   void say_state(Time now);
   /// Whether a view is told anyhow: somebody whom the group's local members know is gone, or has not come along.
   bool is_missed(const std::string& group) const;

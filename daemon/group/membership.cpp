@@ -41,7 +41,7 @@ void Groups::apply(Time now, const Delivery& message, const Unsubscribe& operati
 
 void Groups::apply(Time now, const Delivery& message, const JoinGroup& operation) {
   const std::string name = private_name(message.origin, operation.client);
-  if (const Group* group = table_.find(operation.group); group != nullptr && told_) told_->keep(*group);
+  if (const Group* group = table_.find(operation.group); group != nullptr && told_) told_->keep(*group, view_.self);
   const bool added = table_.join(operation.group, {message.origin, operation.session, name});
   const bool is_local = message.origin == view_.self;
   if (is_local) {
@@ -101,23 +101,23 @@ void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, Grou
   const Group& group = *found;
   context_.turn.count(1 + group.members.size());
   const auto member = std::find_if(group.members.begin(), group.members.end(), [&](const GroupMember& candidate) {
-    return candidate.daemon == daemon && candidate.session == session;
+    return candidate.daemon() == daemon && candidate.session() == session;
   });
   if (member == group.members.end()) return;
-  const std::string name = member->name;
-  if (told_) told_->keep(group);
+  const std::string name = member->name();
+  if (told_) told_->keep(group, view_.self);
   table_.leave(id, daemon, session);
   ++changes_;
   tell_removal(group, cause, name);
   if (told_) {
-    ToldGroup& told = told_->keep(group);
+    ToldGroup& told = told_->keep(group, view_.self);
     told.left.insert(name);
     // If it joins again before the rest is told, it has to be told everything.
     if (daemon == view_.self) told.sessions.erase(session);
   }
   if (daemon != view_.self) return;
   if (cause == Cause::leave) tell_farewell(group, session, name);
-  take(now, subscriptions_.left(group.name, group.local.size()), group.name);
+  take(now, subscriptions_.left(group.name, group.members_of(view_.self).size()), group.name);
 }
 
 }  // namespace spindled

@@ -5,8 +5,9 @@
 namespace spindled {
 
 void RequestLine::add(Kind kind, const std::string& group) {
-  const auto at = groups_.try_emplace(group, 0).first;
-  ++at->second;
+  const auto at = groups_.try_emplace(group).first;
+  ++at->second.count;
+  at->second.last = kind;
   requests_.push_back({kind, at});
 }
 
@@ -15,7 +16,7 @@ void RequestLine::done() {
   const auto at = requests_.front().group;
   requests_.pop_front();
   --entered_;
-  if (--at->second == 0) groups_.erase(at);
+  if (--at->second.count == 0) groups_.erase(at);
 }
 
 }  // namespace spindled

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,20 +37,29 @@ class RequestLine {
   std::size_t size() const { return requests_.size(); }
   /// Whether any request for the group is not done yet.
   bool has(std::string_view group) const { return groups_.contains(group); }
+  /// The last request for the group that is not done yet; nothing where all are.
+  std::optional<Kind> last(std::string_view group) const {
+    const auto at = groups_.find(group);
+    return at == groups_.end() ? std::nullopt : std::optional(at->second.last);
+  }
   template <typename Visit>
   void for_each_waiting(Visit&& visit) const {
     for (std::size_t i = entered_; i < requests_.size(); ++i) visit(of(requests_[i]));
   }
 
  private:
-  using Groups = std::map<std::string, std::size_t, std::less<>>;
+  struct Open {
+    std::size_t count = 0;
+    Kind last{};
+  };
+  using Groups = std::map<std::string, Open, std::less<>>;
   struct Item {
     Kind kind{};
     Groups::iterator group;
   };
   static Request of(const Item& item) { return {item.kind, item.group->first}; }
 
-  Groups groups_;  // how many requests each has
+  Groups groups_;  // that have any
   Ring<Item, 64> requests_;
   std::size_t entered_ = 0;  // of these
 };

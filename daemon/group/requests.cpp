@@ -1,4 +1,6 @@
 // Groups: what local sessions ask for, on its way into the order.
+#include <deque>
+
 #include "daemon/base/broken.h"
 #include "daemon/group/groups.h"
 
@@ -15,7 +17,7 @@ void Groups::close_session(Time now, SessionId session) {
   sessions_.erase(at);
   requesting_.erase(session);
   const bool wanted = to_resume_.erase(session) == 0;
-  const bool in_groups = !local.groups.empty() || !local.requests.empty() || table_.is_in_groups(view_.self, session);
+  const bool in_groups = local.groups != 0 || !local.requests.empty() || table_.is_in_groups(view_.self, session);
   local.requests.for_each_waiting([&](const RequestLine::Request& request) {
     if (request.kind != Kind::join || !wanted) return;
     take(now, subscriptions_.withdraw(request.group, local_members_of(request.group)), request.group);
@@ -30,19 +32,20 @@ void Groups::close_session(Time now, SessionId session) {
 
 std::optional<Errc> Groups::join(Time now, SessionId session, const std::string& group) {
   LocalSession& local = sessions_.at(session);
-  if (local.groups.size() >= context_.config.session.memberships_max) return Errc::too_many_memberships;
-  if (local.groups.contains(group)) return Errc::already_a_member;
+  if (local.groups >= context_.config.session.memberships_max) return Errc::too_many_memberships;
+  if (is_member(session, group)) return Errc::already_a_member;
   if (kept().size() + subscriptions_.size() >= context_.config.session.groups_max && kept().find(group) == nullptr) {
     return Errc::group_table_full;
   }
-  local.groups.insert(group);
+  ++local.groups;
   request(now, local, Kind::join, group);
   return std::nullopt;
 }
 
 std::optional<Errc> Groups::leave(Time now, SessionId session, const std::string& group) {
   LocalSession& local = sessions_.at(session);
-  if (local.groups.erase(group) == 0) return Errc::not_a_member;
+  if (!is_member(session, group)) return Errc::not_a_member;
+  --local.groups;
   if (broken(Broken::leave_at_once)) {
     if (const Group* left = table_.find(group)) table_.leave(left->id, view_.self, session);
   }
@@ -56,7 +59,10 @@ std::optional<Errc> Groups::leave(Time now, SessionId session, const std::string
 
 bool Groups::is_member(SessionId session, std::string_view group) const {
   const auto at = sessions_.find(session);
-  return at != sessions_.end() && at->second.groups.contains(group);
+  if (at == sessions_.end()) return false;
+  if (const auto last = at->second.requests.last(group)) return *last == Kind::join;
+  const Group* joined = kept().find(group);
+  return joined != nullptr && kept().is_member(*joined, kept().self(), session);
 }
 
 bool Groups::has_open_request(SessionId session, std::string_view group) const {
@@ -100,16 +106,19 @@ void Groups::enter(Time now, const Sender& sender, const RequestLine::Request& r
 
 void Groups::horizon_reached(Time now, std::uint64_t position) {
   if (!subscriptions_.has_passed(position)) return;
-  steps_.add(now, [this, position](Time later) {
+  steps_.add(now, [this, position, waiting = std::deque<SessionId>()](Time later) mutable {
     // While a view ends nothing can be sent, and nothing needs to be: the subscriptions start over in the next one.
-    if (!is_ready() || !subscriptions_.has_passed(position)) return true;
-    const Subscriptions::Reached reached = subscriptions_.pass_horizon();
-    context_.turn.count(1 + reached.sessions.size());
-    take(later, reached.step, reached.group);
-    for (const SessionId session : reached.sessions) {
-      if (const auto at = sessions_.find(session); at != sessions_.end()) let_enter(later, at->second);
+    if (!is_ready()) return true;
+    context_.turn.count(1);
+    if (!waiting.empty()) {
+      if (const auto at = sessions_.find(waiting.front()); at != sessions_.end()) let_enter(later, at->second);
+      waiting.pop_front();
+    } else if (subscriptions_.has_passed(position)) {
+      const Subscriptions::Reached reached = subscriptions_.pass_horizon();
+      take(later, reached.step, reached.group);
+      waiting.assign(reached.sessions.begin(), reached.sessions.end());
     }
-    return !subscriptions_.has_passed(position);
+    return waiting.empty() && !subscriptions_.has_passed(position);
   });
 }
 

@@ -2,14 +2,16 @@
 
 namespace spindled {
 
-ToldGroup ToldGroup::of(const Group& group) {
+ToldGroup ToldGroup::of(const Group& group, MemberIndex self) {
   ToldGroup told;
-  if (group.local.empty()) return told;
+  for (const GroupMember& member : group.members) {
+    if (member.is_of(self)) told.sessions.insert(member.session());
+  }
+  if (told.sessions.empty()) return told;
   std::vector<std::string> names;
   names.reserve(group.members.size());
-  for (const GroupMember& member : group.members) names.push_back(member.name);
+  for (const GroupMember& member : group.members) names.push_back(member.name());
   told.members = spindle::protocol::MemberList(std::move(names));
-  told.sessions.insert(group.local.begin(), group.local.end());
   told.last_view = group.last_view;
   return told;
 }

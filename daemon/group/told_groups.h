@@ -19,8 +19,8 @@ struct ToldGroup {
   std::set<std::string, std::less<>> left;  // since then: who of them is back has not come along
   LastView last_view;
 
-  /// As the group is: nobody was told of one without local members.
-  static ToldGroup of(const Group& group);
+  /// As the group is; `self` is this daemon. Nobody was told of one without local members.
+  static ToldGroup of(const Group& group, MemberIndex self);
 };
 
 /// All groups as they were told, at the cost of those that change: as they are in the group table, but for those that
@@ -28,9 +28,9 @@ struct ToldGroup {
 class ToldGroups {
  public:
   /// Before anything about the members of `group` changes.
-  ToldGroup& keep(const Group& group) {
+  ToldGroup& keep(const Group& group, MemberIndex self) {
     const auto [at, added] = changed_.try_emplace(group.name);
-    if (added) at->second = ToldGroup::of(group);
+    if (added) at->second = ToldGroup::of(group, self);
     return at->second;
   }
   /// Null where the group has not changed.

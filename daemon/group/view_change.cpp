@@ -27,9 +27,9 @@ void Groups::signal_split(Time now) {
   steps_.add(now, [this, at = std::optional<GroupTable::Place>()](Time) mutable {
     if (!at) at = table_.begin();
     if (*at == table_.end()) return true;
-    const Group& group = **(*at)++;
+    const Group& group = *(*at)++;
     context_.turn.count(1 + group.members.size());
-    if (is_split(group)) signal(group, group.local);
+    if (is_split(group)) signal(group, local_members(group));
     return *at == table_.end();
   });
 }
@@ -43,7 +43,7 @@ void Groups::furthest_reached(Time) {
 
 bool Groups::is_split(const Group& group) const {
   return std::any_of(group.members.begin(), group.members.end(),
-                     [&](const GroupMember& member) { return !together_.contains(member.daemon); });
+                     [&](const GroupMember& member) { return !together_.contains(member.daemon()); });
 }
 
 void Groups::signal(const Group& group, std::span<const SessionId> to) {
@@ -56,7 +56,7 @@ void Groups::signal(const Group& group, std::span<const SessionId> to) {
 /// A join told behind the signal: a first member elsewhere splits the group; who joins a split group has no signal yet.
 void Groups::signal_join(const Group& group, MemberIndex daemon, SessionId session) {
   if (!signalled_.contains(group.name)) {
-    if (is_split(group)) signal(group, group.local);
+    if (is_split(group)) signal(group, local_members(group));
   } else if (daemon == view_.self) {
     signal(group, std::span(&session, 1));
   }
@@ -115,21 +115,23 @@ void Groups::start_view(Time now, const View& view, const MemberSet& came_along)
   if (broken(Broken::deferred_lost)) departed_.clear();
   ready_ = false;
   table_.carry_over(view.self, to, version);
-  carry_over(now, std::move(to));
+  carry_over(now);
   say_state(now);
 }
 
-void Groups::carry_over(Time now, GroupTable::Renumbering to) {
-  steps_.add(now, [this, to = std::move(to), started = false, at = GroupTable::Place()](Time) mutable {
+void Groups::carry_over(Time now) {
+  steps_.add(now, [this, started = false, at = GroupTable::Place()](Time) mutable {
     if (!std::exchange(started, true)) at = table_.begin();
     if (at == table_.end()) return true;
-    const Group& group = **at;
+    const Group& group = *at;
     context_.turn.count(1);
-    if (GroupTable::is_losing(group, to)) {
+    if (GroupTable::is_losing(group)) {
       context_.turn.count(group.members.size());
-      if (!group.local.empty() && !broken(Broken::loss_untold)) told_->keep(group);
+      const bool is_told = std::any_of(group.members.begin(), group.members.end(),
+                                       [this](const GroupMember& member) { return member.is_of(view_.self); });
+      if (is_told && !broken(Broken::loss_untold)) told_->keep(group, view_.self);
     }
-    at = table_.carry_over(at, to);
+    at = table_.carry_over(at);
     return at == table_.end();
   });
 }
@@ -138,9 +140,9 @@ void Groups::carry_over(Time now, GroupTable::Renumbering to) {
 void Groups::signal_parted(Time now) {
   steps_.add(now, [this, at = kept().begin()](Time) mutable {
     if (at == kept().end()) return true;
-    const Group& group = **at++;
+    const Group& group = *at++;
     context_.turn.count(1);
-    if (!group.local.empty() && !owed_.contains(group.name)) signal_parted(group);
+    if (has_local_members(group) && !owed_.contains(group.name)) signal_parted(group);
     return at == kept().end();
   });
 }
@@ -161,7 +163,7 @@ void Groups::signal_parted(const Group& group) {
 
 ToldGroup Groups::as_told(const Group& group) const {
   const ToldGroup* changed = told_->changed(group.name);
-  return changed != nullptr ? *changed : ToldGroup::of(group);
+  return changed != nullptr ? *changed : ToldGroup::of(group, view_.self);
 }
 
 MemberSet Groups::along_since_told(const View& next, const MemberSet& came_along) const {
@@ -202,7 +204,7 @@ bool Groups::is_missed(const std::string& name) const {
   const std::vector<std::string>& known = told->members.names();
   context_.turn.count(known.size());
   std::unordered_set<std::string_view> names;
-  for (const GroupMember& member : group->members) names.insert(member.name);
+  for (const GroupMember& member : group->members) names.insert(member.name());
   return std::any_of(known.begin(), known.end(), [&](const std::string& each) { return !names.contains(each); });
 }
 
@@ -239,7 +241,7 @@ void Groups::announce(Time now) {
     if (!is_current() || !order_->is_open()) return true;
     const GroupTable::Place end = kept().end();
     if (next.at != end) {
-      next.units += announce(**next.at, next.member, part_max - next.units, next.part);
+      next.units += announce(*next.at, next.member, part_max - next.units, next.part);
       if (next.member == 0) ++next.at;
       if (next.at != end && next.units < part_max) return false;
     }
@@ -254,14 +256,14 @@ void Groups::announce(Time now) {
 /// Adds at most `units_max` of groups and members to the part, from member `next` on, which is 0 again behind the last.
 std::size_t Groups::announce(const Group& group, std::size_t& next, std::size_t units_max, Announce& part) const {
   context_.turn.count(1);
-  if (group.local.empty()) return 0;
+  if (!has_local_members(group)) return 0;
   Announce::Group mine{group.name, exchange_.keepers().contains(view_.self) ? group.id : 0, {}};
   const std::size_t members_max = std::max<std::size_t>(2, units_max) - 1;
   for (; next < group.members.size() && mine.members.size() < members_max; ++next) {
     const GroupMember& member = group.members[next];
     context_.turn.count(1);
-    if (member.daemon != view_.self) continue;
-    mine.members.push_back({member.session, std::string(protocol::parse_private_name(member.name)->client)});
+    if (member.daemon() != view_.self) continue;
+    mine.members.push_back({member.session(), std::string(protocol::parse_private_name(member.name())->client)});
   }
   if (next == group.members.size()) next = 0;
   if (mine.members.empty()) return 0;
@@ -301,14 +303,14 @@ void Groups::add_announced(MemberIndex daemon, const Delivery& part) {
     context_.turn.count(1 + group.members.size());
     if (told_->table() == nullptr) {
       const Group* known = table_.find(group.name);
-      if (known != nullptr && !known->local.empty()) told_->keep(*known);
+      if (known != nullptr && has_local_members(*known)) told_->keep(*known, view_.self);
     }
-    std::vector<GroupMember> members;
+    std::vector<NewMember> members;
     members.reserve(group.members.size());
     for (const Announce::Member& member : group.members) {
       members.push_back({daemon, member.session, private_name(daemon, member.client)});
     }
-    table_.announce(group.name, group.id, daemon, std::move(members));
+    table_.announce(group.name, group.id, daemon, members);
   }
 }
 
@@ -322,13 +324,13 @@ void Groups::tell_changed(Time now) {
     context_.turn.count(1);
     if (*to_end != signals_to_end_.end()) {
       const Group* group = table_.find(*(*to_end)++);
-      if (group != nullptr && !group->local.empty()) told_->keep(*group);
+      if (group != nullptr && has_local_members(*group)) told_->keep(*group, view_.self);
       return false;
     }
     const std::optional<std::string> name = told_->first_changed();
     if (!name) return true;
     const Group* group = table_.find(*name);
-    if (group != nullptr && !group->local.empty()) {
+    if (group != nullptr && has_local_members(*group)) {
       context_.turn.count(group->members.size());
       tell_network_change(*group, nullptr);
     }
@@ -347,18 +349,18 @@ void Groups::tell_all(Time now) {
     const GroupTable::Place end = told_->table()->end();
     if (at != table_.end()) {
       context_.turn.count(1);
-      if (before != end && (*before)->name < (*at)->name) {
+      if (before != end && before->name < at->name) {
         ++before;
         return false;
       }
-      const Group& group = **at++;
-      const bool was_there = before != end && (*before)->name == group.name;
+      const Group& group = *at++;
+      const bool was_there = before != end && before->name == group.name;
       context_.turn.count(group.members.size());
-      if (!group.local.empty()) tell_network_change(group, was_there ? before->get() : nullptr);
+      if (has_local_members(group)) tell_network_change(group, was_there ? &*before : nullptr);
       told_->forget(group.name);
     }
     telling_ = true;
-    told_next_ = at == table_.end() ? nullptr : at->get();
+    told_next_ = at == table_.end() ? nullptr : &*at;
     return told_next_ == nullptr;
   });
 }
