@@ -108,23 +108,42 @@ void Groups::tell_network_change(const Group& group, const Group* former) {
   for (const std::string& name : old_list) {
     if (!names.contains(name)) change.left.push_back(name);
   }
-  std::vector<SessionId> told, first;
-  for (const SessionId session : local_members(group))
-    (before.sessions.contains(session) ? told : first).push_back(session);
   table_.set_last_view(group, before.last_view);
-  if (!expected && change.joined.empty() && change.left.empty() && change.apart.empty()) {
-    // Nothing has changed but for who, under a name that was there, is a member for the first time.
-    if (first.empty()) return;
-    note_told(group, change.cause);
-    return deliver_full(group, change, first);
+  tell_newcomers(group, change, before);
+  // Where nothing has changed somebody may, under a name that was there, be a member for the first time.
+  if (!expected && change.joined.empty() && change.left.empty() && change.apart.empty()) return;
+  std::vector<SessionId> told;
+  for (const SessionId session : local_members(group)) {
+    if (before.sessions.contains(session)) told.push_back(session);
   }
+  if (told.empty()) return;
+  context_.turn.count(told.size());
+  note_told(group, change.cause);
   // A client applies the change to its list by the rule of MemberList. Where that does not give the list that all agree
   // on, as after somebody has left and joined again meanwhile, a change would not do.
   protocol::MemberList list = before.members;
   const bool applies = list.apply(change.joined, change.left) && list.digest() == group.digest;
-  if (applies) return tell(group, change, told, first);
+  if (applies && is_large(group)) return deliver_change(group, change, told);
+  deliver_full(group, change, told);
+}
+
+void Groups::tell_newcomers(const Group& group, const Change& change, const ToldGroup& before) {
+  std::vector<SessionId> newcomers;
+  for (const SessionId session : local_members(group)) {
+    if (!before.sessions.contains(session)) newcomers.push_back(session);
+  }
+  if (newcomers.empty()) return;
+  context_.turn.count(newcomers.size() + group.members.size());
   note_told(group, change.cause);
-  deliver_full(group, change, local_members(group));
+  // Those who are back are for the others apart, and not new.
+  const std::unordered_set<SessionId> here(newcomers.begin(), newcomers.end());
+  const std::unordered_set<std::string_view> joined(change.joined.begin(), change.joined.end());
+  Change own{change.cause, {}, {}, {}};
+  for (const GroupMember& member : group.members) {
+    const bool is_new = joined.contains(member.name()) || (member.is_of(view_.self) && here.contains(member.session()));
+    (is_new ? own.joined : own.apart).push_back(member.name());
+  }
+  deliver_full(group, own, newcomers);
 }
 
 bool Groups::is_told_later(std::string_view group) const {

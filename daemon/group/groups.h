@@ -160,6 +160,8 @@ class Groups final : public OrderedMessages {
   void tell_farewell(const Group& group, SessionId session, std::string_view name);
   /// `before`: the group in the last view; null where it was not there.
   void tell_network_change(const Group& group, const Group* before);
+  /// To the local members that have had no view of it, or none since they left: for them all others are new or apart.
+  void tell_newcomers(const Group& group, const Change& change, const ToldGroup& before);
   /// Whether there is nothing to tell: the members are those of `before`, and all have come along.
   bool is_as_before(const Group& group, const Group& before) const;
   /// Whether what the local members of the group were told last is in `told_`.

@@ -38,12 +38,12 @@ std::vector<std::string> to_strings(const Strings& views) {
   return std::vector<std::string>(views.begin(), views.end());
 }
 
-/// Who came along with this client into a view of the network, and who did not.
-void add_vs_set(const View& view, GroupView& event) {
-  if (view.form == ViewForm::answer) return;
-  event.apart = event.joined;
-  event.apart.insert(event.apart.end(), view.apart.begin(), view.apart.end());
-  event.vs_set = without(event.members, event.apart);
+/// The receiver is in the vs set also where it is new, or back, and nobody has come along with it.
+void add_vs_set(GroupView& event, const std::string& receiver) {
+  std::vector<std::string> others = event.joined;
+  others.insert(others.end(), event.apart.begin(), event.apart.end());
+  std::erase(others, receiver);
+  event.vs_set = without(event.members, others);
 }
 
 static_assert(static_cast<int>(spindle::ViewForm::full) == static_cast<int>(ViewForm::full));
@@ -243,7 +243,8 @@ void EventReader::add_view(const View& view, std::size_t bytes) {
   event.members = to_strings(view.members);
   event.joined = to_strings(view.joined);
   event.left = to_strings(view.left);
-  if (view.cause == ViewCause::network) add_vs_set(view, event);
+  event.apart = to_strings(view.apart);
+  if (view.cause == ViewCause::network && view.form == ViewForm::full) add_vs_set(event, private_name_);
   const auto me = std::find(event.members.begin(), event.members.end(), private_name_);
   if (me != event.members.end()) event.my_index = static_cast<std::size_t>(me - event.members.begin());
   const std::size_t names =

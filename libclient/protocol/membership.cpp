@@ -6,6 +6,18 @@ namespace spindle {
 
 using protocol::MemberList;
 
+namespace {
+
+/// A client that gets a list because it is new, or back, has joined itself.
+std::vector<std::string> not_along(const GroupView& view) {
+  std::vector<std::string> others = view.joined;
+  others.insert(others.end(), view.apart.begin(), view.apart.end());
+  if (view.my_index) std::erase(others, view.members[*view.my_index]);
+  return others;
+}
+
+}  // namespace
+
 Membership::Membership() noexcept = default;
 Membership::Membership(Membership&&) noexcept = default;
 Membership& Membership::operator=(Membership&&) noexcept = default;
@@ -34,7 +46,7 @@ Membership::Outcome Membership::take_list(const GroupView& view) {
   if (repeated) return Outcome::current;
   id_ = view.id;
   network_ = view.form == ViewForm::full && view.cause == ViewCause::network;
-  apart_ = view.apart;
+  others_ = not_along(view);
   return Outcome::current;
 }
 
@@ -48,7 +60,7 @@ Membership::Outcome Membership::take_change(const GroupView& view) {
   if (is_current() && still_current()) {
     id_ = view.id;
     network_ = network;
-    apart_ = view.apart;
+    others_ = not_along(view);
     return Outcome::current;
   }
   list_.reset();
@@ -64,7 +76,7 @@ std::optional<std::size_t> Membership::index_of(std::string_view name) const {
 }
 
 std::vector<std::string> Membership::vs_set() const {
-  return network_ ? protocol::without(members(), apart_) : std::vector<std::string>();
+  return network_ ? protocol::without(members(), others_) : std::vector<std::string>();
 }
 
 }  // namespace spindle

@@ -163,8 +163,8 @@ class Talker:
         known = members.members or []
         together = []
         if view.cause == p.NETWORK:
-            apart = set(view.joined) | set(view.apart)
-            together = [name for name in known if name not in apart]
+            others = (set(view.joined) | set(view.apart)) - {self.name}
+            together = [name for name in known if name not in others]
         self.history.note("view", view.group, view.id[0], view.id[1], view.id[2], view.cause, int(correct), known,
                           together, view.joined + view.left)
         if self.name in known:

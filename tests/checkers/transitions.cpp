@@ -150,6 +150,10 @@ class Checker {
       parts.erase(view.group);
       return;
     }
+    if (view.cause == ViewCause::network && !is_in(view.vs_set, client.name)) {
+      report(violations_, fmt::format("transitional set: that of view {} of {} at {} lacks the receiver",
+                                      to_text(view.id), view.group, client.name));
+    }
     const bool own_join = is_own_join(view, client.name);
     if (leaving_.contains({client.name, view.group})) {
       if (!own_join) return;  // it may be of the part that it ended
@@ -157,6 +161,10 @@ class Checker {
     }
     const auto part = parts.find(view.group);
     if (part == parts.end()) {
+      if (view.cause == ViewCause::network && view.vs_set.size() > 1) {
+        report(violations_, fmt::format("transitional set: that of view {} of {} at {}, the first there, has others",
+                                        to_text(view.id), view.group, client.name));
+      }
       parts[view.group].last = &view;
       return;
     }
@@ -183,9 +191,6 @@ class Checker {
         report(violations_,
                fmt::format("transitional set: that of {} has {}, who did not come along", where(), member));
       }
-    }
-    if (!vs_set.contains(client.name)) {
-      report(violations_, fmt::format("transitional set: that of {} lacks the receiver", where()));
     }
     if (!along) return;
     for (const std::string& member : before) {

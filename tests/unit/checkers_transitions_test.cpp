@@ -100,6 +100,19 @@ TEST(CheckersTransitions, ASetHasOnlyMembers) {
   EXPECT_NE(clients.violations(false).find("who is no member"), std::string::npos);
 }
 
+TEST(CheckersTransitions, AFirstViewIsOfNobodyElse) {
+  const auto run = [](std::string_view vs_set) {
+    DaemonWriter w;
+    for (const char daemon : {'a', 'b'}) w.at(daemon).view(1, "ab", "ab").view(2, "ab", "ab");
+    Clients clients{w.history()};
+    clients.at('x').view(2, "a", "xy", ViewCause::network, vs_set, "x");
+    return clients.violations();
+  };
+  EXPECT_EQ(run("x"), "");
+  EXPECT_NE(run("xy").find("the first there, has others"), std::string::npos);
+  EXPECT_NE(run("").find("lacks the receiver"), std::string::npos);
+}
+
 TEST(CheckersTransitions, WhoIsSeparatedGetsTheSignal) {
   const auto run = [](bool signals) {
     Clients clients = c_comes_back(signals);

@@ -329,7 +329,7 @@ TEST_F(ClientEngineTest, EventsArriveWhereverTheBytesAreCut) {
     EXPECT_EQ(view.vs_set, std::vector<std::string>{"#me#d"});
     EXPECT_EQ(view.joined, std::vector<std::string>{"#a#d"});
     EXPECT_EQ(view.left, std::vector<std::string>{"#gone#d"});
-    EXPECT_EQ(view.apart, (std::vector<std::string>{"#a#d", "#b#d"}));
+    EXPECT_EQ(view.apart, std::vector<std::string>{"#b#d"}) << "as on the wire";
     EXPECT_EQ(view.my_index, 2u);
     EXPECT_EQ(std::get<Transitional>(events[2]).group, "news");
     EXPECT_EQ(std::get<Message>(events[3]).text(), "");
@@ -425,7 +425,7 @@ TEST_F(ClientEngineTest, OtherFormsOfViewsHaveOnlyWhatTheySay) {
   EXPECT_EQ(first.form, spindle::ViewForm::change);
   EXPECT_FALSE(first.has_members());
   EXPECT_EQ(first.member_count, 5u);
-  EXPECT_EQ(first.apart, (std::vector<std::string>{"#a#d", "#b#d"}));
+  EXPECT_EQ(first.apart, std::vector<std::string>{"#b#d"});
   EXPECT_TRUE(first.members.empty() && first.vs_set.empty() && !first.my_index);
   const auto& second = std::get<GroupView>(events[1]);
   EXPECT_TRUE(second.has_members());
@@ -434,6 +434,20 @@ TEST_F(ClientEngineTest, OtherFormsOfViewsHaveOnlyWhatTheySay) {
   const auto& third = std::get<GroupView>(events[2]);
   EXPECT_EQ(third.form, spindle::ViewForm::farewell);
   EXPECT_EQ(third.left, std::vector<std::string>{"#me#d"});
+}
+
+TEST_F(ClientEngineTest, AMemberIsInItsVsSetAlsoWhereItIsNew) {
+  welcome(engine_);
+  View first{"g", {5, "d", 1}, ViewCause::network};
+  first.joined = {"#me#d"};
+  first.apart = {"#a#d"};
+  first.members = {"#a#d", "#me#d"};
+  Bytes bytes;
+  write_view(bytes, first);
+  engine_.handle_bytes(bytes);
+  const auto events = engine_.take_events();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(std::get<GroupView>(events[0]).vs_set, std::vector<std::string>{"#me#d"});
 }
 
 TEST_F(ClientEngineTest, ARequestForAViewThatIsRefusedIsAnEvent) {

@@ -64,12 +64,23 @@ TEST(Membership, AChangeOfTheNetworkTellsWhoCameAlong) {
   Membership group;
   ASSERT_EQ(group.apply(full(1, {"#b#x", "#a#y", "#d#y", "#c#z"})), Outcome::current);
   GroupView view = change(2, {"#b#x", "#e#x", "#a#y", "#d#y"}, {"#e#x"}, {"#c#z"}, ViewCause::network);
-  view.apart = {"#e#x", "#d#y"};
+  view.apart = {"#d#y"};
   EXPECT_EQ(group.apply(view), Outcome::current);
   EXPECT_EQ(group.members(), (Names{"#b#x", "#e#x", "#a#y", "#d#y"}));
   EXPECT_EQ(group.vs_set(), (Names{"#b#x", "#a#y"}));
   EXPECT_EQ(group.apply(full(2, group.members(), ViewForm::answer)), Outcome::current);
   EXPECT_EQ(group.vs_set().size(), 2u) << "an answer takes nothing away";
+}
+
+TEST(Membership, AMemberIsInItsVsSetAlsoWhereItIsNew) {
+  Membership group;
+  GroupView view = full(1, {"#a#x", "#b#x", "#c#x"});
+  view.cause = ViewCause::network;
+  view.joined = {"#b#x", "#c#x"};
+  view.apart = {"#a#x"};
+  view.my_index = 1;
+  EXPECT_EQ(group.apply(view), Outcome::current);
+  EXPECT_EQ(group.vs_set(), Names{"#b#x"});
 }
 
 TEST(Membership, AChangeWithoutAListAsksOnce) {

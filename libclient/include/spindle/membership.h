@@ -54,7 +54,8 @@ class Membership {
   const std::vector<std::string>& members() const;
   /// The place of a member in `members()`, found by going through them.
   std::optional<std::size_t> index_of(std::string_view name) const;
-  /// After a view with cause network: the members that came from the former view with this client. Otherwise none.
+  /// After a view with cause network: this client, and the members that came from the former view with it. Otherwise
+  /// none.
   std::vector<std::string> vs_set() const;
 
  private:
@@ -65,7 +66,7 @@ class Membership {
   std::vector<std::string> none_;               // what the members are then: it stays empty
   GroupViewId id_;                              // of the view that the list is of
   bool network_ = false;                        // the cause of that view
-  std::vector<std::string> apart_;              // as that view said
+  std::vector<std::string> others_;             // that view's members who are not in its vs set
   bool asked_ = false;
 };
 

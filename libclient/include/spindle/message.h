@@ -188,14 +188,15 @@ struct GroupView {
   GroupViewId id;
   ViewCause cause = ViewCause::join;
   ViewForm form = ViewForm::full;
-  std::size_t member_count = 0;         ///< with this view
-  std::uint64_t digest = 0;             ///< of the members in their order; docs/wire-format.md defines it
-  std::vector<std::string> joined;      ///< who is new since the former view
-  std::vector<std::string> left;        ///< who left, disconnected, or, with cause network, is out of reach
-  std::vector<std::string> apart;       ///< cause network: the members that did not come from the former view with this
-                                        ///< client, those who are new among them
-  std::vector<std::string> members;     ///< all, in an order that all members agree on; empty unless has_members()
-  std::vector<std::string> vs_set;      ///< cause network: the members that are not `apart`; empty unless has_members()
+  std::size_t member_count = 0;      ///< with this view
+  std::uint64_t digest = 0;          ///< of the members in their order; docs/wire-format.md defines it
+  std::vector<std::string> joined;   ///< who is new since the former view
+  std::vector<std::string> left;     ///< who left, disconnected, or, with cause network, is out of reach
+  std::vector<std::string> apart;    ///< cause network: the members that are not new and did not come from the former
+                                     ///< view with this client
+  std::vector<std::string> members;  ///< all, in an order that all members agree on; empty unless has_members()
+  std::vector<std::string> vs_set;   ///< cause network, form full: this client, and the members that neither joined
+                                     ///< nor are apart; empty in all other views
   std::optional<std::size_t> my_index;  ///< this client's place in `members`; nothing unless has_members()
 
   /// Whether `members`, `vs_set` and `my_index` are filled in.
