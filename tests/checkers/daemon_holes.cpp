@@ -42,12 +42,12 @@ Hole first_hole(const View& view, const std::vector<std::uint64_t>& positions,
   return first;
 }
 
-void check(const DaemonIndex& index, const View& view, const Hole& hole, const std::vector<const Stay*>& together,
-           Violations& violations) {
+void check(const DaemonIndex& index, const View& view, const Hole& hole, const std::vector<const Stay*>& stays,
+           const std::vector<const Stay*>& together, Violations& violations) {
   const auto came_along = [&](MemberIndex member) {
     return std::any_of(together.begin(), together.end(), [&](const Stay* stay) { return stay->self == member; });
   };
-  for (const Stay* stay : together) {
+  for (const Stay* stay : stays) {
     for (const DaemonIndex::Deed& deed : stay->deeds) {
       if (deed.handed_up == nullptr || !deed.transitional || !is_ordered(deed.handed_up->service)) continue;
       if (deed.handed_up->position <= hole.position || came_along(view.messages[deed.message].origin)) continue;
@@ -58,6 +58,17 @@ void check(const DaemonIndex& index, const View& view, const Hole& hole, const s
   }
 }
 
+/// Who comes along into a next view as those say who installed it; others may not have got that far, and have told them
+/// how far they are in this one.
+std::vector<const Stay*> who_comes_along(const DaemonIndex& index, const View& view, const Stay& next) {
+  std::vector<const Stay*> together;
+  next.installed->came_along.for_each([&](MemberIndex member) {
+    const auto here = view.index_of((*index.view_of(next).members)[member]);
+    if (here && view.stays[*here] != kNone) together.push_back(&index.stay(view.stays[*here]));
+  });
+  return together;
+}
+
 }  // namespace
 
 Violations check_daemon_holes(const DaemonIndex& index) {
@@ -66,12 +77,13 @@ Violations check_daemon_holes(const DaemonIndex& index) {
     const View& view = index.views()[i];
     std::vector<std::uint64_t> positions;
     for (const auto& next_stays : index.moved_together(i)) {
-      std::vector<const Stay*> together;
-      for (const Stay* next : next_stays) together.push_back(&index.stay(next->previous));
-      if (together.front()->signal == nullptr) continue;
+      std::vector<const Stay*> stays;
+      for (const Stay* next : next_stays) stays.push_back(&index.stay(next->previous));
+      if (stays.front()->signal == nullptr) continue;
       if (positions.empty()) positions = positions_of(view, index.stays_in(view));
+      const std::vector<const Stay*> together = who_comes_along(index, view, *next_stays.front());
       const Hole hole = first_hole(view, positions, together);
-      if (hole.position != UINT64_MAX) check(index, view, hole, together, violations);
+      if (hole.position != UINT64_MAX) check(index, view, hole, stays, together, violations);
     }
   }
   return violations;

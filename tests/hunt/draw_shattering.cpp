@@ -32,6 +32,7 @@ class ShatteringDrawer {
       // The view that follows ends before anybody has said who its members are, or just after.
       if (random_.chance(0.3)) shatter(at + us(random_.below(8 * longest_us_ + 5'000)));
       if (random_.chance(0.5)) come_and_go(at);
+      if (random_.chance(0.3)) part_when_installed(at + us(random_.below(1'000'000)));
     }
   }
 
@@ -126,14 +127,32 @@ class ShatteringDrawer {
       if (random_.chance(0.9)) add(back + us(random_.below(300'000)), StepKind::start).host = host;
     }
     for (std::size_t i = random_.chance(0.6) ? random_.between(1, 2) : 0; i > 0; --i) {
-      Step& parts = add(at + us(random_.below(4'000)), StepKind::partition);
-      parts.sides.resize(random_.between(2, 3));
-      for (HostIndex host = 0; host < plan_.daemons; ++host) {
-        parts.sides[random_.below(parts.sides.size())].push_back(host);
-      }
-      std::erase_if(parts.sides, [](const auto& side) { return side.empty(); });
+      draw_sides(add(at + us(random_.below(4'000)), StepKind::partition));
     }
     add(back + us(random_.below(50'000)), random_.chance(0.5) ? StepKind::heal : StepKind::heal_with_resets);
+  }
+
+  /// What clients have asked for meanwhile is under way when the view ends that has just begun.
+  void part_when_installed(Duration at) {
+    Step& parts = add(at, StepKind::part_when);
+    parts.host = any_host();
+    parts.says = "installed";
+    parts.delay = us(random_.below(2 * longest_us_ + 1'000));
+    draw_sides(parts);
+    for (std::size_t i = random_.between(10, 60); i > 0; --i) {
+      Step& change = add(at + us(random_.below(1'000'000)), random_.chance(0.5) ? StepKind::leave : StepKind::join);
+      change.client = static_cast<std::uint32_t>(random_.below(clients_));
+      change.groups = {std::string(kGroups[random_.below(kGroups.size())])};
+    }
+    add(at + us(random_.between(500'000, 3'000'000)), StepKind::heal);
+  }
+
+  void draw_sides(Step& step) {
+    step.sides.resize(random_.between(2, 3));
+    for (HostIndex host = 0; host < plan_.daemons; ++host) {
+      step.sides[random_.below(step.sides.size())].push_back(host);
+    }
+    std::erase_if(step.sides, [](const auto& side) { return side.empty(); });
   }
 
   static constexpr std::array<std::string_view, 3> kGroups = {"all", "some", "few"};

@@ -32,6 +32,7 @@ bool is_fault(StepKind kind) {
     case StepKind::partition:
     case StepKind::heal_with_resets:
     case StepKind::impose:
+    case StepKind::part_when:
       return true;
     default:
       return false;

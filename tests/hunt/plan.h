@@ -41,7 +41,8 @@ using sim::HostIndex;
   X(partition, "partition")               \
   X(heal, "heal")                         \
   X(heal_with_resets, "heal-with-resets") \
-  X(impose, "impose")
+  X(impose, "impose")                     \
+  X(part_when, "part-when")
 
 /// In the order of SPINDLE_HUNT_STEPS: clients' steps first, faults from `stop` on, but for what repairs them.
 enum class StepKind : std::uint8_t {
@@ -58,9 +59,15 @@ std::string_view to_string(StepKind kind);
 bool is_fault(StepKind kind);
 /// Whether only few runs have steps of this kind (draw_rare).
 constexpr bool is_rare(StepKind kind) {
-  return kind == StepKind::crash_when || kind == StepKind::impose || kind == StepKind::ask_view ||
-         kind == StepKind::ask_flow;
+  return kind == StepKind::crash_when || kind == StepKind::impose || kind == StepKind::part_when ||
+         kind == StepKind::ask_view || kind == StepKind::ask_flow;
 }
+/// Whether steps of this kind part daemons.
+constexpr bool has_sides(StepKind kind) {
+  return kind == StepKind::partition || kind == StepKind::impose || kind == StepKind::part_when;
+}
+/// Whether steps of this kind wait for what a daemon says.
+constexpr bool waits(StepKind kind) { return kind == StepKind::crash_when || kind == StepKind::part_when; }
 /// Whether steps of this kind are something that a client does.
 constexpr bool is_of_client(StepKind kind) { return kind <= StepKind::read_rate; }
 
@@ -78,13 +85,13 @@ struct Step {
   std::uint64_t size = 0;              // send: bytes of payload
   bool self_discard = false;           // send
   std::uint64_t bytes_per_second = 0;  // read_rate: kReadAll or a rate, 0 for nothing at all; path: 0 for unlimited
-  Duration delay{};                    // path; impose: how long the partition lasts
+  Duration delay{};                    // path; impose: how long the partition lasts; part_when: after the words
   Duration jitter{};                   // path
-  std::vector<std::vector<HostIndex>> sides;  // partition, impose: daemons that are on none form one more
+  std::vector<std::vector<HostIndex>> sides;  // partition, impose, part_when: daemons on none form one more
   bool independent_flows = false;             // connect
   SlowPolicy policy{};                        // connect: what the client asks for; 0: nothing
   std::uint32_t answers = 0;                  // connect: how often the client answers what it is told
-  std::string says;                           // crash_when: the daemon's next line with this in it (kViewSteps)
+  std::string says;  // crash_when, part_when: the daemon's next line with this in it (kViewSteps)
 
   bool operator==(const Step&) const = default;
 };

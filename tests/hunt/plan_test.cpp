@@ -95,7 +95,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"20 connect m1 d1 fast", "is no option"},
                     Mistake{"20 connect m1 d1 answers", "number of answers is missing"},
                     Mistake{"20 crash-when d1 sleeps", "is no step of a view change"},
-                    Mistake{"colour 3", "means nothing"}, Mistake{"daemons 2", "was given above"}));
+                    Mistake{"20 part-when d1 wakes 5 d0 | d1", "is no step of a view change"},
+                    Mistake{"20 part-when d1 tells 5 d0 | d5", "is no daemon"}, Mistake{"colour 3", "means nothing"},
+                    Mistake{"daemons 2", "was given above"}));
 
 TEST(HuntPlanText, ThatIsNoPlanIsRefused) {
   EXPECT_NE(parse_plan("daemons 3\n").error().find("begins with"), std::string::npos);

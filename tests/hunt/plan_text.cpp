@@ -117,6 +117,7 @@ class Parser {
   void parse_client_step(Words& words, Step& step);
   void parse_send(Words& words, Step& step);
   void parse_sides(Words& words, Step& step);
+  static std::string view_step(Words& words);
   void parse_options(Words& words, Step& step);
   void parse_link(Words& words);
   HostIndex host(Words& words) {
@@ -220,6 +221,14 @@ void Parser::parse_client_step(Words& words, Step& step) {
   }
 }
 
+std::string Parser::view_step(Words& words) {
+  std::string word(words.next("step of a view change"));
+  const bool known = std::any_of(std::begin(kViewSteps), std::end(kViewSteps),
+                                 [&](const ViewStep& each) { return each.word == word; });
+  if (!known) words.fail(fmt::format("\"{}\" is no step of a view change", word));
+  return word;
+}
+
 void Parser::parse_step(Words& words) {
   Step step;
   step.at = words.micros("time");
@@ -236,6 +245,11 @@ void Parser::parse_step(Words& words) {
     step.host = host(words);
     step.delay = words.micros("duration");
     parse_sides(words, step);
+  } else if (step.kind == StepKind::part_when) {
+    step.host = host(words);
+    step.says = view_step(words);
+    step.delay = words.micros("delay");
+    parse_sides(words, step);
   } else if (step.kind == StepKind::path) {
     parse_hosts(words, step);
     step.bytes_per_second = words.number("rate");
@@ -245,12 +259,7 @@ void Parser::parse_step(Words& words) {
     parse_hosts(words, step);
   } else if (step.kind < StepKind::cut) {
     step.host = host(words);
-    if (step.kind == StepKind::crash_when) {
-      step.says = words.next("step of a view change");
-      const bool known = std::any_of(std::begin(kViewSteps), std::end(kViewSteps),
-                                     [&](const ViewStep& each) { return each.word == step.says; });
-      if (!known) words.fail(fmt::format("\"{}\" is no step of a view change", step.says));
-    }
+    if (waits(step.kind)) step.says = view_step(words);
   }
   if (!plan_.steps.empty() && step.at < plan_.steps.back().at) words.fail("the step comes before the one above it");
   plan_.steps.push_back(std::move(step));
@@ -330,6 +339,8 @@ std::string to_text(const Step& step) {
       return text;
     case StepKind::crash_when:
       return text + fmt::format(" d{} {}", step.host, step.says);
+    case StepKind::part_when:
+      return text + fmt::format(" d{} {} {}", step.host, step.says, us(step.delay)) + sides_to_text(step);
     case StepKind::impose:
       return text + fmt::format(" d{} {}", step.host, us(step.delay)) + sides_to_text(step);
     case StepKind::send:

@@ -44,9 +44,8 @@ std::size_t clients_of(const Plan& plan) {
 
 /// A plan that waits for what a daemon says needs all that it says.
 LogLevel log_level_of(const Plan& plan, const RunOptions& options) {
-  const bool waits = std::any_of(plan.steps.begin(), plan.steps.end(),
-                                 [](const Step& step) { return step.kind == StepKind::crash_when; });
-  return waits ? LogLevel::debug : options.log_level;
+  const bool any = std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return waits(step.kind); });
+  return any ? LogLevel::debug : options.log_level;
 }
 
 std::string_view text_of(std::string_view view_step) {
@@ -82,7 +81,7 @@ class Run {
     return found == clients_.end() || found->second->is_closed() ? nullptr : found->second;
   }
   void impose(const Step& step);
-  void watch_for_crashes();
+  void watch_what_is_said();
   void set_path(const PlannedLink& link, std::uint64_t rate, Duration delay, Duration jitter);
   void sample();
 
@@ -102,7 +101,8 @@ class Run {
   WorkLimits work_limits_;
   std::map<std::uint32_t, SimClient*> clients_;
   std::vector<std::unique_ptr<sim::Stranger>> administrators_;
-  std::multimap<std::string, std::string_view, std::less<>> crashes_;  // daemons that crash when they say this
+  std::multimap<std::string, const Step*, std::less<>> waiting_;  // by the daemon whose words they wait for
+  bool faults_have_ended_ = false;
   /// What a daemon has counted in one of its lives.
   struct Life {
     std::uint64_t views = 0;    // installed
@@ -118,22 +118,24 @@ void Run::build() {
     sim_.add_host(config_of(plan_, i)).set_incarnations(incarnations);
   }
   for (const PlannedLink& link : plan_.links) set_path(link, link.bytes_per_second, link.delay, link.jitter);
-  watch_for_crashes();
+  watch_what_is_said();
 }
 
-void Run::watch_for_crashes() {
+void Run::watch_what_is_said() {
   sim_.log().listen([this](std::string_view host, LogLevel, std::string_view room, std::string_view line) {
     if (room != "view") return;
-    const auto [begin, end] = crashes_.equal_range(host);
-    const auto found =
-        std::find_if(begin, end, [&](const auto& each) { return line.find(each.second) != std::string_view::npos; });
+    const auto [begin, end] = waiting_.equal_range(host);
+    const auto found = std::find_if(
+        begin, end, [&](const auto& each) { return line.find(text_of(each.second->says)) != std::string_view::npos; });
     if (found == end) return;
-    crashes_.erase(found);
+    const Step& step = *found->second;
+    waiting_.erase(found);
     // Not in the middle of its turn.
-    sim_.after(0ns, [this, name = std::string(host)] {
-      for (SimHost* each : sim_.running_hosts()) {
-        if (each->name() == name) each->crash();
-      }
+    sim_.after(step.kind == StepKind::part_when ? step.delay : 0ns, [this, &step] {
+      if (faults_have_ended_) return;
+      if (step.kind == StepKind::part_when) return sim_.network().partition(step.sides);
+      SimHost& speaker = sim_.host(step.host);
+      if (speaker.is_running()) speaker.crash();
     });
   });
 }
@@ -186,7 +188,7 @@ void Run::apply_to_daemon(const Step& step) {
     case StepKind::crash:
       return host.crash();
     case StepKind::crash_when:
-      crashes_.emplace(host.name(), text_of(step.says));
+      waiting_.emplace(host.name(), &step);
       return;
     case StepKind::power_loss:
       return host.crash(true);
@@ -220,6 +222,9 @@ void Run::apply_to_network(const Step& step) {
       return network.heal(step.kind == StepKind::heal_with_resets);
     case StepKind::impose:
       return impose(step);
+    case StepKind::part_when:
+      waiting_.emplace(name_of(step.host), &step);
+      return;
     default:
       return;
   }
@@ -305,7 +310,8 @@ void Run::send(SimClient& from, const Step& step) {
 
 void Run::end_faults() {
   sim_.log().note("the faults end");
-  crashes_.clear();
+  faults_have_ended_ = true;
+  waiting_.clear();
   sim_.network().heal();
   for (const PlannedLink& link : plan_.links) set_path(link, link.bytes_per_second, link.delay, link.jitter);
   for (SimHost* host : sim_.hosts()) {

@@ -121,6 +121,7 @@ class Shrinker {
 
 bool names_daemon(const Step& step, HostIndex host) {
   const bool of_daemon = step.kind == StepKind::connect || step.kind == StepKind::impose ||
+                         step.kind == StepKind::part_when ||
                          (!is_of_client(step.kind) && step.kind < StepKind::partition);
   const bool of_path = step.kind >= StepKind::cut && step.kind <= StepKind::path;
   return (of_daemon && step.host == host) || (of_path && step.peer == host);
@@ -157,8 +158,7 @@ Plan without_daemon(const Plan& plan, HostIndex host) {
       for (HostIndex& each : side) move_up(each);
     }
     std::erase_if(step.sides, [](const auto& side) { return side.empty(); });
-    if ((step.kind == StepKind::partition || step.kind == StepKind::impose) && step.sides.empty())
-      step.sides.emplace_back();
+    if (has_sides(step.kind) && step.sides.empty()) step.sides.emplace_back();
   }
   return less;
 }

@@ -205,6 +205,19 @@ TEST(DaemonCheckers, Holes) {
   EXPECT_EQ(run("abcd", true, 'b', true), 0u) << "another checker's business";
 }
 
+TEST(DaemonCheckers, HolesOfOneWhoseFellowGetsNoFurther) {
+  // c goes on as if with d, which ends before it installs that view.
+  const auto run = [](const char* lost_to, char last_origin) {
+    DaemonWriter w = in_one_view("abcd");
+    w.at('a').sends(1, lost_to).at('b').gets('a', 1, 5).sends(1, "cd").at('d').sends(1, "cd").crashes();
+    w.at('c').signal("cd").gets(last_origin, 1, 6).view(2, "cd", "cd");
+    return check_daemon_holes(w.history()).size();
+  };
+  EXPECT_EQ(run("abcd", 'b'), 1u);
+  EXPECT_EQ(run("abcd", 'd'), 0u) << "of one that was to come along";
+  EXPECT_EQ(run("abc", 'b'), 0u) << "d may have gone past it";
+}
+
 TEST(DaemonCheckers, SafeDelivery) {
   // a has the safe message of b, c has not. What becomes of c?
   const auto base = [](bool behind_the_signal) {
