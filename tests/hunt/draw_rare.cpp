@@ -27,6 +27,7 @@ class RareDrawer {
     if (random_.chance(0.15)) plan_.varied = 1;
     draw_options();
     if (random_.chance(0.15)) mix_private_names();
+    if (random_.chance(0.1)) draw_early_messages();
     if (random_.chance(0.15)) draw_requests();
     if (random_.chance(0.2)) draw_crashes_at_steps();
     if (random_.chance(0.08)) draw_imposed_partitions();
@@ -74,6 +75,25 @@ class RareDrawer {
         step.groups.push_back(std::move(name));
       }
     }
+  }
+
+  /// Unordered, to a group that some daemons do not know yet, beside one that they do.
+  void draw_early_messages() {
+    std::vector<Step> messages;
+    for (const Step& step : plan_.steps) {
+      if (step.kind != StepKind::join || groups_.size() < 2) continue;
+      for (std::size_t i = random_.below(4); i > 0; --i) {
+        Step& message = messages.emplace_back();
+        message.at = step.at + us(random_.below(60'000));
+        message.kind = StepKind::send;
+        message.client = any_client();
+        message.service = random_.chance(0.5) ? Service::unreliable : Service::reliable;
+        message.size = random_.below(300);
+        message.groups = step.groups;
+        if (const std::string& other = any_group(); other != step.groups.front()) message.groups.push_back(other);
+      }
+    }
+    plan_.steps.insert(plan_.steps.end(), messages.begin(), messages.end());
   }
 
   void draw_requests() {

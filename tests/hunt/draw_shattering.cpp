@@ -25,6 +25,10 @@ class ShatteringDrawer {
     for (HostIndex host = 0; host < plan_.daemons; ++host) add(us(random_.below(100'000)), StepKind::start).host = host;
     draw_clients();
     for (std::size_t i = random_.between(2, 6); i > 0; --i) {
+      if (random_.chance(0.2)) {
+        one_after_another(800ms + us(random_.below(static_cast<std::uint64_t>((end_ - 800ms) / 1us))));
+        continue;
+      }
       const Duration at = 800ms + us(random_.below(static_cast<std::uint64_t>((end_ - 800ms) / 1us)));
       draw_volley(at);
       if (random_.chance(0.7)) hold_up(at);
@@ -45,14 +49,17 @@ class ShatteringDrawer {
   }
   HostIndex any_host() { return static_cast<HostIndex>(random_.below(plan_.daemons)); }
 
-  /// As many ways of tens of microseconds as of tens of milliseconds.
+  /// As many ways of tens of microseconds as of tens of milliseconds; or all long, and few.
   void draw_mesh() {
     plan_.links.clear();
-    const double dense = random_.chance(0.5) ? 1.0 : 0.5;
+    constexpr std::uint64_t kLongUs = 15'000;
+    const bool even = random_.chance(0.3);
+    const double dense = even ? 0.25 : random_.chance(0.5) ? 1.0 : 0.5;
     for (HostIndex a = 0; a < plan_.daemons; ++a) {
       for (HostIndex b = a + 1; b < plan_.daemons; ++b) {
         if (b != a + 1 && !random_.chance(dense)) continue;
-        const auto delay = static_cast<std::uint64_t>(20 * std::exp(random_.real() * std::log(1'000.0)));
+        const auto drawn = static_cast<std::uint64_t>(20 * std::exp(random_.real() * std::log(1'000.0)));
+        const std::uint64_t delay = even ? kLongUs : drawn;
         longest_us_ = std::max(longest_us_, delay);
         plan_.links.push_back({.a = a, .b = b, .delay = us(delay), .jitter = us(delay / 4)});
       }
@@ -132,13 +139,26 @@ class ShatteringDrawer {
     add(back + us(random_.below(50'000)), random_.chance(0.5) ? StepKind::heal : StepKind::heal_with_resets);
   }
 
+  /// A daemon ends, and another one while some have begun the view without it and others have not.
+  void one_after_another(Duration at) {
+    for (std::size_t i = random_.between(2, 3); i > 0; --i) {
+      const HostIndex host = any_host();
+      add(at, StepKind::crash).host = host;
+      add(at + us(random_.between(500'000, 1'500'000)), StepKind::start).host = host;
+      for (std::size_t changes = random_.between(1, 6); changes > 0; --changes) come_and_go(at);
+      at += us(longest_us_ + random_.below(3 * longest_us_ + 2'000));
+    }
+  }
+
   /// What clients have asked for meanwhile is under way when the view ends that has just begun.
   void part_when_installed(Duration at) {
     Step& parts = add(at, StepKind::part_when);
     parts.host = any_host();
     parts.says = "installed";
-    parts.delay = us(random_.below(2 * longest_us_ + 1'000));
+    parts.delay = us(random_.below(random_.chance(0.5) ? 2 * longest_us_ + 1'000 : 200'000));
     draw_sides(parts);
+    // Some have all that the view brings, and others wait for a word.
+    for (std::size_t i = random_.between(1, 6); i > 0; --i) hold_up(at + us(random_.below(600'000)));
     for (std::size_t i = random_.between(10, 60); i > 0; --i) {
       Step& change = add(at + us(random_.below(1'000'000)), random_.chance(0.5) ? StepKind::leave : StepKind::join);
       change.client = static_cast<std::uint32_t>(random_.below(clients_));

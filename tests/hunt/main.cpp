@@ -42,7 +42,12 @@ class Progress {
   }
   void show(const Summary& summary) {
     const auto now = Clock::now();
-    if (now - last_ < (on_terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(10))) return;
+    const bool has_failed = summary.failures.size() > failed_;
+    if (!has_failed && now - last_ < (on_terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(10))) return;
+    if (has_failed) fmt::print(stderr, "{}", on_terminal_ ? "\r\033[K" : "");
+    for (; failed_ < summary.failures.size(); ++failed_) {
+      fmt::print(stderr, "seed {} fails\n", summary.failures[failed_].seed);
+    }
     last_ = now;
     fmt::print(stderr, "{}{} of {} runs, {} failed, {:.0f} s{}", on_terminal_ ? "\r\033[K" : "", summary.runs, seeds_,
                summary.failures.size(), seconds(), on_terminal_ ? "" : "\n");
@@ -53,6 +58,7 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
   std::uint64_t seeds_;
+  std::size_t failed_ = 0;  // told
   Clock::time_point begin_;
   Clock::time_point last_;
   bool on_terminal_ = ::isatty(STDERR_FILENO) == 1;

@@ -1,9 +1,13 @@
 // hunt_broken: has the hunt look for mistakes that are there. Each broken variant (daemon/base/broken.h) has to be
-// found within a number of seeds, and the daemon without any must come through the seeds that found them.
+// found within a number of seeds, or by a plan that is kept (tests/hunt/plans); and the daemon without any must come
+// through the seeds that found them.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +15,8 @@
 #include <vector>
 
 #include "tests/hunt/broken/switch.h"
+#include "tests/hunt/plan_text.h"
+#include "tests/hunt/shrink.h"
 #include "tests/hunt/worker.h"
 
 namespace spindled::hunt {
@@ -22,11 +28,18 @@ struct Options {
   std::size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   bool list = false;
   std::vector<std::string> names;
-  std::vector<std::string> gaps;  // not looked for
+  std::string plans;  // a folder
+  std::string keep;   // a folder
+};
+
+struct KeptPlan {
+  std::string name;
+  Plan plan;
 };
 
 struct Search {
   std::uint64_t seed = 0;  // the first that showed something; 0: none did
+  std::string plan;        // that showed something, where no seed did
   Finding finding;         // what
   bool reached = false;    // a daemon came by the place of the mistake
 };
@@ -36,11 +49,13 @@ using Unsound = std::map<std::uint64_t, Finding>;
 
 constexpr const char* kReached = "runs that came by the mistake";
 
-Outcome run_one(std::uint64_t seed) {
-  Outcome outcome = run(draw_plan(seed));
+Outcome run_plan(const Plan& plan) {
+  Outcome outcome = run(plan);
   if (is_reached()) outcome.tally.add(kReached);
   return outcome;
 }
+
+Outcome run_one(std::uint64_t seed) { return run_plan(draw_plan(seed)); }
 
 /// Whether the daemon without any mistake comes through; otherwise the seed joins `unsound`.
 bool is_sound(std::uint64_t seed, Unsound& unsound) {
@@ -73,35 +88,69 @@ Search search(Broken variant, Seeds seeds, std::size_t jobs, Unsound& unsound) {
   return result;
 }
 
+/// Second chance: the plans that are kept, which tests/hunt/plans_test.cpp sees to come through without a mistake.
+void search(Broken variant, const std::vector<KeptPlan>& plans, std::size_t jobs, Search& result) {
+  switch_on(variant);
+  run_seeds(
+      {0, plans.size()}, jobs, [&](std::uint64_t index) { return run_plan(plans[index].plan); },
+      [&](std::uint64_t index, const Outcome& outcome) {
+        result.reached = result.reached || outcome.tally.count(kReached) > 0;
+        if (!outcome.failed() || !result.plan.empty()) return;
+        result.plan = plans[index].name;
+        result.finding = outcome.findings.front();
+      });
+}
+
+/// Writes the plan of what was found, made small, to a file; it has to come through without the mistake.
+void keep(Broken variant, const Search& found, const std::string& folder) {
+  constexpr std::size_t kTries = 1000;
+  const auto fails = [&](Broken with, const Plan& plan) {
+    switch_on(with);
+    const Outcome outcome = run_apart(plan);
+    return outcome.failed() && (with == Broken::none || outcome.findings.front().property == found.finding.property);
+  };
+  const auto still_shows = [&](const Plan& plan) { return fails(variant, plan) && !fails(Broken::none, plan); };
+  const Shrunk shrunk = shrink(draw_plan(found.seed), still_shows, kTries);
+  std::filesystem::create_directories(folder);
+  const std::string file = fmt::format("{}/{}.plan", folder, text_of(variant).name);
+  std::ofstream(file) << to_text(shrunk.plan);
+  fmt::print("  {}: {} steps\n", file, shrunk.plan.steps.size());
+}
+
 void print(std::string_view name, std::string_view seeds, std::string_view property, std::string_view sentence) {
   constexpr std::size_t kSentenceWidth = 100;
   fmt::print("{:<26} {:>5}  {:<24} {}\n", name, seeds, property, sentence.substr(0, kSentenceWidth));
   std::fflush(stdout);
 }
 
-int hunt(const Options& options, const std::vector<Broken>& variants) {
+int hunt(const Options& options, const std::vector<Broken>& variants, const std::vector<KeptPlan>& plans) {
   print("variant", "seeds", "property", "what was seen");
   std::size_t missed = 0;
   Unsound unsound;
   for (const Broken variant : variants) {
-    const Search result = search(variant, {options.first, options.seeds}, options.jobs, unsound);
+    Search result = search(variant, {options.first, options.seeds}, options.jobs, unsound);
+    if (result.seed == 0) search(variant, plans, options.jobs, result);
     if (result.seed != 0) {
       print(text_of(variant).name, std::to_string(result.seed - options.first + 1), result.finding.property,
             result.finding.sentence);
+      if (!options.keep.empty()) keep(variant, result, options.keep);
+    } else if (!result.plan.empty()) {
+      print(text_of(variant).name, "plan", result.finding.property,
+            fmt::format("{}: {}", result.plan, result.finding.sentence));
     } else {
       ++missed;
       print(text_of(variant).name, "-", "NOT FOUND", result.reached ? "" : "no daemon came by its place");
     }
   }
-  fmt::print("\n{} of {} broken variants found within {} seeds\n", variants.size() - missed, variants.size(),
-             options.seeds);
+  fmt::print("\n{} of {} broken variants found within {} seeds or by {} plans\n", variants.size() - missed,
+             variants.size(), options.seeds, plans.size());
   for (const auto& [seed, finding] : unsound) {
     fmt::print("seed {} fails WITHOUT ANY MISTAKE: {}\n", seed, finding.sentence);
   }
   return missed == 0 && unsound.empty() ? 0 : 1;
 }
 
-/// All but the gaps where no names are given; nothing where a name is no variant's.
+/// All where no names are given; nothing where a name is no variant's.
 std::optional<std::vector<Broken>> variants_of(const Options& options) {
   std::vector<Broken> variants;
   for (const std::string& name : options.names) {
@@ -113,17 +162,34 @@ std::optional<std::vector<Broken>> variants_of(const Options& options) {
     variants.push_back(*variant);
   }
   for (std::size_t i = 1; options.names.empty() && i < static_cast<std::size_t>(Broken::count_); ++i) {
-    const auto variant = static_cast<Broken>(i);
-    const auto gap = std::find(options.gaps.begin(), options.gaps.end(), text_of(variant).name);
-    if (gap == options.gaps.end()) variants.push_back(variant);
+    variants.push_back(static_cast<Broken>(i));
   }
   return variants;
 }
 
+/// By name; nothing where one is no plan.
+std::optional<std::vector<KeptPlan>> read_plans(const std::string& folder) {
+  std::vector<KeptPlan> plans;
+  if (folder.empty()) return plans;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".plan") continue;
+    std::ifstream file(entry.path());
+    auto plan = parse_plan(std::string(std::istreambuf_iterator<char>(file), {}));
+    if (!plan) {
+      fmt::print(stderr, "hunt_broken: {}: {}\n", entry.path().string(), plan.error());
+      return std::nullopt;
+    }
+    plans.push_back({entry.path().stem().string(), std::move(*plan)});
+  }
+  std::sort(plans.begin(), plans.end(), [](const KeptPlan& a, const KeptPlan& b) { return a.name < b.name; });
+  return plans;
+}
+
 int main_with(const Options& options) {
   const std::optional<std::vector<Broken>> variants = variants_of(options);
-  if (!variants) return 2;
-  if (!options.list) return hunt(options, *variants);
+  const std::optional<std::vector<KeptPlan>> plans = read_plans(options.plans);
+  if (!variants || !plans) return 2;
+  if (!options.list) return hunt(options, *variants, *plans);
   for (const Broken variant : *variants) fmt::print("{:<26} {}\n", text_of(variant).name, text_of(variant).text);
   return 0;
 }
@@ -138,7 +204,9 @@ int main(int argc, char** argv) {
   app.add_option("--seeds", options.seeds, "within how many seeds each has to be found")->capture_default_str();
   app.add_option("--seed", options.first, "the first of them")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--jobs", options.jobs, "runs at a time")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--gaps", options.gaps, "variants that are not found yet, to be left out");
+  app.add_option("--plans", options.plans, "a folder of plans, for variants that no seed finds")
+      ->check(CLI::ExistingDirectory);
+  app.add_option("--keep", options.keep, "a folder, for a small plan of each variant that a seed finds");
   app.add_flag("--list", options.list, "only say which variants there are");
   CLI11_PARSE(app, argc, argv);
   return spindled::hunt::main_with(options);
