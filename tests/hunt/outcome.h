@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "daemon/base/counters.h"
+
 namespace spindled::hunt {
 
 struct Finding {
@@ -36,6 +38,9 @@ struct Tally {
 
   bool operator==(const Tally&) const = default;
 };
+
+/// Under what name the tally has what all daemons together have counted.
+inline std::string counted(Counter counter) { return "counted." + std::string(to_string(counter)); }
 
 struct Outcome {
   std::vector<Finding> findings;  // empty: all is well

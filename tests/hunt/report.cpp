@@ -72,9 +72,9 @@ std::string to_text(const Summary& summary) {
   row("faults", counts_line(tally, "faults."));
   row("restarts", std::to_string(tally.count("restarts")));
   row("messages sent", counts_line(tally, "sent."));
-  row("  of them in bundles", std::to_string(tally.count("bundled")));
+  row("  of them in bundles", std::to_string(tally.count(counted(Counter::messages_bundled))));
   row("messages delivered", std::to_string(tally.count("delivered")));
-  row("views of daemons", std::to_string(tally.count("daemon views")));
+  row("views of daemons", std::to_string(tally.count(counted(Counter::views_installed))));
   row("views of groups",
       fmt::format("{}, transitional signals {}", tally.count("group views"), tally.count("transitional signals")));
   row("slow clients cut off", std::to_string(tally.count("slow clients cut off")));

@@ -103,12 +103,7 @@ class Run {
   std::vector<std::unique_ptr<sim::Stranger>> administrators_;
   std::multimap<std::string, const Step*, std::less<>> waiting_;  // by the daemon whose words they wait for
   bool faults_have_ended_ = false;
-  /// What a daemon has counted in one of its lives.
-  struct Life {
-    std::uint64_t views = 0;    // installed
-    std::uint64_t bundled = 0;  // messages
-  };
-  std::map<std::pair<HostIndex, std::uint64_t>, Life> lives_;  // by daemon and incarnation
+  std::map<std::pair<HostIndex, std::uint64_t>, Counters> lives_;  // of daemons, by their incarnations
   Outcome outcome_;
 };
 
@@ -159,9 +154,7 @@ void Run::sample() {
   for (SimHost* host : sim_.running_hosts()) {
     limits_.check(host->name(), host->node().memory());
     work_limits_.check(host->name(), host->config().turn_work_max, host->node().work());
-    const Counters& counters = host->node().counters();
-    lives_[{host->index(), host->incarnation()}] = {counters.value(Counter::views_installed),
-                                                    counters.value(Counter::messages_bundled)};
+    lives_[{host->index(), host->incarnation()}] = host->node().counters();
   }
 }
 
@@ -423,9 +416,11 @@ void Run::count() {
   tally.add("clients", history.clients.size());
   tally.add("daemons", plan_.daemons);
   tally.add("restarts", lives_.size() - std::min<std::size_t>(lives_.size(), plan_.daemons));
-  for (const auto& [daemon, life] : lives_) {
-    tally.add("daemon views", life.views);
-    tally.add("bundled", life.bundled);
+  for (const auto& [daemon, counters] : lives_) {
+    for (std::size_t i = 0; i < kCounterCount; ++i) {
+      const auto counter = static_cast<Counter>(i);
+      if (counters.value(counter) > 0) tally.add(counted(counter), counters.value(counter));
+    }
   }
   tally.add("events", sim_.events_happened());
   tally.add("virtual ms", static_cast<std::uint64_t>((sim_.now().time_since_epoch() - Duration(1h)) / 1ms));

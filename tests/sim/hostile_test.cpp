@@ -66,6 +66,9 @@ TEST_F(Hostile, GarbageAtTheClientPort) {
     if (HasFatalFailure()) return;
     expect_closed(Port::client, bytes, 7s);
   }
+  const Counters& counters = sim().host(1).node().counters();
+  EXPECT_GT(counters.value(Counter::client_frames_bad), 0u);
+  EXPECT_GE(counters.value(Counter::sessions_refused), counters.value(Counter::client_frames_bad));
   expect_service();
 }
 
