@@ -55,6 +55,7 @@
   X(queue_without_limit, "what waits for a client that does not read has no limit")                                    \
   X(discards_bundled, "a message is bundled with one before it that is not to come back to its sender")                \
   X(late_table_unsignalled, "who is told of a view when it ends already gets no signal behind it")                     \
+  X(furthest_stands_still, "who was furthest in the order is taken to have stopped there as the view ended")           \
   X(told_behind_furthest, "a view that is completed as it ends goes on telling changes one by one")                    \
   X(short_view_unsignalled, "who parts in a view that nobody was told of gets no signal")                              \
   X(disconnect_forgotten, "a client whose connection has ended stays in its groups")                                   \

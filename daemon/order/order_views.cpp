@@ -96,14 +96,17 @@ void Order::close_view(Time now, const TransitionalSet& set, const Transition& t
   // Where all members move on together everybody has everything, and all of it counts as delivered in the old view.
   const bool whole = set.is_whole(view_);
   const std::uint64_t safe_limit = whole ? order_.end() : transition.safe_line;
-  while (!order_.empty()) {
-    const Run& run = order_.front();
-    std::uint64_t count = set.recoverable(run);
-    if (run.safe && !broken(Broken::safe_line_ignored))
-      count = std::min(count, safe_limit - std::min(safe_limit, order_.processed()));
-    if (count == 0) break;
-    pass_run(now, count, true);
-  }
+  const auto pass_what_nothing_holds_up = [&] {
+    while (!order_.empty()) {
+      const Run& run = order_.front();
+      std::uint64_t count = set.recoverable(run);
+      if (run.safe && !broken(Broken::safe_line_ignored))
+        count = std::min(count, safe_limit - std::min(safe_limit, order_.processed()));
+      if (count == 0) return;
+      pass_run(now, count, true);
+    }
+  };
+  pass_what_nothing_holds_up();
 
   if (!whole) {
     log_.debug("the view ends in parts: {} of its {} members go on together", set.members().count(), view_.size());
@@ -115,6 +118,8 @@ void Order::close_view(Time now, const TransitionalSet& set, const Transition& t
   // that all have still before them counts.
   bool hole = false;
   while (!order_.empty() && order_.processed() < transition.processed) close_run(now, set, transition, hole);
+  // Whoever was furthest has gone on from there without the signal, as far as nothing held it up.
+  if (!hole && !broken(Broken::furthest_stands_still)) pass_what_nothing_holds_up();
   if (!whole) above_.furthest_reached(now);
   while (!order_.empty()) close_run(now, set, transition, hole);
   close_unordered(now, set, hole);

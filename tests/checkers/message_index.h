@@ -70,7 +70,13 @@ struct PlacedDelivery {
   bool transitional = false;
   /// Of a transitional delivery: the view of the group that follows; null where none does.
   const GroupView* next_view = nullptr;
+  /// The last view of each of its groups that the client is a member of.
+  std::map<std::string_view, const GroupView*> views;
 };
+
+/// Whether two got a message as members of `group` that knew of each other.
+bool knew_each_other(std::string_view group, const PlacedDelivery& a, const std::string& client_a,
+                     const PlacedDelivery& b, const std::string& client_b);
 
 std::string to_text(const spindle::GroupViewId& id);
 

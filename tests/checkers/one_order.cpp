@@ -38,35 +38,46 @@ class Sequences {
   std::vector<std::pair<OrderGraph::Node, OrderGraph::Node>> edges_;
 };
 
+/// Of what a group delivered without a signal.
+struct InGroup {
+  const ClientHistory* client = nullptr;
+  PlacedDelivery delivery;
+};
+using ByMessage = std::map<MessageKey, std::vector<const InGroup*>>;
+
+/// Whether all who got the message knew of this receiver, and it of them: a join that is told with the next view of
+/// the network may have come before the message at another side.
+bool was_known_to_all(std::string_view group, const InGroup& receiver, const std::vector<const InGroup*>& all) {
+  return std::all_of(all.begin(), all.end(), [&](const InGroup* each) {
+    return each->delivery.views.find(group)->second->id == receiver.delivery.views.find(group)->second->id ||
+           knew_each_other(group, receiver.delivery, receiver.client->name, each->delivery, each->client->name);
+  });
+}
+
 /// In each group, what its members deliver to it without a signal.
 void check_groups(const History& history, Violations& violations) {
-  std::map<std::string, Sequences> groups;
+  std::map<std::string_view, std::vector<InGroup>> groups;
   for (const ClientHistory& client : history.clients) {
-    const std::vector<PlacedDelivery> deliveries = place_deliveries(client);
-    std::size_t next = 0;
-    std::map<std::string, std::optional<OrderGraph::Node>> last;  // of the groups that it is in
-    for (const Event& event : client.events) {
-      if (const auto* view = std::get_if<GroupView>(&event.what)) {
-        if (is_in(view->members, client.name)) {
-          last.try_emplace(view->group);
-        } else {
-          last.erase(view->group);
-        }
-      } else if (std::holds_alternative<Delivered>(event.what)) {
-        const PlacedDelivery& delivery = deliveries[next++];
-        if (delivery.transitional || !is_ordered(delivery.message->service)) continue;
-        for (const std::string& group : delivery.message->groups) {
-          const auto found = last.find(group);
-          if (found == last.end()) continue;
-          Sequences& sequences = groups[group];
-          const OrderGraph::Node node = sequences.node(*delivery.message);
-          if (found->second) sequences.follows(*found->second, node);
-          found->second = node;
-        }
-      }
+    for (const PlacedDelivery& delivery : place_deliveries(client)) {
+      if (delivery.transitional || !is_ordered(delivery.message->service)) continue;
+      for (const auto& [group, view] : delivery.views) groups[group].push_back({&client, delivery});
     }
   }
-  for (const auto& [group, sequences] : groups) sequences.check(" in " + group, violations);
+  for (const auto& [group, deliveries] : groups) {
+    ByMessage by_message;
+    for (const InGroup& each : deliveries) by_message[key_of(*each.delivery.message)].push_back(&each);
+    Sequences sequences;
+    const InGroup* last = nullptr;
+    std::optional<OrderGraph::Node> last_node;
+    for (const InGroup& each : deliveries) {
+      if (!was_known_to_all(group, each, by_message.at(key_of(*each.delivery.message)))) continue;
+      const OrderGraph::Node node = sequences.node(*each.delivery.message);
+      if (last != nullptr && last->client == each.client) sequences.follows(*last_node, node);
+      last = &each;
+      last_node = node;
+    }
+    sequences.check(fmt::format(" in {}", group), violations);
+  }
 }
 
 /// When each daemon gave the signal, by name, in all of its lives.

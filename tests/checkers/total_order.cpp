@@ -35,10 +35,15 @@ bool is_comparable(const PlacedDelivery& a, const std::string& client_a, const P
          is_in(a.next_view->vs_set, client_b) && is_in(b.next_view->vs_set, client_a);
 }
 
-/// Where the network splits, the one order holds among the members of each group: only they are told of the split.
-bool is_for_both(const MessageRecord& message, const Receiver& a, const Receiver& b) {
-  return std::any_of(message.groups.begin(), message.groups.end(),
-                     [&](const std::string& group) { return a.groups.contains(group) && b.groups.contains(group); });
+/// Where the network splits, the one order holds among the members of each group that know of each other: only they
+/// are told of the split.
+bool is_for_both(const PlacedDelivery& delivery_a, const Receiver& a, const PlacedDelivery& delivery_b,
+                 const Receiver& b) {
+  const std::vector<std::string>& groups = delivery_a.message->groups;
+  return std::any_of(groups.begin(), groups.end(), [&](const std::string& group) {
+    if (delivery_a.transitional) return a.groups.contains(group) && b.groups.contains(group);
+    return knew_each_other(group, delivery_a, a.client->name, delivery_b, b.client->name);
+  });
 }
 
 void compare(const Receiver& a, const Receiver& b, Violations& violations) {
@@ -47,8 +52,9 @@ void compare(const Receiver& a, const Receiver& b, Violations& violations) {
   for (const PlacedDelivery& delivery : a.ordered) {
     const auto found = b.places.find(key_of(*delivery.message));
     if (found == b.places.end()) continue;
-    if (!is_comparable(delivery, a.client->name, b.ordered[found->second], b.client->name)) continue;
-    if (!is_for_both(*delivery.message, a, b)) continue;
+    const PlacedDelivery& theirs = b.ordered[found->second];
+    if (!is_comparable(delivery, a.client->name, theirs, b.client->name)) continue;
+    if (!is_for_both(delivery, a, theirs, b)) continue;
     if (before != nullptr && found->second < place_before) {
       report(violations, fmt::format("total order: {} got {} before {}, {} the other way round", a.client->name,
                                      to_text(*before), to_text(*delivery.message), b.client->name));

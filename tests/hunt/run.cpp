@@ -61,7 +61,7 @@ class Run {
         options_(options),
         sim_({.seed = plan.seed, .log_level = log_level_of(plan, options), .log_echo = options.log_echo}),
         limits_(config_of(plan, 0), largest_message(plan)),
-        work_limits_(clients_of(plan)) {}
+        work_limits_(clients_of(plan), plan.turn_work) {}
 
   Outcome execute();
 

@@ -17,7 +17,7 @@ constexpr std::size_t kTimesEachMember = 4;
 
 // The step that makes a turn too long is the last one.
 void WorkLimits::check(const std::string& name, std::size_t max, const NodeWork& work) {
-  const std::size_t step = std::max(std::min(max, kAnnouncedMax), kTimesEachMember * clients_) + kBeside;
+  const std::size_t step = std::max(std::min(largest_turn_, kAnnouncedMax), kTimesEachMember * clients_) + kBeside;
   hold(name, "step", work.largest_step, step);
   hold(name, "turn", work.largest_turn, max - 1 + step);
   most_.largest_turn = std::max(most_.largest_turn, work.largest_turn);

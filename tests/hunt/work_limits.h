@@ -12,8 +12,9 @@ namespace spindled::hunt {
 
 class WorkLimits {
  public:
-  /// `clients` is how many there are in all.
-  explicit WorkLimits(std::size_t clients) : clients_(clients) {}
+  /// `clients` is how many there are in all, `largest_turn` the most that any daemon is to do in a turn: who announces
+  /// its groups in parts goes by its own.
+  WorkLimits(std::size_t clients, std::size_t largest_turn) : clients_(clients), largest_turn_(largest_turn) {}
 
   /// What daemon `name`, whose turns may do `max`, has done so far.
   void check(const std::string& name, std::size_t max, const NodeWork& work);
@@ -26,6 +27,7 @@ class WorkLimits {
   void hold(const std::string& name, const char* what, std::size_t units, std::size_t limit);
 
   std::size_t clients_;
+  std::size_t largest_turn_;
   NodeWork most_;
   std::map<std::string, const char*> found_;
   std::vector<Finding> findings_;

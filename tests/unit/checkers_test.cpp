@@ -165,6 +165,12 @@ TEST(Checkers, TotalOrder) {
   with_others_between.at('d').view(1, "cd").gets('b', 2).gets('a', 6).gets('a', 1);
   EXPECT_EQ(check_total_order(with_others_between.history()).size(), 1u);
 
+  Writer before_the_join_is_told;  // and d, who has joined, is not known to c yet
+  before_the_join_is_told.at('c').view(1, "c").gets('a', 1).gets('b', 2);
+  before_the_join_is_told.at('d').view(2, "cd").gets('b', 2).gets('a', 1);
+  EXPECT_TRUE(check_total_order(before_the_join_is_told.history()).empty());
+  EXPECT_TRUE(check_one_order(before_the_join_is_told.history()).empty());
+
   Writer unordered;
   unordered.at('c').gets('a', 1, Service::fifo).gets('b', 2, Service::fifo);
   unordered.at('d').gets('b', 2, Service::fifo).gets('a', 1, Service::fifo);
