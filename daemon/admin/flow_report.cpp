@@ -132,6 +132,7 @@ void add_prices(const PriceBook& book, PageRoom& room, proto::FlowReply& out) {
     added.set_name(printable(price.name));
     added.set_daemon(view.members[price.daemon].name);
     added.set_price(price.dollars);
+    added.set_slowest(printable(price.slowest));
     return added.ByteSizeLong();
   });
 }

@@ -233,13 +233,15 @@ FlowState Admission::state(Time now, const Flow& flow, const DestinationSet& to)
 }
 
 std::string Admission::limit_of(const Flow& flow, const Quote& quote) const {
-  const auto name_of = [&](MemberIndex member) { return book_.view().members[member].name; };
+  const auto name_of = [&](MemberIndex member) -> const std::string& { return book_.view().members[member].name; };
   const Flow::Wait wait = flow.waits_for();
   if (wait == Flow::Wait::room) return "room";
   if (!enabled_ && wait != Flow::Wait::clients) return {};
   const double link = enabled_ ? quote.link.dollars : 0;
   if (quote.clients.dollars > link) {
-    return fmt::format("clients of {} at {}", quote.clients.name, name_of(quote.clients.daemon));
+    const std::string_view daemon = name_of(quote.clients.daemon);
+    if (quote.clients.slowest.empty()) return fmt::format("clients of {} at {}", quote.clients.name, daemon);
+    return fmt::format("client #{}#{} of {}", quote.clients.slowest, daemon, quote.clients.name);
   }
   if (link > 0) return fmt::format("link {}-{}", name_of(quote.link.from), name_of(quote.link.neighbour));
   return wait == Flow::Wait::dollars || wait == Flow::Wait::lot ? "salary" : "";

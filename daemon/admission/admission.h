@@ -33,7 +33,7 @@ struct FlowState {
   bool is_blocked = false;
   std::uint64_t packets = 0;
   double dollars = 0;  // paid
-  /// "room" where its message waits for that; otherwise the dearest part of the price, "link a-b" or "clients of g at
+  /// "room" where its message waits for that; otherwise the dearest part of the price, "link a-b" or "client #c#d of g"
   /// c", and "salary" where it waits though all is free.
   std::string limited_by;
 };
@@ -66,7 +66,9 @@ class Admission final : public PriceFrames, public ClientPrices {
   std::uint64_t news() const { return news_; }
 
   // ClientPrices
-  void set_client_price(const std::string& name, double dollars) override { own_.set_clients(name, dollars); }
+  void set_client_price(const std::string& name, double dollars, std::string_view slowest) override {
+    own_.set_clients(name, dollars, slowest);
+  }
 
   /// Looks at the queues. Whether prices were told, which wait to be written.
   bool observe(Time now);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace spindled {
 
@@ -10,8 +11,8 @@ class ClientPrices {
  public:
   virtual ~ClientPrices() = default;
   /// What the local clients that are reached by `name`, a group or a private name, and do not keep up, cost a packet
-  /// from now on; 0: nothing.
-  virtual void set_client_price(const std::string& name, double dollars) = 0;
+  /// from now on; 0: nothing. `slowest` is the name of the one that costs most.
+  virtual void set_client_price(const std::string& name, double dollars, std::string_view slowest) = 0;
 };
 
 }  // namespace spindled

@@ -44,15 +44,17 @@ void OwnPrices::start_view(Time now) {
   }
   for (auto& [name, clients] : clients_) {
     clients.told = {};
-    book_.set_own_clients(name, clients.dollars);
+    book_.set_own_clients(name, clients.dollars, clients.slowest);
   }
   sequence_ = 0;
   next_ = now;
 }
 
-void OwnPrices::set_clients(const std::string& name, double dollars) {
-  book_.set_own_clients(name, dollars);
-  clients_[name].dollars = dollars;
+void OwnPrices::set_clients(const std::string& name, double dollars, std::string_view slowest) {
+  book_.set_own_clients(name, dollars, slowest);
+  Clients& clients = clients_[name];
+  clients.dollars = dollars;
+  if (dollars > 0) clients.slowest = slowest;
 }
 
 bool OwnPrices::observe(Time now) {
@@ -78,6 +80,7 @@ bool OwnPrices::observe(Time now, const std::string& name, Clients& clients) {
   }
   Price price;
   price.name = name;
+  price.slowest = clients.slowest;
   if (!tell(now, clients.told, sixteenths, std::move(price))) return false;
   next_ = std::min(next_, due_at(clients.told, sixteenths));
   return true;

@@ -24,8 +24,8 @@ class OwnPrices {
   OwnPrices(Context& context, const Links& links, Overlay& overlay, PriceBook& book);
 
   void start_view(Time now);
-  /// What local clients that `name` reaches cost from now on.
-  void set_clients(const std::string& name, double dollars);
+  /// What local clients that `name` reaches cost from now on, and who costs most.
+  void set_clients(const std::string& name, double dollars, std::string_view slowest = {});
   /// Whether something was told, and waits to be written.
   bool observe(Time now);
   Time next_deadline() const { return next_; }
@@ -72,6 +72,7 @@ class OwnPrices {
   };
   struct Clients {
     double dollars = 0;
+    std::string slowest;
     Told told;
   };
 

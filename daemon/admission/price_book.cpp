@@ -63,7 +63,7 @@ bool PriceBook::hear_clients(const Price& price, Time expires_at) {
   }
   at->second = {price.sequence, price.sixteenths != 0, expires_at};
   if (!at->second.costs) ++free_clients_;
-  set(clients_, std::move(key), price.sixteenths / 16.0, expires_at);
+  set_clients(std::move(key), price.sixteenths / 16.0, price.slowest, expires_at);
   return true;
 }
 
@@ -92,8 +92,13 @@ void PriceBook::set_own_link_told(MemberIndex neighbour, double dollars) {
   if (std::exchange(at->second.dollars, dollars) != dollars) ++version_;
 }
 
-void PriceBook::set_own_clients(const std::string& name, double dollars) {
-  set(clients_, ClientKey{name, view_.self}, dollars, kNever);
+void PriceBook::set_own_clients(const std::string& name, double dollars, std::string_view slowest) {
+  set_clients(ClientKey{name, view_.self}, dollars, slowest, kNever);
+}
+
+void PriceBook::set_clients(ClientKey key, double dollars, std::string_view slowest, Time expires_at) {
+  set(clients_, key, dollars, expires_at);
+  if (const auto at = clients_.find(key); at != clients_.end()) at->second.slowest = slowest;
 }
 
 template <typename Map, typename Key>
@@ -109,7 +114,7 @@ void PriceBook::set(Map& prices, Key key, double dollars, Time expires_at) {
     note_change(at->second, dollars);
     at->second.dollars = dollars;
   } else {
-    Known known{dollars, dollars, expires_at, {}};
+    Known known{dollars, dollars, expires_at, {}, {}};
     if constexpr (std::is_same_v<Key, LinkKey>) known.behind = behind(key.from, key.neighbour);
     prices.emplace(std::move(key), std::move(known));
   }
@@ -161,7 +166,7 @@ Quote PriceBook::quote(const DestinationSet& to) const {
     for (auto at = clients_.lower_bound(ClientKey{name, 0}); at != clients_.end() && at->first.name == name; ++at) {
       const auto& [key, known] = *at;
       if (!to.daemons.contains(key.daemon)) continue;
-      if (known.dollars > quote.clients.dollars) quote.clients = {name, key.daemon, known.dollars};
+      if (known.dollars > quote.clients.dollars) quote.clients = {name, key.daemon, known.dollars, known.slowest};
     }
   }
   quote.congestion += quote.clients.dollars;
@@ -188,7 +193,7 @@ std::vector<PriceBook::LinkPrice> PriceBook::link_prices() const {
 
 std::vector<PriceBook::ClientPrice> PriceBook::client_prices() const {
   std::vector<ClientPrice> result;
-  for (const auto& [key, known] : clients_) result.push_back({key.name, key.daemon, known.dollars});
+  for (const auto& [key, known] : clients_) result.push_back({key.name, key.daemon, known.dollars, known.slowest});
   return result;
 }
 

@@ -29,6 +29,7 @@ struct Quote {
     std::string name;
     MemberIndex daemon = 0;
     double dollars = 0;
+    std::string slowest;
   } clients;
 };
 
@@ -52,8 +53,8 @@ class PriceBook {
   void set_own_link(MemberIndex neighbour, double dollars);
   /// What the others were told that it costs.
   void set_own_link_told(MemberIndex neighbour, double dollars);
-  /// What the clients here that `name` reaches cost now.
-  void set_own_clients(const std::string& name, double dollars);
+  /// What the clients here that `name` reaches cost now, and who costs most.
+  void set_own_clients(const std::string& name, double dollars, std::string_view slowest = {});
   /// Forgets prices that their daemons repeat no longer.
   void expire(Time now);
   /// When the first might expire.
@@ -81,6 +82,7 @@ class PriceBook {
     std::string name;
     MemberIndex daemon = 0;
     double dollars = 0;
+    std::string slowest;
   };
   std::vector<ClientPrice> client_prices() const;
 
@@ -98,7 +100,8 @@ class PriceBook {
     double dollars = 0;
     double peak = 0;  // dollars, since it fell last
     Time expires_at = kNever;
-    MemberSet behind;  // of a link: the members that this daemon reaches over it
+    MemberSet behind;     // of a link: the members that this daemon reaches over it
+    std::string slowest;  // of clients: the name of the one that costs most
   };
 
   /// What the others know of a link of this daemon.
@@ -116,6 +119,7 @@ class PriceBook {
 
   bool hear_link(const Price& price, Time expires_at);
   bool hear_clients(const Price& price, Time expires_at);
+  void set_clients(ClientKey key, double dollars, std::string_view slowest, Time expires_at);
   template <typename Map, typename Key>
   void set(Map& prices, Key key, double dollars, Time expires_at);
   /// The price is about to become `dollars`.

@@ -205,6 +205,11 @@ bool Sessions::is_reached_by(SessionId session, std::string_view name) const {
   return parts && parts->daemon == context_.config.name && find_client(parts->client) == session;
 }
 
+std::string_view Sessions::client_name_of(SessionId session) const {
+  const Session* found = find(session);
+  return found == nullptr ? std::string_view() : found->name();
+}
+
 // --- Delivery ---
 
 void Sessions::mark_dirty(Session& session) {

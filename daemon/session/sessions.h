@@ -85,6 +85,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
 
   // ClientNames
   bool is_reached_by(SessionId session, std::string_view name) const override;
+  std::string_view client_name_of(SessionId session) const override;
 
  private:
   enum class Timer : std::uint8_t { tick, resume, taken, count_ };

@@ -97,20 +97,21 @@ double SlowClients::within_limits(double limit) const {
 }
 
 void SlowClients::tell() {
-  std::map<std::string, double> prices;
+  std::map<std::string, Told> prices;
   for (const auto& [session, reader] : readers_) {
     if (reader.price == 0) continue;
     for (const std::string& name : reader.names) {
-      double& price = prices[name];
-      price = std::max(price, reader.price);
+      Told& told = prices[name];
+      if (reader.price > told.price) told = {reader.price, session};
     }
   }
-  for (const auto& [name, price] : told_) {
-    if (!prices.contains(name)) prices_.set_client_price(name, 0);
+  for (const auto& [name, told] : told_) {
+    if (!prices.contains(name)) prices_.set_client_price(name, 0, {});
   }
-  for (const auto& [name, price] : prices) {
+  for (const auto& [name, told] : prices) {
     const auto at = told_.find(name);
-    if (at == told_.end() || at->second != price) prices_.set_client_price(name, price);
+    if (at != told_.end() && at->second == told) continue;
+    prices_.set_client_price(name, told.price, names_.client_name_of(told.slowest));
   }
   told_ = std::move(prices);
 }

@@ -18,6 +18,7 @@ class ClientNames {
  public:
   virtual ~ClientNames() = default;
   virtual bool is_reached_by(SessionId session, std::string_view name) const = 0;
+  virtual std::string_view client_name_of(SessionId session) const = 0;
 };
 
 /// The delivery queue of a client is a link like any other (equation (7) of the paper): while messages wait in it, all
@@ -75,6 +76,13 @@ class SlowClients {
     double limit = 0;
   };
 
+  /// Of a name.
+  struct Told {
+    double price = 0;
+    SessionId slowest = 0;
+    bool operator==(const Told&) const = default;
+  };
+
   void note_name(SessionId session, Reader& reader, std::string_view name);
   /// Sets the price of a client by its queue, and lets go of names under which nothing reaches it any more.
   void look(Time now, SessionId session, Reader& reader);
@@ -88,7 +96,7 @@ class SlowClients {
   ClientPrices& prices_;
   const ClientNames& names_;
   std::map<SessionId, Reader> readers_;
-  std::map<std::string, double> told_;  // those that are not zero
+  std::map<std::string, Told> told_;  // those that are not zero
   Time due_at_ = kNever;
 };
 

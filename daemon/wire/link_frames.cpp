@@ -199,7 +199,7 @@ std::optional<ViewId> read_view_id(ByteView bytes) {
 std::vector<std::uint8_t> write_price(const Price& price) {
   using spindle::protocol::kVarintBytesMax;
   const bool of_clients = !price.name.empty();
-  std::vector<std::uint8_t> bytes(2 + 2 * kVarintBytesMax + 1 + price.name.size() + 8 + 2);
+  std::vector<std::uint8_t> bytes(2 + 2 * kVarintBytesMax + 1 + price.name.size() + 8 + 2 + 1 + price.slowest.size());
   Writer writer(bytes.data());
   writer.u16(price.view);
   writer.varint(std::uint64_t{price.from} << 1 | (of_clients ? 1 : 0));
@@ -210,6 +210,7 @@ std::vector<std::uint8_t> write_price(const Price& price) {
   }
   writer.u64(price.sequence);
   writer.u16(static_cast<std::uint16_t>(price.sixteenths));
+  if (of_clients) writer.short_string(price.slowest);
   bytes.resize(writer.size());
   return bytes;
 }
@@ -229,6 +230,10 @@ std::optional<Price> read_price(ByteView bytes) {
   }
   price.sequence = reader.u64();
   price.sixteenths = reader.u16();
+  if (!price.name.empty()) {
+    price.slowest = reader.short_string();
+    if (!price.slowest.empty() && !spindle::protocol::is_client_name(price.slowest)) return std::nullopt;
+  }
   if (!reader.done() || price.sequence == 0) return std::nullopt;
   return price;
 }

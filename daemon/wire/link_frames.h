@@ -143,8 +143,9 @@ struct Push {
 ///   varint  neighbour  of a link; of clients: u8 length, name
 ///   u64     sequence   counts the prices that its daemon has told in this view, from 1
 ///   u16     sixteenths of a dollar
+///   u8 length, name    of clients: the slowest of them; may be empty
 ///
-/// Of one length, so that what is told takes the same share of a link however dear it is.
+/// Of one length for each price, so that what is told takes the same share of a link however dear it is.
 struct Price {
   std::uint16_t view = 0;
   MemberIndex from = 0;
@@ -152,6 +153,7 @@ struct Price {
   std::string name;           // a group, or a private name; not empty for a price of clients
   std::uint64_t sequence = 0;
   std::uint32_t sixteenths = 0;  // at most kPriceSixteenthsMax
+  std::string slowest{};         // of clients: the name of the one that costs most
 
   bool operator==(const Price&) const = default;
 };

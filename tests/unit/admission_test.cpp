@@ -160,10 +160,10 @@ TEST_F(AdmissionTest, WhoSendsWithinTheDaemonPaysOnlyWhereAClientDoesNotKeepUp) 
   EXPECT_EQ(burst(home), 100'000);
   EXPECT_EQ(state(home).price, 0);
   EXPECT_EQ(state(home).dollars, 0);
-  admission.set_client_price("home", 3);
+  admission.set_client_price("home", 3, "slow");
   EXPECT_EQ(state(home).price, 4) << "as much as senders elsewhere";
   EXPECT_FALSE(enter(home)) << "a new flow has two fees";
-  EXPECT_EQ(state(home).limited_by, "clients of home at alpha");
+  EXPECT_EQ(state(home).limited_by, "client #slow#alpha of home");
   now += 200ms;
   EXPECT_TRUE(enter(home));
   EXPECT_EQ(state(home).dollars, 4);
@@ -311,7 +311,7 @@ TEST(AdmissionLots, HoldForNoLongerThanThePriceThatTheyWereDrawnAt) {
 }
 
 TEST_F(AdmissionTest, NoLotsAreDrawnForPricesOfThisDaemon) {
-  admission.set_client_price("home", 3);
+  admission.set_client_price("home", 3, "slow");
   for (int i = 0; i < 200; ++i) {
     Line local = line("home");
     ASSERT_FALSE(enter(local));
@@ -392,26 +392,26 @@ TEST_F(AdmissionTest, ThoseThatWaitAreTriedAgainWhereItIsWorthIt) {
     return admission.news() != before;
   };
   EXPECT_TRUE(makes_news([&] { take_up_room(); }));
-  EXPECT_FALSE(makes_news([&] { admission.set_client_price("home", 3); })) << "nobody enters for that";
+  EXPECT_FALSE(makes_news([&] { admission.set_client_price("home", 3, "slow"); })) << "nobody enters for that";
   int news = 0;
   for (int i = 0; i < 1000; ++i) {
-    news += makes_news([&] { admission.set_client_price("home", 2.7 + 0.1 * (i % 4)); }) ? 1 : 0;
+    news += makes_news([&] { admission.set_client_price("home", 2.7 + 0.1 * (i % 4), "slow"); }) ? 1 : 0;
   }
   EXPECT_EQ(news, 0) << "a queue that changes in each turn, but hardly";
-  EXPECT_TRUE(makes_news([&] { admission.set_client_price("home", 2); }));
-  EXPECT_TRUE(makes_news([&] { admission.set_client_price("home", 0); }));
+  EXPECT_TRUE(makes_news([&] { admission.set_client_price("home", 2, "slow"); }));
+  EXPECT_TRUE(makes_news([&] { admission.set_client_price("home", 0, "slow"); }));
 }
 
 // However many flows wait: they are not looked at in turns in which their price does not fall, and get what they earn.
 TEST_F(AdmissionTest, APriceThatHardlyChangesCostsNoTriesAndNoDollars) {
-  admission.set_client_price("home", 3);
+  admission.set_client_price("home", 3, "slow");
   ASSERT_FALSE(enter(home));
   std::uint64_t seen = admission.news();
   int tries = 0, entered = 0;
   const Time end = now + 10s;
   for (int i = 0; now < end; ++i) {
     now += 100us;
-    admission.set_client_price("home", 3 + 0.1 * (i % 4));
+    admission.set_client_price("home", 3 + 0.1 * (i % 4), "slow");
     admission.start_turn(now);
     if (std::exchange(seen, admission.news()) == seen && now < home.flow.retry_at()) continue;
     for (bool may = true; may; ++tries) {

@@ -20,8 +20,9 @@ class SlowClientsTest : public testing::Test, public ClientPrices, public Client
     config_.session.price_bytes = kSoft;
     config_.session.queue_hard_bytes = 16 * kSoft;
   }
-  void set_client_price(const std::string& name, double dollars) override {
+  void set_client_price(const std::string& name, double dollars, std::string_view slowest) override {
     ++told_;
+    slowest_ = slowest;
     if (dollars == 0) {
       prices_.erase(name);
     } else {
@@ -31,6 +32,7 @@ class SlowClientsTest : public testing::Test, public ClientPrices, public Client
   bool is_reached_by(SessionId session, std::string_view name) const override {
     return members_.contains({session, std::string(name)});
   }
+  std::string_view client_name_of(SessionId session) const override { return session == 1 ? "one" : "two"; }
   void deliver(SessionId session, std::vector<std::string_view> names) { slow_.note_message(session, names); }
   void pass(Duration time) {
     now_ += time;
@@ -43,6 +45,7 @@ class SlowClientsTest : public testing::Test, public ClientPrices, public Client
 
   std::set<std::pair<SessionId, std::string>> members_{{1, "g"}, {1, "h"}, {2, "g"}, {1, "#one#d"}};
   std::map<std::string, double> prices_;
+  std::string slowest_;  // of what was told last
   int told_ = 0;
   Time now_{1h};
   NodeConfig config_;
@@ -58,6 +61,7 @@ TEST_F(SlowClientsTest, NamesThatFeedALongQueueHaveItsPrice) {
   EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft / 4));
   EXPECT_DOUBLE_EQ(price("#one#d"), price_of(kSoft / 4));
   EXPECT_EQ(price("h"), 0) << "it has sent nothing";
+  EXPECT_EQ(slowest_, "one");
   slow_.note_behind(now_, 1, kSoft / 3, 0);
   EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft / 4)) << "too soon";
   pass(50ms);
@@ -183,7 +187,8 @@ TEST_F(SlowClientsTest, TwoThatLingerOnOneNameKeepItsPriceUntilTheLastIsDone) {
   const int told = told_;
   while (now_ < first + kLinger + 100ms) pass(50ms);
   EXPECT_DOUBLE_EQ(price("g"), kLingerDollars) << "the second lingers";
-  EXPECT_EQ(told_, told) << "at the same price";
+  EXPECT_EQ(slowest_, "two");
+  EXPECT_EQ(told_, told + 1) << "at the same price, which is the other's now";
   while (now_ < second + kLinger + 50ms) pass(50ms);
   EXPECT_EQ(price("g"), 0);
   EXPECT_EQ(slow_.next_deadline(), kNever);

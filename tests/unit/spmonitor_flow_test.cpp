@@ -52,6 +52,7 @@ TEST(SpmonitorFlow, ShowsLinksPricesAndFlows) {
   clients.set_name("news");
   clients.set_daemon("gamma");
   clients.set_price(0.5);
+  clients.set_slowest("slow");
   add_flow(reply);
   reply.mutable_flow()->set_total(1);
   EXPECT_EQ(render(reply, false),
@@ -61,9 +62,9 @@ TEST(SpmonitorFlow, ShowsLinksPricesAndFlows) {
             "beta          42         100   6.07  240/s   61 KB  1.2 GB\n"
             "gamma          0           0   0.00      -     0 B     0 B\n"
             "\n"
-            "price told       by     dollars\n"
-            "link beta-gamma  beta      6.06\n"
-            "clients of news  gamma     0.50\n"
+            "price told                  by     dollars\n"
+            "link beta-gamma             beta      6.06\n"
+            "client #slow#gamma of news  gamma     0.50\n"
             "\n"
             "client  to    price  budget   period  rate  blocked  now  packets       paid  limited by\n"
             "ann     news   7.07   -3.50  48.1 ms  30/s     97 %  yes    51234  312333.46  link beta-gamma\n");

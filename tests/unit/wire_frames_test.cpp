@@ -203,6 +203,7 @@ TEST(WirePrices, ReadAsWritten) {
       price.neighbour = static_cast<MemberIndex>(random.below(kMembersMax));
     } else {
       price.name = random.chance(0.5) ? "#slow#beta" : std::string(random.between(1, 255), 'g');
+      if (random.chance(0.5)) price.slowest = "slow";
     }
     price.sequence = std::max<std::uint64_t>(random_number(random), 1);
     price.sixteenths = static_cast<std::uint32_t>(random.below(kPriceSixteenthsMax + 1));
@@ -218,14 +219,19 @@ TEST(WirePrices, ReadAsWritten) {
 
 TEST(WirePrices, RefusesWhatIsOutOfRange) {
   const auto written = [](MemberIndex from, MemberIndex neighbour, std::uint64_t sequence, std::uint32_t sixteenths) {
-    return write_price({300, from, neighbour, {}, sequence, sixteenths});
+    return write_price({300, from, neighbour, {}, sequence, sixteenths, {}});
   };
   EXPECT_TRUE(read_price(written(kMembersMax - 1, kMembersMax - 1, 1, kPriceSixteenthsMax)));
   EXPECT_FALSE(read_price(written(kMembersMax, 0, 1, 1)));
   EXPECT_FALSE(read_price(written(0, kMembersMax, 1, 1)));
   EXPECT_FALSE(read_price(written(0, 1, 0, 1))) << "numbers start with 1";
   EXPECT_FALSE(read_price(Bytes{0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0})) << "clients without a name";
-  EXPECT_FALSE(read_price(Bytes{0, 0, 1, 1, '#', 1, 0, 0, 0, 0, 0, 0, 0, 1, 0})) << "a private name without its parts";
+  EXPECT_FALSE(read_price(Bytes{0, 0, 1, 1, '#', 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0}))
+      << "a private name without its parts";
+  Bytes named = write_price({300, 1, 0, "g", 1, 1, "slow"});
+  EXPECT_TRUE(read_price(named));
+  named.back() = ' ';
+  EXPECT_FALSE(read_price(named)) << "no client's name";
 }
 
 TEST(WirePrices, SurviveGarbage) {

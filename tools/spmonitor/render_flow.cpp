@@ -56,7 +56,9 @@ std::string show_prices(const proto::FlowReply& reply) {
     table.add({fmt::format("link {}-{}", price.from(), price.to()), price.from(), dollars(price.price())});
   }
   for (const proto::ClientPrice& price : reply.clients()) {
-    table.add({fmt::format("clients of {}", price.name()), price.daemon(), dollars(price.price())});
+    const std::string whose =
+        price.slowest().empty() ? "clients" : fmt::format("client #{}#{}", price.slowest(), price.daemon());
+    table.add({fmt::format("{} of {}", whose, price.name()), price.daemon(), dollars(price.price())});
   }
   std::string text = table.empty() ? std::string() : '\n' + table.text();
   if (reply.prices_truncated()) text += "and more\n";
