@@ -11,7 +11,10 @@ namespace spindled {
 namespace {
 
 /// Connections accepted in one turn, so that a flood of them leaves the others their turn.
-constexpr int kAcceptsPerTurn = 64;
+constexpr int kAcceptsPerTurn = 8;
+
+/// How often one that rests looks whether it may go on.
+constexpr auto kRestStep = std::chrono::milliseconds(1);
 
 /// After this the kernel is asked again whether it has what an accept takes.
 constexpr auto kRetryDelay = std::chrono::milliseconds(200);
@@ -60,8 +63,18 @@ void Listener::accept_waiting() {
       paused_ = false;
       break;
     }
+    pace_.accepted();
   }
+  if (pace_.needs_rest()) return rest();
   wait();
+}
+
+void Listener::rest() {
+  if (pace_.has_rested()) return wait();
+  retry_.expires_after(kRestStep);
+  retry_.async_wait([this](const std::error_code& cancelled) {
+    if (!cancelled) rest();
+  });
 }
 
 /// The kernel gives out the lowest number that is free, so the number says how many are taken.

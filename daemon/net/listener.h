@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "daemon/base/log.h"
+#include "daemon/net/accept_pace.h"
 #include "daemon/net/socket.h"
 #include "daemon/net/unix_socket_file.h"
 
@@ -37,12 +38,14 @@ class Listener {
   bool has_descriptor();
   bool accept_one();
   void pause(int error);
+  void rest();
 
   Log log_;
   const Port port_;
   const Accepted accepted_;
   asio::posix::stream_descriptor socket_;
   asio::steady_timer retry_;
+  AcceptPace pace_;
   std::optional<UnixSocketFile> file_;
   std::string name_;
   bool paused_ = false;  // at least once since nobody waited to be accepted

@@ -10,6 +10,9 @@ namespace spindled {
 namespace {
 /// Far more than sockets hold: who takes so much shows how fast it reads, however short the time.
 constexpr std::uint64_t kTellingBytes = 1 << 20;
+/// However fast a client reads, it costs price_max with this share of what it is cut off at: the rest is for what
+/// enters before the price is heard, as the largest messages of several senders.
+constexpr double kPricedShare = 0.2;
 }  // namespace
 
 void SlowClients::note_behind(Time now, SessionId session, std::size_t queued, std::uint64_t taken) {
@@ -93,7 +96,8 @@ void SlowClients::measure(Reader& reader) {
 
 double SlowClients::within_limits(double limit) const {
   const auto least = static_cast<double>(config_.session.price_bytes);
-  return std::clamp(limit, least, std::max(least, static_cast<double>(config_.session.queue_hard_bytes)));
+  return std::clamp(limit, least,
+                    std::max(least, kPricedShare * static_cast<double>(config_.session.queue_hard_bytes)));
 }
 
 void SlowClients::tell() {
