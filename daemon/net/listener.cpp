@@ -65,15 +65,17 @@ void Listener::accept_waiting() {
     }
     pace_.accepted();
   }
-  if (pace_.needs_rest()) return rest();
+  // After a pause the log is to say when nobody waits any more, which the kernel says only if asked.
+  if (pace_.needs_rest() || paused_) return rest();
   wait();
 }
 
 void Listener::rest() {
-  if (pace_.has_rested()) return wait();
   retry_.expires_after(kRestStep);
   retry_.async_wait([this](const std::error_code& cancelled) {
-    if (!cancelled) rest();
+    if (cancelled) return;
+    if (pace_.has_rested()) return accept_waiting();
+    rest();
   });
 }
 
