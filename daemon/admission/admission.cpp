@@ -240,8 +240,9 @@ std::string Admission::limit_of(const Flow& flow, const Quote& quote) const {
   const double link = enabled_ ? quote.link.dollars : 0;
   if (quote.clients.dollars > link) {
     const std::string_view daemon = name_of(quote.clients.daemon);
-    if (quote.clients.slowest.empty()) return fmt::format("clients of {} at {}", quote.clients.name, daemon);
-    return fmt::format("client #{}#{} of {}", quote.clients.slowest, daemon, quote.clients.name);
+    const std::string_view slowest = book_.slowest(quote.clients);
+    if (slowest.empty()) return fmt::format("clients of {} at {}", quote.clients.name, daemon);
+    return fmt::format("client #{}#{} of {}", slowest, daemon, quote.clients.name);
   }
   if (link > 0) return fmt::format("link {}-{}", name_of(quote.link.from), name_of(quote.link.neighbour));
   return wait == Flow::Wait::dollars || wait == Flow::Wait::lot ? "salary" : "";

@@ -166,13 +166,18 @@ Quote PriceBook::quote(const DestinationSet& to) const {
     for (auto at = clients_.lower_bound(ClientKey{name, 0}); at != clients_.end() && at->first.name == name; ++at) {
       const auto& [key, known] = *at;
       if (!to.daemons.contains(key.daemon)) continue;
-      if (known.dollars > quote.clients.dollars) quote.clients = {name, key.daemon, known.dollars, known.slowest};
+      if (known.dollars > quote.clients.dollars) quote.clients = {name, key.daemon, known.dollars};
     }
   }
   quote.congestion += quote.clients.dollars;
   quote.told += quote.clients.dollars;
   quote.remote = quote.remote || (quote.clients.dollars > 0 && quote.clients.daemon != view_.self);
   return quote;
+}
+
+std::string_view PriceBook::slowest(const Quote::Clients& clients) const {
+  const auto at = clients_.find(ClientKey{clients.name, clients.daemon});
+  return at == clients_.end() ? std::string_view() : std::string_view(at->second.slowest);
 }
 
 Duration PriceBook::round_trip(const MemberSet& to) const {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "daemon/base/node_config.h"
@@ -29,7 +30,6 @@ struct Quote {
     std::string name;
     MemberIndex daemon = 0;
     double dollars = 0;
-    std::string slowest;
   } clients;
 };
 
@@ -69,6 +69,8 @@ class PriceBook {
   /// Whether all of `to` are this daemon, so that no link and no fee is in question; its clients may have a price.
   bool is_local(const MemberSet& to) const { return to.empty() || to == self_; }
   Quote quote(const DestinationSet& to) const;
+  /// The client that costs most of those that `clients` speaks of; empty where its daemon did not name it.
+  std::string_view slowest(const Quote::Clients& clients) const;
   /// The longest round trip to any of `to`.
   Duration round_trip(const MemberSet& to) const;
 

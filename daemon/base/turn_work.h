@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "daemon/base/broken.h"
+
 namespace spindled {
 
 /// Counts the work of a turn that grows with what clients, peers or a change of the view bring: in units of a group or
@@ -19,7 +21,7 @@ class TurnWork {
   explicit TurnWork(std::size_t max) : max_(max) {}
 
   /// Whether this turn has done enough.
-  bool is_over() const;
+  bool is_over() const { return done_ >= max_ && !broken(Broken::turn_without_end); }
   /// What is counted from here on is another step.
   void begin_step() {
     largest_step_ = std::max(largest_step_, done_ - step_began_);

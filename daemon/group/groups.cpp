@@ -15,14 +15,13 @@ void Groups::attach(Order& order, LocalClients& clients) {
 
 // --- Messages of local sessions ---
 
-void Groups::resolve(DestinationSet& set) const {
+void Groups::resolve_anew(DestinationSet& set) const {
   // The members of the table's view are not those that anything is sent to, or it does not say yet who is where.
   if (!is_current() || !ready_) {
     set.table_version = 0;
     set.daemons = MemberSet();
     return;
   }
-  if (set.table_version == table_.version()) return;
   if (broken(Broken::stale_destinations) && set.table_version != 0) return;
   const std::uint64_t resolved = std::exchange(set.table_version, table_.version());
   if (resolved != 0 && !table_.has_changed_since(resolved, set.names)) return;

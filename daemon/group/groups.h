@@ -68,8 +68,10 @@ class Groups final : public OrderedMessages {
   void send(Time now, Sender& sender, DestinationSet& to, const ClientSend& message);
   /// Delivers all members of `group`, as the session was last told of them, to it; nothing on success.
   std::optional<Errc> request_view(SessionId session, const std::string& group);
-  /// Brings `set` up to date with the table.
-  void resolve(DestinationSet& set) const;
+  /// Brings `set` up to date with the table. Most of the time it is: this is asked about every message.
+  void resolve(DestinationSet& set) const {
+    if (!ready_ || !is_current() || set.table_version != table_.version()) resolve_anew(set);
+  }
 
   /// Whether the session has joined `group`, or asked to, and not asked to leave it.
   bool is_member(SessionId session, std::string_view group) const;
@@ -105,6 +107,7 @@ class Groups final : public OrderedMessages {
 
   /// Whether the order layer is in the view of the table still.
   bool is_current() const { return views_ == order_->epoch(); }
+  void resolve_anew(DestinationSet& set) const;
 
   // Into the order.
   /// To everybody, or to `destinations`.

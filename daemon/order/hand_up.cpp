@@ -6,6 +6,10 @@ namespace spindled {
 
 void HandUp::deliver(Time now, const Delivery& message) {
   if (!must_wait() || broken(Broken::held_overtaken)) return above_.deliver(now, message);
+  hold(message);
+}
+
+void HandUp::hold(const Delivery& message) {
   if (message.service == Service::unreliable && held_bytes_ >= kHeldBytesMax) {
     context_.counters.add(Counter::data_dropped_unreliable);
     return;

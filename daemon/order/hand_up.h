@@ -49,6 +49,7 @@ class HandUp final : public OrderedMessages {
   using Item = std::variant<Delivery, Horizon, Transitional, FurthestReached, Installed>;
 
   bool must_wait() const { return passing_ || is_busy(); }
+  void hold(const Delivery& message);
   /// Holds it, or passes it on at once.
   void take(Time now, Item item);
   void pass(Time now, const Item& item);

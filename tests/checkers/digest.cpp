@@ -1,10 +1,6 @@
 #include "tests/checkers/digest.h"
 
-#include <bit>
-
 namespace spindled::checkers {
-
-void Digest::add(std::uint64_t word) { value_ = std::rotl((value_ ^ word) * 0x00000100000001b3, 23); }
 
 void Digest::add(ByteView bytes) {
   // The length goes in first, so that "ab", "c" and "a", "bc" differ.

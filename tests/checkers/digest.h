@@ -1,6 +1,7 @@
 // A checksum over words and bytes, the same on every machine.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
@@ -12,7 +13,7 @@ using spindle::protocol::ByteView;
 
 class Digest {
  public:
-  void add(std::uint64_t word);
+  void add(std::uint64_t word) { value_ = std::rotl((value_ ^ word) * 0x00000100000001b3, 23); }
   void add(ByteView bytes);
   void add(std::string_view text) { add(spindle::protocol::as_bytes(text)); }
   std::uint64_t value() const { return value_; }

@@ -29,10 +29,11 @@ class EventQueue {
   std::uint64_t happened() const { return happened_; }
 
  private:
+  // What is moved about in the heap is small: the action stays in its place.
   struct Event {
     Time time;
     std::uint64_t sequence;
-    Action action;
+    std::uint32_t place;  // in `actions_`
   };
   static bool later(const Event& a, const Event& b) {
     return a.time != b.time ? a.time > b.time : a.sequence > b.sequence;
@@ -43,6 +44,8 @@ class EventQueue {
   std::uint64_t scheduled_ = 0;
   std::uint64_t happened_ = 0;
   std::vector<Event> heap_;
+  std::vector<Action> actions_;
+  std::vector<std::uint32_t> free_;  // places in `actions_`
 };
 
 }  // namespace spindled::sim
