@@ -61,6 +61,7 @@
   X(disconnect_forgotten, "a client whose connection has ended stays in its groups")                                   \
   X(turn_without_end, "a turn goes on whatever it has done already")                                                   \
   X(held_overtaken, "messages are delivered although some before them wait for work that is not done")                 \
+  X(announced_unheard, "who builds the group table anew does not wait for what the keepers announce")                  \
   X(announced_in_part, "the group table is built when of each daemon the first part of its announcement is there")
 
 namespace spindled {

@@ -204,6 +204,8 @@ class Groups final : public OrderedMessages {
   void start_second_round(Time now);
   void announce(Time now);
   std::size_t announce(const Group& group, std::size_t& next, std::size_t units_max, Announce& part) const;
+  /// Says, in its time, that all members here have been announced.
+  void conclude(Time now);
   void build_table(Time now);
   void add_announced(MemberIndex daemon, const Delivery& part);
   void tell_changed(Time now);

@@ -88,11 +88,10 @@ void Groups::apply(Time now, const Delivery& message, const TableState& operatio
 void Groups::apply(Time now, const Delivery& message, const Announce& operation) {
   if (ready_ || !exchange_.has_states_of(view_.size()) || exchange_.has_announced(message.origin)) return;
   context_.turn.count(operation.groups.size());
-  const bool keeps = exchange_.keepers().contains(view_.self);
-  if (!keeps || !exchange_.keepers().contains(message.origin)) exchange_.keep_part(message.origin, message);
+  exchange_.keep_part(message.origin, message);
   exchange_.add_part(message.origin, !operation.more || broken(Broken::announced_in_part));
-  const std::size_t wanted = broken(Broken::announcement_missed) && view_.size() > 1 ? view_.size() - 1 : view_.size();
-  if (exchange_.has_parts_of(wanted)) build_table(now);
+  conclude(now);
+  if (exchange_.is_complete(view_.size())) build_table(now);
 }
 
 void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, GroupId id, Cause cause) {

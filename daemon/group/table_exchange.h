@@ -17,7 +17,10 @@ namespace spindled {
 /// it travels. Otherwise the largest table is kept, by all who have it; in a second round everybody announces its own
 /// members: those of the others are added to the table that is kept, and the others build theirs anew.
 ///
-/// Everything here follows from what is ordered, so that all daemons decide alike.
+/// What the keepers announce is for the others alone, each of whom says the last of its own only when it has that: so
+/// the table is complete when all of them have said it. This follows from what goes to everybody, so that all daemons
+/// decide alike, also where the view ends meanwhile. And no part goes to anybody whom the one before it did not go to:
+/// so none is there where one before it was lost (docs/decisions/0006-holes.md).
 class TableExchange {
  public:
   /// Where all states are in, `is_same_everywhere` and what follows it have a meaning.
@@ -34,13 +37,19 @@ class TableExchange {
 
   // The second round.
 
-  bool has_parts_of(std::size_t members) const { return announced_all_.count() >= members; }
   bool has_announced(MemberIndex origin) const { return announced_all_.contains(origin); }
   /// `is_last`: the daemon has no more.
   void add_part(MemberIndex origin, bool is_last) {
     if (is_last) announced_all_.insert(origin);
   }
+  /// It goes into the table.
   void keep_part(MemberIndex origin, const Delivery& part) { parts_[origin].push_back(part); }
+  /// This daemon has announced all members that it has, but for the word that these are all.
+  void set_announced() { has_announced_ = true; }
+  /// Whether it is time for that word; true once, and never at a keeper, who says it at once.
+  bool take_conclusion();
+  /// Whether all daemons of a view of `members` that do not keep their table have announced all of their members.
+  bool is_complete(std::size_t members) const;
   /// What was kept, in the order in which it goes into the table: what the keepers have comes first.
   std::vector<std::pair<MemberIndex, Delivery>> take_parts();
 
@@ -54,6 +63,7 @@ class TableExchange {
   Tables tables_;  // and who has each
   MemberSet told_all_, announced_all_;
   std::map<MemberIndex, std::vector<Delivery>> parts_;
+  bool has_announced_ = false;  // and not said yet that this is all
 };
 
 }  // namespace spindled

@@ -225,7 +225,7 @@ void Groups::start_second_round(Time now) {
   announce(now);
 }
 
-/// A keeper's announcements are for those who build the table anew; that they are complete, all have to know.
+/// A keeper's announcements are for those who build the table anew.
 void Groups::announce(Time now) {
   struct Announcing {
     GroupTable::Place at;
@@ -234,10 +234,10 @@ void Groups::announce(Time now) {
     std::size_t units = 0;  // of the part
   };
   const std::size_t part_max = std::min(kAnnouncedMax, context_.turn.max());
-  const MemberSet everybody = MemberSet::first(view_.size());
-  MemberSet others = everybody;
-  if (exchange_.keepers().contains(view_.self)) others -= exchange_.keepers();
-  steps_.add(now, [this, part_max, everybody, others, next = Announcing{kept().begin(), 0, {}, 0}](Time later) mutable {
+  const bool keeps = exchange_.keepers().contains(view_.self);
+  MemberSet to = MemberSet::first(view_.size());
+  if (keeps) to -= exchange_.keepers();
+  steps_.add(now, [this, part_max, keeps, to, next = Announcing{kept().begin(), 0, {}, 0}](Time later) mutable {
     if (!is_current() || !order_->is_open()) return true;
     const GroupTable::Place end = kept().end();
     if (next.at != end) {
@@ -245,12 +245,19 @@ void Groups::announce(Time now) {
       if (next.member == 0) ++next.at;
       if (next.at != end && next.units < part_max) return false;
     }
-    next.part.more = next.at != end;
+    next.part.more = !keeps || next.at != end;
     next.units = 0;
-    originate(later, next.part, next.part.more ? others : everybody);
-    next.part = {};
-    return next.at == end;
+    originate(later, std::exchange(next.part, {}), to);
+    if (next.at != end) return false;
+    if (!keeps) exchange_.set_announced();
+    conclude(later);
+    return true;
   });
+}
+
+void Groups::conclude(Time now) {
+  if (!is_current() || !order_->is_open() || !exchange_.take_conclusion()) return;
+  originate(now, Announce{});
 }
 
 /// Adds at most `units_max` of groups and members to the part, from member `next` on, which is 0 again behind the last.

@@ -272,7 +272,11 @@ std::string peer_in_a_view(unsigned peer) {
   data(Service::fifo, MessageClass::client, message);
   data(Service::agreed, MessageClass::client, message);
   record.first = 3;
-  record.runs = {{other, false, 3, 1, both}, {self, false, 2, 1, both}, {other, false, 5, 1, both}};
+  record.runs = {{other, false, 3, 1, both}, {self, false, 2, 1, both}};
+  data(Service::reliable, MessageClass::order, spindled::write_order_record(record));
+  // Now the node has all that the peer announces, and says that it has announced all of its own.
+  record.first = 5;
+  record.runs = {{self, false, 3, 1, both}, {other, false, 5, 1, both}};
   data(Service::reliable, MessageClass::order, spindled::write_order_record(record));
   data(Service::reliable, MessageClass::order, spindled::write_run_report({1, {{other, false, 1, 1, both}}}));
   for (unsigned which = 0; which < 3; ++which) {

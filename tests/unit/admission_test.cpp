@@ -50,8 +50,8 @@ struct Daemon {
                     0};
     order.install(now, view, {});
     for (MemberIndex daemon = 0; daemon < 3; ++daemon) deliver(daemon, TableState{1, 2, daemon, {}, false});
+    announce(2, "far");
     announce(0, "home");
-    announce(1, "near");
     admission.start_turn(now);
     EXPECT_FALSE(groups.is_ready());
     near = line("near");
@@ -60,7 +60,7 @@ struct Daemon {
   }
   /// As the constructor leaves it the group table is not complete.
   void open() {
-    announce(2, "far");
+    announce(1, "near");
     admission.start_turn(now);
     ASSERT_TRUE(groups.is_ready());
   }
@@ -356,8 +356,8 @@ TEST_F(AdmissionTest, WhoFindsNoRoomForAJoinInTheMiddleOfATurnIsToldWhereThereIs
   ASSERT_EQ(admission.membership_waits_until(now, budget), kNever);
   const std::uint64_t news = admission.news();
   now += 1ms;
-  order.report_received(now, {1, 2});  // what the view begins with went to both
-  order.report_received(now, {2, 4});
+  order.report_received(now, {1, 3});  // what the view begins with went to both
+  order.report_received(now, {2, 5});
   admission.start_turn(now);
   ASSERT_FALSE(admission.membership_waits_until(now, budget));
   EXPECT_NE(admission.news(), news);

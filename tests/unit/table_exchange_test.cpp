@@ -63,14 +63,35 @@ TEST(TableExchange, GivesThePartsOfTheKeepersFirst) {
     part.origin = origin;
     exchange.keep_part(origin, part);
   }
-  exchange.add_part(0, true);
-  exchange.add_part(1, false);
-  EXPECT_FALSE(exchange.has_parts_of(2));
-  exchange.add_part(1, true);
-  EXPECT_TRUE(exchange.has_parts_of(2));
   std::vector<int> order;
   for (const auto& [origin, part] : exchange.take_parts()) order.push_back(origin);
   EXPECT_THAT(order, ElementsAre(2, 0, 1, 1));
+}
+
+TEST(TableExchange, IsCompleteWhenAllWhoBuildTheirsAnewHaveAnnouncedAllOfTheirs) {
+  TableExchange exchange;
+  exchange.add(0, state(3, 7, 99));
+  exchange.add(1, state(0, 1, 0));
+  exchange.add(2, state(1, 2, 5));
+  exchange.add_part(1, true);
+  EXPECT_FALSE(exchange.is_complete(3));
+  exchange.add_part(2, false);
+  EXPECT_FALSE(exchange.is_complete(3)) << "more follows";
+  exchange.add_part(2, true);
+  EXPECT_TRUE(exchange.is_complete(3)) << "what the keeper announces is no matter to those who keep the table, too";
+}
+
+TEST(TableExchange, WhoBuildsItAnewHasTheLastWordWhenItHasWhatTheKeepersHave) {
+  TableExchange exchange;
+  for (const MemberIndex keeper : Origins{0, 1}) exchange.add(keeper, state(3, 7, 99));
+  exchange.add(2, state(0, 1, 0));
+  exchange.add_part(0, true);
+  exchange.add_part(1, false);
+  exchange.set_announced();
+  EXPECT_FALSE(exchange.take_conclusion());
+  exchange.add_part(1, true);
+  EXPECT_TRUE(exchange.take_conclusion());
+  EXPECT_FALSE(exchange.take_conclusion()) << "once";
 }
 
 /// a: members at 0, 1 and 2; b: at 1; c: at 2; d: a subscription without a member.
