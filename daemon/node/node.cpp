@@ -164,6 +164,7 @@ NodeMemory Node::memory() const {
   NodeMemory memory;
   memory.own_stream = order.unstable_bytes();
   memory.foreign_stream = order.foreign_bytes_max();
+  memory.view_ends = !order.is_open();
   memory.retained = order.retained_bytes();
   memory.unordered = order.unordered_bytes();
   memory.held_up = layers_->hand_up.held_bytes();

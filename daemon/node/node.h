@@ -22,6 +22,7 @@ class OrderObserver;
 struct NodeMemory {
   std::size_t own_stream = 0;      // its own messages, until they are stable
   std::size_t foreign_stream = 0;  // those of another daemon until they are stable: the most of any
+  bool view_ends = false;          // what is stable is not heard, and what others push comes on top
   std::size_t retained = 0;        // of all streams
   std::size_t unordered = 0;       // of ordered messages that wait for their place, stable or not
   std::size_t held_up = 0;         // of messages that the group layer has yet to take

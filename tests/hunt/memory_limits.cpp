@@ -12,7 +12,8 @@ constexpr std::size_t kControlBytes = 64u << 10;
 }  // namespace
 
 // A message enters while there is room, so that one may exceed the window. Others keep it until they are told that it
-// is stable, which they are each time that so many bytes have become so.
+// is stable, which they are each time that so many bytes have become so. A word of that which is on its way when the
+// view ends they do not hear: all that it speaks of is kept, beside all that the origin had room for behind it.
 MemoryLimits::MemoryLimits(const NodeConfig& config, std::size_t message_bytes)
     : own_limit_(std::min(config.session.send_window_bytes, config.order.retention_bytes_max) + message_bytes +
                  kControlBytes),
@@ -22,7 +23,7 @@ MemoryLimits::MemoryLimits(const NodeConfig& config, std::size_t message_bytes)
 
 void MemoryLimits::check(const std::string& name, const NodeMemory& memory) {
   hold(name, "its own messages", memory.own_stream, own_limit_);
-  hold(name, "another daemon's messages", memory.foreign_stream, foreign_limit_);
+  hold(name, "another daemon's messages", memory.foreign_stream, foreign_limit_ + (memory.view_ends ? own_limit_ : 0));
   hold(name, "what waits for a client", memory.session_queue, queue_limit_);
   const std::size_t clients =
       std::min(memory.sessions_unfinished + memory.sessions_held + memory.sessions_queued, memory.slabs) +

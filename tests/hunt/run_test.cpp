@@ -96,7 +96,12 @@ TEST(HuntMemoryLimits, ReportEachDaemonThatKeepsTooMuch) {
   limits.check("d001", {.own_stream = much});
   ASSERT_EQ(limits.findings().size(), 1u);
   EXPECT_THAT(limits.findings()[0].sentence, HasSubstr(fmt::format("d001 kept {} bytes", 2 * much)));
-  limits.check("d001", {.foreign_stream = 2 * much});
+  const std::size_t room = config.session.send_window_bytes + config.order.report_bytes + (200u << 10);
+  limits.check("d001", {.foreign_stream = room, .view_ends = true});
+  EXPECT_EQ(limits.findings().size(), 1u);
+  limits.check("d001", {.foreign_stream = room});
+  EXPECT_EQ(limits.findings().size(), 2u) << "in a view that goes on the word of what is stable comes first";
+  limits.check("d001", {.foreign_stream = 4 * much, .view_ends = true});
   limits.check("d002", {.session_queue = config.session.queue_hard_bytes + 1});
   EXPECT_EQ(limits.findings().size(), 3u);
   EXPECT_EQ(limits.most().own_stream, 2 * much);
