@@ -27,8 +27,9 @@ using Segments = std::map<std::string, std::vector<Segment>>;
 struct Open {
   Segment segment;
   std::vector<Segment> ended;  // by views that are not of the network, since the last one that is
-  bool signalled = false;      // until the network's next view
 };
+/// Groups with a signal that the network's next view has yet to end.
+using Signalled = std::set<std::string>;
 
 std::string key_of_segment(const Segment& segment) {
   return segment.end->group + " " + to_text(segment.start->id) + " " + to_text(segment.end->id);
@@ -47,27 +48,25 @@ void complete(Open& open, const GroupView* network, Segments& segments) {
 bool is_boundary(const GroupView& view, bool ordered) { return ordered || view.cause == ViewCause::network; }
 
 void take_view(const ClientHistory& client, const GroupView& view, bool is_member, std::map<std::string, Open>& opens,
-               Segments& segments) {
-  const auto found = opens.find(view.group);
-  if (found == opens.end()) {
-    if (is_member) opens[view.group].segment = Segment{&client, &view, nullptr, false, nullptr, {}, 0};
-    return;
-  }
-  Open& open = found->second;
+               Signalled& signalled, Segments& segments) {
   const bool of_network = view.cause == ViewCause::network;
-  open.segment.end = &view;
-  open.ended.push_back(std::move(open.segment));
-  if (of_network) {
-    open.signalled = false;
-    complete(open, &view, segments);
+  if (of_network) signalled.erase(view.group);
+  const auto found = opens.find(view.group);
+  if (found == opens.end() && !is_member) return;
+  Open& open = opens[view.group];
+  if (found != opens.end()) {
+    open.segment.end = &view;
+    open.ended.push_back(std::move(open.segment));
+    if (of_network) complete(open, &view, segments);
   }
-  open.segment = Segment{&client, &view, nullptr, open.signalled, nullptr, {}, 0};
+  open.segment = Segment{&client, &view, nullptr, signalled.contains(view.group), nullptr, {}, 0};
 }
 
 /// With `ordered`: ordered messages between any two views; without: reliable and fifo ones between views of the
 /// network.
 void collect(const ClientHistory& client, bool ordered, Segments& segments) {
   std::map<std::string, Open> open;
+  Signalled signalled;
   const auto end_part = [&](const std::string& group) {
     const auto found = open.find(group);
     if (found == open.end()) return;
@@ -78,12 +77,11 @@ void collect(const ClientHistory& client, bool ordered, Segments& segments) {
     if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) {
       end_part(leave->group);
     } else if (const auto* signal = std::get_if<Transitional>(&event.what)) {
-      if (const auto found = open.find(signal->group); found != open.end()) {
-        found->second.signalled = found->second.segment.signalled = true;
-      }
+      signalled.insert(signal->group);
+      if (const auto found = open.find(signal->group); found != open.end()) found->second.segment.signalled = true;
     } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
       const bool is_member = is_in(view->members, client.name);
-      if (is_boundary(*view, ordered)) take_view(client, *view, is_member, open, segments);
+      if (is_boundary(*view, ordered)) take_view(client, *view, is_member, open, signalled, segments);
       // The last view of one who leaves ends its part in the group.
       if (!is_member) end_part(view->group);
     } else if (const auto* gap = std::get_if<Gapped>(&event.what)) {

@@ -588,6 +588,24 @@ TEST(Checkers, VirtualSynchronyEndsWithTheLastView) {
   EXPECT_TRUE(check_virtual_synchrony(w.history()).empty());
 }
 
+TEST(Checkers, VirtualSynchronyOfOneWhoHasAskedToLeave) {
+  const auto make = [](bool signal, bool leaves) {
+    Writer w;
+    w.at('c').sends(1);
+    w.at('a').view(1, "abx").leaves();
+    if (signal) w.signal();
+    w.view(2, "ab", ViewCause::leave, "x").gets('c', 1).view(3, "", ViewCause::leave, "a");
+    w.at('b').view(1, "abx");
+    if (leaves) w.leaves();
+    if (signal) w.signal();
+    w.view(2, "ab", ViewCause::leave, "x").view(3, leaves ? "" : "b", ViewCause::leave, leaves ? "b" : "a");
+    return check_virtual_synchrony(w.history()).size();
+  };
+  EXPECT_EQ(make(false, false), 1u) << "until it is told so";
+  EXPECT_EQ(make(true, false), 0u) << "nobody knows with whom it moved";
+  EXPECT_EQ(make(true, true), 0u) << "two farewells, on two sides, with one id";
+}
+
 TEST(Checkers, VirtualSynchronyEndsWithALeaveThatANetworkChangeOvertook) {
   const auto make = [](bool leaves) {
     Writer w;
