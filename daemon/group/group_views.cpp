@@ -178,7 +178,7 @@ std::optional<Errc> Groups::request_view(SessionId session, const std::string& n
   } else {
     return Errc::not_a_member;
   }
-  view.id = {last.view()->number, last.view()->coordinator, last.position()};
+  view.id = {last.view()->number, last.view()->coordinator, last.view()->incarnation, last.position()};
   view.cause = last.cause();
   clients_->deliver_view(std::span(&session, 1), view);
   return std::nullopt;

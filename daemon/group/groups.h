@@ -175,7 +175,9 @@ class Groups final : public OrderedMessages {
   void deliver_full(const Group& group, const Change& change, std::span<const SessionId> to);
   void deliver_change(const Group& group, const Change& change, std::span<const SessionId> to);
   spindle::protocol::View head_of(const Group& group, const Change& change) const;
-  spindle::protocol::GroupViewId view_id() const { return {view_.id.number, view_.id.coordinator, changes_}; }
+  spindle::protocol::GroupViewId view_id() const {
+    return {view_.id.number, view_.id.coordinator, view_.id.incarnation, changes_};
+  }
   void note_told(const Group& group, Cause cause) { table_.set_last_view(group, {shared_view_id_, changes_, cause}); }
   bool is_large(const Group& group) const { return group.members.size() > context_.config.session.full_view_members; }
 

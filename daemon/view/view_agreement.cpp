@@ -9,8 +9,8 @@ namespace spindled {
 namespace {
 
 /// A daemon draws the number of its next proposal from as many above the highest that it knows, and that of the view in
-/// which it starts alone. One that has restarted may not know numbers that it used before. The id of a view tells the
-/// two apart, but group views are told to clients under its number and its coordinator's name alone.
+/// which it starts alone. One that has restarted may not know numbers that it used before. The incarnation in the id of
+/// a view tells the two apart; that their numbers differ, too, is for people who read them in a log.
 constexpr std::uint64_t kNumberGap = 1u << 16;
 
 /// How many phases' time a member waits before it proposes itself: time for the coordinator to notice that somebody is

@@ -78,6 +78,7 @@ void write_view_content(Writer& writer, const View& view) {
   writer.short_string(view.group);
   writer.varint(view.id.view_number);
   writer.short_string(view.id.coordinator);
+  writer.u64(view.id.incarnation);
   writer.varint(view.id.position);
   writer.u8(static_cast<std::uint8_t>(view.cause));
   writer.u8(static_cast<std::uint8_t>(view.form));
@@ -189,7 +190,7 @@ void write_close(std::vector<std::uint8_t>& out, const Close& close) {
 
 std::size_t view_bytes(const View& view) {
   const std::size_t members_size = has_members(view.form) ? names_size(view.members) : varint_size(view.member_count);
-  return short_size(view.group) + varint_size(view.id.view_number) + short_size(view.id.coordinator) +
+  return short_size(view.group) + varint_size(view.id.view_number) + short_size(view.id.coordinator) + 8 +
          varint_size(view.id.position) + 1 + 1 + 8 + names_size(view.joined) + names_size(view.left) +
          names_size(view.apart) + members_size;
 }
@@ -438,6 +439,7 @@ std::optional<View> read_view(ByteView body) {
   view.group = reader.short_string();
   view.id.view_number = reader.varint();
   view.id.coordinator = reader.short_string();
+  view.id.incarnation = reader.u64();
   view.id.position = reader.varint();
   const std::uint8_t cause = reader.u8();
   view.cause = static_cast<ViewCause>(cause);

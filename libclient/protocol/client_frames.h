@@ -211,6 +211,7 @@ struct PackedMessage {
 struct GroupViewId {
   std::uint64_t view_number = 0;
   std::string coordinator;
+  std::uint64_t incarnation = 0;
   std::uint64_t position = 0;
   bool operator==(const GroupViewId&) const = default;
 };

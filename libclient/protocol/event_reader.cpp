@@ -235,7 +235,7 @@ void EventReader::handle_view(ByteView body) {
 void EventReader::add_view(const View& view, std::size_t bytes) {
   GroupView event;
   event.group = view.group;
-  event.id = {view.id.view_number, view.id.coordinator, view.id.position};
+  event.id = {view.id.view_number, view.id.coordinator, view.id.incarnation, view.id.position};
   event.cause = static_cast<spindle::ViewCause>(view.cause);
   event.form = static_cast<spindle::ViewForm>(view.form);
   event.member_count = view.member_count;

@@ -123,7 +123,7 @@ LENGTHS = {MESSAGE: 289054, MESSAGE_MORE: PIECE, VIEW: VIEW_PART, VIEW_PART_FRAM
 def read_view(body):
     reader = Reader(body)
     group = reader.string()
-    view_id = (reader.varint(), reader.string(), reader.varint())
+    view_id = (reader.varint(), reader.string(), reader.number(8), reader.varint())
     cause, form, digest = reader.number(1), reader.number(1), reader.number(8)
     joined, left, apart = reader.names(), reader.names(), reader.names()
     if form in (FULL, ANSWER):

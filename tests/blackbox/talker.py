@@ -165,7 +165,7 @@ class Talker:
         if view.cause == p.NETWORK:
             others = (set(view.joined) | set(view.apart)) - {self.name}
             together = [name for name in known if name not in others]
-        self.history.note("view", view.group, view.id[0], view.id[1], view.id[2], view.cause, int(correct), known,
+        self.history.note("view", view.group, *view.id, view.cause, int(correct), known,
                           together, view.joined + view.left)
         if self.name in known:
             self.member_of.add(view.group)

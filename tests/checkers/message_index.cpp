@@ -5,7 +5,7 @@
 namespace spindled::checkers {
 
 std::string to_text(const spindle::GroupViewId& id) {
-  return fmt::format("{}@{}/{}", id.view_number, id.coordinator, id.position);
+  return fmt::format("{}@{}:{:x}/{}", id.view_number, id.coordinator, id.incarnation, id.position);
 }
 
 std::vector<PlacedDelivery> place_deliveries(const ClientHistory& client) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "libclient/protocol/client_frames.h"
 #include "tests/checkers/checkers.h"
@@ -26,19 +27,21 @@ bool is_own_join(const GroupView& view, const std::string& client) {
   return view.cause == ViewCause::join && is_in(view.changed, client);
 }
 
+ViewId view_of_daemons(const GroupViewId& id) { return {id.view_number, id.coordinator, id.incarnation}; }
+
 /// Which daemons a daemon moved along with, from one of its views to a later one.
 class Paths {
  public:
   explicit Paths(const DaemonIndex& index) : index_(index) {
     for (const DaemonIndex::Stay& stay : index.stays()) {
       const DaemonIndex::View& view = index.view_of(stay);
-      stays_.try_emplace({stay.daemon->id.name, view.id.number, view.id.coordinator}, &stay);
+      stays_.try_emplace({stay.daemon->id.name, view.id}, &stay);
     }
   }
 
   /// By name; nothing where `daemon` is not known to have gone from one to the other.
   std::optional<Names> along(const std::string& daemon, const GroupViewId& from, const GroupViewId& to) const {
-    const auto found = stays_.find({daemon, to.view_number, to.coordinator});
+    const auto found = stays_.find({daemon, view_of_daemons(to)});
     if (found == stays_.end()) return std::nullopt;
     const DaemonIndex::Stay* stay = found->second;
     std::set<DaemonId> together(index_.view_of(*stay).members->begin(), index_.view_of(*stay).members->end());
@@ -59,15 +62,14 @@ class Paths {
 
  private:
   bool is(const DaemonIndex::Stay& stay, const GroupViewId& id) const {
-    const ViewId& view = index_.view_of(stay).id;
-    return view.number == id.view_number && view.coordinator == id.coordinator;
+    return index_.view_of(stay).id == view_of_daemons(id);
   }
   static bool is_in_view(const std::vector<DaemonId>& members, const DaemonId& daemon) {
     return std::find(members.begin(), members.end(), daemon) != members.end();
   }
 
   const DaemonIndex& index_;
-  std::map<std::tuple<std::string, std::uint64_t, std::string>, const DaemonIndex::Stay*> stays_;
+  std::map<std::pair<std::string, ViewId>, const DaemonIndex::Stay*> stays_;
 };
 
 /// What one client knows of a group of which it is a member.

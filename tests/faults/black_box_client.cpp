@@ -53,6 +53,7 @@ spindled::checkers::GroupView read_view(Words& words) {
   view.group = words.text();
   view.id.view_number = words.number();
   view.id.coordinator = words.text();
+  view.id.incarnation = words.number();
   view.id.position = words.number();
   view.cause = static_cast<spindle::ViewCause>(words.number());
   view.digest_matches = words.number() != 0;

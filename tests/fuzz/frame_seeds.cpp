@@ -157,7 +157,7 @@ void add_client_frame_seeds(Seeds& seeds) {
   add("close", frame(write_close, Close{18, "the client did not read its messages in time"}));
   const MessageHead message{4, 99, "#worker#alpha", {"prices", "news"}, 7, as_bytes("payload")};
   add("message", chunked(message, message_head_size(message), write_message_head));
-  View view{"prices", {5, "alpha", 17}, ViewCause::network, ViewForm::full, 0, 0x0123456789abcdef};
+  View view{"prices", {5, "alpha", 3, 17}, ViewCause::network, ViewForm::full, 0, 0x0123456789abcdef};
   view.joined = {"#b#beta"};
   view.left = {"#c#gamma"};
   view.apart = {"#d#delta"};
@@ -169,7 +169,7 @@ void add_client_frame_seeds(Seeds& seeds) {
   view.form = ViewForm::answer;
   view.joined = view.left = view.apart = {};
   add("view_answer", frame(write_view, view));
-  View farewell{"prices", {5, "alpha", 18}, ViewCause::leave, ViewForm::farewell};
+  View farewell{"prices", {5, "alpha", 3, 18}, ViewCause::leave, ViewForm::farewell};
   farewell.left = {"#a#alpha"};
   add("view_farewell", frame(write_view, farewell));
   add("transitional", frame(write_transitional, std::string_view("prices")));

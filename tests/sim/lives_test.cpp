@@ -76,6 +76,25 @@ TEST_P(Lives, ARestartBehindAPartitionIsNoLossWhenItEnds) {
   EXPECT_TRUE(have_one_view(sim().hosts()));
 }
 
+TEST_P(Lives, TheIdOfAGroupsViewNamesTheLife) {
+  simulate(74);
+  NodeConfig config;
+  config.name = "alone";
+  SimHost& host = sim().add_host(config);
+  host.set_incarnations(GetParam());
+  for (int life = 0; life < 3; ++life) {
+    SCOPED_TRACE(life);
+    host.start();
+    SimClient& client = sim().add_client(host, fmt::format("c{}", life));
+    client.join("g");
+    await([&] { return client.view("g") != nullptr; }, 1s, "its view");
+    if (HasFatalFailure()) return;
+    EXPECT_EQ(client.view("g")->id.coordinator, host.name());
+    EXPECT_EQ(client.view("g")->id.incarnation, host.incarnation());
+    host.crash();
+  }
+}
+
 std::string name_of(const testing::TestParamInfo<Incarnations>& param) {
   constexpr const char* kNames[kIncarnations] = {"Rising", "Falling", "Drawn", "Equal"};
   return kNames[static_cast<std::size_t>(param.param)];

@@ -257,6 +257,7 @@ void SimClient::note(What what) {
   if (const auto* delivered = std::get_if<Delivered>(&what)) digest.add(delivered->message.digest);
   if (const auto* view = std::get_if<GroupView>(&what)) {
     digest.add(view->id.view_number);
+    digest.add(view->id.incarnation);
     digest.add(view->id.position);
     for (const std::string& member : view->members) digest.add(member);
   }

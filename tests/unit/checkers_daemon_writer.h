@@ -40,7 +40,7 @@ class DaemonWriter {
         ids.push_back({std::string(1, letter), 1});
       }
     }
-    const ViewId id{number, ids.front().name};
+    const ViewId id{number, ids.front().name, ids.front().incarnation};
     auto list = std::make_shared<const std::vector<DaemonId>>(std::move(ids));
     const MemberSet set = set_of(*list, along);
     return add(ViewInstalled{id, std::move(list), set});

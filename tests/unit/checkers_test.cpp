@@ -366,12 +366,12 @@ TEST(Checkers, LocalMonotonicity) {
     w.at('a').add(GroupView{group, second, ViewCause::join, {"#a#d"}, {}, {}});
     return check_local_monotonicity(w.history()).size();
   };
-  EXPECT_EQ(run({1, "d", 5}, {1, "d", 6}, "g"), 0u);
-  EXPECT_EQ(run({1, "d", 5}, {2, "d", 1}, "g"), 0u);
-  EXPECT_EQ(run({1, "d", 5}, {1, "d", 5}, "g"), 1u);
-  EXPECT_EQ(run({1, "d", 5}, {1, "d", 4}, "g"), 1u);
-  EXPECT_EQ(run({2, "d", 5}, {1, "e", 6}, "g"), 1u);
-  EXPECT_EQ(run({2, "d", 5}, {2, "d", 5}, "h"), 0u) << "groups have views of their own";
+  EXPECT_EQ(run({1, "d", 1, 5}, {1, "d", 1, 6}, "g"), 0u);
+  EXPECT_EQ(run({1, "d", 1, 5}, {2, "d", 1, 1}, "g"), 0u);
+  EXPECT_EQ(run({1, "d", 1, 5}, {1, "d", 1, 5}, "g"), 1u);
+  EXPECT_EQ(run({1, "d", 1, 5}, {1, "d", 1, 4}, "g"), 1u);
+  EXPECT_EQ(run({2, "d", 1, 5}, {1, "e", 1, 6}, "g"), 1u);
+  EXPECT_EQ(run({2, "d", 1, 5}, {2, "d", 1, 5}, "h"), 0u) << "groups have views of their own";
 }
 
 TEST(Checkers, MemberDelivery) {
@@ -416,7 +416,7 @@ TEST(Checkers, ViewsHaveTheDigestOfTheirMembers) {
   good.at('a').view(1, "a", ViewCause::join, "a");
   EXPECT_TRUE(check_views(good.history()).empty());
   Writer bad;
-  GroupView view{"g", {1, "d", 1}, ViewCause::join, {"#a#d"}, {}, {"#a#d"}};
+  GroupView view{"g", {1, "d", 1, 1}, ViewCause::join, {"#a#d"}, {}, {"#a#d"}};
   view.digest_matches = false;
   bad.at('a').add(view);
   EXPECT_EQ(check_views(bad.history()).size(), 1u);
@@ -506,7 +506,7 @@ std::size_t order_violations(const std::string& words, bool independent = false)
     if (word == 'G') w.view(1, "a", ViewCause::join, "a");
     if (word == 'N') w.view(1, "a", ViewCause::network, "a");
     if (word == 'g') w.view(2, "", ViewCause::leave, "a");
-    if (word == 'H') w.add(GroupView{"h", {1, "d", 9}, ViewCause::join, {"#a#d"}, {}, {"#a#d"}});
+    if (word == 'H') w.add(GroupView{"h", {1, "d", 1, 9}, ViewCause::join, {"#a#d"}, {}, {"#a#d"}});
     if (word == '1' || word == '2') w.gets('a', static_cast<std::uint64_t>(word - '0'));
     if (word == '3') w.gets_of("h", 'a', 3);
   }

@@ -35,7 +35,7 @@ class Clients {
   Clients& view(std::uint64_t number, std::string_view coordinator, std::string_view members, ViewCause cause,
                 std::string_view vs_set = "", std::string_view changed = "") {
     return add(
-        GroupView{"g", {number, std::string(coordinator), 1}, cause, names(members), names(vs_set), names(changed)});
+        GroupView{"g", {number, std::string(coordinator), 1, 1}, cause, names(members), names(vs_set), names(changed)});
   }
   Clients& signal() { return add(Transitional{"g"}); }
   Clients& add(decltype(Event::what) what) {

@@ -293,7 +293,7 @@ TEST_F(ClientEngineTest, LargeMessagesGoInChunks) {
 TEST_F(ClientEngineTest, EventsArriveWhereverTheBytesAreCut) {
   Bytes bytes;
   append_message(bytes, "hello", {"news", "#me#d"});
-  View sent_view{"news", {5, "d", 6}, ViewCause::network};
+  View sent_view{"news", {5, "d", 3, 6}, ViewCause::network};
   sent_view.digest = 77;
   sent_view.joined = {"#a#d"};
   sent_view.left = {"#gone#d"};
@@ -320,7 +320,7 @@ TEST_F(ClientEngineTest, EventsArriveWhereverTheBytesAreCut) {
               (std::vector<std::string_view>{"news", "#me#d"}));
     const auto& view = std::get<GroupView>(events[1]);
     EXPECT_EQ(view.group, "news");
-    EXPECT_EQ(view.id, (spindle::GroupViewId{5, "d", 6}));
+    EXPECT_EQ(view.id, (spindle::GroupViewId{5, "d", 3, 6}));
     EXPECT_EQ(view.cause, spindle::ViewCause::network);
     EXPECT_EQ(view.form, spindle::ViewForm::full);
     EXPECT_EQ(view.member_count, 3u);
@@ -342,7 +342,7 @@ std::vector<Bytes> parts_of_a_large_view(std::size_t members) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < members; ++i)
     names.push_back("#" + std::string(60, 'x') + std::to_string(1000 + i) + "#d");
-  View view{"g", {1, "d", 1}};
+  View view{"g", {1, "d", 3, 1}};
   view.members.assign(names.begin(), names.end());
   Bytes bytes;
   write_view(bytes, view);
@@ -409,12 +409,12 @@ TEST_F(ClientEngineTest, ALargeViewIsBounded) {
 
 TEST_F(ClientEngineTest, OtherFormsOfViewsHaveOnlyWhatTheySay) {
   welcome(engine_);
-  View change{"g", {1, "d", 1}, ViewCause::network, ViewForm::change, 5, 9};
+  View change{"g", {1, "d", 3, 1}, ViewCause::network, ViewForm::change, 5, 9};
   change.joined = {"#a#d"};
   change.apart = {"#b#d"};
-  View answer{"g", {1, "d", 1}, ViewCause::network, ViewForm::answer, 0, 9};
+  View answer{"g", {1, "d", 3, 1}, ViewCause::network, ViewForm::answer, 0, 9};
   answer.members = {"#a#d", "#me#d"};
-  View farewell{"g", {1, "d", 2}, ViewCause::leave, ViewForm::farewell};
+  View farewell{"g", {1, "d", 3, 2}, ViewCause::leave, ViewForm::farewell};
   farewell.left = {"#me#d"};
   Bytes bytes;
   for (const View& view : {change, answer, farewell}) write_view(bytes, view);
@@ -438,7 +438,7 @@ TEST_F(ClientEngineTest, OtherFormsOfViewsHaveOnlyWhatTheySay) {
 
 TEST_F(ClientEngineTest, AMemberIsInItsVsSetAlsoWhereItIsNew) {
   welcome(engine_);
-  View first{"g", {5, "d", 1}, ViewCause::network};
+  View first{"g", {5, "d", 3, 1}, ViewCause::network};
   first.joined = {"#me#d"};
   first.apart = {"#a#d"};
   first.members = {"#a#d", "#me#d"};
@@ -539,7 +539,7 @@ TEST_F(ClientEngineTest, FramesLargerThanABlockAreRead) {
   std::vector<std::string> members;
   for (int i = 0; i < 40'000; ++i) members.push_back(make_private_name("client-" + std::to_string(i), "daemon"));
   Bytes bytes;
-  View view{"g", {1, "d", 1}, ViewCause::join};
+  View view{"g", {1, "d", 3, 1}, ViewCause::join};
   view.members = {members.begin(), members.end()};
   write_view(bytes, view);
   ASSERT_GT(bytes.size(), 2 * EventReader::kBlockBytes);

@@ -17,7 +17,7 @@ using protocol::MemberList;
 GroupView full(std::uint64_t position, const Names& members, ViewForm form = ViewForm::full) {
   GroupView view;
   view.group = "g";
-  view.id = {1, "d", position};
+  view.id = {1, "d", 3, position};
   view.form = form;
   view.members = members;
   view.member_count = members.size();

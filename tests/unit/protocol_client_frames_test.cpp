@@ -415,7 +415,7 @@ TEST_F(ClientFrames, ViewsKeepToTheirFormAndCause) {
     write_view(frame, view);
     return read_view(body_of(frame)).has_value();
   };
-  const View full{"g", {1, "d", 1}};
+  const View full{"g", {1, "d", 3, 1}};
   EXPECT_TRUE(parses(full));
   for (const int cause : {0, 5, 255}) {
     View view = full;
@@ -431,7 +431,7 @@ TEST_F(ClientFrames, ViewsKeepToTheirFormAndCause) {
   apart.cause = ViewCause::network;
   EXPECT_TRUE(parses(apart));
 
-  View answer{"g", {1, "d", 1}, ViewCause::network, ViewForm::answer};
+  View answer{"g", {1, "d", 3, 1}, ViewCause::network, ViewForm::answer};
   answer.members = {"#a#d"};
   EXPECT_TRUE(parses(answer));
   for (auto part : {&View::joined, &View::left, &View::apart}) {
@@ -440,7 +440,7 @@ TEST_F(ClientFrames, ViewsKeepToTheirFormAndCause) {
     EXPECT_FALSE(parses(changed)) << "an answer changes nothing";
   }
 
-  View farewell{"g", {1, "d", 1}, ViewCause::leave, ViewForm::farewell};
+  View farewell{"g", {1, "d", 3, 1}, ViewCause::leave, ViewForm::farewell};
   EXPECT_FALSE(parses(farewell)) << "somebody left";
   farewell.left = {"#a#d"};
   EXPECT_TRUE(parses(farewell));
@@ -532,7 +532,7 @@ TEST_F(ClientFrames, MutatedBytesDoNoHarm) {
   Bytes frames[6];
   write_hello(frames[0], {1, 1, 0, "name"});
   write_define(frames[1], {3, names(1, 4, true)});
-  View view{"g", {1, "d", 1}, ViewCause::network};
+  View view{"g", {1, "d", 3, 1}, ViewCause::network};
   view.joined = names(1, 3, false);
   view.apart = names(1, 3, false);
   view.members = names(1, 3, false);

@@ -252,24 +252,24 @@ TEST(WireExamples, ClientView) {
   protocol::MemberList members({"#ann#alpha"});
   protocol::View view;
   view.group = "news";
-  view.id = {300, "alpha", 12};
+  view.id = {300, "alpha", 7, 12};
   view.cause = protocol::ViewCause::join;
   view.digest = members.digest();
   view.joined = {"#ann#alpha"};
   view.members = {"#ann#alpha"};
   EXPECT_EQ(client_frame([&](Bytes& out) { protocol::write_view(out, view); }),
-            "32 00 00 14 04 6e 65 77 73 ac 02 05 61 6c 70 68 61 0c 01 00 ce 8a b3 7b fe 78 99 61 01 0a 23 61 6e 6e 23 "
-            "61 6c 70 68 61 00 00 01 0a 23 61 6e 6e 23 61 6c 70 68 61");
+            "3a 00 00 14 04 6e 65 77 73 ac 02 05 61 6c 70 68 61 07 00 00 00 00 00 00 00 0c 01 00 ce 8a b3 7b fe 78 99 "
+            "61 01 0a 23 61 6e 6e 23 61 6c 70 68 61 00 00 01 0a 23 61 6e 6e 23 61 6c 70 68 61");
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_transitional(out, "news"); }), "05 00 00 15 04 6e 65 77 73");
 
   members.add("#bob#beta");
-  protocol::View change{"news", {300, "alpha", 13}, protocol::ViewCause::join, protocol::ViewForm::change};
+  protocol::View change{"news", {300, "alpha", 7, 13}, protocol::ViewCause::join, protocol::ViewForm::change};
   change.member_count = 2;
   change.digest = members.digest();
   change.joined = {"#bob#beta"};
   EXPECT_EQ(client_frame([&](Bytes& out) { protocol::write_view(out, change); }),
-            "26 00 00 14 04 6e 65 77 73 ac 02 05 61 6c 70 68 61 0d 01 01 f2 4a 0c a3 09 ee 2d 63 01 09 23 62 6f 62 23 "
-            "62 65 74 61 00 00 02");
+            "2e 00 00 14 04 6e 65 77 73 ac 02 05 61 6c 70 68 61 07 00 00 00 00 00 00 00 0d 01 01 f2 4a 0c a3 09 ee 2d "
+            "63 01 09 23 62 6f 62 23 62 65 74 61 00 00 02");
 }
 
 }  // namespace

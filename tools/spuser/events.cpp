@@ -101,11 +101,12 @@ std::string json_line(const spindle::Message& message) {
 
 std::string json_line(const spindle::GroupView& view, const spindle::Membership& members) {
   return fmt::format(
-      R"({{"event":"view","group":{},"view_number":{},"coordinator":{},"position":{},"cause":"{}","members":{},)"
-      R"("changed":{},"vs_set":{}}})"
+      R"({{"event":"view","group":{},"view_number":{},"coordinator":{},"incarnation":"{:016x}","position":{},"cause":"{}",)"
+      R"("members":{},"changed":{},"vs_set":{}}})"
       "\n",
-      json_string(view.group), view.id.view_number, json_string(view.id.coordinator), view.id.position,
-      to_string(view.cause), json_list(members.members()), json_list(changed(view)), json_list(members.vs_set()));
+      json_string(view.group), view.id.view_number, json_string(view.id.coordinator), view.id.incarnation,
+      view.id.position, to_string(view.cause), json_list(members.members()), json_list(changed(view)),
+      json_list(members.vs_set()));
 }
 
 std::string json_line(const spindle::Transitional& signal) {

@@ -161,10 +161,11 @@ class Message {
   Service service_ = Service::unreliable;
 };
 
-/// Identifies a view of a group; equal at all members that see the view.
+/// Identifies a view of a group; equal at all members that see the view, and never used for another one.
 struct GroupViewId {
   std::uint64_t view_number = 0;  ///< of the view of the daemons
   std::string coordinator;        ///< of the view of the daemons
+  std::uint64_t incarnation = 0;  ///< of the coordinator: which of its lives, from one start to the next
   std::uint64_t position = 0;     ///< in the order of that view
   bool operator==(const GroupViewId&) const = default;
 };

@@ -158,8 +158,9 @@ void Transcript::add(const SimClient& client, std::size_t rank, const Event& eve
 }
 
 std::string Transcript::words_of(const GroupView& view) {
-  std::string text = fmt::format("view {}.{} of {}: {} ({}", name_of({view.id.view_number, view.id.coordinator}),
-                                 view.id.position, view.group, short_names(view.members), to_string(view.cause));
+  std::string text =
+      fmt::format("view {}.{} of {}: {} ({}", name_of({view.id.view_number, view.id.coordinator, view.id.incarnation}),
+                  view.id.position, view.group, short_names(view.members), to_string(view.cause));
   if (!view.changed.empty()) text += fmt::format(", changed {}", short_names(view.changed));
   if (view.cause == spindle::ViewCause::network) text += fmt::format(", vs set {}", short_names(view.vs_set));
   return text + ")";
