@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/fuzz/seeds.h"
 
@@ -41,12 +42,15 @@ bool check_seed(const fs::path& path, const Seed& seed) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool check = argc == 3 && std::string_view(argv[1]) == "--check";
-  if (argc != 2 && !check) {
-    std::fprintf(stderr, "usage: make_corpus [--check] <folder>\n");
-    return 2;
+  const std::vector<std::string_view> arguments(argv + 1, argv + argc);
+  const bool check = !arguments.empty() && arguments[0] == "--check";
+  // Nothing that looks like an option names a folder: a mistyped one would be written to.
+  if (arguments.size() != (check ? 2 : 1) || arguments.back().starts_with('-')) {
+    const bool help = arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h");
+    std::fprintf(help ? stdout : stderr, "usage: make_corpus [--check] <folder>\n");
+    return help ? 0 : 2;
   }
-  const fs::path folder = argv[argc - 1];
+  const fs::path folder = arguments.back();
   bool good = true;
   for (const Seed& seed : spindle_fuzz::all_seeds()) {
     const fs::path path = folder / seed.subject / seed.name;
