@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cstdio>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <variant>
 
 #include "daemon/admin/admin_frames.h"
@@ -29,23 +32,27 @@ constexpr std::array kControlNames{
     "done",       "counts",     "received",           "install", "partition_order"};
 static_assert(kControlNames.size() == std::variant_size_v<ControlMessage>);
 
-template <typename Names>
-std::string name_in(const char* port, const Names& names, std::uint8_t type) {
-  return std::string(port) + (type >= 1 && type <= names.size() ? names[type - 1u] : "(unknown)");
+constexpr std::array kAdminNames{"request"};
+static_assert(kAdminNames.size() == static_cast<std::size_t>(AdminFrame::request));
+
+template <typename Counts>
+void write_row(const char* port, const char* name, const Counts& count) {
+  std::fprintf(stderr, "frame %-32s %12llu arrived %12llu taken\n", (std::string(port) + name).c_str(),
+               static_cast<unsigned long long>(count.arrived), static_cast<unsigned long long>(count.taken));
 }
 
-std::string name_of(Port port, std::uint8_t type, ByteView body) {
-  switch (port) {
-    case Port::client:
-      return name_in("client ", kClientNames, type);
-    case Port::admin:
-      return type == static_cast<std::uint8_t>(AdminFrame::request) ? "admin request" : "admin (unknown)";
-    case Port::link:
-      break;
-  }
-  if (type != static_cast<std::uint8_t>(LinkFrame::control)) return name_in("link ", kLinkNames, type);
-  const Result<ControlMessage> message = decode_control(body);
-  return std::string("link control ") + (message ? kControlNames[message->index()] : "(malformed)");
+/// Those from `first` on that have a name, and the last, which stands for all others, where there were any.
+template <typename Names, typename Counts>
+void write_rows(const char* port, const Names& names, std::size_t first, const Counts& counts, const char* others) {
+  static_assert(std::tuple_size_v<Names> + 1 < std::tuple_size_v<Counts>);
+  for (std::size_t i = 0; i < names.size(); ++i) write_row(port, names[i], counts[first + i]);
+  if (counts.back().arrived != 0) write_row(port, others, counts.back());
+}
+
+/// Where frames of `type` are counted where this many types have names, from 1 on.
+template <typename Counts>
+auto& count_in(Counts& counts, std::size_t names, std::uint8_t type) {
+  return type >= 1 && type <= names ? counts[type] : counts.back();
 }
 
 }  // namespace
@@ -55,24 +62,33 @@ FrameCoverage& FrameCoverage::of_process() {
   return coverage;
 }
 
-FrameCoverage::FrameCoverage() {
-  for (const char* name : kClientNames) counts_[std::string("client ") + name];
-  for (const char* name : kLinkNames) {
-    if (name != std::string_view("control")) counts_[std::string("link ") + name];
-  }
-  for (const char* name : kControlNames) counts_[std::string("link control ") + name];
-  counts_["admin request"];
+FrameCoverage::~FrameCoverage() {
+  write_rows("admin ", kAdminNames, 1, admin_, "(unknown)");
+  write_rows("client ", kClientNames, 1, client_, "(unknown)");
+  write_rows("link control ", kControlNames, 0, control_, "(malformed)");
+  // Control frames are counted by what they say.
+  constexpr std::string_view kControl = kLinkNames.front();
+  static_assert(kControl == "control");
+  for (std::size_t i = 1; i < kLinkNames.size(); ++i) write_row("link ", kLinkNames[i], link_[i + 1]);
+  if (link_.back().arrived != 0) write_row("link ", "(unknown)", link_.back());
 }
 
-FrameCoverage::~FrameCoverage() {
-  for (const auto& [name, count] : counts_) {
-    std::fprintf(stderr, "frame %-32s %12llu arrived %12llu taken\n", name.c_str(),
-                 static_cast<unsigned long long>(count.arrived), static_cast<unsigned long long>(count.taken));
+FrameCoverage::Count& FrameCoverage::count_of(Port port, std::uint8_t type, ByteView body) {
+  switch (port) {
+    case Port::client:
+      return count_in(client_, kClientNames.size(), type);
+    case Port::admin:
+      return count_in(admin_, kAdminNames.size(), type);
+    case Port::link:
+      break;
   }
+  if (type != static_cast<std::uint8_t>(LinkFrame::control)) return count_in(link_, kLinkNames.size(), type);
+  const Result<ControlMessage> message = decode_control(body);
+  return message ? control_[message->index()] : control_.back();
 }
 
 void FrameCoverage::note(Port port, std::uint8_t type, ByteView body, bool taken) {
-  Count& count = counts_[name_of(port, type, body)];
+  Count& count = count_of(port, type, body);
   ++count.arrived;
   count.taken += taken ? 1 : 0;
 }

@@ -27,7 +27,7 @@ using spindle_fuzz::NodeStep;
 constexpr std::size_t kConnectionsMax = 24;
 constexpr std::size_t kStepsMax = 100;
 /// Of all steps together: what many wakes would do, few do as well, and inputs that only let time pass are dear.
-constexpr int kWakesMax = 64;
+constexpr int kWakesMax = 24;
 
 const DaemonId kSelf{"node", 7};
 
