@@ -21,6 +21,7 @@ class LinkQueue {
 
   std::size_t bytes() const { return control_.bytes() + data_.bytes(); }
   bool empty() const { return bytes() == 0; }
+  std::size_t control_bytes() const { return control_.bytes(); }
   std::size_t data_bytes() const { return data_.bytes(); }
   /// Data frames that wait, in packets of up to kPacketBytes.
   std::size_t packets() const { return packets_; }

@@ -241,6 +241,8 @@ Duration Links::path_round_trip(LinkId link) const { return at(link).path_round_
 
 std::size_t Links::queued_data_bytes(LinkId link) const { return at(link).queue().data_bytes(); }
 
+std::size_t Links::queued_control_bytes(LinkId link) const { return at(link).queue().control_bytes(); }
+
 Links::QueueLength Links::queue_length(LinkId link) const {
   const Link& of = at(link);
   return {of.is_blocked() ? of.queue().packets() : 0, of.queue().departed_packets()};

@@ -111,6 +111,7 @@ class Links {
   /// Without the time that the daemons take to answer, as far as that is known: what a path is worth.
   Duration path_round_trip(LinkId link) const;
   std::size_t queued_data_bytes(LinkId link) const;
+  std::size_t queued_control_bytes(LinkId link) const;
   /// What a price is made of.
   struct QueueLength {
     std::size_t packets = 0;     // that wait, of data frames; 0 where they wait for the end of the turn only

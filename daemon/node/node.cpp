@@ -167,7 +167,12 @@ NodeMemory Node::memory() const {
   memory.view_ends = !order.is_open();
   memory.retained = order.retained_bytes();
   memory.unordered = order.unordered_bytes();
+  memory.pushed = order.pushed_bytes();
   memory.held_up = layers_->hand_up.held_bytes();
+  for (const LinkId link : layers_->links.established()) {
+    memory.link_control = std::max(memory.link_control, layers_->links.queued_control_bytes(link));
+    memory.link_data = std::max(memory.link_data, layers_->links.queued_data_bytes(link));
+  }
   layers_->sessions.for_each([&](const Session& session) {
     memory.session_queue = std::max(memory.session_queue, session.queue().bytes());
     memory.session_held = std::max(memory.session_held, session.held_bytes());
@@ -178,6 +183,9 @@ NodeMemory Node::memory() const {
   memory.sessions_held = sum.held;
   memory.sessions_queued = sum.queued;
   memory.slabs = layers_->context.slabs.bytes_in_use();
+  memory.groups = layers_->groups.table().size();
+  for (const Group& group : layers_->groups.table()) memory.memberships += group.members.size();
+  memory.sessions = layers_->sessions.size();
   return memory;
 }
 

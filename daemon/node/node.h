@@ -18,14 +18,17 @@ namespace spindled {
 struct LinkInfo;
 class OrderObserver;
 
-/// What a node keeps of messages at the moment, in bytes, for who holds it to its limits.
+/// What a node keeps at the moment, of messages in bytes, for who holds it to its limits.
 struct NodeMemory {
   std::size_t own_stream = 0;      // its own messages, until they are stable
   std::size_t foreign_stream = 0;  // those of another daemon until they are stable: the most of any
   bool view_ends = false;          // what is stable is not heard, and what others push comes on top
   std::size_t retained = 0;        // of all streams
   std::size_t unordered = 0;       // of ordered messages that wait for their place, stable or not
+  std::size_t pushed = 0;          // of what recovery has brought, until it counts as received
   std::size_t held_up = 0;         // of messages that the group layer has yet to take
+  std::size_t link_control = 0;    // what waits on a link, the most of any: of control frames and prices
+  std::size_t link_data = 0;       // and of all others
   std::size_t session_queue = 0;   // what waits for a client: the most of any
   std::size_t session_held = 0;    // what waits of a client with independent flows: the most of any
   // What all clients hold: of messages and frames that are not complete or may not enter, of definitions of sets of
@@ -35,6 +38,10 @@ struct NodeMemory {
   std::size_t sessions_held = 0;
   std::size_t sessions_queued = 0;
   std::size_t slabs = 0;  // that are in use, for all that is read or written
+  // The group table, and the clients of this daemon, in numbers.
+  std::size_t groups = 0;
+  std::size_t memberships = 0;  // of a client in a group
+  std::size_t sessions = 0;
 };
 
 /// What a node did in one turn, in units of TurnWork, for who holds it to its limits.

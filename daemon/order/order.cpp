@@ -49,6 +49,12 @@ std::size_t Order::unordered_bytes() const {
   return bytes;
 }
 
+std::size_t Order::pushed_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [place, body] : pushed_) bytes += body.size();
+  return bytes;
+}
+
 // --- On the way out ---
 
 void Order::originate(Time now, const OutgoingMessage& message) {

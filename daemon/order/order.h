@@ -43,6 +43,8 @@ class Order final : public ViewedStreams, public StreamFrames {
   std::size_t foreign_bytes_max() const;
   /// Contents of ordered messages that wait for their place.
   std::size_t unordered_bytes() const;
+  /// What recovery has brought, until it counts as received.
+  std::size_t pushed_bytes() const;
 
   /// Sends a message in the view, which is open. It is delivered here too where `destinations` says so. Messages of
   /// several fragments are stamped as one: all of them are of this view, or none.

@@ -19,6 +19,7 @@ Violations check_clients(const History& history, bool at_rest) {
   if (!at_rest) return all;
   append(all, check_self_delivery(history));
   append(all, check_membership(history));
+  append(all, check_names(history));
   return all;
 }
 

@@ -32,9 +32,10 @@ Violations check_one_order(const History& history);
 
 /// With the network's view of a group, members are told exactly who came along: their transitional set (vs set) has
 /// the receiver and who was in its last view and whose daemon moved along with the receiver's, nobody else, and two who
-/// both get the view say the same of each other. Who left and joined again meanwhile need not be in it. Who was
-/// separated from a member of its group has got the transitional signal before that view; a signal is given only where
-/// somebody was separated or a safe message follows, and a view ends it.
+/// both get the view say the same of each other. Who left and joined again meanwhile need not be in it, nor a client
+/// that has taken over the name of one that was. Who was separated from a member of its group has got the transitional
+/// signal before that view; a signal is given only where somebody was separated or a safe message follows, and a view
+/// ends it.
 Violations check_transitions(const History& history, const DaemonIndex& index, bool at_rest);
 
 /// An ordered message depends on those that its sender had delivered or sent before, and on all that those depend on
@@ -74,6 +75,10 @@ Violations check_gaps(const History& history);
 /// signal, it is the network's next view that says who moves together. Of one that was told of gaps in between, as many
 /// messages may be missing as the gaps say of the group.
 Violations check_virtual_synchrony(const History& history);
+
+/// At the end of a run that has come to rest: no two clients had one private name at one time, since no other got the
+/// name of one that has kept its connection.
+Violations check_names(const History& history);
 
 /// A safe message that a member of a group gets before a transitional signal reaches every client that was told of the
 /// same view, before the next one that the network causes, unless that client leaves or closes. `at_rest`: also those

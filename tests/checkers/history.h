@@ -76,9 +76,10 @@ struct Event {
 };
 
 struct ClientHistory {
-  std::string name;  // private name
+  std::string name;  // private name; that of one that has gone may be another's later
   std::vector<Event> events;
   bool independent_flows = false;  // its messages to one set of groups may overtake those to another
+  Time since{};                    // when it was told its name, where that is known
 
   bool is_closed() const { return !events.empty() && std::holds_alternative<Closed>(events.back().what); }
 };

@@ -30,15 +30,15 @@ inline bool is_in(const std::vector<std::string>& names, const std::string& name
 }
 
 /// What keeps the order in which one client sent it: all of its messages, or, of one with independent flows, those to
-/// one set of groups, in whatever order it named them and however often.
-using Line = std::pair<std::string, std::vector<std::string>>;
+/// one set of groups, in whatever order it named them and however often. Who takes over a name is another client.
+using Line = std::pair<const ClientHistory*, std::vector<std::string>>;
 
 inline Line line_of(const ClientHistory& sender, const MessageRecord& message) {
   std::vector<std::string> groups;
   if (sender.independent_flows) groups = message.groups;
   std::sort(groups.begin(), groups.end());
   groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
-  return {sender.name, std::move(groups)};
+  return {&sender, std::move(groups)};
 }
 
 /// Every message sent, with its place among those of its sender.

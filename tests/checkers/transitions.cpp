@@ -85,7 +85,13 @@ class Checker {
  public:
   Checker(const History& history, const DaemonIndex& index, bool at_rest)
       : history_(history), paths_(index), at_rest_(at_rest) {
+    std::map<std::string_view, std::size_t> of_name;
+    for (const ClientHistory& client : history.clients) ++of_name[client.name];
     for (const ClientHistory& client : history.clients) {
+      // Another client of its name that is in the group is not it.
+      for (const JoinRequested* join : events_of<JoinRequested>(client)) {
+        if (of_name[client.name] > 1) left_.insert({client.name, join->group});
+      }
       for (const LeaveRequested* leave : events_of<LeaveRequested>(client)) left_.insert({client.name, leave->group});
       for (const Sent* sent : events_of<Sent>(client)) {
         if (sent->message.service != Service::safe || !sent->self_discard) continue;
@@ -238,7 +244,7 @@ class Checker {
   const History& history_;
   Paths paths_;
   bool at_rest_;
-  std::set<std::pair<std::string, std::string>> left_;      // who ever asked to leave which group
+  std::set<std::pair<std::string, std::string>> left_;      // who ever asked to leave which group, or ended
   std::set<std::pair<std::string, std::string>> leaving_;   // and has not been told of joining anew
   std::set<std::pair<std::string, std::string>> discards_;  // who sent safe messages to which group, not to itself
   std::map<std::pair<std::string, std::string>, std::map<std::string, const GroupView*>> continued_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/hunt/draw_names.h"
 #include "tests/hunt/draw_rare.h"
 #include "tests/hunt/draw_shattering.h"
 #include "tests/sim/cluster.h"
@@ -36,6 +37,7 @@ class Drawer {
     draw_late_frames();
     draw_rare(plan_, end_);
     if (plan_.seed % kShattering == 0) draw_shattering(plan_, end_);
+    draw_names(plan_, end_);
     std::stable_sort(plan_.steps.begin(), plan_.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
     return std::move(plan_);
   }

@@ -4,52 +4,141 @@
 
 #include <algorithm>
 
+#include "daemon/overlay/limits.h"
+#include "tests/hunt/plan_bounds.h"
+
 namespace spindled::hunt {
 
 namespace {
+
 /// Joins, leaves, reports and records wait for no window; the head of a message comes on top of its payload.
 constexpr std::size_t kControlBytes = 64u << 10;
+/// What a daemon originates without its clients: where it is in the order, and how its group table is, in each view.
+constexpr std::size_t kIdleBytes = 16u << 10;
+/// What the sequencer says of one message of anybody, at most: a run with its destinations, in a record of its own.
+constexpr std::size_t kRecordBytes = 80;
+/// Beyond this the group layer's messages let unreliable ones go (daemon/order/hand_up.h).
+constexpr std::size_t kHeldBytesMax = 1u << 20;
+/// A change is ordered, and its client announced as a member.
+constexpr std::size_t kTimesEachChange = 2;
+
+/// What agreement on a view sends over one link for each daemon: its state, with its name and a number of each other
+/// daemon's stream, and as much in the commit; a word for each of the other steps; and what it advertises.
+constexpr std::size_t agreement_bytes(std::size_t daemons) { return daemons * (2 * (5 * daemons + 40) + 400); }
+/// So many attempts at a view go over a link until it is either drained or given up.
+constexpr std::size_t kAttempts = 4;
+
 }  // namespace
 
 // A message enters while there is room, so that one may exceed the window. Others keep it until they are told that it
 // is stable, which they are each time that so many bytes have become so. A word of that which is on its way when the
-// view ends they do not hear: all that it speaks of is kept, beside all that the origin had room for behind it.
-MemoryLimits::MemoryLimits(const NodeConfig& config, std::size_t message_bytes)
-    : own_limit_(std::min(config.session.send_window_bytes, config.order.retention_bytes_max) + message_bytes +
-                 kControlBytes),
-      foreign_limit_(own_limit_ + config.order.report_bytes),
-      queue_limit_(config.session.queue_hard_bytes),
-      clients_limit_(config.session.memory_bytes_max) {}
+// view ends they do not hear: all that it speaks of is kept, beside all that the origin had room for behind it. And no
+// stream ever has more than the plan puts into it, which is the tighter limit where windows are wide.
+MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
+  const NodeConfig config = config_of(plan, 0);
+  const PlanBounds bounds = bounds_of(plan);
+  const std::size_t records = bounds.messages * kRecordBytes;
+  const std::size_t window =
+      std::min(config.session.send_window_bytes, config.order.retention_bytes_max) + bounds.message + kControlBytes;
+  std::size_t windows = 0;
+  for (HostIndex i = 0; i < plan.daemons; ++i) {
+    const PlanBounds::OfDaemon& from = bounds.daemons[i];
+    const std::size_t contents = from.messages + kTimesEachChange * from.changes + kIdleBytes;
+    const std::size_t stream = contents + records;  // any daemon may be the sequencer, and its own are among them
+    const std::size_t kept = std::min(window + config.order.report_bytes, stream);
+    const std::size_t kept_at_end = std::min(2 * window + config.order.report_bytes, stream);
+    daemons_[i].own = std::min(window, stream);
+    daemons_[i].sessions = from.sessions;
+    daemons_[i].definitions = from.definitions;
+    for (HostIndex other = 0; other < plan.daemons; ++other) {
+      if (other == i) continue;
+      daemons_[other].foreign = std::max(daemons_[other].foreign, kept);
+      daemons_[other].foreign_at_end = std::max(daemons_[other].foreign_at_end, kept_at_end);
+    }
+    all_contents_ += contents;
+    all_streams_ += std::min(2 * window + config.order.report_bytes, contents);
+    windows += std::min(window, contents);
+  }
+  all_streams_ += records;
+  // Unordered messages of a view, and what its end brings; reliable ones of the next one as well, which may begin, and
+  // fill the windows of who has completed it, while this daemon has not.
+  held_up_ = std::min(all_contents_, kHeldBytesMax + bounds.message + 2 * windows);
+  // Of each message that some destination lacks one copy waits on a link, and so does one of what recovery pushes: the
+  // end of a view empties the queue before. Unreliable messages, of which no window knows, come on top.
+  link_data_ = all_streams_ + kUnreliableQueueBytes + bounds.message;
+  link_control_ = kAttempts * agreement_bytes(plan.daemons);
+  queue_ = config.session.queue_hard_bytes;
+  clients_ = config.session.memory_bytes_max;
+  groups_ = bounds.groups;
+  memberships_ = bounds.memberships;
+}
 
-void MemoryLimits::check(const std::string& name, const NodeMemory& memory) {
-  hold(name, "its own messages", memory.own_stream, own_limit_);
-  hold(name, "another daemon's messages", memory.foreign_stream, foreign_limit_ + (memory.view_ends ? own_limit_ : 0));
-  hold(name, "what waits for a client", memory.session_queue, queue_limit_);
+void MemoryLimits::check(HostIndex host, const NodeMemory& memory) {
+  const OfDaemon& limits = daemons_[host];
+  hold(host, Kept::own_stream, memory.own_stream, limits.own);
+  hold(host, Kept::foreign_stream, memory.foreign_stream, memory.view_ends ? limits.foreign_at_end : limits.foreign);
+  hold(host, Kept::all_streams, memory.retained, all_streams_);
+  hold(host, Kept::unordered, memory.unordered, all_contents_);
+  hold(host, Kept::pushed, memory.pushed, all_streams_);
+  hold(host, Kept::held_up, memory.held_up, held_up_);
+  hold(host, Kept::link_data, memory.link_data, link_data_);
+  hold(host, Kept::link_control, memory.link_control, link_control_);
+  hold(host, Kept::session_queue, memory.session_queue, queue_);
   const std::size_t clients =
       std::min(memory.sessions_unfinished + memory.sessions_held + memory.sessions_queued, memory.slabs) +
       memory.sessions_definitions;
-  hold(name, "what all clients hold", clients, clients_limit_);
-  most_.own_stream = std::max(most_.own_stream, memory.own_stream);
-  most_.foreign_stream = std::max(most_.foreign_stream, memory.foreign_stream);
-  most_.retained = std::max(most_.retained, memory.retained);
-  most_.unordered = std::max(most_.unordered, memory.unordered);
-  most_.held_up = std::max(most_.held_up, memory.held_up);
-  most_.session_queue = std::max(most_.session_queue, memory.session_queue);
+  hold(host, Kept::clients, clients, clients_);
+  hold(host, Kept::definitions, memory.sessions_definitions, limits.definitions);
+  hold(host, Kept::sessions, memory.sessions, limits.sessions);
+  hold(host, Kept::groups, memory.groups, groups_);
+  hold(host, Kept::memberships, memory.memberships, memberships_);
 }
 
-void MemoryLimits::hold(const std::string& name, const char* what, std::size_t bytes, std::size_t limit) {
-  if (bytes <= limit) return;
-  Excess& excess = excesses_[{name, what}];
-  excess = {std::max(excess.bytes, bytes), limit};
+std::string_view MemoryLimits::text_of(Kept kept) {
+  constexpr std::string_view kTexts[] = {
+      "bytes of its own messages",
+      "bytes of another daemon's messages",
+      "bytes of all messages",
+      "bytes that wait for their place",
+      "bytes that recovery brought",
+      "bytes that wait for the group layer",
+      "bytes of messages that wait on a link",
+      "bytes of control frames that wait on a link",
+      "bytes that wait for a client",
+      "bytes that all clients hold",
+      "bytes of destinations that its clients have defined",
+      "clients",
+      "groups",
+      "memberships",
+  };
+  static_assert(std::size(kTexts) == static_cast<std::size_t>(Kept::count_));
+  return kTexts[static_cast<std::size_t>(kept)];
+}
+
+void MemoryLimits::hold(HostIndex host, Kept kept, std::size_t amount, std::size_t limit) {
+  Use& use = uses_[static_cast<std::size_t>(kept)];
+  if (amount > use.most) use.most = amount;
+  if (limit > 0) use.percent = std::max(use.percent, amount * 100 / limit);
+  if (amount <= limit) return;
+  Excess& excess = excesses_[{host, kept}];
+  excess = {std::max(excess.amount, amount), limit};
+}
+
+void MemoryLimits::count(Tally& tally) const {
+  for (std::size_t i = 0; i < uses_.size(); ++i) {
+    const std::string what(text_of(static_cast<Kept>(i)));
+    tally.raise(what, uses_[i].most);
+    tally.raise(what + ", % of the limit", uses_[i].percent);
+  }
 }
 
 std::vector<Finding> MemoryLimits::findings() const {
   std::vector<Finding> findings;
   for (const auto& [key, excess] : excesses_) {
-    const auto& [name, what] = key;
-    findings.push_back(
-        {fmt::format("memory: {}", what),
-         fmt::format("memory: {} kept {} bytes of {}, at most {} are due", name, excess.bytes, what, excess.limit)});
+    const auto& [host, kept] = key;
+    findings.push_back({fmt::format("memory: {}", text_of(kept)),
+                        fmt::format("memory: {} kept {} {}, at most {} are due", name_of(host), excess.amount,
+                                    text_of(kept), excess.limit)});
   }
   return findings;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,7 +79,7 @@ struct Step {
   StepKind kind{};
   HostIndex host = 0;        // the daemon; of a path, where it begins
   HostIndex peer = 0;        // where a path ends
-  std::uint32_t client = 0;  // "m" and this number are its name; it connects once
+  std::uint32_t client = 0;  // "m" and this number are its name, where it has none of its own; it connects once
   /// join, leave, ask_view: the group; send, ask_flow: the destinations, "#m3" for client m3.
   std::vector<std::string> groups;
   Service service = Service::agreed;   // send
@@ -91,6 +92,7 @@ struct Step {
   bool independent_flows = false;             // connect
   SlowPolicy policy{};                        // connect: what the client asks for; 0: nothing
   std::uint32_t answers = 0;                  // connect: how often the client answers what it is told
+  std::optional<std::uint32_t> named;         // connect: takes the name of the client of this number
   std::string says;  // crash_when, part_when: the daemon's next line with this in it (kViewSteps)
 
   bool operator==(const Step&) const = default;

@@ -15,7 +15,7 @@ TEST(HuntPlan, HasEverythingThatCanHappenInSomeSeed) {
   std::vector<std::size_t> seen(kStepKinds, 0);
   std::uint32_t most = 0, least = UINT32_MAX;
   std::size_t calm = 0, near_wrap = 0, flows = 0, policies = 0, answers = 0, unpriced = 0, varied = 0, huge = 0,
-              crowds = 0, long_runs = 0;
+              crowds = 0, namesakes = 0, long_runs = 0;
   constexpr std::uint64_t kSeeds = 600;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const Plan plan = draw_plan(seed);
@@ -27,7 +27,8 @@ TEST(HuntPlan, HasEverythingThatCanHappenInSomeSeed) {
       policies += step.policy != SlowPolicy{} ? 1 : 0;
       answers += step.answers;
       huge += step.size >= 1u << 20 ? 1 : 0;
-      crowds += step.client >= 1000 ? 1 : 0;
+      crowds += step.client >= 1000 && step.client < 2000 ? 1 : 0;
+      namesakes += step.named ? 1 : 0;
     }
     unpriced += plan.admission == 0 ? 1 : 0;
     varied += plan.varied;
@@ -44,7 +45,7 @@ TEST(HuntPlan, HasEverythingThatCanHappenInSomeSeed) {
   EXPECT_GT(calm, kSeeds / 50);
   EXPECT_GT(near_wrap, kSeeds / 3);
   EXPECT_LT(near_wrap, kSeeds * 2 / 3);
-  for (const std::size_t rare : {flows, policies, answers, unpriced, varied, huge, crowds, long_runs})
+  for (const std::size_t rare : {flows, policies, answers, unpriced, varied, huge, crowds, namesakes, long_runs})
     EXPECT_GT(rare, 0u);
 }
 
@@ -93,6 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"20x crash d1", "is no time"}, Mistake{"20 path d0 d1 5 6", "jitter is missing"},
                     Mistake{"link d0 d0 both 0 1 1", "joins two"}, Mistake{"link d0 d2 none 0 1 1", "is no dialler"},
                     Mistake{"20 connect m1 d1 fast", "is no option"},
+                    Mistake{"20 connect m1 d1 as d2", "\"d2\" is no client"},
                     Mistake{"20 connect m1 d1 answers", "number of answers is missing"},
                     Mistake{"20 crash-when d1 sleeps", "is no step of a view change"},
                     Mistake{"20 part-when d1 wakes 5 d0 | d1", "is no step of a view change"},

@@ -15,6 +15,7 @@ constexpr std::string_view kServices[] = {"unreliable", "reliable", "fifo", "cau
 constexpr std::string_view kPolicies[] = {"", "price", "drop", "disconnect"};
 constexpr std::string_view kTitle = "hunt-plan 1";
 constexpr std::uint32_t kDaemonsMax = 1000;
+constexpr std::uint64_t kClientsMax = 1'000'000;
 constexpr std::uint64_t kAnswersMax = 1'000;
 constexpr std::uint64_t kSizeMax = 16u << 20;
 
@@ -181,18 +182,20 @@ void Parser::parse_options(Words& words, Step& step) {
     const auto* const policy = std::find(std::begin(kPolicies) + 1, std::end(kPolicies), word);
     if (word == "flows") {
       step.independent_flows = true;
+    } else if (word == "as") {
+      step.named = words.name('m', "client", kClientsMax);
     } else if (word == "answers") {
       step.answers = static_cast<std::uint32_t>(words.number("number of answers", kAnswersMax));
     } else if (policy != std::end(kPolicies)) {
       step.policy = static_cast<SlowPolicy>(policy - std::begin(kPolicies));
     } else {
-      words.fail(fmt::format("\"{}\" is no option (flows, answers, price, drop, disconnect)", word));
+      words.fail(fmt::format("\"{}\" is no option (as, flows, answers, price, drop, disconnect)", word));
     }
   }
 }
 
 void Parser::parse_client_step(Words& words, Step& step) {
-  step.client = words.name('m', "client", 1'000'000);
+  step.client = words.name('m', "client", kClientsMax);
   switch (step.kind) {
     case StepKind::connect:
       step.host = host(words);
@@ -326,7 +329,9 @@ std::string to_text(const Step& step) {
   if (is_of_client(step.kind)) text += fmt::format(" m{}", step.client);
   switch (step.kind) {
     case StepKind::connect:
-      text += fmt::format(" d{}{}", step.host, step.independent_flows ? " flows" : "");
+      text += fmt::format(" d{}", step.host);
+      if (step.named) text += fmt::format(" as m{}", *step.named);
+      if (step.independent_flows) text += " flows";
       if (step.policy != SlowPolicy{}) text += fmt::format(" {}", kPolicies[static_cast<std::size_t>(step.policy)]);
       if (step.answers > 0) text += fmt::format(" answers {}", step.answers);
       return text;

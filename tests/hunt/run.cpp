@@ -29,12 +29,6 @@ constexpr Duration kSampleInterval = 20ms;
 /// A client with so much that its daemon has not taken yet sends nothing more.
 constexpr std::size_t kUnsentBytesMax = 400'000;
 
-std::uint64_t largest_message(const Plan& plan) {
-  std::uint64_t most = 0;
-  for (const Step& step : plan.steps) most = std::max(most, step.size);
-  return most;
-}
-
 /// With those of the end.
 std::size_t clients_of(const Plan& plan) {
   const auto connects =
@@ -60,7 +54,7 @@ class Run {
       : plan_(plan),
         options_(options),
         sim_({.seed = plan.seed, .log_level = log_level_of(plan, options), .log_echo = options.log_echo}),
-        limits_(config_of(plan, 0), largest_message(plan)),
+        limits_(plan),
         work_limits_(clients_of(plan), plan.turn_work) {}
 
   Outcome execute();
@@ -91,7 +85,9 @@ class Run {
   bool await_one_view();
   bool await_rest();
   bool await_fresh_members();
+  std::string free_name(HostIndex host) const;
   void check_properties(bool at_rest);
+  void check_refusals();
   void count();
 
   const Plan& plan_;
@@ -100,6 +96,7 @@ class Run {
   MemoryLimits limits_;
   WorkLimits work_limits_;
   std::map<std::uint32_t, SimClient*> clients_;
+  std::map<std::pair<HostIndex, std::string>, std::vector<SimClient*>> by_wish_;  // by daemon and name; of one several
   std::vector<std::unique_ptr<sim::Stranger>> administrators_;
   std::multimap<std::string, const Step*, std::less<>> waiting_;  // by the daemon whose words they wait for
   bool faults_have_ended_ = false;
@@ -152,7 +149,7 @@ void Run::go_to(Time time) {
 
 void Run::sample() {
   for (SimHost* host : sim_.running_hosts()) {
-    limits_.check(host->name(), host->node().memory());
+    limits_.check(host->index(), host->node().memory());
     work_limits_.check(host->name(), host->config().turn_work_max, host->node().work());
     lives_[{host->index(), host->incarnation()}] = host->node().counters();
   }
@@ -265,12 +262,14 @@ void Run::apply_to_client(const Step& step) {
 }
 
 void Run::connect(const Step& step) {
-  // The checkers tell clients by name: each connects once.
+  // The checkers take what a client was told for one history: each connects once.
   SimHost& host = sim_.host(step.host);
   if (!host.is_running() || host.is_stopping() || clients_.contains(step.client)) return;
   const sim::ClientOptions options{
       .independent_flows = step.independent_flows, .policy = step.policy, .answers = step.answers};
-  clients_[step.client] = &sim_.add_client(host, fmt::format("m{}", step.client), options);
+  const std::string name = fmt::format("m{}", step.named.value_or(step.client));
+  clients_[step.client] = &sim_.add_client(host, name, options);
+  by_wish_[{step.host, name}].push_back(clients_[step.client]);
 }
 
 std::vector<std::string> Run::destinations_of(const Step& step) const {
@@ -375,10 +374,19 @@ bool Run::await_rest() {
   return await(rest, kRestBound, "clients at rest");
 }
 
+/// Where all who had a name of this daemon have gone, that name.
+std::string Run::free_name(HostIndex host) const {
+  for (const auto& [wish, clients] : by_wish_) {
+    const bool is_free = std::all_of(clients.begin(), clients.end(), [](const SimClient* c) { return c->is_closed(); });
+    if (wish.first == host && is_free) return wish.second;
+  }
+  return fmt::format("fresh{}", host);
+}
+
 bool Run::await_fresh_members() {
   std::vector<SimClient*> fresh;
   for (SimHost* host : sim_.hosts()) {
-    fresh.push_back(&sim_.add_client(*host, fmt::format("fresh{}", host->index())));
+    fresh.push_back(&sim_.add_client(*host, free_name(host->index())));
     fresh.back()->join("fresh");
   }
   if (!await([&] { return sim::have_one_group_view(fresh, "fresh"); }, kFreshBound, "one view of fresh members")) {
@@ -395,6 +403,24 @@ bool Run::await_fresh_members() {
 void Run::check_properties(bool at_rest) {
   for (const std::string& sentence : checkers::check_all(sim_.history(), at_rest)) {
     outcome_.findings.push_back({sentence.substr(0, sentence.find(':')), sentence});
+  }
+}
+
+/// A name is refused to who wants it where another had it. Who has what name is checked with all properties.
+void Run::check_refusals() {
+  for (const auto& [wish, clients] : by_wish_) {
+    const bool any_had_it =
+        std::any_of(clients.begin(), clients.end(), [](const SimClient* each) { return each->is_welcome(); });
+    for (const SimClient* each : clients) {
+      if (each->close_code() != Errc::name_in_use) continue;
+      outcome_.tally.add("names refused");
+      if (any_had_it) continue;
+      outcome_.findings.push_back({"names: refused", fmt::format("names: {} was refused at {}, and nobody had it",
+                                                                 wish.second, name_of(wish.first))});
+    }
+    const auto owners =
+        std::count_if(clients.begin(), clients.end(), [](const SimClient* each) { return each->is_welcome(); });
+    if (owners > 1) outcome_.tally.add("names taken over", static_cast<std::uint64_t>(owners - 1));
   }
 }
 
@@ -424,13 +450,7 @@ void Run::count() {
   }
   tally.add("events", sim_.events_happened());
   tally.add("virtual ms", static_cast<std::uint64_t>((sim_.now().time_since_epoch() - Duration(1h)) / 1ms));
-  const NodeMemory& most = limits_.most();
-  tally.raise("own stream, bytes", most.own_stream);
-  tally.raise("another daemon's stream, bytes", most.foreign_stream);
-  tally.raise("all retained, bytes", most.retained);
-  tally.raise("waiting for their place, bytes", most.unordered);
-  tally.raise("queue of a client, bytes", most.session_queue);
-  tally.raise("waiting for the group layer, bytes", most.held_up);
+  limits_.count(tally);
   tally.raise("work of a turn, units", work_limits_.most().largest_turn);
   tally.raise("work of a step, units", work_limits_.most().largest_step);
 }
@@ -445,6 +465,7 @@ Outcome Run::execute() {
   end_faults();
   const bool at_rest = await_one_view() && await_rest() && await_fresh_members();
   check_properties(at_rest);
+  check_refusals();
   for (Finding& each : limits_.findings()) outcome_.findings.push_back(std::move(each));
   for (Finding& each : work_limits_.findings()) outcome_.findings.push_back(std::move(each));
   count();

@@ -86,25 +86,92 @@ TEST(HuntRun, MovesEveryOtherCounter) {
   for (const Counter each : unmoved) ADD_FAILURE() << to_string(each) << " does not move";
 }
 
+/// Two daemons; the client of the first one sends 100 messages of 10,000 bytes, and is in one group.
+Plan small_plan() {
+  std::string text =
+      "hunt-plan 1\ndaemons 2\nretention_bytes 200000\nwindow_bytes 100000\nqueue_soft_bytes 100000\n"
+      "queue_hard_bytes 300000\nlink d0 d1 both 0 100 20\n0 start d0\n0 start d1\n10 connect m0 d0\n10 join m0 g\n";
+  for (int i = 0; i < 100; ++i) text += "10 send m0 agreed 10000 to g\n";
+  return *parse_plan(text);
+}
+
 TEST(HuntMemoryLimits, ReportEachDaemonThatKeepsTooMuch) {
-  const NodeConfig config = config_of(draw_plan(1), 0);
-  MemoryLimits limits(config, 1000);
-  limits.check("d000", {.own_stream = 1000, .foreign_stream = 2000, .session_queue = 3000});
+  MemoryLimits limits(small_plan());
+  limits.check(0, {.own_stream = 170'000, .foreign_stream = 20'000, .session_queue = 300'000});
   EXPECT_TRUE(limits.findings().empty());
-  const std::size_t much = config.session.send_window_bytes + config.order.retention_bytes_max;
-  limits.check("d001", {.own_stream = 2 * much});
-  limits.check("d001", {.own_stream = much});
+  limits.check(0, {.own_stream = 200'000});
+  limits.check(0, {.own_stream = 190'000});
   ASSERT_EQ(limits.findings().size(), 1u);
-  EXPECT_THAT(limits.findings()[0].sentence, HasSubstr(fmt::format("d001 kept {} bytes", 2 * much)));
-  const std::size_t room = config.session.send_window_bytes + config.order.report_bytes + (200u << 10);
-  limits.check("d001", {.foreign_stream = room, .view_ends = true});
+  EXPECT_THAT(limits.findings()[0].sentence, HasSubstr("d000 kept 200000 bytes of its own messages"));
+  limits.check(1, {.foreign_stream = 300'000, .view_ends = true});
   EXPECT_EQ(limits.findings().size(), 1u);
-  limits.check("d001", {.foreign_stream = room});
+  limits.check(1, {.foreign_stream = 300'000});
   EXPECT_EQ(limits.findings().size(), 2u) << "in a view that goes on the word of what is stable comes first";
-  limits.check("d001", {.foreign_stream = 4 * much, .view_ends = true});
-  limits.check("d002", {.session_queue = config.session.queue_hard_bytes + 1});
+  limits.check(1, {.session_queue = 300'001});
   EXPECT_EQ(limits.findings().size(), 3u);
-  EXPECT_EQ(limits.most().own_stream, 2 * much);
+  Tally tally;
+  limits.count(tally);
+  EXPECT_EQ(tally.largest.at("bytes of its own messages"), 200'000u);
+  EXPECT_EQ(tally.largest.at("bytes that wait for a client, % of the limit"), 100u);
+}
+
+TEST(HuntMemoryLimits, HoldStreamsToWhatThePlanPutsIntoThem) {
+  MemoryLimits limits(small_plan());
+  limits.check(1, {.own_stream = 20'000});
+  EXPECT_TRUE(limits.findings().empty());
+  limits.check(1, {.own_stream = 30'000});
+  EXPECT_EQ(limits.findings().size(), 1u) << "nobody there has anything to send";
+}
+
+/// More than is due, of one thing each.
+constexpr NodeMemory kTooMuch[] = {
+    {.retained = 520'000},
+    {.unordered = 1'100'000},
+    {.pushed = 520'000},
+    {.held_up = 1'100'000},
+    {.link_control = 20'000},
+    {.link_data = 800'000},
+    {.sessions_definitions = 1'000},
+    {.groups = 3},
+    {.memberships = 4},
+    {.sessions = 3},
+};
+
+TEST(HuntMemoryLimits, ArePartOfEverythingThatADaemonHolds) {
+  for (const NodeMemory& each : kTooMuch) {
+    MemoryLimits limits(small_plan());
+    limits.check(0, each);
+    EXPECT_EQ(limits.findings().size(), 1u) << "the one at " << &each - kTooMuch;
+  }
+  MemoryLimits limits(small_plan());
+  limits.check(0, {.retained = 400'000,
+                   .unordered = 1'000'000,
+                   .pushed = 400'000,
+                   .held_up = 900'000,
+                   .link_control = 1'000,
+                   .link_data = 600'000,
+                   .sessions_definitions = 400,
+                   .groups = 2,
+                   .memberships = 3,
+                   .sessions = 2});
+  for (const Finding& each : limits.findings()) ADD_FAILURE() << each.sentence;
+}
+
+/// m1 wants the name of m0 while it is there, and m2 when it is gone; at another daemon it is free.
+TEST(HuntRun, TellsClientsOfOneNameApart) {
+  const auto plan = parse_plan(
+      "hunt-plan 1\ndaemons 2\nseed 4\nretention_bytes 1000000\nwindow_bytes 1000000\nqueue_soft_bytes 100000\n"
+      "queue_hard_bytes 1000000\nstall_timeout_us 1000000\nhello_interval_us 250000\nliveness_timeout_us 1000000\n"
+      "hold_down_us 200000\nlink d0 d1 both 0 100 20\n0 start d0\n0 start d1\n1000000 connect m0 d0\n"
+      "1000000 join m0 g\n1100000 connect m1 d0 as m0\n1100000 join m1 g\n1100000 connect m3 d1 as m0\n"
+      "1100000 join m3 g\n1200000 kill m0\n1210000 connect m2 d0 as m0\n1210000 join m2 g\n"
+      "1300000 send m3 agreed 100 to g #m0\n1400000 bye m3\n");
+  ASSERT_TRUE(plan) << plan.error();
+  const Outcome outcome = run(*plan);
+  for (const Finding& each : outcome.findings) ADD_FAILURE() << each.sentence;
+  EXPECT_EQ(outcome.tally.count("names refused"), 1u);
+  EXPECT_EQ(outcome.tally.count("names taken over"), 1u);
+  EXPECT_EQ(outcome.tally.count("delivered"), 2u + 4u);
 }
 
 TEST(HuntWorkLimits, ReportEachDaemonThatDoesTooMuchInATurnOrAStep) {

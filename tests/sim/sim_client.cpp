@@ -185,6 +185,7 @@ void SimClient::read(std::size_t limit) {
 void SimClient::take_events() {
   if (history_.name.empty() && !engine_.private_name().empty()) {
     history_.name = engine_.private_name();
+    history_.since = world_.events.now();
     for (const auto& request : std::exchange(waiting_, {})) {
       if (engine_.is_open()) request();  // the daemon may have said welcome and closed in one go
     }

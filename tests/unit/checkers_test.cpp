@@ -25,6 +25,16 @@ class Writer {
     current_ = &history_.clients.back();
     return *this;
   }
+  /// Another client of that name.
+  Writer& another(char client) {
+    history_.clients.push_back({std::string("#") + client + "#d", {}});
+    current_ = &history_.clients.back();
+    return *this;
+  }
+  Writer& since(Duration time) {
+    current_->since = Time(time);
+    return *this;
+  }
   Writer& sends(std::uint64_t number, Service service = Service::agreed, bool self_discard = false) {
     return add(Sent{message(current_->name.at(1), number, service), self_discard});
   }
@@ -691,6 +701,24 @@ TEST(Checkers, Membership) {
   Writer gone = two_members();
   gone.at('b').closes();
   EXPECT_EQ(check_membership(gone.history()).size(), 1u);
+}
+
+TEST(Checkers, Names) {
+  Writer writer;
+  writer.at('a').since(1s).another('a').since(2s);
+  EXPECT_EQ(check_names(writer.history()).size(), 2u) << "two are open, and one came while the other was there";
+  writer.closes();
+  EXPECT_EQ(check_names(writer.history()).size(), 1u) << "the first one was there all the time";
+  writer.since(1s).at('a').since(2s);
+  EXPECT_TRUE(check_names(writer.history()).empty()) << "who is gone was there first";
+}
+
+TEST(Checkers, ANameThatIsTakenOverIsAnotherClient) {
+  Writer writer;
+  writer.at('a').sends(1, Service::fifo).sends(2, Service::fifo).closes();
+  writer.another('a').sends(3, Service::fifo);
+  writer.at('b').gets('a', 1, Service::fifo).gets('a', 2, Service::fifo).gets('a', 3, Service::fifo);
+  EXPECT_TRUE(check_fifo(writer.history()).empty());
 }
 
 TEST(Checkers, FarewellsThatComeLate) {

@@ -1,0 +1,133 @@
+#include "tests/hunt/plan_bounds.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "libclient/protocol/client_frames.h"
+
+namespace spindled::hunt {
+
+namespace {
+
+namespace protocol = spindle::protocol;
+
+/// Around a message, or a fragment of one: the head of its body with a set of 64 daemons, the envelope with its
+/// sender, and the report and the run that tell the sequencer of it.
+constexpr std::size_t kAroundMessage = 160;
+/// A subscription, a join, a leave, or a member that is announced: two names, and what is around a message.
+constexpr std::size_t kChangeBytes = 2 * 64 + kAroundMessage;
+/// A daemon keeps a set of destinations as its client names it, resolved, and to find it by.
+constexpr std::size_t kDefinitionCopies = 3;
+/// In place of "#m3" a message names "#m3#d001".
+constexpr std::size_t kDaemonNameBytes = 8;
+/// The largest answer of a client that answers.
+constexpr std::size_t kAnswerBytes = 500;
+/// The group and the message of a fresh member.
+constexpr std::size_t kFreshBytes = 100;
+
+template <typename Names>
+std::size_t names_bytes(const Names& names) {
+  std::size_t bytes = 0;
+  for (const std::string& name : names) bytes += name.size() + kDaemonNameBytes;
+  return bytes;
+}
+
+std::size_t message_bytes(std::size_t payload, std::size_t names) {
+  return payload + names + kAroundMessage * (1 + payload / protocol::kChunkBytesMax);
+}
+
+/// Of a set that the daemon keeps.
+template <typename Names>
+std::size_t definition_bytes(const Names& names) {
+  return kDefinitionCopies * (names_bytes(names) + names.size() * protocol::kDefinedNameBytes);
+}
+
+class Counter {
+ public:
+  explicit Counter(const Plan& plan) {
+    bounds_.daemons.resize(plan.daemons);
+    for (const Step& step : plan.steps) {
+      if (step.kind == StepKind::connect) hosts_.try_emplace(step.client, step.host);
+      if (step.kind == StepKind::join) joined_.insert(step.groups.front());
+    }
+    for (const Step& step : plan.steps) add(step);
+    for (PlanBounds::OfDaemon& each : bounds_.daemons) add_fresh(each);
+    bounds_.groups = joined_.size() + 1;
+    bounds_.memberships = memberships_.size() + plan.daemons;
+  }
+
+  PlanBounds take() { return std::move(bounds_); }
+
+ private:
+  void add(const Step& step) {
+    const auto host = hosts_.find(step.client);
+    if (!is_of_client(step.kind) || host == hosts_.end()) return;
+    PlanBounds::OfDaemon& daemon = bounds_.daemons[host->second];
+    switch (step.kind) {
+      case StepKind::connect:
+        ++daemon.sessions;
+        if (step.answers > 0) add_answers(daemon, step.answers);
+        return;
+      case StepKind::join:
+        memberships_.emplace(step.client, step.groups.front());
+        [[fallthrough]];
+      case StepKind::leave:
+        daemon.changes += step.groups.front().size() + kChangeBytes;
+        return;
+      case StepKind::send:
+        bounds_.message = std::max<std::size_t>(bounds_.message, step.size);
+        ++bounds_.messages;
+        daemon.messages += message_bytes(step.size, names_bytes(step.groups));
+        [[fallthrough]];
+      case StepKind::ask_flow:
+        if (defined_.emplace(step.client, &step.groups).second) daemon.definitions += definition_bytes(step.groups);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /// Each to one group that the client is in.
+  void add_answers(PlanBounds::OfDaemon& daemon, std::size_t count) {
+    std::size_t longest = 0;
+    for (const std::string& group : joined_) longest = std::max(longest, group.size());
+    daemon.messages += count * message_bytes(kAnswerBytes, longest);
+    daemon.definitions += definition_bytes(joined_);
+    bounds_.messages += count;
+    bounds_.message = std::max(bounds_.message, kAnswerBytes);
+  }
+
+  void add_fresh(PlanBounds::OfDaemon& daemon) {
+    ++daemon.sessions;
+    daemon.messages += message_bytes(kFreshBytes, kFreshBytes);
+    daemon.definitions += definition_bytes(std::array{std::string("fresh")});
+    ++bounds_.messages;
+    daemon.changes += kFreshBytes + kChangeBytes;
+    bounds_.message = std::max(bounds_.message, kFreshBytes);
+  }
+
+  /// A set of destinations that a client names.
+  using Defined = std::pair<std::uint32_t, const std::vector<std::string>*>;
+  struct ByNames {
+    bool operator()(const Defined& a, const Defined& b) const {
+      return std::tie(a.first, *a.second) < std::tie(b.first, *b.second);
+    }
+  };
+
+  PlanBounds bounds_;
+  std::map<std::uint32_t, HostIndex> hosts_;
+  std::set<std::string> joined_;
+  std::set<std::pair<std::uint32_t, std::string>> memberships_;
+  std::set<Defined, ByNames> defined_;
+};
+
+}  // namespace
+
+PlanBounds bounds_of(const Plan& plan) { return Counter(plan).take(); }
+
+}  // namespace spindled::hunt
