@@ -36,7 +36,7 @@ Violations check_no_invention(const History& history) {
                                        fmt::join(message.groups, ","), to_text(entry->sent->message),
                                        fmt::join(entry->sent->message.groups, ",")));
       }
-      if (entry->sent->self_discard && message.sender == client.name) {
+      if (entry->sent->self_discard && entry->sender == &client) {
         report(violations,
                fmt::format("no invention: {} got {} in spite of self-discard", client.name, to_text(message)));
       }
