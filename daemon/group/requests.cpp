@@ -75,6 +75,11 @@ void Groups::request(Time now, LocalSession& local, Kind kind, const std::string
   local.sender->open_requests = local.requests.size();
   requesting_.insert(local.sender->session);
   if (!is_ready()) return;
+  if (!departed_.empty()) {
+    // One of these may have had the client's name, and be in the group: it leaves first.
+    to_resume_.insert(local.sender->session);
+    return;
+  }
   if (to_resume_.contains(local.sender->session)) return resume_requests(now, local.sender->session);
   if (kind == Kind::join) want(now, local, group);
   let_enter(now, local);
