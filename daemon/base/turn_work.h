@@ -7,9 +7,9 @@
 namespace spindled {
 
 /// Counts the work of a turn that grows with what clients, peers or a change of the view bring: in units of a group or
-/// a name looked at, or a member told, each of about a microsecond. Work that can be long is done in steps. Whoever
-/// does it asks before each step whether the turn is over, and leaves the rest to the next one, so that between two of
-/// them what has come on links is read, and what waits there is written.
+/// a name looked at, a member told, or a receiver of a message, each of about a microsecond. Work that can be long is
+/// done in steps. Whoever does it asks before each step whether the turn is over, and leaves the rest to the next one,
+/// so that between two of them what has come on links is read, and what waits there is written.
 ///
 /// A step is the least that is done at once: at most what is due to one group, or one part of an announcement. So a
 /// turn does no more than the maximum and one step.

@@ -127,6 +127,7 @@ void Groups::deliver_client_message(const Delivery& message) {
   }
   if (message.service == Service::safe && !together_.empty()) signal_targets();
   if (!route_.receivers.empty()) {
+    count_delivery(chunks_.size());
     if (envelope.bundle) {
       clients_->deliver_bundle(route_.receivers, {message.service, route_.names, route_.packed, bundled_});
     } else {

@@ -47,6 +47,9 @@ struct Sender {
 
 class Groups final : public OrderedMessages {
  public:
+  /// So many pieces of a large message are a unit of TurnWork, for each receiver.
+  static constexpr std::size_t kPiecesOfAUnit = 8;
+
   explicit Groups(Context& context) : context_(context), log_(context.log_sink, "group"), steps_(context.turn) {}
   /// Before anything else: the layers below and above. Both outlive this one's last call.
   void attach(Order& order, LocalClients& clients);
@@ -145,6 +148,11 @@ class Groups final : public OrderedMessages {
   /// The payload of a message alone; false where it is not as the envelope says.
   bool collect_chunks(const Delivery& message);
   bool open_bundle(const Delivery& message);
+  /// As work of the turn: a message of so many pieces, for all receivers.
+  void count_delivery(std::size_t pieces) {
+    context_.turn.begin_step();
+    context_.turn.count(route_.receivers.size() * (1 + pieces / kPiecesOfAUnit));
+  }
 
   // Out of the order: operations (membership.cpp).
   void apply(Time now, const Delivery& message);

@@ -175,6 +175,8 @@ NodeMemory Node::memory() const {
   }
   layers_->sessions.for_each([&](const Session& session) {
     memory.session_queue = std::max(memory.session_queue, session.queue().bytes());
+    const bool is_limited = session.watch().policy() != SlowPolicy::price;
+    if (is_limited) memory.limited_queue = std::max(memory.limited_queue, session.queue().bytes());
     memory.session_held = std::max(memory.session_held, session.held_bytes());
   });
   const SessionMemory sum = layers_->sessions.memory();

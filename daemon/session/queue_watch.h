@@ -11,8 +11,10 @@ namespace spindled {
 /// Mechanism apart from policy: it is told how much waits and when the client has read something, and says what is due.
 /// The caller drops, warns and cuts off.
 ///
-/// - price: the client is behind from a sixteenth of SessionConfig::price_bytes on. It loses the connection at the hard
-///   limit, or where it reads nothing at all for a while.
+/// - price: the client is behind from a sixteenth of SessionConfig::price_bytes on. It loses the connection where it
+/// reads
+///   nothing at all for a while, above the hard limit for a moment. While it reads it keeps the connection whatever
+///   waits: senders pay for that, and the memory of all clients has a bound of its own (memory_budget.h).
 /// - drop: behind from the soft limit on, where it loses messages; the connection at the hard limit, which only views
 ///   and replies can reach.
 /// - disconnect: behind from the soft limit on. It loses the connection after a while above that, at once at the hard
@@ -37,6 +39,8 @@ class QueueWatch {
   /// The client has taken something.
   void note_progress(Time now) { progress_at_ = now; }
   Time progress_at() const { return progress_at_; }
+  /// Whether senders pay for what waits, and the client goes on reading it.
+  bool is_paid_for(Time now) const { return is_priced() && now - progress_at_ < kStalled; }
   /// `bytes` wait. The percentage to warn of, if it is time for a warning.
   std::optional<unsigned> note_length(Time now, std::size_t bytes);
   /// For how long a client that senders slow down for has read nothing, if it is time to say so in the log.
@@ -45,7 +49,7 @@ class QueueWatch {
   std::optional<std::string> objection(Time now, std::size_t bytes) const;
 
   static constexpr unsigned kWarnings[] = {50, 80};  // percent of the limit
-  /// A client that reads nothing is said to after so long, and again after so long.
+  /// A client that has read nothing for so long does not go on reading: it is said to, and again after so long.
   static constexpr Duration kStalled = 1s;
   static constexpr Duration kStalledAgain = 10s;
 

@@ -156,7 +156,8 @@ bool Session::must_wait(Time now, ClientFrame type, ByteView body) {
       const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
       if (request && waits_for_requests(std::array{request->group})) return true;
       waits_for_room_ = !has_room();
-      return waits_for_room_;
+      if (context_.turn.is_over()) retry_at_ = now;  // an answer has the names of all members
+      return waits_for_room_ || context_.turn.is_over();
     }
     case ClientFrame::flow_request:
       waits_for_room_ = !has_room();
@@ -434,10 +435,12 @@ std::optional<Error> Session::hold_to_limits(Time now) {
 }
 
 void Session::warn(unsigned percent) {
-  const bool drops = watch_.policy() == SlowPolicy::drop;
+  const std::string_view then = watch_.policy() == SlowPolicy::drop    ? "loses messages"
+                                : watch_.policy() == SlowPolicy::price ? "is cut off where it reads nothing"
+                                                                       : "is cut off";
   Log(context_.log_sink, "session")
       .warning("client {} does not keep up: {} bytes wait for it, {} % of the limit of {} at which it {}", name(),
-               queue_.bytes(), percent, watch_.limit(), drops ? "loses messages" : "is cut off");
+               queue_.bytes(), percent, watch_.limit(), then);
   context_.counters.add(Counter::queue_warnings);
   std::vector<std::uint8_t> frame;
   protocol::write_warning(frame, {static_cast<std::uint8_t>(percent), queue_.bytes(), watch_.limit()});

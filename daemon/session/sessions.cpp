@@ -13,6 +13,8 @@ namespace {
 constexpr Duration kTick = 500ms;          // how often the patience with clients is checked, while there is any to lose
 constexpr Duration kClosingPatience = 2s;  // for the last words to be read, while nothing at all is,
 constexpr Duration kClosingTime = 30s;     // and in all: a slow client first reads what is on its way
+/// What is written to clients in one turn: what is left waits for the next, behind what comes in meanwhile.
+constexpr std::size_t kWrittenPerTurn = 8u << 20;
 /// Clients that were refused and have yet to read why. Further ones are not told.
 constexpr std::size_t kRefusedMax = 64;
 
@@ -91,7 +93,7 @@ void Sessions::process(Time now, Session& session) {
     if (!std::exchange(session.marks.untold, true)) untold_.push_back(session.id());
   }
   count_memory(session);
-  if (!session.queue().empty() || object_to_memory(session)) mark_dirty(session);
+  if (!session.queue().empty() || object_to_memory(now, session)) mark_dirty(session);
   if (session.unfinished_since() != kNever) timers_.set_earlier(Timer::tick, now + kTick);
   if (session.is_waiting() || session.holds_messages()) {
     if (!std::exchange(session.marks.listed, true)) waiting_.push_back(session.id());
@@ -147,6 +149,7 @@ void Sessions::requests_done(Time now, SessionId id) {
 void Sessions::handle_writable(Time now, ConnectionId connection) {
   Session& session = *find(connection);
   session.marks.blocked = false;
+  if (written_ >= kWrittenPerTurn) return mark_dirty(session);
   write(now, session);
   if (!owns(connection)) return;  // a closing session goes once all is written
   count_memory(session);
@@ -336,19 +339,28 @@ void Sessions::deliver_frame(std::span<const SessionId> to, ByteView frame) {
 // --- Writing, and clients that do not read ---
 
 void Sessions::flush(Time now) {
-  while (!dirty_.empty()) {
-    for (const SessionId id : std::exchange(dirty_, {})) {
-      Session* session = find(id);
-      if (session == nullptr) continue;
-      session->marks.dirty = false;
-      if (!session->marks.blocked) write(now, *session);
-      session = find(id);  // a closing session goes once all is written
-      if (session == nullptr) continue;
-      count_memory(*session);
-      watch_queue(now, *session);
-    }
+  while (!dirty_.empty() && written_ < kWrittenPerTurn) {
+    being_flushed_.swap(dirty_);
+    std::size_t done = 0;
+    while (done < being_flushed_.size() && written_ < kWrittenPerTurn) flush(now, being_flushed_[done++]);
+    const auto rest = being_flushed_.begin() + static_cast<std::ptrdiff_t>(done);
+    if (rest != being_flushed_.end()) dirty_.insert(dirty_.begin(), rest, being_flushed_.end());
+    being_flushed_.clear();
     hold_to_memory(now);
   }
+  written_ = 0;
+  flush_at_ = dirty_.empty() ? kNever : now;
+}
+
+void Sessions::flush(Time now, SessionId id) {
+  Session* session = find(id);
+  if (session == nullptr) return;
+  session->marks.dirty = false;
+  if (!session->marks.blocked) write(now, *session);
+  session = find(id);  // a closing session goes once all is written
+  if (session == nullptr) return;
+  count_memory(*session);
+  watch_queue(now, *session);
 }
 
 void Sessions::write(Time now, Session& session) {
@@ -359,6 +371,7 @@ void Sessions::write(Time now, Session& session) {
     for (std::size_t i = 0; i < count; ++i) offered += buffers[i].size();
     const std::size_t taken = driver_.write(session.connection(), std::span(buffers.data(), count));
     session.note_written(now, taken);
+    written_ += taken;
     if (taken < offered) {
       session.marks.blocked = true;
       break;
@@ -381,7 +394,7 @@ void Sessions::watch_queue(Time now, Session& session) {
     context_.counters.add(Counter::sessions_slow);
     return close(now, session, *error);
   }
-  if (const std::optional<Error> error = object_to_memory(session)) {
+  if (const std::optional<Error> error = object_to_memory(now, session)) {
     session.queue().drop_unwritten();
     return close(now, session, *error);
   }

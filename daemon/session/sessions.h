@@ -38,14 +38,14 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   void handle_writable(Time now, ConnectionId connection);
   void handle_closed(Time now, ConnectionId connection, std::string_view why);
   void handle_time(Time now);
-  Time next_deadline() const { return std::min({timers_.next(), retry_at_, slow_clients_.next_deadline()}); }
+  Time next_deadline() const { return std::min({timers_.next(), retry_at_, flush_at_, slow_clients_.next_deadline()}); }
 
   /// Lets go of the sessions whose connections were lost in this turn. Apart from `handle_closed`, so that a client's
   /// last messages enter before it leaves its groups.
   void remove_lost(Time now);
   /// Lets the sessions go on whose next message had to wait.
   void resume_waiting(Time now);
-  /// Writes what the turn brought.
+  /// Writes what the turn brought, or as much of it as a turn may write: the rest in the next.
   void flush(Time now);
 
   /// What all clients hold.
@@ -103,6 +103,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   void tell_taken(Time now);
 
   void set_reading(Session& session, bool on);
+  void flush(Time now, SessionId id);
   void write(Time now, Session& session);
   void watch_queue(Time now, Session& session);
   bool check_patience(Time now, Session& session);
@@ -118,7 +119,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   /// Brings what it holds up to date in the sum of all.
   void count_memory(Session& session);
   /// Why it is to be cut off, where it holds more than one may.
-  std::optional<Error> object_to_memory(const Session& session) const;
+  std::optional<Error> object_to_memory(Time now, const Session& session) const;
   /// The end of a turn: nothing large begins where memory is short, and who holds most goes where there is none.
   void hold_to_memory(Time now);
   /// Who is to go, and why; none where nobody holds much.
@@ -148,6 +149,9 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   bool resume_all_ = false;         // some waits for room in its own queue
   std::vector<SessionId> untold_;   // to be told how many of their messages have entered
   std::vector<SessionId> dirty_;
+  std::vector<SessionId> being_flushed_;  // empty but in `flush`; kept for its memory
+  std::size_t written_ = 0;               // bytes, in this turn
+  Time flush_at_ = kNever;                // where this turn has left something to write
   std::vector<SessionId> lost_;
   std::vector<std::uint32_t> frame_sizes_;  // of what is being delivered; kept for its memory
 };

@@ -32,10 +32,12 @@ void Sessions::count_memory(Session& session) {
   memory_.change(std::exchange(session.marks.counted, memory), memory);
 }
 
-std::optional<Error> Sessions::object_to_memory(const Session& session) const {
+std::optional<Error> Sessions::object_to_memory(Time now, const Session& session) const {
   const SessionMemory& memory = session.marks.counted;
   const std::size_t bytes_max = context_.config.session.client_memory_bytes_max;
-  if (memory.total() <= bytes_max || session.state() != Session::State::open) return std::nullopt;
+  // What others have sent is not its own doing while it reads.
+  const std::size_t excused = session.watch().is_paid_for(now) ? memory.queued : 0;
+  if (memory.total() - excused <= bytes_max || session.state() != Session::State::open) return std::nullopt;
   return reason_for(memory, "session.client_memory_max_bytes", bytes_max);
 }
 

@@ -83,7 +83,7 @@ void MemoryLimits::check(HostIndex host, const NodeMemory& memory) {
   hold(host, Kept::held_up, memory.held_up, held_up_);
   hold(host, Kept::link_data, memory.link_data, link_data_);
   hold(host, Kept::link_control, memory.link_control, link_control_);
-  hold(host, Kept::session_queue, memory.session_queue, queue_);
+  hold(host, Kept::session_queue, memory.limited_queue, queue_);
   const std::size_t clients =
       std::min(memory.sessions_unfinished + memory.sessions_held + memory.sessions_queued, memory.slabs) +
       memory.sessions_definitions;

@@ -8,6 +8,7 @@
 #include "tests/checkers/checkers.h"
 #include "tests/hunt/explain.h"
 #include "tests/hunt/memory_limits.h"
+#include "tests/hunt/plan_bounds.h"
 #include "tests/hunt/plan_text.h"
 #include "tests/hunt/work_limits.h"
 #include "tests/sim/admin_request.h"
@@ -55,7 +56,7 @@ class Run {
         options_(options),
         sim_({.seed = plan.seed, .log_level = log_level_of(plan, options), .log_echo = options.log_echo}),
         limits_(plan),
-        work_limits_(clients_of(plan), plan.turn_work) {}
+        work_limits_(clients_of(plan), plan.turn_work, bounds_of(plan).message) {}
 
   Outcome execute();
 

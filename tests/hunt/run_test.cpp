@@ -107,7 +107,7 @@ TEST(HuntMemoryLimits, ReportEachDaemonThatKeepsTooMuch) {
   EXPECT_EQ(limits.findings().size(), 1u);
   limits.check(1, {.foreign_stream = 300'000});
   EXPECT_EQ(limits.findings().size(), 2u) << "in a view that goes on the word of what is stable comes first";
-  limits.check(1, {.session_queue = 300'001});
+  limits.check(1, {.limited_queue = 300'001});
   EXPECT_EQ(limits.findings().size(), 3u);
   Tally tally;
   limits.count(tally);
@@ -175,7 +175,7 @@ TEST(HuntRun, TellsClientsOfOneNameApart) {
 }
 
 TEST(HuntWorkLimits, ReportEachDaemonThatDoesTooMuchInATurnOrAStep) {
-  WorkLimits limits(100, 1000);
+  WorkLimits limits(100, 1000, 100'000);
   limits.check("d000", 1000, {.last_turn = 9, .largest_turn = 1500, .largest_step = 1000});
   EXPECT_TRUE(limits.findings().empty());
   limits.check("d001", 1000, {.largest_turn = 2100, .largest_step = 900});
@@ -183,7 +183,7 @@ TEST(HuntWorkLimits, ReportEachDaemonThatDoesTooMuchInATurnOrAStep) {
   ASSERT_EQ(limits.findings().size(), 1u);
   EXPECT_THAT(limits.findings()[0].sentence, HasSubstr("d001 did 2100 units in one turn, at most 2003 are due"));
   EXPECT_EQ(limits.most().largest_turn, 2100u);
-  WorkLimits small(100, 50);
+  WorkLimits small(100, 50, 100'000);
   small.check("d002", 50, {.largest_turn = 300, .largest_step = 405});
   ASSERT_EQ(small.findings().size(), 1u);
   EXPECT_THAT(small.findings()[0].sentence, HasSubstr("d002 did 405 units in one step, at most 404 are due"));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "daemon/group/groups.h"
+
 namespace spindled::hunt {
 
 namespace {
@@ -13,11 +15,15 @@ constexpr std::size_t kAnnouncedMax = 1000;
 constexpr std::size_t kBeside = 4;
 /// Each member of a group is looked at, told, named to who is told first, and looked for among those of before.
 constexpr std::size_t kTimesEachMember = 4;
+/// Bytes of a large message for which a receiver counts once more, at least: its pieces are as frames on links cut it.
+constexpr std::size_t kBytesOfAUnit = Groups::kPiecesOfAUnit * (16u << 10);
 }  // namespace
 
 // The step that makes a turn too long is the last one.
 void WorkLimits::check(const std::string& name, std::size_t max, const NodeWork& work) {
-  const std::size_t step = std::max(std::min(largest_turn_, kAnnouncedMax), kTimesEachMember * clients_) + kBeside;
+  const std::size_t delivered = clients_ * (1 + message_bytes_ / kBytesOfAUnit);
+  const std::size_t step =
+      std::max({std::min(largest_turn_, kAnnouncedMax), kTimesEachMember * clients_, delivered}) + kBeside;
   hold(name, "step", work.largest_step, step);
   hold(name, "turn", work.largest_turn, max - 1 + step);
   most_.largest_turn = std::max(most_.largest_turn, work.largest_turn);

@@ -13,8 +13,9 @@ namespace spindled::hunt {
 class WorkLimits {
  public:
   /// `clients` is how many there are in all, `largest_turn` the most that any daemon is to do in a turn: who announces
-  /// its groups in parts goes by its own.
-  WorkLimits(std::size_t clients, std::size_t largest_turn) : clients_(clients), largest_turn_(largest_turn) {}
+  /// its groups in parts goes by its own. No message has more than `message_bytes`.
+  WorkLimits(std::size_t clients, std::size_t largest_turn, std::size_t message_bytes)
+      : clients_(clients), largest_turn_(largest_turn), message_bytes_(message_bytes) {}
 
   /// What daemon `name`, whose turns may do `max`, has done so far.
   void check(const std::string& name, std::size_t max, const NodeWork& work);
@@ -28,6 +29,7 @@ class WorkLimits {
 
   std::size_t clients_;
   std::size_t largest_turn_;
+  std::size_t message_bytes_;
   NodeWork most_;
   std::map<std::string, const char*> found_;
   std::vector<Finding> findings_;

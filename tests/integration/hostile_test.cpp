@@ -243,7 +243,7 @@ TEST(Crowd, ClientsBeyondTheLimitAreToldSoAndThoseWithinItGoOn) {
   EXPECT_EQ(stream.finish(), "");
 }
 
-TEST(SlowReceiver, IsCutOffAtOnceWhereTooMuchWaitsForIt) {
+TEST(SlowReceiver, IsCutOffSoonWhereTooMuchWaitsForIt) {
   DaemonOptions options;
   options.configuration = "[session]\nqueue_soft_bytes = 65536\nqueue_hard_bytes = 1048576\n";
   Daemon daemon(options);

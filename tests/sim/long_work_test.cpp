@@ -151,6 +151,57 @@ TEST_F(LongWork, WhereNothingDiffersNoGroupTravels) {
   check();
 }
 
+TEST_F(LongWork, ManyReceiversGetTheirMessagesInTheSharesOfTurns) {
+  constexpr std::size_t kReceivers = 60, kMessages = 400;
+  simulate_cluster(705, Shape::line, 3, config(100));
+  if (HasFatalFailure()) return;
+  std::vector<SimClient*> members;
+  for (std::size_t i = 0; i < kReceivers; ++i) {
+    members.push_back(&sim().add_client(sim().host(1)));
+    members.back()->join("g");
+  }
+  await_group_view(members, "g");
+  SimClient& sender = sim().add_client(sim().host(0));
+  SimClient& other = sim().add_client(sim().host(2));
+  other.join("other");
+  await([&] { return other.view("other") != nullptr; }, 5s, "another group");
+  const auto lost = [&] { return count(1, Counter::links_down); };
+  const std::uint64_t before = lost();
+  constexpr Service kServices[] = {Service::fifo, Service::agreed, Service::reliable, Service::safe, Service::causal};
+  for (std::size_t i = 0; i < kMessages; ++i) sender.multicast({"g"}, {.service = kServices[i % 5], .size = 1000});
+  sim().run_for(5ms);
+  other.multicast({"other"});
+  await([&] { return other.messages() == 1; }, 2s, "a message between others");
+  const auto has_all = [](const SimClient* member) { return member->messages() == kMessages; };
+  await([&] { return std::all_of(members.begin(), members.end(), has_all); }, 60s, "all messages everywhere");
+  await_rest();
+  EXPECT_EQ(lost(), before);
+  check();
+  expect_turns_within(100, 4 * kReceivers + 4);
+}
+
+TEST_F(LongWork, ViewsOfALargeGroupAreAnsweredInTheSharesOfTurns) {
+  constexpr std::size_t kMembers = 80, kRequests = 200;
+  simulate_cluster(706, Shape::line, 2, config(100));
+  if (HasFatalFailure()) return;
+  const std::vector<SimClient*> members = add_members(kMembers, "g");
+  await_group_view(members, "g");
+  if (HasFatalFailure()) return;
+  for (std::size_t i = 0; i < 10; ++i) {
+    for (std::size_t request = 0; request < kRequests / 10; ++request) members[2 * i]->request_view("g");
+  }
+  const auto answers = [&] {
+    std::size_t count = 0;
+    for (const SimClient* member : members) count += member->views_of(spindle::ViewForm::answer);
+    return count;
+  };
+  await([&] { return answers() == kRequests; }, 10s, "all answers");
+  await_rest();
+  check();
+  // Each of those who joined was told with all names, too.
+  expect_turns_within(100, 4 * kMembers + 4);
+}
+
 TEST_F(LongWork, ViewsThatFollowEachOtherWhileGroupsAreToldAgree) {
   for (std::uint64_t seed = 710; seed < 720; ++seed) {
     simulate_cluster(seed, Shape::ring, 4, config(20));

@@ -50,6 +50,31 @@ TEST_F(SlowClient, ThatReadsSlowlyIsHeldBackForAndKeepsEverything) {
   }
 }
 
+// The largest messages, of five daemons at once, are more than the hard limit before anybody has heard a price.
+TEST_F(SlowClient, ThatReadsIsNotCutOffForWhatManySendAtOnceLarge) {
+  simulate_cluster(77, Shape::star, 7);
+  const std::vector<SimClient*> senders = add_members(6, "senders");
+  SimClient& reader = sim().add_client(sim().host(6));
+  reader.join("g");
+  await([&] { return reader.view("g") != nullptr; }, 5s, "the join");
+  if (HasFatalFailure()) return;
+  reader.set_read_rate(20'000'000);
+  constexpr std::size_t kEach = 2;
+  for (SimClient* sender : senders) {
+    for (std::size_t i = 0; i < kEach; ++i) sender->multicast({"g"}, {.size = 16u << 20});
+  }
+  std::size_t most = 0;
+  const auto has_all = [&] {
+    most = std::max(most, queue_at(6));
+    return reader.messages() == kEach * senders.size() || reader.is_closed();
+  };
+  await(has_all, 60s, "all messages");
+  EXPECT_FALSE(reader.is_closed());
+  EXPECT_GT(most, SessionConfig().queue_hard_bytes) << "the limit was never passed";
+  await_rest();
+  check();
+}
+
 TEST_F(SlowClient, ThatNeverReadsIsCutOffWhileOthersGoOn) {
   simulate_cluster(72, Shape::line, 3, config);
   std::vector<SimClient*> clients = add_members(4, "g");  // the last one at the same daemon as the first

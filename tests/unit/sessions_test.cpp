@@ -34,13 +34,14 @@ class TestDriver final : public Driver, public LogSink {
   }
   void close(ConnectionId connection) override { closed.insert(connection); }
   void set_reading(ConnectionId, bool) override {}
-  void wake_at(Time) override {}
+  void wake_at(Time deadline) override { wakes_at = deadline; }
 
   // LogSink
   bool wants(LogLevel) const override { return true; }
   void write(LogLevel, std::string_view, std::string_view line) override { log.emplace_back(line); }
 
   bool deaf = false;  // whoever connects reads nothing
+  Time wakes_at = kNever;
   std::map<ConnectionId, std::string> written;
   std::set<ConnectionId> closed;
   std::vector<std::string> log;
@@ -450,6 +451,27 @@ TEST_F(SessionsTest, RefusedOnesThatDoNotReadAreBounded) {
   EXPECT_EQ(closes(Errc::too_many_sessions), kCrowd);
   for (int i = 0; i < 300; ++i) turn();
   EXPECT_EQ(driver_.closed.size(), kCrowd);
+}
+
+TEST_F(SessionsTest, ATurnWritesOnlySoMuchAndTheRestFollows) {
+  constexpr std::size_t kPerTurn = 8u << 20, kMessages = 160, kBytes = 30'000;
+  const std::vector<ConnectionId> members = {open_member("ann"), open_member("bob"), open_member("cy")};
+  std::vector<std::uint8_t> frames;
+  for (std::size_t i = 0; i < kMessages; ++i) write_message(frames, kBytes);
+  const auto written = [&] {
+    std::size_t bytes = 0;
+    for (const ConnectionId member : members) bytes += driver_.written[member].size();
+    return bytes;
+  };
+  const std::size_t before = written();
+  read(members[0], frames);
+  node_.end_turn(now_);
+  const std::size_t first = written() - before;
+  EXPECT_GE(first, kPerTurn);
+  EXPECT_LT(first, members.size() * kMessages * kBytes) << "not everything at once";
+  EXPECT_LE(driver_.wakes_at, now_) << "the rest does not wait for anything";
+  turn();
+  for (const ConnectionId member : members) EXPECT_EQ(got(member).size(), kMessages);
 }
 
 TEST_F(SessionsTest, WhoAsksIsToldWhatHasEnteredWhileTheRestWaits) {

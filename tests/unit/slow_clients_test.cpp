@@ -284,7 +284,7 @@ TEST_F(QueueWatchTest, WarnsOnceAtEachStepOfTheLimitThatCounts) {
   }
 }
 
-TEST_F(QueueWatchTest, PriceCutsOffAtTheHardLimitOrWhereNothingIsRead) {
+TEST_F(QueueWatchTest, PriceCutsOffOnlyWhoReadsNothing) {
   QueueWatch watched = watch(SlowPolicy::price);
   watched.note_length(now_, 62);
   EXPECT_FALSE(watched.is_priced());
@@ -292,10 +292,14 @@ TEST_F(QueueWatchTest, PriceCutsOffAtTheHardLimitOrWhereNothingIsRead) {
   EXPECT_TRUE(watched.is_priced());
   EXPECT_FALSE(watched.must_drop(9'999));
   EXPECT_FALSE(watched.objection(now_ + 9s, 10'000));
-  EXPECT_TRUE(watched.objection(now_, 10'001));
+  EXPECT_FALSE(watched.objection(now_ + 999ms, 10'001)) << "it has had no time to read it";
+  EXPECT_TRUE(watched.objection(now_ + 1s, 10'001));
   EXPECT_TRUE(watched.objection(now_ + 10s, 63));
   watched.note_progress(now_ + 9s);
   EXPECT_FALSE(watched.objection(now_ + 18s, 9000)) << "it reads, however slowly";
+  EXPECT_TRUE(watched.is_paid_for(now_ + 9s));
+  EXPECT_FALSE(watched.objection(now_ + 9s, 1'000'000)) << "senders pay for it";
+  EXPECT_TRUE(watched.objection(now_ + 10s, 1'000'000));
   watched.note_length(now_ + 18s, 15);
   EXPECT_FALSE(watched.is_behind());
   EXPECT_FALSE(watched.objection(now_ + 1h, 15)) << "nobody waits for it";
