@@ -7,17 +7,19 @@ namespace spindled {
 void TokenBucket::fill(Time now, double rate, double burst) {
   tokens_ = filled_at_ ? std::min(burst, tokens_ + rate * to_seconds(now - *filled_at_)) : burst;
   filled_at_ = now;
+  enough_ = std::min(burst, rate * to_seconds(kRefill));
+  if (tokens_ >= enough_) empty_ = false;
 }
 
-Time TokenBucket::filled_at(double rate) const {
-  return *filled_at_ + from_seconds(std::max(0.0, -tokens_ / rate)) + Duration(1us);
+Time TokenBucket::opens_at(double rate) const {
+  return *filled_at_ + from_seconds(std::max(0.0, (enough_ - tokens_) / rate)) + Duration(1us);
 }
 
 std::optional<Time> MembershipRate::wait_until(Time now, MembershipBudget& client) {
   client.bucket.fill(now, rate(), burst());
   all_.fill(now, kAllClients * rate(), kAllClients * burst());
-  if (!client.bucket.has_any()) return client.bucket.filled_at(rate());
-  if (!all_.has_any()) return all_.filled_at(kAllClients * rate());
+  if (!client.bucket.is_open()) return client.bucket.opens_at(rate());
+  if (!all_.is_open()) return all_.opens_at(kAllClients * rate());
   const double spent = client.turn == turn_ ? client.spent_in_turn : 0;
   if (spent >= kClientTurnBytes || spent_in_turn_ >= kTurnBytes) return now;
   return std::nullopt;
