@@ -24,12 +24,11 @@ class TokenBucket {
     if (tokens_ <= 0) empty_ = true;
   }
   /// When it will be open.
-  Time opens_at(double rate) const;
+  Time opens_at(double rate, double burst) const;
 
  private:
   double tokens_ = 0;
-  double enough_ = 0;  // to be open again
-  bool empty_ = false;
+  bool empty_ = false;             // and has not had enough again since
   std::optional<Time> filled_at_;  // nothing: it was never used, and is full
 };
 

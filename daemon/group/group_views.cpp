@@ -168,18 +168,17 @@ std::optional<Errc> Groups::request_view(SessionId session, const std::string& n
     }
     if (!told.sessions.contains(session)) return Errc::not_a_member;
     const std::vector<std::string>& members = told.members.names();
-    context_.turn.count(members.size());
     view.members.assign(members.begin(), members.end());
     view.digest = told.members.digest();
     last = told.last_view;
   } else if (group != nullptr && table_.is_member(*group, view_.self, session)) {
-    context_.turn.count(group->members.size());
     for (const GroupMember& member : group->members) view.members.push_back(member.name());
     view.digest = group->digest;
     last = group->last_view;
   } else {
     return Errc::not_a_member;
   }
+  context_.turn.count(view.members.size());
   view.id = {last.view()->number, last.view()->coordinator, last.view()->incarnation, last.position()};
   view.cause = last.cause();
   clients_->deliver_view(std::span(&session, 1), view);

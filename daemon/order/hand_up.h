@@ -18,6 +18,9 @@ namespace spindled {
 /// where much waits, and what the end of a view brings, which is no more than what was kept for it.
 class HandUp final : public OrderedMessages {
  public:
+  /// Of messages that wait here, from which on unreliable ones do not.
+  static constexpr std::size_t kHeldBytesMax = 1u << 20;
+
   HandUp(Context& context, OrderedMessages& above) : context_(context), above_(above) {}
 
   void deliver(Time now, const Delivery& message) override;
@@ -32,9 +35,6 @@ class HandUp final : public OrderedMessages {
   std::size_t held_bytes() const { return held_bytes_; }
 
  private:
-  /// Of messages that wait here, from which on unreliable ones do not.
-  static constexpr std::size_t kHeldBytesMax = 1u << 20;
-
   struct Horizon {
     std::uint64_t position = 0;
   };

@@ -156,8 +156,10 @@ bool Session::must_wait(Time now, ClientFrame type, ByteView body) {
       const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
       if (request && waits_for_requests(std::array{request->group})) return true;
       waits_for_room_ = !has_room();
-      if (context_.turn.is_over()) retry_at_ = now;  // an answer has the names of all members
-      return waits_for_room_ || context_.turn.is_over();
+      if (waits_for_room_) return true;
+      if (!context_.turn.is_over()) return false;
+      retry_at_ = now;  // an answer has the names of all members: in the next turn
+      return true;
     }
     case ClientFrame::flow_request:
       waits_for_room_ = !has_room();

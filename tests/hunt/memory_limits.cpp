@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "daemon/order/hand_up.h"
 #include "daemon/overlay/limits.h"
 #include "tests/hunt/plan_bounds.h"
 
@@ -17,8 +18,6 @@ constexpr std::size_t kControlBytes = 64u << 10;
 constexpr std::size_t kIdleBytes = 16u << 10;
 /// What the sequencer says of one message of anybody, at most: a run with its destinations, in a record of its own.
 constexpr std::size_t kRecordBytes = 80;
-/// Beyond this the group layer's messages let unreliable ones go (daemon/order/hand_up.h).
-constexpr std::size_t kHeldBytesMax = 1u << 20;
 /// A change is ordered, and its client announced as a member.
 constexpr std::size_t kTimesEachChange = 2;
 
@@ -62,7 +61,7 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
   all_streams_ += records;
   // Unordered messages of a view, and what its end brings; reliable ones of the next one as well, which may begin, and
   // fill the windows of who has completed it, while this daemon has not.
-  held_up_ = std::min(all_contents_, kHeldBytesMax + bounds.message + 2 * windows);
+  held_up_ = std::min(all_contents_, HandUp::kHeldBytesMax + bounds.message + 2 * windows);
   // Of each message that some destination lacks one copy waits on a link, and so does one of what recovery pushes: the
   // end of a view empties the queue before. Unreliable messages, of which no window knows, come on top.
   link_data_ = all_streams_ + kUnreliableQueueBytes + bounds.message;

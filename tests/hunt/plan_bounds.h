@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 #include "tests/hunt/plan.h"
@@ -15,6 +16,12 @@ struct PlanBounds {
     std::size_t sessions = 0;     // clients that connect to it
     std::size_t definitions = 0;  // of sets of destinations, as a daemon counts them
   };
+
+  /// Of all daemons.
+  std::size_t sessions() const {
+    return std::accumulate(daemons.begin(), daemons.end(), std::size_t{0},
+                           [](std::size_t sum, const OfDaemon& each) { return sum + each.sessions; });
+  }
 
   std::vector<OfDaemon> daemons;
   std::size_t message = 0;      // the largest payload

@@ -30,11 +30,9 @@ constexpr Duration kSampleInterval = 20ms;
 /// A client with so much that its daemon has not taken yet sends nothing more.
 constexpr std::size_t kUnsentBytesMax = 400'000;
 
-/// With those of the end.
-std::size_t clients_of(const Plan& plan) {
-  const auto connects =
-      std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.kind == StepKind::connect; });
-  return static_cast<std::size_t>(connects) + plan.daemons;
+WorkLimits work_limits_of(const Plan& plan) {
+  const PlanBounds bounds = bounds_of(plan);
+  return {bounds.sessions(), plan.turn_work, bounds.message};
 }
 
 /// A plan that waits for what a daemon says needs all that it says.
@@ -56,7 +54,7 @@ class Run {
         options_(options),
         sim_({.seed = plan.seed, .log_level = log_level_of(plan, options), .log_echo = options.log_echo}),
         limits_(plan),
-        work_limits_(clients_of(plan), plan.turn_work, bounds_of(plan).message) {}
+        work_limits_(work_limits_of(plan)) {}
 
   Outcome execute();
 
