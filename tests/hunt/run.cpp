@@ -405,11 +405,12 @@ void Run::check_properties(bool at_rest) {
   }
 }
 
-/// A name is refused to who wants it where another had it. Who has what name is checked with all properties.
+/// A name is refused to who wants it only where another had it: not all who ever wanted it are refused. Whoever had it
+/// need not know, as the welcome is lost where the daemon ends. Who has what name is checked with all properties.
 void Run::check_refusals() {
   for (const auto& [wish, clients] : by_wish_) {
-    const bool any_had_it =
-        std::any_of(clients.begin(), clients.end(), [](const SimClient* each) { return each->is_welcome(); });
+    const bool any_had_it = std::any_of(clients.begin(), clients.end(),
+                                        [](const SimClient* each) { return each->close_code() != Errc::name_in_use; });
     for (const SimClient* each : clients) {
       if (each->close_code() != Errc::name_in_use) continue;
       outcome_.tally.add("names refused");
