@@ -26,6 +26,12 @@ class TurnWork {
     step_began_ = done_;
   }
   void count(std::size_t units) { done_ += units; }
+  /// A step of its own, done at once; what was counted before it and what comes behind belong together.
+  void count_step(std::size_t units) {
+    largest_step_ = std::max(largest_step_, units);
+    step_began_ += units;
+    done_ += units;
+  }
   void end_turn() {
     begin_step();
     last_turn_ = done_;

@@ -150,8 +150,7 @@ class Groups final : public OrderedMessages {
   bool open_bundle(const Delivery& message);
   /// As work of the turn: a message of so many pieces, for all receivers.
   void count_delivery(std::size_t pieces) {
-    context_.turn.begin_step();
-    context_.turn.count(route_.receivers.size() * (1 + pieces / kPiecesOfAUnit));
+    context_.turn.count_step(route_.receivers.size() * (1 + pieces / kPiecesOfAUnit));
   }
 
   // Out of the order: operations (membership.cpp).

@@ -5,7 +5,7 @@
 namespace spindled {
 
 void HandUp::deliver(Time now, const Delivery& message) {
-  if (!must_wait() || broken(Broken::held_overtaken)) return above_.deliver(now, message);
+  if (!is_busy() || broken(Broken::held_overtaken)) return above_.deliver(now, message);
   hold(message);
 }
 
@@ -29,7 +29,7 @@ void HandUp::view_installed(Time now, const View& view, const MemberSet& came_al
 }
 
 void HandUp::take(Time now, Item item) {
-  if (must_wait()) {
+  if (is_busy()) {
     held_.push_back(std::move(item));
   } else {
     pass(now, item);
@@ -38,7 +38,7 @@ void HandUp::take(Time now, Item item) {
 
 /// The layer above may originate messages, and those come back to it: behind all that waits.
 void HandUp::go_on(Time now) {
-  if (passing_) return;
+  if (passing_ || !is_busy()) return;
   passing_ = true;
   above_.go_on(now);
   while (!held_.empty() && !above_.is_busy()) {

@@ -28,7 +28,8 @@ class HandUp final : public OrderedMessages {
   void transitional(Time now, const MemberSet& transitional) override;
   void furthest_reached(Time now) override;
   void view_installed(Time now, const View& view, const MemberSet& came_along) override;
-  bool is_busy() const override { return !held_.empty() || above_.is_busy(); }
+  bool is_busy() const override { return passing_ || !held_.empty() || above_.is_busy(); }
+  void deliver_at_once(Time now, const Delivery& message) override { above_.deliver(now, message); }
   void go_on(Time now) override;
 
   /// Contents of messages that wait here.
@@ -48,7 +49,6 @@ class HandUp final : public OrderedMessages {
   };
   using Item = std::variant<Delivery, Horizon, Transitional, FurthestReached, Installed>;
 
-  bool must_wait() const { return passing_ || is_busy(); }
   void hold(const Delivery& message);
   /// Holds it, or passes it on at once.
   void take(Time now, Item item);

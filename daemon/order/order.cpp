@@ -234,11 +234,13 @@ void Order::go_through_order(Time now) {
     if (pending.empty()) return;
     if (run.safe && order_.processed() >= safe_line_ && !broken(Broken::safe_before_line)) return;
     if (above_.is_busy()) return;
-    pass_front(now);
+    const PendingMessage front = take_front();
+    above_.deliver_at_once(now, front.delivery);
+    deliver_followers(now, front);
   }
 }
 
-void Order::pass_front(Time now) {
+PendingMessage Order::take_front() {
   const Run& run = order_.front();
   const std::uint64_t number = run.first;
   PendingMessage pending = incoming_[run.origin].pass_ordered();
@@ -248,12 +250,11 @@ void Order::pass_front(Time now) {
     log_.error("message {} of {} stands where {} was ordered", pending.delivery.number,
                view_.members[pending.delivery.origin].name, number);
   }
-  deliver_pending(now, std::move(pending), order_.processed());
+  pending.delivery.position = order_.processed();
+  return pending;
 }
 
-void Order::deliver_pending(Time now, PendingMessage&& pending, std::uint64_t position) {
-  pending.delivery.position = position;
-  above_.deliver(now, pending.delivery);
+void Order::deliver_followers(Time now, const PendingMessage& pending) {
   if (!pending.followers) return;
   for (const Delivery& follower : *pending.followers) above_.deliver(now, follower);
 }

@@ -92,8 +92,9 @@ class Order final : public ViewedStreams, public StreamFrames {
 
   // Through the order.
   void go_through_order(Time now);
-  void pass_front(Time now);
-  void deliver_pending(Time now, PendingMessage&& pending, std::uint64_t position);
+  /// The first message of the order, which has arrived, and its place.
+  PendingMessage take_front();
+  void deliver_followers(Time now, const PendingMessage& pending);
   std::uint64_t ready_line();
 
   // At the end of a turn.
@@ -112,6 +113,7 @@ class Order final : public ViewedStreams, public StreamFrames {
   void close_run(Time now, const TransitionalSet& set, const Transition& transition, bool& hole);
   void close_unordered(Time now, const TransitionalSet& set, bool hole);
   void pass_run(Time now, std::uint64_t count, bool delivered);
+  void deliver_pending(Time now, const PendingMessage& pending);
   void drop_pending(Time now, const PendingMessage& pending);
   void open_view(const View& view);
 

@@ -163,7 +163,8 @@ void Order::close_unordered(Time now, const TransitionalSet& set, bool hole) {
     firsts.pop();
     PendingMessage pending = incoming_[first.origin].ordered().pop_front();
     if (!hole || set.contains(first.origin) || broken(Broken::hole_ignored)) {
-      deliver_pending(now, std::move(pending), order_.processed());
+      pending.delivery.position = order_.processed();
+      deliver_pending(now, pending);
     } else {
       drop_pending(now, pending);
     }
@@ -185,12 +186,17 @@ void Order::pass_run(Time now, std::uint64_t count, bool delivered) {
       return;
     }
     if (delivered) {
-      pass_front(now);
+      deliver_pending(now, take_front());
     } else {
       drop_pending(now, incoming_[origin].ordered().pop_front());
       order_.advance(1);
     }
   }
+}
+
+void Order::deliver_pending(Time now, const PendingMessage& pending) {
+  above_.deliver(now, pending.delivery);
+  deliver_followers(now, pending);
 }
 
 /// Its followers are not lost with it: members that it was not addressed to have delivered them.

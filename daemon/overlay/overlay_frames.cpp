@@ -165,8 +165,7 @@ void Overlay::relay(const ForwardingTable& routes, LinkId from, LinkFrame type, 
       return;
     }
     if (type == LinkFrame::data) {
-      const bool is_long = links_.queued_data_bytes(link) > kUnreliableQueueBytes;
-      if (is_long && is_unreliable_body(payload.view()) && !takes_unreliable(link)) return;
+      if (is_unreliable_body(payload.view()) && !takes_unreliable(link)) return;
       context_.counters.add(Counter::data_forwarded);
     }
     send_routed(link, type, part, {}, payload, {});

@@ -119,12 +119,6 @@ std::optional<Body> read_body(ByteView bytes) {
   return body;
 }
 
-bool is_unreliable_body(ByteView bytes) {
-  Reader reader(bytes);
-  static_cast<void>(reader.varint());
-  return reader.varint() == 0 && reader.ok();
-}
-
 MemberSet read_destinations(const Body& body) {
   Reader reader(body.destinations);
   MemberSet set = MemberSet::read(reader);
