@@ -137,8 +137,8 @@ TEST(Grid, MeasuresACellAndHoldsItToWhatACellMustReach) {
 
 TEST(Settings, TakeValuesWithUnitsAndRefuseOthers) {
   AdmissionConfig config;
-  EXPECT_TRUE(set(config, "step=12.5ms"));
-  EXPECT_EQ(config.step, 12'500us);
+  EXPECT_TRUE(set(config, "queue_time=12.5ms"));
+  EXPECT_EQ(config.queue_time, 12'500us);
   EXPECT_TRUE(set(config, "queue_packets=40"));
   EXPECT_EQ(config.queue_packets, 40u);
   EXPECT_TRUE(set(config, "price_max=1.5"));
@@ -147,7 +147,8 @@ TEST(Settings, TakeValuesWithUnitsAndRefuseOthers) {
   EXPECT_FALSE(config.enabled);
   EXPECT_TRUE(set(config, "benefit=fair"));
   EXPECT_EQ(config.benefit, BenefitKind::fair);
-  for (const char* wrong : {"step", "step=", "step=5", "step=-5ms", "salary=x", "enabled=1", "benefit=", "speed=3"}) {
+  for (const char* wrong : {"queue_time", "queue_time=", "queue_time=5", "queue_time=-5ms", "salary=x", "enabled=1",
+                            "benefit=", "speed=3"}) {
     EXPECT_FALSE(set(config, wrong)) << wrong;
   }
   for (const std::string& each : settings(config)) EXPECT_TRUE(set(config, each)) << each;

@@ -25,15 +25,10 @@ const Setting kSettings[] = {
     {"salary", &AdmissionConfig::salary},
     {"fee", &AdmissionConfig::fee},
     {"price_threshold", &AdmissionConfig::price_threshold},
+    {"queue_time", &AdmissionConfig::queue_time},
     {"queue_packets", &AdmissionConfig::queue_packets},
     {"update_min", &AdmissionConfig::update_min},
     {"update_max", &AdmissionConfig::update_max},
-    {"period_first", &AdmissionConfig::period_first},
-    {"period_max", &AdmissionConfig::period_max},
-    {"step", &AdmissionConfig::step},
-    {"salary_increase", &AdmissionConfig::salary_increase},
-    {"salary_decrease", &AdmissionConfig::salary_decrease},
-    {"delay_max", &AdmissionConfig::delay_max},
 };
 
 constexpr const char* kBenefits[] = {"sending", "receiving", "fair"};

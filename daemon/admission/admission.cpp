@@ -12,18 +12,16 @@ namespace spindled {
 
 namespace {
 /// Feedback takes at least this long, however short the way: a daemon handles its inputs in turns.
-constexpr Duration kStepMin = 1ms;
-/// A flow that could pay is put off no longer than it takes to earn so many packets.
-constexpr double kPutOffEarnings = 2;
-/// Nor for less than this: it would be over by the next turn.
-constexpr double kPutOffMinS = 0.0005;
+constexpr Duration kFeedbackMin = 2500us;
 /// How long it takes at most until a flow that cannot pay is looked at again: its salary changes meanwhile.
 constexpr Duration kPatience = 50ms;
-/// The time that a salary takes to grow e-fold on an idle network, in round trips to the flow's destinations.
-constexpr int kFeedbackRoundTrips = 4;
+/// Of a price arrives as much at least: it is told to within a two-thousandth.
+constexpr double kToldShare = 0.999;
 /// What a view takes, about, and each name in it.
 constexpr std::size_t kViewBytes = 48;
 constexpr std::size_t kNameBytes = 24;
+/// Packets that a flow can have saved however dear they are.
+constexpr double kSavingsLeast = 2;
 /// A flow can have saved what it earns in this time, so that a turn's worth of messages can enter at once where much is
 /// sent.
 constexpr double kTurnSavingsS = 0.01;
@@ -46,6 +44,7 @@ Admission::Admission(Context& context, const Links& links, Overlay& overlay, con
       enabled_(context.config.admission.enabled) {}
 
 void Admission::start_turn(Time now) {
+  turn_at_ = now;
   membership_rate_.start_turn();
   const View& view = order_.view();
   if (view.size() != 0 && view.id != book_.view().id) {
@@ -79,9 +78,8 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
     return false;
   }
   groups_.resolve(to);
-  const AdmissionConfig& config = context_.config.admission;
   Flow::Way& way = find_way(flow, to);
-  if (!enabled_ && way.clients >= config.price_max) {
+  if (!enabled_ && way.clients >= kToldShare * context_.config.admission.price_max) {
     count_held(flow);
     flow.wait_for_clients(now, now + kPatience);
     return false;
@@ -90,22 +88,15 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
     flow.pass(now, packets_of(bytes));
     return true;
   }
-  // On an idle network: long enough that a packet that congests a link shows in its price before much has followed.
-  const bool is_idle = way.congestion <= 0 && way.told <= 0;
-  const Duration step = is_idle ? std::max(kStepMin, kFeedbackRoundTrips * way.round_trip) : config.step;
-  if (way.reckoned_at != now) {  // the next messages of a turn find it done
-    way.reckoned_at = now;
-    way.price = price_of(now, flow, way.receivers, way.congestion);
-    flow.accrue(now, config, savings_of(flow));
-    flow.review(now, config, known_price(now, flow, way), step);
-  }
-  const double price = way.price;
-  if (way.remote && is_put_off(now, flow, price)) return false;
+  if (way.reckoned_at != now) reckon(now, flow, way);  // the next messages of a turn find it done
   const std::size_t packets = packets_of(bytes);
+  if (way.congestion > 0 && flow.credit() < 1 && !flow.has_entry()) draw_entry(flow, packets);
   const bool has_lacked_dollars = flow.has_waited_for(Flow::Wait::dollars);
-  if (flow.try_pay(now, price, packets, config, std::min(step, kPatience))) {
+  const Duration patience = way.congestion > 0 ? kPatience : std::clamp(way.round_trip, kFeedbackMin, kPatience);
+  if (flow.try_pay(now, way.price, packets, patience)) {
     context_.counters.add(Counter::packets_paid, packets);
-    context_.counters.add(Counter::cents_paid, static_cast<std::uint64_t>(100 * price * static_cast<double>(packets)));
+    context_.counters.add(Counter::cents_paid,
+                          static_cast<std::uint64_t>(100 * way.price * static_cast<double>(packets)));
     return true;
   }
   if (!has_lacked_dollars) context_.counters.add(Counter::messages_blocked);
@@ -156,10 +147,10 @@ Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
   const Quote quote = book_.quote(to);
   way.price_version = book_.version();
   way.congestion = quote.congestion;
-  way.told = quote.told;
   way.receivers = static_cast<double>(quote.receivers);
   way.clients = quote.clients.dollars;
-  way.remote = quote.remote;
+  way.parts = quote.parts;
+  way.delay = quote.delay;
   way.reckoned_at = kNever;
   return way;
 }
@@ -171,39 +162,36 @@ double Admission::price_of(Time now, const Flow& flow, double receivers, double 
   return config.fee + congestion / benefit_->of({receivers, flow.rate(now)});
 }
 
-/// Salaries follow this. What only those at a link's own daemon see of it, how its queue comes and goes, would let
-/// theirs grow faster than it shrinks. But what was told counts no longer than something waits: a first queue, told as
-/// it was, is gone in a moment on a fast link.
-double Admission::known_price(Time now, const Flow& flow, const Flow::Way& way) const {
-  if (way.congestion <= 0 || way.told == way.congestion) return way.price;
-  return price_of(now, flow, way.receivers, way.told);
+void Admission::reckon(Time now, Flow& flow, Flow::Way& way) {
+  const AdmissionConfig& config = context_.config.admission;
+  const double price_before = std::exchange(way.price, price_of(now, flow, way.receivers, way.congestion));
+  // Until the price was known it earned what it did before.
+  if (way.reckoned_at == kNever) flow.accrue(std::min(now, book_.changed_at()), savings_of(flow));
+  way.reckoned_at = now;
+  if (way.parts != way.priced_parts) {
+    if (way.priced_parts == 0) {
+      flow.meet_onset(config, price_before, way.price);
+    } else {
+      flow.keep_rate(price_before, way.price);
+    }
+    way.priced_parts = way.parts;
+    way.parts_since = now;
+  }
+  const bool is_idle = way.congestion <= 0;
+  const Duration delay = is_idle ? std::max(kFeedbackMin, way.round_trip) : way.delay;
+  flow.review(now, config, {way.price, is_idle, delay, now - way.parts_since});
+  flow.accrue(now, savings_of(flow));
 }
 
 double Admission::savings_of(const Flow& flow) const {
-  const AdmissionConfig& config = context_.config.admission;
-  return std::max(config.savings_max, kTurnSavingsS * config.salary / to_seconds(flow.period()));
+  const double bought = context_.config.admission.savings_max / std::max(flow.way.price, 1e-9);
+  return std::max({kSavingsLeast, bought, kTurnSavingsS * flow.earning()});
 }
 
-/// Against all flows buying at the moment when the same news reach them (section IV-B.7 of the paper): one that has
-/// come to money enters at once with probability 1/C, and waits a while otherwise, the longer the dearer packets are,
-/// but in proportion to the time in which it earns a packet: one that sends much would only send in bursts. What makes
-/// packets dear may be over in a moment, and what was drawn then is not to hold for longer.
-bool Admission::is_put_off(Time now, Flow& flow, double price) {
-  if (flow.budget() < price || flow.is_lot_over(now)) return false;
-  const AdmissionConfig& config = context_.config.admission;
-  const double fees = price / config.fee;
-  const double earning_s = price * to_seconds(flow.period()) / config.salary;
-  const double longest_s = std::min((fees - 1) * to_seconds(config.delay_max), kPutOffEarnings * earning_s);
-  if (!flow.has_drawn()) {
-    double lot = random_.chance(1 / fees) ? 0 : random_.real();
-    if (lot * longest_s < kPutOffMinS) {
-      lot = 0;
-    } else {
-      context_.counters.add(Counter::messages_delayed);
-    }
-    flow.draw(now, lot);
-  }
-  return flow.is_put_off(now, from_seconds(longest_s));
+/// All know a price at the same time, and those that have begun together would go on together (section IV-B.7 of the
+/// paper): so each message that has to wait enters somewhat sooner or later than it is earned.
+void Admission::draw_entry(Flow& flow, std::size_t packets) {
+  flow.set_entry(1 + (random_.real() - 0.5) * static_cast<double>(packets));
 }
 
 bool Admission::observe(Time now) { return own_.observe(now); }
@@ -221,9 +209,9 @@ FlowState Admission::state(Time now, const Flow& flow, const DestinationSet& to)
   FlowState state;
   const bool pays = enabled_ && (!book_.is_local(to.daemons) || quote.congestion > 0);
   state.price = pays ? price_of(now, flow, static_cast<double>(quote.receivers), quote.congestion) : 0;
-  state.budget = flow.budget();
+  state.budget = flow.credit() * std::max(state.price, context_.config.admission.fee);
   state.rate = flow.rate(now);
-  state.salary_period = flow.period();
+  if (flow.salary() > 0) state.salary_period = from_seconds(context_.config.admission.salary / flow.salary());
   state.blocked_share = flow.blocked_share(now);
   state.is_blocked = flow.is_blocked();
   state.packets = flow.packets();
@@ -245,7 +233,7 @@ std::string Admission::limit_of(const Flow& flow, const Quote& quote) const {
     return fmt::format("client #{}#{} of {}", slowest, daemon, quote.clients.name);
   }
   if (link > 0) return fmt::format("link {}-{}", name_of(quote.link.from), name_of(quote.link.neighbour));
-  return wait == Flow::Wait::dollars || wait == Flow::Wait::lot ? "salary" : "";
+  return wait == Flow::Wait::dollars ? "salary" : "";
 }
 
 }  // namespace spindled

@@ -26,9 +26,9 @@ namespace spindled {
 /// A flow as its client and the administrator see it.
 struct FlowState {
   double price = 0;          // dollars for a packet now; 0 where it pays nothing, not even the fee
-  double budget = 0;         // dollars
+  double budget = 0;         // dollars: what it may send, at the price
   double rate = 0;           // packets per second, lately
-  Duration salary_period{};  // T
+  Duration salary_period{};  // in which AdmissionConfig::salary is earned
   double blocked_share = 0;  // of its life
   bool is_blocked = false;
   std::uint64_t packets = 0;
@@ -67,7 +67,7 @@ class Admission final : public PriceFrames, public ClientPrices {
 
   // ClientPrices
   void set_client_price(const std::string& name, double dollars, std::string_view slowest) override {
-    own_.set_clients(name, dollars, slowest);
+    own_.set_clients(turn_at_, name, dollars, slowest);
   }
 
   /// Looks at the queues. Whether prices were told, which wait to be written.
@@ -86,10 +86,11 @@ class Admission final : public PriceFrames, public ClientPrices {
   Flow::Way& find_way(Flow& flow, const DestinationSet& to) const;
   /// Of a packet that so many other daemons get, where the links and clients on its way cost so much.
   double price_of(Time now, const Flow& flow, double receivers, double congestion) const;
-  /// Of a packet, as all senders know it; `way.price` is brought up to date.
-  double known_price(Time now, const Flow& flow, const Flow::Way& way) const;
+  /// Brings the price, the salary and the credit up to date.
+  void reckon(Time now, Flow& flow, Flow::Way& way);
   double savings_of(const Flow& flow) const;
-  bool is_put_off(Time now, Flow& flow, double price);
+  /// Draws when the flow's next message enters.
+  void draw_entry(Flow& flow, std::size_t packets);
   bool has_room() const;
   /// How much dearer links, and members of the group that do not keep up, make a message to all daemons.
   double dearness(const std::string& group) const;
@@ -106,6 +107,7 @@ class Admission final : public PriceFrames, public ClientPrices {
   MembershipRate membership_rate_;
   Random random_;
   bool enabled_;
+  Time turn_at_{};
   bool retention_full_ = false;  // at the start of the turn: costly to know
   bool had_room_ = false;
   std::uint64_t news_ = 0;

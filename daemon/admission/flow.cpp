@@ -8,17 +8,39 @@
 namespace spindled {
 
 namespace {
-constexpr double kFirstFees = 2;        // what a new flow has: many may begin at once
+constexpr double kFirstPackets = 2;     // what a new flow may send: many may begin at once;
+constexpr double kFirstDear = 1;        // where packets cost more than the fee
+constexpr double kFirstShare = 0.5;     // of the salary of balance
 constexpr double kRateSpanS = 1;        // what "lately" means for rates
 constexpr Duration kSoonest = 500us;    // no message is looked at again sooner, so that packets enter in batches
-constexpr double kPeriodMinS = 1e-7;    // no salary is higher than one in this time
-constexpr Duration kReviewMin = 5ms;    // the least time between two looks at it, where feedback takes that long
-constexpr Duration kReviewMax = 100ms;  // what one look makes up for at most
-/// How much a salary grows at most between two looks at it: one in each step is enough for all that the step allows.
-constexpr double kGrowthMax = std::numbers::e;
+constexpr Duration kReviewMax = 100ms;  // what one look makes up for at most on an idle way
+constexpr double kSalaryMost = 1e8, kSalaryLeast = 1e-6;
+/// What is left of a flow's rate when its way begins to cost something.
+constexpr double kOnsetShare = 0.5;
+/// A flow whose packets cost the threshold sends so many a second in balance.
+constexpr double kThresholdRate = 1e6;
+/// Delays in which a salary would be that of balance if it went on as it began.
+constexpr double kBalanceDelays = 8;
+/// What is missing beyond e-fold is halved in each delay,
+constexpr double kHalving = std::numbers::ln2;
+/// upwards from the time on that a price has lasted for so many.
+constexpr int kSettledDelays = 20;
 
 double seconds(Duration duration) { return to_seconds(duration); }
 Duration duration_of(double s) { return from_seconds(std::min(s, 1e6)); }
+
+double salary_of_balance(const AdmissionConfig& config, double price) {
+  const double ratio = config.price_threshold / price;
+  return kThresholdRate * config.price_threshold * ratio * ratio;
+}
+
+/// How much is missing after `delays`, where `missing` was: in logarithms.
+double still_missing(double missing, double delays, bool may_hurry) {
+  if (may_hurry && std::abs(missing) > 1) {
+    missing = std::copysign(1 + (std::abs(missing) - 1) * std::exp(-kHalving * delays), missing);
+  }
+  return missing * std::exp(-delays / kBalanceDelays);
+}
 }  // namespace
 
 double Flow::rate(Time now) const { return recent_ * std::exp(-seconds(now - recent_at_) / kRateSpanS) / kRateSpanS; }
@@ -30,49 +52,56 @@ double Flow::blocked_share(Time now) const {
   return seconds(blocked) / seconds(life);
 }
 
-void Flow::accrue(Time now, const AdmissionConfig& config, double savings) {
-  if (period_s_ == 0) {
-    period_s_ = seconds(config.period_first);
-    reviewed_at_ = now;
-    budget_ = std::min(config.salary, kFirstFees * config.fee);
+void Flow::accrue(Time now, double savings) {
+  if (now > earned_until_) {
+    credit_ += earning_ * seconds(now - earned_until_);
+    earned_until_ = now;
+  }
+  credit_ = std::min(credit_, std::max(savings, entry_));
+}
+
+void Flow::review(Time now, const AdmissionConfig& config, const Terms& terms) {
+  const double delay_s = std::max(seconds(terms.delay), 1e-3);
+  const Duration since = now - std::exchange(reviewed_at_, now);
+  const bool refused = std::exchange(refused_, wait_ == Wait::dollars);
+  if (salary_ == 0) {
+    salary_ = terms.is_idle ? std::max(config.salary, kFirstPackets * terms.price / delay_s)
+                            : kFirstShare * salary_of_balance(config, terms.price);
+    credit_ = terms.is_idle ? kFirstPackets : kFirstDear;
+    earned_until_ = now;
+  } else if (terms.is_idle) {
+    // One that is not refused has no use for more.
+    if (refused) salary_ *= std::exp(std::min(1.0, seconds(std::min(since, kReviewMax)) / delay_s));
   } else {
-    budget_ = std::min(savings, budget_ + config.salary * seconds(now - paid_until_) / period_s_);
+    const double balance = salary_of_balance(config, terms.price);
+    const double missing = std::log(balance / salary_);
+    const bool may_hurry = missing < 0 || terms.price_age >= kSettledDelays * terms.delay;
+    salary_ = balance * std::exp(-still_missing(missing, seconds(since) / delay_s, may_hurry));
   }
-  paid_until_ = now;
+  salary_ = std::clamp(salary_, kSalaryLeast, kSalaryMost);
+  earning_ = salary_ / terms.price;
 }
 
-void Flow::review(Time now, const AdmissionConfig& config, double price, Duration step) {
-  const Duration since = std::min(now - reviewed_at_, kReviewMax);
-  if (since < std::min(kReviewMin, step)) return;
-  const double excess = price - config.price_threshold;
-  // A rich flow that only the window holds up would keep both its salary and what makes packets so dear.
-  const bool refused = wait_ == Wait::dollars || wait_ == Wait::lot || (wait_ == Wait::room && excess > 0);
-  if (std::exchange(refused_, refused)) {
-    double rate = 1 / period_s_;
-    if (excess < 0) {
-      const double share = -excess / (config.price_threshold - config.fee);
-      rate *= std::min(kGrowthMax, std::exp(share * seconds(since) / seconds(step)));
-    } else {
-      rate *= std::exp(-config.salary_decrease * excess * seconds(since));
-    }
-    rate += config.salary_increase * seconds(since);
-    period_s_ = std::clamp(1 / rate, kPeriodMinS, seconds(config.period_max));
-  }
-  reviewed_at_ = now;
+void Flow::keep_rate(double price_before, double price) {
+  if (price_before > 0) salary_ *= price / price_before;
 }
 
-bool Flow::try_pay(Time now, double price, std::size_t packets, const AdmissionConfig& config, Duration patience) {
-  if (budget_ < price) {
+void Flow::meet_onset(const AdmissionConfig& config, double price_before, double price) {
+  keep_rate(price_before, price);
+  salary_ = std::min(kOnsetShare * salary_, salary_of_balance(config, price));
+}
+
+bool Flow::try_pay(Time now, double price, std::size_t packets, Duration patience) {
+  if (credit_ < entry_) {
     refused_ = true;
-    has_drawn_ = false;
-    block(now, Wait::dollars,
-          now + std::clamp(duration_of((price - budget_) * period_s_ / config.salary), kSoonest,
-                           std::max(kSoonest, patience)));
+    const Duration wait = duration_of((entry_ - credit_) / std::max(earning_, 1e-9));
+    block(now, Wait::dollars, now + std::clamp(wait, kSoonest, std::max(kSoonest, patience)));
     return false;
   }
-  const double cost = price * static_cast<double>(packets);
-  budget_ -= cost;
-  dollars_ += cost;
+  credit_ -= static_cast<double>(packets);
+  dollars_ += price * static_cast<double>(packets);
+  entry_ = 1;
+  has_entry_ = false;
   pass(now, packets);
   return true;
 }
@@ -80,14 +109,6 @@ bool Flow::try_pay(Time now, double price, std::size_t packets, const AdmissionC
 void Flow::pass(Time now, std::size_t packets) {
   unblock(now);
   count(now, packets);
-}
-
-bool Flow::is_put_off(Time now, Duration longest) {
-  put_off_until_ = std::min(put_off_until_, drawn_at_ + duration_of(lot_ * seconds(longest)));
-  if (now >= put_off_until_) return false;
-  refused_ = true;
-  block(now, Wait::lot, put_off_until_);
-  return true;
 }
 
 void Flow::open(Time now) {

@@ -1,4 +1,4 @@
-// What one client sends to one set of destinations: a budget, and the salary that fills it.
+// What one client sends to one set of destinations: a salary, and what it pays for.
 #pragma once
 
 #include <cstdint>
@@ -7,25 +7,30 @@
 
 namespace spindled {
 
-/// The paper pays a salary every T (section IV-B.4) and on each payday of a flow that was refused a packet changes T,
-/// by equation (10) where its packets were cheap and by (11) where they were dear (section IV-B.6). Here the salary
-/// accrues continuously, and T changes continuously, by the same laws taken over time: while the flow is refused, the
-/// rate 1/T
+/// A flow earns a salary, in dollars a second, and pays what a packet costs. It spends what it earns at once on the
+/// right to send: what it saves are packets, not dollars, and a change of the price is a change of the rate at which it
+/// earns them from then on. With dollars saved a price would move all who have saved at the same moment, by as many
+/// packets as there are flows; with packets it moves nobody but by its rate.
 ///
-/// - grows in proportion to itself as long as a packet costs less than the threshold H, the more so the less it costs,
-///   as adding to 1/T on each payday does. On an idle network it grows as fast as news of congestion could come back;
-/// - shrinks in proportion to itself and to what a packet costs beyond H, as doubling T on each payday does;
-/// - grows by a constant besides, which makes flows of one price equal in time.
+/// The paper finds the salary by trying (section IV-B.6): it grows while packets are cheap and shrinks while they are
+/// dear. So it does here, towards the salary of balance, which falls with the square of the price: with the rate that
+/// it buys, salary / price, the flow seeks the most of a utility of its own, and all that pay one price send the same.
 ///
-/// A flow that is not refused keeps its T.
+/// - On a way that costs nothing it grows e-fold in a round trip, the time in which news of congestion could come back.
+/// - Where it costs something the salary goes an eighth of the way to that of balance in the delay that the price comes
+///   with. Where more than e-fold is missing it goes half of that besides: downwards at once, upwards only at a price
+///   that has lasted for a while.
+/// - Where a part of the price begins or ceases the flow's rate stays; where nothing did cost it is halved, and becomes
+///   that of balance if that is less: how fast an idle way is, the flow has only guessed.
 ///
 /// Nothing runs by itself: what time has brought is reckoned when the flow is used. A flow that is never used costs
 /// its size.
 class Flow {
  public:
-  /// Dollars at `now`; negative after a message of several packets, which enters as soon as the first can be paid.
-  double budget() const { return budget_; }
-  Duration period() const { return from_seconds(period_s_); }
+  /// Packets that it may send; negative after a message of several, which enters when about one has been earned.
+  double credit() const { return credit_; }
+  /// Dollars a second; 0: the flow is new.
+  double salary() const { return salary_; }
   /// Packets per second, smoothed over about a second.
   double rate(Time now) const;
   /// When to look again at a message that was refused, if there are no news before; kNever: only then.
@@ -35,8 +40,7 @@ class Flow {
   /// What the message in front, which was refused, waits for.
   enum class Wait : std::uint8_t {
     none,     // nothing is refused
-    dollars,  // the budget does not cover it
-    lot,      // it was put off, though it could be paid
+    dollars,  // it is not earned yet
     room,     // which is no fault of the flow
     clients,  // the queue of a client, where nobody pays for it
   };
@@ -53,30 +57,36 @@ class Flow {
 
   // For Admission.
 
-  /// Brings the budget up to `now`. `savings` caps it. A flow that is new gets enough for a first message.
-  void accrue(Time now, const AdmissionConfig& config, double savings);
-  /// Looks whether the salary fits, where packets cost `price` as all senders know it. `step`: T_update of equation
-  /// (10), the time that growth by a factor of e takes on an idle network.
-  void review(Time now, const AdmissionConfig& config, double price, Duration step);
-  /// Whether the budget allows for a packet of `price`, which is then paid for; if not the flow is blocked, and looked
-  /// at again after `patience` at the latest, since its salary changes meanwhile.
-  bool try_pay(Time now, double price, std::size_t packets, const AdmissionConfig& config, Duration patience);
+  /// What `review` goes by.
+  struct Terms {
+    double price = 0;      // dollars, of a packet
+    bool is_idle = true;   // it is the fee alone
+    Duration delay{};      // in which who pays answers; of an idle way the round trip
+    Duration price_age{};  // since the price has had these parts
+  };
+
+  /// Brings the credit up to `now`, by the rate of the last review, and no further than `savings`.
+  void accrue(Time now, double savings);
+  /// Looks whether the salary fits. The first time it sets the salary.
+  void review(Time now, const AdmissionConfig& config, const Terms& terms);
+  /// The price has other parts than before: the salary changes with it, so that the flow's rate stays.
+  void keep_rate(double price_before, double price);
+  /// The way has cost nothing so far.
+  void meet_onset(const AdmissionConfig& config, double price_before, double price);
+  /// Packets a second that it earns.
+  double earning() const { return earning_; }
+  /// The credit at which the message in front enters: one packet, or as many more or less as were drawn for it.
+  double entry() const { return entry_; }
+  void set_entry(double packets) {
+    entry_ = packets;
+    has_entry_ = true;
+  }
+  bool has_entry() const { return has_entry_; }
+  /// Whether the credit suffices for a message of so many packets, which then are paid for; if not the flow is blocked,
+  /// and looked at again after `patience` at the latest, since its salary changes meanwhile.
+  bool try_pay(Time now, double price, std::size_t packets, Duration patience);
   /// The message enters without paying.
   void pass(Time now, std::size_t packets);
-  /// Whether lots were drawn since the flow could not pay.
-  bool has_drawn() const { return has_drawn_; }
-  /// What they said: messages wait for that part, from 0 to 1, of the longest wait although they could be paid.
-  void draw(Time now, double lot) {
-    has_drawn_ = true;
-    lot_ = lot;
-    drawn_at_ = now;
-    put_off_until_ = kNever;
-  }
-  /// Whether lots were drawn and nothing is to be waited for any more.
-  bool is_lot_over(Time now) const { return has_drawn_ && now >= put_off_until_; }
-  /// Whether that is still to come; if so the message waits. `longest` follows the price: where it is less by now the
-  /// wait ends sooner, but it never ends later than was said.
-  bool is_put_off(Time now, Duration longest);
   /// The message waits for room, until there are news.
   void wait_for_room(Time now) { block(now, Wait::room, kNever); }
   /// It waits for clients to read, and is looked at again then.
@@ -89,14 +99,16 @@ class Flow {
     std::uint64_t price_version = 0;  // of the prices that it is by
     std::uint64_t table_version = 0;  // of the group table
     double congestion = 0;            // as Quote
-    double told = 0;                  // as Quote
     double clients = 0;               // dollars, of the clients that cost most
     double receivers = 0;
-    bool remote = false;
-    Duration round_trip{};  // the longest to any destination
+    std::uint64_t parts = 0;  // as Quote
+    Duration delay{};         // as Quote
+    Duration round_trip{};    // the longest to any destination
     // What follows from these for a packet of this flow, reckoned once in a turn.
     Time reckoned_at = kNever;  // kNever: not since any of the above changed
     double price = 0;           // dollars
+    std::uint64_t priced_parts = 0;
+    Time parts_since{};  // of the price
   } way;
 
  private:
@@ -105,18 +117,17 @@ class Flow {
   void unblock(Time now);
   void count(Time now, std::size_t packets);
 
-  double budget_ = 0;
-  double period_s_ = 0;  // 0: the flow is new
-  bool has_drawn_ = false;
+  double credit_ = 0;
+  double salary_ = 0;
+  double earning_ = 0;
+  double entry_ = 1;
+  bool has_entry_ = false;
   bool refused_ = false;  // for its price, since the last review
   Wait wait_ = Wait::none;
   std::uint8_t waited_for_ = 0;  // a bit for each Wait of the message in front
   Time opened_at_ = kNever;      // kNever: it has had no message
-  Time paid_until_{};
+  Time earned_until_{};
   Time reviewed_at_{};
-  double lot_ = 0;
-  Time drawn_at_{};
-  Time put_off_until_{};
   Time retry_at_ = kNever;
   Time blocked_since_{};
   Duration blocked_{};

@@ -10,6 +10,8 @@ namespace {
 constexpr int kRepeatsMissedMax = 2;
 /// A price has fallen where a packet that pays it and the fee costs so much less.
 constexpr double kFallShare = 1.0 / 8;
+/// Makes the sums of what stands for different links different.
+constexpr std::uint64_t kPartFactor = 0x9e3779b97f4a7c14;
 }  // namespace
 
 void PriceBook::start_view(const View& view) {
@@ -17,36 +19,36 @@ void PriceBook::start_view(const View& view) {
   self_ = MemberSet::of(view.self);
   paths_.emplace(Adjacency(view.size(), view.edges), view.self);
   links_.clear();
-  told_.clear();
   clients_.clear();
   link_sequences_.clear();
   heard_clients_.clear();
   free_clients_ = 0;
   forgotten_.assign(view.size(), 0);
   next_expiry_ = kNever;
-  ++version_;
+  ++version_;  // as of the last change: who earns at an old price until now has earned too little at most
   ++falls_;
 }
 
 bool PriceBook::hear(Time now, const Price& price) {
   if (price.from >= view_.size() || price.from == view_.self) return false;
   const Time expires_at = now + kRepeatsMissedMax * config_.update_max;
-  if (!(price.name.empty() ? hear_link(price, expires_at) : hear_clients(price, expires_at))) return false;
+  const Change change{now, dollars_of(price.level), price.delay * kPriceDelayUnit, expires_at};
+  if (!(price.name.empty() ? hear_link(price, change) : hear_clients(price, change))) return false;
   next_expiry_ = std::min(next_expiry_, expires_at);
   return true;
 }
 
-bool PriceBook::hear_link(const Price& price, Time expires_at) {
+bool PriceBook::hear_link(const Price& price, const Change& change) {
   if (!has_link(price.from, price.neighbour)) return false;
   const LinkKey key{price.from, price.neighbour};
   std::uint64_t& latest = link_sequences_[key];
   if (price.sequence <= latest) return false;
   latest = price.sequence;
-  set(links_, key, price.sixteenths / 16.0, expires_at);
+  set(links_, key, change);
   return true;
 }
 
-bool PriceBook::hear_clients(const Price& price, Time expires_at) {
+bool PriceBook::hear_clients(const Price& price, const Change& change) {
   ClientKey key{price.name, price.from};
   auto at = heard_clients_.find(key);
   if (price.sequence <= (at == heard_clients_.end() ? forgotten_[price.from] : at->second.sequence)) return false;
@@ -61,9 +63,9 @@ bool PriceBook::hear_clients(const Price& price, Time expires_at) {
   } else if (!at->second.costs) {
     --free_clients_;
   }
-  at->second = {price.sequence, price.sixteenths != 0, expires_at};
+  at->second = {price.sequence, price.level != 0, change.expires_at};
   if (!at->second.costs) ++free_clients_;
-  set_clients(std::move(key), price.sixteenths / 16.0, price.slowest, expires_at);
+  set_clients(std::move(key), change, price.slowest);
   return true;
 }
 
@@ -78,47 +80,45 @@ void PriceBook::forget(Select&& select) {
   });
 }
 
-void PriceBook::set_own_link(MemberIndex neighbour, double dollars) {
-  set(links_, LinkKey{view_.self, neighbour}, dollars, kNever);
+void PriceBook::set_own_link(Time now, MemberIndex neighbour, double dollars, Duration delay) {
+  set(links_, LinkKey{view_.self, neighbour}, {now, dollars, delay});
 }
 
-void PriceBook::set_own_link_told(MemberIndex neighbour, double dollars) {
-  if (dollars <= 0) {
-    if (told_.erase(neighbour) != 0) ++version_;
-    return;
-  }
-  const auto [at, is_new] = told_.try_emplace(neighbour);
-  if (is_new) at->second.behind = behind(view_.self, neighbour);
-  if (std::exchange(at->second.dollars, dollars) != dollars) ++version_;
+void PriceBook::set_own_clients(Time now, const std::string& name, double dollars, Duration delay,
+                                std::string_view slowest) {
+  set_clients(ClientKey{name, view_.self}, {now, dollars, delay}, slowest);
 }
 
-void PriceBook::set_own_clients(const std::string& name, double dollars, std::string_view slowest) {
-  set_clients(ClientKey{name, view_.self}, dollars, slowest, kNever);
-}
-
-void PriceBook::set_clients(ClientKey key, double dollars, std::string_view slowest, Time expires_at) {
-  set(clients_, key, dollars, expires_at);
+void PriceBook::set_clients(ClientKey key, const Change& change, std::string_view slowest) {
+  set(clients_, key, change);
   if (const auto at = clients_.find(key); at != clients_.end()) at->second.slowest = slowest;
 }
 
+void PriceBook::note_version(Time now) {
+  ++version_;
+  changed_at_ = now;
+}
+
 template <typename Map, typename Key>
-void PriceBook::set(Map& prices, Key key, double dollars, Time expires_at) {
+void PriceBook::set(Map& prices, Key key, const Change& change) {
   const auto at = prices.find(key);
-  if (dollars <= 0) {
+  if (change.dollars <= 0) {
     if (at == prices.end()) return;
     note_change(at->second, 0);
     prices.erase(at);
   } else if (at != prices.end()) {
-    at->second.expires_at = expires_at;
-    if (at->second.dollars == dollars) return;
-    note_change(at->second, dollars);
-    at->second.dollars = dollars;
+    Known& known = at->second;
+    known.expires_at = change.expires_at;
+    if (known.dollars == change.dollars && known.delay == change.delay) return;
+    note_change(known, change.dollars);
+    known.dollars = change.dollars;
+    known.delay = change.delay;
   } else {
-    Known known{dollars, dollars, expires_at, {}, {}};
+    Known known{change.dollars, change.delay, change.dollars, change.expires_at, {}, {}};
     if constexpr (std::is_same_v<Key, LinkKey>) known.behind = behind(key.from, key.neighbour);
     prices.emplace(std::move(key), std::move(known));
   }
-  ++version_;
+  note_version(change.now);
 }
 
 void PriceBook::note_change(Known& known, double dollars) {
@@ -134,7 +134,7 @@ void PriceBook::expire(Time now) {
   const auto sweep = [&](auto& prices) {
     const std::size_t expired = std::erase_if(prices, [&](const auto& item) { return item.second.expires_at <= now; });
     if (expired != 0) {
-      ++version_;
+      note_version(now);
       ++falls_;
     }
     for (const auto& [key, known] : prices) next_expiry_ = std::min(next_expiry_, known.expires_at);
@@ -151,14 +151,9 @@ Quote PriceBook::quote(const DestinationSet& to) const {
   for (const auto& [key, known] : links_) {
     if (!known.behind.intersects(to.daemons)) continue;
     quote.congestion += known.dollars;
-    if (key.from != view_.self) {
-      quote.told += known.dollars;
-      quote.remote = true;
-    }
+    quote.delay = std::max(quote.delay, known.delay);
+    quote.parts += kPartFactor * (std::uint64_t{key.from} << 16 | key.neighbour) + 2;
     if (known.dollars > quote.link.dollars) quote.link = {key.from, key.neighbour, known.dollars};
-  }
-  for (const auto& [neighbour, told] : told_) {
-    if (told.behind.intersects(to.daemons)) quote.told += told.dollars;
   }
   if (clients_.empty()) return quote;
   // The slowest of its clients holds a message up, and no other: who slows down to it slows down for all.
@@ -167,11 +162,11 @@ Quote PriceBook::quote(const DestinationSet& to) const {
       const auto& [key, known] = *at;
       if (!to.daemons.contains(key.daemon)) continue;
       if (known.dollars > quote.clients.dollars) quote.clients = {name, key.daemon, known.dollars};
+      quote.delay = std::max(quote.delay, known.delay);
     }
   }
   quote.congestion += quote.clients.dollars;
-  quote.told += quote.clients.dollars;
-  quote.remote = quote.remote || (quote.clients.dollars > 0 && quote.clients.daemon != view_.self);
+  quote.parts += quote.clients.dollars > 0 ? 1 : 0;
   return quote;
 }
 
@@ -200,6 +195,12 @@ std::vector<PriceBook::ClientPrice> PriceBook::client_prices() const {
   std::vector<ClientPrice> result;
   for (const auto& [key, known] : clients_) result.push_back({key.name, key.daemon, known.dollars, known.slowest});
   return result;
+}
+
+Duration PriceBook::round_trip_before(MemberIndex neighbour) const {
+  MemberSet before = MemberSet::first(view_.size());
+  behind(view_.self, neighbour).for_each([&](MemberIndex member) { before.erase(member); });
+  return round_trip(before);
 }
 
 bool PriceBook::has_link(MemberIndex from, MemberIndex neighbour) const {

@@ -18,9 +18,9 @@ namespace spindled {
 /// What a message to a set of destinations meets on its way.
 struct Quote {
   double congestion = 0;      // dollars: the sum of equation (8) over links, and what the slowest client costs
-  double told = 0;            // the same, where links of this daemon cost what the others were told of them
   std::size_t receivers = 0;  // other daemons
-  bool remote = false;        // whether part of it is told by other daemons, and thus late
+  Duration delay{};           // the longest in which who pays a part of it answers
+  std::uint64_t parts = 0;    // says which links, and whether clients, cost something; 0: nothing does
   // The dearest part of either kind; of nothing where it costs nothing.
   struct Link {
     MemberIndex from = 0, neighbour = 0;
@@ -49,12 +49,11 @@ class PriceBook {
 
   /// A price that another daemon tells. Whether it is news. What cannot be of this view is none.
   bool hear(Time now, const Price& price);
-  /// What the link of this daemon to `neighbour` costs now.
-  void set_own_link(MemberIndex neighbour, double dollars);
-  /// What the others were told that it costs.
-  void set_own_link_told(MemberIndex neighbour, double dollars);
+  /// What the others are told of the link of this daemon to `neighbour`.
+  void set_own_link(Time now, MemberIndex neighbour, double dollars, Duration delay);
   /// What the clients here that `name` reaches cost now, and who costs most.
-  void set_own_clients(const std::string& name, double dollars, std::string_view slowest = {});
+  void set_own_clients(Time now, const std::string& name, double dollars, Duration delay,
+                       std::string_view slowest = {});
   /// Forgets prices that their daemons repeat no longer.
   void expire(Time now);
   /// When the first might expire.
@@ -62,8 +61,9 @@ class PriceBook {
 
   /// Grows with every change of what anything costs.
   std::uint64_t version() const { return version_; }
-  /// Grows when something comes to cost so much less that who could not pay for it had better look again. Prices of
-  /// this daemon's own links change in nearly every turn, most of the time by next to nothing.
+  /// When it did last.
+  Time changed_at() const { return changed_at_; }
+  /// Grows when something comes to cost so much less that who could not pay for it had better look again.
   std::uint64_t falls() const { return falls_; }
 
   /// Whether all of `to` are this daemon, so that no link and no fee is in question; its clients may have a price.
@@ -73,6 +73,8 @@ class PriceBook {
   std::string_view slowest(const Quote::Clients& clients) const;
   /// The longest round trip to any of `to`.
   Duration round_trip(const MemberSet& to) const;
+  /// The longest round trip to any daemon from which packets may come over the link of this one to `neighbour`.
+  Duration round_trip_before(MemberIndex neighbour) const;
 
   struct LinkPrice {
     MemberIndex from = 0, neighbour = 0;
@@ -100,16 +102,11 @@ class PriceBook {
   };
   struct Known {
     double dollars = 0;
+    Duration delay{};
     double peak = 0;  // dollars, since it fell last
     Time expires_at = kNever;
     MemberSet behind;     // of a link: the members that this daemon reaches over it
     std::string slowest;  // of clients: the name of the one that costs most
-  };
-
-  /// What the others know of a link of this daemon.
-  struct Told {
-    double dollars = 0;
-    MemberSet behind;  // as Known
   };
 
   /// What was heard last of the price of a name's clients.
@@ -119,11 +116,20 @@ class PriceBook {
     Time forget_at{};
   };
 
-  bool hear_link(const Price& price, Time expires_at);
-  bool hear_clients(const Price& price, Time expires_at);
-  void set_clients(ClientKey key, double dollars, std::string_view slowest, Time expires_at);
+  /// What something comes to cost.
+  struct Change {
+    Time now{};
+    double dollars = 0;
+    Duration delay{};
+    Time expires_at = kNever;
+  };
+
+  bool hear_link(const Price& price, const Change& change);
+  bool hear_clients(const Price& price, const Change& change);
+  void set_clients(ClientKey key, const Change& change, std::string_view slowest);
   template <typename Map, typename Key>
-  void set(Map& prices, Key key, double dollars, Time expires_at);
+  void set(Map& prices, Key key, const Change& change);
+  void note_version(Time now);
   /// The price is about to become `dollars`.
   void note_change(Known& known, double dollars);
   /// Forgets what was heard of clients for which `select(const Heard&)` holds.
@@ -138,7 +144,6 @@ class PriceBook {
   std::optional<ShortestPaths> paths_;
   std::map<LinkKey, Known> links_;
   std::map<ClientKey, Known> clients_;
-  std::map<MemberIndex, Told> told_;  // of this daemon's links, by neighbour; only those that are not zero
   // What has been heard, of prices that are zero by now too: it stops the flood. There are no more links than the view
   // has; of clients' prices what is old is forgotten, and of each daemon, by its index, the last sequence number that
   // was: since a daemon counts all its prices in one go, what is older than that and not known is no news.
@@ -147,6 +152,7 @@ class PriceBook {
   std::size_t free_clients_ = 0;  // of these, those that cost nothing
   std::vector<std::uint64_t> forgotten_;
   std::uint64_t version_ = 1;
+  Time changed_at_{};
   std::uint64_t falls_ = 1;
   Time next_expiry_ = kNever;
 };

@@ -48,7 +48,6 @@
   X(cents_paid, "what they paid, in hundredths of a dollar")                                       \
   X(messages_blocked, "messages that had to wait until their sender could pay")                    \
   X(messages_held_for_room, "messages that had to wait for room, or for a view change")            \
-  X(messages_delayed, "messages that could be paid and were delayed at random")                    \
   X(group_views, "group views delivered to local clients")                                         \
   X(sessions_opened, "client sessions opened")                                                     \
   X(sessions_refused, "client connections refused in the handshake")                               \

@@ -47,22 +47,16 @@ enum class BenefitKind : std::uint8_t { sending, receiving, fair };
 struct AdmissionConfig {
   bool enabled = true;                         // false: messages wait for room only, here and at clients
   BenefitKind benefit = BenefitKind::sending;  // what is sought
-  double price_max = 20;                       // C_max: price of a link with `queue_packets` waiting
-  double savings_max = 20;                     // S: what a flow can have saved
-  double salary = 10;                          // dollars that a flow earns in a salary period
   double fee = 1;                              // Δ: what a packet costs beside the links
-  double price_threshold = 2;                  // H: a blocked flow whose packets cost less earns faster, else slower
-  std::size_t queue_packets = 100;             // M: soft limit of a link's queue; more on fast links
-  Duration update_min = 50ms;                  // T_min: prices are told at most this often while they change,
-  Duration update_max = 2500ms;                // T_max: and at least this often while they are not zero
-  Duration period_first = 1s;                  // salary period of a new flow
-  Duration period_max = 60s;                   // and the longest
-  // How the salary of a flow changes that is refused a packet (daemon/admission/flow.h).
-  Duration step = 50ms;        // T_update: e-fold growth takes this on a network that costs nothing, at most
-  double salary_increase = 8;  // it grows by so many salaries per second each second besides, whatever packets cost,
-  double salary_decrease =
-      1.3;                    // and shrinks at this rate (1/s) for each dollar that packets cost beyond the threshold
-  Duration delay_max = 50ms;  // how long an affordable packet may be delayed against synchrony
+  double price_threshold = 2;  // H: what a packet costs in balance where a flow sends a million a second
+  double price_max = 20;       // C_max: what a client costs that has SessionConfig::price_bytes waiting
+  double salary = 10;          // what a new flow earns at the least, in dollars a second
+  double savings_max = 20;     // S: a flow can have saved as many packets as this buys, and two
+  // The queue of a link that costs something is to take so long, and not to have fewer packets.
+  Duration queue_time = 5ms;
+  std::size_t queue_packets = 24;
+  Duration update_min = 50ms;    // T_min: how often the price of a link is told that takes 178 packets a second
+  Duration update_max = 2500ms;  // T_max: how often prices that stay are repeated
 };
 
 /// What is done about a client that does not read: senders slow down, it loses the oldest messages, or it is cut off.

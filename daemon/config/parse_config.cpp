@@ -241,8 +241,6 @@ class Parser {
     at_least("admission.price_threshold", node.admission.price_threshold, "admission.fee", node.admission.fee);
     at_least("admission.update_max_ms", node.admission.update_max, "admission.update_min_ms",
              node.admission.update_min);
-    at_least("admission.period_max_ms", node.admission.period_max, "admission.period_first_ms",
-             node.admission.period_first);
     at_least("session.queue_hard_bytes", node.session.queue_hard_bytes, "session.queue_soft_bytes",
              node.session.queue_soft_bytes);
     at_least("session.queue_hard_bytes", node.session.queue_hard_bytes, "session.price_bytes",

@@ -40,7 +40,8 @@ void LinkQueue::append(LinkFrame type, ByteView prefix, const Slice& head, const
   }
   const std::size_t packets =
       type == LinkFrame::data ? std::max<std::size_t>(1, (length + kPacketBytes - 1) / kPacketBytes) : 0;
-  frames_.push_back({static_cast<std::uint32_t>(kFrameHeadBytes + length), static_cast<std::uint32_t>(packets)});
+  frames_.push_back({static_cast<std::uint32_t>(kFrameHeadBytes + length), static_cast<std::uint32_t>(packets),
+                     static_cast<std::uint32_t>(packets)});
   packets_ += packets;
 }
 
@@ -80,9 +81,17 @@ void LinkQueue::consume_data(std::size_t bytes) {
     const std::size_t step = std::min(bytes, unfinished_);
     unfinished_ -= step;
     bytes -= step;
-    if (unfinished_ != 0) break;
-    packets_ -= frames_.front().packets;
-    departed_packets_ += frames_.front().packets;
+    // What is left of a long frame still counts, and no more than that.
+    Frame& frame = frames_.front();
+    const std::size_t whole = (unfinished_ + kPacketBytes - 1) / kPacketBytes;
+    const auto left = static_cast<std::uint32_t>(std::min<std::size_t>(frame.packets, whole));
+    packets_ -= frame.packets - left;
+    departed_packets_ += frame.packets - left;
+    if (unfinished_ != 0) {
+      frame.packets = left;
+      break;
+    }
+    departed_squares_ += std::uint64_t{frame.length} * frame.length;
     frames_.pop_front();
   }
 }

@@ -27,6 +27,8 @@ class LinkQueue {
   std::size_t packets() const { return packets_; }
   /// Those that have ever been written.
   std::uint64_t departed_packets() const { return departed_packets_; }
+  /// The sum, over the frames that they were in, of the square of a frame's packets.
+  std::uint64_t departed_squares() const { return departed_squares_; }
 
   /// The next bytes to be written, as at most `buffers.size()` buffers; how many were filled in. May give less than
   /// all.
@@ -38,8 +40,9 @@ class LinkQueue {
 
  private:
   struct Frame {
-    std::uint32_t bytes = 0;  // with its head
-    std::uint32_t packets = 0;
+    std::uint32_t bytes = 0;    // with its head
+    std::uint32_t packets = 0;  // that are left of it,
+    std::uint32_t length = 0;   // and what it had
   };
 
   void consume_data(std::size_t bytes);
@@ -50,6 +53,7 @@ class LinkQueue {
   std::size_t unfinished_ = 0;  // bytes left of the first of them if some of it was written, else 0
   std::size_t packets_ = 0;
   std::uint64_t departed_packets_ = 0;
+  std::uint64_t departed_squares_ = 0;
 };
 
 }  // namespace spindled

@@ -245,7 +245,7 @@ std::size_t Links::queued_control_bytes(LinkId link) const { return at(link).que
 
 Links::QueueLength Links::queue_length(LinkId link) const {
   const Link& of = at(link);
-  return {of.is_blocked() ? of.queue().packets() : 0, of.queue().departed_packets()};
+  return {of.is_blocked() ? of.queue().packets() : 0, of.queue().departed_packets(), of.queue().departed_squares()};
 }
 
 std::vector<NeighbourInfo> Links::unconnected() const {

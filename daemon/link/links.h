@@ -114,8 +114,9 @@ class Links {
   std::size_t queued_control_bytes(LinkId link) const;
   /// What a price is made of.
   struct QueueLength {
-    std::size_t packets = 0;     // that wait, of data frames; 0 where they wait for the end of the turn only
-    std::uint64_t departed = 0;  // that have ever been written
+    std::size_t packets = 0;             // that wait, of data frames; 0 where they wait for the end of the turn only
+    std::uint64_t departed = 0;          // that have ever been written,
+    std::uint64_t departed_squares = 0;  // and, summed over their frames, the squares of packets in a frame
   };
   QueueLength queue_length(LinkId link) const;
   std::vector<NeighbourInfo> unconnected() const;

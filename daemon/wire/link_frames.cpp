@@ -1,6 +1,7 @@
 #include "daemon/wire/link_frames.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "daemon/base/check.h"
 #include "libclient/protocol/client_frames.h"
@@ -193,7 +194,7 @@ std::optional<ViewId> read_view_id(ByteView bytes) {
 std::vector<std::uint8_t> write_price(const Price& price) {
   using spindle::protocol::kVarintBytesMax;
   const bool of_clients = !price.name.empty();
-  std::vector<std::uint8_t> bytes(2 + 2 * kVarintBytesMax + 1 + price.name.size() + 8 + 2 + 1 + price.slowest.size());
+  std::vector<std::uint8_t> bytes(2 + 3 * kVarintBytesMax + 1 + price.name.size() + 4 + 1 + price.slowest.size());
   Writer writer(bytes.data());
   writer.u16(price.view);
   writer.varint(std::uint64_t{price.from} << 1 | (of_clients ? 1 : 0));
@@ -202,8 +203,9 @@ std::vector<std::uint8_t> write_price(const Price& price) {
   } else {
     writer.varint(price.neighbour);
   }
-  writer.u64(price.sequence);
-  writer.u16(static_cast<std::uint16_t>(price.sixteenths));
+  writer.varint(price.sequence);
+  writer.u16(price.level);
+  writer.u16(price.delay);
   if (of_clients) writer.short_string(price.slowest);
   bytes.resize(writer.size());
   return bytes;
@@ -222,14 +224,36 @@ std::optional<Price> read_price(ByteView bytes) {
   } else {
     price.neighbour = take_member(reader);
   }
-  price.sequence = reader.u64();
-  price.sixteenths = reader.u16();
+  price.sequence = reader.varint();
+  price.level = reader.u16();
+  price.delay = reader.u16();
   if (!price.name.empty()) {
     price.slowest = reader.short_string();
     if (!price.slowest.empty() && !spindle::protocol::is_client_name(price.slowest)) return std::nullopt;
   }
-  if (!reader.done() || price.sequence == 0) return std::nullopt;
+  if (!reader.done() || price.sequence == 0 || price.delay == 0) return std::nullopt;
   return price;
+}
+
+namespace {
+constexpr double kLevelsPerFold = 2048;
+constexpr double kLevelOffset = 8;
+constexpr double kLevelMax = 0xffff;
+}  // namespace
+
+std::uint16_t level_of(double dollars) {
+  if (dollars <= 0) return 0;
+  const double level = 1 + kLevelsPerFold * (std::log(dollars) + kLevelOffset);
+  return static_cast<std::uint16_t>(std::lround(std::clamp(level, 1.0, kLevelMax)));
+}
+
+double dollars_of(std::uint16_t level) {
+  return level == 0 ? 0 : std::exp((level - 1) / kLevelsPerFold - kLevelOffset);
+}
+
+std::uint16_t price_delay_of(Duration delay) {
+  const auto units = (delay + kPriceDelayUnit - 1ns) / kPriceDelayUnit;
+  return static_cast<std::uint16_t>(std::clamp<Duration::rep>(units, 1, 0xffff));
 }
 
 std::optional<Ping> read_ping(ByteView bytes) {

@@ -8,6 +8,7 @@
 
 #include "daemon/base/member_set.h"
 #include "daemon/base/slab.h"
+#include "daemon/base/time.h"
 #include "libclient/protocol/framing.h"
 
 namespace spindled {
@@ -145,25 +146,33 @@ struct Push {
 ///   u16     view       the lowest bits of the view's number
 ///   varint  from << 1 | (1: of clients)
 ///   varint  neighbour  of a link; of clients: u8 length, name
-///   u64     sequence   counts the prices that its daemon has told in this view, from 1
-///   u16     sixteenths of a dollar
+///   varint  sequence   counts the prices that its daemon has told in this view, from 1
+///   u16     level      the logarithm of the price: level_of(dollars)
+///   u16     delay      in which who pays it answers, in units of kPriceDelayUnit; at least one
 ///   u8 length, name    of clients: the slowest of them; may be empty
 ///
-/// Of one length for each price, so that what is told takes the same share of a link however dear it is.
+/// A price takes as many bytes however dear it is, so that what is told takes the same share of a link.
 struct Price {
   std::uint16_t view = 0;
   MemberIndex from = 0;
   MemberIndex neighbour = 0;  // where `name` is empty: the link from `from` to it
   std::string name;           // a group, or a private name; not empty for a price of clients
   std::uint64_t sequence = 0;
-  std::uint32_t sixteenths = 0;  // at most kPriceSixteenthsMax
-  std::string slowest{};         // of clients: the name of the one that costs most
+  std::uint16_t level = 0;  // 0: it costs nothing
+  std::uint16_t delay = 1;
+  std::string slowest{};  // of clients: the name of the one that costs most
 
   bool operator==(const Price&) const = default;
 };
 
-/// Prices above this make no difference.
-inline constexpr std::uint32_t kPriceSixteenthsMax = 0xffff;
+inline constexpr Duration kPriceDelayUnit = 250us;
+
+/// A price as it is told, to within a two-thousandth: 1 + 2048 (ln dollars + 8), within what 16 bits can say, and 0 for
+/// what costs nothing.
+std::uint16_t level_of(double dollars);
+double dollars_of(std::uint16_t level);
+/// A delay as it is told, rounded up, within what 16 bits can say.
+std::uint16_t price_delay_of(Duration delay);
 
 struct Ping {
   std::uint64_t token = 0;  // the sender's clock; the pong brings it back

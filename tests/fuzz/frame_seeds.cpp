@@ -96,8 +96,8 @@ void add_link_frame_seeds(Seeds& seeds) {
   add("ready_largest", link_frame(LinkFrame::ready, short_frame(write_ready, {0, ~std::uint64_t{0}})));
   add("push", link_frame(LinkFrame::push, push_of({kProposal, kOldView}, whole)));
   add("ping", link_frame(LinkFrame::ping, {1, 2, 3, 4, 5, 6, 7, 8}));
-  add("price_of_link", link_frame(LinkFrame::price, write_price({4, 1, 700, {}, 1u << 20, 320, {}})));
-  add("price_of_clients", link_frame(LinkFrame::price, write_price({4, 2, 0, "#slow#gamma", 1, 0, "slow"})));
+  add("price_of_link", link_frame(LinkFrame::price, write_price({4, 1, 700, {}, 1u << 20, level_of(20), 240, {}})));
+  add("price_of_clients", link_frame(LinkFrame::price, write_price({4, 2, 0, "#slow#gamma", 1, 0, 400, "slow"})));
   add("close", link_frame(LinkFrame::close, write_link_close({23, "cluster 'a' is not cluster 'b'"})));
 }
 

@@ -209,13 +209,13 @@ std::vector<Bytes> NodeNeighbours::push(Input& input) {
 std::vector<Bytes> NodeNeighbours::price(Input& input) const {
   const std::optional<MemberIndex> from = member(input.u8());
   Price price;
-  price.sixteenths = input.u16();
+  price.level = input.u16();
   price.name = std::string(spindle::protocol::as_text(input.bytes(input.u8())));
   if (!from) return {};
   price.view = static_cast<std::uint16_t>(node_.view().id.number);
   price.from = *from;
   price.neighbour = node_.view().self;
-  price.sequence = price.sixteenths;
+  price.sequence = price.level;
   return {make_frame(static_cast<std::uint8_t>(LinkFrame::price), write_price(price))};
 }
 

@@ -33,7 +33,7 @@ enum class NodeStep : std::uint8_t {
               // kind: the service, and 6 times the MessageClass
   stability = 19,  // connection, u8 peer, u8 which, u16 line: a report, stable or ready frame of the peer
   push = 20,       // connection, u8 peer, u8 kind, u16 length, content: as `data`, in recovery
-  price = 21,      // connection, u8 peer, u16 sixteenths, u8 length, name: what the peer's link to the node or, where
+  price = 21,      // connection, u8 peer, u16 level, u8 length, name: what the peer's link to the node or, where
                    // there is a name, its clients cost
   message = 22,    // connection, u8 handle, u8 service, u16 length: a client sends so many bytes
 };

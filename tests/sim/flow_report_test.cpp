@@ -94,7 +94,8 @@ TEST_F(FlowReport, TheDaemonInTheMiddleShowsItsQueue) {
   await(
       [&] {
         reply = flow(1);
-        return narrow_link(reply).queued_packets() > 0 && narrow_link(reply).packets_per_second() > 0;
+        const proto::PricedLink link = narrow_link(reply);
+        return link.queued_packets() > 0 && link.packets_per_second() > 0 && link.price() > 0;
       },
       20s, "packets wait for the narrow link");
   const proto::PricedLink link = narrow_link(reply);

@@ -34,12 +34,18 @@ MemberSet random_set(Random& random, std::size_t members) {
   return set;
 }
 
-Price link_price(MemberIndex from, MemberIndex neighbour, std::uint64_t sequence, std::uint32_t sixteenths) {
-  return {0, from, neighbour, {}, sequence, sixteenths};
+Price link_price(MemberIndex from, MemberIndex neighbour, std::uint64_t sequence, std::uint32_t sixteenths,
+                 std::uint16_t delay = 100) {
+  return {0, from, neighbour, {}, sequence, level_of(sixteenths / 16.0), delay};
 }
 
 Price client_price(MemberIndex from, std::string name, std::uint64_t sequence, std::uint32_t sixteenths) {
-  return {0, from, 0, std::move(name), sequence, sixteenths};
+  return {0, from, 0, std::move(name), sequence, level_of(sixteenths / 16.0), 100};
+}
+
+/// Prices are told to within a two-thousandth.
+void expect_dollars(double dollars, double expected, const std::string& why = {}) {
+  EXPECT_NEAR(dollars, expected, expected / 1000) << why;
 }
 
 TEST(PriceBookModel, QuotesAreTheSumOverTheTreeThatFramesTake) {
@@ -64,7 +70,7 @@ TEST(PriceBookModel, QuotesAreTheSumOverTheTreeThatFramesTake) {
       const auto sixteenths = random.chance(0.25) ? 0 : static_cast<std::uint32_t>(random.between(1, 1000));
       prices[{from, neighbour}] = sixteenths;
       if (from == self) {
-        book.set_own_link(neighbour, sixteenths / 16.0);
+        book.set_own_link(Time{1s}, neighbour, sixteenths / 16.0, 10ms);
       } else {
         ASSERT_TRUE(book.hear(Time{1s}, link_price(from, neighbour, static_cast<std::uint64_t>(step) + 1, sixteenths)));
       }
@@ -79,10 +85,10 @@ TEST(PriceBookModel, QuotesAreTheSumOverTheTreeThatFramesTake) {
         dearest = std::max(dearest, at->second / 16.0);
       }
       const Quote quote = book.quote(to);
-      ASSERT_NEAR(quote.congestion, expected, 1e-9) << "round " << round << ", step " << step;
-      ASSERT_EQ(quote.link.dollars, dearest);
+      ASSERT_NEAR(quote.congestion, expected, expected / 1000) << "round " << round << ", step " << step;
+      ASSERT_NEAR(quote.link.dollars, dearest, dearest / 1000);
       if (dearest > 0) {
-        EXPECT_EQ((prices[{quote.link.from, quote.link.neighbour}] / 16.0), dearest);
+        EXPECT_NEAR((prices[{quote.link.from, quote.link.neighbour}] / 16.0), dearest, dearest / 1000);
         EXPECT_TRUE(tree_of(paths, self, to.daemons).contains({quote.link.from, quote.link.neighbour}));
       }
       EXPECT_EQ(quote.receivers, to.daemons.count() - (to.daemons.contains(self) ? 1 : 0));
@@ -113,6 +119,8 @@ struct PriceBookTest : ::testing::Test {
   double cost(std::initializer_list<int> daemons, std::vector<std::string> names = {}) const {
     return quote(daemons, std::move(names)).congestion;
   }
+  void set_own_link(MemberIndex neighbour, double dollars) { book.set_own_link(now, neighbour, dollars, 10ms); }
+  void set_own_clients(const std::string& name, double dollars) { book.set_own_clients(now, name, dollars, 20ms); }
   bool all_free() const { return book.link_prices().empty() && book.client_prices().empty(); }
 
   AdmissionConfig config;
@@ -122,18 +130,16 @@ struct PriceBookTest : ::testing::Test {
 
 TEST_F(PriceBookTest, SeveralCongestedLinksAddUp) {
   EXPECT_TRUE(all_free());
-  EXPECT_EQ(cost({1, 2, 3}), 0);
-  book.set_own_link(1, 2.5);
-  EXPECT_FALSE(quote({2}).remote) << "this daemon's own queue is known at once";
+  expect_dollars(cost({1, 2, 3}), 0);
+  set_own_link(1, 2.5);
   book.hear(now, link_price(1, 2, 1, 16));
   book.hear(now, link_price(1, 3, 1, 64));
   EXPECT_FALSE(all_free());
-  EXPECT_EQ(cost({1}), 2.5);
-  EXPECT_EQ(cost({2}), 3.5);
-  EXPECT_EQ(cost({0, 2, 3}), 7.5) << "the link that both share counts once";
-  EXPECT_EQ(cost({0}), 0);
-  EXPECT_TRUE(quote({2}).remote);
-  EXPECT_EQ(quote({2, 3}).link.dollars, 4);
+  expect_dollars(cost({1}), 2.5);
+  expect_dollars(cost({2}), 3.5);
+  expect_dollars(cost({0, 2, 3}), 7.5, "the link that both share counts once");
+  expect_dollars(cost({0}), 0);
+  expect_dollars(quote({2, 3}).link.dollars, 4);
   EXPECT_EQ(quote({2, 3}).link.from, 1);
   EXPECT_EQ(quote({2, 3}).link.neighbour, 3);
 }
@@ -141,7 +147,7 @@ TEST_F(PriceBookTest, SeveralCongestedLinksAddUp) {
 TEST_F(PriceBookTest, TheOtherDirectionOfALinkCostsNothing) {
   EXPECT_TRUE(book.hear(now, link_price(2, 1, 1, 160)));
   EXPECT_TRUE(book.hear(now, link_price(1, 0, 1, 160)));
-  EXPECT_EQ(cost({1, 2, 3}), 0);
+  expect_dollars(cost({1, 2, 3}), 0);
   EXPECT_EQ(book.link_prices().size(), 2u) << "but is known";
 }
 
@@ -149,32 +155,32 @@ TEST_F(PriceBookTest, ClientsCostWhoeverSendsToTheirNameAtTheirDaemon) {
   EXPECT_TRUE(book.hear(now, client_price(2, "news", 1, 48)));
   EXPECT_TRUE(book.hear(now, client_price(3, "news", 1, 32)));
   EXPECT_TRUE(book.hear(now, client_price(3, "#slow#delta", 1, 16)));
-  book.set_own_clients("news", 0.5);
-  EXPECT_EQ(cost({2, 3}, {"news"}), 3) << "the slowest of them";
-  EXPECT_EQ(cost({0, 3}, {"news"}), 2);
-  EXPECT_EQ(cost({0}, {"news"}), 0.5);
-  EXPECT_EQ(cost({2}, {"news"}), 3) << "no member of the group is at delta for this message";
-  EXPECT_EQ(cost({2, 3}, {"weather"}), 0);
-  EXPECT_EQ(cost({3}, {"#slow#delta", "weather"}), 1);
-  EXPECT_EQ(cost({3}, {"#slow#delta", "news"}), 2);
-  book.set_own_link(1, 9);
+  set_own_clients("news", 0.5);
+  expect_dollars(cost({2, 3}, {"news"}), 3, "the slowest of them");
+  expect_dollars(cost({0, 3}, {"news"}), 2);
+  expect_dollars(cost({0}, {"news"}), 0.5);
+  expect_dollars(cost({2}, {"news"}), 3, "no member of the group is at delta for this message");
+  expect_dollars(cost({2, 3}, {"weather"}), 0);
+  expect_dollars(cost({3}, {"#slow#delta", "weather"}), 1);
+  expect_dollars(cost({3}, {"#slow#delta", "news"}), 2);
+  set_own_link(1, 9);
   const Quote::Clients dearest = quote({2, 3}, {"news"}).clients;
   EXPECT_EQ(dearest.name, "news") << "though a link is dearer";
   EXPECT_EQ(dearest.daemon, 2);
-  EXPECT_EQ(dearest.dollars, 3);
-  EXPECT_EQ(quote({2, 3}, {"news"}).link.dollars, 9);
-  EXPECT_EQ(quote({2, 3}, {"weather"}).clients.dollars, 0);
+  expect_dollars(dearest.dollars, 3);
+  expect_dollars(quote({2, 3}, {"news"}).link.dollars, 9);
+  expect_dollars(quote({2, 3}, {"weather"}).clients.dollars, 0);
 }
 
 TEST_F(PriceBookTest, WhatIsZeroIsForgotten) {
-  book.set_own_link(1, 2);
-  book.set_own_clients("news", 1);
+  set_own_link(1, 2);
+  set_own_clients("news", 1);
   book.hear(now, link_price(1, 2, 1, 16));
   book.hear(now, client_price(2, "news", 1, 16));
   ASSERT_EQ(book.link_prices().size(), 2u);
   ASSERT_EQ(book.client_prices().size(), 2u);
-  book.set_own_link(1, 0);
-  book.set_own_clients("news", 0);
+  set_own_link(1, 0);
+  set_own_clients("news", 0);
   EXPECT_TRUE(book.hear(now, link_price(1, 2, 2, 0)));
   EXPECT_TRUE(book.hear(now, client_price(2, "news", 2, 0)));
   EXPECT_TRUE(all_free());
@@ -185,7 +191,7 @@ TEST_F(PriceBookTest, OldSequenceNumbersAreNoNews) {
   const std::uint64_t version = book.version();
   EXPECT_FALSE(book.hear(now, link_price(1, 2, 5, 32))) << "heard before, on another way";
   EXPECT_FALSE(book.hear(now, link_price(1, 2, 4, 32)));
-  EXPECT_EQ(cost({2}), 1);
+  expect_dollars(cost({2}), 1);
   EXPECT_EQ(book.version(), version);
   // Zero is no reason to begin anew: a late copy of an older price must not raise it from the dead.
   EXPECT_TRUE(book.hear(now, link_price(1, 2, 6, 0)));
@@ -218,7 +224,7 @@ TEST_F(PriceBookTest, WhatCannotBeOfTheViewIsNoNews) {
 }
 
 TEST_F(PriceBookTest, PricesThatAreRepeatedNoLongerExpire) {
-  book.set_own_link(1, 2);
+  set_own_link(1, 2);
   book.hear(now, link_price(1, 2, 1, 16));
   book.hear(now, client_price(2, "news", 1, 16));
   const Time first = book.next_expiry();
@@ -236,12 +242,12 @@ TEST_F(PriceBookTest, PricesThatAreRepeatedNoLongerExpire) {
   book.expire(book.next_expiry());
   EXPECT_EQ(book.link_prices().size(), 1u);
   EXPECT_EQ(book.next_expiry(), kNever) << "this daemon's own prices last until it changes them";
-  EXPECT_EQ(cost({2}), 2);
+  expect_dollars(cost({2}), 2);
   EXPECT_FALSE(book.hear(now, link_price(1, 2, 2, 16))) << "the numbers are remembered";
 }
 
 TEST_F(PriceBookTest, ANewViewStartsFromNothing) {
-  book.set_own_link(1, 2);
+  set_own_link(1, 2);
   book.hear(now, link_price(1, 2, 7, 16));
   book.hear(now, client_price(2, "news", 7, 16));
   const std::uint64_t version = book.version();
@@ -299,19 +305,19 @@ TEST_F(PriceBookTest, FallsCountWhereTheyMatter) {
     return book.falls() - before;
   };
   config.fee = 1;
-  EXPECT_EQ(falls_by([&] { book.set_own_link(1, 3); }), 0u) << "a rise helps nobody";
+  EXPECT_EQ(falls_by([&] { set_own_link(1, 3); }), 0u) << "a rise helps nobody";
   EXPECT_EQ(falls_by([&] {
-              for (int i = 0; i < 100; ++i) book.set_own_link(1, i % 2 == 0 ? 2.6 : 3);
+              for (int i = 0; i < 100; ++i) set_own_link(1, i % 2 == 0 ? 2.6 : 3);
             }),
             0u)
       << "a packet or two less";
-  EXPECT_EQ(falls_by([&] { book.set_own_link(1, 2.5); }), 1u) << "an eighth of four dollars";
-  EXPECT_EQ(falls_by([&] { book.set_own_link(1, 2.2); }), 0u);
-  EXPECT_EQ(falls_by([&] { book.set_own_link(1, 2.05); }), 1u) << "little by little";
-  EXPECT_EQ(falls_by([&] { book.set_own_link(1, 0); }), 1u);
+  EXPECT_EQ(falls_by([&] { set_own_link(1, 2.5); }), 1u) << "an eighth of four dollars";
+  EXPECT_EQ(falls_by([&] { set_own_link(1, 2.2); }), 0u);
+  EXPECT_EQ(falls_by([&] { set_own_link(1, 2.05); }), 1u) << "little by little";
+  EXPECT_EQ(falls_by([&] { set_own_link(1, 0); }), 1u);
   EXPECT_EQ(falls_by([&] {
-              book.set_own_link(1, 0.125);
-              book.set_own_link(1, 0);
+              set_own_link(1, 0.125);
+              set_own_link(1, 0);
             }),
             0u)
       << "a packet waited for a moment";
@@ -334,34 +340,59 @@ TEST_F(PriceBookTest, TheRoundTripIsThatOfTheFarthest) {
   EXPECT_EQ(book.round_trip(MemberSet::first(4)), 21'000us);
 }
 
-TEST(PriceBook, WhatOthersKnowOfOwnLinksIsCountedApart) {
-  const AdmissionConfig config;
-  PriceBook book(config);
-  const View view{{1, "a"}, {{"a", 1}, {"b", 1}, {"c", 1}}, {{0, 1, 1, 100}, {1, 2, 1, 100}}, 0, 0};
-  book.start_view(view);
-  const auto quote = [&](MemberIndex to) {
-    DestinationSet set;
-    set.daemons = MemberSet::of(to);
-    return book.quote(set);
-  };
-  book.set_own_link(1, 4);
-  EXPECT_EQ(quote(2).congestion, 4);
-  EXPECT_EQ(quote(2).told, 0) << "nobody knows yet";
-  const std::uint64_t version = book.version();
-  book.set_own_link_told(1, 3);
-  EXPECT_NE(book.version(), version) << "quotes have changed";
-  ASSERT_TRUE(book.hear(Time{1s}, link_price(1, 2, 1, 32)));
-  EXPECT_EQ(quote(2).congestion, 6);
-  EXPECT_EQ(quote(2).told, 5);
-  EXPECT_EQ(quote(1).told, 3);
-  book.set_own_link(1, 0);
-  EXPECT_EQ(quote(1).congestion, 0);
-  EXPECT_EQ(quote(1).told, 3) << "until they are told";
-  book.set_own_link_told(1, 0);
-  EXPECT_EQ(quote(1).told, 0);
-  book.set_own_link_told(1, 2);
-  book.start_view(view);
-  EXPECT_EQ(quote(1).told, 0);
+TEST_F(PriceBookTest, TheRoundTripBeforeALinkIsThatOfWhoeverSendsOverIt) {
+  book.start_view({{2, "beta"}, view(1).members, view(1).edges, 1, 1});
+  EXPECT_EQ(book.round_trip_before(2), 5000us) << "delta's packets to gamma come here, gamma's own do not";
+  EXPECT_EQ(book.round_trip_before(3), 20'000us);
+  EXPECT_EQ(book.round_trip_before(0), 20'000us);
+  book.start_view(view(3));
+  EXPECT_EQ(book.round_trip_before(1), 0us) << "all others are behind it";
+}
+
+TEST_F(PriceBookTest, TheDelayIsTheLongestOfAllThatIsPaid) {
+  EXPECT_EQ(quote({2}).delay, 0ms);
+  set_own_link(1, 2);
+  EXPECT_EQ(quote({2}).delay, 10ms);
+  book.hear(now, link_price(1, 2, 1, 16, 200));
+  book.hear(now, link_price(1, 3, 1, 16, 4000));
+  EXPECT_EQ(quote({2}).delay, 50ms) << "in quarters of a millisecond";
+  EXPECT_EQ(quote({2, 3}).delay, 1s);
+  book.hear(now, link_price(1, 2, 2, 16, 100));
+  EXPECT_EQ(quote({2}).delay, 25ms) << "though the price is the same";
+}
+
+TEST_F(PriceBookTest, PartsSayWhatCostsSomethingAndNotHowMuch) {
+  EXPECT_EQ(quote({2}).parts, 0u);
+  set_own_link(1, 2);
+  const std::uint64_t own = quote({2}).parts;
+  EXPECT_NE(own, 0u);
+  set_own_link(1, 3);
+  EXPECT_EQ(quote({2}).parts, own);
+  book.hear(now, link_price(1, 2, 1, 16));
+  const std::uint64_t both = quote({2}).parts;
+  EXPECT_NE(both, own);
+  EXPECT_EQ(quote({3}).parts, own);
+  set_own_link(1, 0);
+  EXPECT_NE(quote({2}).parts, both);
+  EXPECT_NE(quote({2}).parts, own) << "another link";
+  const std::uint64_t link = quote({2}, {"news"}).parts;
+  book.hear(now, client_price(2, "news", 1, 16));
+  const std::uint64_t client = quote({2}, {"news"}).parts;
+  EXPECT_NE(client, link);
+  book.hear(now, client_price(2, "news", 2, 64));
+  EXPECT_EQ(quote({2}, {"news"}).parts, client);
+}
+
+TEST_F(PriceBookTest, KnowsWhenSomethingChangedLast) {
+  set_own_link(1, 2);
+  EXPECT_EQ(book.changed_at(), now);
+  const Time first = now;
+  now += 10ms;
+  set_own_link(1, 2);
+  book.hear(now, link_price(1, 2, 1, 0));
+  EXPECT_EQ(book.changed_at(), first) << "nothing has";
+  book.hear(now, link_price(1, 2, 2, 16));
+  EXPECT_EQ(book.changed_at(), now);
 }
 
 }  // namespace

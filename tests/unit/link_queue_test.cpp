@@ -25,6 +25,7 @@ class Model {
   std::deque<ModelFrame> control, data;
   bool in_data = false;     // the frame that is partly written is a data frame
   std::size_t written = 0;  // of it
+  std::uint64_t departed_squares = 0;
 
   bool empty() const { return control.empty() && data.empty(); }
   char next() {
@@ -32,6 +33,7 @@ class Model {
     std::deque<ModelFrame>& queue = in_data ? data : control;
     const char byte = queue.front().bytes[written];
     if (++written == queue.front().bytes.size()) {
+      departed_squares += queue.front().packets * queue.front().packets;
       queue.pop_front();
       written = 0;
     }
@@ -45,7 +47,10 @@ class Model {
   }
   std::size_t packets() const {
     std::size_t total = 0;
-    for (const ModelFrame& frame : data) total += frame.packets;
+    for (const ModelFrame& frame : data) {
+      const std::size_t left = frame.bytes.size() - (in_data && &frame == &data.front() ? written : 0);
+      total += std::min(frame.packets, (left + kPacketBytes - 1) / kPacketBytes);
+    }
     return total;
   }
 };
@@ -109,6 +114,7 @@ TEST(LinkQueue, AgreesWithTheModel) {
       }
       ASSERT_EQ(queue.data_bytes(), model.data_bytes());
       ASSERT_EQ(queue.packets(), model.packets());
+      ASSERT_EQ(queue.departed_squares(), model.departed_squares);
       ASSERT_EQ(queue.empty(), model.empty());
     }
   }

@@ -143,10 +143,10 @@ TEST(WireExamples, DaemonPingAndClose) {
 }
 
 TEST(WireExamples, DaemonPrice) {
-  EXPECT_EQ(link_frame(LinkFrame::price, write_price({300, 1, 2, {}, 9, 40, {}})),
-            "0e 00 00 0b 2c 01 02 02 09 00 00 00 00 00 00 00 28 00");
-  EXPECT_EQ(link_frame(LinkFrame::price, write_price({300, 2, 0, "news", 1, 160, "slow"})),
-            "17 00 00 0b 2c 01 05 04 6e 65 77 73 01 00 00 00 00 00 00 00 a0 00 04 73 6c 6f 77");
+  EXPECT_EQ(link_frame(LinkFrame::price, write_price({300, 1, 2, {}, 9, level_of(2.5), 240, {}})),
+            "09 00 00 0b 2c 01 02 02 09 56 47 f0 00");
+  EXPECT_EQ(link_frame(LinkFrame::price, write_price({300, 2, 0, "news", 1, level_of(10), 400, "slow"})),
+            "12 00 00 0b 2c 01 05 04 6e 65 77 73 01 6d 52 90 01 04 73 6c 6f 77");
 }
 
 std::string client_frame(const std::function<void(Bytes&)>& write) {

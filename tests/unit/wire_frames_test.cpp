@@ -206,7 +206,8 @@ TEST(WirePrices, ReadAsWritten) {
       if (random.chance(0.5)) price.slowest = "slow";
     }
     price.sequence = std::max<std::uint64_t>(random_number(random), 1);
-    price.sixteenths = static_cast<std::uint32_t>(random.below(kPriceSixteenthsMax + 1));
+    price.level = static_cast<std::uint16_t>(random.next());
+    price.delay = static_cast<std::uint16_t>(random.between(1, 0xffff));
     Bytes bytes = write_price(price);
     EXPECT_EQ(read_price(bytes), price);
     for (std::size_t size = 0; size < bytes.size(); ++size) {
@@ -218,20 +219,43 @@ TEST(WirePrices, ReadAsWritten) {
 }
 
 TEST(WirePrices, RefusesWhatIsOutOfRange) {
-  const auto written = [](MemberIndex from, MemberIndex neighbour, std::uint64_t sequence, std::uint32_t sixteenths) {
-    return write_price({300, from, neighbour, {}, sequence, sixteenths, {}});
+  const auto written = [](MemberIndex from, MemberIndex neighbour, std::uint64_t sequence, std::uint16_t delay) {
+    return write_price({300, from, neighbour, {}, sequence, 0xffff, delay, {}});
   };
-  EXPECT_TRUE(read_price(written(kMembersMax - 1, kMembersMax - 1, 1, kPriceSixteenthsMax)));
+  EXPECT_TRUE(read_price(written(kMembersMax - 1, kMembersMax - 1, 1, 0xffff)));
   EXPECT_FALSE(read_price(written(kMembersMax, 0, 1, 1)));
   EXPECT_FALSE(read_price(written(0, kMembersMax, 1, 1)));
   EXPECT_FALSE(read_price(written(0, 1, 0, 1))) << "numbers start with 1";
-  EXPECT_FALSE(read_price(Bytes{0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0})) << "clients without a name";
-  EXPECT_FALSE(read_price(Bytes{0, 0, 1, 1, '#', 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0}))
-      << "a private name without its parts";
-  Bytes named = write_price({300, 1, 0, "g", 1, 1, "slow"});
+  EXPECT_FALSE(read_price(written(0, 1, 1, 0))) << "nobody answers at once";
+  EXPECT_TRUE(read_price(Bytes{0, 0, 1, 1, 'g', 1, 1, 0, 1, 0, 0}));
+  EXPECT_FALSE(read_price(Bytes{0, 0, 1, 0, 1, 1, 0, 1, 0, 0})) << "clients without a name";
+  EXPECT_FALSE(read_price(Bytes{0, 0, 1, 1, '#', 1, 1, 0, 1, 0, 0})) << "a private name without its parts";
+  Bytes named = write_price({300, 1, 0, "g", 1, 1, 1, "slow"});
   EXPECT_TRUE(read_price(named));
   named.back() = ' ';
   EXPECT_FALSE(read_price(named)) << "no client's name";
+}
+
+TEST(WirePrices, AreToldToWithinATwoThousandth) {
+  EXPECT_EQ(level_of(0), 0);
+  EXPECT_EQ(level_of(-1), 0);
+  EXPECT_EQ(dollars_of(0), 0);
+  EXPECT_EQ(dollars_of(level_of(1)), 1);
+  double before = 0;
+  for (double dollars = 0.0004; dollars < 2e10; dollars *= 1.01) {
+    EXPECT_NEAR(dollars_of(level_of(dollars)), dollars, dollars / 2000) << dollars;
+    EXPECT_GT(dollars_of(level_of(dollars)), before);
+    before = dollars_of(level_of(dollars));
+  }
+  EXPECT_EQ(level_of(1e-9), 1) << "the least that is not nothing";
+  EXPECT_EQ(level_of(1e300), 0xffff);
+}
+
+TEST(WirePrices, DelaysAreRoundedUp) {
+  EXPECT_EQ(price_delay_of(0ns), 1);
+  EXPECT_EQ(price_delay_of(250us), 1);
+  EXPECT_EQ(price_delay_of(251us), 2);
+  EXPECT_EQ(price_delay_of(1h), 0xffff);
 }
 
 TEST(WirePrices, SurviveGarbage) {

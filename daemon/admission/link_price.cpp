@@ -1,0 +1,179 @@
+#include "daemon/admission/link_price.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace spindled {
+
+namespace {
+/// The rate of a link whose price is told every T_min: 2 Mb/s in packets of 1,400 bytes.
+constexpr double kUsualRate = 178;
+constexpr Duration kIntervalMin = 500us, kIntervalMax = 1s;
+/// A price is set so often in a round trip at most.
+constexpr int kIntervalsPerRoundTrip = 4;
+/// How much of the excess, and of the queue beyond what is aimed at, the price answers within a delay.
+constexpr double kExcessGain = 0.3;
+constexpr double kWaitGain = 0.12;
+/// The queue that is aimed at has at least so many frames: they may be long.
+constexpr double kAimFrames = 5;
+/// A queue is long at so many times what is aimed at.
+constexpr double kLongQueue = 2.5;
+/// An excess is beyond doubt that is more than this, and than so many standard deviations.
+constexpr double kSureExcess = 0.2, kSureDeviations = 2;
+/// How long a queue stands before it costs something; where the link's rate is not known it is LinkRate::kStands.
+constexpr Duration kStands = 5ms;
+/// How a price ends: so many delays without a queue that stands, while the link carries less than that of its rate.
+constexpr int kQuietDelays = 20;
+constexpr double kQuietShare = 0.8;
+/// The least that a link costs, as a part of what it costs at first.
+constexpr double kLeastShare = 0.5;
+constexpr double kMostLog = 20;
+/// How much of a wait beyond what is aimed at counts, in delays: what has piled up has to leave, but not at once.
+constexpr double kWaitMost = 2;
+/// A price that has to rise by so much at once does so after this part of an interval, and time.
+constexpr double kPromptRise = 0.1;
+constexpr int kPromptShare = 4;
+constexpr Duration kPromptMin = 1ms;
+/// What one interval counts at most.
+constexpr double kStepMax = 1;
+/// The flow of which a packet costs the threshold in balance sends so much.
+constexpr double kThresholdRate = 1e6;
+}  // namespace
+
+void LinkPrice::start(Time now, Duration round_trip, const Queue& queue) {
+  round_trip_ = round_trip;
+  rate_.start(now, queue.departed, queue.squares);
+  departed_ = queue.departed;
+  packets_ = 0;
+  seen_at_ = set_at_ = stood_at_ = now;
+  stands_since_ = kNever;
+  waited_ = arrived_ = quiet_arrived_ = 0;
+  past_ = {};
+}
+
+Duration LinkPrice::interval() const {
+  const double share = rate_.packets_per_s() / rate_.packets_per_frame() / kUsualRate;
+  const double factor = share <= 0 ? 1 : share < 1 ? 1 / share : 1 / std::sqrt(share);
+  const Duration by_rate = from_seconds(to_seconds(config_->update_min) * factor);
+  return std::max(std::clamp(by_rate, kIntervalMin, kIntervalMax), round_trip_ / kIntervalsPerRoundTrip);
+}
+
+double LinkPrice::aim_packets() const {
+  return std::max({to_seconds(config_->queue_time) * rate_.packets_per_s(), static_cast<double>(config_->queue_packets),
+                   kAimFrames * rate_.packets_per_frame()});
+}
+
+double LinkPrice::dollars() const { return costs_ ? std::exp(log_) : 0; }
+
+double LinkPrice::first_price() const {
+  return config_->price_threshold * std::cbrt(kThresholdRate / std::max(rate_.packets_per_s(), 1.0));
+}
+
+bool LinkPrice::observe(Time now, const Queue& queue) {
+  note_queue(now, queue);
+  if (!costs_) {
+    if (now < next_deadline()) return false;
+    begin(now);
+    return true;
+  }
+  if (now >= next_deadline()) {
+    set(now, prompt_rise(now));
+    return true;
+  }
+  if (!is_long() || now - set_at_ < std::max(interval() / kPromptShare, kPromptMin)) return false;
+  const std::optional<double> prompt = prompt_rise(now);
+  if (!prompt || *prompt < kPromptRise) return false;
+  set(now, prompt);
+  return true;
+}
+
+void LinkPrice::note_queue(Time now, const Queue& queue) {
+  const auto left = static_cast<double>(queue.departed - std::exchange(departed_, queue.departed));
+  // What was dropped has not come.
+  const double arrived = std::max(0.0, left + static_cast<double>(queue.packets) - static_cast<double>(packets_));
+  waited_ += static_cast<double>(packets_) * to_seconds(now - std::exchange(seen_at_, now));
+  arrived_ += arrived;
+  quiet_arrived_ += arrived;
+  rate_.observe(now, queue.packets, queue.departed, queue.squares);
+  packets_ = queue.packets;
+  if (packets_ == 0) {
+    stands_since_ = kNever;
+  } else if (stands_since_ == kNever) {
+    stands_since_ = now;
+  }
+  if (packets_ == 0 || now - stands_since_ < kStands) return;
+  stood_at_ = now;
+  quiet_arrived_ = 0;
+}
+
+Time LinkPrice::next_deadline() const {
+  if (costs_) return set_at_ + interval();
+  if (stands_since_ == kNever) return kNever;
+  return stands_since_ + (rate_.is_timed() || is_long() ? kStands : LinkRate::kStands);
+}
+
+bool LinkPrice::is_long() const { return static_cast<double>(packets_) > kLongQueue * aim_packets(); }
+
+void LinkPrice::begin(Time now) {
+  costs_ = true;
+  log_ = std::log(first_price() * (is_long() ? 1 : kLeastShare));
+  past_ = {};
+  waited_ = arrived_ = 0;
+  set_at_ = now;
+}
+
+double LinkPrice::steady_rise(double excess, double wait_s) const {
+  const double delay_s = to_seconds(delay());
+  const double aim_s = aim_packets() / rate_.packets_per_s();
+  return kExcessGain * excess + kWaitGain * std::min(kWaitMost, (wait_s - aim_s) / delay_s);
+}
+
+std::optional<double> LinkPrice::prompt_rise(Time now) const {
+  if (!is_long()) return std::nullopt;
+  const double delay_s = to_seconds(delay());
+  double seconds = to_seconds(now - set_at_), arrived = arrived_, risen = 0;
+  for (std::size_t i = 1; i <= past_.size() && seconds < delay_s; ++i) {
+    const Interval& each = past_[(past_next_ + past_.size() - i) % past_.size()];
+    if (each.seconds == 0) break;
+    seconds += each.seconds;
+    arrived += each.arrived;
+    risen += each.rise;
+  }
+  const double taken = rate_.packets_per_s() * seconds;
+  if (taken <= 0) return std::nullopt;
+  const double excess = arrived / taken - 1;
+  const double deviation = std::sqrt(rate_.packets_per_frame() / taken);
+  if (excess < kSureExcess + kSureDeviations * deviation) return std::nullopt;
+  return std::log1p(excess) - risen;
+}
+
+bool LinkPrice::is_over(Time now) {
+  const Duration quiet = now - stood_at_;
+  if (quiet < kQuietDelays * delay()) return false;
+  const double carried = quiet_arrived_ / to_seconds(quiet);
+  stood_at_ = now;
+  quiet_arrived_ = 0;
+  return carried < kQuietShare * rate_.packets_per_s();
+}
+
+void LinkPrice::set(Time now, std::optional<double> prompt) {
+  if (is_over(now)) {
+    costs_ = false;
+    return;
+  }
+  const double seconds = to_seconds(now - std::exchange(set_at_, now));
+  const double rate = std::max(rate_.packets_per_s(), 1e-3);
+  Interval& interval = past_[past_next_];
+  past_next_ = (past_next_ + 1) % past_.size();
+  interval = {seconds, std::exchange(arrived_, 0), 0};
+  const double share = std::min(kStepMax, seconds / to_seconds(delay()));
+  const double wait_s = std::exchange(waited_, 0) / seconds / rate;
+  const double steady = share * steady_rise(interval.arrived / (rate * seconds) - 1, wait_s);
+  interval.rise = prompt ? std::max(0.0, *prompt) : steady;
+  const double before = log_;
+  log_ = std::clamp(log_ + interval.rise, std::log(first_price() * kLeastShare), kMostLog);
+  interval.rise = log_ - before;
+}
+
+}  // namespace spindled
