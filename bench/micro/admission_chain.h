@@ -45,14 +45,15 @@ class Chain {
     install();
     for (std::size_t i = 1; i <= congested; ++i) {
       const auto from = static_cast<MemberIndex>(i);
-      SPINDLE_CHECK(admission_.price_received(now_, {0, from, static_cast<MemberIndex>(from + 1), {}, 1, kSixteenths}));
+      SPINDLE_CHECK(
+          admission_.price_received(now_, {0, from, static_cast<MemberIndex>(from + 1), {}, 1, kLevel, kDelay}));
     }
     const auto flows = static_cast<double>(clients * groups);
     double before = allocated();
     define(clients, groups);
     bytes_defined_ = (allocated() - before) / flows;
     before = allocated();
-    // Twice: by lot, a flow may be put off the first time that it meets congestion.
+    // Twice: a flow may have to earn its first message.
     for (int i = 0; i < 2; ++i) use_all();
     bytes_used_ = (allocated() - before) / flows;
   }
@@ -70,7 +71,7 @@ class Chain {
 
  private:
   static constexpr std::size_t kDaemons = 10;
-  static constexpr std::uint32_t kSixteenths = 1;
+  static constexpr std::uint16_t kLevel = 16'385, kDelay = 400;  // a dollar, and 100 ms
 
   static NodeConfig config() {
     NodeConfig config;
@@ -106,7 +107,7 @@ class Chain {
     Delivery delivery;
     delivery.origin = daemon;
     delivery.message_class = MessageClass::group;
-    delivery.position = 1;
+    delivery.position = ++position_;
     delivery.first = context_.arena.copy(write_operation(operation));
     groups_.deliver(now_, delivery);
   }
@@ -144,8 +145,9 @@ class Chain {
   Admission admission_;
   std::vector<DestinationTable> clients_;
   std::size_t groups_of_each_ = 0;
-  double bytes_defined_ = 0;  // per flow, by its definition
-  double bytes_used_ = 0;     // and more by its first message
+  std::uint64_t position_ = 0;  // of the last group operation
+  double bytes_defined_ = 0;    // per flow, by its definition
+  double bytes_used_ = 0;       // and more by its first message
 };
 
 }  // namespace spindled::bench

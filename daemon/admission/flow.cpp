@@ -20,7 +20,7 @@ constexpr double kOnsetShare = 0.5;
 /// A flow whose packets cost the threshold sends so many a second in balance.
 constexpr double kThresholdRate = 1e6;
 /// Delays in which a salary would be that of balance if it went on as it began.
-constexpr double kBalanceDelays = 8;
+constexpr double kBalanceDelays = 5;
 /// What is missing beyond e-fold is halved in each delay,
 constexpr double kHalving = std::numbers::ln2;
 /// upwards from the time on that a price has lasted for so many.

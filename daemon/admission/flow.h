@@ -17,7 +17,7 @@ namespace spindled {
 /// it buys, salary / price, the flow seeks the most of a utility of its own, and all that pay one price send the same.
 ///
 /// - On a way that costs nothing it grows e-fold in a round trip, the time in which news of congestion could come back.
-/// - Where it costs something the salary goes an eighth of the way to that of balance in the delay that the price comes
+/// - Where it costs something the salary goes a fifth of the way to that of balance in the delay that the price comes
 ///   with. Where more than e-fold is missing it goes half of that besides: downwards at once, upwards only at a price
 ///   that has lasted for a while.
 /// - Where a part of the price begins or ceases the flow's rate stays; where nothing did cost it is halved, and becomes

@@ -9,12 +9,13 @@ namespace spindled {
 namespace {
 /// The rate of a link whose price is told every T_min: 2 Mb/s in packets of 1,400 bytes.
 constexpr double kUsualRate = 178;
+constexpr double kRateLeast = 0.1;
 constexpr Duration kIntervalMin = 500us, kIntervalMax = 1s;
 /// A price is set so often in a round trip at most.
 constexpr int kIntervalsPerRoundTrip = 4;
 /// How much of the excess, and of the queue beyond what is aimed at, the price answers within a delay.
-constexpr double kExcessGain = 0.3;
-constexpr double kWaitGain = 0.12;
+constexpr double kExcessGain = 0.4;
+constexpr double kWaitGain = 0.08;
 /// The queue that is aimed at has at least so many frames: they may be long.
 constexpr double kAimFrames = 5;
 /// A queue is long at so many times what is aimed at.
@@ -23,12 +24,15 @@ constexpr double kLongQueue = 2.5;
 constexpr double kSureExcess = 0.2, kSureDeviations = 2;
 /// How long a queue stands before it costs something; where the link's rate is not known it is LinkRate::kStands.
 constexpr Duration kStands = 5ms;
+/// While nothing waits and the link costs nothing, what it carries is counted so often only: turns are many then.
+constexpr Duration kIdleLook = 50ms;
 /// How a price ends: so many delays without a queue that stands, while the link carries less than that of its rate.
 constexpr int kQuietDelays = 20;
 constexpr double kQuietShare = 0.8;
 /// The least that a link costs, as a part of what it costs at first.
 constexpr double kLeastShare = 0.5;
-constexpr double kMostLog = 20;
+/// The most: a million flows would share it in balance.
+constexpr double kMostTimes = 100;
 /// How much of a wait beyond what is aimed at counts, in delays: what has piled up has to leave, but not at once.
 constexpr double kWaitMost = 2;
 /// A price that has to rise by so much at once does so after this part of an interval, and time.
@@ -41,9 +45,10 @@ constexpr double kStepMax = 1;
 constexpr double kThresholdRate = 1e6;
 }  // namespace
 
-void LinkPrice::start(Time now, Duration round_trip, const Queue& queue) {
+void LinkPrice::start(Time now, Duration round_trip, Duration own_round_trip, const Queue& queue) {
   round_trip_ = round_trip;
-  rate_.start(now, queue.departed, queue.squares);
+  own_round_trip_ = own_round_trip;
+  rate_.start(now, own_round_trip, queue.departed, queue.squares);
   departed_ = queue.departed;
   packets_ = 0;
   seen_at_ = set_at_ = stood_at_ = now;
@@ -53,24 +58,25 @@ void LinkPrice::start(Time now, Duration round_trip, const Queue& queue) {
 }
 
 Duration LinkPrice::interval() const {
-  const double share = rate_.packets_per_s() / rate_.packets_per_frame() / kUsualRate;
-  const double factor = share <= 0 ? 1 : share < 1 ? 1 / share : 1 / std::sqrt(share);
+  const double share = rate() / rate_.packets_per_frame() / kUsualRate;
+  const double factor = share < 1 ? 1 / share : 1 / std::sqrt(share);
   const Duration by_rate = from_seconds(to_seconds(config_->update_min) * factor);
   return std::max(std::clamp(by_rate, kIntervalMin, kIntervalMax), round_trip_ / kIntervalsPerRoundTrip);
 }
 
+double LinkPrice::rate() const { return std::max(rate_.packets_per_s(), kRateLeast); }
+
 double LinkPrice::aim_packets() const {
-  return std::max({to_seconds(config_->queue_time) * rate_.packets_per_s(), static_cast<double>(config_->queue_packets),
+  return std::max({to_seconds(config_->queue_time) * rate(), static_cast<double>(config_->queue_packets),
                    kAimFrames * rate_.packets_per_frame()});
 }
 
 double LinkPrice::dollars() const { return costs_ ? std::exp(log_) : 0; }
 
-double LinkPrice::first_price() const {
-  return config_->price_threshold * std::cbrt(kThresholdRate / std::max(rate_.packets_per_s(), 1.0));
-}
+double LinkPrice::first_price() const { return config_->price_threshold * std::cbrt(kThresholdRate / rate()); }
 
 bool LinkPrice::observe(Time now, const Queue& queue) {
+  if (!costs_ && packets_ == 0 && queue.packets == 0 && now - seen_at_ < kIdleLook) return false;
   note_queue(now, queue);
   if (!costs_) {
     if (now < next_deadline()) return false;
@@ -110,7 +116,9 @@ void LinkPrice::note_queue(Time now, const Queue& queue) {
 Time LinkPrice::next_deadline() const {
   if (costs_) return set_at_ + interval();
   if (stands_since_ == kNever) return kNever;
-  return stands_since_ + (rate_.is_timed() || is_long() ? kStands : LinkRate::kStands);
+  if (rate_.is_timed()) return stands_since_ + kStands;
+  // What leaves within a round trip of the link says little: its window opens and closes.
+  return stands_since_ + std::max(is_long() ? kStands : LinkRate::kStands, own_round_trip_);
 }
 
 bool LinkPrice::is_long() const { return static_cast<double>(packets_) > kLongQueue * aim_packets(); }
@@ -125,7 +133,7 @@ void LinkPrice::begin(Time now) {
 
 double LinkPrice::steady_rise(double excess, double wait_s) const {
   const double delay_s = to_seconds(delay());
-  const double aim_s = aim_packets() / rate_.packets_per_s();
+  const double aim_s = aim_packets() / rate();
   return kExcessGain * excess + kWaitGain * std::min(kWaitMost, (wait_s - aim_s) / delay_s);
 }
 
@@ -140,7 +148,7 @@ std::optional<double> LinkPrice::prompt_rise(Time now) const {
     arrived += each.arrived;
     risen += each.rise;
   }
-  const double taken = rate_.packets_per_s() * seconds;
+  const double taken = rate() * seconds;
   if (taken <= 0) return std::nullopt;
   const double excess = arrived / taken - 1;
   const double deviation = std::sqrt(rate_.packets_per_frame() / taken);
@@ -154,7 +162,8 @@ bool LinkPrice::is_over(Time now) {
   const double carried = quiet_arrived_ / to_seconds(quiet);
   stood_at_ = now;
   quiet_arrived_ = 0;
-  return carried < kQuietShare * rate_.packets_per_s();
+  // What a link has only carried says nothing of what it could.
+  return !rate_.is_timed() || carried < kQuietShare * rate();
 }
 
 void LinkPrice::set(Time now, std::optional<double> prompt) {
@@ -163,7 +172,7 @@ void LinkPrice::set(Time now, std::optional<double> prompt) {
     return;
   }
   const double seconds = to_seconds(now - std::exchange(set_at_, now));
-  const double rate = std::max(rate_.packets_per_s(), 1e-3);
+  const double rate = this->rate();
   Interval& interval = past_[past_next_];
   past_next_ = (past_next_ + 1) % past_.size();
   interval = {seconds, std::exchange(arrived_, 0), 0};
@@ -172,7 +181,8 @@ void LinkPrice::set(Time now, std::optional<double> prompt) {
   const double steady = share * steady_rise(interval.arrived / (rate * seconds) - 1, wait_s);
   interval.rise = prompt ? std::max(0.0, *prompt) : steady;
   const double before = log_;
-  log_ = std::clamp(log_ + interval.rise, std::log(first_price() * kLeastShare), kMostLog);
+  const double first = std::log(first_price());
+  log_ = std::clamp(log_ + interval.rise, first + std::log(kLeastShare), first + std::log(kMostTimes));
   interval.rise = log_ - before;
 }
 

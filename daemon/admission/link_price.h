@@ -28,9 +28,9 @@ class LinkPrice {
     std::uint64_t squares = 0;   // as LinkQueue::departed_squares
   };
 
-  /// `round_trip`: to the farthest daemon whose packets may take the link, and back. What is known of the link's rate
-  /// and its price is kept.
-  void start(Time now, Duration round_trip, const Queue& queue);
+  /// `round_trip`: to the farthest daemon whose packets may take the link, and back; `own_round_trip`: of the link.
+  /// What is known of the link's rate and its price is kept.
+  void start(Time now, Duration round_trip, Duration own_round_trip, const Queue& queue);
   /// Whether the price was set anew.
   bool observe(Time now, const Queue& queue);
 
@@ -40,7 +40,8 @@ class LinkPrice {
   Duration delay() const { return round_trip_ + 2 * interval(); }
   /// How often the price is set.
   Duration interval() const;
-  const LinkRate& rate() const { return rate_; }
+  /// Packets a second that the link takes; 0: unknown.
+  double known_rate() const { return rate_.packets_per_s(); }
   std::size_t packets() const { return packets_; }
   /// How many packets are to wait.
   double aim_packets() const;
@@ -54,6 +55,7 @@ class LinkPrice {
     double rise = 0;     // of the price's logarithm at its end
   };
 
+  double rate() const;
   double first_price() const;
   void note_queue(Time now, const Queue& queue);
   void begin(Time now);
@@ -68,7 +70,7 @@ class LinkPrice {
 
   const AdmissionConfig* config_;
   LinkRate rate_;
-  Duration round_trip_{};
+  Duration round_trip_{}, own_round_trip_{};
   bool costs_ = false;
   double log_ = 0;  // of the price
   // The queue.

@@ -7,9 +7,10 @@
 namespace spindled {
 
 namespace {
-/// What is older than this, or so many packets, counts for little.
+/// What is older than this, so many packets or round trips, counts for little.
 constexpr double kMemoryS = 0.15;
 constexpr double kMemoryPackets = 48;
+constexpr double kMemoryRoundTrips = 2;
 /// What was carried counts after so long, and so many packets.
 constexpr Duration kCarriedSpan = 50ms;
 constexpr double kCarriedPackets = 64;
@@ -19,13 +20,14 @@ constexpr double kCarriedMore = 1.1;
 constexpr double kFramesRemembered = 64;
 }  // namespace
 
-void LinkRate::start(Time now, std::uint64_t departed, std::uint64_t squares) {
+void LinkRate::start(Time now, Duration round_trip, std::uint64_t departed, std::uint64_t squares) {
+  round_trip_ = round_trip;
   seen_at_ = carried_since_ = now;
   departed_ = departed;
   squares_ = squares;
   waiting_ = 0;
   stood_ = uncounted_ = Duration::zero();
-  uncounted_left_ = carried_ = 0;
+  uncounted_left_ = stood_left_ = carried_ = 0;
 }
 
 void LinkRate::observe(Time now, std::size_t waiting, std::uint64_t departed, std::uint64_t squares) {
@@ -42,29 +44,33 @@ void LinkRate::observe(Time now, std::size_t waiting, std::uint64_t departed, st
     count_standing(now, left);
   } else {
     stood_ = uncounted_ = Duration::zero();
-    uncounted_left_ = 0;
+    uncounted_left_ = stood_left_ = 0;
   }
   waiting_ = waiting;
   seen_at_ = now;
 }
 
 double LinkRate::packets_per_s() const {
-  if (is_timed() || uncounted_ <= Duration::zero()) return rate_;
-  return std::max(rate_, std::max(1.0, uncounted_left_) / to_seconds(uncounted_));
+  if (is_timed() || stood_ <= Duration::zero()) return rate_;
+  // A packet is not through yet, but it will be.
+  return std::max(rate_, std::max(1.0, stood_left_) / to_seconds(stood_));
 }
 
-double LinkRate::memory_s() const { return std::max(kMemoryS, kMemoryPackets / std::max(rate_, 1.0)); }
+double LinkRate::memory_s() const {
+  return std::max({kMemoryS, kMemoryRoundTrips * to_seconds(round_trip_), kMemoryPackets / std::max(rate_, 1.0)});
+}
 
 void LinkRate::count_standing(Time now, double left) {
   stood_ += now - seen_at_;
   uncounted_ += now - seen_at_;
   uncounted_left_ += left;
-  if (stood_ < kStands || uncounted_ < kStands / 8) return;
+  stood_left_ += left;
+  if (stood_ < (is_timed() ? kStands : std::max(kStands, round_trip_)) || uncounted_ < kStands / 8) return;
   const double span_s = to_seconds(std::exchange(uncounted_, Duration::zero()));
   const double kept = std::exp(-span_s / memory_s());
   busy_s_ = busy_s_ * kept + span_s;
   busy_left_ = busy_left_ * kept + std::exchange(uncounted_left_, 0);
-  rate_ = busy_left_ / busy_s_;
+  if (busy_left_ > 0) rate_ = busy_left_ / busy_s_;
 }
 
 void LinkRate::count_carried(Time now, double left) {

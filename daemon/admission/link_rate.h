@@ -12,17 +12,18 @@ namespace spindled {
 /// nothing waited.
 class LinkRate {
  public:
-  /// How long a queue stands before it says something.
+  /// How long a queue stands before it says something; the first one stands for a round trip of the link as well.
   static constexpr Duration kStands = 12500us;
 
-  void start(Time now, std::uint64_t departed, std::uint64_t squares);
+  /// `round_trip`: of the link, as far as it is known. Its window opens and closes within that.
+  void start(Time now, Duration round_trip, std::uint64_t departed, std::uint64_t squares);
   /// `waiting` packets wait at `now`, and `departed` have left ever; `squares`: as LinkQueue::departed_squares.
   void observe(Time now, std::size_t waiting, std::uint64_t departed, std::uint64_t squares);
 
   /// Packets per second; 0: unknown. Before it was timed, while something waits, the best that can be said.
   double packets_per_s() const;
   /// Whether it is from times when packets waited.
-  bool is_timed() const { return busy_s_ > 0; }
+  bool is_timed() const { return busy_left_ > 0; }
   /// Packets in the frame that a packet is in, in the mean over packets.
   double packets_per_frame() const { return packets_per_frame_; }
 
@@ -33,15 +34,15 @@ class LinkRate {
   void count_carried(Time now, double left);
 
   double rate_ = 0;
+  Duration round_trip_{};
   double packets_per_frame_ = 1;
   Time seen_at_{};
   std::size_t waiting_ = 0;
   std::uint64_t departed_ = 0;
   std::uint64_t squares_ = 0;
-  // While the present queue stands, since that was counted.
-  Duration stood_{};
-  Duration uncounted_{};
-  double uncounted_left_ = 0;
+  // While the present queue stands, and of that, since it was counted.
+  Duration stood_{}, uncounted_{};
+  double stood_left_ = 0, uncounted_left_ = 0;
   // What was counted, each summed with age.
   double busy_s_ = 0;
   double busy_left_ = 0;

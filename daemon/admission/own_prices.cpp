@@ -31,7 +31,8 @@ void OwnPrices::start_view(Time now) {
     const auto old =
         std::find_if(before.begin(), before.end(), [&](const Watched& each) { return each.link == hop.link; });
     LinkPrice price = old == before.end() ? LinkPrice(context_.config.admission) : std::move(old->price);
-    price.start(now, book_.round_trip_before(hop.neighbour), queue_of(hop.link));
+    price.start(now, book_.round_trip_before(hop.neighbour), book_.round_trip(MemberSet::of(hop.neighbour)),
+                queue_of(hop.link));
     const bool costs = price.costs();
     watched_.push_back({hop.link, hop.neighbour, std::move(price), {}, costs});
   }
@@ -137,7 +138,7 @@ std::vector<OwnPrices::LinkView> OwnPrices::links() const {
   for (const Watched& watched : watched_) {
     const LinkPrice& price = watched.price;
     result.push_back({watched.neighbour, watched.link, static_cast<double>(price.packets()), price.aim_packets(),
-                      price.rate().packets_per_s(), dollars_of(watched.told.level)});
+                      price.known_rate(), dollars_of(watched.told.level)});
   }
   return result;
 }

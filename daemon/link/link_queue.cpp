@@ -40,8 +40,8 @@ void LinkQueue::append(LinkFrame type, ByteView prefix, const Slice& head, const
   }
   const std::size_t packets =
       type == LinkFrame::data ? std::max<std::size_t>(1, (length + kPacketBytes - 1) / kPacketBytes) : 0;
-  frames_.push_back({static_cast<std::uint32_t>(kFrameHeadBytes + length), static_cast<std::uint32_t>(packets),
-                     static_cast<std::uint32_t>(packets)});
+  frames_.push_back({static_cast<std::uint32_t>(kFrameHeadBytes + length), static_cast<std::uint16_t>(packets),
+                     static_cast<std::uint16_t>(packets)});
   packets_ += packets;
 }
 
@@ -81,16 +81,18 @@ void LinkQueue::consume_data(std::size_t bytes) {
     const std::size_t step = std::min(bytes, unfinished_);
     unfinished_ -= step;
     bytes -= step;
-    // What is left of a long frame still counts, and no more than that.
     Frame& frame = frames_.front();
-    const std::size_t whole = (unfinished_ + kPacketBytes - 1) / kPacketBytes;
-    const auto left = static_cast<std::uint32_t>(std::min<std::size_t>(frame.packets, whole));
-    packets_ -= frame.packets - left;
-    departed_packets_ += frame.packets - left;
     if (unfinished_ != 0) {
-      frame.packets = left;
+      // What is left of a long frame still counts, and no more than that.
+      const std::size_t whole = (unfinished_ + kPacketBytes - 1) / kPacketBytes;
+      const auto gone = static_cast<std::uint16_t>(frame.packets - std::min<std::size_t>(frame.packets, whole));
+      frame.packets = static_cast<std::uint16_t>(frame.packets - gone);
+      packets_ -= gone;
+      departed_packets_ += gone;
       break;
     }
+    packets_ -= frame.packets;
+    departed_packets_ += frame.packets;
     departed_squares_ += std::uint64_t{frame.length} * frame.length;
     frames_.pop_front();
   }

@@ -41,8 +41,8 @@ class LinkQueue {
  private:
   struct Frame {
     std::uint32_t bytes = 0;    // with its head
-    std::uint32_t packets = 0;  // that are left of it,
-    std::uint32_t length = 0;   // and what it had
+    std::uint16_t packets = 0;  // that are left of it,
+    std::uint16_t length = 0;   // and what it had: a data frame is not that long
   };
 
   void consume_data(std::size_t bytes);

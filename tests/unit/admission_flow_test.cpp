@@ -174,11 +174,11 @@ TEST_F(FlowTest, GrowsByEInARoundTripWhereNothingCostsAnything) {
   }
 }
 
-TEST_F(FlowTest, GoesAnEighthOfTheWayToBalanceInADelay) {
+TEST_F(FlowTest, GoesAFifthOfTheWayToBalanceInADelay) {
   for (const double price : {3.0, 70.0, 2000.0}) {
     for (const double missing : {-1.0, -0.1, 0.0, 0.1, 1.0}) {
-      EXPECT_NEAR(change(price, missing, 0.01), missing * 0.01 / 8, 1e-5) << price << ", " << missing;
-      EXPECT_NEAR(change(price, missing, 8), missing * (1 - std::exp(-1)), 1e-5) << price << ", " << missing;
+      EXPECT_NEAR(change(price, missing, 0.01), missing * 0.01 / 5, 1e-5) << price << ", " << missing;
+      EXPECT_NEAR(change(price, missing, 5), missing * (1 - std::exp(-1)), 1e-5) << price << ", " << missing;
     }
   }
 }
@@ -191,11 +191,11 @@ TEST_F(FlowTest, TheDelayIsThatOfThePrice) {
 
 TEST_F(FlowTest, WhatIsMissingBeyondEFoldIsHalvedInADelay) {
   // Of four e-folds three are beyond the first.
-  EXPECT_NEAR(change(20, -4, 1), -4 + (1 + 3 * 0.5) * std::exp(-1.0 / 8), 1e-5);
-  EXPECT_NEAR(change(20, 4, 1), 4 - (1 + 3 * 0.5) * std::exp(-1.0 / 8), 1e-5);
+  EXPECT_NEAR(change(20, -4, 1), -4 + (1 + 3 * 0.5) * std::exp(-1.0 / 5), 1e-5);
+  EXPECT_NEAR(change(20, 4, 1), 4 - (1 + 3 * 0.5) * std::exp(-1.0 / 5), 1e-5);
   age = 1999ms;
-  EXPECT_NEAR(change(20, 4, 1), 4 - 4 * std::exp(-1.0 / 8), 1e-5) << "a young price may rise yet";
-  EXPECT_NEAR(change(20, -4, 1), -4 + (1 + 3 * 0.5) * std::exp(-1.0 / 8), 1e-5) << "downwards nobody waits";
+  EXPECT_NEAR(change(20, 4, 1), 4 - 4 * std::exp(-1.0 / 5), 1e-5) << "a young price may rise yet";
+  EXPECT_NEAR(change(20, -4, 1), -4 + (1 + 3 * 0.5) * std::exp(-1.0 / 5), 1e-5) << "downwards nobody waits";
 }
 
 TEST_F(FlowTest, FlowsThatPayTheSameEarnTheSameInTheEnd) {

@@ -12,8 +12,8 @@ namespace {
 
 /// A link that takes `rate` packets a second, looked at every millisecond, or more often where it is fast.
 struct Link {
-  explicit Link(double packets_per_s, Duration round_trip = 20ms) : rate(packets_per_s) {
-    price.start(now, round_trip, {});
+  explicit Link(double packets_per_s, Duration round_trip = 20ms, Duration own_round_trip = 0ms) : rate(packets_per_s) {
+    price.start(now, round_trip, own_round_trip, {});
   }
 
   /// A turn in which so many packets come, fractions being kept for the next.
@@ -101,6 +101,31 @@ TEST(LinkPrice, BeginsLaterAndWithLessWhereTheQueueIsShort) {
   EXPECT_TRUE(link.price.costs());
 }
 
+TEST(LinkPrice, OverALongWayItIsAwaitedWhatALinkTakesInARoundTrip) {
+  Link link(1000, 300ms, 100ms);
+  link.turn(200);
+  EXPECT_EQ(link.price.next_deadline(), link.now + 100ms);
+  link.run(99ms, 1000);
+  EXPECT_FALSE(link.price.costs());
+  link.run(1ms, 1000);
+  EXPECT_TRUE(link.price.costs());
+}
+
+TEST(LinkPrice, ALinkThatTakesNothingCostsTheMoreTheLonger) {
+  Link link(0);
+  link.turn(200);
+  link.run(20ms, 0);
+  const double first = link.price.dollars();
+  EXPECT_GT(first, 0);
+  link.run(10s, 0);
+  EXPECT_GT(link.price.dollars(), 3 * first);
+  EXPECT_TRUE(std::isfinite(link.price.dollars()));
+  // What waited is given up.
+  link.queue = 0;
+  link.run(60s, 0);
+  EXPECT_FALSE(link.price.costs());
+}
+
 TEST(LinkPrice, IsSetTheMoreOftenTheFasterTheLinkIs) {
   const auto interval = [](double rate, Duration round_trip) {
     Link link(rate, round_trip);
@@ -133,9 +158,9 @@ TEST(LinkPrice, RisesWithWhatComesBeyondWhatTheLinkTakesAndFallsWithWhatIsMissin
     link.run(link.price.delay(), arrivals);
     return std::log(link.price.dollars() / before);
   };
-  EXPECT_NEAR(change(more, 1100), 0.03, 0.02) << "0.3 of a tenth, and a little for the queue";
+  EXPECT_NEAR(change(more, 1100), 0.04, 0.02) << "0.4 of a tenth, and a little for the queue";
   EXPECT_NEAR(change(same, 1000), 0, 0.02);
-  EXPECT_NEAR(change(less, 900), -0.03, 0.02);
+  EXPECT_NEAR(change(less, 900), -0.04, 0.02);
 }
 
 TEST(LinkPrice, RisesWhileTheQueueTakesLongerThanIsAimedAt) {
@@ -146,7 +171,7 @@ TEST(LinkPrice, RisesWhileTheQueueTakesLongerThanIsAimedAt) {
   link.turn(1);
   const double jumped = std::log(link.price.dollars() / before);
   link.run(link.price.delay() * 4, 1000);
-  EXPECT_NEAR(std::log(link.price.dollars() / before) - jumped, 4 * 0.12 * 0.5 + 0.3 * 0.5, 0.1);
+  EXPECT_NEAR(std::log(link.price.dollars() / before) - jumped, 4 * 0.08 * 0.5 + 0.4 * 0.5, 0.1);
 }
 
 TEST(LinkPrice, ALargeExcessIsAnsweredAtOnceAndOnce) {
@@ -158,7 +183,7 @@ TEST(LinkPrice, ALargeExcessIsAnsweredAtOnceAndOnce) {
   link.run(link.price.delay() - 2 * link.price.interval(), 10'000);
   EXPECT_NEAR(std::log(link.price.dollars() / before), std::log(10), 0.7) << "by its logarithm";
   link.run(link.price.delay(), 10'000);
-  EXPECT_NEAR(std::log(link.price.dollars() / before), 2 * std::log(10), 1) << "and again when nobody has answered";
+  EXPECT_GT(std::log(link.price.dollars() / before), std::log(10) + 0.7) << "and again when nobody has answered";
 }
 
 TEST(LinkPrice, IsBoundedHoweverLongTheQueueIs) {
@@ -167,7 +192,7 @@ TEST(LinkPrice, IsBoundedHoweverLongTheQueueIs) {
   link.queue = 1e6;
   const double before = link.price.dollars();
   link.run(10 * link.price.delay(), 500);
-  // What has piled up is to leave, with a price that rises by a quarter of an e-fold in a delay at most.
+  // What has piled up is to leave, with a price that rises by a sixth of an e-fold in a delay at most.
   EXPECT_LT(std::log(link.price.dollars() / before), std::log(1e6) + 10 * 0.25);
   link.run(100s, 1e6);
   EXPECT_TRUE(std::isfinite(link.price.dollars()));
@@ -199,9 +224,9 @@ TEST(LinkPrice, ANewViewKeepsThePriceAndWhatIsKnownOfTheRate) {
   link.congest();
   const double before = link.price.dollars();
   link.queue = 0;
-  link.price.start(link.now, 60ms, {0, link.departed, link.squares});
+  link.price.start(link.now, 60ms, 10ms, {0, link.departed, link.squares});
   EXPECT_EQ(link.price.dollars(), before);
-  EXPECT_NEAR(link.price.rate().packets_per_s(), 1000, 20);
+  EXPECT_NEAR(link.price.known_rate(), 1000, 20);
   EXPECT_EQ(link.price.delay(), 60ms + 2 * link.price.interval());
 }
 
@@ -229,13 +254,13 @@ TEST(LinkPriceLoop, SettlesAtAnyRateAndDistance) {
         std::deque<double> coming(known.size(), rate);
         const double delay_s = to_seconds(link.price.delay());
         double salary = rate / flows * link.price.dollars();  // far from what is right for so many
-        const Duration settling = 100 * link.price.delay(), watched = 100 * link.price.delay();
+        const Duration settling = 300 * link.price.delay(), watched = 100 * link.price.delay();
         double waited = 0, longest = 0, idle = 0;
         for (Duration passed{}; passed < settling + watched; passed += step) {
           known.push_back(1 + link.price.dollars());
           const double price = known.front();
           known.pop_front();
-          salary *= std::exp(to_seconds(step) / delay_s / 8 * std::log(2e6 * std::pow(2 / price, 2) / salary));
+          salary *= std::exp(to_seconds(step) / delay_s / 5 * std::log(2e6 * std::pow(2 / price, 2) / salary));
           coming.push_back(flows * salary / price);
           link.turn(coming.front() * to_seconds(step), step);
           coming.pop_front();
@@ -245,7 +270,10 @@ TEST(LinkPriceLoop, SettlesAtAnyRateAndDistance) {
           idle += link.queue < 1 ? to_seconds(step) : 0;
         }
         const double aim = link.price.aim_packets();
-        EXPECT_NEAR(waited / to_seconds(watched), aim, 0.1 * aim) << rate << ", " << round_trip / 1ms << ", " << flows;
+        // A rate that is measured wrong by some thousandths shifts the queue by as many delays' worth.
+        const double shift = 0.02 * rate * delay_s;
+        EXPECT_NEAR(waited / to_seconds(watched), aim, 0.1 * aim + shift)
+            << rate << ", " << round_trip / 1ms << ", " << flows;
         EXPECT_LT(longest, 2 * aim) << rate << ", " << round_trip / 1ms << ", " << flows;
         EXPECT_EQ(idle, 0) << rate << ", " << round_trip / 1ms << ", " << flows;
       }

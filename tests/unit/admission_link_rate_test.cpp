@@ -7,7 +7,7 @@ namespace spindled {
 namespace {
 
 struct LinkRateTest : testing::Test {
-  LinkRateTest() { rate.start(now, 0, 0); }
+  LinkRateTest() { rate.start(now, 0ms, 0, 0); }
   /// So many leave, and so many wait after that.
   void pass(Duration passed, std::uint64_t leaving, std::size_t waiting) {
     departed += leaving;
@@ -72,6 +72,30 @@ TEST_F(LinkRateTest, WhatWasNotTimedIsGuessedWhileSomethingWaits) {
   EXPECT_NEAR(rate.packets_per_s(), 3000, 1);
 }
 
+TEST_F(LinkRateTest, OverALongWayRemembersRoundTrips) {
+  rate.start(now, 400ms, 0, 0);
+  // A window's worth in each round trip.
+  for (int i = 0; i < 20; ++i) {
+    run(1ms, 400, 10);
+    run(399ms, 0, 10);
+  }
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NEAR(rate.packets_per_s(), 1000, 350);
+    run(1ms, 400, 10);
+    run(199ms, 0, 10);
+    EXPECT_NEAR(rate.packets_per_s(), 1000, 350);
+    run(200ms, 0, 10);
+  }
+}
+
+TEST_F(LinkRateTest, ALinkThatTakesNothingTellsNothing) {
+  run(1s, 0, 10);
+  EXPECT_FALSE(rate.is_timed());
+  EXPECT_LE(rate.packets_per_s(), 1.1) << "not a packet in a second";
+  run(2ms, 0, 0);
+  EXPECT_EQ(rate.packets_per_s(), 0);
+}
+
 TEST_F(LinkRateTest, KnowsHowLongFramesAre) {
   EXPECT_EQ(rate.packets_per_frame(), 1);
   frame = 8;
@@ -89,7 +113,7 @@ TEST_F(LinkRateTest, KnowsHowLongFramesAre) {
 
 TEST_F(LinkRateTest, ANewViewKeepsIt) {
   run(1s, 5, 10);
-  rate.start(now, 0, 0);
+  rate.start(now, 0ms, 0, 0);
   departed = squares = 0;
   EXPECT_NEAR(rate.packets_per_s(), 5000, 1);
   run(1s, 5, 10);

@@ -229,10 +229,10 @@ TEST_F(OwnPricesTest, GoesToEachDaemonOnceAndNeverOverTheLinkItself) {
 
 TEST_F(OwnPricesTest, IsToldAsOftenAsItIsSet) {
   congest();
-  carry(500, 1, 1);
+  carry(100, 1, 1);
   const Duration interval = from_seconds(0.04 * std::sqrt(178 / 1000.0));
   gamma.heard.clear();
-  carry(500, 1, 1);
+  carry(250, 1, 1);
   ASSERT_GT(gamma.heard.size(), 10u);
   for (std::size_t i = 1; i < gamma.heard.size(); ++i) {
     EXPECT_NEAR(to_seconds(gamma.heard[i].at - gamma.heard[i - 1].at), to_seconds(interval), 0.0025)

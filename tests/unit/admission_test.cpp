@@ -218,9 +218,9 @@ TEST_F(AdmissionTest, SalariesFollowThePriceInTheDelayThatItComesWith) {
   indebt(line);
   const double balance = 2e6 * std::pow(2 / state(line).price, 2);
   ASSERT_NEAR(line.flow.salary(), balance / 2, 0.01 * balance);
-  now += 800ms;
+  now += 500ms;
   ASSERT_FALSE(enter(line));
-  EXPECT_NEAR(std::log(balance / line.flow.salary()), std::log(2) * std::exp(-1), 0.01) << "eight delays";
+  EXPECT_NEAR(std::log(balance / line.flow.salary()), std::log(2) * std::exp(-1), 0.01) << "five delays";
 }
 
 TEST_F(AdmissionTest, WhatBeginsToCostSomethingHalvesTheRateAndWhatComesOnTopLeavesIt) {
