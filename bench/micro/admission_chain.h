@@ -56,6 +56,7 @@ class Chain {
     // Twice: a flow may have to earn its first message.
     for (int i = 0; i < 2; ++i) use_all();
     bytes_used_ = (allocated() - before) / flows;
+    SPINDLE_CHECK(set(0, 0).to.daemons.contains(kDaemons - 1));
   }
 
   /// Whether the next message of this flow, a second after the one before, may enter.
@@ -88,8 +89,8 @@ class Chain {
       view.edges.push_back({static_cast<MemberIndex>(i - 1), static_cast<MemberIndex>(i), 1, 10'000});
     }
     order_.install(now_, view, {});
-    for (std::size_t i = 0; i < kDaemons; ++i) deliver(static_cast<MemberIndex>(i), TableState{0, 1, i, {}, false});
-    for (std::size_t i = 0; i < kDaemons; ++i) announce(static_cast<MemberIndex>(i));
+    for (std::size_t i = 0; i < kDaemons; ++i) deliver(static_cast<MemberIndex>(i), TableState{kGroups, kGroups + 1, i, {}, false});
+    for (std::size_t i = kDaemons; i-- > 0;) announce(static_cast<MemberIndex>(i));  // who keeps its table first
     SPINDLE_CHECK(groups_.is_ready());
     admission_.start_turn(now_);
   }
@@ -97,7 +98,7 @@ class Chain {
   void announce(MemberIndex daemon) {
     Announce operation;
     for (std::size_t i = 0; i < kGroups && daemon + 1 == kDaemons; ++i) {
-      operation.groups.push_back({group_name(i), 0, {{1, "member"}}});
+      operation.groups.push_back({group_name(i), static_cast<GroupId>(i + 1), {{1, "member"}}});
     }
     std::sort(operation.groups.begin(), operation.groups.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
