@@ -89,7 +89,8 @@ class Chain {
       view.edges.push_back({static_cast<MemberIndex>(i - 1), static_cast<MemberIndex>(i), 1, 10'000});
     }
     order_.install(now_, view, {});
-    for (std::size_t i = 0; i < kDaemons; ++i) deliver(static_cast<MemberIndex>(i), TableState{kGroups, kGroups + 1, i, {}, false});
+    for (std::size_t i = 0; i < kDaemons; ++i)
+      deliver(static_cast<MemberIndex>(i), TableState{kGroups, kGroups + 1, i, {}, false});
     for (std::size_t i = kDaemons; i-- > 0;) announce(static_cast<MemberIndex>(i));  // who keeps its table first
     SPINDLE_CHECK(groups_.is_ready());
     admission_.start_turn(now_);

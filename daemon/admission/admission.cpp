@@ -92,8 +92,7 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
   const std::size_t packets = packets_of(bytes);
   if (way.congestion > 0 && flow.credit() < 1 && !flow.has_entry()) draw_entry(flow, packets);
   const bool has_lacked_dollars = flow.has_waited_for(Flow::Wait::dollars);
-  const Duration patience = way.congestion > 0 ? kPatience : std::clamp(way.round_trip, kFeedbackMin, kPatience);
-  if (flow.try_pay(now, way.price, packets, patience)) {
+  if (flow.try_pay(now, way.price, packets, way.congestion > 0 ? kPatience : std::min(way.delay, kPatience))) {
     context_.counters.add(Counter::packets_paid, packets);
     context_.counters.add(Counter::cents_paid,
                           static_cast<std::uint64_t>(100 * way.price * static_cast<double>(packets)));
@@ -150,7 +149,7 @@ Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
   way.receivers = static_cast<double>(quote.receivers);
   way.clients = quote.clients.dollars;
   way.parts = quote.parts;
-  way.delay = quote.delay;
+  way.delay = quote.congestion > 0 ? std::max(quote.delay, kFeedbackMin) : std::max(way.round_trip, kFeedbackMin);
   way.reckoned_at = kNever;
   return way;
 }
@@ -159,12 +158,15 @@ Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
 double Admission::price_of(Time now, const Flow& flow, double receivers, double congestion) const {
   const AdmissionConfig& config = context_.config.admission;
   if (congestion <= 0) return config.fee;
-  return config.fee + congestion / benefit_->of({receivers, flow.rate(now)});
+  const double rate = config.benefit == BenefitKind::fair ? flow.rate(now) : 0;  // costly to know
+  return config.fee + congestion / benefit_->of({receivers, rate});
 }
 
 void Admission::reckon(Time now, Flow& flow, Flow::Way& way) {
   const AdmissionConfig& config = context_.config.admission;
-  const double price_before = std::exchange(way.price, price_of(now, flow, way.receivers, way.congestion));
+  const double price_before =
+      std::exchange(way.price, way.congestion > 0 ? price_of(now, flow, way.receivers, way.congestion) : config.fee);
+  if (way.price != price_before) way.savings = std::max(kSavingsLeast, config.savings_max / way.price);
   // Until the price was known it earned what it did before.
   if (way.reckoned_at == kNever) flow.accrue(std::min(now, book_.changed_at()), savings_of(flow));
   way.reckoned_at = now;
@@ -178,14 +180,12 @@ void Admission::reckon(Time now, Flow& flow, Flow::Way& way) {
     way.parts_since = now;
   }
   const bool is_idle = way.congestion <= 0;
-  const Duration delay = is_idle ? std::max(kFeedbackMin, way.round_trip) : way.delay;
-  flow.review(now, config, {way.price, is_idle, delay, now - way.parts_since});
+  flow.review(now, config, {way.price, is_idle, way.delay, now - way.parts_since});
   flow.accrue(now, savings_of(flow));
 }
 
 double Admission::savings_of(const Flow& flow) const {
-  const double bought = context_.config.admission.savings_max / std::max(flow.way.price, 1e-9);
-  return std::max({kSavingsLeast, bought, kTurnSavingsS * flow.earning()});
+  return std::max(flow.way.savings, kTurnSavingsS * flow.earning());
 }
 
 /// All know a price at the same time, and those that have begun together would go on together (section IV-B.7 of the

@@ -34,6 +34,13 @@ double salary_of_balance(const AdmissionConfig& config, double price) {
   return kThresholdRate * config.price_threshold * ratio * ratio;
 }
 
+/// A salary is near that of balance when it is within this of it.
+constexpr double kNear = 0.75;
+/// And that of balance when it is no further from it than this part.
+constexpr double kSame = 1e-4;
+
+double delay_s(const Flow::Terms& terms) { return std::max(seconds(terms.delay), 1e-3); }
+
 /// How much is missing after `delays`, where `missing` was: in logarithms.
 double still_missing(double missing, double delays, bool may_hurry) {
   if (may_hurry && std::abs(missing) > 1) {
@@ -61,34 +68,54 @@ void Flow::accrue(Time now, double savings) {
 }
 
 void Flow::review(Time now, const AdmissionConfig& config, const Terms& terms) {
-  const double delay_s = std::max(seconds(terms.delay), 1e-3);
   const Duration since = now - std::exchange(reviewed_at_, now);
   const bool refused = std::exchange(refused_, wait_ == Wait::dollars);
   if (salary_ == 0) {
-    salary_ = terms.is_idle ? std::max(config.salary, kFirstPackets * terms.price / delay_s)
-                            : kFirstShare * salary_of_balance(config, terms.price);
-    credit_ = terms.is_idle ? kFirstPackets : kFirstDear;
-    earned_until_ = now;
-  } else if (terms.is_idle) {
-    // One that is not refused has no use for more.
-    if (refused) salary_ *= std::exp(std::min(1.0, seconds(std::min(since, kReviewMax)) / delay_s));
+    begin(now, config, terms);
+  } else if (!terms.is_idle) {
+    seek_balance(since, config, terms);
+  } else if (refused) {  // one that is not has no use for more
+    salary_ *= std::exp(std::min(1.0, seconds(std::min(since, kReviewMax)) / delay_s(terms)));
   } else {
-    const double balance = salary_of_balance(config, terms.price);
-    const double missing = std::log(balance / salary_);
-    const bool may_hurry = missing < 0 || terms.price_age >= kSettledDelays * terms.delay;
-    salary_ = balance * std::exp(-still_missing(missing, seconds(since) / delay_s, may_hurry));
+    return;
   }
   salary_ = std::clamp(salary_, kSalaryLeast, kSalaryMost);
   earning_ = salary_ / terms.price;
 }
 
+void Flow::begin(Time now, const AdmissionConfig& config, const Terms& terms) {
+  salary_ = terms.is_idle ? std::max(config.salary, kFirstPackets * terms.price / delay_s(terms))
+                          : kFirstShare * salary_of_balance(config, terms.price);
+  credit_ = terms.is_idle ? kFirstPackets : kFirstDear;
+  earned_until_ = now;
+}
+
+void Flow::seek_balance(Duration since, const AdmissionConfig& config, const Terms& terms) {
+  const double balance = salary_of_balance(config, terms.price);
+  if (std::abs(salary_ - balance) < kSame * balance) {
+    salary_ = balance;
+    return;
+  }
+  const double delays = seconds(since) / delay_s(terms);
+  if (salary_ > kNear * balance && kNear * salary_ < balance) {
+    // What is missing falls like its logarithm, which costs more to know.
+    salary_ = balance + (salary_ - balance) * std::exp(-delays / kBalanceDelays);
+    return;
+  }
+  const double missing = std::log(balance / salary_);
+  const bool may_hurry = missing < 0 || terms.price_age >= kSettledDelays * terms.delay;
+  salary_ = balance * std::exp(-still_missing(missing, delays, may_hurry));
+}
+
 void Flow::keep_rate(double price_before, double price) {
   if (price_before > 0) salary_ *= price / price_before;
+  earning_ = salary_ / price;
 }
 
 void Flow::meet_onset(const AdmissionConfig& config, double price_before, double price) {
   keep_rate(price_before, price);
   salary_ = std::min(kOnsetShare * salary_, salary_of_balance(config, price));
+  earning_ = salary_ / price;
 }
 
 bool Flow::try_pay(Time now, double price, std::size_t packets, Duration patience) {

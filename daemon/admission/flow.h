@@ -102,16 +102,19 @@ class Flow {
     double clients = 0;               // dollars, of the clients that cost most
     double receivers = 0;
     std::uint64_t parts = 0;  // as Quote
-    Duration delay{};         // as Quote
+    Duration delay{};         // in which who pays answers; where nothing costs anything, a round trip
     Duration round_trip{};    // the longest to any destination
     // What follows from these for a packet of this flow, reckoned once in a turn.
     Time reckoned_at = kNever;  // kNever: not since any of the above changed
     double price = 0;           // dollars
+    double savings = 0;         // packets that a flow can have saved at that price
     std::uint64_t priced_parts = 0;
     Time parts_since{};  // of the price
   } way;
 
  private:
+  void begin(Time now, const AdmissionConfig& config, const Terms& terms);
+  void seek_balance(Duration since, const AdmissionConfig& config, const Terms& terms);
   void open(Time now);
   void block(Time now, Wait wait, Time retry_at);
   void unblock(Time now);

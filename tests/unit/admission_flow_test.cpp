@@ -176,9 +176,14 @@ TEST_F(FlowTest, GrowsByEInARoundTripWhereNothingCostsAnything) {
 
 TEST_F(FlowTest, GoesAFifthOfTheWayToBalanceInADelay) {
   for (const double price : {3.0, 70.0, 2000.0}) {
-    for (const double missing : {-1.0, -0.1, 0.0, 0.1, 1.0}) {
-      EXPECT_NEAR(change(price, missing, 0.01), missing * 0.01 / 5, 1e-5) << price << ", " << missing;
+    for (const double missing : {-1.0, -0.5, 0.5, 1.0}) {
+      EXPECT_NEAR(change(price, missing, 0.01), missing * (1 - std::exp(-0.002)), 1e-5) << price << ", " << missing;
       EXPECT_NEAR(change(price, missing, 5), missing * (1 - std::exp(-1)), 1e-5) << price << ", " << missing;
+    }
+    // Near to it the way is that of the salary instead of its logarithm.
+    for (const double missing : {-0.1, 0.0, 0.1}) {
+      const double share = 1 - (1 - std::exp(-missing)) * std::exp(-1);
+      EXPECT_NEAR(change(price, missing, 5), std::log(share) + missing, 1e-5) << price << ", " << missing;
     }
   }
 }
