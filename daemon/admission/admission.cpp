@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "daemon/admission/balance.h"
 #include "daemon/base/broken.h"
 #include "daemon/link/link_limits.h"
 
@@ -127,7 +128,9 @@ double Admission::dearness(const std::string& group) const {
   DestinationSet to;
   to.names = {group};
   to.daemons = MemberSet::first(book_.view().size());
-  return 1 + book_.quote(to).congestion / context_.config.admission.fee;
+  const AdmissionConfig& config = context_.config.admission;
+  const double share = rate_of_balance(config.price_threshold, config.fee + book_.quote(to).congestion);
+  return std::max(1.0, static_cast<double>(context_.config.session.membership_rate_bytes) / (share * kPacketBytes));
 }
 
 /// A message that is about to wait, for anything but its price.

@@ -92,7 +92,8 @@ class Admission final : public PriceFrames, public ClientPrices {
   /// Draws when the flow's next message enters.
   void draw_entry(Flow& flow, std::size_t packets);
   bool has_room() const;
-  /// How much dearer links, and members of the group that do not keep up, make a message to all daemons.
+  /// How many times as much a change of membership costs: as many as leave a client that changes without end what a
+  /// flow would send that pays for links to all daemons, and for members of the group that do not keep up.
   double dearness(const std::string& group) const;
   void count_held(const Flow& flow);
   std::string limit_of(const Flow& flow, const Quote& quote) const;

@@ -5,6 +5,8 @@
 #include <numbers>
 #include <utility>
 
+#include "daemon/admission/balance.h"
+
 namespace spindled {
 
 namespace {
@@ -17,8 +19,6 @@ constexpr Duration kReviewMax = 100ms;  // what one look makes up for at most on
 constexpr double kSalaryMost = 1e8, kSalaryLeast = 1e-6;
 /// What is left of a flow's rate when its way begins to cost something.
 constexpr double kOnsetShare = 0.5;
-/// A flow whose packets cost the threshold sends so many a second in balance.
-constexpr double kThresholdRate = 1e6;
 /// Delays in which a salary would be that of balance if it went on as it began.
 constexpr double kBalanceDelays = 5;
 /// What is missing beyond e-fold is halved in each delay,
@@ -30,8 +30,7 @@ double seconds(Duration duration) { return to_seconds(duration); }
 Duration duration_of(double s) { return from_seconds(std::min(s, 1e6)); }
 
 double salary_of_balance(const AdmissionConfig& config, double price) {
-  const double ratio = config.price_threshold / price;
-  return kThresholdRate * config.price_threshold * ratio * ratio;
+  return price * rate_of_balance(config.price_threshold, price);
 }
 
 /// A salary is near that of balance when it is within this of it.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "daemon/admission/balance.h"
+
 namespace spindled {
 
 namespace {
@@ -41,8 +43,6 @@ constexpr int kPromptShare = 4;
 constexpr Duration kPromptMin = 1ms;
 /// What one interval counts at most.
 constexpr double kStepMax = 1;
-/// The flow of which a packet costs the threshold in balance sends so much.
-constexpr double kThresholdRate = 1e6;
 }  // namespace
 
 void LinkPrice::start(Time now, Duration round_trip, Duration own_round_trip, const Queue& queue) {
@@ -73,7 +73,7 @@ double LinkPrice::aim_packets() const {
 
 double LinkPrice::dollars() const { return costs_ ? std::exp(log_) : 0; }
 
-double LinkPrice::first_price() const { return config_->price_threshold * std::cbrt(kThresholdRate / rate()); }
+double LinkPrice::first_price() const { return price_of_balance(config_->price_threshold, rate()); }
 
 bool LinkPrice::observe(Time now, const Queue& queue) {
   if (!costs_ && packets_ == 0 && queue.packets == 0 && now - seen_at_ < kIdleLook) return false;

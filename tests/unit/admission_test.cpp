@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "daemon/admission/balance.h"
 #include "daemon/link/link_limits.h"
 #include "tests/support/nobody.h"
 #include "tests/unit/overlay_harness.h"
@@ -350,6 +351,30 @@ TEST_F(AdmissionTest, WhoFindsNoRoomForAJoinInTheMiddleOfATurnIsToldWhereThereIs
   admission.start_turn(now);
   ASSERT_FALSE(admission.membership_waits_until(now, budget));
   EXPECT_NE(admission.news(), news);
+}
+
+// Leaves, of 400 bytes each, as many as may be: in the tenth second, when the burst is spent.
+TEST_F(AdmissionTest, WhoJoinsAndLeavesWithoutEndGetsOfACongestedLinkWhatAFlowDoes) {
+  const auto leaves_a_second = [&](double dollars) {
+    MembershipBudget budget;
+    std::size_t count = 0;
+    for (const Time start = now; now < start + 10s; now += 1ms) {
+      if (dollars > 0 && (now - start) % 500ms == 0ms) hear_link(1, 2, dollars);
+      admission.start_turn(now);
+      while (!admission.membership_waits_until(now, budget)) {
+        admission.pay_for_leave(budget, "far");
+        if (now >= start + 9s) ++count;
+      }
+    }
+    return static_cast<double>(count);
+  };
+  const double free = static_cast<double>(on.context.config.session.membership_rate_bytes) / MembershipRate::kBaseBytes;
+  EXPECT_NEAR(leaves_a_second(0), free, free / 100);
+  // At 80 times the threshold, with the fee, a flow sends two packets of 1,400 bytes a second, which are seven leaves.
+  const double share = rate_of_balance(2, 160) * kPacketBytes / MembershipRate::kBaseBytes;
+  EXPECT_NEAR(share, 6.8, 0.1);
+  EXPECT_NEAR(leaves_a_second(159), share, 1);
+  EXPECT_NEAR(leaves_a_second(2), free, free / 100) << "on a fast link a flow sends more than that";
 }
 
 TEST_F(AdmissionTest, AMessageCountsOnceForEachReasonToWait) {
