@@ -59,6 +59,11 @@ SCENARIOS = {
 }
 
 
+def scaled(scenario, times):
+    """The same with links that are as many times as fast."""
+    return dataclasses.replace(scenario, links={pair: int(rate * times) for pair, rate in scenario.links.items()})
+
+
 def run(scenario, options, folder, say):
     """A dictionary of results, rates in bits a second."""
     with Network(scenario.links, options.tcp) as network:
