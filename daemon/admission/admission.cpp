@@ -37,7 +37,6 @@ Admission::Admission(Context& context, const Links& links, Overlay& overlay, con
       log_(context.log_sink, "admission"),
       order_(order),
       groups_(groups),
-      benefit_(make_benefit(context.config.admission.benefit)),
       book_(context.config.admission),
       own_(context, links, overlay, book_),
       membership_rate_(context.config.session),
@@ -149,7 +148,7 @@ Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
   const Quote quote = book_.quote(to);
   way.price_version = book_.version();
   way.congestion = quote.congestion;
-  way.receivers = static_cast<double>(quote.receivers);
+  way.asked = price_of(quote);
   way.clients = quote.clients.dollars;
   way.parts = quote.parts;
   way.delay = quote.congestion > 0 ? std::max(quote.delay, kFeedbackMin) : std::max(way.round_trip, kFeedbackMin);
@@ -158,17 +157,14 @@ Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
 }
 
 /// Equation (8).
-double Admission::price_of(Time now, const Flow& flow, double receivers, double congestion) const {
+double Admission::price_of(const Quote& quote) const {
   const AdmissionConfig& config = context_.config.admission;
-  if (congestion <= 0) return config.fee;
-  const double rate = config.benefit == BenefitKind::fair ? flow.rate(now) : 0;  // costly to know
-  return config.fee + congestion / benefit_->of({receivers, rate});
+  return quote.congestion > 0 ? config.fee + quote.congestion / worth_of(config.benefit, quote) : config.fee;
 }
 
 void Admission::reckon(Time now, Flow& flow, Flow::Way& way) {
   const AdmissionConfig& config = context_.config.admission;
-  const double price_before =
-      std::exchange(way.price, way.congestion > 0 ? price_of(now, flow, way.receivers, way.congestion) : config.fee);
+  const double price_before = std::exchange(way.price, way.asked);
   if (way.price != price_before) way.savings = std::max(kSavingsLeast, config.savings_max / way.price);
   // Until the price was known it earned what it did before.
   if (way.reckoned_at == kNever) flow.accrue(std::min(now, book_.changed_at()), savings_of(flow));
@@ -211,7 +207,7 @@ FlowState Admission::state(Time now, const Flow& flow, const DestinationSet& to)
   const Quote quote = book_.quote(to);
   FlowState state;
   const bool pays = enabled_ && (!book_.is_local(to.daemons) || quote.congestion > 0);
-  state.price = pays ? price_of(now, flow, static_cast<double>(quote.receivers), quote.congestion) : 0;
+  state.price = pays ? price_of(quote) : 0;
   state.budget = flow.credit() * std::max(state.price, context_.config.admission.fee);
   state.rate = flow.rate(now);
   if (flow.salary() > 0) state.salary_period = from_seconds(context_.config.admission.salary / flow.salary());

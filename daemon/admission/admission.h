@@ -5,7 +5,6 @@
 // each other (OwnPrices); its Flow pays from a budget that a salary fills, or waits.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "daemon/admission/benefit.h"
@@ -84,8 +83,8 @@ class Admission final : public PriceFrames, public ClientPrices {
  private:
   /// What the flow's messages meet on their way, brought up to date.
   Flow::Way& find_way(Flow& flow, const DestinationSet& to) const;
-  /// Of a packet that so many other daemons get, where the links and clients on its way cost so much.
-  double price_of(Time now, const Flow& flow, double receivers, double congestion) const;
+  /// Of a packet that meets this on its way.
+  double price_of(const Quote& quote) const;
   /// Brings the price, the salary and the credit up to date.
   void reckon(Time now, Flow& flow, Flow::Way& way);
   double savings_of(const Flow& flow) const;
@@ -102,7 +101,6 @@ class Admission final : public PriceFrames, public ClientPrices {
   Log log_;
   const Order& order_;
   const Groups& groups_;
-  const std::unique_ptr<const Benefit> benefit_;
   PriceBook book_;
   OwnPrices own_;
   MembershipRate membership_rate_;

@@ -100,10 +100,10 @@ class Flow {
     std::uint64_t table_version = 0;  // of the group table
     double congestion = 0;            // as Quote
     double clients = 0;               // dollars, of the clients that cost most
-    double receivers = 0;
-    std::uint64_t parts = 0;  // as Quote
-    Duration delay{};         // in which who pays answers; where nothing costs anything, a round trip
-    Duration round_trip{};    // the longest to any destination
+    double asked = 0;                 // dollars, of a packet
+    std::uint64_t parts = 0;          // as Quote
+    Duration delay{};                 // in which who pays answers; where nothing costs anything, a round trip
+    Duration round_trip{};            // the longest to any destination
     // What follows from these for a packet of this flow, reckoned once in a turn.
     Time reckoned_at = kNever;  // kNever: not since any of the above changed
     double price = 0;           // dollars

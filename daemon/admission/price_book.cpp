@@ -150,7 +150,7 @@ Quote PriceBook::quote(const DestinationSet& to) const {
   quote.receivers = to.daemons.count() - (to.daemons.contains(view_.self) ? 1 : 0);
   for (const auto& [key, known] : links_) {
     if (!known.behind.intersects(to.daemons)) continue;
-    quote.congestion += known.dollars;
+    quote.add(known.dollars);
     quote.delay = std::max(quote.delay, known.delay);
     quote.parts += kPartFactor * (std::uint64_t{key.from} << 16 | key.neighbour) + 2;
     if (known.dollars > quote.link.dollars) quote.link = {key.from, key.neighbour, known.dollars};
@@ -165,7 +165,7 @@ Quote PriceBook::quote(const DestinationSet& to) const {
       quote.delay = std::max(quote.delay, known.delay);
     }
   }
-  quote.congestion += quote.clients.dollars;
+  quote.add(quote.clients.dollars);
   quote.parts += quote.clients.dollars > 0 ? 1 : 0;
   return quote;
 }

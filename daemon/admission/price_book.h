@@ -18,6 +18,7 @@ namespace spindled {
 /// What a message to a set of destinations meets on its way.
 struct Quote {
   double congestion = 0;      // dollars: the sum of equation (8) over links, and what the slowest client costs
+  double cubes = 0;           // the sum of their cubes
   std::size_t receivers = 0;  // other daemons
   Duration delay{};           // the longest in which who pays a part of it answers
   std::uint64_t parts = 0;    // says which links, and whether clients, cost something; 0: nothing does
@@ -31,6 +32,11 @@ struct Quote {
     MemberIndex daemon = 0;
     double dollars = 0;
   } clients;
+
+  void add(double dollars) {
+    congestion += dollars;
+    cubes += dollars * dollars * dollars;
+  }
 };
 
 /// Prices of links and of clients that do not keep up, in one view. Only those that are not zero cost anything to keep.

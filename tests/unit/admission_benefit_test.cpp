@@ -2,38 +2,60 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
+#include "daemon/admission/balance.h"
+
 namespace spindled {
 namespace {
 
-double worth(BenefitKind kind, double receivers, double rate) { return make_benefit(kind)->of({receivers, rate}); }
+constexpr double kThreshold = 2;
+constexpr BenefitKind kAll[] = {BenefitKind::sending, BenefitKind::receiving, BenefitKind::fair};
 
-TEST(Benefit, SendingHoldsAllPacketsEqual) {
-  for (const double receivers : {0.0, 1.0, 500.0}) {
-    for (const double rate : {0.0, 1.0, 1e6}) EXPECT_EQ(worth(BenefitKind::sending, receivers, rate), 1);
+Quote quote_of(std::initializer_list<double> links, std::size_t receivers = 1, double clients = 0) {
+  Quote quote;
+  quote.receivers = receivers;
+  quote.clients.dollars = clients;
+  quote.add(clients);
+  for (const double dollars : links) {
+    quote.link.dollars = std::max(quote.link.dollars, dollars);
+    quote.add(dollars);
   }
+  return quote;
+}
+
+/// What a flow sends in balance whose packets meet these prices.
+double rate(BenefitKind benefit, const Quote& quote) {
+  return rate_of_balance(kThreshold, quote.congestion / worth_of(benefit, quote));
+}
+
+TEST(Benefit, OfOnePartThatCostsSomethingAllPayItsPrice) {
+  for (const BenefitKind benefit : kAll) {
+    for (const double dollars : {0.01, 1.0, 1e6}) {
+      EXPECT_DOUBLE_EQ(worth_of(benefit, quote_of({dollars})), 1);
+      EXPECT_DOUBLE_EQ(worth_of(benefit, quote_of({}, 1, dollars)), 1) << "of a client";
+    }
+  }
+}
+
+TEST(Benefit, SendingPaysTheSum) {
+  EXPECT_EQ(worth_of(BenefitKind::sending, quote_of({3, 4, 5}, 500, 7)), 1);
+  EXPECT_NEAR(rate(BenefitKind::sending, quote_of({8})) / rate(BenefitKind::sending, quote_of({8, 8, 8, 8, 8})), 125,
+              1e-9);
 }
 
 TEST(Benefit, ReceivingGrowsWithTheReceiversAlone) {
-  EXPECT_EQ(worth(BenefitKind::receiving, 1, 1000), 1);
-  EXPECT_EQ(worth(BenefitKind::receiving, 40, 1000), 40);
-  EXPECT_EQ(worth(BenefitKind::receiving, 40, 1), 40);
-  EXPECT_EQ(worth(BenefitKind::receiving, 0, 1), 1) << "a price is divided by it";
+  EXPECT_EQ(worth_of(BenefitKind::receiving, quote_of({3, 4}, 1)), 1);
+  EXPECT_EQ(worth_of(BenefitKind::receiving, quote_of({3}, 40)), 40);
+  EXPECT_EQ(worth_of(BenefitKind::receiving, quote_of({3, 4}, 40)), 40);
+  EXPECT_EQ(worth_of(BenefitKind::receiving, quote_of({3}, 0)), 1) << "a price is divided by it";
 }
 
-TEST(Benefit, FairFavoursSlowFlowsWithinBounds) {
-  // The derivative of the square root of a rate: a quarter of the rate, twice the worth.
-  EXPECT_NEAR(worth(BenefitKind::fair, 1, 50) / worth(BenefitKind::fair, 1, 200), 2, 1e-9);
-  double before = worth(BenefitKind::fair, 1, 0);
-  const double most = before;
-  for (double rate = 1e-3; rate < 1e9; rate *= 3) {
-    const double now = worth(BenefitKind::fair, 1, rate);
-    EXPECT_LE(now, before) << rate;
-    before = now;
-  }
-  EXPECT_GT(before, 0) << "no flow is kept out for ever";
-  EXPECT_LT(most, 1000) << "and none gets in for nothing";
-  EXPECT_GT(most / before, 100);
-  EXPECT_EQ(worth(BenefitKind::fair, 1, 50), worth(BenefitKind::fair, 900, 50));
+TEST(Benefit, WithFairTheInversesOfRatesAddUp) {
+  const auto alone = [](double dollars) { return rate(BenefitKind::fair, quote_of({dollars})); };
+  EXPECT_NEAR(rate(BenefitKind::fair, quote_of({8, 8, 8, 8, 8})), alone(8) / 5, 1e-6 * alone(8));
+  const double sum = 1 / alone(3) + 1 / alone(30) + 1 / alone(9);
+  EXPECT_NEAR(rate(BenefitKind::fair, quote_of({3, 30}, 7, 9)), 1 / sum, 1e-6 / sum);
 }
 
 }  // namespace
