@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
   app.add_flag("--whole", arguments.whole, "All cells instead of a few");
   app.add_flag("--list", arguments.list, "Name the cells, and run none");
   app.add_option("--seed", arguments.seed, "Draws when senders begin, and all that daemons draw");
-  app.add_option("--set", arguments.settings, "A constant of admission, such as step=100ms");
+  app.add_option("--set", arguments.settings, "A constant of admission, such as queue_time=10ms");
   app.add_option("--jobs", arguments.jobs, "How many cells run at once")->check(CLI::Range(1, 64));
   app.add_option("--output", arguments.output, "Folder for grid.json and grid.csv");
   app.add_flag("--check", arguments.check, "Fail where a figure falls short");

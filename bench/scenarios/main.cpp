@@ -119,7 +119,7 @@ int main(int argc, char** argv) {
                  "How long each scenario lasts, instead of as long as it should")
       ->check(CLI::Range(10.0, 1e5));
   app.add_option("--seed", arguments.seed, "Draws when senders begin, and all that daemons draw");
-  app.add_option("--set", arguments.settings, "A constant of admission, such as step=100ms");
+  app.add_option("--set", arguments.settings, "A constant of admission, such as queue_time=10ms");
   app.add_option("--jobs", arguments.jobs, "How many scenarios run at once")->check(CLI::Range(1, 64));
   app.add_option("--output", arguments.output, "Folder for results.json and the series as CSV");
   app.add_flag("--check", arguments.check, "Fail where a figure falls short");

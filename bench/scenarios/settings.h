@@ -8,8 +8,8 @@
 
 namespace spindled::scenarios {
 
-/// Sets what `assignment` ("step=100ms", "price_max=40", "enabled=false") says. False where there is no such constant,
-/// or the value is none for it.
+/// Sets what `assignment` ("queue_time=10ms", "price_max=40", "enabled=false") says. False where there is no such
+/// constant, or the value is none for it.
 [[nodiscard]] bool set(AdmissionConfig& config, const std::string& assignment);
 
 /// The names, with their values in `config`.

@@ -108,9 +108,11 @@ void write_body_head(Writer& writer, const BodyHead& head, const MemberSet& dest
 std::optional<Body> read_body(ByteView bytes);
 /// Whether a body that is well-formed is of an unreliable message; cheaper than to read all of its head.
 inline bool is_unreliable_body(ByteView bytes) {
-  std::size_t at = 0;  // of the origin's last byte; its number comes behind it, and unreliable ones have none
-  while (at < bytes.size() && bytes[at] >= 0x80) ++at;
-  return at + 1 < bytes.size() && bytes[at + 1] == 0;
+  std::size_t at = 0;
+  while (at < bytes.size() && bytes[at] >= 0x80) ++at;  // the origin
+  ++at;
+  while (at < bytes.size() && bytes[at] == 0x80) ++at;  // the number: 0, in however many bytes
+  return at < bytes.size() && bytes[at] == 0;
 }
 /// Decodes `Body::destinations`, which read_body has found well-formed.
 MemberSet read_destinations(const Body& body);
