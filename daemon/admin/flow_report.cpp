@@ -96,7 +96,7 @@ void add_links(const AdminSubjects& subjects, proto::FlowReply& out) {
     proto::PricedLink& link = *out.add_links();
     link.set_peer(info.peer.name);
     link.set_queued_packets(view.packets);
-    link.set_soft_limit_packets(view.soft_limit);
+    link.set_aim_packets(view.aim);
     link.set_price(view.dollars);
     link.set_packets_per_second(view.rate);
     link.set_queued_bytes(info.queued_bytes);

@@ -27,6 +27,10 @@ constexpr double kSavingsLeast = 2;
 /// sent.
 constexpr double kTurnSavingsS = 0.01;
 
+/// A part of a large message is what its flow earns in this time, or a packet: all flows together then send no further
+/// ahead of what they earn.
+constexpr double kPartS = 0.002;
+
 std::size_t packets_of(std::size_t bytes) {
   return std::max<std::size_t>(1, (bytes + kPacketBytes - 1) / kPacketBytes);
 }
@@ -100,6 +104,20 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
   }
   if (!has_lacked_dollars) context_.counters.add(Counter::messages_blocked);
   return false;
+}
+
+std::size_t Admission::admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part, std::size_t rest) {
+  std::size_t bytes = rest;
+  if (enabled_ && has_room()) {
+    groups_.resolve(to);
+    Flow::Way& way = find_way(flow, to);
+    if (way.congestion > 0) {
+      if (way.reckoned_at != now) reckon(now, flow, way);
+      const double packets = std::max({1.0, std::floor(flow.credit()), std::floor(kPartS * flow.earning())});
+      bytes = std::min(part, kPacketBytes * static_cast<std::size_t>(std::min(packets, 1e6)));
+    }
+  }
+  return may_enter(now, flow, to, bytes) ? bytes : 0;
 }
 
 std::optional<Time> Admission::membership_waits_until(Time now, MembershipBudget& client) {

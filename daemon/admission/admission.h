@@ -55,6 +55,9 @@ class Admission final : public PriceFrames, public ClientPrices {
   /// Whether a message of `bytes` of payload may enter now: if so it is paid for. If not, `flow.retry_at()` says when
   /// it is worth trying again; before that, only when `news` has changed. Brings `to` up to date with the group table.
   bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes);
+  /// Of a large message `rest` bytes have yet to enter, of which `part` may do so alone. How many enter now, and are
+  /// paid for: all of them where nothing on the way costs anything, or no more than `part`; 0: none, as above.
+  std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part, std::size_t rest);
   /// Joins and leaves are messages to all daemons, and tell all members. Nothing where one may enter now; otherwise
   /// when it is worth trying again, kNever: only when `news` has changed.
   std::optional<Time> membership_waits_until(Time now, MembershipBudget& client);

@@ -37,10 +37,10 @@ class OwnPrices {
   struct LinkView {
     MemberIndex neighbour = 0;
     LinkId link{};
-    double packets = 0;     // waiting
-    double soft_limit = 0;  // packets that are aimed at
-    double rate = 0;        // packets per second that the link takes while some wait, or has carried; 0: unknown
-    double dollars = 0;     // as told
+    double packets = 0;  // waiting
+    double aim = 0;      // packets, where it is congested
+    double rate = 0;     // packets per second that the link takes while some wait, or has carried; 0: unknown
+    double dollars = 0;  // as told
   };
   std::vector<LinkView> links() const;
 

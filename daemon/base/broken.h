@@ -62,7 +62,10 @@
   X(turn_without_end, "a turn goes on whatever it has done already")                                                   \
   X(held_overtaken, "messages are delivered although some before them wait for work that is not done")                 \
   X(announced_unheard, "who builds the group table anew does not wait for what the keepers announce")                  \
-  X(announced_in_part, "the group table is built when of each daemon the first part of its announcement is there")
+  X(announced_in_part, "the group table is built when of each daemon the first part of its announcement is there")     \
+  X(parts_not_repeated, "a daemon that gets a member while a message enters is not sent what went ahead of it")        \
+  X(parts_left_behind, "what went ahead of a message that never comes is kept")                                        \
+  X(parts_of_old_view, "what went ahead of a message is kept when the view ends, although it begins anew")
 
 namespace spindled {
 

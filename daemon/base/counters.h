@@ -37,6 +37,7 @@
   X(messages_recovered, "messages received in recovery")                                           \
   X(messages_sent, "messages of local clients that entered the network")                           \
   X(messages_bundled, "those of them that shared a packet with others of their sender")            \
+  X(parts_sent, "parts of large messages that went ahead of them, as their senders could pay")     \
   X(messages_delivered, "messages delivered to local clients, counted per client")                 \
   X(bytes_delivered, "payload bytes delivered to local clients")                                   \
   X(order_records_sent, "order records sent as the sequencer")                                     \
@@ -46,7 +47,7 @@
   X(prices_heard, "prices of other daemons that were news")                                        \
   X(packets_paid, "packets of up to 1,400 bytes that local clients paid for")                      \
   X(cents_paid, "what they paid, in hundredths of a dollar")                                       \
-  X(messages_blocked, "messages that had to wait until their sender could pay")                    \
+  X(messages_blocked, "messages, or parts of them, that waited until their sender could pay")      \
   X(messages_held_for_room, "messages that had to wait for room, or for a view change")            \
   X(group_views, "group views delivered to local clients")                                         \
   X(sessions_opened, "client sessions opened")                                                     \

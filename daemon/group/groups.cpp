@@ -8,6 +8,20 @@ namespace spindled {
 
 namespace protocol = spindle::protocol;
 
+Envelope envelope_of(const Sender& sender, const ClientSend& message) {
+  const bool is_bundle = message.messages > 1;
+  Envelope envelope;
+  envelope.session = sender.session;
+  envelope.sender = sender.client;
+  envelope.self_discard = message.self_discard;
+  envelope.bundle = is_bundle;
+  if (!is_bundle) {
+    envelope.type = message.type;
+    envelope.total = message.total;
+  }
+  return envelope;
+}
+
 void Groups::attach(Order& order, LocalClients& clients) {
   order_ = &order;
   clients_ = &clients;
@@ -46,24 +60,19 @@ void Groups::send(Time now, Sender& sender, DestinationSet& to, const ClientSend
   SPINDLE_CHECK(is_ready());
   resolve(to);
   context_.counters.add(Counter::messages_sent, message.messages);
-  const bool is_bundle = message.messages > 1;
-  if (is_bundle) context_.counters.add(Counter::messages_bundled, message.messages);
-  Envelope envelope;
-  envelope.session = sender.session;
-  envelope.sender = sender.client;
-  envelope.self_discard = message.self_discard;
-  envelope.bundle = is_bundle;
-  if (!is_bundle) {
-    envelope.type = message.type;
-    envelope.total = message.total;
-  }
+  if (message.messages > 1) context_.counters.add(Counter::messages_bundled, message.messages);
+  originate(now, sender, message, envelope_of(sender, message), to, to.daemons);
+}
+
+void Groups::originate(Time now, Sender& sender, const ClientSend& message, const Envelope& envelope,
+                       const DestinationSet& to, const MemberSet& daemons) {
   write_envelope(encoded_, envelope, to.targets);
   encoded_.insert(encoded_.end(), message.bundle.begin(), message.bundle.end());
 
   OutgoingMessage outgoing;
   outgoing.message_class = MessageClass::client;
   outgoing.service = message.service;
-  outgoing.destinations = &to.daemons;
+  outgoing.destinations = &daemons;
   outgoing.sender = &sender.order;
   outgoing.envelope = encoded_;
   outgoing.chunks = message.chunks;
@@ -104,6 +113,8 @@ void Groups::deliver(Time now, const Delivery& message) {
   if (message.message_class == MessageClass::group) {
     route_.forget();
     apply(now, message);
+  } else if (message.message_class == MessageClass::part) {
+    take_part(message);
   } else if (ready_) {
     deliver_client_message(message);
   } else if (message.position == 0) {
@@ -200,6 +211,7 @@ bool Groups::collect_chunks(const Delivery& message) {
   chunks_.clear();
   if (envelope_size < message.first.size()) chunks_.push_back(message.first.part(envelope_size));
   chunks_.insert(chunks_.end(), message.rest.begin(), message.rest.end());
+  if (route_.envelope().parts != 0 && !put_together(message.origin)) return false;
   std::size_t total = 0;
   for (const Slice& chunk : chunks_) {
     if (chunk.size() > protocol::kChunkBytesMax) return false;

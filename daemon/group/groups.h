@@ -16,9 +16,11 @@
 #include "daemon/base/context.h"
 #include "daemon/base/steps.h"
 #include "daemon/group/client_send.h"
+#include "daemon/group/entering_messages.h"
 #include "daemon/group/group_table.h"
 #include "daemon/group/local_clients.h"
 #include "daemon/group/local_route.h"
+#include "daemon/group/partial_messages.h"
 #include "daemon/group/request_line.h"
 #include "daemon/group/subscriptions.h"
 #include "daemon/group/table_exchange.h"
@@ -45,6 +47,9 @@ struct Sender {
   std::size_t open_requests = 0;  // to join and to leave, which are not done yet; Groups keeps the count
 };
 
+/// Of what `sender` sends, but for the targets.
+Envelope envelope_of(const Sender& sender, const ClientSend& message);
+
 class Groups final : public OrderedMessages {
  public:
   /// So many pieces of a large message are a unit of TurnWork, for each receiver.
@@ -69,6 +74,18 @@ class Groups final : public OrderedMessages {
   std::optional<Errc> leave(Time now, SessionId session, const std::string& group);
   /// Where `is_ready`.
   void send(Time now, Sender& sender, DestinationSet& to, const ClientSend& message);
+  /// Of a message that may be large (parts.cpp): the next bytes of its payload that can go ahead of it, up to the end
+  /// of a chunk; 0: the rest has to go with the message. `entering` is what it is known by, 0 at first.
+  std::size_t next_part(std::uint64_t entering, const ClientSend& message) const;
+  /// What has gone ahead of it.
+  std::size_t sent_ahead(std::uint64_t entering) const;
+  /// Sends that much of it ahead, at most `next_part`; where `is_ready`. What it is known by from then on.
+  std::uint64_t send_part(Time now, const Sender& sender, DestinationSet& to, const ClientSend& message,
+                          std::uint64_t entering, std::size_t bytes);
+  /// As `send`: the message, with what has not gone ahead.
+  void send_rest(Time now, Sender& sender, DestinationSet& to, const ClientSend& message, std::uint64_t entering);
+  /// Of payload of others' messages, and its own, that are entering.
+  std::size_t partial_bytes() const { return partial_.bytes(); }
   /// Delivers all members of `group`, as the session was last told of them, to it; nothing on success.
   std::optional<Errc> request_view(SessionId session, const std::string& group);
   /// Brings `set` up to date with the table. Most of the time it is: this is asked about every message.
@@ -116,6 +133,11 @@ class Groups final : public OrderedMessages {
   /// To everybody, or to `destinations`.
   void originate(Time now, const GroupOperation& operation);
   void originate(Time now, const GroupOperation& operation, const MemberSet& destinations);
+  void originate(Time now, Sender& sender, const ClientSend& message, const Envelope& envelope,
+                 const DestinationSet& to, const MemberSet& daemons);
+  void originate_part(Time now, const MemberSet& daemons, ByteView head, std::span<const Slice> payload);
+  /// The session's messages that are entering never come.
+  void give_up_entering(Time now, SessionId session);
   void take(Time now, Subscriptions::Step step, const std::string& group);
   std::size_t local_members_of(const std::string& group) const;
 
@@ -147,6 +169,9 @@ class Groups final : public OrderedMessages {
   std::vector<SessionId> local_members(const Group& group) const;
   /// The payload of a message alone; false where it is not as the envelope says.
   bool collect_chunks(const Delivery& message);
+  /// Puts what went ahead in front of `chunks_`; false where it is not there (parts.cpp).
+  bool put_together(MemberIndex origin);
+  void take_part(const Delivery& message);
   bool open_bundle(const Delivery& message);
   /// As work of the turn: a message of so many pieces, for all receivers.
   void count_delivery(std::size_t pieces) {
@@ -266,6 +291,9 @@ class Groups final : public OrderedMessages {
   std::deque<SessionId> departed_;  // that closed while nothing could be sent, and were in groups
   std::set<SessionId> to_resume_;   // of `requesting_`: whose requests have yet to go on in this view
   std::vector<Delivery> early_;     // unordered messages of daemons whose table was complete before this one's
+
+  EnteringMessages entering_;
+  PartialMessages partial_;
 
   LocalRoute route_;  // of the last client message
 

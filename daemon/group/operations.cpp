@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint8_t kSelfDiscard = 1;
 constexpr std::uint8_t kBundle = 2;
+constexpr std::uint8_t kAhead = 4;
 
 enum class Code : std::uint8_t {
   subscribe = 1,
@@ -143,14 +144,20 @@ std::vector<std::uint8_t> write_targets(const std::vector<Envelope::Target>& tar
 }
 
 void write_envelope(std::vector<std::uint8_t>& out, const Envelope& envelope, ByteView targets) {
+  const bool has_parts = envelope.parts != 0;
   out.resize(varint_size(envelope.session) + 1 + envelope.sender.size() + 3 + varint_size(envelope.total) +
-             targets.size());
+             (has_parts ? varint_size(envelope.parts) + varint_size(envelope.ahead) : 0) + targets.size());
   Writer writer(out.data());
   writer.varint(envelope.session);
   writer.short_string(envelope.sender);
   writer.u16(envelope.type);
-  writer.u8(static_cast<std::uint8_t>((envelope.self_discard ? kSelfDiscard : 0) | (envelope.bundle ? kBundle : 0)));
+  writer.u8(static_cast<std::uint8_t>((envelope.self_discard ? kSelfDiscard : 0) | (envelope.bundle ? kBundle : 0) |
+                                      (has_parts ? kAhead : 0)));
   writer.varint(envelope.total);
+  if (has_parts) {
+    writer.varint(envelope.parts);
+    writer.varint(envelope.ahead);
+  }
   writer.bytes(targets);
 }
 
@@ -163,6 +170,9 @@ std::size_t read_envelope(ByteView content, Envelope& envelope) {
   envelope.self_discard = (flags & kSelfDiscard) != 0;
   envelope.bundle = (flags & kBundle) != 0;
   envelope.total = static_cast<std::uint32_t>(reader.varint_up_to(spindle::protocol::kMessageBytesMax));
+  const bool has_parts = (flags & kAhead) != 0;
+  envelope.parts = has_parts ? reader.varint() : 0;
+  envelope.ahead = has_parts ? static_cast<std::uint32_t>(reader.varint_up_to(envelope.total)) : 0;
   const std::uint64_t count = reader.varint_up_to(spindle::protocol::kGroupsPerMessageMax);
   envelope.targets.clear();
   for (std::uint64_t i = 0; i < count && reader.ok(); ++i) {
@@ -171,10 +181,31 @@ std::size_t read_envelope(ByteView content, Envelope& envelope) {
     if (target.group == 0) target.name = reader.short_string();
     envelope.targets.push_back(target);
   }
-  const bool is_consistent = !envelope.bundle || (envelope.type == 0 && envelope.total == 0);
-  const bool valid = reader.ok() && (flags & ~(kSelfDiscard | kBundle)) == 0 && is_consistent &&
+  const bool is_consistent = (!envelope.bundle || (envelope.type == 0 && envelope.total == 0 && !has_parts)) &&
+                             has_parts == (envelope.parts != 0);
+  const bool valid = reader.ok() && (flags & ~(kSelfDiscard | kBundle | kAhead)) == 0 && is_consistent &&
                      spindle::protocol::is_client_name(envelope.sender);
   return valid ? content.size() - reader.remaining() : 0;
+}
+
+std::vector<std::uint8_t> write_part_head(std::uint64_t number, std::uint32_t total) {
+  std::vector<std::uint8_t> out(varint_size(number) + varint_size(total));
+  Writer writer(out.data());
+  writer.varint(number);
+  writer.varint(total);
+  return out;
+}
+
+std::optional<Part> read_part(ByteView content) {
+  Reader reader(content);
+  Part part;
+  part.number = reader.varint();
+  part.total = static_cast<std::uint32_t>(reader.varint_up_to(spindle::protocol::kMessageBytesMax));
+  if (!reader.ok() || part.number == 0) return std::nullopt;
+  part.payload = content.subspan(content.size() - reader.remaining());
+  const bool ends = part.total == 0;
+  if (ends != part.payload.empty() || (!ends && part.payload.size() >= part.total)) return std::nullopt;
+  return part;
 }
 
 std::vector<std::uint8_t> write_operation(const GroupOperation& operation) {

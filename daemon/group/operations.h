@@ -1,5 +1,5 @@
-// What travels in messages of the classes `client` and `group`: the envelope in front of a client's payload, and the
-// operations that change the group table.
+// What travels in messages of the classes `client`, `part` and `group`: the envelope in front of a client's payload,
+// the head of a part of one, and the operations that change the group table.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,10 @@ using GroupId = std::uint64_t;
 ///   varint  session      of the sender, at the origin
 ///   string  sender       the client's name, behind its length byte
 ///   u16     type         the application's tag; 0 of a bundle
-///   u8      flags        bit 0: not to the sender itself; bit 1: a bundle follows (bundle.h)
+///   u8      flags        bit 0: not to the sender itself; bit 1: a bundle follows (bundle.h); bit 2: parts went ahead
 ///   varint  total        bytes of the payload; 0 of a bundle
+///   varint  parts        only with bit 2: the number under which they went, from 1
+///   varint  ahead        only with bit 2: bytes of the payload that they hold; 0: they are void, all of it follows
 ///   varint  count        of targets, and that many:
 ///     varint  group      its id; 0: a name follows, of a client ("#name#daemon"), or of a group that nobody has joined
 ///     or
@@ -41,8 +43,26 @@ struct Envelope {
   bool self_discard = false;
   bool bundle = false;
   std::uint32_t total = 0;
+  std::uint64_t parts = 0;  // 0: none went ahead
+  std::uint32_t ahead = 0;
   std::vector<Target> targets;
 };
+
+/// A part of the payload of a large message that is still entering (entering_messages.h):
+///
+///   varint  number  of the message, from 1; the origin gives it once
+///   varint  total   bytes of its payload; 0: the message never comes, and nothing follows
+///   ...     payload, behind that of the parts before
+struct Part {
+  std::uint64_t number = 0;
+  std::uint32_t total = 0;
+  ByteView payload;
+};
+
+/// What goes in front of the payload of a part.
+std::vector<std::uint8_t> write_part_head(std::uint64_t number, std::uint32_t total);
+/// Nothing where the content is malformed.
+std::optional<Part> read_part(ByteView content);
 
 /// The targets with their count, as they end an envelope: made once for each set of destinations.
 std::vector<std::uint8_t> write_targets(const std::vector<Envelope::Target>& targets);

@@ -15,6 +15,7 @@ void Groups::close_session(Time now, SessionId session) {
   if (at == sessions_.end()) return;
   const LocalSession local = std::move(at->second);
   sessions_.erase(at);
+  give_up_entering(now, session);
   requesting_.erase(session);
   const bool wanted = to_resume_.erase(session) == 0;
   const bool in_groups = local.groups != 0 || !local.requests.empty() || table_.is_in_groups(view_.self, session);

@@ -89,6 +89,8 @@ void Groups::view_installed(Time now, const View& view, const MemberSet& came_al
 
 void Groups::start_view(Time now, const View& view, const MemberSet& came_along) {
   ++views_;
+  entering_.clear();
+  if (!broken(Broken::parts_of_old_view)) partial_.clear();
   subscriptions_.restart();
   came_along_ = along_since_told(view, came_along);
   together_ = MemberSet();

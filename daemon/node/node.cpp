@@ -168,6 +168,7 @@ NodeMemory Node::memory() const {
   memory.retained = order.retained_bytes();
   memory.unordered = order.unordered_bytes();
   memory.pushed = order.pushed_bytes();
+  memory.partial = layers_->groups.partial_bytes();
   memory.held_up = layers_->hand_up.held_bytes();
   for (const LinkId link : layers_->links.established()) {
     memory.link_control = std::max(memory.link_control, layers_->links.queued_control_bytes(link));

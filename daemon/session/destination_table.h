@@ -19,7 +19,9 @@ namespace spindled {
 struct SetFlow {
   Flow flow;
   std::uint32_t number = 0;  // among the client's flows
-  std::size_t handles = 0;   // that stand for the set; 0: it is of no set
+  /// What Groups knows the large message by of which a part has entered; 0: there is none. The others wait behind it.
+  std::uint64_t entering = 0;
+  std::size_t handles = 0;  // that stand for the set; 0: it is of no set
 };
 
 /// Where a client sends under one handle.

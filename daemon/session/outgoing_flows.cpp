@@ -27,7 +27,7 @@ std::optional<Error> OutgoingFlows::send(Time now, std::uint32_t handle, std::ui
                  fmt::format("the client has sent to destination set {} although its window of {} bytes was full",
                              handle, protocol::kFlowWindowBytes)};
   }
-  if ((line.empty() || broken(Broken::flow_overtakes)) && gate_.may_enter(now, handle, message.total)) {
+  if ((line.empty() || broken(Broken::flow_overtakes)) && gate_.may_enter(now, handle, message)) {
     gate_.enter(now, handle, message);
     window.untold_bytes += flow_bytes(message);
     if (window.untold_bytes >= protocol::kFlowToldBytes) tell(handle);
@@ -62,6 +62,7 @@ void OutgoingFlows::hold(Line& line, std::uint32_t handle, const ClientSend& mes
     held.end.assign(last.begin(), last.end());
     held.chunks.pop_back();
   }
+  held.message.chunks = held.chunks;
 }
 
 void OutgoingFlows::release(Time now, bool all) {
@@ -95,7 +96,7 @@ bool OutgoingFlows::release_run(Time now, Line& line) {
   const std::uint32_t handle = line.front().handle;
   Window& window = windows_[handle];
   bool any = false;
-  while (!line.empty() && line.front().handle == handle && gate_.may_enter(now, handle, line.front().message.total)) {
+  while (!line.empty() && line.front().handle == handle && gate_.may_enter(now, handle, line.front().message)) {
     const std::size_t bytes = flow_bytes(line.front().message);
     let_in(now, line.pop_front());
     window.held_bytes -= bytes;

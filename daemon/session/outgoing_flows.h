@@ -16,9 +16,9 @@ namespace spindled {
 class FlowGate {
  public:
   virtual ~FlowGate() = default;
-  /// Whether the next message to the destinations of the handle, with so many bytes of payload, may enter. Where it
-  /// may, it does: `enter` follows at once.
-  virtual bool may_enter(Time now, std::uint32_t handle, std::size_t bytes) = 0;
+  /// Whether the next message to the destinations of the handle may enter. Where it may, it does: `enter` follows at
+  /// once. Where not, parts of it may have: the next one that is asked about is the same.
+  virtual bool may_enter(Time now, std::uint32_t handle, const ClientSend& message) = 0;
   virtual void enter(Time now, std::uint32_t handle, const ClientSend& message) = 0;
   /// When a message that was refused is worth another try, if there are no news before.
   virtual Time retry_at(std::uint32_t handle) const = 0;

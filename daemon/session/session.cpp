@@ -4,6 +4,7 @@
 
 #include "daemon/admission/admission.h"
 #include "daemon/base/broken.h"
+#include "daemon/link/link_limits.h"
 
 namespace spindled {
 
@@ -23,6 +24,9 @@ constexpr std::size_t kOpenRequestsMax = 4096;
 
 /// What may stand in front of the payload in a `send` frame.
 constexpr std::size_t kSendHeadMax = 2 * protocol::kVarintBytesMax + 3;
+
+/// A message of no more enters at once: two packets are no burst.
+constexpr std::size_t kUndividedBytesMax = 2 * kPacketBytes;
 
 /// How often a client is told how many of its messages have entered, while others of them wait, and while none do.
 constexpr Duration kTakenPeriodWaiting = 100ms;
@@ -310,7 +314,7 @@ void Session::bundle_followers() {
 }
 
 bool Session::send_message(Time now) {
-  if (!may_enter(now, incoming_->handle, incoming_->message.total)) {
+  if (!may_enter(now, incoming_->handle, incoming_->message)) {
     retry_at_ = retry_at(incoming_->handle);
     return false;
   }
@@ -337,15 +341,36 @@ bool Session::note_requests_done() {
   return true;
 }
 
-bool Session::may_enter(Time now, std::uint32_t handle, std::size_t bytes) {
+bool Session::may_enter(Time now, std::uint32_t handle, const ClientSend& message) {
   DefinedSet& set = destinations_[handle];
   if (waits_for_requests(set.to.names) && !broken(Broken::message_overtakes_join)) return false;
-  return host_.may_enter(now, set.flow->flow, set.to, bytes);
+  const bool is_large = message.total > kUndividedBytesMax && message.messages == 1;
+  // Of an unreliable one a part that is lost would cost the whole.
+  if (is_large && message.service != Service::unreliable) return may_rest_enter(now, set, message);
+  return host_.may_enter(now, set.flow->flow, set.to, message.total);
+}
+
+bool Session::may_rest_enter(Time now, DefinedSet& set, const ClientSend& message) {
+  Groups& groups = host_.groups();
+  for (;;) {
+    const std::size_t rest = message.total - groups.sent_ahead(set.flow->entering);
+    const std::size_t part = groups.next_part(set.flow->entering, message);
+    if (part == 0) return host_.may_enter(now, set.flow->flow, set.to, rest);
+    const std::size_t admitted = host_.admit_part(now, set.flow->flow, set.to, part, rest);
+    if (admitted == 0 || admitted == rest) return admitted != 0;
+    set.flow->entering = groups.send_part(now, sender_, set.to, message, set.flow->entering, admitted);
+    ++parts_;
+  }
 }
 
 void Session::enter(Time now, std::uint32_t handle, const ClientSend& message) {
   traffic_.messages_in += message.messages;
-  host_.groups().send(now, sender_, destinations_[handle].to, message);
+  DefinedSet& set = destinations_[handle];
+  if (const std::uint64_t entering = std::exchange(set.flow->entering, 0); entering != 0) {
+    host_.groups().send_rest(now, sender_, set.to, message, entering);
+  } else {
+    host_.groups().send(now, sender_, set.to, message);
+  }
 }
 
 void Session::tell_admitted(std::uint32_t handle, std::size_t bytes) {

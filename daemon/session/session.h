@@ -55,6 +55,8 @@ class SessionHost {
   virtual Result<std::string> take_name(Session& session, std::string_view wish) = 0;
   /// As Admission::may_enter.
   virtual bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) = 0;
+  /// As Admission::admit_part.
+  virtual std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part, std::size_t rest) = 0;
   /// As Admission::membership_waits_until, and what is to be paid.
   virtual std::optional<Time> membership_waits_until(Time now, MembershipBudget& budget) = 0;
   virtual void pay_for_join(MembershipBudget& budget, const std::string& group) = 0;
@@ -145,8 +147,8 @@ class Session final : private FlowGate {
   Time tell_taken_at() const;
 
   const SessionTraffic& traffic() const { return traffic_; }
-  /// Messages, joins and leaves that have entered.
-  std::uint64_t entered() const { return traffic_.messages_in + changes_; }
+  /// Messages, or parts of them, joins and leaves that have entered.
+  std::uint64_t entered() const { return traffic_.messages_in + changes_ + parts_; }
   /// Messages were put into the queue.
   void count_delivered(std::size_t messages) { traffic_.messages_out += messages; }
 
@@ -185,6 +187,8 @@ class Session final : private FlowGate {
     chunks_.clear();
     bundle_.clear();
   }
+  /// Of a large message: sends parts ahead as they are paid for. Whether the rest may enter.
+  bool may_rest_enter(Time now, DefinedSet& set, const ClientSend& message);
   /// Sends the complete message unless it may not enter yet.
   bool send_message(Time now);
   /// Sends or holds the complete message.
@@ -193,7 +197,7 @@ class Session final : private FlowGate {
   void warn(unsigned percent);
 
   // FlowGate
-  bool may_enter(Time now, std::uint32_t handle, std::size_t bytes) override;
+  bool may_enter(Time now, std::uint32_t handle, const ClientSend& message) override;
   Time retry_at(std::uint32_t handle) const override { return destinations_[handle].flow->flow.retry_at(); }
   void enter(Time now, std::uint32_t handle, const ClientSend& message) override;
   void tell_admitted(std::uint32_t handle, std::size_t bytes) override;
@@ -212,6 +216,7 @@ class Session final : private FlowGate {
   Sender sender_;
   MembershipBudget membership_budget_;
   std::uint64_t changes_ = 0;  // joins and leaves that were accepted
+  std::uint64_t parts_ = 0;    // of large messages, that went ahead of them
   SessionTraffic traffic_;
 
   InputBuffer input_;

@@ -71,6 +71,9 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) override {
     return admission_.may_enter(now, flow, to, bytes);
   }
+  std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part, std::size_t rest) override {
+    return admission_.admit_part(now, flow, to, part, rest);
+  }
   FlowState flow_state(Time now, const Flow& flow, DestinationSet& to) override;
   std::optional<Time> membership_waits_until(Time now, MembershipBudget& budget) override {
     return admission_.membership_waits_until(now, budget);

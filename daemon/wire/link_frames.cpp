@@ -72,15 +72,14 @@ bool fill(Body& body, ByteView bytes) {
     if (back == 0 || back >= body.head.number) return false;
     body.head.after = body.head.number - back;
   }
-  const int message_class = kind >> kClassShift;
-  if (!reader.ok() || (kind & kServiceBits) > static_cast<int>(Service::safe) ||
-      message_class > static_cast<int>(MessageClass::order)) {
-    return false;
-  }
+  if (!reader.ok() || (kind & kServiceBits) > static_cast<int>(Service::safe)) return false;
   body.head.service = static_cast<Service>(kind & kServiceBits);
-  body.head.message_class = static_cast<MessageClass>(message_class);
+  body.head.message_class = static_cast<MessageClass>(kind >> kClassShift);
   body.head.first = (kind & kFirstBit) != 0;
   body.head.last = (kind & kLastBit) != 0;
+  constexpr std::uint8_t kWholePart = kFirstBit | kLastBit | static_cast<unsigned>(Service::reliable) |
+                                      static_cast<unsigned>(MessageClass::part) << kClassShift;
+  if (body.head.message_class == MessageClass::part && (kind & ~kAfterBit) != kWholePart) return false;
   if (has_seen(body.head)) body.head.seen = reader.varint();
   if (!reader.ok() || (body.head.number == 0) != (body.head.service == Service::unreliable)) return false;
   body.content_offset = bytes.size() - reader.remaining();

@@ -71,6 +71,7 @@ enum class MessageClass : std::uint8_t {
   client = 0,  // a client's message
   group = 1,   // an operation on the group table
   order = 2,   // order records, and the reports that they are made of
+  part = 3,    // a part of the payload of a client's message that is still entering; reliable
 };
 
 /// The head of a body, which is the same from its origin to all destinations:

@@ -2,6 +2,7 @@
 // bundles. The first byte chooses which, the second is the size of the view.
 #include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
+#include "daemon/group/partial_messages.h"
 #include "daemon/order/records.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -32,7 +33,20 @@ void fuzz_envelope(ByteView content) {
   SPINDLE_CHECK(read_envelope(written, again) == written.size());
   SPINDLE_CHECK(again.sender == envelope.sender && again.targets.size() == envelope.targets.size());
   SPINDLE_CHECK(again.bundle == envelope.bundle);
+  SPINDLE_CHECK(again.parts == envelope.parts && again.ahead == envelope.ahead);
   if (envelope.bundle) fuzz_bundle(content.subspan(size));
+}
+
+void fuzz_part(ByteView content) {
+  const std::optional<Part> part = read_part(content);
+  if (!part) return;
+  std::vector<std::uint8_t> written = write_part_head(part->number, part->total);
+  written.insert(written.end(), part->payload.begin(), part->payload.end());
+  const std::optional<Part> again = read_part(written);
+  SPINDLE_CHECK(again && again->number == part->number && again->total == part->total);
+  PartialMessages messages;
+  messages.add(0, *part);
+  SPINDLE_CHECK(messages.bytes() == part->payload.size());
 }
 
 }  // namespace
@@ -43,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t members = 1 + input.u8();
   const ByteView content = input.rest();
   static_cast<void>(order_operation(content));
-  switch (kind % 4) {
+  switch (kind % 5) {
     case 0:
       check_round_trip(
           content, [&](ByteView bytes) { return read_run_report(bytes, 0, members); }, write_run_report);
@@ -55,8 +69,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 2:
       check_round_trip(content, read_operation, write_operation);
       break;
-    default:
+    case 3:
       fuzz_envelope(content);
+      break;
+    default:
+      fuzz_part(content);
       break;
   }
   return 0;

@@ -34,6 +34,16 @@ void add_message_content_seeds(Seeds& seeds) {
   std::vector<std::uint8_t> bytes;
   write_envelope(bytes, envelope, write_targets(envelope.targets));
   add("envelope", 3, bytes);
+  envelope.parts = 9;
+  envelope.ahead = 3;
+  write_envelope(bytes, envelope, write_targets(envelope.targets));
+  add("envelope_behind_parts", 3, bytes);
+  std::vector<std::uint8_t> part = write_part_head(300, 5);
+  add("part_of_nothing", 4, write_part_head(300, 0));
+  part.insert(part.end(), {'h', 'e', 'l'});
+  add("part", 4, part);
+  envelope.parts = 0;
+  envelope.ahead = 0;
   envelope.type = 0;
   envelope.total = 0;
   envelope.bundle = true;

@@ -266,7 +266,7 @@ std::string peer_in_a_view(unsigned peer) {
   announce.groups.push_back({"news", 5, {{9, "b"}}});
   data(Service::agreed, MessageClass::group, spindled::write_operation(announce));
   Bytes message;
-  spindled::write_envelope(message, {9, "b", 1, false, false, 5, {{0, "news"}}},
+  spindled::write_envelope(message, {9, "b", 1, false, false, 5, 0, 0, {{0, "news"}}},
                            spindled::write_targets({{0, "news"}}));
   message.insert(message.end(), {'h', 'e', 'l', 'l', 'o'});
   data(Service::fifo, MessageClass::client, message);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "daemon/group/entering_messages.h"
 #include "daemon/order/hand_up.h"
 #include "daemon/overlay/limits.h"
 #include "tests/hunt/plan_bounds.h"
@@ -62,6 +63,8 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
   // Unordered messages of a view, and what its end brings; reliable ones of the next one as well, which may begin, and
   // fill the windows of who has completed it, while this daemon has not.
   held_up_ = std::min(all_contents_, HandUp::kHeldBytesMax + bounds.message + 2 * windows);
+  // What has come ahead of messages, of which each daemon lets so many enter part by part.
+  partial_ = std::min(all_contents_, plan.daemons * EnteringMessages::kBytesMax);
   // Of each message that some destination lacks one copy waits on a link, and so does one of what recovery pushes: the
   // end of a view empties the queue before. Unreliable messages, of which no window knows, come on top.
   link_data_ = all_streams_ + kUnreliableQueueBytes + bounds.message;
@@ -80,6 +83,7 @@ void MemoryLimits::check(HostIndex host, const NodeMemory& memory) {
   hold(host, Kept::unordered, memory.unordered, all_contents_);
   hold(host, Kept::pushed, memory.pushed, all_streams_);
   hold(host, Kept::held_up, memory.held_up, held_up_);
+  hold(host, Kept::partial, memory.partial, partial_);
   hold(host, Kept::link_data, memory.link_data, link_data_);
   hold(host, Kept::link_control, memory.link_control, link_control_);
   hold(host, Kept::session_queue, memory.limited_queue, queue_);
@@ -101,6 +105,7 @@ std::string_view MemoryLimits::text_of(Kept kept) {
       "bytes that wait for their place",
       "bytes that recovery brought",
       "bytes that wait for the group layer",
+      "bytes of messages that are entering",
       "bytes of messages that wait on a link",
       "bytes of control frames that wait on a link",
       "bytes that wait for a client",

@@ -50,6 +50,7 @@ class MemoryLimits {
     unordered,
     pushed,
     held_up,
+    partial,
     link_data,
     link_control,
     session_queue,
@@ -68,6 +69,7 @@ class MemoryLimits {
   std::size_t all_streams_ = 0;   // that is retained of them, or brought by recovery
   std::size_t all_contents_ = 0;  // of all messages of the run that take a place or wait for the group layer
   std::size_t held_up_ = 0;
+  std::size_t partial_ = 0;
   std::size_t link_data_ = 0;
   std::size_t link_control_ = 0;
   std::size_t queue_ = 0;

@@ -86,6 +86,7 @@ class Run {
   bool await_fresh_members();
   std::string free_name(HostIndex host) const;
   void check_properties(bool at_rest);
+  void check_nothing_enters();
   void check_refusals();
   void count();
 
@@ -399,6 +400,17 @@ bool Run::await_fresh_members() {
                "messages of fresh members");
 }
 
+/// Nobody sends any more, so that no daemon keeps a part of a message.
+void Run::check_nothing_enters() {
+  for (const SimHost* host : sim_.running_hosts()) {
+    const std::size_t partial = host->node().memory().partial;
+    if (partial == 0) continue;
+    outcome_.findings.push_back(
+        {"entering", fmt::format("entering: {} keeps {} bytes of messages that nobody sends any more",
+                                 name_of(host->index()), partial)});
+  }
+}
+
 void Run::check_properties(bool at_rest) {
   for (const std::string& sentence : checkers::check_all(sim_.history(), at_rest)) {
     outcome_.findings.push_back({sentence.substr(0, sentence.find(':')), sentence});
@@ -465,6 +477,7 @@ Outcome Run::execute() {
   end_faults();
   const bool at_rest = await_one_view() && await_rest() && await_fresh_members();
   check_properties(at_rest);
+  if (at_rest) check_nothing_enters();
   check_refusals();
   for (Finding& each : limits_.findings()) outcome_.findings.push_back(std::move(each));
   for (Finding& each : work_limits_.findings()) outcome_.findings.push_back(std::move(each));

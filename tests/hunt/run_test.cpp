@@ -125,16 +125,9 @@ TEST(HuntMemoryLimits, HoldStreamsToWhatThePlanPutsIntoThem) {
 
 /// More than is due, of one thing each.
 constexpr NodeMemory kTooMuch[] = {
-    {.retained = 520'000},
-    {.unordered = 1'100'000},
-    {.pushed = 520'000},
-    {.held_up = 1'100'000},
-    {.link_control = 20'000},
-    {.link_data = 800'000},
-    {.sessions_definitions = 1'000},
-    {.groups = 3},
-    {.memberships = 4},
-    {.sessions = 3},
+    {.retained = 520'000},  {.unordered = 1'100'000}, {.pushed = 520'000},    {.held_up = 1'100'000},
+    {.partial = 1'100'000}, {.link_control = 20'000}, {.link_data = 800'000}, {.sessions_definitions = 1'000},
+    {.groups = 3},          {.memberships = 4},       {.sessions = 3},
 };
 
 TEST(HuntMemoryLimits, ArePartOfEverythingThatADaemonHolds) {
@@ -148,6 +141,7 @@ TEST(HuntMemoryLimits, ArePartOfEverythingThatADaemonHolds) {
                    .unordered = 1'000'000,
                    .pushed = 400'000,
                    .held_up = 900'000,
+                   .partial = 900'000,
                    .link_control = 1'000,
                    .link_data = 600'000,
                    .sessions_definitions = 400,

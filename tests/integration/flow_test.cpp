@@ -22,7 +22,7 @@ TEST(SpmonitorFlowCommand, ShowsWhoSendsWhatAndWhere) {
   const Finished text = run_spmonitor(line.alpha, {"flow"});
   EXPECT_EQ(text.code, 0) << text.error;
   EXPECT_THAT(text.out, HasSubstr("admission seeks sending, salary 10"));
-  EXPECT_THAT(text.out, ContainsRegex("link to +packets +soft limit"));
+  EXPECT_THAT(text.out, ContainsRegex("link to +packets +aim"));
   EXPECT_THAT(text.out, ContainsRegex("beta +0 +24 "));
   EXPECT_THAT(text.out, ContainsRegex("ann +news +1.00 .* 6 +6.00 +-")) << "two packets a message, a dollar each";
   EXPECT_THAT(run_spmonitor(line.gamma, {"flow"}).out, HasSubstr("no client has sent anything"));

@@ -11,11 +11,11 @@ namespace spindled::sim {
 
 class Bottleneck : public Scenario {
  protected:
-  /// d000 - d001 - d002, of which the second link carries a hundredth of the first.
-  void simulate_bottleneck(std::uint64_t seed) {
+  /// d000 - d001 - d002, of which the second link carries a hundredth of the first; further daemons behind them.
+  void simulate_bottleneck(std::uint64_t seed, std::size_t daemons = 3) {
     NodeConfig node;
     node.admission.queue_packets = 50;
-    simulate_cluster(seed, Shape::line, 3, node);
+    simulate_cluster(seed, Shape::line, daemons, node);
     PathProperties narrow;
     narrow.bytes_per_second = 250'000;
     narrow.send_buffer = 4096;

@@ -99,7 +99,7 @@ TEST_F(FlowReport, TheDaemonInTheMiddleShowsItsQueue) {
       },
       20s, "packets wait for the narrow link");
   const proto::PricedLink link = narrow_link(reply);
-  EXPECT_GE(link.soft_limit_packets(), 50);
+  EXPECT_GE(link.aim_packets(), 50);
   EXPECT_GT(link.price(), 0);
   EXPECT_GT(link.queued_bytes(), 1000u);
   EXPECT_TRUE(reply.told_links().empty()) << "its own price is not told to it";

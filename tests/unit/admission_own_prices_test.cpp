@@ -189,7 +189,7 @@ TEST_F(OwnPricesTest, AQueueThatStandsIsToldAndAllPayWhatIsTold) {
   ASSERT_EQ(links.size(), 2u);
   EXPECT_EQ(links.front().neighbour, 1);
   EXPECT_NEAR(links.front().packets, 100, 5);
-  EXPECT_EQ(links.front().soft_limit, 24);
+  EXPECT_EQ(links.front().aim, 24);
   EXPECT_NEAR(links.front().rate, 1000, 100);
   EXPECT_EQ(links.front().dollars, dollars);
   EXPECT_EQ(links.back().packets, 0);

@@ -115,6 +115,49 @@ TEST(Envelope, IsReadBackAsWritten) {
   }
 }
 
+TEST(Envelope, SaysWhatWentAheadOfTheMessage) {
+  Envelope envelope;
+  envelope.session = 1;
+  envelope.sender = "me";
+  envelope.total = 5000;
+  envelope.parts = 300;
+  envelope.ahead = 4000;
+  envelope.targets = {{3, {}}};
+  std::vector<std::uint8_t> bytes;
+  write_envelope(bytes, envelope, write_targets(envelope.targets));
+  Envelope read;
+  EXPECT_EQ(read_envelope(bytes, read), bytes.size());
+  EXPECT_EQ(read.parts, 300u);
+  EXPECT_EQ(read.ahead, 4000u);
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_EQ(read_envelope(ByteView(bytes).first(size), read), 0u);
+  }
+  envelope.ahead = 5001;
+  write_envelope(bytes, envelope, write_targets(envelope.targets));
+  EXPECT_EQ(read_envelope(bytes, read), 0u) << "more than there is";
+}
+
+TEST(Part, IsReadBackAsWrittenAndIsNeverAllOfItsMessage) {
+  const auto part = [](std::uint64_t number, std::uint32_t total, std::size_t bytes) {
+    std::vector<std::uint8_t> content = write_part_head(number, total);
+    content.resize(content.size() + bytes, 'x');
+    return content;
+  };
+  const std::vector<std::uint8_t> content = part(300, 5000, 1400);
+  const auto read = read_part(content);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->number, 300u);
+  EXPECT_EQ(read->total, 5000u);
+  EXPECT_EQ(read->payload.size(), 1400u);
+  EXPECT_TRUE(read_part(part(1, 0, 0))) << "it never comes";
+  EXPECT_FALSE(read_part(part(1, 0, 1)));
+  EXPECT_FALSE(read_part(part(0, 5000, 1)));
+  EXPECT_FALSE(read_part(part(1, 5000, 0)));
+  EXPECT_FALSE(read_part(part(1, 5000, 5000)));
+  EXPECT_FALSE(read_part(part(1, (16u << 20) + 1, 1)));
+  EXPECT_FALSE(read_part(ByteView(content).first(3)));
+}
+
 TEST(Envelope, OfABundleHasNoTypeAndNoSizeOfItsOwn) {
   Envelope envelope;
   envelope.session = 1;

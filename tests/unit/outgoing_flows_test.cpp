@@ -20,10 +20,10 @@ using spindle::protocol::kFlowWindowBytes;
 /// Keeps the flows out that a test closes, and writes down what enters.
 class FakeGate final : public FlowGate {
  public:
-  bool may_enter(Time, std::uint32_t handle, std::size_t bytes) override {
+  bool may_enter(Time, std::uint32_t handle, const ClientSend& message) override {
     ++asked;
     const bool open = !closed.contains(handle) && room != 0;
-    if (open) expected = {handle, bytes};
+    if (open) expected = {handle, message.total};
     return open;
   }
   void enter(Time, std::uint32_t handle, const ClientSend& message) override {

@@ -16,7 +16,7 @@ proto::Reply sample() {
   proto::PricedLink& link = *flow.add_links();
   link.set_peer("beta");
   link.set_queued_packets(42);
-  link.set_soft_limit_packets(100);
+  link.set_aim_packets(100);
   link.set_price(6.0734);
   link.set_packets_per_second(240.4);
   link.set_queued_bytes(61'000);
@@ -58,9 +58,9 @@ TEST(SpmonitorFlow, ShowsLinksPricesAndFlows) {
   EXPECT_EQ(render(reply, false),
             "admission seeks sending, salary 10\n"
             "\n"
-            "link to  packets  soft limit  price   rate  queued     out\n"
-            "beta          42         100   6.07  240/s   61 KB  1.2 GB\n"
-            "gamma          0           0   0.00      -     0 B     0 B\n"
+            "link to  packets  aim  price   rate  queued     out\n"
+            "beta          42  100   6.07  240/s   61 KB  1.2 GB\n"
+            "gamma          0    0   0.00      -     0 B     0 B\n"
             "\n"
             "price told                  by     dollars\n"
             "link beta-gamma             beta      6.06\n"
@@ -103,7 +103,7 @@ TEST(SpmonitorFlow, JsonHasTheNamesOfTheProtocol) {
   proto::Reply reply = sample();
   add_flow(reply);
   const std::string text = render_json(reply, true);
-  for (const char* part : {"\"soft_limit_packets\":100", "\"limited_by\":\"link beta-gamma\"", "\"told_links\":[]",
+  for (const char* part : {"\"aim_packets\":100", "\"limited_by\":\"link beta-gamma\"", "\"told_links\":[]",
                            "\"blocked_share\":0.973", "\"packets\":\"51234\""}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }

@@ -101,6 +101,14 @@ TEST(WireExamples, DaemonDataContent) {
   Bytes content;
   write_envelope(content, envelope, targets);
   EXPECT_EQ(hex(content) + " 68 69", "01 03 61 6e 6e 07 00 00 02 01 0c 68 69");
+  const Bytes part = write_part_head(3, 5);
+  EXPECT_EQ(hex(part) + " 68 65 6c", "03 05 68 65 6c");
+  envelope.total = 5;
+  envelope.parts = 3;
+  envelope.ahead = 3;
+  write_envelope(content, envelope, targets);
+  EXPECT_EQ(hex(content) + " 6c 6f", "01 03 61 6e 6e 07 00 04 05 03 03 01 0c 6c 6f");
+  envelope.parts = envelope.ahead = 0;
   envelope.type = 0;
   envelope.total = 0;
   envelope.bundle = true;

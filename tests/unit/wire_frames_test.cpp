@@ -86,7 +86,9 @@ TEST(WireBody, RefusesWhatIsOutOfRange) {
   EXPECT_FALSE(with(1, 0)) << "number 0 of a reliable message";
   EXPECT_FALSE(with(2, 0x18)) << "an unreliable message with a number";
   EXPECT_FALSE(with(2, 0x1e)) << "service 6";
-  EXPECT_FALSE(with(2, 0xd9)) << "class 3";
+  EXPECT_TRUE(with(2, 0xd9)) << "a part";
+  EXPECT_FALSE(with(2, 0xdc)) << "an agreed part";
+  EXPECT_FALSE(with(2, 0xd1)) << "a part in several fragments";
   EXPECT_FALSE(with(4, 0)) << "a set with a trailing zero byte";
   EXPECT_FALSE(with(3, 0)) << "no destinations";
   EXPECT_FALSE(read_body(Bytes{0xf8, 0x0f, 0x01, 0x19, 0x01, 0x02})) << "origin 2,040";

@@ -36,15 +36,15 @@ std::string show_destinations(const proto::Flow& flow) {
 std::string show_links(const proto::FlowReply& reply) {
   Table table({{"link to"},
                {"packets", kRight},
-               {"soft limit", kRight},
+               {"aim", kRight},
                {"price", kRight},
                {"rate", kRight},
                {"queued", kRight},
                {"out", kRight}});
   for (const proto::PricedLink& link : reply.links()) {
-    table.add({link.peer(), fmt::format("{:.0f}", link.queued_packets()),
-               fmt::format("{:.0f}", link.soft_limit_packets()), dollars(link.price()),
-               per_second(link.packets_per_second()), show_bytes(static_cast<double>(link.queued_bytes())),
+    table.add({link.peer(), fmt::format("{:.0f}", link.queued_packets()), fmt::format("{:.0f}", link.aim_packets()),
+               dollars(link.price()), per_second(link.packets_per_second()),
+               show_bytes(static_cast<double>(link.queued_bytes())),
                show_bytes(static_cast<double>(link.bytes_out()))});
   }
   return table.empty() ? "no links to other daemons of the view\n" : table.text();
