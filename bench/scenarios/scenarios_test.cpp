@@ -44,17 +44,29 @@ TEST(ShortScenario, TwoClassesShareABottleneck) {
 
 // A sixth of each link is the proportionally fair share of a flow over five of them that has to itself what the others
 // leave.
-TEST(ShortScenario, WithFairAFlowOverFiveLinksKeepsASixth) {
+void expect_a_sixth_for_the_long_flow(const AdmissionConfig& admission) {
   std::atomic<double> progress = 0;
   Options options;
   options.seconds = 120;
-  options.admission.benefit = BenefitKind::fair;
+  options.admission = admission;
   const Result result = run(scenario_named("3", options), 1, progress);
   ASSERT_EQ(result.error, "");
   const Phase steady = phases_of(result.scenario).back();
   EXPECT_NEAR(rate_of(result, 0, steady).framed, 2e6 / 6, 0.04e6);
   for (std::size_t i = 1; i <= 5; ++i) EXPECT_NEAR(rate_of(result, i, steady).framed, 2e6 * 5 / 6, 0.06e6) << i;
   EXPECT_LE(queue_max_of(result), 150u);
+}
+
+TEST(ShortScenario, WithFairAFlowOverFiveLinksKeepsASixth) {
+  AdmissionConfig admission;
+  admission.benefit = BenefitKind::fair;
+  expect_a_sixth_for_the_long_flow(admission);
+}
+
+TEST(ShortScenario, WithFairForItsGroupAloneItDoesAsWell) {
+  AdmissionConfig admission;
+  admission.groups_of(BenefitKind::fair) = {"lon*"};
+  expect_a_sixth_for_the_long_flow(admission);
 }
 
 /// Two classes on one bottleneck, the second of which begins after 20 s.

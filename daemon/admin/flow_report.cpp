@@ -87,6 +87,7 @@ void describe(Time now, const Admission& admission, const Candidate& candidate, 
   out.set_packets(state.packets);
   out.set_dollars(state.dollars);
   out.set_limited_by(printable(state.limited_by));
+  out.set_benefit(std::string(to_string(state.benefit)));
 }
 
 void add_links(const AdminSubjects& subjects, proto::FlowReply& out) {

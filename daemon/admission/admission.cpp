@@ -162,11 +162,12 @@ Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
   if (way.table_version != to.table_version) {
     way.table_version = to.table_version;
     way.round_trip = book_.round_trip(to.daemons);
+    way.benefit = benefit_of(context_.config.admission, to.names);
   }
   const Quote quote = book_.quote(to);
   way.price_version = book_.version();
   way.congestion = quote.congestion;
-  way.asked = price_of(quote);
+  way.asked = price_of(way.benefit, quote);
   way.clients = quote.clients.dollars;
   way.parts = quote.parts;
   way.delay = quote.congestion > 0 ? std::max(quote.delay, kFeedbackMin) : std::max(way.round_trip, kFeedbackMin);
@@ -175,9 +176,9 @@ Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
 }
 
 /// Equation (8).
-double Admission::price_of(const Quote& quote) const {
-  const AdmissionConfig& config = context_.config.admission;
-  return quote.congestion > 0 ? config.fee + quote.congestion / worth_of(config.benefit, quote) : config.fee;
+double Admission::price_of(BenefitKind benefit, const Quote& quote) const {
+  const double fee = context_.config.admission.fee;
+  return quote.congestion > 0 ? fee + quote.congestion / worth_of(benefit, quote) : fee;
 }
 
 void Admission::reckon(Time now, Flow& flow, Flow::Way& way) {
@@ -224,8 +225,9 @@ bool Admission::price_received(Time now, const Price& price) {
 FlowState Admission::state(Time now, const Flow& flow, const DestinationSet& to) const {
   const Quote quote = book_.quote(to);
   FlowState state;
+  state.benefit = benefit_of(context_.config.admission, to.names);
   const bool pays = enabled_ && (!book_.is_local(to.daemons) || quote.congestion > 0);
-  state.price = pays ? price_of(quote) : 0;
+  state.price = pays ? price_of(state.benefit, quote) : 0;
   state.budget = flow.credit() * std::max(state.price, context_.config.admission.fee);
   state.rate = flow.rate(now);
   if (flow.salary() > 0) state.salary_period = from_seconds(context_.config.admission.salary / flow.salary());

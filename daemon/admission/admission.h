@@ -24,6 +24,7 @@ namespace spindled {
 
 /// A flow as its client and the administrator see it.
 struct FlowState {
+  BenefitKind benefit{};     // what is sought for it
   double price = 0;          // dollars for a packet now; 0 where it pays nothing, not even the fee
   double budget = 0;         // dollars: what it may send, at the price
   double rate = 0;           // packets per second, lately
@@ -87,7 +88,7 @@ class Admission final : public PriceFrames, public ClientPrices {
   /// What the flow's messages meet on their way, brought up to date.
   Flow::Way& find_way(Flow& flow, const DestinationSet& to) const;
   /// Of a packet that meets this on its way.
-  double price_of(const Quote& quote) const;
+  double price_of(BenefitKind benefit, const Quote& quote) const;
   /// Brings the price, the salary and the credit up to date.
   void reckon(Time now, Flow& flow, Flow::Way& way);
   double savings_of(const Flow& flow) const;

@@ -1,6 +1,9 @@
 // What admission seeks the most of.
 #pragma once
 
+#include <span>
+#include <string>
+
 #include "daemon/admission/price_book.h"
 
 namespace spindled {
@@ -18,5 +21,9 @@ namespace spindled {
 ///
 /// All of them but `receiving` are one where a single part costs something.
 double worth_of(BenefitKind benefit, const Quote& quote);
+
+/// What is sought for messages to `names`: that of a group among them that the configuration lists, `fair` before
+/// `receiving` before `sending`; otherwise what is sought elsewhere.
+BenefitKind benefit_of(const AdmissionConfig& config, std::span<const std::string> names);
 
 }  // namespace spindled

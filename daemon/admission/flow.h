@@ -104,6 +104,7 @@ class Flow {
     std::uint64_t parts = 0;          // as Quote
     Duration delay{};                 // in which who pays answers; where nothing costs anything, a round trip
     Duration round_trip{};            // the longest to any destination
+    BenefitKind benefit{};            // what is sought for it
     // What follows from these for a packet of this flow, reckoned once in a turn.
     Time reckoned_at = kNever;  // kNever: not since any of the above changed
     double price = 0;           // dollars

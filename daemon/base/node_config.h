@@ -1,6 +1,7 @@
 // What a Node is told when it starts. `daemon/config` reads it from TOML; tests fill it in.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -41,13 +42,16 @@ struct OrderConfig {
 
 /// What admission seeks the most of; daemon/admission/benefit.h says what each means.
 enum class BenefitKind : std::uint8_t { sending, receiving, fair };
+inline constexpr std::size_t kBenefitKinds = 3;
 
 /// Cost-benefit admission (daemon/admission). Prices and budgets are in dollars, a unit without meaning of its own: a
 /// packet of up to 1,400 bytes on an idle network costs one fee.
 struct AdmissionConfig {
   bool enabled = true;                         // false: messages wait for room only, here and at clients
   BenefitKind benefit = BenefitKind::sending;  // what is sought
-  double fee = 1;                              // Δ: what a packet costs beside the links
+  /// By benefit: the groups that it is sought for instead. What ends with '*' is how names begin.
+  std::array<std::vector<std::string>, kBenefitKinds> groups{};
+  double fee = 1;              // Δ: what a packet costs beside the links
   double price_threshold = 2;  // H: what a packet costs in balance where a flow sends a million a second
   double price_max = 20;       // C_max: what a client costs that has SessionConfig::price_bytes waiting
   double salary = 10;          // what a new flow earns at the least, in dollars a second
@@ -57,6 +61,9 @@ struct AdmissionConfig {
   std::size_t queue_packets = 24;
   Duration update_min = 50ms;    // T_min: how often the price of a link is told that takes 178 packets a second
   Duration update_max = 2500ms;  // T_max: how often prices that stay are repeated
+
+  std::vector<std::string>& groups_of(BenefitKind kind) { return groups[static_cast<std::size_t>(kind)]; }
+  const std::vector<std::string>& groups_of(BenefitKind kind) const { return groups[static_cast<std::size_t>(kind)]; }
 };
 
 /// What is done about a client that does not read: senders slow down, it loses the oldest messages, or it is cut off.

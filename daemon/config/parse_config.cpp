@@ -163,24 +163,24 @@ class Parser {
     }
   }
 
-  void read(const std::string& name, const toml::node& node, const AddressesKey& key) {
+  void read(const std::string& name, const toml::node& node, const ListKey& key) {
     const toml::array* array = node.as_array();
     if (array == nullptr) {
       error(line_of(node), name, "must be a list of strings");
       return;
     }
-    std::vector<std::string> addresses;
+    std::vector<std::string> values;
     std::set<std::string> seen;
     for (const toml::node& each : *array) {
-      std::optional<std::string> address = read_text(name, each, wrong_listen_address);
-      if (!address) continue;
+      std::optional<std::string> value = read_text(name, each, key.wrong);
+      if (!value) continue;
       // Port 0 is another port each time.
-      if (!seen.insert(*address).second && !address->ends_with(":0")) {
-        error(line_of(each), name, fmt::format("\"{}\" is listed twice", *address));
+      if (!seen.insert(*value).second && !value->ends_with(":0")) {
+        error(line_of(each), name, fmt::format("\"{}\" is listed twice", *value));
       }
-      addresses.push_back(std::move(*address));
+      values.push_back(std::move(*value));
     }
-    key.set(config_, std::move(addresses));
+    key.set(config_, std::move(values));
   }
 
   void read(const std::string& name, const toml::node& node, const NeighbourAddressKey&) {

@@ -40,19 +40,30 @@ std::string wrong_file(const std::string& value) {
 #define SPINDLE_FIELD(member) \
   [](DaemonConfig & config) -> auto& { return config.member; }
 
+/// The groups for which something else is sought than elsewhere.
+template <BenefitKind benefit>
+constexpr ListKey groups_key() {
+  return {[](const DaemonConfig& config) { return config.node.admission.groups_of(benefit); },
+          [](DaemonConfig& config, std::vector<std::string> value) {
+            config.node.admission.groups_of(benefit) = std::move(value);
+          },
+          wrong_group_pattern, true};
+}
+
 const Key kKeys[] = {
     {"daemon", "name", TextKey{SPINDLE_FIELD(node.name), wrong_name}},
     {"daemon", "cluster", TextKey{SPINDLE_FIELD(node.cluster), wrong_name}},
 
     {"listen", "clients",
-     AddressesKey{
-         [](const DaemonConfig& config) { return config.listen.clients; },
-         [](DaemonConfig& config, std::vector<std::string> value) { config.listen.clients = std::move(value); }}},
+     ListKey{[](const DaemonConfig& config) { return config.listen.clients; },
+             [](DaemonConfig& config, std::vector<std::string> value) { config.listen.clients = std::move(value); },
+             wrong_listen_address}},
     {"listen", "client_socket", TextKey{SPINDLE_FIELD(listen.client_socket), wrong_socket_path}},
     {"listen", "admin_socket", TextKey{SPINDLE_FIELD(listen.admin_socket), wrong_socket_path}},
     {"listen", "links",
-     AddressesKey{link_addresses, [](DaemonConfig& config,
-                                     std::vector<std::string> value) { config.listen.links = std::move(value); }}},
+     ListKey{link_addresses,
+             [](DaemonConfig& config, std::vector<std::string> value) { config.listen.links = std::move(value); },
+             wrong_listen_address}},
 
     {kNeighbourSection, "address", NeighbourAddressKey{}},
     {kNeighbourSection, "weight", NeighbourWeightKey{kWeightMax}},
@@ -82,6 +93,9 @@ const Key kKeys[] = {
                [](DaemonConfig& config, std::size_t word) {
                  config.node.admission.benefit = static_cast<BenefitKind>(word);
                }}},
+    {"admission", "sending_groups", groups_key<BenefitKind::sending>()},
+    {"admission", "receiving_groups", groups_key<BenefitKind::receiving>()},
+    {"admission", "fair_groups", groups_key<BenefitKind::fair>()},
     {"admission", "price_max", NumberKey{SPINDLE_FIELD(node.admission.price_max), kDollarsMin, kDollarsMax}},
     {"admission", "savings_max", NumberKey{SPINDLE_FIELD(node.admission.savings_max), kDollarsMin, kDollarsMax}},
     {"admission", "salary", NumberKey{SPINDLE_FIELD(node.admission.salary), kDollarsMin, kDollarsMax}},
@@ -142,7 +156,7 @@ struct ValueText {
   std::string operator()(const FlagKey& key) { return key.field(config) ? "true" : "false"; }
   std::string operator()(const ChoiceKey& key) { return toml_string(key.words[key.get(config)]); }
   std::string operator()(const LevelKey& key) { return toml_string(to_string(key.field(config))); }
-  std::string operator()(const AddressesKey& key) {
+  std::string operator()(const ListKey& key) {
     std::vector<std::string> quoted;
     for (const std::string& address : key.get(config)) quoted.push_back(toml_string(address));
     return fmt::format("[{}]", fmt::join(quoted, ", "));
@@ -160,7 +174,7 @@ std::span<const Key> schema() { return kKeys; }
 std::string value_text(const Key& key, DaemonConfig& config) { return std::visit(ValueText{config}, key.kind); }
 
 std::string default_text(const Key& key) {
-  if (std::holds_alternative<AddressesKey>(key.kind)) return {};
+  if (const auto* list = std::get_if<ListKey>(&key.kind); list != nullptr && !list->has_default) return {};
   if (std::holds_alternative<NeighbourWeightKey>(key.kind)) return std::to_string(NeighbourConfig().weight);
   DaemonConfig config;
   return value_text(key, config);
@@ -195,6 +209,13 @@ std::string range_text(const Key& key) {
 std::string wrong_name(const std::string& value) {
   if (spindle::protocol::is_daemon_name(value)) return {};
   return "must have 1 to 64 printable ASCII characters other than '#' and space";
+}
+
+std::string wrong_group_pattern(const std::string& value) {
+  const bool is_prefix = value.ends_with('*');
+  const std::string name = is_prefix ? value.substr(0, value.size() - 1) : value;
+  if (spindle::protocol::is_group_name(name) || (is_prefix && name.empty())) return {};
+  return "must be the name of a group, or how names begin and a '*'";
 }
 
 std::string wrong_listen_address(const std::string& value) {

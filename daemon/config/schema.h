@@ -51,10 +51,12 @@ struct LevelKey {
   LogLevel& (*field)(DaemonConfig&);
 };
 
-/// A list of addresses to listen at.
-struct AddressesKey {
+/// A list of strings: addresses to listen at, or groups. `wrong` is asked about each.
+struct ListKey {
   std::vector<std::string> (*get)(const DaemonConfig&);
   void (*set)(DaemonConfig&, std::vector<std::string>);
+  std::string (*wrong)(const std::string& value);
+  bool has_default = false;  // that does not depend on the rest
 };
 
 /// `address` and `weight` of a neighbour.
@@ -66,8 +68,8 @@ struct NeighbourWeightKey {
 struct Key {
   std::string_view section;
   std::string_view name;
-  std::variant<DurationKey, SizeKey, NumberKey, TextKey, FlagKey, ChoiceKey, LevelKey, AddressesKey,
-               NeighbourAddressKey, NeighbourWeightKey>
+  std::variant<DurationKey, SizeKey, NumberKey, TextKey, FlagKey, ChoiceKey, LevelKey, ListKey, NeighbourAddressKey,
+               NeighbourWeightKey>
       kind;
 
   /// "section.name"
@@ -93,5 +95,6 @@ inline constexpr std::int64_t kWeightMax = 1'000'000;
 std::string wrong_name(const std::string& value);
 std::string wrong_listen_address(const std::string& value);
 std::string wrong_neighbour_address(const std::string& value);
+std::string wrong_group_pattern(const std::string& value);
 
 }  // namespace spindled

@@ -63,6 +63,7 @@ TEST_F(FlowReport, NamesTheLinkThatLimitsASender) {
   ASSERT_EQ(eager.to_size(), 1);
   EXPECT_EQ(eager.to(0), "far");
   EXPECT_EQ(eager.limited_by(), "link d001-d002");
+  EXPECT_EQ(eager.benefit(), "sending");
   EXPECT_NEAR(eager.price(), 1 + reply.told_links(0).price(), 1e-9);
   EXPECT_GT(eager.blocked_share(), 0);
   EXPECT_GT(eager.salary_period_seconds(), 0);

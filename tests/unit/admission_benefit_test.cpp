@@ -58,5 +58,22 @@ TEST(Benefit, WithFairTheInversesOfRatesAddUp) {
   EXPECT_NEAR(rate(BenefitKind::fair, quote_of({3, 30}, 7, 9)), 1 / sum, 1e-6 / sum);
 }
 
+TEST(Benefit, IsThatOfAGroupThatIsListed) {
+  AdmissionConfig config;
+  config.benefit = BenefitKind::receiving;
+  config.groups_of(BenefitKind::fair) = {"prices", "alarm.*"};
+  config.groups_of(BenefitKind::sending) = {"bulk.*"};
+  const auto of = [&](std::vector<std::string> names) { return benefit_of(config, names); };
+  EXPECT_EQ(of({"news"}), BenefitKind::receiving);
+  EXPECT_EQ(of({"prices"}), BenefitKind::fair);
+  EXPECT_EQ(of({"prices2"}), BenefitKind::receiving) << "a whole name";
+  EXPECT_EQ(of({"alarm.fire"}), BenefitKind::fair);
+  EXPECT_EQ(of({"alarm"}), BenefitKind::receiving);
+  EXPECT_EQ(of({"news", "bulk.1"}), BenefitKind::sending);
+  EXPECT_EQ(of({"bulk.1", "prices"}), BenefitKind::fair);
+  config.groups_of(BenefitKind::sending) = {"*"};
+  EXPECT_EQ(of({"news"}), BenefitKind::sending);
+}
+
 }  // namespace
 }  // namespace spindled

@@ -56,6 +56,7 @@ retention_max_bytes = 33554432
 [admission]
 enabled = false
 benefit = "fair"
+sending_groups = ["bulk.*", "log"]
 price_max = 30
 fee = 0.5
 queue_ms = 10
@@ -86,6 +87,8 @@ file = "/var/log/spindled.log"
   EXPECT_EQ(result->node.order.retention_bytes_max, 32u << 20);
   EXPECT_FALSE(result->node.admission.enabled);
   EXPECT_EQ(result->node.admission.benefit, BenefitKind::fair);
+  EXPECT_EQ(result->node.admission.groups_of(BenefitKind::sending), (std::vector<std::string>{"bulk.*", "log"}));
+  EXPECT_EQ(result->node.admission.groups_of(BenefitKind::fair), std::vector<std::string>());
   EXPECT_EQ(result->node.admission.price_max, 30);
   EXPECT_EQ(result->node.admission.fee, 0.5);
   EXPECT_EQ(result->node.admission.queue_time, 10ms);
