@@ -20,12 +20,6 @@ constexpr double kPacketsMost = 1.5e6;
 constexpr std::size_t kChainDaemons = 4;
 constexpr double kMega = 1e6;
 
-std::string rate_name(double bits_per_second) {
-  if (bits_per_second >= 1e9) return fmt::format("{:g}G", bits_per_second / 1e9);
-  return bits_per_second >= 1e6 ? fmt::format("{:g}M", bits_per_second / 1e6)
-                                : fmt::format("{:g}K", bits_per_second / 1e3);
-}
-
 /// The longest way from a sender to a receiver, and back.
 Duration round_trip(const Cell& cell) {
   const int paths = cell.shape == Shape::chain ? kChainDaemons : cell.shape == Shape::series ? 3 : 2;
@@ -33,6 +27,12 @@ Duration round_trip(const Cell& cell) {
 }
 
 }  // namespace
+
+std::string rate_name(double bits_per_second) {
+  if (bits_per_second >= 1e9) return fmt::format("{:g}G", bits_per_second / 1e9);
+  return bits_per_second >= 1e6 ? fmt::format("{:g}M", bits_per_second / 1e6)
+                                : fmt::format("{:g}K", bits_per_second / 1e3);
+}
 
 std::string_view to_string(Shape shape) {
   constexpr std::string_view kNames[] = {"single", "chain", "series"};

@@ -16,6 +16,9 @@ enum class Shape : std::uint8_t {
 };
 std::string_view to_string(Shape shape);
 
+/// "250K", "10M", "1G": bits per second in names of cells.
+std::string rate_name(double bits_per_second);
+
 /// Everybody always has more to send.
 struct Cell {
   Shape shape = Shape::single;
@@ -25,7 +28,7 @@ struct Cell {
   std::size_t senders = 1;     // at each of them
   std::size_t message_bytes = kMessageBytes;
 
-  std::string name() const;  // "single-10M-10ms-10x5-1000B"
+  std::string name() const;  // "single-10M-10ms-10x5-1000B", "single-10M-10ms-10x5-1000B-1%-cubic"
   /// A cell lasts for a minute, and less where more than so many packets would pass: a hundred round trips at least,
   /// a second, and no less than a quarter of a million packets take; twenty round trips where even those are too many.
   Duration length() const;
