@@ -13,9 +13,9 @@
 namespace spindled::scenarios {
 namespace {
 
-int run(CellOptions& options, bool whole) {
+int run(CellOptions& options, bool whole, bool lossy) {
   if (!options.apply_settings("scenario_grid")) return 2;
-  std::vector<Cell> cells = whole || !options.only.empty() ? all_cells() : some_cells();
+  std::vector<Cell> cells = lossy ? lossy_cells() : whole || !options.only.empty() ? all_cells() : some_cells();
   std::erase_if(cells, [&](const Cell& cell) { return !options.wants(cell.name()); });
   if (cells.empty()) {
     fmt::print(stderr, "scenario_grid: there is no such cell; --list names all\n");
@@ -46,10 +46,11 @@ int run(CellOptions& options, bool whole) {
 int main(int argc, char** argv) {
   using namespace spindled::scenarios;
   CellOptions options;
-  bool whole = false;
+  bool whole = false, lossy = false;
   CLI::App app("What admission makes of bottlenecks of any speed, on the simulator", "scenario_grid");
   options.add_to(app);
   app.add_flag("--whole", whole, "All cells instead of a few");
+  app.add_flag("--lossy", lossy, "Cells whose bottleneck loses packets instead, with Reno and CUBIC");
   CLI11_PARSE(app, argc, argv);
-  return run(options, whole);
+  return run(options, whole, lossy);
 }

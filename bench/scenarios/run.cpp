@@ -106,6 +106,8 @@ void Run::limit(std::size_t path, double bits_per_second) {
   if (bits_per_second > 0) {
     const auto held = static_cast<std::size_t>(bits_per_second / 8 * kSendBufferS);
     properties.send_buffer = std::clamp(held, kSendBufferBytes, kSendBufferMax);
+    properties.congestion_control = ends.congestion_control;
+    properties.loss = ends.loss;
   }
   properties.receive_window = kWindowFirst;
   properties.receive_window_max = scenario_.window_max > 0 ? scenario_.window_max : kWindowMax;

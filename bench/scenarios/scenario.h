@@ -6,19 +6,22 @@
 #include <vector>
 
 #include "daemon/base/node_config.h"
+#include "tests/sim/congestion_window.h"
 
 namespace spindled::scenarios {
 
 inline constexpr std::size_t kMessageBytes = 1000;
 inline constexpr std::size_t kSendersMax = 800;  // of scenario 4
-
 /// What is measured is taken together for as long at a time, unless a scenario says otherwise.
 inline constexpr Duration kBin = 100ms;
+
 /// A path with a daemon at each end, the same both ways.
 struct Path {
   std::string a, b;
   double bits_per_second = 0;
   Duration delay{};
+  sim::CongestionControl congestion_control = sim::CongestionControl::none;
+  double loss = 0;  // of its segments, with congestion control; while it has its capacity
 };
 
 /// One direction of a path.
