@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "bench/scenarios/figures.h"
+#include "bench/scenarios/tcp_alone.h"
 
 namespace spindled::scenarios {
 
@@ -20,12 +21,6 @@ constexpr double kPacketsMost = 1.5e6;
 constexpr std::size_t kChainDaemons = 4;
 constexpr double kMega = 1e6;
 
-std::string rate_name(double bits_per_second) {
-  if (bits_per_second >= 1e9) return fmt::format("{:g}G", bits_per_second / 1e9);
-  return bits_per_second >= 1e6 ? fmt::format("{:g}M", bits_per_second / 1e6)
-                                : fmt::format("{:g}K", bits_per_second / 1e3);
-}
-
 /// The longest way from a sender to a receiver, and back.
 Duration round_trip(const Cell& cell) {
   const int paths = cell.shape == Shape::chain ? kChainDaemons : cell.shape == Shape::series ? 3 : 2;
@@ -34,17 +29,26 @@ Duration round_trip(const Cell& cell) {
 
 }  // namespace
 
+std::string rate_name(double bits_per_second) {
+  if (bits_per_second >= 1e9) return fmt::format("{:g}G", bits_per_second / 1e9);
+  return bits_per_second >= 1e6 ? fmt::format("{:g}M", bits_per_second / 1e6)
+                                : fmt::format("{:g}K", bits_per_second / 1e3);
+}
+
 std::string_view to_string(Shape shape) {
   constexpr std::string_view kNames[] = {"single", "chain", "series"};
   return kNames[static_cast<std::size_t>(shape)];
 }
 
 std::string Cell::name() const {
-  return fmt::format("{}-{}-{:g}ms-{}x{}-{}B", to_string(shape), rate_name(bits_per_second), to_seconds(delay) * 1e3,
-                     daemons, senders, message_bytes);
+  std::string name = fmt::format("{}-{}-{:g}ms-{}x{}-{}B", to_string(shape), rate_name(bits_per_second),
+                                 to_seconds(delay) * 1e3, daemons, senders, message_bytes);
+  if (congestion_control == sim::CongestionControl::none) return name;
+  return name + fmt::format("-{:g}%-{}", loss * 100, to_string(congestion_control));
 }
 
 Duration Cell::length() const {
+  if (loss > 0) return 300s;
   const double packets_per_s = bits_per_second / kPacketBits;
   const double trip_s = to_seconds(round_trip(*this));
   const double wanted = std::max({1.0, kPacketsMax / packets_per_s, kRoundTripsMin * trip_s});
@@ -108,6 +112,20 @@ std::vector<Cell> some_cells() {
   return cells;
 }
 
+std::vector<Cell> lossy_cells() {
+  std::vector<Cell> cells;
+  for (const sim::CongestionControl control : {sim::CongestionControl::reno, sim::CongestionControl::cubic}) {
+    for (const double mega : {10.0, 100.0}) {
+      for (const Duration delay : {Duration(10ms), Duration(50ms)}) {
+        for (const double loss : {0.001, 0.01}) {
+          cells.push_back({Shape::single, mega * kMega, delay, 10, 5, kMessageBytes, loss, control});
+        }
+      }
+    }
+  }
+  return cells;
+}
+
 Scenario scenario_of(const Cell& cell, const AdmissionConfig& admission) {
   Scenario scenario;
   scenario.id = cell.name();
@@ -141,7 +159,7 @@ Scenario scenario_of(const Cell& cell, const AdmissionConfig& admission) {
     scenario.watched = {bottleneck, {bottleneck.to, bottleneck.from}, {daemon(1), daemon(0)}};
     return scenario;
   }
-  scenario.paths.push_back({"x", "y", cell.bits_per_second, cell.delay});
+  scenario.paths.push_back({"x", "y", cell.bits_per_second, cell.delay, cell.congestion_control, cell.loss});
   scenario.classes = {{"near", {"x", "y"}, 0s, spread}};
   scenario.receivers = {{"y", {"near"}}};
   scenario.watched = {{"x", "y"}, {"y", "x"}, {"x", "s00"}};
@@ -162,7 +180,7 @@ Scenario scenario_of(const Cell& cell, const AdmissionConfig& admission) {
 }
 
 bool CellOutcome::is_long_enough() const {
-  const double packets = cell.bits_per_second / kPacketBits * to_seconds(cell.length()) * 2 / 3;
+  const double packets = rate / kPacketBits * to_seconds(cell.length()) * 2 / 3;
   const double each = packets * 1000 / static_cast<double>(std::max<std::size_t>(cell.message_bytes, 1000)) /
                       static_cast<double>(cell.daemons * cell.senders);
   return each >= 400;
@@ -177,12 +195,14 @@ CellOutcome outcome_of(const Cell& cell, const Result& result) {
   const Scenario& scenario = result.scenario;
   const Phase steady = phases_of(scenario).back();
   outcome.used = 1;
+  outcome.rate = cell.loss > 0 ? tcp_alone(scenario.paths.front(), scenario.window_max) : cell.bits_per_second;
   for (std::size_t i = 0; i < scenario.classes.size(); ++i) {
     const LinkSeries& series = result.link(scenario.classes[i].bottleneck);
     const LinkUse use = use_of(scenario, series, steady);
     const Bin sum = series.sum(steady.from, steady.to);
-    const double bytes_per_s = use.capacity / 8;
-    outcome.used = std::min(outcome.used, use.used);
+    const double bits_per_s = use.capacity * outcome.rate / cell.bits_per_second;
+    const double bytes_per_s = bits_per_s / 8;
+    outcome.used = std::min(outcome.used, use.used * use.capacity / bits_per_s);
     outcome.queue_packets = std::max(outcome.queue_packets, use.queue_mean);
     outcome.queue_most_packets = std::max<double>(outcome.queue_most_packets, use.queue_max);
     if (sum.samples != 0) {
@@ -209,11 +229,11 @@ double median_used(const std::vector<CellOutcome>& outcomes) {
 }  // namespace
 
 std::string table_of(const std::vector<CellOutcome>& outcomes) {
-  std::string text = fmt::format("{:32} {:>6} {:>8} {:>17} {:>17} {:>10} {:>8}\n", "cell", "s", "used",
+  std::string text = fmt::format("{:37} {:>6} {:>8} {:>8} {:>17} {:>17} {:>10} {:>8}\n", "cell", "s", "Mb/s", "used",
                                  "queue ms, packets", "most ms, packets", "variation", "prices");
   for (const CellOutcome& each : outcomes) {
     if (!each.error.empty()) {
-      text += fmt::format("{:32} {}\n", each.cell.name(), each.error);
+      text += fmt::format("{:37} {}\n", each.cell.name(), each.error);
       continue;
     }
     std::vector<std::string> wrong;
@@ -222,10 +242,10 @@ std::string table_of(const std::vector<CellOutcome>& outcomes) {
     if (!each.is_bounded()) wrong.push_back("most");
     if (!each.is_equal()) wrong.push_back("variation");
     if (!each.is_quiet()) wrong.push_back("prices");
-    text += fmt::format("{:32} {:6.1f} {:6.2f} % {:8.1f} {:8.1f} {:8.1f} {:8.0f} {:8.2f} % {:6.3f} %  {}\n",
-                        each.cell.name(), to_seconds(each.cell.length()), each.used * 100, each.queue_s * 1e3,
-                        each.queue_packets, each.queue_most_s * 1e3, each.queue_most_packets, each.variation * 100,
-                        each.prices * 100, fmt::join(wrong, ", "));
+    text += fmt::format("{:37} {:6.1f} {:8.2f} {:6.2f} % {:8.1f} {:8.1f} {:8.1f} {:8.0f} {:8.2f} % {:6.3f} %  {}\n",
+                        each.cell.name(), to_seconds(each.cell.length()), each.rate / 1e6, each.used * 100,
+                        each.queue_s * 1e3, each.queue_packets, each.queue_most_s * 1e3, each.queue_most_packets,
+                        each.variation * 100, each.prices * 100, fmt::join(wrong, ", "));
   }
   const auto ok = std::count_if(outcomes.begin(), outcomes.end(), [](const auto& each) { return each.is_ok(); });
   text += fmt::format("{} of {} cells are as they should be; the median cell is used at {:.2f} %\n", ok,
@@ -235,15 +255,17 @@ std::string table_of(const std::vector<CellOutcome>& outcomes) {
 
 std::string csv_of(const std::vector<CellOutcome>& outcomes) {
   std::string text =
-      "shape,bits_per_second,delay_ms,daemons,senders,message_bytes,seconds,used,queue_ms,queue_packets,queue_most_ms,"
+      "shape,bits_per_second,delay_ms,daemons,senders,message_bytes,loss,tcp,seconds,rate,used,queue_ms,queue_packets,"
+      "queue_most_ms,"
       "queue_most_packets,variation,prices,ok,error\n";
   for (const CellOutcome& each : outcomes) {
     const Cell& cell = each.cell;
-    text += fmt::format("{},{:.0f},{:g},{},{},{},{:.1f},{:.5f},{:.3f},{:.2f},{:.3f},{:.0f},{:.5f},{:.6f},{},{}\n",
-                        to_string(cell.shape), cell.bits_per_second, to_seconds(cell.delay) * 1e3, cell.daemons,
-                        cell.senders, cell.message_bytes, to_seconds(cell.length()), each.used, each.queue_s * 1e3,
-                        each.queue_packets, each.queue_most_s * 1e3, each.queue_most_packets, each.variation,
-                        each.prices, each.is_ok() ? 1 : 0, each.error);
+    text += fmt::format(
+        "{},{:.0f},{:g},{},{},{},{:g},{},{:.1f},{:.0f},{:.5f},{:.3f},{:.2f},{:.3f},{:.0f},{:.5f},{:.6f},{},{}\n",
+        to_string(cell.shape), cell.bits_per_second, to_seconds(cell.delay) * 1e3, cell.daemons, cell.senders,
+        cell.message_bytes, cell.loss, to_string(cell.congestion_control), to_seconds(cell.length()), each.rate,
+        each.used, each.queue_s * 1e3, each.queue_packets, each.queue_most_s * 1e3, each.queue_most_packets,
+        each.variation, each.prices, each.is_ok() ? 1 : 0, each.error);
   }
   return text;
 }
@@ -254,13 +276,14 @@ std::string json_of(std::uint64_t seed, const std::vector<CellOutcome>& outcomes
     const Cell& cell = each.cell;
     lines.push_back(fmt::format(
         R"({{"shape": "{}", "bits_per_second": {:.0f}, "delay_ms": {:g}, "daemons": {}, "senders": {}, )"
-        R"("message_bytes": {}, "seconds": {:.1f}, "used": {:.5f}, "queue_ms": {:.3f}, "queue_packets": {:.2f}, )"
+        R"("message_bytes": {}, "loss": {:g}, "tcp": "{}", "seconds": {:.1f}, "rate": {:.0f}, "used": {:.5f}, )"
+        R"("queue_ms": {:.3f}, "queue_packets": {:.2f}, )"
         R"("queue_most_ms": {:.3f}, "queue_most_packets": {:.0f}, "variation": {:.5f}, "prices": {:.6f}, "ok": {}, )"
         R"("error": "{}", "processor_s": {:.1f}}})",
         to_string(cell.shape), cell.bits_per_second, to_seconds(cell.delay) * 1e3, cell.daemons, cell.senders,
-        cell.message_bytes, to_seconds(cell.length()), each.used, each.queue_s * 1e3, each.queue_packets,
-        each.queue_most_s * 1e3, each.queue_most_packets, each.variation, each.prices, each.is_ok(), each.error,
-        each.cpu_seconds));
+        cell.message_bytes, cell.loss, to_string(cell.congestion_control), to_seconds(cell.length()), each.rate,
+        each.used, each.queue_s * 1e3, each.queue_packets, each.queue_most_s * 1e3, each.queue_most_packets,
+        each.variation, each.prices, each.is_ok(), each.error, each.cpu_seconds));
   }
   return fmt::format("{{\"seed\": {}, \"median_used\": {:.5f}, \"cells\": [\n  {}\n]}}\n", seed, median_used(outcomes),
                      fmt::join(lines, ",\n  "));

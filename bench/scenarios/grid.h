@@ -16,6 +16,9 @@ enum class Shape : std::uint8_t {
 };
 std::string_view to_string(Shape shape);
 
+/// "250K", "10M", "1G": bits per second in names of cells.
+std::string rate_name(double bits_per_second);
+
 /// Everybody always has more to send.
 struct Cell {
   Shape shape = Shape::single;
@@ -24,10 +27,13 @@ struct Cell {
   std::size_t daemons = 1;     // with senders
   std::size_t senders = 1;     // at each of them
   std::size_t message_bytes = kMessageBytes;
+  double loss = 0;  // of segments of the first bottleneck
+  sim::CongestionControl congestion_control = sim::CongestionControl::none;
 
-  std::string name() const;  // "single-10M-10ms-10x5-1000B"
+  std::string name() const;  // "single-10M-10ms-10x5-1000B", "single-10M-10ms-10x5-1000B-1%-cubic"
   /// A cell lasts for a minute, and less where more than so many packets would pass: a hundred round trips at least,
   /// a second, and no less than a quarter of a million packets take; twenty round trips where even those are too many.
+  /// With loss always for five minutes: windows grow for seconds, and are of every size by chance.
   Duration length() const;
 };
 
@@ -35,6 +41,8 @@ struct Cell {
 std::vector<Cell> all_cells();
 /// A few of them, for a look within a minute or two.
 std::vector<Cell> some_cells();
+/// A bottleneck that loses packets, with the TCP of common kernels.
+std::vector<Cell> lossy_cells();
 
 Scenario scenario_of(const Cell& cell, const AdmissionConfig& admission);
 
@@ -42,7 +50,8 @@ Scenario scenario_of(const Cell& cell, const AdmissionConfig& admission);
 struct CellOutcome {
   Cell cell;
   std::string error;         // why there is nothing to see
-  double used = 0;           // of the bottleneck, by all frames
+  double rate = 0;           // bits a second that could be used: with loss, what its TCP carries alone
+  double used = 0;           // of that, by all frames
   double queue_packets = 0;  // in the mean
   double queue_s = 0;        // in the mean: what the queue's bytes take to leave
   double queue_most_packets = 0;

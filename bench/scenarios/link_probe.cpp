@@ -68,8 +68,8 @@ void Bin::add(const Bin& other) {
 Bin LinkSeries::sum(Duration from, Duration to) const {
   Bin total;
   if (!bins.empty()) total.classes.resize(bins.front().classes.size());
-  const auto last = std::min(bins.size(), static_cast<std::size_t>(to / kBin));
-  for (auto i = static_cast<std::size_t>((from + kBin - 1ns) / kBin); i < last; ++i) total.add(bins[i]);
+  const auto last = std::min(bins.size(), static_cast<std::size_t>(to / bin));
+  for (auto i = static_cast<std::size_t>((from + bin - 1ns) / bin); i < last; ++i) total.add(bins[i]);
   return total;
 }
 
@@ -110,8 +110,8 @@ std::optional<std::size_t> Classifier::class_of(const Body& body) const {
 // LinkProbe.
 
 LinkProbe::LinkProbe(sim::Simulator& simulator, const sim::SimHost& from, const sim::SimHost& to, Direction direction,
-                     std::size_t classes)
-    : simulator_(simulator), from_(from), classes_(classes), series_{std::move(direction), {}} {
+                     std::size_t classes, Duration bin)
+    : simulator_(simulator), from_(from), classes_(classes), series_{std::move(direction), {}, bin} {
   simulator_.network().set_tap(from.index(), to.index(), [this](sim::StreamRef stream, ByteView bytes) {
     parsers_[stream].add(bytes, [this](const PassedFrame& frame) { count(frame); });
   });
@@ -124,7 +124,7 @@ void LinkProbe::begin(const Classifier& classifier) {
 }
 
 Bin& LinkProbe::bin() {
-  const auto index = static_cast<std::size_t>((simulator_.now() - start_) / kBin);
+  const auto index = static_cast<std::size_t>((simulator_.now() - start_) / series_.bin);
   while (series_.bins.size() <= index) series_.bins.emplace_back().classes.resize(classes_);
   return series_.bins[index];
 }

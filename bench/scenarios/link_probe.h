@@ -33,7 +33,7 @@ struct Passed {
   std::uint64_t messages = 0;
 };
 
-/// What happened on a link within kBin.
+/// What happened on a link within a moment, as long as the scenario has it.
 struct Bin {
   std::vector<Passed> classes;
   std::array<std::uint64_t, kFrameKinds> bytes{};  // of all frames
@@ -47,12 +47,13 @@ struct Bin {
   void add(const Bin& other);
 };
 
-inline constexpr Duration kBin = 100ms;
+/// How often queues are looked at, at the least.
 inline constexpr Duration kQueueSampleInterval = 2ms;
 
 struct LinkSeries {
   Direction direction;
   std::vector<Bin> bins;  // the first begins at time 0
+  Duration bin = kBin;    // how long each of them is
 
   /// The bins that lie in [from, to), taken together.
   Bin sum(Duration from, Duration to) const;
@@ -78,7 +79,7 @@ class Classifier {
 class LinkProbe {
  public:
   LinkProbe(sim::Simulator& simulator, const sim::SimHost& from, const sim::SimHost& to, Direction direction,
-            std::size_t classes);
+            std::size_t classes, Duration bin);
   LinkProbe(const LinkProbe&) = delete;
   LinkProbe& operator=(const LinkProbe&) = delete;
 

@@ -91,7 +91,8 @@ void Run::add_hosts() {
   for (const std::string& name : names) hosts_[name] = &simulator_.add_host(configs[name]);
   for (std::size_t i = 0; i < scenario_.paths.size(); ++i) limit(i, 0);
   for (const Direction& watched : scenario_.watched) {
-    probes_.emplace_back(simulator_, host(watched.from), host(watched.to), watched, scenario_.classes.size());
+    probes_.emplace_back(simulator_, host(watched.from), host(watched.to), watched, scenario_.classes.size(),
+                         scenario_.bin);
   }
   // At once, and those with many neighbours dial them: then even a large network forms in few steps.
   for (const std::string& name : names) host(name).start();
@@ -105,6 +106,8 @@ void Run::limit(std::size_t path, double bits_per_second) {
   if (bits_per_second > 0) {
     const auto held = static_cast<std::size_t>(bits_per_second / 8 * kSendBufferS);
     properties.send_buffer = std::clamp(held, kSendBufferBytes, kSendBufferMax);
+    properties.congestion_control = ends.congestion_control;
+    properties.loss = ends.loss;
   }
   properties.receive_window = kWindowFirst;
   properties.receive_window_max = scenario_.window_max > 0 ? scenario_.window_max : kWindowMax;
@@ -133,7 +136,7 @@ void Run::add_senders() {
     SimClient& client = simulator_.add_client(host(sender.daemon), fmt::format("s{}", i));
     client.hand_messages_to([](const spindle::Message&) {});
     senders_.push_back(&client);
-    result_.clients.push_back({sender.traffic_class, sender.daemon, {}});
+    result_.clients.push_back({sender.traffic_class, sender.daemon, {}, scenario_.bin});
   }
 }
 
@@ -163,14 +166,14 @@ void Run::count(std::size_t receiver, const spindle::Message& message) {
   const auto sender = sender_by_name_.find(std::string(message.sender()));
   SPINDLE_CHECK(sender != sender_by_name_.end());
   std::vector<std::uint32_t>& messages = result_.clients[sender->second].messages;
-  const auto bin = static_cast<std::size_t>((simulator_.now() - start_) / kBin);
+  const auto bin = static_cast<std::size_t>((simulator_.now() - start_) / scenario_.bin);
   if (messages.size() <= bin) messages.resize(bin + 1);
   ++messages[bin];
 }
 
 void Run::sample() {
   for (LinkProbe& probe : probes_) probe.sample();
-  simulator_.after(kQueueSampleInterval, [this] { sample(); });
+  simulator_.after(std::min(kQueueSampleInterval, scenario_.bin / 2), [this] { sample(); });
 }
 
 /// What happens from now on.
@@ -248,10 +251,10 @@ double thread_cpu_seconds() {
 }  // namespace
 
 double ClientSeries::rate(Duration from, Duration to) const {
-  const auto first = static_cast<std::size_t>(from / kBin), last = static_cast<std::size_t>(to / kBin);
+  const auto first = static_cast<std::size_t>(from / bin), last = static_cast<std::size_t>(to / bin);
   std::uint64_t total = 0;
   for (std::size_t i = first; i < std::min(last, messages.size()); ++i) total += messages[i];
-  return static_cast<double>(total) / (static_cast<double>(last - first) * to_seconds(kBin));
+  return static_cast<double>(total) / (static_cast<double>(last - first) * to_seconds(bin));
 }
 
 const LinkSeries& Result::link(const Direction& direction) const {

@@ -12,7 +12,8 @@ namespace spindled::scenarios {
 struct ClientSeries {
   std::size_t traffic_class = 0;
   std::string daemon;
-  std::vector<std::uint32_t> messages;  // delivered, in each kBin
+  std::vector<std::uint32_t> messages;  // delivered, in each bin
+  Duration bin = kBin;                  // how long each of them is
 
   /// Messages a second in [from, to), in whole bins.
   double rate(Duration from, Duration to) const;

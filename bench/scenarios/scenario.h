@@ -6,17 +6,22 @@
 #include <vector>
 
 #include "daemon/base/node_config.h"
+#include "tests/sim/congestion_window.h"
 
 namespace spindled::scenarios {
 
 inline constexpr std::size_t kMessageBytes = 1000;
 inline constexpr std::size_t kSendersMax = 800;  // of scenario 4
+/// What is measured is taken together for as long at a time, unless a scenario says otherwise.
+inline constexpr Duration kBin = 100ms;
 
 /// A path with a daemon at each end, the same both ways.
 struct Path {
   std::string a, b;
   double bits_per_second = 0;
   Duration delay{};
+  sim::CongestionControl congestion_control = sim::CongestionControl::none;
+  double loss = 0;  // of its segments, with congestion control; while it has its capacity
 };
 
 /// One direction of a path.
@@ -66,7 +71,8 @@ struct Scenario {
   Duration end{};
   std::size_t message_bytes = kMessageBytes;
   std::size_t window_max = 0;  // what the receive window of a path grows to; 0: as Linux has it
-  NodeConfig node;             // of all daemons; name and neighbours are filled in
+  Duration bin = kBin;
+  NodeConfig node;  // of all daemons; name and neighbours are filled in
 };
 
 /// From one change of who sends, or what a path carries, to the next. Rates are measured in [from, to).

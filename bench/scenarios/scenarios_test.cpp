@@ -2,6 +2,7 @@
 // measure them.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "bench/scenarios/figures.h"
@@ -133,6 +134,21 @@ TEST(Grid, NamesEachCellOnceAndLastsForEnoughRoundTrips) {
   EXPECT_TRUE(names.contains("single-10M-10ms-10x5-1000B"));
   EXPECT_TRUE(names.contains("series-100M-100ms-10x5-1000B"));
   for (const Cell& cell : some_cells()) EXPECT_TRUE(names.contains(cell.name())) << cell.name();
+}
+
+TEST(Grid, ALossyCellIsHeldAgainstWhatItsTcpCarries) {
+  std::set<std::string> names;
+  for (const Cell& cell : lossy_cells()) EXPECT_TRUE(names.insert(cell.name()).second) << cell.name();
+  EXPECT_TRUE(names.contains("single-10M-10ms-10x5-1000B-0.1%-reno"));
+  Cell cell{Shape::single, 10e6, 50ms, 2, 2, kMessageBytes, 0.01, sim::CongestionControl::reno};
+  std::atomic<double> progress = 0;
+  Scenario scenario = scenario_of(cell, {});
+  scenario.end = 60s;
+  scenario.settle = 20s;
+  const CellOutcome outcome = outcome_of(cell, run(scenario, 1, progress));
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_NEAR(outcome.rate, std::sqrt(150) * 1448 * 8 / 0.1, 0.2e6) << "of a window that RFC 5681 leads to";
+  EXPECT_GT(outcome.used, 0.6);
 }
 
 TEST(Grid, MeasuresACellAndHoldsItToWhatACellMustReach) {

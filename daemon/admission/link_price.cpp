@@ -28,6 +28,8 @@ constexpr double kSureExcess = 0.2, kSureDeviations = 2;
 constexpr Duration kStands = 5ms;
 /// While nothing waits and the link costs nothing, what it carries is counted so often only: turns are many then.
 constexpr Duration kIdleLook = 50ms;
+/// A link that carries more than is known, though no queue has stood for a delay, is not used by so much.
+constexpr double kUnusedShare = 0.1;
 /// How a price ends: so many delays without a queue that stands, while the link carries less than that of its rate.
 constexpr int kQuietDelays = 20;
 constexpr double kQuietShare = 0.8;
@@ -51,7 +53,7 @@ void LinkPrice::start(Time now, Duration round_trip, Duration own_round_trip, co
   rate_.start(now, own_round_trip, queue.departed, queue.squares);
   departed_ = queue.departed;
   packets_ = 0;
-  seen_at_ = set_at_ = stood_at_ = now;
+  seen_at_ = set_at_ = stood_at_ = quiet_since_ = now;
   stands_since_ = kNever;
   waited_ = arrived_ = quiet_arrived_ = 0;
   past_ = {};
@@ -109,7 +111,7 @@ void LinkPrice::note_queue(Time now, const Queue& queue) {
     stands_since_ = now;
   }
   if (packets_ == 0 || now - stands_since_ < kStands) return;
-  stood_at_ = now;
+  stood_at_ = quiet_since_ = now;
   quiet_arrived_ = 0;
 }
 
@@ -129,6 +131,11 @@ void LinkPrice::begin(Time now) {
   past_ = {};
   waited_ = arrived_ = 0;
   set_at_ = now;
+}
+
+double LinkPrice::excess_of(Time now, double excess) const {
+  if (excess <= 0 || packets_ > 0) return excess;
+  return now - stood_at_ >= delay() ? -kUnusedShare : 0;
 }
 
 double LinkPrice::steady_rise(double excess, double wait_s) const {
@@ -157,10 +164,10 @@ std::optional<double> LinkPrice::prompt_rise(Time now) const {
 }
 
 bool LinkPrice::is_over(Time now) {
-  const Duration quiet = now - stood_at_;
+  const Duration quiet = now - quiet_since_;
   if (quiet < kQuietDelays * delay()) return false;
   const double carried = quiet_arrived_ / to_seconds(quiet);
-  stood_at_ = now;
+  quiet_since_ = now;
   quiet_arrived_ = 0;
   // What a link has only carried says nothing of what it could.
   return !rate_.is_timed() || carried < kQuietShare * rate();
@@ -178,7 +185,7 @@ void LinkPrice::set(Time now, std::optional<double> prompt) {
   interval = {seconds, std::exchange(arrived_, 0), 0};
   const double share = std::min(kStepMax, seconds / to_seconds(delay()));
   const double wait_s = std::exchange(waited_, 0) / seconds / rate;
-  const double steady = share * steady_rise(interval.arrived / (rate * seconds) - 1, wait_s);
+  const double steady = share * steady_rise(excess_of(now, interval.arrived / (rate * seconds) - 1), wait_s);
   interval.rise = prompt ? std::max(0.0, *prompt) : steady;
   const double before = log_;
   const double first = std::log(first_price());

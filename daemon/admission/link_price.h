@@ -60,6 +60,9 @@ class LinkPrice {
   void note_queue(Time now, const Queue& queue);
   void begin(Time now);
   void set(Time now, std::optional<double> prompt);
+  /// The excess of the last interval, `excess` by the known rate, which is what the link took when a queue stood last:
+  /// what has all left the link has taken, however much it was.
+  double excess_of(Time now, double excess) const;
   /// What the price's logarithm rises by, by the mean excess and the queue of the last interval.
   double steady_rise(double excess, double wait_s) const;
   /// What it has to rise by at once instead, where an excess is beyond doubt: by its logarithm, less what the price has
@@ -82,6 +85,7 @@ class LinkPrice {
   double waited_ = 0;           // since then: packets x seconds,
   double arrived_ = 0;          // and packets
   Time stood_at_{};             // when a queue had stood last
+  Time quiet_since_{};          // the same, or when it was seen that the price goes on
   double quiet_arrived_ = 0;    // packets since then
   std::array<Interval, 8> past_{};
   std::size_t past_next_ = 0;

@@ -16,6 +16,12 @@ constexpr Duration kCarriedSpan = 50ms;
 constexpr double kCarriedPackets = 64;
 /// Where the rate is known from queues it is so much more before it counts: it comes in bursts.
 constexpr double kCarriedMore = 1.1;
+/// The rate is another one beyond doubt where what leaves over a round trip or more is less than kSlower of what is
+/// expected, or more than kFaster of it, by so many frames in all. Windows of TCP come and go within these bounds.
+constexpr double kSlower = 0.6, kFaster = 1.6;
+constexpr double kSureFrames = 12;
+/// A link that takes fewer frames than that in this time is held up: that is no rate.
+constexpr double kFramesLeast = 4;
 /// Frames whose mean length is remembered.
 constexpr double kFramesRemembered = 64;
 }  // namespace
@@ -45,6 +51,7 @@ void LinkRate::observe(Time now, std::size_t waiting, std::uint64_t departed, st
   } else {
     stood_ = uncounted_ = Duration::zero();
     uncounted_left_ = stood_left_ = 0;
+    slower_ = faster_ = {};
   }
   waiting_ = waiting;
   seen_at_ = now;
@@ -67,10 +74,33 @@ void LinkRate::count_standing(Time now, double left) {
   stood_left_ += left;
   if (stood_ < (is_timed() ? kStands : std::max(kStands, round_trip_)) || uncounted_ < kStands / 8) return;
   const double span_s = to_seconds(std::exchange(uncounted_, Duration::zero()));
+  const double span_left = std::exchange(uncounted_left_, 0);
   const double kept = std::exp(-span_s / memory_s());
   busy_s_ = busy_s_ * kept + span_s;
-  busy_left_ = busy_left_ * kept + std::exchange(uncounted_left_, 0);
+  busy_left_ = busy_left_ * kept + span_left;
+  look_for_change(span_s, span_left);
   if (busy_left_ > 0) rate_ = busy_left_ / busy_s_;
+}
+
+void LinkRate::look_for_change(double span_s, double left) {
+  if (!is_timed()) return;
+  const double expected = rate_ * span_s;
+  note_deviation(slower_, kSlower * expected - left, span_s, left);
+  note_deviation(faster_, left - kFaster * expected, span_s, left);
+}
+
+void LinkRate::note_deviation(Deviation& deviation, double packets, double span_s, double left) {
+  deviation.packets += packets;
+  deviation.span_s += span_s;
+  deviation.left += left;
+  if (deviation.packets <= 0) deviation = {};
+  const bool is_sure = deviation.packets > kSureFrames * packets_per_frame_ &&
+                       deviation.left >= kFramesLeast * packets_per_frame_ &&
+                       deviation.span_s >= to_seconds(std::max(kStands, round_trip_));
+  if (!is_sure) return;
+  busy_s_ = deviation.span_s;
+  busy_left_ = deviation.left;
+  slower_ = faster_ = {};
 }
 
 void LinkRate::count_carried(Time now, double left) {

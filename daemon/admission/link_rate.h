@@ -32,6 +32,15 @@ class LinkRate {
   double memory_s() const;
   void count_standing(Time now, double left);
   void count_carried(Time now, double left);
+  /// By how much what leaves has fallen short of what is expected, or exceeded it, since it last did not.
+  struct Deviation {
+    double packets = 0;
+    double span_s = 0;
+    double left = 0;
+  };
+  /// Where the link takes another rate beyond doubt, what was counted before says nothing any more.
+  void look_for_change(double span_s, double left);
+  void note_deviation(Deviation& deviation, double packets, double span_s, double left);
 
   double rate_ = 0;
   Duration round_trip_{};
@@ -46,6 +55,7 @@ class LinkRate {
   // What was counted, each summed with age.
   double busy_s_ = 0;
   double busy_left_ = 0;
+  Deviation slower_, faster_;  // while a queue stands
   // In any case.
   Time carried_since_{};
   double carried_ = 0;

@@ -15,6 +15,7 @@
 #include "daemon/base/random.h"
 #include "tests/sim/byte_fifo.h"
 #include "tests/sim/event_queue.h"
+#include "tests/sim/segment_flow.h"
 
 namespace spindled::sim {
 
@@ -30,6 +31,13 @@ struct PathProperties {
   /// Where this is more, the window grows up to it as Linux' dynamic right sizing lets it: to twice what its reader has
   /// read in a round trip.
   std::size_t receive_window_max = 0;
+  /// Anything but `none`: streams consist of segments, which are lost and sent again, and keep to a congestion window.
+  /// A stream that has once been so stays so.
+  CongestionControl congestion_control = CongestionControl::none;
+  double loss = 0;  // probability for each segment
+  /// Where this is more than 0, what the sender may send waits in front of the path instead of in the sender, and what
+  /// exceeds so many bytes is lost.
+  std::size_t queue_bytes = 0;
 
   bool operator==(const PathProperties&) const = default;
 };
@@ -145,6 +153,7 @@ class Network {
     bool cut = false;
     bool busy = false;
     Time last_arrival{};
+    Time free_at{};                 // with queue_bytes: when all has left that waits in front of it
     std::deque<StreamRef> waiting;  // ends with something to send, served in turn
     Tap tap;
   };
@@ -157,7 +166,8 @@ class Network {
     std::size_t in_flight = 0;  // sent and not yet read by the peer
     std::size_t window = 0;     // what the peer's has grown to; 0: it has not
     std::size_t read_by_peer = 0;
-    Time measured_since{};  // what its peer reads
+    Time measured_since{};              // what its peer reads
+    std::unique_ptr<SegmentFlow> flow;  // nullptr: no congestion control, no loss
     bool established = false;
     bool waiting = false;        // in out->waiting
     bool write_blocked = false;  // the owner had a short write
@@ -191,6 +201,19 @@ class Network {
   std::size_t draw_chunk(std::size_t available);
   /// Sends one chunk; whether the end has more to send now.
   bool transmit(Wire& wire, StreamRef ref, End& end);
+  bool transmit_segment(Wire& wire, StreamRef ref, End& end);
+  void send_segment(Wire& wire, StreamRef ref, SegmentFlow& flow, SegmentRef segment);
+  void segment_arrived(StreamRef from, std::uint64_t number, const SegmentRef& segment);
+  void watch_timeout(StreamRef ref, SegmentFlow& flow);
+  /// Bytes that the receive window lets leave now.
+  static std::size_t sendable(const Wire& wire, const End& end);
+  /// Takes what leaves for the first time out of the send buffer.
+  void take(Wire& wire, StreamRef ref, End& end, std::size_t bytes, bool fin);
+  static Duration transmission_time(const Wire& wire, std::size_t bytes);
+  /// Nothing else leaves for so long.
+  void hold(Wire& wire, Duration transmission);
+  /// Tells the owner if there is room again after a short write.
+  void call_writer(const Wire& wire, StreamRef ref, End& end);
   /// The peer of `sender` has read so many bytes.
   void grow_window(End& sender, const Wire& back, std::size_t bytes);
   void arrive(StreamRef to, const std::vector<std::uint8_t>& chunk, bool fin);

@@ -152,43 +152,62 @@ std::size_t Network::draw_chunk(std::size_t available) {
   return available > 1 && random_.below(8) == 0 ? 1 + random_.below(available) : available;
 }
 
-bool Network::transmit(Wire& wire, StreamRef ref, End& end) {
-  if (end.crashed) return false;
+std::size_t Network::sendable(const Wire& wire, const End& end) {
   const std::size_t window = std::max(end.window, wire.properties.receive_window);
   const std::size_t open = window > end.in_flight ? window - end.in_flight : 0;
-  const std::size_t size = draw_chunk(std::min(open, end.send.size()));
+  return std::min(open, end.send.size());
+}
+
+void Network::take(Wire& wire, StreamRef ref, End& end, std::size_t bytes, bool fin) {
+  if (wire.tap) wire.tap(ref, end.send.front().first(bytes));
+  end.send.pop(bytes);
+  end.in_flight += bytes;
+  end.fin_sent = end.fin_sent || fin;
+  if (wire.to != kLocal) bytes_carried_ += bytes;
+}
+
+Duration Network::transmission_time(const Wire& wire, std::size_t bytes) {
+  if (wire.properties.bytes_per_second == 0) return {};
+  return from_seconds(static_cast<double>(bytes) / static_cast<double>(wire.properties.bytes_per_second));
+}
+
+void Network::hold(Wire& wire, Duration transmission) {
+  if (transmission == 0ns) return;
+  // Only paths between hosts have a limited capacity, and those live as long as the network.
+  wire.busy = true;
+  events_->after(transmission, [this, &wire] {
+    wire.busy = false;
+    pump(wire);
+  });
+}
+
+void Network::call_writer(const Wire& wire, StreamRef ref, End& end) {
+  if (!end.write_blocked || end.send.size() > wire.properties.send_buffer / 2) return;
+  end.write_blocked = false;
+  events_->after(0ns, [this, ref] {
+    End* writer = find(ref);
+    if (writer != nullptr && writer->owner != nullptr) writer->owner->stream_writable(ref);
+  });
+}
+
+bool Network::transmit(Wire& wire, StreamRef ref, End& end) {
+  if (end.flow == nullptr && wire.properties.congestion_control != CongestionControl::none) {
+    end.flow = std::make_unique<SegmentFlow>(wire.properties.congestion_control);
+  }
+  if (end.flow != nullptr) return transmit_segment(wire, ref, end);
+  if (end.crashed) return false;
+  const std::size_t size = draw_chunk(sendable(wire, end));
   const bool fin = end.fin_wanted && !end.fin_sent && size == end.send.size();
   if (size == 0 && !fin) return false;
 
   const ByteView front = end.send.front().first(size);
   std::vector<std::uint8_t> chunk(front.begin(), front.end());
-  if (wire.tap) wire.tap(ref, front);
-  end.send.pop(size);
-  end.in_flight += size;
-  end.fin_sent = end.fin_sent || fin;
-  Duration transmission{};
-  if (wire.properties.bytes_per_second > 0) {
-    const double seconds = static_cast<double>(size) / static_cast<double>(wire.properties.bytes_per_second);
-    transmission = from_seconds(seconds);
-  }
-  if (wire.to != kLocal) bytes_carried_ += size;
+  take(wire, ref, end, size, fin);
+  const Duration transmission = transmission_time(wire, size);
   wire.last_arrival = std::max(events_->now() + transmission + delay(wire), wire.last_arrival);
   events_->at(wire.last_arrival, [this, ref, chunk = std::move(chunk), fin] { arrive(ref.peer(), chunk, fin); });
-  if (transmission > 0ns) {
-    // Only paths between hosts have a limited capacity, and those live as long as the network.
-    wire.busy = true;
-    events_->after(transmission, [this, &wire] {
-      wire.busy = false;
-      pump(wire);
-    });
-  }
-  if (end.write_blocked && end.send.size() <= wire.properties.send_buffer / 2) {
-    end.write_blocked = false;
-    events_->after(0ns, [this, ref] {
-      End* writer = find(ref);
-      if (writer != nullptr && writer->owner != nullptr) writer->owner->stream_writable(ref);
-    });
-  }
+  hold(wire, transmission);
+  call_writer(wire, ref, end);
   return !end.send.empty();
 }
 

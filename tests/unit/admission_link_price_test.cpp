@@ -219,6 +219,20 @@ TEST(LinkPrice, LastsWhileTheLinkIsNearlyUsed) {
   EXPECT_FALSE(link.price.costs());
 }
 
+TEST(LinkPrice, FallsWhereMoreIsCarriedThanIsKnownThoughNoQueueStands) {
+  for (const Duration round_trip : {1ms, 100ms}) {
+    Link link(1000, round_trip);
+    link.congest();
+    const double before = link.price.dollars();
+    link.rate = 4000;
+    link.run(20ms, 0);  // the queue leaves
+    const double known = link.price.known_rate();
+    ASSERT_LT(known, 2500);
+    link.run(10 * link.price.delay(), 1.05 * known);
+    EXPECT_LT(link.price.dollars(), 0.8 * before) << round_trip.count();
+  }
+}
+
 TEST(LinkPrice, ANewViewKeepsThePriceAndWhatIsKnownOfTheRate) {
   Link link(1000);
   link.congest();

@@ -49,6 +49,33 @@ TEST_F(LinkRateTest, ForgetsWhatItHasSeen) {
   EXPECT_NEAR(rate.packets_per_s(), 20'000, 500);
 }
 
+TEST_F(LinkRateTest, FollowsAChangeBeyondDoubtAtOnce) {
+  run(1s, 20, 10);
+  run(25ms, 5, 10);
+  EXPECT_NEAR(rate.packets_per_s(), 5000, 100);
+  run(1s, 5, 10);
+  run(25ms, 20, 10);
+  EXPECT_NEAR(rate.packets_per_s(), 20'000, 1000);
+  run(1s, 20, 10);
+  run(40ms, 10, 10);
+  EXPECT_NEAR(rate.packets_per_s(), 10'000, 500);
+}
+
+TEST_F(LinkRateTest, AChangeIsNotBeyondDoubtWithinARoundTrip) {
+  rate.start(now, 100ms, 0, 0);
+  run(1s, 20, 10);
+  run(50ms, 5, 10);
+  EXPECT_GT(rate.packets_per_s(), 15'000);
+  run(60ms, 5, 10);
+  EXPECT_NEAR(rate.packets_per_s(), 5000, 300);
+}
+
+TEST_F(LinkRateTest, WhatIsHeldUpForAMomentHasNoOtherRate) {
+  run(1s, 20, 10);
+  run(30ms, 0, 10);
+  EXPECT_GT(rate.packets_per_s(), 16'000);
+}
+
 TEST_F(LinkRateTest, OnASlowLinkRemembersPacketsRatherThanTime) {
   for (int i = 0; i < 100; ++i) {
     run(99ms, 0, 10);

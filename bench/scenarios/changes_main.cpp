@@ -1,0 +1,57 @@
+// scenario_changes: how soon admission is right again when a bottleneck's capacity changes or a sender begins, on the
+// simulator with the daemon's own code.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "bench/scenarios/cell_options.h"
+#include "bench/scenarios/change_report.h"
+#include "bench/scenarios/run_each.h"
+
+namespace spindled::scenarios {
+namespace {
+
+int run(CellOptions& options) {
+  if (!options.apply_settings("scenario_changes")) return 2;
+  std::vector<ChangeCell> cells = change_cells();
+  std::erase_if(cells, [&](const ChangeCell& cell) { return !options.wants(cell.name()); });
+  if (cells.empty()) {
+    fmt::print(stderr, "scenario_changes: there is no such cell; --list names all\n");
+    return 2;
+  }
+  if (options.list) {
+    for (const ChangeCell& cell : cells) fmt::print("{}\n", cell.name());
+    return 0;
+  }
+  if (!options.output.empty()) std::filesystem::create_directories(options.output);
+  std::vector<Scenario> scenarios;
+  for (const ChangeCell& cell : cells) scenarios.push_back(scenario_of(cell, options.admission));
+  std::vector<ChangeOutcome> outcomes(cells.size());
+  run_each(scenarios, options.seed, options.jobs, [&](std::size_t index, const Result& result) {
+    outcomes[index] = outcome_of(cells[index], result);
+    if (options.output.empty() || !result.error.empty()) return;
+    write_series(options.output / fmt::format("series-{}.csv", cells[index].name()), result);
+  });
+  fmt::print("{}", table_of(outcomes));
+  if (!options.output.empty()) {
+    std::ofstream(options.output / "changes.csv") << csv_of(outcomes);
+    std::ofstream(options.output / "changes.json") << json_of(options.seed, outcomes);
+  }
+  const bool all_ok = std::all_of(outcomes.begin(), outcomes.end(), [](const auto& each) { return each.is_ok(); });
+  return options.check && !all_ok ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace spindled::scenarios
+
+int main(int argc, char** argv) {
+  using namespace spindled::scenarios;
+  CellOptions options;
+  CLI::App app("How soon admission is right again after changes, on the simulator", "scenario_changes");
+  options.add_to(app);
+  CLI11_PARSE(app, argc, argv);
+  return run(options);
+}
