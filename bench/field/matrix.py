@@ -4,7 +4,7 @@ import report
 
 MEGABIT = 1_000_000
 HEADINGS = ["Mb/s", "round trip", "TCP", "Spindle alone", "TCP alone", "below TCP", "", "TCP beside it keeps", "",
-            "longest queue", "warm-up and length"]
+            "longest queue", "longest pause", "warm-up and length"]
 
 
 def cells(arguments):
@@ -23,10 +23,14 @@ def table(results):
                 report.megabits(each["alone"]["wire"]), report.megabits(each["tcp"]["wire"]),
                 f"{each['below_tcp']:.1%}", report.mark(report.is_near_tcp(each)),
                 f"{each['tcp_share']:.0%}", report.mark(report.is_fair_to_tcp(each)),
-                f"{max(each['alone']['longest_queue'], each['together']['longest_queue'])} packets",
+                f"{longest(each, 'queue')} packets", f"{longest(each, 'pause'):.1f} s",
                 f"{together['warmup']} + {together['seconds']} s",
             ])
     return report.aligned(rows)
+
+
+def longest(bottleneck, what):
+    return max(bottleneck[phase][f"longest_{what}"] for phase in ("alone", "together"))
 
 
 def all_good(results):

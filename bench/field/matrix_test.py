@@ -16,7 +16,7 @@ MEGABIT = 1_000_000
 
 
 def result(alone=98.0, tcp=100.0, share=0.5):
-    phase = {"wire": alone * MEGABIT, "longest_queue": 30}
+    phase = {"wire": alone * MEGABIT, "longest_queue": 30, "longest_pause": 0.1}
     each = {"alone": phase, "together": phase, "tcp": {"wire": tcp * MEGABIT}, "below_tcp": 1 - alone / tcp,
             "tcp_share": share}
     return {"rate": 100 * MEGABIT, "round_trip_ms": 20.0, "congestion_control": "reno",

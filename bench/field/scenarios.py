@@ -230,8 +230,11 @@ def summary(bottleneck, tcp, alone, together):
 
 def phase(values):
     classes = {name: class_rates(list(senders.values())) for name, senders in values["payload"].items()}
+    looks = [at for at, _ in values["queue"]]
     return {"wire": values["wire"], "payload": sum(each["payload"] for each in classes.values()),
-            "classes": classes, "queue": values["queue"], "longest_queue": max(packets for _, packets in values["queue"])}
+            "classes": classes, "queue": values["queue"],
+            "longest_queue": max(packets for _, packets in values["queue"]),
+            "longest_pause": max(later - at for at, later in zip([0, *looks], looks))}
 
 
 def class_rates(rates):
