@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import threading
 import time
@@ -69,9 +70,16 @@ class Daemons:
                 raise MeasurementFailed("the daemons do not come to one view")
             time.sleep(0.05)
 
-    def _is_settled(self, host):
+    def views(self):
+        """The view of each host: another one later means that a link has broken in between."""
+        return {host: self._status(host)["view"] for host in self.network.hosts}
+
+    def _status(self, host):
         done = subprocess.run(self._monitor_command(host, "status"), capture_output=True, check=True)
-        status = json.loads(done.stdout)
+        return json.loads(done.stdout)
+
+    def _is_settled(self, host):
+        status = self._status(host)
         return status.get("settled", False) and len(status["view"]["members"]) == len(self.network.hosts)
 
     def _monitor_command(self, host, *question):
@@ -137,30 +145,42 @@ class Client:
 
 
 class Iperf:
-    """One TCP flow over the link from `host` to `peer`, measured for `seconds` after `warmup`."""
+    """One TCP flow over the link from `host` to `peer`, for `seconds` unless it is stopped before."""
 
-    def __init__(self, network, host, peer, warmup, seconds):
-        self.server = start(network.inside(peer) + ["iperf3", "--server", "--one-off", "--forceflush"])
+    PORT = 5201
+
+    def __init__(self, network, host, peer, seconds):
+        self.inside = network.inside(peer)
+        self.server = start(self.inside + ["iperf3", "--server", "--one-off", "--forceflush", "--port", self.PORT,
+                                            "--interval", "0"])
         while "listening" not in read_line(self.server, START_SECONDS):
             pass
         self.client = start(network.inside(host) + [
-            "iperf3", "--client", network.address(peer, host), "--json", "--omit", str(warmup),
-            "--time", str(seconds)])
-        self.seconds = warmup + seconds
+            "iperf3", "--client", network.address(peer, host), "--port", self.PORT, "--time", seconds,
+            "--interval", "0"])
+
+    def begin(self):
+        """What comes from now on counts. (iperf3 itself leaves out a minute at most, which is short for a long way.)"""
+        self.first = time.monotonic(), self._received()
 
     def payload_rate(self):
-        """What has arrived, in bits a second; waits until the flow is over."""
-        try:
-            out, _ = self.client.communicate(timeout=self.seconds + START_SECONDS)
-        except subprocess.TimeoutExpired as error:
-            raise MeasurementFailed("iperf3 does not end") from error
-        result = json.loads(out)
-        if "error" in result:
-            raise MeasurementFailed(f"iperf3: {result['error']}")
-        return result["end"]["sum_received"]["bits_per_second"]
+        """What has arrived, in bits a second, since `begin`."""
+        now, received = time.monotonic(), self._received()
+        return 8 * (received - self.first[1]) / (now - self.first[0])
 
     def stop(self):
         end_all([self.client, self.server])
+
+    def _received(self):
+        done = subprocess.run(
+            [str(part) for part in
+             self.inside + ["ss", "-H", "-t", "-i", "-n", "state", "established", f"sport = :{self.PORT}"]],
+            capture_output=True, text=True, check=True)
+        # iperf3 has another connection, for control.
+        received = [int(bytes) for bytes in re.findall(r"\bbytes_received:(\d+)", done.stdout)]
+        if len(received) != 2:
+            raise MeasurementFailed("iperf3 has ended, or has not begun")
+        return max(received)
 
 
 def start(command):

@@ -14,7 +14,7 @@ def rows_of(result):
         rows = [
             ("below what TCP gets", "4 %", "<= 3 %",
              f"{below:.1%} ({megabits(alone['wire'])} of {megabits(each['tcp']['wire'])} Mb/s)",
-             below <= BELOW_TCP_MAX),
+             is_near_tcp(each)),
             ("payload, Spindle and TCP", "", "", f"{megabits(alone['payload'])} and "
              f"{megabits(each['tcp']['payload'])} Mb/s", None),
             ("longest queue, packets", "about 150", f"<= {QUEUE_MAX}",
@@ -22,7 +22,7 @@ def rows_of(result):
              max(alone["longest_queue"], together["longest_queue"]) <= QUEUE_MAX),
             ("share of a competing TCP flow", "", "40 to 60 %",
              f"{share:.0%} (beside {megabits(together['payload'])} Mb/s of payload)",
-             TCP_SHARE[0] <= share <= TCP_SHARE[1]),
+             is_fair_to_tcp(each)),
         ]
         for name, rates in alone["classes"].items():
             spread = "" if rates["variation"] is None else f", senders' variation {rates['variation']:.1%}"
@@ -31,12 +31,28 @@ def rows_of(result):
             yield (str(result["scenario"]), each["link"], *row)
 
 
+def is_near_tcp(bottleneck):
+    return bottleneck["below_tcp"] <= BELOW_TCP_MAX
+
+
+def is_fair_to_tcp(bottleneck):
+    return TCP_SHARE[0] <= bottleneck["tcp_share"] <= TCP_SHARE[1]
+
+
 def table(results):
     rows = [HEADINGS]
     for result in results:
         for *cells, good in rows_of(result):
-            rows.append([*cells, "" if good is None else "ok" if good else "FALLS SHORT"])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+            rows.append([*cells, "" if good is None else mark(good)])
+    return aligned(rows)
+
+
+def mark(good):
+    return "ok" if good else "FALLS SHORT"
+
+
+def aligned(rows):
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
 

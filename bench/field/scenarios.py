@@ -5,14 +5,16 @@ import dataclasses
 import statistics
 import time
 
+import pace
 from network import Network
+from processes import Disturbed
 from programs import Client, Daemons, Iperf
 
 MEGABIT = 1_000_000
 MESSAGE_BYTES = 1000
 SENDERS = 5  # of each class
-# Until what is sent has settled to what the links carry, and a TCP flow beside another to its share.
-WARMUP_SECONDS = 8
+# For which iperf3 goes on longer than it is measured.
+SPARE_SECONDS = 60
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,43 +67,61 @@ def scaled(scenario, times):
 
 
 def run(scenario, options, folder, say):
-    """A dictionary of results, rates in bits a second."""
-    with Network(scenario.links, options.tcp) as network:
+    """A dictionary of results, rates in bits a second. Raises Disturbed where a link broke."""
+    bottlenecks = [tuple(sorted((each.host, each.peer))) for each in scenario.bottlenecks]
+    round_trips = {link: options.round_trip for link in scenario.links if tuple(sorted(link)) in bottlenecks}
+    paces = [pace.of(scenario.links[link], options.round_trip, options.tcp, options.seconds) for link in round_trips]
+    alone_pace, together_pace = pace.longest(each[0] for each in paces), pace.longest(each[1] for each in paces)
+    with Network(scenario.links, options.tcp, round_trips, options.delay_line) as network:
         say("TCP alone")
-        before = tcp_alone(network, scenario, options.seconds)
+        before = tcp_alone(network, scenario, alone_pace)
         admission = [f"enabled = {'false' if options.no_admission else 'true'}"]
         with Daemons(network, options.build, folder, admission) as daemons, contextlib.ExitStack() as stack:
             field = Field(scenario, network, daemons, stack)
+            views = daemons.views()
             say("Spindle alone")
             field.start_sending()
-            time.sleep(WARMUP_SECONDS)
-            alone = field.measure(options.seconds)
+            time.sleep(alone_pace.warmup)
+            alone = field.measure(alone_pace.seconds)
             say("Spindle beside TCP")
-            together = field.measure_beside_tcp(options.seconds)
+            together = field.measure_beside_tcp(together_pace)
+            # Links break where daemons get no processor for a while, and begin anew after that.
+            if daemons.views() != views:
+                raise Disturbed("the daemons have changed their view meanwhile")
         say("TCP alone, again")
-        after = tcp_alone(network, scenario, options.seconds)
+        after = tcp_alone(network, scenario, alone_pace)
+        dropped = {each.name: network.dropped(each.host, each.peer) for each in scenario.bottlenecks}
+        delay_lines = {"".join(link): network.delay_line_counts(*link) for link in network.delay_lines}
     return {
         "scenario": scenario.number,
-        "seconds": options.seconds,
+        "congestion_control": options.tcp,
+        "round_trip_ms": options.round_trip,
+        "pace": {"alone": alone_pace._asdict(), "together": together_pace._asdict()},
+        "dropped": dropped,
+        "delay_lines": delay_lines,
         "bottlenecks": [summary(bottleneck, [before, after], alone, together) for bottleneck in scenario.bottlenecks],
     }
 
 
-def tcp_alone(network, scenario, seconds):
+def tcp_alone(network, scenario, times):
     with contextlib.ExitStack() as stack:
-        flows = start_iperf(network, scenario, seconds, stack)
+        flows = start_iperf(network, scenario, times, stack)
         wire = WireRates(network, scenario)
-        time.sleep(WARMUP_SECONDS)
+        time.sleep(times.warmup)
         wire.begin()
-        time.sleep(seconds)
+        for flow in flows.values():
+            flow.begin()
+        time.sleep(times.seconds)
+        payloads = {name: flow.payload_rate() for name, flow in flows.items()}
         rates = wire.end()
-        return {name: {"wire": rates[name], "payload": flow.payload_rate()} for name, flow in flows.items()}
+        return {name: {"wire": rates[name], "payload": payloads[name]} for name in flows}
 
 
-def start_iperf(network, scenario, seconds, stack):
+def start_iperf(network, scenario, times, stack):
     flows = {}
     for each in scenario.bottlenecks:
-        flows[each.name] = Iperf(network, each.host, each.peer, WARMUP_SECONDS, seconds)
+        seconds = times.warmup + times.seconds + SPARE_SECONDS
+        flows[each.name] = Iperf(network, each.host, each.peer, seconds)
         stack.callback(flows[each.name].stop)
     return flows
 
@@ -174,11 +194,13 @@ class Field:
                                   "queue": queues[each.name]}
         return results
 
-    def measure_beside_tcp(self, seconds):
+    def measure_beside_tcp(self, times):
         with contextlib.ExitStack() as stack:
-            flows = start_iperf(self.network, self.scenario, seconds, stack)
-            time.sleep(WARMUP_SECONDS)
-            results = self.measure(seconds)
+            flows = start_iperf(self.network, self.scenario, times, stack)
+            time.sleep(times.warmup)
+            for flow in flows.values():
+                flow.begin()
+            results = self.measure(times.seconds)
             for name, flow in flows.items():
                 results[name]["tcp_payload"] = flow.payload_rate()
             return results
@@ -208,8 +230,11 @@ def summary(bottleneck, tcp, alone, together):
 
 def phase(values):
     classes = {name: class_rates(list(senders.values())) for name, senders in values["payload"].items()}
+    looks = [at for at, _ in values["queue"]]
     return {"wire": values["wire"], "payload": sum(each["payload"] for each in classes.values()),
-            "classes": classes, "queue": values["queue"], "longest_queue": max(packets for _, packets in values["queue"])}
+            "classes": classes, "queue": values["queue"],
+            "longest_queue": max(packets for _, packets in values["queue"]),
+            "longest_pause": max(later - at for at, later in zip([0, *looks], looks))}
 
 
 def class_rates(rates):
