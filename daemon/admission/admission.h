@@ -56,6 +56,8 @@ class Admission final : public PriceFrames, public ClientPrices {
   /// Whether a message of `bytes` of payload may enter now: if so it is paid for. If not, `flow.retry_at()` says when
   /// it is worth trying again; before that, only when `news` has changed. Brings `to` up to date with the group table.
   bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes);
+  /// Whether anything on the flow's way costs anything, and messages wait for that. Brings `to` up to date.
+  bool is_congested(Flow& flow, DestinationSet& to);
   /// Of a large message `rest` bytes have yet to enter, of which `part` may do so alone. How many enter now, and are
   /// paid for: all of them where nothing on the way costs anything, or no more than `part`; 0: none, as above.
   std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part, std::size_t rest);

@@ -351,6 +351,9 @@ bool Session::may_enter(Time now, std::uint32_t handle, const ClientSend& messag
 }
 
 bool Session::may_rest_enter(Time now, DefinedSet& set, const ClientSend& message) {
+  if (set.flow->entering == 0 && !host_.is_congested(set.flow->flow, set.to)) {
+    return host_.may_enter(now, set.flow->flow, set.to, message.total);
+  }
   Groups& groups = host_.groups();
   for (;;) {
     const std::size_t rest = message.total - groups.sent_ahead(set.flow->entering);

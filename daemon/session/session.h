@@ -55,7 +55,8 @@ class SessionHost {
   virtual Result<std::string> take_name(Session& session, std::string_view wish) = 0;
   /// As Admission::may_enter.
   virtual bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) = 0;
-  /// As Admission::admit_part.
+  /// As Admission::is_congested and admit_part.
+  virtual bool is_congested(Flow& flow, DestinationSet& to) = 0;
   virtual std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part, std::size_t rest) = 0;
   /// As Admission::membership_waits_until, and what is to be paid.
   virtual std::optional<Time> membership_waits_until(Time now, MembershipBudget& budget) = 0;

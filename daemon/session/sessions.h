@@ -71,6 +71,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) override {
     return admission_.may_enter(now, flow, to, bytes);
   }
+  bool is_congested(Flow& flow, DestinationSet& to) override { return admission_.is_congested(flow, to); }
   std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part, std::size_t rest) override {
     return admission_.admit_part(now, flow, to, part, rest);
   }

@@ -44,7 +44,9 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
   for (HostIndex i = 0; i < plan.daemons; ++i) {
     const PlanBounds::OfDaemon& from = bounds.daemons[i];
     const std::size_t contents = from.messages + kTimesEachChange * from.changes + kIdleBytes;
-    const std::size_t stream = contents + records;  // any daemon may be the sequencer, and its own are among them
+    // What went ahead of a message in parts comes again with it where it gets further destinations.
+    const std::size_t sent = contents + from.messages;
+    const std::size_t stream = sent + records;  // any daemon may be the sequencer, and its own are among them
     const std::size_t kept = std::min(window + config.order.report_bytes, stream);
     const std::size_t kept_at_end = std::min(2 * window + config.order.report_bytes, stream);
     daemons_[i].own = std::min(window, stream);
@@ -56,8 +58,8 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
       daemons_[other].foreign_at_end = std::max(daemons_[other].foreign_at_end, kept_at_end);
     }
     all_contents_ += contents;
-    all_streams_ += std::min(2 * window + config.order.report_bytes, contents);
-    windows += std::min(window, contents);
+    all_streams_ += std::min(2 * window + config.order.report_bytes, sent);
+    windows += std::min(window, sent);
   }
   all_streams_ += records;
   // Unordered messages of a view, and what its end brings; reliable ones of the next one as well, which may begin, and
