@@ -85,7 +85,12 @@ class Counter {
         daemon.messages += message_bytes(step.size, names_bytes(step.groups));
         [[fallthrough]];
       case StepKind::ask_flow:
-        if (defined_.emplace(step.client, &step.groups).second) daemon.definitions += definition_bytes(step.groups);
+        if (defined_.emplace(step.client, &step.groups).second) {
+          // A client has another name before it is welcome: the same set is defined under both.
+          const bool names_client = std::any_of(step.groups.begin(), step.groups.end(),
+                                                [](const std::string& name) { return name.starts_with('#'); });
+          daemon.definitions += (names_client ? 2 : 1) * definition_bytes(step.groups);
+        }
         return;
       default:
         return;
