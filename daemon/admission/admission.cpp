@@ -107,18 +107,15 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
 }
 
 bool Admission::is_congested(Flow& flow, DestinationSet& to) {
-  if (!enabled_ || !groups_.is_ready()) return false;
+  if (book_.is_idle() || !enabled_ || !groups_.is_ready()) return false;
   groups_.resolve(to);
   return find_way(flow, to).congestion > 0;
 }
 
-std::size_t Admission::admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part, std::size_t rest) {
-  std::size_t bytes = rest;
-  if (has_room() && is_congested(flow, to)) {
-    if (flow.way.reckoned_at != now) reckon(now, flow, flow.way);
-    const double packets = std::max({1.0, std::floor(flow.credit()), std::floor(kPartS * flow.earning())});
-    bytes = std::min(part, kPacketBytes * static_cast<std::size_t>(std::min(packets, 1e6)));
-  }
+std::size_t Admission::admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part) {
+  if (has_room() && flow.way.reckoned_at != now) reckon(now, flow, flow.way);
+  const double packets = std::max({1.0, std::floor(flow.credit()), std::floor(kPartS * flow.earning())});
+  const std::size_t bytes = std::min(part, kPacketBytes * static_cast<std::size_t>(std::min(packets, 1e6)));
   return may_enter(now, flow, to, bytes) ? bytes : 0;
 }
 

@@ -72,6 +72,8 @@ class PriceBook {
   /// Grows when something comes to cost so much less that who could not pay for it had better look again.
   std::uint64_t falls() const { return falls_; }
 
+  /// Whether nothing costs anything, anywhere.
+  bool is_idle() const { return links_.empty() && clients_.empty(); }
   /// Whether all of `to` are this daemon, so that no link and no fee is in question; its clients may have a price.
   bool is_local(const MemberSet& to) const { return to.empty() || to == self_; }
   Quote quote(const DestinationSet& to) const;

@@ -78,7 +78,10 @@ class Groups final : public OrderedMessages {
   /// of a chunk; 0: the rest has to go with the message. `entering` is what it is known by, 0 at first.
   std::size_t next_part(std::uint64_t entering, const ClientSend& message) const;
   /// What has gone ahead of it.
-  std::size_t sent_ahead(std::uint64_t entering) const;
+  std::size_t sent_ahead(std::uint64_t entering) const {
+    const EnteringMessages::Entering* found = entering == 0 ? nullptr : entering_.find(entering);
+    return found == nullptr ? 0 : found->ahead;
+  }
   /// Sends that much of it ahead, at most `next_part`; where `is_ready`. What it is known by from then on.
   std::uint64_t send_part(Time now, const Sender& sender, DestinationSet& to, const ClientSend& message,
                           std::uint64_t entering, std::size_t bytes);

@@ -32,15 +32,10 @@ std::vector<Slice> chunks_behind(std::span<const Slice> chunks, std::size_t skip
 
 // --- Into the order ---
 
-std::size_t Groups::sent_ahead(std::uint64_t entering) const {
-  const EnteringMessages::Entering* found = entering_.find(entering);
-  return found == nullptr ? 0 : found->ahead;
-}
-
 std::size_t Groups::next_part(std::uint64_t entering, const ClientSend& message) const {
-  const EnteringMessages::Entering* found = entering_.find(entering);
-  if (found == nullptr && !entering_.has_room_for(message.total)) return 0;
-  return chunk_behind(message.chunks, found == nullptr ? 0 : found->ahead).size();
+  const std::size_t ahead = sent_ahead(entering);
+  if (ahead == 0 && !entering_.has_room_for(message.total)) return 0;
+  return chunk_behind(message.chunks, ahead).size();
 }
 
 std::uint64_t Groups::send_part(Time now, const Sender& sender, DestinationSet& to, const ClientSend& message,

@@ -351,17 +351,16 @@ bool Session::may_enter(Time now, std::uint32_t handle, const ClientSend& messag
 }
 
 bool Session::may_rest_enter(Time now, DefinedSet& set, const ClientSend& message) {
-  if (set.flow->entering == 0 && !host_.is_congested(set.flow->flow, set.to)) {
-    return host_.may_enter(now, set.flow->flow, set.to, message.total);
-  }
   Groups& groups = host_.groups();
+  Flow& flow = set.flow->flow;
+  std::uint64_t& entering = set.flow->entering;
   for (;;) {
-    const std::size_t rest = message.total - groups.sent_ahead(set.flow->entering);
-    const std::size_t part = groups.next_part(set.flow->entering, message);
-    if (part == 0) return host_.may_enter(now, set.flow->flow, set.to, rest);
-    const std::size_t admitted = host_.admit_part(now, set.flow->flow, set.to, part, rest);
+    const std::size_t rest = message.total - groups.sent_ahead(entering);
+    const std::size_t part = host_.is_congested(flow, set.to) ? groups.next_part(entering, message) : 0;
+    if (part == 0) return host_.may_enter(now, flow, set.to, rest);
+    const std::size_t admitted = host_.admit_part(now, flow, set.to, part);
     if (admitted == 0 || admitted == rest) return admitted != 0;
-    set.flow->entering = groups.send_part(now, sender_, set.to, message, set.flow->entering, admitted);
+    entering = groups.send_part(now, sender_, set.to, message, entering, admitted);
     ++parts_;
   }
 }

@@ -57,7 +57,7 @@ class SessionHost {
   virtual bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) = 0;
   /// As Admission::is_congested and admit_part.
   virtual bool is_congested(Flow& flow, DestinationSet& to) = 0;
-  virtual std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part, std::size_t rest) = 0;
+  virtual std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part) = 0;
   /// As Admission::membership_waits_until, and what is to be paid.
   virtual std::optional<Time> membership_waits_until(Time now, MembershipBudget& budget) = 0;
   virtual void pay_for_join(MembershipBudget& budget, const std::string& group) = 0;

@@ -72,8 +72,8 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
     return admission_.may_enter(now, flow, to, bytes);
   }
   bool is_congested(Flow& flow, DestinationSet& to) override { return admission_.is_congested(flow, to); }
-  std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part, std::size_t rest) override {
-    return admission_.admit_part(now, flow, to, part, rest);
+  std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part) override {
+    return admission_.admit_part(now, flow, to, part);
   }
   FlowState flow_state(Time now, const Flow& flow, DestinationSet& to) override;
   std::optional<Time> membership_waits_until(Time now, MembershipBudget& budget) override {
