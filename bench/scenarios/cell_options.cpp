@@ -1,12 +1,6 @@
 #include "bench/scenarios/cell_options.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <cstdio>
-
-#include "bench/scenarios/settings.h"
 
 namespace spindled::scenarios {
 
@@ -18,16 +12,6 @@ void CellOptions::add_to(CLI::App& app) {
   app.add_option("--jobs", jobs, "How many cells run at once")->check(CLI::Range(1, 64));
   app.add_option("--output", output, "Folder for what was measured, as JSON and CSV");
   app.add_flag("--check", check, "Fail where a figure falls short");
-}
-
-bool CellOptions::apply_settings(const char* program) {
-  for (const std::string& setting : settings) {
-    if (set(admission, setting)) continue;
-    fmt::print(stderr, "{}: cannot set \"{}\"; there are\n  {}\n", program, setting,
-               fmt::join(scenarios::settings(admission), "\n  "));
-    return false;
-  }
-  return true;
 }
 
 bool CellOptions::wants(const std::string& name) const {

@@ -1,11 +1,17 @@
 // The options of programs that run many cells.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/scenarios/settings.h"
 #include "daemon/base/node_config.h"
 
 namespace spindled::scenarios {
@@ -22,10 +28,31 @@ struct CellOptions {
 
   /// The options fill in this object, which outlives `app`.
   void add_to(CLI::App& app);
-  /// Sets the constants of admission that were asked for, or says on standard error which ones there are.
-  [[nodiscard]] bool apply_settings(const char* program);
+  /// Leaves the cells that are to be run. The status to end with at once, if there is one: a constant cannot be set or
+  /// nothing is left, which is said on standard error, or the cells were only to be named.
+  template <typename Cell>
+  std::optional<int> choose(std::vector<Cell>& cells, const char* program);
+  /// The status to end with.
+  template <typename Outcome>
+  int status_of(const std::vector<Outcome>& outcomes) const {
+    const bool all_ok = std::all_of(outcomes.begin(), outcomes.end(), [](const auto& each) { return each.is_ok(); });
+    return check && !all_ok ? 1 : 0;
+  }
   /// Whether a cell of this name is to be run.
   bool wants(const std::string& name) const;
 };
+
+template <typename Cell>
+std::optional<int> CellOptions::choose(std::vector<Cell>& cells, const char* program) {
+  if (!set_all(admission, settings, program)) return 2;
+  std::erase_if(cells, [&](const Cell& cell) { return !wants(cell.name()); });
+  if (cells.empty()) {
+    fmt::print(stderr, "{}: there is no such cell; --list names all\n", program);
+    return 2;
+  }
+  if (!list) return std::nullopt;
+  for (const Cell& cell : cells) fmt::print("{}\n", cell.name());
+  return 0;
+}
 
 }  // namespace spindled::scenarios

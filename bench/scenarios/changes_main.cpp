@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
 #include <fstream>
 
 #include "bench/scenarios/cell_options.h"
@@ -15,17 +13,8 @@ namespace spindled::scenarios {
 namespace {
 
 int run(CellOptions& options) {
-  if (!options.apply_settings("scenario_changes")) return 2;
   std::vector<ChangeCell> cells = change_cells();
-  std::erase_if(cells, [&](const ChangeCell& cell) { return !options.wants(cell.name()); });
-  if (cells.empty()) {
-    fmt::print(stderr, "scenario_changes: there is no such cell; --list names all\n");
-    return 2;
-  }
-  if (options.list) {
-    for (const ChangeCell& cell : cells) fmt::print("{}\n", cell.name());
-    return 0;
-  }
+  if (const std::optional<int> status = options.choose(cells, "scenario_changes")) return *status;
   if (!options.output.empty()) std::filesystem::create_directories(options.output);
   std::vector<Scenario> scenarios;
   for (const ChangeCell& cell : cells) scenarios.push_back(scenario_of(cell, options.admission));
@@ -40,8 +29,7 @@ int run(CellOptions& options) {
     std::ofstream(options.output / "changes.csv") << csv_of(outcomes);
     std::ofstream(options.output / "changes.json") << json_of(options.seed, outcomes);
   }
-  const bool all_ok = std::all_of(outcomes.begin(), outcomes.end(), [](const auto& each) { return each.is_ok(); });
-  return options.check && !all_ok ? 1 : 0;
+  return options.status_of(outcomes);
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
 #include <fstream>
 
 #include "bench/scenarios/cell_options.h"
@@ -14,17 +12,8 @@ namespace spindled::scenarios {
 namespace {
 
 int run(CellOptions& options, bool whole, bool lossy) {
-  if (!options.apply_settings("scenario_grid")) return 2;
   std::vector<Cell> cells = lossy ? lossy_cells() : whole || !options.only.empty() ? all_cells() : some_cells();
-  std::erase_if(cells, [&](const Cell& cell) { return !options.wants(cell.name()); });
-  if (cells.empty()) {
-    fmt::print(stderr, "scenario_grid: there is no such cell; --list names all\n");
-    return 2;
-  }
-  if (options.list) {
-    for (const Cell& cell : cells) fmt::print("{}\n", cell.name());
-    return 0;
-  }
+  if (const std::optional<int> status = options.choose(cells, "scenario_grid")) return *status;
   std::vector<Scenario> scenarios;
   for (const Cell& cell : cells) scenarios.push_back(scenario_of(cell, options.admission));
   std::vector<CellOutcome> outcomes(cells.size());
@@ -36,8 +25,7 @@ int run(CellOptions& options, bool whole, bool lossy) {
     std::ofstream(options.output / "grid.csv") << csv_of(outcomes);
     std::ofstream(options.output / "grid.json") << json_of(options.seed, outcomes);
   }
-  const bool all_ok = std::all_of(outcomes.begin(), outcomes.end(), [](const auto& each) { return each.is_ok(); });
-  return options.check && !all_ok ? 1 : 0;
+  return options.status_of(outcomes);
 }
 
 }  // namespace

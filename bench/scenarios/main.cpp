@@ -78,12 +78,7 @@ class Jobs {
 };
 
 int run(Arguments& arguments) {
-  for (const std::string& setting : arguments.settings) {
-    if (set(arguments.options.admission, setting)) continue;
-    fmt::print(stderr, "scenarios: cannot set \"{}\"; there are\n  {}\n", setting,
-               fmt::join(settings(arguments.options.admission), "\n  "));
-    return 2;
-  }
+  if (!set_all(arguments.options.admission, arguments.settings, "scenarios")) return 2;
   const std::vector<std::size_t>& senders = arguments.options.senders;
   const bool grows = std::adjacent_find(senders.begin(), senders.end(), std::greater_equal<>()) == senders.end();
   if (senders.empty() || !grows || senders.front() < 1 || senders.back() > kSendersMax) {

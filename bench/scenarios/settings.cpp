@@ -1,8 +1,10 @@
 #include "bench/scenarios/settings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
+#include <cstdio>
 #include <variant>
 
 namespace spindled::scenarios {
@@ -89,6 +91,16 @@ bool set(AdmissionConfig& config, const std::string& assignment) {
     return std::visit([&](auto member) { return parse(value, config.*member); }, setting.member);
   }
   return false;
+}
+
+bool set_all(AdmissionConfig& config, const std::vector<std::string>& assignments, const char* program) {
+  for (const std::string& assignment : assignments) {
+    if (set(config, assignment)) continue;
+    fmt::print(stderr, "{}: cannot set \"{}\"; there are\n  {}\n", program, assignment,
+               fmt::join(settings(config), "\n  "));
+    return false;
+  }
+  return true;
 }
 
 std::vector<std::string> settings(const AdmissionConfig& config) {

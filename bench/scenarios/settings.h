@@ -12,6 +12,9 @@ namespace spindled::scenarios {
 /// constant, or the value is none for it.
 [[nodiscard]] bool set(AdmissionConfig& config, const std::string& assignment);
 
+/// Sets all of them, or says on standard error which one `program` cannot, and what there is.
+[[nodiscard]] bool set_all(AdmissionConfig& config, const std::vector<std::string>& assignments, const char* program);
+
 /// The names, with their values in `config`.
 std::vector<std::string> settings(const AdmissionConfig& config);
 

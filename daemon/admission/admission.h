@@ -58,8 +58,8 @@ class Admission final : public PriceFrames, public ClientPrices {
   bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes);
   /// Whether anything on the flow's way costs anything, and messages wait for that. Brings `to` up to date.
   bool is_congested(Flow& flow, DestinationSet& to);
-  /// Of a large message, on a way that is congested, `part` bytes may enter alone. How many of them do now, and are paid
-  /// for; 0: none, as above.
+  /// Of a large message, on a way that is congested, `part` bytes may enter alone. How many of them do now, and are
+  /// paid for; 0: none, as above.
   std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part);
   /// Joins and leaves are messages to all daemons, and tell all members. Nothing where one may enter now; otherwise
   /// when it is worth trying again, kNever: only when `news` has changed.
