@@ -30,6 +30,8 @@ constexpr double kTurnSavingsS = 0.01;
 /// A part of a large message is what its flow earns in this time, or a packet: all flows together then send no further
 /// ahead of what they earn.
 constexpr double kPartS = 0.002;
+/// The frame of a part has so many bytes besides, at most in general: it is to be of as many packets as are paid for.
+constexpr std::size_t kPartHeadBytes = 100;
 
 std::size_t packets_of(std::size_t bytes) {
   return std::max<std::size_t>(1, (bytes + kPacketBytes - 1) / kPacketBytes);
@@ -115,7 +117,8 @@ bool Admission::is_congested(Flow& flow, DestinationSet& to) {
 std::size_t Admission::admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part) {
   if (has_room() && flow.way.reckoned_at != now) reckon(now, flow, flow.way);
   const double packets = std::max({1.0, std::floor(flow.credit()), std::floor(kPartS * flow.earning())});
-  const std::size_t bytes = std::min(part, kPacketBytes * static_cast<std::size_t>(std::min(packets, 1e6)));
+  const std::size_t room = kPacketBytes * static_cast<std::size_t>(std::min(packets, 1e6)) - kPartHeadBytes;
+  const std::size_t bytes = std::min(part, room);
   return may_enter(now, flow, to, bytes) ? bytes : 0;
 }
 

@@ -21,6 +21,10 @@ constexpr double kSalaryMost = 1e8, kSalaryLeast = 1e-6;
 constexpr double kOnsetShare = 0.5;
 /// Delays in which a salary would be that of balance if it went on as it began.
 constexpr double kBalanceDelays = 5;
+/// The same for a young flow, upwards: it has its share soon, and nobody else has moved.
+constexpr double kYoungDelays = 1.25;
+/// A flow is young until it has had so much of the salary of balance.
+constexpr double kGrownShare = 0.9;
 /// What is missing beyond e-fold is halved in each delay,
 constexpr double kHalving = std::numbers::ln2;
 /// upwards from the time on that a price has lasted for so many.
@@ -40,12 +44,12 @@ constexpr double kSame = 1e-4;
 
 double delay_s(const Flow::Terms& terms) { return std::max(seconds(terms.delay), 1e-3); }
 
-/// How much is missing after `delays`, where `missing` was: in logarithms.
-double still_missing(double missing, double delays, bool may_hurry) {
+/// How much is missing after `delays`, where `missing` was, of which an e-th goes in `balance_delays`: in logarithms.
+double still_missing(double missing, double delays, double balance_delays, bool may_hurry) {
   if (may_hurry && std::abs(missing) > 1) {
     missing = std::copysign(1 + (std::abs(missing) - 1) * std::exp(-kHalving * delays), missing);
   }
-  return missing * std::exp(-delays / kBalanceDelays);
+  return missing * std::exp(-delays / balance_delays);
 }
 }  // namespace
 
@@ -85,25 +89,28 @@ void Flow::review(Time now, const AdmissionConfig& config, const Terms& terms) {
 void Flow::begin(Time now, const AdmissionConfig& config, const Terms& terms) {
   salary_ = terms.is_idle ? std::max(config.salary, kFirstPackets * terms.price / delay_s(terms))
                           : kFirstShare * salary_of_balance(config, terms.price);
+  is_young_ = !terms.is_idle;
   credit_ = terms.is_idle ? kFirstPackets : kFirstDear;
   earned_until_ = now;
 }
 
 void Flow::seek_balance(Duration since, const AdmissionConfig& config, const Terms& terms) {
   const double balance = salary_of_balance(config, terms.price);
+  is_young_ = is_young_ && salary_ < kGrownShare * balance;
   if (std::abs(salary_ - balance) < kSame * balance) {
     salary_ = balance;
     return;
   }
   const double delays = seconds(since) / delay_s(terms);
-  if (salary_ > kNear * balance && kNear * salary_ < balance) {
+  if (!is_young_ && salary_ > kNear * balance && kNear * salary_ < balance) {
     // What is missing falls like its logarithm, which costs more to know.
     salary_ = balance + (salary_ - balance) * std::exp(-delays / kBalanceDelays);
     return;
   }
   const double missing = std::log(balance / salary_);
   const bool may_hurry = missing < 0 || terms.price_age >= kSettledDelays * terms.delay;
-  salary_ = balance * std::exp(-still_missing(missing, delays, may_hurry));
+  const double balance_delays = is_young_ && missing > 0 ? kYoungDelays : kBalanceDelays;
+  salary_ = balance * std::exp(-still_missing(missing, delays, balance_delays, may_hurry));
 }
 
 void Flow::keep_rate(double price_before, double price) {

@@ -19,7 +19,8 @@ namespace spindled {
 /// - On a way that costs nothing it grows e-fold in a round trip, the time in which news of congestion could come back.
 /// - Where it costs something the salary goes a fifth of the way to that of balance in the delay that the price comes
 ///   with. Where more than e-fold is missing it goes half of that besides: downwards at once, upwards only at a price
-///   that has lasted for a while.
+///   that has lasted for a while. A new flow, which begins with half of that of balance, goes four times as fast
+///   upwards until it has had nine tenths of it.
 /// - Where a part of the price begins or ceases the flow's rate stays; where nothing did cost it is halved, and becomes
 ///   that of balance if that is less: how fast an idle way is, the flow has only guessed.
 ///
@@ -126,7 +127,8 @@ class Flow {
   double earning_ = 0;
   double entry_ = 1;
   bool has_entry_ = false;
-  bool refused_ = false;  // for its price, since the last review
+  bool is_young_ = false;  // it has begun where packets cost more than the fee, and has never had its share
+  bool refused_ = false;   // for its price, since the last review
   Wait wait_ = Wait::none;
   std::uint8_t waited_for_ = 0;  // a bit for each Wait of the message in front
   Time opened_at_ = kNever;      // kNever: it has had no message

@@ -39,6 +39,10 @@ constexpr double kLeastShare = 0.5;
 constexpr double kMostTimes = 100;
 /// How much of a wait beyond what is aimed at counts, in delays: what has piled up has to leave, but not at once.
 constexpr double kWaitMost = 2;
+/// A link takes so many times what it took when its price began: it was not full then, TCP's window was opening.
+constexpr double kOpened = 1.8;
+/// The least that a link costs at first, as a part of what a packet costs in all then.
+constexpr double kFirstLeastShare = 0.2;
 /// A price that has to rise by so much at once does so after this part of an interval, and time.
 constexpr double kPromptRise = 0.1;
 constexpr int kPromptShare = 4;
@@ -75,7 +79,10 @@ double LinkPrice::aim_packets() const {
 
 double LinkPrice::dollars() const { return costs_ ? std::exp(log_) : 0; }
 
-double LinkPrice::first_price() const { return price_of_balance(config_->price_threshold, rate()); }
+double LinkPrice::first_price() const {
+  const double whole = price_of_balance(config_->price_threshold, rate());
+  return std::max(whole - config_->fee, kFirstLeastShare * whole);
+}
 
 bool LinkPrice::observe(Time now, const Queue& queue) {
   if (!costs_ && packets_ == 0 && queue.packets == 0 && now - seen_at_ < kIdleLook) return false;
@@ -127,6 +134,8 @@ bool LinkPrice::is_long() const { return static_cast<double>(packets_) > kLongQu
 
 void LinkPrice::begin(Time now) {
   costs_ = true;
+  begun_at_ = now;
+  begun_rate_ = rate();
   log_ = std::log(first_price() * (is_long() ? 1 : kLeastShare));
   past_ = {};
   waited_ = arrived_ = 0;
@@ -165,6 +174,8 @@ std::optional<double> LinkPrice::prompt_rise(Time now) const {
 
 bool LinkPrice::is_over(Time now) {
   const Duration quiet = now - quiet_since_;
+  const bool is_young = now - begun_at_ < kQuietDelays * delay();
+  if (is_young && quiet >= delay() && rate() > kOpened * begun_rate_) return true;
   if (quiet < kQuietDelays * delay()) return false;
   const double carried = quiet_arrived_ / to_seconds(quiet);
   quiet_since_ = now;

@@ -56,6 +56,7 @@ class LinkPrice {
   };
 
   double rate() const;
+  /// At which one sender alone, who pays the fee besides, fills the link.
   double first_price() const;
   void note_queue(Time now, const Queue& queue);
   void begin(Time now);
@@ -75,7 +76,9 @@ class LinkPrice {
   LinkRate rate_;
   Duration round_trip_{}, own_round_trip_{};
   bool costs_ = false;
-  double log_ = 0;  // of the price
+  double log_ = 0;         // of the price
+  Time begun_at_{};        // the price, the last time
+  double begun_rate_ = 0;  // what was known of the link's then
   // The queue.
   std::size_t packets_ = 0;
   std::uint64_t departed_ = 0;

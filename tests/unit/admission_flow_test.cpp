@@ -43,6 +43,11 @@ struct FlowTest : ::testing::Test {
   /// How much the logarithm of the salary changes in so many delays at that price, when it is that far from balance.
   double change(double price, double missing, double delays) {
     start_refused(price);
+    flow.keep_rate(flow.salary(), balance(price));
+    review(price);  // it has had its share and is young no more
+    return change_from_here(price, missing, delays);
+  }
+  double change_from_here(double price, double missing, double delays) {
     flow.keep_rate(1, std::exp(-missing) * balance(price) / flow.salary());
     const double before = flow.salary();
     EXPECT_NEAR(std::log(balance(price) / before), missing, 1e-9);
@@ -186,6 +191,17 @@ TEST_F(FlowTest, GoesAFifthOfTheWayToBalanceInADelay) {
       EXPECT_NEAR(change(price, missing, 5), std::log(share) + missing, 1e-5) << price << ", " << missing;
     }
   }
+}
+
+TEST_F(FlowTest, ANewFlowHasItsShareFourTimesAsSoonAndIsLikeAnyOtherFromThenOn) {
+  const auto change_of_new = [&](double missing, double delays) {
+    start_refused(20);
+    return change_from_here(20, missing, delays);
+  };
+  EXPECT_NEAR(change_of_new(0.7, 1), 0.7 * (1 - std::exp(-1 / 1.25)), 1e-5);
+  EXPECT_NEAR(change_of_new(0.2, 1), 0.2 * (1 - std::exp(-1 / 1.25)), 1e-5);
+  EXPECT_NEAR(change_of_new(-0.7, 1), -0.7 * (1 - std::exp(-1.0 / 5)), 1e-5) << "upwards only";
+  EXPECT_NEAR(change_from_here(20, 0.7, 1), 0.7 * (1 - std::exp(-1.0 / 5)), 1e-5) << "it had its share before";
 }
 
 TEST_F(FlowTest, TheDelayIsThatOfThePrice) {

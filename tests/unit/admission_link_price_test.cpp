@@ -42,7 +42,8 @@ struct Link {
     queue = price.aim_packets();
     run(3 * price.delay(), rate);
   }
-  double first_price() const { return 2 * std::cbrt(1e6 / rate); }
+  /// With the fee of a dollar one sender fills the link.
+  double first_price() const { return 2 * std::cbrt(1e6 / rate) - 1; }
 
   AdmissionConfig config;
   double rate;
@@ -207,6 +208,32 @@ TEST(LinkPrice, FallsToHalfOfTheFirstAndEndsWhenTheLinkHasBeenFreeForLong) {
   EXPECT_GE(link.price.dollars(), 0.98 * least);
   link.run(11 * link.price.delay(), 0);
   EXPECT_FALSE(link.price.costs()) << "after twenty delays";
+}
+
+TEST(LinkPrice, OnTheFastestLinksAFifthOfWhatAPacketCostsIsTheLinks) {
+  Link link(20e6);  // a sender that pays the fee alone sends eight million
+  link.turn(1e7);
+  link.run(5ms, link.rate);
+  ASSERT_TRUE(link.price.costs());
+  EXPECT_NEAR(link.price.dollars(), 0.2 * 2 * std::cbrt(1e6 / 20e6), 0.01);
+}
+
+TEST(LinkPrice, EndsSoonWhereItWasTheWindowThatOpened) {
+  Link link(1000);
+  link.turn(20);
+  link.run(13ms, 1000);
+  ASSERT_TRUE(link.price.costs());
+  link.rate = 2500;
+  link.run(link.price.delay() / 2, 0);
+  link.run(3 * link.price.delay(), 2400);
+  EXPECT_FALSE(link.price.costs()) << "it carries far more than it took then, without a queue";
+
+  Link old(1000);
+  old.congest();
+  old.run(20 * old.price.delay(), 1000);
+  old.rate = 2500;
+  old.run(5 * old.price.delay(), 2400);
+  EXPECT_TRUE(old.price.costs()) << "a link that has become faster is another matter";
 }
 
 TEST(LinkPrice, LastsWhileTheLinkIsNearlyUsed) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "daemon/admission/balance.h"
 #include "daemon/link/link_limits.h"
@@ -221,7 +222,25 @@ TEST_F(AdmissionTest, SalariesFollowThePriceInTheDelayThatItComesWith) {
   ASSERT_NEAR(line.flow.salary(), balance / 2, 0.01 * balance);
   now += 500ms;
   ASSERT_FALSE(enter(line));
-  EXPECT_NEAR(std::log(balance / line.flow.salary()), std::log(2) * std::exp(-1), 0.01) << "five delays";
+  EXPECT_NEAR(std::log(balance / line.flow.salary()), std::log(2) * std::exp(-4), 0.01) << "five delays";
+}
+
+TEST_F(AdmissionTest, APartOfALargeMessageIsOfAsManyPacketsOnTheLinkAsArePaidFor) {
+  hear_link(1, 2, 50);
+  ASSERT_TRUE(enter(far));
+  int parts = 0;
+  std::uint64_t paid = far.flow.packets();
+  for (int i = 0; i < 1000; ++i) {
+    now += 5ms;
+    admission.start_turn(now);
+    const std::size_t bytes = admission.admit_part(now, far.flow, far.to, 100'000);
+    if (bytes == 0) continue;
+    ++parts;
+    const std::uint64_t packets = far.flow.packets() - std::exchange(paid, far.flow.packets());
+    EXPECT_LE(bytes + 60, packets * kPacketBytes) << "with what stands in front of it";
+    EXPECT_GT(bytes, (packets - 1) * kPacketBytes);
+  }
+  EXPECT_GT(parts, 10);
 }
 
 TEST_F(AdmissionTest, WhatBeginsToCostSomethingHalvesTheRateAndWhatComesOnTopLeavesIt) {
@@ -230,22 +249,22 @@ TEST_F(AdmissionTest, WhatBeginsToCostSomethingHalvesTheRateAndWhatComesOnTopLea
     now += 1ms;
     ASSERT_FALSE(enter(far));
   }
-  const double idle = far.flow.earning();
+  const double kept = far.flow.earning() / 2;
   hear_link(1, 2, 15);
   ASSERT_FALSE(enter(far));
-  EXPECT_NEAR(far.flow.earning(), idle / 2, 1e-6 * idle);
+  EXPECT_NEAR(far.flow.earning(), kept, 1e-6 * kept);
   hear_clients(2, "far", 400);
   ASSERT_FALSE(enter(far));
-  EXPECT_NEAR(far.flow.earning(), idle / 2, 1e-6 * idle);
+  EXPECT_NEAR(far.flow.earning(), kept, 1e-6 * kept);
   hear_link(1, 2, 0);
   ASSERT_FALSE(enter(far));
-  EXPECT_NEAR(far.flow.earning(), idle / 2, 1e-6 * idle);
+  EXPECT_NEAR(far.flow.earning(), kept, 1e-6 * kept);
   hear_clients(2, "far", 800);
   ASSERT_FALSE(enter(far));
-  EXPECT_NEAR(far.flow.earning(), idle / 4, 0.01 * idle) << "what costs more buys less";
+  EXPECT_NEAR(far.flow.earning(), kept / 2, 0.01 * kept) << "what costs more buys less";
   hear_clients(2, "far", 0);
   ASSERT_FALSE(enter(far));
-  EXPECT_NEAR(far.flow.earning(), idle / 4, 0.01 * idle);
+  EXPECT_NEAR(far.flow.earning(), kept / 2, 0.01 * kept);
 }
 
 TEST_F(AdmissionTest, AFlowEarnsAtTheOldPriceUntilItKnowsTheNew) {
