@@ -21,7 +21,7 @@ constexpr double kSalaryMost = 1e8, kSalaryLeast = 1e-6;
 constexpr double kOnsetShare = 0.5;
 /// Delays in which a salary would be that of balance if it went on as it began.
 constexpr double kBalanceDelays = 5;
-/// The same for a young flow, upwards: it has its share soon, and nobody else has moved.
+/// The same for a young flow, which lacks some of it: it has its share soon, and nobody else has moved.
 constexpr double kYoungDelays = 1.25;
 /// A flow is young until it has had so much of the salary of balance.
 constexpr double kGrownShare = 0.9;
@@ -109,7 +109,7 @@ void Flow::seek_balance(Duration since, const AdmissionConfig& config, const Ter
   }
   const double missing = std::log(balance / salary_);
   const bool may_hurry = missing < 0 || terms.price_age >= kSettledDelays * terms.delay;
-  const double balance_delays = is_young_ && missing > 0 ? kYoungDelays : kBalanceDelays;
+  const double balance_delays = is_young_ ? kYoungDelays : kBalanceDelays;
   salary_ = balance * std::exp(-still_missing(missing, delays, balance_delays, may_hurry));
 }
 

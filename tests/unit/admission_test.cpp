@@ -249,22 +249,22 @@ TEST_F(AdmissionTest, WhatBeginsToCostSomethingHalvesTheRateAndWhatComesOnTopLea
     now += 1ms;
     ASSERT_FALSE(enter(far));
   }
-  const double kept = far.flow.earning() / 2;
+  const double idle = far.flow.earning();
   hear_link(1, 2, 15);
   ASSERT_FALSE(enter(far));
-  EXPECT_NEAR(far.flow.earning(), kept, 1e-6 * kept);
+  EXPECT_NEAR(far.flow.earning(), idle / 2, 1e-6 * idle);
   hear_clients(2, "far", 400);
   ASSERT_FALSE(enter(far));
-  EXPECT_NEAR(far.flow.earning(), kept, 1e-6 * kept);
+  EXPECT_NEAR(far.flow.earning(), idle / 2, 1e-6 * idle);
   hear_link(1, 2, 0);
   ASSERT_FALSE(enter(far));
-  EXPECT_NEAR(far.flow.earning(), kept, 1e-6 * kept);
+  EXPECT_NEAR(far.flow.earning(), idle / 2, 1e-6 * idle);
   hear_clients(2, "far", 800);
   ASSERT_FALSE(enter(far));
-  EXPECT_NEAR(far.flow.earning(), kept / 2, 0.01 * kept) << "what costs more buys less";
+  EXPECT_NEAR(far.flow.earning(), idle / 4, 0.01 * idle) << "what costs more buys less";
   hear_clients(2, "far", 0);
   ASSERT_FALSE(enter(far));
-  EXPECT_NEAR(far.flow.earning(), kept / 2, 0.01 * kept);
+  EXPECT_NEAR(far.flow.earning(), idle / 4, 0.01 * idle);
 }
 
 TEST_F(AdmissionTest, AFlowEarnsAtTheOldPriceUntilItKnowsTheNew) {
