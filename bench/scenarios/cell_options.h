@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/scenarios/output_folder.h"
 #include "bench/scenarios/settings.h"
 #include "daemon/base/node_config.h"
 
@@ -28,8 +29,9 @@ struct CellOptions {
 
   /// The options fill in this object, which outlives `app`.
   void add_to(CLI::App& app);
-  /// Leaves the cells that are to be run. The status to end with at once, if there is one: a constant cannot be set or
-  /// nothing is left, which is said on standard error, or the cells were only to be named.
+  /// Leaves the cells that are to be run, and makes the folder for what they measure. The status to end with at once,
+  /// if there is one: a constant cannot be set, nothing is left or there can be no folder, which is said on standard
+  /// error, or the cells were only to be named.
   template <typename Cell>
   std::optional<int> choose(std::vector<Cell>& cells, const char* program);
   /// The status to end with.
@@ -50,9 +52,12 @@ std::optional<int> CellOptions::choose(std::vector<Cell>& cells, const char* pro
     fmt::print(stderr, "{}: there is no such cell; --list names all\n", program);
     return 2;
   }
-  if (!list) return std::nullopt;
-  for (const Cell& cell : cells) fmt::print("{}\n", cell.name());
-  return 0;
+  if (list) {
+    for (const Cell& cell : cells) fmt::print("{}\n", cell.name());
+    return 0;
+  }
+  if (!make_output_folder(output, program)) return 2;
+  return std::nullopt;
 }
 
 }  // namespace spindled::scenarios

@@ -15,7 +15,6 @@ namespace {
 int run(CellOptions& options) {
   std::vector<ChangeCell> cells = change_cells();
   if (const std::optional<int> status = options.choose(cells, "scenario_changes")) return *status;
-  if (!options.output.empty()) std::filesystem::create_directories(options.output);
   std::vector<Scenario> scenarios;
   for (const ChangeCell& cell : cells) scenarios.push_back(scenario_of(cell, options.admission));
   std::vector<ChangeOutcome> outcomes(cells.size());

@@ -21,7 +21,6 @@ int run(CellOptions& options, bool whole, bool lossy) {
            [&](std::size_t index, const Result& result) { outcomes[index] = outcome_of(cells[index], result); });
   fmt::print("{}", table_of(outcomes));
   if (!options.output.empty()) {
-    std::filesystem::create_directories(options.output);
     std::ofstream(options.output / "grid.csv") << csv_of(outcomes);
     std::ofstream(options.output / "grid.json") << json_of(options.seed, outcomes);
   }

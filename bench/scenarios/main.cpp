@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/scenarios/output_folder.h"
 #include "bench/scenarios/report.h"
 #include "bench/scenarios/settings.h"
 
@@ -85,6 +86,7 @@ int run(Arguments& arguments) {
     fmt::print(stderr, "scenarios: --senders wants growing numbers from 1 to {}\n", kSendersMax);
     return 2;
   }
+  if (!make_output_folder(arguments.output, "scenarios")) return 2;
   std::vector<Scenario> wanted;
   for (const std::string& name : arguments.only.empty() ? scenario_names() : arguments.only) {
     wanted.push_back(scenario_named(name, arguments.options));

@@ -160,7 +160,6 @@ std::string table_of(const std::vector<Figure>& figures) {
 
 void write_files(const std::filesystem::path& folder, std::uint64_t seed, const std::vector<Result>& results,
                  const std::vector<Figure>& figures) {
-  std::filesystem::create_directories(folder);
   for (const Result& result : results) {
     if (!result.error.empty()) continue;
     write_links(folder / fmt::format("links-{}.csv", result.scenario.id), result);

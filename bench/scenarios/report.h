@@ -14,7 +14,7 @@ std::string summary_of(const Result& result);
 /// Paper, what must be reached, ours.
 std::string table_of(const std::vector<Figure>& figures);
 
-/// links-ID.csv, rates-ID.csv and clients-ID.csv for each result, and results.json. Makes the folder.
+/// links-ID.csv, rates-ID.csv and clients-ID.csv for each result, and results.json, in a folder that is there.
 void write_files(const std::filesystem::path& folder, std::uint64_t seed, const std::vector<Result>& results,
                  const std::vector<Figure>& figures);
 
