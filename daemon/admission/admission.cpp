@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "daemon/admission/balance.h"
-#include "daemon/base/broken.h"
 #include "daemon/link/link_limits.h"
 
 namespace spindled {
@@ -71,9 +70,7 @@ void Admission::set_enabled(bool enabled) {
 }
 
 bool Admission::has_room() const {
-  return groups_.is_ready() &&
-         (broken(Broken::window_ignored) ||
-          (!retention_full_ && order_.unstable_bytes() < context_.config.session.send_window_bytes));
+  return groups_.is_ready() && !retention_full_ && order_.unstable_bytes() < context_.config.session.send_window_bytes;
 }
 
 bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) {

@@ -1,9 +1,7 @@
 #include "daemon/base/turn_work.h"
 
-#include "daemon/base/broken.h"
-
 namespace spindled {
 
-bool TurnWork::ends() { return !broken(Broken::turn_without_end); }
+bool TurnWork::is_over() const { return done_ >= max_; }
 
 }  // namespace spindled

@@ -19,7 +19,7 @@ class TurnWork {
   explicit TurnWork(std::size_t max) : max_(max) {}
 
   /// Whether this turn has done enough.
-  bool is_over() const { return done_ >= max_ && ends(); }
+  bool is_over() const;
   /// What is counted from here on is another step.
   void begin_step() {
     largest_step_ = std::max(largest_step_, done_ - step_began_);
@@ -46,9 +46,6 @@ class TurnWork {
   std::size_t largest_step() const { return largest_step_; }
 
  private:
-  /// Yes, but for a mistake that is made on purpose.
-  static bool ends();
-
   std::size_t max_;
   std::size_t done_ = 0;
   std::size_t step_began_ = 0;

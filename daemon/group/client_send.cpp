@@ -1,12 +1,9 @@
 #include "daemon/group/client_send.h"
 
-#include "daemon/base/broken.h"
-
 namespace spindled {
 
 bool may_go_along(const ClientSend& first, const ClientSend& next) {
-  const bool same_service = first.service == next.service || broken(Broken::services_bundled);
-  return same_service && (first.self_discard == next.self_discard || broken(Broken::discards_bundled)) &&
+  return first.service == next.service && first.self_discard == next.self_discard &&
          first.weight + next.weight <= kBundleWeightMax;
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "daemon/base/broken.h"
 #include "daemon/group/groups.h"
 
 namespace spindled {
@@ -100,8 +99,7 @@ void Groups::tell_network_change(const Group& group, const Group* former) {
     names.insert(member.name());
     if (!old_names.contains(member.name())) {
       change.joined.push_back(member.name());
-    } else if ((!came_along_.contains(member.daemon()) && !broken(Broken::vs_set_of_all)) ||
-               before.left.contains(member.name())) {
+    } else if (!came_along_.contains(member.daemon()) || before.left.contains(member.name())) {
       change.apart.push_back(member.name());
     }
   }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "daemon/base/broken.h"
-
 namespace spindled {
 
 namespace protocol = spindle::protocol;
@@ -36,7 +34,6 @@ void Groups::resolve_anew(DestinationSet& set) const {
     set.daemons = MemberSet();
     return;
   }
-  if (broken(Broken::stale_destinations) && set.table_version != 0) return;
   const std::uint64_t resolved = std::exchange(set.table_version, table_.version());
   if (resolved != 0 && !table_.has_changed_since(resolved, set.names)) return;
   set.daemons = MemberSet();
@@ -45,7 +42,7 @@ void Groups::resolve_anew(DestinationSet& set) const {
   for (const std::string& name : set.names) {
     const Group* group = table_.find(name);
     // An unordered message may arrive where the group is not known yet: until it is, the name goes with it.
-    const bool by_id = group != nullptr && (table_.is_known_to_all(*group) || broken(Broken::id_before_known));
+    const bool by_id = group != nullptr && table_.is_known_to_all(*group);
     targets.push_back({by_id ? group->id : 0, name});
     if (group != nullptr) {
       set.daemons |= group->subscribers;
@@ -118,7 +115,7 @@ void Groups::deliver(Time now, const Delivery& message) {
   } else if (ready_) {
     deliver_client_message(message);
   } else if (message.position == 0) {
-    if (!broken(Broken::early_unordered_dropped)) early_.push_back(message);
+    early_.push_back(message);
   } else {
     log_.error("a message was ordered before the group table of its view was complete: dropped");
   }
@@ -154,7 +151,6 @@ bool Groups::open_bundle(const Delivery& message) {
   if (!message.rest.empty() || bundle.size() > kBundleWeightMax || !read_bundle(bundle, bundled_)) return false;
   std::size_t weight = 0;
   for (const BundledMessage& each : bundled_) weight += bundle_weight(each.payload.size(), route_.packed.size());
-  if (broken(Broken::bundle_end_lost)) bundled_.pop_back();
   return weight <= kBundleWeightMax;
 }
 
@@ -168,8 +164,7 @@ bool Groups::resolve_route(const Delivery& message) {
   bool to_clients = false;
   for (const Envelope::Target& target : envelope.targets) to_clients = add_target(target) || to_clients;
   std::vector<SessionId>& receivers = route_.receivers;
-  if (envelope.targets.size() > 1 &&
-      !broken(Broken::two_groups_twice)) {  // a client in several of the groups gets the message once
+  if (envelope.targets.size() > 1) {  // a client in several of the groups gets the message once
     std::sort(receivers.begin(), receivers.end());
     receivers.erase(std::unique(receivers.begin(), receivers.end()), receivers.end());
   }

@@ -1,7 +1,6 @@
 // Groups: the operations that change who is a member.
 #include <algorithm>
 
-#include "daemon/base/broken.h"
 #include "daemon/group/groups.h"
 
 namespace spindled {
@@ -26,12 +25,11 @@ void Groups::apply(Time now, const Delivery& message) {
   std::visit([&](auto& known) { apply(now, message, known); }, *operation);
 }
 
-void Groups::apply(Time now, const Delivery& message, const Subscribe& operation) {
+void Groups::apply(Time, const Delivery& message, const Subscribe& operation) {
   table_.subscribe(operation.group, message.origin, message.position);
   order_->report_progress();
   if (message.origin != view_.self) return;
   subscriptions_.subscribed(operation.group, message.position);
-  if (broken(Broken::join_at_subscription)) horizon_reached(now, message.position);
 }
 
 void Groups::apply(Time now, const Delivery& message, const Unsubscribe& operation) {
@@ -89,7 +87,7 @@ void Groups::apply(Time now, const Delivery& message, const Announce& operation)
   if (ready_ || !exchange_.has_states_of(view_.size()) || exchange_.has_announced(message.origin)) return;
   context_.turn.count(operation.groups.size());
   exchange_.keep_part(message.origin, message);
-  exchange_.add_part(message.origin, !operation.more || broken(Broken::announced_in_part));
+  exchange_.add_part(message.origin, !operation.more);
   conclude(now);
   if (exchange_.is_complete(view_.size())) build_table(now);
 }

@@ -1,7 +1,6 @@
 // Groups: large messages, whose payload goes ahead of them in parts.
 #include <algorithm>
 
-#include "daemon/base/broken.h"
 #include "daemon/group/groups.h"
 #include "libclient/protocol/client_frames.h"
 
@@ -75,8 +74,7 @@ void Groups::send_rest(Time now, Sender& sender, DestinationSet& to, const Clien
   Envelope envelope = envelope_of(sender, message);
   envelope.parts = entering;
   // A daemon that has got a member since the first part lacks them. One that has no member any more lets go of them.
-  const bool all_have_them = to.daemons.is_subset_of(found->daemons) || broken(Broken::parts_not_repeated);
-  envelope.ahead = all_have_them ? found->ahead : 0;
+  envelope.ahead = to.daemons.is_subset_of(found->daemons) ? found->ahead : 0;
   const MemberSet daemons = found->daemons | to.daemons;
   const std::vector<Slice> rest = chunks_behind(message.chunks, envelope.ahead);
   ClientSend last = message;
@@ -87,9 +85,7 @@ void Groups::send_rest(Time now, Sender& sender, DestinationSet& to, const Clien
 
 void Groups::give_up_entering(Time now, SessionId session) {
   entering_.end_all_of(session, [&](std::uint64_t number, const EnteringMessages::Entering& entering) {
-    if (is_ready() && !broken(Broken::parts_left_behind)) {
-      originate_part(now, entering.daemons, write_part_head(number, 0), {});
-    }
+    if (is_ready()) originate_part(now, entering.daemons, write_part_head(number, 0), {});
   });
 }
 

@@ -1,7 +1,6 @@
 // Groups: what local sessions ask for, on its way into the order.
 #include <deque>
 
-#include "daemon/base/broken.h"
 #include "daemon/group/groups.h"
 
 namespace spindled {
@@ -47,14 +46,7 @@ std::optional<Errc> Groups::leave(Time now, SessionId session, const std::string
   LocalSession& local = sessions_.at(session);
   if (!is_member(session, group)) return Errc::not_a_member;
   --local.groups;
-  if (broken(Broken::leave_at_once)) {
-    if (const Group* left = table_.find(group)) table_.leave(left->id, view_.self, session);
-  }
-  if (broken(Broken::leave_overtakes) && is_ready()) {
-    originate(now, LeaveGroup{group, session});
-  } else {
-    request(now, local, Kind::leave, group);
-  }
+  request(now, local, Kind::leave, group);
   return std::nullopt;
 }
 

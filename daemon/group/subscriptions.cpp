@@ -1,6 +1,5 @@
 #include "daemon/group/subscriptions.h"
 
-#include "daemon/base/broken.h"
 #include "daemon/base/check.h"
 
 namespace spindled {
@@ -17,7 +16,7 @@ Subscriptions::Step Subscriptions::want(const std::string& group, SessionId sess
 bool Subscriptions::start_join(const std::string& group) {
   Entry& entry = entries_.at(group);
   SPINDLE_CHECK(entry.wanted != 0);
-  if (entry.state != State::subscribed && !broken(Broken::join_without_subscription)) return false;
+  if (entry.state != State::subscribed) return false;
   --entry.wanted;
   ++entry.on_their_way;
   return true;

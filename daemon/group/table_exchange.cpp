@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "daemon/base/broken.h"
-
 namespace spindled {
 
 void TableExchange::add(MemberIndex origin, const TableState& state) {
@@ -12,15 +10,13 @@ void TableExchange::add(MemberIndex origin, const TableState& state) {
 }
 
 bool TableExchange::take_conclusion() {
-  const bool is_heard = keepers().is_subset_of(announced_all_) || broken(Broken::announced_unheard);
-  if (!has_announced_ || !is_heard) return false;
+  if (!has_announced_ || !keepers().is_subset_of(announced_all_)) return false;
   has_announced_ = false;
   return true;
 }
 
 bool TableExchange::is_complete(std::size_t members) const {
-  const MemberSet missing = MemberSet::first(members) - keepers() - announced_all_;
-  return missing.count() <= (broken(Broken::announcement_missed) ? 1 : 0);
+  return (MemberSet::first(members) - keepers()).is_subset_of(announced_all_);
 }
 
 std::vector<std::pair<MemberIndex, Delivery>> TableExchange::take_parts() {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "daemon/base/broken.h"
 #include "daemon/group/groups.h"
 
 namespace spindled {
@@ -80,7 +79,7 @@ void Groups::signal_targets() {
 
 void Groups::view_installed(Time now, const View& view, const MemberSet& came_along) {
   if (!told_) told_.emplace();
-  if (!ready_ && !together_.empty() && !broken(Broken::short_view_unsignalled)) signal_parted(now);
+  if (!ready_ && !together_.empty()) signal_parted(now);
   steps_.add(now, [this, view, came_along](Time later) {
     start_view(later, view, came_along);
     return true;
@@ -90,7 +89,7 @@ void Groups::view_installed(Time now, const View& view, const MemberSet& came_al
 void Groups::start_view(Time now, const View& view, const MemberSet& came_along) {
   ++views_;
   entering_.clear();
-  if (!broken(Broken::parts_of_old_view)) partial_.clear();
+  partial_.clear();
   subscriptions_.restart();
   came_along_ = along_since_told(view, came_along);
   together_ = MemberSet();
@@ -103,7 +102,7 @@ void Groups::start_view(Time now, const View& view, const MemberSet& came_along)
   GroupTable::Renumbering to(view_.size());
   for (std::size_t i = 0; i < to.size(); ++i) {
     const auto next = view.index_of(view_.members[i].name);
-    if (next && (came_along_.contains(*next) || broken(Broken::lost_members_kept))) to[i] = next;
+    if (next && came_along_.contains(*next)) to[i] = next;
   }
   signalled_.clear();
   signals_to_end_.clear();
@@ -114,7 +113,6 @@ void Groups::start_view(Time now, const View& view, const MemberSet& came_along)
   early_.clear();
   untold_.clear();
   to_resume_.clear();
-  if (broken(Broken::deferred_lost)) departed_.clear();
   ready_ = false;
   table_.carry_over(view.self, to, version);
   carry_over(now);
@@ -131,7 +129,7 @@ void Groups::carry_over(Time now) {
       context_.turn.count(group.members.size());
       const bool is_told = std::any_of(group.members.begin(), group.members.end(),
                                        [this](const GroupMember& member) { return member.is_of(view_.self); });
-      if (is_told && !broken(Broken::loss_untold)) told_->keep(group, view_.self);
+      if (is_told) told_->keep(group, view_.self);
     }
     at = table_.carry_over(at);
     return at == table_.end();
@@ -169,7 +167,7 @@ ToldGroup Groups::as_told(const Group& group) const {
 }
 
 MemberSet Groups::along_since_told(const View& next, const MemberSet& came_along) const {
-  if (ready_ || view_.members.empty() || broken(Broken::short_view_forgotten)) return came_along;
+  if (ready_ || view_.members.empty()) return came_along;
   // The view that ends was too short for its members to be told. Who did not come along into it has delivered other
   // messages since, even if all are in the next one.
   MemberSet along;
@@ -386,9 +384,9 @@ void Groups::complete_view(Time now) {
   ready_ = true;
   // A view that ends before its table is complete can be completed by what closing it delivers. Its groups were not
   // known when the signal came, and behind the point that others had reached nobody tells changes one by one.
-  if (!together_.empty() && !broken(Broken::late_table_unsignalled)) signal_split(now);
+  if (!together_.empty()) signal_split(now);
   steps_.add(now, [this](Time later) {
-    if (furthest_reached_ && !broken(Broken::told_behind_furthest)) told_.emplace();
+    if (furthest_reached_) told_.emplace();
     for (const Delivery& message : std::exchange(early_, {})) deliver_client_message(message);
     if (is_ready()) resume_requests(later);
     return true;

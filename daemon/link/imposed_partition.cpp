@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "daemon/base/broken.h"
 #include "daemon/base/check.h"
 
 namespace spindled {
@@ -20,7 +19,7 @@ void ImposedPartition::adopt(Time now, PartitionOrder order) {
 }
 
 bool ImposedPartition::expire(Time now) {
-  if (now < expires_at_ || broken(Broken::partition_for_ever)) return false;
+  if (now < expires_at_) return false;
   order_.sides.clear();
   order_.left = Duration::zero();
   side_of_.clear();

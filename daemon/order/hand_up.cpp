@@ -1,11 +1,9 @@
 #include "daemon/order/hand_up.h"
 
-#include "daemon/base/broken.h"
-
 namespace spindled {
 
 void HandUp::deliver(Time now, const Delivery& message) {
-  if (!is_busy() || broken(Broken::held_overtaken)) return above_.deliver(now, message);
+  if (!is_busy()) return above_.deliver(now, message);
   hold(message);
 }
 

@@ -1,7 +1,5 @@
 #include "daemon/order/incoming_stream.h"
 
-#include "daemon/base/broken.h"
-
 namespace spindled {
 
 bool IncomingStream::accept(const BodyHead& head, Slice first, Slice rest, Delivery& delivery) {
@@ -51,7 +49,6 @@ bool IncomingStream::follow(std::uint64_t number, Delivery& delivery) {
   }
   if (behind == 0) return false;
   PendingMessage& leader = ordered_[behind - 1];
-  if (broken(Broken::fifo_behind_exact) && leader.delivery.number != number) return false;
   if (!leader.followers) leader.followers = std::make_unique<std::vector<Delivery>>();
   leader.followers->push_back(std::move(delivery));
   return true;

@@ -1,6 +1,5 @@
 #include "daemon/order/order.h"
 
-#include "daemon/base/broken.h"
 #include "libclient/protocol/client_frames.h"
 
 namespace spindled {
@@ -19,9 +18,6 @@ constexpr int kSooner = 10;
 
 /// Whether a message waits for its place in the order.
 bool takes_a_place(MessageClass message_class, Service service) {
-  if (broken(Broken::agreed_on_arrival) && message_class == MessageClass::client && service == Service::agreed) {
-    return false;
-  }
   return message_class != MessageClass::order && is_ordered(service);
 }
 }  // namespace
@@ -85,8 +81,7 @@ void Order::originate(Time now, const OutgoingMessage& message) {
     head.first = i == 0;
     head.last = i + 1 == fragments;
     head.number = head.service == Service::unreliable ? 0 : own_.next_number();
-    head.after =
-        head.last && head.service == Service::fifo && !broken(Broken::fifo_overtakes) ? rank_behind(message) : 0;
+    head.after = head.last && head.service == Service::fifo ? rank_behind(message) : 0;
     head.seen = has_seen(head) ? order_.processed() : 0;
     send_fragment(now, head, *message.destinations, i == 0 ? envelope : ByteView(),
                   chunks.empty() ? Slice() : chunks[i]);
@@ -97,9 +92,7 @@ void Order::originate(Time now, const OutgoingMessage& message) {
 }
 
 std::uint64_t Order::rank_behind(const OutgoingMessage& message) const {
-  return message.sender != nullptr && (message.sender->epoch == epoch_ || broken(Broken::rank_of_old_view))
-             ? message.sender->last_ordered
-             : 0;
+  return message.sender != nullptr && message.sender->epoch == epoch_ ? message.sender->last_ordered : 0;
 }
 
 void Order::send_fragment(Time now, const BodyHead& head, const MemberSet& destinations, ByteView envelope,
@@ -126,7 +119,7 @@ void Order::send_fragment(Time now, const BodyHead& head, const MemberSet& desti
 // --- On the way in ---
 
 void Order::data_received(Time now, Slice bytes) {
-  if (!is_open() && !(broken(Broken::frozen_accepts) && state_ == State::frozen)) return;
+  if (!is_open()) return;
   const std::optional<Body> body = read_body(bytes.view());
   if (!body || body->head.origin >= view_.size() || body->head.origin == view_.self) {
     log_.error("a message that cannot be of this view was dropped ({} bytes)", bytes.size());
@@ -232,7 +225,7 @@ void Order::go_through_order(Time now) {
     }
     Ring<PendingMessage>& pending = incoming_[run.origin].ordered();
     if (pending.empty()) return;
-    if (run.safe && order_.processed() >= safe_line_ && !broken(Broken::safe_before_line)) return;
+    if (run.safe && order_.processed() >= safe_line_) return;
     if (above_.is_busy()) return;
     const PendingMessage front = take_front();
     above_.deliver_at_once(now, front.delivery);
@@ -259,10 +252,7 @@ void Order::deliver_followers(Time now, const PendingMessage& pending) {
   for (const Delivery& follower : *pending.followers) above_.deliver(now, follower);
 }
 
-std::uint64_t Order::ready_line() {
-  if (broken(Broken::ready_before_arrival)) return order_.end();
-  return ready_line_.advance(order_, incoming_, view_.self);
-}
+std::uint64_t Order::ready_line() { return ready_line_.advance(order_, incoming_, view_.self); }
 
 // --- The end of a turn ---
 

@@ -3,7 +3,6 @@
 #include <queue>
 #include <tuple>
 
-#include "daemon/base/broken.h"
 #include "daemon/order/order.h"
 
 namespace spindled {
@@ -66,9 +65,6 @@ void Order::install(Time now, const View& view, const Transition& transition) {
     const std::uint64_t lost_now = context_.counters.value(Counter::ordered_lost) - lost;
     if (lost_now > 0) log_.debug("{} ordered messages of the old view are lost", lost_now);
     for (const Transition::Member& member : transition.members) came_along.insert(member.index);
-    for (std::size_t i = 0; broken(Broken::wrong_transitional_set) && i < view.size(); ++i) {
-      if (index_in(view_.members, view.members[i])) came_along.insert(static_cast<MemberIndex>(i));
-    }
   }
   open_view(view);
   above_.view_installed(now, view_, came_along);
@@ -100,8 +96,7 @@ void Order::close_view(Time now, const TransitionalSet& set, const Transition& t
     while (!order_.empty()) {
       const Run& run = order_.front();
       std::uint64_t count = set.recoverable(run);
-      if (run.safe && !broken(Broken::safe_line_ignored))
-        count = std::min(count, safe_limit - std::min(safe_limit, order_.processed()));
+      if (run.safe) count = std::min(count, safe_limit - std::min(safe_limit, order_.processed()));
       if (count == 0) return;
       pass_run(now, count, true);
     }
@@ -110,7 +105,7 @@ void Order::close_view(Time now, const TransitionalSet& set, const Transition& t
 
   if (!whole) {
     log_.debug("the view ends in parts: {} of its {} members go on together", set.members().count(), view_.size());
-    if (!broken(Broken::signal_forgotten)) above_.transitional(now, set.members());
+    above_.transitional(now, set.members());
   }
 
   // After the first hole, messages from outside the set may depend on what is missing. But a member that the missing
@@ -119,7 +114,7 @@ void Order::close_view(Time now, const TransitionalSet& set, const Transition& t
   bool hole = false;
   while (!order_.empty() && order_.processed() < transition.processed) close_run(now, set, transition, hole);
   // Whoever was furthest has gone on from there without the signal, as far as nothing held it up.
-  if (!hole && !broken(Broken::furthest_stands_still)) pass_what_nothing_holds_up();
+  if (!hole) pass_what_nothing_holds_up();
   if (!whole) above_.furthest_reached(now);
   while (!order_.empty()) close_run(now, set, transition, hole);
   close_unordered(now, set, hole);
@@ -130,13 +125,13 @@ void Order::close_run(Time now, const TransitionalSet& set, const Transition& tr
   const Run& run = order_.front();
   const std::uint64_t count = set.recoverable(run);
   if (count == 0) {
-    hole = hole || order_.processed() + run.count > transition.processed || broken(Broken::hole_already_passed);
+    hole = hole || order_.processed() + run.count > transition.processed;
     context_.counters.add(Counter::ordered_lost, run.count);
     order_.advance(run.count);
   } else if (order_.processed() < transition.processed) {
     pass_run(now, std::min(count, transition.processed - order_.processed()), true);
   } else {
-    pass_run(now, count, !hole || set.contains(run.origin) || broken(Broken::hole_ignored));
+    pass_run(now, count, !hole || set.contains(run.origin));
   }
 }
 
@@ -152,17 +147,16 @@ void Order::close_unordered(Time now, const TransitionalSet& set, bool hole) {
   std::priority_queue<First, std::vector<First>, std::greater<>> firsts;
   const auto add = [&](std::size_t place, MemberIndex origin) {
     const Ring<PendingMessage>& unordered = incoming_[origin].ordered();
-    if (!unordered.empty()) firsts.push({broken(Broken::seen_ignored) ? 0 : unordered.front().seen, place, origin});
+    if (!unordered.empty()) firsts.push({unordered.front().seen, place, origin});
   };
   for (std::size_t i = 0; i < incoming_.size(); ++i) {
-    const std::size_t origin = broken(Broken::unordered_from_self) ? (view_.self + i) % incoming_.size() : i;
-    add(i, static_cast<MemberIndex>(origin));
+    add(i, static_cast<MemberIndex>(i));
   }
   while (!firsts.empty()) {
     const First first = firsts.top();
     firsts.pop();
     PendingMessage pending = incoming_[first.origin].ordered().pop_front();
-    if (!hole || set.contains(first.origin) || broken(Broken::hole_ignored)) {
+    if (!hole || set.contains(first.origin)) {
       pending.delivery.position = order_.processed();
       deliver_pending(now, pending);
     } else {

@@ -1,7 +1,5 @@
 #include "daemon/order/own_stream.h"
 
-#include "daemon/base/broken.h"
-
 namespace spindled {
 
 void OwnStream::retain(std::uint64_t number, const Slice& head, const Slice& tail, const MemberSet& destinations) {
@@ -22,7 +20,6 @@ bool OwnStream::acknowledge(MemberIndex from, std::uint64_t high) {
   if (high > last_ || from >= acknowledged_.size()) return false;
   if (high > acknowledged_[from]) {
     acknowledged_[from] = high;
-    if (broken(Broken::stable_at_first_report)) acknowledged_.assign(acknowledged_.size(), high);
     advance();
   }
   return true;

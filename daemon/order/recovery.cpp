@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "daemon/base/broken.h"
-
 namespace spindled {
 
 std::optional<TransitionalSet> TransitionalSet::make(const View& old_view, const Transition& transition,
@@ -62,7 +60,6 @@ void plan_stream(const TransitionalSet& set, MemberIndex self, MemberIndex origi
     const RetainedBody& body = retained[i];
     const std::optional<Body> parsed = read_body(body.head.view());
     SPINDLE_CHECK(parsed);  // it was parsed, or written, when it was retained
-    if (broken(Broken::fragment_not_pushed) && !parsed->head.first) continue;
     MemberSet receivers = receivers_of(set, self, origin, body.number, read_destinations(*parsed));
     if (!receivers.empty()) pushes.push_back({std::move(receivers), body.head, body.tail});
   }
@@ -77,7 +74,7 @@ std::vector<PushOut> plan_pushes(const TransitionalSet& set, MemberIndex self, c
     const auto origin = static_cast<MemberIndex>(i);
     if (origin == self) {
       plan_stream(set, self, origin, own.retained(), pushes);
-    } else if (!set.contains(origin) && !broken(Broken::push_skipped)) {
+    } else if (!set.contains(origin)) {
       plan_stream(set, self, origin, incoming[origin].retained(), pushes);
     }
   }

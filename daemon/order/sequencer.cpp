@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "daemon/base/broken.h"
-
 namespace spindled {
 
 Sequencer::Sequencer(std::size_t members, std::uint64_t start)
@@ -20,7 +18,6 @@ void Sequencer::take(MemberIndex origin, RunReport report) {
   if (processed > processed_[origin]) {
     processed_[origin] = processed;
     horizon_ = *std::min_element(processed_.begin(), processed_.end());
-    if (broken(Broken::horizon_of_fastest)) horizon_ = *std::max_element(processed_.begin(), processed_.end());
   }
   if (report.runs.empty()) horizon_wanted_ = true;
   for (Run& run : report.runs) {

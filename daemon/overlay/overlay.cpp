@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "daemon/base/broken.h"
 #include "daemon/base/check.h"
 #include "daemon/overlay/shortest_paths.h"
 
@@ -107,7 +106,7 @@ void Overlay::link_down(Time now, LinkId link, const Error&) {
   if (!neighbour.up) return;
   const DaemonId peer = neighbour.peer;
   neighbour = Neighbour{};
-  if (!broken(Broken::lost_link_kept)) routes_.remove(link, peer);
+  routes_.remove(link, peer);
   if (recovery_) recovery_->remove(link, peer);
   database_.own().neighbour_lost(now, peer);
   look_for_namesakes(now);
@@ -301,8 +300,7 @@ void Overlay::install(Time now, const View& view) {
   frozen_ = false;
   for (Neighbour& neighbour : neighbours_) {
     neighbour.marked = false;
-    if (neighbour.incoming != Incoming::unnamed && !broken(Broken::marker_kept))
-      neighbour.incoming = relation_to(neighbour.incoming_view);
+    if (neighbour.incoming != Incoming::unnamed) neighbour.incoming = relation_to(neighbour.incoming_view);
   }
   // Links that the view before had given up count again.
   update_own_links(now);

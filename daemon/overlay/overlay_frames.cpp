@@ -3,7 +3,6 @@
 
 #include <array>
 
-#include "daemon/base/broken.h"
 #include "daemon/base/check.h"
 #include "daemon/overlay/limits.h"
 #include "daemon/overlay/overlay.h"
@@ -72,14 +71,14 @@ void Overlay::view_named(Time now, LinkId link, const Slice& body) {
 /// along to: it has answered a higher proposal.
 Overlay::Incoming Overlay::relation_to(const ViewId& view) const {
   if (view == routes_.view()) return Incoming::current;
-  return view < routes_.view() && broken(Broken::outdated_frames_taken) ? Incoming::current : Incoming::other;
+  return Incoming::other;
 }
 
 void Overlay::stream_frame_received(Time now, LinkId link, LinkFrame type, Slice body) {
   const Neighbour& neighbour = at(link);
   switch (neighbour.incoming) {
     case Incoming::current:
-      if (frozen_ && !broken(Broken::frozen_accepts)) break;
+      if (frozen_) break;
       return route_stream_frame(now, link, type, std::move(body));
     case Incoming::other:
       break;

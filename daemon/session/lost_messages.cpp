@@ -1,6 +1,5 @@
 #include "daemon/session/lost_messages.h"
 
-#include "daemon/base/broken.h"
 #include "daemon/base/check.h"
 
 namespace spindled {
@@ -19,7 +18,7 @@ void LostMessages::add(protocol::ByteView frame) {
     const std::string_view name = reader.short_string();
     const auto at = names_.find(name);
     if (at != names_.end()) {
-      if (!broken(Broken::gap_counts_once)) ++at->second;
+      ++at->second;
     } else if (names_.size() < protocol::kGapNamesMax) {
       names_.emplace(name, 1);
     } else {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "daemon/base/broken.h"
 #include "libclient/protocol/client_frames.h"
 
 namespace spindled {
@@ -27,7 +26,7 @@ std::optional<Error> OutgoingFlows::send(Time now, std::uint32_t handle, std::ui
                  fmt::format("the client has sent to destination set {} although its window of {} bytes was full",
                              handle, protocol::kFlowWindowBytes)};
   }
-  if ((line.empty() || broken(Broken::flow_overtakes)) && gate_.may_enter(now, handle, message)) {
+  if (line.empty() && gate_.may_enter(now, handle, message)) {
     gate_.enter(now, handle, message);
     window.untold_bytes += flow_bytes(message);
     if (window.untold_bytes >= protocol::kFlowToldBytes) tell(handle);

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "daemon/base/broken.h"
-
 namespace spindled {
 
 namespace {
@@ -58,8 +56,7 @@ std::optional<Duration> QueueWatch::note_stall(Time now) {
 }
 
 std::optional<std::string> QueueWatch::objection(Time now, std::size_t bytes) const {
-  const bool is_too_much = bytes > config_->queue_hard_bytes && !is_paid_for(now);
-  if (is_too_much && !broken(Broken::queue_without_limit)) {
+  if (bytes > config_->queue_hard_bytes && !is_paid_for(now)) {
     return fmt::format(
         "{} bytes wait for the client, more than the limit of {} (session.queue_hard_bytes): it has to "
         "read faster, or to receive less",

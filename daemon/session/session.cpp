@@ -3,7 +3,6 @@
 #include <array>
 
 #include "daemon/admission/admission.h"
-#include "daemon/base/broken.h"
 #include "daemon/link/link_limits.h"
 
 namespace spindled {
@@ -343,7 +342,7 @@ bool Session::note_requests_done() {
 
 bool Session::may_enter(Time now, std::uint32_t handle, const ClientSend& message) {
   DefinedSet& set = destinations_[handle];
-  if (waits_for_requests(set.to.names) && !broken(Broken::message_overtakes_join)) return false;
+  if (waits_for_requests(set.to.names)) return false;
   const bool is_large = message.total > kUndividedBytesMax && message.messages == 1;
   // Of an unreliable one a part that is lost would cost the whole.
   if (is_large && message.service != Service::unreliable) return may_rest_enter(now, set, message);

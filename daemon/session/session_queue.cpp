@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "daemon/base/broken.h"
 #include "daemon/base/check.h"
 
 namespace spindled {
@@ -94,7 +93,7 @@ SessionQueue::Dropped SessionQueue::drop_oldest(std::size_t keep) {
       dropped.bytes += drop_message(to.lost);
       ++dropped.messages;
     } else {
-      if (to.lost.any() && !broken(Broken::gap_forgotten)) write_lost(to);
+      if (to.lost.any()) write_lost(to);
       close_lost(to);
       move_frame(waiting_, to.part, partly_written ? written_ : 0);
     }

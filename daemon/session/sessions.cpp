@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "daemon/base/broken.h"
 #include "daemon/base/check.h"
 
 namespace spindled {
@@ -245,7 +244,6 @@ void Sessions::deliver_bundle(std::span<const SessionId> to, const ClientBundle&
   for (const SessionId id : to) {
     Session* session = find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
-    if (broken(Broken::slow_client_passed_over) && session->marks.blocked) continue;
     std::uint8_t* at = session->queue().append_message_space(frame_sizes_);
     if (encoded == nullptr) {
       protocol::Writer writer(at);
@@ -434,7 +432,7 @@ void Sessions::leave_everything(Time now, Session& session) {
   slow_clients_.forget(session.id());
   const auto name = by_name_.find(session.name());
   if (name != by_name_.end() && name->second == session.id()) by_name_.erase(name);
-  if (!broken(Broken::disconnect_forgotten)) groups_.close_session(now, session.id());
+  groups_.close_session(now, session.id());
 }
 
 void Sessions::let_go(Session& session) {

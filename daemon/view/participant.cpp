@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "daemon/base/broken.h"
 #include "daemon/base/check.h"
 #include "daemon/view/log_lines.h"
 
@@ -49,10 +48,7 @@ bool Participant::propose_received(Time now, std::optional<LinkId> from, const P
   note_number(propose.proposal.number);
   if (!index_in(propose.members, self_)) return false;
   if (propose.proposal < answered_) refuse(from, propose.proposal);
-  if (propose.proposal <= answered_) {
-    const bool answered_again = broken(Broken::lower_proposal_answered) && propose.proposal != answered_ && is_frozen();
-    if (!answered_again) return false;
-  }
+  if (propose.proposal <= answered_) return false;
   const auto is_coordinator = [&](const DaemonId& member) { return member == coordinator_of(propose.proposal); };
   const auto coordinator = std::find_if(propose.members.begin(), propose.members.end(), is_coordinator);
   if (coordinator == propose.members.end()) return false;

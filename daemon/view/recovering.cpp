@@ -1,7 +1,5 @@
 #include "daemon/view/recovering.h"
 
-#include "daemon/base/broken.h"
-
 namespace spindled {
 
 bool Recovering::expect(const Counts& counts) {
@@ -10,10 +8,7 @@ bool Recovering::expect(const Counts& counts) {
   return true;
 }
 
-bool Recovering::is_complete() const {
-  if (broken(Broken::install_before_pushes)) return true;
-  return expected_ ? received_ >= *expected_ : received_ == 0;
-}
+bool Recovering::is_complete() const { return expected_ ? received_ >= *expected_ : received_ == 0; }
 
 bool Recovering::take_completion() { return expected_ && is_complete() && !std::exchange(completed_, true); }
 

@@ -1,4 +1,4 @@
-// hunt_broken: has the hunt look for mistakes that are there. Each broken variant (daemon/base/broken.h) has to be
+// hunt_broken: has the hunt look for mistakes that are there. Each broken variant (mistakes.txt) has to be
 // found within a number of seeds, or by a plan that is kept (tests/hunt/plans); and the daemon without any must come
 // through the seeds that found them.
 #include <fmt/format.h>

@@ -6,10 +6,11 @@ namespace spindled {
 
 namespace {
 
-constexpr std::array kTexts{hunt::VariantText{},
-#define SPINDLE_BROKEN_VARIANT(name, text) hunt::VariantText{#name, text},
-                            SPINDLE_BROKEN_VARIANTS_TABLE(SPINDLE_BROKEN_VARIANT)
-#undef SPINDLE_BROKEN_VARIANT
+constexpr std::array kTexts{
+    hunt::VariantText{},
+#define X(name, text) hunt::VariantText{#name, text},
+#include "mistakes.inc"
+#undef X
 };
 static_assert(kTexts.size() == static_cast<std::size_t>(Broken::count_));
 

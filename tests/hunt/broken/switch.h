@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "daemon/base/broken.h"
+#include "tests/hunt/broken/broken.h"
 
 namespace spindled::hunt {
 
