@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "daemon/base/time.h"
-#include "libclient/protocol/framing.h"
+#include "libclient/common/framing.h"
 
 namespace spindled {
 

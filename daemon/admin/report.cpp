@@ -15,8 +15,8 @@
 #include "daemon/overlay/shortest_paths.h"
 #include "daemon/session/sessions.h"
 #include "daemon/view/view_agreement.h"
+#include "libclient/common/utf8.h"
 #include "libclient/protocol/client_frames.h"
-#include "libclient/protocol/utf8.h"
 
 namespace spindled {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "daemon/base/check.h"
-#include "libclient/protocol/bytes.h"
+#include "libclient/common/bytes.h"
 
 namespace spindled {
 

@@ -8,7 +8,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/node_config.h"
-#include "libclient/protocol/defaults.h"
+#include "libclient/common/defaults.h"
 
 namespace spindled {
 

@@ -9,7 +9,7 @@
 #include "daemon/base/member_set.h"
 #include "daemon/base/slab.h"
 #include "daemon/base/time.h"
-#include "libclient/protocol/framing.h"
+#include "libclient/common/framing.h"
 
 namespace spindled {
 

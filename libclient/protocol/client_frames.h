@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "libclient/common/bytes.h"
+#include "libclient/common/framing.h"
 #include "libclient/include/spindle/error.h"
-#include "libclient/protocol/bytes.h"
-#include "libclient/protocol/framing.h"
 
 namespace spindle::protocol {
 

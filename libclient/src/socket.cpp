@@ -18,7 +18,7 @@
 #include <cstring>
 #include <memory>
 
-#include "libclient/protocol/defaults.h"
+#include "libclient/common/defaults.h"
 
 namespace spindle {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "libclient/protocol/bytes.h"
+#include "libclient/common/bytes.h"
 
 namespace spindled::checkers {
 

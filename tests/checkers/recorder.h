@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libclient/protocol/bytes.h"
+#include "libclient/common/bytes.h"
 #include "spindle/membership.h"
 #include "tests/checkers/history.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "daemon/base/driver.h"
-#include "libclient/protocol/bytes.h"
+#include "libclient/common/bytes.h"
 
 namespace spindle_fuzz {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "daemon/base/check.h"
-#include "libclient/protocol/bytes.h"
+#include "libclient/common/bytes.h"
 
 /// Defined by each target; called with one input after the other, it must come back from any bytes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

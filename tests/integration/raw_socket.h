@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "libclient/protocol/bytes.h"
+#include "libclient/common/bytes.h"
 #include "libclient/src/socket.h"
 
 namespace spindle::test {

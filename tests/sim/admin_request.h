@@ -5,7 +5,7 @@
 
 #include "daemon/admin/admin.pb.h"
 #include "daemon/admin/admin_frames.h"
-#include "libclient/protocol/bytes.h"
+#include "libclient/common/bytes.h"
 
 namespace spindled::sim {
 

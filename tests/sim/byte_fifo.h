@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "libclient/protocol/bytes.h"
+#include "libclient/common/bytes.h"
 
 namespace spindled::sim {
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <csignal>
 
-#include "libclient/protocol/framing.h"
+#include "libclient/common/framing.h"
 #include "tests/unit/client_fake_daemon.h"
 
 namespace spindle {

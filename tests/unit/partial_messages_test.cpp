@@ -5,7 +5,7 @@
 #include <string>
 
 #include "daemon/group/entering_messages.h"
-#include "libclient/protocol/bytes.h"
+#include "libclient/common/bytes.h"
 
 namespace spindled {
 namespace {

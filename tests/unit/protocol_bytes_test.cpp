@@ -3,7 +3,7 @@
 #include <random>
 #include <vector>
 
-#include "libclient/protocol/framing.h"
+#include "libclient/common/framing.h"
 
 namespace spindle::protocol {
 namespace {

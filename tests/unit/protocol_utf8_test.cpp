@@ -1,4 +1,4 @@
-#include "libclient/protocol/utf8.h"
+#include "libclient/common/utf8.h"
 
 #include <gtest/gtest.h>
 

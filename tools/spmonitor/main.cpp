@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "libclient/protocol/defaults.h"
+#include "libclient/common/defaults.h"
 #include "tools/spmonitor/inquiry.h"
 #include "tools/spmonitor/partition.h"
 #include "tools/spmonitor/render.h"

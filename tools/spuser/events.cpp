@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "libclient/protocol/utf8.h"
+#include "libclient/common/utf8.h"
 
 namespace spuser {
 

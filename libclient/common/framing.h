@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "libclient/protocol/bytes.h"
+#include "libclient/common/bytes.h"
 
 namespace spindle::protocol {
 
