@@ -22,9 +22,9 @@ void MemberSetWriteAndRead(benchmark::State& state) {
   const MemberSet set = MemberSet::first(static_cast<std::size_t>(state.range(0)));
   std::vector<std::uint8_t> bytes(set.encoded_size());
   for (auto _ : state) {
-    spindle::protocol::Writer writer(bytes.data());
+    spindle::Writer writer(bytes.data());
     set.write(writer);
-    spindle::protocol::Reader reader(bytes);
+    spindle::Reader reader(bytes);
     benchmark::DoNotOptimize(MemberSet::read(reader));
   }
 }

@@ -15,8 +15,8 @@ namespace spindle::bench {
 
 namespace {
 
-using protocol::ByteView;
 using protocol::ClientFrame;
+using spindle::ByteView;
 
 constexpr auto kAnswerTime = std::chrono::seconds(10);
 constexpr std::uint32_t kStandardInput = UINT32_MAX;  // in epoll's data, instead of a client's index
@@ -139,15 +139,15 @@ std::size_t Crowd::take_frames(Client& client, ByteView bytes) {
     const std::size_t skipped = std::min(client.skip, bytes.size());
     client.skip -= skipped;
     bytes = bytes.subspan(skipped);
-    const auto head = protocol::read_frame_head(bytes);
+    const auto head = spindle::read_frame_head(bytes);
     if (!head) return size - bytes.size();
-    const std::size_t whole = protocol::kFrameHeadBytes + head->length;
+    const std::size_t whole = spindle::kFrameHeadBytes + head->length;
     if (!client.name.empty() && is_complete(client)) {
       client.skip = whole;
       continue;
     }
     if (bytes.size() < whole) return size - bytes.size();
-    take(client, static_cast<ClientFrame>(head->type), bytes.subspan(protocol::kFrameHeadBytes, head->length));
+    take(client, static_cast<ClientFrame>(head->type), bytes.subspan(spindle::kFrameHeadBytes, head->length));
     bytes = bytes.subspan(whole);
   }
 }

@@ -54,8 +54,8 @@ class Crowd {
   bool turn(int timeout_ms);
   void read(Client& client);
   /// The bytes of `bytes` that were whole frames, or of one to be skipped.
-  std::size_t take_frames(Client& client, protocol::ByteView bytes);
-  void take(Client& client, protocol::ClientFrame type, protocol::ByteView body);
+  std::size_t take_frames(Client& client, spindle::ByteView bytes);
+  void take(Client& client, protocol::ClientFrame type, spindle::ByteView body);
 
   const CrowdPlan plan_;
   std::vector<Client> clients_;

@@ -13,10 +13,10 @@ void FrameParser::add(ByteView bytes, const std::function<void(const PassedFrame
     seen_ += part;
     bytes = bytes.subspan(part);
     if (length_ == 0 && seen_ == kFrameHeadBytes) {
-      length_ = kFrameHeadBytes + spindle::protocol::read_frame_head(held_)->length;
+      length_ = kFrameHeadBytes + spindle::read_frame_head(held_)->length;
     }
     if (seen_ != length_) continue;
-    const FrameHead head = *spindle::protocol::read_frame_head(held_);
+    const FrameHead head = *spindle::read_frame_head(held_);
     passed({static_cast<LinkFrame>(head.type), length_, ByteView(held_).subspan(kFrameHeadBytes)});
     held_.clear();
     length_ = seen_ = 0;

@@ -8,7 +8,7 @@ namespace {
 std::vector<std::uint8_t> frame(LinkFrame type, const std::vector<std::uint8_t>& body) {
   std::vector<std::uint8_t> bytes(kFrameHeadBytes + body.size());
   Writer writer(bytes.data());
-  spindle::protocol::write_frame_head(writer, static_cast<std::uint8_t>(type), body.size());
+  spindle::write_frame_head(writer, static_cast<std::uint8_t>(type), body.size());
   writer.bytes(body);
   return bytes;
 }

@@ -10,8 +10,6 @@
 
 namespace spindled {
 
-namespace protocol = spindle::protocol;
-
 struct Admin::Connection {
   Connection(Context& context, ConnectionId connection, std::string_view from, Time now)
       : id(connection), peer(from), output(context.slabs), deadline(now + kAdminPatience) {}
@@ -115,7 +113,7 @@ void Admin::take_requests(Time now, Connection& connection) {
   const ConnectionId id = connection.id;
   // A request may close the connection, and with it end the life of `connection`.
   while (owns(id) && connection.output.empty()) {
-    const std::optional<protocol::FrameHead> head = protocol::read_frame_head(connection.input.unread());
+    const std::optional<spindle::FrameHead> head = spindle::read_frame_head(connection.input.unread());
     connection.wanted = 0;
     if (!head) return;
     if (head->type != static_cast<std::uint8_t>(AdminFrame::request)) {
@@ -125,11 +123,11 @@ void Admin::take_requests(Time now, Connection& connection) {
       return close(connection, {Errc::frame_too_large, fmt::format("a request has {} bytes, more than the limit of {}",
                                                                    head->length, kAdminRequestBytesMax)});
     }
-    connection.wanted = protocol::kFrameHeadBytes + head->length;
+    connection.wanted = spindle::kFrameHeadBytes + head->length;
     if (connection.input.unread().size() < connection.wanted) return;
     const Slice frame = connection.input.take(connection.wanted);
     connection.wanted = 0;
-    answer(now, connection, frame.part(protocol::kFrameHeadBytes).view());
+    answer(now, connection, frame.part(spindle::kFrameHeadBytes).view());
   }
 }
 
@@ -140,9 +138,9 @@ void Admin::answer(Time now, Connection& connection, ByteView request) {
   const Result<std::vector<std::uint8_t>> reply = AdminReport(context_, subjects_, started_at_).answer(now, request);
   if (!reply) return close(connection, reply.error());
   context_.counters.add(Counter::admin_requests);
-  std::uint8_t head[protocol::kFrameHeadBytes];
-  protocol::Writer writer(head);
-  protocol::write_frame_head(writer, static_cast<std::uint8_t>(AdminFrame::reply), reply->size());
+  std::uint8_t head[spindle::kFrameHeadBytes];
+  spindle::Writer writer(head);
+  spindle::write_frame_head(writer, static_cast<std::uint8_t>(AdminFrame::reply), reply->size());
   connection.output.append_copy(head);
   connection.output.append_copy(*reply);
   connection.deadline = now + kAdminPatience;
@@ -184,9 +182,9 @@ void Admin::close(Connection& connection, const Error& reason) {
   }
   // A last word in the middle of a reply would be taken for a part of it.
   if (connection.output.empty()) {
-    std::vector<std::uint8_t> frame(protocol::kFrameHeadBytes + 2);
-    protocol::Writer writer(frame.data());
-    protocol::write_frame_head(writer, static_cast<std::uint8_t>(AdminFrame::error), 2 + text.size());
+    std::vector<std::uint8_t> frame(spindle::kFrameHeadBytes + 2);
+    spindle::Writer writer(frame.data());
+    spindle::write_frame_head(writer, static_cast<std::uint8_t>(AdminFrame::error), 2 + text.size());
     writer.u16(code);
     frame.insert(frame.end(), text.begin(), text.end());
     const ByteView buffers[] = {frame};

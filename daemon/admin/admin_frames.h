@@ -18,7 +18,7 @@ enum class AdminFrame : std::uint8_t {
 inline constexpr std::size_t kAdminRequestBytesMax = 64u << 10;
 /// Longer lists are cut off, and say so. What is asked for next continues them.
 inline constexpr std::size_t kAdminReplyBytesMax = 4u << 20;
-static_assert(kAdminReplyBytesMax <= spindle::protocol::kFrameLengthMax);
+static_assert(kAdminReplyBytesMax <= spindle::kFrameLengthMax);
 
 /// Items of a list in one reply, where the request does not say, and at most.
 inline constexpr std::size_t kAdminPageDefault = 1'000;

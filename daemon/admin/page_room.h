@@ -6,7 +6,7 @@
 
 #include "daemon/admin/admin_frames.h"
 #include "daemon/base/member_set.h"
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/names.h"
 
 namespace spindled {
 
@@ -38,7 +38,7 @@ class PageRoom {
   static constexpr std::size_t kItemOverhead = 6;  // tag and length
   // Kept free for what an item holds beside its list of members: counts, its daemons, names.
   static constexpr std::size_t kReserve = 512u << 10;
-  static_assert(kReserve > 2 * kMembersMax * (spindle::protocol::kDaemonNameBytesMax + kItemOverhead));
+  static_assert(kReserve > 2 * kMembersMax * (spindle::kDaemonNameBytesMax + kItemOverhead));
 
   std::size_t items_;
   std::size_t bytes_;

@@ -16,7 +16,6 @@
 #include "daemon/session/sessions.h"
 #include "daemon/view/view_agreement.h"
 #include "libclient/common/utf8.h"
-#include "libclient/protocol/client_frames.h"
 
 namespace spindled {
 
@@ -383,7 +382,7 @@ Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) 
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const std::size_t size = spindle::protocol::utf8_character_size(text);
+    const std::size_t size = spindle::utf8_character_size(text);
     const bool control = static_cast<unsigned char>(text[0]) < 0x20 || text[0] == 0x7f;
     // C1 control characters, which terminals obey, are two bytes long.
     const bool control_c1 = size == 2 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) < 0xa0;

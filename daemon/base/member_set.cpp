@@ -31,7 +31,7 @@ MemberSet::Encoding MemberSet::encoding() const {
   return best;
 }
 
-void MemberSet::write_long(spindle::protocol::Writer& writer, std::size_t count) const {
+void MemberSet::write_long(spindle::Writer& writer, std::size_t count) const {
   const Encoding how = encoding();
   if (how.form != Form::bitstring) writer.u8(static_cast<std::uint8_t>(how.form));
   if (how.form == Form::below) {
@@ -43,7 +43,7 @@ void MemberSet::write_long(spindle::protocol::Writer& writer, std::size_t count)
   for (std::size_t i = how.skipped; i < count; ++i) writer.u8(byte_at(i));
 }
 
-MemberSet MemberSet::read_long(spindle::protocol::Reader& reader, std::uint8_t first) {
+MemberSet MemberSet::read_long(spindle::Reader& reader, std::uint8_t first) {
   MemberSet set;
   Form form = Form::bitstring;
   if (first == static_cast<std::uint8_t>(Form::below)) {
@@ -60,15 +60,15 @@ MemberSet MemberSet::read_long(spindle::protocol::Reader& reader, std::uint8_t f
   return set;
 }
 
-MemberSet MemberSet::read_below(spindle::protocol::Reader& reader) {
+MemberSet MemberSet::read_below(spindle::Reader& reader) {
   const std::size_t width = reader.u16();
   if (width > kMembersMax) reader.fail();
   return reader.ok() ? first(width) : MemberSet();
 }
 
-MemberSet MemberSet::read_bitstring(spindle::protocol::Reader& reader, std::size_t from, std::size_t count) {
+MemberSet MemberSet::read_bitstring(spindle::Reader& reader, std::size_t from, std::size_t count) {
   MemberSet set;
-  const spindle::protocol::ByteView bytes = reader.bytes(count);
+  const spindle::ByteView bytes = reader.bytes(count);
   if (from + count > kMembersMax / 8 || (!bytes.empty() && bytes.back() == 0) || (from > 0 && bytes.empty()) ||
       (from > 0 && bytes.front() == 0)) {
     reader.fail();

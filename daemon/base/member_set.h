@@ -125,17 +125,17 @@ class MemberSet {
     const std::size_t count = byte_count();
     return count < kOtherFormBytesMin ? 1 + count : encoding().size;
   }
-  void write(spindle::protocol::Writer& writer) const {
+  void write(spindle::Writer& writer) const {
     const std::size_t count = byte_count();
     if (count >= kOtherFormBytesMin) return write_long(writer, count);
     writer.u8(static_cast<std::uint8_t>(count));
     for (std::size_t i = 0; i < count; ++i) writer.u8(byte_at(i));
   }
   /// A malformed set makes the reader fail.
-  static MemberSet read(spindle::protocol::Reader& reader) {
+  static MemberSet read(spindle::Reader& reader) {
     const std::uint8_t count = reader.u8();
     if (count >= kOtherFormBytesMin) return read_long(reader, count);
-    const spindle::protocol::ByteView bytes = reader.bytes(count);
+    const spindle::ByteView bytes = reader.bytes(count);
     MemberSet set;
     for (std::size_t i = 0; i < bytes.size(); ++i) set.low_ |= std::uint64_t{bytes[i]} << (8 * i);
     // Without trailing zero bytes; nothing of what fails is given.
@@ -155,8 +155,8 @@ class MemberSet {
   };
 
   // What takes more than the fewest bytes.
-  void write_long(spindle::protocol::Writer& writer, std::size_t count) const;
-  static MemberSet read_long(spindle::protocol::Reader& reader, std::uint8_t first);
+  void write_long(spindle::Writer& writer, std::size_t count) const;
+  static MemberSet read_long(spindle::Reader& reader, std::uint8_t first);
 
   Encoding encoding() const;
   std::uint8_t byte_at(std::size_t index) const {
@@ -165,8 +165,8 @@ class MemberSet {
   }
   /// One more than the largest member.
   std::size_t width() const;
-  static MemberSet read_below(spindle::protocol::Reader& reader);
-  static MemberSet read_bitstring(spindle::protocol::Reader& reader, std::size_t from, std::size_t count);
+  static MemberSet read_below(spindle::Reader& reader);
+  static MemberSet read_bitstring(spindle::Reader& reader, std::size_t from, std::size_t count);
 
   static constexpr std::uint64_t bit(MemberIndex member) { return std::uint64_t{1} << (member % 64); }
   template <typename Visit>

@@ -15,7 +15,7 @@
 
 namespace spindled {
 
-using spindle::protocol::ByteView;
+using spindle::ByteView;
 
 class SlabPool;
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/names.h"
 
 namespace spindled {
 
@@ -13,11 +13,11 @@ constexpr std::array<std::string_view, 4> kLogLevelNames = {"debug", "info", "wa
 std::vector<std::string> link_addresses(const DaemonConfig& config) {
   if (config.listen.links) return *config.listen.links;
   if (config.node.link.neighbours.empty()) return {};
-  return {"0.0.0.0:" + std::to_string(spindle::protocol::kDefaultLinkPort)};
+  return {"0.0.0.0:" + std::to_string(spindle::kDefaultLinkPort)};
 }
 
 std::string default_daemon_name(std::string_view host_name) {
-  std::string name(host_name.substr(0, spindle::protocol::kDaemonNameBytesMax));
+  std::string name(host_name.substr(0, spindle::kDaemonNameBytesMax));
   for (char& byte : name) {
     if (byte <= ' ' || byte > '~' || byte == '#') byte = '-';
   }

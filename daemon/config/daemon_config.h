@@ -15,10 +15,10 @@ namespace spindled {
 /// Addresses are "host:port" with an IP address as the host, IPv6 in brackets; port 0 takes any free port.
 struct ListenConfig {
   /// TCP, for clients. Only this host by default: clients are not authenticated.
-  std::vector<std::string> clients = {"127.0.0.1:" + std::to_string(spindle::protocol::kDefaultPort)};
+  std::vector<std::string> clients = {"127.0.0.1:" + std::to_string(spindle::kDefaultPort)};
   /// Unix sockets; an empty path is none.
-  std::string client_socket{spindle::protocol::kDefaultSocketPath};
-  std::string admin_socket{spindle::protocol::kDefaultAdminSocketPath};
+  std::string client_socket{spindle::kDefaultSocketPath};
+  std::string admin_socket{spindle::kDefaultAdminSocketPath};
   /// TCP, for other daemons. Where the file does not say: every interface, port 4804, if a neighbour is configured;
   /// otherwise nowhere. Read it through `link_addresses`.
   std::optional<std::vector<std::string>> links;

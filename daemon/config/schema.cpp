@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "daemon/config/address.h"
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/names.h"
 
 namespace spindled {
 
@@ -207,14 +207,14 @@ std::string range_text(const Key& key) {
 }
 
 std::string wrong_name(const std::string& value) {
-  if (spindle::protocol::is_daemon_name(value)) return {};
+  if (spindle::is_daemon_name(value)) return {};
   return "must have 1 to 64 printable ASCII characters other than '#' and space";
 }
 
 std::string wrong_group_pattern(const std::string& value) {
   const bool is_prefix = value.ends_with('*');
   const std::string name = is_prefix ? value.substr(0, value.size() - 1) : value;
-  if (spindle::protocol::is_group_name(name) || (is_prefix && name.empty())) return {};
+  if (spindle::is_group_name(name) || (is_prefix && name.empty())) return {};
   return "must be the name of a group, or how names begin and a '*'";
 }
 

@@ -6,9 +6,9 @@
 
 namespace spindled {
 
-using spindle::protocol::Reader;
-using spindle::protocol::varint_size;
-using spindle::protocol::Writer;
+using spindle::Reader;
+using spindle::varint_size;
+using spindle::Writer;
 
 namespace {
 std::size_t bundled_size(std::size_t payload_bytes) { return 2 + varint_size(payload_bytes) + payload_bytes; }

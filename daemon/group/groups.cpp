@@ -4,8 +4,6 @@
 
 namespace spindled {
 
-namespace protocol = spindle::protocol;
-
 Envelope envelope_of(const Sender& sender, const ClientSend& message) {
   const bool is_bundle = message.messages > 1;
   Envelope envelope;
@@ -46,7 +44,7 @@ void Groups::resolve_anew(DestinationSet& set) const {
     targets.push_back({by_id ? group->id : 0, name});
     if (group != nullptr) {
       set.daemons |= group->subscribers;
-    } else if (const auto parts = protocol::parse_private_name(name)) {
+    } else if (const auto parts = spindle::parse_private_name(name)) {
       if (const auto daemon = view_.index_of(parts->daemon)) set.daemons.insert(*daemon);
     }
   }
@@ -182,7 +180,7 @@ bool Groups::add_target(const Envelope::Target& target) {
   if (group != nullptr) add_local_members(*group, route_.receivers);
   const std::string_view name = target.group != 0 ? table_.name_of(target.group) : target.name;
   if (!name.empty()) route_.names.push_back(name);
-  const auto parts = protocol::parse_private_name(name);
+  const auto parts = spindle::parse_private_name(name);
   if (!parts) return false;
   if (parts->daemon != context_.config.name) return true;
   if (const auto session = clients_->find_client(parts->client)) route_.receivers.push_back(*session);
@@ -209,7 +207,7 @@ bool Groups::collect_chunks(const Delivery& message) {
   if (route_.envelope().parts != 0 && !put_together(message.origin)) return false;
   std::size_t total = 0;
   for (const Slice& chunk : chunks_) {
-    if (chunk.size() > protocol::kChunkBytesMax) return false;
+    if (chunk.size() > spindle::kChunkBytesMax) return false;
     total += chunk.size();
   }
   return total == route_.envelope().total;

@@ -5,10 +5,8 @@
 
 namespace spindled {
 
-namespace protocol = spindle::protocol;
-
 std::string Groups::private_name(MemberIndex daemon, std::string_view client) const {
-  return protocol::make_private_name(client, view_.members[daemon].name);
+  return spindle::make_private_name(client, view_.members[daemon].name);
 }
 
 // --- Operations ---

@@ -1,12 +1,13 @@
 #include "daemon/group/operations.h"
 
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/limits.h"
+#include "libclient/common/names.h"
 
 namespace spindled {
 
-using spindle::protocol::Reader;
-using spindle::protocol::varint_size;
-using spindle::protocol::Writer;
+using spindle::Reader;
+using spindle::varint_size;
+using spindle::Writer;
 
 namespace {
 
@@ -29,7 +30,7 @@ class Builder {
  public:
   explicit Builder(Code code) { out_.push_back(static_cast<std::uint8_t>(code)); }
   Builder& varint(std::uint64_t value) {
-    std::uint8_t bytes[spindle::protocol::kVarintBytesMax];
+    std::uint8_t bytes[spindle::kVarintBytesMax];
     Writer writer(bytes);
     writer.varint(value);
     out_.insert(out_.end(), bytes, bytes + writer.size());
@@ -80,13 +81,13 @@ struct OperationWriter {
 
 std::string read_group(Reader& reader) {
   const std::string_view name = reader.short_string();
-  if (!spindle::protocol::is_group_name(name)) reader.fail();
+  if (!spindle::is_group_name(name)) reader.fail();
   return std::string(name);
 }
 
 std::string read_client(Reader& reader) {
   const std::string_view name = reader.short_string();
-  if (!spindle::protocol::is_client_name(name)) reader.fail();
+  if (!spindle::is_client_name(name)) reader.fail();
   return std::string(name);
 }
 
@@ -169,11 +170,11 @@ std::size_t read_envelope(ByteView content, Envelope& envelope) {
   const std::uint8_t flags = reader.u8();
   envelope.self_discard = (flags & kSelfDiscard) != 0;
   envelope.bundle = (flags & kBundle) != 0;
-  envelope.total = static_cast<std::uint32_t>(reader.varint_up_to(spindle::protocol::kMessageBytesMax));
+  envelope.total = static_cast<std::uint32_t>(reader.varint_up_to(spindle::kMessageBytesMax));
   const bool has_parts = (flags & kAhead) != 0;
   envelope.parts = has_parts ? reader.varint() : 0;
   envelope.ahead = has_parts ? static_cast<std::uint32_t>(reader.varint_up_to(envelope.total)) : 0;
-  const std::uint64_t count = reader.varint_up_to(spindle::protocol::kGroupsPerMessageMax);
+  const std::uint64_t count = reader.varint_up_to(spindle::kGroupsPerMessageMax);
   envelope.targets.clear();
   for (std::uint64_t i = 0; i < count && reader.ok(); ++i) {
     Envelope::Target target;
@@ -184,7 +185,7 @@ std::size_t read_envelope(ByteView content, Envelope& envelope) {
   const bool is_consistent = (!envelope.bundle || (envelope.type == 0 && envelope.total == 0 && !has_parts)) &&
                              has_parts == (envelope.parts != 0);
   const bool valid = reader.ok() && (flags & ~(kSelfDiscard | kBundle | kAhead)) == 0 && is_consistent &&
-                     spindle::protocol::is_client_name(envelope.sender);
+                     spindle::is_client_name(envelope.sender);
   return valid ? content.size() - reader.remaining() : 0;
 }
 
@@ -200,7 +201,7 @@ std::optional<Part> read_part(ByteView content) {
   Reader reader(content);
   Part part;
   part.number = reader.varint();
-  part.total = static_cast<std::uint32_t>(reader.varint_up_to(spindle::protocol::kMessageBytesMax));
+  part.total = static_cast<std::uint32_t>(reader.varint_up_to(spindle::kMessageBytesMax));
   if (!reader.ok() || part.number == 0) return std::nullopt;
   part.payload = content.subspan(content.size() - reader.remaining());
   const bool ends = part.total == 0;

@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "daemon/group/groups.h"
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/limits.h"
 
 namespace spindled {
 
 namespace {
-using spindle::protocol::kChunkBytesMax;
+using spindle::kChunkBytesMax;
 
 /// The next bytes of `chunks` behind the first `skipped`, up to the end of a chunk; empty where there are none.
 Slice chunk_behind(std::span<const Slice> chunks, std::size_t skipped) {

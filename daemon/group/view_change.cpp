@@ -6,8 +6,6 @@
 
 namespace spindled {
 
-namespace protocol = spindle::protocol;
-
 namespace {
 /// Groups and members in one part of an announcement, at most.
 constexpr std::size_t kAnnouncedMax = 1000;
@@ -149,7 +147,7 @@ void Groups::signal_parted(Time now) {
 
 void Groups::signal_parted(const Group& group) {
   const auto is_lost = [this](std::string_view member) {
-    const auto index = view_.index_of(protocol::parse_private_name(member)->daemon);
+    const auto index = view_.index_of(spindle::parse_private_name(member)->daemon);
     return index && came_along_.contains(*index) && !together_.contains(*index);
   };
   const ToldGroup told = as_told(group);
@@ -270,7 +268,7 @@ std::size_t Groups::announce(const Group& group, std::size_t& next, std::size_t 
     const GroupMember& member = group.members[next];
     context_.turn.count(1);
     if (member.daemon() != view_.self) continue;
-    mine.members.push_back({member.session(), std::string(protocol::parse_private_name(member.name())->client)});
+    mine.members.push_back({member.session(), std::string(spindle::parse_private_name(member.name())->client)});
   }
   if (next == group.members.size()) next = 0;
   if (mine.members.empty()) return 0;

@@ -36,7 +36,7 @@ void Link::handle_read(Time now, std::size_t bytes) {
 
 Result<std::optional<Link::Frame>> Link::next_frame() {
   wanted_ = 0;
-  const std::optional<FrameHead> head = spindle::protocol::read_frame_head(input_.unread());
+  const std::optional<FrameHead> head = spindle::read_frame_head(input_.unread());
   if (!head) return std::nullopt;
   if (Result<void> good = check_head(*head); !good) return tl::unexpected<Error>(good.error());
   if (input_.unread().size() < kFrameHeadBytes + head->length) {

@@ -36,8 +36,8 @@ inline constexpr std::size_t kPriceFrameBytesMax = 512;  // a name and a few num
 inline constexpr std::size_t kPingFrameBytes = 8;
 inline constexpr std::size_t kCloseFrameBytesMax = 2 + 1024;
 
-static_assert(kControlFrameBytesMax <= spindle::protocol::kFrameLengthMax);
-static_assert(kPushFrameBytesMax <= spindle::protocol::kFrameLengthMax);
+static_assert(kControlFrameBytesMax <= spindle::kFrameLengthMax);
+static_assert(kPushFrameBytesMax <= spindle::kFrameLengthMax);
 static_assert(kRoutedFrameBytesMax >= 1 + kMembersMax / 8 + kReportBytesMax);
 static_assert(kCloseFrameBytesMax <= kHandshakeFrameBytesMax);
 static_assert(kPartitionBytesMax + 1024 <= kHandshakeFrameBytesMax, "a hello carries the newest partition order");

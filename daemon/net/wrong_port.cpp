@@ -42,7 +42,7 @@ std::string_view who_at(Port port) {
 }  // namespace
 
 std::optional<Port> find_meant_port(ByteView bytes) {
-  const std::optional<FrameHead> head = protocol::read_frame_head(bytes);
+  const std::optional<FrameHead> head = spindle::read_frame_head(bytes);
   if (!head || head->type != kFirstType || bytes.size() < kFrameHeadBytes + head->length) return std::nullopt;
   const ByteView body = bytes.subspan(kFrameHeadBytes, head->length);
   if (protocol::read_hello(body)) return Port::client;
@@ -76,7 +76,7 @@ std::vector<std::uint8_t> encode_refusal(Port port, std::string_view text) {
       port == Port::link ? static_cast<std::uint8_t>(LinkFrame::close) : static_cast<std::uint8_t>(AdminFrame::error);
   frame.resize(kFrameHeadBytes);
   Writer writer(frame.data());
-  protocol::write_frame_head(writer, type, body.size());
+  spindle::write_frame_head(writer, type, body.size());
   frame.insert(frame.end(), body.begin(), body.end());
   return frame;
 }

@@ -1,6 +1,6 @@
 #include "daemon/order/order.h"
 
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/limits.h"
 
 namespace spindled {
 
@@ -61,9 +61,9 @@ void Order::originate(Time now, const OutgoingMessage& message) {
   std::vector<Slice> cut;
   ByteView envelope = message.envelope;
   std::span<const Slice> chunks = message.chunks;
-  if (envelope.size() + spindle::protocol::kChunkBytesMax > kFragmentBytesMax) {
-    for (std::size_t at = 0; at < envelope.size(); at += spindle::protocol::kChunkBytesMax) {
-      const std::size_t size = std::min(spindle::protocol::kChunkBytesMax, envelope.size() - at);
+  if (envelope.size() + spindle::kChunkBytesMax > kFragmentBytesMax) {
+    for (std::size_t at = 0; at < envelope.size(); at += spindle::kChunkBytesMax) {
+      const std::size_t size = std::min(spindle::kChunkBytesMax, envelope.size() - at);
       cut.push_back(context_.arena.copy(envelope.subspan(at, size)));
     }
     cut.insert(cut.end(), chunks.begin(), chunks.end());

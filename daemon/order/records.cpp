@@ -2,9 +2,9 @@
 
 namespace spindled {
 
-using spindle::protocol::Reader;
-using spindle::protocol::varint_size;
-using spindle::protocol::Writer;
+using spindle::Reader;
+using spindle::varint_size;
+using spindle::Writer;
 
 namespace {
 

@@ -12,7 +12,7 @@ namespace spindled {
 namespace {
 
 constexpr std::size_t kSetBytesMax = 1 + kMembersMax / 8;
-constexpr std::size_t kViewIdBytesMax = spindle::protocol::kVarintBytesMax + 1 + 255 + 8;
+constexpr std::size_t kViewIdBytesMax = spindle::kVarintBytesMax + 1 + 255 + 8;
 /// What stands in front of the body of the longest frames, those of recovery.
 constexpr std::size_t kPrefixBytesMax = kSetBytesMax + 2 * kViewIdBytesMax;
 

@@ -6,8 +6,8 @@ namespace spindled {
 
 namespace protocol = spindle::protocol;
 
-void LostMessages::add(protocol::ByteView frame) {
-  protocol::Reader reader(frame.subspan(protocol::kFrameHeadBytes));
+void LostMessages::add(spindle::ByteView frame) {
+  spindle::Reader reader(frame.subspan(spindle::kFrameHeadBytes));
   reader.u8();   // service
   reader.u16();  // type
   bytes_ += reader.varint();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/bytes.h"
 
 namespace spindled {
 
@@ -15,7 +15,7 @@ namespace spindled {
 class LostMessages {
  public:
   /// `frame` is a `message` frame, its head included, at least up to its payload.
-  void add(spindle::protocol::ByteView frame);
+  void add(spindle::ByteView frame);
 
   bool any() const { return messages_ != 0; }
   std::uint64_t messages() const { return messages_; }

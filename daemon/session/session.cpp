@@ -22,7 +22,7 @@ constexpr std::size_t kDefinitionCopies = 3;
 constexpr std::size_t kOpenRequestsMax = 4096;
 
 /// What may stand in front of the payload in a `send` frame.
-constexpr std::size_t kSendHeadMax = 2 * protocol::kVarintBytesMax + 3;
+constexpr std::size_t kSendHeadMax = 2 * spindle::kVarintBytesMax + 3;
 
 /// A message of no more enters at once: two packets are no burst.
 constexpr std::size_t kUndividedBytesMax = 2 * kPacketBytes;
@@ -39,7 +39,7 @@ std::size_t length_limit(ClientFrame type) {
       return protocol::kClientFrameBytesMax;
     case ClientFrame::send:
     case ClientFrame::send_more:
-      return protocol::kChunkBytesMax + 64;
+      return spindle::kChunkBytesMax + 64;
     default:
       return 512;
   }
@@ -126,20 +126,20 @@ std::optional<Error> Session::take_frames(Time now) {
         return std::nullopt;
       }
     }
-    const std::optional<protocol::FrameHead> head = protocol::read_frame_head(input_.unread());
+    const std::optional<spindle::FrameHead> head = spindle::read_frame_head(input_.unread());
     wanted_ = 0;
     if (!head) return std::nullopt;
     const auto type = static_cast<ClientFrame>(head->type);
     if (head->length > length_limit(type)) {
       return Error{Errc::frame_too_large, fmt::format("a frame of type {} has {} bytes", head->type, head->length)};
     }
-    wanted_ = protocol::kFrameHeadBytes + head->length;
+    wanted_ = spindle::kFrameHeadBytes + head->length;
     if (input_.unread().size() < wanted_) return std::nullopt;
-    if (must_wait(now, type, input_.unread().subspan(protocol::kFrameHeadBytes, head->length))) {
+    if (must_wait(now, type, input_.unread().subspan(spindle::kFrameHeadBytes, head->length))) {
       waiting_ = true;
       return std::nullopt;
     }
-    input_.skip(protocol::kFrameHeadBytes);
+    input_.skip(spindle::kFrameHeadBytes);
     frame_at_ = now;
     if (auto error = handle_frame(now, type, input_.take(head->length))) return error;
     if (state_ == State::closing) return std::nullopt;
@@ -151,7 +151,7 @@ bool Session::must_wait(Time now, ClientFrame type, ByteView body) {
   if (flows_ && flows_->bytes() > context_.config.session.held_bytes_max) return true;
   switch (type) {
     case ClientFrame::send:
-      return host_.is_memory_short() && body.size() > protocol::kChunkBytesMax;
+      return host_.is_memory_short() && body.size() > spindle::kChunkBytesMax;
     case ClientFrame::join:
     case ClientFrame::leave:
       return must_change_wait(now);
@@ -240,7 +240,7 @@ std::optional<Error> Session::handle_hello(ByteView body) {
   state_ = State::open;
   context_.counters.add(Counter::sessions_opened);
   host_.groups().open_session(sender_);
-  const std::string private_name = protocol::make_private_name(sender_.client, context_.config.name);
+  const std::string private_name = spindle::make_private_name(sender_.client, context_.config.name);
   std::vector<std::uint8_t> frame;
   protocol::write_welcome(frame, {std::min(hello->version_max, protocol::kClientVersionMax), private_name});
   queue_.append_frame(frame);
@@ -274,7 +274,7 @@ std::optional<Error> Session::handle_send(Slice body) {
 std::optional<Error> Session::handle_send_more(Slice body) {
   if (!incoming_) return Error{Errc::unexpected_frame, "the rest of a message came without its beginning"};
   const std::size_t expected =
-      std::min<std::size_t>(protocol::kChunkBytesMax, incoming_->message.total - incoming_->received);
+      std::min<std::size_t>(spindle::kChunkBytesMax, incoming_->message.total - incoming_->received);
   if (body.size() != expected) return malformed("send_more");
   incoming_->received += body.size();
   chunks_.push_back(std::move(body));
@@ -294,13 +294,13 @@ void Session::bundle_followers() {
   IncomingMessage& incoming = *incoming_;
   while (incoming.message.weight < kBundleWeightMax) {
     const ByteView unread = input_.unread();
-    const std::optional<protocol::FrameHead> head = protocol::read_frame_head(unread);
+    const std::optional<spindle::FrameHead> head = spindle::read_frame_head(unread);
     if (!head || static_cast<ClientFrame>(head->type) != ClientFrame::send) return;
     // Most that are too heavy need not be read to see it.
     const std::size_t room = kBundleWeightMax - incoming.message.weight;
-    if (head->length > room + kSendHeadMax || unread.size() < protocol::kFrameHeadBytes + head->length) return;
+    if (head->length > room + kSendHeadMax || unread.size() < spindle::kFrameHeadBytes + head->length) return;
     // One that is malformed is left to whoever reads it next.
-    const auto next = protocol::read_send(unread.subspan(protocol::kFrameHeadBytes, head->length));
+    const auto next = protocol::read_send(unread.subspan(spindle::kFrameHeadBytes, head->length));
     if (!next || next->handle != incoming.handle) return;
     ClientSend follower;
     fill(follower, *next);
@@ -308,7 +308,7 @@ void Session::bundle_followers() {
     go_along(incoming.message, first_view(chunks_), bundle_, follower, next->chunk);
     chunks_.clear();
     incoming.received = incoming.message.total;
-    input_.skip(protocol::kFrameHeadBytes + head->length);
+    input_.skip(spindle::kFrameHeadBytes + head->length);
   }
 }
 
@@ -398,7 +398,7 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
   if (!request) return malformed("group request");
   const std::string group(request->group);
   std::optional<Errc> refused = Errc::bad_group_name;
-  if (protocol::is_group_name(group)) {
+  if (spindle::is_group_name(group)) {
     Groups& groups = host_.groups();
     if (type != ClientFrame::view_request) ++changes_;
     if (type == ClientFrame::join) host_.pay_for_join(membership_budget_, group);

@@ -183,7 +183,7 @@ Result<std::string> Sessions::take_name(Session& session, std::string_view wish)
       if (!by_name_.contains(name)) break;
     }
   }
-  if (!protocol::is_client_name(name)) return fail(Errc::bad_client_name);
+  if (!spindle::is_client_name(name)) return fail(Errc::bad_client_name);
   if (!by_name_.emplace(name, session.id()).second) {
     return fail(Errc::name_in_use, fmt::format("a client named {} is connected to this daemon already", name));
   }
@@ -203,7 +203,7 @@ std::optional<SessionId> Sessions::find_client(std::string_view name) const {
 
 bool Sessions::is_reached_by(SessionId session, std::string_view name) const {
   if (groups_.is_member(session, name)) return true;
-  const auto parts = protocol::parse_private_name(name);
+  const auto parts = spindle::parse_private_name(name);
   return parts && parts->daemon == context_.config.name && find_client(parts->client) == session;
 }
 
@@ -246,7 +246,7 @@ void Sessions::deliver_bundle(std::span<const SessionId> to, const ClientBundle&
     if (session == nullptr || session->state() != Session::State::open) continue;
     std::uint8_t* at = session->queue().append_message_space(frame_sizes_);
     if (encoded == nullptr) {
-      protocol::Writer writer(at);
+      spindle::Writer writer(at);
       for (const BundledMessage& message : bundle.messages) {
         protocol::write_packed_head(writer, head_of(bundle, message));
         writer.bytes(message.payload);
@@ -266,13 +266,13 @@ void Sessions::deliver_large(std::span<const SessionId> to, const ClientMessage&
   const std::span<const Slice> chunks = message.chunks;
   const protocol::PackedHead head = head_of(message);
   const std::size_t head_size = protocol::packed_head_size(head);
-  protocol::Writer head_writer(context_.arena.reserve(head_size));
+  spindle::Writer head_writer(context_.arena.reserve(head_size));
   protocol::write_packed_head(head_writer, head);
   std::vector<Slice> heads{context_.arena.commit(head_size)};
   for (const Slice& chunk : chunks.subspan(std::min<std::size_t>(1, chunks.size()))) {
-    protocol::Writer writer(context_.arena.reserve(protocol::kFrameHeadBytes));
-    protocol::write_frame_head(writer, static_cast<std::uint8_t>(protocol::ClientFrame::message_more), chunk.size());
-    heads.push_back(context_.arena.commit(protocol::kFrameHeadBytes));
+    spindle::Writer writer(context_.arena.reserve(spindle::kFrameHeadBytes));
+    spindle::write_frame_head(writer, static_cast<std::uint8_t>(protocol::ClientFrame::message_more), chunk.size());
+    heads.push_back(context_.arena.commit(spindle::kFrameHeadBytes));
   }
   for (const SessionId id : to) {
     Session* session = find(id);

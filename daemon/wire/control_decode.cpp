@@ -7,7 +7,7 @@
 
 #include "daemon/wire/control.h"
 #include "daemon/wire/control.pb.h"
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/names.h"
 
 namespace spindled {
 
@@ -75,12 +75,12 @@ class Decoder {
   }
 
   DaemonId take(const pb::DaemonId& from) {
-    require(spindle::protocol::is_daemon_name(from.name()), "a daemon's name is not valid");
+    require(spindle::is_daemon_name(from.name()), "a daemon's name is not valid");
     return {from.name(), from.incarnation()};
   }
 
   ViewId take(const pb::ViewId& from) {
-    require(spindle::protocol::is_daemon_name(from.coordinator()), "a coordinator's name is not valid");
+    require(spindle::is_daemon_name(from.coordinator()), "a coordinator's name is not valid");
     return {from.number(), from.coordinator(), from.incarnation()};
   }
 
@@ -163,7 +163,7 @@ class Decoder {
       const std::size_t i = to.links.size();
       const auto key = std::pair<std::string_view, std::uint64_t>(link.neighbour(), link.neighbour_incarnation());
       const bool in_order = to.links.empty() || key_of(to.links.back()) < key;
-      if (!require_at(i, spindle::protocol::is_daemon_name(link.neighbour()), "a neighbour's name is not valid") ||
+      if (!require_at(i, spindle::is_daemon_name(link.neighbour()), "a neighbour's name is not valid") ||
           !require_at(i, link.neighbour() != to.origin.name, "a link leads to its own daemon") ||
           !require_at(i, in_order, "links are not sorted") || !require_at(i, link.weight() >= 1, "a weight is zero")) {
         break;

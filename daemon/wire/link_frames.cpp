@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "daemon/base/check.h"
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/names.h"
 
 namespace spindled {
 
-using spindle::protocol::varint_size;
+using spindle::varint_size;
 
 namespace {
 
@@ -34,7 +34,7 @@ ViewId take_view_id(Reader& reader) {
   id.number = reader.varint();
   const std::string_view coordinator = reader.short_string();
   id.incarnation = reader.u64();
-  if (!spindle::protocol::is_daemon_name(coordinator)) reader.fail();
+  if (!spindle::is_daemon_name(coordinator)) reader.fail();
   if (reader.ok()) id.coordinator = coordinator;
   return id;
 }
@@ -191,7 +191,7 @@ std::optional<ViewId> read_view_id(ByteView bytes) {
 }
 
 std::vector<std::uint8_t> write_price(const Price& price) {
-  using spindle::protocol::kVarintBytesMax;
+  using spindle::kVarintBytesMax;
   const bool of_clients = !price.name.empty();
   std::vector<std::uint8_t> bytes(2 + 3 * kVarintBytesMax + 1 + price.name.size() + 4 + 1 + price.slowest.size());
   Writer writer(bytes.data());
@@ -219,7 +219,7 @@ std::optional<Price> read_price(ByteView bytes) {
   price.from = static_cast<MemberIndex>(from >> 1);
   if ((from & 1) != 0) {
     price.name = reader.short_string();
-    if (!reader.ok() || !spindle::protocol::is_destination_name(price.name)) return std::nullopt;
+    if (!reader.ok() || !spindle::is_destination_name(price.name)) return std::nullopt;
   } else {
     price.neighbour = take_member(reader);
   }
@@ -228,7 +228,7 @@ std::optional<Price> read_price(ByteView bytes) {
   price.delay = reader.u16();
   if (!price.name.empty()) {
     price.slowest = reader.short_string();
-    if (!price.slowest.empty() && !spindle::protocol::is_client_name(price.slowest)) return std::nullopt;
+    if (!price.slowest.empty() && !spindle::is_client_name(price.slowest)) return std::nullopt;
   }
   if (!reader.done() || price.sequence == 0 || price.delay == 0) return std::nullopt;
   return price;
@@ -268,7 +268,7 @@ std::vector<std::uint8_t> write_link_close(const LinkClose& close) {
   std::vector<std::uint8_t> bytes(2 + text.size());
   Writer writer(bytes.data());
   writer.u16(close.code);
-  writer.bytes(spindle::protocol::as_bytes(text));
+  writer.bytes(spindle::as_bytes(text));
   return bytes;
 }
 
@@ -276,7 +276,7 @@ std::optional<LinkClose> read_link_close(ByteView bytes) {
   Reader reader(bytes);
   LinkClose close;
   close.code = reader.u16();
-  const std::string_view text = spindle::protocol::as_text(reader.rest());
+  const std::string_view text = spindle::as_text(reader.rest());
   if (!reader.done() || text.size() > kCloseTextBytesMax) return std::nullopt;
   close.text = text;
   // The text goes into this side's log: a peer must not be able to begin a line there.

@@ -13,10 +13,10 @@
 
 namespace spindled {
 
-using spindle::protocol::FrameHead;
-using spindle::protocol::kFrameHeadBytes;
-using spindle::protocol::Reader;
-using spindle::protocol::Writer;
+using spindle::FrameHead;
+using spindle::kFrameHeadBytes;
+using spindle::Reader;
+using spindle::Writer;
 
 inline constexpr std::uint16_t kLinkVersionMin = 1;
 inline constexpr std::uint16_t kLinkVersionMax = 1;
@@ -194,7 +194,7 @@ std::size_t write_stable(std::uint8_t* out, const Stable& stable);
 std::size_t write_ready(std::uint8_t* out, const Ready& ready);
 std::size_t push_size(const Push& push);
 void write_push(Writer& writer, const Push& push);
-inline constexpr std::size_t kReportBytesMax = 2 * spindle::protocol::kVarintBytesMax;
+inline constexpr std::size_t kReportBytesMax = 2 * spindle::kVarintBytesMax;
 
 std::optional<Report> read_report(ByteView bytes);
 std::optional<Stable> read_stable(ByteView bytes);

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/names.h"
 
 namespace spindled {
 
@@ -35,7 +35,7 @@ std::string_view find_fault(const PartitionOrder& order) {
   for (const std::vector<std::string>& side : order.sides) {
     if (side.empty()) return "a side of a partition is empty";
     for (const std::string& name : side) {
-      if (!spindle::protocol::is_daemon_name(name)) return "a daemon's name is not valid";
+      if (!spindle::is_daemon_name(name)) return "a daemon's name is not valid";
       if (!names.insert(name).second) return "a partition names a daemon twice";
       bytes += name.size() + kPartitionNameOverhead;
       if (names.size() > kPartitionDaemonsMax || bytes > kPartitionNamesBytesMax) {

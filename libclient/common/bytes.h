@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace spindle::protocol {
+namespace spindle {
 
 using ByteView = std::span<const std::uint8_t>;
 
@@ -138,4 +138,4 @@ class Reader {
   bool ok_ = true;
 };
 
-}  // namespace spindle::protocol
+}  // namespace spindle

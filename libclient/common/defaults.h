@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace spindle::protocol {
+namespace spindle {
 
 inline constexpr char kDefaultSocketPath[] = "/tmp/spindle.4803";
 inline constexpr std::uint16_t kDefaultPort = 4803;
@@ -15,4 +15,4 @@ inline constexpr std::uint16_t kDefaultLinkPort = 4804;
 /// The environment variable that replaces the default address in clients.
 inline constexpr char kAddressVariable[] = "SPINDLE_ADDRESS";
 
-}  // namespace spindle::protocol
+}  // namespace spindle

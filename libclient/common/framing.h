@@ -12,7 +12,7 @@
 
 #include "libclient/common/bytes.h"
 
-namespace spindle::protocol {
+namespace spindle {
 
 inline constexpr std::size_t kFrameHeadBytes = 4;
 /// What the length field can express; each protocol has lower limits of its own.
@@ -38,4 +38,4 @@ inline std::optional<FrameHead> read_frame_head(ByteView bytes) {
   return head;
 }
 
-}  // namespace spindle::protocol
+}  // namespace spindle

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace spindle::protocol {
+namespace spindle {
 
 /// Bytes of the well-formed character at the front of `text`; 0 where there is none. Overlong forms, surrogates and
 /// what lies beyond U+10FFFF are not well-formed.
@@ -44,4 +44,4 @@ constexpr bool is_utf8(std::string_view text) {
   return true;
 }
 
-}  // namespace spindle::protocol
+}  // namespace spindle

@@ -14,6 +14,8 @@
 
 #include "libclient/common/bytes.h"
 #include "libclient/common/framing.h"
+#include "libclient/common/limits.h"
+#include "libclient/common/names.h"
 #include "libclient/include/spindle/error.h"
 
 namespace spindle::protocol {
@@ -22,11 +24,6 @@ inline constexpr std::uint32_t kHelloMagic = 0x4c445053;  // "SPDL" on the wire
 inline constexpr std::uint16_t kClientVersionMin = 1;
 inline constexpr std::uint16_t kClientVersionMax = 1;
 
-inline constexpr std::size_t kMessageBytesMax = 16u << 20;
-inline constexpr std::size_t kGroupsPerMessageMax = 1000;
-inline constexpr std::size_t kGroupNameBytesMax = 255;
-inline constexpr std::size_t kClientNameBytesMax = 64;
-inline constexpr std::size_t kDaemonNameBytesMax = 64;
 /// Destination sets that a session may have defined at one time; a client that needs more defines a number anew.
 inline constexpr std::size_t kHandlesMax = 4096;
 /// What they may take in all, by defined_bytes(); a client that needs more gives up others (a `define` without names)
@@ -43,8 +40,6 @@ std::size_t defined_bytes(const Names& names) {
   for (const std::string_view name : names) bytes += name.size() + kDefinedNameBytes;
   return bytes;
 }
-/// Payload bytes in one `send`, `send_more`, `message` or `message_more` frame.
-inline constexpr std::size_t kChunkBytesMax = 32u << 10;
 /// Of a view's content in one `view` or `view_part` frame, and in all of them: two million names of the longest.
 inline constexpr std::size_t kViewPartBytesMax = 256u << 10;
 inline constexpr std::size_t kViewBytesMax = 256u << 20;
@@ -316,22 +311,5 @@ std::optional<Admitted> read_admitted(ByteView body);
 std::optional<FlowReport> read_flow_report(ByteView body);
 std::optional<Gap> read_gap(ByteView body);
 std::optional<Warning> read_warning(ByteView body);
-
-/// 1 to 255 bytes, not starting with '#'.
-bool is_group_name(std::string_view name);
-/// 1 to 64 bytes, all printable ASCII other than '#' and space.
-bool is_client_name(std::string_view name);
-/// A daemon's name keeps the same rule, so that "#client#daemon" parses one way only.
-bool is_daemon_name(std::string_view name);
-
-struct PrivateName {
-  std::string_view client;
-  std::string_view daemon;
-};
-/// The parts of "#client#daemon", or nothing where `name` is not of that form.
-std::optional<PrivateName> parse_private_name(std::string_view name);
-/// What a message can be sent to: a group name or a private name.
-bool is_destination_name(std::string_view name);
-std::string make_private_name(std::string_view client, std::string_view daemon);
 
 }  // namespace spindle::protocol

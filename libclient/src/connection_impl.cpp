@@ -30,7 +30,7 @@ bool Connection::Impl::open(std::error_code& error, std::string& text) {
   const Deadline deadline = Clock::now() + options_.connect_timeout;
   Address address;
   error.clear();
-  if (!options_.name.empty() && !protocol::is_client_name(options_.name)) {
+  if (!options_.name.empty() && !spindle::is_client_name(options_.name)) {
     error = Errc::bad_client_name;
   } else if (!parse_address(options_.address, address)) {
     error = Errc::bad_address;
@@ -170,7 +170,7 @@ void Connection::Impl::tell_ready_flows() {
 }
 
 std::error_code Connection::Impl::request(protocol::ClientFrame type, std::string_view group) {
-  if (!protocol::is_group_name(group)) return Errc::bad_group_name;
+  if (!spindle::is_group_name(group)) return Errc::bad_group_name;
   Lock lock(mutex_);
   if (const std::error_code error = wait_for_room(lock, true)) return error;
   if (const std::error_code error = engine_.writer().request(type, group)) return error;

@@ -49,7 +49,7 @@ bool parse_tcp(std::string_view text, Address& address) {
   }
   if (host.empty() || (has_port && !parse_port(port))) return false;
   address.host = host;
-  address.port = has_port ? std::string(port) : std::to_string(protocol::kDefaultPort);
+  address.port = has_port ? std::string(port) : std::to_string(spindle::kDefaultPort);
   return true;
 }
 
@@ -159,8 +159,8 @@ void clear_event(const Descriptor& event) {
 bool parse_address(std::string_view text, Address& address) {
   address = Address();
   if (text.empty()) {
-    const char* variable = std::getenv(protocol::kAddressVariable);
-    text = variable != nullptr && *variable != '\0' ? variable : protocol::kDefaultSocketPath;
+    const char* variable = std::getenv(spindle::kAddressVariable);
+    text = variable != nullptr && *variable != '\0' ? variable : spindle::kDefaultSocketPath;
   }
   if (text.starts_with("unix:") || text.starts_with('/')) {
     const std::string_view path = text.starts_with('/') ? text : text.substr(5);

@@ -8,7 +8,7 @@ namespace spindle::test {
 namespace {
 
 constexpr const char* kFlooded = "flooded";
-constexpr std::size_t kLargest = protocol::kMessageBytesMax;
+constexpr std::size_t kLargest = spindle::kMessageBytesMax;
 
 std::uint8_t with_policy(SlowPolicy policy) {
   return static_cast<std::uint8_t>(static_cast<unsigned>(policy) << protocol::kSlowPolicyShift);

@@ -89,11 +89,11 @@ Bytes define_frame(std::uint32_t handle, const std::vector<std::string>& names) 
 
 Bytes message_frames(std::uint32_t handle, Service service, std::size_t bytes) {
   Bytes frames;
-  const Bytes payload(std::min(bytes, protocol::kChunkBytesMax), 'x');
+  const Bytes payload(std::min(bytes, spindle::kChunkBytesMax), 'x');
   append_send_frame(frames,
                     {handle, static_cast<std::uint8_t>(service), false, 0, static_cast<std::uint32_t>(bytes), payload});
   for (std::size_t sent = payload.size(); sent < bytes;) {
-    const std::size_t part = std::min(bytes - sent, protocol::kChunkBytesMax);
+    const std::size_t part = std::min(bytes - sent, spindle::kChunkBytesMax);
     frames += make_frame(static_cast<std::uint8_t>(protocol::ClientFrame::send_more), part);
     sent += part;
   }

@@ -9,13 +9,13 @@
 
 namespace spindled::checkers {
 
-using spindle::protocol::ByteView;
+using spindle::ByteView;
 
 class Digest {
  public:
   void add(std::uint64_t word) { value_ = std::rotl((value_ ^ word) * 0x00000100000001b3, 23); }
   void add(ByteView bytes);
-  void add(std::string_view text) { add(spindle::protocol::as_bytes(text)); }
+  void add(std::string_view text) { add(spindle::as_bytes(text)); }
   std::uint64_t value() const { return value_; }
 
  private:

@@ -3,7 +3,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/names.h"
 #include "tests/checkers/checkers.h"
 #include "tests/checkers/message_index.h"
 #include "tests/checkers/order_graph.h"
@@ -105,7 +105,7 @@ void check_all_clients(const History& history, Violations& violations) {
   }
   std::set<MessageKey> left_open;
   for (const ClientHistory& client : history.clients) {
-    const auto parts = spindle::protocol::parse_private_name(client.name);
+    const auto parts = spindle::parse_private_name(client.name);
     const auto found = signals.find(parts ? std::string(parts->daemon) : std::string());
     if (found == signals.end()) continue;
     for (const Event& event : client.events) {

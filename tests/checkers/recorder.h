@@ -21,11 +21,11 @@ std::vector<std::uint8_t> make_payload(std::uint32_t client, std::uint64_t count
 inline std::uint16_t message_type(std::uint64_t count) { return static_cast<std::uint16_t>(count); }
 
 /// What both ends compute for a message with this type and payload.
-std::uint64_t message_digest(std::uint16_t type, spindle::protocol::ByteView payload);
+std::uint64_t message_digest(std::uint16_t type, spindle::ByteView payload);
 
 /// A message of `sender` that is about to be sent.
 Sent record_sent(const std::string& sender, Service service, std::uint16_t type, const std::vector<std::string>& groups,
-                 spindle::protocol::ByteView payload, bool self_discard);
+                 spindle::ByteView payload, bool self_discard);
 
 /// Puts what the library tells one client into words; knows the members of its groups, so that every view recorded
 /// names them all.

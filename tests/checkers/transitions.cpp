@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/names.h"
 #include "tests/checkers/checkers.h"
 #include "tests/checkers/daemon_index.h"
 #include "tests/checkers/message_index.h"
@@ -19,7 +19,7 @@ using spindle::ViewCause;
 using Names = std::set<std::string>;
 
 std::string daemon_of(const std::string& client) {
-  const auto parts = spindle::protocol::parse_private_name(client);
+  const auto parts = spindle::parse_private_name(client);
   return parts ? std::string(parts->daemon) : std::string();
 }
 

@@ -4,7 +4,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace spindled;
-  const ConfigResult result = parse_config(spindle::protocol::as_text({data, size}), "fuzz.toml");
+  const ConfigResult result = parse_config(spindle::as_text({data, size}), "fuzz.toml");
   if (result) {
     static_cast<void>(link_addresses(*result));
     return 0;

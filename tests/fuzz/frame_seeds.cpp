@@ -2,7 +2,6 @@
 #include "daemon/base/check.h"
 #include "daemon/wire/control.h"
 #include "daemon/wire/link_frames.h"
-#include "libclient/protocol/client_frames.h"
 #include "tests/fuzz/seeds.h"
 
 namespace spindle_fuzz {
@@ -10,7 +9,6 @@ namespace spindle_fuzz {
 namespace {
 
 using namespace spindled;
-namespace protocol = spindle::protocol;
 using Bytes = std::vector<std::uint8_t>;
 
 std::string link_frame(LinkFrame type, const Bytes& body) {

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace spindle_fuzz {
 
-using spindle::protocol::ByteView;
+using spindle::ByteView;
 
 /// Takes choices off the front of an input. An input that is used up gives zeros.
 class Input {

@@ -60,7 +60,7 @@ void FuzzDriver::take_frames(ConnectionId id, Connection& connection) {
   // Administration has its own framing; nobody here needs its answers.
   if (connection.port == Port::admin) return connection.partial.clear();
   ByteView bytes(connection.partial);
-  while (const std::optional<FrameHead> head = spindle::protocol::read_frame_head(bytes)) {
+  while (const std::optional<FrameHead> head = spindle::read_frame_head(bytes)) {
     if (bytes.size() < kFrameHeadBytes + head->length) break;
     const ByteView body = bytes.subspan(kFrameHeadBytes, head->length);
     if (connection.port == Port::client) {

@@ -48,7 +48,7 @@ void add_message_content_seeds(Seeds& seeds) {
   envelope.total = 0;
   envelope.bundle = true;
   write_envelope(bytes, envelope, write_targets(envelope.targets));
-  append_bundled(bytes, {7, spindle::protocol::as_bytes("first")});
+  append_bundled(bytes, {7, spindle::as_bytes("first")});
   append_bundled(bytes, {0xffff, {}});
   append_bundled(bytes, {8, std::vector<std::uint8_t>(300)});
   add("bundle", 3, bytes);

@@ -167,7 +167,7 @@ class Run {
   void send_message(ConnectionId id) {
     const std::uint32_t handle = input_.u8();
     const std::uint8_t service = input_.u8() % 6;
-    const Bytes payload(input_.u16() % (spindle::protocol::kChunkBytesMax + 1), 'x');
+    const Bytes payload(input_.u16() % (spindle::kChunkBytesMax + 1), 'x');
     Bytes frame;
     spindle::test::append_send_frame(frame,
                                      {handle, service, false, 0, static_cast<std::uint32_t>(payload.size()), payload});

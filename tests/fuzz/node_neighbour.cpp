@@ -34,7 +34,7 @@ Bytes view_frame(const ViewId& view) {
 Bytes make_frame(std::uint8_t type, ByteView body) {
   Bytes frame(kFrameHeadBytes);
   Writer writer(frame.data());
-  spindle::protocol::write_frame_head(writer, type, body.size());
+  spindle::write_frame_head(writer, type, body.size());
   frame.insert(frame.end(), body.begin(), body.end());
   return frame;
 }
@@ -210,7 +210,7 @@ std::vector<Bytes> NodeNeighbours::price(Input& input) const {
   const std::optional<MemberIndex> from = member(input.u8());
   Price price;
   price.level = input.u16();
-  price.name = std::string(spindle::protocol::as_text(input.bytes(input.u8())));
+  price.name = std::string(spindle::as_text(input.bytes(input.u8())));
   if (!from) return {};
   price.view = static_cast<std::uint16_t>(node_.view().id.number);
   price.from = *from;

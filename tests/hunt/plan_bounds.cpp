@@ -14,8 +14,6 @@ namespace spindled::hunt {
 
 namespace {
 
-namespace protocol = spindle::protocol;
-
 /// Around a message, or a fragment of one: the head of its body with a set of 64 daemons, the envelope with its
 /// sender, and the report and the run that tell the sequencer of it.
 constexpr std::size_t kAroundMessage = 160;
@@ -38,7 +36,7 @@ std::size_t names_bytes(const Names& names) {
 }
 
 std::size_t message_bytes(std::size_t payload, std::size_t names) {
-  return payload + names + kAroundMessage * (1 + payload / protocol::kChunkBytesMax);
+  return payload + names + kAroundMessage * (1 + payload / spindle::kChunkBytesMax);
 }
 
 /// Of a set that the daemon keeps.

@@ -87,7 +87,7 @@ Connection Daemon::connect(const std::string& client) {
 spindle::admin::Reply Daemon::ask(const spindle::admin::Request& request) {
   RawSocket connection("unix:" + admin_socket());
   const std::string body = request.SerializeAsString();
-  connection.write(make_frame(static_cast<std::uint8_t>(spindled::AdminFrame::request), protocol::as_bytes(body)));
+  connection.write(make_frame(static_cast<std::uint8_t>(spindled::AdminFrame::request), spindle::as_bytes(body)));
   const std::optional<RawFrame> frame = connection.read_frame();
   spindle::admin::Reply reply;
   if (!frame || frame->type != static_cast<std::uint8_t>(spindled::AdminFrame::reply) ||

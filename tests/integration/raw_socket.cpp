@@ -16,7 +16,7 @@
 
 namespace spindle::test {
 
-Bytes make_frame(std::uint8_t type, protocol::ByteView body) {
+Bytes make_frame(std::uint8_t type, spindle::ByteView body) {
   Bytes frame = make_frame_head(type, body.size());
   frame.insert(frame.end(), body.begin(), body.end());
   return frame;
@@ -25,9 +25,9 @@ Bytes make_frame(std::uint8_t type, protocol::ByteView body) {
 Bytes make_frame(std::uint8_t type, std::size_t bytes) { return make_frame(type, Bytes(bytes)); }
 
 Bytes make_frame_head(std::uint8_t type, std::size_t bytes) {
-  Bytes head(protocol::kFrameHeadBytes);
-  protocol::Writer writer(head.data());
-  protocol::write_frame_head(writer, type, bytes);
+  Bytes head(spindle::kFrameHeadBytes);
+  spindle::Writer writer(head.data());
+  spindle::write_frame_head(writer, type, bytes);
   return head;
 }
 
@@ -78,9 +78,9 @@ bool RawSocket::read_all(std::uint8_t* at, std::size_t size) {
 }
 
 std::optional<RawFrame> RawSocket::read_frame() {
-  Bytes head(protocol::kFrameHeadBytes);
+  Bytes head(spindle::kFrameHeadBytes);
   if (!read_all(head.data(), head.size())) return std::nullopt;
-  const protocol::FrameHead parsed = *protocol::read_frame_head(head);
+  const spindle::FrameHead parsed = *spindle::read_frame_head(head);
   RawFrame frame{parsed.type, Bytes(parsed.length)};
   if (!read_all(frame.body.data(), frame.body.size())) return std::nullopt;
   return frame;
@@ -109,9 +109,9 @@ CloseReason read_link_close(RawSocket& socket) {
 CloseReason read_admin_close(RawSocket& socket) {
   const std::optional<RawFrame> frame = socket.read_last_frame();
   if (!frame || frame->type != static_cast<std::uint8_t>(spindled::AdminFrame::error)) return {};
-  protocol::Reader reader(frame->body);
+  spindle::Reader reader(frame->body);
   const std::uint16_t code = reader.u16();
-  return {code, std::string(protocol::as_text(reader.rest()))};
+  return {code, std::string(spindle::as_text(reader.rest()))};
 }
 
 }  // namespace spindle::test

@@ -18,7 +18,7 @@ struct RawFrame {
   Bytes body;
 };
 
-Bytes make_frame(std::uint8_t type, protocol::ByteView body);
+Bytes make_frame(std::uint8_t type, spindle::ByteView body);
 Bytes make_frame(std::uint8_t type, std::size_t bytes);
 /// A head that promises more than there is.
 Bytes make_frame_head(std::uint8_t type, std::size_t bytes);

@@ -10,12 +10,11 @@
 namespace spindled::sim {
 
 inline std::vector<std::uint8_t> admin_frame_of(const spindle::admin::Request& request) {
-  namespace protocol = spindle::protocol;
   const std::string body = request.SerializeAsString();
-  std::vector<std::uint8_t> frame(protocol::kFrameHeadBytes + body.size());
-  protocol::Writer writer(frame.data());
-  protocol::write_frame_head(writer, static_cast<std::uint8_t>(AdminFrame::request), body.size());
-  writer.bytes(protocol::as_bytes(body));
+  std::vector<std::uint8_t> frame(spindle::kFrameHeadBytes + body.size());
+  spindle::Writer writer(frame.data());
+  spindle::write_frame_head(writer, static_cast<std::uint8_t>(AdminFrame::request), body.size());
+  writer.bytes(spindle::as_bytes(body));
   return frame;
 }
 

@@ -20,8 +20,8 @@ class ByteFifo {
     head_ = 0;
   }
 
-  void push(spindle::protocol::ByteView bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
-  spindle::protocol::ByteView front() const { return {bytes_.data() + head_, size()}; }
+  void push(spindle::ByteView bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  spindle::ByteView front() const { return {bytes_.data() + head_, size()}; }
   void pop(std::size_t count) {
     head_ += count;
     if (head_ == bytes_.size()) {

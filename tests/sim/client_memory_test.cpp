@@ -11,7 +11,7 @@ using Bytes = std::vector<std::uint8_t>;
 class ClientMemory : public Scenario {
  protected:
   static constexpr std::uint32_t kHandle = 9;
-  static constexpr std::size_t kChunk = protocol::kChunkBytesMax;
+  static constexpr std::size_t kChunk = spindle::kChunkBytesMax;
 
   SimClient& add(HostIndex host) {
     SimClient& client = sim().add_client(sim().host(host));
@@ -30,9 +30,9 @@ class ClientMemory : public Scenario {
   static Bytes more(std::size_t chunks) {
     Bytes bytes;
     for (std::size_t i = 0; i < chunks; ++i) {
-      Bytes head(protocol::kFrameHeadBytes);
-      protocol::Writer writer(head.data());
-      protocol::write_frame_head(writer, static_cast<std::uint8_t>(protocol::ClientFrame::send_more), kChunk);
+      Bytes head(spindle::kFrameHeadBytes);
+      spindle::Writer writer(head.data());
+      spindle::write_frame_head(writer, static_cast<std::uint8_t>(protocol::ClientFrame::send_more), kChunk);
       bytes.insert(bytes.end(), head.begin(), head.end());
       bytes.resize(bytes.size() + kChunk, 1);
     }
@@ -59,7 +59,7 @@ TEST_F(ClientMemory, AMessageWhoseRestDoesNotComeEndsInTime) {
   half.send_raw(beginning(16u << 20));
   half.send_raw(more(256));
   SimClient& partial = add(1);
-  partial.send_raw(protocol::ByteView(more(1)).first(3));
+  partial.send_raw(spindle::ByteView(more(1)).first(3));
   for (int i = 0; i < 3; ++i) {
     sim().run_for(1500ms);
     slow.send_raw(more(1));

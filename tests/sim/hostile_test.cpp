@@ -14,9 +14,9 @@ Bytes random_bytes(Random& random, std::size_t size) {
 }
 
 Bytes frame(std::uint8_t type, std::size_t claimed, std::size_t present) {
-  Bytes bytes(spindle::protocol::kFrameHeadBytes + present, 0x5a);
-  spindle::protocol::Writer writer(bytes.data());
-  spindle::protocol::write_frame_head(writer, type, claimed);
+  Bytes bytes(spindle::kFrameHeadBytes + present, 0x5a);
+  spindle::Writer writer(bytes.data());
+  spindle::write_frame_head(writer, type, claimed);
   return bytes;
 }
 
@@ -40,10 +40,10 @@ class Hostile : public Scenario {
   /// What any connection can be given that starts with a frame of type `first`.
   std::vector<Bytes> attacks(std::uint8_t first) {
     std::vector<Bytes> all = {
-        frame(first, 0, 0),                                     // empty
-        frame(first, 40, 40),                                   // nonsense inside
-        frame(first, spindle::protocol::kFrameLengthMax, 100),  // larger than any limit
-        frame(0, 10, 10),                                       // no such type
+        frame(first, 0, 0),                           // empty
+        frame(first, 40, 40),                         // nonsense inside
+        frame(first, spindle::kFrameLengthMax, 100),  // larger than any limit
+        frame(0, 10, 10),                             // no such type
         frame(255, 10, 10),
     };
     for (std::uint8_t type = 0; type < 32; ++type) all.push_back(frame(type, 12, 12));
@@ -128,13 +128,13 @@ TEST_F(Hostile, ALinkThatTurnsToGarbageIsReplaced) {
   start_traffic();
   std::vector<Bytes> garbage = {
       random_bytes(sim().random(), 5000),
-      frame(static_cast<std::uint8_t>(LinkFrame::control), spindle::protocol::kFrameLengthMax, 100),
+      frame(static_cast<std::uint8_t>(LinkFrame::control), spindle::kFrameLengthMax, 100),
       frame(0, 10, 10),
       frame(255, 10, 10),
   };
   // Noise that happens to start like a long frame would be waited for.
-  spindle::protocol::Writer head(garbage.front().data());
-  spindle::protocol::write_frame_head(head, 0x80, 5000);
+  spindle::Writer head(garbage.front().data());
+  spindle::write_frame_head(head, 0x80, 5000);
   for (const LinkFrame type : {LinkFrame::control, LinkFrame::view, LinkFrame::data, LinkFrame::report,
                                LinkFrame::stable, LinkFrame::ready, LinkFrame::push, LinkFrame::ping}) {
     garbage.push_back(frame(static_cast<std::uint8_t>(type), 12, 12));

@@ -9,7 +9,6 @@ namespace spindled::sim {
 namespace {
 
 namespace proto = spindle::admin;
-namespace protocol = spindle::protocol;
 
 using Sides = std::vector<std::vector<std::string>>;
 

@@ -171,7 +171,7 @@ std::vector<std::uint8_t> define(std::uint32_t handle, const std::string& group)
 
 std::vector<std::uint8_t> message(std::uint32_t handle, const std::string& payload) {
   std::vector<std::uint8_t> bytes;
-  spindle::test::append_agreed_message(bytes, handle, protocol::as_bytes(payload));
+  spindle::test::append_agreed_message(bytes, handle, spindle::as_bytes(payload));
   return bytes;
 }
 

@@ -11,10 +11,10 @@ namespace spindle::test {
 
 template <typename Message>
 void append_payload_frame(std::vector<std::uint8_t>& out, const Message& message, std::size_t head_size,
-                          void (*write_head)(protocol::Writer&, const Message&)) {
+                          void (*write_head)(spindle::Writer&, const Message&)) {
   const std::size_t start = out.size();
   out.resize(start + head_size);
-  protocol::Writer writer(out.data() + start);
+  spindle::Writer writer(out.data() + start);
   write_head(writer, message);
   out.insert(out.end(), message.chunk.begin(), message.chunk.end());
 }
@@ -24,7 +24,7 @@ inline void append_send_frame(std::vector<std::uint8_t>& out, const protocol::Se
 }
 
 /// An agreed message that fits into one frame.
-inline void append_agreed_message(std::vector<std::uint8_t>& out, std::uint32_t handle, protocol::ByteView payload) {
+inline void append_agreed_message(std::vector<std::uint8_t>& out, std::uint32_t handle, spindle::ByteView payload) {
   append_send_frame(out, {handle, static_cast<std::uint8_t>(Service::agreed), false, 0,
                           static_cast<std::uint32_t>(payload.size()), payload});
 }

@@ -44,7 +44,7 @@ class AdminTest : public testing::Test, public Driver, public LogSink {
     std::size_t taken = 0;
     for (const ByteView buffer : buffers) {
       const std::size_t part = std::min(buffer.size(), connection.room - taken);
-      connection.written += protocol::as_text(buffer.first(part));
+      connection.written += spindle::as_text(buffer.first(part));
       taken += part;
     }
     if (connection.room != SIZE_MAX) connection.room -= taken;
@@ -88,9 +88,9 @@ class AdminTest : public testing::Test, public Driver, public LogSink {
   }
 
   static std::string frame(AdminFrame type, std::string_view body) {
-    std::string bytes(protocol::kFrameHeadBytes, '\0');
-    protocol::Writer writer(reinterpret_cast<std::uint8_t*>(bytes.data()));
-    protocol::write_frame_head(writer, static_cast<std::uint8_t>(type), body.size());
+    std::string bytes(spindle::kFrameHeadBytes, '\0');
+    spindle::Writer writer(reinterpret_cast<std::uint8_t*>(bytes.data()));
+    spindle::write_frame_head(writer, static_cast<std::uint8_t>(type), body.size());
     return bytes.append(body);
   }
   static std::string request(const proto::Request& message) {
@@ -104,11 +104,11 @@ class AdminTest : public testing::Test, public Driver, public LogSink {
   /// Takes the next frame that was written.
   std::pair<AdminFrame, std::string> take_frame(ConnectionId id) {
     std::string& written = connections_[id].written;
-    const auto head = protocol::read_frame_head(protocol::as_bytes(written));
-    if (!head || written.size() < protocol::kFrameHeadBytes + head->length) return {};
+    const auto head = spindle::read_frame_head(spindle::as_bytes(written));
+    if (!head || written.size() < spindle::kFrameHeadBytes + head->length) return {};
     std::pair<AdminFrame, std::string> result{static_cast<AdminFrame>(head->type),
-                                              written.substr(protocol::kFrameHeadBytes, head->length)};
-    written.erase(0, protocol::kFrameHeadBytes + head->length);
+                                              written.substr(spindle::kFrameHeadBytes, head->length)};
+    written.erase(0, spindle::kFrameHeadBytes + head->length);
     return result;
   }
   proto::Reply take_reply(ConnectionId id) {
@@ -130,7 +130,7 @@ class AdminTest : public testing::Test, public Driver, public LogSink {
   void expect_error(ConnectionId id, Errc code) {
     const auto [type, body] = take_frame(id);
     EXPECT_EQ(type, AdminFrame::error);
-    protocol::Reader reader(protocol::as_bytes(body));
+    spindle::Reader reader(spindle::as_bytes(body));
     EXPECT_EQ(static_cast<Errc>(reader.u16()), code);
     EXPECT_GT(reader.remaining(), 0u);
     EXPECT_TRUE(reader.ok());
@@ -149,15 +149,15 @@ class AdminTest : public testing::Test, public Driver, public LogSink {
     for (const std::string& group : groups) {
       protocol::write_group_request(bytes, protocol::ClientFrame::join, {++number, group});
     }
-    send(id, protocol::as_text(bytes));
+    send(id, spindle::as_text(bytes));
     pass(1s);
     return id;
   }
 
   void send_message(ConnectionId client, std::uint32_t handle) {
     std::vector<std::uint8_t> bytes;
-    spindle::test::append_agreed_message(bytes, handle, protocol::as_bytes("hi"));
-    send(client, protocol::as_text(bytes));
+    spindle::test::append_agreed_message(bytes, handle, spindle::as_bytes("hi"));
+    send(client, spindle::as_text(bytes));
   }
 
   Time now_ = Time(100s);
@@ -218,7 +218,7 @@ TEST_F(AdminTest, FlowsThatHaveSentAreListed) {
     std::vector<std::uint8_t> bytes;
     protocol::write_define(bytes, {0, {"news", "a\nb"}});
     protocol::write_define(bytes, {1, {"never-used"}});
-    send(client, protocol::as_text(bytes));
+    send(client, spindle::as_text(bytes));
     if (name != std::string("two")) send_message(client, 0);
   }
   proto::Request message;
@@ -251,7 +251,7 @@ TEST_F(AdminTest, OneSetOfDestinationsIsOneFlowHoweverItIsNamed) {
   protocol::write_define(bytes, {0, {"news", "sport"}});
   protocol::write_define(bytes, {1, {"sport", "news"}});
   protocol::write_define(bytes, {2, {"sport", "news", "sport"}});
-  send(client, protocol::as_text(bytes));
+  send(client, spindle::as_text(bytes));
   for (const std::uint32_t handle : {1u, 2u, 1u}) send_message(client, handle);
   proto::Request message;
   message.mutable_flow();
@@ -270,7 +270,7 @@ TEST_F(AdminTest, ManyDestinationsAreShownInPart) {
   const protocol::Define define{0, {names.begin(), names.end()}};
   std::vector<std::uint8_t> bytes;
   protocol::write_define(bytes, define);
-  send(client, protocol::as_text(bytes));
+  send(client, spindle::as_text(bytes));
   send_message(client, 0);
   proto::Request message;
   message.mutable_flow();

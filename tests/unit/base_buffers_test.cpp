@@ -14,8 +14,8 @@
 namespace spindled {
 namespace {
 
-using spindle::protocol::as_bytes;
-using spindle::protocol::as_text;
+using spindle::as_bytes;
+using spindle::as_text;
 
 std::string random_text(Random& random, std::size_t size) {
   static const std::string noise = [] {

@@ -11,8 +11,8 @@
 namespace spindled {
 namespace {
 
-using spindle::protocol::Reader;
-using spindle::protocol::Writer;
+using spindle::Reader;
+using spindle::Writer;
 using ModelSet = std::set<MemberIndex>;
 
 ModelSet to_model(const MemberSet& set) {

@@ -83,9 +83,9 @@ class FakeDaemon {
 
   /// The next frame of the client; an empty `bye` when it has hung up.
   Frame read() {
-    std::uint8_t head[protocol::kFrameHeadBytes];
+    std::uint8_t head[spindle::kFrameHeadBytes];
     if (!read_all(head, sizeof head)) return {protocol::ClientFrame::bye, {}};
-    const auto parsed = protocol::read_frame_head(head);
+    const auto parsed = spindle::read_frame_head(head);
     Frame frame{static_cast<protocol::ClientFrame>(parsed->type), Bytes(parsed->length)};
     read_all(frame.body.data(), frame.body.size());
     return frame;
@@ -99,8 +99,8 @@ class FakeDaemon {
       const auto send = protocol::read_send(frame.body);
       EXPECT_TRUE(frame.type == protocol::ClientFrame::send && send);
       if (!send) break;
-      std::string payload(protocol::as_text(send->chunk));
-      while (payload.size() < send->total) payload += protocol::as_text(read().body);
+      std::string payload(spindle::as_text(send->chunk));
+      while (payload.size() < send->total) payload += spindle::as_text(read().body);
       payloads.push_back(std::move(payload));
     }
     return payloads;
@@ -138,7 +138,7 @@ class FakeDaemon {
 inline Bytes message_frame(std::string_view payload) {
   const auto size = static_cast<std::uint32_t>(payload.size());
   Bytes frame;
-  append_message_frame(frame, {4, 0, "#peer#fake", {"news"}, size, protocol::as_bytes(payload)});
+  append_message_frame(frame, {4, 0, "#peer#fake", {"news"}, size, spindle::as_bytes(payload)});
   return frame;
 }
 

@@ -101,7 +101,7 @@ TEST_F(ClientFlows, NobodyIsToldWhoWasNotRefused) {
 
 TEST_F(ClientFlows, TheLastMessageMayExceedTheWindow) {
   EXPECT_FALSE(send("a", kFlowWindowBytes - protocol::kFlowMessageBytes - 1));
-  EXPECT_FALSE(send("a", protocol::kMessageBytesMax));
+  EXPECT_FALSE(send("a", spindle::kMessageBytesMax));
   EXPECT_EQ(send("a", 0), Errc::would_block);
 }
 
@@ -134,13 +134,13 @@ TEST_F(ClientFlows, WhatWasNotSentCannotBeAdmitted) {
 TEST_F(ClientFlows, ANumberIsReusedRatherWhereNothingWaits) {
   std::vector<std::uint32_t> defined;
   const auto take_defines = [&] {
-    protocol::ByteView bytes = engine_.output();
-    while (const auto head = protocol::read_frame_head(bytes)) {
-      const protocol::ByteView body = bytes.subspan(protocol::kFrameHeadBytes, head->length);
+    spindle::ByteView bytes = engine_.output();
+    while (const auto head = spindle::read_frame_head(bytes)) {
+      const spindle::ByteView body = bytes.subspan(spindle::kFrameHeadBytes, head->length);
       if (static_cast<ClientFrame>(head->type) == ClientFrame::define) {
         defined.push_back(protocol::read_define(body)->handle);
       }
-      bytes = bytes.subspan(protocol::kFrameHeadBytes + head->length);
+      bytes = bytes.subspan(spindle::kFrameHeadBytes + head->length);
     }
     engine_.consume(engine_.output().size());
   };

@@ -12,10 +12,10 @@
 namespace spindled {
 namespace {
 
+using spindle::kGroupsPerMessageMax;
 using spindle::protocol::Define;
 using spindle::protocol::kDefinedBytesMax;
 using spindle::protocol::kDefinedNameBytes;
-using spindle::protocol::kGroupsPerMessageMax;
 using spindle::protocol::kHandlesMax;
 
 class DestinationTableTest : public testing::Test {

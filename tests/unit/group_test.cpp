@@ -184,7 +184,7 @@ TEST(Bundle, IsReadBackAsWritten) {
   std::vector<std::uint8_t> bundle;
   std::set<std::size_t> ends;  // where one that ends there is whole
   for (std::uint16_t i = 0; i < 3; ++i) {
-    append_bundled(bundle, {static_cast<std::uint16_t>(0xfffe + i), spindle::protocol::as_bytes(payloads[i])});
+    append_bundled(bundle, {static_cast<std::uint16_t>(0xfffe + i), spindle::as_bytes(payloads[i])});
     ends.insert(bundle.size());
   }
   std::vector<BundledMessage> messages(7);
@@ -192,7 +192,7 @@ TEST(Bundle, IsReadBackAsWritten) {
   ASSERT_EQ(messages.size(), 3u);
   for (std::uint16_t i = 0; i < 3; ++i) {
     EXPECT_EQ(messages[i].type, static_cast<std::uint16_t>(0xfffe + i));
-    EXPECT_EQ(spindle::protocol::as_text(messages[i].payload), payloads[i]);
+    EXPECT_EQ(spindle::as_text(messages[i].payload), payloads[i]);
   }
   for (std::size_t size = 0; size < bundle.size(); ++size) {
     EXPECT_EQ(read_bundle(ByteView(bundle).first(size), messages), ends.contains(size)) << size;
@@ -221,7 +221,7 @@ TEST(Bundle, AMessageWeighsWhatItTakesOrHalfOfItsFrame) {
 TEST(Bundle, WithItsHeadsIsOnePacket) {
   Envelope envelope;
   envelope.session = 1'000'000;
-  const std::string longest(spindle::protocol::kClientNameBytesMax, 'x');
+  const std::string longest(spindle::kClientNameBytesMax, 'x');
   envelope.sender = longest;
   envelope.bundle = true;
   envelope.targets = {{1'000'000, {}}};

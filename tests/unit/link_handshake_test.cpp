@@ -8,7 +8,7 @@
 namespace spindled::test {
 namespace {
 
-using spindle::protocol::as_bytes;
+using spindle::as_bytes;
 
 LinkHello hello_of(const std::string& name, std::uint64_t incarnation = 1) {
   NodeConfig config = LinkNet::config(name);

@@ -51,12 +51,8 @@ class LinkDaemon final : public Driver, public LinkEvents, public LogSink {
     events.push_back({LinkEvent::down, link, links.peer(link).name, {}, {}, reason});
   }
   void frame_received(Time, LinkId link, LinkFrame type, Slice body) override {
-    events.push_back({LinkEvent::frame,
-                      link,
-                      links.peer(link).name,
-                      type,
-                      std::string(spindle::protocol::as_text(body.view())),
-                      {}});
+    events.push_back(
+        {LinkEvent::frame, link, links.peer(link).name, type, std::string(spindle::as_text(body.view())), {}});
   }
   void round_trip_changed(Time, LinkId link) override {
     events.push_back({LinkEvent::round_trip, link, links.peer(link).name, {}, {}, {}});
@@ -92,7 +88,7 @@ class LinkDaemon final : public Driver, public LinkEvents, public LogSink {
     ADD_FAILURE() << "no link to " << peer;
     return {};
   }
-  Slice slice(std::string_view text) { return context.arena.copy(spindle::protocol::as_bytes(text)); }
+  Slice slice(std::string_view text) { return context.arena.copy(spindle::as_bytes(text)); }
   const std::string& name() const { return context.config.name; }
 
  private:
@@ -303,7 +299,7 @@ inline std::size_t LinkDaemon::write(ConnectionId connection, std::span<const By
   for (const ByteView& buffer : buffers) {
     EXPECT_FALSE(buffer.empty());
     const std::size_t bytes = std::min(buffer.size(), stream->capacity - std::min(inbox.size(), stream->capacity));
-    inbox.append(spindle::protocol::as_text(buffer.first(bytes)));
+    inbox.append(spindle::as_text(buffer.first(bytes)));
     taken += bytes;
     if (bytes < buffer.size()) {
       stream->sides[index].wants_room = true;
@@ -329,14 +325,14 @@ inline std::string frame(LinkFrame type, std::string_view body) {
 }
 
 inline std::string control_frame(const ControlMessage& message) {
-  return frame(LinkFrame::control, spindle::protocol::as_text(ByteView(encode_control(message))));
+  return frame(LinkFrame::control, spindle::as_text(ByteView(encode_control(message))));
 }
 
 /// The frames in `bytes`, which holds whole ones only.
 inline std::vector<std::pair<LinkFrame, std::string>> frames_of(std::string_view bytes) {
   std::vector<std::pair<LinkFrame, std::string>> result;
   while (!bytes.empty()) {
-    const auto head = spindle::protocol::read_frame_head(spindle::protocol::as_bytes(bytes));
+    const auto head = spindle::read_frame_head(spindle::as_bytes(bytes));
     if (!head || bytes.size() < kFrameHeadBytes + head->length) {
       ADD_FAILURE() << "a frame is cut short";
       return result;

@@ -11,8 +11,8 @@
 namespace spindled {
 namespace {
 
-using spindle::protocol::as_bytes;
-using spindle::protocol::as_text;
+using spindle::as_bytes;
+using spindle::as_text;
 
 struct ModelFrame {
   std::string bytes;

@@ -5,7 +5,7 @@
 namespace spindled::test {
 namespace {
 
-using spindle::protocol::as_bytes;
+using spindle::as_bytes;
 
 /// Alpha and beta, joined.
 class LinkPair : public testing::Test {

@@ -19,7 +19,7 @@ using Bytes = std::vector<std::uint8_t>;
 Bytes frame_of(std::uint8_t type, ByteView body) {
   Bytes frame(kFrameHeadBytes + body.size());
   Writer writer(frame.data());
-  protocol::write_frame_head(writer, type, body.size());
+  spindle::write_frame_head(writer, type, body.size());
   std::copy(body.begin(), body.end(), frame.begin() + kFrameHeadBytes);
   return frame;
 }
@@ -39,7 +39,7 @@ Bytes link_hello() {
 
 Bytes admin_request(const spindle::admin::Request& request) {
   const std::string body = request.SerializeAsString();
-  return frame_of(1, protocol::as_bytes(body));
+  return frame_of(1, spindle::as_bytes(body));
 }
 
 TEST(WrongPort, FirstFramesAreToldApart) {

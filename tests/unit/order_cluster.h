@@ -90,7 +90,7 @@ class OrderNode final : public StreamTransport, public OrderedMessages {
     message.service = service;
     message.destinations = &to;
     message.sender = sender;
-    message.envelope = spindle::protocol::as_bytes(text);
+    message.envelope = spindle::as_bytes(text);
     order->originate(now, message);
   }
 

@@ -12,8 +12,8 @@
 namespace spindled {
 namespace {
 
+using spindle::kChunkBytesMax;
 using spindle::protocol::flow_bytes;
-using spindle::protocol::kChunkBytesMax;
 using spindle::protocol::kFlowToldBytes;
 using spindle::protocol::kFlowWindowBytes;
 
@@ -30,8 +30,8 @@ class FakeGate final : public FlowGate {
     EXPECT_EQ(expected, (std::pair<std::uint32_t, std::size_t>{handle, message.total})) << "nobody was asked";
     expected = {};
     --room;
-    std::string payload(spindle::protocol::as_text(message.bundle));
-    for (const Slice& chunk : message.chunks) payload += spindle::protocol::as_text(chunk.view());
+    std::string payload(spindle::as_text(message.bundle));
+    for (const Slice& chunk : message.chunks) payload += spindle::as_text(chunk.view());
     if (message.messages == 1) {
       EXPECT_EQ(payload.size(), message.total);
     }
@@ -63,7 +63,7 @@ class OutgoingFlowsTest : public testing::Test {
   bool send(std::uint32_t handle, const std::string& payload, std::uint16_t type = 0) {
     std::vector<Slice> chunks;
     for (std::size_t at = 0; at < payload.size(); at += kChunkBytesMax) {
-      chunks.push_back(context_.arena.copy(spindle::protocol::as_bytes(payload.substr(at, kChunkBytesMax))));
+      chunks.push_back(context_.arena.copy(spindle::as_bytes(payload.substr(at, kChunkBytesMax))));
     }
     ClientSend message;
     message.type = type;
@@ -122,7 +122,7 @@ TEST_F(OutgoingFlowsTest, HeldMessagesKeepWhatTheyReferTo) {
   EXPECT_TRUE(send(3, exact, 3));
   // What was read next is where the message was.
   const std::string other(SlabPool::kLargeBytes, 'o');
-  for (int i = 0; i < 4; ++i) context_.arena.copy(spindle::protocol::as_bytes(other));
+  for (int i = 0; i < 4; ++i) context_.arena.copy(spindle::as_bytes(other));
   gate_.closed = {};
   release();
   EXPECT_TRUE(gate_.entered == (Entered{{1, large}, {2, ""}, {3, exact}}));
@@ -131,7 +131,7 @@ TEST_F(OutgoingFlowsTest, HeldMessagesKeepWhatTheyReferTo) {
 
 TEST_F(OutgoingFlowsTest, SmallMessagesKeepNoSlabAlive) {
   gate_.closed = {1};
-  context_.read_arena.copy(spindle::protocol::as_bytes("x"));
+  context_.read_arena.copy(spindle::as_bytes("x"));
   const std::size_t before = context_.slabs.bytes_in_use();
   for (int i = 0; i < 100; ++i) {
     const Slice read = context_.read_arena.copy(std::vector<std::uint8_t>(SlabPool::kLargeBytes - 10));
@@ -149,7 +149,7 @@ TEST_F(OutgoingFlowsTest, ABundleIsHeldAsOneAndCountsAsItsMessages) {
   ClientSend message;
   message.messages = 3;
   message.total = 5;
-  message.bundle = spindle::protocol::as_bytes(bundle);
+  message.bundle = spindle::as_bytes(bundle);
   gate_.closed = {1};
   EXPECT_FALSE(flows_.send(Time{}, 1, 1, message));
   EXPECT_EQ(flows_.bytes(), flow_bytes(5) + 2 * flow_bytes(0));
@@ -165,7 +165,7 @@ TEST_F(OutgoingFlowsTest, ABundleIsHeldAsOneAndCountsAsItsMessages) {
 TEST_F(OutgoingFlowsTest, WhatIsHeldIsBundledAsLongAsItFits) {
   gate_.closed = {1};
   const auto send_small = [&](std::uint16_t type, Service service, std::uint32_t weight, std::string_view payload) {
-    const Slice chunk = context_.arena.copy(spindle::protocol::as_bytes(payload));
+    const Slice chunk = context_.arena.copy(spindle::as_bytes(payload));
     ClientSend message;
     message.type = type;
     message.service = service;
@@ -186,10 +186,10 @@ TEST_F(OutgoingFlowsTest, WhatIsHeldIsBundledAsLongAsItFits) {
   gate_.closed = {};
   release();
   std::vector<std::uint8_t> bundle;
-  append_bundled(bundle, {1, spindle::protocol::as_bytes("one")});
+  append_bundled(bundle, {1, spindle::as_bytes("one")});
   append_bundled(bundle, {2, {}});
-  append_bundled(bundle, {3, spindle::protocol::as_bytes("three")});
-  const std::string first(spindle::protocol::as_text(bundle));
+  append_bundled(bundle, {3, spindle::as_bytes("three")});
+  const std::string first(spindle::as_text(bundle));
   EXPECT_EQ(gate_.entered, (Entered{{1, first}, {1, "four"}, {1, "five"}, {1, "six"}, {1, "seven"}}));
   EXPECT_EQ(gate_.types, (std::vector<std::uint16_t>{1, 4, 5, 6, 7}));
   EXPECT_EQ(flows_.bytes(), 0u);
@@ -199,7 +199,7 @@ TEST_F(OutgoingFlowsTest, TheWindowIsKept) {
   gate_.closed = {1};
   const std::string payload(kFlowWindowBytes / 4 - flow_bytes(0), 'x');
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(send(1, payload));
-  EXPECT_TRUE(send(1, std::string(spindle::protocol::kMessageBytesMax, 'x'))) << "the last one may exceed it";
+  EXPECT_TRUE(send(1, std::string(spindle::kMessageBytesMax, 'x'))) << "the last one may exceed it";
   EXPECT_TRUE(send(2, payload)) << "each flow has its own";
   EXPECT_FALSE(send(1, ""));
 }

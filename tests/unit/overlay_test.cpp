@@ -27,7 +27,7 @@ struct Node final : test::OverlayDaemon {
     return prices_are_news;
   }
 
-  static std::string text(const Slice& slice) { return std::string(spindle::protocol::as_text(slice.view())); }
+  static std::string text(const Slice& slice) { return std::string(spindle::as_text(slice.view())); }
 
   int topology_changes = 0;
   std::vector<ControlMessage> controls;
@@ -294,7 +294,7 @@ TEST_F(OverlayTest, UnreliableMessagesAreDroppedAtALongQueueOfARelay) {
     Writer writer(body.data());
     write_body_head(writer, head, MemberSet::of(2));
     body.resize(32u << 10);
-    multicast(alpha, MemberSet::of(2), spindle::protocol::as_text(body));
+    multicast(alpha, MemberSet::of(2), spindle::as_text(body));
   };
   for (std::uint64_t i = 1; i <= 20; ++i) send(Service::unreliable, 0);
   EXPECT_EQ(alpha.count(Counter::data_dropped_unreliable), 0u) << "its own link takes all";

@@ -10,7 +10,7 @@
 namespace spindled {
 namespace {
 
-using spindle::protocol::as_bytes;
+using spindle::as_bytes;
 
 std::string text_of(const std::optional<std::vector<std::uint8_t>>& payload) {
   return payload ? std::string(payload->begin(), payload->end()) : "none";

@@ -58,7 +58,7 @@ class LargeViews : public testing::Test {
   }
   static NodeConfig config() {
     NodeConfig config;
-    config.name = std::string(protocol::kDaemonNameBytesMax, 'd');
+    config.name = std::string(spindle::kDaemonNameBytesMax, 'd');
     config.incarnation = 1;
     return config;
   }
@@ -82,8 +82,8 @@ std::vector<std::string> longest_names(std::size_t count) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < count; ++i) {
     std::string client = std::to_string(i);
-    client.insert(0, protocol::kClientNameBytesMax - client.size(), 'c');
-    names.push_back(protocol::make_private_name(client, std::string(protocol::kDaemonNameBytesMax, 'd')));
+    client.insert(0, spindle::kClientNameBytesMax - client.size(), 'c');
+    names.push_back(spindle::make_private_name(client, std::string(spindle::kDaemonNameBytesMax, 'd')));
   }
   return names;
 }
@@ -97,7 +97,7 @@ TEST_F(LargeViews, OfThreeHundredThousandMembersComeInPieces) {
   view.joined = {view.members.back()};
   view.digest = list.digest();
   view.member_count = static_cast<std::uint32_t>(names.size());
-  ASSERT_GT(protocol::view_bytes(view), protocol::kFrameLengthMax);
+  ASSERT_GT(protocol::view_bytes(view), spindle::kFrameLengthMax);
   protocol::View farewell{"news", {1, "d", 3, 2}, protocol::ViewCause::leave, protocol::ViewForm::farewell};
   farewell.left = {names.front()};
   sessions_.deliver_view(first(), view);

@@ -30,17 +30,17 @@ class SessionQueueTest : public testing::Test {
   void append_message(std::size_t size, std::vector<std::string_view> groups = {"g"}) {
     const Bytes payload(size, 'x');
     protocol::MessageHead head{4, 0, "#a#d", std::move(groups), static_cast<std::uint32_t>(size), {}};
-    head.chunk = ByteView(payload).first(std::min(size, protocol::kChunkBytesMax));
+    head.chunk = ByteView(payload).first(std::min(size, spindle::kChunkBytesMax));
     Bytes bytes(protocol::message_head_size(head));
-    protocol::Writer writer(bytes.data());
+    spindle::Writer writer(bytes.data());
     protocol::write_message_head(writer, head);
     const Slice first[] = {arena_.copy(bytes), arena_.copy(head.chunk)};
     queue_.append_frame(first, FrameKind::message);
-    for (std::size_t at = head.chunk.size(); at < size; at += protocol::kChunkBytesMax) {
-      const std::size_t count = std::min(size - at, protocol::kChunkBytesMax);
-      Bytes more(protocol::kFrameHeadBytes);
-      protocol::Writer more_writer(more.data());
-      protocol::write_frame_head(more_writer, static_cast<std::uint8_t>(ClientFrame::message_more), count);
+    for (std::size_t at = head.chunk.size(); at < size; at += spindle::kChunkBytesMax) {
+      const std::size_t count = std::min(size - at, spindle::kChunkBytesMax);
+      Bytes more(spindle::kFrameHeadBytes);
+      spindle::Writer more_writer(more.data());
+      spindle::write_frame_head(more_writer, static_cast<std::uint8_t>(ClientFrame::message_more), count);
       const Slice pieces[] = {arena_.copy(more), arena_.copy(ByteView(payload).subspan(at, count))};
       queue_.append_frame(pieces, FrameKind::message_more);
     }
@@ -94,11 +94,11 @@ class SessionQueueTest : public testing::Test {
   std::vector<ReadFrame> frames() {
     std::vector<ReadFrame> frames;
     std::size_t at = 0;
-    while (const auto head = protocol::read_frame_head(ByteView(received_).subspan(at))) {
-      if (received_.size() - at < protocol::kFrameHeadBytes + head->length) break;
-      const ByteView body = ByteView(received_).subspan(at + protocol::kFrameHeadBytes, head->length);
+    while (const auto head = spindle::read_frame_head(ByteView(received_).subspan(at))) {
+      if (received_.size() - at < spindle::kFrameHeadBytes + head->length) break;
+      const ByteView body = ByteView(received_).subspan(at + spindle::kFrameHeadBytes, head->length);
       frames.push_back({static_cast<ClientFrame>(head->type), Bytes(body.begin(), body.end())});
-      at += protocol::kFrameHeadBytes + head->length;
+      at += spindle::kFrameHeadBytes + head->length;
     }
     received_.erase(received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(at));
     return frames;
@@ -167,7 +167,7 @@ TEST_F(SessionQueueTest, AMessageIsDroppedWithAllItsFramesOrNotAtAll) {
   EXPECT_EQ(types(read_all()), "m+++g");
   append_message(100'000);
   append_message(10);
-  read(4 + 1 + 2 + 3 + 1 + 5 + 2 + protocol::kChunkBytesMax);
+  read(4 + 1 + 2 + 3 + 1 + 5 + 2 + spindle::kChunkBytesMax);
   ASSERT_EQ(types(frames()), "m") << "the first frame is written, nothing of the second";
   EXPECT_EQ(queue_.drop_oldest(0).messages, 1u);
   EXPECT_EQ(types(read_all()), "+++g");

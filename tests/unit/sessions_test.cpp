@@ -27,7 +27,7 @@ class TestDriver final : public Driver, public LogSink {
     if (deaf) return 0;
     std::size_t taken = 0;
     for (const ByteView& buffer : buffers) {
-      written[connection].append(protocol::as_text(buffer));
+      written[connection].append(spindle::as_text(buffer));
       taken += buffer.size();
     }
     return taken;
@@ -103,10 +103,10 @@ class SessionsTest : public testing::Test {
   /// Types and sizes of the messages that `connection` has got.
   std::vector<std::pair<std::uint16_t, std::size_t>> got(ConnectionId connection) {
     std::vector<std::pair<std::uint16_t, std::size_t>> messages;
-    ByteView bytes = protocol::as_bytes(driver_.written[connection]);
-    while (const auto head = protocol::read_frame_head(bytes)) {
-      const ByteView body = bytes.subspan(protocol::kFrameHeadBytes, head->length);
-      bytes = bytes.subspan(protocol::kFrameHeadBytes + head->length);
+    ByteView bytes = spindle::as_bytes(driver_.written[connection]);
+    while (const auto head = spindle::read_frame_head(bytes)) {
+      const ByteView body = bytes.subspan(spindle::kFrameHeadBytes, head->length);
+      bytes = bytes.subspan(spindle::kFrameHeadBytes + head->length);
       if (static_cast<ClientFrame>(head->type) != ClientFrame::message) continue;
       const auto message = protocol::read_message(body);
       if (!message || message->chunk.size() != message->total) {
@@ -122,12 +122,12 @@ class SessionsTest : public testing::Test {
   /// The bodies of the frames of this type that `connection` has got.
   std::vector<ByteView> frames_of(ConnectionId connection, ClientFrame type) {
     std::vector<ByteView> bodies;
-    ByteView bytes = protocol::as_bytes(driver_.written[connection]);
-    while (const auto head = protocol::read_frame_head(bytes)) {
+    ByteView bytes = spindle::as_bytes(driver_.written[connection]);
+    while (const auto head = spindle::read_frame_head(bytes)) {
       if (static_cast<ClientFrame>(head->type) == type) {
-        bodies.push_back(bytes.subspan(protocol::kFrameHeadBytes, head->length));
+        bodies.push_back(bytes.subspan(spindle::kFrameHeadBytes, head->length));
       }
-      bytes = bytes.subspan(protocol::kFrameHeadBytes + head->length);
+      bytes = bytes.subspan(spindle::kFrameHeadBytes + head->length);
     }
     return bodies;
   }
@@ -237,8 +237,8 @@ TEST_F(SessionsTest, OneThatDefinesTooMuchIsToldTheLimitAndWhatToDo) {
   protocol::write_hello(frames, {.name = "ann"});
   read(connection, frames);
   turn();
-  const std::string longest(protocol::kGroupNameBytesMax, 'g');
-  const std::vector<std::string_view> names(protocol::kGroupsPerMessageMax, longest);
+  const std::string longest(spindle::kGroupNameBytesMax, 'g');
+  const std::vector<std::string_view> names(spindle::kGroupsPerMessageMax, longest);
   const std::size_t sets = protocol::kDefinedBytesMax / protocol::defined_bytes(names);
   const auto define = [&](std::size_t handle, const std::vector<std::string_view>& groups) {
     frames.clear();
@@ -442,7 +442,7 @@ TEST_F(SessionsTest, WhatCameBeforeAMalformedMessageIsSent) {
   write_typed(frames, 2, 10);
   const std::size_t third = frames.size();
   write_typed(frames, 3, 10);
-  frames[third + protocol::kFrameHeadBytes + 1] = 7;  // no such service
+  frames[third + spindle::kFrameHeadBytes + 1] = 7;  // no such service
   read(ann, frames);
   turn();
   EXPECT_EQ(got(bob), (Got{{1, 10}, {2, 10}}));
@@ -534,9 +534,9 @@ TEST_F(SessionsTest, WhoDoesNotAskIsNotToldButInTheEnd) {
 using Bytes = std::vector<std::uint8_t>;
 
 Bytes frame_of(ClientFrame type, const Bytes& body) {
-  Bytes frame(protocol::kFrameHeadBytes + body.size());
-  protocol::Writer writer(frame.data());
-  protocol::write_frame_head(writer, static_cast<std::uint8_t>(type), body.size());
+  Bytes frame(spindle::kFrameHeadBytes + body.size());
+  spindle::Writer writer(frame.data());
+  spindle::write_frame_head(writer, static_cast<std::uint8_t>(type), body.size());
   writer.bytes(body);
   return frame;
 }
@@ -548,7 +548,7 @@ Bytes operator+(Bytes first, const Bytes& second) {
 
 /// The first piece of a message of 40,000 bytes.
 Bytes first_piece() {
-  const Bytes piece(protocol::kChunkBytesMax, 'x');
+  const Bytes piece(spindle::kChunkBytesMax, 'x');
   Bytes frame;
   spindle::test::append_send_frame(frame, {0, 4, false, 0, 40'000, piece});
   return frame;
@@ -569,9 +569,9 @@ TEST_F(SessionsTest, WhatIsNotAcceptedClosesTheConnectionWithTheCodeOnThePage) {
   spindle::test::append_send_frame(undefined, {7, 4, false, 0, 0, {}});
   protocol::write_define(long_handle, {protocol::kHandlesMax, {"news"}});
   Bytes reserved_flag = hello, service = first_piece(), reserved_bit = first_piece();
-  reserved_flag[protocol::kFrameHeadBytes + 8] = 0x10;
-  service[protocol::kFrameHeadBytes + 1] = 6;
-  reserved_bit[protocol::kFrameHeadBytes + 1] = 0x14;
+  reserved_flag[spindle::kFrameHeadBytes + 8] = 0x10;
+  service[spindle::kFrameHeadBytes + 1] = 6;
+  reserved_bit[spindle::kFrameHeadBytes + 1] = 0x14;
   const Bytes open = hello + define;
   const std::pair<Bytes, Errc> rows[] = {
       {join, Errc::unexpected_frame},
@@ -588,7 +588,7 @@ TEST_F(SessionsTest, WhatIsNotAcceptedClosesTheConnectionWithTheCodeOnThePage) {
       {open + frame_of(ClientFrame::join, {1, 4, 'n'}), Errc::malformed_frame},
       {open + frame_of(ClientFrame::join, {0xff, 0xff, 0xff, 0xff, 0x1f, 1, 'g'}), Errc::malformed_frame},
       {open + frame_of(ClientFrame::join, Bytes(513)), Errc::frame_too_large},
-      {open + frame_of(ClientFrame::send, Bytes(protocol::kChunkBytesMax + 65)), Errc::frame_too_large},
+      {open + frame_of(ClientFrame::send, Bytes(spindle::kChunkBytesMax + 65)), Errc::frame_too_large},
       {frame_of(ClientFrame::hello, Bytes(513)), Errc::frame_too_large},
       {open + frame_of(ClientFrame::message, {}), Errc::unexpected_frame},
       {open + frame_of(ClientFrame{200}, {}), Errc::unexpected_frame},
@@ -620,7 +620,7 @@ TEST_F(SessionsTest, WhatIsRefusedIsAnsweredAndOtherFramesMayStandBetweenThePiec
     protocol::write_group_request(frames, type, {UINT32_MAX, group});
   }
   protocol::write_ping(frames, ClientFrame::ping, 1);
-  frames = frames + further_piece(40'000 - protocol::kChunkBytesMax);
+  frames = frames + further_piece(40'000 - spindle::kChunkBytesMax);
   write_typed(frames, 5, 3, spindle::Service::agreed, 1);
   read(connection, frames);
   for (int i = 0; i < 3; ++i) turn();

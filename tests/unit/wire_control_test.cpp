@@ -266,7 +266,7 @@ std::string error_of(const ControlMessage& message) {
 
 std::string error_of(const ::spindle::wire::Envelope& envelope) {
   const std::string text = envelope.SerializeAsString();
-  const auto decoded = decode_control(spindle::protocol::as_bytes(text));
+  const auto decoded = decode_control(spindle::as_bytes(text));
   return decoded ? "no error" : decoded.error().text;
 }
 

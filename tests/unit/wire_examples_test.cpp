@@ -24,7 +24,7 @@ std::string hex(ByteView bytes) { return fmt::format("{:02x}", fmt::join(bytes, 
 std::string hex_frame(std::uint8_t type, const Bytes& content) {
   Bytes frame(kFrameHeadBytes);
   Writer writer(frame.data());
-  protocol::write_frame_head(writer, type, content.size());
+  spindle::write_frame_head(writer, type, content.size());
   frame.insert(frame.end(), content.begin(), content.end());
   return hex(frame);
 }
@@ -51,7 +51,7 @@ void write_body(Writer& writer) {
   head.service = Service::agreed;
   head.seen = 7;
   write_body_head(writer, head, kBetaAndGamma);
-  writer.bytes(protocol::as_bytes("hi"));
+  writer.bytes(spindle::as_bytes("hi"));
 }
 
 TEST(WireExamples, DaemonControl) {
@@ -113,8 +113,8 @@ TEST(WireExamples, DaemonDataContent) {
   envelope.total = 0;
   envelope.bundle = true;
   write_envelope(content, envelope, targets);
-  append_bundled(content, {7, protocol::as_bytes("hi")});
-  append_bundled(content, {8, protocol::as_bytes("you there")});
+  append_bundled(content, {7, spindle::as_bytes("hi")});
+  append_bundled(content, {8, spindle::as_bytes("you there")});
   EXPECT_EQ(hex(content), "01 03 61 6e 6e 00 00 02 00 01 0c 07 00 02 68 69 08 00 09 79 6f 75 20 74 68 65 72 65");
 }
 
@@ -229,7 +229,7 @@ TEST(WireExamples, ClientSend) {
   send.service = static_cast<std::uint8_t>(Service::agreed);
   send.type = 7;
   send.total = 2;
-  send.chunk = protocol::as_bytes("hi");
+  send.chunk = spindle::as_bytes("hi");
   const Bytes frame = written(64, [&](Writer& writer) {
     protocol::write_send_head(writer, send);
     EXPECT_EQ(writer.size(), protocol::send_head_size(send));
@@ -246,7 +246,7 @@ TEST(WireExamples, ClientMessage) {
   message.sender = "#ann#alpha";
   message.groups = {"news"};
   message.total = 2;
-  message.chunk = protocol::as_bytes("hi");
+  message.chunk = spindle::as_bytes("hi");
   const Bytes frame = written(64, [&](Writer& writer) {
     protocol::write_message_head(writer, message);
     EXPECT_EQ(writer.size(), protocol::message_head_size(message));

@@ -15,7 +15,6 @@
 
 namespace spmonitor {
 
-namespace protocol = spindle::protocol;
 using spindled::AdminFrame;
 
 namespace {
@@ -74,23 +73,23 @@ AdminClient::~AdminClient() {
 Result<spindle::admin::Reply> AdminClient::ask(const spindle::admin::Request& request) {
   const Clock::time_point deadline = Clock::now() + timeout_;
   const std::string body = request.SerializeAsString();
-  std::string frame(protocol::kFrameHeadBytes, '\0');
-  protocol::Writer writer(reinterpret_cast<std::uint8_t*>(frame.data()));
-  protocol::write_frame_head(writer, static_cast<std::uint8_t>(AdminFrame::request), body.size());
+  std::string frame(spindle::kFrameHeadBytes, '\0');
+  spindle::Writer writer(reinterpret_cast<std::uint8_t*>(frame.data()));
+  spindle::write_frame_head(writer, static_cast<std::uint8_t>(AdminFrame::request), body.size());
   // Where the daemon refuses the connection, sending fails and its reason can still be read.
   const Result<void> sent = send(frame + body, deadline);
 
-  const Result<std::string> head_bytes = read(protocol::kFrameHeadBytes, deadline);
+  const Result<std::string> head_bytes = read(spindle::kFrameHeadBytes, deadline);
   if (!head_bytes) return fail(sent ? head_bytes.error() : sent.error());
-  const protocol::FrameHead head = *protocol::read_frame_head(protocol::as_bytes(*head_bytes));
+  const spindle::FrameHead head = *spindle::read_frame_head(spindle::as_bytes(*head_bytes));
   if (head.length > kReplyBytesMax) return fail(fmt::format("what answers at {} is no spindled", path_));
   Result<std::string> answer = read(head.length, deadline);
   if (!answer) return fail(answer.error());
 
   if (head.type == static_cast<std::uint8_t>(AdminFrame::error) && answer->size() >= 2) {
-    protocol::Reader reader(protocol::as_bytes(*answer));
+    spindle::Reader reader(spindle::as_bytes(*answer));
     const auto code = static_cast<spindle::Errc>(reader.u16());
-    return fail(fmt::format("the daemon says: {} ({})", protocol::as_text(reader.rest()), spindle::to_string(code)));
+    return fail(fmt::format("the daemon says: {} ({})", spindle::as_text(reader.rest()), spindle::to_string(code)));
   }
   spindle::admin::Reply reply;
   if (head.type != static_cast<std::uint8_t>(AdminFrame::reply) || !reply.ParseFromString(*answer) ||

@@ -119,7 +119,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   app.set_version_flag("--version", "spmonitor " SPINDLE_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
-  line.inquiry.socket_path = spindle::protocol::kDefaultAdminSocketPath;
+  line.inquiry.socket_path = spindle::kDefaultAdminSocketPath;
   app.add_option("--socket", line.inquiry.socket_path, "The daemon's administration socket")
       ->type_name("PATH")
       ->capture_default_str();

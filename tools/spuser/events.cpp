@@ -91,7 +91,7 @@ std::string text_line(const spindle::QueueWarning& warning) {
 }
 
 std::string json_line(const spindle::Message& message) {
-  const bool text = spindle::protocol::is_utf8(message.text());
+  const bool text = spindle::is_utf8(message.text());
   return fmt::format(R"({{"event":"message","sender":{},"groups":{},"service":"{}","type":{},"{}":{}}})"
                      "\n",
                      json_string(message.sender()), json_list(message.groups()), to_string(message.service()),
@@ -134,7 +134,7 @@ std::string json_string(std::string_view text) {
   std::string result = "\"";
   while (!text.empty()) {
     const char byte = text[0];
-    const std::size_t size = spindle::protocol::utf8_character_size(text);
+    const std::size_t size = spindle::utf8_character_size(text);
     if (size == 0) {
       result += "\xef\xbf\xbd";
     } else if (byte == '"' || byte == '\\') {

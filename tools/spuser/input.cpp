@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/limits.h"
 #include "tools/spuser/exit.h"
 
 namespace spuser {
@@ -31,7 +31,7 @@ std::string Input::name() const {
 
 void Input::too_large() const {
   throw Exit{kExitInputOutput, fmt::format("{} has a message of more than {} bytes, which is the most there can be",
-                                           name(), spindle::protocol::kMessageBytesMax)};
+                                           name(), spindle::kMessageBytesMax)};
 }
 
 bool Input::open_next() {
@@ -66,7 +66,7 @@ bool Input::next_line(std::string_view& line) {
     const std::size_t end = buffer_.find('\n', scanned_);
     scanned_ = end == std::string::npos ? buffer_.size() : end + 1;
     const std::size_t size = (end == std::string::npos ? scanned_ : end) - start_;
-    if (size > spindle::protocol::kMessageBytesMax) too_large();
+    if (size > spindle::kMessageBytesMax) too_large();
     if (end == std::string::npos && fill()) continue;
     // The end of the file ends a line, too.
     line = std::string_view(buffer_).substr(start_, size);
@@ -87,7 +87,7 @@ bool Input::next_file(std::string_view& content) {
   start_ = scanned_ = 0;
   if (!open_next()) return false;
   while (fill()) {
-    if (buffer_.size() > spindle::protocol::kMessageBytesMax) too_large();
+    if (buffer_.size() > spindle::kMessageBytesMax) too_large();
   }
   content = buffer_;
   return true;

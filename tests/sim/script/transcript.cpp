@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "libclient/protocol/client_frames.h"
+#include "libclient/common/names.h"
 
 namespace spindled::sim {
 
@@ -12,7 +12,7 @@ namespace {
 
 /// "a" of "#a#d000".
 std::string short_name(std::string_view private_name) {
-  const auto parts = spindle::protocol::parse_private_name(private_name);
+  const auto parts = spindle::parse_private_name(private_name);
   return std::string(parts ? parts->client : private_name);
 }
 
