@@ -94,7 +94,7 @@ Time AsioDriver::now() {
 
 void AsioDriver::accepted(FileDescriptor socket, Port port, const std::string& peer) {
   if (stopping_) return;
-  Connection& connection = add(next_id(), std::move(socket), port);
+  SocketConnection& connection = add(next_id(), std::move(socket), port);
   connection.is_new = true;
   read_soon(connection);
   node_->handle_accepted(now(), connection.id, port, peer);
@@ -113,8 +113,8 @@ void AsioDriver::dialled(ConnectionId id, Result<FileDescriptor> socket) {
 }
 
 std::size_t AsioDriver::write(ConnectionId id, std::span<const ByteView> buffers) {
-  Connection* connection = find(id);
-  if (connection == nullptr || connection->state != Connection::State::open) return 0;
+  SocketConnection* connection = find(id);
+  if (connection == nullptr || connection->state != SocketConnection::State::open) return 0;
   if (connection->waits_writable || !connection->write_failure.empty()) return 0;
   const IoResult result = connection->write(now(), buffers);
   if (result.is_failure()) {
@@ -130,10 +130,10 @@ std::size_t AsioDriver::write(ConnectionId id, std::span<const ByteView> buffers
 /// is ended on this side, and the rest of the other side read, for a while.
 void AsioDriver::close(ConnectionId id) {
   if (dialler_.cancel(id)) return;
-  Connection* connection = find(id);
-  if (connection == nullptr || connection->state != Connection::State::open) return;
+  SocketConnection* connection = find(id);
+  if (connection == nullptr || connection->state != SocketConnection::State::open) return;
   if (!connection->write_failure.empty()) return bury(*connection);
-  connection->state = Connection::State::lingering;
+  connection->state = SocketConnection::State::lingering;
   connection->finish_writing();
   lingering_.push_back({now() + kLingerTime, id});
   end_lingering();
@@ -141,7 +141,7 @@ void AsioDriver::close(ConnectionId id) {
 }
 
 void AsioDriver::set_reading(ConnectionId id, bool on) {
-  Connection* connection = find(id);
+  SocketConnection* connection = find(id);
   if (connection == nullptr) return;
   connection->reading = on;
   // Off costs nothing: when the connection turns readable it is left alone.
@@ -149,17 +149,17 @@ void AsioDriver::set_reading(ConnectionId id, bool on) {
 }
 
 Duration AsioDriver::shortest_round_trip(ConnectionId id) {
-  Connection* connection = find(id);
+  SocketConnection* connection = find(id);
   return connection == nullptr ? Duration::zero() : connection->shortest_round_trip();
 }
 
-void AsioDriver::lose(Connection& connection, const std::string& why) {
+void AsioDriver::lose(SocketConnection& connection, const std::string& why) {
   bury(connection);
   node_->handle_closed(now(), connection.id, why);
 }
 
-void AsioDriver::bury(Connection& connection) {
-  connection.state = Connection::State::gone;
+void AsioDriver::bury(SocketConnection& connection) {
+  connection.state = SocketConnection::State::gone;
   connection.close();
   buried_.push_back(connection.id);
 }
@@ -167,8 +167,8 @@ void AsioDriver::bury(Connection& connection) {
 void AsioDriver::end_lingering() {
   const Time time = now();
   while (!lingering_.empty() && lingering_.front().until <= time) {
-    Connection* connection = find(lingering_.front().id);
-    if (connection != nullptr && connection->state == Connection::State::lingering) bury(*connection);
+    SocketConnection* connection = find(lingering_.front().id);
+    if (connection != nullptr && connection->state == SocketConnection::State::lingering) bury(*connection);
     lingering_.pop_front();
   }
   if (lingering_.empty() || linger_timer_set_) return;
@@ -180,20 +180,20 @@ void AsioDriver::end_lingering() {
   });
 }
 
-Connection& AsioDriver::add(ConnectionId id, FileDescriptor socket, Port port) {
+SocketConnection& AsioDriver::add(ConnectionId id, FileDescriptor socket, Port port) {
   auto& slot = connections_[static_cast<std::uint64_t>(id)];
-  slot = std::make_unique<Connection>(io_, id, std::move(socket), port);
+  slot = std::make_unique<SocketConnection>(io_, id, std::move(socket), port);
   return *slot;
 }
 
-Connection* AsioDriver::find(ConnectionId id) {
+SocketConnection* AsioDriver::find(ConnectionId id) {
   const auto found = connections_.find(static_cast<std::uint64_t>(id));
   return found == connections_.end() ? nullptr : found->second.get();
 }
 
 // Reading and waiting.
 
-void AsioDriver::read_soon(Connection& connection) {
+void AsioDriver::read_soon(SocketConnection& connection) {
   if (connection.in_read_list) return;
   connection.in_read_list = true;
   to_read_.push_back(connection.id);
@@ -208,20 +208,21 @@ void AsioDriver::read_all() {
       to_read_.insert(to_read_.begin(), being_read_.begin() + static_cast<std::ptrdiff_t>(i), being_read_.end());
       break;
     }
-    Connection* connection = find(being_read_[i]);
+    SocketConnection* connection = find(being_read_[i]);
     if (connection == nullptr) continue;
     connection->in_read_list = false;
-    if (connection->state == Connection::State::open) total += read_from(*connection);
-    if (connection->state == Connection::State::lingering) throw_away(*connection);
+    if (connection->state == SocketConnection::State::open) total += read_from(*connection);
+    if (connection->state == SocketConnection::State::lingering) throw_away(*connection);
   }
   being_read_.clear();
 }
 
-std::size_t AsioDriver::read_from(Connection& connection) {
+std::size_t AsioDriver::read_from(SocketConnection& connection) {
   const bool write_failed = !connection.write_failure.empty();
   std::size_t total = 0;
   bool emptied = false;
-  while (connection.state == Connection::State::open && connection.reading && !emptied && total < kReadPerConnection) {
+  while (connection.state == SocketConnection::State::open && connection.reading && !emptied &&
+         total < kReadPerConnection) {
     std::span<std::uint8_t> space = node_->read_space(connection.id);
     space = space.first(std::min(space.size(), kReadPerConnection - total));
     const IoResult result = connection.read(space);
@@ -235,7 +236,7 @@ std::size_t AsioDriver::read_from(Connection& connection) {
     if (std::exchange(connection.is_new, false) && refuse_at_wrong_port(connection, space.first(result.bytes))) break;
     node_->handle_read(now(), connection.id, result.bytes);
   }
-  if (connection.state != Connection::State::open) return total;
+  if (connection.state != SocketConnection::State::open) return total;
   if (write_failed && (emptied || !connection.reading)) {
     lose(connection, connection.write_failure);
   } else if (connection.reading) {
@@ -248,7 +249,7 @@ std::size_t AsioDriver::read_from(Connection& connection) {
   return total;
 }
 
-bool AsioDriver::refuse_at_wrong_port(Connection& connection, ByteView first_bytes) {
+bool AsioDriver::refuse_at_wrong_port(SocketConnection& connection, ByteView first_bytes) {
   const std::optional<Port> meant = find_meant_port(first_bytes);
   if (!meant || *meant == connection.port) return false;
   const std::string text = explain_wrong_port(daemon_name_, connection.port, *meant);
@@ -261,7 +262,7 @@ bool AsioDriver::refuse_at_wrong_port(Connection& connection, ByteView first_byt
   return true;
 }
 
-void AsioDriver::throw_away(Connection& connection) {
+void AsioDriver::throw_away(SocketConnection& connection) {
   for (std::size_t total = 0; total < kReadPerConnection;) {
     const IoResult result = connection.read(thrown_away_);
     if (result.would_block()) return wait_readable(connection);
@@ -272,24 +273,24 @@ void AsioDriver::throw_away(Connection& connection) {
   read_soon(connection);
 }
 
-void AsioDriver::wait_readable(Connection& connection) {
+void AsioDriver::wait_readable(SocketConnection& connection) {
   if (connection.waits_readable) return;
   connection.waits_readable = true;
   connection.wait_readable([this, id = connection.id](const std::error_code&) {
-    Connection* ready = find(id);
+    SocketConnection* ready = find(id);
     if (ready == nullptr) return;
     ready->waits_readable = false;
     read_soon(*ready);
   });
 }
 
-void AsioDriver::wait_writable(Connection& connection) {
+void AsioDriver::wait_writable(SocketConnection& connection) {
   connection.waits_writable = true;
   connection.wait_writable([this, id = connection.id](const std::error_code&) {
-    Connection* ready = find(id);
+    SocketConnection* ready = find(id);
     if (ready == nullptr) return;
     ready->waits_writable = false;
-    if (ready->state != Connection::State::open) return;
+    if (ready->state != SocketConnection::State::open) return;
     ready->drained(now());
     node_->handle_writable(now(), id);
   });
@@ -342,7 +343,7 @@ bool AsioDriver::is_finished() const {
   if (out_of_patience_) return true;
   if (!stopping_ || !node_->is_stopped()) return false;
   return std::none_of(connections_.begin(), connections_.end(),
-                      [](const auto& entry) { return entry.second->state == Connection::State::lingering; });
+                      [](const auto& entry) { return entry.second->state == SocketConnection::State::lingering; });
 }
 
 }  // namespace spindled

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "daemon/config/daemon_config.h"
-#include "daemon/net/connection.h"
 #include "daemon/net/dialler.h"
 #include "daemon/net/listener.h"
+#include "daemon/net/socket_connection.h"
 #include "daemon/node/node.h"
 
 namespace spindled {
@@ -64,16 +64,16 @@ class AsioDriver final : public Driver {
 
   void turn();
   void read_all();
-  std::size_t read_from(Connection& connection);
+  std::size_t read_from(SocketConnection& connection);
   /// Ends a connection whose first bytes were meant for another port of this daemon. Whether it did.
-  bool refuse_at_wrong_port(Connection& connection, ByteView first_bytes);
-  void throw_away(Connection& connection);
-  void wait_readable(Connection& connection);
-  void wait_writable(Connection& connection);
-  void read_soon(Connection& connection);
+  bool refuse_at_wrong_port(SocketConnection& connection, ByteView first_bytes);
+  void throw_away(SocketConnection& connection);
+  void wait_readable(SocketConnection& connection);
+  void wait_writable(SocketConnection& connection);
+  void read_soon(SocketConnection& connection);
   /// The connection is over, and the node hears of it.
-  void lose(Connection& connection, const std::string& why);
-  void bury(Connection& connection);
+  void lose(SocketConnection& connection, const std::string& why);
+  void bury(SocketConnection& connection);
   void end_lingering();
 
   void wait_for_signal();
@@ -83,8 +83,8 @@ class AsioDriver final : public Driver {
   /// The time of this turn; a turn that nobody asks for it has given the node nothing.
   Time now();
 
-  Connection& add(ConnectionId id, FileDescriptor socket, Port port);
-  Connection* find(ConnectionId id);
+  SocketConnection& add(ConnectionId id, FileDescriptor socket, Port port);
+  SocketConnection* find(ConnectionId id);
   ConnectionId next_id() { return ConnectionId{++last_id_}; }
 
   LogSink& sink_;
@@ -98,7 +98,7 @@ class AsioDriver final : public Driver {
   std::string daemon_name_;
 
   // Handlers name a connection by its id and look it up here: it may be gone when they run.
-  std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<SocketConnection>> connections_;
   std::uint64_t last_id_ = 0;
   std::vector<ConnectionId> to_read_;      // may have bytes; not in Asio's hands
   std::vector<ConnectionId> being_read_;   // the list that this turn works on

@@ -1,4 +1,4 @@
-#include "daemon/net/connection.h"
+#include "daemon/net/socket_connection.h"
 
 #include <sys/uio.h>
 
@@ -35,23 +35,23 @@ std::string IoResult::reason() const {
   return error == kEndOfStream ? "the peer closed the connection" : describe_errno(error);
 }
 
-Connection::Connection(asio::io_context& io, ConnectionId connection, FileDescriptor socket, Port at)
+SocketConnection::SocketConnection(asio::io_context& io, ConnectionId connection, FileDescriptor socket, Port at)
     : id(connection), port(at), descriptor_(io, socket.release()) {
   if (port == Port::link) set_unsent_mark(descriptor_.native_handle(), mark_.bytes());
 }
 
-IoResult Connection::read(std::span<std::uint8_t> space) {
+IoResult SocketConnection::read(std::span<std::uint8_t> space) {
   IoResult result = result_of(::recv(descriptor_.native_handle(), space.data(), space.size(), MSG_DONTWAIT));
   if (result.error == 0 && result.bytes == 0) result.error = IoResult::kEndOfStream;
   return result;
 }
 
-IoResult Connection::write(Time now, std::span<const ByteView> buffers) {
+IoResult SocketConnection::write(Time now, std::span<const ByteView> buffers) {
   return port == Port::link ? write_on_link(now, buffers) : write_up_to(buffers, kNoBound);
 }
 
 /// The kernel itself looks at its mark only when it begins another piece of memory, of up to 64 KiB.
-IoResult Connection::write_on_link(Time now, std::span<const ByteView> buffers) {
+IoResult SocketConnection::write_on_link(Time now, std::span<const ByteView> buffers) {
   const bool is_bounded = mark_.bytes() < UnsentMark::kMax;
   const std::size_t offered = total_bytes(buffers);
   std::size_t room = kNoBound;
@@ -68,15 +68,15 @@ IoResult Connection::write_on_link(Time now, std::span<const ByteView> buffers) 
   return result;
 }
 
-Duration Connection::shortest_round_trip() { return spindled::shortest_round_trip(descriptor_.native_handle()); }
+Duration SocketConnection::shortest_round_trip() { return spindled::shortest_round_trip(descriptor_.native_handle()); }
 
-void Connection::drained(Time now) {
+void SocketConnection::drained(Time now) {
   if (port != Port::link) return;
   unsent_at_most_ = unsent_bytes(descriptor_.native_handle());
   if (mark_.drained(now, unsent_at_most_)) set_unsent_mark(descriptor_.native_handle(), mark_.bytes());
 }
 
-IoResult Connection::write_up_to(std::span<const ByteView> buffers, std::size_t bytes_max) {
+IoResult SocketConnection::write_up_to(std::span<const ByteView> buffers, std::size_t bytes_max) {
   std::array<iovec, kBuffersPerCall> vectors;
   IoResult total;
   while (!buffers.empty() && total.bytes < bytes_max) {
@@ -99,9 +99,9 @@ IoResult Connection::write_up_to(std::span<const ByteView> buffers, std::size_t 
   return total;
 }
 
-void Connection::finish_writing() { ::shutdown(descriptor_.native_handle(), SHUT_WR); }
+void SocketConnection::finish_writing() { ::shutdown(descriptor_.native_handle(), SHUT_WR); }
 
-void Connection::close() {
+void SocketConnection::close() {
   std::error_code ignored;
   descriptor_.close(ignored);
 }

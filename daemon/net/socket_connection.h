@@ -25,7 +25,7 @@ struct IoResult {
 
 /// Readiness comes from Asio, which keeps the descriptor in its epoll set; the bytes are moved by system calls of our
 /// own, straight from and to the buffers of the node.
-class Connection {
+class SocketConnection {
  public:
   enum class State : unsigned char {
     open,
@@ -33,7 +33,7 @@ class Connection {
     gone,       // to be destroyed at the end of the turn
   };
 
-  Connection(asio::io_context& io, ConnectionId connection, FileDescriptor socket, Port at);
+  SocketConnection(asio::io_context& io, ConnectionId connection, FileDescriptor socket, Port at);
 
   IoResult read(std::span<std::uint8_t> space);
   /// Takes from the front of `buffers`; fewer bytes than given and no failure means that there is no more room. A link
