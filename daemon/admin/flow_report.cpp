@@ -72,7 +72,7 @@ std::vector<Candidate> most_blocked(Time now, const Sessions& sessions, std::siz
 }
 
 void describe(Time now, const Admission& admission, const Candidate& candidate, proto::Flow& out) {
-  const FlowState state = admission.state(now, *candidate.flow, *candidate.to);
+  const FlowSnapshot state = admission.state(now, *candidate.flow, *candidate.to);
   out.set_client(candidate.session->name());
   out.set_session(candidate.session->id());
   const std::vector<std::string>& names = candidate.to->names;

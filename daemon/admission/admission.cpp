@@ -221,9 +221,9 @@ bool Admission::price_received(Time now, const Price& price) {
   return true;
 }
 
-FlowState Admission::state(Time now, const Flow& flow, const DestinationSet& to) const {
+FlowSnapshot Admission::state(Time now, const Flow& flow, const DestinationSet& to) const {
   const Quote quote = book_.quote(to);
-  FlowState state;
+  FlowSnapshot state;
   state.benefit = benefit_of(context_.config.admission, to.names);
   const bool pays = enabled_ && (!book_.is_local(to.daemons) || quote.congestion > 0);
   state.price = pays ? price_of(state.benefit, quote) : 0;

@@ -23,7 +23,7 @@
 namespace spindled {
 
 /// A flow as its client and the administrator see it.
-struct FlowState {
+struct FlowSnapshot {
   BenefitKind benefit{};     // what is sought for it
   double price = 0;          // dollars for a packet now; 0 where it pays nothing, not even the fee
   double budget = 0;         // dollars: what it may send, at the price
@@ -79,7 +79,7 @@ class Admission final : public PriceFrames, public ClientPrices {
   bool observe(Time now);
   Time next_deadline() const;
 
-  FlowState state(Time now, const Flow& flow, const DestinationSet& to) const;
+  FlowSnapshot state(Time now, const Flow& flow, const DestinationSet& to) const;
   const PriceBook& prices() const { return book_; }
   const OwnPrices& own() const { return own_; }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/base/time.h"
+#include "libclient/include/spindle/types.h"
 
 namespace spindled {
 
@@ -66,8 +67,7 @@ struct AdmissionConfig {
   const std::vector<std::string>& groups_of(BenefitKind kind) const { return groups[static_cast<std::size_t>(kind)]; }
 };
 
-/// What is done about a client that does not read: senders slow down, it loses the oldest messages, or it is cut off.
-enum class SlowPolicy : std::uint8_t { price = 1, drop = 2, disconnect = 3 };
+using spindle::SlowPolicy;
 
 struct SessionConfig {
   std::size_t sessions_max = 10'000;

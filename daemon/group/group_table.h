@@ -49,7 +49,7 @@ class GroupMember {
 /// The view of a group that local members were told last. Every group has one: it is small.
 class LastView {
  public:
-  using Cause = spindle::protocol::ViewCause;
+  using Cause = spindle::ViewCause;
 
   LastView() = default;
   /// `position` is below 2^56.

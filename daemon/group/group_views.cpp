@@ -8,8 +8,8 @@ namespace spindled {
 
 namespace protocol = spindle::protocol;
 
-protocol::View Groups::head_of(const Group& group, const Change& change) const {
-  protocol::View view;
+protocol::GroupViewFrame Groups::head_of(const Group& group, const Change& change) const {
+  protocol::GroupViewFrame view;
   view.group = group.name;
   view.id = view_id();
   view.cause = change.cause;
@@ -24,7 +24,7 @@ protocol::View Groups::head_of(const Group& group, const Change& change) const {
 void Groups::deliver_full(const Group& group, const Change& change, std::span<const SessionId> to) {
   if (to.empty()) return;
   context_.turn.count(group.members.size());
-  protocol::View view = head_of(group, change);
+  protocol::GroupViewFrame view = head_of(group, change);
   view.members.reserve(group.members.size());
   for (const GroupMember& member : group.members) view.members.push_back(member.name());
   clients_->deliver_view(to, view);
@@ -32,8 +32,8 @@ void Groups::deliver_full(const Group& group, const Change& change, std::span<co
 
 void Groups::deliver_change(const Group& group, const Change& change, std::span<const SessionId> to) {
   if (to.empty()) return;
-  protocol::View view = head_of(group, change);
-  view.form = protocol::ViewForm::change;
+  protocol::GroupViewFrame view = head_of(group, change);
+  view.form = spindle::ViewForm::change;
   clients_->deliver_view(to, view);
 }
 
@@ -65,11 +65,11 @@ void Groups::tell_removal(const Group& group, Cause cause, std::string_view left
 
 void Groups::tell_farewell(const Group& group, SessionId session, std::string_view name) {
   // The one who left is told so, and not who is in the group any more.
-  protocol::View farewell;
+  protocol::GroupViewFrame farewell;
   farewell.group = group.name;
   farewell.id = view_id();
   farewell.cause = Cause::leave;
-  farewell.form = protocol::ViewForm::farewell;
+  farewell.form = spindle::ViewForm::farewell;
   farewell.left = {name};
   clients_->deliver_view(std::span(&session, 1), farewell);
 }
@@ -151,9 +151,9 @@ bool Groups::is_told_later(std::string_view group) const {
 }
 
 std::optional<Errc> Groups::request_view(SessionId session, const std::string& name) {
-  protocol::View view;
+  protocol::GroupViewFrame view;
   view.group = name;
-  view.form = protocol::ViewForm::answer;
+  view.form = spindle::ViewForm::answer;
   const Group* group = table_.find(name);
   LastView last;
   ToldGroup told;

@@ -120,12 +120,12 @@ class Groups final : public OrderedMessages {
     RequestLine requests;
     std::size_t groups = 0;  // how many it has joined or asked to join, and not asked to leave
   };
-  using Cause = spindle::protocol::ViewCause;
+  using Cause = spindle::ViewCause;
   using Names = std::vector<std::string_view>;
   /// What a view has to say beside who the members are.
   struct Change {
     Cause cause{};
-    Names joined, left, apart;  // as protocol::View
+    Names joined, left, apart;  // as protocol::GroupViewFrame
   };
 
   /// Whether the order layer is in the view of the table still.
@@ -209,8 +209,8 @@ class Groups final : public OrderedMessages {
             std::span<const SessionId> first);
   void deliver_full(const Group& group, const Change& change, std::span<const SessionId> to);
   void deliver_change(const Group& group, const Change& change, std::span<const SessionId> to);
-  spindle::protocol::View head_of(const Group& group, const Change& change) const;
-  spindle::protocol::GroupViewId view_id() const {
+  spindle::protocol::GroupViewFrame head_of(const Group& group, const Change& change) const;
+  spindle::GroupViewId view_id() const {
     return {view_.id.number, view_.id.coordinator, view_.id.incarnation, changes_};
   }
   void note_told(const Group& group, Cause cause) { table_.set_last_view(group, {shared_view_id_, changes_, cause}); }

@@ -36,7 +36,7 @@ class LocalClients {
   virtual ~LocalClients() = default;
   virtual void deliver_message(std::span<const SessionId> to, const ClientMessage& message) = 0;
   virtual void deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) = 0;
-  virtual void deliver_view(std::span<const SessionId> to, const spindle::protocol::View& view) = 0;
+  virtual void deliver_view(std::span<const SessionId> to, const spindle::protocol::GroupViewFrame& view) = 0;
   virtual void deliver_transitional(std::span<const SessionId> to, std::string_view group) = 0;
   /// Of the session's requests to join and to leave, some are done: what waited for that may go on.
   virtual void requests_done(Time now, SessionId session) = 0;

@@ -47,7 +47,7 @@ std::size_t length_limit(ClientFrame type) {
 
 Error malformed(std::string_view what) { return {Errc::malformed_frame, fmt::format("malformed {} frame", what)}; }
 
-protocol::FlowReport to_report(const FlowState& state, std::uint32_t request) {
+protocol::FlowReport to_report(const FlowSnapshot& state, std::uint32_t request) {
   const auto thousandths = [](double value) { return static_cast<std::uint64_t>(std::clamp(value, 0.0, 1e15) * 1000); };
   protocol::FlowReport report;
   report.request = request;
@@ -419,7 +419,7 @@ std::optional<Error> Session::handle_flow_request(Time now, ByteView body) {
   if (!request) return malformed("flow request");
   if (!destinations_.is_defined(request->handle)) return undefined(request->handle);
   DefinedSet& set = destinations_[request->handle];
-  const FlowState state = host_.flow_state(now, set.flow->flow, set.to);
+  const FlowSnapshot state = host_.flow_state(now, set.flow->flow, set.to);
   std::vector<std::uint8_t> frame;
   protocol::write_flow_report(frame, to_report(state, request->request));
   queue_.append_frame(frame);

@@ -22,7 +22,7 @@
 namespace spindled {
 
 class Session;
-struct FlowState;
+struct FlowSnapshot;
 
 /// What a client has sent and got, since it connected.
 struct SessionTraffic {
@@ -62,7 +62,7 @@ class SessionHost {
   virtual std::optional<Time> membership_waits_until(Time now, MembershipBudget& budget) = 0;
   virtual void pay_for_join(MembershipBudget& budget, const std::string& group) = 0;
   virtual void pay_for_leave(MembershipBudget& budget, const std::string& group) = 0;
-  virtual FlowState flow_state(Time now, const Flow& flow, DestinationSet& to) = 0;
+  virtual FlowSnapshot flow_state(Time now, const Flow& flow, DestinationSet& to) = 0;
   virtual Groups& groups() = 0;
 
   /// Whether the memory for clients is nearly used up, so that no large message may begin.

@@ -191,7 +191,7 @@ Result<std::string> Sessions::take_name(Session& session, std::string_view wish)
   return name;
 }
 
-FlowState Sessions::flow_state(Time now, const Flow& flow, DestinationSet& to) {
+FlowSnapshot Sessions::flow_state(Time now, const Flow& flow, DestinationSet& to) {
   groups_.resolve(to);
   return admission_.state(now, flow, to);
 }
@@ -291,13 +291,13 @@ void Sessions::note_delivered(Session& session, std::span<const std::string_view
   mark_dirty(session);
 }
 
-void Sessions::deliver_view(std::span<const SessionId> to, const protocol::View& view) {
+void Sessions::deliver_view(std::span<const SessionId> to, const protocol::GroupViewFrame& view) {
   if (protocol::view_bytes(view) > protocol::kViewBytesMax) return give_up_view(to);
   std::vector<std::uint8_t> frame;
   protocol::write_view(frame, view);
   context_.counters.add(Counter::group_views, to.size());
   // Views that a member does not keep up with make the group dearer, as messages do: for who joins it, too.
-  if (view.form == protocol::ViewForm::full || view.form == protocol::ViewForm::change) {
+  if (view.form == spindle::ViewForm::full || view.form == spindle::ViewForm::change) {
     for (const SessionId id : to) slow_clients_.note_message(id, std::array{view.group});
   }
   if (to.size() == 1 || frame.size() <= OutputQueue::kCopyBytesMax) return deliver_frame(to, frame);

@@ -61,7 +61,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   // LocalClients
   void deliver_message(std::span<const SessionId> to, const ClientMessage& message) override;
   void deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) override;
-  void deliver_view(std::span<const SessionId> to, const spindle::protocol::View& view) override;
+  void deliver_view(std::span<const SessionId> to, const spindle::protocol::GroupViewFrame& view) override;
   void deliver_transitional(std::span<const SessionId> to, std::string_view group) override;
   void requests_done(Time now, SessionId session) override;
   std::optional<SessionId> find_client(std::string_view name) const override;
@@ -75,7 +75,7 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part) override {
     return admission_.admit_part(now, flow, to, part);
   }
-  FlowState flow_state(Time now, const Flow& flow, DestinationSet& to) override;
+  FlowSnapshot flow_state(Time now, const Flow& flow, DestinationSet& to) override;
   std::optional<Time> membership_waits_until(Time now, MembershipBudget& budget) override {
     return admission_.membership_waits_until(now, budget);
   }

@@ -10,6 +10,7 @@
 #include "daemon/base/slab.h"
 #include "daemon/base/time.h"
 #include "libclient/common/framing.h"
+#include "libclient/include/spindle/types.h"
 
 namespace spindled {
 
@@ -60,8 +61,7 @@ struct ViewId {
 /// "5@alpha"
 std::string to_string(const ViewId& id);
 
-/// The services a message can be sent with; the numbers are those of `spindle::Service`.
-enum class Service : std::uint8_t { unreliable = 0, reliable = 1, fifo = 2, causal = 3, agreed = 4, safe = 5 };
+using spindle::Service;
 
 /// Whether the service delivers at a place in the order (causal is delivered as agreed, which implies it).
 constexpr bool is_ordered(Service service) { return service >= Service::causal; }

@@ -59,7 +59,7 @@ Names read_counted_clients(Reader& reader, std::uint64_t count) {
 Names read_clients(Reader& reader) { return read_counted_clients(reader, reader.varint()); }
 
 /// Whether a view has only what goes with its form and cause.
-bool is_consistent(const View& view) {
+bool is_consistent(const GroupViewFrame& view) {
   if (view.cause != ViewCause::network && !view.apart.empty()) return false;
   switch (view.form) {
     case ViewForm::full:
@@ -74,7 +74,7 @@ bool is_consistent(const View& view) {
   return false;
 }
 
-void write_view_content(Writer& writer, const View& view) {
+void write_view_content(Writer& writer, const GroupViewFrame& view) {
   writer.short_string(view.group);
   writer.varint(view.id.view_number);
   writer.short_string(view.id.coordinator);
@@ -182,14 +182,14 @@ void write_close(std::vector<std::uint8_t>& out, const Close& close) {
   writer.varint(close.taken);
 }
 
-std::size_t view_bytes(const View& view) {
+std::size_t view_bytes(const GroupViewFrame& view) {
   const std::size_t members_size = has_members(view.form) ? names_size(view.members) : varint_size(view.member_count);
   return short_size(view.group) + varint_size(view.id.view_number) + short_size(view.id.coordinator) + 8 +
          varint_size(view.id.position) + 1 + 1 + 8 + names_size(view.joined) + names_size(view.left) +
          names_size(view.apart) + members_size;
 }
 
-void write_view(std::vector<std::uint8_t>& out, const View& view) {
+void write_view(std::vector<std::uint8_t>& out, const GroupViewFrame& view) {
   const std::size_t length = view_bytes(view);
   if (length <= kViewPartBytesMax) {
     Writer writer = append_frame(out, ClientFrame::view, length);
@@ -427,9 +427,9 @@ std::optional<MessageHead> read_message(ByteView body) {
   return message;
 }
 
-std::optional<View> read_view(ByteView body) {
+std::optional<GroupViewFrame> read_view(ByteView body) {
   Reader reader(body);
-  View view;
+  GroupViewFrame view;
   view.group = reader.short_string();
   view.id.view_number = reader.varint();
   view.id.coordinator = reader.short_string();

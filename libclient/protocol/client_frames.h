@@ -17,6 +17,7 @@
 #include "libclient/common/limits.h"
 #include "libclient/common/names.h"
 #include "libclient/include/spindle/error.h"
+#include "libclient/include/spindle/types.h"
 
 namespace spindle::protocol {
 
@@ -88,9 +89,6 @@ enum class ClientFrame : std::uint8_t {
   view_part = 28,
   taken = 29,
 };
-
-/// Why a group view is what it is.
-enum class ViewCause : std::uint8_t { join = 1, leave = 2, disconnect = 3, network = 4 };
 
 /// In `Hello::flags`: messages of one destination set do not wait for those of another.
 inline constexpr std::uint8_t kIndependentFlowsBit = 0x01;
@@ -202,21 +200,7 @@ struct PackedMessage {
   ByteView chunk;
 };
 
-/// Identifies a group view: the view of the daemons, and a position in its order. Equal at all who see the group view.
-struct GroupViewId {
-  std::uint64_t view_number = 0;
-  std::string coordinator;
-  std::uint64_t incarnation = 0;
-  std::uint64_t position = 0;
-  bool operator==(const GroupViewId&) const = default;
-};
-
-/// What a group view says of the members; see spindle::ViewForm.
-enum class ViewForm : std::uint8_t { full = 0, change = 1, answer = 2, farewell = 3 };
-
-constexpr bool has_members(ViewForm form) { return form == ViewForm::full || form == ViewForm::answer; }
-
-struct View {
+struct GroupViewFrame {
   std::string_view group;
   GroupViewId id;
   ViewCause cause = ViewCause::join;
@@ -260,9 +244,9 @@ void write_ping(std::vector<std::uint8_t>& out, ClientFrame type, std::uint64_t 
 void write_welcome(std::vector<std::uint8_t>& out, const Welcome& welcome);
 void write_close(std::vector<std::uint8_t>& out, const Close& close);
 /// One `view`, or `view_part`s and a `view` where one frame cannot hold it. `view_bytes` are kViewBytesMax at most.
-void write_view(std::vector<std::uint8_t>& out, const View& view);
+void write_view(std::vector<std::uint8_t>& out, const GroupViewFrame& view);
 /// Bytes of its content.
-std::size_t view_bytes(const View& view);
+std::size_t view_bytes(const GroupViewFrame& view);
 /// So many messages of the client have entered the network since it connected.
 void write_taken(std::vector<std::uint8_t>& out, std::uint64_t messages);
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group);
@@ -303,7 +287,7 @@ std::optional<std::uint64_t> read_taken(ByteView body);
 std::optional<MessageHead> read_message(ByteView body);
 /// Names are not checked that are those in `good_names`, packed; others that pass take their place there.
 std::optional<PackedMessage> read_packed_message(ByteView body, std::vector<std::uint8_t>* good_names = nullptr);
-std::optional<View> read_view(ByteView body);
+std::optional<GroupViewFrame> read_view(ByteView body);
 std::optional<std::string_view> read_transitional(ByteView body);
 std::optional<Reply> read_reply(ByteView body);
 std::optional<FlowRequest> read_flow_request(ByteView body);

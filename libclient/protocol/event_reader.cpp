@@ -227,17 +227,17 @@ void EventReader::handle_view(ByteView body) {
   }
   const std::vector<std::uint8_t> whole = std::exchange(view_parts_, {});
   const ByteView content = is_last_part ? ByteView(whole) : body;
-  const std::optional<View> view = read_view(content);
+  const std::optional<GroupViewFrame> view = read_view(content);
   if (!view) return end(Errc::malformed_frame);
   add_view(*view, content.size());
 }
 
-void EventReader::add_view(const View& view, std::size_t bytes) {
+void EventReader::add_view(const GroupViewFrame& view, std::size_t bytes) {
   GroupView event;
   event.group = view.group;
-  event.id = {view.id.view_number, view.id.coordinator, view.id.incarnation, view.id.position};
-  event.cause = static_cast<spindle::ViewCause>(view.cause);
-  event.form = static_cast<spindle::ViewForm>(view.form);
+  event.id = view.id;
+  event.cause = view.cause;
+  event.form = view.form;
   event.member_count = view.member_count;
   event.digest = view.digest;
   event.members = to_strings(view.members);

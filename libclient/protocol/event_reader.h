@@ -69,7 +69,7 @@ class EventReader {
   void handle_message_more(ByteView body);
   void handle_view_part(ByteView body);
   void handle_view(ByteView body);
-  void add_view(const View& view, std::size_t bytes);
+  void add_view(const GroupViewFrame& view, std::size_t bytes);
   void handle_transitional(ByteView body);
   void handle_reply(ByteView body);
   void handle_pong(ByteView body);

@@ -33,7 +33,7 @@ std::optional<What> Recorder::record(const spindle::Event& event) {
     const std::span<const std::byte> payload = message->payload();
     const ByteView bytes{reinterpret_cast<const std::uint8_t*>(payload.data()), payload.size()};
     return Delivered{{std::string(message->sender()), message_digest(message->type(), bytes), bytes.size(),
-                      static_cast<Service>(message->service()), message->type(),
+                      message->service(), message->type(),
                       std::vector<std::string>(message->groups().begin(), message->groups().end())}};
   }
   if (const auto* view = std::get_if<spindle::GroupView>(&event)) return record_view(*view);

@@ -54,8 +54,7 @@ std::error_code SimClient::send(const std::vector<std::string>& groups, const Se
   const std::uint16_t type = message_type(sent_);
   const std::vector<std::uint8_t> payload = make_payload(number_, sent_, options.size);
   const std::vector<std::string_view> names(groups.begin(), groups.end());
-  const auto service = static_cast<spindle::Service>(options.service);
-  const std::error_code error = engine_.multicast(service, names, payload, {type, options.self_discard});
+  const std::error_code error = engine_.multicast(options.service, names, payload, {type, options.self_discard});
   if (error) return error;
   ++sent_;
   if (!receiver_) note(record_sent(history_.name, options.service, type, groups, payload, options.self_discard));

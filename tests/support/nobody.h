@@ -30,7 +30,7 @@ class NoClients final : public LocalClients {
  public:
   void deliver_message(std::span<const SessionId>, const ClientMessage&) override {}
   void deliver_bundle(std::span<const SessionId>, const ClientBundle&) override {}
-  void deliver_view(std::span<const SessionId>, const spindle::protocol::View&) override {}
+  void deliver_view(std::span<const SessionId>, const spindle::protocol::GroupViewFrame&) override {}
   void deliver_transitional(std::span<const SessionId>, std::string_view) override {}
   void requests_done(Time, SessionId) override {}
   std::optional<SessionId> find_client(std::string_view) const override { return std::nullopt; }

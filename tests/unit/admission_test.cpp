@@ -122,7 +122,7 @@ struct Daemon {
     }
   }
 
-  FlowState state(Line& line) {
+  FlowSnapshot state(Line& line) {
     groups.resolve(line.to);
     return admission.state(now, line.flow, line.to);
   }
@@ -469,7 +469,7 @@ struct AdmissionOff : testing::Test, Daemon {
 TEST_F(AdmissionOff, NothingIsPaid) {
   hear_link(1, 2, 1000);
   EXPECT_EQ(burst(far), 100'000);
-  const FlowState flow = state(far);
+  const FlowSnapshot flow = state(far);
   EXPECT_EQ(flow.price, 0);
   EXPECT_EQ(flow.dollars, 0);
   EXPECT_EQ(flow.packets, 100'000u);

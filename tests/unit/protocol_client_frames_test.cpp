@@ -383,7 +383,7 @@ TEST_F(ClientFrames, MessageKeepsItsLimits) {
 TEST_F(ClientFrames, ViewComesBack) {
   for (int round = 0; round < 40; ++round) {
     const std::string group = group_name();
-    View view{group, {random_(), plain_name(64), random_()}, static_cast<ViewCause>(number(1, 4))};
+    GroupViewFrame view{group, {random_(), plain_name(64), random_()}, static_cast<ViewCause>(number(1, 4))};
     view.form = round % 2 == 0 ? ViewForm::full : ViewForm::change;
     view.digest = random_();
     view.joined = names(0, 4, false);
@@ -410,47 +410,47 @@ TEST_F(ClientFrames, ViewComesBack) {
 }
 
 TEST_F(ClientFrames, ViewsKeepToTheirFormAndCause) {
-  const auto parses = [](const View& view) {
+  const auto parses = [](const GroupViewFrame& view) {
     Bytes frame;
     write_view(frame, view);
     return read_view(body_of(frame)).has_value();
   };
-  const View full{"g", {1, "d", 3, 1}};
+  const GroupViewFrame full{"g", {1, "d", 3, 1}};
   EXPECT_TRUE(parses(full));
   for (const int cause : {0, 5, 255}) {
-    View view = full;
+    GroupViewFrame view = full;
     view.cause = static_cast<ViewCause>(cause);
     EXPECT_FALSE(parses(view)) << cause;
   }
-  View unknown_form = full;
+  GroupViewFrame unknown_form = full;
   unknown_form.form = static_cast<ViewForm>(4);
   EXPECT_FALSE(parses(unknown_form));
-  View apart = full;
+  GroupViewFrame apart = full;
   apart.apart = {"#a#d"};
   EXPECT_FALSE(parses(apart)) << "nobody is apart where somebody joins";
   apart.cause = ViewCause::network;
   EXPECT_TRUE(parses(apart));
 
-  View answer{"g", {1, "d", 3, 1}, ViewCause::network, ViewForm::answer};
+  GroupViewFrame answer{"g", {1, "d", 3, 1}, ViewCause::network, ViewForm::answer};
   answer.members = {"#a#d"};
   EXPECT_TRUE(parses(answer));
-  for (auto part : {&View::joined, &View::left, &View::apart}) {
-    View changed = answer;
+  for (auto part : {&GroupViewFrame::joined, &GroupViewFrame::left, &GroupViewFrame::apart}) {
+    GroupViewFrame changed = answer;
     changed.*part = {"#b#d"};
     EXPECT_FALSE(parses(changed)) << "an answer changes nothing";
   }
 
-  View farewell{"g", {1, "d", 3, 1}, ViewCause::leave, ViewForm::farewell};
+  GroupViewFrame farewell{"g", {1, "d", 3, 1}, ViewCause::leave, ViewForm::farewell};
   EXPECT_FALSE(parses(farewell)) << "somebody left";
   farewell.left = {"#a#d"};
   EXPECT_TRUE(parses(farewell));
-  View counted = farewell;
+  GroupViewFrame counted = farewell;
   counted.member_count = 1;
   EXPECT_FALSE(parses(counted));
-  View digested = farewell;
+  GroupViewFrame digested = farewell;
   digested.digest = 1;
   EXPECT_FALSE(parses(digested));
-  View torn = farewell;
+  GroupViewFrame torn = farewell;
   torn.cause = ViewCause::network;
   EXPECT_FALSE(parses(torn));
 }
@@ -532,7 +532,7 @@ TEST_F(ClientFrames, MutatedBytesDoNoHarm) {
   Bytes frames[6];
   write_hello(frames[0], {1, 1, 0, "name"});
   write_define(frames[1], {3, names(1, 4, true)});
-  View view{"g", {1, "d", 3, 1}, ViewCause::network};
+  GroupViewFrame view{"g", {1, "d", 3, 1}, ViewCause::network};
   view.joined = names(1, 3, false);
   view.apart = names(1, 3, false);
   view.members = names(1, 3, false);

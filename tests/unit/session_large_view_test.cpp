@@ -92,13 +92,13 @@ TEST_F(LargeViews, OfThreeHundredThousandMembersComeInPieces) {
   ASSERT_TRUE(client_.is_open());
   const std::vector<std::string> names = longest_names(300'000);
   const protocol::MemberList list(names);
-  protocol::View view{"news", {1, "d", 3, 1}};
+  protocol::GroupViewFrame view{"news", {1, "d", 3, 1}};
   view.members.assign(names.begin(), names.end());
   view.joined = {view.members.back()};
   view.digest = list.digest();
   view.member_count = static_cast<std::uint32_t>(names.size());
   ASSERT_GT(protocol::view_bytes(view), spindle::kFrameLengthMax);
-  protocol::View farewell{"news", {1, "d", 3, 2}, protocol::ViewCause::leave, protocol::ViewForm::farewell};
+  protocol::GroupViewFrame farewell{"news", {1, "d", 3, 2}, spindle::ViewCause::leave, spindle::ViewForm::farewell};
   farewell.left = {names.front()};
   sessions_.deliver_view(first(), view);
   sessions_.deliver_view(first(), farewell);
@@ -115,7 +115,7 @@ TEST_F(LargeViews, OfThreeHundredThousandMembersComeInPieces) {
 
 TEST_F(LargeViews, ThatNoClientTakesEndTheConnectionWithAReason) {
   const std::string name = longest_names(1).front();
-  protocol::View view{"news", {1, "d", 3, 1}};
+  protocol::GroupViewFrame view{"news", {1, "d", 3, 1}};
   view.members.assign(protocol::kViewBytesMax / (1 + name.size()), name);
   ASSERT_LE(protocol::view_bytes(view), protocol::kViewBytesMax);
   view.members.push_back(name);

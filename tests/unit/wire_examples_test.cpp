@@ -258,10 +258,10 @@ TEST(WireExamples, ClientMessage) {
 
 TEST(WireExamples, ClientView) {
   protocol::MemberList members({"#ann#alpha"});
-  protocol::View view;
+  protocol::GroupViewFrame view;
   view.group = "news";
   view.id = {300, "alpha", 7, 12};
-  view.cause = protocol::ViewCause::join;
+  view.cause = spindle::ViewCause::join;
   view.digest = members.digest();
   view.joined = {"#ann#alpha"};
   view.members = {"#ann#alpha"};
@@ -271,7 +271,7 @@ TEST(WireExamples, ClientView) {
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_transitional(out, "news"); }), "05 00 00 15 04 6e 65 77 73");
 
   members.add("#bob#beta");
-  protocol::View change{"news", {300, "alpha", 7, 13}, protocol::ViewCause::join, protocol::ViewForm::change};
+  protocol::GroupViewFrame change{"news", {300, "alpha", 7, 13}, spindle::ViewCause::join, spindle::ViewForm::change};
   change.member_count = 2;
   change.digest = members.digest();
   change.joined = {"#bob#beta"};

@@ -19,16 +19,9 @@
 
 #include "spindle/error.h"
 #include "spindle/message.h"
+#include "spindle/types.h"
 
 namespace spindle {
-
-/// What a daemon does about a client that does not read fast enough. The numbers go over the wire.
-enum class SlowPolicy : std::uint8_t {
-  daemon_default = 0,  ///< what its configuration says
-  price = 1,           ///< senders slow down; the client is cut off only beyond a hard limit
-  drop = 2,            ///< the oldest messages are lost, and the client is told which
-  disconnect = 3,      ///< the client is cut off
-};
 
 struct ConnectOptions {
   /// "unix:/path" or "/path"; "tcp:host:port", "host:port" or "host" (port 4803); IPv6 addresses in brackets.

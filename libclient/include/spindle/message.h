@@ -15,21 +15,13 @@
 #include <variant>
 #include <vector>
 
+#include "spindle/types.h"
+
 namespace spindle {
 
 namespace protocol {
 class EventReader;
 }
-
-/// What is promised for a message; each service includes what those before it promise. The numbers go over the wire.
-enum class Service : std::uint8_t {
-  unreliable = 0,  ///< may be lost
-  reliable = 1,    ///< delivered to all members that stay connected, in no particular order
-  fifo = 2,        ///< a sender's messages in the order sent
-  causal = 3,      ///< after every message that its sender had seen
-  agreed = 4,      ///< in one order everywhere
-  safe = 5,        ///< delivered only when every daemon concerned has it
-};
 
 /// Where a message goes: one name or several. A name is a group, or the private name "#client#daemon" of one client.
 /// Refers to the caller's strings and is meant as a function argument only.
@@ -161,26 +153,6 @@ class Message {
   Service service_ = Service::unreliable;
 };
 
-/// Identifies a view of a group; equal at all members that see the view, and never used for another one.
-struct GroupViewId {
-  std::uint64_t view_number = 0;  ///< of the view of the daemons
-  std::string coordinator;        ///< of the view of the daemons
-  std::uint64_t incarnation = 0;  ///< of the coordinator: which of its lives, from one start to the next
-  std::uint64_t position = 0;     ///< in the order of that view
-  bool operator==(const GroupViewId&) const = default;
-};
-
-/// Why a group has a new view.
-enum class ViewCause : std::uint8_t { join = 1, leave = 2, disconnect = 3, network = 4 };
-
-/// What a view says of the members. The numbers go over the wire.
-enum class ViewForm : std::uint8_t {
-  full = 0,      ///< all of them: the first view that a client gets of a group, and every view of a small group
-  change = 1,    ///< who joined and who left, and a digest of the rest: the further views of a large group
-  answer = 2,    ///< all of them, once more: what Connection::request_view() asked for. Nothing has changed
-  farewell = 3,  ///< nothing: this client has left the group
-};
-
 /// The members of a group have changed, or, with form `answer`, are told again. Every member sees a change between the
 /// same two ordered messages. From which size on a group is large is the daemon's configuration, 100 members by
 /// default; who wants the list of a large group always keeps a Membership (membership.h). Names are private names.
@@ -201,7 +173,7 @@ struct GroupView {
   std::optional<std::size_t> my_index;  ///< this client's place in `members`; nothing unless has_members()
 
   /// Whether `members`, `vs_set` and `my_index` are filled in.
-  bool has_members() const { return form == ViewForm::full || form == ViewForm::answer; }
+  bool has_members() const { return spindle::has_members(form); }
 };
 
 /// From here to the group's next view of cause network, messages reach those of the former view that are still
