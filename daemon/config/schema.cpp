@@ -22,8 +22,6 @@ constexpr double kDollarsMax = 1'000'000;
 
 /// In the order of BenefitKind.
 constexpr std::string_view kBenefits[] = {"sending", "receiving", "fair"};
-/// In the order of SlowPolicy, which begins with 1.
-constexpr std::string_view kSlowPolicies[] = {"price", "drop", "disconnect"};
 
 std::string wrong_socket_path(const std::string& value) {
   if (value.empty()) return {};
@@ -117,7 +115,7 @@ const Key kKeys[] = {
     {"session", "queue_soft_bytes", SizeKey{SPINDLE_FIELD(node.session.queue_soft_bytes), 64 * kKiB, 16 * kGiB}},
     {"session", "queue_hard_bytes", SizeKey{SPINDLE_FIELD(node.session.queue_hard_bytes), 128 * kKiB, 16 * kGiB}},
     {"session", "slow_policy",
-     ChoiceKey{kSlowPolicies,
+     ChoiceKey{spindle::kSlowPolicyNames,
                [](const DaemonConfig& config) { return static_cast<std::size_t>(config.node.session.slow_policy) - 1; },
                [](DaemonConfig& config, std::size_t word) {
                  config.node.session.slow_policy = static_cast<SlowPolicy>(word + 1);

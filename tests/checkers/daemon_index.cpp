@@ -178,12 +178,11 @@ std::vector<std::vector<const DaemonIndex::Stay*>> DaemonIndex::moved_together(s
 }
 
 std::string DaemonIndex::to_text(const View& view, MessageId message) const {
-  constexpr const char* kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
-  constexpr const char* kClasses[] = {"client", "group", "order"};
+  constexpr const char* kClasses[] = {"client", "group", "order", "part"};
   const Message& each = view.messages[message];
   const std::string origin =
       each.origin < view.members->size() ? (*view.members)[each.origin].name : fmt::format("member {}", each.origin);
-  return fmt::format("{} {} message {} of {} in view {}", kServices[static_cast<std::size_t>(each.service())],
+  return fmt::format("{} {} message {} of {} in view {}", to_string(each.service()),
                      kClasses[static_cast<std::size_t>(each.message_class())],
                      each.number != 0 ? fmt::format("{}", each.number) : "without number", origin, to_string(view.id));
 }

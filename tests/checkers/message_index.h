@@ -19,10 +19,8 @@ using MessageKey = std::pair<std::string, std::uint64_t>;
 inline MessageKey key_of(const MessageRecord& message) { return {message.sender, message.digest}; }
 
 inline std::string to_text(const MessageRecord& message) {
-  constexpr const char* kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
-  return fmt::format("{} message {:016x} (type {}, {} bytes) of {}",
-                     kServices[static_cast<std::size_t>(message.service)], message.digest, message.type, message.size,
-                     message.sender);
+  return fmt::format("{} message {:016x} (type {}, {} bytes) of {}", to_string(message.service), message.digest,
+                     message.type, message.size, message.sender);
 }
 
 inline bool is_in(const std::vector<std::string>& names, const std::string& name) {

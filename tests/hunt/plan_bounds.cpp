@@ -42,7 +42,7 @@ std::size_t message_bytes(std::size_t payload, std::size_t names) {
 /// Of a set that the daemon keeps.
 template <typename Names>
 std::size_t definition_bytes(const Names& names) {
-  return kDefinitionCopies * (names_bytes(names) + names.size() * protocol::kDefinedNameBytes);
+  return kDefinitionCopies * (names_bytes(names) + names.size() * spindle::protocol::kDefinedNameBytes);
 }
 
 class Counter {

@@ -11,8 +11,6 @@ namespace spindled::hunt {
 namespace {
 
 constexpr std::string_view kDiallers[] = {"both", "first", "second"};
-constexpr std::string_view kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
-constexpr std::string_view kPolicies[] = {"", "price", "drop", "disconnect"};
 constexpr std::string_view kTitle = "hunt-plan 1";
 constexpr std::uint32_t kDaemonsMax = 1000;
 constexpr std::uint64_t kClientsMax = 1'000'000;
@@ -147,7 +145,7 @@ void Parser::parse_link(Words& words) {
 }
 
 void Parser::parse_send(Words& words, Step& step) {
-  step.service = static_cast<Service>(words.one_of(kServices, "service"));
+  step.service = static_cast<Service>(words.one_of(spindle::kServiceNames, "service"));
   step.size = words.number("size", kSizeMax);
   std::string_view word = words.next("destination");
   if (word == "discard") {
@@ -179,15 +177,16 @@ void Parser::parse_sides(Words& words, Step& step) {
 void Parser::parse_options(Words& words, Step& step) {
   while (!words.at_end()) {
     const std::string_view word = words.next("option");
-    const auto* const policy = std::find(std::begin(kPolicies) + 1, std::end(kPolicies), word);
+    const auto* const policy =
+        std::find(std::begin(spindle::kSlowPolicyNames), std::end(spindle::kSlowPolicyNames), word);
     if (word == "flows") {
       step.independent_flows = true;
     } else if (word == "as") {
       step.named = words.name('m', "client", kClientsMax);
     } else if (word == "answers") {
       step.answers = static_cast<std::uint32_t>(words.number("number of answers", kAnswersMax));
-    } else if (policy != std::end(kPolicies)) {
-      step.policy = static_cast<SlowPolicy>(policy - std::begin(kPolicies));
+    } else if (policy != std::end(spindle::kSlowPolicyNames)) {
+      step.policy = static_cast<SlowPolicy>(1 + policy - std::begin(spindle::kSlowPolicyNames));
     } else {
       words.fail(fmt::format("\"{}\" is no option (as, flows, answers, price, drop, disconnect)", word));
     }
@@ -332,7 +331,8 @@ std::string to_text(const Step& step) {
       text += fmt::format(" d{}", step.host);
       if (step.named) text += fmt::format(" as m{}", *step.named);
       if (step.independent_flows) text += " flows";
-      if (step.policy != SlowPolicy{}) text += fmt::format(" {}", kPolicies[static_cast<std::size_t>(step.policy)]);
+      if (step.policy != SlowPolicy{})
+        text += fmt::format(" {}", spindle::kSlowPolicyNames[static_cast<std::size_t>(step.policy) - 1]);
       if (step.answers > 0) text += fmt::format(" answers {}", step.answers);
       return text;
     case StepKind::join:
@@ -349,8 +349,7 @@ std::string to_text(const Step& step) {
     case StepKind::impose:
       return text + fmt::format(" d{} {}", step.host, us(step.delay)) + sides_to_text(step);
     case StepKind::send:
-      text += fmt::format(" {} {}{} to", kServices[static_cast<std::size_t>(step.service)], step.size,
-                          step.self_discard ? " discard" : "");
+      text += fmt::format(" {} {}{} to", to_string(step.service), step.size, step.self_discard ? " discard" : "");
       for (const std::string& group : step.groups) text += " " + group;
       return text;
     case StepKind::read_rate:

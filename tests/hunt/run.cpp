@@ -438,11 +438,10 @@ void Run::check_refusals() {
 
 void Run::count() {
   Tally& tally = outcome_.tally;
-  constexpr const char* kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
   const checkers::History history = sim_.history();
   for (const checkers::ClientHistory& each : history.clients) {
     for (const checkers::Sent* sent : checkers::events_of<checkers::Sent>(each)) {
-      tally.add(fmt::format("sent.{}", kServices[static_cast<std::size_t>(sent->message.service)]));
+      tally.add(fmt::format("sent.{}", to_string(sent->message.service)));
     }
     tally.add("delivered", checkers::events_of<checkers::Delivered>(each).size());
     tally.add("group views", checkers::events_of<checkers::GroupView>(each).size());

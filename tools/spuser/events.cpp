@@ -12,8 +12,6 @@ namespace spuser {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kServices = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
-
 template <typename Names>
 std::string json_list(const Names& names) {
   std::string list = "[";
@@ -38,30 +36,10 @@ std::string list_text(const spindle::GroupView& view, const spindle::Membership&
 
 }  // namespace
 
-std::string_view to_string(spindle::Service service) {
-  const auto number = static_cast<std::size_t>(service);
-  return number < kServices.size() ? kServices[number] : "unknown";
-}
-
 std::optional<spindle::Service> parse_service(std::string_view name) {
-  for (std::size_t i = 0; i < kServices.size(); ++i) {
-    if (kServices[i] == name) return static_cast<spindle::Service>(i);
-  }
-  return std::nullopt;
-}
-
-std::string_view to_string(spindle::ViewCause cause) {
-  switch (cause) {
-    case spindle::ViewCause::join:
-      return "join";
-    case spindle::ViewCause::leave:
-      return "leave";
-    case spindle::ViewCause::disconnect:
-      return "disconnect";
-    case spindle::ViewCause::network:
-      return "network";
-  }
-  return "unknown";
+  const auto* const found = std::find(std::begin(spindle::kServiceNames), std::end(spindle::kServiceNames), name);
+  if (found == std::end(spindle::kServiceNames)) return std::nullopt;
+  return static_cast<spindle::Service>(found - std::begin(spindle::kServiceNames));
 }
 
 std::string text_line(const spindle::GroupView& view, const spindle::Membership& members) {

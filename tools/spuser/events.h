@@ -10,9 +10,7 @@
 
 namespace spuser {
 
-std::string_view to_string(spindle::Service service);
 std::optional<spindle::Service> parse_service(std::string_view name);
-std::string_view to_string(spindle::ViewCause cause);
 
 // One line each, ended. `members` are those of the view.
 std::string text_line(const spindle::GroupView& view, const spindle::Membership& members);

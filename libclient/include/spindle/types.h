@@ -1,8 +1,11 @@
 // Types that programs, daemons and the wire have in common. The numbers go over the wire and never change.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 namespace spindle {
 
@@ -16,6 +19,15 @@ enum class Service : std::uint8_t {
   safe = 5,        ///< delivered only when every daemon concerned has it
 };
 
+/// By number: how tools and files spell them.
+inline constexpr std::string_view kServiceNames[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
+
+/// "unknown" for a number that no service has.
+constexpr std::string_view to_string(Service service) {
+  const auto number = static_cast<std::size_t>(service);
+  return number < std::size(kServiceNames) ? kServiceNames[number] : "unknown";
+}
+
 /// What a daemon does about a client that does not read fast enough.
 enum class SlowPolicy : std::uint8_t {
   daemon_default = 0,  ///< what its configuration says
@@ -23,6 +35,9 @@ enum class SlowPolicy : std::uint8_t {
   drop = 2,            ///< the oldest messages are lost, and the client is told which
   disconnect = 3,      ///< the client is cut off
 };
+
+/// By number, from 1: how tools and files spell them.
+inline constexpr std::string_view kSlowPolicyNames[] = {"price", "drop", "disconnect"};
 
 /// Identifies a view of a group; equal at all members that see the view, and never used for another one.
 struct GroupViewId {
@@ -35,6 +50,20 @@ struct GroupViewId {
 
 /// Why a group has a new view.
 enum class ViewCause : std::uint8_t { join = 1, leave = 2, disconnect = 3, network = 4 };
+
+constexpr std::string_view to_string(ViewCause cause) {
+  switch (cause) {
+    case ViewCause::join:
+      return "join";
+    case ViewCause::leave:
+      return "leave";
+    case ViewCause::disconnect:
+      return "disconnect";
+    case ViewCause::network:
+      return "network";
+  }
+  return "unknown";
+}
 
 /// What a view of a group says of the members.
 enum class ViewForm : std::uint8_t {

@@ -50,10 +50,9 @@ PathProperties path_with(Duration delay, std::uint64_t rate) {
 
 Service service_of(Arguments& arguments) {
   const std::string& word = arguments.word("a service");
-  constexpr std::string_view kNames[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
-  const auto found = std::find(std::begin(kNames), std::end(kNames), word);
-  if (found == std::end(kNames)) arguments.fail(fmt::format("\"{}\" is no service", word));
-  return static_cast<Service>(found - std::begin(kNames));
+  const auto* const found = std::find(std::begin(spindle::kServiceNames), std::end(spindle::kServiceNames), word);
+  if (found == std::end(spindle::kServiceNames)) arguments.fail(fmt::format("\"{}\" is no service", word));
+  return static_cast<Service>(found - std::begin(spindle::kServiceNames));
 }
 
 std::vector<std::string> groups_of(std::string_view list) {

@@ -22,16 +22,6 @@ std::string short_names(const std::vector<std::string>& private_names) {
   return names.empty() ? "nobody" : fmt::format("{}", fmt::join(names, " "));
 }
 
-std::string_view to_string(Service service) {
-  constexpr std::string_view kNames[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
-  return kNames[static_cast<std::size_t>(service)];
-}
-
-std::string_view to_string(spindle::ViewCause cause) {
-  constexpr std::string_view kNames[] = {"", "join", "leave", "disconnect", "network"};
-  return kNames[static_cast<std::size_t>(cause)];
-}
-
 /// The lines of one subject, as long as no other says anything in between.
 struct Paragraph {
   std::vector<std::string> who;
