@@ -44,8 +44,6 @@ Admin::Connection* Admin::find(ConnectionId connection) const {
   return at == connections_.end() ? nullptr : at->second.get();
 }
 
-bool Admin::owns(ConnectionId connection) const { return find(connection) != nullptr; }
-
 void Admin::handle_accepted(Time now, ConnectionId connection, std::string_view peer) {
   auto& slot = connections_[connection] = std::make_unique<Connection>(context_, connection, peer, now);
   if (stopping_) {
@@ -78,7 +76,7 @@ void Admin::handle_writable(Time, ConnectionId connection) {
   touched_.push_back(connection);
 }
 
-void Admin::handle_closed(Time, ConnectionId connection) { connections_.erase(connection); }
+void Admin::handle_closed(Time, ConnectionId connection, std::string_view) { connections_.erase(connection); }
 
 void Admin::handle_time(Time now) {
   std::vector<Connection*> due;
@@ -112,7 +110,7 @@ void Admin::flush(Time now) {
 void Admin::take_requests(Time now, Connection& connection) {
   const ConnectionId id = connection.id;
   // A request may close the connection, and with it end the life of `connection`.
-  while (owns(id) && connection.output.empty()) {
+  while (find(id) != nullptr && connection.output.empty()) {
     const std::optional<spindle::FrameHead> head = spindle::read_frame_head(connection.input.unread());
     connection.wanted = 0;
     if (!head) return;

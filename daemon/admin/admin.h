@@ -12,6 +12,7 @@
 
 #include "daemon/base/context.h"
 #include "daemon/base/driver.h"
+#include "daemon/base/port_handler.h"
 #include "daemon/base/result.h"
 
 namespace spindled {
@@ -35,21 +36,20 @@ struct AdminSubjects {
   Admission& admission;  // and told to go on and off
 };
 
-class Admin {
+class Admin final : public PortHandler {
  public:
   Admin(Context& context, Driver& driver, const AdminSubjects& subjects);
-  ~Admin();
+  ~Admin() override;
   void start(Time now);
   void stop();
   bool is_stopped() const;
 
-  // Inputs, for connections of Port::admin.
-  void handle_accepted(Time now, ConnectionId connection, std::string_view peer);
-  bool owns(ConnectionId connection) const;
-  std::span<std::uint8_t> read_space(ConnectionId connection);
-  void handle_read(Time now, ConnectionId connection, std::size_t bytes);
-  void handle_writable(Time now, ConnectionId connection);
-  void handle_closed(Time now, ConnectionId connection);
+  // PortHandler, for connections of Port::admin.
+  void handle_accepted(Time now, ConnectionId connection, std::string_view peer) override;
+  std::span<std::uint8_t> read_space(ConnectionId connection) override;
+  void handle_read(Time now, ConnectionId connection, std::size_t bytes) override;
+  void handle_writable(Time now, ConnectionId connection) override;
+  void handle_closed(Time now, ConnectionId connection, std::string_view why) override;
   void handle_time(Time now);
   Time next_deadline() const;
   /// Writes what the turn brought.

@@ -16,6 +16,7 @@ enum class ConnectionId : std::uint64_t {};
 
 /// What a connection that somebody opened to this daemon is for, told by the point that it arrived at.
 enum class Port : std::uint8_t { link, client, admin };
+inline constexpr std::size_t kPorts = 3;
 
 /// Implemented by the driver, called by the Node from within its `handle_*` functions. No call may call back into the
 /// Node; what follows from it comes as a later input.

@@ -169,7 +169,7 @@ bool Groups::resolve_route(const Delivery& message) {
   if (envelope.self_discard && message.origin == view_.self) std::erase(receivers, envelope.session);
   sender_.clear();
   sender_.append("#").append(envelope.sender).append("#").append(view_.members[message.origin].name);
-  protocol::pack_names(route_.packed, sender_, route_.names);
+  spindle::protocol::pack_names(route_.packed, sender_, route_.names);
   // Clients come and go without a change of the group table.
   if (!to_clients) route_.keep();
   return true;

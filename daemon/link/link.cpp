@@ -50,13 +50,13 @@ Result<std::optional<Link::Frame>> Link::next_frame() {
 }
 
 Result<void> Link::check_head(const FrameHead& head) const {
-  const auto type = static_cast<LinkFrame>(head.type);
-  std::size_t limit = frame_bytes_max(type);
-  if (limit == 0) return fail(Errc::malformed_frame, fmt::format("there is no frame of type {}", head.type));
-  if (phase_ == LinkPhase::handshake && type != LinkFrame::control && type != LinkFrame::close) {
+  const FrameTraits* traits = find_frame(head.type);
+  if (traits == nullptr) return fail(Errc::malformed_frame, fmt::format("there is no frame of type {}", head.type));
+  const bool is_first = traits->type == LinkFrame::control || traits->type == LinkFrame::close;
+  if (phase_ == LinkPhase::handshake && !is_first) {
     return fail(Errc::unexpected_frame, fmt::format("a frame of type {} came before the handshake", head.type));
   }
-  if (!is_established()) limit = std::min(limit, kHandshakeFrameBytesMax);
+  const std::size_t limit = is_established() ? traits->bytes_max : std::min(traits->bytes_max, kHandshakeFrameBytesMax);
   if (head.length > limit) {
     return fail(Errc::frame_too_large,
                 fmt::format("a frame of type {} has {} bytes, the limit is {}", head.type, head.length, limit));
@@ -75,25 +75,18 @@ bool Link::make_room(std::size_t body_bytes) {
   return true;
 }
 
-void Link::send_control(LinkFrame type, ByteView body) {
-  SPINDLE_CHECK(body.size() <= frame_bytes_max(type));
-  if (make_room(body.size())) queue_.append_control(type, body);
-}
-
-void Link::send_control(LinkFrame type, const Slice& body) {
-  SPINDLE_CHECK(body.size() <= frame_bytes_max(type));
-  if (make_room(body.size())) queue_.append_control(type, body);
-}
-
 void Link::send(LinkFrame type, ByteView prefix, const Slice& head, const Slice& tail) {
+  const FrameTraits& traits = traits_of(type);
   const std::size_t length = prefix.size() + head.size() + tail.size();
-  SPINDLE_CHECK(length <= frame_bytes_max(type));
-  if (make_room(length)) queue_.append(type, prefix, head, tail);
+  SPINDLE_CHECK(length <= traits.bytes_max);
+  if (!make_room(length)) return;
+  queue_.append(traits, prefix, head, tail);
+  if (traits.bytes) context_.counters.add(*traits.bytes, kFrameHeadBytes + length);
 }
 
 void Link::send_close(const LinkClose& close) {
-  queue_.drop_data();
-  queue_.append_control(LinkFrame::close, ByteView(write_link_close(close)));
+  for (std::size_t i = 1; i < kFramePriorities; ++i) queue_.drop(static_cast<FramePriority>(i));
+  queue_.append(traits_of(LinkFrame::close), write_link_close(close), {}, {});
   ++frames_out_;
 }
 
@@ -118,7 +111,7 @@ void Link::send_ping(Time now) {
   std::array<std::uint8_t, kPingFrameBytes> body;
   Writer writer(body.data());
   writer.u64(static_cast<std::uint64_t>(now.time_since_epoch().count()));
-  send_control(LinkFrame::ping, body);
+  send(LinkFrame::ping, body, {}, {});
 }
 
 bool Link::handle_pong(Time now, const Ping& pong) {

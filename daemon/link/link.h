@@ -51,10 +51,9 @@ class Link {
 
   // Output.
 
-  void send_control(LinkFrame type, ByteView body);
-  void send_control(LinkFrame type, const Slice& body);
+  /// Its content in three parts.
   void send(LinkFrame type, ByteView prefix, const Slice& head, const Slice& tail);
-  void drop_queued() { queue_.drop_data(); }
+  void drop_queued(FramePriority priority) { queue_.drop(priority); }
   /// Replaces the data that waits by the last frame, whatever the length of the queue.
   void send_close(const LinkClose& close);
   /// Writes what can be written; true when nothing is left.

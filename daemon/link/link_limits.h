@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "daemon/base/time.h"
-#include "daemon/wire/link_frames.h"
+#include "daemon/wire/frame_traits.h"
 #include "daemon/wire/partition_order.h"
 
 namespace spindled {
@@ -27,47 +27,11 @@ inline constexpr Duration kCloseLinger = 1s;
 /// How long it takes at most until a neighbour across an imposed partition is tried again.
 inline constexpr Duration kPartitionRedialMax = 500ms;
 
-// Longest contents of frames, without their head.
+/// Longest content of a frame before a link is established.
 inline constexpr std::size_t kHandshakeFrameBytesMax = 20u << 10;
-inline constexpr std::size_t kViewFrameBytesMax = 512;
-inline constexpr std::size_t kRoutedFrameBytesMax = 512;  // report, stable, ready: a set and a few varints
-inline constexpr std::size_t kPushFrameBytesMax = kDataFrameBytesMax + 1024;
-inline constexpr std::size_t kPriceFrameBytesMax = 512;  // a name and a few numbers
-inline constexpr std::size_t kPingFrameBytes = 8;
-inline constexpr std::size_t kCloseFrameBytesMax = 2 + 1024;
 
-static_assert(kControlFrameBytesMax <= spindle::kFrameLengthMax);
-static_assert(kPushFrameBytesMax <= spindle::kFrameLengthMax);
-static_assert(kRoutedFrameBytesMax >= 1 + kMembersMax / 8 + kReportBytesMax);
 static_assert(kCloseFrameBytesMax <= kHandshakeFrameBytesMax);
 static_assert(kPartitionBytesMax + 1024 <= kHandshakeFrameBytesMax, "a hello carries the newest partition order");
 static_assert(kLinkQueueBytesMax > 2 * kControlMessageBytesMax);
-
-/// The limit of an established link for a type of frame; 0 for a type that does not exist.
-constexpr std::size_t frame_bytes_max(LinkFrame type) {
-  switch (type) {
-    case LinkFrame::control:
-    case LinkFrame::control_part:
-      return kControlFrameBytesMax;
-    case LinkFrame::view:
-      return kViewFrameBytesMax;
-    case LinkFrame::data:
-      return kDataFrameBytesMax;
-    case LinkFrame::report:
-    case LinkFrame::stable:
-    case LinkFrame::ready:
-      return kRoutedFrameBytesMax;
-    case LinkFrame::push:
-      return kPushFrameBytesMax;
-    case LinkFrame::ping:
-    case LinkFrame::pong:
-      return kPingFrameBytes;
-    case LinkFrame::close:
-      return kCloseFrameBytesMax;
-    case LinkFrame::price:
-      return kPriceFrameBytesMax;
-  }
-  return 0;
-}
 
 }  // namespace spindled

@@ -7,85 +7,83 @@
 
 namespace spindled {
 
-void LinkQueue::append_control(LinkFrame type, ByteView body) {
-  Writer writer(control_.append_space(kFrameHeadBytes + body.size()));
-  write_frame_head(writer, static_cast<std::uint8_t>(type), body.size());
-  writer.bytes(body);
+namespace {
+
+std::size_t packets_of(std::size_t bytes) { return (bytes + kPacketBytes - 1) / kPacketBytes; }
+
+}  // namespace
+
+LinkQueue::LinkQueue(SlabPool& pool, std::size_t priorities) {
+  queues_.reserve(priorities);
+  for (std::size_t i = 0; i < priorities; ++i) queues_.push_back({OutputQueue(pool), {}});
 }
 
-void LinkQueue::append_control(LinkFrame type, const Slice& body) {
-  if (body.size() <= OutputQueue::kCopyBytesMax) {
-    append_control(type, body.view());
-    return;
-  }
-  Writer writer(control_.append_space(kFrameHeadBytes));
-  write_frame_head(writer, static_cast<std::uint8_t>(type), body.size());
-  control_.append(body);
-}
-
-void LinkQueue::append(LinkFrame type, ByteView prefix, const Slice& head, const Slice& tail) {
+void LinkQueue::append(const FrameTraits& type, ByteView prefix, const Slice& head, const Slice& tail) {
+  Queue& queue = queues_[static_cast<std::size_t>(type.priority)];
   const std::size_t length = prefix.size() + head.size() + tail.size();
-  if (length <= OutputQueue::kCopyBytesMax) {
-    Writer writer(data_.append_space(kFrameHeadBytes + length));
-    write_frame_head(writer, static_cast<std::uint8_t>(type), length);
-    writer.bytes(prefix);
+  const std::size_t copied = length <= OutputQueue::kCopyBytesMax ? length : prefix.size();
+  Writer writer(queue.output.append_space(kFrameHeadBytes + copied));
+  write_frame_head(writer, static_cast<std::uint8_t>(type.type), length);
+  writer.bytes(prefix);
+  if (copied == length) {
     writer.bytes(head.view());
     writer.bytes(tail.view());
   } else {
-    Writer writer(data_.append_space(kFrameHeadBytes + prefix.size()));
-    write_frame_head(writer, static_cast<std::uint8_t>(type), length);
-    writer.bytes(prefix);
-    data_.append(head);
-    data_.append(tail);
+    queue.output.append(head);
+    queue.output.append(tail);
   }
-  const std::size_t packets =
-      type == LinkFrame::data ? std::max<std::size_t>(1, (length + kPacketBytes - 1) / kPacketBytes) : 0;
-  frames_.push_back({static_cast<std::uint32_t>(kFrameHeadBytes + length), static_cast<std::uint16_t>(packets),
-                     static_cast<std::uint16_t>(packets)});
+  const std::size_t packets = type.is_packets ? std::max<std::size_t>(1, packets_of(length)) : 0;
+  queue.frames.push_back({static_cast<std::uint32_t>(kFrameHeadBytes + length), static_cast<std::uint16_t>(packets),
+                          static_cast<std::uint16_t>(packets)});
+  bytes_ += kFrameHeadBytes + length;
   packets_ += packets;
 }
 
 std::size_t LinkQueue::gather(std::span<ByteView> buffers) const {
-  if (control_.empty()) return data_.gather(buffers);
-  if (unfinished_ == 0) {
-    const std::size_t count = control_.gather(buffers);
-    return count + data_.gather(buffers.subspan(count));
+  std::size_t count = 0;
+  std::size_t end = queues_.size();
+  const auto has_any = [](const Queue& queue) { return !queue.output.empty(); };
+  if (unfinished_ != 0 && std::any_of(queues_.begin(), queues_.begin() + unfinished_in_, has_any)) {
+    // The rest of the unfinished frame, then what goes before its queue; what is behind it comes with the next call.
+    count = queues_[unfinished_in_].output.gather(buffers);
+    end = unfinished_in_;
+    std::size_t left = unfinished_;
+    std::size_t at = 0;
+    while (at < count && buffers[at].size() < left) left -= buffers[at++].size();
+    if (at == count) return count;
+    buffers[at] = buffers[at].first(left);
+    count = at + 1;
   }
-  // The rest of the unfinished frame, then control; the data behind it comes with the next call.
-  std::size_t count = data_.gather(buffers);
-  std::size_t left = unfinished_;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (buffers[i].size() >= left) {
-      buffers[i] = buffers[i].first(left);
-      count = i + 1;
-      return count + control_.gather(buffers.subspan(count));
-    }
-    left -= buffers[i].size();
-  }
+  for (std::size_t i = 0; i < end; ++i) count += queues_[i].output.gather(buffers.subspan(count));
   return count;
 }
 
 void LinkQueue::consume(std::size_t bytes) {
+  bytes_ -= bytes;
   const std::size_t rest = std::min(bytes, unfinished_);
-  consume_data(rest);
+  consume(queues_[unfinished_in_], rest);
   bytes -= rest;
-  const std::size_t control = std::min(bytes, control_.bytes());
-  control_.consume(control);
-  consume_data(bytes - control);
+  for (std::size_t i = 0; bytes != 0; ++i) {
+    const std::size_t step = std::min(bytes, queues_[i].output.bytes());
+    if (step == 0) continue;
+    unfinished_in_ = i;
+    consume(queues_[i], step);
+    bytes -= step;
+  }
 }
 
-void LinkQueue::consume_data(std::size_t bytes) {
-  data_.consume(bytes);
+void LinkQueue::consume(Queue& from, std::size_t bytes) {
+  from.output.consume(bytes);
   while (bytes != 0) {
-    if (unfinished_ == 0) unfinished_ = frames_.front().bytes;
+    Frame& frame = from.frames.front();
+    if (unfinished_ == 0) unfinished_ = frame.bytes;
     const std::size_t step = std::min(bytes, unfinished_);
     unfinished_ -= step;
     bytes -= step;
-    Frame& frame = frames_.front();
     if (unfinished_ != 0) {
       // What is left of a long frame still counts, and no more than that.
-      const std::size_t whole = (unfinished_ + kPacketBytes - 1) / kPacketBytes;
-      const auto gone = static_cast<std::uint16_t>(frame.packets - std::min<std::size_t>(frame.packets, whole));
+      const auto gone =
+          static_cast<std::uint16_t>(frame.packets - std::min<std::size_t>(frame.packets, packets_of(unfinished_)));
       frame.packets = static_cast<std::uint16_t>(frame.packets - gone);
       packets_ -= gone;
       departed_packets_ += gone;
@@ -94,16 +92,23 @@ void LinkQueue::consume_data(std::size_t bytes) {
     packets_ -= frame.packets;
     departed_packets_ += frame.packets;
     departed_squares_ += std::uint64_t{frame.length} * frame.length;
-    frames_.pop_front();
+    from.frames.pop_front();
   }
 }
 
-void LinkQueue::drop_data() {
-  data_.truncate(unfinished_);
-  const Frame kept = unfinished_ == 0 ? Frame() : frames_.front();
-  frames_.clear();
-  if (unfinished_ != 0) frames_.push_back(kept);
-  packets_ = kept.packets;
+void LinkQueue::drop(FramePriority priority) {
+  const auto index = static_cast<std::size_t>(priority);
+  Queue& queue = queues_[index];
+  const bool is_begun = unfinished_ != 0 && unfinished_in_ == index;
+  bytes_ -= queue.output.bytes();
+  queue.output.truncate(is_begun ? unfinished_ : 0);
+  bytes_ += queue.output.bytes();
+  const Frame kept = is_begun ? queue.frames.front() : Frame();
+  for (std::size_t i = 0; i < queue.frames.size(); ++i) packets_ -= queue.frames[i].packets;
+  queue.frames.clear();
+  if (!is_begun) return;
+  queue.frames.push_back(kept);
+  packets_ += kept.packets;
 }
 
 }  // namespace spindled

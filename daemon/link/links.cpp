@@ -72,8 +72,6 @@ void Links::handle_connected(Time now, ConnectionId connection) {
   send_hello(now, *entry);
 }
 
-bool Links::owns(ConnectionId connection) const { return find(connection) != nullptr; }
-
 std::span<std::uint8_t> Links::read_space(ConnectionId connection) {
   Entry* entry = find(connection);
   SPINDLE_CHECK(entry != nullptr);
@@ -157,33 +155,20 @@ void Links::flush(Time now) {
 // Output.
 
 void Links::send_control(LinkId link, const Slice& message) {
-  if (send_first(link, LinkFrame::control, message)) context_.counters.add(Counter::control_out);
-}
-
-void Links::send_control_parts(LinkId link, const Slice& message) {
-  constexpr std::size_t kPartBytesMax = kControlFrameBytesMax - 1;
-  std::vector<std::uint8_t> part;
-  for (std::size_t at = 0; at < message.size(); at += kPartBytesMax) {
-    const ByteView bytes = message.view().subspan(at, std::min(kPartBytesMax, message.size() - at));
-    part.assign(1, at + bytes.size() == message.size() ? 1 : 0);
-    part.insert(part.end(), bytes.begin(), bytes.end());
-    Entry* entry = sendable(link);
-    if (entry == nullptr) return;
-    entry->link.send_control(LinkFrame::control_part, ByteView(part));
-    touch(*entry);
+  if (sendable(link) == nullptr) return;
+  if (message.size() <= kControlFrameBytesMax) {
+    send(link, LinkFrame::control, message);
+  } else {
+    constexpr std::size_t kPartBytesMax = kControlFrameBytesMax - 1;
+    for (std::size_t at = 0; at < message.size(); at += kPartBytesMax) {
+      const std::uint8_t is_last = at + kPartBytesMax >= message.size() ? 1 : 0;
+      send(link, LinkFrame::control_part, {&is_last, 1}, message.part(at, kPartBytesMax), {});
+    }
   }
   context_.counters.add(Counter::control_out);
 }
 
-void Links::send_price(LinkId link, const Slice& price) { send_first(link, LinkFrame::price, price); }
-
-bool Links::send_first(LinkId link, LinkFrame type, const Slice& body) {
-  Entry* entry = sendable(link);
-  if (entry == nullptr) return false;
-  entry->link.send_control(type, body);
-  touch(*entry);
-  return true;
-}
+void Links::send(LinkId link, LinkFrame type, const Slice& content) { send(link, type, {}, content, {}); }
 
 void Links::send(LinkId link, LinkFrame type, ByteView prefix, const Slice& head, const Slice& tail) {
   Entry* entry = sendable(link);
@@ -192,8 +177,8 @@ void Links::send(LinkId link, LinkFrame type, ByteView prefix, const Slice& head
   touch(*entry);
 }
 
-void Links::drop_queued(LinkId link) {
-  if (Entry* entry = sendable(link)) entry->link.drop_queued();
+void Links::drop_queued(LinkId link, FramePriority priority) {
+  if (Entry* entry = sendable(link)) entry->link.drop_queued(priority);
 }
 
 void Links::close(Time now, LinkId link, Error reason) {
@@ -239,9 +224,7 @@ Duration Links::round_trip(LinkId link) const { return at(link).round_trip(); }
 
 Duration Links::path_round_trip(LinkId link) const { return at(link).path_round_trip(); }
 
-std::size_t Links::queued_data_bytes(LinkId link) const { return at(link).queue().data_bytes(); }
-
-std::size_t Links::queued_control_bytes(LinkId link) const { return at(link).queue().control_bytes(); }
+std::size_t Links::queued_bytes(LinkId link, FramePriority priority) const { return at(link).queue().bytes(priority); }
 
 Links::QueueLength Links::queue_length(LinkId link) const {
   const Link& of = at(link);

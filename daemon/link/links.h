@@ -14,6 +14,7 @@
 
 #include "daemon/base/context.h"
 #include "daemon/base/driver.h"
+#include "daemon/base/port_handler.h"
 #include "daemon/link/imposed_partition.h"
 #include "daemon/link/link.h"
 #include "daemon/link/link_id.h"
@@ -61,10 +62,10 @@ struct NeighbourInfo {
   Time next_dial{};
 };
 
-class Links {
+class Links final : public PortHandler {
  public:
   Links(Context& context, Driver& driver);
-  ~Links();
+  ~Links() override;
   /// Before `start`: where frames and events go up to.
   void attach(LinkEvents& events);
   void start(Time now);
@@ -72,30 +73,27 @@ class Links {
   void stop(Time now);
   bool is_stopped() const;
 
-  // Inputs, for connections of Port::link and those that this class dialled.
-  void handle_accepted(Time now, ConnectionId connection, std::string_view peer);
+  // PortHandler, for connections of Port::link and those that this class dialled.
+  void handle_accepted(Time now, ConnectionId connection, std::string_view peer) override;
   void handle_connected(Time now, ConnectionId connection);
-  bool owns(ConnectionId connection) const;
-  std::span<std::uint8_t> read_space(ConnectionId connection);
-  void handle_read(Time now, ConnectionId connection, std::size_t bytes);
-  void handle_writable(Time now, ConnectionId connection);
-  void handle_closed(Time now, ConnectionId connection, std::string_view why);
+  std::span<std::uint8_t> read_space(ConnectionId connection) override;
+  void handle_read(Time now, ConnectionId connection, std::size_t bytes) override;
+  void handle_writable(Time now, ConnectionId connection) override;
+  void handle_closed(Time now, ConnectionId connection, std::string_view why) override;
   void handle_time(Time now);
   Time next_deadline() const;
   /// Writes what this turn queued: one gathered write a link.
   void flush(Time now);
 
-  // Output on an established link. Control frames leave before all others; the others leave in the order given.
+  // Output on an established link. Frames of an earlier priority leave first; those of one leave in the order given.
 
+  /// An encoded ControlMessage: in parts where it is longer than a control frame may be.
   void send_control(LinkId link, const Slice& message);
-  /// One that is longer than a control frame may be.
-  void send_control_parts(LinkId link, const Slice& message);
-  /// A price leaves with the control frames.
-  void send_price(LinkId link, const Slice& price);
-  /// Head of frame, then `prefix`, then the two parts, either of which may be empty.
+  void send(LinkId link, LinkFrame type, const Slice& content);
+  /// Its content in three parts, any of which may be empty; the first is copied.
   void send(LinkId link, LinkFrame type, ByteView prefix, const Slice& head, const Slice& tail);
-  /// Drops all but control frames from the queue, the rest of a frame that is partly written aside.
-  void drop_queued(LinkId link);
+  /// Drops what waits at that priority, the rest of a frame that is partly written aside.
+  void drop_queued(LinkId link, FramePriority priority);
   /// Closes the link for a reason that both logs and the counter show. `link_down` is called before this returns.
   void close(Time now, LinkId link, Error reason);
   /// Follows an order that is news: from the next turn on there is no link to another side.
@@ -110,8 +108,7 @@ class Links {
   Duration round_trip(LinkId link) const;
   /// Without the time that the daemons take to answer, as far as that is known: what a path is worth.
   Duration path_round_trip(LinkId link) const;
-  std::size_t queued_data_bytes(LinkId link) const;
-  std::size_t queued_control_bytes(LinkId link) const;
+  std::size_t queued_bytes(LinkId link, FramePriority priority) const;
   /// What a price is made of.
   struct QueueLength {
     std::size_t packets = 0;             // that wait, of data frames; 0 where they wait for the end of the turn only
@@ -139,7 +136,6 @@ class Links {
   /// Of the daemons of that name, or the lives of one, the one whose link came up last.
   Entry* established_to(std::string_view name) const;
   /// Queues a frame that leaves before all data. Whether there is a link to send it on.
-  bool send_first(LinkId link, LinkFrame type, const Slice& body);
 
   Entry& add(Time now, ConnectionId connection, std::string_view address, bool dialled);
   void touch(Entry& entry);

@@ -36,7 +36,7 @@ bool is_refusal(Errc code) {
 void Links::send_hello(Time now, Entry& entry) {
   LinkHello hello = hello_;
   if (partition_.id().number != 0) hello.partition = partition_.order(now);
-  entry.link.send_control(LinkFrame::control, ByteView(encode_control(hello)));
+  entry.link.send(LinkFrame::control, encode_control(hello), {}, {});
   context_.counters.add(Counter::control_out);
   touch(entry);
 }
@@ -71,7 +71,7 @@ void Links::handle_echo(Time now, Entry& entry, const Link::Frame& frame) {
   if (!echo) {
     end(now, entry, {Errc::malformed_frame, "a ping or pong is malformed"}, Ending::here);
   } else if (frame.type == LinkFrame::ping) {
-    entry.link.send_control(LinkFrame::pong, frame.body.view());
+    entry.link.send(LinkFrame::pong, frame.body.view(), {}, {});
     touch(entry);
   } else if (entry.link.handle_pong(now, *echo)) {
     events_->round_trip_changed(now, *entry.slot);

@@ -6,6 +6,7 @@
 #include "daemon/admission/admission.h"
 #include "daemon/group/groups.h"
 #include "daemon/link/links.h"
+#include "daemon/node/connection_table.h"
 #include "daemon/order/hand_up.h"
 #include "daemon/order/order.h"
 #include "daemon/order/order_observer.h"
@@ -21,8 +22,8 @@ namespace spindled {
 struct Node::Layers {
   Layers(NodeConfig config, Driver& node_driver, LogSink& sink, std::uint64_t seed, OrderObserver* observer)
       : context(std::move(config), sink, seed),
-        driver(node_driver),
-        links(context, driver),
+        connections(node_driver),
+        links(context, connections),
         overlay(context, links),
         groups(context),
         hand_up(context, groups),
@@ -31,15 +32,18 @@ struct Node::Layers {
               observed ? static_cast<OrderedMessages&>(*observed) : hand_up),
         view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
         admission(context, links, overlay, order, groups),
-        sessions(context, driver, groups, admission),
-        admin(context, driver, {links, overlay, view, order, groups, sessions, admission}) {
+        sessions(context, connections, groups, admission),
+        admin(context, connections, {links, overlay, view, order, groups, sessions, admission}) {
+    connections.attach(Port::link, links);
+    connections.attach(Port::client, sessions);
+    connections.attach(Port::admin, admin);
     links.attach(overlay);
     overlay.attach(view, order, admission);
     groups.attach(order, sessions);
   }
 
   Context context;
-  Driver& driver;
+  ConnectionTable connections;
   Links links;
   Overlay overlay;
   Groups groups;
@@ -76,40 +80,25 @@ bool Node::is_stopped() const {
 }
 
 void Node::handle_accepted(Time now, ConnectionId connection, Port port, std::string_view peer) {
-  switch (port) {
-    case Port::link:
-      return layers_->links.handle_accepted(now, connection, peer);
-    case Port::client:
-      return layers_->sessions.handle_accepted(now, connection, peer);
-    case Port::admin:
-      return layers_->admin.handle_accepted(now, connection, peer);
-  }
+  layers_->connections.accepted(connection, port).handle_accepted(now, connection, peer);
 }
 
 void Node::handle_connected(Time now, ConnectionId connection) { layers_->links.handle_connected(now, connection); }
 
 std::span<std::uint8_t> Node::read_space(ConnectionId connection) {
-  if (layers_->sessions.owns(connection)) return layers_->sessions.read_space(connection);
-  if (layers_->links.owns(connection)) return layers_->links.read_space(connection);
-  return layers_->admin.read_space(connection);
+  return layers_->connections.owner(connection).read_space(connection);
 }
 
 void Node::handle_read(Time now, ConnectionId connection, std::size_t bytes) {
-  if (layers_->sessions.owns(connection)) return layers_->sessions.handle_read(now, connection, bytes);
-  if (layers_->links.owns(connection)) return layers_->links.handle_read(now, connection, bytes);
-  layers_->admin.handle_read(now, connection, bytes);
+  layers_->connections.owner(connection).handle_read(now, connection, bytes);
 }
 
 void Node::handle_writable(Time now, ConnectionId connection) {
-  if (layers_->sessions.owns(connection)) return layers_->sessions.handle_writable(now, connection);
-  if (layers_->links.owns(connection)) return layers_->links.handle_writable(now, connection);
-  layers_->admin.handle_writable(now, connection);
+  layers_->connections.owner(connection).handle_writable(now, connection);
 }
 
 void Node::handle_closed(Time now, ConnectionId connection, std::string_view why) {
-  if (layers_->sessions.owns(connection)) return layers_->sessions.handle_closed(now, connection, why);
-  if (layers_->links.owns(connection)) return layers_->links.handle_closed(now, connection, why);
-  layers_->admin.handle_closed(now, connection);
+  layers_->connections.take(connection).handle_closed(now, connection, why);
 }
 
 void Node::handle_time(Time now) {
@@ -144,7 +133,7 @@ void Node::end_turn(Time now) {
   // One that comes too early costs less than setting it anew in every turn.
   if (next >= node.wake_at) return;
   node.wake_at = next;
-  node.driver.wake_at(next);
+  node.connections.wake_at(next);
 }
 
 const View& Node::view() const { return layers_->view.installed(); }
@@ -171,8 +160,8 @@ NodeMemory Node::memory() const {
   memory.partial = layers_->groups.partial_bytes();
   memory.held_up = layers_->hand_up.held_bytes();
   for (const LinkId link : layers_->links.established()) {
-    memory.link_control = std::max(memory.link_control, layers_->links.queued_control_bytes(link));
-    memory.link_data = std::max(memory.link_data, layers_->links.queued_data_bytes(link));
+    memory.link_control = std::max(memory.link_control, layers_->links.queued_bytes(link, FramePriority::control));
+    memory.link_data = std::max(memory.link_data, layers_->links.queued_bytes(link, FramePriority::data));
   }
   layers_->sessions.for_each([&](const Session& session) {
     memory.session_queue = std::max(memory.session_queue, session.queue().bytes());

@@ -37,16 +37,18 @@ Overlay::Overlay(Context& context, Links& links)
     : context_(context),
       links_(links),
       log_(context.log_sink, "overlay"),
-      database_({context.config.name, context.config.incarnation}, context.config.view.refresh_interval) {}
+      database_({context.config.name, context.config.incarnation}, context.config.view.refresh_interval) {
+  handle_own_frames();
+}
 
 void Overlay::attach(ViewFrames& view, StreamFrames& streams, PriceFrames& prices) {
   view_ = &view;
-  streams_ = &streams;
-  prices_ = &prices;
+  handle_streams(streams);
+  handle_prices(prices);
 }
 
 void Overlay::start(Time now) {
-  SPINDLE_CHECK(view_ != nullptr && streams_ != nullptr && prices_ != nullptr);
+  SPINDLE_CHECK(view_ != nullptr);
   sweep_at_ = now + context_.config.view.refresh_interval;
   update_own_links(now);
   advertise(now);
@@ -174,11 +176,7 @@ Slice Overlay::encode(const ControlMessage& message) {
 
 void Overlay::send_encoded(LinkId link, const Slice& encoded, Counter kind) {
   if (encoded.empty()) return;
-  if (encoded.size() <= kControlFrameBytesMax) {
-    links_.send_control(link, encoded);
-  } else {
-    links_.send_control_parts(link, encoded);
-  }
+  links_.send_control(link, encoded);
   context_.counters.add(kind, kFrameHeadBytes + encoded.size());
 }
 
@@ -283,7 +281,7 @@ void Overlay::freeze() {
   frozen_ = true;
   recovery_.reset();
   // What waits would be rejected where it goes to, with the view's own markers.
-  for_each_up([&](LinkId link, const Neighbour&) { links_.drop_queued(link); });
+  for_each_up([&](LinkId link, const Neighbour&) { links_.drop_queued(link, FramePriority::data); });
   for (Neighbour& neighbour : neighbours_) neighbour.marked = false;
 }
 

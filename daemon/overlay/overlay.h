@@ -4,6 +4,8 @@
 // ForwardingTable (where frames go), and `link/` (one neighbour each).
 #pragma once
 
+#include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -22,11 +24,17 @@
 
 namespace spindled {
 
+/// Takes the content of a frame that came over the link; of one that reaches a view, without the members in front of
+/// it. False where it is malformed: the link is closed then.
+using FrameHandler = std::function<bool(Time now, LinkId from, Slice content)>;
+
 class Overlay final : public LinkEvents, public StreamTransport, public ViewTransport {
  public:
   Overlay(Context& context, Links& links);
-  /// Before `start`: where frames go up to. Both outlive the overlay.
+  /// Before `start`: where frames go up to. All outlive the overlay.
   void attach(ViewFrames& view, StreamFrames& streams, PriceFrames& prices);
+  /// Before `start`: whom frames of a further type go up to. One that is sent has a handler at every daemon.
+  void handle(LinkFrame type, FrameHandler handler);
   void start(Time now);
 
   // ViewTransport, for view agreement; `view_transport.h` says what each does.
@@ -128,13 +136,19 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   void partition_received(Time now, const PartitionOrder& order, std::optional<LinkId> from);
 
   // Frames.
-  void view_named(Time now, LinkId link, const Slice& body);
+  FrameHandler& handler_of(LinkFrame type);
+  void handle_own_frames();
+  void handle_streams(StreamFrames& streams);
+  void handle_prices(PriceFrames& prices);
+  template <auto Read, typename Take>
+  void handle_of_member(LinkFrame type, Take take);
+  /// False where the content is malformed.
+  bool view_named(LinkId link, const Slice& content);
   Incoming relation_to(const ViewId& view) const;
-  void stream_frame_received(Time now, LinkId link, LinkFrame type, Slice body);
-  void route_stream_frame(Time now, LinkId link, LinkFrame type, Slice body);
-  void hand_up(Time now, LinkId link, LinkFrame type, Slice payload);
+  void view_frame_received(Time now, LinkId link, LinkFrame type, Slice content);
+  void route(Time now, LinkId link, LinkFrame type, Slice content);
+  void hand_up(Time now, LinkId link, LinkFrame type, Slice content);
   void push_received(Time now, LinkId link, const Slice& body);
-  void price_received(Time now, LinkId link, const Slice& body);
   void flood_encoded(const Price& price, const Slice& encoded, std::optional<LinkId> except);
   std::uint16_t view_tag() const { return static_cast<std::uint16_t>(routes_.view().number); }
   /// The routes that pushes under `proposal` take; nullptr where it is neither being recovered nor installed.
@@ -152,8 +166,7 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   Links& links_;
   const Log log_;
   ViewFrames* view_ = nullptr;
-  StreamFrames* streams_ = nullptr;
-  PriceFrames* prices_ = nullptr;
+  std::array<FrameHandler, kFrameTypes> handlers_;  // by type, from 1
 
   LinkStateDatabase database_;
   std::vector<Neighbour> neighbours_;  // by LinkId

@@ -16,54 +16,91 @@ constexpr std::size_t kViewIdBytesMax = spindle::kVarintBytesMax + 1 + 255 + 8;
 /// What stands in front of the body of the longest frames, those of recovery.
 constexpr std::size_t kPrefixBytesMax = kSetBytesMax + 2 * kViewIdBytesMax;
 
-/// Under which counter the bytes of a frame that is routed fall.
-Counter kind_of(LinkFrame type) {
-  if (type == LinkFrame::data) return Counter::bytes_data;
-  return type == LinkFrame::push ? Counter::bytes_push : Counter::bytes_stability;
-}
-
 }  // namespace
 
 // In.
 
-void Overlay::frame_received(Time now, LinkId link, LinkFrame type, Slice body) {
-  if (!at(link).up) return;
-  switch (type) {
-    case LinkFrame::data:
-    case LinkFrame::report:
-    case LinkFrame::stable:
-    case LinkFrame::ready:
-      stream_frame_received(now, link, type, std::move(body));
-      return;
-    case LinkFrame::control:
-      control_received(now, link, body);
-      return;
-    case LinkFrame::control_part:
-      control_part_received(now, link, body);
-      return;
-    case LinkFrame::view:
-      view_named(now, link, body);
-      return;
-    case LinkFrame::push:
-      push_received(now, link, body);
-      return;
-    case LinkFrame::price:
-      price_received(now, link, body);
-      return;
-    case LinkFrame::ping:
-    case LinkFrame::pong:
-    case LinkFrame::close:
-      break;
-  }
-  SPINDLE_CHECK(false);  // the link keeps these to itself
+void Overlay::handle(LinkFrame type, FrameHandler handler) {
+  SPINDLE_CHECK(traits_of(type).reach != FrameReach::link && !handler_of(type));
+  handler_of(type) = std::move(handler);
 }
 
-void Overlay::view_named(Time now, LinkId link, const Slice& body) {
-  std::optional<ViewId> view = read_view_id(body.view());
-  if (!view) return close_malformed(now, link, "a view frame");
+FrameHandler& Overlay::handler_of(LinkFrame type) { return handlers_[static_cast<std::size_t>(type) - 1]; }
+
+void Overlay::handle_own_frames() {
+  const auto always = [this](LinkFrame type, auto received) {
+    handle(type, [this, received](Time now, LinkId link, const Slice& content) {
+      (this->*received)(now, link, content);
+      return true;
+    });
+  };
+  always(LinkFrame::control, &Overlay::control_received);
+  always(LinkFrame::control_part, &Overlay::control_part_received);
+  always(LinkFrame::push, &Overlay::push_received);
+  handle(LinkFrame::view, [this](Time, LinkId link, const Slice& content) { return view_named(link, content); });
+}
+
+/// Has a frame that one member sends to others go up once it is parsed.
+template <auto Read, typename Take>
+void Overlay::handle_of_member(LinkFrame type, Take take) {
+  handle(type, [this, take](Time now, LinkId, const Slice& content) {
+    const auto frame = Read(content.view());
+    if (!frame || !routes_.members().contains(frame->from)) return false;
+    take(now, *frame);
+    return true;
+  });
+}
+
+void Overlay::handle_streams(StreamFrames& streams) {
+  handle(LinkFrame::data, [&streams](Time now, LinkId, Slice content) {
+    streams.data_received(now, std::move(content));
+    return true;
+  });
+  handle_of_member<read_report>(LinkFrame::report,
+                                [&streams](Time now, const Report& report) { streams.report_received(now, report); });
+  handle_of_member<read_stable>(LinkFrame::stable,
+                                [&streams](Time now, const Stable& stable) { streams.stable_received(now, stable); });
+  handle_of_member<read_ready>(LinkFrame::ready,
+                               [&streams](Time now, const Ready& ready) { streams.ready_received(now, ready); });
+}
+
+void Overlay::handle_prices(PriceFrames& prices) {
+  handle(LinkFrame::price, [this, &prices](Time now, LinkId link, const Slice& content) {
+    const std::optional<Price> price = read_price(content.view());
+    if (!price) return false;
+    // One of another view names links by other indices; one that is known already has been passed on.
+    if (frozen_ || price->view != view_tag() || !routes_.members().contains(price->from)) return true;
+    if (prices.price_received(now, *price)) flood_encoded(*price, content, link);
+    return true;
+  });
+}
+
+void Overlay::frame_received(Time now, LinkId link, LinkFrame type, Slice content) {
+  if (!at(link).up) return;
+  switch (traits_of(type).reach) {
+    case FrameReach::view:
+      return view_frame_received(now, link, type, std::move(content));
+    case FrameReach::neighbour:
+      return hand_up(now, link, type, std::move(content));
+    case FrameReach::link:
+      SPINDLE_CHECK(false);  // the link keeps these to itself
+  }
+}
+
+void Overlay::hand_up(Time now, LinkId link, LinkFrame type, Slice content) {
+  const FrameHandler& handler = handler_of(type);
+  SPINDLE_CHECK(handler);
+  if (!handler(now, link, std::move(content)))
+    close_malformed(now, link, fmt::format("a frame of type {}", traits_of(type).name));
+}
+
+bool Overlay::view_named(LinkId link, const Slice& content) {
+  std::optional<ViewId> view = read_view_id(content.view());
+  if (!view) return false;
   Neighbour& neighbour = at(link);
   neighbour.incoming_view = std::move(*view);
   neighbour.incoming = relation_to(neighbour.incoming_view);
+  return true;
 }
 
 /// A member floods the Install before it sends anything in the view, and a link keeps that order, so that frames of a
@@ -74,12 +111,12 @@ Overlay::Incoming Overlay::relation_to(const ViewId& view) const {
   return Incoming::other;
 }
 
-void Overlay::stream_frame_received(Time now, LinkId link, LinkFrame type, Slice body) {
+void Overlay::view_frame_received(Time now, LinkId link, LinkFrame type, Slice content) {
   const Neighbour& neighbour = at(link);
   switch (neighbour.incoming) {
     case Incoming::current:
       if (frozen_) break;
-      return route_stream_frame(now, link, type, std::move(body));
+      return route(now, link, type, std::move(content));
     case Incoming::other:
       break;
     case Incoming::unnamed:
@@ -89,34 +126,15 @@ void Overlay::stream_frame_received(Time now, LinkId link, LinkFrame type, Slice
   context_.counters.add(Counter::data_dropped_frozen);
 }
 
-void Overlay::route_stream_frame(Time now, LinkId link, LinkFrame type, Slice body) {
-  Reader reader(body.view());
+void Overlay::route(Time now, LinkId link, LinkFrame type, Slice content) {
+  Reader reader(content.view());
   MemberSet to = MemberSet::read(reader);
   if (!reader.ok() || !routes_.is_valid(to)) return close_malformed(now, link, "the destinations of a frame");
-  body.remove_prefix(body.size() - reader.remaining());
+  content.remove_prefix(content.size() - reader.remaining());
   const bool is_destination = to.contains(routes_.self());
   if (is_destination) to.erase(routes_.self());
-  if (!to.empty()) relay(routes_, link, type, to, body);
-  if (is_destination) hand_up(now, link, type, std::move(body));
-}
-
-void Overlay::hand_up(Time now, LinkId link, LinkFrame type, Slice payload) {
-  const auto in_view = [&](const auto& frame) { return frame && routes_.members().contains(frame->from); };
-  if (type == LinkFrame::data) {
-    streams_->data_received(now, std::move(payload));
-  } else if (type == LinkFrame::report) {
-    const std::optional<Report> report = read_report(payload.view());
-    if (!in_view(report)) return close_malformed(now, link, "a report");
-    streams_->report_received(now, *report);
-  } else if (type == LinkFrame::stable) {
-    const std::optional<Stable> stable = read_stable(payload.view());
-    if (!in_view(stable)) return close_malformed(now, link, "a stable line");
-    streams_->stable_received(now, *stable);
-  } else {
-    const std::optional<Ready> ready = read_ready(payload.view());
-    if (!in_view(ready)) return close_malformed(now, link, "a ready line");
-    streams_->ready_received(now, *ready);
-  }
+  if (!to.empty()) relay(routes_, link, type, to, content);
+  if (is_destination) hand_up(now, link, type, std::move(content));
 }
 
 void Overlay::push_received(Time now, LinkId link, const Slice& body) {
@@ -135,14 +153,6 @@ void Overlay::push_received(Time now, LinkId link, const Slice& body) {
   // Under the installed view's proposal this daemon has all that it was owed.
   if (is_destination && routes != &routes_)
     view_->push_received(now, *push, payload.part(payload.size() - rest.size()));
-}
-
-void Overlay::price_received(Time now, LinkId link, const Slice& body) {
-  const std::optional<Price> price = read_price(body.view());
-  if (!price) return close_malformed(now, link, "a price");
-  // One of another view names links by other indices; one that is known already has been passed on.
-  if (frozen_ || price->view != view_tag() || !routes_.members().contains(price->from)) return;
-  if (prices_->price_received(now, *price)) flood_encoded(*price, body, link);
 }
 
 const ForwardingTable* Overlay::routes_of(const ViewId& proposal) const {
@@ -187,7 +197,7 @@ void Overlay::multicast_unreliable(const MemberSet& to, const Slice& head, const
 }
 
 bool Overlay::takes_unreliable(LinkId link) {
-  if (links_.queued_data_bytes(link) <= kUnreliableQueueBytes) return true;
+  if (links_.queued_bytes(link, FramePriority::data) <= kUnreliableQueueBytes) return true;
   context_.counters.add(Counter::data_dropped_unreliable);
   return false;
 }
@@ -220,8 +230,7 @@ void Overlay::flood_encoded(const Price& price, const Slice& encoded, std::optio
     // Who it came from has it, and the link's other end never sends over the link in this direction.
     if (hop.link == except || hop.neighbour == price.from) continue;
     if (price.from == routes_.self() && price.name.empty() && hop.neighbour == price.neighbour) continue;
-    links_.send_price(hop.link, encoded);
-    context_.counters.add(Counter::bytes_prices, kFrameHeadBytes + encoded.size());
+    links_.send(hop.link, LinkFrame::price, encoded);
   }
 }
 
@@ -249,7 +258,6 @@ void Overlay::send_routed(LinkId link, LinkFrame type, const MemberSet& to, Byte
   to.write(writer);
   writer.bytes(payload);
   links_.send(link, type, {prefix.data(), writer.size()}, head, tail);
-  context_.counters.add(kind_of(type), kFrameHeadBytes + writer.size() + head.size() + tail.size());
 }
 
 void Overlay::mark(LinkId link) {
@@ -257,7 +265,6 @@ void Overlay::mark(LinkId link) {
   if (neighbour.marked) return;
   neighbour.marked = true;
   links_.send(link, LinkFrame::view, view_marker_, {}, {});
-  context_.counters.add(Counter::bytes_stability, kFrameHeadBytes + view_marker_.size());
 }
 
 }  // namespace spindled

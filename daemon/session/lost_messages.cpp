@@ -1,6 +1,7 @@
 #include "daemon/session/lost_messages.h"
 
 #include "daemon/base/check.h"
+#include "libclient/protocol/client_frames.h"
 
 namespace spindled {
 

@@ -150,7 +150,7 @@ void Sessions::handle_writable(Time now, ConnectionId connection) {
   session.marks.blocked = false;
   if (written_ >= kWrittenPerTurn) return mark_dirty(session);
   write(now, session);
-  if (!owns(connection)) return;  // a closing session goes once all is written
+  if (!by_connection_.contains(connection)) return;  // a closing session goes once all is written
   count_memory(session);
   watch_queue(now, session);
 }

@@ -14,6 +14,7 @@
 #include "daemon/admission/admission.h"
 #include "daemon/base/context.h"
 #include "daemon/base/driver.h"
+#include "daemon/base/port_handler.h"
 #include "daemon/base/timers.h"
 #include "daemon/group/local_clients.h"
 #include "daemon/session/session.h"
@@ -21,7 +22,7 @@
 
 namespace spindled {
 
-class Sessions final : public LocalClients, public SessionHost, public ClientNames {
+class Sessions final : public PortHandler, public LocalClients, public SessionHost, public ClientNames {
  public:
   Sessions(Context& context, Driver& driver, Groups& groups, Admission& admission);
   ~Sessions() override;
@@ -30,13 +31,12 @@ class Sessions final : public LocalClients, public SessionHost, public ClientNam
   void stop(Time now);
   bool is_stopped() const { return stopping_ && by_connection_.empty(); }
 
-  // Inputs, for connections of Port::client.
-  void handle_accepted(Time now, ConnectionId connection, std::string_view peer);
-  bool owns(ConnectionId connection) const { return by_connection_.contains(connection); }
-  std::span<std::uint8_t> read_space(ConnectionId connection);
-  void handle_read(Time now, ConnectionId connection, std::size_t bytes);
-  void handle_writable(Time now, ConnectionId connection);
-  void handle_closed(Time now, ConnectionId connection, std::string_view why);
+  // PortHandler, for connections of Port::client.
+  void handle_accepted(Time now, ConnectionId connection, std::string_view peer) override;
+  std::span<std::uint8_t> read_space(ConnectionId connection) override;
+  void handle_read(Time now, ConnectionId connection, std::size_t bytes) override;
+  void handle_writable(Time now, ConnectionId connection) override;
+  void handle_closed(Time now, ConnectionId connection, std::string_view why) override;
   void handle_time(Time now);
   Time next_deadline() const { return std::min({timers_.next(), retry_at_, flush_at_, slow_clients_.next_deadline()}); }
 

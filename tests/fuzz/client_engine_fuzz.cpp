@@ -10,14 +10,8 @@
 
 namespace {
 
+using namespace spindle;
 using namespace spindle::protocol;
-using spindle::Disconnected;
-using spindle::Event;
-using spindle::FlowReady;
-using spindle::FlowState;
-using spindle::GroupView;
-using spindle::Membership;
-using spindle::Message;
 using spindle_fuzz::EngineStep;
 using spindle_fuzz::Input;
 

@@ -6,6 +6,7 @@
 
 namespace {
 
+using namespace spindle;
 using namespace spindle::protocol;
 using spindle_fuzz::check_round_trip;
 using Bytes = std::vector<std::uint8_t>;

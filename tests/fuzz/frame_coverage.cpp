@@ -9,7 +9,7 @@
 
 #include "daemon/admin/admin_frames.h"
 #include "daemon/wire/control.h"
-#include "daemon/wire/link_frames.h"
+#include "daemon/wire/frame_traits.h"
 #include "libclient/protocol/client_frames.h"
 
 namespace spindle_fuzz {
@@ -21,10 +21,12 @@ namespace {
 
 constexpr std::array kClientNames{"hello", "define", "send", "send_more",    "join",
                                   "leave", "bye",    "ping", "view_request", "flow_request"};
-constexpr std::array kLinkNames{"control", "view", "data", "report", "stable", "ready",
-                                "push",    "ping", "pong", "close",  "price"};
+constexpr auto kLinkNames = [] {
+  std::array<std::string_view, kFrameTypes> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kFrameTraits[i].name;
+  return names;
+}();
 static_assert(kClientNames.size() == static_cast<std::size_t>(ClientFrame::flow_request));
-static_assert(kLinkNames.size() == static_cast<std::size_t>(LinkFrame::price));
 
 /// In the order of ControlMessage.
 constexpr std::array kControlNames{
@@ -36,8 +38,8 @@ constexpr std::array kAdminNames{"request"};
 static_assert(kAdminNames.size() == static_cast<std::size_t>(AdminFrame::request));
 
 template <typename Counts>
-void write_row(const char* port, const char* name, const Counts& count) {
-  std::fprintf(stderr, "frame %-32s %12llu arrived %12llu taken\n", (std::string(port) + name).c_str(),
+void write_row(const char* port, std::string_view name, const Counts& count) {
+  std::fprintf(stderr, "frame %-32s %12llu arrived %12llu taken\n", std::string(port).append(name).c_str(),
                static_cast<unsigned long long>(count.arrived), static_cast<unsigned long long>(count.taken));
 }
 

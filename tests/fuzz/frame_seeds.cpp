@@ -2,6 +2,7 @@
 #include "daemon/base/check.h"
 #include "daemon/wire/control.h"
 #include "daemon/wire/link_frames.h"
+#include "libclient/protocol/client_frames.h"
 #include "tests/fuzz/seeds.h"
 
 namespace spindle_fuzz {
@@ -125,7 +126,8 @@ void add_control_seeds(Seeds& seeds) {
 }
 
 void add_client_frame_seeds(Seeds& seeds) {
-  using namespace protocol;
+  using namespace spindle;
+  using namespace spindle::protocol;
   const auto add = [&seeds](std::string name, std::string bytes) {
     seeds.push_back({"client_frames", std::move(name), std::move(bytes)});
   };
@@ -155,7 +157,7 @@ void add_client_frame_seeds(Seeds& seeds) {
   add("close", frame(write_close, Close{18, "the client did not read its messages in time"}));
   const MessageHead message{4, 99, "#worker#alpha", {"prices", "news"}, 7, as_bytes("payload")};
   add("message", chunked(message, message_head_size(message), write_message_head));
-  View view{"prices", {5, "alpha", 3, 17}, ViewCause::network, ViewForm::full, 0, 0x0123456789abcdef};
+  GroupViewFrame view{"prices", {5, "alpha", 3, 17}, ViewCause::network, ViewForm::full, 0, 0x0123456789abcdef};
   view.joined = {"#b#beta"};
   view.left = {"#c#gamma"};
   view.apart = {"#d#delta"};
@@ -167,7 +169,7 @@ void add_client_frame_seeds(Seeds& seeds) {
   view.form = ViewForm::answer;
   view.joined = view.left = view.apart = {};
   add("view_answer", frame(write_view, view));
-  View farewell{"prices", {5, "alpha", 3, 18}, ViewCause::leave, ViewForm::farewell};
+  GroupViewFrame farewell{"prices", {5, "alpha", 3, 18}, ViewCause::leave, ViewForm::farewell};
   farewell.left = {"#a#alpha"};
   add("view_farewell", frame(write_view, farewell));
   add("transitional", frame(write_transitional, std::string_view("prices")));

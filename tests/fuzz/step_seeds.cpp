@@ -20,6 +20,7 @@ namespace spindle_fuzz {
 
 namespace {
 
+using namespace spindle;
 using namespace spindle::protocol;
 using Bytes = std::vector<std::uint8_t>;
 
@@ -325,8 +326,8 @@ std::string all_of_a_client() {
 
 // --- The client ---
 
-View first_view() {
-  View view{"news", {5, "alpha", 3, 17}, ViewCause::join};
+GroupViewFrame first_view() {
+  GroupViewFrame view{"news", {5, "alpha", 3, 17}, ViewCause::join};
   view.digest = MemberList({"#me#alpha"}).digest();
   view.joined = view.members = {"#me#alpha"};
   return view;
@@ -338,14 +339,14 @@ Steps large_group() {
   welcome(steps).op(EngineStep::join).text("news");
   steps.op(EngineStep::frame).frame(frame_of(write_view, first_view()));
   const MemberList two({"#me#alpha", "#you#beta"});
-  View change{"news", {5, "alpha", 3, 18}, ViewCause::join, ViewForm::change, 2, two.digest()};
+  GroupViewFrame change{"news", {5, "alpha", 3, 18}, ViewCause::join, ViewForm::change, 2, two.digest()};
   change.joined = {"#you#beta"};
   steps.op(EngineStep::frame).frame(frame_of(write_view, change));
-  View other{"news", {6, "alpha", 3, 1}, ViewCause::network, ViewForm::change, 7, 1};
+  GroupViewFrame other{"news", {6, "alpha", 3, 1}, ViewCause::network, ViewForm::change, 7, 1};
   other.left = {"#you#beta"};
   other.apart = {"#me#alpha"};
   steps.op(EngineStep::frame).frame(frame_of(write_view, other)).op(EngineStep::request_view).text("news");
-  View answer{"news", {6, "alpha", 3, 1}, ViewCause::network, ViewForm::answer, 0, two.digest()};
+  GroupViewFrame answer{"news", {6, "alpha", 3, 1}, ViewCause::network, ViewForm::answer, 0, two.digest()};
   answer.members = {two.names().begin(), two.names().end()};
   steps.op(EngineStep::frame).frame(frame_of(write_view, answer));
   return steps.op(EngineStep::frame).frame(frame_of(write_reply, Reply{2, 0}));

@@ -137,8 +137,8 @@ struct OwnPricesTest : test::OverlayFixture {
   void congest(int packets = 100, int taken = 1) {
     hold();
     queue(packets);
-    bytes_a_packet =
-        alpha.daemon.links.queued_data_bytes(alpha.daemon.link_to("beta")) / static_cast<std::size_t>(packets);
+    bytes_a_packet = alpha.daemon.links.queued_bytes(alpha.daemon.link_to("beta"), FramePriority::data) /
+                     static_cast<std::size_t>(packets);
     carry(20, taken, taken);
   }
   /// In each of so many milliseconds so many packets come, and so many leave.

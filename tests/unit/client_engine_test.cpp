@@ -293,7 +293,7 @@ TEST_F(ClientEngineTest, LargeMessagesGoInChunks) {
 TEST_F(ClientEngineTest, EventsArriveWhereverTheBytesAreCut) {
   Bytes bytes;
   append_message(bytes, "hello", {"news", "#me#d"});
-  View sent_view{"news", {5, "d", 3, 6}, ViewCause::network};
+  GroupViewFrame sent_view{"news", {5, "d", 3, 6}, ViewCause::network};
   sent_view.digest = 77;
   sent_view.joined = {"#a#d"};
   sent_view.left = {"#gone#d"};
@@ -342,7 +342,7 @@ std::vector<Bytes> parts_of_a_large_view(std::size_t members) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < members; ++i)
     names.push_back("#" + std::string(60, 'x') + std::to_string(1000 + i) + "#d");
-  View view{"g", {1, "d", 3, 1}};
+  GroupViewFrame view{"g", {1, "d", 3, 1}};
   view.members.assign(names.begin(), names.end());
   Bytes bytes;
   write_view(bytes, view);
@@ -409,15 +409,15 @@ TEST_F(ClientEngineTest, ALargeViewIsBounded) {
 
 TEST_F(ClientEngineTest, OtherFormsOfViewsHaveOnlyWhatTheySay) {
   welcome(engine_);
-  View change{"g", {1, "d", 3, 1}, ViewCause::network, ViewForm::change, 5, 9};
+  GroupViewFrame change{"g", {1, "d", 3, 1}, ViewCause::network, ViewForm::change, 5, 9};
   change.joined = {"#a#d"};
   change.apart = {"#b#d"};
-  View answer{"g", {1, "d", 3, 1}, ViewCause::network, ViewForm::answer, 0, 9};
+  GroupViewFrame answer{"g", {1, "d", 3, 1}, ViewCause::network, ViewForm::answer, 0, 9};
   answer.members = {"#a#d", "#me#d"};
-  View farewell{"g", {1, "d", 3, 2}, ViewCause::leave, ViewForm::farewell};
+  GroupViewFrame farewell{"g", {1, "d", 3, 2}, ViewCause::leave, ViewForm::farewell};
   farewell.left = {"#me#d"};
   Bytes bytes;
-  for (const View& view : {change, answer, farewell}) write_view(bytes, view);
+  for (const GroupViewFrame& view : {change, answer, farewell}) write_view(bytes, view);
   engine_.handle_bytes(bytes);
   const auto events = engine_.take_events();
   ASSERT_EQ(events.size(), 3u);
@@ -438,7 +438,7 @@ TEST_F(ClientEngineTest, OtherFormsOfViewsHaveOnlyWhatTheySay) {
 
 TEST_F(ClientEngineTest, AMemberIsInItsVsSetAlsoWhereItIsNew) {
   welcome(engine_);
-  View first{"g", {5, "d", 3, 1}, ViewCause::network};
+  GroupViewFrame first{"g", {5, "d", 3, 1}, ViewCause::network};
   first.joined = {"#me#d"};
   first.apart = {"#a#d"};
   first.members = {"#a#d", "#me#d"};
@@ -539,7 +539,7 @@ TEST_F(ClientEngineTest, FramesLargerThanABlockAreRead) {
   std::vector<std::string> members;
   for (int i = 0; i < 40'000; ++i) members.push_back(make_private_name("client-" + std::to_string(i), "daemon"));
   Bytes bytes;
-  View view{"g", {1, "d", 3, 1}, ViewCause::join};
+  GroupViewFrame view{"g", {1, "d", 3, 1}, ViewCause::join};
   view.members = {members.begin(), members.end()};
   write_view(bytes, view);
   ASSERT_GT(bytes.size(), 2 * EventReader::kBlockBytes);

@@ -51,7 +51,7 @@ TEST_F(LinkPair, CarriesFramesOfAllTypes) {
   send("report", "", LinkFrame::report);
   send(std::string(10'000, 'h'), std::string(300'000, 't'));
   alpha.links.send_control(to_beta, alpha.slice("control"));
-  EXPECT_EQ(alpha.links.queued_data_bytes(to_beta), 16u + 4 * kFrameHeadBytes + 6 + 310'000);
+  EXPECT_EQ(alpha.links.queued_bytes(to_beta, FramePriority::data), 16u + 4 * kFrameHeadBytes + 6 + 310'000);
   EXPECT_EQ(alpha.links.info(to_beta).queued_packets, (310'000 + kPacketBytes - 1) / kPacketBytes);
   flush();
   EXPECT_EQ(alpha.links.info(to_beta).queued_bytes, 0u);
@@ -95,8 +95,8 @@ TEST_F(LinkPair, DropQueuedKeepsTheFrameThatIsPartlyWritten) {
   send("second frame");
   alpha.links.send_control(to_beta, alpha.slice("control"));
   flush();  // control: 11 bytes, so that it is the partly written one
-  alpha.links.drop_queued(to_beta);
-  EXPECT_EQ(alpha.links.queued_data_bytes(to_beta), 0u);
+  alpha.links.drop_queued(to_beta, FramePriority::data);
+  EXPECT_EQ(alpha.links.queued_bytes(to_beta, FramePriority::data), 0u);
   send("third frame");
   flush();
   net.settle();
@@ -106,7 +106,7 @@ TEST_F(LinkPair, DropQueuedKeepsTheFrameThatIsPartlyWritten) {
   send("fifth frame");
   flush();
   EXPECT_EQ(alpha.links.info(to_beta).queued_packets, 2u);
-  alpha.links.drop_queued(to_beta);
+  alpha.links.drop_queued(to_beta, FramePriority::data);
   EXPECT_EQ(alpha.links.info(to_beta).queued_packets, 1u);
   send("sixth frame");
   net.settle();

@@ -1,0 +1,46 @@
+// Which connection belongs to whom.
+#pragma once
+
+#include <array>
+#include <unordered_map>
+
+#include "daemon/base/port_handler.h"
+
+namespace spindled {
+
+/// Stands between the layers and the driver, and so sees every connection begin and end: those that the links dial,
+/// those that were accepted, and those that somebody closes.
+class ConnectionTable final : public Driver {
+ public:
+  explicit ConnectionTable(Driver& driver) : driver_(driver) {}
+
+  /// Before anything else: whose a port's connections are. Links have those that were dialled.
+  void attach(Port port, PortHandler& handler) { handlers_[static_cast<std::size_t>(port)] = &handler; }
+
+  PortHandler& accepted(ConnectionId connection, Port port) {
+    return *owners_.emplace(connection, of(port)).first->second;
+  }
+  /// Of a connection that is there.
+  PortHandler& owner(ConnectionId connection) const;
+  /// The connection is gone: whom to tell.
+  PortHandler& take(ConnectionId connection);
+
+  // Driver, for the layers.
+  ConnectionId dial(std::string_view address) override;
+  std::size_t write(ConnectionId connection, std::span<const ByteView> buffers) override {
+    return driver_.write(connection, buffers);
+  }
+  void close(ConnectionId connection) override;
+  void set_reading(ConnectionId connection, bool on) override { driver_.set_reading(connection, on); }
+  Duration shortest_round_trip(ConnectionId connection) override { return driver_.shortest_round_trip(connection); }
+  void wake_at(Time deadline) override { driver_.wake_at(deadline); }
+
+ private:
+  PortHandler* of(Port port) const { return handlers_[static_cast<std::size_t>(port)]; }
+
+  Driver& driver_;
+  std::array<PortHandler*, kPorts> handlers_{};  // by Port
+  std::unordered_map<ConnectionId, PortHandler*> owners_;
+};
+
+}  // namespace spindled
