@@ -43,7 +43,8 @@ std::size_t LinkQueue::gather(std::span<ByteView> buffers) const {
   std::size_t count = 0;
   std::size_t end = queues_.size();
   const auto has_any = [](const Queue& queue) { return !queue.output.empty(); };
-  if (unfinished_ != 0 && std::any_of(queues_.begin(), queues_.begin() + unfinished_in_, has_any)) {
+  const std::span<const Queue> before = std::span(queues_).first(unfinished_in_);
+  if (unfinished_ != 0 && std::any_of(before.begin(), before.end(), has_any)) {
     // The rest of the unfinished frame, then what goes before its queue; what is behind it comes with the next call.
     count = queues_[unfinished_in_].output.gather(buffers);
     end = unfinished_in_;
