@@ -5,15 +5,16 @@
 #include <vector>
 
 #include "daemon/view/phases.h"
-#include "daemon/view/roll_call.h"
+#include "daemon/view/waiting_replies.h"
 
 namespace spindled {
 
-class Collecting final : public RollCall {
+class Collecting final : public WaitingReplies {
  public:
   static constexpr CoordinatorPhase kPhase = CoordinatorPhase::collecting;
 
-  explicit Collecting(const std::vector<DaemonId>& members) : RollCall(members.size()), pushed_to_(members.size()) {}
+  explicit Collecting(const std::vector<DaemonId>& members)
+      : WaitingReplies(members.size()), pushed_to_(members.size()) {}
 
   /// bad_argument for a Done that is not that of a member, comes again, or counts what was pushed to nobody.
   Result<void> accept(const std::vector<DaemonId>& members, const Done& done);

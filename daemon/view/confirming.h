@@ -4,15 +4,15 @@
 #include <vector>
 
 #include "daemon/view/phases.h"
-#include "daemon/view/roll_call.h"
+#include "daemon/view/waiting_replies.h"
 
 namespace spindled {
 
-class Confirming final : public RollCall {
+class Confirming final : public WaitingReplies {
  public:
   static constexpr CoordinatorPhase kPhase = CoordinatorPhase::confirming;
 
-  explicit Confirming(const std::vector<DaemonId>& members) : RollCall(members.size()) {}
+  explicit Confirming(const std::vector<DaemonId>& members) : WaitingReplies(members.size()) {}
 
   /// bad_argument for a Received that is not that of a member, or comes again.
   Result<void> accept(const std::vector<DaemonId>& members, const Received& received);

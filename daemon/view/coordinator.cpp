@@ -79,14 +79,14 @@ void Coordinator::tell_to_install() {
 }
 
 std::vector<DaemonId> Coordinator::silent() const {
-  const auto awaited = [](const auto& phase) -> const RollCall* {
-    if constexpr (std::is_base_of_v<RollCall, std::decay_t<decltype(phase)>>) return &phase;
+  const auto awaited = [](const auto& phase) -> const WaitingReplies* {
+    if constexpr (std::is_base_of_v<WaitingReplies, std::decay_t<decltype(phase)>>) return &phase;
     return nullptr;
   };
   std::vector<DaemonId> silent;
-  const RollCall* roll = std::visit(awaited, phase_);
-  for (std::size_t i = 0; roll != nullptr && i < topology_.members.size(); ++i) {
-    if (roll->is_missing(static_cast<MemberIndex>(i))) silent.push_back(topology_.members[i]);
+  const WaitingReplies* waiting = std::visit(awaited, phase_);
+  for (std::size_t i = 0; waiting != nullptr && i < topology_.members.size(); ++i) {
+    if (waiting->is_missing(static_cast<MemberIndex>(i))) silent.push_back(topology_.members[i]);
   }
   return silent;
 }

@@ -7,18 +7,18 @@
 
 #include "daemon/overlay/topology.h"
 #include "daemon/view/phases.h"
-#include "daemon/view/roll_call.h"
+#include "daemon/view/waiting_replies.h"
 
 namespace spindled {
 
 /// Picks the sequencer of a view from its topology: the same at every daemon. Policy, given by whoever wires the node.
 using ChooseSequencer = MemberIndex (*)(const Topology&);
 
-class Gathering final : public RollCall {
+class Gathering final : public WaitingReplies {
  public:
   static constexpr CoordinatorPhase kPhase = CoordinatorPhase::gathering;
 
-  explicit Gathering(const std::vector<DaemonId>& members) : RollCall(members.size()), states_(members.size()) {}
+  explicit Gathering(const std::vector<DaemonId>& members) : WaitingReplies(members.size()), states_(members.size()) {}
 
   /// bad_argument for a state that is not that of a member, comes again, or contradicts another member's about the old
   /// view that they share.

@@ -4,10 +4,10 @@
 
 namespace spindled {
 
-void Suspicions::accuse(Time now, const DaemonId& daemon) {
-  std::erase_if(records_, [&](const auto& entry) { return entry.second.accused_at + kMemory < now; });
+void Suspicions::suspect(Time now, const DaemonId& daemon) {
+  std::erase_if(records_, [&](const auto& entry) { return entry.second.suspected_at + kMemory < now; });
   Record& record = records_[daemon];
-  record.accused_at = now;
+  record.suspected_at = now;
   if (record.next_exclusion == Duration::zero()) {
     record.next_exclusion = kExclusionMin;
     return;

@@ -15,19 +15,19 @@ class Suspicions {
   static constexpr Duration kExclusionMin = 1s;
   static constexpr Duration kExclusionMax = 10s;
 
-  void accuse(Time now, const DaemonId& daemon);
-  void absolve(const DaemonId& daemon) { records_.erase(daemon); }
+  void suspect(Time now, const DaemonId& daemon);
+  void clear(const DaemonId& daemon) { records_.erase(daemon); }
 
   bool is_excluded(Time now, const DaemonId& daemon) const;
   /// When the next exclusion ends; kNever if there is none.
   Time next_end(Time now) const;
 
  private:
-  /// A daemon that has not been accused for this long starts afresh.
+  /// A daemon that has not been suspected for this long starts afresh.
   static constexpr Duration kMemory = 60s;
 
   struct Record {
-    Time accused_at{};
+    Time suspected_at{};
     Time excluded_until = Time::min();
     Duration next_exclusion{};  // zero: the next silence is the first
   };

@@ -143,7 +143,7 @@ void ViewAgreement::view_installed(Time now) {
   if (coordinator_.is_active()) coordinator_.retire();
   timers_.stop(Timer::phase);
   timers_.stop(Timer::patience);
-  for (const DaemonId& member : installed().members) suspicions_.absolve(member);
+  for (const DaemonId& member : installed().members) suspicions_.clear(member);
   refusals_ = 0;
   quiet_until_ = Time::min();
   timers_.set(Timer::evaluate, now);
@@ -205,7 +205,7 @@ void ViewAgreement::phase_expired(Time now) {
   if (!coordinator_.is_active()) return;
   for (const DaemonId& daemon : coordinator_.silent()) {
     log_.debug("{} is silent to {}", daemon.name, to_string(coordinator_.proposal()));
-    suspicions_.accuse(now, daemon);
+    suspicions_.suspect(now, daemon);
   }
   propose(now);
 }

@@ -179,19 +179,19 @@ TEST_F(Trigger, WeightsAreOfNoConsequenceWhereThereIsOnePathOnly) {
 TEST(Suspicions, OneChanceThenLongerEachTimeUntilAbsolved) {
   Suspicions suspicions;
   Time now{50s};
-  suspicions.accuse(now, kB);
+  suspicions.suspect(now, kB);
   EXPECT_FALSE(suspicions.is_excluded(now, kB));
   EXPECT_EQ(suspicions.next_end(now), kNever);
   for (const Duration expected : {1s, 2s, 4s, 8s, 10s, 10s}) {
-    suspicions.accuse(now, kB);
+    suspicions.suspect(now, kB);
     EXPECT_EQ(suspicions.next_end(now), now + expected);
     EXPECT_TRUE(suspicions.is_excluded(now + expected - 1ns, kB));
     now += expected;
     EXPECT_FALSE(suspicions.is_excluded(now, kB));
   }
   EXPECT_FALSE(suspicions.is_excluded(now, {"b", 2})) << "another life is another daemon";
-  suspicions.absolve(kB);
-  suspicions.accuse(now, kB);
+  suspicions.clear(kB);
+  suspicions.suspect(now, kB);
   EXPECT_FALSE(suspicions.is_excluded(now, kB));
 }
 

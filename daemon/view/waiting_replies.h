@@ -8,13 +8,13 @@
 
 namespace spindled {
 
-class RollCall {
+class WaitingReplies {
  public:
   bool is_complete() const { return missing_ == 0; }
   bool is_missing(MemberIndex member) const { return !answered_[member]; }
 
  protected:
-  explicit RollCall(std::size_t members) : answered_(members), missing_(members) {}
+  explicit WaitingReplies(std::size_t members) : answered_(members), missing_(members) {}
 
   /// The index of `who` among `members`; bad_argument where it is none of them, or has answered.
   Result<MemberIndex> find(const std::vector<DaemonId>& members, const DaemonId& who) const;
