@@ -70,12 +70,6 @@ Time Overlay::next_deadline() const { return std::min({database_.own().next_dead
 
 // Links.
 
-Overlay::Neighbour& Overlay::at(LinkId link) {
-  const auto index = static_cast<std::size_t>(link);
-  if (index >= neighbours_.size()) neighbours_.resize(index + 1);
-  return neighbours_[index];
-}
-
 template <typename Visit>
 void Overlay::for_each_up(Visit&& visit) const {
   for (std::size_t i = 0; i < neighbours_.size(); ++i) {
@@ -91,6 +85,7 @@ std::map<DaemonId, LinkId> Overlay::neighbours_by_id() const {
 
 void Overlay::link_up(Time now, LinkId link) {
   const LinkInfo info = links_.info(link);
+  neighbours_.resize(std::max(neighbours_.size(), static_cast<std::size_t>(link) + 1));
   Neighbour& neighbour = at(link);
   neighbour = Neighbour{};
   neighbour.up = true;

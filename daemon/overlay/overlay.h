@@ -103,7 +103,8 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
     ViewId incoming_view;
   };
 
-  Neighbour& at(LinkId link);
+  /// Of a link that has been up.
+  Neighbour& at(LinkId link) { return neighbours_[static_cast<std::size_t>(link)]; }
   template <typename Visit>
   void for_each_up(Visit&& visit) const;
   std::map<DaemonId, LinkId> neighbours_by_id() const;
