@@ -49,6 +49,9 @@ void Overlay::attach(ViewFrames& view, StreamFrames& streams, PriceFrames& price
 
 void Overlay::start(Time now) {
   SPINDLE_CHECK(view_ != nullptr);
+  for (const FrameTraits& each : kFrameTraits) {
+    SPINDLE_CHECK(each.reach == FrameReach::link || handler_of(each.type));
+  }
   sweep_at_ = now + context_.config.view.refresh_interval;
   update_own_links(now);
   advertise(now);

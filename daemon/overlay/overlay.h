@@ -33,7 +33,8 @@ class Overlay final : public LinkEvents, public StreamTransport, public ViewTran
   Overlay(Context& context, Links& links);
   /// Before `start`: where frames go up to. All outlive the overlay.
   void attach(ViewFrames& view, StreamFrames& streams, PriceFrames& prices);
-  /// Before `start`: whom frames of a further type go up to. One that is sent has a handler at every daemon.
+  /// Before `start`: whom frames of a type go up to. In the end all types have a handler, but those that links keep to
+  /// themselves.
   void handle(LinkFrame type, FrameHandler handler);
   void start(Time now);
 

@@ -88,10 +88,8 @@ void Overlay::frame_received(Time now, LinkId link, LinkFrame type, Slice conten
 }
 
 void Overlay::hand_up(Time now, LinkId link, LinkFrame type, Slice content) {
-  const FrameHandler& handler = handler_of(type);
-  SPINDLE_CHECK(handler);
-  if (!handler(now, link, std::move(content)))
-    close_malformed(now, link, fmt::format("a frame of type {}", traits_of(type).name));
+  if (handler_of(type)(now, link, std::move(content))) return;
+  close_malformed(now, link, fmt::format("a frame of type {}", traits_of(type).name));
 }
 
 bool Overlay::view_named(LinkId link, const Slice& content) {
