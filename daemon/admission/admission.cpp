@@ -32,9 +32,6 @@ constexpr double kPartS = 0.002;
 /// The frame of a part has so many bytes besides, at most in general: it is to be of as many packets as are paid for.
 constexpr std::size_t kPartHeadBytes = 100;
 
-std::size_t packets_of(std::size_t bytes) {
-  return std::max<std::size_t>(1, (bytes + kPacketBytes - 1) / kPacketBytes);
-}
 }  // namespace
 
 Admission::Admission(Context& context, const Links& links, Overlay& overlay, const Order& order, const Groups& groups)

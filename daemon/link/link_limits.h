@@ -1,6 +1,7 @@
 // Every bound of the link layer.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "daemon/base/time.h"
@@ -17,6 +18,10 @@ inline constexpr std::size_t kPendingAcceptedMax = 256;
 inline constexpr std::size_t kLinkQueueBytesMax = 256u << 20;
 /// What counts as one packet in the length of a queue, in bytes.
 inline constexpr std::size_t kPacketBytes = 1400;
+/// So many packets are that many bytes; none are one.
+constexpr std::size_t packets_of(std::size_t bytes) {
+  return std::max<std::size_t>(1, (bytes + kPacketBytes - 1) / kPacketBytes);
+}
 /// Buffers of one gathered write.
 inline constexpr std::size_t kGatherBuffersMax = 64;
 

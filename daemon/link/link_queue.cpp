@@ -7,12 +7,6 @@
 
 namespace spindled {
 
-namespace {
-
-std::size_t packets_of(std::size_t bytes) { return (bytes + kPacketBytes - 1) / kPacketBytes; }
-
-}  // namespace
-
 LinkQueue::LinkQueue(SlabPool& pool, std::size_t priorities) {
   queues_.reserve(priorities);
   for (std::size_t i = 0; i < priorities; ++i) queues_.push_back({OutputQueue(pool), {}});
@@ -32,7 +26,7 @@ void LinkQueue::append(const FrameTraits& type, ByteView prefix, const Slice& he
     queue.output.append(head);
     queue.output.append(tail);
   }
-  const std::size_t packets = type.is_packets ? std::max<std::size_t>(1, packets_of(length)) : 0;
+  const std::size_t packets = type.is_packets ? packets_of(length) : 0;
   queue.frames.push_back({static_cast<std::uint32_t>(kFrameHeadBytes + length), static_cast<std::uint16_t>(packets),
                           static_cast<std::uint16_t>(packets)});
   bytes_ += kFrameHeadBytes + length;

@@ -2,7 +2,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tools/spuser/events.h"
 #include "tools/spuser/exit.h"
@@ -35,6 +41,9 @@ struct CommandLine {
   CLI::App* subscribe_command = nullptr;
 };
 
+/// As the command line's checks take them.
+std::vector<std::string> words(std::span<const std::string_view> names) { return {names.begin(), names.end()}; }
+
 void add_publish(CLI::App& app, CommandLine& line) {
   PublishOptions& options = line.publish;
   CLI::App* command = line.publish_command =
@@ -42,7 +51,7 @@ void add_publish(CLI::App& app, CommandLine& line) {
   command->add_option("groups", options.groups, "Groups, or clients as #client#daemon")->type_name("GROUP")->required();
   command->add_option("--service", line.service, "unreliable, reliable, fifo, causal, agreed or safe")
       ->capture_default_str()
-      ->check(CLI::IsMember({"unreliable", "reliable", "fifo", "causal", "agreed", "safe"}));
+      ->check(CLI::IsMember(words(spindle::kServiceNames)));
   command->add_option("--type", options.type, "Tag of the messages, 0 to 65535")->capture_default_str();
   command->add_option("--file", options.files, "Read this file, and further ones, instead of standard input")
       ->type_name("FILE")
@@ -65,10 +74,10 @@ void add_publish(CLI::App& app, CommandLine& line) {
 }
 
 spindle::SlowPolicy parse_slow_policy(std::string_view word) {
-  return word == "price"        ? spindle::SlowPolicy::price
-         : word == "drop"       ? spindle::SlowPolicy::drop
-         : word == "disconnect" ? spindle::SlowPolicy::disconnect
-                                : spindle::SlowPolicy::daemon_default;
+  const auto& names = spindle::kSlowPolicyNames;
+  const auto* const found = std::find(std::begin(names), std::end(names), word);
+  if (found == std::end(names)) return spindle::SlowPolicy::daemon_default;
+  return static_cast<spindle::SlowPolicy>(1 + (found - std::begin(names)));
 }
 
 void add_subscribe(CLI::App& app, CommandLine& line) {
@@ -112,7 +121,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, Comm
          "--slow-policy", line.slow_policy,
          "What the daemon is to do when this client does not keep up: price (senders slow down), drop (it loses "
          "the oldest messages) or disconnect; default: what the daemon is configured for")
-      ->check(CLI::IsMember({"price", "drop", "disconnect"}));
+      ->check(CLI::IsMember(words(spindle::kSlowPolicyNames)));
   add_publish(app, line);
   add_subscribe(app, line);
   try {
