@@ -113,7 +113,7 @@ void Groups::deliver(Time now, const Delivery& message) {
   } else if (ready_) {
     deliver_client_message(message);
   } else if (message.position == 0) {
-    early_.push_back(message);
+    early_.add(message);
   } else {
     log_.error("a message was ordered before the group table of its view was complete: dropped");
   }

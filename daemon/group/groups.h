@@ -16,6 +16,7 @@
 #include "daemon/base/context.h"
 #include "daemon/base/steps.h"
 #include "daemon/group/client_send.h"
+#include "daemon/group/early_messages.h"
 #include "daemon/group/entering_messages.h"
 #include "daemon/group/group_table.h"
 #include "daemon/group/local_clients.h"
@@ -55,7 +56,8 @@ class Groups final : public OrderedMessages {
   /// So many pieces of a large message are a unit of TurnWork, for each receiver.
   static constexpr std::size_t kPiecesOfAUnit = 8;
 
-  explicit Groups(Context& context) : context_(context), log_(context.log_sink, "group"), steps_(context.turn) {}
+  explicit Groups(Context& context)
+      : context_(context), log_(context.log_sink, "group"), steps_(context.turn), early_(context) {}
   /// Before anything else: the layers below and above. Both outlive this one's last call.
   void attach(Order& order, LocalClients& clients);
 
@@ -102,6 +104,8 @@ class Groups final : public OrderedMessages {
   bool has_open_request(SessionId session, std::string_view group) const;
 
   const GroupTable& table() const { return table_; }
+  /// Contents of messages that wait for the table of their view.
+  std::size_t early_bytes() const { return early_.bytes(); }
   /// The view that the table is of. The order layer may be ahead.
   const View& view() const { return view_; }
 
@@ -112,6 +116,7 @@ class Groups final : public OrderedMessages {
   void furthest_reached(Time now) override;
   void view_installed(Time now, const View& view, const MemberSet& came_along) override;
   bool is_busy() const override { return !steps_.empty() || context_.turn.is_over(); }
+  bool is_behind() const override { return is_busy() || early_.is_full(); }
   void go_on(Time now) override { steps_.go_on(now); }
 
  private:
@@ -293,7 +298,7 @@ class Groups final : public OrderedMessages {
   const Group* told_next_ = nullptr;
   std::deque<SessionId> departed_;  // that closed while nothing could be sent, and were in groups
   std::set<SessionId> to_resume_;   // of `requesting_`: whose requests have yet to go on in this view
-  std::vector<Delivery> early_;     // unordered messages of daemons whose table was complete before this one's
+  EarlyMessages early_;
 
   EnteringMessages entering_;
   PartialMessages partial_;

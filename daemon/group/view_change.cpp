@@ -383,9 +383,15 @@ void Groups::complete_view(Time now) {
   // A view that ends before its table is complete can be completed by what closing it delivers. Its groups were not
   // known when the signal came, and behind the point that others had reached nobody tells changes one by one.
   if (!together_.empty()) signal_split(now);
-  steps_.add(now, [this](Time later) {
+  steps_.add(now, [this](Time) {
     if (furthest_reached_) told_.emplace();
-    for (const Delivery& message : std::exchange(early_, {})) deliver_client_message(message);
+    return true;
+  });
+  steps_.add(now, [this](Time later) {
+    if (!early_.empty()) {
+      deliver_client_message(early_.take_first());
+      return false;
+    }
     if (is_ready()) resume_requests(later);
     return true;
   });

@@ -158,7 +158,7 @@ NodeMemory Node::memory() const {
   memory.unordered = order.unordered_bytes();
   memory.pushed = order.pushed_bytes();
   memory.partial = layers_->groups.partial_bytes();
-  memory.held_up = layers_->hand_up.held_bytes();
+  memory.held_up = layers_->hand_up.held_bytes() + layers_->groups.early_bytes();
   for (const LinkId link : layers_->links.established()) {
     memory.link_control = std::max(memory.link_control, layers_->links.queued_bytes(link, FramePriority::control));
     memory.link_data = std::max(memory.link_data, layers_->links.queued_bytes(link, FramePriority::data));

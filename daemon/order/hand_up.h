@@ -29,6 +29,7 @@ class HandUp final : public OrderedMessages {
   void furthest_reached(Time now) override;
   void view_installed(Time now, const View& view, const MemberSet& came_along) override;
   bool is_busy() const override { return passing_ || !held_.empty() || above_.is_busy(); }
+  bool is_behind() const override { return is_busy() || above_.is_behind(); }
   void deliver_at_once(Time now, const Delivery& message) override { above_.deliver(now, message); }
   void go_on(Time now) override;
 

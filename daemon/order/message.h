@@ -71,6 +71,8 @@ class OrderedMessages {
 
   /// Whether something that was handed up is not done, or the turn has done enough: what is ordered next has to wait.
   virtual bool is_busy() const { return false; }
+  /// Whether so much waits above that nothing is to be reported as received: senders are to run into their windows.
+  virtual bool is_behind() const { return is_busy(); }
   /// `deliver` by whoever has just asked whether it is busy, and heard that it is not.
   virtual void deliver_at_once(Time now, const Delivery& message) { deliver(now, message); }
   /// In another turn: goes on with it.

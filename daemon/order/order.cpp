@@ -275,7 +275,7 @@ void Order::flush(Time now) {
     more = more || told_horizon != horizon_ || !unreported_.empty();
   }
   send_ready_line();
-  if (reports_due_ && !above_.is_busy()) send_reports(Reports::much);
+  if (reports_due_ && !above_.is_behind()) send_reports(Reports::much);
   if (own_.released_since_announcement() >= context_.config.order.report_bytes) announce_stable();
 }
 
@@ -345,8 +345,7 @@ void Order::announce_stable() {
 
 void Order::handle_time(Time now) {
   if (timers_.take_due(Timer::report, now)) {
-    // While what was handed up is not done, others are to run into their windows.
-    if (above_.is_busy()) {
+    if (above_.is_behind()) {
       timers_.set(Timer::report, now + context_.config.order.report_interval);
     } else {
       send_reports(Reports::news);

@@ -35,6 +35,7 @@ class ObservedOrder final : public OrderedMessages, public StreamTransport {
   void furthest_reached(Time now) override;
   void view_installed(Time now, const View& view, const MemberSet& came_along) override;
   bool is_busy() const override { return above_.is_busy(); }
+  bool is_behind() const override { return above_.is_behind(); }
 
   // StreamTransport
   void multicast(const MemberSet& to, const Slice& head, const Slice& tail) override;

@@ -83,6 +83,7 @@ class OrderNode final : public StreamTransport, public OrderedMessages {
   void furthest_reached(Time) override {}
   void view_installed(Time, const View&, const MemberSet&) override { delivered.emplace_back("--- view"); }
   bool is_busy() const override { return ordered.size() >= busy_after; }
+  bool is_behind() const override { return behind || is_busy(); }
 
   /// Sends `text` to `to`.
   void send(const MemberSet& to, std::string_view text, Service service, SenderOrder* sender = nullptr) {
@@ -105,6 +106,7 @@ class OrderNode final : public StreamTransport, public OrderedMessages {
   std::vector<std::size_t> sizes;
   std::uint64_t horizon = 0;
   std::size_t busy_after = SIZE_MAX;  // ordered messages, it takes no more
+  bool behind = false;                // it takes them all, and says that much waits
 };
 
 /// Members of one view, named a, b, c, ...

@@ -96,9 +96,11 @@ class SlowTaker final : public OrderedMessages {
     take(fmt::format("view {}", view.id.number));
   }
   bool is_busy() const override { return busy; }
+  bool is_behind() const override { return busy || behind; }
   void go_on(Time) override { busy = false; }
 
   bool busy = false;
+  bool behind = false;
   bool slow = true;
   std::vector<std::string> taken;
 
@@ -198,6 +200,26 @@ TEST(OrderUnderABusyLayer, LeavesOrderedMessagesWhereTheyAreAndReportsNothing) {
   cluster.pass_time(1s);
   EXPECT_THAT(busy.ordered, ElementsAre("m0", "m1", "m2", "m3", "m4"));
   EXPECT_EQ(cluster[0].order->unstable_bytes(), 0u);
+}
+
+TEST(OrderUnderALayerThatIsBehind, GoesThroughTheOrderAndReportsNothing) {
+  test::OrderCluster cluster(2);
+  test::OrderNode& behind = cluster[1];
+  behind.behind = true;
+  for (int i = 0; i < 3; ++i) cluster[0].send(cluster.all(), fmt::format("m{}", i), Service::agreed);
+  cluster.pass_time(1s);
+  EXPECT_THAT(behind.ordered, ElementsAre("m0", "m1", "m2"));
+  EXPECT_NE(cluster[0].order->unstable_bytes(), 0u) << "what is not reported keeps the window of its sender";
+  behind.behind = false;
+  cluster.pass_time(1s);
+  EXPECT_EQ(cluster[0].order->unstable_bytes(), 0u);
+}
+
+TEST_F(HandUpOf, IsBehindWhereTheLayerAboveIs) {
+  EXPECT_FALSE(hand_up.is_behind());
+  taker.behind = true;
+  EXPECT_TRUE(hand_up.is_behind());
+  EXPECT_FALSE(hand_up.is_busy());
 }
 
 }  // namespace
