@@ -77,7 +77,7 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
     flow.wait_for_room(now);
     return false;
   }
-  groups_.resolve(to);
+  groups_.sender().resolve(to);
   Flow::Way& way = find_way(flow, to);
   if (!enabled_ && way.clients >= kToldShare * context_.config.admission.price_max) {
     count_held(flow);
@@ -104,7 +104,7 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
 
 bool Admission::is_congested(Flow& flow, DestinationSet& to) {
   if (book_.is_idle() || !enabled_ || !groups_.is_ready()) return false;
-  groups_.resolve(to);
+  groups_.sender().resolve(to);
   return find_way(flow, to).congestion > 0;
 }
 

@@ -1,17 +1,16 @@
-// Groups: the group views that tell local members who is in a group.
+#include "daemon/group/group_views.h"
+
 #include <algorithm>
 #include <unordered_set>
-
-#include "daemon/group/groups.h"
 
 namespace spindled {
 
 namespace protocol = spindle::protocol;
 
-protocol::GroupViewFrame Groups::head_of(const Group& group, const Change& change) const {
+protocol::GroupViewFrame GroupViews::head_of(const Group& group, const Change& change) const {
   protocol::GroupViewFrame view;
   view.group = group.name;
-  view.id = view_id();
+  view.id = id();
   view.cause = change.cause;
   view.member_count = static_cast<std::uint32_t>(group.members.size());
   view.digest = group.digest;
@@ -21,76 +20,70 @@ protocol::GroupViewFrame Groups::head_of(const Group& group, const Change& chang
   return view;
 }
 
-void Groups::deliver_full(const Group& group, const Change& change, std::span<const SessionId> to) {
+void GroupViews::deliver_full(const Group& group, const Change& change, std::span<const SessionId> to) {
   if (to.empty()) return;
-  context_.turn.count(group.members.size());
+  state_.context.turn.count(group.members.size());
   protocol::GroupViewFrame view = head_of(group, change);
   view.members.reserve(group.members.size());
   for (const GroupMember& member : group.members) view.members.push_back(member.name());
-  clients_->deliver_view(to, view);
+  state_.clients->deliver_view(to, view);
 }
 
-void Groups::deliver_change(const Group& group, const Change& change, std::span<const SessionId> to) {
+void GroupViews::deliver_change(const Group& group, const Change& change, std::span<const SessionId> to) {
   if (to.empty()) return;
   protocol::GroupViewFrame view = head_of(group, change);
   view.form = spindle::ViewForm::change;
-  clients_->deliver_view(to, view);
+  state_.clients->deliver_view(to, view);
 }
 
-void Groups::tell(const Group& group, const Change& change, std::span<const SessionId> told,
-                  std::span<const SessionId> first) {
+void GroupViews::tell(const Group& group, const Change& change, std::span<const SessionId> told,
+                      std::span<const SessionId> first) {
   if (told.empty() && first.empty()) return;
-  context_.turn.count(told.size() + first.size());
+  state_.context.turn.count(told.size() + first.size());
   note_told(group, change.cause);
   if (is_large(group)) {
     deliver_change(group, change, told);
     deliver_full(group, change, first);
   } else {
-    deliver_full(group, change, local_members(group));
+    deliver_full(group, change, state_.local_members(group));
   }
 }
 
-void Groups::tell_join(const Group& group, std::string_view joined, std::optional<SessionId> local) {
-  if (told_) return;
+void GroupViews::tell_join(const Group& group, std::string_view joined, std::optional<SessionId> local) {
+  if (state_.told) return;
   // Whoever joins comes last.
-  const std::vector<SessionId> local_ones = local_members(group);
+  const std::vector<SessionId> local_ones = state_.local_members(group);
   const std::span<const SessionId> all(local_ones);
   const std::size_t told = all.size() - (local ? 1 : 0);
   tell(group, {Cause::join, {joined}, {}, {}}, all.first(told), all.subspan(told));
 }
 
-void Groups::tell_removal(const Group& group, Cause cause, std::string_view left) {
-  if (!told_) tell(group, {cause, {}, {left}, {}}, local_members(group), {});
+void GroupViews::tell_removal(const Group& group, Cause cause, std::string_view left) {
+  if (!state_.told) tell(group, {cause, {}, {left}, {}}, state_.local_members(group), {});
 }
 
-void Groups::tell_farewell(const Group& group, SessionId session, std::string_view name) {
+void GroupViews::tell_farewell(const Group& group, SessionId session, std::string_view name) {
   // The one who left is told so, and not who is in the group any more.
   protocol::GroupViewFrame farewell;
   farewell.group = group.name;
-  farewell.id = view_id();
+  farewell.id = id();
   farewell.cause = Cause::leave;
   farewell.form = spindle::ViewForm::farewell;
   farewell.left = {name};
-  clients_->deliver_view(std::span(&session, 1), farewell);
+  state_.clients->deliver_view(std::span(&session, 1), farewell);
 }
 
-bool Groups::is_as_before(const Group& group, const Group& before) const {
-  const auto is_same = [this](const GroupMember& now, const GroupMember& then) {
-    return now.hash() == then.hash() && now.name() == then.name() && came_along_.contains(now.daemon()) &&
-           (now.daemon() != view_.self || now.session() == then.session());
+bool GroupViews::is_as_before(const Group& group, const Group& before, const MemberSet& came_along) const {
+  const MemberIndex self = state_.view.self;
+  const auto is_same = [&](const GroupMember& now, const GroupMember& then) {
+    return now.hash() == then.hash() && now.name() == then.name() && came_along.contains(now.daemon()) &&
+           (now.daemon() != self || now.session() == then.session());
   };
   return std::equal(group.members.begin(), group.members.end(), before.members.begin(), before.members.end(), is_same);
 }
 
-void Groups::tell_network_change(const Group& group, const Group* former) {
-  const bool expected = signals_to_end_.contains(group.name);  // also where nothing has changed
-  const ToldGroup* changed = told_->changed(group.name);
-  if (changed == nullptr && former != nullptr && !expected && is_as_before(group, *former)) {
-    return table_.set_last_view(group, former->last_view);
-  }
-  const ToldGroup before = changed != nullptr  ? *changed
-                           : former != nullptr ? ToldGroup::of(*former, view_.self)
-                                               : ToldGroup();
+GroupViews::Change GroupViews::network_change(const Group& group, const ToldGroup& before,
+                                              const MemberSet& came_along) const {
   const std::vector<std::string>& old_list = before.members.names();
   const std::unordered_set<std::string_view> old_names(old_list.begin(), old_list.end());
   std::unordered_set<std::string_view> names;
@@ -99,23 +92,36 @@ void Groups::tell_network_change(const Group& group, const Group* former) {
     names.insert(member.name());
     if (!old_names.contains(member.name())) {
       change.joined.push_back(member.name());
-    } else if (!came_along_.contains(member.daemon()) || before.left.contains(member.name())) {
+    } else if (!came_along.contains(member.daemon()) || before.left.contains(member.name())) {
       change.apart.push_back(member.name());
     }
   }
   for (const std::string& name : old_list) {
     if (!names.contains(name)) change.left.push_back(name);
   }
-  table_.set_last_view(group, before.last_view);
+  return change;
+}
+
+void GroupViews::tell_network_change(const Group& group, const Group* former, const MemberSet& came_along,
+                                     bool is_due) {
+  const ToldGroup* changed = state_.told->changed(group.name);
+  if (changed == nullptr && former != nullptr && !is_due && is_as_before(group, *former, came_along)) {
+    return state_.table.set_last_view(group, former->last_view);
+  }
+  const ToldGroup before = changed != nullptr  ? *changed
+                           : former != nullptr ? ToldGroup::of(*former, state_.view.self)
+                                               : ToldGroup();
+  const Change change = network_change(group, before, came_along);
+  state_.table.set_last_view(group, before.last_view);
   tell_newcomers(group, change, before);
   // Where nothing has changed somebody may, under a name that was there, be a member for the first time.
-  if (!expected && change.joined.empty() && change.left.empty() && change.apart.empty()) return;
+  if (!is_due && change.joined.empty() && change.left.empty() && change.apart.empty()) return;
   std::vector<SessionId> told;
-  for (const SessionId session : local_members(group)) {
+  for (const SessionId session : state_.local_members(group)) {
     if (before.sessions.contains(session)) told.push_back(session);
   }
   if (told.empty()) return;
-  context_.turn.count(told.size());
+  state_.context.turn.count(told.size());
   note_told(group, change.cause);
   // A client applies the change to its list by the rule of MemberList. Where that does not give the list that all agree
   // on, as after somebody has left and joined again meanwhile, a change would not do.
@@ -125,61 +131,62 @@ void Groups::tell_network_change(const Group& group, const Group* former) {
   deliver_full(group, change, told);
 }
 
-void Groups::tell_newcomers(const Group& group, const Change& change, const ToldGroup& before) {
+void GroupViews::tell_newcomers(const Group& group, const Change& change, const ToldGroup& before) {
   std::vector<SessionId> newcomers;
-  for (const SessionId session : local_members(group)) {
+  for (const SessionId session : state_.local_members(group)) {
     if (!before.sessions.contains(session)) newcomers.push_back(session);
   }
   if (newcomers.empty()) return;
-  context_.turn.count(newcomers.size() + group.members.size());
+  state_.context.turn.count(newcomers.size() + group.members.size());
   note_told(group, change.cause);
   // Those who are back are for the others apart, and not new.
   const std::unordered_set<SessionId> here(newcomers.begin(), newcomers.end());
   const std::unordered_set<std::string_view> joined(change.joined.begin(), change.joined.end());
   Change own{change.cause, {}, {}, {}};
   for (const GroupMember& member : group.members) {
-    const bool is_new = joined.contains(member.name()) || (member.is_of(view_.self) && here.contains(member.session()));
+    const bool is_new =
+        joined.contains(member.name()) || (member.is_of(state_.view.self) && here.contains(member.session()));
     (is_new ? own.joined : own.apart).push_back(member.name());
   }
   deliver_full(group, own, newcomers);
 }
 
-bool Groups::is_told_later(std::string_view group) const {
-  if (!told_) return false;
-  if (told_->table() == nullptr) return told_->changed(group) != nullptr;
-  return !(telling_ && (told_next_ == nullptr || group < told_next_->name));
+bool GroupViews::is_told_later(std::string_view group) const {
+  if (!state_.told) return false;
+  if (state_.told->table() == nullptr) return state_.told->changed(group) != nullptr;
+  return !state_.told->has_passed(group);
 }
 
-std::optional<Errc> Groups::request_view(SessionId session, const std::string& name) {
+std::optional<Errc> GroupViews::answer(SessionId session, const std::string& name) {
   protocol::GroupViewFrame view;
   view.group = name;
   view.form = spindle::ViewForm::answer;
-  const Group* group = table_.find(name);
+  const Group* group = state_.table.find(name);
   LastView last;
   ToldGroup told;
   if (is_told_later(name)) {
-    const Group* former = kept().find(name);
-    if (const ToldGroup* changed = told_->changed(name)) {
+    const Group* former = state_.kept().find(name);
+    if (const ToldGroup* changed = state_.told->changed(name)) {
       told = *changed;
     } else if (former != nullptr) {
-      told = ToldGroup::of(*former, view_.self);
+      told = ToldGroup::of(*former, state_.view.self);
     }
     if (!told.sessions.contains(session)) return Errc::not_a_member;
     const std::vector<std::string>& members = told.members.names();
     view.members.assign(members.begin(), members.end());
     view.digest = told.members.digest();
     last = told.last_view;
-  } else if (group != nullptr && table_.is_member(*group, view_.self, session)) {
+  } else if (group != nullptr && state_.table.is_member(*group, state_.view.self, session)) {
     for (const GroupMember& member : group->members) view.members.push_back(member.name());
     view.digest = group->digest;
     last = group->last_view;
   } else {
     return Errc::not_a_member;
   }
-  context_.turn.count(view.members.size());
+  state_.context.turn.count(view.members.size());
   view.id = {last.view()->number, last.view()->coordinator, last.view()->incarnation, last.position()};
   view.cause = last.cause();
-  clients_->deliver_view(std::span(&session, 1), view);
+  state_.clients->deliver_view(std::span(&session, 1), view);
   return std::nullopt;
 }
 

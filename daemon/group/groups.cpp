@@ -4,213 +4,201 @@
 
 namespace spindled {
 
-Envelope envelope_of(const Sender& sender, const ClientSend& message) {
-  const bool is_bundle = message.messages > 1;
-  Envelope envelope;
-  envelope.session = sender.session;
-  envelope.sender = sender.client;
-  envelope.self_discard = message.self_discard;
-  envelope.bundle = is_bundle;
-  if (!is_bundle) {
-    envelope.type = message.type;
-    envelope.total = message.total;
-  }
-  return envelope;
-}
+using Cause = spindle::ViewCause;
 
 void Groups::attach(Order& order, LocalClients& clients) {
-  order_ = &order;
-  clients_ = &clients;
+  state_.order = &order;
+  state_.clients = &clients;
 }
 
-// --- Messages of local sessions ---
-
-void Groups::resolve_anew(DestinationSet& set) const {
-  // The members of the table's view are not those that anything is sent to, or it does not say yet who is where.
-  if (!is_current() || !ready_) {
-    set.table_version = 0;
-    set.daemons = MemberSet();
-    return;
-  }
-  const std::uint64_t resolved = std::exchange(set.table_version, table_.version());
-  if (resolved != 0 && !table_.has_changed_since(resolved, set.names)) return;
-  set.daemons = MemberSet();
-  std::vector<Envelope::Target> targets;
-  targets.reserve(set.names.size());
-  for (const std::string& name : set.names) {
-    const Group* group = table_.find(name);
-    // An unordered message may arrive where the group is not known yet: until it is, the name goes with it.
-    const bool by_id = group != nullptr && table_.is_known_to_all(*group);
-    targets.push_back({by_id ? group->id : 0, name});
-    if (group != nullptr) {
-      set.daemons |= group->subscribers;
-    } else if (const auto parts = spindle::parse_private_name(name)) {
-      if (const auto daemon = view_.index_of(parts->daemon)) set.daemons.insert(*daemon);
-    }
-  }
-  set.targets = write_targets(targets);
+void Groups::close_session(Time now, SessionId session) {
+  sender_.give_up(now, session);
+  requests_.close_session(now, session);
 }
-
-void Groups::send(Time now, Sender& sender, DestinationSet& to, const ClientSend& message) {
-  SPINDLE_CHECK(is_ready());
-  resolve(to);
-  context_.counters.add(Counter::messages_sent, message.messages);
-  if (message.messages > 1) context_.counters.add(Counter::messages_bundled, message.messages);
-  originate(now, sender, message, envelope_of(sender, message), to, to.daemons);
-}
-
-void Groups::originate(Time now, Sender& sender, const ClientSend& message, const Envelope& envelope,
-                       const DestinationSet& to, const MemberSet& daemons) {
-  write_envelope(encoded_, envelope, to.targets);
-  encoded_.insert(encoded_.end(), message.bundle.begin(), message.bundle.end());
-
-  OutgoingMessage outgoing;
-  outgoing.message_class = MessageClass::client;
-  outgoing.service = message.service;
-  outgoing.destinations = &daemons;
-  outgoing.sender = &sender.order;
-  outgoing.envelope = encoded_;
-  outgoing.chunks = message.chunks;
-  order_->originate(now, outgoing);
-}
-
-// --- Into the order ---
-
-void Groups::originate(Time now, const GroupOperation& operation) {
-  originate(now, operation, MemberSet::first(view_.size()));
-}
-
-void Groups::originate(Time now, const GroupOperation& operation, const MemberSet& destinations) {
-  const std::vector<std::uint8_t> content = write_operation(operation);
-  OutgoingMessage message;
-  message.message_class = MessageClass::group;
-  message.service = Service::agreed;
-  message.destinations = &destinations;
-  message.envelope = content;
-  order_->originate(now, message);
-}
-
-void Groups::take(Time now, Subscriptions::Step step, const std::string& group) {
-  // While a view ends nothing can be sent, and nothing needs to be: the subscriptions start over in the next one.
-  if (!is_ready()) return;
-  if (step == Subscriptions::Step::subscribe) originate(now, Subscribe{group});
-  if (step == Subscriptions::Step::unsubscribe) originate(now, Unsubscribe{group});
-}
-
-std::size_t Groups::local_members_of(const std::string& name) const {
-  const Group* group = table_.find(name);
-  return group == nullptr ? 0 : group->members_of(view_.self).size();
-}
-
-// --- Out of the order ---
 
 void Groups::deliver(Time now, const Delivery& message) {
-  if (message.message_class == MessageClass::group) {
-    route_.forget();
-    apply(now, message);
-  } else if (message.message_class == MessageClass::part) {
-    take_part(message);
-  } else if (ready_) {
-    deliver_client_message(message);
-  } else if (message.position == 0) {
-    early_.add(message);
-  } else {
-    log_.error("a message was ordered before the group table of its view was complete: dropped");
+  switch (message.message_class) {
+    case MessageClass::group:
+      return apply(now, message);
+    case MessageClass::part:
+      return delivery_.take_part(message);
+    default:
+      return delivery_.deliver(message);
   }
 }
 
 void Groups::horizon_advanced(Time now, std::uint64_t position) {
-  table_.known_to_all(position);
-  horizon_reached(now, position);
+  state_.table.known_to_all(position);
+  requests_.horizon_reached(now, position);
 }
 
-void Groups::deliver_client_message(const Delivery& message) {
-  const bool known = route_.fits(message.origin, message.first.view()) || resolve_route(message);
-  const Envelope& envelope = route_.envelope();
-  if (!known || !(envelope.bundle ? open_bundle(message) : collect_chunks(message))) {
-    log_.error("a malformed message of {} was dropped", view_.members[message.origin].name);
+// --- Operations ---
+
+void Groups::apply(Time now, const Delivery& message) {
+  std::vector<std::uint8_t> joined;
+  std::optional<GroupOperation> operation = read_operation(message.contiguous(joined));
+  if (!operation) {
+    state_.log.error("a malformed group operation of {} was dropped", state_.view.members[message.origin].name);
     return;
   }
-  if (message.service == Service::safe && !together_.empty()) signal_targets();
-  if (!route_.receivers.empty()) {
-    count_delivery(chunks_.size());
-    if (envelope.bundle) {
-      clients_->deliver_bundle(route_.receivers, {message.service, route_.names, route_.packed, bundled_});
-    } else {
-      clients_->deliver_message(route_.receivers,
-                                {message.service, envelope.type, route_.names, route_.packed, envelope.total, chunks_});
-    }
+  delivery_.forget_route();
+  state_.context.turn.begin_step();
+  state_.context.turn.count(1);
+  std::visit([&](auto& known) { apply(now, message, known); }, *operation);
+}
+
+void Groups::apply(Time, const Delivery& message, const Subscribe& operation) {
+  state_.table.subscribe(operation.group, message.origin, message.position);
+  state_.order->report_progress();
+  if (message.origin != state_.view.self) return;
+  requests_.subscribed(operation.group, message.position);
+}
+
+void Groups::apply(Time now, const Delivery& message, const Unsubscribe& operation) {
+  state_.table.unsubscribe(operation.group, message.origin);
+  if (message.origin == state_.view.self) requests_.unsubscribed(now, operation.group);
+}
+
+void Groups::apply(Time now, const Delivery& message, const JoinGroup& operation) {
+  const std::string name = state_.private_name(message.origin, operation.client);
+  const Group* known = state_.table.find(operation.group);
+  if (known != nullptr && state_.told) state_.told->keep(*known, state_.view.self);
+  const bool added = state_.table.join(operation.group, {message.origin, operation.session, name});
+  const bool is_local = message.origin == state_.view.self;
+  if (is_local) requests_.joined(now, operation.session, operation.group);
+  if (!added) return;
+  ++state_.changes;
+  const Group& group = *state_.table.find(operation.group);
+  if (state_.told && is_local) state_.untold.emplace(group.id, operation.session);
+  views_.tell_join(group, name, is_local ? std::optional(operation.session) : std::nullopt);
+  if (!state_.told && signals_.are_due()) signals_.signal_join(group, message.origin, operation.session);
+}
+
+void Groups::apply(Time now, const Delivery& message, const LeaveGroup& operation) {
+  const Group* group = state_.table.find(operation.group);
+  if (group != nullptr) remove_member(now, message.origin, operation.session, group->id, Cause::leave);
+  if (message.origin == state_.view.self) requests_.done(now, operation.session);
+}
+
+void Groups::apply(Time now, const Delivery& message, const Disconnect& operation) {
+  const auto leave_next = [this, daemon = message.origin, session = operation.session, left = std::size_t{0},
+                           groups = state_.table.groups_of(message.origin, operation.session)](Time later) mutable {
+    if (left < groups.size()) remove_member(later, daemon, session, groups[left++], Cause::disconnect);
+    return left == groups.size();
+  };
+  state_.steps.add(now, leave_next);
+}
+
+void Groups::apply(Time now, const Delivery& message, const TableState& operation) {
+  if (rebuild_ && rebuild_->take(now, message.origin, operation)) complete_view(now);
+}
+
+void Groups::apply(Time now, const Delivery& message, const Announce& operation) {
+  if (rebuild_ && rebuild_->take(now, message, operation)) complete_view(now);
+}
+
+void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, GroupId id, Cause cause) {
+  const Group* found = state_.table.find(id);
+  if (found == nullptr) return;
+  const Group& group = *found;
+  state_.context.turn.count(1 + group.members.size());
+  const auto member = std::find_if(group.members.begin(), group.members.end(), [&](const GroupMember& candidate) {
+    return candidate.daemon() == daemon && candidate.session() == session;
+  });
+  if (member == group.members.end()) return;
+  const std::string name = member->name();
+  if (state_.told) state_.told->keep(group, state_.view.self);
+  state_.table.leave(id, daemon, session);
+  ++state_.changes;
+  views_.tell_removal(group, cause, name);
+  if (state_.told) {
+    ToldGroup& told = state_.told->keep(group, state_.view.self);
+    told.left.insert(name);
+    // If it joins again before the rest is told, it has to be told everything.
+    if (daemon == state_.view.self) told.sessions.erase(session);
   }
-  chunks_.clear();  // lets go of the slabs
+  if (daemon != state_.view.self) return;
+  if (cause == Cause::leave) views_.tell_farewell(group, session, name);
+  requests_.left(now, group);
 }
 
-bool Groups::open_bundle(const Delivery& message) {
-  const ByteView bundle = message.first.view().subspan(route_.envelope_size());
-  if (!message.rest.empty() || bundle.size() > kBundleWeightMax || !read_bundle(bundle, bundled_)) return false;
-  std::size_t weight = 0;
-  for (const BundledMessage& each : bundled_) weight += bundle_weight(each.payload.size(), route_.packed.size());
-  return weight <= kBundleWeightMax;
+// --- The end of a view ---
+
+void Groups::transitional(Time now, const MemberSet& transitional) {
+  signals_.begin(transitional);
+  if (state_.is_complete) signals_.signal_split(now);
 }
 
-const Group* Groups::find(const Envelope::Target& target) const {
-  return target.group != 0 ? table_.find(target.group) : table_.find(target.name);
+/// Not at the signal: a daemon that nothing held up has told its members of changes up to here, before its own signal.
+/// Those who move together are told of the same changes.
+void Groups::furthest_reached(Time) {
+  furthest_reached_ = true;
+  if (!state_.told) state_.told.emplace();
 }
 
-bool Groups::resolve_route(const Delivery& message) {
-  if (!route_.start(message.origin, message.first)) return false;
-  const Envelope& envelope = route_.envelope();
-  bool to_clients = false;
-  for (const Envelope::Target& target : envelope.targets) to_clients = add_target(target) || to_clients;
-  std::vector<SessionId>& receivers = route_.receivers;
-  if (envelope.targets.size() > 1) {  // a client in several of the groups gets the message once
-    std::sort(receivers.begin(), receivers.end());
-    receivers.erase(std::unique(receivers.begin(), receivers.end()), receivers.end());
+// --- The beginning of the next ---
+
+void Groups::view_installed(Time now, const View& view, const MemberSet& came_along) {
+  if (!state_.told) state_.told.emplace();
+  // A view that was too short for its members to be told: who is lost with it was lost from the last view told.
+  if (rebuild_ && signals_.are_due()) signals_.signal_parted(now, rebuild_->came_along());
+  state_.steps.add(now, [this, view, came_along](Time later) {
+    start_view(later, view, came_along);
+    return true;
+  });
+}
+
+void Groups::start_view(Time now, const View& view, const MemberSet& came_along) {
+  sender_.restart();
+  delivery_.restart();
+  requests_.restart();
+  const MemberSet along = rebuild_ ? rebuild_->along_into(view, came_along) : came_along;
+  signals_.end(state_.is_complete);
+  const std::uint64_t version = state_.table.version();
+  if (state_.told->table() != nullptr) {  // another one was being built
+    state_.discard(now, std::exchange(state_.table, state_.told->take_table()));
   }
-  if (envelope.self_discard && message.origin == view_.self) std::erase(receivers, envelope.session);
-  sender_.clear();
-  sender_.append("#").append(envelope.sender).append("#").append(view_.members[message.origin].name);
-  spindle::protocol::pack_names(route_.packed, sender_, route_.names);
-  // Clients come and go without a change of the group table.
-  if (!to_clients) route_.keep();
-  return true;
-}
-
-bool Groups::add_target(const Envelope::Target& target) {
-  const Group* group = find(target);
-  if (group != nullptr) add_local_members(*group, route_.receivers);
-  const std::string_view name = target.group != 0 ? table_.name_of(target.group) : target.name;
-  if (!name.empty()) route_.names.push_back(name);
-  const auto parts = spindle::parse_private_name(name);
-  if (!parts) return false;
-  if (parts->daemon != context_.config.name) return true;
-  if (const auto session = clients_->find_client(parts->client)) route_.receivers.push_back(*session);
-  return true;
-}
-
-void Groups::add_local_members(const Group& group, std::vector<SessionId>& to) const {
-  for (const GroupMember& member : group.members_of(view_.self)) {
-    if (untold_.empty() || !untold_.contains({group.id, member.session()})) to.push_back(member.session());
+  GroupTable::Renumbering to(state_.view.size());
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const auto next = view.index_of(state_.view.members[i].name);
+    if (next && along.contains(*next)) to[i] = next;
   }
+  furthest_reached_ = false;
+  ++state_.epoch;
+  state_.view = view;
+  state_.is_complete = false;
+  state_.untold.clear();
+  state_.table.carry_over(view.self, to, version);
+  views_.begin_view();
+  rebuild_.emplace(state_, views_, signals_, along);
+  rebuild_->start(now);
 }
 
-std::vector<SessionId> Groups::local_members(const Group& group) const {
-  std::vector<SessionId> sessions;
-  for (const GroupMember& member : group.members_of(view_.self)) sessions.push_back(member.session());
-  return sessions;
-}
-
-bool Groups::collect_chunks(const Delivery& message) {
-  const std::size_t envelope_size = route_.envelope_size();
-  chunks_.clear();
-  if (envelope_size < message.first.size()) chunks_.push_back(message.first.part(envelope_size));
-  chunks_.insert(chunks_.end(), message.rest.begin(), message.rest.end());
-  if (route_.envelope().parts != 0 && !put_together(message.origin)) return false;
-  std::size_t total = 0;
-  for (const Slice& chunk : chunks_) {
-    if (chunk.size() > spindle::kChunkBytesMax) return false;
-    total += chunk.size();
-  }
-  return total == route_.envelope().total;
+/// Behind the steps of the rebuilding.
+void Groups::complete_view(Time now) {
+  state_.steps.add(now, [this](Time later) {
+    std::optional<GroupTable> former;
+    if (state_.told->table() != nullptr) former = state_.told->take_table();
+    state_.told.reset();
+    signals_.forget_owed();
+    rebuild_.reset();
+    state_.table.renew();
+    state_.is_complete = true;
+    // A view that ends before its table is complete can be completed by what closing it delivers. Its groups were not
+    // known when the signal came, and behind the point that others had reached nobody tells changes one by one.
+    if (signals_.are_due()) signals_.signal_split(later);
+    state_.steps.add(later, [this](Time) {
+      if (furthest_reached_) state_.told.emplace();
+      return true;
+    });
+    state_.steps.add(later, [this](Time latest) {
+      if (delivery_.deliver_early()) return false;
+      if (is_ready()) requests_.resume(latest);
+      return true;
+    });
+    if (former) state_.discard(later, std::move(*former));
+    return true;
+  });
 }
 
 }  // namespace spindled

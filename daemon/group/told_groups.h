@@ -50,9 +50,19 @@ class ToldGroups {
   const GroupTable* table() const { return table_ ? &*table_ : nullptr; }
   GroupTable take_table() { return *std::exchange(table_, std::nullopt); }
 
+  /// The new table is told in the order of names: `next` comes next, or none any more.
+  void tell_next(const Group* next) {
+    is_telling_ = true;
+    next_ = next;
+  }
+  /// Whether the group has been told in that order.
+  bool has_passed(std::string_view group) const { return is_telling_ && (next_ == nullptr || group < next_->name); }
+
  private:
   std::map<std::string, ToldGroup, std::less<>> changed_;
   std::optional<GroupTable> table_;
+  bool is_telling_ = false;
+  const Group* next_ = nullptr;
 };
 
 }  // namespace spindled

@@ -157,8 +157,8 @@ NodeMemory Node::memory() const {
   memory.retained = order.retained_bytes();
   memory.unordered = order.unordered_bytes();
   memory.pushed = order.pushed_bytes();
-  memory.partial = layers_->groups.partial_bytes();
-  memory.held_up = layers_->hand_up.held_bytes() + layers_->groups.early_bytes();
+  memory.partial = layers_->groups.delivery().partial_bytes();
+  memory.held_up = layers_->hand_up.held_bytes() + layers_->groups.delivery().early_bytes();
   for (const LinkId link : layers_->links.established()) {
     memory.link_control = std::max(memory.link_control, layers_->links.queued_bytes(link, FramePriority::control));
     memory.link_data = std::max(memory.link_data, layers_->links.queued_bytes(link, FramePriority::data));

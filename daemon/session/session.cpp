@@ -239,7 +239,7 @@ std::optional<Error> Session::handle_hello(ByteView body) {
   sender_.client = std::move(*name);
   state_ = State::open;
   context_.counters.add(Counter::sessions_opened);
-  host_.groups().open_session(sender_);
+  host_.groups().requests().open_session(sender_);
   const std::string private_name = spindle::make_private_name(sender_.client, context_.config.name);
   std::vector<std::uint8_t> frame;
   protocol::write_welcome(frame, {std::min(hello->version_max, protocol::kClientVersionMax), private_name});
@@ -354,12 +354,12 @@ bool Session::may_rest_enter(Time now, DefinedSet& set, const ClientSend& messag
   Flow& flow = set.flow->flow;
   std::uint64_t& entering = set.flow->entering;
   for (;;) {
-    const std::size_t rest = message.total - groups.sent_ahead(entering);
-    const std::size_t part = host_.is_congested(flow, set.to) ? groups.next_part(entering, message) : 0;
+    const std::size_t rest = message.total - groups.sender().sent_ahead(entering);
+    const std::size_t part = host_.is_congested(flow, set.to) ? groups.sender().next_part(entering, message) : 0;
     if (part == 0) return host_.may_enter(now, flow, set.to, rest);
     const std::size_t admitted = host_.admit_part(now, flow, set.to, part);
     if (admitted == 0 || admitted == rest) return admitted != 0;
-    entering = groups.send_part(now, sender_, set.to, message, entering, admitted);
+    entering = groups.sender().send_part(now, sender_, set.to, message, entering, admitted);
     ++parts_;
   }
 }
@@ -368,9 +368,9 @@ void Session::enter(Time now, std::uint32_t handle, const ClientSend& message) {
   traffic_.messages_in += message.messages;
   DefinedSet& set = destinations_[handle];
   if (const std::uint64_t entering = std::exchange(set.flow->entering, 0); entering != 0) {
-    host_.groups().send_rest(now, sender_, set.to, message, entering);
+    host_.groups().sender().send_rest(now, sender_, set.to, message, entering);
   } else {
-    host_.groups().send(now, sender_, set.to, message);
+    host_.groups().sender().send(now, sender_, set.to, message);
   }
 }
 
@@ -403,9 +403,9 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
     if (type != ClientFrame::view_request) ++changes_;
     if (type == ClientFrame::join) host_.pay_for_join(membership_budget_, group);
     if (type == ClientFrame::leave) host_.pay_for_leave(membership_budget_, group);
-    refused = type == ClientFrame::join    ? groups.join(now, id(), group)
-              : type == ClientFrame::leave ? groups.leave(now, id(), group)
-                                           : groups.request_view(id(), group);
+    refused = type == ClientFrame::join    ? groups.requests().join(now, id(), group)
+              : type == ClientFrame::leave ? groups.requests().leave(now, id(), group)
+                                           : groups.views().answer(id(), group);
   }
   std::vector<std::uint8_t> frame;
   protocol::write_reply(frame,

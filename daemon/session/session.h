@@ -174,7 +174,9 @@ class Session final : private FlowGate {
   template <typename Names>
   bool waits_for_requests(const Names& groups) const {
     if (sender_.open_requests == 0) return false;
-    const auto is_open = [this](std::string_view group) { return host_.groups().has_open_request(id(), group); };
+    const auto is_open = [this](std::string_view group) {
+      return host_.groups().requests().has_open_request(id(), group);
+    };
     return !flows_ || std::any_of(groups.begin(), groups.end(), is_open);
   }
   /// Has `message` be what the client sends with `send`, but for the payload.

@@ -192,7 +192,7 @@ Result<std::string> Sessions::take_name(Session& session, std::string_view wish)
 }
 
 FlowSnapshot Sessions::flow_state(Time now, const Flow& flow, DestinationSet& to) {
-  groups_.resolve(to);
+  groups_.sender().resolve(to);
   return admission_.state(now, flow, to);
 }
 
@@ -202,7 +202,7 @@ std::optional<SessionId> Sessions::find_client(std::string_view name) const {
 }
 
 bool Sessions::is_reached_by(SessionId session, std::string_view name) const {
-  if (groups_.is_member(session, name)) return true;
+  if (groups_.requests().is_member(session, name)) return true;
   const auto parts = spindle::parse_private_name(name);
   return parts && parts->daemon == context_.config.name && find_client(parts->client) == session;
 }

@@ -16,7 +16,7 @@ constexpr std::size_t kBeside = 4;
 /// Each member of a group is looked at, told, named to who is told first, and looked for among those of before.
 constexpr std::size_t kTimesEachMember = 4;
 /// Bytes of a large message for which a receiver counts once more, at least: its pieces are as frames on links cut it.
-constexpr std::size_t kBytesOfAUnit = Groups::kPiecesOfAUnit * (16u << 10);
+constexpr std::size_t kBytesOfAUnit = MessageDelivery::kPiecesOfAUnit * (16u << 10);
 }  // namespace
 
 // The step that makes a turn too long is the last one.

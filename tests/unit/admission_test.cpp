@@ -97,7 +97,7 @@ struct Daemon {
   }
   /// The flow is deep in debt, and its next message is refused.
   void indebt(Line& line) {
-    groups.resolve(line.to);
+    groups.sender().resolve(line.to);
     line.flow.set_entry(1);  // nothing is drawn for it
     ASSERT_TRUE(enter(line, 1u << 30));
     ASSERT_FALSE(enter(line));
@@ -117,13 +117,13 @@ struct Daemon {
       ClientSend message;
       message.total = 1000;
       message.chunks = std::span(&chunk, 1);
-      groups.resolve(far.to);
-      groups.send(now, sender, far.to, message);
+      groups.sender().resolve(far.to);
+      groups.sender().send(now, sender, far.to, message);
     }
   }
 
   FlowSnapshot state(Line& line) {
-    groups.resolve(line.to);
+    groups.sender().resolve(line.to);
     return admission.state(now, line.flow, line.to);
   }
   std::uint64_t count(Counter counter) const { return on.context.counters.value(counter); }

@@ -1,0 +1,48 @@
+#include "daemon/group/group_state.h"
+
+namespace spindled {
+
+namespace {
+/// Groups that are taken out of a table that is not needed any more for the work of one unit.
+constexpr int kDiscardedAtOnce = 4;
+}  // namespace
+
+void GroupState::add_local_members(const Group& group, std::vector<SessionId>& to) const {
+  for (const GroupMember& member : group.members_of(view.self)) {
+    if (untold.empty() || !untold.contains({group.id, member.session()})) to.push_back(member.session());
+  }
+}
+
+std::vector<SessionId> GroupState::local_members(const Group& group) const {
+  std::vector<SessionId> sessions;
+  for (const GroupMember& member : group.members_of(view.self)) sessions.push_back(member.session());
+  return sessions;
+}
+
+std::string GroupState::private_name(MemberIndex daemon, std::string_view client) const {
+  return spindle::make_private_name(client, view.members[daemon].name);
+}
+
+void GroupState::originate(Time now, const GroupOperation& operation) const {
+  originate(now, operation, MemberSet::first(view.size()));
+}
+
+void GroupState::originate(Time now, const GroupOperation& operation, const MemberSet& destinations) const {
+  const std::vector<std::uint8_t> content = write_operation(operation);
+  OutgoingMessage message;
+  message.message_class = MessageClass::group;
+  message.service = Service::agreed;
+  message.destinations = &destinations;
+  message.envelope = content;
+  order->originate(now, message);
+}
+
+void GroupState::discard(Time now, GroupTable former) {
+  steps.add(now, [this, rest = std::make_shared<GroupTable>(std::move(former))](Time) {
+    context.turn.count(1);
+    for (int i = 0; i < kDiscardedAtOnce && rest->size() != 0; ++i) rest->discard_first();
+    return rest->size() == 0;
+  });
+}
+
+}  // namespace spindled

@@ -1,0 +1,71 @@
+// What the parts of the group layer share.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/base/context.h"
+#include "daemon/base/steps.h"
+#include "daemon/group/group_table.h"
+#include "daemon/group/local_clients.h"
+#include "daemon/group/operations.h"
+#include "daemon/group/told_groups.h"
+#include "daemon/order/order.h"
+
+namespace spindled {
+
+/// The group table and the view that it is of. `Groups` makes it first, and its parts refer to it.
+struct GroupState {
+  explicit GroupState(Context& node_context)
+      : context(node_context), log(context.log_sink, "group"), steps(context.turn) {}
+  GroupState(const GroupState&) = delete;
+  GroupState& operator=(const GroupState&) = delete;
+
+  /// Whether the order layer is in the view of the table still.
+  bool is_current() const { return epoch == order->epoch(); }
+  /// Whether messages may be sent: the view is open and its group table complete.
+  bool is_ready() const { return is_complete && is_current() && order->is_open(); }
+  /// Whether operations may be: the view is open.
+  bool is_open() const { return is_current() && order->is_open(); }
+  /// The table of the last view that was complete, less what was lost since.
+  const GroupTable& kept() const { return told && told->table() != nullptr ? *told->table() : table; }
+
+  bool has_local_members(const Group& group) const { return !group.members_of(view.self).empty(); }
+  void add_local_members(const Group& group, std::vector<SessionId>& to) const;
+  std::vector<SessionId> local_members(const Group& group) const;
+  std::string private_name(MemberIndex daemon, std::string_view client) const;
+
+  /// To everybody, or to `destinations`.
+  void originate(Time now, const GroupOperation& operation) const;
+  void originate(Time now, const GroupOperation& operation, const MemberSet& destinations) const;
+  /// Lets go of a table, a few groups at a time: a large one is not gone at once.
+  void discard(Time now, GroupTable former);
+
+  Context& context;
+  Log log;
+  Order* order = nullptr;  // the layers below and above: Groups::attach
+  LocalClients* clients = nullptr;
+  Steps steps;  // what was handed up and is not done
+
+  View view;                // that the table is of: the order layer may be ahead
+  std::uint64_t epoch = 0;  // of `view`, as Order::epoch
+  GroupTable table;
+  /// Whether the table has what all members of the view have announced, and local clients have been told.
+  bool is_complete = false;
+  /// Counts the changes of the table in this view: with the view's id, it names a group view.
+  std::uint64_t changes = 0;
+
+  /// From the point behind the transitional signal up to which others may have told changes before theirs, or from the
+  /// installation of a view, until the table is complete. Changes meanwhile are told with the new view.
+  std::optional<ToldGroups> told;
+  /// Local sessions whose join came behind that point: members from the new view on, of which they are told, and no
+  /// sooner.
+  std::set<std::pair<GroupId, SessionId>> untold;
+};
+
+}  // namespace spindled

@@ -1,0 +1,141 @@
+#include "daemon/group/message_delivery.h"
+
+#include <algorithm>
+
+#include "libclient/common/limits.h"
+#include "libclient/protocol/client_frames.h"
+
+namespace spindled {
+
+void MessageDelivery::deliver(const Delivery& message) {
+  if (state_.is_complete) {
+    deliver_now(message);
+  } else if (message.position == 0) {
+    early_.add(message);
+  } else {
+    state_.log.error("a message was ordered before the group table of its view was complete: dropped");
+  }
+}
+
+bool MessageDelivery::deliver_early() {
+  if (early_.empty()) return false;
+  deliver_now(early_.take_first());
+  return true;
+}
+
+void MessageDelivery::restart() {
+  early_.clear();
+  partial_.clear();
+  route_.forget();
+}
+
+void MessageDelivery::deliver_now(const Delivery& message) {
+  const bool known = route_.fits(message.origin, message.first.view()) || resolve_route(message);
+  const Envelope& envelope = route_.envelope();
+  if (!known || !(envelope.bundle ? open_bundle(message) : collect_chunks(message))) {
+    state_.log.error("a malformed message of {} was dropped", state_.view.members[message.origin].name);
+    return;
+  }
+  if (message.service == Service::safe && signals_.are_due()) signal_targets();
+  if (!route_.receivers.empty()) {
+    count_work(chunks_.size());
+    if (envelope.bundle) {
+      state_.clients->deliver_bundle(route_.receivers, {message.service, route_.names, route_.packed, bundled_});
+    } else {
+      state_.clients->deliver_message(
+          route_.receivers, {message.service, envelope.type, route_.names, route_.packed, envelope.total, chunks_});
+    }
+  }
+  chunks_.clear();  // lets go of the slabs
+}
+
+bool MessageDelivery::open_bundle(const Delivery& message) {
+  const ByteView bundle = message.first.view().subspan(route_.envelope_size());
+  if (!message.rest.empty() || bundle.size() > kBundleWeightMax || !read_bundle(bundle, bundled_)) return false;
+  std::size_t weight = 0;
+  for (const BundledMessage& each : bundled_) weight += bundle_weight(each.payload.size(), route_.packed.size());
+  return weight <= kBundleWeightMax;
+}
+
+const Group* MessageDelivery::find(const Envelope::Target& target) const {
+  return target.group != 0 ? state_.table.find(target.group) : state_.table.find(target.name);
+}
+
+bool MessageDelivery::resolve_route(const Delivery& message) {
+  if (!route_.start(message.origin, message.first)) return false;
+  const Envelope& envelope = route_.envelope();
+  bool to_clients = false;
+  for (const Envelope::Target& target : envelope.targets) to_clients = add_target(target) || to_clients;
+  std::vector<SessionId>& receivers = route_.receivers;
+  if (envelope.targets.size() > 1) {  // a client in several of the groups gets the message once
+    std::sort(receivers.begin(), receivers.end());
+    receivers.erase(std::unique(receivers.begin(), receivers.end()), receivers.end());
+  }
+  if (envelope.self_discard && message.origin == state_.view.self) std::erase(receivers, envelope.session);
+  sender_.clear();
+  sender_.append("#").append(envelope.sender).append("#").append(state_.view.members[message.origin].name);
+  spindle::protocol::pack_names(route_.packed, sender_, route_.names);
+  // Clients come and go without a change of the group table.
+  if (!to_clients) route_.keep();
+  return true;
+}
+
+bool MessageDelivery::add_target(const Envelope::Target& target) {
+  const Group* group = find(target);
+  if (group != nullptr) state_.add_local_members(*group, route_.receivers);
+  const std::string_view name = target.group != 0 ? state_.table.name_of(target.group) : target.name;
+  if (!name.empty()) route_.names.push_back(name);
+  const auto parts = spindle::parse_private_name(name);
+  if (!parts) return false;
+  if (parts->daemon != state_.context.config.name) return true;
+  if (const auto session = state_.clients->find_client(parts->client)) route_.receivers.push_back(*session);
+  return true;
+}
+
+void MessageDelivery::signal_targets() {
+  for (const Envelope::Target& target : route_.envelope().targets) {
+    if (const Group* group = find(target)) signals_.signal_group(*group);
+  }
+}
+
+bool MessageDelivery::collect_chunks(const Delivery& message) {
+  const std::size_t envelope_size = route_.envelope_size();
+  chunks_.clear();
+  if (envelope_size < message.first.size()) chunks_.push_back(message.first.part(envelope_size));
+  chunks_.insert(chunks_.end(), message.rest.begin(), message.rest.end());
+  if (route_.envelope().parts != 0 && !put_together(message.origin)) return false;
+  std::size_t total = 0;
+  for (const Slice& chunk : chunks_) {
+    if (chunk.size() > spindle::kChunkBytesMax) return false;
+    total += chunk.size();
+  }
+  return total == route_.envelope().total;
+}
+
+// --- Parts ---
+
+void MessageDelivery::take_part(const Delivery& message) {
+  std::vector<std::uint8_t> storage;
+  const std::optional<Part> part = read_part(message.contiguous(storage));
+  if (!part || !partial_.add(message.origin, *part)) {
+    state_.log.error("a part of a message of {} makes no sense and was dropped",
+                     state_.view.members[message.origin].name);
+  }
+  state_.context.turn.count_step(1);
+}
+
+bool MessageDelivery::put_together(MemberIndex origin) {
+  const Envelope& envelope = route_.envelope();
+  std::optional<std::vector<std::uint8_t>> payload = partial_.take(origin, envelope.parts);
+  if (envelope.ahead == 0) return true;  // all of it follows, for who lacks them
+  if (!payload || payload->size() != envelope.ahead) return false;
+  for (const Slice& chunk : chunks_) payload->insert(payload->end(), chunk.data(), chunk.data() + chunk.size());
+  chunks_.clear();
+  const ByteView all = *payload;
+  for (std::size_t at = 0; at < all.size(); at += spindle::kChunkBytesMax) {
+    chunks_.push_back(state_.context.arena.copy(all.subspan(at, std::min(spindle::kChunkBytesMax, all.size() - at))));
+  }
+  return true;
+}
+
+}  // namespace spindled

@@ -1,0 +1,77 @@
+// Messages of clients, on their way out of the order to local members.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/group/bundle.h"
+#include "daemon/group/early_messages.h"
+#include "daemon/group/group_state.h"
+#include "daemon/group/local_route.h"
+#include "daemon/group/partial_messages.h"
+#include "daemon/group/transitional_signals.h"
+
+namespace spindled {
+
+/// Finds who gets a message here, opens bundles, and puts large messages together with the parts that came ahead of
+/// them.
+class MessageDelivery {
+ public:
+  /// So many pieces of a large message are a unit of TurnWork, for each receiver.
+  static constexpr std::size_t kPiecesOfAUnit = 8;
+
+  MessageDelivery(GroupState& state, TransitionalSignals& signals)
+      : state_(state), signals_(signals), early_(state.context) {}
+
+  /// A message of a client: at once, or when the group table is complete.
+  void deliver(const Delivery& message);
+  /// A part that goes ahead of a message.
+  void take_part(const Delivery& message);
+  /// The first message that came before the group table was complete; false where there is none.
+  bool deliver_early();
+  /// The members of a group have changed.
+  void forget_route() { route_.forget(); }
+  /// A new view.
+  void restart();
+
+  /// Contents of messages that wait for the table of their view.
+  std::size_t early_bytes() const { return early_.bytes(); }
+  bool is_full() const { return early_.is_full(); }
+  /// Of payload of others' messages, and its own, that are entering.
+  std::size_t partial_bytes() const { return partial_.bytes(); }
+
+ private:
+  void deliver_now(const Delivery& message);
+  /// False for a malformed envelope.
+  bool resolve_route(const Delivery& message);
+  /// Whether the target is one client.
+  bool add_target(const Envelope::Target& target);
+  /// Nothing where the target is no group with members.
+  const Group* find(const Envelope::Target& target) const;
+  /// The payload of a message alone; false where it is not as the envelope says.
+  bool collect_chunks(const Delivery& message);
+  /// Puts what went ahead in front of `chunks_`; false where it is not there.
+  bool put_together(MemberIndex origin);
+  bool open_bundle(const Delivery& message);
+  /// A safe message behind the signal is one that only those who move together are known to have. Where somebody of
+  /// them is cut off before the next view, it keeps less than the others have delivered by then: a group gets the
+  /// message without a signal only where nothing can be lost any more, whether the group is split or not.
+  void signal_targets();
+  /// As work of the turn: a message of so many pieces, for all receivers.
+  void count_work(std::size_t pieces) {
+    state_.context.turn.count_step(route_.receivers.size() * (1 + pieces / kPiecesOfAUnit));
+  }
+
+  GroupState& state_;
+  TransitionalSignals& signals_;
+  EarlyMessages early_;
+  PartialMessages partial_;
+  LocalRoute route_;  // of the last message
+
+  // Scratch space of one delivery, kept to save allocations.
+  std::string sender_;  // private name
+  std::vector<Slice> chunks_;
+  std::vector<BundledMessage> bundled_;
+};
+
+}  // namespace spindled
