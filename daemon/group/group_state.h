@@ -55,7 +55,8 @@ struct GroupState {
   View view;                // that the table is of: the order layer may be ahead
   std::uint64_t epoch = 0;  // of `view`, as Order::epoch
   GroupTable table;
-  /// Whether the table has what all members of the view have announced, and local clients have been told.
+  /// Whether the table has what all members of the view have announced, local clients have been told, and what came
+  /// early is delivered.
   bool is_complete = false;
   /// Counts the changes of the table in this view: with the view's id, it names a group view.
   std::uint64_t changes = 0;

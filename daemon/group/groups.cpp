@@ -183,7 +183,6 @@ void Groups::complete_view(Time now) {
     signals_.forget_owed();
     rebuild_.reset();
     state_.table.renew();
-    state_.is_complete = true;
     // A view that ends before its table is complete can be completed by what closing it delivers. Its groups were not
     // known when the signal came, and behind the point that others had reached nobody tells changes one by one.
     if (signals_.are_due()) signals_.signal_split(later);
@@ -193,6 +192,8 @@ void Groups::complete_view(Time now) {
     });
     state_.steps.add(later, [this](Time latest) {
       if (delivery_.deliver_early()) return false;
+      // Not before: whatever enters from here on comes behind requests that were asked for earlier.
+      state_.is_complete = true;
       if (is_ready()) requests_.resume(latest);
       return true;
     });
