@@ -54,8 +54,8 @@ struct Candidate {
 std::vector<Candidate> most_blocked(Time now, const Sessions& sessions, std::size_t limit, std::size_t& total) {
   std::vector<Candidate> heap;  // the last of the list in front
   total = 0;
-  sessions.for_each([&](const Session& session) {
-    session.for_each_flow([&](const DestinationSet& to, const Flow& flow) {
+  sessions.table().for_each([&](const Session& session) {
+    session.ingress().for_each_flow([&](const DestinationSet& to, const Flow& flow) {
       if (flow.packets() == 0 && !flow.is_blocked()) return;
       const Candidate candidate{&session, &to, &flow, flow.blocked_share(now), total++};
       if (heap.size() == limit) {

@@ -107,7 +107,7 @@ void Answer::status(proto::StatusReply& out) const {
   out.set_known_daemons(count32(subjects_.overlay.known_daemons().size()));
   out.set_reachable_daemons(count32(subjects_.overlay.reachable().members.size()));
   out.set_groups(count32(subjects_.groups.table().size()));
-  out.set_sessions(count32(subjects_.sessions.size()));
+  out.set_sessions(count32(subjects_.sessions.table().size()));
 
   const Order& order = subjects_.order;
   out.set_order_position(order.log().processed());
@@ -235,8 +235,8 @@ void Answer::group(const Group& group, bool members, PageRoom& room, proto::Grou
 
 void Answer::sessions(const proto::SessionsRequest& request, proto::SessionsReply& out) const {
   PageRoom room(request.limit());
-  out.set_total(count32(subjects_.sessions.size()));
-  subjects_.sessions.for_each([&](const Session& found) {
+  out.set_total(count32(subjects_.sessions.table().size()));
+  subjects_.sessions.table().for_each([&](const Session& found) {
     if (found.id() <= request.after() || out.truncated()) return;
     if (room.full()) {
       out.set_truncated(true);

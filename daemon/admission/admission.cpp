@@ -32,6 +32,9 @@ constexpr double kPartS = 0.002;
 /// The frame of a part has so many bytes besides, at most in general: it is to be of as many packets as are paid for.
 constexpr std::size_t kPartHeadBytes = 100;
 
+/// What the flow has just been told to wait for.
+Verdict refusal(const Flow& flow) { return {0, flow.waits_for(), flow.retry_at()}; }
+
 }  // namespace
 
 Admission::Admission(Context& context, const Links& links, Overlay& overlay, const Order& order, const Groups& groups)
@@ -70,23 +73,28 @@ bool Admission::has_room() const {
   return groups_.is_ready() && !retention_full_ && order_.unstable_bytes() < context_.config.session.send_window_bytes;
 }
 
-bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) {
+Verdict Admission::try_admit(Time now, Flow& flow, DestinationSet& to, const Offer& offer) {
+  const bool is_divided = offer.part != 0 && is_congested(flow, to);
+  return try_admit_whole(now, flow, to, is_divided ? part_size(now, flow, offer.part) : offer.bytes);
+}
+
+Verdict Admission::try_admit_whole(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) {
   if (!has_room()) {
     had_room_ = false;  // it may be back by the next turn
     count_held(flow);
     flow.wait_for_room(now);
-    return false;
+    return refusal(flow);
   }
   groups_.sender().resolve(to);
   Flow::Way& way = find_way(flow, to);
   if (!enabled_ && way.clients >= kToldShare * context_.config.admission.price_max) {
     count_held(flow);
     flow.wait_for_clients(now, now + kPatience);
-    return false;
+    return refusal(flow);
   }
   if (!enabled_ || (book_.is_local(to.daemons) && way.congestion <= 0)) {
     flow.pass(now, packets_of(bytes));
-    return true;
+    return {bytes};
   }
   if (way.reckoned_at != now) reckon(now, flow, way);  // the next messages of a turn find it done
   const std::size_t packets = packets_of(bytes);
@@ -96,10 +104,10 @@ bool Admission::may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t 
     context_.counters.add(Counter::packets_paid, packets);
     context_.counters.add(Counter::cents_paid,
                           static_cast<std::uint64_t>(100 * way.price * static_cast<double>(packets)));
-    return true;
+    return {bytes};
   }
   if (!has_lacked_dollars) context_.counters.add(Counter::messages_blocked);
-  return false;
+  return refusal(flow);
 }
 
 bool Admission::is_congested(Flow& flow, DestinationSet& to) {
@@ -108,21 +116,25 @@ bool Admission::is_congested(Flow& flow, DestinationSet& to) {
   return find_way(flow, to).congestion > 0;
 }
 
-std::size_t Admission::admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part) {
+std::size_t Admission::part_size(Time now, Flow& flow, std::size_t part) {
   if (has_room() && flow.way.reckoned_at != now) reckon(now, flow, flow.way);
   const double packets = std::max({1.0, std::floor(flow.credit()), std::floor(kPartS * flow.earning())});
   const std::size_t room = kPacketBytes * static_cast<std::size_t>(std::min(packets, 1e6)) - kPartHeadBytes;
-  const std::size_t bytes = std::min(part, room);
-  return may_enter(now, flow, to, bytes) ? bytes : 0;
+  return std::min(part, room);
 }
 
-std::optional<Time> Admission::membership_waits_until(Time now, MembershipBudget& client) {
-  if (has_room()) return membership_rate_.wait_until(now, client);
-  had_room_ = false;
-  return kNever;
+Verdict Admission::try_admit(Time now, MembershipBudget& client, Change change, const std::string& group) {
+  if (!has_room()) {
+    had_room_ = false;
+    return {0, AdmissionWait::room, kNever};
+  }
+  if (const auto until = membership_rate_.wait_until(now, client)) return {0, AdmissionWait::changes, *until};
+  pay(client, change, group);
+  return {};
 }
 
-void Admission::pay_for_join(MembershipBudget& client, const std::string& name) {
+void Admission::pay(MembershipBudget& client, Change change, const std::string& name) {
+  if (change == Change::leave) return membership_rate_.pay(client, MembershipRate::kBaseBytes * dearness(name));
   const Group* group = groups_.table().find(name);
   const std::size_t members = group == nullptr ? 0 : group->members.size();
   const bool is_large = members >= context_.config.session.full_view_members;
@@ -131,10 +143,6 @@ void Admission::pay_for_join(MembershipBudget& client, const std::string& name) 
   const double told =
       2 * static_cast<double>(members) * (MembershipRate::kTellingBytes + static_cast<double>(view_bytes));
   membership_rate_.pay(client, (MembershipRate::kBaseBytes + told) * dearness(name));
-}
-
-void Admission::pay_for_leave(MembershipBudget& client, const std::string& group) {
-  membership_rate_.pay(client, MembershipRate::kBaseBytes * dearness(group));
 }
 
 double Admission::dearness(const std::string& group) const {

@@ -38,10 +38,26 @@ struct FlowSnapshot {
   std::string limited_by;
 };
 
-/// Decides for each message of a local client whether it may enter now. One that may not waits with its sender.
+/// What a client wants to have enter.
+struct Offer {
+  std::size_t bytes = 0;  // payload
+  std::size_t part = 0;   // of that, what can enter ahead of the rest; 0: nothing
+};
+
+/// Whether it enters.
+struct Verdict {
+  std::size_t bytes = 0;  // of an offer: that enter now, and are paid for
+  AdmissionWait waits_for{};
+  /// Where it waits: when it is worth trying again. Before that, only when `Admission::news` has changed.
+  Time retry_at = kNever;
+
+  bool is_admitted() const { return waits_for == AdmissionWait::none; }
+};
+
+/// Decides for each message of a local client whether it enters now. One that does not waits with its sender.
 ///
 /// Two things are decided. Whether there is room: the view is open, and what this daemon retains is within its bounds.
-/// And whether the flow can pay. Order of calls: `start_turn`, any number of `may_enter`, and at the end of the turn,
+/// And whether the flow can pay. Order of calls: `start_turn`, any number of `try_admit`, and at the end of the turn,
 /// once the links have written, `observe`.
 class Admission final : public PriceFrames, public ClientPrices {
  public:
@@ -53,20 +69,12 @@ class Admission final : public PriceFrames, public ClientPrices {
   bool is_enabled() const { return enabled_; }
   void set_enabled(bool enabled);
 
-  /// Whether a message of `bytes` of payload may enter now: if so it is paid for. If not, `flow.retry_at()` says when
-  /// it is worth trying again; before that, only when `news` has changed. Brings `to` up to date with the group table.
-  bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes);
-  /// Whether anything on the flow's way costs anything, and messages wait for that. Brings `to` up to date.
-  bool is_congested(Flow& flow, DestinationSet& to);
-  /// Of a large message, on a way that is congested, `part` bytes may enter alone. How many of them do now, and are
-  /// paid for; 0: none, as above.
-  std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part);
-  /// Joins and leaves are messages to all daemons, and tell all members. Nothing where one may enter now; otherwise
-  /// when it is worth trying again, kNever: only when `news` has changed.
-  std::optional<Time> membership_waits_until(Time now, MembershipBudget& client);
-  /// One of them entered.
-  void pay_for_join(MembershipBudget& client, const std::string& group);
-  void pay_for_leave(MembershipBudget& client, const std::string& group);
+  /// A message: what enters of it is paid for. All of it does, or nothing, but where something on its way is congested:
+  /// there a part enters as soon as that can be paid. Brings `to` up to date with the group table.
+  Verdict try_admit(Time now, Flow& flow, DestinationSet& to, const Offer& offer);
+  /// A join or a leave. It is a message to all daemons, and all members are told; where it enters it is paid for.
+  enum class Change : std::uint8_t { join, leave };
+  Verdict try_admit(Time now, MembershipBudget& client, Change change, const std::string& group);
   /// Changes when messages that were refused before might enter now.
   std::uint64_t news() const { return news_; }
 
@@ -87,6 +95,12 @@ class Admission final : public PriceFrames, public ClientPrices {
   bool price_received(Time now, const Price& price) override;
 
  private:
+  Verdict try_admit_whole(Time now, Flow& flow, DestinationSet& to, std::size_t bytes);
+  /// Whether anything on the flow's way costs anything, and messages wait for that. Brings `to` up to date.
+  bool is_congested(Flow& flow, DestinationSet& to);
+  /// How much of a part is to enter at once.
+  std::size_t part_size(Time now, Flow& flow, std::size_t part);
+  void pay(MembershipBudget& client, Change change, const std::string& group);
   /// What the flow's messages meet on their way, brought up to date.
   Flow::Way& find_way(Flow& flow, const DestinationSet& to) const;
   /// Of a packet that meets this on its way.

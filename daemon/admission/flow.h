@@ -7,6 +7,16 @@
 
 namespace spindled {
 
+/// Why what a client wants to send may not enter yet.
+enum class AdmissionWait : std::uint8_t {
+  none,      // it may
+  dollars,   // it is not earned yet
+  room,      // which is no fault of who sends it
+  clients,   // the queue of a client, where nobody pays for it
+  requests,  // joins and leaves that its client has asked for before are not done
+  changes,   // so many joins and leaves the client, or all clients, may not ask for
+};
+
 /// A flow earns a salary, in dollars a second, and pays what a packet costs. It spends what it earns at once on the
 /// right to send: what it saves are packets, not dollars, and a change of the price is a change of the rate at which it
 /// earns them from then on. With dollars saved a price would move all who have saved at the same moment, by as many
@@ -39,12 +49,7 @@ class Flow {
   std::uint64_t packets() const { return packets_; }
   double dollars() const { return dollars_; }
   /// What the message in front, which was refused, waits for.
-  enum class Wait : std::uint8_t {
-    none,     // nothing is refused
-    dollars,  // it is not earned yet
-    room,     // which is no fault of the flow
-    clients,  // the queue of a client, where nobody pays for it
-  };
+  using Wait = AdmissionWait;
   Wait waits_for() const { return wait_; }
   bool is_blocked() const { return wait_ != Wait::none; }
   /// Whether that message has waited for this at any time.

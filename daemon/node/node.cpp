@@ -39,7 +39,7 @@ struct Node::Layers {
     connections.attach(Port::admin, admin);
     links.attach(overlay);
     overlay.attach(view, order, admission);
-    groups.attach(order, sessions);
+    groups.attach(order, sessions.clients());
   }
 
   Context context;
@@ -163,11 +163,11 @@ NodeMemory Node::memory() const {
     memory.link_control = std::max(memory.link_control, layers_->links.queued_bytes(link, FramePriority::control));
     memory.link_data = std::max(memory.link_data, layers_->links.queued_bytes(link, FramePriority::data));
   }
-  layers_->sessions.for_each([&](const Session& session) {
+  layers_->sessions.table().for_each([&](const Session& session) {
     memory.session_queue = std::max(memory.session_queue, session.queue().bytes());
     const bool is_limited = session.watch().policy() != SlowPolicy::price;
     if (is_limited) memory.limited_queue = std::max(memory.limited_queue, session.queue().bytes());
-    memory.session_held = std::max(memory.session_held, session.held_bytes());
+    memory.session_held = std::max(memory.session_held, session.ingress().held_bytes());
   });
   const SessionMemory sum = layers_->sessions.memory();
   memory.sessions_unfinished = sum.unfinished;
@@ -177,7 +177,7 @@ NodeMemory Node::memory() const {
   memory.slabs = layers_->context.slabs.bytes_in_use();
   memory.groups = layers_->groups.table().size();
   for (const Group& group : layers_->groups.table()) memory.memberships += group.members.size();
-  memory.sessions = layers_->sessions.size();
+  memory.sessions = layers_->sessions.table().size();
   return memory;
 }
 
@@ -188,8 +188,8 @@ NodeWork Node::work() const {
 
 std::size_t Node::waiting_clients() const {
   std::size_t count = 0;
-  layers_->sessions.for_each(
-      [&](const Session& session) { count += session.is_waiting() || session.holds_messages() ? 1 : 0; });
+  layers_->sessions.table().for_each(
+      [&](const Session& session) { count += session.is_waiting() || session.ingress().holds_messages() ? 1 : 0; });
   return count;
 }
 
@@ -208,7 +208,7 @@ std::string Node::dump() const {
                       node.order.log().processed(), node.order.log().end(), node.order.unstable_bytes(),
                       node.order.retained_bytes());
   text += fmt::format("groups: ready {}, {} in the table\n", node.groups.is_ready(), node.groups.table().size());
-  text += fmt::format("sessions: {}, of which {} wait\n", node.sessions.size(), waiting_clients());
+  text += fmt::format("sessions: {}, of which {} wait\n", node.sessions.table().size(), waiting_clients());
   return text;
 }
 

@@ -26,29 +26,35 @@ std::optional<Error> OutgoingFlows::send(Time now, std::uint32_t handle, std::ui
                  fmt::format("the client has sent to destination set {} although its window of {} bytes was full",
                              handle, protocol::kFlowWindowBytes)};
   }
-  if (line.empty() && gate_.may_enter(now, handle, message)) {
+  if (line.messages.empty() && try_admit(now, line, handle, message)) {
     gate_.enter(now, handle, message);
     window.untold_bytes += flow_bytes(message);
     if (window.untold_bytes >= protocol::kFlowToldBytes) tell(handle);
     return std::nullopt;
   }
-  if (line.empty()) blocked_.push_back(flow);
-  hold(line, handle, message);
-  retry_at_ = std::min(retry_at_, retry_at(line));
+  if (line.messages.empty()) blocked_.push_back(flow);
+  hold(line.messages, handle, message);
+  retry_at_ = std::min(retry_at_, line.retry_at);
   return std::nullopt;
 }
 
-void OutgoingFlows::hold(Line& line, std::uint32_t handle, const ClientSend& message) {
+bool OutgoingFlows::try_admit(Time now, Line& line, std::uint32_t handle, const ClientSend& message) {
+  const Verdict verdict = gate_.try_admit(now, handle, message);
+  line.retry_at = verdict.retry_at;
+  return verdict.is_admitted();
+}
+
+void OutgoingFlows::hold(Ring<HeldMessage>& messages, std::uint32_t handle, const ClientSend& message) {
   windows_[handle].held_bytes += flow_bytes(message);
   bytes_ += flow_bytes(message);
-  if (!line.empty() && line.back().handle == handle && may_go_along(line.back().message, message)) {
-    HeldMessage& last = line.back();
+  if (!messages.empty() && messages.back().handle == handle && may_go_along(messages.back().message, message)) {
+    HeldMessage& last = messages.back();
     std::vector<std::uint8_t> payload;
     if (last.message.messages == 1) payload.swap(last.end);
     const ByteView content = message.messages == 1 ? first_view(message.chunks) : message.bundle;
     return go_along(last.message, payload, last.end, message, content);
   }
-  HeldMessage& held = line.push_back();
+  HeldMessage& held = messages.push_back();
   held.handle = handle;
   held.message = message;
   held.message.chunks = {};
@@ -70,12 +76,12 @@ void OutgoingFlows::release(Time now, bool all) {
   std::vector<std::uint32_t> served;
   for (const std::uint32_t flow : std::exchange(blocked_, {})) {
     Line& line = lines_[flow];
-    const bool any = (all || retry_at(line) <= now) && release(now, line);
-    if (line.empty()) {
-      line.clear();  // gives back its memory: there may be thousands of lines
+    const bool any = (all || line.retry_at <= now) && release(now, line);
+    if (line.messages.empty()) {
+      line.messages.clear();  // gives back its memory: there may be thousands of lines
     } else {
       (any ? served : blocked_).push_back(flow);
-      retry_at_ = std::min(retry_at_, retry_at(line));
+      retry_at_ = std::min(retry_at_, line.retry_at);
     }
   }
   blocked_.insert(blocked_.end(), served.begin(), served.end());
@@ -83,21 +89,23 @@ void OutgoingFlows::release(Time now, bool all) {
 
 bool OutgoingFlows::release(Time now, Line& line) {
   bool any = false, refused = false;
-  while (!refused && !line.empty()) {
-    const std::uint32_t handle = line.front().handle;
+  while (!refused && !line.messages.empty()) {
+    const std::uint32_t handle = line.messages.front().handle;
     any = release_run(now, line) || any;
-    refused = !line.empty() && line.front().handle == handle;
+    refused = !line.messages.empty() && line.messages.front().handle == handle;
   }
   return any;
 }
 
 bool OutgoingFlows::release_run(Time now, Line& line) {
-  const std::uint32_t handle = line.front().handle;
+  Ring<HeldMessage>& messages = line.messages;
+  const std::uint32_t handle = messages.front().handle;
   Window& window = windows_[handle];
   bool any = false;
-  while (!line.empty() && line.front().handle == handle && gate_.may_enter(now, handle, line.front().message)) {
-    const std::size_t bytes = flow_bytes(line.front().message);
-    let_in(now, line.pop_front());
+  while (!messages.empty() && messages.front().handle == handle &&
+         try_admit(now, line, handle, messages.front().message)) {
+    const std::size_t bytes = flow_bytes(messages.front().message);
+    let_in(now, messages.pop_front());
     window.held_bytes -= bytes;
     window.untold_bytes += bytes;
     bytes_ -= bytes;

@@ -5,10 +5,11 @@
 #include <optional>
 #include <vector>
 
+#include "daemon/admission/admission.h"
 #include "daemon/base/context.h"
 #include "daemon/base/result.h"
 #include "daemon/base/ring.h"
-#include "daemon/group/groups.h"
+#include "daemon/group/client_send.h"
 
 namespace spindled {
 
@@ -16,12 +17,10 @@ namespace spindled {
 class FlowGate {
  public:
   virtual ~FlowGate() = default;
-  /// Whether the next message to the destinations of the handle may enter. Where it may, it does: `enter` follows at
-  /// once. Where not, parts of it may have: the next one that is asked about is the same.
-  virtual bool may_enter(Time now, std::uint32_t handle, const ClientSend& message) = 0;
+  /// Whether the next message to the destinations of the handle enters: where it does, `enter` follows at once. Where
+  /// not, parts of it may have: the next one that is asked about is the same.
+  virtual Verdict try_admit(Time now, std::uint32_t handle, const ClientSend& message) = 0;
   virtual void enter(Time now, std::uint32_t handle, const ClientSend& message) = 0;
-  /// When a message that was refused is worth another try, if there are no news before.
-  virtual Time retry_at(std::uint32_t handle) const = 0;
   /// So many bytes, by flow_bytes(), have entered since the client was told last.
   virtual void tell_admitted(std::uint32_t handle, std::size_t bytes) = 0;
 };
@@ -61,14 +60,18 @@ class OutgoingFlows {
     std::vector<Slice> chunks;
     std::vector<std::uint8_t> end;  // the last chunk where it was copied, or the bundle
   };
-  using Line = Ring<HeldMessage>;
+  struct Line {
+    Ring<HeldMessage> messages;
+    Time retry_at = kNever;  // of the first
+  };
   struct Window {
     std::size_t held_bytes = 0;
     std::size_t untold_bytes = 0;  // that have entered and the client does not know of
   };
 
-  void hold(Line& line, std::uint32_t handle, const ClientSend& message);
-  Time retry_at(const Line& line) const { return gate_.retry_at(line.front().handle); }
+  /// Whether the message, the first of its line or one that none is before, enters.
+  bool try_admit(Time now, Line& line, std::uint32_t handle, const ClientSend& message);
+  void hold(Ring<HeldMessage>& messages, std::uint32_t handle, const ClientSend& message);
   /// Lets messages enter until one may not or none is left. Whether any has.
   bool release(Time now, Line& line);
   /// Likewise those in front that came under one handle.

@@ -17,16 +17,6 @@ constexpr std::size_t kWrittenPerTurn = 8u << 20;
 /// Clients that were refused and have yet to read why. Further ones are not told.
 constexpr std::size_t kRefusedMax = 64;
 
-protocol::PackedHead head_of(const ClientMessage& message) {
-  return {static_cast<std::uint8_t>(message.service), message.type, message.total, message.names,
-          first_view(message.chunks).size()};
-}
-
-protocol::PackedHead head_of(const ClientBundle& bundle, const BundledMessage& message) {
-  const std::size_t bytes = message.payload.size();
-  return {static_cast<std::uint8_t>(bundle.service), message.type, static_cast<std::uint32_t>(bytes), bundle.names,
-          bytes};
-}
 }  // namespace
 
 Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Admission& admission)
@@ -36,28 +26,17 @@ Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Admission& 
       groups_(groups),
       admission_(admission),
       slow_clients_(context.config, admission, *this),
+      delivery_(context, sessions_, slow_clients_),
       memory_(context.config.session) {}
 
 Sessions::~Sessions() = default;
-
-Session* Sessions::find(ConnectionId connection) const {
-  const auto at = by_connection_.find(connection);
-  return at == by_connection_.end() ? nullptr : at->second;
-}
-
-Session* Sessions::find(SessionId id) const {
-  const auto at = by_id_.find(id);
-  return at == by_id_.end() ? nullptr : at->second;
-}
 
 // --- Inputs ---
 
 void Sessions::handle_accepted(Time now, ConnectionId connection, std::string_view peer) {
   const SessionId id = ++last_id_;
-  auto session = std::make_unique<Session>(context_, *this, id, connection, std::string(peer), now);
-  Session& added = *session;
-  by_connection_[connection] = by_id_[id] = &added;
-  sessions_[id] = std::move(session);
+  Session& added = sessions_.add(
+      std::make_unique<Session>(context_, *this, groups_, admission_, id, connection, std::string(peer), now));
   timers_.set_earlier(Timer::tick, now + kTick);
   if (stopping_) {
     refuse(now, added, {Errc::daemon_stopping, {}});
@@ -74,10 +53,12 @@ void Sessions::refuse(Time now, Session& session, const Error& reason) {
   if (refused_ > kRefusedMax) let_go(session);
 }
 
-std::span<std::uint8_t> Sessions::read_space(ConnectionId connection) { return find(connection)->read_space(); }
+std::span<std::uint8_t> Sessions::read_space(ConnectionId connection) {
+  return sessions_.find(connection)->read_space();
+}
 
 void Sessions::handle_read(Time now, ConnectionId connection, std::size_t bytes) {
-  Session& session = *find(connection);
+  Session& session = *sessions_.find(connection);
   session.commit_read(bytes);
   if (session.state() != Session::State::closing && !session.is_waiting()) process(now, session);
 }
@@ -92,11 +73,10 @@ void Sessions::process(Time now, Session& session) {
     if (!std::exchange(session.marks.untold, true)) untold_.push_back(session.id());
   }
   count_memory(session);
-  if (!session.queue().empty() || object_to_memory(now, session)) mark_dirty(session);
+  if (!session.queue().empty() || object_to_memory(now, session)) sessions_.mark_dirty(session);
   if (session.unfinished_since() != kNever) timers_.set_earlier(Timer::tick, now + kTick);
-  if (session.is_waiting() || session.holds_messages()) {
-    if (!std::exchange(session.marks.listed, true)) waiting_.push_back(session.id());
-    retry_at_ = std::min(retry_at_, session.retry_at());
+  if (session.is_waiting() || session.ingress().holds_messages()) {
+    sessions_.mark_waiting(session);
   }
   set_reading(session, !session.is_waiting());
 }
@@ -111,52 +91,47 @@ void Sessions::resume_waiting(Time now) {
   admission_.start_turn(now);
   const bool all = std::exchange(seen_news_, admission_.news()) != admission_.news() || resume_all_;
   resume_all_ = false;
-  if (!all && retry_at_ > now) return;
-  retry_at_ = kNever;
+  if (!all && sessions_.waiting_retry_at() > now) return;
+  sessions_.forget_waiting_retry();
   // Those that have had nothing for longest go first; who had something enter and has to wait again goes behind them.
   bool any_served = false;
-  for (const SessionId id : std::exchange(waiting_, {})) {
-    Session* session = find(id);
+  for (const SessionId id : std::exchange(sessions_.waiting(), {})) {
+    Session* session = sessions_.find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
     const bool may_go_on = session->take_requests_done();
     if (all || may_go_on || session->retry_at() <= now) {
       session->marks.listed = false;
-      const std::uint64_t before = session->entered();
-      session->release_held(now, all || may_go_on);
+      const std::uint64_t before = session->ingress().entered();
+      session->ingress().release_held(now, all || may_go_on);
       process(now, *session);
-      session->marks.served = session->entered() != before;
+      session->marks.served = session->ingress().entered() != before;
       any_served = any_served || session->marks.served;
     } else {
       session->marks.served = false;
-      waiting_.push_back(id);
-      retry_at_ = std::min(retry_at_, session->retry_at());
+      sessions_.waiting().push_back(id);
+      sessions_.retry_waiting_at(session->retry_at());
     }
   }
   if (!any_served) return;
-  std::stable_partition(waiting_.begin(), waiting_.end(), [&](SessionId id) {
-    const Session* session = find(id);
+  std::vector<SessionId>& waiting = sessions_.waiting();
+  std::stable_partition(waiting.begin(), waiting.end(), [&](SessionId id) {
+    const Session* session = sessions_.find(id);
     return session == nullptr || !session->marks.served;
   });
 }
 
-void Sessions::requests_done(Time now, SessionId id) {
-  Session* session = find(id);
-  // What it asked for enters at the start of a turn, as everything does.
-  if (session != nullptr && session->note_requests_done()) retry_at_ = std::min(retry_at_, now);
-}
-
 void Sessions::handle_writable(Time now, ConnectionId connection) {
-  Session& session = *find(connection);
+  Session& session = *sessions_.find(connection);
   session.marks.blocked = false;
-  if (written_ >= kWrittenPerTurn) return mark_dirty(session);
+  if (written_ >= kWrittenPerTurn) return sessions_.mark_dirty(session);
   write(now, session);
-  if (!by_connection_.contains(connection)) return;  // a closing session goes once all is written
+  if (sessions_.find(connection) == nullptr) return;  // a closing session goes once all is written
   count_memory(session);
   watch_queue(now, session);
 }
 
 void Sessions::handle_closed(Time, ConnectionId connection, std::string_view why) {
-  Session& session = *find(connection);
+  Session& session = *sessions_.find(connection);
   if (session.state() != Session::State::closing) {
     log_.info("client {} from {} is gone: {}", session.name().empty() ? "(no name)" : session.name(), session.peer(),
               why);
@@ -169,193 +144,51 @@ void Sessions::handle_closed(Time, ConnectionId connection, std::string_view why
 
 void Sessions::stop(Time now) {
   stopping_ = true;
-  for (const auto& [id, session] : sessions_) {
-    if (session->state() != Session::State::closing) close(now, *session, {Errc::daemon_stopping, {}});
-  }
+  sessions_.for_each([&](Session& session) {
+    if (session.state() != Session::State::closing) close(now, session, {Errc::daemon_stopping, {}});
+  });
 }
 
 Result<std::string> Sessions::take_name(Session& session, std::string_view wish) {
-  std::string name(wish);
-  if (name.empty()) {
-    // A name of the form that is given out here may have been taken by wish.
-    for (std::uint64_t number = session.id();; ++number) {
-      name = fmt::format("c{}", number);
-      if (!by_name_.contains(name)) break;
-    }
-  }
-  if (!spindle::is_client_name(name)) return fail(Errc::bad_client_name);
-  if (!by_name_.emplace(name, session.id()).second) {
-    return fail(Errc::name_in_use, fmt::format("a client named {} is connected to this daemon already", name));
-  }
-  log_.info("client {} from {}", name, session.peer());
+  Result<std::string> name = sessions_.take_name(session, wish);
+  if (name) log_.info("client {} from {}", *name, session.peer());
   return name;
-}
-
-FlowSnapshot Sessions::flow_state(Time now, const Flow& flow, DestinationSet& to) {
-  groups_.sender().resolve(to);
-  return admission_.state(now, flow, to);
-}
-
-std::optional<SessionId> Sessions::find_client(std::string_view name) const {
-  const auto at = by_name_.find(name);
-  return at == by_name_.end() ? std::nullopt : std::optional(at->second);
 }
 
 bool Sessions::is_reached_by(SessionId session, std::string_view name) const {
   if (groups_.requests().is_member(session, name)) return true;
   const auto parts = spindle::parse_private_name(name);
-  return parts && parts->daemon == context_.config.name && find_client(parts->client) == session;
+  return parts && parts->daemon == context_.config.name && sessions_.find_client(parts->client) == session;
 }
 
 std::string_view Sessions::client_name_of(SessionId session) const {
-  const Session* found = find(session);
+  const Session* found = sessions_.find(session);
   return found == nullptr ? std::string_view() : found->name();
-}
-
-// --- Delivery ---
-
-void Sessions::mark_dirty(Session& session) {
-  if (session.marks.dirty) return;
-  session.marks.dirty = true;
-  dirty_.push_back(session.id());
-}
-
-void Sessions::deliver_message(std::span<const SessionId> to, const ClientMessage& message) {
-  if (message.chunks.size() <= 1 && message.total <= OutputQueue::kCopyBytesMax) {
-    const BundledMessage alone{message.type, first_view(message.chunks)};
-    deliver_bundle(to, {message.service, message.groups, message.names, std::span(&alone, 1)});
-  } else {
-    deliver_large(to, message);
-  }
-}
-
-void Sessions::deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) {
-  frame_sizes_.clear();
-  std::size_t bytes = 0, payload_bytes = 0;
-  for (const BundledMessage& message : bundle.messages) {
-    const std::size_t size = protocol::message_frame_size(message.payload.size(), bundle.names.size());
-    frame_sizes_.push_back(static_cast<std::uint32_t>(size));
-    bytes += size;
-    payload_bytes += message.payload.size();
-  }
-  context_.counters.add(Counter::messages_delivered, to.size() * bundle.messages.size());
-  context_.counters.add(Counter::bytes_delivered, to.size() * payload_bytes);
-  const std::uint8_t* encoded = nullptr;
-  for (const SessionId id : to) {
-    Session* session = find(id);
-    if (session == nullptr || session->state() != Session::State::open) continue;
-    std::uint8_t* at = session->queue().append_message_space(frame_sizes_);
-    if (encoded == nullptr) {
-      spindle::Writer writer(at);
-      for (const BundledMessage& message : bundle.messages) {
-        protocol::write_packed_head(writer, head_of(bundle, message));
-        writer.bytes(message.payload);
-      }
-      encoded = at;
-    } else {
-      std::copy_n(encoded, bytes, at);
-    }
-    note_delivered(*session, bundle.groups, bundle.messages.size());
-  }
-}
-
-void Sessions::deliver_large(std::span<const SessionId> to, const ClientMessage& message) {
-  context_.counters.add(Counter::messages_delivered, to.size());
-  context_.counters.add(Counter::bytes_delivered, to.size() * message.total);
-  // The frames are encoded once, with the payload in place; every session references them.
-  const std::span<const Slice> chunks = message.chunks;
-  const protocol::PackedHead head = head_of(message);
-  const std::size_t head_size = protocol::packed_head_size(head);
-  spindle::Writer head_writer(context_.arena.reserve(head_size));
-  protocol::write_packed_head(head_writer, head);
-  std::vector<Slice> heads{context_.arena.commit(head_size)};
-  for (const Slice& chunk : chunks.subspan(std::min<std::size_t>(1, chunks.size()))) {
-    spindle::Writer writer(context_.arena.reserve(spindle::kFrameHeadBytes));
-    spindle::write_frame_head(writer, static_cast<std::uint8_t>(protocol::ClientFrame::message_more), chunk.size());
-    heads.push_back(context_.arena.commit(spindle::kFrameHeadBytes));
-  }
-  for (const SessionId id : to) {
-    Session* session = find(id);
-    if (session == nullptr || session->state() != Session::State::open) continue;
-    for (std::size_t i = 0; i < heads.size(); ++i) {
-      const Slice pieces[] = {heads[i], i < chunks.size() ? chunks[i] : Slice()};
-      session->queue().append_frame(pieces, i == 0 ? FrameKind::message : FrameKind::message_more);
-    }
-    note_delivered(*session, message.groups, 1);
-  }
-}
-
-void Sessions::note_delivered(Session& session, std::span<const std::string_view> groups, std::size_t messages) {
-  session.count_delivered(messages);
-  slow_clients_.note_message(session.id(), groups);
-  mark_dirty(session);
-}
-
-void Sessions::deliver_view(std::span<const SessionId> to, const protocol::GroupViewFrame& view) {
-  if (protocol::view_bytes(view) > protocol::kViewBytesMax) return give_up_view(to);
-  std::vector<std::uint8_t> frame;
-  protocol::write_view(frame, view);
-  context_.counters.add(Counter::group_views, to.size());
-  // Views that a member does not keep up with make the group dearer, as messages do: for who joins it, too.
-  if (view.form == spindle::ViewForm::full || view.form == spindle::ViewForm::change) {
-    for (const SessionId id : to) slow_clients_.note_message(id, std::array{view.group});
-  }
-  if (to.size() == 1 || frame.size() <= OutputQueue::kCopyBytesMax) return deliver_frame(to, frame);
-  const Slice shared = context_.arena.copy(frame);
-  for (const SessionId id : to) {
-    Session* session = find(id);
-    if (session == nullptr || session->state() != Session::State::open) continue;
-    session->queue().append_frame(std::span(&shared, 1));
-    mark_dirty(*session);
-  }
-}
-
-void Sessions::give_up_view(std::span<const SessionId> to) {
-  for (const SessionId id : to) {
-    Session* session = find(id);
-    if (session == nullptr) continue;
-    session->marks.view_too_large = true;
-    mark_dirty(*session);
-  }
-}
-
-void Sessions::deliver_transitional(std::span<const SessionId> to, std::string_view group) {
-  std::vector<std::uint8_t> frame;
-  protocol::write_transitional(frame, group);
-  deliver_frame(to, frame);
-}
-
-void Sessions::deliver_frame(std::span<const SessionId> to, ByteView frame) {
-  for (const SessionId id : to) {
-    Session* session = find(id);
-    if (session == nullptr || session->state() != Session::State::open) continue;
-    session->queue().append_frame(frame);
-    mark_dirty(*session);
-  }
 }
 
 // --- Writing, and clients that do not read ---
 
 void Sessions::flush(Time now) {
-  while (!dirty_.empty() && written_ < kWrittenPerTurn) {
-    being_flushed_.swap(dirty_);
+  std::vector<SessionId>& dirty = sessions_.dirty();
+  while (!dirty.empty() && written_ < kWrittenPerTurn) {
+    being_flushed_.swap(dirty);
     std::size_t done = 0;
     while (done < being_flushed_.size() && written_ < kWrittenPerTurn) flush(now, being_flushed_[done++]);
     const auto rest = being_flushed_.begin() + static_cast<std::ptrdiff_t>(done);
-    if (rest != being_flushed_.end()) dirty_.insert(dirty_.begin(), rest, being_flushed_.end());
+    if (rest != being_flushed_.end()) dirty.insert(dirty.begin(), rest, being_flushed_.end());
     being_flushed_.clear();
     hold_to_memory(now);
   }
   written_ = 0;
-  flush_at_ = dirty_.empty() ? kNever : now;
+  flush_at_ = dirty.empty() ? kNever : now;
 }
 
 void Sessions::flush(Time now, SessionId id) {
-  Session* session = find(id);
+  Session* session = sessions_.find(id);
   if (session == nullptr) return;
   session->marks.dirty = false;
   if (!session->marks.blocked) write(now, *session);
-  session = find(id);  // a closing session goes once all is written
+  session = sessions_.find(id);  // a closing session goes once all is written
   if (session == nullptr) return;
   count_memory(*session);
   watch_queue(now, *session);
@@ -424,14 +257,13 @@ void Sessions::close(Time now, Session& session, const Error& reason) {
   std::vector<std::uint8_t> frame;
   protocol::write_close(frame, {static_cast<std::uint16_t>(reason.code), text, session.traffic().messages_in});
   session.queue().append_frame(frame);
-  mark_dirty(session);
+  sessions_.mark_dirty(session);
   timers_.set_earlier(Timer::tick, now + kTick);
 }
 
 void Sessions::leave_everything(Time now, Session& session) {
   slow_clients_.forget(session.id());
-  const auto name = by_name_.find(session.name());
-  if (name != by_name_.end() && name->second == session.id()) by_name_.erase(name);
+  sessions_.give_up_name(session);
   groups_.close_session(now, session.id());
 }
 
@@ -443,14 +275,12 @@ void Sessions::let_go(Session& session) {
 void Sessions::forget(const Session& session) {
   memory_.change(session.marks.counted, {});
   if (session.marks.refused) --refused_;
-  by_connection_.erase(session.connection());
-  by_id_.erase(session.id());
-  sessions_.erase(session.id());
+  sessions_.forget(session);
 }
 
 void Sessions::remove_lost(Time now) {
   for (const SessionId id : std::exchange(lost_, {})) {
-    Session* session = find(id);
+    Session* session = sessions_.find(id);
     SPINDLE_CHECK(session != nullptr);  // from `handle_closed` on, nothing else forgets it
     if (session->state() != Session::State::closing) leave_everything(now, *session);
     forget(*session);
@@ -462,16 +292,14 @@ void Sessions::handle_time(Time now) {
   if (timers_.take_due(Timer::resume, now)) resume_all_ = true;
   if (timers_.take_due(Timer::taken, now)) tell_taken(now);
   if (!timers_.take_due(Timer::tick, now)) return;
-  std::vector<Session*> all;
-  for (const auto& [id, session] : sessions_) all.push_back(session.get());
   bool impatient = false;
-  for (Session* session : all) impatient = check_patience(now, *session) || impatient;
+  sessions_.for_each_of_now([&](Session& session) { impatient = check_patience(now, session) || impatient; });
   if (impatient) timers_.set_earlier(Timer::tick, now + kTick);
 }
 
 void Sessions::tell_taken(Time now) {
   for (const SessionId id : std::exchange(untold_, {})) {
-    Session* session = find(id);
+    Session* session = sessions_.find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
     const Time due = session->tell_taken_at();
     session->marks.untold = due != kNever && due > now;
@@ -480,7 +308,7 @@ void Sessions::tell_taken(Time now) {
       timers_.set_earlier(Timer::taken, due);
     } else if (due != kNever) {
       session->tell_taken(now);
-      mark_dirty(*session);
+      sessions_.mark_dirty(*session);
     }
   }
 }

@@ -1,14 +1,12 @@
 // The clients of this daemon.
 //
-// A newcomer reads this class first. A Session parses what one client sends; Sessions keeps them, lets those that wait
-// go on, delivers, writes, and deals with clients that do not read.
+// A newcomer reads this class first. A Session parses what one client sends, and its Ingress has that enter;
+// ClientDelivery puts what comes for clients into their queues. Sessions opens and closes them, lets those that wait go
+// on, writes, and deals with clients that do not read.
 #pragma once
 
-#include <array>
-#include <map>
-#include <memory>
+#include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "daemon/admission/admission.h"
@@ -16,20 +14,20 @@
 #include "daemon/base/driver.h"
 #include "daemon/base/port_handler.h"
 #include "daemon/base/timers.h"
-#include "daemon/group/local_clients.h"
-#include "daemon/session/session.h"
+#include "daemon/session/client_delivery.h"
+#include "daemon/session/session_table.h"
 #include "daemon/session/slow_clients.h"
 
 namespace spindled {
 
-class Sessions final : public PortHandler, public LocalClients, public SessionHost, public ClientNames {
+class Sessions final : public PortHandler, public SessionHost, public ClientNames {
  public:
   Sessions(Context& context, Driver& driver, Groups& groups, Admission& admission);
   ~Sessions() override;
 
   /// Tells every client that the daemon stops, and closes.
   void stop(Time now);
-  bool is_stopped() const { return stopping_ && by_connection_.empty(); }
+  bool is_stopped() const { return stopping_ && sessions_.empty(); }
 
   // PortHandler, for connections of Port::client.
   void handle_accepted(Time now, ConnectionId connection, std::string_view peer) override;
@@ -38,7 +36,9 @@ class Sessions final : public PortHandler, public LocalClients, public SessionHo
   void handle_writable(Time now, ConnectionId connection) override;
   void handle_closed(Time now, ConnectionId connection, std::string_view why) override;
   void handle_time(Time now);
-  Time next_deadline() const { return std::min({timers_.next(), retry_at_, flush_at_, slow_clients_.next_deadline()}); }
+  Time next_deadline() const {
+    return std::min({timers_.next(), sessions_.waiting_retry_at(), flush_at_, slow_clients_.next_deadline()});
+  }
 
   /// Lets go of the sessions whose connections were lost in this turn. Apart from `handle_closed`, so that a client's
   /// last messages enter before it leaves its groups.
@@ -51,41 +51,12 @@ class Sessions final : public PortHandler, public LocalClients, public SessionHo
   /// What all clients hold.
   SessionMemory memory() const;
 
-  /// In the order in which they were opened.
-  template <typename Visit>
-  void for_each(Visit&& visit) const {
-    for (const auto& [id, session] : sessions_) visit(*session);
-  }
-  std::size_t size() const { return sessions_.size(); }
-
-  // LocalClients
-  void deliver_message(std::span<const SessionId> to, const ClientMessage& message) override;
-  void deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) override;
-  void deliver_view(std::span<const SessionId> to, const spindle::protocol::GroupViewFrame& view) override;
-  void deliver_transitional(std::span<const SessionId> to, std::string_view group) override;
-  void requests_done(Time now, SessionId session) override;
-  std::optional<SessionId> find_client(std::string_view name) const override;
+  const SessionTable& table() const { return sessions_; }
+  /// What the group layer delivers through.
+  LocalClients& clients() { return delivery_; }
 
   // SessionHost
   Result<std::string> take_name(Session& session, std::string_view wish) override;
-  bool may_enter(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) override {
-    return admission_.may_enter(now, flow, to, bytes);
-  }
-  bool is_congested(Flow& flow, DestinationSet& to) override { return admission_.is_congested(flow, to); }
-  std::size_t admit_part(Time now, Flow& flow, DestinationSet& to, std::size_t part) override {
-    return admission_.admit_part(now, flow, to, part);
-  }
-  FlowSnapshot flow_state(Time now, const Flow& flow, DestinationSet& to) override;
-  std::optional<Time> membership_waits_until(Time now, MembershipBudget& budget) override {
-    return admission_.membership_waits_until(now, budget);
-  }
-  void pay_for_join(MembershipBudget& budget, const std::string& group) override {
-    admission_.pay_for_join(budget, group);
-  }
-  void pay_for_leave(MembershipBudget& budget, const std::string& group) override {
-    admission_.pay_for_leave(budget, group);
-  }
-  Groups& groups() override { return groups_; }
 
   // ClientNames
   bool is_reached_by(SessionId session, std::string_view name) const override;
@@ -94,15 +65,7 @@ class Sessions final : public PortHandler, public LocalClients, public SessionHo
  private:
   enum class Timer : std::uint8_t { tick, resume, taken, count_ };
 
-  Session* find(ConnectionId connection) const;
-  Session* find(SessionId id) const;
   void process(Time now, Session& session);
-  void mark_dirty(Session& session);
-  void note_delivered(Session& session, std::span<const std::string_view> groups, std::size_t messages);
-  void deliver_large(std::span<const SessionId> to, const ClientMessage& message);
-  void deliver_frame(std::span<const SessionId> to, ByteView frame);
-  void give_up_view(std::span<const SessionId> to);
-
   /// Tells those clients how many of their messages have entered for whom it is time.
   void tell_taken(Time now);
 
@@ -137,27 +100,21 @@ class Sessions final : public PortHandler, public LocalClients, public SessionHo
   Driver& driver_;
   Groups& groups_;
   Admission& admission_;
+  SessionTable sessions_;
   SlowClients slow_clients_;
+  ClientDelivery delivery_;
   MemoryBudget memory_;
   Timers<Timer> timers_;
   bool stopping_ = false;
   SessionId last_id_ = 0;
-  std::map<SessionId, std::unique_ptr<Session>> sessions_;
-  std::size_t refused_ = 0;                                   // of these, those that only wait to read why
-  std::unordered_map<SessionId, Session*> by_id_;             // never iterated
-  std::unordered_map<ConnectionId, Session*> by_connection_;  // never iterated
-  std::map<std::string, SessionId, std::less<>> by_name_;
-  std::vector<SessionId> waiting_;  // in the order in which they began to
-  std::uint64_t seen_news_ = 0;     // of admission
-  Time retry_at_ = kNever;          // the earliest of those that wait
-  bool resume_all_ = false;         // some waits for room in its own queue
-  std::vector<SessionId> untold_;   // to be told how many of their messages have entered
-  std::vector<SessionId> dirty_;
+  std::size_t refused_ = 0;               // sessions that only wait to read why
+  std::uint64_t seen_news_ = 0;           // of admission
+  bool resume_all_ = false;               // some waits for room in its own queue
+  std::vector<SessionId> untold_;         // to be told how many of their messages have entered
   std::vector<SessionId> being_flushed_;  // empty but in `flush`; kept for its memory
   std::size_t written_ = 0;               // bytes, in this turn
   Time flush_at_ = kNever;                // where this turn has left something to write
   std::vector<SessionId> lost_;
-  std::vector<std::uint32_t> frame_sizes_;  // of what is being delivered; kept for its memory
 };
 
 }  // namespace spindled

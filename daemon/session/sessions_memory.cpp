@@ -23,7 +23,7 @@ Error reason_for(const SessionMemory& memory, std::string_view limit, std::size_
 
 SessionMemory Sessions::memory() const {
   SessionMemory sum;
-  for_each([&](const Session& session) { sum += session.memory(); });
+  sessions_.for_each([&](const Session& session) { sum += session.memory(); });
   return sum;
 }
 
@@ -67,22 +67,22 @@ Session* Sessions::find_largest(Time now) const {
   Session* largest = nullptr;
   double weight_max = 0;
   std::size_t bytes_max = kLargeBytes;
-  for (const auto& [id, session] : sessions_) {
-    if (session->state() != Session::State::open || session->marks.lost) continue;
-    const SessionMemory memory = session->memory();
-    if (memory.unfinished >= kLargeBytes && session->unfinished_since() != kNever) {
+  sessions_.for_each([&](Session& session) {
+    if (session.state() != Session::State::open || session.marks.lost) return;
+    const SessionMemory memory = session.memory();
+    if (memory.unfinished >= kLargeBytes && session.unfinished_since() != kNever) {
       const double weight =
-          static_cast<double>(memory.unfinished) * (0.01 + to_seconds(now - session->unfinished_since()));
+          static_cast<double>(memory.unfinished) * (0.01 + to_seconds(now - session.unfinished_since()));
       if (weight > weight_max) {
         weight_max = weight;
-        unfinished = session.get();
+        unfinished = &session;
       }
     }
     if (memory.total() > bytes_max) {
       bytes_max = memory.total();
-      largest = session.get();
+      largest = &session;
     }
-  }
+  });
   return unfinished != nullptr ? unfinished : largest;
 }
 

@@ -87,7 +87,7 @@ struct Daemon {
   /// A turn with one message of that flow.
   bool enter(Line& line, std::size_t bytes = 100) {
     admission.start_turn(now);
-    return admission.may_enter(now, line.flow, line.to, bytes);
+    return admission.try_admit(now, line.flow, line.to, {bytes}).is_admitted();
   }
   /// How many more messages enter in one turn.
   int burst(Line& line) {
@@ -233,7 +233,7 @@ TEST_F(AdmissionTest, APartOfALargeMessageIsOfAsManyPacketsOnTheLinkAsArePaidFor
   for (int i = 0; i < 1000; ++i) {
     now += 5ms;
     admission.start_turn(now);
-    const std::size_t bytes = admission.admit_part(now, far.flow, far.to, 100'000);
+    const std::size_t bytes = admission.try_admit(now, far.flow, far.to, {1'000'000, 100'000}).bytes;
     if (bytes == 0) continue;
     ++parts;
     const std::uint64_t packets = far.flow.packets() - std::exchange(paid, far.flow.packets());
@@ -320,7 +320,7 @@ TEST_F(AdmissionTest, APriceThatHardlyChangesCostsNoTriesAndNoPackets) {
     admission.start_turn(now);
     if (std::exchange(seen, admission.news()) == seen && now < home.flow.retry_at()) continue;
     for (bool may = true; may; ++tries) {
-      may = admission.may_enter(now, home.flow, home.to, 100);
+      may = admission.try_admit(now, home.flow, home.to, {100}).is_admitted();
       entered += may ? 1 : 0;
     }
   }
@@ -346,7 +346,9 @@ TEST(AdmissionRoom, AFirstMessageThatWaitsForAViewCountsAsBlockedSinceThen) {
   Daemon daemon;
   EXPECT_FALSE(daemon.enter(daemon.far));
   MembershipBudget budget;
-  EXPECT_EQ(daemon.admission.membership_waits_until(daemon.now, budget), kNever);
+  const Verdict verdict = daemon.admission.try_admit(daemon.now, budget, Admission::Change::join, "far");
+  EXPECT_EQ(verdict.waits_for, AdmissionWait::room);
+  EXPECT_EQ(verdict.retry_at, kNever);
   const std::uint64_t news = daemon.admission.news();
   daemon.now += 10s;
   EXPECT_EQ(daemon.state(daemon.far).limited_by, "room");
@@ -362,13 +364,13 @@ TEST_F(AdmissionTest, WhoFindsNoRoomForAJoinInTheMiddleOfATurnIsToldWhereThereIs
   admission.start_turn(now);
   take_up_room();  // by others, in the same turn
   MembershipBudget budget;
-  ASSERT_EQ(admission.membership_waits_until(now, budget), kNever);
+  ASSERT_EQ(admission.try_admit(now, budget, Admission::Change::join, "far").waits_for, AdmissionWait::room);
   const std::uint64_t news = admission.news();
   now += 1ms;
   order.report_received(now, {1, 3});  // what the view begins with went to both
   order.report_received(now, {2, 5});
   admission.start_turn(now);
-  ASSERT_FALSE(admission.membership_waits_until(now, budget));
+  ASSERT_TRUE(admission.try_admit(now, budget, Admission::Change::join, "far").is_admitted());
   EXPECT_NE(admission.news(), news);
 }
 
@@ -380,8 +382,7 @@ TEST_F(AdmissionTest, WhoJoinsAndLeavesWithoutEndGetsOfACongestedLinkWhatAFlowDo
     for (const Time start = now; now < start + 10s; now += 1ms) {
       if (dollars > 0 && (now - start) % 500ms == 0ms) hear_link(1, 2, dollars);
       admission.start_turn(now);
-      while (!admission.membership_waits_until(now, budget)) {
-        admission.pay_for_leave(budget, "far");
+      while (admission.try_admit(now, budget, Admission::Change::leave, "far").is_admitted()) {
         if (now >= start + 9s) ++count;
       }
     }

@@ -20,11 +20,14 @@ using spindle::protocol::kFlowWindowBytes;
 /// Keeps the flows out that a test closes, and writes down what enters.
 class FakeGate final : public FlowGate {
  public:
-  bool may_enter(Time, std::uint32_t handle, const ClientSend& message) override {
+  Verdict try_admit(Time, std::uint32_t handle, const ClientSend& message) override {
     ++asked;
-    const bool open = !closed.contains(handle) && room != 0;
-    if (open) expected = {handle, message.total};
-    return open;
+    if (closed.contains(handle) || room == 0) {
+      const auto at = retry.find(handle);
+      return {0, AdmissionWait::dollars, at == retry.end() ? kNever : at->second};
+    }
+    expected = {handle, message.total};
+    return {message.total};
   }
   void enter(Time, std::uint32_t handle, const ClientSend& message) override {
     EXPECT_EQ(expected, (std::pair<std::uint32_t, std::size_t>{handle, message.total})) << "nobody was asked";
@@ -37,10 +40,6 @@ class FakeGate final : public FlowGate {
     }
     entered.push_back({handle, std::move(payload)});
     types.push_back(message.type);
-  }
-  Time retry_at(std::uint32_t handle) const override {
-    const auto at = retry.find(handle);
-    return at == retry.end() ? kNever : at->second;
   }
   void tell_admitted(std::uint32_t handle, std::size_t bytes) override { told[handle] += bytes; }
 

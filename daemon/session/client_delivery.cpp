@@ -1,0 +1,148 @@
+#include "daemon/session/client_delivery.h"
+
+#include <algorithm>
+#include <array>
+
+namespace spindled {
+
+namespace protocol = spindle::protocol;
+
+namespace {
+protocol::PackedHead head_of(const ClientMessage& message) {
+  return {static_cast<std::uint8_t>(message.service), message.type, message.total, message.names,
+          first_view(message.chunks).size()};
+}
+
+protocol::PackedHead head_of(const ClientBundle& bundle, const BundledMessage& message) {
+  const std::size_t bytes = message.payload.size();
+  return {static_cast<std::uint8_t>(bundle.service), message.type, static_cast<std::uint32_t>(bytes), bundle.names,
+          bytes};
+}
+}  // namespace
+
+Session* ClientDelivery::find_open(SessionId id) const {
+  Session* session = sessions_.find(id);
+  return session != nullptr && session->state() == Session::State::open ? session : nullptr;
+}
+
+void ClientDelivery::requests_done(Time now, SessionId id) {
+  Session* session = sessions_.find(id);
+  // What it asked for enters at the start of a turn, as everything does.
+  if (session != nullptr && session->note_requests_done()) sessions_.retry_waiting_at(now);
+}
+
+void ClientDelivery::deliver_message(std::span<const SessionId> to, const ClientMessage& message) {
+  if (message.chunks.size() <= 1 && message.total <= OutputQueue::kCopyBytesMax) {
+    const BundledMessage alone{message.type, first_view(message.chunks)};
+    deliver_bundle(to, {message.service, message.groups, message.names, std::span(&alone, 1)});
+  } else {
+    deliver_large(to, message);
+  }
+}
+
+void ClientDelivery::deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) {
+  frame_sizes_.clear();
+  std::size_t bytes = 0, payload_bytes = 0;
+  for (const BundledMessage& message : bundle.messages) {
+    const std::size_t size = protocol::message_frame_size(message.payload.size(), bundle.names.size());
+    frame_sizes_.push_back(static_cast<std::uint32_t>(size));
+    bytes += size;
+    payload_bytes += message.payload.size();
+  }
+  context_.counters.add(Counter::messages_delivered, to.size() * bundle.messages.size());
+  context_.counters.add(Counter::bytes_delivered, to.size() * payload_bytes);
+  const std::uint8_t* encoded = nullptr;
+  for (const SessionId id : to) {
+    Session* session = find_open(id);
+    if (session == nullptr) continue;
+    std::uint8_t* at = session->queue().append_message_space(frame_sizes_);
+    if (encoded == nullptr) {
+      spindle::Writer writer(at);
+      for (const BundledMessage& message : bundle.messages) {
+        protocol::write_packed_head(writer, head_of(bundle, message));
+        writer.bytes(message.payload);
+      }
+      encoded = at;
+    } else {
+      std::copy_n(encoded, bytes, at);
+    }
+    note_delivered(*session, bundle.groups, bundle.messages.size());
+  }
+}
+
+void ClientDelivery::deliver_large(std::span<const SessionId> to, const ClientMessage& message) {
+  context_.counters.add(Counter::messages_delivered, to.size());
+  context_.counters.add(Counter::bytes_delivered, to.size() * message.total);
+  // The frames are encoded once, with the payload in place; every session references them.
+  const std::span<const Slice> chunks = message.chunks;
+  const protocol::PackedHead head = head_of(message);
+  const std::size_t head_size = protocol::packed_head_size(head);
+  spindle::Writer head_writer(context_.arena.reserve(head_size));
+  protocol::write_packed_head(head_writer, head);
+  std::vector<Slice> heads{context_.arena.commit(head_size)};
+  for (const Slice& chunk : chunks.subspan(std::min<std::size_t>(1, chunks.size()))) {
+    spindle::Writer writer(context_.arena.reserve(spindle::kFrameHeadBytes));
+    spindle::write_frame_head(writer, static_cast<std::uint8_t>(protocol::ClientFrame::message_more), chunk.size());
+    heads.push_back(context_.arena.commit(spindle::kFrameHeadBytes));
+  }
+  for (const SessionId id : to) {
+    Session* session = find_open(id);
+    if (session == nullptr) continue;
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const Slice pieces[] = {heads[i], i < chunks.size() ? chunks[i] : Slice()};
+      session->queue().append_frame(pieces, i == 0 ? FrameKind::message : FrameKind::message_more);
+    }
+    note_delivered(*session, message.groups, 1);
+  }
+}
+
+void ClientDelivery::note_delivered(Session& session, std::span<const std::string_view> groups, std::size_t messages) {
+  session.count_delivered(messages);
+  slow_clients_.note_message(session.id(), groups);
+  sessions_.mark_dirty(session);
+}
+
+void ClientDelivery::deliver_view(std::span<const SessionId> to, const protocol::GroupViewFrame& view) {
+  if (protocol::view_bytes(view) > protocol::kViewBytesMax) return give_up_view(to);
+  std::vector<std::uint8_t> frame;
+  protocol::write_view(frame, view);
+  context_.counters.add(Counter::group_views, to.size());
+  // Views that a member does not keep up with make the group dearer, as messages do: for who joins it, too.
+  if (view.form == spindle::ViewForm::full || view.form == spindle::ViewForm::change) {
+    for (const SessionId id : to) slow_clients_.note_message(id, std::array{view.group});
+  }
+  if (to.size() == 1 || frame.size() <= OutputQueue::kCopyBytesMax) return deliver_frame(to, frame);
+  const Slice shared = context_.arena.copy(frame);
+  for (const SessionId id : to) {
+    Session* session = find_open(id);
+    if (session == nullptr) continue;
+    session->queue().append_frame(std::span(&shared, 1));
+    sessions_.mark_dirty(*session);
+  }
+}
+
+void ClientDelivery::give_up_view(std::span<const SessionId> to) {
+  for (const SessionId id : to) {
+    Session* session = sessions_.find(id);
+    if (session == nullptr) continue;
+    session->marks.view_too_large = true;
+    sessions_.mark_dirty(*session);
+  }
+}
+
+void ClientDelivery::deliver_transitional(std::span<const SessionId> to, std::string_view group) {
+  std::vector<std::uint8_t> frame;
+  protocol::write_transitional(frame, group);
+  deliver_frame(to, frame);
+}
+
+void ClientDelivery::deliver_frame(std::span<const SessionId> to, ByteView frame) {
+  for (const SessionId id : to) {
+    Session* session = find_open(id);
+    if (session == nullptr) continue;
+    session->queue().append_frame(frame);
+    sessions_.mark_dirty(*session);
+  }
+}
+
+}  // namespace spindled

@@ -1,0 +1,189 @@
+#include "daemon/session/ingress.h"
+
+#include "daemon/link/link_limits.h"
+#include "daemon/session/client_errors.h"
+
+namespace spindled {
+
+namespace protocol = spindle::protocol;
+
+namespace {
+/// As many times as the names that a client defines they may take in memory, with what is resolved from them.
+constexpr std::size_t kDefinitionCopies = 3;
+
+/// Joins and leaves that a client may have under way: as many as keep one going whose subscriptions take seconds.
+constexpr std::size_t kOpenRequestsMax = 4096;
+
+/// What may stand in front of the payload in a `send` frame.
+constexpr std::size_t kSendHeadMax = 2 * spindle::kVarintBytesMax + 3;
+
+/// A message of no more enters at once: two packets are no burst.
+constexpr std::size_t kUndividedBytesMax = 2 * kPacketBytes;
+}  // namespace
+
+Ingress::Ingress(Context& context, Groups& groups, Admission& admission, SessionQueue& answers, SessionId session)
+    : context_(context), groups_(groups), admission_(admission), answers_(answers) {
+  sender_.session = session;
+}
+
+void Ingress::open(std::string client, bool has_independent_flows) {
+  sender_.client = std::move(client);
+  if (has_independent_flows) flows_.emplace(context_, static_cast<FlowGate&>(*this));
+  groups_.requests().open_session(sender_);
+}
+
+void Ingress::close() {
+  flows_.reset();
+  forget_incoming();
+  destinations_ = DestinationTable();
+}
+
+std::size_t Ingress::definition_bytes() const { return kDefinitionCopies * destinations_.bytes(); }
+
+bool Ingress::has_room_for_requests() const { return sender_.open_requests < kOpenRequestsMax; }
+
+bool Ingress::may_go_on_after_requests() const {
+  return sender_.open_requests == 0 || sender_.open_requests == kOpenRequestsMax / 2 || flows_;
+}
+
+void Ingress::forget_incoming() {
+  incoming_.reset();
+  chunks_.clear();
+  bundle_.clear();
+}
+
+// --- Frames ---
+
+std::optional<Error> Ingress::define(const protocol::Define& define) {
+  if (incoming_ && incoming_->handle == define.handle) {
+    return Error{Errc::unexpected_frame, "the destinations of an unfinished message were redefined"};
+  }
+  return destinations_.define(define);
+}
+
+std::optional<Error> Ingress::begin(const protocol::Send& send, Slice frame) {
+  if (!destinations_.is_defined(send.handle)) return undefined(send.handle);
+  IncomingMessage& incoming = incoming_.emplace();
+  incoming.handle = send.handle;
+  incoming.received = send.chunk.size();
+  fill(incoming.message, send);
+  if (!send.chunk.empty()) {
+    frame.remove_prefix(frame.size() - send.chunk.size());
+    chunks_.push_back(std::move(frame));
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> Ingress::add(Slice chunk) {
+  if (!incoming_) return Error{Errc::unexpected_frame, "the rest of a message came without its beginning"};
+  const std::size_t expected =
+      std::min<std::size_t>(spindle::kChunkBytesMax, incoming_->message.total - incoming_->received);
+  if (chunk.size() != expected) return malformed("send_more");
+  incoming_->received += chunk.size();
+  chunks_.push_back(std::move(chunk));
+  return std::nullopt;
+}
+
+void Ingress::fill(ClientSend& message, const protocol::Send& send) const {
+  message.service = static_cast<Service>(send.service);
+  message.self_discard = send.self_discard;
+  message.type = send.type;
+  message.total = send.total;
+  const std::size_t sender_bytes = 2 + sender_.client.size() + context_.config.name.size();  // of "#client#daemon"
+  message.weight = bundle_weight(send.total, sender_bytes + destinations_[send.handle].names_bytes);
+}
+
+FlowSnapshot Ingress::flow_state(Time now, std::uint32_t handle) {
+  DefinedSet& set = destinations_[handle];
+  groups_.sender().resolve(set.to);
+  return admission_.state(now, set.flow->flow, set.to);
+}
+
+Verdict Ingress::try_admit_change(Time now, Admission::Change change, const std::string& group) {
+  const Verdict verdict = admission_.try_admit(now, membership_budget_, change, group);
+  if (verdict.is_admitted()) ++changes_;
+  return verdict;
+}
+
+// --- Messages ---
+
+Result<Verdict> Ingress::send_complete(Time now, InputBuffer& input) {
+  bundle_followers(input);
+  const std::uint32_t handle = incoming_->handle;
+  ClientSend& message = incoming_->message;
+  message.chunks = chunks_;
+  message.bundle = bundle_;
+  if (flows_) {
+    std::optional<Error> error = flows_->send(now, handle, destinations_[handle].flow->number, message);
+    forget_incoming();
+    if (error) return tl::unexpected(std::move(*error));
+    return Verdict();
+  }
+  const Verdict verdict = try_admit(now, handle, message);
+  if (!verdict.is_admitted()) return verdict;
+  enter(now, handle, message);
+  forget_incoming();
+  return verdict;
+}
+
+void Ingress::bundle_followers(InputBuffer& input) {
+  IncomingMessage& incoming = *incoming_;
+  while (incoming.message.weight < kBundleWeightMax) {
+    const ByteView unread = input.unread();
+    const std::optional<spindle::FrameHead> head = spindle::read_frame_head(unread);
+    if (!head || static_cast<protocol::ClientFrame>(head->type) != protocol::ClientFrame::send) return;
+    // Most that are too heavy need not be read to see it.
+    const std::size_t room = kBundleWeightMax - incoming.message.weight;
+    if (head->length > room + kSendHeadMax || unread.size() < spindle::kFrameHeadBytes + head->length) return;
+    // One that is malformed is left to whoever reads it next.
+    const auto next = protocol::read_send(unread.subspan(spindle::kFrameHeadBytes, head->length));
+    if (!next || next->handle != incoming.handle) return;
+    ClientSend follower;
+    fill(follower, *next);
+    if (!may_go_along(incoming.message, follower)) return;
+    go_along(incoming.message, first_view(chunks_), bundle_, follower, next->chunk);
+    chunks_.clear();
+    incoming.received = incoming.message.total;
+    input.skip(spindle::kFrameHeadBytes + head->length);
+  }
+}
+
+Verdict Ingress::try_admit(Time now, std::uint32_t handle, const ClientSend& message) {
+  DefinedSet& set = destinations_[handle];
+  if (waits_for_requests(set.to.names)) return {0, AdmissionWait::requests, kNever};
+  const bool is_large = message.total > kUndividedBytesMax && message.messages == 1;
+  // Of an unreliable one a part that is lost would cost the whole.
+  if (is_large && message.service != Service::unreliable) return try_admit_large(now, set, message);
+  return admission_.try_admit(now, set.flow->flow, set.to, {message.total});
+}
+
+Verdict Ingress::try_admit_large(Time now, DefinedSet& set, const ClientSend& message) {
+  MessageSender& sender = groups_.sender();
+  std::uint64_t& entering = set.flow->entering;
+  for (;;) {
+    const std::size_t rest = message.total - sender.sent_ahead(entering);
+    const Verdict verdict =
+        admission_.try_admit(now, set.flow->flow, set.to, {rest, sender.next_part(entering, message)});
+    if (!verdict.is_admitted() || verdict.bytes == rest) return verdict;
+    entering = sender.send_part(now, sender_, set.to, message, entering, verdict.bytes);
+    ++parts_;
+  }
+}
+
+void Ingress::enter(Time now, std::uint32_t handle, const ClientSend& message) {
+  messages_ += message.messages;
+  DefinedSet& set = destinations_[handle];
+  if (const std::uint64_t entering = std::exchange(set.flow->entering, 0); entering != 0) {
+    groups_.sender().send_rest(now, sender_, set.to, message, entering);
+  } else {
+    groups_.sender().send(now, sender_, set.to, message);
+  }
+}
+
+void Ingress::tell_admitted(std::uint32_t handle, std::size_t bytes) {
+  std::vector<std::uint8_t> frame;
+  protocol::write_admitted(frame, {handle, static_cast<std::uint32_t>(bytes)});
+  answers_.append_frame(frame);
+}
+
+}  // namespace spindled
