@@ -101,10 +101,10 @@ void Answer::status(proto::StatusReply& out) const {
   out.set_coordinator_phase(std::string(spindled::to_string(subjects_.view.coordinator_phase())));
   out.set_settled(!subjects_.view.is_frozen() && subjects_.groups.is_ready());
 
-  const LinkStateDatabase& database = subjects_.overlay.database();
+  const LinkStateDatabase& database = subjects_.overlay.link_state().database();
   out.set_links(count32(subjects_.links.established().size()));
   out.set_unconnected_neighbours(count32(subjects_.links.unconnected().size()));
-  out.set_known_daemons(count32(subjects_.overlay.known_daemons().size()));
+  out.set_known_daemons(count32(subjects_.overlay.link_state().known_daemons().size()));
   out.set_reachable_daemons(count32(subjects_.overlay.reachable().members.size()));
   out.set_groups(count32(subjects_.groups.table().size()));
   out.set_sessions(count32(subjects_.sessions.table().size()));
@@ -127,7 +127,7 @@ void Answer::status(proto::StatusReply& out) const {
 }
 
 void Answer::links(proto::LinksReply& out) const {
-  const LinkState own = subjects_.overlay.database().own().current();
+  const LinkState own = subjects_.overlay.link_state().database().own().current();
   const std::vector<HeldDown> held = subjects_.view.held_down(now_);
   for (const LinkId id : subjects_.links.established()) {
     proto::Link& added = *out.add_links();
@@ -295,7 +295,7 @@ void Answer::describe_partition(proto::Partition& out) const {
       named.insert(daemon);
     }
   }
-  for (const std::string& daemon : subjects_.overlay.known_daemons()) {
+  for (const std::string& daemon : subjects_.overlay.link_state().known_daemons()) {
     if (!named.contains(daemon)) out.add_others(daemon);
   }
 }
@@ -307,7 +307,7 @@ Result<void> Answer::partition(const proto::PartitionRequest& request, proto::Pa
   // What is too long is told so by the overlay; more would overflow.
   constexpr auto kTooLong = static_cast<std::uint64_t>(kPartitionTimeMax / 1ms) + 1;
   const std::chrono::milliseconds duration(std::min(wanted, kTooLong));
-  if (Result<void> imposed = subjects_.overlay.impose_partition(now_, std::move(sides), duration); !imposed) {
+  if (Result<void> imposed = subjects_.overlay.partitions().impose(now_, std::move(sides), duration); !imposed) {
     return imposed;
   }
   add_partition(out);
@@ -318,7 +318,7 @@ Result<void> Answer::heal(proto::HealReply& out) const {
   proto::Partition ended;
   const bool was_imposed = subjects_.links.partition().is_imposed();
   if (was_imposed) describe_partition(ended);
-  if (Result<void> healed = subjects_.overlay.heal_partition(now_); !healed) return healed;
+  if (Result<void> healed = subjects_.overlay.partitions().heal(now_); !healed) return healed;
   if (was_imposed) *out.mutable_ended() = std::move(ended);
   return {};
 }

@@ -125,7 +125,7 @@ bool OwnPrices::tell(Time now, Told& told, std::uint16_t level, Duration delay, 
   price.level = level;
   price.delay = price_delay_of(delay);
   price.sequence = sequence_ + 1;
-  if (!overlay_.flood_price(std::move(price))) return false;  // a new view comes, and begins anew
+  if (!overlay_.prices().flood(std::move(price))) return false;  // a new view comes, and begins anew
   ++sequence_;
   told.level = level;
   told.at_before = std::exchange(told.at, now);

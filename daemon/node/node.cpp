@@ -27,8 +27,9 @@ struct Node::Layers {
         overlay(context, links),
         groups(context),
         hand_up(context, groups),
-        observed(observer == nullptr ? nullptr : std::make_unique<ObservedOrder>(*observer, hand_up, overlay)),
-        order(context, observed ? static_cast<StreamTransport&>(*observed) : overlay,
+        observed(observer == nullptr ? nullptr
+                                     : std::make_unique<ObservedOrder>(*observer, hand_up, overlay.streams())),
+        order(context, observed ? static_cast<StreamTransport&>(*observed) : overlay.streams(),
               observed ? static_cast<OrderedMessages&>(*observed) : hand_up),
         view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
         admission(context, links, overlay, order, groups),
@@ -38,7 +39,7 @@ struct Node::Layers {
     connections.attach(Port::client, sessions);
     connections.attach(Port::admin, admin);
     links.attach(overlay);
-    overlay.attach(view, order, admission);
+    overlay.attach(view, admission);
     groups.attach(order, sessions.clients());
   }
 

@@ -23,7 +23,35 @@ bool takes_a_place(MessageClass message_class, Service service) {
 }  // namespace
 
 Order::Order(Context& context, StreamTransport& transport, OrderedMessages& above)
-    : context_(context), log_(context.log_sink, "order"), transport_(transport), above_(above) {}
+    : context_(context), log_(context.log_sink, "order"), transport_(transport), above_(above) {
+  handle_frames();
+}
+
+template <auto Read, typename Take>
+void Order::handle(LinkFrame type, Take take) {
+  transport_.handle(type, [this, take](Time now, LinkId, const Slice& content) {
+    const auto frame = Read(content.view());
+    if (!frame || frame->from >= view_.size()) return false;
+    if (is_open()) (this->*take)(now, *frame);
+    return true;
+  });
+}
+
+void Order::handle_frames() {
+  transport_.handle(LinkFrame::data, [this](Time now, LinkId, Slice content) {
+    data_received(now, std::move(content));
+    return true;
+  });
+  handle<read_report>(LinkFrame::report, &Order::report_received);
+  handle<read_stable>(LinkFrame::stable, &Order::stable_received);
+  handle<read_ready>(LinkFrame::ready, &Order::ready_received);
+}
+
+template <auto Write, typename Frame>
+void Order::send(LinkFrame type, const MemberSet& to, const Frame& frame) {
+  std::array<std::uint8_t, kReportBytesMax> bytes;
+  transport_.send(type, to, {bytes.data(), Write(bytes.data(), frame)});
+}
 
 std::size_t Order::retained_bytes() const {
   std::size_t bytes = own_.retained_bytes();
@@ -317,7 +345,7 @@ void Order::send_ready_line() {
   const std::uint64_t line = ready_line();
   if (line <= told_ready_) return;
   told_ready_ = line;
-  transport_.send_ready(view_.sequencer, {view_.self, line});
+  send<write_ready>(LinkFrame::ready, sequencer_set_, Ready{view_.self, line});
 }
 
 void Order::send_reports(Reports which) {
@@ -329,7 +357,8 @@ void Order::send_reports(Reports which) {
     const bool much = stream.bytes_since_report() >= context_.config.order.report_bytes;
     if (much || (which == Reports::news && stream.has_news())) {
       stream.reported();
-      transport_.send_report(static_cast<MemberIndex>(i), {view_.self, stream.high()});
+      send<write_report>(LinkFrame::report, MemberSet::of(static_cast<MemberIndex>(i)),
+                         Report{view_.self, stream.high()});
     } else {
       news_left = news_left || stream.has_news();
     }
@@ -340,7 +369,7 @@ void Order::send_reports(Reports which) {
 void Order::announce_stable() {
   timers_.stop(Timer::stable);
   const MemberSet holders = own_.take_holders();
-  if (!holders.empty()) transport_.send_stable(holders, {view_.self, own_.stable_line()});
+  if (!holders.empty()) send<write_stable>(LinkFrame::stable, holders, Stable{view_.self, own_.stable_line()});
 }
 
 void Order::handle_time(Time now) {

@@ -21,13 +21,12 @@
 #include "daemon/order/ready_line.h"
 #include "daemon/order/recovery.h"
 #include "daemon/order/sequencer.h"
-#include "daemon/overlay/stream_frames.h"
 #include "daemon/overlay/stream_transport.h"
 #include "daemon/view/view_participants.h"
 
 namespace spindled {
 
-class Order final : public ViewedStreams, public StreamFrames {
+class Order final : public ViewedStreams {
  public:
   Order(Context& context, StreamTransport& transport, OrderedMessages& above);
 
@@ -64,11 +63,11 @@ class Order final : public ViewedStreams, public StreamFrames {
   void recovered(Time now) override;
   void install(Time now, const View& view, const Transition& transition) override;
 
-  // StreamFrames
-  void data_received(Time now, Slice body) override;
-  void report_received(Time now, const Report& report) override;
-  void stable_received(Time now, const Stable& stable) override;
-  void ready_received(Time now, const Ready& ready) override;
+  // Frames of other members.
+  void data_received(Time now, Slice body);
+  void report_received(Time now, const Report& report);
+  void stable_received(Time now, const Stable& stable);
+  void ready_received(Time now, const Ready& ready);
 
   const View& view() const { return view_; }
   /// Counts the views installed here.
@@ -80,6 +79,13 @@ class Order final : public ViewedStreams, public StreamFrames {
   enum class Timer : std::uint8_t { report, stable, count_ };
   /// Which origins are told: those of which much has arrived since the last report, or anything.
   enum class Reports : std::uint8_t { much, news };
+
+  void handle_frames();
+  /// A frame that a member sends of itself: parsed by `Read`, and taken by `take` where the view is open.
+  template <auto Read, typename Take>
+  void handle(LinkFrame type, Take take);
+  template <auto Write, typename Frame>
+  void send(LinkFrame type, const MemberSet& to, const Frame& frame);
 
   // On the way out.
   std::uint64_t rank_behind(const OutgoingMessage& message) const;

@@ -41,10 +41,8 @@ void ObservedOrder::multicast_unreliable(const MemberSet& to, const Slice& head,
   below_.multicast_unreliable(to, head, tail);
 }
 
-void ObservedOrder::send_report(MemberIndex to, const Report& report) { below_.send_report(to, report); }
+void ObservedOrder::send(LinkFrame type, const MemberSet& to, ByteView content) { below_.send(type, to, content); }
 
-void ObservedOrder::send_stable(const MemberSet& to, const Stable& stable) { below_.send_stable(to, stable); }
-
-void ObservedOrder::send_ready(MemberIndex to, const Ready& ready) { below_.send_ready(to, ready); }
+void ObservedOrder::handle(LinkFrame type, FrameHandler handler) { below_.handle(type, std::move(handler)); }
 
 }  // namespace spindled

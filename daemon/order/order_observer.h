@@ -38,11 +38,10 @@ class ObservedOrder final : public OrderedMessages, public StreamTransport {
   bool is_behind() const override { return above_.is_behind(); }
 
   // StreamTransport
+  void handle(LinkFrame type, FrameHandler handler) override;
   void multicast(const MemberSet& to, const Slice& head, const Slice& tail) override;
   void multicast_unreliable(const MemberSet& to, const Slice& head, const Slice& tail) override;
-  void send_report(MemberIndex to, const Report& report) override;
-  void send_stable(const MemberSet& to, const Stable& stable) override;
-  void send_ready(MemberIndex to, const Ready& ready) override;
+  void send(LinkFrame type, const MemberSet& to, ByteView content) override;
 
  private:
   void note_fragment(const MemberSet& to, const Slice& head, const Slice& tail);

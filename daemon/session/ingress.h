@@ -17,6 +17,13 @@
 
 namespace spindled {
 
+/// A client's message of which some frames are there, or several that are complete.
+struct IncomingMessage {
+  std::uint32_t handle = 0;  // of its destinations
+  ClientSend message;
+  std::size_t received = 0;  // bytes of payload
+};
+
 /// Owns the client's sets of destinations and its flows. It puts a message together out of its frames, bundles it with
 /// small ones that follow, and has it enter when it is admitted. A message waits until the joins and leaves that the
 /// client asked for before it are done.
@@ -92,13 +99,6 @@ class Ingress final : private FlowGate {
   }
 
  private:
-  /// A client's message of which some frames are there, or several that are complete.
-  struct IncomingMessage {
-    std::uint32_t handle = 0;  // of its destinations
-    ClientSend message;
-    std::size_t received = 0;  // bytes of payload
-  };
-
   /// With independent flows for requests of the same groups, otherwise for all.
   template <typename Names>
   bool waits_for_requests(const Names& groups) const {

@@ -21,9 +21,8 @@ class NoTransport final : public StreamTransport {
  public:
   void multicast(const MemberSet&, const Slice&, const Slice&) override {}
   void multicast_unreliable(const MemberSet&, const Slice&, const Slice&) override {}
-  void send_report(MemberIndex, const Report&) override {}
-  void send_stable(const MemberSet&, const Stable&) override {}
-  void send_ready(MemberIndex, const Ready&) override {}
+  void handle(LinkFrame, FrameHandler) override {}
+  void send(LinkFrame, const MemberSet&, ByteView) override {}
 };
 
 class NoClients final : public LocalClients {

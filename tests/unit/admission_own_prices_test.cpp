@@ -124,7 +124,7 @@ struct OwnPricesTest : test::OverlayFixture {
   }
   /// So many packets more from alpha to beta.
   void queue(int packets) {
-    for (int i = 0; i < packets; ++i) alpha.overlay.multicast(MemberSet::of(1), alpha.daemon.slice("a packet"), {});
+    for (int i = 0; i < packets; ++i) alpha.streams().multicast(MemberSet::of(1), alpha.daemon.slice("a packet"), {});
     alpha.daemon.links.flush(net.now);
   }
   /// The connection from alpha to beta takes so many bytes, which stay on their way.

@@ -24,11 +24,8 @@ class SilentSink final : public LogSink {
 class OrderNode final : public StreamTransport, public OrderedMessages {
  public:
   struct Frame {
-    enum class Kind { data, report, stable, ready } kind = Kind::data;
+    LinkFrame type = LinkFrame::data;
     std::vector<std::uint8_t> body;
-    Report report;
-    Stable stable;
-    Ready ready;
   };
 
   OrderNode(std::string name, std::size_t count) : name_(std::move(name)), links(count) {
@@ -51,23 +48,9 @@ class OrderNode final : public StreamTransport, public OrderedMessages {
   void multicast_unreliable(const MemberSet& to, const Slice& head, const Slice& tail) override {
     multicast(to, head, tail);
   }
-  void send_report(MemberIndex to, const Report& report) override {
-    Frame frame;
-    frame.kind = Frame::Kind::report;
-    frame.report = report;
-    links[to].push_back(frame);
-  }
-  void send_stable(const MemberSet& to, const Stable& stable) override {
-    Frame frame;
-    frame.kind = Frame::Kind::stable;
-    frame.stable = stable;
-    to.for_each([&](MemberIndex member) { links[member].push_back(frame); });
-  }
-  void send_ready(MemberIndex to, const Ready& ready) override {
-    Frame frame;
-    frame.kind = Frame::Kind::ready;
-    frame.ready = ready;
-    links[to].push_back(frame);
+  void handle(LinkFrame type, FrameHandler handler) override { handlers[type] = std::move(handler); }
+  void send(LinkFrame type, const MemberSet& to, ByteView content) override {
+    to.for_each([&](MemberIndex member) { links[member].push_back({type, {content.begin(), content.end()}}); });
   }
 
   // OrderedMessages
@@ -99,6 +82,7 @@ class OrderNode final : public StreamTransport, public OrderedMessages {
   SilentSink sink;
   std::string name_;
   std::unique_ptr<Context> context;
+  std::map<LinkFrame, FrameHandler> handlers;
   std::unique_ptr<Order> order;
   std::vector<std::deque<Frame>> links;  // to each member
   std::vector<std::string> delivered;
@@ -134,20 +118,7 @@ class OrderCluster {
     const OrderNode::Frame frame = std::move(link.front());
     link.pop_front();
     OrderNode& node = *nodes[to];
-    switch (frame.kind) {
-      case OrderNode::Frame::Kind::data:
-        node.order->data_received(node.now, node.context->arena.copy(frame.body));
-        break;
-      case OrderNode::Frame::Kind::report:
-        node.order->report_received(node.now, frame.report);
-        break;
-      case OrderNode::Frame::Kind::stable:
-        node.order->stable_received(node.now, frame.stable);
-        break;
-      case OrderNode::Frame::Kind::ready:
-        node.order->ready_received(node.now, frame.ready);
-        break;
-    }
+    EXPECT_TRUE(node.handlers.at(frame.type)(node.now, LinkId{}, node.context->arena.copy(frame.body)));
     return true;
   }
 

@@ -249,6 +249,20 @@ TEST(Order, FramesThatMakeNoSenseAreDroppedWithAnError) {
   EXPECT_THAT(after_view(node), ElementsAre("still works"));
 }
 
+TEST(Order, FramesOfNobodyEndTheLinkThatTheyCameOver) {
+  OrderCluster cluster(2);
+  OrderNode& node = cluster[0];
+  std::array<std::uint8_t, kReportBytesMax> bytes{};
+  const auto takes = [&](MemberIndex from) {
+    const std::size_t size = write_report(bytes.data(), {from, 0});
+    const Slice content = node.context->arena.copy(ByteView(bytes.data(), size));
+    return node.handlers.at(LinkFrame::report)(node.now, LinkId{}, content);
+  };
+  EXPECT_TRUE(takes(1));
+  EXPECT_FALSE(takes(2));
+  EXPECT_FALSE(node.handlers.at(LinkFrame::stable)(node.now, LinkId{}, Slice())) << "it cannot be read";
+}
+
 // --- The end of a view ---
 
 TEST(OrderViewChange, WhatOneSurvivorHasAllSurvivorsDeliver) {

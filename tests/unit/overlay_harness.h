@@ -7,22 +7,25 @@
 namespace spindled::test {
 
 /// Takes what the overlay hands up, and does nothing with it; a test overrides what it is about.
-struct OverlayDaemon : ViewFrames, StreamFrames, PriceFrames {
+struct OverlayDaemon : ViewFrames, PriceFrames {
   explicit OverlayDaemon(LinkDaemon& on) : daemon(on), overlay(on.context, on.links) {
     daemon.links.attach(overlay);
-    overlay.attach(*this, *this, *this);
+    overlay.attach(*this, *this);
+    for (const LinkFrame type : {LinkFrame::data, LinkFrame::report, LinkFrame::stable, LinkFrame::ready}) {
+      streams().handle(type,
+                       [this, type](Time, LinkId, Slice content) { return stream_frame(type, std::move(content)); });
+    }
   }
 
   void topology_changed(Time) override {}
   void control_received(Time, LinkId, ControlMessage) override {}
   void push_received(Time, const Push&, Slice) override {}
   void link_changed(Time, LinkId, bool) override {}
-  void data_received(Time, Slice) override {}
-  void report_received(Time, const Report&) override {}
-  void stable_received(Time, const Stable&) override {}
-  void ready_received(Time, const Ready&) override {}
+  /// A frame of a view that reached this daemon. Whether it makes sense.
+  virtual bool stream_frame(LinkFrame, Slice) { return true; }
   bool price_received(Time, const Price&) override { return false; }
 
+  StreamTransport& streams() { return overlay.streams(); }
   std::uint64_t count(Counter counter) const { return daemon.context.counters.value(counter); }
   std::vector<std::string> reachable() const {
     std::vector<std::string> names;

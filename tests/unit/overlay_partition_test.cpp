@@ -36,7 +36,7 @@ class OverlayPartition : public test::OverlayFixture {
     return sum;
   }
   std::string error_of(PartitionSides sides, Duration duration) {
-    const Result<void> result = at(0).overlay.impose_partition(net.now, std::move(sides), duration);
+    const Result<void> result = at(0).overlay.partitions().impose(net.now, std::move(sides), duration);
     return result ? "" : fmt::format("{}: {}", to_string(result.error().code), result.error().text);
   }
 
@@ -47,7 +47,7 @@ using Texts = std::vector<std::string>;
 
 TEST_F(OverlayPartition, ReachesEverybodyBeforeTheLinksAcrossGoDown) {
   start();
-  ASSERT_TRUE(at(0).overlay.impose_partition(net.now, {{"alpha", "delta"}, {"beta"}}, 30s));
+  ASSERT_TRUE(at(0).overlay.partitions().impose(net.now, {{"alpha", "delta"}, {"beta"}}, 30s));
   advance(5ms);
   for (const auto& node : nodes) EXPECT_EQ(node->partition().id(), (PartitionId{1, {"alpha", 1}}));
   advance(100ms);
@@ -71,8 +71,8 @@ TEST_F(OverlayPartition, IsPassedOnOnceAndOnlyAsNews) {
 
 TEST_F(OverlayPartition, OfTwoAtOnceTheSameOneHoldsEverywhere) {
   start();
-  ASSERT_TRUE(at(0).overlay.impose_partition(net.now, {{"alpha"}}, 30s));
-  ASSERT_TRUE(at(3).overlay.impose_partition(net.now, {{"gamma", "delta"}}, 30s));
+  ASSERT_TRUE(at(0).overlay.partitions().impose(net.now, {{"alpha"}}, 30s));
+  ASSERT_TRUE(at(3).overlay.partitions().impose(net.now, {{"gamma", "delta"}}, 30s));
   advance(2s);
   for (const auto& node : nodes) EXPECT_EQ(to_string(node->partition().id()), "1@delta");
   EXPECT_EQ(at(0).reachable(), (Texts{"alpha", "beta"}));
@@ -81,10 +81,10 @@ TEST_F(OverlayPartition, OfTwoAtOnceTheSameOneHoldsEverywhere) {
 
 TEST_F(OverlayPartition, AHealAnywhereEndsItEverywhere) {
   start();
-  ASSERT_TRUE(at(0).overlay.impose_partition(net.now, {{"alpha"}, {"beta"}, {"gamma"}, {"delta"}}, 10min));
+  ASSERT_TRUE(at(0).overlay.partitions().impose(net.now, {{"alpha"}, {"beta"}, {"gamma"}, {"delta"}}, 10min));
   advance(1s);
   EXPECT_EQ(at(1).reachable(), (Texts{"beta"}));
-  ASSERT_TRUE(at(3).overlay.heal_partition(net.now));
+  ASSERT_TRUE(at(3).overlay.partitions().heal(net.now));
   // Three gaps, each crossed with the next attempt.
   advance(1600ms);
   for (const auto& node : nodes) {
@@ -95,7 +95,7 @@ TEST_F(OverlayPartition, AHealAnywhereEndsItEverywhere) {
 
 TEST_F(OverlayPartition, EndsByItself) {
   start();
-  ASSERT_TRUE(at(1).overlay.impose_partition(net.now, {{"gamma", "delta"}}, 3s));
+  ASSERT_TRUE(at(1).overlay.partitions().impose(net.now, {{"gamma", "delta"}}, 3s));
   advance(2900ms);
   EXPECT_EQ(at(0).reachable(), (Texts{"alpha", "beta"}));
   advance(1s);
@@ -117,9 +117,9 @@ TEST_F(OverlayPartition, OrdersThatMakeNoSenseAreRefused) {
 
 TEST_F(OverlayPartition, ADaemonThatDoesNotAllowThemTakesNone) {
   start(false);
-  EXPECT_THAT(at(2).overlay.impose_partition(net.now, {{"alpha"}}, 30s).error().text, HasSubstr("allow_partition"));
-  EXPECT_THAT(at(2).overlay.heal_partition(net.now).error().text, HasSubstr("allow_partition"));
-  ASSERT_TRUE(at(0).overlay.impose_partition(net.now, {{"alpha", "beta"}}, 30s));
+  EXPECT_THAT(at(2).overlay.partitions().impose(net.now, {{"alpha"}}, 30s).error().text, HasSubstr("allow_partition"));
+  EXPECT_THAT(at(2).overlay.partitions().heal(net.now).error().text, HasSubstr("allow_partition"));
+  ASSERT_TRUE(at(0).overlay.partitions().impose(net.now, {{"alpha", "beta"}}, 30s));
   advance(1s);
   EXPECT_FALSE(at(2).partition().is_imposed());
   EXPECT_FALSE(at(3).partition().is_imposed()) << "nor is it passed on";

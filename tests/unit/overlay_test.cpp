@@ -18,10 +18,14 @@ struct Node final : test::OverlayDaemon {
   void control_received(Time, LinkId, ControlMessage message) override { controls.push_back(std::move(message)); }
   void push_received(Time, const Push&, Slice body) override { pushed.push_back(text(body)); }
   void link_changed(Time, LinkId, bool up) override { link_changes.push_back(up); }
-  void data_received(Time, Slice body) override { data.push_back(text(body)); }
-  void report_received(Time, const Report& report) override { reports.push_back(report); }
-  void stable_received(Time, const Stable& stable) override { stables.push_back(stable); }
-  void ready_received(Time, const Ready& ready) override { readies.push_back(ready); }
+  bool stream_frame(LinkFrame type, Slice content) override {
+    if (type == LinkFrame::data) {
+      data.push_back(text(content));
+    } else {
+      small_frames.emplace_back(type, text(content));
+    }
+    return makes_sense;
+  }
   bool price_received(Time, const Price& price) override {
     prices.push_back(price);
     return prices_are_news;
@@ -33,11 +37,10 @@ struct Node final : test::OverlayDaemon {
   std::vector<ControlMessage> controls;
   std::vector<std::string> pushed, data;
   std::vector<bool> link_changes;
-  std::vector<Report> reports;
-  std::vector<Stable> stables;
-  std::vector<Ready> readies;
+  std::vector<std::pair<LinkFrame, std::string>> small_frames;
   std::vector<Price> prices;
   bool prices_are_news = true;
+  bool makes_sense = true;  // what comes in frames of a view
 };
 
 struct OverlayTest : test::OverlayFixture {
@@ -63,7 +66,7 @@ struct OverlayTest : test::OverlayFixture {
     for (Node* node : {&alpha, &beta, &gamma}) install(*node, number);
   }
   void multicast(Node& from, const MemberSet& to, std::string_view head, std::string_view tail = {}) {
-    from.overlay.multicast(to, from.daemon.slice(head), tail.empty() ? Slice() : from.daemon.slice(tail));
+    from.streams().multicast(to, from.daemon.slice(head), tail.empty() ? Slice() : from.daemon.slice(tail));
     settle();
   }
   LinkId link(Node& from, Node& to) { return from.daemon.link_to(to.daemon.name()); }
@@ -110,13 +113,13 @@ TEST_F(OverlayTest, LinkStateReachesEverybody) {
 }
 
 TEST_F(OverlayTest, AdvertisementsAreRepeatedAndAgeOut) {
-  const std::uint64_t before = alpha.overlay.database().entries().at({"gamma", 1}).state.sequence;
+  const std::uint64_t before = alpha.overlay.link_state().database().entries().at({"gamma", 1}).state.sequence;
   advance(31s);
-  EXPECT_EQ(alpha.overlay.database().entries().at({"gamma", 1}).state.sequence, before + 1);
+  EXPECT_EQ(alpha.overlay.link_state().database().entries().at({"gamma", 1}).state.sequence, before + 1);
   kill_gamma();
   advance(125s);
-  EXPECT_EQ(alpha.overlay.database().entries().count({"gamma", 1}), 0u);
-  EXPECT_EQ(alpha.overlay.database().entries().count({"beta", 1}), 1u);
+  EXPECT_EQ(alpha.overlay.link_state().database().entries().count({"gamma", 1}), 0u);
+  EXPECT_EQ(alpha.overlay.link_state().database().entries().count({"beta", 1}), 1u);
 }
 
 TEST_F(OverlayTest, DataIsRelayedAndHandedUp) {
@@ -133,17 +136,23 @@ TEST_F(OverlayTest, DataIsRelayedAndHandedUp) {
 
 TEST_F(OverlayTest, SmallFramesAreRouted) {
   install_everywhere(1);
-  gamma.overlay.send_report(0, {2, 300});
-  alpha.overlay.send_stable(to_beta_and_gamma, {0, 7});
-  gamma.overlay.send_ready(1, {2, 9});
+  gamma.streams().send(LinkFrame::report, MemberSet::of(0), spindle::as_bytes("how far"));
+  alpha.streams().send(LinkFrame::stable, to_beta_and_gamma, spindle::as_bytes("let go"));
+  gamma.streams().send(LinkFrame::ready, MemberSet::of(1), spindle::as_bytes("ready"));
   settle();
-  ASSERT_EQ(alpha.reports.size(), 1u);
-  EXPECT_EQ(alpha.reports[0].high, 300u);
-  ASSERT_EQ(beta.stables.size(), 1u);
-  ASSERT_EQ(gamma.stables.size(), 1u);
-  EXPECT_EQ(gamma.stables[0].line, 7u);
-  ASSERT_EQ(beta.readies.size(), 1u);
-  EXPECT_EQ(beta.readies[0].from, 2);
+  using Frames = std::vector<std::pair<LinkFrame, std::string>>;
+  EXPECT_EQ(alpha.small_frames, (Frames{{LinkFrame::report, "how far"}}));
+  EXPECT_EQ(beta.small_frames, (Frames{{LinkFrame::stable, "let go"}, {LinkFrame::ready, "ready"}}));
+  EXPECT_EQ(gamma.small_frames, (Frames{{LinkFrame::stable, "let go"}}));
+}
+
+TEST_F(OverlayTest, AFrameThatItsHandlerFindsNoSenseInEndsTheLink) {
+  install_everywhere(1);
+  beta.makes_sense = false;
+  alpha.streams().send(LinkFrame::report, to_beta_and_gamma, spindle::as_bytes("nonsense"));
+  settle();
+  EXPECT_EQ(gamma.small_frames.size(), 1u) << "it was passed on before";
+  EXPECT_EQ(beta.link_changes.back(), false);
 }
 
 TEST_F(OverlayTest, FramesOfAViewThatNeverComesAreDropped) {
@@ -171,7 +180,7 @@ TEST_F(OverlayTest, AFrozenDaemonNeitherSendsNorTakes) {
 
 TEST_F(OverlayTest, FreezingDropsWhatIsQueued) {
   install_everywhere(1);
-  alpha.overlay.multicast(MemberSet::of(1), alpha.daemon.slice("queued"), {});
+  alpha.streams().multicast(MemberSet::of(1), alpha.daemon.slice("queued"), {});
   alpha.overlay.freeze();
   settle();
   EXPECT_TRUE(beta.data.empty());
@@ -270,7 +279,7 @@ TEST_F(OverlayTest, UnreliableMessagesAreDroppedAtALongQueue) {
   install_everywhere(1);
   for (auto& stream : net.streams) stream->capacity = 1;
   const Slice body = alpha.daemon.slice(std::string(32u << 10, 'x'));
-  for (int i = 0; i < 20; ++i) alpha.overlay.multicast_unreliable(MemberSet::of(1), body, {});
+  for (int i = 0; i < 20; ++i) alpha.streams().multicast_unreliable(MemberSet::of(1), body, {});
   // The queue is let grow past the limit once: 8 frames and their heads are just above 256 KiB.
   EXPECT_EQ(alpha.count(Counter::data_dropped_unreliable), 12u);
   for (auto& stream : net.streams) stream->capacity = SIZE_MAX;
@@ -370,13 +379,13 @@ TEST_F(OverlayTest, ALinkIsAdvertisedOnceTheOtherSideHasToldWhatItKnows) {
   delta.daemon.links.start(net.now);
   delta.overlay.start(net.now);
   running.push_back(&delta);
-  EXPECT_TRUE(delta.overlay.database().own().stays_out());
+  EXPECT_TRUE(delta.overlay.link_state().database().own().stays_out());
   advance(100ms);
-  EXPECT_FALSE(delta.overlay.database().own().stays_out());
+  EXPECT_FALSE(delta.overlay.link_state().database().own().stays_out());
   EXPECT_EQ(alpha.reachable(), (Texts{"alpha", "beta", "delta", "gamma"}));
   delta.daemon.links.close(net.now, link(delta, gamma), {Errc::link_failed, "cut by the test"});
   settle();
-  EXPECT_TRUE(delta.overlay.database().own().stays_out()) << "without a link it begins anew";
+  EXPECT_TRUE(delta.overlay.link_state().database().own().stays_out()) << "without a link it begins anew";
 }
 
 TEST_F(OverlayTest, ADaemonWhoseNameIsTakenStaysOut) {
@@ -409,10 +418,10 @@ Price clients_price(std::uint16_t view, MemberIndex from) { return {view, from, 
 
 TEST_F(OverlayTest, PricesArePassedOnWhereTheyAreNews) {
   install_everywhere(1);
-  EXPECT_TRUE(alpha.overlay.flood_price({0, 0, 1, {}, 1, 16}));
+  EXPECT_TRUE(alpha.overlay.prices().flood({0, 0, 1, {}, 1, 16}));
   settle();
   EXPECT_TRUE(beta.prices.empty()) << "not over the link that it is of";
-  EXPECT_TRUE(alpha.overlay.flood_price({0, 0, 0, "news", 2, 16}));
+  EXPECT_TRUE(alpha.overlay.prices().flood({0, 0, 0, "news", 2, 16}));
   settle();
   ASSERT_EQ(beta.prices.size(), 1u);
   EXPECT_EQ(beta.prices[0].view, 1);
@@ -420,7 +429,7 @@ TEST_F(OverlayTest, PricesArePassedOnWhereTheyAreNews) {
   EXPECT_EQ(gamma.prices, beta.prices);
   EXPECT_TRUE(alpha.prices.empty());
   beta.prices_are_news = false;
-  alpha.overlay.flood_price({0, 0, 0, "news", 3, 16});
+  alpha.overlay.prices().flood({0, 0, 0, "news", 3, 16});
   settle();
   EXPECT_EQ(beta.prices.size(), 2u);
   EXPECT_EQ(gamma.prices.size(), 1u);
@@ -445,7 +454,7 @@ TEST_F(OverlayTest, NoPricesAreToldOrHeardWhileFrozen) {
   send_raw(alpha, beta, LinkFrame::price, write_price(clients_price(1, 0)));
   EXPECT_TRUE(beta.prices.empty());
   EXPECT_TRUE(gamma.prices.empty());
-  EXPECT_FALSE(beta.overlay.flood_price({0, 1, 0, "news", 1, 16}));
+  EXPECT_FALSE(beta.overlay.prices().flood({0, 1, 0, "news", 1, 16}));
   settle();
   EXPECT_TRUE(alpha.prices.empty());
   EXPECT_EQ(beta.count(Counter::bytes_prices), 0u);

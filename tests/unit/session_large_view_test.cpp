@@ -44,7 +44,7 @@ class OneClient final : public Driver, public LogSink {
 class LargeViews : public testing::Test {
  protected:
   LargeViews() {
-    groups_.attach(order_, sessions_);
+    groups_.attach(order_, sessions_.clients());
     sessions_.handle_accepted(now_, ConnectionId{1}, "a client");
     client_.start({.name = "ann"});
     const ByteView hello = client_.output();
@@ -100,8 +100,8 @@ TEST_F(LargeViews, OfThreeHundredThousandMembersComeInPieces) {
   ASSERT_GT(protocol::view_bytes(view), spindle::kFrameLengthMax);
   protocol::GroupViewFrame farewell{"news", {1, "d", 3, 2}, spindle::ViewCause::leave, spindle::ViewForm::farewell};
   farewell.left = {names.front()};
-  sessions_.deliver_view(first(), view);
-  sessions_.deliver_view(first(), farewell);
+  sessions_.clients().deliver_view(first(), view);
+  sessions_.clients().deliver_view(first(), farewell);
   flush();
   const std::vector<spindle::Event> events = client_.take_events();
   ASSERT_EQ(events.size(), 2u);
@@ -120,7 +120,7 @@ TEST_F(LargeViews, ThatNoClientTakesEndTheConnectionWithAReason) {
   ASSERT_LE(protocol::view_bytes(view), protocol::kViewBytesMax);
   view.members.push_back(name);
   ASSERT_GT(protocol::view_bytes(view), protocol::kViewBytesMax);
-  sessions_.deliver_view(first(), view);
+  sessions_.clients().deliver_view(first(), view);
   flush();
   const std::vector<spindle::Event> events = client_.take_events();
   ASSERT_EQ(events.size(), 1u);

@@ -1,11 +1,9 @@
-// Partitions for field tests: how orders are given, and how they spread.
+#include "daemon/overlay/partition_orders.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
-
-#include "daemon/overlay/overlay.h"
 
 namespace spindled {
 
@@ -29,31 +27,25 @@ Result<void> check(const PartitionOrder& order) {
 
 }  // namespace
 
-std::vector<std::string> Overlay::known_daemons() const {
-  std::set<std::string> names{database_.self().name};
-  for (const auto& [id, entry] : database_.entries()) names.insert(id.name);
-  return {names.begin(), names.end()};
-}
-
-PartitionOrder Overlay::next_partition() const {
+PartitionOrder PartitionOrders::next() const {
   PartitionOrder order;
-  order.id = {links_.partition().id().number + 1, database_.self()};
+  order.id = {links_.partition().id().number + 1, link_state_.database().self()};
   return order;
 }
 
-Result<void> Overlay::may_give_partitions() const {
+Result<void> PartitionOrders::may_give() const {
   if (context_.config.admin.allow_partition) return {};
   return fail(Errc::bad_argument, "admin.allow_partition is false in this daemon's configuration");
 }
 
-Result<void> Overlay::impose_partition(Time now, PartitionSides sides, Duration duration) {
-  if (Result<void> allowed = may_give_partitions(); !allowed) return allowed;
+Result<void> PartitionOrders::impose(Time now, PartitionSides sides, Duration duration) {
+  if (Result<void> allowed = may_give(); !allowed) return allowed;
   if (sides.empty()) return fail(Errc::bad_argument, "no side is named");
-  PartitionOrder order = next_partition();
+  PartitionOrder order = next();
   order.sides = std::move(sides);
   order.left = duration;
   if (Result<void> sound = check(order); !sound) return sound;
-  const std::vector<std::string> known = known_daemons();
+  const std::vector<std::string> known = link_state_.known_daemons();
   std::size_t named = 0;
   for (const std::vector<std::string>& side : order.sides) {
     for (const std::string& name : side) {
@@ -66,21 +58,23 @@ Result<void> Overlay::impose_partition(Time now, PartitionSides sides, Duration 
   if (order.sides.size() == 1 && named == known.size()) {
     return fail(Errc::bad_argument, "one side of all daemons is no partition");
   }
-  partition_received(now, order, std::nullopt);
+  received(now, order, std::nullopt);
   return {};
 }
 
-Result<void> Overlay::heal_partition(Time now) {
-  if (Result<void> allowed = may_give_partitions(); !allowed) return allowed;
-  const PartitionOrder order = next_partition();
+Result<void> PartitionOrders::heal(Time now) {
+  if (Result<void> allowed = may_give(); !allowed) return allowed;
+  const PartitionOrder order = next();
   if (Result<void> sound = check(order); !sound) return sound;
-  partition_received(now, order, std::nullopt);
+  received(now, order, std::nullopt);
   return {};
 }
 
-void Overlay::partition_learned(Time now, const PartitionOrder& order) { partition_received(now, order, std::nullopt); }
+void PartitionOrders::link_up(Time now, LinkId link) {
+  if (links_.partition().id().number != 0) channel_.send(link, links_.partition().order(now));
+}
 
-void Overlay::partition_received(Time now, const PartitionOrder& order, std::optional<LinkId> from) {
+void PartitionOrders::received(Time now, const PartitionOrder& order, std::optional<LinkId> from) {
   const ImposedPartition& known = links_.partition();
   if (!known.is_news(order)) {
     if (order.id != known.id()) {
@@ -89,12 +83,12 @@ void Overlay::partition_received(Time now, const PartitionOrder& order, std::opt
     return;
   }
   if (!context_.config.admin.allow_partition) {
-    if (std::exchange(complained_of_partition_, true)) return;
+    if (std::exchange(complained_, true)) return;
     log_.warning("partition order {} is dropped, as will be others: admin.allow_partition is false",
                  to_string(order.id));
     return;
   }
-  flood(order, from);
+  channel_.flood(order, from);
   links_.impose(now, order);
 }
 

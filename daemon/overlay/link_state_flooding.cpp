@@ -1,0 +1,178 @@
+#include "daemon/overlay/link_state_flooding.h"
+
+#include <algorithm>
+#include <set>
+
+#include "daemon/base/check.h"
+#include "daemon/overlay/shortest_paths.h"
+
+namespace spindled {
+
+LinkStateFlooding::LinkStateFlooding(Context& context, const Links& links, ControlChannel& channel,
+                                     LinkStateEvents& events)
+    : context_(context),
+      links_(links),
+      channel_(channel),
+      events_(events),
+      log_(context.log_sink, "overlay"),
+      database_({context.config.name, context.config.incarnation}, context.config.view.refresh_interval),
+      namesakes_(context, database_) {}
+
+void LinkStateFlooding::start(Time now) {
+  sweep_at_ = now + context_.config.view.refresh_interval;
+  update_own_links(now);
+  advertise(now);
+}
+
+void LinkStateFlooding::handle_time(Time now) {
+  if (database_.own().next_deadline() <= now) {
+    update_own_links(now);
+    advertise(now);
+  }
+  if (sweep_at_ <= now) {
+    sweep_at_ = now + context_.config.view.refresh_interval;
+    if (database_.expire(now)) topology_changed(now);
+  }
+  if (namesakes_.next_deadline() <= now) {
+    namesakes_.remind(now);
+    advertise(now);
+  }
+}
+
+// --- This daemon's links ---
+
+void LinkStateFlooding::link_up(LinkId link) {
+  const LinkInfo info = links_.info(link);
+  neighbours_.resize(std::max(neighbours_.size(), static_cast<std::size_t>(link) + 1));
+  Neighbour& neighbour = at(link);
+  neighbour = {.up = true, .in_step = false, .peer = info.peer, .weight = LinkWeight(info.configured_weight)};
+  neighbour.weight.update(links_.path_round_trip(link));
+  channel_.send(link, database_.summary());
+}
+
+void LinkStateFlooding::link_down(Time now, LinkId link) {
+  const DaemonId peer = std::exchange(at(link), Neighbour{}).peer;
+  database_.own().neighbour_lost(now, peer);
+  look_for_namesakes(now);
+  review_own_links(now);
+}
+
+void LinkStateFlooding::round_trip_changed(Time now, LinkId link) {
+  if (!at(link).up || !at(link).weight.update(links_.path_round_trip(link))) return;
+  review_own_links(now);
+  topology_changed(now);
+}
+
+void LinkStateFlooding::review_own_links(Time now) {
+  update_own_links(now);
+  advertise(now);
+}
+
+void LinkStateFlooding::update_own_links(Time now) {
+  std::map<DaemonId, AdvertisedLink> own;
+  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
+    const Neighbour& neighbour = neighbours_[i];
+    if (!neighbour.up || !neighbour.in_step || events_.has_given_up(neighbour.peer)) continue;
+    const Duration round_trip = links_.path_round_trip(static_cast<LinkId>(i));
+    AdvertisedLink& advertised = own[neighbour.peer];
+    advertised.neighbour = neighbour.peer.name;
+    advertised.neighbour_incarnation = neighbour.peer.incarnation;
+    advertised.weight = neighbour.weight.value();
+    advertised.round_trip_us = static_cast<std::uint32_t>(std::min<std::int64_t>(round_trip / 1us, UINT32_MAX));
+  }
+  std::vector<AdvertisedLink> links;
+  for (auto& [peer, link] : own) links.push_back(std::move(link));
+  database_.own().set_links(now, std::move(links));
+  forget_reachable();
+}
+
+void LinkStateFlooding::advertise(Time now) {
+  const LinkState* state = database_.own().take_due(now);
+  if (state == nullptr) return;
+  channel_.flood(*state, std::nullopt);
+  topology_changed(now);
+}
+
+void LinkStateFlooding::look_for_namesakes(Time now) {
+  std::vector<DaemonId> in_step;
+  for (const Neighbour& neighbour : neighbours_) {
+    if (neighbour.up && neighbour.in_step) in_step.push_back(neighbour.peer);
+  }
+  namesakes_.look(now, in_step);
+}
+
+// --- What others advertise ---
+
+void LinkStateFlooding::received(Time now, LinkId link, LinkState state, const Slice& encoded) {
+  const DaemonId origin = state.origin;
+  const bool lives = state.stays_out && origin.name == database_.self().name && database_.entries().contains(origin);
+  const LinkStateDatabase::Outcome outcome = database_.accept(now, std::move(state));
+  switch (outcome) {
+    case LinkStateDatabase::Outcome::refreshed:
+    case LinkStateDatabase::Outcome::changed:
+      channel_.pass_on(encoded, Counter::bytes_link_state, link);
+      forget_reachable();
+      if (lives) namesakes_.heard(now, origin);
+      if (outcome == LinkStateDatabase::Outcome::changed) topology_changed(now);
+      advertise(now);
+      return;
+    case LinkStateDatabase::Outcome::own:
+      advertise(now);
+      return;
+    case LinkStateDatabase::Outcome::full:
+      if (std::exchange(complained_of_size_, true)) return;
+      log_.warning("there is no room for more than {} daemons: {} is ignored", kLinkStatesMax, origin.name);
+      return;
+    case LinkStateDatabase::Outcome::old:
+      return;
+  }
+}
+
+void LinkStateFlooding::received(Time now, LinkId link, const LinkStateSummary& summary) {
+  if (!summary.is_answer) {
+    for (const LinkState& state : database_.lacking(summary)) channel_.send(link, state);
+    channel_.send(link, LinkStateSummary{{}, true});
+    return;
+  }
+  if (std::exchange(at(link).in_step, true)) return;
+  update_own_links(now);
+  topology_changed(now);
+  advertise(now);
+}
+
+// --- What follows from it ---
+
+void LinkStateFlooding::topology_changed(Time now) {
+  look_for_namesakes(now);
+  forget_reachable();
+  events_.reachable_changed(now);
+}
+
+void LinkStateFlooding::forget_reachable() {
+  reachable_.reset();
+  longest_round_trip_.reset();
+}
+
+const Topology& LinkStateFlooding::reachable() const {
+  if (!reachable_) reachable_ = database_.reachable();
+  return *reachable_;
+}
+
+Duration LinkStateFlooding::longest_round_trip() const {
+  if (longest_round_trip_) return *longest_round_trip_;
+  const std::vector<DaemonId>& members = reachable().members;
+  const auto self = std::lower_bound(members.begin(), members.end(), database_.self());
+  SPINDLE_CHECK(self != members.end() && *self == database_.self());
+  const ShortestPaths paths(Adjacency(members.size(), reachable_->edges),
+                            static_cast<MemberIndex>(self - members.begin()));
+  longest_round_trip_ = std::chrono::microseconds(paths.longest_round_trip_us());
+  return *longest_round_trip_;
+}
+
+std::vector<std::string> LinkStateFlooding::known_daemons() const {
+  std::set<std::string> names{database_.self().name};
+  for (const auto& [id, entry] : database_.entries()) names.insert(id.name);
+  return {names.begin(), names.end()};
+}
+
+}  // namespace spindled

@@ -1,0 +1,90 @@
+// What this daemon knows of all daemons and links, and tells the others.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/context.h"
+#include "daemon/link/links.h"
+#include "daemon/overlay/control_channel.h"
+#include "daemon/overlay/link_state_database.h"
+#include "daemon/overlay/link_weight.h"
+#include "daemon/overlay/namesakes.h"
+#include "daemon/overlay/topology.h"
+
+namespace spindled {
+
+/// What link state is for: implemented by the overlay.
+class LinkStateEvents {
+ public:
+  virtual ~LinkStateEvents() = default;
+  /// The answer of `LinkStateFlooding::reachable` may have changed.
+  virtual void reachable_changed(Time now) = 0;
+  /// Whether frames are lost to this neighbour for good, although its link may be up: it is not advertised then.
+  virtual bool has_given_up(const DaemonId& neighbour) const = 0;
+};
+
+/// Every daemon advertises its links, and passes on what others advertise, so that all have one database
+/// (LinkStateDatabase). A neighbour is advertised once it is *in step*: it has sent all that this daemon lacked of what
+/// it knows. What is advertised by both ends of a link is the topology.
+class LinkStateFlooding {
+ public:
+  LinkStateFlooding(Context& context, const Links& links, ControlChannel& channel, LinkStateEvents& events);
+
+  void start(Time now);
+  void handle_time(Time now);
+  Time next_deadline() const {
+    return std::min({database_.own().next_deadline(), sweep_at_, namesakes_.next_deadline()});
+  }
+
+  void link_up(LinkId link);
+  void link_down(Time now, LinkId link);
+  void round_trip_changed(Time now, LinkId link);
+  void received(Time now, LinkId link, LinkState state, const Slice& encoded);
+  void received(Time now, LinkId link, const LinkStateSummary& summary);
+  /// Neighbours that had been given up count again, or some are given up.
+  void review_own_links(Time now);
+  /// What is reachable may be something else now.
+  void topology_changed(Time now);
+
+  const Topology& reachable() const;
+  Duration longest_round_trip() const;
+  const LinkStateDatabase& database() const { return database_; }
+  /// All that this daemon has heard of lately, itself included, by name.
+  std::vector<std::string> known_daemons() const;
+
+ private:
+  struct Neighbour {
+    bool up = false;
+    bool in_step = false;
+    DaemonId peer;
+    LinkWeight weight;
+  };
+
+  Neighbour& at(LinkId link) { return neighbours_[static_cast<std::size_t>(link)]; }
+  /// Tells the database what this daemon's links are now, but for those that are given up.
+  void update_own_links(Time now);
+  /// Floods this daemon's advertisement if it is due.
+  void advertise(Time now);
+  void forget_reachable();
+  /// Decides whether this daemon takes part; call where what it reaches may have changed.
+  void look_for_namesakes(Time now);
+
+  Context& context_;
+  const Links& links_;
+  ControlChannel& channel_;
+  LinkStateEvents& events_;
+  const Log log_;
+  LinkStateDatabase database_;
+  Namesakes namesakes_;
+  std::vector<Neighbour> neighbours_;  // by LinkId
+  // Computed when asked for.
+  mutable std::optional<Topology> reachable_;
+  mutable std::optional<Duration> longest_round_trip_;
+  Time sweep_at_ = kNever;  // when old entries of the database are looked for
+  bool complained_of_size_ = false;
+};
+
+}  // namespace spindled
