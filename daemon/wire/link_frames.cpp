@@ -12,11 +12,40 @@ using spindle::varint_size;
 
 namespace {
 
-constexpr std::uint8_t kServiceBits = 0x07;
 constexpr std::uint8_t kFirstBit = 0x08;
 constexpr std::uint8_t kLastBit = 0x10;
 constexpr std::uint8_t kAfterBit = 0x20;
-constexpr int kClassShift = 6;
+
+/// What a body carries, and the bits 0-2 and 6-7 of its `kind` that say so. Of 32 values those that are not here are
+/// free for classes to come.
+struct BodyKind {
+  unsigned bits;
+  MessageClass message_class;
+  Service service;
+};
+constexpr BodyKind kBodyKinds[] = {
+    {0x00, MessageClass::client, Service::unreliable}, {0x01, MessageClass::client, Service::reliable},
+    {0x02, MessageClass::client, Service::fifo},       {0x03, MessageClass::client, Service::causal},
+    {0x04, MessageClass::client, Service::agreed},     {0x05, MessageClass::client, Service::safe},
+    {0x44, MessageClass::group, Service::agreed},      {0x81, MessageClass::order, Service::reliable},
+    {0xc1, MessageClass::part, Service::reliable},
+};
+constexpr unsigned kBodyKindBits = 0xc7;
+
+/// Nothing where no class has these bits.
+const BodyKind* find_body_kind(unsigned bits) {
+  const auto* at = std::find_if(std::begin(kBodyKinds), std::end(kBodyKinds),
+                                [&](const BodyKind& each) { return each.bits == (bits & kBodyKindBits); });
+  return at == std::end(kBodyKinds) ? nullptr : at;
+}
+
+unsigned body_kind_bits(MessageClass message_class, Service service) {
+  const auto* at = std::find_if(std::begin(kBodyKinds), std::end(kBodyKinds), [&](const BodyKind& each) {
+    return each.message_class == message_class && each.service == service;
+  });
+  SPINDLE_CHECK(at != std::end(kBodyKinds));
+  return at->bits;
+}
 
 /// More of a reason than this helps nobody.
 constexpr std::size_t kCloseTextBytesMax = 1024;
@@ -72,14 +101,13 @@ bool fill(Body& body, ByteView bytes) {
     if (back == 0 || back >= body.head.number) return false;
     body.head.after = body.head.number - back;
   }
-  if (!reader.ok() || (kind & kServiceBits) > static_cast<int>(Service::safe)) return false;
-  body.head.service = static_cast<Service>(kind & kServiceBits);
-  body.head.message_class = static_cast<MessageClass>(kind >> kClassShift);
+  const BodyKind* what = find_body_kind(kind);
+  if (!reader.ok() || what == nullptr) return false;
+  body.head.service = what->service;
+  body.head.message_class = what->message_class;
   body.head.first = (kind & kFirstBit) != 0;
   body.head.last = (kind & kLastBit) != 0;
-  constexpr std::uint8_t kWholePart = kFirstBit | kLastBit | static_cast<unsigned>(Service::reliable) |
-                                      static_cast<unsigned>(MessageClass::part) << kClassShift;
-  if (body.head.message_class == MessageClass::part && (kind & ~kAfterBit) != kWholePart) return false;
+  if (what->message_class == MessageClass::part && !(body.head.first && body.head.last)) return false;
   if (has_seen(body.head)) body.head.seen = reader.varint();
   if (!reader.ok() || (body.head.number == 0) != (body.head.service == Service::unreliable)) return false;
   body.content_offset = bytes.size() - reader.remaining();
@@ -100,7 +128,7 @@ void write_body_head(Writer& writer, const BodyHead& head, const MemberSet& dest
   SPINDLE_CHECK(!destinations.empty());
   SPINDLE_CHECK(head.after == 0 || head.after < head.number);
   SPINDLE_CHECK(head.seen == 0 || has_seen(head));
-  auto kind = static_cast<unsigned>(head.service) | static_cast<unsigned>(head.message_class) << kClassShift;
+  unsigned kind = body_kind_bits(head.message_class, head.service);
   if (head.first) kind |= kFirstBit;
   if (head.last) kind |= kLastBit;
   if (head.after != 0) kind |= kAfterBit;

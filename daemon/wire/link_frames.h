@@ -66,19 +66,36 @@ using spindle::Service;
 /// Whether the service delivers at a place in the order (causal is delivered as agreed, which implies it).
 constexpr bool is_ordered(Service service) { return service >= Service::causal; }
 
-/// Who above the streams a message is for.
+/// Who above the streams a message is for. A class goes with any service or with one of them: `kBodyKinds` in
+/// link_frames.cpp, which has room for more.
 enum class MessageClass : std::uint8_t {
-  client = 0,  // a client's message
-  group = 1,   // an operation on the group table
-  order = 2,   // order records, and the reports that they are made of
-  part = 3,    // a part of the payload of a client's message that is still entering; reliable
+  client,  // a client's message
+  group,   // an operation on the group table: agreed
+  order,   // order records, and the reports that they are made of: reliable
+  part,    // a part of the payload of a client's message that is still entering: reliable
 };
+
+inline constexpr unsigned kMessageClasses = 4;
+
+/// The service of all messages of the class; nothing: any.
+constexpr std::optional<Service> only_service(MessageClass message_class) {
+  switch (message_class) {
+    case MessageClass::client:
+      return std::nullopt;
+    case MessageClass::group:
+      return Service::agreed;
+    case MessageClass::order:
+    case MessageClass::part:
+      return Service::reliable;
+  }
+  return std::nullopt;
+}
 
 /// The head of a body, which is the same from its origin to all destinations:
 ///
 ///   varint  origin        index in the view
 ///   varint  number        place in the origin's stream, from 1; 0: unreliable, not in the stream
-///   u8      kind          bits 0-2 service, 3 first fragment, 4 last fragment, 5 `after` follows, 6-7 class
+///   u8      kind          bits 0-2 and 6-7 class and service, 3 first fragment, 4 last fragment, 5 `after` follows
 ///   set     destinations  all members that the message is addressed to
 ///   varint  after         only with bit 5: number - the stream number of the sender's last ordered message
 ///   varint  seen          only in the last fragment of an ordered message: how far its origin was through the order

@@ -157,8 +157,8 @@ Bytes NodeNeighbours::body(MemberIndex origin, std::uint8_t kind, ByteView conte
   }
   BodyHead head;
   head.origin = origin;
-  head.service = static_cast<Service>(kind % kServices);
-  head.message_class = static_cast<MessageClass>(kind / kServices % 3);
+  head.message_class = static_cast<MessageClass>(kind / kServices % kMessageClasses);
+  head.service = only_service(head.message_class).value_or(static_cast<Service>(kind % kServices));
   if (head.service != Service::unreliable) head.number = ++sent_[origin];
   const MemberSet everybody = MemberSet::first(view.size());
   Bytes bytes(body_head_size(head, everybody));

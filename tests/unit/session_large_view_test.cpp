@@ -71,7 +71,7 @@ class LargeViews : public testing::Test {
   Links links_{context_, driver_};
   Overlay overlay_{context_, links_};
   Groups groups_{context_};
-  Order order_{context_, overlay_, groups_};
+  Order order_{context_, overlay_.streams(), groups_};
   Admission admission_{context_, links_, overlay_, order_, groups_};
   Sessions sessions_{context_, driver_, groups_, admission_};
   protocol::ClientEngine client_;

@@ -23,10 +23,11 @@ std::uint64_t random_number(Random& random) { return random.next() >> random.bel
 BodyHead random_head(Random& random) {
   BodyHead head;
   head.origin = static_cast<MemberIndex>(random.below(kMembersMax));
-  head.service = static_cast<Service>(random.below(6));
-  head.message_class = static_cast<MessageClass>(random.below(3));
-  head.first = random.chance(0.5);
-  head.last = random.chance(0.5);
+  head.message_class = static_cast<MessageClass>(random.below(4));
+  head.service = only_service(head.message_class).value_or(static_cast<Service>(random.below(6)));
+  const bool is_whole = head.message_class == MessageClass::part;
+  head.first = is_whole || random.chance(0.5);
+  head.last = is_whole || random.chance(0.5);
   if (head.service == Service::unreliable) return head;
   head.number = std::max<std::uint64_t>(random_number(random), 1);
   if (head.number > 1 && random.chance(0.5)) head.after = random.between(1, head.number - 1);
@@ -63,6 +64,22 @@ TEST(WireBody, ReadsWhatWasWritten) {
     EXPECT_EQ(body->content_offset, head_size);
     EXPECT_EQ(read_destinations(*body), destinations);
   }
+}
+
+// `kind` stands behind an origin and a number of one byte each.
+TEST(WireBody, OfTheBitsOfClassAndServiceNineValuesAreTaken) {
+  std::vector<unsigned> taken;
+  BodyHead head;
+  head.number = 1;
+  Bytes bytes = encode(head, MemberSet::of(1));
+  bytes.push_back(0);  // `seen`
+  for (unsigned kind = 0; kind < 256; ++kind) {
+    if ((kind & 0x38) != 0x18) continue;  // whole, and behind nothing
+    bytes[1] = (kind & 0xc7) == 0 ? 0 : 1;
+    bytes[2] = static_cast<std::uint8_t>(kind);
+    if (read_body(bytes)) taken.push_back(kind & 0xc7);
+  }
+  EXPECT_EQ(taken, (std::vector<unsigned>{0, 1, 2, 3, 4, 5, 0x44, 0x81, 0xc1}));
 }
 
 TEST(WireBody, RefusesEveryTruncatedHead) {
