@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "bench/client_lines.h"
+#include "bench/hosts/client_lines.h"
 
 namespace spindle::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "bench/cluster/group_member.h"
+#include "bench/hosts/cluster/group_member.h"
 
 namespace spindle::bench {
 

@@ -1,6 +1,6 @@
-// corosync_client: one sender-receiver at a daemon of Corosync, see bench/cluster/member_program.h.
-#include "bench/client_lines.h"
-#include "bench/cluster/member_program.h"
+// corosync_client: one sender-receiver at a daemon of Corosync, see bench/hosts/cluster/member_program.h.
+#include "bench/hosts/client_lines.h"
+#include "bench/hosts/cluster/member_program.h"
 #include "bench/peers/corosync/corosync_member.h"
 
 int main(int argc, char** argv) {

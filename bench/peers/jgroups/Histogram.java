@@ -1,6 +1,6 @@
 import java.util.Arrays;
 
-/** The buckets of bench/cluster/histogram.h: exact below 128 ns, then 64 for each doubling. */
+/** The buckets of bench/hosts/cluster/histogram.h: exact below 128 ns, then 64 for each doubling. */
 final class Histogram {
     private static final int EXACT = 128;
     private static final int PER_DOUBLING = 64;

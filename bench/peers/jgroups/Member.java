@@ -13,8 +13,8 @@ import org.jgroups.View;
 import org.jgroups.util.MessageBatch;
 
 /**
- * One sender-receiver of a measurement of JGroups. It speaks with run_cluster as bench/cluster/member_program.h says,
- * and its loads are those of bench/cluster/load.h. The stack for a service comes with an option of its name: --fifo
+ * One sender-receiver of a measurement of JGroups. It speaks with run_cluster as bench/hosts/cluster/member_program.h says,
+ * and its loads are those of bench/hosts/cluster/load.h. The stack for a service comes with an option of its name: --fifo
  * udp.xml.
  */
 final class Member implements Receiver {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The buckets of bench/cluster/histogram.h: exact below 128 ns, then 64 for each doubling.
+// The buckets of bench/hosts/cluster/histogram.h: exact below 128 ns, then 64 for each doubling.
 const (
 	exact       = 128
 	perDoubling = 64

@@ -1,5 +1,5 @@
 // nats_client: one sender-receiver of a measurement of NATS. It speaks with run_cluster as
-// bench/cluster/member_program.h says, and its loads are those of bench/cluster/load.h.
+// bench/hosts/cluster/member_program.h says, and its loads are those of bench/hosts/cluster/load.h.
 package main
 
 import (

@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""Throughput and latency of a cluster: daemons and their clients, all on this machine.
+
+Each daemon has one client at its unix socket. All clients send to one group and receive everything that is sent to it.
+With --peers each daemon has a host of its own, which is a network namespace, and other group communication systems do
+the same work on the same hosts. docs/performance.md says what the figures mean.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+
+import kinds
+import switching
+from hosts import Here, Hosts
+from marks import compare, unreached
+from measurement import measure_undisturbed, window_of
+from peers import DOCUMENTED, PEERS, SocketBuffers, make_peers
+from processes import MeasurementFailed, run_plotter
+from report import LEADING, UNITS, add_medians, comparison, machine, peers_table, succeeded, tables
+from spindle_system import Spindle
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(prog="tools/bench cluster", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    listed = lambda text: text.split(",")
+    numbers = lambda text: [int(number) for number in text.split(",")]
+    parser.add_argument("--build", default="build/release", help="tree with the programs (default %(default)s)")
+    parser.add_argument("--daemons", type=int, default=3, help="daemons, each with one client (default 3)")
+    parser.add_argument("--topology", choices=("mesh", "line"), default="mesh", help="links (default mesh)")
+    parser.add_argument("--measures", type=listed, help="some of throughput,latency,start,fanout, with --peers half, "
+                        "too (default throughput,latency; with --peers throughput,latency,fanout,half)")
+    parser.add_argument("--services", type=listed, default=["fifo", "agreed"],
+                        help="some of reliable,fifo,causal,agreed,safe (default fifo,agreed)")
+    parser.add_argument("--sizes", type=numbers,
+                        help="bytes of a message (default 100,1000,10000; with --peers 100000, too)")
+    parser.add_argument("--rounds", type=int, default=5, help="measurements of each kind (default 5)")
+    parser.add_argument("--seconds", type=float, default=3, help="of each measurement (default 3)")
+    parser.add_argument("--warmup", type=float, default=1, help="seconds before it (default 1)")
+    parser.add_argument("--rate", type=float, default=900, help="latency: messages/s of all together (default 900)")
+    parser.add_argument("--receivers", type=numbers, default=[1, 10, 100],
+                        help="fanout: receivers at one daemon (default 1,10,100)")
+    parser.add_argument("--window", type=int, default=0, help="throughput: own messages that a client has under way")
+    parser.add_argument("--window-bytes", type=int, default=256 << 10,
+                        help="the same in bytes, where --window is not given; at most 1,000 messages (default 256 KiB)")
+    parser.add_argument("--admission", type=listed, default=["on"], metavar="SETTINGS",
+                        help="on, off, or two of these, which are then measured in turn and compared; or switched, "
+                        "which compares both within each measurement (default on)")
+    parser.add_argument("--peers", type=listed, nargs="?", const=DOCUMENTED, default=[], metavar="SYSTEMS",
+                        help=f"beside other systems, some of {','.join(PEERS)} (where none is named, "
+                        f"{','.join(DOCUMENTED)}); takes root")
+    parser.add_argument("--check", action="store_true",
+                        help="with --peers or --admission switched: the status is 1 where a ratio falls short, or a "
+                        "peer is absent")
+    parser.add_argument("--plot", metavar="FILE", help="with --peers: draw what was measured there, as PNG and as SVG "
+                        "(takes matplotlib: tools/bootstrap --plots)")
+    parser.add_argument("--json", metavar="FILE", help="write all results there")
+    arguments = parser.parse_args()
+    if arguments.measures is None:
+        arguments.measures = ["throughput", "latency"] + (["fanout", "half"] if arguments.peers else [])
+    if arguments.sizes is None:
+        arguments.sizes = [100, 1000, 10000] + ([100000] if arguments.peers else [])
+    check(parser, arguments)
+    return arguments
+
+
+def is_switched(arguments):
+    return arguments.admission == ["switched"]
+
+
+def check(parser, arguments):
+    if arguments.daemons < 1 or arguments.rounds < 1 or arguments.seconds <= 0 or arguments.rate < 1:
+        parser.error("--daemons, --rounds, --seconds and --rate must be positive")
+    if any(measure not in LEADING for measure in arguments.measures):
+        parser.error(f"--measures: some of {', '.join(LEADING)}")
+    if "half" in arguments.measures and not (arguments.peers and "throughput" in arguments.measures):
+        parser.error("--measures half wants --peers, and throughput, too")
+    if any(service not in Spindle.services for service in arguments.services):
+        parser.error(f"--services: some of {','.join(Spindle.services)}")
+    if is_switched(arguments):
+        if arguments.peers or any(measure not in switching.SPAN_MS for measure in arguments.measures):
+            parser.error(f"--admission switched is for --measures {','.join(switching.SPAN_MS)}, without --peers")
+    elif len(arguments.admission) > 2 or any(setting not in ("on", "off") for setting in arguments.admission):
+        parser.error("--admission: on, off, or two of them, or switched")
+    if any(peer not in PEERS for peer in arguments.peers):
+        parser.error(f"--peers: some of {','.join(PEERS)}")
+    if arguments.peers and os.geteuid() != 0:
+        parser.error("--peers: network namespaces take root")
+    if arguments.check and not (arguments.peers or is_switched(arguments)):
+        parser.error("--check is for --peers and --admission switched")
+    if arguments.plot and not arguments.peers:
+        parser.error("--plot is for --peers")
+    if min(arguments.sizes) < 16 or min(arguments.receivers) < 1:
+        parser.error("--sizes: at least 16; --receivers: at least 1")
+
+
+def make_spindles(arguments, folder, new_hosts):
+    """By name. More than one run at the same time: those that nobody uses are idle, and cost next to nothing."""
+    if len(arguments.admission) == 1:
+        names = ["spindle"]
+    else:
+        names = [f"admission {setting}" for setting in arguments.admission]
+        if names[0] == names[1]:
+            names[1] += ", again"
+    return {
+        name: Spindle(arguments.build, pathlib.Path(folder, str(number)), new_hosts(), arguments.daemons,
+                      arguments.topology, name, setting != "off")
+        for number, (name, setting) in enumerate(zip(names, arguments.admission))
+    }
+
+
+def restart(systems, backwards):
+    """Where processes lie in memory and on processors stays with them, and makes them differ by more than what is
+    compared: each round has new ones, started in turns."""
+    for system in systems:
+        system.stop()
+    for system in reversed(systems) if backwards else systems:
+        system.start()
+
+
+def measure_or_fail(system, result, arguments, is_ours):
+    """A peer that fails at something is started anew, and goes on with what comes next; None stands for the round."""
+    try:
+        return measure_undisturbed(system, result, arguments)
+    except MeasurementFailed as error:
+        if is_ours:
+            raise
+        print(f"{result['system']} failed at {kinds.describe(result)}: {error}", file=sys.stderr, flush=True)
+        system.stop()
+        system.start()
+        return None
+
+
+def run_all(systems, spindles, arguments, results):
+    """Fills in `results`; those of which no round succeeded are taken out and returned."""
+    for result in results:
+        result["rounds"] = []
+        result["window"] = window_of(result["size"], arguments) if result["measure"] not in kinds.OPEN_LOOPS else None
+    total = arguments.rounds * len(results)
+    done = 0
+    started = time.monotonic()
+    # Rounds go over all kinds of measurement: what disturbs the machine for a while disturbs all of them alike.
+    # What comes first in one round comes last in the next: neither of two systems always follows the other.
+    for number in range(arguments.rounds):
+        if number > 0 and len(arguments.admission) == 2 and not arguments.peers:
+            restart(list(systems.values()), backwards=number % 2 != 0)
+        for result in results if number % 2 == 0 else reversed(results):
+            values = measure_or_fail(systems[result["system"]], result, arguments, result["system"] in spindles)
+            result["rounds"].append(values)
+            done += 1
+            if values is None:
+                continue
+            leading = LEADING[result["measure"]]
+            print(f"{done}/{total} {time.monotonic() - started:.0f} s: {result['system']} {kinds.describe(result)}: "
+                  f"{values[leading]:,.0f} {UNITS[result['measure']]}", file=sys.stderr, flush=True)
+    failed = [result for result in results if not succeeded(result)]
+    results[:] = [result for result in results if succeeded(result)]
+    add_medians(results)
+    return failed
+
+
+def run_switched(system, arguments, results):
+    """Fills in `results`. Each round has new daemons."""
+    for result in results:
+        result["rounds"] = []
+    for number in range(arguments.rounds):
+        if number > 0:
+            restart([system], backwards=False)
+        for result in results:
+            values = measure_undisturbed(system, result, arguments, switching.measure_switched)
+            result["rounds"].append(values)
+            row = switching.compare(dict(result, rounds=[values]))
+            print(f"round {number + 1}/{arguments.rounds}: {kinds.describe(result)}: on {row.on:,.0f}, off {row.off:,.0f} "
+                  f"{UNITS[row.measure]}, quotient {row.quotient:.3f}", file=sys.stderr, flush=True)
+
+
+def run_systems(systems, spindles, arguments, folder):
+    """All results and those of peers that failed each time, or nothing where a measurement of Spindle failed."""
+    results = kinds.listed(systems.values(), arguments)
+    try:
+        for system in systems.values():
+            system.start()
+        if is_switched(arguments):
+            run_switched(systems["spindle"], arguments, results)
+            return results, []
+        failed = run_all(systems, spindles, arguments, results)
+        if "half" in arguments.measures:
+            halves = kinds.halves(systems.values(), spindles, results)
+            failed += run_all(systems, spindles, arguments, halves)
+            results += halves
+        return results, failed
+    except (MeasurementFailed, OSError) as error:
+        print(f"run_cluster: {error}", file=sys.stderr)
+        for log in sorted(pathlib.Path(folder).glob("*/*.log")):
+            print(f"--- {log.parent.name}/{log.name}", *log.read_text().splitlines()[-20:], sep="\n", file=sys.stderr)
+        return None, None
+    finally:
+        for system in systems.values():
+            system.stop()
+
+
+def draw(results, path):
+    program = pathlib.Path(__file__).resolve().parents[1] / "plots" / "peers.py"
+    if not run_plotter([program, path], input=json.dumps(results), text=True):
+        print("run_cluster: no plot, as there is no matplotlib; tools/bootstrap --plots installs it", file=sys.stderr)
+
+
+def main():
+    arguments = parse_arguments()
+    # Leaves no hosts and no daemons behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    host = machine()
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="spindle-bench."))
+        new_hosts = lambda: stack.enter_context(Hosts(arguments.daemons) if arguments.peers else Here())
+        if arguments.peers:
+            stack.enter_context(SocketBuffers())
+        spindles = make_spindles(arguments, folder, new_hosts)
+        peers, absent = make_peers(arguments.peers, arguments.build, folder, new_hosts,
+                                   arguments.daemons)
+        results, failed = run_systems(spindles | peers, list(spindles), arguments, folder)
+    if results is None:
+        return 1
+    if is_switched(arguments):
+        rows = [switching.compare(result) for result in results]
+        print(switching.table(rows))
+    else:
+        print(tables(results, arguments.daemons))
+        rows = compare(results, next(iter(spindles)), peers, absent)
+    if len(spindles) == 2:
+        print("\n" + comparison(results, list(spindles)))
+    if arguments.peers:
+        print("\n" + peers_table(rows))
+        for name, reason in absent.items():
+            print(f"{name} is absent: {reason}")
+        for result in failed:
+            print(f"{result['system']} failed each time at {kinds.describe(result)}")
+        print("\n" + "; ".join(f"{name} {system.version}" for name, system in peers.items()))
+    print(f"\n{arguments.rounds} rounds of {arguments.seconds:g} s; {host['processors']} processors "
+          f"({host['model']}), load average {host['load_average']:.1f} at the start.")
+    if arguments.json:
+        report = {"machine": host, "options": vars(arguments), "results": results, "absent": absent,
+                  "failed": failed,
+                  "versions": {name: system.version for name, system in peers.items()},
+                  "comparison": [row.__dict__ for row in rows]}
+        pathlib.Path(arguments.json).write_text(json.dumps(report, indent=2) + "\n")
+    if arguments.plot:
+        draw(results, arguments.plot)
+    return 1 if arguments.check and unreached(rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
