@@ -27,7 +27,7 @@ using DefineOptions = std::function<void(CLI::App&)>;
 
 /// The member joins the group, says "ready" once all members are in it, reads "go <nanoseconds>", the time at which all
 /// start, from standard input, runs its load, prints its result as one line of JSON, and stays in the group until its
-/// standard input ends. `run_cluster` starts the members and adds up. Returns the status of the process.
+/// standard input ends. `tools/bench cluster` starts the members and adds up. Returns the status of the process.
 int run_member(int argc, char** argv, const MakeMember& make_member, const DefineOptions& define_more = {});
 
 }  // namespace spindle::bench

@@ -1,6 +1,7 @@
 // field_client: one client of the field, a sender that always has more or a receiver that counts. It says "ready" once
 // it is connected, as a receiver once it is in its group. From then on it does what it reads from standard input: "go"
-// starts a sender, "count" asks for one line of JSON, and the end of input ends it. `run_field` starts them all.
+// starts a sender, "count" asks for one line of JSON, and the end of input ends it. `tools/bench field` starts them
+// all.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -130,7 +131,7 @@ void serve(Start start, Count count) {
 int main(int argc, char** argv) {
   using namespace spindle::bench;
   Arguments arguments;
-  CLI::App app("One client of the field; run_field starts it.", "field_client");
+  CLI::App app("One client of the field; tools/bench field starts it.", "field_client");
   app.add_option("--address", arguments.address, "Where its daemon listens")->required();
   app.add_option("--name", arguments.name, "Its name")->required();
   app.add_option("--group", arguments.group, "What it sends to, or receives")->required();

@@ -1,4 +1,4 @@
-// scale_client: clients at the daemons of a measurement of scale. `run_scale` starts them.
+// scale_client: clients at the daemons of a measurement of scale. `tools/bench scale` starts them.
 //
 //   scale_client crowd --address A ...     idle clients at one daemon; says "ready" once they are all there and in
 //                                          their groups, and stays until standard input ends

@@ -1,4 +1,4 @@
-// Sends messages of one size along one path, for callgrind to count: bench/spindle_bench/counts starts it.
+// Sends messages of one size along one path, for callgrind to count: `tools/bench check` starts it.
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
 

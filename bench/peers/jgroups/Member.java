@@ -13,9 +13,9 @@ import org.jgroups.View;
 import org.jgroups.util.MessageBatch;
 
 /**
- * One sender-receiver of a measurement of JGroups. It speaks with run_cluster as bench/hosts/cluster/member_program.h says,
- * and its loads are those of bench/hosts/cluster/load.h. The stack for a service comes with an option of its name: --fifo
- * udp.xml.
+ * One sender-receiver of a measurement of JGroups. It speaks with `tools/bench cluster` as
+ * bench/hosts/cluster/member_program.h says, and its loads are those of bench/hosts/cluster/load.h. The stack for a
+ * service comes with an option of its name: --fifo udp.xml.
  */
 final class Member implements Receiver {
     private final JChannel channel;
@@ -69,7 +69,7 @@ final class Member implements Receiver {
     }
 
     public static void main(String[] arguments) throws Exception {
-        // Standard output is for run_cluster alone; JGroups greets there.
+        // Standard output is for tools/bench alone; JGroups greets there.
         PrintStream answers = System.out;
         System.setOut(new PrintStream(OutputStream.nullOutputStream()));
         Logger.getLogger("").setLevel(Level.SEVERE);

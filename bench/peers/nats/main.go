@@ -1,4 +1,4 @@
-// nats_client: one sender-receiver of a measurement of NATS. It speaks with run_cluster as
+// nats_client: one sender-receiver of a measurement of NATS. It speaks with `tools/bench cluster` as
 // bench/hosts/cluster/member_program.h says, and its loads are those of bench/hosts/cluster/load.h.
 package main
 

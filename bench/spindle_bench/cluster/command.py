@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Throughput and latency of a cluster: daemons and their clients, all on this machine.
 
 Each daemon has one client at its unix socket. All clients send to one group and receive everything that is sent to it.
@@ -6,63 +5,55 @@ With --peers each daemon has a host of its own, which is a network namespace, an
 the same work on the same hosts. docs/performance.md says what the figures mean.
 """
 
-import argparse
 import contextlib
-import json
 import os
 import pathlib
-import signal
-import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True
+from .. import plots
+from ..console import integers, leave_nothing_behind, make_parser, say, words
+from ..processes import MeasurementFailed, show_logs
+from ..results import describe_machine, machine, write_json
+from . import kinds, switching
+from .hosts import Here, Hosts
+from .marks import compare, unreached
+from .measurement import measure_undisturbed, window_of
+from .peers import DOCUMENTED, PEERS, SocketBuffers, make_peers
+from .report import LEADING, UNITS, add_medians, comparison, peers_table, succeeded, tables
+from .systems.spindle import Spindle
 
-import kinds
-import switching
-from hosts import Here, Hosts
-from marks import compare, unreached
-from measurement import measure_undisturbed, window_of
-from peers import DOCUMENTED, PEERS, SocketBuffers, make_peers
-from processes import MeasurementFailed, run_plotter
-from report import LEADING, UNITS, add_medians, comparison, machine, peers_table, succeeded, tables
-from spindle_system import Spindle
 
-
-def parse_arguments():
-    parser = argparse.ArgumentParser(prog="tools/bench cluster", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    listed = lambda text: text.split(",")
-    numbers = lambda text: [int(number) for number in text.split(",")]
-    parser.add_argument("--build", default="build/release", help="tree with the programs (default %(default)s)")
+def parse_arguments(name):
+    parser = make_parser(name, __doc__, plots=True)
     parser.add_argument("--daemons", type=int, default=3, help="daemons, each with one client (default 3)")
     parser.add_argument("--topology", choices=("mesh", "line"), default="mesh", help="links (default mesh)")
-    parser.add_argument("--measures", type=listed, help="some of throughput,latency,start,fanout, with --peers half, "
+    parser.add_argument("--measures", type=words, help="some of throughput,latency,start,fanout, with --peers half, "
                         "too (default throughput,latency; with --peers throughput,latency,fanout,half)")
-    parser.add_argument("--services", type=listed, default=["fifo", "agreed"],
+    parser.add_argument("--services", type=words, default=["fifo", "agreed"],
                         help="some of reliable,fifo,causal,agreed,safe (default fifo,agreed)")
-    parser.add_argument("--sizes", type=numbers,
+    parser.add_argument("--sizes", type=integers,
                         help="bytes of a message (default 100,1000,10000; with --peers 100000, too)")
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each kind (default 5)")
     parser.add_argument("--seconds", type=float, default=3, help="of each measurement (default 3)")
     parser.add_argument("--warmup", type=float, default=1, help="seconds before it (default 1)")
     parser.add_argument("--rate", type=float, default=900, help="latency: messages/s of all together (default 900)")
-    parser.add_argument("--receivers", type=numbers, default=[1, 10, 100],
+    parser.add_argument("--receivers", type=integers, default=[1, 10, 100],
                         help="fanout: receivers at one daemon (default 1,10,100)")
     parser.add_argument("--window", type=int, default=0, help="throughput: own messages that a client has under way")
     parser.add_argument("--window-bytes", type=int, default=256 << 10,
                         help="the same in bytes, where --window is not given; at most 1,000 messages (default 256 KiB)")
-    parser.add_argument("--admission", type=listed, default=["on"], metavar="SETTINGS",
+    parser.add_argument("--admission", type=words, default=["on"], metavar="SETTINGS",
                         help="on, off, or two of these, which are then measured in turn and compared; or switched, "
                         "which compares both within each measurement (default on)")
-    parser.add_argument("--peers", type=listed, nargs="?", const=DOCUMENTED, default=[], metavar="SYSTEMS",
+    parser.add_argument("--peers", type=words, nargs="?", const=DOCUMENTED, default=[], metavar="SYSTEMS",
                         help=f"beside other systems, some of {','.join(PEERS)} (where none is named, "
                         f"{','.join(DOCUMENTED)}); takes root")
     parser.add_argument("--check", action="store_true",
                         help="with --peers or --admission switched: the status is 1 where a ratio falls short, or a "
                         "peer is absent")
     parser.add_argument("--plot", metavar="FILE", help="with --peers: draw what was measured there, as PNG and as SVG "
-                        "(takes matplotlib: tools/bootstrap --plots)")
+                        "(takes matplotlib: --plots)")
     parser.add_argument("--json", metavar="FILE", help="write all results there")
     arguments = parser.parse_args()
     if arguments.measures is None:
@@ -134,7 +125,7 @@ def measure_or_fail(system, result, arguments, is_ours):
     except MeasurementFailed as error:
         if is_ours:
             raise
-        print(f"{result['system']} failed at {kinds.describe(result)}: {error}", file=sys.stderr, flush=True)
+        say(f"{result['system']} failed at {kinds.describe(result)}: {error}")
         system.stop()
         system.start()
         return None
@@ -160,8 +151,8 @@ def run_all(systems, spindles, arguments, results):
             if values is None:
                 continue
             leading = LEADING[result["measure"]]
-            print(f"{done}/{total} {time.monotonic() - started:.0f} s: {result['system']} {kinds.describe(result)}: "
-                  f"{values[leading]:,.0f} {UNITS[result['measure']]}", file=sys.stderr, flush=True)
+            say(f"{done}/{total} {time.monotonic() - started:.0f} s: {result['system']} {kinds.describe(result)}: "
+                f"{values[leading]:,.0f} {UNITS[result['measure']]}")
     failed = [result for result in results if not succeeded(result)]
     results[:] = [result for result in results if succeeded(result)]
     add_medians(results)
@@ -179,8 +170,8 @@ def run_switched(system, arguments, results):
             values = measure_undisturbed(system, result, arguments, switching.measure_switched)
             result["rounds"].append(values)
             row = switching.compare(dict(result, rounds=[values]))
-            print(f"round {number + 1}/{arguments.rounds}: {kinds.describe(result)}: on {row.on:,.0f}, off {row.off:,.0f} "
-                  f"{UNITS[row.measure]}, quotient {row.quotient:.3f}", file=sys.stderr, flush=True)
+            say(f"round {number + 1}/{arguments.rounds}: {kinds.describe(result)}: on {row.on:,.0f}, "
+                f"off {row.off:,.0f} {UNITS[row.measure]}, quotient {row.quotient:.3f}")
 
 
 def run_systems(systems, spindles, arguments, folder):
@@ -199,25 +190,17 @@ def run_systems(systems, spindles, arguments, folder):
             results += halves
         return results, failed
     except (MeasurementFailed, OSError) as error:
-        print(f"run_cluster: {error}", file=sys.stderr)
-        for log in sorted(pathlib.Path(folder).glob("*/*.log")):
-            print(f"--- {log.parent.name}/{log.name}", *log.read_text().splitlines()[-20:], sep="\n", file=sys.stderr)
+        say(f"cluster: {error}")
+        show_logs(folder)
         return None, None
     finally:
         for system in systems.values():
             system.stop()
 
 
-def draw(results, path):
-    program = pathlib.Path(__file__).resolve().parents[1] / "plots" / "peers.py"
-    if not run_plotter([program, path], input=json.dumps(results), text=True):
-        print("run_cluster: no plot, as there is no matplotlib; tools/bootstrap --plots installs it", file=sys.stderr)
-
-
-def main():
-    arguments = parse_arguments()
-    # Leaves no hosts and no daemons behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+def main(name):
+    arguments = parse_arguments(name)
+    leave_nothing_behind()
     host = machine()
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="spindle-bench."))
@@ -245,18 +228,13 @@ def main():
         for result in failed:
             print(f"{result['system']} failed each time at {kinds.describe(result)}")
         print("\n" + "; ".join(f"{name} {system.version}" for name, system in peers.items()))
-    print(f"\n{arguments.rounds} rounds of {arguments.seconds:g} s; {host['processors']} processors "
-          f"({host['model']}), load average {host['load_average']:.1f} at the start.")
+    print(f"\n{arguments.rounds} rounds of {arguments.seconds:g} s; {describe_machine(host)}")
+    report = {"machine": host, "options": vars(arguments), "results": results, "absent": absent,
+              "failed": failed,
+              "versions": {name: system.version for name, system in peers.items()},
+              "comparison": [row.__dict__ for row in rows]}
     if arguments.json:
-        report = {"machine": host, "options": vars(arguments), "results": results, "absent": absent,
-                  "failed": failed,
-                  "versions": {name: system.version for name, system in peers.items()},
-                  "comparison": [row.__dict__ for row in rows]}
-        pathlib.Path(arguments.json).write_text(json.dumps(report, indent=2) + "\n")
+        write_json(arguments.json, report)
     if arguments.plot:
-        draw(results, arguments.plot)
+        plots.draw("peers", arguments.plot, report=report)
     return 1 if arguments.check and unreached(rows) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

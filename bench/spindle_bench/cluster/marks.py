@@ -1,9 +1,9 @@
 """Spindle against its peers, and what it must reach."""
 
 import dataclasses
-import statistics
 
-from report import LEADING
+from ..marks import at_least, below
+from .report import LEADING
 
 # Least quotient of messages/s, by service and size.
 THROUGHPUT = {
@@ -43,22 +43,18 @@ class Row:
         return self.ratio is None
 
 
-def least_ratio(kind, peer):
-    """What ours must be of theirs at least, or None."""
+def bound_of(kind, peer):
+    """What ours must be, by theirs; None where nothing is asked."""
+    least = most = None
     if kind["measure"] == "throughput":
-        return THROUGHPUT.get((kind["service"], kind["size"]), {}).get(peer)
-    if kind["measure"] == "fanout" and kind["service"] == "fifo":
-        return FANOUT.get(kind["receivers"], {}).get(peer)
-    return None
-
-
-def most_ratio(kind, peer):
-    """What ours must stay below, of theirs, or None."""
-    if kind["measure"] == "half":
-        return 1 if peer in HALF else None
-    if kind["measure"] == "latency":
-        return LATENCY.get(kind["service"], {}).get(peer)
-    return None
+        least = THROUGHPUT.get((kind["service"], kind["size"]), {}).get(peer)
+    elif kind["measure"] == "fanout" and kind["service"] == "fifo":
+        least = FANOUT.get(kind["receivers"], {}).get(peer)
+    elif kind["measure"] == "half":
+        most = 1 if peer in HALF else None
+    elif kind["measure"] == "latency":
+        most = LATENCY.get(kind["service"], {}).get(peer)
+    return at_least(least) if least else below(most, "{:.3g}") if most else None
 
 
 def key_of(kind):
@@ -87,20 +83,18 @@ def row_of(ours, theirs, peer):
     if theirs and theirs["service"] != ours["service"]:
         detail = ", ".join(part for part in (detail, f"it {theirs['service']}") if part)
     row = Row(ours["measure"], ours["service"], ours["size"], detail, peer, ours["median"][key])
-    least, most = least_ratio(ours, peer), most_ratio(ours, peer)
-    if least is not None:
-        row.must = f">= {least:g}"
-    elif most is not None:
-        row.must = f"< {most:.3g}"
+    must = bound_of(ours, peer)
+    if must:
+        row.must = str(must)
     if not theirs:
-        row.good = False if row.must else None
+        row.good = False if must else None
         return row
     quotients = [a[key] / b[key] for a, b in zip(ours["rounds"], theirs["rounds"]) if b is not None]
     row.theirs = theirs["median"][key]
     row.ratio = row.ours / row.theirs
     row.lowest, row.highest = min(quotients), max(quotients)
-    if row.must:
-        row.good = row.ratio >= least if least is not None else row.ratio < most
+    if must:
+        row.good = must.holds(row.ratio)
     return row
 
 

@@ -2,14 +2,11 @@
 
 import contextlib
 import json
-import subprocess
-import sys
 import time
 
-from processes import Disturbed, MeasurementFailed, machine_seconds, processor_seconds, read_line, wake_on_time
+from ..processes import (Disturbed, MeasurementFailed, end_all, end_input, machine_seconds, processor_seconds,
+                         read_line, start, tell, undisturbed, wait_until_ready, wake_on_time)
 
-# At one measurement that the machine disturbs.
-ATTEMPTS = 3
 READY_SECONDS = 30
 # What the members need between "go" and the moment that they start at.
 LEAD_SECONDS = 0.1
@@ -46,12 +43,7 @@ def measure(system, configuration, options):
 
 def measure_undisturbed(system, configuration, options, how=measure):
     """`how`: a function that measures, with the same arguments."""
-    for _ in range(ATTEMPTS):
-        try:
-            return how(system, configuration, options)
-        except Disturbed as reason:
-            print(f"disturbed, measuring again: {reason}", file=sys.stderr, flush=True)
-    raise MeasurementFailed(f"disturbed {ATTEMPTS} times: this machine is not fit for measuring now")
+    return undisturbed(lambda: how(system, configuration, options))
 
 
 @contextlib.contextmanager
@@ -71,18 +63,12 @@ def members(system, configuration, options, load, warmup, more=()):
     try:
         for member, host in enumerate(hosts):
             command = system.client_command(host) + ["--member", str(member)] + arguments
-            clients.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                            preexec_fn=wake_on_time))
+            clients.append(start(command, preexec_fn=wake_on_time))
         for client in clients:
-            if read_line(client, READY_SECONDS).strip() != "ready":
-                raise MeasurementFailed("a member did not get ready")
+            wait_until_ready(client, READY_SECONDS, "a member")
         yield clients
     finally:
-        for client in clients:
-            if client.poll() is None:
-                client.kill()
-            client.wait()
-            client.stdout.close()
+        end_all(clients)
 
 
 def window_of(size, options):
@@ -91,20 +77,19 @@ def window_of(size, options):
 
 def run(system, clients, warmup, seconds):
     """Starts the members, and returns the processor time used while they measured."""
-    start = tell_start(clients)
-    begin = sample_at(start + warmup, system, clients)
-    end = sample_at(start + warmup + seconds, system, clients)
+    began = tell_start(clients)
+    begin = sample_at(began + warmup, system, clients)
+    end = sample_at(began + warmup + seconds, system, clients)
     passed = end["at"] - begin["at"]
     return {key: (end[key] - begin[key]) / passed for key in ("daemons", "clients", "machine")}
 
 
 def tell_start(clients):
     """When they start, by the clock time.monotonic()."""
-    start = time.monotonic() + LEAD_SECONDS
+    begin = time.monotonic() + LEAD_SECONDS
     for client in clients:
-        client.stdin.write(f"go {int(start * 1e9)}\n".encode())
-        client.stdin.flush()
-    return start
+        tell(client, f"go {int(begin * 1e9)}")
+    return begin
 
 
 def collect(clients):
@@ -133,11 +118,9 @@ def sample_at(when, system, clients):
 
 
 def finish(client):
-    client.stdin.close()
-    try:
-        status = client.wait(LEAVE_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise MeasurementFailed("a member did not end when told to") from error
+    status = end_input(client, LEAVE_SECONDS)
+    if status is None:
+        raise MeasurementFailed("a member did not end when told to")
     if status != 0:
         raise MeasurementFailed(f"a member ended with status {status}")
 

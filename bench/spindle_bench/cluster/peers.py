@@ -2,10 +2,10 @@
 
 import pathlib
 
-from corosync_system import Corosync, CorosyncTuned
-from jgroups_system import JGroups
-from nats_system import Nats, NatsTuned
-from systems import Absent
+from .systems import Absent
+from .systems.corosync import Corosync, CorosyncTuned
+from .systems.jgroups import JGroups
+from .systems.nats import Nats, NatsTuned
 
 PEERS = {system.name: system for system in (Nats, JGroups, Corosync, NatsTuned, CorosyncTuned)}
 # As the documentation of each advises. The tuned ones go beyond that, and no mark is set against them.

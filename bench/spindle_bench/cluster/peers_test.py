@@ -1,15 +1,11 @@
-"""What the script makes of results: kinds, summaries, comparison with peers, marks. No system runs."""
+"""What is made of results: kinds, summaries, comparison with peers, marks. No system runs."""
 
-import sys
 import types
 import unittest
 
-sys.dont_write_bytecode = True
-
-import kinds
-import marks
-from measurement import percentile, start_summary, summary
-from report import add_medians, peers_table, tables
+from spindle_bench.cluster import kinds, marks
+from spindle_bench.cluster.measurement import percentile, start_summary, summary
+from spindle_bench.cluster.report import add_medians, peers_table, tables
 
 
 def system(name, services, fans_out=True):

@@ -1,9 +1,9 @@
-"""Results as a table and as JSON."""
+"""Results as tables."""
 
-import os
-import pathlib
-import platform
 import statistics
+
+from ..marks import verdict
+from ..tables import align
 
 # Key, heading, format.
 THROUGHPUT = (
@@ -95,12 +95,11 @@ def peers_table(rows):
               ""]]
     number = lambda value: "" if value is None else f"{value:,.0f}"
     for row in rows:
-        verdict = "" if row.good is None else "ok" if row.good else "FALLS SHORT"
-        if row.ratio is None and row.theirs is None:
-            verdict = "absent"
+        absent = row.ratio is None and row.theirs is None
         cells.append([row.measure, row.service, f"{row.size:,}", row.detail, row.peer, number(row.ours),
                       number(row.theirs), "" if row.ratio is None else f"{row.ratio:.3g}",
-                      "" if row.ratio is None else f"{row.lowest:.3g} to {row.highest:.3g}", row.must, verdict])
+                      "" if row.ratio is None else f"{row.lowest:.3g} to {row.highest:.3g}", row.must,
+                      "absent" if absent else verdict(row.good)])
     return ("Spindle against its peers: messages/s (throughput, fanout), us at the median (latency)\n"
             "and at p99 (half)\n"
             + align(cells))
@@ -112,26 +111,3 @@ def row_of(result, details, columns):
     cells = [result["system"], result["service"], f"{result['size']:,}"]
     cells += [form.format(result[key]) for key, _, form in details]
     return cells + [form.format(values[key]) for key, _, form in columns]
-
-
-def align(rows, left=2):
-    """Columns of equal width, the first `left` of them by their left edges, the others by their right ones."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [cell.ljust(width) if column < left else cell.rjust(width)
-                 for column, (cell, width) in enumerate(zip(row, widths))]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
-
-
-def machine():
-    """What the figures depend on besides the code."""
-    model = [line.partition(":")[2].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-             if line.startswith("model name")]
-    return {
-        "processors": len(os.sched_getaffinity(0)),
-        "model": model[0] if model else "unknown",
-        "kernel": platform.release(),
-        "load_average": os.getloadavg()[0],
-    }

@@ -9,16 +9,17 @@ import math
 import statistics
 import time
 
-from measurement import collect, members, merge, percentile, sleep_until, tell_start
-from processes import MeasurementFailed
-from report import UNITS, align
+from ..marks import at_least, at_most, verdict
+from ..processes import MeasurementFailed
+from ..tables import align
+from .measurement import collect, members, merge, percentile, sleep_until, tell_start
+from .report import UNITS
 
 SLICE_SECONDS = 0.25
 # What a member is to tell together, for each measure that can be switched.
 SPAN_MS = {"throughput": 5, "latency": 10}
-# What admission may cost at most: the quotient of on and off, at least or at most.
-LEAST = {"throughput": 0.97}
-MOST = {"latency": 1.05}
+# What admission may cost at most: the quotient of on and off.
+MUST = {"throughput": at_least(0.97), "latency": at_most(1.05)}
 
 
 def measure_switched(system, configuration, options):
@@ -93,13 +94,9 @@ def compare(result):
     logarithms = [math.log(a / b) for a, b in zip(on, off)]
     quotient = math.exp(statistics.mean(logarithms))
     error = quotient * statistics.stdev(logarithms) / math.sqrt(len(logarithms)) if len(logarithms) > 1 else math.inf
-    measure = result["measure"]
-    if measure in LEAST:
-        must, good = f">= {LEAST[measure]:g}", quotient >= LEAST[measure]
-    else:
-        must, good = f"<= {MOST[measure]:g}", quotient <= MOST[measure]
-    return Comparison(measure, result["service"], result["size"], statistics.median(on), statistics.median(off),
-                      quotient, error, len(logarithms), must, good)
+    must = MUST[result["measure"]]
+    return Comparison(result["measure"], result["service"], result["size"], statistics.median(on),
+                      statistics.median(off), quotient, error, len(logarithms), str(must), must.holds(quotient))
 
 
 def table(comparisons):
@@ -107,6 +104,6 @@ def table(comparisons):
     for row in comparisons:
         rows.append([row.measure, row.service, f"{row.size:,}", f"{row.on:,.0f}", f"{row.off:,.0f}",
                      UNITS[row.measure], f"{row.quotient:.3f}", f"{row.error:.3f}", f"{row.pairs}", row.must,
-                     "ok" if row.good else "FALLS SHORT"])
+                     verdict(row.good)])
     return ("Admission switched on and off in the midst of a load: medians of slices, geometric means of the quotients\n"
             "of neighbouring slices, and their standard errors\n" + align(rows))

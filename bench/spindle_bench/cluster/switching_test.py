@@ -1,14 +1,11 @@
 """What the script makes of courses in which admission was switched. No system runs."""
 
-import sys
 import types
 import unittest
 import unittest.mock
 
-sys.dont_write_bytecode = True
-
-import switching
-from processes import MeasurementFailed
+from spindle_bench.cluster import switching
+from spindle_bench.processes import MeasurementFailed
 
 SPAN_NS = 10_000_000
 
@@ -25,7 +22,7 @@ class Slices(unittest.TestCase):
     def test_pairs_begin_with_on_and_with_off_in_turn(self):
         switched = []
         system = types.SimpleNamespace(set_admission=switched.append)
-        with unittest.mock.patch("switching.sleep_until"):
+        with unittest.mock.patch("spindle_bench.cluster.switching.sleep_until"):
             slices = switching.switch(system, 0, 1, 4 * switching.SLICE_SECONDS)
         self.assertEqual(switched, [True, False, False, True])
         self.assertEqual([on for on, _, _ in slices], switched)

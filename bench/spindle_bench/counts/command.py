@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Counts the instructions that a message takes, path by path, and compares them with a recorded baseline.
 
 Callgrind counts, so that the same code gives the same figures, whatever else the machine does. Status 1 where a path
@@ -6,7 +5,6 @@ takes over 5 percent more than recorded; 2 where the baseline is of another buil
 paths are.
 """
 
-import argparse
 import concurrent.futures
 import json
 import os
@@ -14,13 +12,12 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
-sys.dont_write_bytecode = True
+from ..console import integers, make_parser, say, words
+from ..results import write_json
+from .comparison import TOLERANCE_PERCENT, DifferentBuild, check_build, merged, regressions, table
 
-from comparison import TOLERANCE_PERCENT, DifferentBuild, check_build, merged, regressions, table
-
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "micro" / "instructions"
+BASELINE = pathlib.Path(__file__).resolve().parents[2] / "micro" / "instructions" / "baseline.json"
 # The programs' whole environment: what it holds moves the stack, and with it what alignment costs. With the tunables the
 # C library copies and fills in loops, whatever the size, as callgrind counts `rep movsb` as one instruction a byte.
 ENVIRONMENT = {
@@ -33,19 +30,15 @@ class CountingFailed(Exception):
     pass
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(prog="tools/bench check", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    listed = lambda text: text.split(",")
-    numbers = lambda text: [int(number) for number in text.split(",")]
-    parser.add_argument("--build", default="build/release", help="tree with the program (default %(default)s)")
-    parser.add_argument("--paths", type=listed, help="some of them (default all)")
-    parser.add_argument("--sizes", type=numbers, default=[100, 1000, 10000],
+def parse_arguments(name):
+    parser = make_parser(name, __doc__)
+    parser.add_argument("--paths", type=words, help="some of them (default all)")
+    parser.add_argument("--sizes", type=integers, default=[100, 1000, 10000],
                         help="bytes of a message (default 100,1000,10000)")
     parser.add_argument("--messages", type=int, default=4096, help="messages that are counted (default %(default)s)")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)),
                         help="counts at a time (default: the processors)")
-    parser.add_argument("--baseline", metavar="FILE", default=str(FOLDER / "baseline.json"),
+    parser.add_argument("--baseline", metavar="FILE", default=str(BASELINE),
                         help="what is compared with (default %(default)s)")
     parser.add_argument("--record", action="store_true", help="write the counts there instead of comparing")
     parser.add_argument("--any-build", action="store_true",
@@ -78,7 +71,7 @@ def count_all(program, paths, arguments):
         results = pool.map(lambda kind: count(program, *kind, arguments), kinds)
         for number, ((path, size), value) in enumerate(zip(kinds, results), 1):
             counts[path][str(size)] = round(value, 1)
-            print(f"{number}/{len(kinds)}: {path}, {size} bytes: {value:,.0f}", file=sys.stderr, flush=True)
+            say(f"{number}/{len(kinds)}: {path}, {size} bytes: {value:,.0f}")
     return counts
 
 
@@ -86,27 +79,26 @@ def judge(counts, baseline, arguments):
     """Prints, and gives the status."""
     if baseline is None:
         print(table(counts, None))
-        print(f"run_instructions: there is no {arguments.baseline}; --record writes it", file=sys.stderr)
+        say(f"check: there is no {arguments.baseline}; --record writes it")
         return 2
     print(table(counts, baseline))
     worse = regressions(counts, baseline)
     for path, size in worse:
-        print(f"run_instructions: {path}, {size} bytes: over {TOLERANCE_PERCENT} % more instructions than recorded",
-              file=sys.stderr)
+        say(f"check: {path}, {size} bytes: over {TOLERANCE_PERCENT} % more instructions than recorded")
     return 1 if worse else 0
 
 
-def main():
-    arguments = parse_arguments()
+def main(name):
+    arguments = parse_arguments(name)
     if shutil.which("valgrind") is None:
-        print("run_instructions: there is no valgrind; tools/bootstrap --counts installs it", file=sys.stderr)
+        say("check: there is no valgrind; tools/bootstrap --counts installs it")
         return 2
     program = pathlib.Path(arguments.build, "bench", "instruction_paths")
     about = json.loads(subprocess.run([program, "--about"], check=True, capture_output=True, text=True).stdout)
     names = [path["name"] for path in about["paths"]]
     unknown = [path for path in arguments.paths or [] if path not in names]
     if unknown:
-        print(f"run_instructions: --paths: some of {','.join(names)}", file=sys.stderr)
+        say(f"check: --paths: some of {','.join(names)}")
         return 2
     file = pathlib.Path(arguments.baseline)
     baseline = json.loads(file.read_text()) if file.exists() else None
@@ -117,18 +109,13 @@ def main():
             os.makedirs(arguments.keep, exist_ok=True)
         counts = count_all(program, arguments.paths or names, arguments)
     except DifferentBuild as difference:
-        print(f"run_instructions: the baseline is of another build: {difference}. --any-build compares nevertheless",
-              file=sys.stderr)
+        say(f"check: the baseline is of another build: {difference}. --any-build compares nevertheless")
         return 2
     except CountingFailed as error:
-        print(f"run_instructions: {error}", file=sys.stderr)
+        say(f"check: {error}")
         return 2
     if arguments.record:
         print(table(counts, baseline))
-        file.write_text(json.dumps(merged(baseline, about["built"], counts), indent=2) + "\n")
+        write_json(file, merged(baseline, about["built"], counts))
         return 0
     return judge(counts, baseline, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,6 +3,8 @@
 Counts are numbers of instructions per message, by path and then by the bytes of a message, as text.
 """
 
+from ..tables import align
+
 # What may be added to a count, in percent, before it is a regression.
 TOLERANCE_PERCENT = 5
 
@@ -49,6 +51,4 @@ def table(counts, baseline):
             before = (baseline or {"instructions": {}})["instructions"].get(path, {}).get(size)
             compared = ["", ""] if before is None else [f"{before:,.0f}", f"{change_percent(before, now):+.1f} %"]
             rows.append([path, f"{int(size):,}", f"{now:,.0f}", *compared])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join([row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width
-                                                           in zip(row[1:], widths[1:])]).rstrip() for row in rows)
+    return align(rows, left=1)

@@ -1,11 +1,8 @@
-#!/usr/bin/env python3
 """Shows that the comparison with the baseline finds what has become worse, and nothing else."""
-import sys
+
 import unittest
 
-sys.dont_write_bytecode = True
-
-from comparison import DifferentBuild, check_build, merged, regressions, table
+from spindle_bench.counts.comparison import DifferentBuild, check_build, merged, regressions, table
 
 GCC = {"compiler": "GCC 12.2.0", "build_type": "Release"}
 BASELINE = {"built": GCC, "instructions": {"send": {"100": 1000.0, "1000": 2000.0}, "decode": {"100": 200.0}}}

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Scenarios 1 and 2 on real sockets: spindled and clients in network namespaces, links shaped by `tc tbf`.
 
 On the bottleneck links it measures what one TCP flow (iperf3) gets, what Spindle gets, and what both get at the same
@@ -7,41 +6,28 @@ iperf3; ends with status 77, and says why, where there are no network namespaces
 docs/performance.md says what the figures mean.
 """
 
-import argparse
 import copy
-import json
 import pathlib
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 
-sys.dont_write_bytecode = True
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "cluster"))
-
-import matrix
-import report
-from network import (QUEUE_BYTES_MIN, QUEUE_MS, Unavailable, check_available, congestion_controls,
-                     default_congestion_control)
-from processes import Disturbed, MeasurementFailed
-from scenarios import MEGABIT, SCENARIOS, run, scaled
+from ..console import decimals, integers, leave_nothing_behind, make_parser, say, words
+from ..processes import Disturbed, MeasurementFailed, show_logs, undisturbed
+from ..results import write_json
+from . import matrix, report
+from .network import (MEGABIT, QUEUE_BYTES_MIN, QUEUE_MS, Unavailable, check_available, congestion_controls,
+                      default_congestion_control)
+from .scenarios import SCENARIOS, run, scaled
 
 SKIPPED = 77
-ATTEMPTS = 3
 MATRIX_SCENARIO = 2
 MATRIX_SCENARIO_RATE = 2 * MEGABIT
 
 
-def numbers(kind):
-    return lambda text: [kind(number) for number in text.split(",")]
-
-
-def parse_arguments():
-    parser = argparse.ArgumentParser(prog="run_field", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default="build/release", help="tree with the programs (default %(default)s)")
-    parser.add_argument("--scenarios", type=numbers(int), default=list(SCENARIOS),
+def parse_arguments(name):
+    parser = make_parser(name, __doc__)
+    parser.add_argument("--scenarios", type=integers, default=list(SCENARIOS),
                         help="some of 1,2 (default both)")
     parser.add_argument("--seconds", type=int, default=20,
                         help="of each measurement, four a scenario (default 20; beside TCP longer if need be)")
@@ -53,11 +39,11 @@ def parse_arguments():
                         help="congestion control of all hosts (default %(default)s)")
     parser.add_argument("--matrix", action="store_true",
                         help="scenario 2 for all of --rates, --round-trips and --tcps instead")
-    parser.add_argument("--rates", type=numbers(float), default=[2, 10, 100], metavar="N,...",
+    parser.add_argument("--rates", type=decimals, default=[2, 10, 100], metavar="N,...",
                         help="of the bottleneck, in Mb/s (default 2,10,100)")
-    parser.add_argument("--round-trips", type=numbers(float), default=[20, 100], metavar="MS,...",
+    parser.add_argument("--round-trips", type=decimals, default=[20, 100], metavar="MS,...",
                         help="default 20,100")
-    parser.add_argument("--tcps", type=numbers(str), default=["cubic", "reno"], metavar="NAME,...",
+    parser.add_argument("--tcps", type=words, default=["cubic", "reno"], metavar="NAME,...",
                         help="default cubic,reno")
     parser.add_argument("--no-admission", action="store_true", help="with admission switched off, to compare")
     parser.add_argument("--check", action="store_true", help="status 1 where a figure falls short")
@@ -82,24 +68,21 @@ def parse_arguments():
 
 def measure(number, arguments):
     """None where that failed, which it says."""
-    for attempt in range(1, ATTEMPTS + 1):
-        with tempfile.TemporaryDirectory(prefix="spindle-field.") as folder:
-            say = lambda what: print(f"scenario {number}: {what}", file=sys.stderr, flush=True)
-            try:
-                return run(scaled(SCENARIOS[number], arguments.times), arguments, folder, say)
-            except Disturbed as reason:
-                print(f"run_field: disturbed ({attempt} of {ATTEMPTS}): {reason}", file=sys.stderr)
-                show_logs(folder)
-            except (MeasurementFailed, subprocess.CalledProcessError, OSError) as error:
-                print(f"run_field: {error}", file=sys.stderr)
-                show_logs(folder)
-                return None
-    return None
+    scenario = scaled(SCENARIOS[number], arguments.times)
+    try:
+        return undisturbed(lambda: measure_once(scenario, arguments))
+    except (MeasurementFailed, subprocess.CalledProcessError, OSError) as error:
+        say(f"field: {error}")
+        return None
 
 
-def show_logs(folder):
-    for log in sorted(pathlib.Path(folder).glob("*.log")):
-        print(f"--- {log.name}", *log.read_text().splitlines()[-20:], sep="\n", file=sys.stderr)
+def measure_once(scenario, arguments):
+    with tempfile.TemporaryDirectory(prefix="spindle-field.") as folder:
+        try:
+            return run(scenario, arguments, folder, lambda what: say(f"scenario {scenario.number}: {what}"))
+        except (Disturbed, MeasurementFailed, subprocess.CalledProcessError, OSError):
+            show_logs(folder)
+            raise
 
 
 def run_scenarios(arguments):
@@ -110,27 +93,26 @@ def run_scenarios(arguments):
 
 def run_matrix(arguments):
     for rate, arguments.round_trip, arguments.tcp in matrix.cells(arguments):
-        print(f"{rate:g} Mb/s, round trip {arguments.round_trip:g} ms, {arguments.tcp}", file=sys.stderr, flush=True)
+        say(f"{rate:g} Mb/s, round trip {arguments.round_trip:g} ms, {arguments.tcp}")
         arguments.times = rate * MEGABIT / MATRIX_SCENARIO_RATE
         result = measure(MATRIX_SCENARIO, arguments)
         yield result and {"rate": rate * MEGABIT, **result}
 
 
-def main():
-    arguments = parse_arguments()
-    # Whoever is told to end leaves no namespace behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+def main(name):
+    arguments = parse_arguments(name)
+    leave_nothing_behind()
     is_long = any(arguments.round_trips) if arguments.matrix else arguments.round_trip > 0
     if is_long and not arguments.delay_line.exists():
-        print(f"run_field: there is no {arguments.delay_line}; build the target delay_line", file=sys.stderr)
+        say(f"field: there is no {arguments.delay_line}; build the target delay_line")
         return 2
     try:
         check_available(arguments.delay_line if is_long else None)
     except Unavailable as why:
-        print(f"run_field: skipped: {why}", file=sys.stderr)
+        say(f"field: skipped: {why}")
         return SKIPPED
     if shutil.which("iperf3") is None:
-        print("run_field: there is no iperf3; tools/bootstrap installs it", file=sys.stderr)
+        say("field: there is no iperf3; tools/bootstrap installs it")
         return 2
     given = copy.copy(arguments)
     view = matrix if arguments.matrix else report
@@ -140,8 +122,7 @@ def main():
             return 1
         results.append(result)
         if arguments.json:  # what has taken an hour is not lost with the last cell
-            pathlib.Path(arguments.json).write_text(
-                json.dumps({"options": vars(given), "results": results}, indent=2, default=str) + "\n")
+            write_json(arguments.json, {"options": vars(given), "results": results})
     print(view.table(results))
     if not arguments.matrix:
         print(f"\nMeasurements of {arguments.seconds} s or more; congestion control {arguments.tcp}; round trip "
@@ -149,10 +130,6 @@ def main():
     print(f"Room for {QUEUE_MS} ms, the round trip, or {QUEUE_BYTES_MIN} bytes, whichever is the most, in front of "
           "the links.")
     if arguments.check and not view.all_good(results):
-        print("run_field: a figure falls short", file=sys.stderr)
+        say("field: a figure falls short")
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

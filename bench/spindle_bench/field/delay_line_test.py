@@ -10,11 +10,8 @@ import subprocess
 import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "cluster"))
-
-from network import Network, Unavailable, check_available
-from processes import read_line
+from spindle_bench.field.network import Network, Unavailable, check_available
+from spindle_bench.processes import read_line
 
 SKIPPED = 77
 ROUND_TRIP_MS = 60

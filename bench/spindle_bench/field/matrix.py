@@ -1,8 +1,10 @@
 """Scenario 2 at several rates, distances and kinds of TCP, as one table."""
 
-import report
+from ..marks import verdict
+from ..tables import align_left
+from . import report
+from .network import MEGABIT
 
-MEGABIT = 1_000_000
 HEADINGS = ["Mb/s", "round trip", "TCP", "Spindle alone", "TCP alone", "below TCP", "", "TCP beside it keeps", "",
             "longest queue", "longest pause", "warm-up and length"]
 
@@ -21,12 +23,12 @@ def table(results):
             rows.append([
                 f"{result['rate'] / MEGABIT:g}", f"{result['round_trip_ms']:g} ms", result["congestion_control"],
                 report.megabits(each["alone"]["wire"]), report.megabits(each["tcp"]["wire"]),
-                f"{each['below_tcp']:.1%}", report.mark(report.is_near_tcp(each)),
-                f"{each['tcp_share']:.0%}", report.mark(report.is_fair_to_tcp(each)),
+                f"{each['below_tcp']:.1%}", verdict(report.is_near_tcp(each)),
+                f"{each['tcp_share']:.0%}", verdict(report.is_fair_to_tcp(each)),
                 f"{longest(each, 'queue')} packets", f"{longest(each, 'pause'):.1f} s",
                 f"{together['warmup']} + {together['seconds']} s",
             ])
-    return report.aligned(rows)
+    return align_left(rows)
 
 
 def longest(bottleneck, what):

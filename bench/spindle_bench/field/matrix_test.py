@@ -1,18 +1,10 @@
 """How long the field measures, and what it makes of results. No system runs."""
 
-import pathlib
-import sys
 import types
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "cluster"))
-
-import matrix
-import pace
-from network import QUEUE_BYTES_MIN, queue_bytes
-
-MEGABIT = 1_000_000
+from spindle_bench.field import matrix, pace
+from spindle_bench.field.network import MEGABIT, QUEUE_BYTES_MIN, queue_bytes
 
 
 def result(alone=98.0, tcp=100.0, share=0.5):

@@ -8,14 +8,14 @@ connects while the link is full, and up to 64 KiB where it is short: who came fi
 Spindle or iperf3 beside another iperf3.
 """
 
-import itertools
 import json
 import os
 import pathlib
-import subprocess
 
-from processes import MeasurementFailed, read_line
-from programs import end_all
+from ..namespaces import Namespaces, run
+from ..processes import MeasurementFailed, end_all, read_line, start
+
+MEGABIT = 1_000_000
 
 # What may wait in front of a link: in time, the longer of this and the link's round trip, so that one flow of TCP whose
 # window is halved still fills it; or for slow links in bytes, which are eight full frames. With room for six, two flows
@@ -29,18 +29,9 @@ BURST_SECONDS = 0.002
 DELAY_LINE_FRAMES = 10_000
 READY_SECONDS = 10
 
-numbers = itertools.count(1)
-
 
 class Unavailable(Exception):
     """This machine has none of what the measurement needs."""
-
-
-def run(*command):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise OSError(f"{' '.join(command)}: {done.stderr.strip() or done.returncode}")
-    return done.stdout
 
 
 def check_available(delay_line=None):
@@ -51,7 +42,7 @@ def check_available(delay_line=None):
         raise Unavailable("there is no /dev/net/tun, which long links take")
     round_trips = {("x", "y"): 2} if delay_line else {}
     try:
-        with Network({("x", "y"): 1_000_000}, round_trips=round_trips, delay_line=delay_line) as trial:
+        with Network({("x", "y"): MEGABIT}, round_trips=round_trips, delay_line=delay_line) as trial:
             trial.wire_bytes("x", "y")
     except (OSError, ValueError, LookupError, MeasurementFailed) as error:
         raise Unavailable(f"no namespaces with shaped links here: {error}") from error
@@ -71,7 +62,7 @@ def queue_bytes(rate, round_trip_ms):
     return max(QUEUE_BYTES_MIN, int(rate / 8 * max(QUEUE_MS, round_trip_ms) / 1000))
 
 
-class Network:
+class Network(Namespaces):
     """`links` maps pairs of hosts, named by a letter each, to bits a second, which each direction has for itself;
     `round_trips` those that are long to milliseconds, which takes `delay_line`, the path of the program."""
 
@@ -81,33 +72,16 @@ class Network:
         self.round_trips = round_trips or {}
         self.delay_line = delay_line
         self.hosts = sorted({host for link in links for host in link})
-        self.routers = ["".join(link) for link in links]
-        self.prefix = f"spindle-{os.getpid()}-{next(numbers)}-"
+        super().__init__([*self.hosts, *("".join(link) for link in links)])
         self.delay_lines = {}
-
-    def __enter__(self):
-        try:
-            for name in [*self.hosts, *self.routers]:
-                run("ip", "netns", "add", self.namespace(name))
-                run("ip", "-n", self.namespace(name), "link", "set", "lo", "up")
-            for (one, other), rate in self.links.items():
-                self._connect(one, other, rate)
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
 
     def __exit__(self, *_):
         end_all(self.delay_lines.values())
-        for name in [*self.hosts, *self.routers]:
-            subprocess.run(["ip", "netns", "del", self.namespace(name)], stderr=subprocess.DEVNULL, check=False)
+        super().__exit__()
 
-    def namespace(self, name):
-        return self.prefix + name
-
-    def inside(self, name):
-        """What goes before a command that is to run on a host."""
-        return ["ip", "netns", "exec", self.namespace(name)]
+    def join(self):
+        for (one, other), rate in self.links.items():
+            self._connect(one, other, rate)
 
     def address(self, host, peer):
         """The IP address of `host` on its link to `peer`."""
@@ -129,45 +103,43 @@ class Network:
 
     def _connect(self, one, other, rate):
         link = (one, other)
-        router = self.namespace(one + other)
+        router = one + other
         self._join(one, router, other)
         if self.round_trips.get(link, 0) > 0:
             self._join_by_delay_line(link)
         else:
             self._join(other, router, one)
-        run(*self.inside(one + other), "sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward")
+        run(*self.inside(router), "sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward")
         for host, peer in ((one, other), (other, one)):
-            run("ip", "-n", router, "addr", "add", self._subnet(host, peer) + ".2/24", "dev", f"to-{host}")
-            run("ip", "-n", router, "link", "set", f"to-{host}", "up")
+            self.ip(router, "addr", "add", self._subnet(host, peer) + ".2/24", "dev", f"to-{host}")
+            self.ip(router, "link", "set", f"to-{host}", "up")
             # A host sends single frames, as an Ethernet carries them: what a queue drops is one of these, not 64 KiB.
-            run("ip", "-n", self.namespace(host), "link", "set", f"to-{peer}", "gso_max_segs", "1")
-            run("ip", "-n", self.namespace(host), "addr", "add", self.address(host, peer) + "/24", "dev", f"to-{peer}")
-            run("ip", "-n", self.namespace(host), "link", "set", f"to-{peer}", "up")
+            self.ip(host, "link", "set", f"to-{peer}", "gso_max_segs", "1")
+            self.ip(host, "addr", "add", self.address(host, peer) + "/24", "dev", f"to-{peer}")
+            self.ip(host, "link", "set", f"to-{peer}", "up")
             # Whatever the machine prefers: Spindle's links and iperf3 have to be the same TCP. A route may name one
             # that the machine does not let everybody choose.
-            run("ip", "-n", self.namespace(host), "route", "add", self._subnet(peer, host) + ".0/24",
-                "via", self._subnet(host, peer) + ".2", "congctl", self.congestion_control)
+            self.ip(host, "route", "add", self._subnet(peer, host) + ".0/24",
+                    "via", self._subnet(host, peer) + ".2", "congctl", self.congestion_control)
             self._shape(router, host, rate, self.round_trips.get(link, 0))
 
     def _join(self, host, router, peer):
-        run("ip", "-n", self.namespace(host), "link", "add", f"to-{peer}", "type", "veth",
-            "peer", "name", f"to-{host}", "netns", router)
+        self.ip(host, "link", "add", f"to-{peer}", "type", "veth",
+                "peer", "name", f"to-{host}", "netns", self.namespace(router))
 
     def _join_by_delay_line(self, link):
         one, other = link
-        router = self.namespace(one + other)
-        process = subprocess.Popen(
-            [str(self.delay_line), "--ends", f"{router}:to-{other}", f"{self.namespace(other)}:to-{one}",
-             "--delay-ms", str(self.round_trips[link] / 2)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        router = one + other
+        process = start([self.delay_line, "--ends", f"{self.namespace(router)}:to-{other}",
+                         f"{self.namespace(other)}:to-{one}", "--delay-ms", self.round_trips[link] / 2])
         self.delay_lines[link] = process
         read_line(process, READY_SECONDS)
-        for name, device in ((router, f"to-{other}"), (self.namespace(other), f"to-{one}")):
-            run("ip", "-n", name, "link", "set", device, "txqueuelen", str(DELAY_LINE_FRAMES))
+        for name, device in ((router, f"to-{other}"), (other, f"to-{one}")):
+            self.ip(name, "link", "set", device, "txqueuelen", str(DELAY_LINE_FRAMES))
 
     def _shape(self, router, host, rate, round_trip_ms):
         burst = max(BURST_BYTES, int(rate / 8 * BURST_SECONDS))
-        run("tc", "-n", router, "qdisc", "replace", "dev", f"to-{host}", "root", "tbf", "rate", f"{rate}bit",
+        run("tc", "-n", self.namespace(router), "qdisc", "replace", "dev", f"to-{host}", "root", "tbf", "rate", f"{rate}bit",
             "burst", f"{burst}b", "limit", f"{burst + queue_bytes(rate, round_trip_ms)}b")
 
     def _link(self, host, peer):

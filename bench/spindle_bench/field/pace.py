@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from network import queue_bytes
+from .network import queue_bytes
 
 FRAME_BYTES = 1514
 # Until what is sent has settled to what the links carry.

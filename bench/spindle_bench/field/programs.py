@@ -7,8 +7,10 @@ import subprocess
 import threading
 import time
 
-from processes import MeasurementFailed, read_line
+from ..processes import MeasurementFailed, end_all, read_line, start, tell, wait_for, wait_until_ready
+from ..spindled import Daemon
 
+PORT = 4804
 START_SECONDS = 10
 VIEW_SECONDS = 20
 ANSWER_SECONDS = 10
@@ -22,53 +24,30 @@ class Daemons:
     def __init__(self, network, build, folder, admission):
         self.network = network
         self.build = pathlib.Path(build)
-        self.folder = pathlib.Path(folder)
-        self.admission = admission  # lines of the section [admission]
-        self.processes = {}
+        self.admission = admission
+        self.daemons = {host: Daemon(build, folder, host, "field") for host in network.hosts}
 
     def __enter__(self):
         try:
-            for host in self.network.hosts:
-                self._start(host)
-            self._wait_for_view()
+            for host, daemon in self.daemons.items():
+                # The second host of a link dials the first.
+                neighbours = [f"{self.network.address(one, other)}:{PORT}"
+                              for one, other in self.network.links if host == other]
+                daemon.start(f"0.0.0.0:{PORT}", neighbours, self.network.inside(host), self.admission)
+            wait_for(lambda: all(map(self._is_settled, self.daemons)), VIEW_SECONDS, "the daemons have one view")
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_):
-        end_all(self.processes.values())
+        end_all(daemon.process for daemon in self.daemons.values() if daemon.process)
 
     def socket(self, host):
-        return self.folder / f"{host}.sock"
+        return self.daemons[host].socket
 
     def watch_queues(self, host, peer):
         return QueueWatch(self._monitor_command(host, "--watch", str(WATCH_SECONDS), "links"), peer)
-
-    def _start(self, host):
-        links = [link for link in self.network.links if host in link]
-        lines = [
-            f'[daemon]\nname = "{host}"\ncluster = "field"',
-            f'[listen]\nclients = []\nclient_socket = "{self.socket(host)}"',
-            f'admin_socket = "{self.folder / host}.admin"\nlinks = ["0.0.0.0:4804"]',
-            f'[log]\nfile = "{self.folder / host}.log"',
-            "[admission]", *self.admission,
-        ]
-        # The second host of a link dials the first.
-        lines += [f'[[neighbour]]\naddress = "{self.network.address(one, other)}:4804"'
-                  for one, other in links if host == other]
-        config = self.folder / f"{host}.toml"
-        config.write_text("\n".join(lines) + "\n")
-        command = self.network.inside(host) + [self.build / "spindled", "--config", config]
-        self.processes[host] = start(command)
-        read_line(self.processes[host], START_SECONDS)
-
-    def _wait_for_view(self):
-        deadline = time.monotonic() + VIEW_SECONDS
-        while not all(self._is_settled(host) for host in self.network.hosts):
-            if time.monotonic() > deadline:
-                raise MeasurementFailed("the daemons do not come to one view")
-            time.sleep(0.05)
 
     def views(self):
         """The view of each host: another one later means that a link has broken in between."""
@@ -83,8 +62,7 @@ class Daemons:
         return status.get("settled", False) and len(status["view"]["members"]) == len(self.network.hosts)
 
     def _monitor_command(self, host, *question):
-        program = self.build / "tools" / "spmonitor"
-        return [program, "--socket", f"{self.folder / host}.admin", "--json", *question]
+        return self.daemons[host].monitor_command("--json", *question)
 
 
 class QueueWatch:
@@ -126,23 +104,17 @@ class Client:
         self.process = start(command + (["--send", str(size)] if size else []))
 
     def wait_until_ready(self):
-        if read_line(self.process, START_SECONDS).strip() != "ready":
-            raise MeasurementFailed("a client did not get ready")
+        wait_until_ready(self.process, START_SECONDS, "a client")
 
     def start_sending(self):
-        self._say("go")
+        tell(self.process, "go")
 
     def count(self):
-        self._say("count")
+        tell(self.process, "count")
         return json.loads(read_line(self.process, ANSWER_SECONDS))
 
     def stop(self):
         end_all([self.process])
-
-    def _say(self, word):
-        self.process.stdin.write(f"{word}\n".encode())
-        self.process.stdin.flush()
-
 
 class Iperf:
     """One TCP flow over the link from `host` to `peer`, for `seconds` unless it is stopped before."""
@@ -181,18 +153,3 @@ class Iperf:
         if len(received) != 2:
             raise MeasurementFailed("iperf3 has ended, or has not begun")
         return max(received)
-
-
-def start(command):
-    return subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-
-def end_all(processes):
-    processes = list(processes)
-    for process in processes:
-        if process.poll() is None:
-            process.kill()
-    for process in processes:
-        process.wait()
-        process.stdin.close()
-        process.stdout.close()

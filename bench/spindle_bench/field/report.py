@@ -1,8 +1,11 @@
 """Results as a table, and whether they are what they must be."""
 
-BELOW_TCP_MAX = 0.03
+from ..marks import at_most, verdict
+from ..tables import align_left
+
+BELOW_TCP = at_most(0.03, "3 %")
 TCP_SHARE = (0.40, 0.60)
-QUEUE_MAX = 150
+QUEUE = at_most(150)
 HEADINGS = ["scenario", "link", "what", "paper", "must", "ours", ""]
 
 
@@ -11,15 +14,14 @@ def rows_of(result):
     for each in result["bottlenecks"]:
         alone, together = each["alone"], each["together"]
         below, share = each["below_tcp"], each["tcp_share"]
+        longest_queue = max(alone["longest_queue"], together["longest_queue"])
         rows = [
-            ("below what TCP gets", "4 %", "<= 3 %",
+            ("below what TCP gets", "4 %", str(BELOW_TCP),
              f"{below:.1%} ({megabits(alone['wire'])} of {megabits(each['tcp']['wire'])} Mb/s)",
              is_near_tcp(each)),
             ("payload, Spindle and TCP", "", "", f"{megabits(alone['payload'])} and "
              f"{megabits(each['tcp']['payload'])} Mb/s", None),
-            ("longest queue, packets", "about 150", f"<= {QUEUE_MAX}",
-             str(max(alone["longest_queue"], together["longest_queue"])),
-             max(alone["longest_queue"], together["longest_queue"]) <= QUEUE_MAX),
+            ("longest queue, packets", "about 150", str(QUEUE), str(longest_queue), QUEUE.holds(longest_queue)),
             ("share of a competing TCP flow", "", "40 to 60 %",
              f"{share:.0%} (beside {megabits(together['payload'])} Mb/s of payload)",
              is_fair_to_tcp(each)),
@@ -32,7 +34,7 @@ def rows_of(result):
 
 
 def is_near_tcp(bottleneck):
-    return bottleneck["below_tcp"] <= BELOW_TCP_MAX
+    return BELOW_TCP.holds(bottleneck["below_tcp"])
 
 
 def is_fair_to_tcp(bottleneck):
@@ -43,17 +45,8 @@ def table(results):
     rows = [HEADINGS]
     for result in results:
         for *cells, good in rows_of(result):
-            rows.append([*cells, "" if good is None else mark(good)])
-    return aligned(rows)
-
-
-def mark(good):
-    return "ok" if good else "FALLS SHORT"
-
-
-def aligned(rows):
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+            rows.append([*cells, verdict(good)])
+    return align_left(rows)
 
 
 def all_good(results):

@@ -5,12 +5,11 @@ import dataclasses
 import statistics
 import time
 
-import pace
-from network import Network
-from processes import Disturbed
-from programs import Client, Daemons, Iperf
+from ..processes import Disturbed
+from . import pace
+from .network import MEGABIT, Network
+from .programs import Client, Daemons, Iperf
 
-MEGABIT = 1_000_000
 MESSAGE_BYTES = 1000
 SENDERS = 5  # of each class
 # For which iperf3 goes on longer than it is measured.
@@ -75,8 +74,7 @@ def run(scenario, options, folder, say):
     with Network(scenario.links, options.tcp, round_trips, options.delay_line) as network:
         say("TCP alone")
         before = tcp_alone(network, scenario, alone_pace)
-        admission = [f"enabled = {'false' if options.no_admission else 'true'}"]
-        with Daemons(network, options.build, folder, admission) as daemons, contextlib.ExitStack() as stack:
+        with Daemons(network, options.build, folder, not options.no_admission) as daemons, contextlib.ExitStack() as stack:
             field = Field(scenario, network, daemons, stack)
             views = daemons.views()
             say("Spindle alone")

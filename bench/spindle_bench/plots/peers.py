@@ -1,15 +1,6 @@
-#!/usr/bin/env python3
-"""Draws what `tools/bench cluster --peers` has measured: plot_peers FILE reads the results as JSON from standard input,
-and writes FILE.png and FILE.svg."""
+"""Draws what `tools/bench cluster --peers` has measured."""
 
-import json
-import pathlib
-import sys
-
-sys.dont_write_bytecode = True
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-
-from plots import plot, save
+from .canvas import plot, save
 
 # Measure, title, figure, its name, what is on the other axis, its name.
 PANELS = (
@@ -21,7 +12,7 @@ PANELS = (
 SIZE_INCHES = (12, 9)
 
 
-def draw(axes, results, figure, across, colours, markers):
+def draw_panel(axes, results, figure, across, colours, markers):
     """One line for each system, service, and where that is not the other axis, size: its colour is that of the system
     and service, its marker that of the size."""
     series = {}
@@ -43,11 +34,8 @@ def styles(results):
     return ({name: f"C{index}" for index, name in enumerate(names)}, dict(zip(sizes, "osD^v*")))
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: plot_peers FILE <RESULTS")
-    results = json.load(sys.stdin)
-    path = pathlib.Path(sys.argv[1])
+def draw(path, report):
+    results = report["results"]
     measured = [panel for panel in PANELS if any(result["measure"] == panel[0] for result in results)]
     rows = (len(measured) + 1) // 2
     picture, panels = plot.subplots(rows, min(2, len(measured)), figsize=SIZE_INCHES, squeeze=False)
@@ -55,12 +43,8 @@ def main():
         axes.set_axis_off()
     colours, markers = styles(results)
     for axes, (measure, title, figure, unit, across, across_unit) in zip(panels.flat, measured):
-        draw(axes, [result for result in results if result["measure"] == measure], figure, across, colours, markers)
+        draw_panel(axes, [result for result in results if result["measure"] == measure], figure, across, colours, markers)
         axes.set(title=title, xlabel=across_unit, ylabel=unit, xscale="log", yscale="log")
         axes.grid(alpha=0.3)
         axes.legend(fontsize="xx-small", loc="upper left" if measure == "half" else "best")
     save(picture, path)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,14 +1,8 @@
-#!/usr/bin/env python3
-"""Draws what `tools/bench scale` has measured: plot FOLDER writes PNG and SVG files beside the results in it."""
+"""Draws what `tools/bench scale` has measured, beside the results in a folder."""
 
 import json
-import pathlib
-import sys
 
-sys.dont_write_bytecode = True
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-
-from plots import plot, save
+from .canvas import plot, save
 
 SIZE_INCHES = (9, 6)
 NAMES = {
@@ -59,10 +53,7 @@ def draw_memory(folder, samples):
     save(figure, folder / "memory")
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: plot FOLDER")
-    folder = pathlib.Path(sys.argv[1])
+def draw(folder, _):
     results, marks = folder / "results.json", folder / "marks.json"
     if results.exists():
         every = json.loads(results.read_text())["results"]
@@ -72,7 +63,3 @@ def main():
                 draw_dimension(folder, dimension, some)
     if marks.exists():
         draw_memory(folder, json.loads(marks.read_text())["memory"])
-
-
-if __name__ == "__main__":
-    main()

@@ -1,15 +1,9 @@
-#!/usr/bin/env python3
-"""Draws what `tools/scenarios` has measured: plot FOLDER writes PNG and SVG files beside the series that are in it."""
+"""Draws what `tools/bench scenarios`, `grid` and `changes` have measured, beside the results in a folder."""
 
 import csv
 import json
-import pathlib
-import sys
 
-sys.dont_write_bytecode = True
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-
-from plots import plot, save
+from .canvas import plot, save
 
 QUEUE_LIMIT = 150  # packets
 SIZE_INCHES = (9, 6)
@@ -138,10 +132,7 @@ def draw_changes(folder):
     save(figure, folder / "changes")
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: plot FOLDER")
-    folder = pathlib.Path(sys.argv[1])
+def draw(folder, _):
     if (folder / "grid.json").exists():
         draw_grid(folder)
     if (folder / "changes.json").exists():
@@ -154,7 +145,3 @@ def main():
         draw_over_time(folder, scenario)
         if scenario["scenario"] == "4":
             draw_over_senders(folder, scenario)
-
-
-if __name__ == "__main__":
-    main()

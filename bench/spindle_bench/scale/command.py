@@ -1,43 +1,34 @@
-#!/usr/bin/env python3
 """How throughput, latency, memory and view changes of a cluster on this machine grow with its daemons, groups, members
 of a group, and idle clients. One of the four grows at a time; docs/performance.md says what the figures mean.
 """
 
-import argparse
-import json
 import pathlib
-import signal
-import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "cluster"))
-
-from points import DIMENSIONS, points, run_point, say
-from processes import MeasurementFailed, run_plotter
-from report import machine
-from scale_marks import Marks
-from scale_report import marks_table, tables
+from .. import plots
+from ..console import integers, leave_nothing_behind, make_parser, say, words
+from ..processes import MeasurementFailed
+from ..results import describe_machine, machine, write_json
+from .marks import Marks
+from .points import DIMENSIONS, points, run_point
+from .report import marks_table, tables
 
 QUICK = {"daemons": [3, 8], "groups": [1, 10_000], "members": [1, 100], "clients": [1, 100], "rounds": 1,
          "view_rounds": 1, "seconds": 1, "warmup": 0.5, "check_rounds": 3, "load_seconds": 10}
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(prog="tools/bench scale", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    numbers = lambda text: [int(number) for number in text.split(",")]
+def parse_arguments(name):
+    parser = make_parser(name, __doc__, plots=True)
     option = parser.add_argument
-    option("--build", default="build/release", help="tree with the programs (default %(default)s)")
-    option("--only", type=lambda text: text.split(","), default=list(DIMENSIONS), metavar="DIMENSIONS",
+    option("--only", type=words, default=list(DIMENSIONS), metavar="DIMENSIONS",
            help=f"some of {','.join(DIMENSIONS)} (default all)")
-    option("--daemons", type=numbers, default=[3, 8, 16, 32], metavar="N,N...", help="default 3,8,16,32")
-    option("--groups", type=numbers, default=[1, 1_000, 10_000, 100_000], metavar="N,N...",
+    option("--daemons", type=integers, default=[3, 8, 16, 32], metavar="N,N...", help="default 3,8,16,32")
+    option("--groups", type=integers, default=[1, 1_000, 10_000, 100_000], metavar="N,N...",
            help="groups with one member each, at one client (default 1,1000,10000,100000)")
-    option("--members", type=numbers, default=[1, 10, 100, 1_000, 10_000], metavar="N,N...",
+    option("--members", type=integers, default=[1, 10, 100, 1_000, 10_000], metavar="N,N...",
            help="idle members, over all daemons, of a group that gets every message (default 1,10,100,1000,10000)")
-    option("--clients", type=numbers, default=[1, 100, 500, 2_000], metavar="N,N...",
+    option("--clients", type=integers, default=[1, 100, 500, 2_000], metavar="N,N...",
            help="idle clients at each daemon (default 1,100,500,2000)")
     option("--base-daemons", type=int, default=3, help="daemons where something else grows (default 3)")
     option("--topology", choices=("mesh", "line"), default="mesh", help="links (default mesh)")
@@ -90,10 +81,9 @@ def measure_points(arguments, folder):
     return results
 
 
-def main():
-    arguments = parse_arguments()
-    # Leaves no daemons behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+def main(name):
+    arguments = parse_arguments(name)
+    leave_nothing_behind()
     report = {"machine": machine(), "options": vars(arguments)}
     status = 0
     with tempfile.TemporaryDirectory(prefix="spindle-scale.") as folder:
@@ -108,17 +98,9 @@ def main():
                 report["results"] = measure_points(arguments, pathlib.Path(folder))
                 print(tables(report["results"]))
         except (MeasurementFailed, OSError) as error:
-            print(f"run_scale: {error}", file=sys.stderr)
+            say(f"scale: {error}")
             return 2
-    host = report["machine"]
-    print(f"\n{host['processors']} processors ({host['model']}), load average {host['load_average']:.1f} at the start.")
-    output = pathlib.Path(arguments.output)
-    output.mkdir(parents=True, exist_ok=True)
-    (output / ("marks.json" if arguments.check else "results.json")).write_text(json.dumps(report, indent=2) + "\n")
-    if not run_plotter([pathlib.Path(__file__).resolve().parents[1] / "plots" / "scale.py", output]):
-        say("no plots, as there is no matplotlib: tools/bootstrap --plots installs it")
+    print(f"\n{describe_machine(report['machine'])}")
+    write_json(pathlib.Path(arguments.output, "marks.json" if arguments.check else "results.json"), report)
+    plots.draw("scale", arguments.output)
     return status
-
-
-if __name__ == "__main__":
-    sys.exit(main())

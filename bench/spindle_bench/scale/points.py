@@ -4,12 +4,11 @@ import argparse
 import contextlib
 import math
 import statistics
-import sys
 
-from measurement import measure_undisturbed
-from memory import settled_bytes
-from processes import MeasurementFailed
-from scale_system import ScaleSystem, Watchers
+from ..cluster.measurement import measure_undisturbed
+from ..processes import MeasurementFailed, show_logs
+from .memory import settled_bytes
+from .system import ScaleSystem, Watchers
 
 DIMENSIONS = ("daemons", "groups", "members", "clients")
 SIZE = 100  # bytes of a message
@@ -53,8 +52,7 @@ def cluster(arguments, folder, daemons):
         watchers.seen()
         yield system, watchers
     except (MeasurementFailed, OSError):
-        for log in sorted(folder.glob("*.log")):
-            print(f"--- {log.name}", *log.read_text().splitlines()[-20:], sep="\n", file=sys.stderr)
+        show_logs(folder)
         raise
     finally:
         if watchers:
@@ -119,7 +117,3 @@ def added_bytes(result, count):
     """What each of `count` things that the point added takes, at the daemon where it takes most and where least."""
     added = [full - empty for full, empty in zip(result["populated_bytes"], result["empty_bytes"])]
     return (max(added) / count, min(added) / count) if count else (math.nan, math.nan)
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A fluid model of the loop that admission closes: flows buy at a price that they know late, the queue that they fill
 makes the price, and salaries follow it.
 
@@ -10,15 +9,19 @@ shows is what follows from gains and delays alone, within seconds for any rate. 
             its aim, in units of the delay with which senders answer; salaries tend to the inverse square of the price
             (docs/flow-control.md, decision 22)
 
-  loop_model                                    a table of both laws over a grid
-  loop_model --law present --rate 50 --plot F   one cell; its course over time as text columns in F
-  loop_model --rate 50 --delay 25 --figure F    one cell with both laws, drawn (SVG or PNG; takes matplotlib)
+  tools/bench loop                                    a table of both laws over a grid
+  tools/bench loop --law present --rate 50 --plot F   one cell; its course over time as text columns in F
+  tools/bench loop --rate 50 --delay 25 --figure F    one cell with both laws, drawn as PNG and SVG (takes matplotlib)
 """
-import argparse
+
 import math
 from collections import deque
 from dataclasses import dataclass, field
 
+from .. import plots
+from ..console import make_parser
+
+FIGURE_SECONDS = 6
 PACKET_BITS = 1400 * 8
 FEE, THRESHOLD, PRICE_MAX, SALARY = 1.0, 2.0, 20.0, 10.0
 
@@ -152,29 +155,6 @@ def run(cell, law):
     return outcome
 
 
-def draw(cell, outcomes, file, seconds):
-    """Arrivals and queueing time of each law, once it has settled."""
-    import matplotlib  # pylint: disable=import-outside-toplevel
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "loop"
-    from matplotlib import pyplot  # pylint: disable=import-outside-toplevel
-
-    figure, (above, below) = pyplot.subplots(2, 1, sharex=True, figsize=(7, 4.2))
-    for name, outcome in outcomes.items():
-        course = [row for row in outcome.course if cell.settle_s <= row[0] <= cell.settle_s + seconds]
-        times = [row[0] for row in course]
-        above.plot(times, [row[3] for row in course], linewidth=0.9, label=name)
-        below.plot(times, [1000 * row[1] for row in course], linewidth=0.9, label=name)
-    above.set_ylabel("arrivals / rate")
-    above.legend(loc="upper right", fontsize="small")
-    above.set_title(f"{cell.flows} flows, {cell.rate_mbps:g} Mb/s, {1000 * cell.delay_s:g} ms one way", fontsize="medium")
-    below.set_ylabel("queueing time, ms")
-    below.set_xlabel("s")
-    figure.tight_layout()
-    figure.savefig(file, metadata={"Date": None} if file.endswith(".svg") else None)
-
-
 def grid():
     for rate in (0.25, 2, 10, 50, 100, 400, 10_000):
         for delay_ms in (0.1, 10, 25, 100):
@@ -182,8 +162,19 @@ def grid():
                 yield Cell(rate, delay_ms / 1000, flows, seconds=40)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def settled_courses(cell, outcomes):
+    """What is drawn: some seconds of each law, once it has settled."""
+    return {
+        "title": f"{cell.flows} flows, {cell.rate_mbps:g} Mb/s, {1000 * cell.delay_s:g} ms one way",
+        "courses": {name: [{"second": second, "queueing_s": queueing, "arrivals": arrivals}
+                           for second, queueing, _, arrivals in outcome.course
+                           if cell.settle_s <= second <= cell.settle_s + FIGURE_SECONDS]
+                    for name, outcome in outcomes.items()},
+    }
+
+
+def main(name):
+    parser = make_parser(name, __doc__, build=False, plots=True)
     parser.add_argument("--law", choices=LAWS, help="only this one")
     parser.add_argument("--rate", type=float, help="Mb/s, of one cell instead of the grid")
     parser.add_argument("--delay", type=float, default=10, help="ms, one way")
@@ -198,10 +189,10 @@ def main():
     print(f"{'Mb/s':>8} {'delay ms':>9} {'flows':>6}  {'law':9} {'used %':>7} {'queue ms':>9} {'packets':>8} {'most ms':>8}")
     for cell in cells:
         outcomes = {}
-        for name in laws:
-            outcome = outcomes[name] = run(cell, LAWS[name](cell))
+        for law in laws:
+            outcome = outcomes[law] = run(cell, LAWS[law](cell))
             print(
-                f"{cell.rate_mbps:8g} {cell.delay_s * 1000:9g} {cell.flows:6}  {name:9} {100 * outcome.used:7.2f} "
+                f"{cell.rate_mbps:8g} {cell.delay_s * 1000:9g} {cell.flows:6}  {law:9} {100 * outcome.used:7.2f} "
                 f"{1000 * outcome.queue_mean_s:9.1f} {outcome.queue_mean_s * cell.packets_per_s:8.1f} "
                 f"{1000 * outcome.queue_most_s:8.1f}",
                 flush=True,
@@ -211,8 +202,5 @@ def main():
                     file.write("s queueing_s price arrivals\n")
                     file.writelines(f"{a:.4f} {b:.6f} {c:.4f} {d:.4f}\n" for a, b, c, d in outcome.course)
         if options.figure:
-            draw(cell, outcomes, options.figure, seconds=6)
-
-
-if __name__ == "__main__":
-    main()
+            plots.draw("loop", options.figure, settled_courses(cell, outcomes))
+    return 0

@@ -11,10 +11,11 @@ leaves it nothing to pack together: `CorosyncTuned` does without, which the manu
 
 import subprocess
 
-from processes import terminate
-from systems import Absent, need, wait_for
+from ...processes import end_all, wait_for
+from . import Absent, need
 
 START_SECONDS = 20
+STOP_SECONDS = 10
 WINDOW = 300
 MAX_MESSAGES = 256_000 // 1500
 
@@ -54,7 +55,7 @@ class Corosync:
             wait_for(lambda: self._has_all_members(index), START_SECONDS, f"corosync {index} has all members")
 
     def stop(self):
-        terminate(self.daemons)
+        end_all(self.daemons, STOP_SECONDS)
         self.daemons = []
 
     def daemon_pids(self):

@@ -3,12 +3,12 @@
 Its manual recommends to take one of the stacks that it ships and to change as little as may be. For agreed that is
 `sequencer.xml`, over IP multicast. For fifo it is `tcp.xml`: with three members it was a tenth faster than `udp.xml`,
 which the manual prefers for larger clusters. Both bundle messages up to 64 KB. A thread of its own sends, as the manual
-wants nobody to block the threads that deliver. JGroups asks for large socket buffers, see SocketBuffers in peers.py.
+wants nobody to block the threads that deliver. JGroups asks for large socket buffers, see SocketBuffers in ../peers.py.
 The Java machine gets a heap that does not grow, and the collector for throughput, as in JGroups' own reports on
 performance; and more time to warm up than the others, as it compiles while it runs.
 """
 
-from systems import BENCH, build, need
+from . import BENCH, build, need
 
 VERSION = "5.5.7.Final"
 STACKS = {"fifo": "tcp.xml", "agreed": "sequencer.xml"}

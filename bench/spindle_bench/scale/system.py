@@ -2,12 +2,11 @@
 
 import pathlib
 import signal
-import subprocess
 import time
 
-from hosts import Here
-from processes import MeasurementFailed, read_line
-from spindle_system import Spindle
+from ..cluster.hosts import Here
+from ..cluster.systems.spindle import Spindle
+from ..processes import end_input, read_line, start, tell, wait_until_ready
 
 # What a crowd of thousands of clients, or one client with a hundred thousand groups, needs to be there.
 GATHER_SECONDS = 180
@@ -25,15 +24,6 @@ class ScaleSystem(Spindle):
         self.scale_client = pathlib.Path(build, "bench", "scale_client").resolve()
         self.crowds = []
         self.load_options = []
-        self.links = []
-
-    def start(self):
-        for index in range(self.count):
-            self._start_next(index)
-
-    def _start_next(self, index):
-        dialled = self.links if self.topology == "mesh" else self.links[-1:]
-        self.links.append(self._start_daemon(index, dialled))
 
     def stop(self):
         for crowd in self.crowds:
@@ -44,21 +34,17 @@ class ScaleSystem(Spindle):
     def client_command(self, host):
         return super().client_command(host) + self.load_options
 
-    def address(self, index):
-        return f"unix:{self._socket(index)}"
-
     def gather(self, daemon, clients, groups=0, prefix=""):
         """Idle clients at one daemon, each in `groups` groups. Comes back at once; `wait` waits for all of them."""
-        command = [self.scale_client, "crowd", "--address", self.address(daemon), "--clients", str(clients)]
-        command += ["--groups", str(groups), "--prefix", prefix]
-        self.crowds.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        command = [self.scale_client, "crowd", "--address", self.client_address(daemon), "--clients", clients]
+        command += ["--groups", groups, "--prefix", prefix]
+        self.crowds.append(start(command))
 
     def wait(self):
         for crowd in self.crowds:
             if crowd.stdout.closed:  # it was waited for before
                 continue
-            if read_line(crowd, GATHER_SECONDS).strip() != "ready":
-                raise MeasurementFailed("a crowd did not gather")
+            wait_until_ready(crowd, GATHER_SECONDS, "a crowd")
             crowd.stdout.close()
 
     def gather_everywhere(self, clients, groups=0, prefix=""):
@@ -74,14 +60,15 @@ class ScaleSystem(Spindle):
         daemon = self.daemons.pop()
         self.links.pop()
         at = time.monotonic()
-        daemon.send_signal(signal.SIGKILL)
-        daemon.wait()
+        daemon.process.send_signal(signal.SIGKILL)
+        daemon.process.wait()
+        daemon.process.stdout.close()
         return at
 
     def start_last(self):
         """Starts it anew; the time before."""
         at = time.monotonic()
-        self._start_next(self.count - 1)
+        self.start_next()
         return at
 
 
@@ -90,12 +77,11 @@ class Watchers:
 
     def __init__(self, system):
         command = [system.scale_client, "watch", "--group", "watch", "--address"]
-        command += [system.address(index) for index in range(system.count)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        command += [system.client_address(index) for index in range(system.count)]
+        self.process = start(command)
 
     def expect(self, members):
-        self.process.stdin.write(f"expect {members}\n".encode())
-        self.process.stdin.flush()
+        tell(self.process, f"expect {members}")
 
     def seen(self):
         """When the last of those expected had its view, in seconds."""
@@ -106,10 +92,5 @@ class Watchers:
 
 
 def end(process):
-    process.stdin.close()
-    try:
-        process.wait(LEAVE_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    end_input(process, LEAVE_SECONDS)
     process.stdout.close()

@@ -2,8 +2,10 @@
 
 import statistics
 
-from memory import Sampler, settled_bytes, slope
-from points import SIZE, cluster, load_options, measure_load, say, warm_bytes
+from ..console import say
+from ..marks import at_least, at_most
+from .memory import Sampler, settled_bytes, slope
+from .points import SIZE, cluster, load_options, measure_load, warm_bytes
 
 GROUPS = 100_000
 CLIENTS = 2_000  # at each daemon
@@ -11,12 +13,12 @@ CLIENTS = 2_000  # at each daemon
 FILL_SHARE = 0.5
 
 # What is demanded.
-THROUGHPUT_RATIO_MIN = 0.95
-LATENCY_RATIO_MAX = 1.05
-CLIENT_BYTES_MAX = 20_000
-GROUP_BYTES_MAX = 500
-LOADED_BYTES_MAX = 150e6
-GROWTH_SHARE_MAX = 0.05  # of the memory, over the second half of the load
+THROUGHPUT_RATIO = at_least(0.95)
+LATENCY_RATIO = at_most(1.05)
+CLIENT_BYTES = at_most(20_000, "{:,}")
+GROUP_BYTES = at_most(500)
+LOADED_MEGABYTES = at_most(150)
+GROWTH_SHARE = at_most(0.05, "{:.0%}")  # of the memory, over the second half of the load
 
 
 class Marks:
@@ -34,9 +36,9 @@ class Marks:
         self._load()
         return self.rows
 
-    def _add(self, what, demanded, value, form, good, detail=""):
-        self.rows.append({"what": what, "demanded": demanded, "value": value, "text": form.format(value) + detail,
-                          "good": good})
+    def _add(self, what, bound, value, form, detail=""):
+        self.rows.append({"what": what, "demanded": str(bound), "value": value, "text": form.format(value) + detail,
+                          "good": bound.holds(value)})
         say(f"{what}: {form.format(value)}{detail}")
 
     def _groups(self, plain):
@@ -45,23 +47,21 @@ class Marks:
             full.gather(0, 1, GROUPS, "group")
             full.wait()
             added = [(now - before) / GROUPS for now, before in zip(settled_bytes(full.daemon_pids()), empty)]
-            self._add(f"bytes a group, of {GROUPS:,}, where it takes most", f"<= {GROUP_BYTES_MAX}", max(added),
-                      "{:,.0f}", max(added) <= GROUP_BYTES_MAX,
+            self._add(f"bytes a group, of {GROUPS:,}, where it takes most", GROUP_BYTES, max(added), "{:,.0f}",
                       f" (by daemon: {', '.join(f'{each:,.0f}' for each in added)}; the first has the member)")
             self._compare(f"throughput beside {GROUPS:,} groups, against one", "throughput", "messages_per_second",
-                          full, plain, THROUGHPUT_RATIO_MIN, None)
+                          full, plain, THROUGHPUT_RATIO)
 
     def _clients(self, plain):
         with cluster(self.arguments, self.folder / "clients", self.arguments.base_daemons) as (full, _):
             empty = warm_bytes(self.arguments, full)
             full.gather_everywhere(CLIENTS * full.count)
             added = [(now - before) / CLIENTS for now, before in zip(settled_bytes(full.daemon_pids()), empty)]
-            self._add(f"bytes an idle client, of {CLIENTS:,} at each daemon", f"<= {CLIENT_BYTES_MAX:,}", max(added),
-                      "{:,.0f}", max(added) <= CLIENT_BYTES_MAX)
+            self._add(f"bytes an idle client, of {CLIENTS:,} at each daemon", CLIENT_BYTES, max(added), "{:,.0f}")
             self._compare(f"median latency beside {CLIENTS:,} idle clients at each daemon, against none", "latency",
-                          "p50_us", full, plain, None, LATENCY_RATIO_MAX)
+                          "p50_us", full, plain, LATENCY_RATIO)
 
-    def _compare(self, what, kind, key, full, plain, least, most):
+    def _compare(self, what, kind, key, full, plain, bound):
         options = load_options(self.arguments, full.count)
         quotients, values = [], {"full": [], "plain": []}
         for number in range(self.arguments.check_rounds):
@@ -73,8 +73,7 @@ class Marks:
             say(f"{number + 1}/{self.arguments.check_rounds} {what}: {values['full'][-1]:,.0f} against "
                 f"{values['plain'][-1]:,.0f}")
         value = statistics.median(quotients)
-        self._add(what, f">= {least}" if least else f"<= {most}", value, "{:.3f}",
-                  value >= least if least else value <= most,
+        self._add(what, bound, value, "{:.3f}",
                   f" ({min(quotients):.3f} to {max(quotients):.3f}; "
                   f"{statistics.median(values['full']):,.0f} against {statistics.median(values['plain']):,.0f})")
 
@@ -97,13 +96,12 @@ class Marks:
         late = [sample for sample in samples if sample[0] >= FILL_SHARE * samples[-1][0]]
         detail = f" ({SIZE} bytes, {rate['messages_per_second']:,.0f} messages/s for {seconds:g} s)"
         most = max(max(values) for _, values in samples)
-        self._add("MB resident in a daemon under full load, the most", f"<= {LOADED_BYTES_MAX / 1e6:g}", most / 1e6,
-                  "{:.1f}", most <= LOADED_BYTES_MAX, detail)
+        self._add("MB resident in a daemon under full load, the most", LOADED_MEGABYTES, most / 1e6, "{:.1f}", detail)
         growths = []  # share, bytes a second
         for daemon in range(len(samples[0][1])):
             line = [(at, values[daemon]) for at, values in late]
             rise = slope(line)
             growths.append((rise * (line[-1][0] - line[0][0]) / statistics.mean(value for _, value in line), rise))
         share, rise = max(growths)
-        self._add("growth of that memory over the second half of the time", f"<= {GROWTH_SHARE_MAX:.0%}", share,
-                  "{:.2%}", share <= GROWTH_SHARE_MAX, f" ({rise * 60 / 1e6:.2f} MB a minute)")
+        self._add("growth of that memory over the second half of the time", GROWTH_SHARE, share, "{:.2%}",
+                  f" ({rise * 60 / 1e6:.2f} MB a minute)")

@@ -12,13 +12,9 @@
 import pathlib
 import shutil
 import subprocess
-import time
 
-from processes import MeasurementFailed
-
-BENCH = pathlib.Path(__file__).resolve().parents[2]
+BENCH = pathlib.Path(__file__).resolve().parents[3]
 BUILD_SECONDS = 900
-LOOK_SECONDS = 0.02
 
 
 class Absent(Exception):
@@ -43,11 +39,3 @@ def build(command, folder, what):
         last = (done.stderr.strip() or done.stdout.strip() or str(done.returncode)).splitlines()[-1]
         raise Absent(f"{what}: {last}")
     return done.stdout
-
-
-def wait_for(condition, seconds, what):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise MeasurementFailed(f"{what}: not after {seconds} s")
-        time.sleep(LOOK_SECONDS)

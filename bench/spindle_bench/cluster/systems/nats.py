@@ -11,10 +11,11 @@ lets it grow ninefold, in servers and clients, which NATS's documentation does n
 
 import subprocess
 
-from processes import terminate
-from systems import BENCH, build, need, wait_for
+from ...processes import end_all, wait_for
+from . import BENCH, build, need
 
 START_SECONDS = 10
+STOP_SECONDS = 10
 CLIENT_PORT = 4222
 ROUTE_PORT = 6222
 SERVER_MODULE = "github.com/nats-io/nats-server/v2"
@@ -62,7 +63,7 @@ cluster {{
                      START_SECONDS, f"nats-server {index} is ready")
 
     def stop(self):
-        terminate(self.processes)
+        end_all(self.processes, STOP_SECONDS)
         self.processes = []
 
     def daemon_pids(self):

@@ -1,7 +1,8 @@
 """Results as tables."""
 
-from points import added_bytes
-from report import align
+from ..marks import verdict
+from ..tables import align, align_left
+from .points import added_bytes
 
 TITLES = {
     "daemons": "Daemons, each with one sender-receiver",
@@ -47,5 +48,5 @@ def each(result):
 
 def marks_table(marks):
     rows = [["mark", "demanded", "measured", ""]]
-    rows += [[mark["what"], mark["demanded"], mark["text"], "" if mark["good"] else "MISSED"] for mark in marks]
-    return align(rows, left=len(rows[0]))
+    rows += [[mark["what"], mark["demanded"], mark["text"], verdict(mark["good"])] for mark in marks]
+    return align_left(rows)

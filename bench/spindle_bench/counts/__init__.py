@@ -1,0 +1,1 @@
+"""Instructions per message, as callgrind counts them."""

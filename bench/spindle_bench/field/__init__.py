@@ -1,0 +1,1 @@
+"""Slow links between real hosts, which are network namespaces."""

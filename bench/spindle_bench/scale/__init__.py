@@ -1,0 +1,1 @@
+"""What grows with daemons, groups, members and clients."""

@@ -1,0 +1,1 @@
+"""Networks with bottlenecks, in the simulator and in a fluid model."""

@@ -1,0 +1,76 @@
+"""Runs a program of bench/sim/scenarios, and draws what it has measured."""
+
+import pathlib
+import subprocess
+
+from .. import plots
+from ..console import make_parser, say
+
+PROGRAMS = {"scenarios": "scenarios", "grid": "scenario_grid", "changes": "scenario_changes"}
+RESULTS = {"scenarios": "results.json", "grid": "grid.json", "changes": "changes.json"}
+DESCRIPTIONS = {
+    "scenarios": """Runs networks with bottlenecks in the simulator, with the daemon's own code, and compares what admission
+makes of them with the figures of the paper that it follows: a summary of each, and a table (paper, must reach, ours).
+Time is virtual: the figures depend on the seed, not on the machine. docs/performance.md says what the scenarios are and
+what is measured.
+
+  tools/bench scenarios grid       a bottleneck over a grid of rates and delays, see tools/bench grid --help
+  tools/bench scenarios changes    changes of capacity and load, see tools/bench changes --help
+  tools/bench scenarios --real     on real sockets, see tools/bench field --help""",
+    "grid": """Runs a bottleneck in the simulator over a grid of rates, delays, senders and sizes: a few cells of it, or
+with --whole all, which takes half an hour. grid.json, grid.csv and heat maps go to the folder of --output.""",
+    "changes": """How soon all is right again when a bottleneck's capacity halves, doubles, quarters or flaps, and when a
+sender begins, at several rates and delays, in the simulator; takes a few minutes. changes.json, changes.csv, a series of
+each cell and heat maps go to the folder of --output.""",
+}
+
+
+def parse_arguments(name):
+    parser = make_parser(name, DESCRIPTIONS[name], plots=True)
+    several = {"nargs": "+", "action": "extend"}
+    if name == "scenarios":
+        parser.add_argument("--only", **several, metavar="SCENARIO", help="some of 1,2a,2b,3,4 (default all)")
+        parser.add_argument("--seconds", metavar="N", help="how long each lasts, instead of as long as it should")
+        parser.add_argument("--senders", **several, metavar="N",
+                            help="scenario 4: how many, one number after the other")
+    else:
+        parser.add_argument("--only", **several, metavar="NAME",
+                            help="cells whose names have one of these in them")
+        parser.add_argument("--list", action="store_true", help="name the cells, and run none")
+    if name == "grid":
+        parser.add_argument("--whole", action="store_true", help="all cells instead of a few")
+        parser.add_argument("--lossy", action="store_true",
+                            help="instead, bottlenecks that lose 0.1 and 1 %% of their packets, with Reno and CUBIC")
+    parser.add_argument("--seed", metavar="N", help="another run of each")
+    parser.add_argument("--set", **several, metavar="KEY=VALUE",
+                        help="another constant of admission, such as queue_time=10ms; a wrong one lists them all")
+    parser.add_argument("--jobs", default="2", metavar="N", help="at most N at once (default %(default)s)")
+    parser.add_argument("--output", default=f"build/{name}", metavar="DIR",
+                        help="where the results (JSON), the series (CSV) and the plots (PNG, SVG) go "
+                        "(default %(default)s)")
+    parser.add_argument("--check", action="store_true", help="the status is 1 where a figure falls short")
+    return parser.parse_args()
+
+
+def as_options(arguments):
+    """As the program takes them."""
+    options = []
+    for name, value in vars(arguments).items():
+        if name in ("build", "plots") or value in (None, False):
+            continue
+        options.append(f"--{name}")
+        if value is not True:
+            options += value if isinstance(value, list) else [value]
+    return options
+
+
+def main(name):
+    arguments = parse_arguments(name)
+    results = pathlib.Path(arguments.output, RESULTS[name])
+    results.unlink(missing_ok=True)
+    program = pathlib.Path(arguments.build, "bench", PROGRAMS[name])
+    status = subprocess.run([program, *as_options(arguments)], check=False).returncode
+    if results.exists() and status in (0, 1):
+        plots.draw("scenarios", arguments.output)
+        say(f"{name}: series in {arguments.output}")
+    return status

@@ -1,0 +1,44 @@
+"""Spindle's daemon as a process."""
+
+import pathlib
+import subprocess
+
+from .processes import read_line
+
+START_SECONDS = 10
+
+
+class Daemon:
+    """One spindled that is called `name`, with its files in `folder`."""
+
+    def __init__(self, build, folder, name, cluster):
+        self.program = pathlib.Path(build, "spindled").resolve()
+        self.monitor = pathlib.Path(build, "tools", "spmonitor").resolve()
+        self.folder = pathlib.Path(folder)
+        self.name = name
+        self.cluster = cluster
+        self.socket = self.folder / f"{name}.sock"
+        self.admin_socket = self.folder / f"{name}.admin"
+        self.process = None
+        self.ready = None  # what it has said when it was
+
+    def start(self, links, neighbours, inside=(), admission=True, settings=()):
+        """It waits for links at `links` and dials `neighbours`; `inside` goes before the command; `settings` are
+        further lines of its configuration."""
+        config = self.folder / f"{self.name}.toml"
+        lines = [
+            f'[daemon]\nname = "{self.name}"\ncluster = "{self.cluster}"',
+            f'[listen]\nclients = []\nclient_socket = "{self.socket}"',
+            f'admin_socket = "{self.admin_socket}"\nlinks = ["{links}"]',
+            f"[admission]\nenabled = {'true' if admission else 'false'}",
+            f'[log]\nlevel = "info"\nfile = "{self.folder / self.name}.log"',
+            *settings,
+            *(f'[[neighbour]]\naddress = "{address}"' for address in neighbours),
+        ]
+        config.write_text("\n".join(lines) + "\n")
+        self.process = subprocess.Popen([*inside, str(self.program), "--config", str(config)],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        self.ready = read_line(self.process, START_SECONDS)
+
+    def monitor_command(self, *question):
+        return [self.monitor, "--socket", self.admin_socket, *question]
