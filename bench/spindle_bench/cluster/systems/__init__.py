@@ -1,4 +1,4 @@
-"""What a system is to the script.
+"""What a system is to the measurements.
 
     name, version
     services                those of its messages, by Spindle's names for them
