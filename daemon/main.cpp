@@ -17,6 +17,7 @@
 #include "daemon/config/find_unusable.h"
 #include "daemon/config/parse_config.h"
 #include "daemon/config/print_config.h"
+#include "daemon/config/reload.h"
 #include "daemon/config/schema.h"
 #include "daemon/net/asio_driver.h"
 #include "daemon/net/daemon_log.h"
@@ -32,7 +33,7 @@ constexpr const char* kVersion = "spindled " SPINDLE_VERSION;
 
 constexpr const char* kFooter =
     "Without a configuration file the daemon runs alone: docs/configuration.md has the defaults.\n"
-    "SIGTERM and SIGINT stop it, SIGHUP opens its log file again.\n"
+    "SIGTERM and SIGINT stop it; SIGHUP opens its log file again, and reads its configuration again.\n"
     "A line that starts with \"ready\" on standard output says that it serves.\n\n"
     "Exit codes:\n"
     "  0  stopped by a signal, or --check found nothing wrong\n"
@@ -163,7 +164,35 @@ void announce(const DaemonConfig& config, const AsioDriver& driver, LogSink& sin
   if (!config.log.file.empty() || !is_written) Log(sink, "net").info("{}", line);
 }
 
-int run(DaemonConfig config) {
+/// The configuration that file and command line come to.
+ConfigResult load(const CommandLine& line) {
+  ConfigResult config = line.config_file.empty() ? DaemonConfig() : load_config(line.config_file);
+  if (config && config->node.name.empty() && line.name.empty()) config->node.name = default_daemon_name(host_name());
+  return config;
+}
+
+/// Has the daemon go by its file as that is now, as far as it can without a restart. An error changes nothing.
+void reload_config(const CommandLine& line, DaemonConfig& running, AsioDriver& driver, DaemonLog& sink) {
+  if (line.config_file.empty()) return;
+  Log log(sink, "config");
+  ConfigResult next = load(line);
+  if (!next) {
+    for (const ConfigError& error : next.error()) log.error("{}", to_string(error));
+    return log.error("{} is not taken: the configuration stays as it is", line.config_file);
+  }
+  apply(line, *next);
+  next->node.incarnation = running.node.incarnation;
+  Reload result = reload(running, std::move(*next));
+  running = std::move(result.config);
+  sink.set_level(running.log.level);
+  driver.reconfigure(running.node);
+  for (const std::string& changed : result.changed) log.info("from now on {}", changed);
+  for (const std::string& key : result.needs_restart)
+    log.warning("{} has changed: restart to have it take effect", key);
+  if (result.changed.empty() && result.needs_restart.empty()) log.info("{} says nothing new", line.config_file);
+}
+
+int run(const CommandLine& line, DaemonConfig config) {
   std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
   std::random_device random;
@@ -178,7 +207,10 @@ int run(DaemonConfig config) {
   DaemonLog& log = **opened;
   open_log = &log;
   google::protobuf::SetLogHandler(log_for_protobuf);
-  AsioDriver driver(log, [&] { log.reopen(); });
+  AsioDriver driver(log, [&] {
+    log.reopen();
+    reload_config(line, config, driver, log);
+  });
   if (const Result<void> listening = driver.listen(config); !listening) {
     print_error(listening.error().message());
     return kExitCannotStart;
@@ -208,18 +240,17 @@ int main(int argc, char** argv) {
   CommandLine line;
   if (const std::optional<int> code = parse_command_line(argc, argv, line)) return *code;
 
-  ConfigResult config = line.config_file.empty() ? DaemonConfig() : load_config(line.config_file);
+  ConfigResult config = load(line);
   if (!config) return refuse(config.error());
   if (const std::vector<std::string> wrong = apply(line, *config); !wrong.empty()) {
     for (const std::string& text : wrong) print_error(text);
     return kExitBadCommandLine;
   }
-  if (config->node.name.empty()) config->node.name = default_daemon_name(host_name());
   if (line.check) {
     const std::string file = line.config_file.empty() ? "spindled" : line.config_file;
     if (const std::vector<ConfigError> errors = find_unusable(*config, file); !errors.empty()) return refuse(errors);
   }
   if (line.print) fmt::print("{}", print_config(*config));
   if (line.check || line.print) return kExitStopped;
-  return run(std::move(*config));
+  return run(line, std::move(*config));
 }

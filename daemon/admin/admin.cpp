@@ -44,8 +44,8 @@ Admin::Connection* Admin::find(ConnectionId connection) const {
   return at == connections_.end() ? nullptr : at->second.get();
 }
 
-void Admin::handle_accepted(Time now, ConnectionId connection, std::string_view peer) {
-  auto& slot = connections_[connection] = std::make_unique<Connection>(context_, connection, peer, now);
+void Admin::handle_accepted(Time now, ConnectionId connection, const Peer& peer) {
+  auto& slot = connections_[connection] = std::make_unique<Connection>(context_, connection, peer.address, now);
   if (stopping_) {
     close(*slot, {Errc::daemon_stopping, {}});
   } else if (connections_.size() > kAdminConnectionsMax) {

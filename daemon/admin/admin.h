@@ -45,7 +45,7 @@ class Admin final : public PortHandler {
   bool is_stopped() const;
 
   // PortHandler, for connections of Port::admin.
-  void handle_accepted(Time now, ConnectionId connection, std::string_view peer) override;
+  void handle_accepted(Time now, ConnectionId connection, const Peer& peer) override;
   std::span<std::uint8_t> read_space(ConnectionId connection) override;
   void handle_read(Time now, ConnectionId connection, std::size_t bytes) override;
   void handle_writable(Time now, ConnectionId connection) override;

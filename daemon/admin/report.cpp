@@ -163,6 +163,7 @@ void Answer::link(LinkId id, const LinkState& own, proto::Link& out) const {
   out.set_peer(info.peer.name);
   out.set_peer_incarnation(hexadecimal(info.peer.incarnation));
   out.set_address(printable(info.address));
+  out.set_identity(printable(info.identity));
   out.set_dialled(info.dialled);
   out.set_weight(advertised == own.links.end() ? 0 : advertised->weight);
   out.set_configured_weight(info.configured_weight);
@@ -252,6 +253,7 @@ void Answer::session(const Session& session, proto::Session& out) const {
   out.set_id(session.id());
   out.set_name(session.name());
   out.set_peer(printable(session.peer()));
+  out.set_identity(printable(session.identity()));
   out.set_state(std::string(to_string(session.state())));
   out.set_open_seconds(seconds_since(session.opened_at(), now_));
   out.set_bytes_in(session.traffic().bytes_in);

@@ -65,6 +65,9 @@ class Admission final : public PriceFrames, public ClientPrices {
 
   void start_turn(Time now);
 
+  /// What prices, salaries or room come to may be something else now: who waits tries again.
+  void reconsider() { ++news_; }
+
   /// Whether messages wait for their prices, at first as the configuration says. Prices are told to others in any case.
   bool is_enabled() const { return enabled_; }
   void set_enabled(bool enabled);

@@ -1,6 +1,7 @@
 // What every layer of a node shares.
 #pragma once
 
+#include "daemon/base/check.h"
 #include "daemon/base/counters.h"
 #include "daemon/base/log.h"
 #include "daemon/base/node_config.h"
@@ -13,7 +14,8 @@ namespace spindled {
 /// Owned by the Node, which makes it first and destroys it last.
 struct Context {
   Context(NodeConfig node_config, LogSink& sink, std::uint64_t seed)
-      : config(std::move(node_config)),
+      : config_(std::move(node_config)),
+        config(config_),
         log_sink(sink),
         random(seed),
         turn(config.turn_work_max),
@@ -22,7 +24,18 @@ struct Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  const NodeConfig config;
+  /// Whoever reads `config` when it needs a value goes by the new one from then on. Name, cluster and incarnation stay.
+  void reconfigure(const NodeConfig& next) {
+    SPINDLE_CHECK(next.name == config_.name && next.cluster == config_.cluster);
+    SPINDLE_CHECK(next.incarnation == config_.incarnation);
+    config_ = next;
+  }
+
+ private:
+  NodeConfig config_;
+
+ public:
+  const NodeConfig& config;
   LogSink& log_sink;
   Counters counters;
   Random random;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "daemon/base/driver.h"
+#include "daemon/base/peer.h"
 #include "daemon/base/time.h"
 
 namespace spindled {
@@ -13,7 +14,7 @@ namespace spindled {
 class PortHandler {
  public:
   virtual ~PortHandler() = default;
-  virtual void handle_accepted(Time now, ConnectionId connection, std::string_view peer) = 0;
+  virtual void handle_accepted(Time now, ConnectionId connection, const Peer& peer) = 0;
   virtual std::span<std::uint8_t> read_space(ConnectionId connection) = 0;
   virtual void handle_read(Time now, ConnectionId connection, std::size_t bytes) = 0;
   virtual void handle_writable(Time now, ConnectionId connection) = 0;

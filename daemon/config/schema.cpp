@@ -144,6 +144,20 @@ std::int64_t milliseconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
+struct CopyValue {
+  DaemonConfig& from;
+  DaemonConfig& to;
+
+  template <typename FieldKey>
+  void operator()(const FieldKey& key) {
+    key.field(to) = key.field(from);
+  }
+  void operator()(const ChoiceKey& key) { key.set(to, key.get(from)); }
+  void operator()(const ListKey& key) { key.set(to, key.get(from)); }
+  void operator()(const NeighbourAddressKey&) {}
+  void operator()(const NeighbourWeightKey&) {}
+};
+
 struct ValueText {
   DaemonConfig& config;
 
@@ -168,6 +182,13 @@ struct ValueText {
 std::string Key::full_name() const { return fmt::format("{}.{}", section, name); }
 
 std::span<const Key> schema() { return kKeys; }
+
+bool is_live(const Key& key) {
+  if (key.section == "admission") return key.name != "enabled";  // which spmonitor switches
+  return key.section == "session" || key.section == "order" || key.section == "admin" || key.full_name() == "log.level";
+}
+
+void copy_value(const Key& key, DaemonConfig& from, DaemonConfig& to) { std::visit(CopyValue{from, to}, key.kind); }
 
 std::string value_text(const Key& key, DaemonConfig& config) { return std::visit(ValueText{config}, key.kind); }
 

@@ -79,6 +79,12 @@ struct Key {
 /// In the order of docs/configuration.md.
 std::span<const Key> schema();
 
+/// Whether a daemon that runs can go by another value: nothing that is set up when it starts depends on it, and
+/// neighbours need not know.
+bool is_live(const Key& key);
+/// Gives `to` the value that `from` has; not for the keys of a neighbour.
+void copy_value(const Key& key, DaemonConfig& from, DaemonConfig& to);
+
 /// The value that `config` has, as one writes it in the file; empty for the keys of a neighbour.
 std::string value_text(const Key& key, DaemonConfig& config);
 /// The default in the same form; empty where it depends on the rest or there is none.

@@ -36,6 +36,9 @@ class Link {
 
   const DaemonId& peer() const { return peer_; }
   void set_peer(DaemonId peer) { peer_ = std::move(peer); }
+  /// Who is at the other end has proved to be (Peer); empty: nobody in particular.
+  const std::string& identity() const { return identity_; }
+  void set_identity(std::string_view identity) { identity_ = identity; }
 
   // Input. `read_space`, `handle_read`, then `next_frame` until it has none.
 
@@ -97,6 +100,7 @@ class Link {
   const std::string address_;
   const bool dialled_;
   LinkPhase phase_;
+  std::string identity_;
   DaemonId peer_;
 
   InputBuffer input_;

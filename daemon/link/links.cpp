@@ -45,8 +45,9 @@ bool Links::is_stopped() const { return stopping_ && entries_.empty(); }
 
 // Inputs.
 
-void Links::handle_accepted(Time now, ConnectionId connection, std::string_view peer) {
-  Entry& entry = add(now, connection, peer, false);
+void Links::handle_accepted(Time now, ConnectionId connection, const Peer& peer) {
+  Entry& entry = add(now, connection, peer.address, false);
+  entry.link.set_identity(peer.identity);
   const auto pending = std::count_if(entries_.begin(), entries_.end(), [](const auto& item) {
     return !item.second->link.dialled() && !item.second->link.is_established();
   });
@@ -64,9 +65,10 @@ void Links::handle_accepted(Time now, ConnectionId connection, std::string_view 
   }
 }
 
-void Links::handle_connected(Time now, ConnectionId connection) {
+void Links::handle_connected(Time now, ConnectionId connection, std::string_view identity) {
   Entry* entry = find(connection);
   if (entry == nullptr) return;
+  entry->link.set_identity(identity);
   entry->link.enter(LinkPhase::handshake);
   set_deadline(*entry, now + context_.config.link.handshake_timeout);
   send_hello(now, *entry);
@@ -205,6 +207,7 @@ LinkInfo Links::info(LinkId id) const {
   LinkInfo info;
   info.peer = link.peer();
   info.address = link.address();
+  info.identity = link.identity();
   info.dialled = link.dialled();
   info.configured_weight = neighbours_.weight_of(link.peer().name);
   info.round_trip = link.round_trip();

@@ -45,6 +45,7 @@ class LinkEvents {
 struct LinkInfo {
   DaemonId peer;
   std::string address;                  // as dialled, or as the driver told it for an accepted connection
+  std::string identity;                 // who the peer has proved to be (Peer); empty: nobody in particular
   bool dialled = false;                 // by this side
   std::uint32_t configured_weight = 0;  // 0: derive it from the round-trip time
   Duration round_trip{};                // smoothed; zero until measured
@@ -74,8 +75,8 @@ class Links final : public PortHandler {
   bool is_stopped() const;
 
   // PortHandler, for connections of Port::link and those that this class dialled.
-  void handle_accepted(Time now, ConnectionId connection, std::string_view peer) override;
-  void handle_connected(Time now, ConnectionId connection);
+  void handle_accepted(Time now, ConnectionId connection, const Peer& peer) override;
+  void handle_connected(Time now, ConnectionId connection, std::string_view identity = {});
   std::span<std::uint8_t> read_space(ConnectionId connection) override;
   void handle_read(Time now, ConnectionId connection, std::size_t bytes) override;
   void handle_writable(Time now, ConnectionId connection) override;

@@ -97,7 +97,7 @@ void AsioDriver::accepted(FileDescriptor socket, Port port, const std::string& p
   SocketConnection& connection = add(next_id(), std::move(socket), port);
   connection.is_new = true;
   read_soon(connection);
-  node_->handle_accepted(now(), connection.id, port, peer);
+  node_->handle_accepted(now(), connection.id, port, Peer(peer, connection.identity()));
 }
 
 ConnectionId AsioDriver::dial(std::string_view address) {
@@ -108,8 +108,9 @@ ConnectionId AsioDriver::dial(std::string_view address) {
 
 void AsioDriver::dialled(ConnectionId id, Result<FileDescriptor> socket) {
   if (!socket) return node_->handle_closed(now(), id, socket.error().message());
-  read_soon(add(id, std::move(*socket), Port::link));
-  node_->handle_connected(now(), id);
+  SocketConnection& connection = add(id, std::move(*socket), Port::link);
+  read_soon(connection);
+  node_->handle_connected(now(), id, connection.identity());
 }
 
 std::size_t AsioDriver::write(ConnectionId id, std::span<const ByteView> buffers) {
@@ -118,7 +119,7 @@ std::size_t AsioDriver::write(ConnectionId id, std::span<const ByteView> buffers
   if (connection->waits_writable || !connection->write_failure.empty()) return 0;
   const IoResult result = connection->write(now(), buffers);
   if (result.is_failure()) {
-    connection->write_failure = result.reason();
+    connection->write_failure = reason_of(result);
     read_soon(*connection);  // which comes to the failure when it has read the peer's last words
   } else if (result.bytes < total_bytes(buffers)) {
     wait_writable(*connection);
@@ -227,7 +228,7 @@ std::size_t AsioDriver::read_from(SocketConnection& connection) {
     space = space.first(std::min(space.size(), kReadPerConnection - total));
     const IoResult result = connection.read(space);
     if (result.is_failure()) {
-      lose(connection, write_failed ? connection.write_failure : result.reason());
+      lose(connection, write_failed ? connection.write_failure : reason_of(result));
       return total;
     }
     total += result.bytes;

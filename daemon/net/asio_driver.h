@@ -23,7 +23,7 @@ namespace spindled {
 
 class AsioDriver final : public Driver {
  public:
-  /// `hang_up` is called on SIGHUP. SIGTERM and SIGINT are taken from here on.
+  /// `hang_up` is called on SIGHUP, and may call `reconfigure`. SIGTERM and SIGINT are taken from here on.
   AsioDriver(LogSink& sink, std::function<void()> hang_up);
   ~AsioDriver() override;
 
@@ -31,6 +31,8 @@ class AsioDriver final : public Driver {
   Result<void> listen(const DaemonConfig& config);
   /// Starts `node`, which outlives `run`, and begins to accept.
   void start(Node& node);
+  /// The node goes by this from now on (Node::reconfigure).
+  void reconfigure(const NodeConfig& config) { node_->reconfigure(now(), config); }
   /// Returns when the node has stopped, after SIGTERM or SIGINT: within two seconds, or at once on a second signal.
   void run();
 

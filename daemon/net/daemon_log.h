@@ -36,6 +36,7 @@ class DaemonLog final : public LogSink {
 
   // LogSink
   bool wants(LogLevel level) const override { return level >= level_; }
+  void set_level(LogLevel level) { level_ = level; }
   void write(LogLevel level, std::string_view room, std::string_view line) override;
   void write_of_kind(LogLevel level, std::string_view room, std::string_view kind, std::string_view line) override;
   LogLosses losses() const override;
@@ -45,7 +46,7 @@ class DaemonLog final : public LogSink {
 
   DaemonLog(LogLevel level, std::shared_ptr<Shared> shared);
 
-  const LogLevel level_;
+  LogLevel level_;
   const std::shared_ptr<Shared> shared_;  // with the thread, which may outlive this
   std::thread thread_;
 };

@@ -2,29 +2,24 @@
 #pragma once
 
 #include <asio/posix/stream_descriptor.hpp>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "daemon/base/driver.h"
 #include "daemon/net/socket.h"
 #include "daemon/net/unsent_mark.h"
+#include "libclient/io/byte_stream.h"
 
 namespace spindled {
 
-/// What a read or write without waiting did.
-struct IoResult {
-  std::size_t bytes = 0;
-  int error = 0;  // an errno, or kEndOfStream
-  static constexpr int kEndOfStream = -1;
+using spindle::IoResult;
 
-  bool would_block() const;
-  /// The connection is over.
-  bool is_failure() const { return error != 0 && !would_block(); }
-  std::string reason() const;
-};
+/// Why the connection is over, for people to read.
+std::string reason_of(const IoResult& result);
 
-/// Readiness comes from Asio, which keeps the descriptor in its epoll set; the bytes are moved by system calls of our
-/// own, straight from and to the buffers of the node.
+/// Readiness comes from Asio, which keeps the descriptor in its epoll set; the bytes are moved by a ByteStream,
+/// straight from and to the buffers of the node.
 class SocketConnection {
  public:
   enum class State : unsigned char {
@@ -40,6 +35,8 @@ class SocketConnection {
   /// says so early, see UnsentMark.
   IoResult write(Time now, std::span<const ByteView> buffers);
   Duration shortest_round_trip();
+  /// Who the peer has proved to be; empty: nobody in particular.
+  std::string identity() const { return stream_->identity(); }
   /// There is room again.
   void drained(Time now);
 
@@ -68,12 +65,12 @@ class SocketConnection {
   std::size_t thrown_away = 0;  // bytes, while lingering
 
  private:
-  IoResult write_up_to(std::span<const ByteView> buffers, std::size_t bytes_max);
   IoResult write_on_link(Time now, std::span<const ByteView> buffers);
 
   UnsentMark mark_;                 // of a link
   std::size_t unsent_at_most_ = 0;  // what the kernel may have unsent of it; what it has is costly to know
   asio::posix::stream_descriptor descriptor_;
+  std::unique_ptr<spindle::ByteStream> stream_;  // on `descriptor_`
 };
 
 }  // namespace spindled

@@ -80,11 +80,18 @@ bool Node::is_stopped() const {
   return layers_->sessions.is_stopped() && layers_->links.is_stopped() && layers_->admin.is_stopped();
 }
 
-void Node::handle_accepted(Time now, ConnectionId connection, Port port, std::string_view peer) {
+void Node::reconfigure(Time, const NodeConfig& config) {
+  layers_->context.reconfigure(config);
+  layers_->admission.reconsider();
+}
+
+void Node::handle_accepted(Time now, ConnectionId connection, Port port, const Peer& peer) {
   layers_->connections.accepted(connection, port).handle_accepted(now, connection, peer);
 }
 
-void Node::handle_connected(Time now, ConnectionId connection) { layers_->links.handle_connected(now, connection); }
+void Node::handle_connected(Time now, ConnectionId connection, std::string_view identity) {
+  layers_->links.handle_connected(now, connection, identity);
+}
 
 std::span<std::uint8_t> Node::read_space(ConnectionId connection) {
   return layers_->connections.owner(connection).read_space(connection);

@@ -10,6 +10,7 @@
 #include "daemon/base/driver.h"
 #include "daemon/base/log.h"
 #include "daemon/base/node_config.h"
+#include "daemon/base/peer.h"
 #include "daemon/base/time.h"
 #include "daemon/overlay/view.h"
 
@@ -71,13 +72,15 @@ class Node {
   /// node when `is_stopped` or its patience ends.
   void stop(Time now);
   bool is_stopped() const;
+  /// Goes by another configuration from now on, of which only the live keys may differ (config/reload.h).
+  void reconfigure(Time now, const NodeConfig& config);
 
   // Inputs.
 
-  /// Somebody opened `connection` to this daemon's `port`; `peer` is for people to read.
-  void handle_accepted(Time now, ConnectionId connection, Port port, std::string_view peer);
-  /// A `Driver::dial` succeeded.
-  void handle_connected(Time now, ConnectionId connection);
+  /// `peer` opened `connection` to this daemon's `port`.
+  void handle_accepted(Time now, ConnectionId connection, Port port, const Peer& peer);
+  /// A `Driver::dial` succeeded. Who is there has proved to be `identity`, as Peer has it.
+  void handle_connected(Time now, ConnectionId connection, std::string_view identity = {});
   /// Where to put the next bytes of `connection`: never empty, valid until any other call. Follow with `handle_read`.
   std::span<std::uint8_t> read_space(ConnectionId connection);
   /// `bytes` were put into `read_space`.

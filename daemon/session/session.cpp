@@ -48,7 +48,7 @@ protocol::FlowReport to_report(const FlowSnapshot& state, std::uint32_t request)
 }  // namespace
 
 Session::Session(Context& context, SessionHost& host, Groups& groups, Admission& admission, SessionId id,
-                 ConnectionId connection, std::string peer, Time now)
+                 ConnectionId connection, Peer peer, Time now)
     : context_(context),
       host_(host),
       connection_(connection),
@@ -313,7 +313,7 @@ std::optional<Error> Session::hold_to_limits(Time now) {
         .warning(
             "client {} from {} has read nothing for {:.1f} s, and {} bytes wait for it: who sends to its groups "
             "slows down for it, until it reads or is cut off after {:.0f} s (session.stall_timeout_ms)",
-            name(), peer_, to_seconds(*stalled), queue_.bytes(), to_seconds(context_.config.session.stall_timeout));
+            name(), peer(), to_seconds(*stalled), queue_.bytes(), to_seconds(context_.config.session.stall_timeout));
   }
   if (watch_.must_drop(queue_.bytes())) {
     const SessionQueue::Dropped dropped = queue_.drop_oldest(watch_.drop_to());

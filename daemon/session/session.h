@@ -10,6 +10,7 @@
 #include "daemon/base/context.h"
 #include "daemon/base/driver.h"
 #include "daemon/base/input_buffer.h"
+#include "daemon/base/peer.h"
 #include "daemon/group/groups.h"
 #include "daemon/session/ingress.h"
 #include "daemon/session/memory_budget.h"
@@ -68,12 +69,15 @@ class Session final {
   enum class State : std::uint8_t { handshake, open, closing };
 
   Session(Context& context, SessionHost& host, Groups& groups, Admission& admission, SessionId id,
-          ConnectionId connection, std::string peer, Time now);
+          ConnectionId connection, Peer peer, Time now);
 
   SessionId id() const { return ingress_.session(); }
   ConnectionId connection() const { return connection_; }
   const std::string& name() const { return ingress_.client(); }
-  const std::string& peer() const { return peer_; }
+  /// For people to read.
+  const std::string& peer() const { return peer_.address; }
+  /// Who the client has proved to be (Peer); empty: nobody in particular.
+  const std::string& identity() const { return peer_.identity; }
   State state() const { return state_; }
   Time opened_at() const { return opened_at_; }
   /// What it holds of the client is given up.
@@ -148,7 +152,7 @@ class Session final {
   Context& context_;
   SessionHost& host_;
   ConnectionId connection_;
-  std::string peer_;
+  Peer peer_;
   Time opened_at_;
   State state_ = State::handshake;
   Time closing_since_{};

@@ -33,10 +33,10 @@ Sessions::~Sessions() = default;
 
 // --- Inputs ---
 
-void Sessions::handle_accepted(Time now, ConnectionId connection, std::string_view peer) {
+void Sessions::handle_accepted(Time now, ConnectionId connection, const Peer& peer) {
   const SessionId id = ++last_id_;
-  Session& added = sessions_.add(
-      std::make_unique<Session>(context_, *this, groups_, admission_, id, connection, std::string(peer), now));
+  Session& added =
+      sessions_.add(std::make_unique<Session>(context_, *this, groups_, admission_, id, connection, peer, now));
   timers_.set_earlier(Timer::tick, now + kTick);
   if (stopping_) {
     refuse(now, added, {Errc::daemon_stopping, {}});

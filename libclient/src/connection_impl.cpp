@@ -1,10 +1,11 @@
 #include "libclient/src/connection_impl.h"
 
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
+
+#include "libclient/io/plain_stream.h"
 
 namespace spindle {
 
@@ -48,6 +49,7 @@ bool Connection::Impl::open(std::error_code& error, std::string& text) {
   socket_ = connect_socket(address, deadline, error, text);
   if (!socket_) return false;
   guard_.emplace(socket_);
+  stream_ = std::make_unique<PlainStream>(socket_.get());
   return finish_handshake(deadline, error, text);
 }
 
@@ -232,14 +234,12 @@ void Connection::Impl::write_some(Lock& lock) {
   std::size_t sent = 0;
   bool failed = false;
   while (written_ + sent < writing_.size()) {
-    const ssize_t count =
-        ::send(socket_.get(), writing_.data() + written_ + sent, writing_.size() - written_ - sent, MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      failed = errno != EAGAIN && errno != EWOULDBLOCK;
-      break;
-    }
-    sent += static_cast<std::size_t>(count);
+    const std::span<const std::uint8_t> rest = std::span(writing_).subspan(written_ + sent);
+    const IoResult result = stream_->write(std::span(&rest, 1), rest.size());
+    sent += result.bytes;
+    if (result.error == EINTR) continue;
+    failed = result.is_failure();
+    if (result.error != 0) break;
   }
   lock.lock();
   writer_busy_ = false;
@@ -250,7 +250,7 @@ void Connection::Impl::write_some(Lock& lock) {
     write_failed_ = true;
     in_flight_ = 0;
     engine_.writer().consume(engine_.writer().output_size());
-    ::shutdown(socket_.get(), SHUT_RDWR);
+    stream_->shut_down();
   }
   if (send_waiters_ > 0 && (failed || !is_full())) changed_.notify_all();
   if (flows_want_buffer_ && in_flight_ + engine_.writer().output_size() <= options_.send_buffer_bytes / 2) {
@@ -312,7 +312,7 @@ bool Connection::Impl::turn(Lock& lock) {
 void Connection::Impl::end_output(Lock&) {
   if (!closing_ || ended_ || output_ended_ || writer_busy_ || in_flight_ > 0 || has_output()) return;
   output_ended_ = true;
-  ::shutdown(socket_.get(), SHUT_WR);
+  stream_->finish_writing();
 }
 
 // Waits for the socket, a wake-up or the end of patience. Gives what the socket is ready for.
@@ -338,11 +338,11 @@ int Connection::Impl::poll_events(Lock& lock) {
 
 void Connection::Impl::read_socket() {
   const std::span<std::uint8_t> room = engine_.reader().prepare();
-  const ssize_t count = ::recv(socket_.get(), room.data(), room.size(), 0);
-  if (count > 0) {
-    engine_.reader().commit(static_cast<std::size_t>(count));
+  const IoResult result = stream_->read(room);
+  if (result.bytes > 0) {
+    engine_.reader().commit(result.bytes);
     deliver();
-  } else if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
+  } else if (result.is_failure()) {
     Lock lock(mutex_);
     const Errc reason = engine_.end_reason();
     lock.unlock();
@@ -366,7 +366,7 @@ void Connection::Impl::deliver() {
   const std::size_t bytes = reader.event_bytes();
   reader.take_events(arrived_);
   const bool ended = reader.ended();
-  if (ended) ::shutdown(socket_.get(), SHUT_RDWR);
+  if (ended) stream_->shut_down();
   if (arrived_.empty()) return;
   const Lock lock(mutex_);
   if (closing_) {

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "libclient/io/byte_stream.h"
 #include "libclient/protocol/client_engine.h"
 #include "libclient/src/event_queue.h"
 #include "libclient/src/fork_guard.h"
@@ -71,7 +72,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
 
   const ConnectOptions options_;
   Descriptor socket_;
-  std::optional<ForkGuard> guard_;  // once there is a socket
+  std::optional<ForkGuard> guard_;      // once there is a socket,
+  std::unique_ptr<ByteStream> stream_;  // and on it
   Descriptor wake_;
   EventQueue events_;
   std::string private_name_;

@@ -38,6 +38,12 @@ Daemon::~Daemon() {
   if (::testing::Test::HasFailure() || std::uncaught_exceptions() != 0) show_log();
 }
 
+void Daemon::reload(const std::string& text) {
+  options_.configuration = text;
+  write_file(directory_.path("spindle.toml"), configuration());
+  process_->signal(SIGHUP);
+}
+
 std::string Daemon::configuration() const {
   std::string text = "[daemon]\nname = \"" + options_.name + "\"\n\n[listen]\nclients = [\"" + options_.client_address +
                      "\"]\nclient_socket = \"" + socket() + "\"\nadmin_socket = \"" + admin_socket() +

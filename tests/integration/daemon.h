@@ -38,6 +38,8 @@ class Daemon {
   const std::string& client_address() const { return client_address_; }
   const std::string& link_address() const { return link_address_; }
 
+  /// Has it read its configuration again, in which `text` now stands instead of what its options gave.
+  void reload(const std::string& text);
   /// SIGKILL; returns when the process is gone.
   void kill();
   /// SIGTERM; the exit code.

@@ -216,6 +216,23 @@ TEST(Log, IsOpenedAgainOnSighup) {
   EXPECT_EQ(daemon.stop(), 0);
 }
 
+TEST(Reload, TakesWhatCanChangeAndNamesTheRest) {
+  Daemon daemon({});
+  const auto reload = [&](const std::string& text, std::string_view line) {
+    daemon.reload(text);
+    daemon.process().wait_for_line(line);
+  };
+  const Connection first = daemon.connect("first");
+  reload("[session]\nsessions_max = 1\n[view]\nrefresh_interval_ms = 2000\n",
+         "view.refresh_interval_ms has changed: restart");
+  EXPECT_THROW(daemon.connect("second"), std::system_error);
+  reload("[session]\nsessions_max = \"many\"\n", "is not taken");
+  EXPECT_THROW(daemon.connect("second"), std::system_error) << "an error changes nothing";
+  reload("[session]\nsessions_max = 2\n", "from now on session.sessions_max = 2");
+  daemon.connect("second");
+  EXPECT_EQ(daemon.stop(), 0);
+}
+
 TEST(Log, OneThatCannotBeOpenedIsNamed) {
   TemporaryDirectory directory;
   const std::string file = directory.path("spindle.toml"), log = file + "/log";

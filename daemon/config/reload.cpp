@@ -1,0 +1,34 @@
+#include "daemon/config/reload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "daemon/config/schema.h"
+
+namespace spindled {
+
+Reload reload(DaemonConfig running, DaemonConfig next) {
+  Reload result{running, {}, {}};
+  for (const Key& key : schema()) {
+    const std::string value = value_text(key, next);
+    if (value == value_text(key, running)) continue;
+    if (is_live(key)) {
+      copy_value(key, next, result.config);
+      result.changed.push_back(fmt::format("{} = {}", key.full_name(), value));
+    } else {
+      result.needs_restart.push_back(key.full_name());
+    }
+  }
+  const auto is_same = [](const NeighbourConfig& a, const NeighbourConfig& b) {
+    return a.address == b.address && a.weight == b.weight;
+  };
+  const std::vector<NeighbourConfig>& before = running.node.link.neighbours;
+  const std::vector<NeighbourConfig>& after = next.node.link.neighbours;
+  if (!std::equal(before.begin(), before.end(), after.begin(), after.end(), is_same)) {
+    result.needs_restart.emplace_back(kNeighbourSection);
+  }
+  return result;
+}
+
+}  // namespace spindled

@@ -1,0 +1,42 @@
+// A stream of bytes to a peer, as the daemon and the client library read and write it.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace spindle {
+
+/// What a read or a write without waiting did.
+struct IoResult {
+  std::size_t bytes = 0;
+  int error = 0;  // an errno, or kEndOfStream
+  static constexpr int kEndOfStream = -1;
+
+  bool would_block() const { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+  /// The stream is over.
+  bool is_failure() const { return error != 0 && !would_block(); }
+};
+
+/// On a connected socket that somebody else owns and waits for: nothing here waits. What protects the bytes on their
+/// way, and says who the peer is, stands behind this interface; PlainStream is the one without protection.
+///
+/// One thread reads, one writes at a time; both may at once.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  virtual IoResult read(std::span<std::uint8_t> space) = 0;
+  /// Takes from the front of `buffers`, and no more than `bytes_max`; fewer bytes than that and no failure means that
+  /// there is no more room.
+  virtual IoResult write(std::span<const std::span<const std::uint8_t>> buffers, std::size_t bytes_max) = 0;
+  /// The peer sees the end of the stream behind what was written.
+  virtual void finish_writing() = 0;
+  /// Neither direction goes on.
+  virtual void shut_down() = 0;
+  /// Who the peer has proved to be, such as "uid:1000"; empty: nobody in particular.
+  virtual std::string identity() const = 0;
+};
+
+}  // namespace spindle

@@ -1,0 +1,24 @@
+// Bytes as they are, on a TCP connection or a Unix socket.
+#pragma once
+
+#include "libclient/io/byte_stream.h"
+
+namespace spindle {
+
+class PlainStream final : public ByteStream {
+ public:
+  /// `socket` stays open as long as this is used.
+  explicit PlainStream(int socket) : socket_(socket) {}
+
+  IoResult read(std::span<std::uint8_t> space) override;
+  IoResult write(std::span<const std::span<const std::uint8_t>> buffers, std::size_t bytes_max) override;
+  void finish_writing() override;
+  void shut_down() override;
+  /// The user at the other end of a Unix socket.
+  std::string identity() const override;
+
+ private:
+  int socket_;
+};
+
+}  // namespace spindle

@@ -1,0 +1,57 @@
+// What becomes of a configuration that is changed while the daemon runs.
+#include "daemon/config/reload.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/config/schema.h"
+
+namespace spindled {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(ConfigReload, TakesLiveKeysAndNamesTheOthers) {
+  DaemonConfig running;
+  running.node.name = "alpha";
+  running.node.incarnation = 7;
+  DaemonConfig next = running;
+  next.node.session.slow_policy = SlowPolicy::drop;
+  next.node.admission.groups_of(BenefitKind::fair) = {"news*"};
+  next.node.admission.enabled = !running.node.admission.enabled;
+  next.node.link.neighbours = {{"beta:4804", 0}};
+  next.log.level = LogLevel::warning;
+  const Reload result = reload(running, next);
+  EXPECT_EQ(result.config.node.session.slow_policy, SlowPolicy::drop);
+  EXPECT_EQ(result.config.node.admission.groups_of(BenefitKind::fair), std::vector<std::string>{"news*"});
+  EXPECT_EQ(result.config.node.admission.enabled, running.node.admission.enabled);
+  EXPECT_TRUE(result.config.node.link.neighbours.empty());
+  EXPECT_EQ(result.config.log.level, LogLevel::warning);
+  EXPECT_EQ(result.config.node.incarnation, 7u);
+  EXPECT_THAT(result.changed, ElementsAre("admission.fair_groups = [\"news*\"]", "session.slow_policy = \"drop\"",
+                                          "log.level = \"warning\""));
+  EXPECT_THAT(result.needs_restart, ElementsAre("admission.enabled", "neighbour"));
+}
+
+TEST(ConfigReload, TheSameIsNoNews) {
+  DaemonConfig running;
+  running.node.name = "alpha";
+  const Reload result = reload(running, running);
+  EXPECT_THAT(result.changed, IsEmpty());
+  EXPECT_THAT(result.needs_restart, IsEmpty());
+}
+
+TEST(ConfigReload, EveryValueCanBeCopied) {
+  for (const Key& key : schema()) {
+    if (key.section == kNeighbourSection) continue;
+    DaemonConfig from, to;
+    from.node.name = "alpha";
+    from.listen.links = {"127.0.0.1:1"};
+    copy_value(key, from, to);
+    EXPECT_EQ(value_text(key, to), value_text(key, from)) << key.full_name();
+  }
+}
+
+}  // namespace
+}  // namespace spindled
