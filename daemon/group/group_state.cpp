@@ -28,12 +28,15 @@ void GroupState::originate(Time now, const GroupOperation& operation) const {
 }
 
 void GroupState::originate(Time now, const GroupOperation& operation, const MemberSet& destinations) const {
-  const std::vector<std::uint8_t> content = write_operation(operation);
+  originate(now, write_operation(operation), destinations);
+}
+
+void GroupState::originate(Time now, ByteView operation, const MemberSet& destinations) const {
   OutgoingMessage message;
   message.message_class = MessageClass::group;
   message.service = Service::agreed;
   message.destinations = &destinations;
-  message.envelope = content;
+  message.envelope = operation;
   order->originate(now, message);
 }
 

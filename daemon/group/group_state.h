@@ -43,6 +43,7 @@ struct GroupState {
   /// To everybody, or to `destinations`.
   void originate(Time now, const GroupOperation& operation) const;
   void originate(Time now, const GroupOperation& operation, const MemberSet& destinations) const;
+  void originate(Time now, ByteView operation, const MemberSet& destinations) const;
   /// Lets go of a table, a few groups at a time: a large one is not gone at once.
   void discard(Time now, GroupTable former);
 

@@ -36,15 +36,37 @@ void Groups::horizon_advanced(Time now, std::uint64_t position) {
 
 void Groups::apply(Time now, const Delivery& message) {
   std::vector<std::uint8_t> joined;
-  std::optional<GroupOperation> operation = read_operation(message.contiguous(joined));
-  if (!operation) {
-    state_.log.error("a malformed group operation of {} was dropped", state_.view.members[message.origin].name);
-    return;
-  }
+  const ByteView content = message.contiguous(joined);
+  if (apply_of_channel(now, message, content)) return;
+  std::optional<GroupOperation> operation = read_operation(content);
+  if (!operation) return drop_malformed(message);
   delivery_.forget_route();
   state_.context.turn.begin_step();
   state_.context.turn.count(1);
   std::visit([&](auto& known) { apply(now, message, known); }, *operation);
+}
+
+bool Groups::apply_of_channel(Time now, const Delivery& message, ByteView content) {
+  if (content.empty() || content[0] < kChannelOperationMin) return false;
+  const auto handler = channels_.find(content[0]);
+  if (handler == channels_.end() || !handler->second(now, message, content.subspan(1))) drop_malformed(message);
+  return true;
+}
+
+void Groups::drop_malformed(const Delivery& message) {
+  state_.log.error("a malformed group operation of {} was dropped", state_.view.members[message.origin].name);
+}
+
+void Groups::handle(std::uint8_t operation, OperationHandler handler) {
+  SPINDLE_CHECK(operation >= kChannelOperationMin);
+  SPINDLE_CHECK(channels_.emplace(operation, std::move(handler)).second);
+}
+
+void Groups::originate(Time now, std::uint8_t operation, ByteView content) {
+  SPINDLE_CHECK(is_ready() && operation >= kChannelOperationMin);
+  std::vector<std::uint8_t> bytes{operation};
+  bytes.insert(bytes.end(), content.begin(), content.end());
+  state_.originate(now, bytes, MemberSet::first(state_.view.size()));
 }
 
 void Groups::apply(Time, const Delivery& message, const Subscribe& operation) {

@@ -6,6 +6,8 @@
 // the view. GroupTable is what all daemons agree on, operations.h what travels.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -39,6 +41,15 @@ class Groups final : public OrderedMessages {
   const MembershipRequests& requests() const { return requests_; }
   GroupViews& views() { return views_; }
   const MessageDelivery& delivery() const { return delivery_; }
+  // Operations of channels beside the groups: ordered with those of the groups, at all daemons.
+
+  /// `content` is what follows its number. False where it makes no sense.
+  using OperationHandler = std::function<bool(Time now, const Delivery& message, ByteView content)>;
+  /// Before anything is sent: whom operations of that number go to, from kChannelOperationMin on. Each has one handler.
+  void handle(std::uint8_t operation, OperationHandler handler);
+  /// Where `is_ready`.
+  void originate(Time now, std::uint8_t operation, ByteView content);
+
   /// The session is gone: what it sends and is not complete never comes, and it leaves all its groups.
   void close_session(Time now, SessionId session);
 
@@ -55,6 +66,9 @@ class Groups final : public OrderedMessages {
  private:
   // Operations.
   void apply(Time now, const Delivery& message);
+  /// Whether the content is of a channel, whose it is then.
+  bool apply_of_channel(Time now, const Delivery& message, ByteView content);
+  void drop_malformed(const Delivery& message);
   void apply(Time now, const Delivery& message, const Subscribe& operation);
   void apply(Time now, const Delivery& message, const Unsubscribe& operation);
   void apply(Time now, const Delivery& message, const JoinGroup& operation);
@@ -74,8 +88,9 @@ class Groups final : public OrderedMessages {
   MessageSender sender_{state_};
   MessageDelivery delivery_{state_, signals_};
   MembershipRequests requests_{state_};
-  std::optional<TableRebuild> rebuild_;  // from the installation of a view until its table is complete
-  bool furthest_reached_ = false;        // from OrderedMessages::furthest_reached to the installation of the next view
+  std::map<std::uint8_t, OperationHandler> channels_;  // by the number of an operation
+  std::optional<TableRebuild> rebuild_;                // from the installation of a view until its table is complete
+  bool furthest_reached_ = false;  // from OrderedMessages::furthest_reached to the installation of the next view
 };
 
 }  // namespace spindled

@@ -121,6 +121,9 @@ struct Announce {
   bool more = false;          // another part follows
 };
 
+/// From this number on operations are of channels beside the groups: each has its number, and says what follows it.
+inline constexpr std::uint8_t kChannelOperationMin = 128;
+
 using GroupOperation = std::variant<Subscribe, Unsubscribe, JoinGroup, LeaveGroup, Disconnect, TableState, Announce>;
 
 std::vector<std::uint8_t> write_operation(const GroupOperation& operation);
