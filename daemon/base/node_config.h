@@ -18,27 +18,33 @@ struct NeighbourConfig {
 
 struct LinkConfig {
   std::vector<NeighbourConfig> neighbours;
-  Duration hello_interval = 250ms;    // a ping is sent this often
-  Duration liveness_timeout = 750ms;  // a link with no byte for this long is down
-  Duration handshake_timeout = 2s;    // from connection to link
-  Duration redial_min = 100ms;        // first back-off, doubled and jittered up to redial_max
+  Duration hello_interval = 250ms;    // a heartbeat, the frame `ping`, is sent on each link this often
+  Duration liveness_timeout = 750ms;  // a link on which no byte came for this long is down; at least two heartbeats
+  Duration handshake_timeout = 2s;    // from the connection to the link that is up
+  // Before a neighbour is dialled again: the first wait, doubled and jittered after each failure, and the longest one.
+  Duration redial_min = 100ms;
   Duration redial_max = 5s;
-  Duration redial_lost_max = 500ms;  // instead of redial_max for a neighbour that there was a link to
+  Duration redial_lost_max = 500ms;  // the longest one for a neighbour that there was a link to
 };
 
 struct ViewConfig {
-  Duration gain_hold_down = 200ms;    // a new daemon or link is stable this long before the view changes for it
-  Duration gain_hold_down_max = 10s;  // what flapping doubles the above to
-  Duration response_timeout = 500ms;  // how long the coordinator waits for a phase, on top of round trips
-  Duration refresh_interval = 30s;    // link-state advertisements are repeated this often
-  Duration reroute_delay = 30s;       // better paths alone change the view only after this long
+  Duration gain_hold_down = 200ms;  // a daemon or link that comes has to stay this long before the view changes for it
+  Duration gain_hold_down_max = 10s;  // what doubling makes of that for one that comes and goes
+  Duration response_timeout = 500ms;  // how long the coordinator waits in a phase of a change, on top of round trips
+  Duration refresh_interval = 30s;    // each daemon floods its link state again this often, changed or not
+  Duration reroute_delay = 30s;       // better paths alone change the view only after they have lasted this long
 };
 
 struct OrderConfig {
-  std::size_t retention_bytes_max = 64u << 20;  // unstable bytes of its own beyond which a daemon admits no more
-  std::size_t report_bytes = 64u << 10;         // a destination reports what it received every so many bytes,
-  Duration report_interval = 50ms;              // or after this long while there is news
-  Duration stable_delay_max = 30s;              // how long it can take until it is told that little is stable
+  /// Bytes of messages, its own and others', that a daemon keeps until they are stable. Beyond it takes no more from
+  /// its clients.
+  std::size_t retention_bytes_max = 64u << 20;
+  /// A destination acknowledges a stream after so many bytes of it, and otherwise within this time.
+  std::size_t acknowledge_every_bytes = 64u << 10;
+  Duration acknowledge_within = 50ms;
+  /// An origin announces to destinations what has become stable, so that they let go of it: much of it after the bytes
+  /// or the time above, little of it within this time.
+  Duration announce_stable_within = 30s;
 };
 
 /// What admission seeks the most of; daemon/admission/benefit.h says what each means.
@@ -54,10 +60,10 @@ struct AdmissionConfig {
   std::array<std::vector<std::string>, kBenefitKinds> groups{};
   double fee = 1;              // Δ: what a packet costs beside the links
   double price_threshold = 2;  // H: what a packet costs in balance where a flow sends a million a second
-  double price_max = 20;       // C_max: what a client costs that has SessionConfig::price_bytes waiting
+  double price_max = 20;       // C_max: a packet for a client that has SessionConfig::queue_full_price_bytes waiting
   double salary = 10;          // what a new flow earns at the least, in dollars a second
   double savings_max = 20;     // S: a flow can have saved as many packets as this buys, and two
-  // The queue of a link that costs something is to take so long, and not to have fewer packets.
+  // The target of the queue of a congested link: so long a wait, or so many packets where these wait longer.
   Duration queue_time = 5ms;
   std::size_t queue_packets = 24;
   Duration update_min = 50ms;    // T_min: how often the price of a link is told that takes 178 packets a second
@@ -82,7 +88,7 @@ struct SessionConfig {
   std::size_t send_window_bytes = 8u << 20;  // this daemon's own unstable bytes beyond which its clients wait
   /// A session's unread bytes at which a packet for it costs AdmissionConfig::price_max, more for one that reads fast.
   /// The smaller, the less the rate of senders swings about what the client reads.
-  std::size_t price_bytes = 128u << 10;
+  std::size_t queue_full_price_bytes = 128u << 10;
   std::size_t queue_soft_bytes = 1u << 20;     // with other policies: messages are dropped, or the client's time runs
   std::size_t queue_hard_bytes = 64u << 20;    // at which the client is cut off
   SlowPolicy slow_policy = SlowPolicy::price;  // for clients that ask for none

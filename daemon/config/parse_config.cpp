@@ -226,25 +226,25 @@ class Parser {
   /// Values that are right one by one but not together.
   void check_relations() {
     const NodeConfig& node = config_.node;
-    at_least("link.liveness_timeout_ms", node.link.liveness_timeout, "link.hello_interval_ms", node.link.hello_interval,
-             2);
+    at_least("link.liveness_timeout_ms", node.link.liveness_timeout, "link.heartbeat_interval_ms",
+             node.link.hello_interval, 2);
     at_least("link.redial_max_ms", node.link.redial_max, "link.redial_min_ms", node.link.redial_min);
     at_least("view.gain_hold_down_max_ms", node.view.gain_hold_down_max, "view.gain_hold_down_ms",
              node.view.gain_hold_down);
     at_least("order.retention_max_bytes", node.order.retention_bytes_max, "session.send_window_bytes",
              node.session.send_window_bytes);
-    at_least("order.retention_max_bytes", node.order.retention_bytes_max, "order.report_bytes",
-             node.order.report_bytes);
-    at_least("order.stable_delay_max_ms", node.order.stable_delay_max, "order.report_interval_ms",
-             node.order.report_interval);
+    at_least("order.retention_max_bytes", node.order.retention_bytes_max, "order.acknowledge_every_bytes",
+             node.order.acknowledge_every_bytes);
+    at_least("order.announce_stable_within_ms", node.order.announce_stable_within, "order.acknowledge_within_ms",
+             node.order.acknowledge_within);
     at_least("admission.savings_max", node.admission.savings_max, "admission.fee", node.admission.fee);
     at_least("admission.price_threshold", node.admission.price_threshold, "admission.fee", node.admission.fee);
     at_least("admission.update_max_ms", node.admission.update_max, "admission.update_min_ms",
              node.admission.update_min);
     at_least("session.queue_hard_bytes", node.session.queue_hard_bytes, "session.queue_soft_bytes",
              node.session.queue_soft_bytes);
-    at_least("session.queue_hard_bytes", node.session.queue_hard_bytes, "session.price_bytes",
-             node.session.price_bytes);
+    at_least("session.queue_hard_bytes", node.session.queue_hard_bytes, "session.queue_full_price_bytes",
+             node.session.queue_full_price_bytes);
     if (!config_.listen.client_socket.empty() && config_.listen.client_socket == config_.listen.admin_socket) {
       const std::string name = lines_.contains("listen.admin_socket") ? "listen.admin_socket" : "listen.client_socket";
       error(lines_[name], name, "must differ from the path of the other socket");

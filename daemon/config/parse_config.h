@@ -16,13 +16,13 @@ inline constexpr std::size_t kConfigBytesMax = 1u << 20;
 struct ConfigError {
   std::string file;
   std::size_t line = 0;  // from 1; 0: the file as a whole
-  std::string key;       // "link.hello_interval_ms"; empty for a syntax error
+  std::string key;       // "link.heartbeat_interval_ms"; empty for a syntax error
   std::string text;      // what is wrong with it
 
   bool operator==(const ConfigError&) const = default;
 };
 
-/// "spindle.toml:12: link.hello_interval_ms: must be between 10 and 60000"
+/// "spindle.toml:12: link.heartbeat_interval_ms: must be between 10 and 60000"
 std::string to_string(const ConfigError& error);
 
 /// All errors that were found, in the order of their lines; after a syntax error nothing else can be.

@@ -8,11 +8,11 @@ namespace {
 /// Payload chunks up to this size are copied behind their header; larger ones are referenced.
 constexpr std::size_t kChunkCopyBytesMax = OutputQueue::kCopyBytesMax;
 
-/// That others may let go of less than this part of `report_bytes` is told late.
+/// That others may let go of less than this part of `acknowledge_every_bytes` is told late.
 constexpr std::size_t kLittleNews = 4;
 
 /// Where so many messages of an origin went to others only since the last report, the next one is due sooner: in this
-/// part of `report_interval`.
+/// part of `acknowledge_within`.
 constexpr std::uint64_t kMuchPassesBy = 64;
 constexpr int kSooner = 10;
 
@@ -167,10 +167,10 @@ void Order::data_received(Time now, Slice bytes) {
   if (stream.has_news()) {
     // What is stable is a prefix of the stream: a few messages to this daemon hold up many to others.
     const bool holds_up = stream.passed_by() >= kMuchPassesBy;
-    const Duration interval = context_.config.order.report_interval;
+    const Duration interval = context_.config.order.acknowledge_within;
     timers_.set_earlier(Timer::report, now + (holds_up ? interval / kSooner : interval));
   }
-  if (stream.bytes_since_report() >= context_.config.order.report_bytes) reports_due_ = true;
+  if (stream.bytes_since_report() >= context_.config.order.acknowledge_every_bytes) reports_due_ = true;
 }
 
 void Order::take_content(Time now, const BodyHead& head, Slice first, Slice rest) {
@@ -222,16 +222,16 @@ void Order::report_received(Time now, const Report& report) {
   if (!own_.has_news()) return;
   const OrderConfig& config = context_.config.order;
   // Before anything takes the room that this has made: who is told afterwards would hold the old and the new.
-  if (own_.released_since_announcement() >= config.report_bytes) return announce_stable();
+  if (own_.released_since_announcement() >= config.acknowledge_every_bytes) return announce_stable();
   const bool is_little = own_.released_since_announcement() < little_news();
-  timers_.set_earlier(Timer::stable, now + (is_little ? config.stable_delay_max : config.report_interval));
+  timers_.set_earlier(Timer::stable, now + (is_little ? config.announce_stable_within : config.acknowledge_within));
 }
 
 /// Where many daemons send a little each, a word about every message costs more than what it frees is worth. But what
 /// all together have not told yet leaves room for what is not stable.
 std::size_t Order::little_news() const {
   const OrderConfig& config = context_.config.order;
-  return std::min(config.report_bytes, config.retention_bytes_max / view_.size()) / kLittleNews;
+  return std::min(config.acknowledge_every_bytes, config.retention_bytes_max / view_.size()) / kLittleNews;
 }
 
 void Order::stable_received(Time, const Stable& stable) {
@@ -304,7 +304,7 @@ void Order::flush(Time now) {
   }
   send_ready_line();
   if (reports_due_ && !above_.is_behind()) send_reports(Reports::much);
-  if (own_.released_since_announcement() >= context_.config.order.report_bytes) announce_stable();
+  if (own_.released_since_announcement() >= context_.config.order.acknowledge_every_bytes) announce_stable();
 }
 
 bool Order::send_runs(Time now) {
@@ -354,7 +354,7 @@ void Order::send_reports(Reports which) {
   for (std::size_t i = 0; i < incoming_.size(); ++i) {
     if (i == view_.self) continue;
     IncomingStream& stream = incoming_[i];
-    const bool much = stream.bytes_since_report() >= context_.config.order.report_bytes;
+    const bool much = stream.bytes_since_report() >= context_.config.order.acknowledge_every_bytes;
     if (much || (which == Reports::news && stream.has_news())) {
       stream.reported();
       send<write_report>(LinkFrame::report, MemberSet::of(static_cast<MemberIndex>(i)),
@@ -375,7 +375,7 @@ void Order::announce_stable() {
 void Order::handle_time(Time now) {
   if (timers_.take_due(Timer::report, now)) {
     if (above_.is_behind()) {
-      timers_.set(Timer::report, now + context_.config.order.report_interval);
+      timers_.set(Timer::report, now + context_.config.order.acknowledge_within);
     } else {
       send_reports(Reports::news);
     }

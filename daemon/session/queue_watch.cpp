@@ -18,7 +18,7 @@ struct Bounds {
 };
 
 Bounds bounds_of(SlowPolicy policy, const SessionConfig& config) {
-  if (policy == SlowPolicy::price) return {config.price_bytes / 16, config.price_bytes / 64};
+  if (policy == SlowPolicy::price) return {config.queue_full_price_bytes / 16, config.queue_full_price_bytes / 64};
   return {config.queue_soft_bytes, config.queue_soft_bytes / 2};
 }
 

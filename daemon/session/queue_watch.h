@@ -11,9 +11,10 @@ namespace spindled {
 /// Mechanism apart from policy: it is told how much waits and when the client has read something, and says what is due.
 /// The caller drops, warns and cuts off.
 ///
-/// - price: the client is behind from a sixteenth of SessionConfig::price_bytes on. It loses the connection where it
-///   reads nothing at all for a while, above the hard limit for a moment. While it reads it keeps the connection
-///   whatever waits: senders pay for that, and the memory of all clients has a bound of its own (memory_budget.h).
+/// - price: the client is behind from a sixteenth of SessionConfig::queue_full_price_bytes on. It loses the connection
+///   where it reads nothing at all for a while, above the hard limit for a moment. While it reads it keeps the
+///   connection whatever waits: senders pay for that, and the memory of all clients has a bound of its own
+///   (memory_budget.h).
 /// - drop: behind from the soft limit on, where it loses messages; the connection at the hard limit, which only views
 ///   and replies can reach.
 /// - disconnect: behind from the soft limit on. It loses the connection after a while above that, at once at the hard

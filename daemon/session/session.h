@@ -147,7 +147,7 @@ class Session final {
 
   /// Whether what the client asks for may wait for it to be read. Keeps a client that asks and does not read from
   /// costing others much, as unread messages do.
-  bool has_room() const { return queue_.bytes() <= context_.config.session.price_bytes / 2; }
+  bool has_room() const { return queue_.bytes() <= context_.config.session.queue_full_price_bytes / 2; }
 
   Context& context_;
   SessionHost& host_;

@@ -95,7 +95,7 @@ void SlowClients::measure(Reader& reader) {
 }
 
 double SlowClients::within_limits(double limit) const {
-  const auto least = static_cast<double>(config_.session.price_bytes);
+  const auto least = static_cast<double>(config_.session.queue_full_price_bytes);
   return std::clamp(limit, least,
                     std::max(least, kPricedShare * static_cast<double>(config_.session.queue_hard_bytes)));
 }

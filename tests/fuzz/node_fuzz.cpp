@@ -39,7 +39,7 @@ NodeConfig make_config() {
   // Small enough for the fuzzer to reach.
   config.order.retention_bytes_max = 256u << 10;
   config.session.send_window_bytes = 64u << 10;
-  config.session.price_bytes = config.session.queue_soft_bytes = 16u << 10;
+  config.session.queue_full_price_bytes = config.session.queue_soft_bytes = 16u << 10;
   config.session.queue_hard_bytes = 64u << 10;
   return config;
 }

@@ -158,10 +158,10 @@ void Drawer::draw_config() {
   plan_.turn_work = kTurnWork[plan_.seed / 27 % std::size(kTurnWork)];
   // As news of much, after the next message of a quiet sender, or never in a run of this length.
   constexpr Duration kStableDelays[] = {50ms, 1s, 30s};
-  plan_.stable_delay_max = kStableDelays[plan_.seed / 3 % std::size(kStableDelays)];
+  plan_.announce_stable_within = kStableDelays[plan_.seed / 3 % std::size(kStableDelays)];
   const bool impatient = random_.chance(0.5);
   plan_.liveness_timeout = impatient ? 300ms : 1s;
-  plan_.hello_interval = plan_.liveness_timeout / 4;
+  plan_.heartbeat_interval = plan_.liveness_timeout / 4;
   plan_.hold_down = random_.chance(0.5) ? 200ms : 50ms;
 }
 

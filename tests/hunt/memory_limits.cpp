@@ -48,8 +48,8 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
     // What went ahead of a message in parts comes again with it where it gets further destinations.
     const std::size_t sent = contents + from.messages;
     const std::size_t stream = sent + records;  // any daemon may be the sequencer, and its own are among them
-    const std::size_t kept = std::min(window + config.order.report_bytes, stream);
-    const std::size_t kept_at_end = std::min(2 * window + config.order.report_bytes, stream);
+    const std::size_t kept = std::min(window + config.order.acknowledge_every_bytes, stream);
+    const std::size_t kept_at_end = std::min(2 * window + config.order.acknowledge_every_bytes, stream);
     daemons_[i].own = std::min(window, stream);
     daemons_[i].sessions = from.sessions;
     daemons_[i].definitions = from.definitions;
@@ -59,7 +59,7 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
       daemons_[other].foreign_at_end = std::max(daemons_[other].foreign_at_end, kept_at_end);
     }
     all_contents_ += contents;
-    all_streams_ += std::min(2 * window + config.order.report_bytes, sent);
+    all_streams_ += std::min(2 * window + config.order.acknowledge_every_bytes, sent);
     windows += std::min(window, sent);
   }
   all_streams_ += records;

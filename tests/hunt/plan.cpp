@@ -51,8 +51,8 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
   config.session.queue_hard_bytes = plan.queue_hard_bytes;
   config.session.full_view_members = plan.full_view_members;
   config.session.stall_timeout = plan.stall_timeout;
-  config.order.stable_delay_max = plan.stable_delay_max;
-  config.link.hello_interval = plan.hello_interval;
+  config.order.announce_stable_within = plan.announce_stable_within;
+  config.link.hello_interval = plan.heartbeat_interval;
   config.link.liveness_timeout = plan.liveness_timeout;
   config.view.gain_hold_down = plan.hold_down;
   config.admission.enabled = plan.admission != 0;
@@ -64,7 +64,7 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
     config.admission.enabled = host % 4 != 1;
     config.view.gain_hold_down += host % 3 * 50ms;
     config.view.response_timeout += host % 2 * 200ms;
-    config.order.stable_delay_max = host % 2 == 0 ? config.order.stable_delay_max : Duration(100ms);
+    config.order.announce_stable_within = host % 2 == 0 ? config.order.announce_stable_within : Duration(100ms);
     config.link.liveness_timeout += host % 5 * 50ms;
     if (host % 3 == 1) config.turn_work_max = 2;
   }

@@ -130,8 +130,8 @@ struct Plan {
   std::uint64_t incarnations = 0;  // a sim::Incarnations
   std::uint64_t turn_work = 10'000;
   Duration stall_timeout{};
-  Duration stable_delay_max{};
-  Duration hello_interval{};
+  Duration announce_stable_within{};
+  Duration heartbeat_interval{};
   Duration liveness_timeout{};
   Duration hold_down{};
 

@@ -35,8 +35,8 @@ std::int64_t us(Duration duration) { return duration / 1us; }
 // and the durations, in microseconds
 #define SPINDLE_HUNT_DURATIONS(X) \
   X(stall_timeout)                \
-  X(stable_delay_max)             \
-  X(hello_interval)               \
+  X(announce_stable_within)       \
+  X(heartbeat_interval)           \
   X(liveness_timeout)             \
   X(hold_down)
 

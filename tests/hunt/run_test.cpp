@@ -46,7 +46,7 @@ TEST(HuntRun, OfAnyPartOfAPlanIsARun) {
 TEST(HuntRun, CountsWhatHappened) {
   const auto plan = parse_plan(
       "hunt-plan 1\ndaemons 2\nseed 4\nretention_bytes 1000000\nwindow_bytes 1000000\nqueue_soft_bytes 100000\n"
-      "queue_hard_bytes 1000000\nfull_view_members 0\nstall_timeout_us 1000000\nhello_interval_us "
+      "queue_hard_bytes 1000000\nfull_view_members 0\nstall_timeout_us 1000000\nheartbeat_interval_us "
       "250000\nliveness_timeout_us 1000000\n"
       "hold_down_us 200000\nlink d0 d1 both 0 100 20\n"
       "0 start d0\n0 start d1\n1000000 connect m0 d0\n1000000 connect m1 d1\n1000000 join m0 g\n1000000 join m1 g\n"
@@ -155,7 +155,7 @@ TEST(HuntMemoryLimits, ArePartOfEverythingThatADaemonHolds) {
 TEST(HuntRun, TellsClientsOfOneNameApart) {
   const auto plan = parse_plan(
       "hunt-plan 1\ndaemons 2\nseed 4\nretention_bytes 1000000\nwindow_bytes 1000000\nqueue_soft_bytes 100000\n"
-      "queue_hard_bytes 1000000\nstall_timeout_us 1000000\nhello_interval_us 250000\nliveness_timeout_us 1000000\n"
+      "queue_hard_bytes 1000000\nstall_timeout_us 1000000\nheartbeat_interval_us 250000\nliveness_timeout_us 1000000\n"
       "hold_down_us 200000\nlink d0 d1 both 0 100 20\n0 start d0\n0 start d1\n1000000 connect m0 d0\n"
       "1000000 join m0 g\n1100000 connect m1 d0 as m0\n1100000 join m1 g\n1100000 connect m3 d1 as m0\n"
       "1100000 join m3 g\n1200000 kill m0\n1210000 connect m2 d0 as m0\n1210000 join m2 g\n"

@@ -66,7 +66,7 @@ TEST(CommandLine, WhatIsWrongIsNamed) {
 TEST(Check, AcceptsAGoodFileInSilence) {
   TemporaryDirectory directory;
   const std::string file = directory.path("good.toml");
-  write_file(file, "[daemon]\nname = \"alpha\"\n\n[link]\nhello_interval_ms = 100\n");
+  write_file(file, "[daemon]\nname = \"alpha\"\n\n[link]\nheartbeat_interval_ms = 100\n");
   const Finished finished = run_spindled({"--check", "--config", file});
   EXPECT_EQ(finished.code, 0);
   EXPECT_EQ(finished.out + finished.error, "");
@@ -75,13 +75,13 @@ TEST(Check, AcceptsAGoodFileInSilence) {
 TEST(Check, NamesFileLineAndKeyOfEveryError) {
   TemporaryDirectory directory;
   const std::string file = directory.path("bad.toml");
-  write_file(file, "[daemon]\nname = \"two words\"\n\n[link]\nhello_interval_ms = 1\nhallo = 2\n");
+  write_file(file, "[daemon]\nname = \"two words\"\n\n[link]\nheartbeat_interval_ms = 1\nhallo = 2\n");
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--check", "--config", file}, {"--config", file}}) {
     const Finished finished = run_spindled(arguments);
     EXPECT_EQ(finished.code, kBadConfiguration);
     EXPECT_EQ(finished.out, "");
-    for (const char* place : {":2: daemon.name: ", ":5: link.hello_interval_ms: ", ":6: link.hallo: "}) {
+    for (const char* place : {":2: daemon.name: ", ":5: link.heartbeat_interval_ms: ", ":6: link.hallo: "}) {
       EXPECT_NE(finished.error.find(file + place), std::string::npos) << finished.error;
     }
   }
@@ -223,8 +223,8 @@ TEST(Reload, TakesWhatCanChangeAndNamesTheRest) {
     daemon.process().wait_for_line(line);
   };
   const Connection first = daemon.connect("first");
-  reload("[session]\nsessions_max = 1\n[view]\nrefresh_interval_ms = 2000\n",
-         "view.refresh_interval_ms has changed: restart");
+  reload("[session]\nsessions_max = 1\n[view]\nlink_state_refresh_interval_ms = 2000\n",
+         "view.link_state_refresh_interval_ms has changed: restart");
   EXPECT_THROW(daemon.connect("second"), std::system_error);
   reload("[session]\nsessions_max = \"many\"\n", "is not taken");
   EXPECT_THROW(daemon.connect("second"), std::system_error) << "an error changes nothing";

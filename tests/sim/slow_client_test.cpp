@@ -174,7 +174,7 @@ TEST_F(SlowClient, ThatReadsATenthOfALargeFlowSlowsItsSendersOnly) {
     }
     if (sim().now() == start + 11s) {
       // In ten seconds no more than it reads, and what its queue takes up.
-      const double swing = static_cast<double>(SessionConfig().price_bytes) / 4000 / 10;
+      const double swing = static_cast<double>(SessionConfig().queue_full_price_bytes) / 4000 / 10;
       EXPECT_LE(rate_from(in_first_second, start + 1s), 100 + swing) << "from the first second on";
     }
   }

@@ -47,7 +47,7 @@ weight = 7
 [[neighbour]]
 address = "[2001:db8::1]:4804"
 [link]
-hello_interval_ms = 500
+heartbeat_interval_ms = 500
 liveness_timeout_ms = 3_000
 [view]
 gain_hold_down_ms = 0
@@ -59,8 +59,8 @@ benefit = "fair"
 sending_groups = ["bulk.*", "log"]
 price_max = 30
 fee = 0.5
-queue_ms = 10
-queue_packets = 200
+queue_target_ms = 10
+queue_target_packets = 200
 update_min_ms = 20
 [session]
 sessions_max = 12
@@ -149,10 +149,10 @@ TEST(ConfigParse, UnknownKeysAndSections) {
 }
 
 TEST(ConfigParse, WrongTypes) {
-  EXPECT_EQ(errors_of("[link]\nhello_interval_ms = \"250\"\n"),
-            "spindle.toml:2: link.hello_interval_ms: must be an integer\n");
-  EXPECT_EQ(errors_of("[link]\nhello_interval_ms = 250.0\n"),
-            "spindle.toml:2: link.hello_interval_ms: must be an integer\n");
+  EXPECT_EQ(errors_of("[link]\nheartbeat_interval_ms = \"250\"\n"),
+            "spindle.toml:2: link.heartbeat_interval_ms: must be an integer\n");
+  EXPECT_EQ(errors_of("[link]\nheartbeat_interval_ms = 250.0\n"),
+            "spindle.toml:2: link.heartbeat_interval_ms: must be an integer\n");
   EXPECT_EQ(errors_of("[daemon]\nname = 5\n"), "spindle.toml:2: daemon.name: must be a string\n");
   EXPECT_EQ(errors_of("[listen]\nclients = \"127.0.0.1:1\"\n"),
             "spindle.toml:2: listen.clients: must be a list of strings\n");
@@ -163,10 +163,10 @@ TEST(ConfigParse, WrongTypes) {
 }
 
 TEST(ConfigParse, ValuesOutOfRange) {
-  EXPECT_EQ(errors_of("[link]\n\nhello_interval_ms = 9\n"),
-            "spindle.toml:3: link.hello_interval_ms: must be between 10 and 60000\n");
-  EXPECT_EQ(errors_of("[link]\nhello_interval_ms = -9223372036854775808\n"),
-            "spindle.toml:2: link.hello_interval_ms: must be between 10 and 60000\n");
+  EXPECT_EQ(errors_of("[link]\n\nheartbeat_interval_ms = 9\n"),
+            "spindle.toml:3: link.heartbeat_interval_ms: must be between 10 and 60000\n");
+  EXPECT_EQ(errors_of("[link]\nheartbeat_interval_ms = -9223372036854775808\n"),
+            "spindle.toml:2: link.heartbeat_interval_ms: must be between 10 and 60000\n");
   EXPECT_EQ(errors_of("[[neighbour]]\naddress = \"b:1\"\nweight = 1000001\n"),
             "spindle.toml:3: neighbour.weight: must be between 0 and 1000000\n");
   EXPECT_EQ(errors_of("[session]\nsessions_max = 0\n"),
@@ -228,14 +228,17 @@ TEST(ConfigParse, DuplicatesAndMissingKeys) {
 }
 
 TEST(ConfigParse, ValuesThatDoNotGoTogether) {
-  EXPECT_EQ(errors_of("[link]\nhello_interval_ms = 600\n"),
-            "spindle.toml:2: link.hello_interval_ms: must be at most half of link.liveness_timeout_ms, which is 750\n");
-  EXPECT_EQ(errors_of("[link]\nhello_interval_ms = 600\nliveness_timeout_ms = 1100\n"),
-            "spindle.toml:3: link.liveness_timeout_ms: must be at least twice link.hello_interval_ms, which is 600\n");
+  EXPECT_EQ(
+      errors_of("[link]\nheartbeat_interval_ms = 600\n"),
+      "spindle.toml:2: link.heartbeat_interval_ms: must be at most half of link.liveness_timeout_ms, which is 750\n");
+  EXPECT_EQ(
+      errors_of("[link]\nheartbeat_interval_ms = 600\nliveness_timeout_ms = 1100\n"),
+      "spindle.toml:3: link.liveness_timeout_ms: must be at least twice link.heartbeat_interval_ms, which is 600\n");
   EXPECT_EQ(errors_of("[session]\nqueue_hard_bytes = 131072\n"),
             "spindle.toml:2: session.queue_hard_bytes: must be at least session.queue_soft_bytes, which is 1048576\n");
-  EXPECT_EQ(errors_of("[session]\nprice_bytes = 67108865\n"),
-            "spindle.toml:2: session.price_bytes: must be at most session.queue_hard_bytes, which is 67108864\n");
+  EXPECT_EQ(
+      errors_of("[session]\nqueue_full_price_bytes = 67108865\n"),
+      "spindle.toml:2: session.queue_full_price_bytes: must be at most session.queue_hard_bytes, which is 67108864\n");
   EXPECT_EQ(errors_of("[admission]\nsavings_max = 0.5\n"),
             "spindle.toml:2: admission.savings_max: must be at least admission.fee, which is 1\n");
   EXPECT_EQ(errors_of("[admission]\nfee = 2.5\n"),
@@ -246,10 +249,11 @@ TEST(ConfigParse, ValuesThatDoNotGoTogether) {
 
 TEST(ConfigParse, ReportsAllErrorsInTheOrderOfTheirLines) {
   EXPECT_EQ(
-      errors_of("[session]\nsessions_max = 0\n[link]\nredial_min_ms = 1\nhello_interval_ms = true\n[daemon]\nx = 1\n"),
+      errors_of(
+          "[session]\nsessions_max = 0\n[link]\nredial_min_ms = 1\nheartbeat_interval_ms = true\n[daemon]\nx = 1\n"),
       "spindle.toml:2: session.sessions_max: must be between 1 and 1000000\n"
       "spindle.toml:4: link.redial_min_ms: must be between 10 and 60000\n"
-      "spindle.toml:5: link.hello_interval_ms: must be an integer\n"
+      "spindle.toml:5: link.heartbeat_interval_ms: must be an integer\n"
       "spindle.toml:7: daemon.x: unknown key; [daemon] has name, cluster\n");
 }
 

@@ -127,11 +127,12 @@ TEST(Order, MessagesAreKeptUntilAllDestinationsReportThemAndNoLonger) {
 }
 
 TEST(Order, AMessageThatHoldsUpManyToOthersIsReportedSooner) {
-  const Duration soon = OrderConfig().report_interval / 10;
+  const Duration soon = OrderConfig().acknowledge_within / 10;
   for (const int to_others : {63, 64}) {
     OrderCluster cluster(3);
     for (int i = 0; i < to_others; ++i) {
-      cluster[0].send(MemberSet::of(1), std::string(2 * OrderConfig().report_bytes / 63, 'x'), Service::reliable);
+      cluster[0].send(MemberSet::of(1), std::string(2 * OrderConfig().acknowledge_every_bytes / 63, 'x'),
+                      Service::reliable);
     }
     cluster[0].send(MemberSet::of(2), "few", Service::reliable);
     cluster.settle();
@@ -182,7 +183,7 @@ TEST(Order, AnAgreedMessageMayOvertakeAReliableOneThatItsSenderHas) {
 }
 
 TEST(Order, WhatIsStableIsToldBeforeItsRoomIsTaken) {
-  const std::size_t much = OrderConfig().report_bytes;
+  const std::size_t much = OrderConfig().acknowledge_every_bytes;
   OrderCluster cluster(2);
   cluster[0].send(cluster.all(), std::string(much, 'x'), Service::reliable);
   cluster.settle();

@@ -56,7 +56,7 @@ class SessionsTest : public testing::Test {
     config.name = "alpha";
     config.incarnation = 1;
     config.session.sessions_max = kSessionsMax;
-    config.session.price_bytes = 16u << 10;
+    config.session.queue_full_price_bytes = 16u << 10;
     config.session.queue_hard_bytes = 256u << 10;
     return config;
   }

@@ -19,7 +19,7 @@ constexpr double kMostPriced = 0.2 * 16 * kSoft;
 class SlowClientsTest : public testing::Test, public ClientPrices, public ClientNames {
  protected:
   SlowClientsTest() {
-    config_.session.price_bytes = kSoft;
+    config_.session.queue_full_price_bytes = kSoft;
     config_.session.queue_hard_bytes = 16 * kSoft;
   }
   void set_client_price(const std::string& name, double dollars, std::string_view slowest) override {
@@ -215,7 +215,7 @@ TEST_F(SlowClientsTest, WhoReadsMuchShowsHowFastItIsInAnyTime) {
 }
 
 TEST_F(SlowClientsTest, ItIsThoughtToBeFastUntilItIsKnownToBeSlow) {
-  config_.session.price_bytes = kSoft / 8;
+  config_.session.queue_full_price_bytes = kSoft / 8;
   slow_.note_behind(now_, 1, kSoft / 8, 0);
   deliver(1, {"g"});
   pass(50ms);
@@ -247,7 +247,7 @@ TEST_F(SlowClientsTest, NamesOfOneClientAreBounded) {
 class QueueWatchTest : public testing::Test {
  protected:
   QueueWatchTest() {
-    config_.price_bytes = config_.queue_soft_bytes = 1000;
+    config_.queue_full_price_bytes = config_.queue_soft_bytes = 1000;
     config_.queue_hard_bytes = 10'000;
     config_.stall_timeout = 10s;
   }
@@ -334,7 +334,7 @@ TEST(QueueWatchStall, IsSaidOnceInAWhile) {
   SessionConfig config;
   QueueWatch watch(config);
   Time now{1h};
-  watch.note_length(now, config.price_bytes);
+  watch.note_length(now, config.queue_full_price_bytes);
   now += 900ms;
   EXPECT_FALSE(watch.note_stall(now));
   now += 200ms;
