@@ -1,19 +1,97 @@
-// The half of view agreement that proposes a view and sees it through.
+// The coordinator's half of view agreement. Before it stand the classes of its phases (phases.h).
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "daemon/base/log.h"
-#include "daemon/view/collecting.h"
-#include "daemon/view/confirming.h"
-#include "daemon/view/gathering.h"
-#include "daemon/view/mailbox.h"
+#include "daemon/base/result.h"
+#include "daemon/overlay/topology.h"
+#include "daemon/view/halves.h"
+#include "daemon/view/phases.h"
+#include "daemon/wire/control.h"
 
 namespace spindled {
 
-/// Idle at most daemons most of the time. What it sends goes to the member of its own daemon, which floods it.
+/// Which members have answered, in a phase of a coordinator that waits for all of them.
+class WaitingReplies {
+ public:
+  bool is_complete() const { return missing_ == 0; }
+  bool is_missing(MemberIndex member) const { return !answered_[member]; }
+
+ protected:
+  explicit WaitingReplies(std::size_t members) : answered_(members), missing_(members) {}
+
+  /// The index of `who` among `members`; bad_argument where it is none of them, or has answered.
+  Result<MemberIndex> find(const std::vector<DaemonId>& members, const DaemonId& who) const;
+  /// `member` was missing.
+  void answered(MemberIndex member) {
+    answered_[member] = true;
+    --missing_;
+  }
+
+ private:
+  std::vector<bool> answered_;
+  std::size_t missing_;
+};
+
+/// Picks the sequencer of a view from its topology: the same at every daemon. Policy, given by whoever wires the node.
+using ChooseSequencer = MemberIndex (*)(const Topology&);
+
+/// The phase of a coordinator that has proposed and waits for the state of every member.
+class Gathering final : public WaitingReplies {
+ public:
+  static constexpr CoordinatorPhase kPhase = CoordinatorPhase::gathering;
+
+  explicit Gathering(const std::vector<DaemonId>& members) : WaitingReplies(members.size()), states_(members.size()) {}
+
+  /// bad_argument for a state that is not that of a member, comes again, or contradicts another member's about the old
+  /// view that they share.
+  Result<void> accept(const std::vector<DaemonId>& members, MemberState state);
+
+  /// Once complete.
+  Commit make_commit(const ViewId& proposal, const Topology& topology, ChooseSequencer choose_sequencer) const;
+
+ private:
+  std::vector<std::optional<MemberState>> states_;  // per member of the proposal
+  std::map<ViewId, std::size_t> old_view_sizes_;
+};
+
+/// The phase of a coordinator that has committed and waits until every member has pushed.
+class Collecting final : public WaitingReplies {
+ public:
+  static constexpr CoordinatorPhase kPhase = CoordinatorPhase::collecting;
+
+  explicit Collecting(const std::vector<DaemonId>& members)
+      : WaitingReplies(members.size()), pushed_to_(members.size()) {}
+
+  /// bad_argument for a Done that is not that of a member, comes again, or counts what was pushed to nobody.
+  Result<void> accept(const std::vector<DaemonId>& members, const Done& done);
+
+  /// Once complete: what was pushed to each member.
+  const std::vector<std::uint64_t>& pushed_to() const { return pushed_to_; }
+
+ private:
+  std::vector<std::uint64_t> pushed_to_;
+};
+
+/// The phase of a coordinator that has told all how much was pushed and waits until every member has received as much.
+class Confirming final : public WaitingReplies {
+ public:
+  static constexpr CoordinatorPhase kPhase = CoordinatorPhase::confirming;
+
+  explicit Confirming(const std::vector<DaemonId>& members) : WaitingReplies(members.size()) {}
+
+  /// bad_argument for a Received that is not that of a member, or comes again.
+  Result<void> accept(const std::vector<DaemonId>& members, const Received& received);
+};
+
+/// The half of view agreement that proposes a view and sees it through. Idle at most daemons most of the time. What it
+/// sends goes to the member of its own daemon, which floods it.
 class Coordinator {
  public:
   Coordinator(Log log, Mailbox& mailbox, ChooseSequencer choose_sequencer)

@@ -1,4 +1,5 @@
-// The phases of a view change and the moves between them; `docs/architecture.md`, "Views", tells the story.
+// The phases of a view change and the moves between them; `docs/architecture.md`, "Views", tells the story. What a
+// daemon does in them stands in participant.h and coordinator.h.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 #include "daemon/base/timers.h"
 #include "daemon/view/coordinator.h"
+#include "daemon/view/held_back.h"
 #include "daemon/view/participant.h"
-#include "daemon/view/suspicions.h"
 
 namespace spindled {
 

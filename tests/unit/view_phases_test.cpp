@@ -1,10 +1,9 @@
 // The tables of moves between phases, and that the phases are held to them.
 #include <gtest/gtest.h>
 
-#include "daemon/view/answered.h"
 #include "daemon/view/coordinator.h"
+#include "daemon/view/participant.h"
 #include "daemon/view/phases.h"
-#include "daemon/view/recovering.h"
 
 namespace spindled {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "daemon/base/random.h"
 #include "daemon/overlay/view.h"
-#include "daemon/view/steady.h"
-#include "daemon/view/suspicions.h"
+#include "daemon/view/held_back.h"
+#include "daemon/view/participant.h"
 
 namespace spindled {
 namespace {

@@ -1,4 +1,4 @@
-#include "daemon/view/log_lines.h"
+#include "daemon/view/halves.h"
 
 #include <fmt/format.h>
 
@@ -9,16 +9,6 @@ std::string names_of(const std::vector<DaemonId>& members) {
   for (const DaemonId& member : members) {
     if (!text.empty()) text += ' ';
     text += member.name;
-  }
-  return text;
-}
-
-std::string origins_of(const Commit& commit) {
-  std::string text;
-  for (const Transition& transition : commit.transitions) {
-    if (!text.empty()) text += ", ";
-    for (const Transition::Member& member : transition.members) text += commit.members[member.index].name + " ";
-    text += "from " + to_string(transition.old_view);
   }
   return text;
 }
