@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "daemon/base/check.h"
-#include "daemon/link/handshake.h"
+#include "daemon/link/hello.h"
 #include "daemon/link/link_limits.h"
 #include "daemon/link/links_entry.h"
 

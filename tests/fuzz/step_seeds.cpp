@@ -5,7 +5,7 @@
 #include "daemon/base/driver.h"
 #include "daemon/config/schema.h"
 #include "daemon/group/operations.h"
-#include "daemon/link/handshake.h"
+#include "daemon/link/hello.h"
 #include "daemon/order/records.h"
 #include "daemon/wire/control.h"
 #include "daemon/wire/link_frames.h"

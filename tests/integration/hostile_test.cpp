@@ -5,7 +5,7 @@
 #include <future>
 
 #include "daemon/admin/admin_frames.h"
-#include "daemon/link/handshake.h"
+#include "daemon/link/hello.h"
 #include "daemon/link/link_limits.h"
 #include "daemon/wire/control.h"
 #include "libclient/protocol/client_frames.h"

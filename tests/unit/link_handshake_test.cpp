@@ -1,5 +1,5 @@
 // How links come about: the handshake, its refusals, and one link out of several connections.
-#include "daemon/link/handshake.h"
+#include "daemon/link/hello.h"
 
 #include "daemon/link/link_limits.h"
 #include "daemon/link/link_phase.h"

@@ -1,7 +1,7 @@
 // The gate of an imposed partition: what it holds, and what links do about it.
 #include <gmock/gmock.h>
 
-#include "daemon/link/handshake.h"
+#include "daemon/link/hello.h"
 #include "daemon/link/imposed_partition.h"
 #include "daemon/link/link_limits.h"
 #include "tests/unit/link_harness.h"

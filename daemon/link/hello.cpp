@@ -1,4 +1,4 @@
-#include "daemon/link/handshake.h"
+#include "daemon/link/hello.h"
 
 #include <fmt/format.h>
 
