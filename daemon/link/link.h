@@ -1,5 +1,5 @@
 // One connection between this daemon and another: framing, output, liveness, round-trip time. What frames mean, and
-// which connection becomes the link of a pair, is decided in `links.h`.
+// which connection becomes the link of a pair, is decided elsewhere (`links.h`).
 #pragma once
 
 #include <optional>
@@ -9,8 +9,10 @@
 #include "daemon/base/driver.h"
 #include "daemon/base/input_buffer.h"
 #include "daemon/base/result.h"
+#include "daemon/link/link_id.h"
 #include "daemon/link/link_phase.h"
 #include "daemon/link/link_queue.h"
+#include "daemon/link/neighbours.h"
 #include "daemon/wire/control.h"
 
 namespace spindled {
@@ -20,6 +22,14 @@ class Link {
   struct Frame {
     LinkFrame type{};
     Slice body;
+  };
+
+  /// Where it stands in the tables.
+  struct Marks {
+    std::optional<LinkId> id;                    // from establishment until `link_down` has returned
+    std::optional<Neighbours::Index> neighbour;  // whom this side dialled
+    Time deadline = kNever;                      // as in LinkTable,
+    bool dirty = false;                          // this, too
   };
 
   /// `dialled`: by this side. The phase is `dialling` then, else `handshake`.
@@ -39,6 +49,8 @@ class Link {
   /// Who is at the other end has proved to be (Peer); empty: nobody in particular.
   const std::string& identity() const { return identity_; }
   void set_identity(std::string_view identity) { identity_ = identity; }
+
+  Marks marks;
 
   // Input. `read_space`, `handle_read`, then `next_frame` until it has none.
 

@@ -1,46 +1,24 @@
 // The links to the neighbouring daemons.
 //
-// A newcomer reads this class first. Links dials the configured neighbours, accepts those that dial this daemon, and
-// keeps one Link a neighbour; a Link does the handshake, the framing, the output queue, liveness and round-trip time of
-// one connection.
+// A newcomer reads this class first, and then its parts: Handshakes for how connections become links, Liveness for
+// whether the other side is there, PartitionEnforcement for who is held apart, Teardown for how connections end. They
+// share a LinkLayer with its LinkTable. A Link does the framing, the output queue and the round-trip time of one
+// connection; LinkEvents is what the layer above hears.
 #pragma once
 
-#include <map>
-#include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "daemon/base/context.h"
-#include "daemon/base/driver.h"
 #include "daemon/base/port_handler.h"
-#include "daemon/link/imposed_partition.h"
-#include "daemon/link/link.h"
-#include "daemon/link/link_id.h"
-#include "daemon/link/neighbours.h"
-#include "daemon/link/refusal_log.h"
-#include "daemon/wire/control.h"
-#include "daemon/wire/link_frames.h"
+#include "daemon/link/handshakes.h"
+#include "daemon/link/link_layer.h"
+#include "daemon/link/liveness.h"
+#include "daemon/link/partition_enforcement.h"
+#include "daemon/link/teardown.h"
 
 namespace spindled {
-
-/// What links hand up, to the overlay.
-class LinkEvents {
- public:
-  virtual ~LinkEvents() = default;
-  /// The handshake with the neighbour is complete; frames may be sent.
-  virtual void link_up(Time now, LinkId link) = 0;
-  /// An established link is gone; the id is free for another after this call.
-  virtual void link_down(Time now, LinkId link, const Error& reason) = 0;
-  /// A frame arrived: control, view, data, report, stable, ready, push or price. `body` is what follows the frame head,
-  /// within the size limit of its type, and not otherwise checked.
-  virtual void frame_received(Time now, LinkId link, LinkFrame type, Slice body) = 0;
-  /// The smoothed round-trip time of the link was measured anew.
-  virtual void round_trip_changed(Time now, LinkId link) = 0;
-  /// A handshake, whether it ends in a link or not, told of this order.
-  virtual void partition_learned(Time now, const PartitionOrder& order) = 0;
-};
 
 struct LinkInfo {
   DaemonId peer;
@@ -63,16 +41,17 @@ struct NeighbourInfo {
   Time next_dial{};
 };
 
+/// Owns the parts of the layer, and hands them what happens: frames and the loss of connections by their phase, and
+/// time. What is sent on links goes through here, and is written at the end of the turn.
 class Links final : public PortHandler {
  public:
-  Links(Context& context, Driver& driver);
-  ~Links() override;
+  Links(Context& context, Driver& driver) : layer_(context, driver) {}
   /// Before `start`: where frames and events go up to.
-  void attach(LinkEvents& events);
+  void attach(LinkEvents& events) { layer_.events = &events; }
   void start(Time now);
   /// Tells every neighbour that this daemon stops, and closes.
   void stop(Time now);
-  bool is_stopped() const;
+  bool is_stopped() const { return layer_.stopping && layer_.table.empty(); }
 
   // PortHandler, for connections of Port::link and those that this class dialled.
   void handle_accepted(Time now, ConnectionId connection, const Peer& peer) override;
@@ -98,18 +77,20 @@ class Links final : public PortHandler {
   /// Closes the link for a reason that both logs and the counter show. `link_down` is called before this returns.
   void close(Time now, LinkId link, Error reason);
   /// Follows an order that is news: from the next turn on there is no link to another side.
-  void impose(Time now, const PartitionOrder& order);
+  void impose(Time now, const PartitionOrder& order) { partition_.impose(now, order); }
 
   // What is known.
   std::vector<LinkId> established() const;  // ascending
-  bool is_established(LinkId link) const;
+  bool is_established(LinkId link) const { return layer_.table.is_established(link); }
   std::optional<LinkId> established_with(std::string_view peer) const;
   LinkInfo info(LinkId link) const;
-  const DaemonId& peer(LinkId link) const;
-  Duration round_trip(LinkId link) const;
+  const DaemonId& peer(LinkId link) const { return layer_.table.at(link).peer(); }
+  Duration round_trip(LinkId link) const { return layer_.table.at(link).round_trip(); }
   /// Without the time that the daemons take to answer, as far as that is known: what a path is worth.
-  Duration path_round_trip(LinkId link) const;
-  std::size_t queued_bytes(LinkId link, FramePriority priority) const;
+  Duration path_round_trip(LinkId link) const { return layer_.table.at(link).path_round_trip(); }
+  std::size_t queued_bytes(LinkId link, FramePriority priority) const {
+    return layer_.table.at(link).queue().bytes(priority);
+  }
   /// What a price is made of.
   struct QueueLength {
     std::size_t packets = 0;             // that wait, of data frames; 0 where they wait for the end of the turn only
@@ -118,75 +99,22 @@ class Links final : public PortHandler {
   };
   QueueLength queue_length(LinkId link) const;
   std::vector<NeighbourInfo> unconnected() const;
-  const ImposedPartition& partition() const { return partition_; }
+  const ImposedPartition& partition() const { return partition_.partition(); }
 
   // Output to a link that is not established, as during `link_down` and once `stop` was called, goes nowhere. What is
   // known of a link stays so until `link_down` returns.
 
  private:
-  struct Entry;
-  /// Who ends a connection.
-  enum class Ending { here, by_peer, lost };
+  void handle_frame(Time now, Link& link, Link::Frame frame);
+  /// The link if frames may be sent on it now.
+  Link* sendable(LinkId link) const;
+  void end_overflowed(Time now);
 
-  Entry* find(ConnectionId connection) const;
-  /// The link in a slot that is taken.
-  const Link& at(LinkId link) const;
-  /// The link in the slot if frames may be sent on it now.
-  Entry* sendable(LinkId link) const;
-  Entry* established_to(const DaemonId& peer) const;
-  /// Of the daemons of that name, or the lives of one, the one whose link came up last.
-  Entry* established_to(std::string_view name) const;
-  /// Queues a frame that leaves before all data. Whether there is a link to send it on.
-
-  Entry& add(Time now, ConnectionId connection, std::string_view address, bool dialled);
-  void touch(Entry& entry);
-  void set_deadline(Entry& entry, Time deadline);
-  void dial_due(Time now);
-  void send_hello(Time now, Entry& entry);
-
-  void handle_frame(Time now, Entry& entry, Link::Frame frame);
-  void handle_first_frame(Time now, Entry& entry, const Link::Frame& frame);
-  void handle_echo(Time now, Entry& entry, const Link::Frame& frame);
-  void handle_hello(Time now, Entry& entry, const LinkHello& hello);
-  /// Decides between the connection, whose handshake is complete, and the link to the same daemon that there may be.
-  void resolve(Time now, Entry& entry);
-  void establish(Time now, Entry& entry);
-
-  void end(Time now, Entry& entry, const Error& reason, Ending ending);
-  void end_established(Time now, Entry& entry, const Error& reason);
-  void count_end(LinkPhase phase, const Error& reason, Ending ending);
-  void log_end(Time now, Entry& entry, const Error& reason, Ending ending);
-  void send_close(Time now, Entry& entry, const Error& reason);
-  void remove(Entry& entry);
-
-  void handle_deadlines(Time now);
-  void handle_partition_time(Time now);
-  void tick(Time now);
-  void close_silent(Time now);
-
-  Context& context_;
-  Driver& driver_;
-  const Log log_;
-  const LinkHello hello_;
-  LinkEvents* events_ = nullptr;
-  Neighbours neighbours_;
-  RefusalLog refusals_;
-  ImposedPartition partition_;
-  bool stopping_ = false;
-
-  std::map<ConnectionId, std::unique_ptr<Entry>> entries_;  // every connection
-  std::vector<Entry*> slots_;                               // by LinkId: established, or just ended
-  std::map<DaemonId, Entry*> by_peer_;                      // the established ones
-  std::set<std::pair<Time, ConnectionId>> deadlines_;       // of connections that are not established
-  std::vector<ConnectionId> touched_;                       // those with something to write
-  std::vector<std::unique_ptr<Entry>> removed_;  // kept to the end of the turn: their frames may be being handled
-  bool overflow_ = false;                        // some link may have exceeded its queue
-
-  // Shared by all established links.
-  Time tick_at_ = kNever;    // when pings are sent
-  Time silent_at_ = kNever;  // no link counts as silent before this
-
-  Time enforce_at_ = kNever;  // when links across the partition are looked for
+  LinkLayer layer_;
+  Teardown teardown_{layer_};
+  Liveness liveness_{layer_, teardown_};
+  PartitionEnforcement partition_{layer_, teardown_};
+  Handshakes handshakes_{layer_, partition_.partition(), liveness_, teardown_};
 };
 
 }  // namespace spindled
