@@ -46,7 +46,7 @@ TEST_F(EarlyMessagesOf, DropUnreliableOnesWhereMuchWaits) {
   add(3, Service::unreliable, 1);
   add(4, Service::reliable, 1);
   EXPECT_EQ(context.counters.value(Counter::data_dropped_unreliable), 1u);
-  for (const std::uint64_t number : {1, 2, 4}) EXPECT_EQ(early.take_first().number, number);
+  for (const std::uint64_t number : {1u, 2u, 4u}) EXPECT_EQ(early.take_first().number, number);
   EXPECT_TRUE(early.empty());
   EXPECT_FALSE(early.is_full());
 }

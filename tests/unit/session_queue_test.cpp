@@ -265,7 +265,7 @@ TEST_F(SessionQueueTest, TheLastWordFollowsWhatIsPartlyWritten) {
   append_pong(1);
   EXPECT_EQ(types(read_all()), "mp");
   // The same with a detour: a written part, a gap that waits, and a queue behind it.
-  for (const std::size_t part : {0, 10}) {
+  for (const std::size_t part : {0u, 10u}) {
     append_pong(1);
     append_message(1000);
     append_message(1000);

@@ -287,7 +287,7 @@ TEST_F(SessionsTest, SmallMessagesThatComeTogetherAreBundled) {
   const ConnectionId ann = open_member();
   std::vector<std::uint8_t> frames;
   Got expected;
-  for (const std::size_t bytes : {100, 0, 200, 1}) {
+  for (const std::size_t bytes : {100u, 0u, 200u, 1u}) {
     write_typed(frames, static_cast<std::uint16_t>(0x100 + expected.size()), bytes);
     expected.emplace_back(0x100 + expected.size(), bytes);
   }

@@ -27,7 +27,7 @@ TEST(TurnWork, IsOverWhenTheMaximumIsDone) {
 
 TEST(TurnWork, KnowsTheLargestTurnAndTheLargestStep) {
   TurnWork turn(10);
-  for (const std::size_t units : {3, 5, 4}) {
+  for (const std::size_t units : {3u, 5u, 4u}) {
     turn.begin_step();
     turn.count(units);
   }
