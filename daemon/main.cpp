@@ -7,9 +7,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <sstream>
 
@@ -39,7 +41,7 @@ constexpr const char* kFooter =
     "  0  stopped by a signal, or --check found nothing wrong\n"
     "  1  the configuration is not valid, or names what is not there (--check)\n"
     "  2  the command line is not valid\n"
-    "  3  the daemon cannot start: an address is in use, the log cannot be opened\n";
+    "  3  the daemon cannot start: an address is in use, the log cannot be opened; or --print-config cannot write\n";
 
 struct CommandLine {
   std::string config_file;
@@ -51,11 +53,18 @@ struct CommandLine {
   std::string log_level;
 };
 
-void print_error(std::string_view text) { fmt::print(stderr, "spindled: {}\n", text); }
+/// Where standard error is full or closed the text is lost, and the exit code stays.
+void print_error(std::string_view text) { std::fputs(fmt::format("spindled: {}\n", text).c_str(), stderr); }
 
 int refuse(const std::vector<ConfigError>& errors) {
-  for (const ConfigError& error : errors) fmt::print(stderr, "{}\n", to_string(error));
+  for (const ConfigError& error : errors) std::fputs((to_string(error) + '\n').c_str(), stderr);
   return kExitBadConfiguration;
+}
+
+int print(const DaemonConfig& config) {
+  if (std::fputs(print_config(config).c_str(), stdout) != EOF && std::fflush(stdout) == 0) return kExitStopped;
+  print_error(fmt::format("cannot write the configuration: {}", std::strerror(errno)));
+  return kExitCannotStart;
 }
 
 /// Nothing where the program has to go on; else its exit code.
@@ -155,7 +164,7 @@ void log_for_protobuf(google::protobuf::LogLevel level, const char*, int, const 
 }
 
 void announce(const DaemonConfig& config, const AsioDriver& driver, LogSink& sink) {
-  const auto or_none = [](std::string text) { return text.empty() ? "none" : text; };
+  const auto or_none = [](const std::string& text) { return text.empty() ? "none" : text; };
   const std::string line =
       fmt::format("ready: daemon {} of cluster {}; clients at {}; links at {}; administration at {}", config.node.name,
                   config.node.cluster, or_none(driver.addresses(Port::client)), or_none(driver.addresses(Port::link)),
@@ -235,6 +244,7 @@ int run(const CommandLine& line, DaemonConfig config) {
 }  // namespace
 }  // namespace spindled
 
+// NOLINTNEXTLINE(bugprone-exception-escape): what nobody expects ends the daemon as a failed assertion does.
 int main(int argc, char** argv) {
   using namespace spindled;
   CommandLine line;
@@ -250,7 +260,7 @@ int main(int argc, char** argv) {
     const std::string file = line.config_file.empty() ? "spindled" : line.config_file;
     if (const std::vector<ConfigError> errors = find_unusable(*config, file); !errors.empty()) return refuse(errors);
   }
-  if (line.print) fmt::print("{}", print_config(*config));
-  if (line.check || line.print) return kExitStopped;
+  if (line.print) return print(*config);
+  if (line.check) return kExitStopped;
   return run(line, std::move(*config));
 }

@@ -91,6 +91,18 @@ TEST(Check, NamesFileLineAndKeyOfEveryError) {
   EXPECT_NE(finished.error.find(missing), std::string::npos) << finished.error;
 }
 
+TEST(Check, OutputThatCannotBeWrittenChangesNoOtherCode) {
+  const auto run_in_shell = [](const std::string& arguments) {
+    ProcessOptions options;
+    options.arguments = {"-c", SPINDLED_PATH + std::string(" ") + arguments};
+    return run("/bin/sh", options).code;
+  };
+  EXPECT_EQ(run_in_shell("--check --config /no/such/file 2>/dev/full"), kBadConfiguration);
+  EXPECT_EQ(run_in_shell("--check --config /no/such/file 2>&-"), kBadConfiguration);
+  EXPECT_EQ(run_in_shell("--name 'two words' 2>/dev/full"), kBadCommandLine);
+  EXPECT_EQ(run_in_shell("--print-config >/dev/full"), kCannotStart);
+}
+
 TEST(Start, WithoutAnyConfigurationOrEnvironment) {
   SPINDLE_TEST_NEEDS(Namespaces::unavailable());
   // A host of its own, where nobody has the default addresses.

@@ -140,7 +140,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   }
   const spindle::admin::Request& request = line.inquiry.request;
   if (line.watch_seconds > 0 && (request.has_partition() || request.has_heal() || request.has_admission())) {
-    fmt::print(stderr, "--watch: admission is switched once, and a partition imposed or healed once\n");
+    std::fputs("--watch: admission is switched once, and a partition imposed or healed once\n", stderr);
     return kExitBadCommandLine;
   }
   line.inquiry.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(line.timeout_seconds * 1000));
@@ -156,11 +156,11 @@ bool print(const std::string& text) {
 int look(const CommandLine& line) {
   const Result<spindle::admin::Reply> reply = inquire(line.inquiry);
   if (!reply) {
-    fmt::print(stderr, "spmonitor: {}\n", reply.error());
+    std::fputs(fmt::format("spmonitor: {}\n", reply.error()).c_str(), stderr);
     return kExitNoAnswer;
   }
   if (!line.group.empty() && reply->groups().groups_size() == 0) {
-    fmt::print(stderr, "spmonitor: there is no group \"{}\"\n", line.group);
+    std::fputs(fmt::format("spmonitor: there is no group \"{}\"\n", line.group).c_str(), stderr);
     return kExitNotFound;
   }
   const bool watching = line.watch_seconds > 0;

@@ -133,7 +133,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, Comm
   line.connection.slow_policy = parse_slow_policy(line.slow_policy);
   line.publish.service = parse_service(line.service).value_or(spindle::Service::agreed);
   if (line.publish.measure && line.publish.service == spindle::Service::unreliable) {
-    fmt::print(stderr, "spuser: --measure waits for every message, and unreliable ones may not come\n");
+    std::fputs("spuser: --measure waits for every message, and unreliable ones may not come\n", stderr);
     return kExitBadCommandLine;
   }
   line.subscribe.format = line.json      ? SubscribeOptions::Format::json
@@ -157,7 +157,7 @@ int run(const CommandLine& line) {
     output.flush();
     return kExitDone;
   } catch (const Exit& exit) {
-    if (!exit.text.empty()) fmt::print(stderr, "spuser: {}\n", exit.text);
+    if (!exit.text.empty()) std::fputs(fmt::format("spuser: {}\n", exit.text).c_str(), stderr);
     return exit.code;
   }
 }

@@ -69,7 +69,7 @@ class Subscriber {
     if (options_.format == SubscribeOptions::Format::json) {
       output_.add(json_line(event));
     } else {
-      fmt::print(stderr, "{}", text_line(event));
+      std::fputs(text_line(event).c_str(), stderr);
     }
   }
 
