@@ -41,6 +41,7 @@ std::string unknown_section(std::string_view name, bool is_value) {
   const std::string_view nearest = nearest_word(name, sections);
   if (!nearest.empty()) return fmt::format("unknown section; did you mean {}?", in_brackets(nearest));
   std::vector<std::string> all;
+  all.reserve(sections.size());
   for (const std::string_view section : sections) all.push_back(in_brackets(section));
   return fmt::format("unknown section; there are {}", fmt::join(all, ", "));
 }

@@ -162,20 +162,20 @@ struct CopyValue {
 struct ValueText {
   DaemonConfig& config;
 
-  std::string operator()(const DurationKey& key) { return std::to_string(milliseconds(key.field(config))); }
-  std::string operator()(const SizeKey& key) { return std::to_string(key.field(config)); }
-  std::string operator()(const NumberKey& key) { return fmt::format("{}", key.field(config)); }
-  std::string operator()(const TextKey& key) { return toml_string(key.field(config)); }
-  std::string operator()(const FlagKey& key) { return key.field(config) ? "true" : "false"; }
-  std::string operator()(const ChoiceKey& key) { return toml_string(key.words[key.get(config)]); }
-  std::string operator()(const LevelKey& key) { return toml_string(to_string(key.field(config))); }
-  std::string operator()(const ListKey& key) {
+  std::string operator()(const DurationKey& key) const { return std::to_string(milliseconds(key.field(config))); }
+  std::string operator()(const SizeKey& key) const { return std::to_string(key.field(config)); }
+  std::string operator()(const NumberKey& key) const { return fmt::format("{}", key.field(config)); }
+  std::string operator()(const TextKey& key) const { return toml_string(key.field(config)); }
+  std::string operator()(const FlagKey& key) const { return key.field(config) ? "true" : "false"; }
+  std::string operator()(const ChoiceKey& key) const { return toml_string(key.words[key.get(config)]); }
+  std::string operator()(const LevelKey& key) const { return toml_string(to_string(key.field(config))); }
+  std::string operator()(const ListKey& key) const {
     std::vector<std::string> quoted;
     for (const std::string& address : key.get(config)) quoted.push_back(toml_string(address));
     return fmt::format("[{}]", fmt::join(quoted, ", "));
   }
-  std::string operator()(const NeighbourAddressKey&) { return {}; }
-  std::string operator()(const NeighbourWeightKey&) { return {}; }
+  std::string operator()(const NeighbourAddressKey&) const { return {}; }
+  std::string operator()(const NeighbourWeightKey&) const { return {}; }
 };
 
 }  // namespace

@@ -58,6 +58,7 @@ bool is_key_of(const Groups& groups, std::string_view key) {
 
 std::vector<FlowReady> to_events(const std::vector<std::string>& keys) {
   std::vector<FlowReady> events;
+  events.reserve(keys.size());
   for (const std::string& key : keys) events.push_back({unpack_key(key)});
   return events;
 }

@@ -102,8 +102,9 @@ std::optional<Event> Connection::receive(std::chrono::nanoseconds timeout, std::
   if (impl != nullptr) {
     const Deadline now = std::chrono::steady_clock::now();
     const bool for_ever = timeout > Deadline::max() - now;
-    event = timeout <= timeout.zero() ? impl->events().take()
-                                      : impl->events().wait(for_ever ? std::nullopt : std::optional(now + timeout));
+    event = timeout <= std::chrono::nanoseconds::zero()
+                ? impl->events().take()
+                : impl->events().wait(for_ever ? std::nullopt : std::optional(now + timeout));
   }
   if (!event) error = impl != nullptr && !impl->events().finished() ? Errc::timed_out : Errc::not_connected;
   return event;

@@ -164,7 +164,7 @@ void Connection::Impl::wait_for_flow(Lock& lock, const Groups& groups) {
 void Connection::Impl::tell_ready_flows() {
   flows_want_buffer_ = false;
   std::vector<Event> events;
-  for (FlowReady& flow : engine_.writer().take_ready()) events.push_back(std::move(flow));
+  for (FlowReady& flow : engine_.writer().take_ready()) events.emplace_back(std::move(flow));
   if (events.empty() || closing_ || ended_) return;
   const std::size_t bytes = events.size() * sizeof(Event);
   events_.push(events, bytes);
