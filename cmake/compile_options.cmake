@@ -10,7 +10,8 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 # No NDEBUG: assertions stay on in every build. No vectors of neighbouring members: a load of two that were just written
 # one by one waits for both writes, and most of what is handed on here was just written (docs/performance.md).
-# `Sanitize` is for the trees with sanitizers: -O1 is their fastest way to results, compilation included.
+# `Sanitize` is for the trees with sanitizers, and the one for coverage: -O1 is their fastest way to results, compilation
+# included.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -fno-tree-slp-vectorize")
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -D_GLIBCXX_ASSERTIONS")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g -D_GLIBCXX_ASSERTIONS")
@@ -42,6 +43,10 @@ if(SPINDLE_SANITIZE)
   endif()
   add_compile_options(-fsanitize=${SPINDLE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SPINDLE_SANITIZE})
+endif()
+if(SPINDLE_COVERAGE)
+  add_compile_options(-fprofile-instr-generate -fcoverage-mapping)
+  add_link_options(-fprofile-instr-generate)
 endif()
 if(SPINDLE_FUZZ)
   # Everything counts its branches for the fuzzer; only the fuzz targets link the fuzzer's main(). What is not

@@ -16,6 +16,7 @@ TEST(ConfigReload, TakesLiveKeysAndNamesTheOthers) {
   DaemonConfig running;
   running.node.name = "alpha";
   running.node.incarnation = 7;
+  running.listen.links = {"127.0.0.1:4804"};
   DaemonConfig next = running;
   next.node.session.slow_policy = SlowPolicy::drop;
   next.node.admission.groups_of(BenefitKind::fair) = {"news*"};
