@@ -66,7 +66,7 @@ class IncomingStream {
 
   // What the origin has yet to be told.
   bool has_news() const { return high_ != reported_; }
-  std::size_t bytes_since_report() const { return bytes_since_report_; }
+  std::size_t bytes_since_acknowledgement() const { return bytes_since_report_; }
   /// Messages that the origin has sent to others only since what was reported.
   std::uint64_t passed_by() const { return high_ - reported_ - messages_since_report_; }
   void reported() {

@@ -1,5 +1,6 @@
 #include "daemon/order/order.h"
 
+#include "daemon/order/view_closing.h"
 #include "libclient/common/limits.h"
 
 namespace spindled {
@@ -8,14 +9,6 @@ namespace {
 /// Payload chunks up to this size are copied behind their header; larger ones are referenced.
 constexpr std::size_t kChunkCopyBytesMax = OutputQueue::kCopyBytesMax;
 
-/// That others may let go of less than this part of `acknowledge_every_bytes` is told late.
-constexpr std::size_t kLittleNews = 4;
-
-/// Where so many messages of an origin went to others only since the last report, the next one is due sooner: in this
-/// part of `acknowledge_within`.
-constexpr std::uint64_t kMuchPassesBy = 64;
-constexpr int kSooner = 10;
-
 /// Whether a message waits for its place in the order.
 bool takes_a_place(MessageClass message_class, Service service) {
   return message_class != MessageClass::order && is_ordered(service);
@@ -23,61 +16,51 @@ bool takes_a_place(MessageClass message_class, Service service) {
 }  // namespace
 
 Order::Order(Context& context, StreamTransport& transport, OrderedMessages& above)
-    : context_(context), log_(context.log_sink, "order"), transport_(transport), above_(above) {
+    : state_(context, transport, above), stability_(state_), sequencing_(state_) {
   handle_frames();
 }
 
 template <auto Read, typename Take>
 void Order::handle(LinkFrame type, Take take) {
-  transport_.handle(type, [this, take](Time now, LinkId, const Slice& content) {
+  state_.transport.handle(type, [this, take](Time now, LinkId, const Slice& content) {
     const auto frame = Read(content.view());
-    if (!frame || frame->from >= view_.size()) return false;
-    if (is_open()) (this->*take)(now, *frame);
+    if (!frame || frame->from >= state_.view.size()) return false;
+    (this->*take)(now, *frame);
     return true;
   });
 }
 
 void Order::handle_frames() {
-  transport_.handle(LinkFrame::data, [this](Time now, LinkId, Slice content) {
+  state_.transport.handle(LinkFrame::data, [this](Time now, LinkId, Slice content) {
     data_received(now, std::move(content));
     return true;
   });
-  handle<read_report>(LinkFrame::report, &Order::report_received);
+  handle<read_acknowledgement>(LinkFrame::acknowledgement, &Order::acknowledgement_received);
   handle<read_stable>(LinkFrame::stable, &Order::stable_received);
   handle<read_ready>(LinkFrame::ready, &Order::ready_received);
 }
 
-template <auto Write, typename Frame>
-void Order::send(LinkFrame type, const MemberSet& to, const Frame& frame) {
-  std::array<std::uint8_t, kReportBytesMax> bytes;
-  transport_.send(type, to, {bytes.data(), Write(bytes.data(), frame)});
-}
-
 std::size_t Order::retained_bytes() const {
-  std::size_t bytes = own_.retained_bytes();
-  for (const IncomingStream& stream : incoming_) bytes += stream.retained_bytes();
+  std::size_t bytes = state_.own.retained_bytes();
+  for (const IncomingStream& stream : state_.incoming) bytes += stream.retained_bytes();
   return bytes;
 }
 
 std::size_t Order::foreign_bytes_max() const {
   std::size_t most = 0;
-  for (const IncomingStream& stream : incoming_) most = std::max(most, stream.retained_bytes());
+  for (const IncomingStream& stream : state_.incoming) most = std::max(most, stream.retained_bytes());
   return most;
 }
 
 std::size_t Order::unordered_bytes() const {
   std::size_t bytes = 0;
-  for (const IncomingStream& stream : incoming_) {
+  for (const IncomingStream& stream : state_.incoming) {
     for (std::size_t i = 0; i < stream.ordered().size(); ++i) bytes += stream.ordered()[i].delivery.content_size();
   }
   return bytes;
 }
 
-std::size_t Order::pushed_bytes() const {
-  std::size_t bytes = 0;
-  for (const auto& [place, body] : pushed_) bytes += body.size();
-  return bytes;
-}
+std::size_t Order::pushed_bytes() const { return recovery_ ? recovery_->held_bytes() : 0; }
 
 // --- On the way out ---
 
@@ -92,7 +75,7 @@ void Order::originate(Time now, const OutgoingMessage& message) {
   if (envelope.size() + spindle::kChunkBytesMax > kFragmentBytesMax) {
     for (std::size_t at = 0; at < envelope.size(); at += spindle::kChunkBytesMax) {
       const std::size_t size = std::min(spindle::kChunkBytesMax, envelope.size() - at);
-      cut.push_back(context_.arena.copy(envelope.subspan(at, size)));
+      cut.push_back(state_.context.arena.copy(envelope.subspan(at, size)));
     }
     cut.insert(cut.end(), chunks.begin(), chunks.end());
     envelope = {};
@@ -100,7 +83,7 @@ void Order::originate(Time now, const OutgoingMessage& message) {
   }
 
   BodyHead head;
-  head.origin = view_.self;
+  head.origin = state_.view.self;
   head.service = message.service;
   head.message_class = message.message_class;
   if (head.service == Service::unreliable && chunks.size() > 1) head.service = Service::reliable;
@@ -108,19 +91,19 @@ void Order::originate(Time now, const OutgoingMessage& message) {
   for (std::size_t i = 0; i < fragments; ++i) {
     head.first = i == 0;
     head.last = i + 1 == fragments;
-    head.number = head.service == Service::unreliable ? 0 : own_.next_number();
+    head.number = head.service == Service::unreliable ? 0 : state_.own.next_number();
     head.after = head.last && head.service == Service::fifo ? rank_behind(message) : 0;
-    head.seen = has_seen(head) ? order_.processed() : 0;
+    head.seen = has_seen(head) ? state_.order.processed() : 0;
     send_fragment(now, head, *message.destinations, i == 0 ? envelope : ByteView(),
                   chunks.empty() ? Slice() : chunks[i]);
   }
   if (!takes_a_place(head.message_class, head.service)) return;
-  append_message(unreported_, view_.self, head.service == Service::safe, head.number, *message.destinations);
-  if (message.sender != nullptr) *message.sender = {epoch_, head.number};
+  sequencing_.note_sent(head.service == Service::safe, head.number, *message.destinations);
+  if (message.sender != nullptr) *message.sender = {state_.epoch, head.number};
 }
 
 std::uint64_t Order::rank_behind(const OutgoingMessage& message) const {
-  return message.sender != nullptr && message.sender->epoch == epoch_ ? message.sender->last_ordered : 0;
+  return message.sender != nullptr && message.sender->epoch == state_.epoch ? message.sender->last_ordered : 0;
 }
 
 void Order::send_fragment(Time now, const BodyHead& head, const MemberSet& destinations, ByteView envelope,
@@ -128,20 +111,20 @@ void Order::send_fragment(Time now, const BodyHead& head, const MemberSet& desti
   const std::size_t head_size = body_head_size(head, destinations);
   const bool copied = chunk.size() <= kChunkCopyBytesMax;
   const std::size_t size = head_size + envelope.size() + (copied ? chunk.size() : 0);
-  Writer writer(context_.arena.reserve(size));
+  Writer writer(state_.context.arena.reserve(size));
   write_body_head(writer, head, destinations);
   writer.bytes(envelope);
   if (copied) writer.bytes(chunk.view());
-  const Slice body = context_.arena.commit(size);
+  const Slice body = state_.context.arena.commit(size);
   const Slice tail = copied ? Slice() : chunk;
 
   if (head.number == 0) {
-    transport_.multicast_unreliable(destinations, body, tail);
+    state_.transport.multicast_unreliable(destinations, body, tail);
   } else {
-    transport_.multicast(destinations, body, tail);
-    own_.retain(head.number, body, tail, destinations);
+    state_.transport.multicast(destinations, body, tail);
+    state_.own.retain(head.number, body, tail, destinations);
   }
-  if (destinations.contains(view_.self)) take_content(now, head, body.part(head_size), tail);
+  if (destinations.contains(state_.view.self)) take_content(now, head, body.part(head_size), tail);
 }
 
 // --- On the way in ---
@@ -149,32 +132,26 @@ void Order::send_fragment(Time now, const BodyHead& head, const MemberSet& desti
 void Order::data_received(Time now, Slice bytes) {
   if (!is_open()) return;
   const std::optional<Body> body = read_body(bytes.view());
-  if (!body || body->head.origin >= view_.size() || body->head.origin == view_.self) {
-    log_.error("a message that cannot be of this view was dropped ({} bytes)", bytes.size());
+  if (!body || body->head.origin >= state_.view.size() || body->head.origin == state_.view.self) {
+    state_.log.error("a message that cannot be of this view was dropped ({} bytes)", bytes.size());
     return;
   }
-  IncomingStream& stream = incoming_[body->head.origin];
+  IncomingStream& stream = state_.incoming[body->head.origin];
   if (body->head.number != 0) {
     if (body->head.number <= stream.high()) {
-      log_.error("message {} of {} came after {}: dropped", body->head.number, view_.members[body->head.origin].name,
-                 stream.high());
+      state_.log.error("message {} of {} came after {}: dropped", body->head.number,
+                       state_.view.members[body->head.origin].name, stream.high());
       return;
     }
     stream.retain(body->head.number, bytes);
   }
   bytes.remove_prefix(body->content_offset);
   take_content(now, body->head, std::move(bytes), Slice());
-  if (stream.has_news()) {
-    // What is stable is a prefix of the stream: a few messages to this daemon hold up many to others.
-    const bool holds_up = stream.passed_by() >= kMuchPassesBy;
-    const Duration interval = context_.config.order.acknowledge_within;
-    timers_.set_earlier(Timer::report, now + (holds_up ? interval / kSooner : interval));
-  }
-  if (stream.bytes_since_report() >= context_.config.order.acknowledge_every_bytes) reports_due_ = true;
+  stability_.note_received(now, stream);
 }
 
 void Order::take_content(Time now, const BodyHead& head, Slice first, Slice rest) {
-  IncomingStream& stream = incoming_[head.origin];
+  IncomingStream& stream = state_.incoming[head.origin];
   if (takes_a_place(head.message_class, head.service)) {
     // Put together where it waits for its place.
     PendingMessage& pending = stream.ordered().push_back();
@@ -185,102 +162,42 @@ void Order::take_content(Time now, const BodyHead& head, Slice first, Slice rest
   Delivery delivery;
   if (!stream.accept(head, std::move(first), std::move(rest), delivery)) return;
   if (delivery.message_class == MessageClass::order) {
-    take_order_message(delivery);
+    sequencing_.take(delivery);
   } else if (head.after == 0 || !stream.follow(head.after, delivery)) {
-    above_.deliver(now, delivery);
+    state_.above.deliver(now, delivery);
   }
 }
 
-void Order::take_order_message(const Delivery& delivery) {
-  std::vector<std::uint8_t> joined;
-  const ByteView content = delivery.contiguous(joined);
-  const std::optional<OrderOperation> operation = order_operation(content);
-  if (operation == OrderOperation::run_report && sequencer_) {
-    // Once frozen nothing more is ordered: what stays unordered is delivered at the end of the view.
-    if (!is_open()) return;
-    if (auto report = read_run_report(content, delivery.origin, view_.size())) {
-      sequencer_->take(delivery.origin, std::move(*report));
-      return;
-    }
-  } else if (operation == OrderOperation::order_record && delivery.origin == view_.sequencer) {
-    const auto record = read_order_record(content, view_.size());
-    if (record && order_.append(*record)) {
-      horizon_ = std::max(horizon_, record->horizon);
-      safe_line_ = std::max(safe_line_, record->safe_line);
-      return;
-    }
-  }
-  log_.error("an order message of {} makes no sense and was dropped", view_.members[delivery.origin].name);
-}
-
-void Order::report_received(Time now, const Report& report) {
-  if (!is_open()) return;
-  if (!own_.acknowledge(report.from, report.high)) {
-    log_.error("a report of what was never sent was dropped");
-    return;
-  }
-  if (!own_.has_news()) return;
-  const OrderConfig& config = context_.config.order;
-  // Before anything takes the room that this has made: who is told afterwards would hold the old and the new.
-  if (own_.released_since_announcement() >= config.acknowledge_every_bytes) return announce_stable();
-  const bool is_little = own_.released_since_announcement() < little_news();
-  timers_.set_earlier(Timer::stable, now + (is_little ? config.announce_stable_within : config.acknowledge_within));
-}
-
-/// Where many daemons send a little each, a word about every message costs more than what it frees is worth. But what
-/// all together have not told yet leaves room for what is not stable.
-std::size_t Order::little_news() const {
-  const OrderConfig& config = context_.config.order;
-  return std::min(config.acknowledge_every_bytes, config.retention_bytes_max / view_.size()) / kLittleNews;
+void Order::acknowledgement_received(Time now, const Acknowledgement& acknowledgement) {
+  if (is_open()) stability_.take_acknowledgement(now, acknowledgement);
 }
 
 void Order::stable_received(Time, const Stable& stable) {
-  if (is_open() && stable.from < incoming_.size()) incoming_[stable.from].release(stable.line);
+  if (is_open()) stability_.take_announcement(stable);
 }
 
 void Order::ready_received(Time, const Ready& ready) {
-  if (is_open() && sequencer_ && ready.from < view_.size()) sequencer_->ready(ready.from, ready.line);
+  if (is_open()) sequencing_.take_ready(ready);
 }
 
 // --- Through the order ---
 
 void Order::go_through_order(Time now) {
-  while (!order_.empty()) {
-    const Run& run = order_.front();
-    if (!run.destinations.contains(view_.self)) {
-      order_.advance(run.count);
+  while (!state_.order.empty()) {
+    const Run& run = state_.order.front();
+    if (!run.destinations.contains(state_.view.self)) {
+      state_.order.advance(run.count);
       continue;
     }
-    Ring<PendingMessage>& pending = incoming_[run.origin].ordered();
+    Ring<PendingMessage>& pending = state_.incoming[run.origin].ordered();
     if (pending.empty()) return;
-    if (run.safe && order_.processed() >= safe_line_) return;
-    if (above_.is_busy()) return;
-    const PendingMessage front = take_front();
-    above_.deliver_at_once(now, front.delivery);
-    deliver_followers(now, front);
+    if (run.safe && state_.order.processed() >= sequencing_.safe_line()) return;
+    if (state_.above.is_busy()) return;
+    const PendingMessage front = state_.take_front();
+    state_.above.deliver_at_once(now, front.delivery);
+    state_.deliver_followers(now, front);
   }
 }
-
-PendingMessage Order::take_front() {
-  const Run& run = order_.front();
-  const std::uint64_t number = run.first;
-  PendingMessage pending = incoming_[run.origin].pass_ordered();
-  order_.advance(1);
-  // Destination sets say who waits for what: a difference means that the origin and its report disagree.
-  if (pending.delivery.number != number) {
-    log_.error("message {} of {} stands where {} was ordered", pending.delivery.number,
-               view_.members[pending.delivery.origin].name, number);
-  }
-  pending.delivery.position = order_.processed();
-  return pending;
-}
-
-void Order::deliver_followers(Time now, const PendingMessage& pending) {
-  if (!pending.followers) return;
-  for (const Delivery& follower : *pending.followers) above_.deliver(now, follower);
-}
-
-std::uint64_t Order::ready_line() { return ready_line_.advance(order_, incoming_, view_.self); }
 
 // --- The end of a turn ---
 
@@ -288,99 +205,91 @@ void Order::flush(Time now) {
   if (!is_open()) return;
   bool more = true;
   while (more) {
-    const std::uint64_t told_horizon = horizon_;
+    const std::uint64_t horizon = sequencing_.horizon();
     go_through_order(now);
-    if (sequencer_) {
-      more = send_records(now);
-    } else {
-      more = send_runs(now);
-    }
-    if (horizon_ != handed_up_horizon_) {
-      handed_up_horizon_ = horizon_;
-      above_.horizon_advanced(now, horizon_);
+    more = send_order_messages(now);
+    if (sequencing_.take_horizon_news()) {
+      state_.above.horizon_advanced(now, sequencing_.horizon());
       more = true;
     }
-    more = more || told_horizon != horizon_ || !unreported_.empty();
+    more = more || horizon != sequencing_.horizon() || sequencing_.has_unreported();
   }
-  send_ready_line();
-  if (reports_due_ && !above_.is_behind()) send_reports(Reports::much);
-  if (own_.released_since_announcement() >= context_.config.order.acknowledge_every_bytes) announce_stable();
+  sequencing_.send_ready_line();
+  stability_.flush();
 }
 
-bool Order::send_runs(Time now) {
-  if (unreported_.empty() && !progress_wanted_) return false;
-  progress_wanted_ = false;
-  RunReport report{order_.processed(), std::exchange(unreported_, {})};
-  send_order_message(now, sequencer_set_, write_run_report(report));
-  return true;
-}
-
-bool Order::send_records(Time now) {
-  if (!unreported_.empty() || progress_wanted_) {
-    progress_wanted_ = false;
-    sequencer_->take(view_.self, {order_.processed(), std::exchange(unreported_, {})});
-  }
-  if (order_.last_safe() > safe_line_) sequencer_->ready(view_.self, ready_line());
+bool Order::send_order_messages(Time now) {
   bool sent = false;
-  while (const std::optional<OrderRecord> record = sequencer_->next_record()) {
-    context_.counters.add(Counter::order_records_sent);
-    context_.counters.add(Counter::order_runs, record->runs.size());
-    send_order_message(now, everybody_, write_order_record(*record));
+  sequencing_.begin_round();
+  while (const std::optional<std::vector<std::uint8_t>> content = sequencing_.next_message()) {
+    OutgoingMessage message;
+    message.message_class = MessageClass::order;
+    message.service = Service::reliable;
+    message.destinations = &sequencing_.destinations();
+    message.envelope = *content;
+    originate(now, message);
     sent = true;
   }
   return sent;
 }
 
-void Order::send_order_message(Time now, const MemberSet& to, const std::vector<std::uint8_t>& content) {
-  OutgoingMessage message;
-  message.message_class = MessageClass::order;
-  message.service = Service::reliable;
-  message.destinations = &to;
-  message.envelope = content;
-  originate(now, message);
+void Order::handle_time(Time now) { stability_.handle_time(now); }
+
+// --- The life of a view ---
+
+FrozenState Order::freeze(Time) {
+  state_.phase = Phase::frozen;
+  stability_.stop();
+  FrozenState frozen;
+  frozen.safe_line = sequencing_.safe_line();
+  frozen.processed = state_.order.processed();
+  frozen.stable = state_.own.stable_line();
+  frozen.high.reserve(state_.incoming.size());
+  for (const IncomingStream& stream : state_.incoming) frozen.high.push_back(stream.high());
+  frozen.high[state_.view.self] = state_.own.last_number();
+  return frozen;
 }
 
-void Order::send_ready_line() {
-  if (sequencer_ || order_.last_safe() <= safe_line_) return;
-  const std::uint64_t line = ready_line();
-  if (line <= told_ready_) return;
-  told_ready_ = line;
-  send<write_ready>(LinkFrame::ready, sequencer_set_, Ready{view_.self, line});
+std::vector<PushOut> Order::plan_pushes(const Commit& commit, MemberIndex self) {
+  return recovery_.emplace(state_, commit, self).plan();
 }
 
-void Order::send_reports(Reports which) {
-  reports_due_ = false;
-  bool news_left = false;
-  for (std::size_t i = 0; i < incoming_.size(); ++i) {
-    if (i == view_.self) continue;
-    IncomingStream& stream = incoming_[i];
-    const bool much = stream.bytes_since_report() >= context_.config.order.acknowledge_every_bytes;
-    if (much || (which == Reports::news && stream.has_news())) {
-      stream.reported();
-      send<write_report>(LinkFrame::report, MemberSet::of(static_cast<MemberIndex>(i)),
-                         Report{view_.self, stream.high()});
-    } else {
-      news_left = news_left || stream.has_news();
-    }
+bool Order::accept_push(Slice bytes) {
+  SPINDLE_CHECK(recovery_);
+  return recovery_->accept(std::move(bytes));
+}
+
+void Order::recovered(Time now) {
+  take_retransmitted(now, Recovery::Streams::of_members);
+  recovery_->complete_streams();
+}
+
+void Order::install(Time now, const View& view, const Transition& transition) {
+  MemberSet came_along;
+  if (state_.phase == Phase::closed) {
+    came_along.insert(view.self);
+  } else {
+    SPINDLE_CHECK(state_.phase == Phase::frozen);
+    SPINDLE_CHECK(recovery_);  // by the commit that this view comes from
+    take_retransmitted(now, Recovery::Streams::all);
+    ViewClosing(state_, recovery_->set(), transition).close(now);
+    recovery_.reset();
+    for (const Transition::Member& member : transition.members) came_along.insert(member.index);
   }
-  if (!news_left) timers_.stop(Timer::report);
+  state_.open(view);
+  stability_.restart();
+  sequencing_.restart();
+  state_.above.view_installed(now, state_.view, came_along);
 }
 
-void Order::announce_stable() {
-  timers_.stop(Timer::stable);
-  const MemberSet holders = own_.take_holders();
-  if (!holders.empty()) send<write_stable>(LinkFrame::stable, holders, Stable{view_.self, own_.stable_line()});
-}
-
-void Order::handle_time(Time now) {
-  if (timers_.take_due(Timer::report, now)) {
-    if (above_.is_behind()) {
-      timers_.set(Timer::report, now + context_.config.order.acknowledge_within);
-    } else {
-      send_reports(Reports::news);
-    }
+void Order::take_retransmitted(Time now, Recovery::Streams streams) {
+  for (const Slice& bytes : recovery_->take(streams)) {
+    const std::optional<Body> body = read_body(bytes.view());
+    IncomingStream& stream = state_.incoming[body->head.origin];
+    if (body->head.number <= stream.high()) continue;
+    stream.retain(body->head.number, bytes);
+    take_content(now, body->head, bytes.part(body->content_offset), Slice());
   }
-  if (timers_.take_due(Timer::stable, now)) announce_stable();
 }
 
 }  // namespace spindled

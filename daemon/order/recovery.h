@@ -1,51 +1,57 @@
-// The end of a view: who pushes what to whom, and which messages are lost (docs/architecture.md, "Views").
+// Recovery: what those who go on together retransmit to one another of the old view.
 #pragma once
 
 #include <map>
-#include <optional>
+#include <utility>
 #include <vector>
 
-#include "daemon/order/incoming_stream.h"
-#include "daemon/order/own_stream.h"
-#include "daemon/order/records.h"
+#include "daemon/order/order_state.h"
+#include "daemon/order/transitional_set.h"
 #include "daemon/view/view_participants.h"
 
 namespace spindled {
 
-/// Bodies that recovery brought, by origin and stream number, until the view is closed.
-using PushedBodies = std::map<std::pair<MemberIndex, std::uint64_t>, Slice>;
-
-/// A transitional set in terms of the old view.
-class TransitionalSet {
+/// The phase from a commit to the end of the old view; there is one for each commit. When a view breaks its members
+/// have received different parts of its streams. Recovery gives every member of the transitional set what another one
+/// has and it lacks, so that all of them can end the view alike (ViewClosing).
+///
+/// Nobody asks for anything. What a member has of a stream is a prefix of what the stream addressed to it, and the
+/// commit says up to which number. So everybody knows who lacks what, and one rule says who retransmits it: its origin,
+/// or, where the origin is gone, the smallest member of the set that has it. Whoever has a message that is not stable
+/// retains it (Stability), and a stable one nobody lacks.
+///
+/// What is retransmitted is held here at first, since it comes in any order. It counts as received only when all of it
+/// is there: what a daemon says that it has received must be a prefix, in a later proposal, too. A commit that is given
+/// up before takes along what is held.
+///
+/// Order of calls: `plan`; `accept` for each retransmission; `take` of the members' streams and `complete_streams` when
+/// all are there; `take` of all streams when the view ends.
+class Recovery {
  public:
-  /// `members_of_next` are those of the view that `transition` leads to. Nothing where the transition does not fit the
-  /// old view.
-  static std::optional<TransitionalSet> make(const View& old_view, const Transition& transition,
-                                             const std::vector<DaemonId>& members_of_next);
+  /// `self` is this daemon in the view that `commit` leads to. View agreement has checked the commit against the old
+  /// view.
+  Recovery(OrderState& state, const Commit& commit, MemberIndex self);
 
-  /// By old index.
-  const MemberSet& members() const { return members_; }
-  bool contains(MemberIndex old_index) const { return members_.contains(old_index); }
-  /// Whether all of the old view move on together.
-  bool is_whole(const View& old_view) const { return members_.count() == old_view.size(); }
+  const TransitionalSet& set() const { return set_; }
 
-  /// The highest number of `origin`'s stream that `member` of this set has.
-  std::uint64_t high(MemberIndex member, MemberIndex origin) const { return high_[member][origin]; }
-  MemberIndex next_index(MemberIndex member) const { return next_index_[member]; }
+  /// What this daemon has to retransmit.
+  std::vector<PushOut> plan() const;
+  /// A body has arrived; false where it is none of the old view. What is here already is dropped.
+  bool accept(Slice bytes);
+  /// Of bodies that are held.
+  std::size_t held_bytes() const;
 
-  /// How many of the first messages of `run` are not lost: their origin is in this set, or some member that needs them
-  /// has them, or none needs them.
-  std::uint64_t recoverable(const Run& run) const;
+  enum class Streams : std::uint8_t { of_members, all };
+  /// The bodies held of these streams, by origin and number. They are held no longer.
+  std::vector<Slice> take(Streams streams);
+  /// All that the set's members have sent to this daemon is there now: what it has of their streams is a prefix again,
+  /// up to the end. Of streams of others, messages may be missing in between that nobody in the set has.
+  void complete_streams();
 
  private:
-  MemberSet members_;
-  std::vector<std::vector<std::uint64_t>> high_;  // by old index; empty for those outside
-  std::vector<MemberIndex> next_index_;           // by old index
+  OrderState& state_;
+  TransitionalSet set_;
+  std::map<std::pair<MemberIndex, std::uint64_t>, Slice> held_;  // by origin and stream number
 };
-
-/// The pushes that the rule asks of `self` (an old index): of a message that some member lacks, by its origin where
-/// that is in the set, otherwise by the set's smallest member that has it. `incoming` is indexed by origin.
-std::vector<PushOut> plan_pushes(const TransitionalSet& set, MemberIndex self, const OwnStream& own,
-                                 const std::vector<IncomingStream>& incoming);
 
 }  // namespace spindled

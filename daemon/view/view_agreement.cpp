@@ -147,7 +147,6 @@ void ViewAgreement::view_installed(Time now) {
   refusals_ = 0;
   quiet_until_ = Time::min();
   timers_.set(Timer::evaluate, now);
-  if (listener_ != nullptr) listener_->view_installed(now, installed());
 }
 
 void ViewAgreement::look_around(Time now) {

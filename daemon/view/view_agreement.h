@@ -13,14 +13,6 @@
 
 namespace spindled {
 
-/// Who else wants to know.
-class ViewListener {
- public:
-  virtual ~ViewListener() = default;
-  /// All layers have opened the view.
-  virtual void view_installed(Time now, const View& view) = 0;
-};
-
 /// Order of calls: `start` once, then the others as things happen; `handle_time` no later than `next_deadline`, which
 /// may be at once.
 ///
@@ -33,7 +25,6 @@ class ViewAgreement final : public ViewFrames {
   /// All references outlive this. `self` is one life of this daemon.
   ViewAgreement(Context& context, ViewTransport& transport, ViewedStreams& streams, DaemonId self,
                 ChooseSequencer choose_sequencer);
-  void attach(ViewListener& listener) { listener_ = &listener; }
 
   /// Installs the view of this daemon alone.
   void start(Time now);
@@ -92,7 +83,6 @@ class ViewAgreement final : public ViewFrames {
   Log log_;
   Context& context_;
   ViewTransport& transport_;
-  ViewListener* listener_ = nullptr;
   Mailbox mailbox_;
   Participant participant_;
   Coordinator coordinator_;

@@ -38,12 +38,12 @@ struct FrameTraits {
 
 // Longest contents of frames, without their head.
 inline constexpr std::size_t kViewFrameBytesMax = 512;
-inline constexpr std::size_t kRoutedFrameBytesMax = 512;  // report, stable, ready: a set and a few varints
+inline constexpr std::size_t kRoutedFrameBytesMax = 512;  // acknowledgement, stable, ready: a set and a few varints
 inline constexpr std::size_t kPushFrameBytesMax = kDataFrameBytesMax + 1024;
 inline constexpr std::size_t kPriceFrameBytesMax = 512;  // a name and a few numbers
 inline constexpr std::size_t kPingFrameBytes = 8;
 inline constexpr std::size_t kCloseFrameBytesMax = 2 + 1024;
-static_assert(kRoutedFrameBytesMax >= 1 + kMembersMax / 8 + kReportBytesMax);
+static_assert(kRoutedFrameBytesMax >= 1 + kMembersMax / 8 + kShortFrameBytesMax);
 
 /// By number, from 1.
 inline constexpr FrameTraits kFrameTraits[] = {
@@ -65,8 +65,8 @@ inline constexpr FrameTraits kFrameTraits[] = {
      .reach = FrameReach::view,
      .is_packets = true,
      .bytes = Counter::bytes_data},
-    {.type = LinkFrame::report,
-     .name = "report",
+    {.type = LinkFrame::acknowledgement,
+     .name = "acknowledgement",
      .bytes_max = kRoutedFrameBytesMax,
      .priority = FramePriority::data,
      .reach = FrameReach::view,

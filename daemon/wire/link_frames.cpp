@@ -154,7 +154,9 @@ MemberSet read_destinations(const Body& body) {
   return set;
 }
 
-std::size_t write_report(std::uint8_t* out, const Report& report) { return write_pair(out, report.from, report.high); }
+std::size_t write_acknowledgement(std::uint8_t* out, const Acknowledgement& acknowledgement) {
+  return write_pair(out, acknowledgement.from, acknowledgement.high);
+}
 
 std::size_t write_stable(std::uint8_t* out, const Stable& stable) { return write_pair(out, stable.from, stable.line); }
 
@@ -167,13 +169,13 @@ void write_push(Writer& writer, const Push& push) {
   put_view_id(writer, push.old_view);
 }
 
-std::optional<Report> read_report(ByteView bytes) {
+std::optional<Acknowledgement> read_acknowledgement(ByteView bytes) {
   Reader reader(bytes);
-  Report report;
-  report.from = take_member(reader);
-  report.high = reader.varint();
+  Acknowledgement acknowledgement;
+  acknowledgement.from = take_member(reader);
+  acknowledgement.high = reader.varint();
   if (!reader.done()) return std::nullopt;
-  return report;
+  return acknowledgement;
 }
 
 std::optional<Stable> read_stable(ByteView bytes) {

@@ -34,13 +34,13 @@ inline constexpr std::size_t kControlMessageBytesMax = 96u << 20;
 inline constexpr std::uint32_t kBundleWeightMax = 1300;
 
 enum class LinkFrame : std::uint8_t {
-  control = 1,  // a ControlMessage
-  view = 2,     // what follows on this link was sent in this view
-  data = 3,     // destinations still to be reached, then a body
-  report = 4,   // a destination tells an origin what it has received
-  stable = 5,   // an origin tells destinations what everybody has received
-  ready = 6,    // a daemon tells the sequencer up to where it could deliver
-  push = 7,     // recovery: a body of the old view, on the routes of the new one
+  control = 1,          // a ControlMessage
+  view = 2,             // what follows on this link was sent in this view
+  data = 3,             // destinations still to be reached, then a body
+  acknowledgement = 4,  // a destination tells an origin what it has received
+  stable = 5,           // an origin tells destinations what everybody has received
+  ready = 6,            // a daemon tells the sequencer up to where it could deliver
+  push = 7,             // recovery: a body of the old view, on the routes of the new one
   ping = 8,
   pong = 9,
   close = 10,         // the last frame: why this side closes the link
@@ -137,7 +137,7 @@ MemberSet read_destinations(const Body& body);
 
 /// From destination `from` to the origin it is routed to: every message of that origin's stream up to `high` that was
 /// addressed to `from` has arrived.
-struct Report {
+struct Acknowledgement {
   MemberIndex from = 0;
   std::uint64_t high = 0;
 };
@@ -203,17 +203,18 @@ struct LinkClose {
   std::string text;
 };
 
-// Routed frames (data, report, stable, ready, push) start with the set of members still to be reached, which relays
-// rewrite; what follows it is opaque to them. The write functions below write what follows the set, the read functions
-// read it.
-std::size_t write_report(std::uint8_t* out, const Report& report);  // at most kReportBytesMax
+// Routed frames (data, acknowledgement, stable, ready, push) start with the set of members still to be reached, which
+// relays rewrite; what follows it is opaque to them. The write functions below write what follows the set, the read
+// functions read it.
+std::size_t write_acknowledgement(std::uint8_t* out,
+                                  const Acknowledgement& acknowledgement);  // at most kShortFrameBytesMax
 std::size_t write_stable(std::uint8_t* out, const Stable& stable);
 std::size_t write_ready(std::uint8_t* out, const Ready& ready);
 std::size_t push_size(const Push& push);
 void write_push(Writer& writer, const Push& push);
-inline constexpr std::size_t kReportBytesMax = 2 * spindle::kVarintBytesMax;
+inline constexpr std::size_t kShortFrameBytesMax = 2 * spindle::kVarintBytesMax;
 
-std::optional<Report> read_report(ByteView bytes);
+std::optional<Acknowledgement> read_acknowledgement(ByteView bytes);
 std::optional<Stable> read_stable(ByteView bytes);
 std::optional<Ready> read_ready(ByteView bytes);
 /// The body is what `rest` is set to.

@@ -26,7 +26,7 @@ Bytes body_of(const BodyHead& head, const MemberSet& destinations, std::string_v
 
 template <typename Frame>
 Bytes short_frame(std::size_t (*write)(std::uint8_t*, const Frame&), const Frame& frame) {
-  Bytes bytes(kReportBytesMax);
+  Bytes bytes(kShortFrameBytesMax);
   bytes.resize(write(bytes.data(), frame));
   return bytes;
 }
@@ -90,7 +90,7 @@ void add_link_frame_seeds(Seeds& seeds) {
   add("data_to_everybody",
       link_frame(LinkFrame::data, body_of({2, 300, Service::agreed}, MemberSet::first(100), "all")));
   add("data_to_one", link_frame(LinkFrame::data, body_of({2, 301, Service::agreed}, MemberSet::of(200), "one")));
-  add("report", link_frame(LinkFrame::report, short_frame(write_report, {2, 1u << 20})));
+  add("acknowledgement", link_frame(LinkFrame::acknowledgement, short_frame(write_acknowledgement, {2, 1u << 20})));
   add("stable", link_frame(LinkFrame::stable, short_frame(write_stable, {1, 77})));
   add("ready_largest", link_frame(LinkFrame::ready, short_frame(write_ready, {0, ~std::uint64_t{0}})));
   add("push", link_frame(LinkFrame::push, push_of({kProposal, kOldView}, whole)));

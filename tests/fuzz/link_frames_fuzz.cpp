@@ -42,11 +42,11 @@ void fuzz_push(ByteView bytes) {
   fuzz_body(rest);
 }
 
-/// For the frames that are written into a buffer of at most kReportBytesMax.
+/// For the frames that are written into a buffer of at most kShortFrameBytesMax.
 template <typename Frame>
 auto writer_of(std::size_t (*write)(std::uint8_t*, const Frame&)) {
   return [write](const Frame& frame) {
-    Bytes bytes(kReportBytesMax);
+    Bytes bytes(kShortFrameBytesMax);
     bytes.resize(write(bytes.data(), frame));
     return bytes;
   };
@@ -84,8 +84,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case static_cast<int>(LinkFrame::data):
       fuzz_body(bytes);
       break;
-    case static_cast<int>(LinkFrame::report):
-      check_round_trip(bytes, read_report, writer_of(write_report));
+    case static_cast<int>(LinkFrame::acknowledgement):
+      check_round_trip(bytes, read_acknowledgement, writer_of(write_acknowledgement));
       break;
     case static_cast<int>(LinkFrame::stable):
       check_round_trip(bytes, read_stable, writer_of(write_stable));

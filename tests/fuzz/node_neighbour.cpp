@@ -182,12 +182,12 @@ std::vector<Bytes> NodeNeighbours::stability(Input& input) const {
   const std::uint8_t which = input.u8() % 3;
   const std::uint64_t line = input.u16();
   if (!from) return {};
-  Bytes rest(kReportBytesMax);
-  const std::size_t size = which == 0   ? write_report(rest.data(), {*from, line})
+  Bytes rest(kShortFrameBytesMax);
+  const std::size_t size = which == 0   ? write_acknowledgement(rest.data(), {*from, line})
                            : which == 1 ? write_stable(rest.data(), {*from, line})
                                         : write_ready(rest.data(), {*from, line});
   rest.resize(size);
-  const LinkFrame types[] = {LinkFrame::report, LinkFrame::stable, LinkFrame::ready};
+  const LinkFrame types[] = {LinkFrame::acknowledgement, LinkFrame::stable, LinkFrame::ready};
   const View& view = node_.view();
   return {view_frame(view.id), routed(types[which], view.self, rest)};
 }

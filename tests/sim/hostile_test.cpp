@@ -135,7 +135,7 @@ TEST_F(Hostile, ALinkThatTurnsToGarbageIsReplaced) {
   // Noise that happens to start like a long frame would be waited for.
   spindle::Writer head(garbage.front().data());
   spindle::write_frame_head(head, 0x80, 5000);
-  for (const LinkFrame type : {LinkFrame::control, LinkFrame::view, LinkFrame::data, LinkFrame::report,
+  for (const LinkFrame type : {LinkFrame::control, LinkFrame::view, LinkFrame::data, LinkFrame::acknowledgement,
                                LinkFrame::stable, LinkFrame::ready, LinkFrame::push, LinkFrame::ping}) {
     garbage.push_back(frame(static_cast<std::uint8_t>(type), 12, 12));
   }

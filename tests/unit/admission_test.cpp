@@ -367,8 +367,8 @@ TEST_F(AdmissionTest, WhoFindsNoRoomForAJoinInTheMiddleOfATurnIsToldWhereThereIs
   ASSERT_EQ(admission.try_admit(now, budget, Admission::Change::join, "far").waits_for, AdmissionWait::room);
   const std::uint64_t news = admission.news();
   now += 1ms;
-  order.report_received(now, {1, 3});  // what the view begins with went to both
-  order.report_received(now, {2, 5});
+  order.acknowledgement_received(now, {1, 3});  // what the view begins with went to both
+  order.acknowledgement_received(now, {2, 5});
   admission.start_turn(now);
   ASSERT_TRUE(admission.try_admit(now, budget, Admission::Change::join, "far").is_admitted());
   EXPECT_NE(admission.news(), news);

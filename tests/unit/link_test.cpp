@@ -48,7 +48,7 @@ TEST_F(LinkPair, CarriesFramesOfAllTypes) {
   const std::string prefix = "prefix ";
   alpha.links.send(to_beta, LinkFrame::push, as_bytes(prefix), alpha.slice("head "), alpha.slice("tail"));
   send("", "", LinkFrame::view);
-  send("report", "", LinkFrame::report);
+  send("report", "", LinkFrame::acknowledgement);
   send(std::string(10'000, 'h'), std::string(300'000, 't'));
   alpha.links.send_control(to_beta, alpha.slice("control"));
   EXPECT_EQ(alpha.links.queued_bytes(to_beta, FramePriority::data), 16u + 4 * kFrameHeadBytes + 6 + 310'000);
@@ -156,7 +156,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadFrame{"type_unknown", Errc::malformed_frame, frame(static_cast<LinkFrame>(13), "x")},
         BadFrame{"control_too_large", Errc::frame_too_large, head_only(LinkFrame::control, kControlFrameBytesMax + 1)},
         BadFrame{"data_too_large", Errc::frame_too_large, head_only(LinkFrame::data, kDataFrameBytesMax + 1)},
-        BadFrame{"report_too_large", Errc::frame_too_large, head_only(LinkFrame::report, kRoutedFrameBytesMax + 1)},
+        BadFrame{"report_too_large", Errc::frame_too_large,
+                 head_only(LinkFrame::acknowledgement, kRoutedFrameBytesMax + 1)},
         BadFrame{"ping_too_large", Errc::frame_too_large, head_only(LinkFrame::ping, kPingFrameBytes + 1)},
         BadFrame{"ping_too_short", Errc::malformed_frame, frame(LinkFrame::ping, "1234567")},
         BadFrame{"pong_too_short", Errc::malformed_frame, frame(LinkFrame::pong, "")},

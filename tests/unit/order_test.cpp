@@ -240,8 +240,8 @@ TEST(Order, FramesThatMakeNoSenseAreDroppedWithAnError) {
   OrderCluster cluster(2);
   OrderNode& node = cluster[0];
   node.order->data_received(node.now, node.context->arena.copy(std::vector<std::uint8_t>{1, 2, 3}));
-  node.order->report_received(node.now, {1, 99});
-  node.order->report_received(node.now, {77, 1});
+  node.order->acknowledgement_received(node.now, {1, 99});
+  node.order->acknowledgement_received(node.now, {77, 1});
   node.order->stable_received(node.now, {77, 1});
   node.order->ready_received(node.now, {77, 1});
   EXPECT_EQ(node.sink.errors.size(), 3u);
@@ -253,11 +253,11 @@ TEST(Order, FramesThatMakeNoSenseAreDroppedWithAnError) {
 TEST(Order, FramesOfNobodyEndTheLinkThatTheyCameOver) {
   OrderCluster cluster(2);
   OrderNode& node = cluster[0];
-  std::array<std::uint8_t, kReportBytesMax> bytes{};
+  std::array<std::uint8_t, kShortFrameBytesMax> bytes{};
   const auto takes = [&](MemberIndex from) {
-    const std::size_t size = write_report(bytes.data(), {from, 0});
+    const std::size_t size = write_acknowledgement(bytes.data(), {from, 0});
     const Slice content = node.context->arena.copy(ByteView(bytes.data(), size));
-    return node.handlers.at(LinkFrame::report)(node.now, LinkId{}, content);
+    return node.handlers.at(LinkFrame::acknowledgement)(node.now, LinkId{}, content);
   };
   EXPECT_TRUE(takes(1));
   EXPECT_FALSE(takes(2));

@@ -136,12 +136,12 @@ TEST_F(OverlayTest, DataIsRelayedAndHandedUp) {
 
 TEST_F(OverlayTest, SmallFramesAreRouted) {
   install_everywhere(1);
-  gamma.streams().send(LinkFrame::report, MemberSet::of(0), spindle::as_bytes("how far"));
+  gamma.streams().send(LinkFrame::acknowledgement, MemberSet::of(0), spindle::as_bytes("how far"));
   alpha.streams().send(LinkFrame::stable, to_beta_and_gamma, spindle::as_bytes("let go"));
   gamma.streams().send(LinkFrame::ready, MemberSet::of(1), spindle::as_bytes("ready"));
   settle();
   using Frames = std::vector<std::pair<LinkFrame, std::string>>;
-  EXPECT_EQ(alpha.small_frames, (Frames{{LinkFrame::report, "how far"}}));
+  EXPECT_EQ(alpha.small_frames, (Frames{{LinkFrame::acknowledgement, "how far"}}));
   EXPECT_EQ(beta.small_frames, (Frames{{LinkFrame::stable, "let go"}, {LinkFrame::ready, "ready"}}));
   EXPECT_EQ(gamma.small_frames, (Frames{{LinkFrame::stable, "let go"}}));
 }
@@ -149,7 +149,7 @@ TEST_F(OverlayTest, SmallFramesAreRouted) {
 TEST_F(OverlayTest, AFrameThatItsHandlerFindsNoSenseInEndsTheLink) {
   install_everywhere(1);
   beta.makes_sense = false;
-  alpha.streams().send(LinkFrame::report, to_beta_and_gamma, spindle::as_bytes("nonsense"));
+  alpha.streams().send(LinkFrame::acknowledgement, to_beta_and_gamma, spindle::as_bytes("nonsense"));
   settle();
   EXPECT_EQ(gamma.small_frames.size(), 1u) << "it was passed on before";
   EXPECT_EQ(beta.link_changes.back(), false);

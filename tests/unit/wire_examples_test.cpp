@@ -120,14 +120,15 @@ TEST(WireExamples, DaemonDataContent) {
 
 TEST(WireExamples, DaemonReportStableReady) {
   const auto routed = [](LinkFrame type, const MemberSet& to, auto write, const auto& frame) {
-    Bytes payload(kReportBytesMax);
+    Bytes payload(kShortFrameBytesMax);
     payload.resize(write(payload.data(), frame));
     return link_frame(type, written(64, [&](Writer& writer) {
                         to.write(writer);
                         writer.bytes(payload);
                       }));
   };
-  EXPECT_EQ(routed(LinkFrame::report, MemberSet::of(0), write_report, Report{2, 300}), "05 00 00 04 01 01 02 ac 02");
+  EXPECT_EQ(routed(LinkFrame::acknowledgement, MemberSet::of(0), write_acknowledgement, Acknowledgement{2, 300}),
+            "05 00 00 04 01 01 02 ac 02");
   EXPECT_EQ(routed(LinkFrame::stable, kBetaAndGamma, write_stable, Stable{0, 300}), "05 00 00 05 01 06 00 ac 02");
   EXPECT_EQ(routed(LinkFrame::ready, MemberSet::of(1), write_ready, Ready{2, 9}), "04 00 00 06 01 02 02 09");
 }

@@ -129,18 +129,18 @@ TEST(WireBody, SurvivesGarbage) {
 TEST(WireRouted, ReportsReadAsWritten) {
   Random random(4);
   for (int round = 0; round < 1000; ++round) {
-    const Report report{static_cast<MemberIndex>(random.below(kMembersMax)), random_number(random)};
-    Bytes bytes(kReportBytesMax);
-    bytes.resize(write_report(bytes.data(), report));
-    const auto read = read_report(bytes);
+    const Acknowledgement report{static_cast<MemberIndex>(random.below(kMembersMax)), random_number(random)};
+    Bytes bytes(kShortFrameBytesMax);
+    bytes.resize(write_acknowledgement(bytes.data(), report));
+    const auto read = read_acknowledgement(bytes);
     ASSERT_TRUE(read);
     EXPECT_EQ(read->from, report.from);
     EXPECT_EQ(read->high, report.high);
-    EXPECT_FALSE(read_report(ByteView(bytes).first(bytes.size() - 1)));
+    EXPECT_FALSE(read_acknowledgement(ByteView(bytes).first(bytes.size() - 1)));
     bytes.push_back(0);
-    EXPECT_FALSE(read_report(bytes));
+    EXPECT_FALSE(read_acknowledgement(bytes));
   }
-  EXPECT_FALSE(read_report(Bytes{0xf8, 0x0f, 0x01})) << "member 2,040";
+  EXPECT_FALSE(read_acknowledgement(Bytes{0xf8, 0x0f, 0x01})) << "member 2,040";
 }
 
 TEST(WireRouted, StableAndReadyReadAsWritten) {
@@ -148,13 +148,13 @@ TEST(WireRouted, StableAndReadyReadAsWritten) {
   for (int round = 0; round < 1000; ++round) {
     const auto from = static_cast<MemberIndex>(random.below(kMembersMax));
     const std::uint64_t line = random_number(random);
-    Bytes bytes(kReportBytesMax);
+    Bytes bytes(kShortFrameBytesMax);
     bytes.resize(write_stable(bytes.data(), {from, line}));
     const auto stable = read_stable(bytes);
     ASSERT_TRUE(stable);
     EXPECT_EQ(stable->from, from);
     EXPECT_EQ(stable->line, line);
-    bytes.resize(kReportBytesMax);
+    bytes.resize(kShortFrameBytesMax);
     bytes.resize(write_ready(bytes.data(), {from, line}));
     const auto ready = read_ready(bytes);
     ASSERT_TRUE(ready);

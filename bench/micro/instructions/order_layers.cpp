@@ -1,6 +1,6 @@
 #include "bench/micro/instructions/order_layers.h"
 
-#include <functional>
+#include <map>
 
 namespace spindled::bench {
 
@@ -28,7 +28,8 @@ NodeConfig config_of(const View& view) {
 struct OrderLayers::Layer final : StreamTransport, OrderedMessages {
   struct Frame {
     MemberSet to;
-    std::function<void(Layer&)> arrive;
+    LinkFrame type{};
+    std::vector<std::uint8_t> content;
   };
 
   Layer(Meter& counting, const View& view)
@@ -37,30 +38,23 @@ struct OrderLayers::Layer final : StreamTransport, OrderedMessages {
   }
 
   // StreamTransport
+  void handle(LinkFrame type, FrameHandler handler) override { handlers[type] = std::move(handler); }
   void multicast(const MemberSet& to, const Slice& head, const Slice& tail) override {
     meter.not_counted([&] {
       std::vector<std::uint8_t> body(head.data(), head.data() + head.size());
       body.insert(body.end(), tail.data(), tail.data() + tail.size());
-      keep(to, [body = std::move(body)](Layer& layer) {
-        const Slice received = layer.context.read_arena.copy(body);
-        layer.meter.counted([&] { layer.order.data_received(layer.now, received); });
-      });
+      keep(to, LinkFrame::data, std::move(body));
     });
   }
   void multicast_unreliable(const MemberSet&, const Slice&, const Slice&) override { SPINDLE_CHECK(false); }
-  void send_report(MemberIndex to, const Report& report) override {
-    meter.not_counted([&] {
-      keep(MemberSet::of(to),
-           [report](Layer& layer) { layer.meter.counted([&] { layer.order.report_received(layer.now, report); }); });
-    });
+  void send(LinkFrame type, const MemberSet& to, ByteView content) override {
+    meter.not_counted([&] { keep(to, type, {content.begin(), content.end()}); });
   }
-  void send_stable(const MemberSet& to, const Stable& stable) override {
-    meter.not_counted([&] {
-      keep(to,
-           [stable](Layer& layer) { layer.meter.counted([&] { layer.order.stable_received(layer.now, stable); }); });
-    });
+  void arrived(const Frame& frame) {
+    const Slice received = context.read_arena.copy(frame.content);
+    const FrameHandler& handler = handlers.at(frame.type);
+    meter.counted([&] { SPINDLE_CHECK(handler(now, LinkId{}, received)); });
   }
-  void send_ready(MemberIndex, const Ready&) override { SPINDLE_CHECK(false); }
 
   // OrderedMessages
   void deliver(Time, const Delivery&) override { ++delivered; }
@@ -69,14 +63,15 @@ struct OrderLayers::Layer final : StreamTransport, OrderedMessages {
   void furthest_reached(Time) override {}
   void view_installed(Time, const View&, const MemberSet&) override {}
 
-  void keep(MemberSet to, std::function<void(Layer&)> arrive) {
+  void keep(MemberSet to, LinkFrame type, std::vector<std::uint8_t> content) {
     to.erase(order.view().self);
-    sent.push_back({std::move(to), std::move(arrive)});
+    sent.push_back({std::move(to), type, std::move(content)});
   }
 
   Meter& meter;
   Silence silence;
   Context context;
+  std::map<LinkFrame, FrameHandler> handlers;
   Order order;
   Time now{1s};
   std::vector<Frame> sent;
@@ -123,7 +118,7 @@ void OrderLayers::send(Layer& layer) {
 bool OrderLayers::pass_on(Layer& from) {
   const std::vector<Layer::Frame> frames = std::exchange(from.sent, {});
   for (const Layer::Frame& frame : frames) {
-    frame.to.for_each([&](MemberIndex member) { frame.arrive(*layers_[member]); });
+    frame.to.for_each([&](MemberIndex member) { layers_[member]->arrived(frame); });
   }
   return !frames.empty();
 }

@@ -13,7 +13,7 @@ FrameKind kind_of(LinkFrame type) {
   switch (type) {
     case LinkFrame::price:
       return FrameKind::price;
-    case LinkFrame::report:
+    case LinkFrame::acknowledgement:
       return FrameKind::report;
     case LinkFrame::stable:
       return FrameKind::stable;
