@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 // In the tree for coverage the compiler brings this; elsewhere it is not there.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" __attribute__((weak)) int __llvm_profile_write_file();
 
 namespace spindled::hunt {
@@ -62,7 +63,7 @@ class Worker {
   void take(const SeedDone& done);
 
  private:
-  [[noreturn]] void work_off(int out, const SeedWork& work);
+  [[noreturn]] void work_off(int out, const SeedWork& work) const;
   void take_frames(const SeedDone& done);
   void bury(const SeedDone& done);
   std::string output() const;
@@ -99,7 +100,7 @@ void Worker::start(const SeedWork& work) {
   fd_ = ends[0];
 }
 
-void Worker::work_off(int out, const SeedWork& work) {
+void Worker::work_off(int out, const SeedWork& work) const {
   for (std::uint64_t seed = next_; seed < end_; seed += step_) {
     if (::ftruncate(STDERR_FILENO, 0) != 0 || ::lseek(STDERR_FILENO, 0, SEEK_SET) != 0) ::_exit(3);
     const Head begins{seed, kBegins};
