@@ -14,6 +14,7 @@
 #include "daemon/link/link_queue.h"
 #include "daemon/link/neighbours.h"
 #include "daemon/wire/control.h"
+#include "daemon/wire/frame_traits.h"
 
 namespace spindled {
 

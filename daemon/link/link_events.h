@@ -5,6 +5,7 @@
 #include "daemon/base/slab.h"
 #include "daemon/base/time.h"
 #include "daemon/link/link_id.h"
+#include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "daemon/wire/partition_order.h"
 

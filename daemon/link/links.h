@@ -17,6 +17,7 @@
 #include "daemon/link/liveness.h"
 #include "daemon/link/partition_enforcement.h"
 #include "daemon/link/teardown.h"
+#include "daemon/wire/frame_traits.h"
 
 namespace spindled {
 

@@ -4,6 +4,7 @@
 #include "daemon/base/member_set.h"
 #include "daemon/base/slab.h"
 #include "daemon/overlay/frame_handler.h"
+#include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 
 namespace spindled {

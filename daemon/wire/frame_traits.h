@@ -1,4 +1,4 @@
-// What each type of frame between daemons is. A new type is entered here and in LinkFrame; docs/hacking.md says what
+// The types of frames between daemons, and what each of them is. A new type is entered here; docs/hacking.md says what
 // else it needs.
 #pragma once
 
@@ -13,6 +13,22 @@
 #include "daemon/wire/link_frames.h"
 
 namespace spindled {
+
+/// By its number on the wire.
+enum class LinkFrame : std::uint8_t {
+  control = 1,          // a ControlMessage
+  view = 2,             // what follows on this link was sent in this view
+  data = 3,             // destinations still to be reached, then a body
+  acknowledgement = 4,  // a destination tells an origin what it has received
+  stable = 5,           // an origin tells destinations what everybody has received
+  ready = 6,            // a daemon tells the sequencer up to where it could deliver
+  push = 7,             // recovery: a body of the old view, on the routes of the new one
+  ping = 8,
+  pong = 9,
+  close = 10,         // the last frame: why this side closes the link
+  price = 11,         // what a congested link, or clients that do not keep up, cost now
+  control_part = 12,  // of a ControlMessage that no control frame holds: a byte, 1 in the last part, then bytes of it
+};
 
 /// In which queue of a link a frame waits: those of an earlier one are written first.
 enum class FramePriority : std::uint8_t { control, data, count_ };

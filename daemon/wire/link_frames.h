@@ -33,21 +33,6 @@ inline constexpr std::size_t kControlMessageBytesMax = 96u << 20;
 /// lists of them, a bundle is one packet on every link.
 inline constexpr std::uint32_t kBundleWeightMax = 1300;
 
-enum class LinkFrame : std::uint8_t {
-  control = 1,          // a ControlMessage
-  view = 2,             // what follows on this link was sent in this view
-  data = 3,             // destinations still to be reached, then a body
-  acknowledgement = 4,  // a destination tells an origin what it has received
-  stable = 5,           // an origin tells destinations what everybody has received
-  ready = 6,            // a daemon tells the sequencer up to where it could deliver
-  push = 7,             // recovery: a body of the old view, on the routes of the new one
-  ping = 8,
-  pong = 9,
-  close = 10,         // the last frame: why this side closes the link
-  price = 11,         // what a congested link, or clients that do not keep up, cost now
-  control_part = 12,  // of a ControlMessage that no control frame holds: a byte, 1 in the last part, then bytes of it
-};
-
 /// Names a view for ever: its number, higher than any seen before by the daemon that proposed it, and that daemon in
 /// its life. A daemon that has restarted may take a number again that it no longer knows of.
 struct ViewId {

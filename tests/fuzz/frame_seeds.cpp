@@ -1,6 +1,7 @@
 // Seeds for the decoders of frames and control messages.
 #include "daemon/base/check.h"
 #include "daemon/wire/control.h"
+#include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
 #include "tests/fuzz/seeds.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/base/check.h"
+#include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 
 namespace spindle_fuzz {

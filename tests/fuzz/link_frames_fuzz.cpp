@@ -1,4 +1,5 @@
 // The hand-laid frames between daemons. The first byte chooses the frame, the rest is what follows its head.
+#include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 
 #include "tests/fuzz/fuzz.h"

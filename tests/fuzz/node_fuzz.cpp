@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "daemon/node/node.h"
+#include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
 #include "tests/fuzz/frame_coverage.h"

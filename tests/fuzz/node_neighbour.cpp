@@ -1,6 +1,7 @@
 #include "tests/fuzz/node_neighbour.h"
 
 #include "daemon/wire/control.h"
+#include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 
 namespace spindle_fuzz {

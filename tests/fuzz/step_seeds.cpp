@@ -8,6 +8,7 @@
 #include "daemon/link/hello.h"
 #include "daemon/order/records.h"
 #include "daemon/wire/control.h"
+#include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/member_list.h"

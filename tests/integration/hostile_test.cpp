@@ -8,6 +8,7 @@
 #include "daemon/link/hello.h"
 #include "daemon/link/link_limits.h"
 #include "daemon/wire/control.h"
+#include "daemon/wire/frame_traits.h"
 #include "libclient/protocol/client_frames.h"
 #include "tests/integration/clients.h"
 #include "tests/integration/raw_socket.h"

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "daemon/admin/admin_frames.h"
+#include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
 #include "tests/integration/process.h"

@@ -7,6 +7,7 @@
 #include "daemon/admin/admin_frames.h"
 #include "daemon/link/hello.h"
 #include "daemon/wire/control.h"
+#include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
 

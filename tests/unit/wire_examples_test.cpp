@@ -9,6 +9,7 @@
 #include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
 #include "daemon/wire/control.h"
+#include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/member_list.h"

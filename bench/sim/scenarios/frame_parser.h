@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 
 namespace spindled::scenarios {
