@@ -131,7 +131,7 @@ class Chain {
     }
   }
   bool may_enter(DefinedSet& set, std::size_t bytes) {
-    return admission_.try_admit(now_, set.flow->flow, set.to, {bytes}).is_admitted();
+    return admission_.try_admit(now_, set.flow->flow, set.to, {static_cast<std::uint32_t>(bytes)}).is_admitted();
   }
 
   Time now_{1s};

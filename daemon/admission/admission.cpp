@@ -75,10 +75,7 @@ bool Admission::has_room() const {
 
 Verdict Admission::try_admit(Time now, Flow& flow, DestinationSet& to, const Offer& offer) {
   const bool is_divided = offer.part != 0 && is_congested(flow, to);
-  return try_admit_whole(now, flow, to, is_divided ? part_size(now, flow, offer.part) : offer.bytes);
-}
-
-Verdict Admission::try_admit_whole(Time now, Flow& flow, DestinationSet& to, std::size_t bytes) {
+  const std::uint32_t bytes = is_divided ? part_size(now, flow, offer.part) : offer.bytes;
   if (!has_room()) {
     had_room_ = false;  // it may be back by the next turn
     count_held(flow);
@@ -116,11 +113,11 @@ bool Admission::is_congested(Flow& flow, DestinationSet& to) {
   return find_way(flow, to).congestion > 0;
 }
 
-std::size_t Admission::part_size(Time now, Flow& flow, std::size_t part) {
+std::uint32_t Admission::part_size(Time now, Flow& flow, std::uint32_t part) {
   if (has_room() && flow.way.reckoned_at != now) reckon(now, flow, flow.way);
   const double packets = std::max({1.0, std::floor(flow.credit()), std::floor(kPartS * flow.earning())});
   const std::size_t room = kPacketBytes * static_cast<std::size_t>(std::min(packets, 1e6)) - kPartHeadBytes;
-  return std::min(part, room);
+  return static_cast<std::uint32_t>(std::min<std::size_t>(part, room));
 }
 
 Verdict Admission::try_admit(Time now, MembershipBudget& client, Change change, const std::string& group) {

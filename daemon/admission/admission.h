@@ -40,13 +40,13 @@ struct FlowSnapshot {
 
 /// What a client wants to have enter.
 struct Offer {
-  std::size_t bytes = 0;  // payload
-  std::size_t part = 0;   // of that, what can enter ahead of the rest; 0: nothing
+  std::uint32_t bytes = 0;  // payload
+  std::uint32_t part = 0;   // of that, what can enter ahead of the rest; 0: nothing
 };
 
-/// Whether it enters.
+/// Whether it enters. Of two words, so that it costs no more than they do to return.
 struct Verdict {
-  std::size_t bytes = 0;  // of an offer: that enter now, and are paid for
+  std::uint32_t bytes = 0;  // of an offer: that enter now, and are paid for
   AdmissionWait waits_for{};
   /// Where it waits: when it is worth trying again. Before that, only when `Admission::news` has changed.
   Time retry_at = kNever;
@@ -98,11 +98,10 @@ class Admission final : public PriceFrames, public ClientPrices {
   bool price_received(Time now, const Price& price) override;
 
  private:
-  Verdict try_admit_whole(Time now, Flow& flow, DestinationSet& to, std::size_t bytes);
   /// Whether anything on the flow's way costs anything, and messages wait for that. Brings `to` up to date.
   bool is_congested(Flow& flow, DestinationSet& to);
   /// How much of a part is to enter at once.
-  std::size_t part_size(Time now, Flow& flow, std::size_t part);
+  std::uint32_t part_size(Time now, Flow& flow, std::uint32_t part);
   void pay(MembershipBudget& client, Change change, const std::string& group);
   /// What the flow's messages meet on their way, brought up to date.
   Flow::Way& find_way(Flow& flow, const DestinationSet& to) const;

@@ -92,10 +92,10 @@ void MessageSender::originate(Time now, Sender& sender, const ClientSend& messag
 
 // --- Large messages ---
 
-std::size_t MessageSender::next_part(std::uint64_t entering, const ClientSend& message) const {
+std::uint32_t MessageSender::next_part(std::uint64_t entering, const ClientSend& message) const {
   const std::size_t ahead = sent_ahead(entering);
   if (ahead == 0 && !entering_.has_room_for(message.total)) return 0;
-  return chunk_behind(message.chunks, ahead).size();
+  return static_cast<std::uint32_t>(chunk_behind(message.chunks, ahead).size());
 }
 
 std::uint64_t MessageSender::send_part(Time now, const Sender& sender, DestinationSet& to, const ClientSend& message,

@@ -49,9 +49,9 @@ class MessageSender {
 
   /// The next bytes of its payload that can go ahead of it, up to the end of a chunk; 0: the rest has to go with the
   /// message.
-  std::size_t next_part(std::uint64_t entering, const ClientSend& message) const;
+  std::uint32_t next_part(std::uint64_t entering, const ClientSend& message) const;
   /// What has gone ahead of it.
-  std::size_t sent_ahead(std::uint64_t entering) const {
+  std::uint32_t sent_ahead(std::uint64_t entering) const {
     const EnteringMessages::Entering* found = entering == 0 ? nullptr : entering_.find(entering);
     return found == nullptr ? 0 : found->ahead;
   }

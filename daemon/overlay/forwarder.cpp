@@ -12,6 +12,12 @@ namespace spindled {
 
 namespace {
 
+// A `view` frame says what view the frames behind it are of: those have to leave behind it, in the queue in which it
+// waits.
+static_assert(std::all_of(std::begin(kFrameTraits), std::end(kFrameTraits), [](const FrameTraits& each) {
+  return each.reach != FrameReach::view || each.priority == traits_of(LinkFrame::view).priority;
+}));
+
 constexpr std::size_t kSetBytesMax = 1 + kMembersMax / 8;
 constexpr std::size_t kViewIdBytesMax = spindle::kVarintBytesMax + 1 + 255 + 8;
 /// What stands in front of the body of the longest frames, those of recovery.

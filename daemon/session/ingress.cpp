@@ -107,7 +107,7 @@ Verdict Ingress::try_admit_change(Time now, Admission::Change change, const std:
 
 // --- Messages ---
 
-Result<Verdict> Ingress::send_complete(Time now, InputBuffer& input) {
+std::optional<Error> Ingress::send_complete(Time now, InputBuffer& input, Verdict& verdict) {
   bundle_followers(input);
   const std::uint32_t handle = incoming_->handle;
   ClientSend& message = incoming_->message;
@@ -116,14 +116,13 @@ Result<Verdict> Ingress::send_complete(Time now, InputBuffer& input) {
   if (flows_) {
     std::optional<Error> error = flows_->send(now, handle, destinations_[handle].flow->number, message);
     forget_incoming();
-    if (error) return tl::unexpected(std::move(*error));
-    return Verdict();
+    return error;
   }
-  const Verdict verdict = try_admit(now, handle, message);
-  if (!verdict.is_admitted()) return verdict;
+  verdict = try_admit(now, handle, message);
+  if (!verdict.is_admitted()) return std::nullopt;
   enter(now, handle, message);
   forget_incoming();
-  return verdict;
+  return std::nullopt;
 }
 
 void Ingress::bundle_followers(InputBuffer& input) {
@@ -161,7 +160,7 @@ Verdict Ingress::try_admit_large(Time now, DefinedSet& set, const ClientSend& me
   MessageSender& sender = groups_.sender();
   std::uint64_t& entering = set.flow->entering;
   for (;;) {
-    const std::size_t rest = message.total - sender.sent_ahead(entering);
+    const std::uint32_t rest = message.total - sender.sent_ahead(entering);
     const Verdict verdict =
         admission_.try_admit(now, set.flow->flow, set.to, {rest, sender.next_part(entering, message)});
     if (!verdict.is_admitted() || verdict.bytes == rest) return verdict;

@@ -53,9 +53,9 @@ class Ingress final : private FlowGate {
   bool has_begun() const { return incoming_.has_value(); }
   /// Whether all of a message is there.
   bool has_complete() const { return incoming_ && incoming_->received == incoming_->message.total; }
-  /// Has the complete message enter or holds it; takes along small ones that are next in `input`. What it waits for
-  /// where it does neither: it stays, then.
-  Result<Verdict> send_complete(Time now, InputBuffer& input);
+  /// Has the complete message enter or holds it; takes along small ones that are next in `input`. Where it does
+  /// neither, as `verdict` says then, the message stays.
+  std::optional<Error> send_complete(Time now, InputBuffer& input, Verdict& verdict);
   /// Whether a join or a leave enters. Where it does it is paid for, and the group layer takes it.
   Verdict try_admit_change(Time now, Admission::Change change, const std::string& group);
   FlowSnapshot flow_state(Time now, std::uint32_t handle);

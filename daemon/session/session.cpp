@@ -96,9 +96,13 @@ std::optional<Error> Session::take_frames(Time now) {
   retry_at_ = kNever;
   for (;;) {
     if (ingress_.has_complete()) {
-      const Result<bool> goes_on = send_complete(now);
-      if (!goes_on) return goes_on.error();
-      if (!*goes_on) return std::nullopt;
+      Verdict verdict;
+      if (auto error = ingress_.send_complete(now, input_, verdict)) return error;
+      waiting_ = !verdict.is_admitted();
+      if (waiting_) {
+        retry_at_ = verdict.retry_at;
+        return std::nullopt;
+      }
     }
     const std::optional<spindle::FrameHead> head = spindle::read_frame_head(input_.unread());
     wanted_ = 0;
@@ -118,14 +122,6 @@ std::optional<Error> Session::take_frames(Time now) {
     if (auto error = handle_frame(now, type, input_.take(head->length))) return error;
     if (state_ == State::closing) return std::nullopt;
   }
-}
-
-Result<bool> Session::send_complete(Time now) {
-  const Result<Verdict> verdict = ingress_.send_complete(now, input_);
-  if (!verdict) return tl::unexpected(verdict.error());
-  waiting_ = !verdict->is_admitted();
-  if (waiting_) retry_at_ = verdict->retry_at;
-  return !waiting_;
 }
 
 bool Session::try_admit(Time now, ClientFrame type, ByteView body) {

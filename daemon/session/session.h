@@ -136,8 +136,6 @@ class Session final {
   std::optional<Error> handle_group_request(Time now, spindle::protocol::ClientFrame type, ByteView body);
   std::optional<Error> handle_flow_request(Time now, ByteView body);
   std::optional<Error> handle_ping(ByteView body);
-  /// Has the complete message enter. Whether parsing goes on.
-  Result<bool> send_complete(Time now);
   /// Whether the frame at the front of the input, which is whole, is handled now; a join or a leave is paid for then.
   bool try_admit(Time now, spindle::protocol::ClientFrame type, ByteView body);
   bool try_admit_change(Time now, Admission::Change change, ByteView body);

@@ -87,7 +87,7 @@ struct Daemon {
   /// A turn with one message of that flow.
   bool enter(Line& line, std::size_t bytes = 100) {
     admission.start_turn(now);
-    return admission.try_admit(now, line.flow, line.to, {bytes}).is_admitted();
+    return admission.try_admit(now, line.flow, line.to, {static_cast<std::uint32_t>(bytes)}).is_admitted();
   }
   /// How many more messages enter in one turn.
   int burst(Line& line) {
