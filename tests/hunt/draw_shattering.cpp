@@ -113,9 +113,9 @@ class ShatteringDrawer {
     for (std::size_t i = random_.between(1, 4); i > 0; --i) {
       const PlannedLink& link = plan_.links[random_.below(plan_.links.size())];
       const bool turned = random_.chance(0.5);
-      // Hellos wait too, and mostly the link is not to be given up for that.
-      const Duration ends =
-          at + us(longest_us_ + 1'000) + plan_.liveness_timeout / 1ms * random_.between(1, 5) / 6 * 1ms;
+      // Heartbeats wait too, and mostly the link is not to be given up for that.
+      const Duration ends = at + us(longest_us_ + 1'000) +
+                            static_cast<std::uint64_t>(plan_.liveness_timeout / 1ms) * random_.between(1, 5) / 6 * 1ms;
       for (const StepKind kind : {StepKind::stall, StepKind::unstall}) {
         Step& step = add(kind == StepKind::stall ? at - us(random_.below(1'000)) : ends, kind);
         step.host = turned ? link.b : link.a;
