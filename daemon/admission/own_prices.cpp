@@ -30,11 +30,11 @@ void OwnPrices::start_view(Time now) {
   for (const ForwardingTable::Hop& hop : overlay_.routes().hops()) {
     const auto old =
         std::find_if(before.begin(), before.end(), [&](const Watched& each) { return each.link == hop.link; });
-    LinkPrice price = old == before.end() ? LinkPrice(context_.config.admission) : std::move(old->price);
+    LinkPrice price = old == before.end() ? LinkPrice(context_.config.admission) : old->price;
     price.start(now, book_.round_trip_before(hop.neighbour), book_.round_trip(MemberSet::of(hop.neighbour)),
                 queue_of(hop.link));
     const bool costs = price.costs();
-    watched_.push_back({hop.link, hop.neighbour, std::move(price), {}, costs});
+    watched_.push_back({hop.link, hop.neighbour, price, {}, costs});
   }
   round_trip_ = book_.round_trip(MemberSet::first(book_.view().size()));
   for (auto& [name, clients] : clients_) {

@@ -89,7 +89,7 @@ void PriceBook::set_own_clients(Time now, const std::string& name, double dollar
   set_clients(ClientKey{name, view_.self}, {now, dollars, delay}, slowest);
 }
 
-void PriceBook::set_clients(ClientKey key, const Change& change, std::string_view slowest) {
+void PriceBook::set_clients(const ClientKey& key, const Change& change, std::string_view slowest) {
   set(clients_, key, change);
   if (const auto at = clients_.find(key); at != clients_.end()) at->second.slowest = slowest;
 }

@@ -134,7 +134,7 @@ class PriceBook {
 
   bool hear_link(const Price& price, const Change& change);
   bool hear_clients(const Price& price, const Change& change);
-  void set_clients(ClientKey key, const Change& change, std::string_view slowest);
+  void set_clients(const ClientKey& key, const Change& change, std::string_view slowest);
   template <typename Map, typename Key>
   void set(Map& prices, Key key, const Change& change);
   void note_version(Time now);

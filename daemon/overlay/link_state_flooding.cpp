@@ -81,6 +81,7 @@ void LinkStateFlooding::update_own_links(Time now) {
     advertised.round_trip_us = static_cast<std::uint32_t>(std::min<std::int64_t>(round_trip / 1us, UINT32_MAX));
   }
   std::vector<AdvertisedLink> links;
+  links.reserve(own.size());
   for (auto& [peer, link] : own) links.push_back(std::move(link));
   database_.own().set_links(now, std::move(links));
   forget_reachable();

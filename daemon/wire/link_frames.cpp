@@ -1,6 +1,7 @@
 #include "daemon/wire/link_frames.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "daemon/base/check.h"
@@ -30,21 +31,40 @@ constexpr BodyKind kBodyKinds[] = {
     {0x44, MessageClass::group, Service::agreed},      {0x81, MessageClass::order, Service::reliable},
     {0xc1, MessageClass::part, Service::reliable},
 };
-constexpr unsigned kBodyKindBits = 0xc7;
+/// The five bits together.
+constexpr std::size_t body_kind_index(unsigned bits) { return (bits >> 6 & 3) << 3 | (bits & 7); }
+
+constexpr std::size_t kServices = 8;  // with room for two more
+
+/// By body_kind_index: one more than the place in kBodyKinds; 0: no class has these bits.
+constexpr auto kByBits = [] {
+  std::array<std::uint8_t, 32> places{};
+  std::uint8_t place = 0;
+  for (const BodyKind& each : kBodyKinds) places[body_kind_index(each.bits)] = ++place;
+  return places;
+}();
+
+/// By class and service: the bits; 0xff: the class does not go with the service.
+constexpr auto kBits = [] {
+  std::array<std::uint8_t, kMessageClasses * kServices> bits{};
+  bits.fill(0xff);
+  for (const BodyKind& each : kBodyKinds) {
+    bits[static_cast<std::size_t>(each.message_class) * kServices + static_cast<std::size_t>(each.service)] =
+        static_cast<std::uint8_t>(each.bits);
+  }
+  return bits;
+}();
 
 /// Nothing where no class has these bits.
 const BodyKind* find_body_kind(unsigned bits) {
-  const auto* at = std::find_if(std::begin(kBodyKinds), std::end(kBodyKinds),
-                                [&](const BodyKind& each) { return each.bits == (bits & kBodyKindBits); });
-  return at == std::end(kBodyKinds) ? nullptr : at;
+  const std::uint8_t place = kByBits[body_kind_index(bits)];
+  return place == 0 ? nullptr : &kBodyKinds[place - 1];
 }
 
 unsigned body_kind_bits(MessageClass message_class, Service service) {
-  const auto* at = std::find_if(std::begin(kBodyKinds), std::end(kBodyKinds), [&](const BodyKind& each) {
-    return each.message_class == message_class && each.service == service;
-  });
-  SPINDLE_CHECK(at != std::end(kBodyKinds));
-  return at->bits;
+  const unsigned bits = kBits[static_cast<std::size_t>(message_class) * kServices + static_cast<std::size_t>(service)];
+  SPINDLE_CHECK(bits != 0xff);
+  return bits;
 }
 
 /// More of a reason than this helps nobody.
