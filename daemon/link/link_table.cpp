@@ -43,12 +43,6 @@ void LinkTable::free_id(Link& link) {
   link.marks.id.reset();
 }
 
-Link* LinkTable::find_established(LinkId id) const {
-  const auto index = static_cast<std::size_t>(id);
-  Link* link = index < by_id_.size() ? by_id_[index] : nullptr;
-  return link != nullptr && link->is_established() ? link : nullptr;
-}
-
 Link& LinkTable::at(LinkId id) const {
   const auto index = static_cast<std::size_t>(id);
   SPINDLE_CHECK(index < by_id_.size() && by_id_[index] != nullptr);
@@ -66,12 +60,6 @@ Link* LinkTable::established_to(std::string_view name) const {
     if (last == nullptr || at->second->up_since() >= last->up_since()) last = at->second;
   }
   return last;
-}
-
-void LinkTable::mark_dirty(Link& link) {
-  overflow_ |= link.overflowed();
-  if (std::exchange(link.marks.dirty, true)) return;
-  dirty_.push_back(link.connection());
 }
 
 void LinkTable::set_deadline(Link& link, Time deadline) {

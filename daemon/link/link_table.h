@@ -49,7 +49,11 @@ class LinkTable {
 
   std::size_t established_count() const { return by_peer_.size(); }
   bool is_established(LinkId id) const { return find_established(id) != nullptr; }
-  Link* find_established(LinkId id) const;
+  Link* find_established(LinkId id) const {
+    const auto index = static_cast<std::size_t>(id);
+    Link* link = index < by_id_.size() ? by_id_[index] : nullptr;
+    return link != nullptr && link->is_established() ? link : nullptr;
+  }
   /// The link of an id that is taken.
   Link& at(LinkId id) const;
   Link* established_to(const DaemonId& peer) const;
@@ -66,7 +70,10 @@ class LinkTable {
   // What there is to do.
 
   /// It has something to write.
-  void mark_dirty(Link& link);
+  void mark_dirty(Link& link) {
+    overflow_ |= link.overflowed();
+    if (!std::exchange(link.marks.dirty, true)) dirty_.push_back(link.connection());
+  }
   std::vector<ConnectionId>& dirty() { return dirty_; }
   /// Whether some link may have exceeded its queue since the last call.
   bool take_overflow() { return std::exchange(overflow_, false); }

@@ -117,8 +117,6 @@ void Links::end_overflowed(Time now) {
 
 // Output.
 
-Link* Links::sendable(LinkId link) const { return layer_.stopping ? nullptr : layer_.table.find_established(link); }
-
 void Links::send_control(LinkId link, const Slice& message) {
   if (sendable(link) == nullptr) return;
   if (message.size() <= kControlFrameBytesMax) {

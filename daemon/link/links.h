@@ -108,7 +108,7 @@ class Links final : public PortHandler {
  private:
   void handle_frame(Time now, Link& link, Link::Frame frame);
   /// The link if frames may be sent on it now.
-  Link* sendable(LinkId link) const;
+  Link* sendable(LinkId link) const { return layer_.stopping ? nullptr : layer_.table.find_established(link); }
   void end_overflowed(Time now);
 
   LinkLayer layer_;

@@ -61,7 +61,7 @@ std::optional<Error> Ingress::define(const protocol::Define& define) {
   return destinations_.define(define);
 }
 
-std::optional<Error> Ingress::begin(const protocol::Send& send, Slice frame) {
+std::optional<Error> Ingress::begin(const protocol::Send& send, Slice&& frame) {
   if (!destinations_.is_defined(send.handle)) return undefined(send.handle);
   IncomingMessage& incoming = incoming_.emplace();
   incoming.handle = send.handle;

@@ -48,7 +48,7 @@ class Ingress final : private FlowGate {
 
   std::optional<Error> define(const spindle::protocol::Define& define);
   /// A message begins: `frame` is what `send` refers to.
-  std::optional<Error> begin(const spindle::protocol::Send& send, Slice frame);
+  std::optional<Error> begin(const spindle::protocol::Send& send, Slice&& frame);
   std::optional<Error> add(Slice chunk);
   bool has_begun() const { return incoming_.has_value(); }
   /// Whether all of a message is there.

@@ -234,7 +234,7 @@ std::optional<Error> Session::handle_define(ByteView body) {
   return define ? ingress_.define(*define) : malformed("define");
 }
 
-std::optional<Error> Session::handle_send(Slice body) {
+std::optional<Error> Session::handle_send(Slice&& body) {
   const std::optional<protocol::Send> send = protocol::read_send(body.view());
   return send ? ingress_.begin(*send, std::move(body)) : malformed("send");
 }

@@ -132,7 +132,7 @@ class Session final {
   std::optional<Error> handle_frame(Time now, spindle::protocol::ClientFrame type, Slice body);
   std::optional<Error> handle_hello(ByteView body);
   std::optional<Error> handle_define(ByteView body);
-  std::optional<Error> handle_send(Slice body);
+  std::optional<Error> handle_send(Slice&& body);
   std::optional<Error> handle_group_request(Time now, spindle::protocol::ClientFrame type, ByteView body);
   std::optional<Error> handle_flow_request(Time now, ByteView body);
   std::optional<Error> handle_ping(ByteView body);
