@@ -95,7 +95,12 @@ void MessageSender::originate(Time now, Sender& sender, const ClientSend& messag
 std::uint32_t MessageSender::next_part(std::uint64_t entering, const ClientSend& message) const {
   const std::size_t ahead = sent_ahead(entering);
   if (ahead == 0 && !entering_.has_room_for(message.total)) return 0;
-  return static_cast<std::uint32_t>(chunk_behind(message.chunks, ahead).size());
+  std::size_t skipped = ahead;
+  for (const Slice& chunk : message.chunks) {
+    if (skipped < chunk.size()) return static_cast<std::uint32_t>(chunk.size() - skipped);
+    skipped -= chunk.size();
+  }
+  return 0;
 }
 
 std::uint64_t MessageSender::send_part(Time now, const Sender& sender, DestinationSet& to, const ClientSend& message,

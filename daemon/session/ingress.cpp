@@ -46,12 +46,6 @@ bool Ingress::may_go_on_after_requests() const {
   return sender_.open_requests == 0 || sender_.open_requests == kOpenRequestsMax / 2 || flows_;
 }
 
-void Ingress::forget_incoming() {
-  incoming_.reset();
-  chunks_.clear();
-  bundle_.clear();
-}
-
 // --- Frames ---
 
 std::optional<Error> Ingress::define(const protocol::Define& define) {

@@ -115,7 +115,11 @@ class Ingress final : private FlowGate {
   void bundle_followers(InputBuffer& input);
   /// Of a large message: sends parts ahead as they are paid for, and then the rest.
   Verdict try_admit_large(Time now, DefinedSet& set, const ClientSend& message);
-  void forget_incoming();
+  void forget_incoming() {
+    incoming_.reset();
+    chunks_.clear();
+    bundle_.clear();
+  }
 
   // FlowGate
   Verdict try_admit(Time now, std::uint32_t handle, const ClientSend& message) override;
