@@ -54,14 +54,10 @@ void ControlChannel::send(LinkId link, const ControlMessage& message) {
 }
 
 void ControlChannel::flood(const ControlMessage& message, std::optional<LinkId> except) {
-  const Slice encoded = encode(message);
-  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
-    const LinkId link = static_cast<LinkId>(i);
-    if (neighbours_[i].up && link != except) send_encoded(link, encoded, kind_of(message));
-  }
+  pass_on(encode(message), kind_of(message), except);
 }
 
-void ControlChannel::pass_on(const Slice& encoded, Counter kind, LinkId except) {
+void ControlChannel::pass_on(const Slice& encoded, Counter kind, std::optional<LinkId> except) {
   for (std::size_t i = 0; i < neighbours_.size(); ++i) {
     const LinkId link = static_cast<LinkId>(i);
     if (neighbours_[i].up && link != except) send_encoded(link, encoded, kind);
@@ -70,8 +66,9 @@ void ControlChannel::pass_on(const Slice& encoded, Counter kind, LinkId except) 
 
 Result<std::optional<Slice>> ControlChannel::add_part(LinkId link, const Slice& part) {
   const ByteView bytes = part.view();
-  if (bytes.empty() || bytes[0] > 1)
+  if (bytes.empty() || bytes[0] > 1) {
     return fail(Errc::malformed_frame, "a part of a control message could not be parsed");
+  }
   std::vector<std::uint8_t>& parts = neighbours_[static_cast<std::size_t>(link)].parts;
   if (parts.size() + bytes.size() - 1 > kControlMessageBytesMax) {
     return fail(Errc::frame_too_large, "the parts of a control message are too large together");

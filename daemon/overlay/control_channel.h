@@ -23,8 +23,8 @@ class ControlChannel {
   void send(LinkId link, const ControlMessage& message);
   /// Sends to every neighbour, `except` one.
   void flood(const ControlMessage& message, std::optional<LinkId> except);
-  /// A message that a neighbour has sent, as it came.
-  void pass_on(const Slice& encoded, Counter kind, LinkId except);
+  /// The same of a message that is encoded, such as one that a neighbour has sent.
+  void pass_on(const Slice& encoded, Counter kind, std::optional<LinkId> except);
 
   /// A part of a message has come: the message where it is the last part. An error closes the link.
   Result<std::optional<Slice>> add_part(LinkId link, const Slice& part);
