@@ -96,19 +96,20 @@ Verdict Admission::try_admit(Time now, Flow& flow, DestinationSet& to, const Off
   if (way.reckoned_at != now) reckon(now, flow, way);  // the next messages of a turn find it done
   const std::size_t packets = packets_of(bytes);
   if (way.congestion > 0 && flow.credit() < 1 && !flow.has_entry()) draw_entry(flow, packets);
-  const bool has_lacked_dollars = flow.has_waited_for(Flow::Wait::dollars);
-  if (flow.try_pay(now, way.price, packets, way.congestion > 0 ? kPatience : std::min(way.delay, kPatience))) {
+  if (flow.can_pay()) {
+    flow.pay(now, way.price, packets);
     context_.counters.add(Counter::packets_paid, packets);
     context_.counters.add(Counter::cents_paid,
                           static_cast<std::uint64_t>(100 * way.price * static_cast<double>(packets)));
     return {bytes};
   }
-  if (!has_lacked_dollars) context_.counters.add(Counter::messages_blocked);
+  if (!flow.has_waited_for(Flow::Wait::dollars)) context_.counters.add(Counter::messages_blocked);
+  flow.wait_for_dollars(now, way.congestion > 0 ? kPatience : std::min(way.delay, kPatience));
   return refusal(flow);
 }
 
 bool Admission::is_congested(Flow& flow, DestinationSet& to) {
-  if (book_.is_idle() || !enabled_ || !groups_.is_ready()) return false;
+  if (!divides() || !groups_.is_ready()) return false;
   groups_.sender().resolve(to);
   return find_way(flow, to).congestion > 0;
 }

@@ -75,6 +75,8 @@ class Admission final : public PriceFrames, public ClientPrices {
   /// A message: what enters of it is paid for. All of it does, or nothing, but where something on its way is congested:
   /// there a part enters as soon as that can be paid. Brings `to` up to date with the group table.
   Verdict try_admit(Time now, Flow& flow, DestinationSet& to, const Offer& offer);
+  /// Whether it may be a part that enters: not where nothing costs anything.
+  bool divides() const { return enabled_ && !book_.is_idle(); }
   /// A join or a leave. It is a message to all daemons, and all members are told; where it enters it is paid for.
   enum class Change : std::uint8_t { join, leave };
   Verdict try_admit(Time now, MembershipBudget& client, Change change, const std::string& group);

@@ -124,19 +124,18 @@ void Flow::meet_onset(const AdmissionConfig& config, double price_before, double
   earning_ = salary_ / price;
 }
 
-bool Flow::try_pay(Time now, double price, std::size_t packets, Duration patience) {
-  if (credit_ < entry_) {
-    refused_ = true;
-    const Duration wait = duration_of((entry_ - credit_) / std::max(earning_, 1e-9));
-    block(now, Wait::dollars, now + std::clamp(wait, kSoonest, std::max(kSoonest, patience)));
-    return false;
-  }
+void Flow::wait_for_dollars(Time now, Duration patience) {
+  refused_ = true;
+  const Duration wait = duration_of((entry_ - credit_) / std::max(earning_, 1e-9));
+  block(now, Wait::dollars, now + std::clamp(wait, kSoonest, std::max(kSoonest, patience)));
+}
+
+void Flow::pay(Time now, double price, std::size_t packets) {
   credit_ -= static_cast<double>(packets);
   dollars_ += price * static_cast<double>(packets);
   entry_ = 1;
   has_entry_ = false;
   pass(now, packets);
-  return true;
 }
 
 void Flow::pass(Time now, std::size_t packets) {

@@ -88,9 +88,12 @@ class Flow {
     has_entry_ = true;
   }
   bool has_entry() const { return has_entry_; }
-  /// Whether the credit suffices for a message of so many packets, which then are paid for; if not the flow is blocked,
-  /// and looked at again after `patience` at the latest, since its salary changes meanwhile.
-  bool try_pay(Time now, double price, std::size_t packets, Duration patience);
+  /// Whether the credit suffices for the message in front.
+  bool can_pay() const { return credit_ >= entry_; }
+  /// It enters, and its packets are paid for at that price each.
+  void pay(Time now, double price, std::size_t packets);
+  /// It waits until it is earned, and is looked at again after `patience` at the latest, since the salary changes.
+  void wait_for_dollars(Time now, Duration patience);
   /// The message enters without paying.
   void pass(Time now, std::size_t packets);
   /// The message waits for room, until there are news.

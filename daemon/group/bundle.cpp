@@ -15,12 +15,12 @@ std::size_t bundled_size(std::size_t payload_bytes) { return 2 + varint_size(pay
 }  // namespace
 
 void append_bundled(std::vector<std::uint8_t>& bundle, const BundledMessage& message) {
-  const std::size_t start = bundle.size();
-  bundle.resize(start + bundled_size(message.payload.size()));
-  Writer writer(bundle.data() + start);
+  std::uint8_t head[2 + spindle::kVarintBytesMax];
+  Writer writer(head);
   writer.u16(message.type);
   writer.varint(message.payload.size());
-  writer.bytes(message.payload);
+  bundle.insert(bundle.end(), head, writer.at());
+  bundle.insert(bundle.end(), message.payload.begin(), message.payload.end());
 }
 
 bool read_bundle(ByteView bundle, std::vector<BundledMessage>& messages) {

@@ -19,6 +19,12 @@ constexpr std::size_t kSendHeadMax = 2 * spindle::kVarintBytesMax + 3;
 
 /// A message of no more enters at once: two packets are no burst.
 constexpr std::size_t kUndividedBytesMax = 2 * kPacketBytes;
+
+/// Whether parts of the message may go ahead of the rest. Of an unreliable one a part that is lost would cost the
+/// whole.
+bool is_large(const ClientSend& message) {
+  return message.total > kUndividedBytesMax && message.messages == 1 && message.service != Service::unreliable;
+}
 }  // namespace
 
 Ingress::Ingress(Context& context, Groups& groups, Admission& admission, SessionQueue& answers, SessionId session)
@@ -144,9 +150,7 @@ void Ingress::bundle_followers(InputBuffer& input) {
 Verdict Ingress::try_admit(Time now, std::uint32_t handle, const ClientSend& message) {
   DefinedSet& set = destinations_[handle];
   if (waits_for_requests(set.to.names)) return {0, AdmissionWait::requests, kNever};
-  const bool is_large = message.total > kUndividedBytesMax && message.messages == 1;
-  // Of an unreliable one a part that is lost would cost the whole.
-  if (is_large && message.service != Service::unreliable) return try_admit_large(now, set, message);
+  if (is_large(message) && (set.flow->entering != 0 || admission_.divides())) return try_admit_large(now, set, message);
   return admission_.try_admit(now, set.flow->flow, set.to, {message.total});
 }
 

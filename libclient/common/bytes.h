@@ -38,10 +38,10 @@ class Writer {
   explicit Writer(std::uint8_t* at) : begin_(at), at_(at) {}
 
   void u8(std::uint8_t value) { *at_++ = value; }
-  void u16(std::uint16_t value) { fixed(value, 2); }
-  void u24(std::uint32_t value) { fixed(value, 3); }
-  void u32(std::uint32_t value) { fixed(value, 4); }
-  void u64(std::uint64_t value) { fixed(value, 8); }
+  void u16(std::uint16_t value) { fixed<2>(value); }
+  void u24(std::uint32_t value) { fixed<3>(value); }
+  void u32(std::uint32_t value) { fixed<4>(value); }
+  void u64(std::uint64_t value) { fixed<8>(value); }
   void varint(std::uint64_t value) {
     while (value >= 0x80) {
       *at_++ = static_cast<std::uint8_t>(value | 0x80);
@@ -63,8 +63,11 @@ class Writer {
   std::uint8_t* at() { return at_; }
 
  private:
-  void fixed(std::uint64_t value, int count) {
-    for (int i = 0; i < count; ++i) *at_++ = static_cast<std::uint8_t>(value >> (8 * i));
+  /// One store where `kCount` is known to the compiler, as it is here.
+  template <std::size_t kCount>
+  void fixed(std::uint64_t value) {
+    for (std::size_t i = 0; i < kCount; ++i) at_[i] = static_cast<std::uint8_t>(value >> (8 * i));
+    at_ += kCount;
   }
 
   std::uint8_t* begin_;
@@ -77,12 +80,13 @@ class Reader {
  public:
   explicit Reader(ByteView bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-  std::uint8_t u8() { return static_cast<std::uint8_t>(fixed(1)); }
-  std::uint16_t u16() { return static_cast<std::uint16_t>(fixed(2)); }
-  std::uint32_t u24() { return static_cast<std::uint32_t>(fixed(3)); }
-  std::uint32_t u32() { return static_cast<std::uint32_t>(fixed(4)); }
-  std::uint64_t u64() { return fixed(8); }
+  std::uint8_t u8() { return static_cast<std::uint8_t>(fixed<1>()); }
+  std::uint16_t u16() { return static_cast<std::uint16_t>(fixed<2>()); }
+  std::uint32_t u24() { return static_cast<std::uint32_t>(fixed<3>()); }
+  std::uint32_t u32() { return static_cast<std::uint32_t>(fixed<4>()); }
+  std::uint64_t u64() { return fixed<8>(); }
   std::uint64_t varint() {
+    if (at_ != end_ && *at_ < 0x80) return *at_++;  // most are
     std::uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
       if (at_ == end_) break;
@@ -126,10 +130,15 @@ class Reader {
   }
 
  private:
-  std::uint64_t fixed(std::size_t count) {
-    const ByteView view = bytes(count);
+  template <std::size_t kCount>
+  std::uint64_t fixed() {
+    if (remaining() < kCount) {
+      fail();
+      return 0;
+    }
     std::uint64_t value = 0;
-    for (std::size_t i = 0; i < view.size(); ++i) value |= static_cast<std::uint64_t>(view[i]) << (8 * i);
+    for (std::size_t i = 0; i < kCount; ++i) value |= static_cast<std::uint64_t>(at_[i]) << (8 * i);
+    at_ += kCount;
     return value;
   }
 

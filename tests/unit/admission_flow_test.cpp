@@ -17,7 +17,14 @@ struct FlowTest : ::testing::Test {
   Flow::Terms terms(double price) const { return {price, price <= 1, delay, age}; }
   void accrue() { flow.accrue(now, kSavings); }
   void review(double price) { flow.review(now, config, terms(price)); }
-  bool pay(double price, std::size_t packets = 1) { return flow.try_pay(now, price, packets, 50ms); }
+  bool pay(double price, std::size_t packets = 1) {
+    if (!flow.can_pay()) {
+      flow.wait_for_dollars(now, 50ms);
+      return false;
+    }
+    flow.pay(now, price, packets);
+    return true;
+  }
   /// What admission does for each message; at the fee the way costs nothing else.
   bool enter(double price, std::size_t packets = 1) {
     accrue();
