@@ -16,17 +16,6 @@ void Groups::close_session(Time now, SessionId session) {
   requests_.close_session(now, session);
 }
 
-void Groups::deliver(Time now, const Delivery& message) {
-  switch (message.message_class) {
-    case MessageClass::group:
-      return apply(now, message);
-    case MessageClass::part:
-      return delivery_.take_part(message);
-    default:
-      return delivery_.deliver(message);
-  }
-}
-
 void Groups::horizon_advanced(Time now, std::uint64_t position) {
   state_.table.known_to_all(position);
   requests_.horizon_reached(now, position);
@@ -34,7 +23,7 @@ void Groups::horizon_advanced(Time now, std::uint64_t position) {
 
 // --- Operations ---
 
-void Groups::apply(Time now, const Delivery& message) {
+void Groups::deliver(Time now, const Delivery& message) {
   std::vector<std::uint8_t> joined;
   const ByteView content = message.contiguous(joined);
   if (apply_of_channel(now, message, content)) return;

@@ -21,8 +21,8 @@
 
 namespace spindled {
 
-/// Owns the parts of the layer, and hands them what comes out of the order: messages to MessageDelivery, operations to
-/// the group table and to whoever they concern, and each view to a TableRebuild of its own.
+/// Owns the parts of the layer. Messages of clients come out of the order to MessageDelivery; what else does comes
+/// here: operations, for the group table and whoever they concern, and each view, for a TableRebuild of its own.
 class Groups final : public OrderedMessages {
  public:
   explicit Groups(Context& context) : state_(context) {}
@@ -40,7 +40,10 @@ class Groups final : public OrderedMessages {
   MembershipRequests& requests() { return requests_; }
   const MembershipRequests& requests() const { return requests_; }
   GroupViews& views() { return views_; }
+  /// Handles messages of the classes `client` and `part`.
+  MessageDelivery& delivery() { return delivery_; }
   const MessageDelivery& delivery() const { return delivery_; }
+
   // Operations of channels beside the groups: ordered with those of the groups, at all daemons.
 
   /// `content` is what follows its number. False where it makes no sense.
@@ -54,6 +57,7 @@ class Groups final : public OrderedMessages {
   void close_session(Time now, SessionId session);
 
   // OrderedMessages
+  /// An operation.
   void deliver(Time now, const Delivery& message) override;
   void horizon_advanced(Time now, std::uint64_t position) override;
   void transitional(Time now, const MemberSet& transitional) override;
@@ -65,7 +69,6 @@ class Groups final : public OrderedMessages {
 
  private:
   // Operations.
-  void apply(Time now, const Delivery& message);
   /// Whether the content is of a channel, whose it is then.
   bool apply_of_channel(Time now, const Delivery& message, ByteView content);
   void drop_malformed(const Delivery& message);

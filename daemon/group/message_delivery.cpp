@@ -7,7 +7,8 @@
 
 namespace spindled {
 
-void MessageDelivery::deliver(const Delivery& message) {
+void MessageDelivery::deliver(Time, const Delivery& message) {
+  if (message.message_class == MessageClass::part) return take_part(message);
   if (state_.is_complete) {
     deliver_now(message);
   } else if (message.position == 0) {

@@ -15,7 +15,7 @@ namespace spindled {
 
 /// Finds who gets a message here, opens bundles, and puts large messages together with the parts that came ahead of
 /// them.
-class MessageDelivery {
+class MessageDelivery final : public MessageHandler {
  public:
   /// So many pieces of a large message are a unit of TurnWork, for each receiver.
   static constexpr std::size_t kPiecesOfAUnit = 8;
@@ -23,10 +23,8 @@ class MessageDelivery {
   MessageDelivery(GroupState& state, TransitionalSignals& signals)
       : state_(state), signals_(signals), early_(state.context) {}
 
-  /// A message of a client: at once, or when the group table is complete.
-  void deliver(const Delivery& message);
-  /// A part that goes ahead of a message.
-  void take_part(const Delivery& message);
+  /// A message of a client: at once, or when the group table is complete. Or a part that goes ahead of one.
+  void deliver(Time now, const Delivery& message) override;
   /// The first message that came before the group table was complete; false where there is none.
   bool deliver_early();
   /// The members of a group have changed.
@@ -42,6 +40,7 @@ class MessageDelivery {
 
  private:
   void deliver_now(const Delivery& message);
+  void take_part(const Delivery& message);
   /// False for a malformed envelope.
   bool resolve_route(const Delivery& message);
   /// Whether the target is one client.

@@ -41,6 +41,8 @@ struct Node::Layers {
     links.attach(overlay);
     overlay.attach(view, admission);
     groups.attach(order, sessions.clients());
+    hand_up.handle(MessageClass::client, groups.delivery());
+    hand_up.handle(MessageClass::part, groups.delivery());
   }
 
   Context context;

@@ -3,7 +3,7 @@
 namespace spindled {
 
 void HandUp::deliver(Time now, const Delivery& message) {
-  if (!is_busy()) return above_.deliver(now, message);
+  if (!is_busy()) return deliver_at_once(now, message);
   hold(message);
 }
 
@@ -49,17 +49,17 @@ void HandUp::go_on(Time now) {
 
 void HandUp::pass(Time now, const Item& item) {
   struct Passer {
-    void operator()(const Delivery& message) const { above.deliver(now, message); }
-    void operator()(const Horizon& horizon) const { above.horizon_advanced(now, horizon.position); }
-    void operator()(const Transitional& signal) const { above.transitional(now, signal.members); }
-    void operator()(const FurthestReached&) const { above.furthest_reached(now); }
+    void operator()(const Delivery& message) const { hand_up.deliver_at_once(now, message); }
+    void operator()(const Horizon& horizon) const { hand_up.above_.horizon_advanced(now, horizon.position); }
+    void operator()(const Transitional& signal) const { hand_up.above_.transitional(now, signal.members); }
+    void operator()(const FurthestReached&) const { hand_up.above_.furthest_reached(now); }
     void operator()(const Installed& installed) const {
-      above.view_installed(now, installed.view, installed.came_along);
+      hand_up.above_.view_installed(now, installed.view, installed.came_along);
     }
-    OrderedMessages& above;
+    HandUp& hand_up;
     Time now;
   };
-  std::visit(Passer{above_, now}, item);
+  std::visit(Passer{*this, now}, item);
 }
 
 }  // namespace spindled

@@ -46,14 +46,18 @@ struct Delivery {
   }
 };
 
-/// What the order layer hands up (implemented by the group layer). Calls come in the one order that all members of a
-/// view agree on, for ordered messages; of one sender in the order sent, for fifo ones.
-class OrderedMessages {
+/// Takes messages that have reached their place.
+class MessageHandler {
  public:
-  virtual ~OrderedMessages() = default;
+  virtual ~MessageHandler() = default;
 
   virtual void deliver(Time now, const Delivery& message) = 0;
+};
 
+/// What the order layer hands up (implemented by the group layer). Calls come in the one order that all members of a
+/// view agree on, for ordered messages; of one sender in the order sent, for fifo ones.
+class OrderedMessages : public MessageHandler {
+ public:
   /// Every message that is ordered from now on was sent by an origin that had processed the order up to `position`.
   virtual void horizon_advanced(Time now, std::uint64_t position) = 0;
 
