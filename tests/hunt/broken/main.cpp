@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/hunt/broken/found_seeds.h"
 #include "tests/hunt/broken/switch.h"
 #include "tests/hunt/plan_text.h"
 #include "tests/hunt/shrink.h"
@@ -28,8 +29,10 @@ struct Options {
   std::size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   bool list = false;
   std::vector<std::string> names;
-  std::string plans;  // a folder
-  std::string keep;   // a folder
+  std::string plans;   // a folder
+  std::string keep;    // a folder
+  std::string found;   // a file
+  std::string record;  // a file
 };
 
 struct KeptPlan {
@@ -66,29 +69,38 @@ bool is_sound(std::uint64_t seed, Unsound& unsound) {
   return !unsound.contains(seed);
 }
 
-/// Goes through the seeds with the variant switched on until one shows something that is not there without it.
-Search search(Broken variant, Seeds seeds, std::size_t jobs, Unsound& unsound) {
+/// Runs the seeds with the variant switched on. Whether one shows something that is not there without it.
+bool find(Broken variant, Seeds seeds, std::size_t jobs, Unsound& unsound, Search& result) {
+  std::map<std::uint64_t, Finding> failures;
+  switch_on(variant);
+  run_seeds(seeds, jobs, run_one, [&](std::uint64_t seed, const Outcome& outcome) {
+    result.reached = result.reached || outcome.tally.count(kReached) > 0;
+    if (outcome.failed()) failures.emplace(seed, outcome.findings.front());
+  });
+  for (const auto& [seed, finding] : failures) {
+    if (unsound.contains(seed) || !is_sound(seed, unsound)) continue;
+    result.seed = seed;
+    result.finding = finding;
+    return true;
+  }
+  return false;
+}
+
+/// Goes through the seeds, that of `found` first, until one shows the variant.
+Search search(Broken variant, Seeds seeds, std::size_t jobs, const FoundSeeds& found, Unsound& unsound) {
   Search result;
+  const auto before = found.find(std::string(text_of(variant).name));
+  const bool is_among = before != found.end() && before->second - seeds.first < seeds.count;
+  if (is_among && find(variant, {before->second, 1}, jobs, unsound, result)) return result;
   const std::uint64_t at_a_time = 2 * jobs;
   for (std::uint64_t gone = 0; gone < seeds.count; gone += at_a_time) {
-    std::map<std::uint64_t, Finding> failures;
-    switch_on(variant);
-    run_seeds({seeds.first + gone, std::min(at_a_time, seeds.count - gone)}, jobs, run_one,
-              [&](std::uint64_t seed, const Outcome& outcome) {
-                result.reached = result.reached || outcome.tally.count(kReached) > 0;
-                if (outcome.failed()) failures.emplace(seed, outcome.findings.front());
-              });
-    for (const auto& [seed, finding] : failures) {
-      if (unsound.contains(seed) || !is_sound(seed, unsound)) continue;
-      result.seed = seed;
-      result.finding = finding;
-      return result;
-    }
+    const Seeds next{seeds.first + gone, std::min(at_a_time, seeds.count - gone)};
+    if (find(variant, next, jobs, unsound, result)) break;
   }
   return result;
 }
 
-/// Second chance: the plans that are kept, which tests/hunt/plans_test.cpp sees to come through without a mistake.
+/// By the plans that are kept, which tests/hunt/plans_test.cpp sees to come through without a mistake.
 void search(Broken variant, const std::vector<KeptPlan>& plans, std::size_t jobs, Search& result) {
   switch_on(variant);
   run_seeds(
@@ -117,20 +129,32 @@ void keep(Broken variant, const Search& found, const std::string& folder) {
   fmt::print("  {}: {} steps\n", file, shrunk.plan.steps.size());
 }
 
+/// Seeds first, and plans where no seed shows it; of a variant that no seed has shown before, plans first.
+Search look_for(Broken variant, const Options& options, const std::vector<KeptPlan>& plans, const FoundSeeds& found,
+                Unsound& unsound) {
+  Search result;
+  const bool plans_first = !found.empty() && !found.contains(std::string(text_of(variant).name));
+  if (plans_first) search(variant, plans, options.jobs, result);
+  if (result.plan.empty()) result = search(variant, {options.first, options.seeds}, options.jobs, found, unsound);
+  if (result.seed == 0 && !plans_first) search(variant, plans, options.jobs, result);
+  return result;
+}
+
 void print(std::string_view name, std::string_view seeds, std::string_view property, std::string_view sentence) {
   constexpr std::size_t kSentenceWidth = 100;
   fmt::print("{:<26} {:>5}  {:<24} {}\n", name, seeds, property, sentence.substr(0, kSentenceWidth));
   std::fflush(stdout);
 }
 
-int hunt(const Options& options, const std::vector<Broken>& variants, const std::vector<KeptPlan>& plans) {
+int hunt(const Options& options, const std::vector<Broken>& variants, const std::vector<KeptPlan>& plans,
+         FoundSeeds found) {
   print("variant", "seeds", "property", "what was seen");
   std::size_t missed = 0;
   Unsound unsound;
   for (const Broken variant : variants) {
-    Search result = search(variant, {options.first, options.seeds}, options.jobs, unsound);
-    if (result.seed == 0) search(variant, plans, options.jobs, result);
+    const Search result = look_for(variant, options, plans, found, unsound);
     if (result.seed != 0) {
+      found[std::string(text_of(variant).name)] = result.seed;
       print(text_of(variant).name, std::to_string(result.seed - options.first + 1), result.finding.property,
             result.finding.sentence);
       if (!options.keep.empty()) keep(variant, result, options.keep);
@@ -147,7 +171,8 @@ int hunt(const Options& options, const std::vector<Broken>& variants, const std:
   for (const auto& [seed, finding] : unsound) {
     fmt::print("seed {} fails WITHOUT ANY MISTAKE: {}\n", seed, finding.sentence);
   }
-  return missed == 0 && unsound.empty() ? 0 : 1;
+  const bool is_recorded = options.record.empty() || write_found_seeds(options.record, found);
+  return missed == 0 && unsound.empty() && is_recorded ? 0 : 1;
 }
 
 /// All where no names are given; nothing where a name is no variant's.
@@ -188,8 +213,9 @@ std::optional<std::vector<KeptPlan>> read_plans(const std::string& folder) {
 int main_with(const Options& options) {
   const std::optional<std::vector<Broken>> variants = variants_of(options);
   const std::optional<std::vector<KeptPlan>> plans = read_plans(options.plans);
-  if (!variants || !plans) return 2;
-  if (!options.list) return hunt(options, *variants, *plans);
+  const std::optional<FoundSeeds> found = options.found.empty() ? FoundSeeds() : read_found_seeds(options.found);
+  if (!variants || !plans || !found) return 2;
+  if (!options.list) return hunt(options, *variants, *plans, *found);
   for (const Broken variant : *variants) fmt::print("{:<26} {}\n", text_of(variant).name, text_of(variant).text);
   return 0;
 }
@@ -207,6 +233,9 @@ int main(int argc, char** argv) {
   app.add_option("--plans", options.plans, "a folder of plans, for variants that no seed finds")
       ->check(CLI::ExistingDirectory);
   app.add_option("--keep", options.keep, "a folder, for a small plan of each variant that a seed finds");
+  app.add_option("--found", options.found, "a file: the seed that is tried first for each variant")
+      ->check(CLI::ExistingFile);
+  app.add_option("--record", options.record, "a file, for the seeds that have shown the variants");
   app.add_flag("--list", options.list, "only say which variants there are");
   CLI11_PARSE(app, argc, argv);
   return spindled::hunt::main_with(options);
