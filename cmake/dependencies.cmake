@@ -6,6 +6,7 @@ find_package(spdlog REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(OpenSSL 3.0 REQUIRED)
 
 # Debian ships Asio as headers, without a CMake package; Conan brings one.
 find_package(asio QUIET)
