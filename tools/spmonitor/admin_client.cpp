@@ -22,8 +22,6 @@ namespace {
 /// A daemon that answers with more than this is none.
 constexpr std::size_t kReplyBytesMax = 16u << 20;
 
-tl::unexpected<Failure> fail(Failure text) { return tl::unexpected<Failure>(std::move(text)); }
-
 tl::unexpected<Failure> cannot_connect(const std::string& path, int error) {
   switch (error) {
     case ENOENT:

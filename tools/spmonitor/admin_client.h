@@ -3,16 +3,11 @@
 
 #include <chrono>
 #include <string>
-#include <tl/expected.hpp>
 
 #include "daemon/admin/admin.pb.h"
+#include "tools/spmonitor/result.h"
 
 namespace spmonitor {
-
-/// What went wrong, in words that say what to do.
-using Failure = std::string;
-template <typename T>
-using Result = tl::expected<T, Failure>;
 
 /// One connection, on which requests are answered one after the other. Blocks, for `timeout` in all at each call.
 class AdminClient {

@@ -1,15 +1,18 @@
-// spmonitor: shows what a daemon is doing, switches its admission, and imposes partitions for field tests.
+// spmonitor: shows what a daemon is doing, switches its admission, imposes partitions for field tests, and makes the
+// certificates of a cluster.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <thread>
 
 #include "libclient/common/defaults.h"
 #include "tools/spmonitor/inquiry.h"
 #include "tools/spmonitor/partition.h"
+#include "tools/spmonitor/pki/command_line.h"
 #include "tools/spmonitor/render.h"
 
 namespace spmonitor {
@@ -36,6 +39,7 @@ struct CommandLine {
   std::vector<std::string> sides;
   std::string duration = "60s";
   std::string setting;
+  std::function<int()> job;  // of a command that asks no daemon
 };
 
 void add_admission(CLI::App& app, CommandLine& line) {
@@ -109,12 +113,15 @@ void add_subcommands(CLI::App& app, CommandLine& line) {
   counters->add_flag("--all", line.all, "Also counters that are zero");
   add_admission(app, line);
   add_partition(app, line);
+  pki::add_commands(app, line.job);
 }
 
 /// Nothing where the program has to go on; else its exit code.
 std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) {
-  CLI::App app("Shows what a Spindle daemon is doing, switches its admission, and imposes partitions for field tests.",
-               "spmonitor");
+  CLI::App app(
+      "Shows what a Spindle daemon is doing, switches its admission, imposes partitions for field tests, and makes the "
+      "certificates of a cluster.",
+      "spmonitor");
   app.footer(kFooter);
   app.set_version_flag("--version", "spmonitor " SPINDLE_VERSION);
   app.require_subcommand(1);
@@ -178,6 +185,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   CommandLine line;
   if (const std::optional<int> code = parse_command_line(argc, argv, line)) return *code;
+  if (line.job) return line.job();
   int code = look(line);
   // A daemon that restarts while it is watched is found again.
   while (line.watch_seconds > 0) {
