@@ -118,9 +118,13 @@ std::optional<CertificateBundle> parse_bundle(std::string_view pem, std::string&
   return std::nullopt;
 }
 
+GeneralNamesHandle alternative_names(const X509& certificate) {
+  return GeneralNamesHandle(
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr)));
+}
+
 std::optional<CertificateName> name_of(const X509& certificate) {
-  const GeneralNamesHandle names(static_cast<GENERAL_NAMES*>(
-      X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr)));  // null where there are none
+  const GeneralNamesHandle names = alternative_names(certificate);
   std::optional<CertificateName> found;
   for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
     const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), i);

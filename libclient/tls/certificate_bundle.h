@@ -23,6 +23,8 @@ struct CertificateBundle {
 /// damaged, where a key is encrypted, and where there are two keys, or two certificates that are no CA's.
 std::optional<CertificateBundle> parse_bundle(std::string_view pem, std::string& error);
 
+/// Null where there are none.
+GeneralNamesHandle alternative_names(const X509& certificate);
 /// The URIs among a certificate's alternative names that are names of this kind; nothing where there is not just one.
 std::optional<CertificateName> name_of(const X509& certificate);
 

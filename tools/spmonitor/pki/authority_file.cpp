@@ -16,8 +16,6 @@ std::string with_ending(std::string path, std::string_view ending, std::string_v
   return path.append(other);
 }
 
-Failure openssl_failure() { return "OpenSSL cannot write PEM: " + take_openssl_errors(); }
-
 }  // namespace
 
 std::string issued_path(const std::string& authority_path) { return with_ending(authority_path, ".ca", ".issued"); }
@@ -68,13 +66,13 @@ Result<std::string> to_pem(EVP_PKEY& key, const std::vector<X509*>& certificates
   const BioHandle memory(BIO_new(BIO_s_mem()));
   bool is_done = memory && PEM_write_bio_PrivateKey(memory.get(), &key, nullptr, nullptr, 0, nullptr, nullptr) == 1;
   for (X509* const certificate : certificates) is_done = is_done && PEM_write_bio_X509(memory.get(), certificate) == 1;
-  if (!is_done) return fail(openssl_failure());
+  if (!is_done) return fail(openssl_failure("write PEM"));
   return text_of(*memory);
 }
 
 Result<std::string> to_pem(X509_CRL& list) {
   const BioHandle memory(BIO_new(BIO_s_mem()));
-  if (!memory || PEM_write_bio_X509_CRL(memory.get(), &list) != 1) return fail(openssl_failure());
+  if (!memory || PEM_write_bio_X509_CRL(memory.get(), &list) != 1) return fail(openssl_failure("write PEM"));
   return text_of(*memory);
 }
 

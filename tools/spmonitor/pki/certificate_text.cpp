@@ -6,6 +6,8 @@
 #include <array>
 #include <vector>
 
+#include "libclient/tls/certificate_bundle.h"
+
 namespace spmonitor::pki {
 
 using namespace spindle;
@@ -39,8 +41,7 @@ std::string show_name(const X509_NAME& name) {
 }
 
 std::string show_hosts(const X509& certificate) {
-  const GeneralNamesHandle names(
-      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr)));
+  const GeneralNamesHandle names = alternative_names(certificate);
   std::vector<std::string> hosts;
   for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
     const GENERAL_NAME& name = *sk_GENERAL_NAME_value(names.get(), i);

@@ -15,10 +15,6 @@ constexpr int kSerialBits = 128;
 constexpr long kVersion3 = 2;  // as X.509 counts
 constexpr std::size_t kSerialDigitsInName = 8;
 
-Failure openssl_failure(std::string_view what) {
-  return "OpenSSL cannot make " + std::string(what) + ": " + take_openssl_errors();
-}
-
 bool add_text_extension(X509& certificate, X509& issuer, int kind, const char* value) {
   X509V3_CTX context{};
   X509V3_set_ctx(&context, &issuer, &certificate, nullptr, nullptr, 0);
@@ -65,7 +61,7 @@ bool add_alternative_name(GENERAL_NAMES& names, int kind, const std::string& tex
 /// Of names that OpenSSL takes for no such, only addresses may come from outside: those of hosts are checked before.
 Result<void> add_alternative_names(X509& certificate, const IdentityRequest& request) {
   const GeneralNamesHandle names(GENERAL_NAMES_new());
-  if (!names) return fail(openssl_failure("a list of names"));
+  if (!names) return fail(openssl_failure("make a list of names"));
   bool is_done = add_alternative_name(*names, GEN_URI, to_uri(request.name));
   for (const std::string& host : request.dns_names) is_done = is_done && add_alternative_name(*names, GEN_DNS, host);
   for (const std::string& address : request.addresses) {
@@ -75,7 +71,7 @@ Result<void> add_alternative_names(X509& certificate, const IdentityRequest& req
     }
   }
   if (!is_done || X509_add1_ext_i2d(&certificate, NID_subject_alt_name, names.get(), 0, X509V3_ADD_DEFAULT) != 1) {
-    return fail(openssl_failure("a list of names"));
+    return fail(openssl_failure("make a list of names"));
   }
   return {};
 }
@@ -88,11 +84,11 @@ bool is_host_name(const std::string& name) {
 /// All that certificates have in common but their subject; not yet signed.
 Result<Identity> begin_certificate(const Validity& validity) {
   Identity made{KeyHandle(EVP_EC_gen(kCurve)), CertificateHandle(X509_new())};
-  if (!made.key || !made.certificate) return fail(openssl_failure("a key"));
+  if (!made.key || !made.certificate) return fail(openssl_failure("make a key"));
   X509& certificate = *made.certificate;
   if (X509_set_version(&certificate, kVersion3) != 1 || !set_serial(certificate) ||
       !set_validity(certificate, validity) || X509_set_pubkey(&certificate, made.key.get()) != 1) {
-    return fail(openssl_failure("a certificate"));
+    return fail(openssl_failure("make a certificate"));
   }
   return made;
 }
@@ -100,6 +96,10 @@ Result<Identity> begin_certificate(const Validity& validity) {
 bool sign(X509& certificate, EVP_PKEY& key) { return X509_sign(&certificate, &key, EVP_sha256()) > 0; }
 
 }  // namespace
+
+Failure openssl_failure(std::string_view what) {
+  return "OpenSSL cannot " + std::string(what) + ": " + take_openssl_errors();
+}
 
 Result<Authority> make_authority(const std::string& cluster, const Validity& validity) {
   Result<Identity> made = begin_certificate(validity);
@@ -113,7 +113,7 @@ Result<Authority> make_authority(const std::string& cluster, const Validity& val
       add_text_extension(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
       add_text_extension(certificate, certificate, NID_key_usage, "critical,keyCertSign,cRLSign") &&
       add_key_identifiers(certificate, certificate) && sign(certificate, *made->key);
-  if (!is_done) return fail(openssl_failure("the certificate of a CA"));
+  if (!is_done) return fail(openssl_failure("make the certificate of a CA"));
   return Authority{std::move(made->key), std::move(made->certificate), cluster};
 }
 
@@ -134,11 +134,11 @@ Result<Identity> make_identity(const Authority& authority, const IdentityRequest
       add_text_extension(certificate, *authority.certificate, NID_key_usage, "critical,digitalSignature") &&
       add_text_extension(certificate, *authority.certificate, NID_ext_key_usage, purposes) &&
       add_key_identifiers(certificate, *authority.certificate);
-  if (!is_begun) return fail(openssl_failure("a certificate"));
+  if (!is_begun) return fail(openssl_failure("make a certificate"));
   if (const Result<void> named = add_alternative_names(certificate, request); !named) {
     return tl::unexpected(named.error());
   }
-  if (!sign(certificate, *authority.key)) return fail(openssl_failure("a signature"));
+  if (!sign(certificate, *authority.key)) return fail(openssl_failure("make a signature"));
   return made;
 }
 

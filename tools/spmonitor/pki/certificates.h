@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libclient/tls/certificate_name.h"
@@ -12,6 +13,9 @@
 namespace spmonitor::pki {
 
 using spindle::CertificateName;
+
+/// Takes OpenSSL's errors: "OpenSSL cannot WHAT: why".
+Failure openssl_failure(std::string_view what);
 
 /// What certificates of a cluster are signed with.
 struct Authority {

@@ -60,7 +60,7 @@ Result<RevocationListHandle> make_revocation_list(const Authority& authority, X5
     is_done = is_done && (is_revoked(*list, serial) || add_revoked(*list, serial, *from));
   }
   if (!is_done || X509_CRL_sort(list.get()) != 1 || X509_CRL_sign(list.get(), authority.key.get(), EVP_sha256()) <= 0) {
-    return fail("OpenSSL cannot make a list of revoked certificates: " + take_openssl_errors());
+    return fail(openssl_failure("make a list of revoked certificates"));
   }
   return list;
 }
