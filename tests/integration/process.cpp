@@ -14,10 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <stdexcept>
 #include <system_error>
 
@@ -229,27 +226,6 @@ Finished run(const std::string& program, const ProcessOptions& options) {
   Process process(program, options);
   const int code = process.wait();
   return {code, process.output(Process::Stream::out), process.output(Process::Stream::error)};
-}
-
-TemporaryDirectory::TemporaryDirectory() {
-  char name[] = "/tmp/spindle-integration-XXXXXX";
-  if (::mkdtemp(name) == nullptr) throw_errno("mkdtemp");
-  path_ = name;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-void write_file(const std::string& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary);
-  if (!(file << text << std::flush)) throw_errno(path);
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 }  // namespace spindle::test

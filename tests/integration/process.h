@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "libclient/src/socket.h"
+#include "tests/support/files.h"
 
 namespace spindle::test {
 
@@ -100,23 +101,5 @@ void wait_until(std::string_view what, Condition condition) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
-
-/// An empty directory that goes away with its contents.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  ~TemporaryDirectory();
-
-  std::string path(std::string_view file) const { return path_ + "/" + std::string(file); }
-
- private:
-  std::string path_;
-};
-
-void write_file(const std::string& path, std::string_view text);
-/// Empty where there is no such file.
-std::string read_file(const std::string& path);
 
 }  // namespace spindle::test

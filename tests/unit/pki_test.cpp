@@ -1,13 +1,11 @@
 // The files that `spmonitor pki` makes, as the functions behind it make them, at a time of the test's own.
 #include <gmock/gmock.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
+#include "tests/support/files.h"
 #include "tools/spmonitor/pki/authority_file.h"
 #include "tools/spmonitor/pki/issue.h"
 #include "tools/spmonitor/pki/issued_log.h"
@@ -32,15 +30,9 @@ constexpr Time kNow = std::chrono::sys_days(std::chrono::year(2027) / 3 / 1) + m
 /// A folder with the CA of the cluster "trading" in it.
 class Pki : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "spindle_pki_XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    make_ca("trading.ca");
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void SetUp() override { make_ca("trading.ca"); }
 
-  std::string path(const std::string& file) const { return folder_ + "/" + file; }
+  std::string path(const std::string& file) const { return folder_.path(file); }
   void make_ca(const std::string& file, const std::string& cluster = "trading", Time at = kNow) {
     const Result<std::string> made = init({cluster, path(file)}, at);
     ASSERT_TRUE(made) << made.error();
@@ -58,11 +50,8 @@ class Pki : public testing::Test {
     ASSERT_TRUE(issued) << issued.error();
   }
   CertificateBundle load(const std::string& file) { return load_bundle(path(file)).value(); }
-  std::string text(const std::string& file) {
-    std::ifstream stream(path(file));
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
-  void write(const std::string& file, const std::string& text) { std::ofstream(path(file)) << text; }
+  std::string text(const std::string& file) { return spindle::test::read_file(path(file)); }
+  void write(const std::string& file, const std::string& text) { spindle::test::write_file(path(file), text); }
   Result<std::string> revoke_in(const std::string& authority, const std::string& target,
                                 std::optional<Kind> kind = std::nullopt) {
     return revoke({path(authority), kind, target}, kNow);
@@ -74,7 +63,7 @@ class Pki : public testing::Test {
   }
 
  private:
-  std::string folder_;
+  spindle::test::TemporaryDirectory folder_;
 };
 
 /// The failure of what should not have worked.
