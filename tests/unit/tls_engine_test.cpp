@@ -1,0 +1,324 @@
+#include "libclient/tls/tls_engine.h"
+
+#include <gmock/gmock.h>
+#include <openssl/err.h>
+
+#include <random>
+
+#include "tests/unit/tls_raw_peer.h"
+
+namespace spindle::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kRecordBytes = 16u << 10;
+constexpr std::size_t kRecordOverhead = 22;
+
+std::string random_text(std::mt19937& random, std::size_t size) {
+  std::string text(size, '\0');
+  std::generate(text.begin(), text.end(), [&] { return static_cast<char>(random()); });
+  return text;
+}
+
+class TlsEngineTest : public testing::Test {
+ protected:
+  std::unique_ptr<TlsPair> make_pair(KeyLifetime lifetime = {}) {
+    return std::make_unique<TlsPair>(make_context(kLinkDialling, make_bundle(authority_, daemon_contents("alpha"))),
+                                     make_context(kLinkAccepting, make_bundle(authority_, daemon_contents("beta"))),
+                                     kToday, kToday, lifetime);
+  }
+  std::unique_ptr<TlsPair> make_open_pair(KeyLifetime lifetime = {}) {
+    auto pair = make_pair(lifetime);
+    pair->settle();
+    EXPECT_EQ(pair->dialling.state(), State::open) << pair->dialling.fault().text;
+    EXPECT_EQ(pair->accepting.state(), State::open) << pair->accepting.fault().text;
+    return pair;
+  }
+
+  TestAuthority authority_;
+};
+
+/// One direction of a connection: what is written, and where it comes out.
+struct Direction {
+  TlsEngine& from;
+  TlsEngine& to;
+  std::string text;
+  std::size_t written = 0;
+  std::string read;
+
+  /// A step that `random` chooses; a few buffers are written, or a few bytes moved or read.
+  void step(std::mt19937& random) {
+    switch (random() % 3) {
+      case 0:
+        return write(random);
+      case 1:
+        move_bytes(from, to, 1 + random() % (random() % 2 == 0 ? 50 : 30000));
+        return;
+      default:
+        read += read_some(to, 1 + random() % 20000);
+    }
+  }
+  void write(std::mt19937& random) {
+    std::vector<ByteView> buffers(1 + random() % 5);
+    std::size_t at = written;
+    for (ByteView& buffer : buffers) {
+      const std::size_t size = std::min<std::size_t>(random() % (random() % 2 == 0 ? 100 : 40000), text.size() - at);
+      buffer = as_bytes(text).subspan(at, size);
+      at += size;
+    }
+    GatheredBytes bytes(buffers, random() % 100000);
+    from.write({}, bytes);
+    written += bytes.taken();
+    EXPECT_LE(from.unsent().size(), TlsEngine::kUnsentMax);
+  }
+  bool is_done() const { return read.size() == text.size(); }
+};
+
+TEST_F(TlsEngineTest, BothKnowWhoTheOtherIs) {
+  const auto pair = make_open_pair();
+  ASSERT_TRUE(pair->dialling.peer() && pair->accepting.peer());
+  EXPECT_EQ(to_identity(pair->dialling.peer()->name), "daemon:beta");
+  EXPECT_EQ(to_identity(pair->accepting.peer()->name), "daemon:alpha");
+  EXPECT_EQ(pair->dialling.peer()->expires, kToday + 30 * kDay);
+}
+
+TEST_F(TlsEngineTest, BytesArriveHoweverTheyAreCut) {
+  std::mt19937 random(1);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, kRecordBytes, kRecordBytes + 1,
+                                 std::size_t{300000}, std::size_t{3} << 20}) {
+    const auto pair = make_pair({.records = 100});
+    Direction there{pair->dialling, pair->accepting, random_text(random, size), 0, {}};
+    Direction back{pair->accepting, pair->dialling, random_text(random, size / 2), 0, {}};
+    while (!there.is_done() || !back.is_done()) {
+      (random() % 2 == 0 ? there : back).step(random);
+      ASSERT_NE(pair->dialling.state(), State::failed) << pair->dialling.fault().text;
+      ASSERT_NE(pair->accepting.state(), State::failed) << pair->accepting.fault().text;
+    }
+    EXPECT_TRUE(there.read == there.text && back.read == back.text);
+  }
+}
+
+TEST_F(TlsEngineTest, EveryByteAlone) {
+  const auto pair = make_pair();
+  while (move_bytes(pair->dialling, pair->accepting, 1) + move_bytes(pair->accepting, pair->dialling, 1) > 0) {
+  }
+  write_some(pair->dialling, "hello");
+  while (move_bytes(pair->dialling, pair->accepting, 1) > 0) pair->at_accepting += read_some(pair->accepting, 1);
+  while (pair->at_accepting.size() < 5) pair->at_accepting += read_some(pair->accepting, 1);
+  EXPECT_EQ(pair->at_accepting, "hello");
+}
+
+TEST_F(TlsEngineTest, NothingIsWrittenDuringTheHandshake) {
+  const auto pair = make_pair();
+  EXPECT_EQ(write_some(pair->dialling, "early"), 0u);
+  EXPECT_EQ(write_some(pair->accepting, "early"), 0u);
+  pair->settle();
+  EXPECT_EQ(write_some(pair->dialling, "later"), 5u);
+}
+
+TEST_F(TlsEngineTest, SmallBuffersShareARecord) {
+  const auto pair = make_open_pair();
+  const std::string text(100, 'x');
+  const std::vector<ByteView> buffers(200, as_bytes(text));
+  GatheredBytes bytes(buffers, 20000 - 1);
+  pair->dialling.write({}, bytes);
+  EXPECT_EQ(bytes.taken(), 20000u - 1);
+  EXPECT_EQ(pair->dialling.unsent().size(), 20000 - 1 + 2 * kRecordOverhead);
+}
+
+TEST_F(TlsEngineTest, UnsentIsBounded) {
+  const auto pair = make_open_pair();
+  const std::string text(1u << 20, 'x');
+  std::size_t written = write_some(pair->dialling, text);
+  EXPECT_GT(written, TlsEngine::kUnsentMax - 1000);
+  for (int i = 0; i < 1000; ++i) written += write_some(pair->dialling, "more");
+  EXPECT_EQ(write_some(pair->dialling, "more"), 0u);
+  EXPECT_LE(pair->dialling.unsent().size(), TlsEngine::kUnsentMax);
+  pair->dialling.finish_writing();
+  EXPECT_LE(pair->dialling.unsent().size(), TlsEngine::kUnsentMax);
+  pair->settle();
+  EXPECT_EQ(pair->at_accepting.size(), written);
+}
+
+TEST_F(TlsEngineTest, TakesNoCiphertextBeforeWhatCameIsRead) {
+  const auto pair = make_open_pair();
+  write_some(pair->dialling, std::string(60000, 'x'));
+  const std::size_t waiting = pair->dialling.unsent().size();
+  EXPECT_LT(move_bytes(pair->dialling, pair->accepting), waiting);
+  EXPECT_TRUE(pair->accepting.receive_space().empty());
+  pair->settle();
+  EXPECT_EQ(pair->at_accepting.size(), 60000u);
+}
+
+/// The message (RFC 8446, section 4.6.3) makes the one record longer.
+TEST_F(TlsEngineTest, KeysAreRenewedAfterRecordsAndAfterTime) {
+  const auto pair = make_open_pair({.records = 3, .time = 1h});
+  const auto bytes_of_one = [&](SteadyTime now) {
+    EXPECT_EQ(write_some(pair->dialling, "x", now), 1u);
+    const std::size_t size = pair->dialling.unsent().size();
+    pair->settle();
+    return size;
+  };
+  constexpr std::size_t kPlain = 1 + kRecordOverhead;
+  constexpr std::size_t kRenewed = kPlain + 5 + kRecordOverhead;
+  const SteadyTime start{10min};
+  const auto sizes = [&](SteadyTime now, int count) {
+    std::vector<std::size_t> result;
+    for (int i = 0; i < count; ++i) result.push_back(bytes_of_one(now));
+    return result;
+  };
+  EXPECT_THAT(sizes(start, 7), testing::ElementsAre(kPlain, kPlain, kPlain, kRenewed, kPlain, kPlain, kRenewed));
+  EXPECT_THAT(sizes(start + 59min, 1), testing::ElementsAre(kPlain));
+  EXPECT_THAT(sizes(start + 60min, 2), testing::ElementsAre(kRenewed, kPlain));
+  EXPECT_EQ(pair->at_accepting, std::string(10, 'x'));
+}
+
+/// OpenSSL answers each request of the peer, which an end of Spindle never makes.
+TEST_F(TlsEngineTest, FailsWhereThePeerHasAnswersPileUp) {
+  RawPeer peer(TlsSide::dialling);
+  peer.use(authority_.issue(daemon_contents("alpha")));
+  TlsEngine engine(make_context(kLinkAccepting, make_bundle(authority_, daemon_contents("beta"))), kToday);
+  ASSERT_TRUE(peer.run(engine));
+  const auto ask = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      EXPECT_EQ(SSL_key_update(peer.ssl(), SSL_KEY_UPDATE_REQUESTED), 1);
+      EXPECT_EQ(SSL_do_handshake(peer.ssl()), 1);
+    }
+    const std::string requests = peer.take_output();
+    for (ByteView rest = as_bytes(requests); !rest.empty();) {
+      rest = rest.subspan(feed(engine, rest));
+      EXPECT_EQ(read_some(engine), "");
+    }
+  };
+  ask(5);
+  EXPECT_EQ(engine.state(), State::open);
+  EXPECT_GE(engine.unsent().size(), 4 * (5 + kRecordOverhead));  // the last may wait for the next record
+  ask(5000);
+  EXPECT_EQ(engine.fault().failure, TlsFailure::handshake_error);
+  EXPECT_LT(engine.unsent().size(), 2 * TlsEngine::kUnsentMax);
+}
+
+TEST_F(TlsEngineTest, EndsBehindWhatWasWritten) {
+  const auto pair = make_open_pair();
+  const std::string text(50000, 'x');
+  EXPECT_EQ(write_some(pair->dialling, text), text.size());
+  pair->dialling.finish_writing();
+  EXPECT_EQ(write_some(pair->dialling, "more"), 0u);
+  pair->settle();
+  EXPECT_EQ(pair->at_accepting, text);
+  EXPECT_EQ(pair->accepting.state(), State::ended);
+  // The other direction goes on.
+  EXPECT_EQ(write_some(pair->accepting, text), text.size());
+  pair->accepting.finish_writing();
+  pair->settle();
+  EXPECT_EQ(pair->at_dialling, text);
+  EXPECT_EQ(pair->dialling.state(), State::ended);
+  pair->accepting.received_end();
+  read_some(pair->accepting);
+  EXPECT_EQ(pair->accepting.state(), State::ended);
+}
+
+TEST_F(TlsEngineTest, EndsAfterTheHandshakeIfAskedBefore) {
+  const auto pair = make_pair();
+  pair->dialling.finish_writing();
+  pair->settle();
+  EXPECT_EQ(pair->accepting.state(), State::ended);
+  EXPECT_EQ(pair->dialling.state(), State::open);
+}
+
+TEST_F(TlsEngineTest, AStreamWithoutAnEndIsTruncated) {
+  const auto pair = make_open_pair();
+  write_some(pair->dialling, "all of this came");
+  move_bytes(pair->dialling, pair->accepting);
+  write_some(pair->dialling, "and this in part");
+  move_bytes(pair->dialling, pair->accepting, 10);
+  pair->accepting.received_end();
+  EXPECT_EQ(read_some(pair->accepting), "all of this came");
+  EXPECT_EQ(pair->accepting.state(), State::failed);
+  EXPECT_EQ(pair->accepting.fault().failure, TlsFailure::truncated);
+  EXPECT_FALSE(pair->accepting.fault().is_told_by_peer);
+}
+
+TEST_F(TlsEngineTest, NothingIsDeliveredBehindWhatWasAltered) {
+  const auto pair = make_open_pair();
+  write_some(pair->dialling, "good");
+  const std::size_t good = pair->dialling.unsent().size();
+  write_some(pair->dialling, "altered");
+  write_some(pair->dialling, "behind it");
+  std::vector<std::uint8_t> bytes(pair->dialling.unsent().begin(), pair->dialling.unsent().end());
+  bytes[good + 8] ^= 1;
+  pair->dialling.sent(bytes.size());
+  feed(pair->accepting, bytes);
+  EXPECT_EQ(read_some(pair->accepting), "good");
+  EXPECT_EQ(read_some(pair->accepting), "");
+  EXPECT_EQ(write_some(pair->accepting, "more"), 0u);
+  EXPECT_EQ(pair->accepting.fault().failure, TlsFailure::garbage);
+  pair->settle();
+  EXPECT_EQ(pair->dialling.fault().failure, TlsFailure::garbage);
+  EXPECT_TRUE(pair->dialling.fault().is_told_by_peer);
+}
+
+TEST_F(TlsEngineTest, ErrorsOfAnotherConnectionDoNotCount) {
+  const auto pair = make_open_pair();
+  ERR_raise(ERR_LIB_SSL, SSL_R_BAD_LENGTH);
+  write_some(pair->dialling, "hello");
+  ERR_raise(ERR_LIB_SSL, SSL_R_BAD_LENGTH);
+  pair->settle();
+  EXPECT_EQ(pair->at_accepting, "hello");
+  EXPECT_EQ(pair->accepting.state(), State::open);
+}
+
+TEST_F(TlsEngineTest, AClientMayBeNobody) {
+  TlsPair pair(make_context(kClientDialling, authority_.certificate()),
+               make_context(kAnyClientAccepting, make_bundle(authority_, daemon_contents("beta"))));
+  pair.settle();
+  EXPECT_EQ(pair.accepting.state(), State::open);
+  EXPECT_FALSE(pair.accepting.peer());
+  ASSERT_TRUE(pair.dialling.peer());
+  EXPECT_EQ(to_identity(pair.dialling.peer()->name), "daemon:beta");
+}
+
+TEST_F(TlsEngineTest, AClientIsNamedWhereItHasACertificate) {
+  for (const TlsRole& role : {kClientAccepting, kAnyClientAccepting}) {
+    TlsPair pair(make_context(kClientDialling, make_bundle(authority_, client_contents("feed"))),
+                 make_context(role, make_bundle(authority_, daemon_contents("beta"))));
+    pair.settle();
+    ASSERT_TRUE(pair.accepting.peer());
+    EXPECT_EQ(to_identity(pair.accepting.peer()->name), "cert:feed");
+  }
+}
+
+TEST_F(TlsEngineTest, DaemonsMayShareACertificate) {
+  const std::string bundle = make_bundle(authority_, daemon_contents(std::string(kAnyDaemon)));
+  TlsPair pair(make_context(kLinkDialling, bundle), make_context(kLinkAccepting, bundle));
+  pair.settle();
+  ASSERT_TRUE(pair.accepting.peer());
+  EXPECT_EQ(pair.accepting.peer()->name.name, kAnyDaemon);
+}
+
+/// While authorities change, bundles have both.
+TEST_F(TlsEngineTest, TwoAuthorities) {
+  TestAuthority other("CA of tests");
+  const std::string of_old = make_bundle(authority_, daemon_contents("alpha")) + other.certificate();
+  const std::string of_new = make_bundle(other, daemon_contents("beta")) + authority_.certificate();
+  // The list of one is no reason to refuse the certificates of the other.
+  for (const std::string& lists : {std::string(), authority_.revoke({1}), other.revoke({1})}) {
+    TlsPair pair(make_context(kLinkDialling, of_old, lists), make_context(kLinkAccepting, of_new, lists));
+    pair.settle();
+    EXPECT_EQ(pair.accepting.state(), State::open) << pair.accepting.fault().text;
+    EXPECT_EQ(pair.dialling.state(), State::open) << pair.dialling.fault().text;
+  }
+}
+
+TEST_F(TlsEngineTest, AuthoritiesBelowOthers) {
+  TestAuthority below("below", &authority_);
+  const std::string bundle = make_bundle(below, daemon_contents("alpha")) + authority_.certificate();
+  TlsPair pair(make_context(kLinkDialling, bundle),
+               make_context(kLinkAccepting, make_bundle(authority_, daemon_contents("beta"))));
+  pair.settle();
+  EXPECT_EQ(pair.accepting.state(), State::open) << pair.accepting.fault().text;
+}
+
+}  // namespace
+}  // namespace spindle::test
