@@ -11,6 +11,7 @@ Seeds all_seeds() {
   add_config_seeds(seeds);
   add_message_content_seeds(seeds);
   add_node_seeds(seeds);
+  add_tls_seeds(seeds);
   return seeds;
 }
 
