@@ -95,6 +95,7 @@ std::optional<CertificateBundle> parse_bundle(std::string_view pem, std::string&
     error = "the file is too large";
     return std::nullopt;
   }
+  if (pem.empty()) return CertificateBundle{};  // of which OpenSSL makes no source where it is nowhere
   ERR_clear_error();
   const BioHandle source(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   CertificateBundle bundle;

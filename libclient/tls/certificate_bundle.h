@@ -17,10 +17,13 @@ struct CertificateBundle {
   CertificateHandle certificate;               // of the holder, which is no CA; empty where there is none
   std::vector<CertificateHandle> authorities;  // of CAs, in the order of the file
   std::vector<RevocationListHandle> revocation_lists;
+
+  bool is_empty() const { return !key && !certificate && authorities.empty() && revocation_lists.empty(); }
 };
 
 /// Text around the blocks, and blocks of other kinds, are passed over. Nothing, and `error` set, where a block is
-/// damaged, where a key is encrypted, and where there are two keys, or two certificates that are no CA's.
+/// damaged, where a key is encrypted, and where there are two keys, or two certificates that are no CA's. A text with
+/// nothing of the kind gives an empty bundle.
 std::optional<CertificateBundle> parse_bundle(std::string_view pem, std::string& error);
 
 /// Null where there are none.

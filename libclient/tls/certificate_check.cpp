@@ -1,6 +1,6 @@
 #include "libclient/tls/certificate_check.h"
 
-#include "libclient/tls/certificate_record.h"
+#include "libclient/tls/certificate_bundle.h"
 #include "libclient/tls/tls_failure.h"
 
 namespace spindle {
@@ -15,7 +15,7 @@ bool may_be_used(X509& certificate, const CertificateUse& use) {
 }
 
 int check_holder(X509& certificate, const CertificateUse& use) {
-  const std::optional<CertificateName> name = read_certificate_name(certificate);
+  const std::optional<CertificateName> name = name_of(certificate);
   if (!name) return kVerifiedWithoutName;
   if (!use.cluster.empty() && name->cluster != use.cluster) return kVerifiedOfOtherCluster;
   const bool is_daemon = name->kind == CertificateName::Kind::daemon;

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "libclient/tls/tls_handles.h"
+#include "libclient/tls/openssl_handles.h"
 
 namespace spindle {
 

@@ -1,8 +1,10 @@
 #include "libclient/tls/tls_context.h"
 
 #include <array>
+#include <iterator>
 
 #include "libclient/common/bytes.h"
+#include "libclient/tls/bundle_check.h"
 #include "libclient/tls/certificate_check.h"
 #include "libclient/tls/tls_failure.h"
 
@@ -28,7 +30,7 @@ std::string explain(int verified, const std::optional<CertificateRecord>& record
       return whose + " is signed by no CA certificate of the bundle: add the one that signed it";
     case TlsFailure::expired:
       return whose + ", or a CA's above it, has expired" +
-             (record ? " (it lasts until " + to_text(record->expires) + ")" : "") + ": renew it";
+             (record ? " (it lasts until " + show_time(record->expires) + ")" : "") + ": renew it";
     case TlsFailure::not_yet_valid:
       return whose + ", or a CA's above it, is not valid yet: see whether the clock of this machine is right";
     case TlsFailure::revoked:
@@ -42,30 +44,43 @@ std::string explain(int verified, const std::optional<CertificateRecord>& record
   }
 }
 
+bool add_revocation_lists(std::string_view pem, CertificateBundle& bundle, std::string& error) {
+  if (pem.empty()) return true;
+  std::optional<CertificateBundle> read = parse_bundle(pem, error);
+  if (read && read->revocation_lists.empty()) error = "there are none in it";
+  if (!error.empty()) {
+    error.insert(0, "of the revocation lists: ");
+    return false;
+  }
+  std::move(read->revocation_lists.begin(), read->revocation_lists.end(), std::back_inserter(bundle.revocation_lists));
+  return true;
+}
+
 }  // namespace
 
 std::shared_ptr<const TlsContext> TlsContext::make(const TlsRole& role, std::string_view bundle,
                                                    std::string_view revocation_lists, WallTime now,
                                                    std::string& error) {
   const std::shared_ptr<TlsContext> made(new TlsContext(role));
-  TlsBundle parts;
-  if (!read_pem(bundle, parts, error) || !read_pem(revocation_lists, parts, error)) return nullptr;
-  if (!check_bundle(parts, made->needs_certificate(), error)) return nullptr;
-  if (!made->set_up(parts, error) || !made->check_own_certificate(parts, now, error)) return nullptr;
-  made->revocation_lists_ = std::move(parts.revocation_lists);
+  error.clear();
+  std::optional<CertificateBundle> parts = parse_bundle(bundle, error);
+  if (!parts || !add_revocation_lists(revocation_lists, *parts, error)) return nullptr;
+  if (!check_bundle(*parts, made->needs_certificate(), error)) return nullptr;
+  if (!made->set_up(*parts, error) || !made->check_own_certificate(*parts, now, error)) return nullptr;
+  made->revocation_lists_ = std::move(parts->revocation_lists);
   return made;
 }
 
 std::string_view TlsContext::protocol() const { return kProtocols[static_cast<std::size_t>(role_.port)]; }
 
-bool TlsContext::set_up(const TlsBundle& bundle, std::string& error) {
-  clear_openssl_errors();
+bool TlsContext::set_up(const CertificateBundle& bundle, std::string& error) {
+  ERR_clear_error();
   ssl_context_.reset(SSL_CTX_new(role_.side == TlsSide::accepting ? TLS_server_method() : TLS_client_method()));
   SSL_CTX* const context = ssl_context_.get();
   if (context == nullptr || SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
       SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION) != 1 || SSL_CTX_set1_groups_list(context, kGroups) != 1 ||
       SSL_CTX_set_num_tickets(context, 0) != 1 || !use_certificates(bundle)) {
-    error = "OpenSSL cannot be set up: " + take_openssl_error();
+    error = "OpenSSL cannot be set up: " + take_openssl_errors();
     return false;
   }
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
@@ -84,30 +99,34 @@ bool TlsContext::set_up(const TlsBundle& bundle, std::string& error) {
   return true;
 }
 
-bool TlsContext::use_certificates(const TlsBundle& bundle) {
+bool TlsContext::use_certificates(const CertificateBundle& bundle) {
   SSL_CTX* const context = ssl_context_.get();
   X509_STORE* const store = SSL_CTX_get_cert_store(context);
   X509_STORE_set_verify_cb(store, &tolerate_missing_list);
   bool is_good = true;
-  for (const auto& authority : bundle.authorities) is_good &= X509_STORE_add_cert(store, authority.get()) == 1;
+  for (const auto& authority : bundle.authorities) {
+    if (is_root(*authority)) is_good &= X509_STORE_add_cert(store, authority.get()) == 1;
+  }
   for (const auto& list : bundle.revocation_lists) is_good &= X509_STORE_add_crl(store, list.get()) == 1;
   if (!bundle.revocation_lists.empty()) is_good &= X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK) == 1;
   if (!bundle.certificate) return is_good;
   is_good &= SSL_CTX_use_certificate(context, bundle.certificate.get()) == 1;
   is_good &= SSL_CTX_use_PrivateKey(context, bundle.key.get()) == 1;
-  for (const auto& link : bundle.chain) is_good &= SSL_CTX_add1_chain_cert(context, link.get()) == 1;
+  for (const auto& authority : bundle.authorities) {
+    if (!is_root(*authority)) is_good &= SSL_CTX_add1_chain_cert(context, authority.get()) == 1;
+  }
   return is_good;
 }
 
-bool TlsContext::check_own_certificate(const TlsBundle& bundle, WallTime now, std::string& error) {
+bool TlsContext::check_own_certificate(const CertificateBundle& bundle, WallTime now, std::string& error) {
   if (!bundle.certificate) return true;
   STACK_OF(X509)* chain = nullptr;
   SSL_CTX_get0_chain_certs(ssl_context_.get(), &chain);
-  clear_openssl_errors();
+  ERR_clear_error();
   const VerificationHandle verification(X509_STORE_CTX_new());
   if (!verification || X509_STORE_CTX_init(verification.get(), SSL_CTX_get_cert_store(ssl_context_.get()),
                                            bundle.certificate.get(), chain) != 1) {
-    error = "OpenSSL cannot verify certificates: " + take_openssl_error();
+    error = "OpenSSL cannot verify certificates: " + take_openssl_errors();
     return false;
   }
   const bool accepts = role_.side == TlsSide::accepting;
@@ -123,7 +142,7 @@ bool TlsContext::check_own_certificate(const TlsBundle& bundle, WallTime now, st
 
 bool TlsContext::has_revoked(const CertificateRecord& certificate) const {
   const unsigned char* at = as_unsigned(certificate.serial);
-  const IntegerHandle serial(d2i_ASN1_INTEGER(nullptr, &at, static_cast<long>(certificate.serial.size())));
+  const AsnIntegerHandle serial(d2i_ASN1_INTEGER(nullptr, &at, static_cast<long>(certificate.serial.size())));
   if (!serial) return false;
   for (const RevocationListHandle& list : revocation_lists_) {
     X509_REVOKED* entry = nullptr;

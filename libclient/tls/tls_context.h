@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "libclient/tls/certificate_bundle.h"
 #include "libclient/tls/certificate_record.h"
-#include "libclient/tls/tls_bundle.h"
 
 namespace spindle {
 
@@ -33,9 +33,9 @@ struct TlsRole {
 /// the one that they began with.
 class TlsContext {
  public:
-  /// `bundle` and `revocation_lists` are texts of PEM, see TlsBundle; who dials needs no key and no certificate but on
-  /// a link, and the lists may be empty. On failure nothing, and in `error` what is wrong and what to do; never a part
-  /// of the key.
+  /// `bundle` and `revocation_lists` are texts of PEM, see CertificateBundle; who dials needs no key and no certificate
+  /// but on a link. Lists may be in either; of the other text, which may be empty, nothing else counts. On failure
+  /// nothing, and in `error` what is wrong and what to do; never a part of the key.
   static std::shared_ptr<const TlsContext> make(const TlsRole& role, std::string_view bundle,
                                                 std::string_view revocation_lists, WallTime now, std::string& error);
   TlsContext(const TlsContext&) = delete;
@@ -55,9 +55,9 @@ class TlsContext {
  private:
   explicit TlsContext(const TlsRole& role) : role_(role) {}
 
-  bool set_up(const TlsBundle& bundle, std::string& error);
-  bool use_certificates(const TlsBundle& bundle);
-  bool check_own_certificate(const TlsBundle& bundle, WallTime now, std::string& error);
+  bool set_up(const CertificateBundle& bundle, std::string& error);
+  bool use_certificates(const CertificateBundle& bundle);
+  bool check_own_certificate(const CertificateBundle& bundle, WallTime now, std::string& error);
   bool needs_certificate() const { return role_.port == TlsPort::link || role_.side == TlsSide::accepting; }
   std::string_view protocol() const;
 

@@ -16,11 +16,11 @@ constexpr std::size_t kReserve = 256;
 
 TlsEngine::TlsEngine(std::shared_ptr<const TlsContext> context, WallTime now, KeyLifetime key_lifetime)
     : context_(std::move(context)), key_lifetime_(key_lifetime) {
-  clear_openssl_errors();
+  ERR_clear_error();
   ssl_ = context_->make_ssl(now);
   BIO* const bio = ssl_ ? BIO_new(bio_method()) : nullptr;
   if (bio == nullptr) {
-    fail(TlsFailure::handshake_error, false, take_openssl_error());
+    fail(TlsFailure::handshake_error, false, take_openssl_errors());
     return;
   }
   BIO_set_data(bio, this);
@@ -28,6 +28,8 @@ TlsEngine::TlsEngine(std::shared_ptr<const TlsContext> context, WallTime now, Ke
   SSL_set_bio(ssl_.get(), bio, bio);  // which owns it now
   SSL_set_app_data(ssl_.get(), this);
   SSL_set_info_callback(ssl_.get(), &note_alert);
+  SSL_set_msg_callback(ssl_.get(), &note_message);
+  SSL_set_msg_callback_arg(ssl_.get(), this);
   handshake();
 }
 
@@ -62,15 +64,17 @@ void TlsEngine::sent(std::size_t bytes) {
 
 // Plaintext.
 
-std::size_t TlsEngine::read(std::span<std::uint8_t> space) {
+std::size_t TlsEngine::read(std::chrono::steady_clock::time_point now, std::span<std::uint8_t> space) {
+  reading_at_ = now;
   std::size_t total = 0;
   while (state_ == State::open && total < space.size()) {
     std::size_t bytes = 0;
-    clear_openssl_errors();
+    ERR_clear_error();
     const int result = SSL_read_ex(ssl_.get(), space.data() + total, space.size() - total, &bytes);
     total += bytes;
     const bool waits = result != 1 && must_wait(result);
-    // OpenSSL answers each of the peer's requests for new keys, up to a receive buffer full of them in one call.
+    if (has_too_many_messages_) fail(TlsFailure::handshake_error, false, "the peer renews keys too often");
+    // OpenSSL answers each of the peer's requests for new keys.
     if (unsent().size() > kUnsentMax) fail(TlsFailure::handshake_error, false, "the peer takes no answers");
     if (waits) break;
   }
@@ -86,7 +90,7 @@ void TlsEngine::write(std::chrono::steady_clock::time_point now, GatheredBytes& 
     const ByteView record = bytes.next(std::span(space).first(std::min(kRecordBytesMax, kUnsentMax - used)));
     if (outgoing_.empty() && record.size() == kRecordBytesMax) outgoing_.reserve(kUnsentMax);
     std::size_t written = 0;
-    clear_openssl_errors();
+    ERR_clear_error();
     // OpenSSL takes all or fails: what it writes to always has room.
     if (SSL_write_ex(ssl_.get(), record.data(), record.size(), &written) != 1) return fail_of_openssl();
     ++records_;
@@ -97,7 +101,7 @@ void TlsEngine::write(std::chrono::steady_clock::time_point now, GatheredBytes& 
 bool TlsEngine::renew_keys(std::chrono::steady_clock::time_point now) {
   if (!keys_since_) keys_since_ = now;
   if (records_ < key_lifetime_.records && now - *keys_since_ < key_lifetime_.time) return true;
-  clear_openssl_errors();
+  ERR_clear_error();
   if (SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1) {
     fail_of_openssl();
     return false;
@@ -113,14 +117,14 @@ void TlsEngine::finish_writing() {
 }
 
 void TlsEngine::close_notify() {
-  clear_openssl_errors();
+  ERR_clear_error();
   if (SSL_shutdown(ssl_.get()) < 0) fail_of_openssl();
 }
 
 // The handshake, and failures.
 
 void TlsEngine::handshake() {
-  clear_openssl_errors();
+  ERR_clear_error();
   const int result = SSL_do_handshake(ssl_.get());
   if (result == 1) {
     handshake_done();
@@ -158,7 +162,7 @@ bool TlsEngine::must_wait(int result) {
 /// The alert that was sent or received says what has failed. That the certificate is the reason, OpenSSL's verification
 /// says more exactly.
 void TlsEngine::fail_of_openssl() {
-  const std::string detail = take_openssl_error();
+  const std::string detail = take_openssl_errors();
   if (alert_received_) {
     return fail(failure_of_alert(*alert_received_), true, SSL_alert_desc_string_long(*alert_received_));
   }
@@ -215,6 +219,16 @@ void TlsEngine::note_alert(const SSL* ssl, int what, int alert) {
   if ((what & SSL_CB_ALERT) == 0 || (alert >> 8) != SSL3_AL_FATAL) return;
   auto& engine = *static_cast<TlsEngine*>(SSL_get_app_data(ssl));
   ((what & SSL_CB_READ) != 0 ? engine.alert_received_ : engine.alert_sent_) = alert & 0xff;
+}
+
+/// OpenSSL goes from one message to the next until there are bytes to deliver: of a flood it is given no more to read.
+void TlsEngine::note_message(int is_sent, int, int type, const void*, std::size_t, SSL*, void* self) {
+  auto& engine = *static_cast<TlsEngine*>(self);
+  if (is_sent != 0 || type != SSL3_RT_HANDSHAKE || engine.state_ == State::handshaking) return;
+  engine.messages_last_until_ = std::max(engine.messages_last_until_, engine.reading_at_) + kMessageInterval;
+  if (engine.messages_last_until_ - engine.reading_at_ <= kMessagesAtOnce * kMessageInterval) return;
+  engine.has_too_many_messages_ = true;
+  engine.unread_ = {};
 }
 
 }  // namespace spindle

@@ -35,6 +35,10 @@ class TlsEngine {
   /// What may wait in `unsent` before nothing more is written. The messages of a handshake, which nothing holds back,
   /// are far shorter; a peer that asks for more than that, and takes none of it, has the connection fail.
   static constexpr std::size_t kUnsentMax = 64u << 10;
+  /// How many messages a peer may send after the handshake at once, and how often one in the long run. An end of
+  /// Spindle sends one in 2^23 records or an hour, see KeyLifetime.
+  static constexpr int kMessagesAtOnce = 16;
+  static constexpr std::chrono::steady_clock::duration kMessageInterval = std::chrono::seconds(1);
 
   /// `now` is what certificates are held to.
   TlsEngine(std::shared_ptr<const TlsContext> context, WallTime now, KeyLifetime key_lifetime = {});
@@ -59,8 +63,9 @@ class TlsEngine {
   void sent(std::size_t bytes);
 
   /// Fewer bytes than `space` has: all is read that has come, and only then does `state` tell of an end or a failure
-  /// behind it. After a failure there are none.
-  std::size_t read(std::span<std::uint8_t> space);
+  /// behind it. After a failure there are none. A peer that has sent more messages of TLS by `now` than it may, such as
+  /// those that renew keys, has the connection fail: each costs as much as hundreds of bytes.
+  std::size_t read(std::chrono::steady_clock::time_point now, std::span<std::uint8_t> space);
   /// Takes from `bytes`, 16 KiB a record, as long as there is room; nothing unless the state is `open` or `ended`.
   void write(std::chrono::steady_clock::time_point now, GatheredBytes& bytes);
   /// The peer sees the end of this direction behind what was written, and nothing is written any more. During the
@@ -87,6 +92,8 @@ class TlsEngine {
   static int bio_write(BIO* bio, const char* bytes, std::size_t size, std::size_t* done);
   static long bio_control(BIO* bio, int command, long, void*);
   static void note_alert(const SSL* ssl, int what, int alert);
+  static void note_message(int is_sent, int version, int type, const void* bytes, std::size_t size, SSL* ssl,
+                           void* self);
 
   const std::shared_ptr<const TlsContext> context_;
   const KeyLifetime key_lifetime_;
@@ -99,6 +106,11 @@ class TlsEngine {
   std::span<const std::uint8_t> unread_;  // of `incoming_`
   std::vector<std::uint8_t> outgoing_;
   std::size_t sent_ = 0;  // of `outgoing_`
+
+  std::chrono::steady_clock::time_point reading_at_;
+  /// Until when the messages that came would have lasted, had they come one in an interval.
+  std::chrono::steady_clock::time_point messages_last_until_;
+  bool has_too_many_messages_ = false;
 
   bool has_received_end_ = false;
   bool is_finishing_ = false;

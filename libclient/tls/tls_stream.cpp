@@ -6,8 +6,8 @@ namespace spindle {
 
 namespace {
 
-/// Ciphertext beyond the plaintext in it that one call of `read` takes: a peer may send much that has none, such as new
-/// keys, which cost far more than their bytes.
+/// Ciphertext beyond the plaintext in it that one call of `read` takes: a peer may send records of one byte each, which
+/// cost far more than they bring.
 constexpr std::size_t kBarrenBytesPerRead = 32u << 10;
 
 }  // namespace
@@ -21,8 +21,9 @@ bool TlsStream::is_established() const {
 }
 
 IoResult TlsStream::read(std::span<std::uint8_t> space) {
+  const auto now = std::chrono::steady_clock::now();
   const Lock lock(mutex_);
-  IoResult result{engine_.read(space), 0};
+  IoResult result{engine_.read(now, space), 0};
   std::size_t received = 0;
   bool socket_may_have_more = true;
   while (result.bytes < space.size() && !is_over() && socket_may_have_more &&
@@ -31,7 +32,7 @@ IoResult TlsStream::read(std::span<std::uint8_t> space) {
     const IoResult one = receive(room);
     received += one.bytes;
     socket_may_have_more = one.bytes == room.size();
-    result.bytes += engine_.read(space.subspan(result.bytes));
+    result.bytes += engine_.read(now, space.subspan(result.bytes));
     if (one.is_failure()) result.error = one.error;
   }
   send_unsent();  // a failure of which is for who writes

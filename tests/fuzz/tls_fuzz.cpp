@@ -78,7 +78,7 @@ class End {
   void read(std::size_t size) {
     const bool may_deliver = engine_.state() == TlsEngine::State::open;
     std::vector<std::uint8_t> space(size);
-    const std::size_t count = engine_.read(space);
+    const std::size_t count = engine_.read({}, space);
     SPINDLE_CHECK(may_deliver || count == 0);
     for (std::size_t i = 0; i < count; ++i) SPINDLE_CHECK(space[i] == byte_at(read_ + i, !dials_));
     read_ += count;

@@ -1,123 +1,84 @@
 #include "tests/support/tls_certificates.h"
 
-#include <openssl/ec.h>
 #include <openssl/pem.h>
 
 #include "libclient/common/bytes.h"
+#include "tools/spmonitor/pki/authority_file.h"
+#include "tools/spmonitor/pki/revocation_list.h"
 
 namespace spindle::test {
 
 namespace {
 
-template <typename Write>
-std::string to_pem(Write write) {
-  const BioHandle memory(BIO_new(BIO_s_mem()));
-  write(memory.get());
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(memory.get(), &text);
-  return {text, static_cast<std::size_t>(size)};
-}
+using spmonitor::pki::Authority;
 
-std::string to_pem(X509* certificate) {
-  return to_pem([&](BIO* memory) { PEM_write_bio_X509(memory, certificate); });
-}
-
-KeyHandle make_key() { return KeyHandle(EVP_EC_gen("P-256")); }
-
-void set_time(ASN1_TIME* time, WallTime value) { ASN1_TIME_set(time, value.time_since_epoch().count()); }
-
-using ExtensionHandle = std::unique_ptr<X509_EXTENSION, OpensslDeleter<&X509_EXTENSION_free>>;
-
-ExtensionHandle make_extension(X509* certificate, X509* issuer, int kind, const std::string& value) {
-  X509V3_CTX context;
+/// An empty `value` leaves the certificate without the extension.
+void set_extension(X509& certificate, X509& issuer, int kind, const std::string& value) {
+  const int at = X509_get_ext_by_NID(&certificate, kind, -1);
+  if (at >= 0) const ExtensionHandle removed(X509_delete_ext(&certificate, at));
+  if (value.empty()) return;
+  X509V3_CTX context{};
   X509V3_set_ctx_nodb(&context);
-  X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
-  return ExtensionHandle(X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str()));
+  X509V3_set_ctx(&context, &issuer, &certificate, nullptr, nullptr, 0);
+  const ExtensionHandle made(X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str()));
+  X509_add_ext(&certificate, made.get(), -1);
 }
 
-void add_extension(X509* certificate, int kind, const std::string& value) {
-  X509_add_ext(certificate, make_extension(certificate, nullptr, kind, value).get(), -1);
-}
-
-/// Which key the issuer signs with. Empty for a bare one.
-ExtensionHandle refer_to_key(X509* issuer) {
-  if (X509_get0_subject_key_id(issuer) == nullptr) return nullptr;
-  return make_extension(nullptr, issuer, NID_authority_key_identifier, "keyid:always");
-}
-
-CertificateHandle make_certificate(const std::string& name, std::uint64_t serial, EVP_PKEY* key,
-                                   const CertificateContents& contents) {
-  CertificateHandle made(X509_new());
-  X509_set_version(made.get(), X509_VERSION_3);
-  ASN1_INTEGER_set_uint64(X509_get_serialNumber(made.get()), serial);
-  set_time(X509_getm_notBefore(made.get()), contents.from);
-  set_time(X509_getm_notAfter(made.get()), contents.until);
-  X509_NAME_add_entry_by_txt(X509_get_subject_name(made.get()), "CN", MBSTRING_UTF8, as_bytes(name).data(),
+void set_name(X509& certificate, const std::string& name) {
+  const std::unique_ptr<X509_NAME, OpensslDeleter<X509_NAME_free>> made(X509_NAME_new());
+  X509_NAME_add_entry_by_NID(made.get(), NID_commonName, MBSTRING_UTF8, as_bytes(name).data(),
                              static_cast<int>(name.size()), -1, 0);
-  X509_set_pubkey(made.get(), key);
-  if (!contents.uri.empty()) add_extension(made.get(), NID_subject_alt_name, "URI:" + contents.uri);
-  if (!contents.usage.empty()) add_extension(made.get(), NID_ext_key_usage, contents.usage);
-  return made;
+  X509_set_subject_name(&certificate, made.get());
 }
 
-void sign(X509* certificate, X509* issuer, EVP_PKEY* key) {
-  if (const ExtensionHandle extension = refer_to_key(issuer)) X509_add_ext(certificate, extension.get(), -1);
-  X509_set_issuer_name(certificate, X509_get_subject_name(issuer));
-  X509_sign(certificate, key, EVP_sha256());
+void sign(X509& certificate, const Authority& issuer) {
+  X509_set_issuer_name(&certificate, X509_get_subject_name(issuer.certificate.get()));
+  X509_sign(&certificate, issuer.key.get(), EVP_sha256());
+}
+
+std::string to_pem(X509& certificate) {
+  const BioHandle memory(BIO_new(BIO_s_mem()));
+  PEM_write_bio_X509(memory.get(), &certificate);
+  return text_of(*memory);
 }
 
 }  // namespace
 
-TestAuthority::TestAuthority(const std::string& name, const TestAuthority* above, bool is_bare) : key_(make_key()) {
-  const CertificateContents contents{.uri = {}, .usage = {}, .until = kToday + 10 * 365 * kDay};
-  certificate_ = make_certificate(name, 1, key_.get(), contents);
-  add_extension(certificate_.get(), NID_basic_constraints, "critical,CA:TRUE");
-  add_extension(certificate_.get(), NID_key_usage, "critical,keyCertSign,cRLSign");
-  if (!is_bare) add_extension(certificate_.get(), NID_subject_key_identifier, "hash");
-  const TestAuthority& issuer = above == nullptr ? *this : *above;
-  sign(certificate_.get(), issuer.certificate_.get(), issuer.key_.get());
-  pem_ = to_pem(certificate_.get());
-}
-
-TestCertificate TestAuthority::issue(const CertificateContents& contents) {
-  const KeyHandle key = make_key();
-  TestCertificate made;
-  made.serial = ++last_serial_;
-  const CertificateHandle certificate =
-      make_certificate("holder " + std::to_string(made.serial), made.serial, key.get(), contents);
-  sign(certificate.get(), certificate_.get(), key_.get());
-  made.key = to_pem(
-      [&](BIO* memory) { PEM_write_bio_PKCS8PrivateKey(memory, key.get(), nullptr, nullptr, 0, nullptr, nullptr); });
-  made.certificate = to_pem(certificate.get());
-  return made;
-}
-
-std::string TestAuthority::revoke(const std::vector<std::uint64_t>& serials, WallTime until) const {
-  const RevocationListHandle list(X509_CRL_new());
-  X509_CRL_set_version(list.get(), X509_CRL_VERSION_2);
-  X509_CRL_set_issuer_name(list.get(), X509_get_subject_name(certificate_.get()));
-  ASN1_TIME* time = ASN1_TIME_new();
-  set_time(time, kToday - kDay);
-  X509_CRL_set1_lastUpdate(list.get(), time);
-  for (const std::uint64_t serial : serials) {
-    X509_REVOKED* entry = X509_REVOKED_new();
-    const IntegerHandle number(ASN1_INTEGER_new());
-    ASN1_INTEGER_set_uint64(number.get(), serial);
-    X509_REVOKED_set_serialNumber(entry, number.get());
-    X509_REVOKED_set_revocationDate(entry, time);
-    X509_CRL_add0_revoked(list.get(), entry);
+TestAuthority::TestAuthority(const std::string& name, const TestAuthority* above, bool is_bare)
+    : authority_(spmonitor::pki::make_authority("trading", {kToday - kDay, kToday + std::chrono::days(3652)}).value()) {
+  X509& certificate = *authority_.certificate;
+  const Authority& issuer = above == nullptr ? authority_ : above->authority_;
+  set_name(certificate, name);
+  set_extension(certificate, *issuer.certificate, NID_basic_constraints, "critical,CA:TRUE");
+  set_extension(certificate, *issuer.certificate, NID_authority_key_identifier, "keyid:always");
+  sign(certificate, issuer);
+  const CertificateHandle shown(X509_dup(&certificate));
+  if (is_bare) {
+    set_extension(*shown, *shown, NID_subject_key_identifier, "");
+    sign(*shown, issuer);
   }
-  set_time(time, until);
-  X509_CRL_set1_nextUpdate(list.get(), time);
-  ASN1_TIME_free(time);
-  const ExtensionHandle extension = refer_to_key(certificate_.get());
-  if (extension) X509_CRL_add_ext(list.get(), extension.get(), -1);
-  X509_CRL_sort(list.get());
-  X509_CRL_sign(list.get(), key_.get(), EVP_sha256());
-  return to_pem([&](BIO* memory) { PEM_write_bio_X509_CRL(memory, list.get()); });
+  pem_ = to_pem(*shown);
 }
 
-std::string make_bundle(TestAuthority& authority, const CertificateContents& contents) {
+TestCertificate TestAuthority::issue(const CertificateContents& contents) const {
+  const CertificateName name{"trading", CertificateName::Kind::daemon, "holder"};
+  const spmonitor::pki::Identity made =
+      spmonitor::pki::make_identity(authority_, {name, {}, {}, {contents.from, contents.until}}).value();
+  X509& certificate = *made.certificate;
+  const std::string uri = contents.uri.empty() ? std::string() : "URI:" + contents.uri;
+  set_extension(certificate, *authority_.certificate, NID_subject_alt_name, uri);
+  set_extension(certificate, *authority_.certificate, NID_ext_key_usage, contents.usage);
+  sign(certificate, authority_);
+  return {spmonitor::pki::to_pem(*made.key, {}).value(), to_pem(certificate), spmonitor::pki::serial_of(certificate)};
+}
+
+std::string TestAuthority::revoke(const std::vector<std::string>& serials, WallTime until) const {
+  return spmonitor::pki::make_revocation_list(authority_, nullptr, serials, {kToday - kDay, until})
+      .and_then([](const RevocationListHandle& list) { return spmonitor::pki::to_pem(*list); })
+      .value();
+}
+
+std::string make_bundle(const TestAuthority& authority, const CertificateContents& contents) {
   const TestCertificate made = authority.issue(contents);
   return made.key + made.certificate + authority.certificate();
 }

@@ -1,11 +1,10 @@
 // Certificates for tests, made while they run.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "libclient/tls/certificate_record.h"
+#include "tools/spmonitor/pki/certificates.h"
 
 namespace spindle::test {
 
@@ -25,29 +24,28 @@ struct CertificateContents {
 struct TestCertificate {
   std::string key;          // PEM
   std::string certificate;  // PEM
-  std::uint64_t serial = 0;
+  std::string serial;       // in hexadecimal digits
 };
 
-/// Keys are of P-256.
+/// Certificates are those that `spmonitor pki` makes but for what a test wants otherwise.
 class TestAuthority {
  public:
-  /// Signed by `above`, or by itself. Its key has an identifier, which certificates refer to, unless `is_bare`.
+  /// Signed by `above`, or by itself. Certificates refer to its key, which its own tells the identifier of, unless
+  /// `is_bare`.
   explicit TestAuthority(const std::string& name = "CA of tests", const TestAuthority* above = nullptr,
                          bool is_bare = false);
 
   const std::string& certificate() const { return pem_; }  // PEM
-  TestCertificate issue(const CertificateContents& contents);
+  TestCertificate issue(const CertificateContents& contents) const;
   /// PEM.
-  std::string revoke(const std::vector<std::uint64_t>& serials, WallTime until = kToday + 30 * kDay) const;
+  std::string revoke(const std::vector<std::string>& serials, WallTime until = kToday + 30 * kDay) const;
 
  private:
-  KeyHandle key_;
-  CertificateHandle certificate_;
+  spmonitor::pki::Authority authority_;
   std::string pem_;
-  std::uint64_t last_serial_ = 0x8000;
 };
 
-/// All that a bundle has: of `uri` with both usages, and the certificate of `authority`.
-std::string make_bundle(TestAuthority& authority, const CertificateContents& contents);
+/// All that a bundle has: a key, a certificate with `contents`, and that of `authority`.
+std::string make_bundle(const TestAuthority& authority, const CertificateContents& contents);
 
 }  // namespace spindle::test

@@ -1,19 +1,15 @@
 #include "libclient/tls/tls_engine.h"
 
-#include <gmock/gmock.h>
 #include <openssl/err.h>
 
 #include <random>
 
-#include "tests/unit/tls_raw_peer.h"
+#include "tests/unit/tls_pair.h"
 
 namespace spindle::test {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::size_t kRecordBytes = 16u << 10;
-constexpr std::size_t kRecordOverhead = 22;
 
 std::string random_text(std::mt19937& random, std::size_t size) {
   std::string text(size, '\0');
@@ -21,23 +17,7 @@ std::string random_text(std::mt19937& random, std::size_t size) {
   return text;
 }
 
-class TlsEngineTest : public testing::Test {
- protected:
-  std::unique_ptr<TlsPair> make_pair(KeyLifetime lifetime = {}) {
-    return std::make_unique<TlsPair>(make_context(kLinkDialling, make_bundle(authority_, daemon_contents("alpha"))),
-                                     make_context(kLinkAccepting, make_bundle(authority_, daemon_contents("beta"))),
-                                     kToday, kToday, lifetime);
-  }
-  std::unique_ptr<TlsPair> make_open_pair(KeyLifetime lifetime = {}) {
-    auto pair = make_pair(lifetime);
-    pair->settle();
-    EXPECT_EQ(pair->dialling.state(), State::open) << pair->dialling.fault().text;
-    EXPECT_EQ(pair->accepting.state(), State::open) << pair->accepting.fault().text;
-    return pair;
-  }
-
-  TestAuthority authority_;
-};
+class TlsEngineTest : public TlsLinkTest {};
 
 /// One direction of a connection: what is written, and where it comes out.
 struct Direction {
@@ -74,14 +54,6 @@ struct Direction {
   }
   bool is_done() const { return read.size() == text.size(); }
 };
-
-TEST_F(TlsEngineTest, BothKnowWhoTheOtherIs) {
-  const auto pair = make_open_pair();
-  ASSERT_TRUE(pair->dialling.peer() && pair->accepting.peer());
-  EXPECT_EQ(to_identity(pair->dialling.peer()->name), "daemon:beta");
-  EXPECT_EQ(to_identity(pair->accepting.peer()->name), "daemon:alpha");
-  EXPECT_EQ(pair->dialling.peer()->expires, kToday + 30 * kDay);
-}
 
 TEST_F(TlsEngineTest, BytesArriveHoweverTheyAreCut) {
   std::mt19937 random(1);
@@ -149,54 +121,6 @@ TEST_F(TlsEngineTest, TakesNoCiphertextBeforeWhatCameIsRead) {
   EXPECT_TRUE(pair->accepting.receive_space().empty());
   pair->settle();
   EXPECT_EQ(pair->at_accepting.size(), 60000u);
-}
-
-/// The message (RFC 8446, section 4.6.3) makes the one record longer.
-TEST_F(TlsEngineTest, KeysAreRenewedAfterRecordsAndAfterTime) {
-  const auto pair = make_open_pair({.records = 3, .time = 1h});
-  const auto bytes_of_one = [&](SteadyTime now) {
-    EXPECT_EQ(write_some(pair->dialling, "x", now), 1u);
-    const std::size_t size = pair->dialling.unsent().size();
-    pair->settle();
-    return size;
-  };
-  constexpr std::size_t kPlain = 1 + kRecordOverhead;
-  constexpr std::size_t kRenewed = kPlain + 5 + kRecordOverhead;
-  const SteadyTime start{10min};
-  const auto sizes = [&](SteadyTime now, int count) {
-    std::vector<std::size_t> result;
-    for (int i = 0; i < count; ++i) result.push_back(bytes_of_one(now));
-    return result;
-  };
-  EXPECT_THAT(sizes(start, 7), testing::ElementsAre(kPlain, kPlain, kPlain, kRenewed, kPlain, kPlain, kRenewed));
-  EXPECT_THAT(sizes(start + 59min, 1), testing::ElementsAre(kPlain));
-  EXPECT_THAT(sizes(start + 60min, 2), testing::ElementsAre(kRenewed, kPlain));
-  EXPECT_EQ(pair->at_accepting, std::string(10, 'x'));
-}
-
-/// OpenSSL answers each request of the peer, which an end of Spindle never makes.
-TEST_F(TlsEngineTest, FailsWhereThePeerHasAnswersPileUp) {
-  RawPeer peer(TlsSide::dialling);
-  peer.use(authority_.issue(daemon_contents("alpha")));
-  TlsEngine engine(make_context(kLinkAccepting, make_bundle(authority_, daemon_contents("beta"))), kToday);
-  ASSERT_TRUE(peer.run(engine));
-  const auto ask = [&](int count) {
-    for (int i = 0; i < count; ++i) {
-      EXPECT_EQ(SSL_key_update(peer.ssl(), SSL_KEY_UPDATE_REQUESTED), 1);
-      EXPECT_EQ(SSL_do_handshake(peer.ssl()), 1);
-    }
-    const std::string requests = peer.take_output();
-    for (ByteView rest = as_bytes(requests); !rest.empty();) {
-      rest = rest.subspan(feed(engine, rest));
-      EXPECT_EQ(read_some(engine), "");
-    }
-  };
-  ask(5);
-  EXPECT_EQ(engine.state(), State::open);
-  EXPECT_GE(engine.unsent().size(), 4 * (5 + kRecordOverhead));  // the last may wait for the next record
-  ask(5000);
-  EXPECT_EQ(engine.fault().failure, TlsFailure::handshake_error);
-  EXPECT_LT(engine.unsent().size(), 2 * TlsEngine::kUnsentMax);
 }
 
 TEST_F(TlsEngineTest, EndsBehindWhatWasWritten) {
@@ -267,57 +191,6 @@ TEST_F(TlsEngineTest, ErrorsOfAnotherConnectionDoNotCount) {
   pair->settle();
   EXPECT_EQ(pair->at_accepting, "hello");
   EXPECT_EQ(pair->accepting.state(), State::open);
-}
-
-TEST_F(TlsEngineTest, AClientMayBeNobody) {
-  TlsPair pair(make_context(kClientDialling, authority_.certificate()),
-               make_context(kAnyClientAccepting, make_bundle(authority_, daemon_contents("beta"))));
-  pair.settle();
-  EXPECT_EQ(pair.accepting.state(), State::open);
-  EXPECT_FALSE(pair.accepting.peer());
-  ASSERT_TRUE(pair.dialling.peer());
-  EXPECT_EQ(to_identity(pair.dialling.peer()->name), "daemon:beta");
-}
-
-TEST_F(TlsEngineTest, AClientIsNamedWhereItHasACertificate) {
-  for (const TlsRole& role : {kClientAccepting, kAnyClientAccepting}) {
-    TlsPair pair(make_context(kClientDialling, make_bundle(authority_, client_contents("feed"))),
-                 make_context(role, make_bundle(authority_, daemon_contents("beta"))));
-    pair.settle();
-    ASSERT_TRUE(pair.accepting.peer());
-    EXPECT_EQ(to_identity(pair.accepting.peer()->name), "cert:feed");
-  }
-}
-
-TEST_F(TlsEngineTest, DaemonsMayShareACertificate) {
-  const std::string bundle = make_bundle(authority_, daemon_contents(std::string(kAnyDaemon)));
-  TlsPair pair(make_context(kLinkDialling, bundle), make_context(kLinkAccepting, bundle));
-  pair.settle();
-  ASSERT_TRUE(pair.accepting.peer());
-  EXPECT_EQ(pair.accepting.peer()->name.name, kAnyDaemon);
-}
-
-/// While authorities change, bundles have both.
-TEST_F(TlsEngineTest, TwoAuthorities) {
-  TestAuthority other("CA of tests");
-  const std::string of_old = make_bundle(authority_, daemon_contents("alpha")) + other.certificate();
-  const std::string of_new = make_bundle(other, daemon_contents("beta")) + authority_.certificate();
-  // The list of one is no reason to refuse the certificates of the other.
-  for (const std::string& lists : {std::string(), authority_.revoke({1}), other.revoke({1})}) {
-    TlsPair pair(make_context(kLinkDialling, of_old, lists), make_context(kLinkAccepting, of_new, lists));
-    pair.settle();
-    EXPECT_EQ(pair.accepting.state(), State::open) << pair.accepting.fault().text;
-    EXPECT_EQ(pair.dialling.state(), State::open) << pair.dialling.fault().text;
-  }
-}
-
-TEST_F(TlsEngineTest, AuthoritiesBelowOthers) {
-  TestAuthority below("below", &authority_);
-  const std::string bundle = make_bundle(below, daemon_contents("alpha")) + authority_.certificate();
-  TlsPair pair(make_context(kLinkDialling, bundle),
-               make_context(kLinkAccepting, make_bundle(authority_, daemon_contents("beta"))));
-  pair.settle();
-  EXPECT_EQ(pair.accepting.state(), State::open) << pair.accepting.fault().text;
 }
 
 }  // namespace

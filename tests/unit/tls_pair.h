@@ -24,6 +24,9 @@ inline constexpr TlsRole kClientAccepting{TlsPort::client, TlsSide::accepting};
 inline constexpr TlsRole kClientDialling{TlsPort::client, TlsSide::dialling};
 inline constexpr TlsRole kAnyClientAccepting{TlsPort::client, TlsSide::accepting, false};
 
+/// Head, type and tag of a record.
+inline constexpr std::size_t kRecordOverhead = 5 + 1 + 16;
+
 inline CertificateContents daemon_contents(const std::string& name) {
   return {.uri = to_uri({"trading", Kind::daemon, name})};
 }
@@ -63,9 +66,9 @@ inline std::size_t move_bytes(TlsEngine& from, TlsEngine& to, std::size_t bytes_
   return taken;
 }
 
-inline std::string read_some(TlsEngine& engine, std::size_t bytes_max = 64u << 10) {
+inline std::string read_some(TlsEngine& engine, std::size_t bytes_max = 64u << 10, SteadyTime now = {}) {
   std::string text(bytes_max, '\0');
-  text.resize(engine.read({reinterpret_cast<std::uint8_t*>(text.data()), text.size()}));
+  text.resize(engine.read(now, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()}));
   return text;
 }
 
@@ -98,6 +101,25 @@ struct TlsPair {
 
   TlsEngine dialling, accepting;
   std::string at_dialling, at_accepting;
+};
+
+/// A link between two daemons of one cluster.
+class TlsLinkTest : public testing::Test {
+ protected:
+  std::unique_ptr<TlsPair> make_pair(KeyLifetime lifetime = {}) {
+    return std::make_unique<TlsPair>(make_context(kLinkDialling, make_bundle(authority_, daemon_contents("alpha"))),
+                                     make_context(kLinkAccepting, make_bundle(authority_, daemon_contents("beta"))),
+                                     kToday, kToday, lifetime);
+  }
+  std::unique_ptr<TlsPair> make_open_pair(KeyLifetime lifetime = {}) {
+    auto pair = make_pair(lifetime);
+    pair->settle();
+    EXPECT_EQ(pair->dialling.state(), State::open) << pair->dialling.fault().text;
+    EXPECT_EQ(pair->accepting.state(), State::open) << pair->accepting.fault().text;
+    return pair;
+  }
+
+  TestAuthority authority_;
 };
 
 }  // namespace spindle::test

@@ -32,7 +32,7 @@ Result<CertificateBundle> load_bundle(const std::string& path) {
   std::string error;
   std::optional<CertificateBundle> bundle = parse_bundle(*text, error);
   if (!bundle) return fail(path + ": " + error);
-  if (!bundle->key && !bundle->certificate && bundle->authorities.empty() && bundle->revocation_lists.empty()) {
+  if (bundle->is_empty()) {
     return fail(path + ": holds no key, certificate or list of revoked ones in PEM; give another file");
   }
   return *std::move(bundle);

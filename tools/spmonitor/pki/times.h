@@ -1,18 +1,15 @@
-// Times of certificates: whole seconds of UTC.
+// From when until when certificates and lists are valid.
 #pragma once
 
-#include <openssl/asn1.h>
-
-#include <chrono>
-#include <string>
-
+#include "libclient/tls/certificate_time.h"
 #include "libclient/tls/openssl_handles.h"
 
 namespace spmonitor::pki {
 
-using Time = std::chrono::sys_seconds;
+using Time = spindle::WallTime;
+using spindle::from_asn_time;
+using spindle::show_time;
 
-/// From when until when something is valid.
 struct Validity {
   Time from;
   Time until;
@@ -22,10 +19,5 @@ Validity validity_from(Time now, std::chrono::days days);
 
 /// Null where there is no memory.
 spindle::AsnTimeHandle to_asn_time(Time time);
-/// 1970 where `time` is none.
-Time from_asn_time(const ASN1_TIME* time);
-
-/// "2027-10-13T22:51:26Z".
-std::string show_time(Time time);
 
 }  // namespace spmonitor::pki

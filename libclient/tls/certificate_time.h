@@ -1,0 +1,20 @@
+// The time of the calendar, which certificates are bound to.
+#pragma once
+
+#include <openssl/asn1.h>
+
+#include <chrono>
+#include <string>
+
+namespace spindle {
+
+/// Whole seconds of UTC. Whoever calls says what time it is.
+using WallTime = std::chrono::sys_seconds;
+
+/// 1970 where `time` is none.
+WallTime from_asn_time(const ASN1_TIME* time);
+
+/// "2027-10-13T22:51:26Z".
+std::string show_time(WallTime time);
+
+}  // namespace spindle
