@@ -12,10 +12,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <sstream>
 
 #include "daemon/base/check.h"
+#include "daemon/config/exposure.h"
 #include "daemon/config/find_unusable.h"
 #include "daemon/config/parse_config.h"
 #include "daemon/config/print_config.h"
@@ -50,15 +52,29 @@ struct CommandLine {
   std::string name;
   std::vector<std::string> link_addresses;
   std::vector<std::string> neighbours;
+  std::string bundle;  // an absolute path
+  bool insecure = false;
   std::string log_level;
+};
+
+/// Why there is no configuration to run with: lines to print, and the exit code.
+struct Refusal {
+  ExitCode code;
+  std::vector<std::string> lines;
 };
 
 /// Where standard error is full or closed the text is lost, and the exit code stays.
 void print_error(std::string_view text) { std::fputs(fmt::format("spindled: {}\n", text).c_str(), stderr); }
 
-int refuse(const std::vector<ConfigError>& errors) {
-  for (const ConfigError& error : errors) std::fputs((to_string(error) + '\n').c_str(), stderr);
-  return kExitBadConfiguration;
+Refusal bad_configuration(const std::vector<ConfigError>& errors) {
+  Refusal refusal{kExitBadConfiguration, {}};
+  for (const ConfigError& error : errors) refusal.lines.push_back(to_string(error));
+  return refusal;
+}
+
+int refuse(const Refusal& refusal) {
+  for (const std::string& line : refusal.lines) std::fputs((line + '\n').c_str(), stderr);
+  return refusal.code;
 }
 
 int print(const DaemonConfig& config) {
@@ -83,9 +99,14 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   app.add_option("--neighbour", line.neighbours, "Dial this daemon besides those in the file")
       ->type_name("HOST:PORT")
       ->allow_extra_args(false);
+  app.add_option("--bundle", line.bundle,
+                 "PEM file with key, certificate and CA, to protect links and clients with TLS (tls.bundle)")
+      ->type_name("FILE");
+  app.add_flag("--insecure", line.insecure, "Allow unprotected connections beyond this host (tls.insecure)");
   app.add_option("--log-level", line.log_level, "debug, info, warning or error")->type_name("LEVEL");
   try {
     app.parse(argc, argv);
+    if (!line.bundle.empty()) line.bundle = std::filesystem::absolute(line.bundle).string();
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     // Help and version come as "errors", too, of code 0.
@@ -93,17 +114,21 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   }
 }
 
+std::string wrong_option(std::string_view option, std::string_view text) {
+  return fmt::format("spindled: {}: {}", option, text);
+}
+
 /// Puts the command line over the configuration; returns what is wrong with it.
 std::vector<std::string> apply(const CommandLine& line, DaemonConfig& config) {
   std::vector<std::string> wrong;
-  const auto check = [&](std::string_view option, std::string text) {
-    if (!text.empty()) wrong.push_back(fmt::format("{}: {}", option, text));
+  const auto check = [&](std::string_view option, const std::string& text) {
+    if (!text.empty()) wrong.push_back(wrong_option(option, text));
   };
   if (!line.name.empty()) {
     check("--name", wrong_name(line.name));
     config.node.name = line.name;
   }
-  for (const std::string& address : line.link_addresses) check("--listen", wrong_listen_address(address));
+  for (const std::string& address : line.link_addresses) check("--listen", wrong_link_address(address));
   if (!line.link_addresses.empty()) config.listen.links = line.link_addresses;
   std::vector<NeighbourConfig>& neighbours = config.node.link.neighbours;
   for (const std::string& address : line.neighbours) {
@@ -113,6 +138,8 @@ std::vector<std::string> apply(const CommandLine& line, DaemonConfig& config) {
     if (known) check("--neighbour", fmt::format("\"{}\" is configured twice", address));
     neighbours.push_back({address, 0});
   }
+  if (!line.bundle.empty()) config.tls.bundle = line.bundle;
+  if (line.insecure) config.tls.insecure = true;
   if (!line.log_level.empty()) {
     const std::optional<LogLevel> level = parse_log_level(line.log_level);
     if (!level) check("--log-level", "must be debug, info, warning or error");
@@ -173,23 +200,41 @@ void announce(const DaemonConfig& config, const AsioDriver& driver, LogSink& sin
   if (!config.log.file.empty() || !is_written) Log(sink, "net").info("{}", line);
 }
 
+/// What is exposed although the file has been accepted: the options for addresses did it.
+std::vector<std::string> exposed_by_options(const DaemonConfig& config) {
+  std::vector<std::string> wrong;
+  for (const Exposure& exposure : find_exposed(config)) {
+    wrong.push_back(wrong_option(exposure.key == "listen.links" ? "--listen" : "--neighbour", exposure.text));
+  }
+  return wrong;
+}
+
 /// The configuration that file and command line come to.
-ConfigResult load(const CommandLine& line) {
-  ConfigResult config = line.config_file.empty() ? DaemonConfig() : load_config(line.config_file);
-  if (config && config->node.name.empty() && line.name.empty()) config->node.name = default_daemon_name(host_name());
-  return config;
+tl::expected<DaemonConfig, Refusal> load(const CommandLine& line) {
+  std::vector<std::string> wrong;
+  const ConfigOverlay overlay = [&](DaemonConfig& config) { wrong = apply(line, config); };
+  ConfigResult config;
+  if (line.config_file.empty()) {
+    overlay(*config);
+  } else {
+    config = load_config(line.config_file, overlay);
+  }
+  if (!config) return tl::unexpected(bad_configuration(config.error()));
+  if (wrong.empty()) wrong = exposed_by_options(*config);
+  if (!wrong.empty()) return tl::unexpected(Refusal{kExitBadCommandLine, std::move(wrong)});
+  if (config->node.name.empty()) config->node.name = default_daemon_name(host_name());
+  return std::move(*config);
 }
 
 /// Has the daemon go by its file as that is now, as far as it can without a restart. An error changes nothing.
 void reload_config(const CommandLine& line, DaemonConfig& running, AsioDriver& driver, DaemonLog& sink) {
   if (line.config_file.empty()) return;
   Log log(sink, "config");
-  ConfigResult next = load(line);
+  tl::expected<DaemonConfig, Refusal> next = load(line);
   if (!next) {
-    for (const ConfigError& error : next.error()) log.error("{}", to_string(error));
+    for (const std::string& text : next.error().lines) log.error("{}", text);
     return log.error("{} is not taken: the configuration stays as it is", line.config_file);
   }
-  apply(line, *next);
   next->node.incarnation = running.node.incarnation;
   Reload result = reload(running, std::move(*next));
   running = std::move(result.config);
@@ -199,6 +244,13 @@ void reload_config(const CommandLine& line, DaemonConfig& running, AsioDriver& d
   for (const std::string& key : result.needs_restart)
     log.warning("{} has changed: restart to have it take effect", key);
   if (result.changed.empty() && result.needs_restart.empty()) log.info("{} says nothing new", line.config_file);
+}
+
+void warn_of_exposure(const DaemonConfig& config, LogSink& sink) {
+  const std::string list = list_unprotected(config);
+  if (list.empty()) return;
+  Log(sink, "config")
+      .warning("tls.insecure is on: whoever is on the network can read and forge what goes over {}", list);
 }
 
 int run(const CommandLine& line, DaemonConfig config) {
@@ -216,6 +268,7 @@ int run(const CommandLine& line, DaemonConfig config) {
   DaemonLog& log = **opened;
   open_log = &log;
   google::protobuf::SetLogHandler(log_for_protobuf);
+  warn_of_exposure(config, log);
   AsioDriver driver(log, [&] {
     log.reopen();
     reload_config(line, config, driver, log);
@@ -250,15 +303,12 @@ int main(int argc, char** argv) {
   CommandLine line;
   if (const std::optional<int> code = parse_command_line(argc, argv, line)) return *code;
 
-  ConfigResult config = load(line);
+  tl::expected<DaemonConfig, Refusal> config = load(line);
   if (!config) return refuse(config.error());
-  if (const std::vector<std::string> wrong = apply(line, *config); !wrong.empty()) {
-    for (const std::string& text : wrong) print_error(text);
-    return kExitBadCommandLine;
-  }
   if (line.check) {
     const std::string file = line.config_file.empty() ? "spindled" : line.config_file;
-    if (const std::vector<ConfigError> errors = find_unusable(*config, file); !errors.empty()) return refuse(errors);
+    const std::vector<ConfigError> errors = find_unusable(*config, file);
+    if (!errors.empty()) return refuse(bad_configuration(errors));
   }
   if (line.print) return print(*config);
   if (line.check) return kExitStopped;

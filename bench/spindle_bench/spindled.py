@@ -30,6 +30,7 @@ class Daemon:
             f'[daemon]\nname = "{self.name}"\ncluster = "{self.cluster}"',
             f'[listen]\nclients = []\nclient_socket = "{self.socket}"',
             f'admin_socket = "{self.admin_socket}"\nlinks = ["{links}"]',
+            "[tls]\ninsecure = true",
             f"[admission]\nenabled = {'true' if admission else 'false'}",
             f'[log]\nlevel = "info"\nfile = "{self.folder / self.name}.log"',
             *settings,

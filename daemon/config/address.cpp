@@ -16,6 +16,8 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
   return port;
 }
 
+constexpr std::string_view kTlsPrefix = "tls:";
+
 }  // namespace
 
 std::optional<Address> parse_address(std::string_view text) {
@@ -44,9 +46,28 @@ std::string to_string(const Address& address) {
   return (brackets ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);
 }
 
+std::optional<ListenAddress> parse_listen_address(std::string_view text) {
+  const bool tls = text.starts_with(kTlsPrefix);
+  if (tls) text.remove_prefix(kTlsPrefix.size());
+  std::optional<Address> address = parse_address(text);
+  if (!address || !is_ip_address(address->host)) return std::nullopt;
+  return ListenAddress{std::move(*address), tls};
+}
+
+std::string to_string(const ListenAddress& listen) {
+  return (listen.tls ? std::string(kTlsPrefix) : "") + to_string(listen.address);
+}
+
 bool is_ip_address(const std::string& host) {
   in6_addr ignored;
   return inet_pton(AF_INET, host.c_str(), &ignored) == 1 || inet_pton(AF_INET6, host.c_str(), &ignored) == 1;
+}
+
+bool is_loopback(const std::string& host) {
+  in_addr four;
+  if (inet_pton(AF_INET, host.c_str(), &four) == 1) return ntohl(four.s_addr) >> 24 == IN_LOOPBACKNET;
+  in6_addr six;
+  return inet_pton(AF_INET6, host.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
 bool is_host_name(std::string_view host) {

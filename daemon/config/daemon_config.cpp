@@ -13,7 +13,8 @@ constexpr std::array<std::string_view, 4> kLogLevelNames = {"debug", "info", "wa
 std::vector<std::string> link_addresses(const DaemonConfig& config) {
   if (config.listen.links) return *config.listen.links;
   if (config.node.link.neighbours.empty()) return {};
-  return {"0.0.0.0:" + std::to_string(spindle::kDefaultLinkPort)};
+  const bool may_be_reached = !config.tls.bundle.empty() || config.tls.insecure;
+  return {(may_be_reached ? "0.0.0.0:" : "127.0.0.1:") + std::to_string(spindle::kDefaultLinkPort)};
 }
 
 std::string default_daemon_name(std::string_view host_name) {

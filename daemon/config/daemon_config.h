@@ -14,14 +14,25 @@ namespace spindled {
 
 /// Addresses are "host:port" with an IP address as the host, IPv6 in brackets; port 0 takes any free port.
 struct ListenConfig {
-  /// TCP, for clients. Only this host by default: clients are not authenticated.
+  /// TCP, for clients: "tls:host:port" where connections are to be protected (`ListenAddress`). Only this host by
+  /// default.
   std::vector<std::string> clients = {"127.0.0.1:" + std::to_string(spindle::kDefaultPort)};
   /// Unix sockets; an empty path is none.
   std::string client_socket{spindle::kDefaultSocketPath};
   std::string admin_socket{spindle::kDefaultAdminSocketPath};
-  /// TCP, for other daemons. Where the file does not say: every interface, port 4804, if a neighbour is configured;
-  /// otherwise nowhere. Read it through `link_addresses`.
+  /// TCP, for other daemons. Read it through `link_addresses`, which knows what holds where the file does not say.
   std::optional<std::vector<std::string>> links;
+};
+
+/// What protects connections beyond this host. `find_exposed` (exposure.h) says which are left without protection.
+struct TlsConfig {
+  /// Path of the PEM file with this daemon's key, its certificate and its CA, as `spmonitor pki issue` writes it.
+  /// Empty: none, and neither links nor clients are protected.
+  std::string bundle;
+  /// Path of a PEM file with the lists of certificates that were revoked; empty: none.
+  std::string revocation_lists;
+  /// Unprotected connections beyond this host are allowed.
+  bool insecure = false;
 };
 
 struct LogConfig {
@@ -34,10 +45,12 @@ struct LogConfig {
 struct DaemonConfig {
   NodeConfig node;  // an empty name stands for the name of the host
   ListenConfig listen;
+  TlsConfig tls;
   LogConfig log;
 };
 
-/// Where the daemon listens for others.
+/// Where the daemon listens for others. Where the file does not say: nowhere without a neighbour; with one at port 4804
+/// of every interface if that is protected or allowed not to be, and of this host alone if not.
 std::vector<std::string> link_addresses(const DaemonConfig& config);
 
 /// The name of a daemon on a host called `host_name`: what a daemon's name may not contain becomes '-'.

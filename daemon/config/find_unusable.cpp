@@ -48,16 +48,24 @@ std::string wrong_log(const std::string& path) {
   return ::access(path.c_str(), W_OK) == 0 ? "" : fmt::format("{} cannot be written: {}", path, describe(errno));
 }
 
+std::string wrong_pem(const std::string& path) {
+  if (path.empty()) return {};
+  struct stat found {};
+  if (::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) return fmt::format("{} is a folder", path);
+  return ::access(path.c_str(), R_OK) == 0 ? "" : fmt::format("{} cannot be read: {}", path, describe(errno));
+}
+
 /// Whether some port at this address can be had: a host has only its own addresses.
 std::string wrong_listener(const std::string& text) {
-  const std::optional<Address> address = parse_address(text);
-  if (!address) return {};  // the parser has said so
+  const std::optional<ListenAddress> listen = parse_listen_address(text);
+  if (!listen) return {};  // the parser has said so
+  const std::string& host = listen->address.host;
   sockaddr_storage storage{};
   auto* const four = reinterpret_cast<sockaddr_in*>(&storage);
   auto* const six = reinterpret_cast<sockaddr_in6*>(&storage);
-  if (::inet_pton(AF_INET, address->host.c_str(), &four->sin_addr) == 1) {
+  if (::inet_pton(AF_INET, host.c_str(), &four->sin_addr) == 1) {
     storage.ss_family = AF_INET;
-  } else if (::inet_pton(AF_INET6, address->host.c_str(), &six->sin6_addr) == 1) {
+  } else if (::inet_pton(AF_INET6, host.c_str(), &six->sin6_addr) == 1) {
     storage.ss_family = AF_INET6;
   }
   const int socket = ::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -80,6 +88,8 @@ std::vector<ConfigError> find_unusable(const DaemonConfig& config, std::string_v
   check("listen.client_socket", wrong_socket(config.listen.client_socket));
   check("listen.admin_socket", wrong_socket(config.listen.admin_socket));
   for (const std::string& address : link_addresses(config)) check("listen.links", wrong_listener(address));
+  check("tls.bundle", wrong_pem(config.tls.bundle));
+  check("tls.revocation_lists", wrong_pem(config.tls.revocation_lists));
   check("log.file", wrong_log(config.log.file));
   return errors;
 }

@@ -12,6 +12,8 @@
 #include <set>
 #include <system_error>
 
+#include "daemon/config/address.h"
+#include "daemon/config/exposure.h"
 #include "daemon/config/hints.h"
 #include "daemon/config/schema.h"
 #include "daemon/config/toml_guard.h"
@@ -31,7 +33,7 @@ std::string text_of(double number) { return fmt::format("{}", number); }
 
 class Parser {
  public:
-  explicit Parser(std::string_view file) : file_(file) {}
+  Parser(std::string_view file, const ConfigOverlay& overlay) : file_(file), overlay_(overlay) {}
 
   ConfigResult parse(std::string_view text) {
     if (text.size() > kConfigBytesMax) {
@@ -44,7 +46,9 @@ class Parser {
     }
     try {
       read_root(toml::parse(text));
+      if (overlay_) overlay_(config_);
       check_relations();
+      check_protection();
     } catch (const toml::parse_error& syntax) {
       const std::size_t line = syntax.source().begin.line;
       error(line, find_key_at(text, line), std::string(syntax.description()));
@@ -178,6 +182,7 @@ class Parser {
       if (!seen.insert(*value).second && !value->ends_with(":0")) {
         error(line_of(each), name, fmt::format("\"{}\" is listed twice", *value));
       }
+      value_lines_[{name, *value}] = line_of(each);
       values.push_back(std::move(*value));
     }
     key.set(config_, std::move(values));
@@ -189,6 +194,7 @@ class Parser {
     if (!neighbour_addresses_.insert(*address).second) {
       error(line_of(node), name, fmt::format("\"{}\" is configured twice", *address));
     }
+    value_lines_[{name, *address}] = line_of(node);
     neighbour_.address = std::move(*address);
   }
 
@@ -251,6 +257,34 @@ class Parser {
     }
   }
 
+  /// What is asked of TLS without its bundle, and what reaches beyond this host without TLS.
+  void check_protection() {
+    const TlsConfig& tls = config_.tls;
+    const bool is_known = std::none_of(errors_.begin(), errors_.end(),
+                                       [](const ConfigError& each) { return each.key.starts_with("tls."); });
+    if (!is_known) return;
+    if (tls.bundle.empty()) {
+      if (!tls.revocation_lists.empty()) {
+        error(lines_["tls.revocation_lists"], "tls.revocation_lists", "is of no use without tls.bundle: set that, too");
+      }
+      for (const std::string& text : config_.listen.clients) {
+        const std::optional<ListenAddress> listen = parse_listen_address(text);
+        if (!listen || !listen->tls) continue;
+        error(line_of_value("listen.clients", text), "listen.clients", needs_bundle(text));
+      }
+    }
+    for (const Exposure& exposure : find_exposed(config_)) {
+      const std::size_t line = line_of_value(exposure.key, exposure.address);
+      if (line != 0) error(line, exposure.key, exposure.text);
+    }
+  }
+
+  /// 0 for a value that the file does not have.
+  std::size_t line_of_value(const std::string& key, const std::string& value) const {
+    const auto found = value_lines_.find({key, value});
+    return found == value_lines_.end() ? 0 : found->second;
+  }
+
   /// Blames whichever of the two keys the file sets. `factor` is 1 or 2.
   template <typename Value>
   void at_least(const std::string& large_name, Value large, const std::string& small_name, Value small,
@@ -283,10 +317,12 @@ class Parser {
   }
 
   std::string file_;
+  const ConfigOverlay& overlay_;
   DaemonConfig config_;
   NeighbourConfig neighbour_;  // the one being read
   std::set<std::string> neighbour_addresses_;
-  std::map<std::string, std::size_t> lines_;  // of the keys that the file sets
+  std::map<std::string, std::size_t> lines_;                                // of the keys that the file sets
+  std::map<std::pair<std::string, std::string>, std::size_t> value_lines_;  // of what is in lists and of neighbours
   std::vector<ConfigError> errors_;
 };
 
@@ -303,9 +339,11 @@ std::string to_string(const ConfigError& error) {
   return text + ": " + error.text;
 }
 
-ConfigResult parse_config(std::string_view text, std::string_view file) { return Parser(file).parse(text); }
+ConfigResult parse_config(std::string_view text, std::string_view file, const ConfigOverlay& overlay) {
+  return Parser(file, overlay).parse(text);
+}
 
-ConfigResult load_config(const std::string& file) {
+ConfigResult load_config(const std::string& file, const ConfigOverlay& overlay) {
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return cannot_read(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
@@ -314,7 +352,7 @@ ConfigResult load_config(const std::string& file) {
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (stream.bad()) return cannot_read(file, fmt::format("cannot be read: {}", std::strerror(errno)));
   text.resize(static_cast<std::size_t>(stream.gcount()));
-  return parse_config(text, file);
+  return parse_config(text, file, overlay);
 }
 
 }  // namespace spindled

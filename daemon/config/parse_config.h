@@ -1,6 +1,7 @@
 // Reads a configuration file (TOML). Nothing is guessed: an unknown key is an error like any other.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -28,8 +29,12 @@ std::string to_string(const ConfigError& error);
 /// All errors that were found, in the order of their lines; after a syntax error nothing else can be.
 using ConfigResult = tl::expected<DaemonConfig, std::vector<ConfigError>>;
 
-/// `file` is only named in errors.
-ConfigResult parse_config(std::string_view text, std::string_view file);
-ConfigResult load_config(const std::string& file);
+/// Changes what a file says: the command line does. The values of both have to go together.
+using ConfigOverlay = std::function<void(DaemonConfig&)>;
+
+/// `file` is only named in errors. These are of the file: what `overlay` adds and exposes (exposure.h) is for the
+/// caller to find.
+ConfigResult parse_config(std::string_view text, std::string_view file, const ConfigOverlay& overlay = {});
+ConfigResult load_config(const std::string& file, const ConfigOverlay& overlay = {});
 
 }  // namespace spindled

@@ -10,10 +10,12 @@ namespace spindled {
 
 Reload reload(DaemonConfig running, DaemonConfig next) {
   Reload result{running, {}, {}};
+  // Another bundle can take the place of one. Whether there is any is settled where links and listeners are set up.
+  const bool switches_tls = running.tls.bundle.empty() != next.tls.bundle.empty();
   for (const Key& key : schema()) {
     const std::string value = value_text(key, next);
     if (value == value_text(key, running)) continue;
-    if (is_live(key)) {
+    if (is_live(key) && !(switches_tls && key.section == "tls")) {
       copy_value(key, next, result.config);
       result.changed.push_back(fmt::format("{} = {}", key.full_name(), value));
     } else {

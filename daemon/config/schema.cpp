@@ -35,6 +35,12 @@ std::string wrong_file(const std::string& value) {
   return value.find('\0') != std::string::npos ? "must not contain a zero byte" : "";
 }
 
+/// A daemon may read it again long after its start, and from wherever it was started.
+std::string wrong_absolute_file(const std::string& value) {
+  if (!value.empty() && value.front() != '/') return "must be an absolute path, or empty for none";
+  return wrong_file(value);
+}
+
 #define SPINDLE_FIELD(member) \
   [](DaemonConfig & config) -> auto& { return config.member; }
 
@@ -55,13 +61,17 @@ const Key kKeys[] = {
     {"listen", "clients",
      ListKey{[](const DaemonConfig& config) { return config.listen.clients; },
              [](DaemonConfig& config, std::vector<std::string> value) { config.listen.clients = std::move(value); },
-             wrong_listen_address}},
+             wrong_client_address}},
     {"listen", "client_socket", TextKey{SPINDLE_FIELD(listen.client_socket), wrong_socket_path}},
     {"listen", "admin_socket", TextKey{SPINDLE_FIELD(listen.admin_socket), wrong_socket_path}},
     {"listen", "links",
      ListKey{link_addresses,
              [](DaemonConfig& config, std::vector<std::string> value) { config.listen.links = std::move(value); },
-             wrong_listen_address}},
+             wrong_link_address}},
+
+    {"tls", "bundle", TextKey{SPINDLE_FIELD(tls.bundle), wrong_absolute_file}},
+    {"tls", "revocation_lists", TextKey{SPINDLE_FIELD(tls.revocation_lists), wrong_absolute_file}},
+    {"tls", "insecure", FlagKey{SPINDLE_FIELD(tls.insecure)}},
 
     {kNeighbourSection, "address", NeighbourAddressKey{}},
     {kNeighbourSection, "weight", NeighbourWeightKey{kWeightMax}},
@@ -186,6 +196,7 @@ std::span<const Key> schema() { return kKeys; }
 
 bool is_live(const Key& key) {
   if (key.section == "admission") return key.name != "enabled";  // which spmonitor switches
+  if (key.section == "tls") return key.name != "insecure";
   return key.section == "session" || key.section == "order" || key.section == "admin" || key.full_name() == "log.level";
 }
 
@@ -238,11 +249,23 @@ std::string wrong_group_pattern(const std::string& value) {
   return "must be the name of a group, or how names begin and a '*'";
 }
 
-std::string wrong_listen_address(const std::string& value) {
-  const std::optional<Address> address = parse_address(value);
-  if (address && is_ip_address(address->host)) return {};
+std::string wrong_client_address(const std::string& value) {
+  if (parse_listen_address(value)) return {};
   return fmt::format(
-      "\"{}\" is not an IP address and a port from 0 to 65535, such as \"127.0.0.1:4803\" or \"[::1]:4803\"", value);
+      "\"{}\" is not an IP address and a port from 0 to 65535, such as \"127.0.0.1:4803\", \"[::1]:4803\" or, with "
+      "TLS, \"tls:0.0.0.0:4803\"",
+      value);
+}
+
+std::string wrong_link_address(const std::string& value) {
+  const std::optional<ListenAddress> listen = parse_listen_address(value);
+  if (!listen) {
+    return fmt::format(
+        "\"{}\" is not an IP address and a port from 0 to 65535, such as \"127.0.0.1:4804\" or \"[::1]:4804\"", value);
+  }
+  if (!listen->tls) return {};
+  return fmt::format("write \"{}\" instead of \"{}\": with tls.bundle every link is protected",
+                     to_string(listen->address), value);
 }
 
 std::string wrong_neighbour_address(const std::string& value) {

@@ -16,6 +16,9 @@ Error cannot_listen(std::string_view what, std::string_view where, const Error& 
 
 Result<void> AsioDriver::listen(const DaemonConfig& config) {
   daemon_name_ = config.node.name;
+  if (!config.tls.bundle.empty()) {  // nobody may take for protected what is not
+    return fail(Errc::bad_configuration, "tls.bundle is set, and this daemon cannot do TLS yet");
+  }
   Result<void> result;
   const auto add_tcp = [&](Port port, std::string_view what, const std::vector<std::string>& addresses) {
     for (const std::string& address : addresses) {

@@ -81,6 +81,7 @@ DaemonOptions Field::daemon_options(std::size_t index, const FieldOptions& optio
   DaemonOptions result;
   result.name = names_[index];
   result.link_address = "0.0.0.0:4804";
+  result.insecure = true;
   result.process.network_namespace = lan_->network_namespace(names_[index]);
   result.process.descriptors_max = options.descriptors_max;
   result.configuration = options.configuration;

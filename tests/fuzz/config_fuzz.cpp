@@ -1,4 +1,6 @@
-// Configuration files: any text is either a configuration or a list of errors that name the file.
+// Configuration files: any text is either a configuration, which exposes nothing, or a list of errors that name the
+// file.
+#include "daemon/config/exposure.h"
 #include "daemon/config/parse_config.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -6,7 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace spindled;
   const ConfigResult result = parse_config(spindle::as_text({data, size}), "fuzz.toml");
   if (result) {
-    static_cast<void>(link_addresses(*result));
+    SPINDLE_CHECK(find_exposed(*result).empty());
     return 0;
   }
   SPINDLE_CHECK(!result.error().empty());

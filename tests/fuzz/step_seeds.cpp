@@ -413,7 +413,9 @@ void add_config_seeds(Seeds& seeds) {
   std::string every_key;
   std::string_view section;
   for (const spindled::Key& key : spindled::schema()) {
-    const std::string value = spindled::default_text(key);
+    // For the neighbour below.
+    const bool insecure = key.full_name() == "tls.insecure";
+    const std::string value = insecure ? "true" : spindled::default_text(key);
     if (value.empty() || value == "\"\"") continue;
     const bool neighbour = key.section == spindled::kNeighbourSection;
     if (key.section != section) every_key += neighbour ? "[[neighbour]]\n" : fmt::format("[{}]\n", key.section);
@@ -423,9 +425,17 @@ void add_config_seeds(Seeds& seeds) {
   }
   seeds.push_back({"config", "every_key", every_key});
   seeds.push_back({"config", "empty", ""});
-  seeds.push_back({"config", "listen", "[listen]\nclients = [\"[::1]:4803\", \"0.0.0.0:0\"]\nlinks = []\n"});
+  seeds.push_back({"config", "listen", "[listen]\nclients = [\"[::1]:4803\", \"127.0.0.1:0\"]\nlinks = []\n"});
+  seeds.push_back({"config", "exposed",
+                   "[listen]\nclients = [\"[::]:4803\"]\nlinks = [\"0.0.0.0:4804\"]\n"
+                   "[[neighbour]]\naddress = \"b:1\"\n"});
+  seeds.push_back({"config", "protected",
+                   "[listen]\nclients = [\"tls:0.0.0.0:4803\"]\nlinks = [\"0.0.0.0:4804\"]\n[tls]\n"
+                   "bundle = \"/etc/spindle/a.pem\"\nrevocation_lists = \"/etc/spindle/t.crl\"\n"
+                   "[[neighbour]]\naddress = \"b:1\"\n"});
   seeds.push_back({"config", "two_neighbours",
-                   "[[neighbour]]\naddress = \"192.0.2.1:4804\"\n[[neighbour]]\naddress = \"b:1\"\nweight = 7\n"});
+                   "[tls]\ninsecure = true\n[[neighbour]]\naddress = \"192.0.2.1:4804\"\n[[neighbour]]\naddress = "
+                   "\"b:1\"\nweight = 7\n"});
   seeds.push_back(
       {"config", "wrong_types", "[daemon]\nname = 7\n[link]\nredial_min_ms = \"soon\"\n[log]\nlevel = 1979-05-27\n"});
   seeds.push_back({"config", "unknown_keys", "name = \"a\"\n[daemon]\nnom = \"a\"\n[deamon]\n"});

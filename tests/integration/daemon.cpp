@@ -48,6 +48,7 @@ std::string Daemon::configuration() const {
   std::string text = "[daemon]\nname = \"" + options_.name + "\"\n\n[listen]\nclients = [\"" + options_.client_address +
                      "\"]\nclient_socket = \"" + socket() + "\"\nadmin_socket = \"" + admin_socket() +
                      "\"\nlinks = [\"" + options_.link_address + "\"]\n\n";
+  if (options_.insecure) text += "[tls]\ninsecure = true\n\n";
   for (const std::string& address : options_.neighbours) text += "[[neighbour]]\naddress = \"" + address + "\"\n\n";
   return text + options_.configuration;
 }

@@ -18,6 +18,7 @@ struct DaemonOptions {
   std::vector<std::string> neighbours;         // addresses to dial
   std::string link_address = "127.0.0.1:0";    // where it listens for other daemons
   std::string client_address = "127.0.0.1:0";  // and for clients
+  bool insecure = false;                       // unprotected connections beyond its host are allowed
   std::string configuration;                   // sections of the configuration other than these, TOML
   ProcessOptions process;                      // arguments come behind those that are made here
 };

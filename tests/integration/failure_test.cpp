@@ -38,6 +38,7 @@ class Failure : public ::testing::Test {
     DaemonOptions result;
     result.name = name;
     result.link_address = "0.0.0.0:4804";
+    result.insecure = true;
     for (const std::string& peer : dialled) result.neighbours.push_back(hosts_->address(peer, name) + ":4804");
     result.process.network_namespace = hosts_->name(name);
     return result;

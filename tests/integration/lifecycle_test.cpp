@@ -1,4 +1,5 @@
 // How spindled starts, refuses to start, and stops; and what it does when the system has nothing left to give.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -8,6 +9,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "tests/integration/clients.h"
@@ -17,6 +19,11 @@
 
 namespace spindle::test {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 // The exit codes that `spindled --help` tells.
 constexpr int kBadConfiguration = 1;
@@ -45,7 +52,8 @@ TEST(CommandLine, HelpAndVersion) {
   EXPECT_EQ(version.out.substr(0, 9), "spindled ");
   const Finished help = run_spindled({"--help"});
   EXPECT_EQ(help.code, 0);
-  for (const char* word : {"--config", "--check", "--name", "--listen", "--neighbour", "--log-level", "Exit codes"}) {
+  for (const char* word : {"--config", "--check", "--name", "--listen", "--neighbour", "--bundle", "--insecure",
+                           "--log-level", "Exit codes"}) {
     EXPECT_NE(help.out.find(word), std::string::npos) << word;
   }
 }
@@ -61,6 +69,28 @@ TEST(CommandLine, WhatIsWrongIsNamed) {
     EXPECT_EQ(finished.code, kBadCommandLine) << named;
     EXPECT_NE(finished.error.find(named), std::string::npos) << finished.error;
   }
+}
+
+TEST(CommandLine, WhatItExposesIsNamed) {
+  const std::pair<std::string, const char*> options[] = {{"--listen", "0.0.0.0:4804"}, {"--neighbour", "beta:4804"}};
+  for (const auto& [option, address] : options) {
+    const Finished refused = run_spindled({"--check", option, address});
+    EXPECT_EQ(refused.code, kBadCommandLine);
+    EXPECT_THAT(refused.error, AllOf(StartsWith("spindled: " + option + ": \"" + address + "\""), HasSubstr("--bundle"),
+                                     HasSubstr("--insecure")));
+    const Finished allowed = run_spindled({"--check", "--insecure", option, address});
+    EXPECT_EQ(allowed.code, 0) << allowed.error;
+  }
+}
+
+TEST(CommandLine, ABundleIsNamedFromWhereTheDaemonStarts) {
+  const Finished printed = run_spindled({"--print-config", "--bundle", "alpha.pem", "--neighbour", "beta:4804"});
+  EXPECT_EQ(printed.code, 0) << printed.error;
+  EXPECT_THAT(printed.out, HasSubstr("\nbundle = \"" + std::filesystem::current_path().string() + "/alpha.pem\"\n"));
+  EXPECT_THAT(printed.out, HasSubstr("\nlinks = [\"0.0.0.0:4804\"]\n"));
+  const Finished checked = run_spindled({"--check", "--bundle", "/no/such/bundle"});
+  EXPECT_EQ(checked.code, kBadConfiguration);
+  EXPECT_EQ(checked.error, "spindled: tls.bundle: /no/such/bundle cannot be read: No such file or directory\n");
 }
 
 TEST(Check, AcceptsAGoodFileInSilence) {
@@ -89,6 +119,26 @@ TEST(Check, NamesFileLineAndKeyOfEveryError) {
   const Finished finished = run_spindled({"--check", "--config", missing});
   EXPECT_EQ(finished.code, kBadConfiguration);
   EXPECT_NE(finished.error.find(missing), std::string::npos) << finished.error;
+}
+
+TEST(Check, RefusesAFileThatExposesTheDaemonUnlessTold) {
+  TemporaryDirectory directory;
+  const std::string file = directory.path("exposed.toml"), bundle = directory.path("alpha.pem");
+  write_file(bundle, "");
+  write_file(file, "[listen]\nlinks = [\"0.0.0.0:4804\"]\n\n[[neighbour]]\naddress = \"beta.example.org:4804\"\n");
+  const Finished refused = run_spindled({"--check", "--config", file});
+  EXPECT_EQ(refused.code, kBadConfiguration);
+  EXPECT_THAT(refused.error, StartsWith(file + ":2: listen.links: \"0.0.0.0:4804\""));
+  EXPECT_THAT(refused.error, HasSubstr("\n" + file + ":5: neighbour.address: \"beta.example.org:4804\""));
+  for (const std::vector<std::string>& way_out : {std::vector<std::string>{"--insecure"}, {"--bundle", bundle}}) {
+    std::vector<std::string> arguments{"--check", "--config", file};
+    arguments.insert(arguments.end(), way_out.begin(), way_out.end());
+    const Finished accepted = run_spindled(arguments);
+    EXPECT_EQ(accepted.code, 0) << accepted.error;
+  }
+  const Finished partly = run_spindled({"--check", "--config", file, "--listen", "127.0.0.1:4804"});
+  EXPECT_EQ(partly.code, kBadConfiguration);
+  EXPECT_THAT(partly.error, StartsWith(file + ":5: neighbour.address: ")) << "what the command line replaces is gone";
 }
 
 TEST(Check, OutputThatCannotBeWrittenChangesNoOtherCode) {
@@ -129,6 +179,18 @@ TEST(Start, WithoutAnyConfigurationOrEnvironment) {
   });
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.wait(), 0);
+}
+
+TEST(Start, WhatIsUnprotectedIsWarnedOf) {
+  DaemonOptions options;
+  options.link_address = "0.0.0.0:0";
+  options.insecure = true;
+  Daemon daemon(options);
+  daemon.process().wait_for_line("whoever is on the network can read and forge what goes over listen.links 0.0.0.0:0");
+  daemon.expect_serving();
+  Daemon alone({});
+  EXPECT_EQ(alone.stop(), 0);
+  EXPECT_THAT(alone.process().output(Process::Stream::error), Not(HasSubstr("tls.insecure")));
 }
 
 TEST(Start, AnAddressInUseIsNamed) {
@@ -240,6 +302,9 @@ TEST(Reload, TakesWhatCanChangeAndNamesTheRest) {
   EXPECT_THROW(daemon.connect("second"), std::system_error);
   reload("[session]\nsessions_max = \"many\"\n", "is not taken");
   EXPECT_THROW(daemon.connect("second"), std::system_error) << "an error changes nothing";
+  reload("[session]\nsessions_max = 2\n[[neighbour]]\naddress = \"192.0.2.1:4804\"\n",
+         "neighbour.address: \"192.0.2.1:4804\" is another host");
+  EXPECT_THROW(daemon.connect("second"), std::system_error) << "what exposes the daemon is an error";
   reload("[session]\nsessions_max = 2\n", "from now on session.sessions_max = 2");
   daemon.connect("second");
   EXPECT_EQ(daemon.stop(), 0);

@@ -28,6 +28,9 @@ TEST(ConfigParse, EmptyTextGivesDefaults) {
   EXPECT_EQ(result->listen.client_socket, "/tmp/spindle.4803");
   EXPECT_EQ(result->listen.admin_socket, "/tmp/spindle.4803.admin");
   EXPECT_EQ(link_addresses(*result), std::vector<std::string>{});
+  EXPECT_EQ(result->tls.bundle, "");
+  EXPECT_EQ(result->tls.revocation_lists, "");
+  EXPECT_FALSE(result->tls.insecure);
   EXPECT_EQ(result->log.level, LogLevel::info);
 }
 
@@ -41,6 +44,10 @@ clients = ["0.0.0.0:4803", "[::1]:0", "127.0.0.1:0", "127.0.0.1:0"]
 client_socket = ""
 admin_socket = "/run/spindle/admin"
 links = ["192.0.2.1:4804"]
+[tls]
+bundle = "/etc/spindle/alpha.pem"
+revocation_lists = "/etc/spindle/trading.crl"
+insecure = true
 [[neighbour]]
 address = "beta.example.org:4804"
 weight = 7
@@ -76,6 +83,9 @@ file = "/var/log/spindled.log"
   EXPECT_EQ(result->listen.client_socket, "");
   EXPECT_EQ(result->listen.admin_socket, "/run/spindle/admin");
   EXPECT_EQ(link_addresses(*result), std::vector<std::string>{"192.0.2.1:4804"});
+  EXPECT_EQ(result->tls.bundle, "/etc/spindle/alpha.pem");
+  EXPECT_EQ(result->tls.revocation_lists, "/etc/spindle/trading.crl");
+  EXPECT_TRUE(result->tls.insecure);
   ASSERT_EQ(result->node.link.neighbours.size(), 2u);
   EXPECT_EQ(result->node.link.neighbours[0].address, "beta.example.org:4804");
   EXPECT_EQ(result->node.link.neighbours[0].weight, 7u);
@@ -100,12 +110,12 @@ file = "/var/log/spindled.log"
 }
 
 TEST(ConfigParse, ListensForLinksOnlyWhereANeighbourIsConfigured) {
-  const ConfigResult with_neighbour = parse_config("[[neighbour]]\naddress = \"beta:4804\"\n", "spindle.toml");
+  const ConfigResult with_neighbour = parse_config("[[neighbour]]\naddress = \"localhost:1\"\n", "spindle.toml");
   ASSERT_TRUE(with_neighbour);
-  EXPECT_EQ(link_addresses(*with_neighbour), std::vector<std::string>{"0.0.0.0:4804"});
+  EXPECT_EQ(link_addresses(*with_neighbour), std::vector<std::string>{"127.0.0.1:4804"});
 
   const ConfigResult dials_only =
-      parse_config("[listen]\nlinks = []\n[[neighbour]]\naddress = \"beta:4804\"\n", "spindle.toml");
+      parse_config("[listen]\nlinks = []\n[[neighbour]]\naddress = \"localhost:1\"\n", "spindle.toml");
   ASSERT_TRUE(dials_only);
   EXPECT_TRUE(link_addresses(*dials_only).empty());
 }
@@ -133,19 +143,21 @@ TEST(ConfigParse, SyntaxErrorNamesItsKey) {
 TEST(ConfigParse, UnknownKeysAndSections) {
   EXPECT_EQ(errors_of("[log]\nlevle = \"info\"\n"), "spindle.toml:2: log.levle: unknown key; did you mean level?\n");
   EXPECT_EQ(errors_of("[logs]\nlevel = \"info\"\n"), "spindle.toml:1: logs: unknown section; did you mean [log]?\n");
-  EXPECT_EQ(errors_of("[[neighbor]]\naddress = \"b:1\"\n"),
+  EXPECT_EQ(errors_of("[[neighbor]]\naddress = \"[::1]:1\"\n"),
             "spindle.toml:1: neighbor: unknown section; did you mean [[neighbour]]?\n");
-  EXPECT_EQ(errors_of("[neighbor]\naddress = \"b:1\"\n"),
+  EXPECT_EQ(errors_of("[neighbor]\naddress = \"[::1]:1\"\n"),
             "spindle.toml:1: neighbor: unknown section; did you mean [[neighbour]]?\n");
   EXPECT_EQ(errors_of("[network]\n"),
-            "spindle.toml:1: network: unknown section; there are [daemon], [listen], [[neighbour]], [link], [view], "
-            "[order], [admission], [session], [admin], [log]\n");
+            "spindle.toml:1: network: unknown section; there are [daemon], [listen], [tls], [[neighbour]], [link], "
+            "[view], [order], [admission], [session], [admin], [log]\n");
   EXPECT_EQ(errors_of("name = \"alpha\"\n"), "spindle.toml:1: name: must be in a section; did you mean daemon.name?\n");
   EXPECT_EQ(errors_of("colour = 1\n"), "spindle.toml:1: colour: must be in a section\n");
   EXPECT_EQ(errors_of("[daemon]\nlinks = []\n"),
             "spindle.toml:2: daemon.links: unknown key; did you mean links, in [listen]?\n");
-  EXPECT_EQ(errors_of("[[neighbour]]\naddress = \"b:1\"\ncost = 1\n"),
+  EXPECT_EQ(errors_of("[[neighbour]]\naddress = \"[::1]:1\"\ncost = 1\n"),
             "spindle.toml:3: neighbour.cost: unknown key; [[neighbour]] has address, weight\n");
+  EXPECT_EQ(errors_of("[tls]\ncertificate = \"/a.pem\"\n"),
+            "spindle.toml:2: tls.certificate: unknown key; [tls] has bundle, revocation_lists, insecure\n");
 }
 
 TEST(ConfigParse, WrongTypes) {
@@ -158,7 +170,7 @@ TEST(ConfigParse, WrongTypes) {
             "spindle.toml:2: listen.clients: must be a list of strings\n");
   EXPECT_EQ(errors_of("[listen]\nclients = [\n  4803\n]\n"), "spindle.toml:3: listen.clients: must be a string\n");
   EXPECT_EQ(errors_of("link = 3\n"), "spindle.toml:1: link: must be a section, [link]\n");
-  EXPECT_EQ(errors_of("[neighbour]\naddress = \"b:1\"\n"),
+  EXPECT_EQ(errors_of("[neighbour]\naddress = \"[::1]:1\"\n"),
             "spindle.toml:1: neighbour: must be a list of sections, [[neighbour]]\n");
 }
 
@@ -167,7 +179,7 @@ TEST(ConfigParse, ValuesOutOfRange) {
             "spindle.toml:3: link.heartbeat_interval_ms: must be between 10 and 60000\n");
   EXPECT_EQ(errors_of("[link]\nheartbeat_interval_ms = -9223372036854775808\n"),
             "spindle.toml:2: link.heartbeat_interval_ms: must be between 10 and 60000\n");
-  EXPECT_EQ(errors_of("[[neighbour]]\naddress = \"b:1\"\nweight = 1000001\n"),
+  EXPECT_EQ(errors_of("[[neighbour]]\naddress = \"[::1]:1\"\nweight = 1000001\n"),
             "spindle.toml:3: neighbour.weight: must be between 0 and 1000000\n");
   EXPECT_EQ(errors_of("[session]\nsessions_max = 0\n"),
             "spindle.toml:2: session.sessions_max: must be between 1 and 1000000\n");
@@ -210,7 +222,11 @@ TEST(ConfigParse, BadAddresses) {
         "[127.0.0.1]:4803", "127.0.0.1:4803 ", "256.0.0.1:1", "[::1:4803"}) {
     EXPECT_EQ(errors_of("[listen]\nclients = [\"" + bad + "\"]\n"),
               "spindle.toml:2: listen.clients: \"" + bad +
-                  "\" is not an IP address and a port from 0 to 65535, such as \"127.0.0.1:4803\" or \"[::1]:4803\"\n");
+                  "\" is not an IP address and a port from 0 to 65535, such as \"127.0.0.1:4803\", \"[::1]:4803\" or, "
+                  "with TLS, \"tls:0.0.0.0:4803\"\n");
+    EXPECT_EQ(errors_of("[listen]\nlinks = [\"" + bad + "\"]\n"),
+              "spindle.toml:2: listen.links: \"" + bad +
+                  "\" is not an IP address and a port from 0 to 65535, such as \"127.0.0.1:4804\" or \"[::1]:4804\"\n");
   }
   for (const std::string bad : {"beta", "beta:0", "beta:70000", "be ta:1", "-beta:1", "[beta]:1", "tcp://beta:1"}) {
     EXPECT_EQ(errors_of("[[neighbour]]\naddress = \"" + bad + "\"\n"),
@@ -220,8 +236,8 @@ TEST(ConfigParse, BadAddresses) {
 }
 
 TEST(ConfigParse, DuplicatesAndMissingKeys) {
-  EXPECT_EQ(errors_of("[[neighbour]]\naddress = \"b:1\"\n[[neighbour]]\naddress = \"b:1\"\n"),
-            "spindle.toml:4: neighbour.address: \"b:1\" is configured twice\n");
+  EXPECT_EQ(errors_of("[[neighbour]]\naddress = \"[::1]:1\"\n[[neighbour]]\naddress = \"[::1]:1\"\n"),
+            "spindle.toml:4: neighbour.address: \"[::1]:1\" is configured twice\n");
   EXPECT_EQ(errors_of("[[neighbour]]\nweight = 1\n"), "spindle.toml:1: neighbour.address: is missing\n");
   EXPECT_EQ(errors_of("[listen]\nlinks = [\"127.0.0.1:1\",\n\"127.0.0.1:1\"]\n"),
             "spindle.toml:3: listen.links: \"127.0.0.1:1\" is listed twice\n");

@@ -16,6 +16,7 @@ TEST(ConfigPrint, IsReadBackAsItWas) {
   config.node.name = "alpha";
   config.listen.clients = {"0.0.0.0:4803", "[::1]:0"};
   config.listen.client_socket = "/run/with \"quotes\" and \\backslash\x01/socket";
+  config.tls = {"/etc/spindle/alpha.pem", "/etc/spindle/\"our\".crl", true};
   config.node.link.neighbours = {{"beta:4804", 0}, {"gamma.example.org:4804", 7}};
   config.node.admission.fee = 0.25;
   config.node.session.slow_policy = SlowPolicy::drop;
@@ -26,6 +27,9 @@ TEST(ConfigPrint, IsReadBackAsItWas) {
   EXPECT_EQ(print_config(*read), text);
   EXPECT_EQ(read->listen.client_socket, config.listen.client_socket);
   EXPECT_EQ(read->listen.clients, config.listen.clients);
+  EXPECT_EQ(read->tls.bundle, config.tls.bundle);
+  EXPECT_EQ(read->tls.revocation_lists, config.tls.revocation_lists);
+  EXPECT_TRUE(read->tls.insecure);
   EXPECT_EQ(read->node.link.neighbours[1].weight, 7u);
   EXPECT_EQ(read->node.admission.fee, 0.25);
   EXPECT_EQ(read->node.session.slow_policy, SlowPolicy::drop);
@@ -53,16 +57,21 @@ TEST(ConfigUnusable, DefaultsAreUsable) { EXPECT_EQ(unusable({}), ""); }
 
 TEST(ConfigUnusable, FoldersFilesAndAddresses) {
   DaemonConfig config;
-  config.listen.clients = {"127.0.0.1:4803", "192.0.2.1:4803"};
+  config.listen.clients = {"127.0.0.1:4803", "192.0.2.1:4803", "tls:192.0.2.1:4805"};
   config.listen.client_socket = "/no/such/folder/socket";
   config.listen.admin_socket = "/dev/null";
   config.listen.links = {"198.51.100.1:4804"};
+  config.tls.bundle = "/no/such/folder/alpha.pem";
+  config.tls.revocation_lists = "/dev";
   config.log.file = "/dev/null/log";
   EXPECT_EQ(unusable(config),
             "spindle.toml: listen.clients: this host does not have the address of \"192.0.2.1:4803\"\n"
+            "spindle.toml: listen.clients: this host does not have the address of \"tls:192.0.2.1:4805\"\n"
             "spindle.toml: listen.client_socket: the folder /no/such/folder: No such file or directory\n"
             "spindle.toml: listen.admin_socket: /dev/null exists and is not a socket\n"
             "spindle.toml: listen.links: this host does not have the address of \"198.51.100.1:4804\"\n"
+            "spindle.toml: tls.bundle: /no/such/folder/alpha.pem cannot be read: No such file or directory\n"
+            "spindle.toml: tls.revocation_lists: /dev is a folder\n"
             "spindle.toml: log.file: Not a directory\n");
   config = {};
   config.log.file = "/dev";

@@ -43,6 +43,37 @@ TEST(ConfigReload, TheSameIsNoNews) {
   EXPECT_THAT(result.needs_restart, IsEmpty());
 }
 
+TEST(ConfigReload, AnotherBundleTakesThePlaceOfOne) {
+  DaemonConfig running;
+  running.node.name = "alpha";
+  running.tls.bundle = "/etc/spindle/alpha.pem";
+  DaemonConfig next = running;
+  next.tls = {"/etc/spindle/alpha-2.pem", "/etc/spindle/trading.crl", true};
+  const Reload result = reload(running, next);
+  EXPECT_EQ(result.config.tls.bundle, "/etc/spindle/alpha-2.pem");
+  EXPECT_EQ(result.config.tls.revocation_lists, "/etc/spindle/trading.crl");
+  EXPECT_FALSE(result.config.tls.insecure);
+  EXPECT_THAT(result.changed, ElementsAre("tls.bundle = \"/etc/spindle/alpha-2.pem\"",
+                                          "tls.revocation_lists = \"/etc/spindle/trading.crl\""));
+  EXPECT_THAT(result.needs_restart, ElementsAre("tls.insecure"));
+}
+
+TEST(ConfigReload, TheFirstBundleAndTheLastTakeARestart) {
+  DaemonConfig without, with;
+  without.node.name = with.node.name = "alpha";
+  with.tls.bundle = "/etc/spindle/alpha.pem";
+  with.tls.revocation_lists = "/etc/spindle/trading.crl";
+  const auto expect_restart = [](const DaemonConfig& running, const DaemonConfig& next) {
+    const Reload result = reload(running, next);
+    EXPECT_EQ(result.config.tls.bundle, running.tls.bundle);
+    EXPECT_EQ(result.config.tls.revocation_lists, running.tls.revocation_lists);
+    EXPECT_THAT(result.changed, IsEmpty());
+    EXPECT_THAT(result.needs_restart, ElementsAre("tls.bundle", "tls.revocation_lists"));
+  };
+  expect_restart(without, with);
+  expect_restart(with, without);
+}
+
 TEST(ConfigReload, EveryValueCanBeCopied) {
   for (const Key& key : schema()) {
     if (key.section == kNeighbourSection) continue;
