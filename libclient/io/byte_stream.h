@@ -30,7 +30,7 @@ class ByteStream {
   virtual ~ByteStream() = default;
 
   /// Whether it is settled who the peer is, and bytes can be written. As long as it is not, the owner reads when the
-  /// socket is readable, and flushes, see `unsent`: that makes it so, or fails.
+  /// socket is readable, possibly into no space at all, and flushes, see `unsent`: that makes it so, or fails.
   virtual bool is_established() const = 0;
   /// Fewer bytes than `space` has, and no failure: there are no more until the socket is readable. Where all of `space`
   /// was filled there may be more although the socket is not. Bytes and a failure may come together: they lay before

@@ -26,7 +26,7 @@ IoResult TlsStream::read(std::span<std::uint8_t> space) {
   IoResult result{engine_.read(now, space), 0};
   std::size_t received = 0;
   bool socket_may_have_more = true;
-  while (result.bytes < space.size() && !is_over() && socket_may_have_more &&
+  while ((result.bytes < space.size() || is_handshaking()) && !is_over() && socket_may_have_more &&
          received < result.bytes + kBarrenBytesPerRead) {
     const std::span<std::uint8_t> room = engine_.receive_space();
     const IoResult one = receive(room);
@@ -36,10 +36,10 @@ IoResult TlsStream::read(std::span<std::uint8_t> space) {
     if (one.is_failure()) result.error = one.error;
   }
   send_unsent();  // a failure of which is for who writes
-  if (result.bytes == space.size()) {
+  if (result.bytes == space.size() && !space.empty()) {
     result.error = 0;  // there may be more in front of it
   } else if (engine_.state() == TlsEngine::State::failed) {
-    result.error = IoResult::kProtectionFailed;
+    result.error = is_cut_off() ? ECONNRESET : IoResult::kProtectionFailed;
   } else if (engine_.state() == TlsEngine::State::ended) {
     result.error = IoResult::kEndOfStream;
   } else if (result.bytes == 0 && result.error == 0) {
@@ -101,6 +101,10 @@ TlsFault TlsStream::fault() const {
   return engine_.fault();
 }
 
+bool TlsStream::is_handshaking() const { return engine_.state() == TlsEngine::State::handshaking; }
+
+bool TlsStream::is_cut_off() const { return engine_.fault().failure == TlsFailure::truncated && engine_.peer(); }
+
 bool TlsStream::is_over() const {
   return engine_.state() == TlsEngine::State::ended || engine_.state() == TlsEngine::State::failed;
 }
@@ -125,7 +129,7 @@ IoResult TlsStream::send_unsent() {
       total.bytes += static_cast<std::size_t>(outcome);
     }
   }
-  const bool says_end = is_finishing_ && engine_.state() != TlsEngine::State::handshaking;
+  const bool says_end = is_finishing_ && !is_handshaking();
   if (says_end && engine_.unsent().empty() && !output_ended_) {
     output_ended_ = true;
     ::shutdown(socket_, SHUT_WR);

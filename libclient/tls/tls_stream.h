@@ -39,6 +39,9 @@ class TlsStream final : public ByteStream {
   using Lock = std::lock_guard<std::mutex>;
 
   // The caller of these holds the lock.
+  bool is_handshaking() const;
+  /// The peer is gone without a word, as when its process is killed: nothing is wrong with the protection.
+  bool is_cut_off() const;
   /// Nothing more is read.
   bool is_over() const;
   /// What the socket has, for the engine.

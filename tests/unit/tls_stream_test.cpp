@@ -144,7 +144,7 @@ TEST_F(TlsStreamTest, ASocketThatEndsAloneIsAFailure) {
   IoResult result;
   EXPECT_EQ(read(*accepting_, result), "last words");
   EXPECT_EQ(read(*accepting_, result), "");
-  EXPECT_EQ(result.error, IoResult::kProtectionFailed);
+  EXPECT_EQ(result.error, ECONNRESET);
   EXPECT_EQ(accepting_->fault().failure, TlsFailure::truncated);
   EXPECT_FALSE(accepting_->protection_failure().empty());
   EXPECT_EQ(write(*accepting_, "answer").error, IoResult::kProtectionFailed);
