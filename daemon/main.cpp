@@ -26,6 +26,7 @@
 #include "daemon/net/asio_driver.h"
 #include "daemon/net/daemon_log.h"
 #include "daemon/net/log_file.h"
+#include "daemon/net/protection.h"
 #include "daemon/node/node.h"
 
 namespace spindled {
@@ -237,8 +238,14 @@ void reload_config(const CommandLine& line, DaemonConfig& running, AsioDriver& d
   }
   next->node.incarnation = running.node.incarnation;
   Reload result = reload(running, std::move(*next));
+  Result<Protection> protection = load_protection(result.config);
+  if (!protection) {
+    log.error("{}", protection.error().message());
+    return log.error("{} is not taken: the configuration stays as it is", line.config_file);
+  }
   running = std::move(result.config);
   sink.set_level(running.log.level);
+  driver.protect(std::move(*protection));
   driver.reconfigure(running.node);
   for (const std::string& changed : result.changed) log.info("from now on {}", changed);
   for (const std::string& key : result.needs_restart)
@@ -273,6 +280,12 @@ int run(const CommandLine& line, DaemonConfig config) {
     log.reopen();
     reload_config(line, config, driver, log);
   });
+  Result<Protection> protection = load_protection(config);
+  if (!protection) {
+    print_error(protection.error().message());
+    return kExitBadConfiguration;
+  }
+  driver.protect(std::move(*protection));
   if (const Result<void> listening = driver.listen(config); !listening) {
     print_error(listening.error().message());
     return kExitCannotStart;
@@ -309,6 +322,9 @@ int main(int argc, char** argv) {
     const std::string file = line.config_file.empty() ? "spindled" : line.config_file;
     const std::vector<ConfigError> errors = find_unusable(*config, file);
     if (!errors.empty()) return refuse(bad_configuration(errors));
+    if (const Result<Protection> protection = load_protection(*config); !protection) {
+      return refuse({kExitBadConfiguration, {file + ": " + protection.error().message()}});
+    }
   }
   if (line.print) return print(*config);
   if (line.check) return kExitStopped;

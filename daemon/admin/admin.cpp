@@ -133,6 +133,9 @@ void Admin::answer(Time now, Connection& connection, ByteView request) {
   const LogLosses losses = context_.log_sink.losses();
   context_.counters.set(Counter::log_lines_lost, losses.lost);
   context_.counters.set(Counter::log_lines_left_out, losses.left_out);
+  const HandshakeCounts handshakes = driver_.handshakes();
+  context_.counters.set(Counter::tls_handshakes, handshakes.done);
+  context_.counters.set(Counter::tls_handshakes_refused, handshakes.refused);
   const Result<std::vector<std::uint8_t>> reply = AdminReport(context_, subjects_, started_at_).answer(now, request);
   if (!reply) return close(connection, reply.error());
   context_.counters.add(Counter::admin_requests);

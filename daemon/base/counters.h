@@ -10,6 +10,8 @@
   X(links_up, "links that came up")                                                                \
   X(links_down, "links that went down")                                                            \
   X(link_handshakes_refused, "connections of daemons refused in the handshake")                    \
+  X(tls_handshakes, "connections that have been opened with TLS")                                  \
+  X(tls_handshakes_refused, "connections refused in the handshake of TLS, or waiting for it")      \
   X(name_conflicts, "meetings with another daemon of this one's name, or with itself")             \
   X(link_bytes_in, "bytes read from links")                                                        \
   X(link_bytes_out, "bytes written to links")                                                      \

@@ -18,6 +18,12 @@ enum class ConnectionId : std::uint64_t {};
 enum class Port : std::uint8_t { link, client, admin };
 inline constexpr std::size_t kPorts = 3;
 
+/// What came of connections that had to prove who they are before the Node hears of them.
+struct HandshakeCounts {
+  std::uint64_t done = 0;
+  std::uint64_t refused = 0;
+};
+
 /// Implemented by the driver, called by the Node from within its `handle_*` functions. No call may call back into the
 /// Node; what follows from it comes as a later input.
 class Driver {
@@ -41,6 +47,8 @@ class Driver {
   /// The shortest round trip of lately below the connection, without the time that processes take to answer; zero where
   /// that is not known.
   virtual Duration shortest_round_trip(ConnectionId /*connection*/) { return Duration::zero(); }
+
+  virtual HandshakeCounts handshakes() const { return {}; }
 
   /// Call `handle_time` at `deadline` or soon after. Replaces the deadline given before; kNever for none.
   virtual void wake_at(Time deadline) = 0;

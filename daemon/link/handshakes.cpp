@@ -94,6 +94,10 @@ void Handshakes::send_hello(Time now, Link& link) {
 }
 
 void Handshakes::hello_received(Time now, Link& link, const LinkHello& hello) {
+  if (const Result<void> genuine = check_identity(link.identity(), hello); !genuine) {
+    teardown_.end(now, link, genuine.error());
+    return;
+  }
   link.set_peer(hello.daemon);
   if (const Result<void> good = check_hello(hello_, hello); !good) {
     teardown_.end(now, link, good.error());

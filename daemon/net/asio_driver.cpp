@@ -46,6 +46,7 @@ AsioDriver::AsioDriver(LogSink& sink, std::function<void()> hang_up)
       hang_up_(std::move(hang_up)),
       signals_(io_, SIGTERM, SIGINT, SIGHUP),
       dialler_(io_, [this](ConnectionId id, Result<FileDescriptor> socket) { dialled(id, std::move(socket)); }),
+      handshake_timer_(io_),
       thrown_away_(64u << 10),
       linger_timer_(io_),
       timer_(io_),
@@ -68,9 +69,10 @@ void AsioDriver::run() {
 }
 
 void AsioDriver::turn() {
-  if (to_read_.empty()) io_.run_one();
+  if (to_read_.empty() && !has_handshakes_to_do()) io_.run_one();
   for (int i = 0; i < kHandlersPerTurn && io_.poll_one() != 0; ++i) continue;
   read_all();
+  shake_hands();
   // Bytes that have waited as long as this thread was held up count before the timeouts that they prevent.
   if (time_is_known_ && deadline_ <= now_) {
     deadline_ = kNever;
@@ -92,12 +94,23 @@ Time AsioDriver::now() {
 
 // Connections.
 
-void AsioDriver::accepted(FileDescriptor socket, Port port, const std::string& peer) {
+void AsioDriver::accepted(FileDescriptor socket, Port port, const std::string& peer, bool is_protected) {
   if (stopping_) return;
   SocketConnection& connection = add(next_id(), std::move(socket), port);
   connection.is_new = true;
+  if (!is_protected) return open_accepted(connection, peer);
+  connection.state = SocketConnection::State::handshaking;
+  if (!pending_.add(now(), connection.id, port, peer)) {
+    ++handshakes_.refused;
+    log_.warning("a connection from {} is refused: too many wait for their handshake", peer);
+    return bury(connection);
+  }
+  start_handshakes(port);
+}
+
+void AsioDriver::open_accepted(SocketConnection& connection, const std::string& peer) {
   read_soon(connection);
-  node_->handle_accepted(now(), connection.id, port, Peer(peer, connection.identity()));
+  node_->handle_accepted(now(), connection.id, connection.port, Peer(peer, connection.identity()));
 }
 
 ConnectionId AsioDriver::dial(std::string_view address) {
@@ -109,8 +122,15 @@ ConnectionId AsioDriver::dial(std::string_view address) {
 void AsioDriver::dialled(ConnectionId id, Result<FileDescriptor> socket) {
   if (!socket) return node_->handle_closed(now(), id, socket.error().message());
   SocketConnection& connection = add(id, std::move(*socket), Port::link);
+  if (!protection_) return open_dialled(connection);
+  connection.state = SocketConnection::State::handshaking;
+  connection.protect(protection_.dialled_link, wall_time());
+  to_shake_[static_cast<std::size_t>(Port::link)].push_back(id);
+}
+
+void AsioDriver::open_dialled(SocketConnection& connection) {
   read_soon(connection);
-  node_->handle_connected(now(), id, connection.identity());
+  node_->handle_connected(now(), connection.id, connection.identity());
 }
 
 std::size_t AsioDriver::write(ConnectionId id, std::span<const ByteView> buffers) {
@@ -119,9 +139,9 @@ std::size_t AsioDriver::write(ConnectionId id, std::span<const ByteView> buffers
   if (connection->waits_writable || !connection->write_failure.empty()) return 0;
   const IoResult result = connection->write(now(), buffers);
   if (result.is_failure()) {
-    connection->write_failure = reason_of(result);
+    connection->write_failure = connection->reason_of(result);
     read_soon(*connection);  // which comes to the failure when it has read the peer's last words
-  } else if (result.bytes < total_bytes(buffers)) {
+  } else if (result.bytes < total_bytes(buffers) || connection->unsent() != 0) {
     wait_writable(*connection);
   }
   return result.bytes;
@@ -132,13 +152,20 @@ std::size_t AsioDriver::write(ConnectionId id, std::span<const ByteView> buffers
 void AsioDriver::close(ConnectionId id) {
   if (dialler_.cancel(id)) return;
   SocketConnection* connection = find(id);
-  if (connection == nullptr || connection->state != SocketConnection::State::open) return;
+  if (connection == nullptr) return;
+  if (connection->state == SocketConnection::State::handshaking) return bury(*connection);
+  if (connection->state != SocketConnection::State::open) return;
   if (!connection->write_failure.empty()) return bury(*connection);
-  connection->state = SocketConnection::State::lingering;
-  connection->finish_writing();
-  lingering_.push_back({now() + kLingerTime, id});
+  linger(*connection);
+}
+
+void AsioDriver::linger(SocketConnection& connection) {
+  connection.state = SocketConnection::State::lingering;
+  connection.finish_writing();
+  if (connection.unsent() != 0) wait_writable(connection);
+  lingering_.push_back({now() + kLingerTime, connection.id});
   end_lingering();
-  read_soon(*connection);
+  read_soon(connection);
 }
 
 void AsioDriver::set_reading(ConnectionId id, bool on) {
@@ -152,6 +179,13 @@ void AsioDriver::set_reading(ConnectionId id, bool on) {
 Duration AsioDriver::shortest_round_trip(ConnectionId id) {
   SocketConnection* connection = find(id);
   return connection == nullptr ? Duration::zero() : connection->shortest_round_trip();
+}
+
+void AsioDriver::lose(SocketConnection& connection, const IoResult& failure) {
+  const std::string why = connection.reason_of(failure);
+  if (failure.error != IoResult::kProtectionFailed) return lose(connection, why);
+  linger(connection);  // so that the alert reaches the peer
+  node_->handle_closed(now(), connection.id, why);
 }
 
 void AsioDriver::lose(SocketConnection& connection, const std::string& why) {
@@ -212,6 +246,9 @@ void AsioDriver::read_all() {
     SocketConnection* connection = find(being_read_[i]);
     if (connection == nullptr) continue;
     connection->in_read_list = false;
+    if (connection->state == SocketConnection::State::handshaking) {
+      to_shake_[static_cast<std::size_t>(connection->port)].push_back(connection->id);
+    }
     if (connection->state == SocketConnection::State::open) total += read_from(*connection);
     if (connection->state == SocketConnection::State::lingering) throw_away(*connection);
   }
@@ -222,26 +259,30 @@ std::size_t AsioDriver::read_from(SocketConnection& connection) {
   const bool write_failed = !connection.write_failure.empty();
   std::size_t total = 0;
   bool emptied = false;
+  bool ends = false;
   while (connection.state == SocketConnection::State::open && connection.reading && !emptied &&
          total < kReadPerConnection) {
     std::span<std::uint8_t> space = node_->read_space(connection.id);
     space = space.first(std::min(space.size(), kReadPerConnection - total));
     const IoResult result = connection.read(space);
-    if (result.is_failure()) {
-      lose(connection, write_failed ? connection.write_failure : reason_of(result));
-      return total;
-    }
     total += result.bytes;
     emptied = result.bytes < space.size();
-    if (result.bytes == 0) continue;
+    ends = result.is_failure();
+    if (result.bytes == 0) {
+      if (!ends) continue;
+      write_failed ? lose(connection, connection.write_failure) : lose(connection, result);
+      return total;
+    }
     if (std::exchange(connection.is_new, false) && refuse_at_wrong_port(connection, space.first(result.bytes))) break;
     node_->handle_read(now(), connection.id, result.bytes);
   }
   if (connection.state != SocketConnection::State::open) return total;
+  if (connection.unsent() != 0) wait_writable(connection);  // reading has brought about an answer
   if (write_failed && (emptied || !connection.reading)) {
     lose(connection, connection.write_failure);
   } else if (connection.reading) {
-    if (emptied && total < kBusyBytes && !write_failed) {
+    // An end that lay behind bytes is for the next turn: the node has not answered them yet.
+    if (emptied && total < kBusyBytes && !write_failed && !ends) {
       wait_readable(connection);
     } else {
       read_soon(connection);
@@ -265,7 +306,7 @@ bool AsioDriver::refuse_at_wrong_port(SocketConnection& connection, ByteView fir
 
 void AsioDriver::throw_away(SocketConnection& connection) {
   for (std::size_t total = 0; total < kReadPerConnection;) {
-    const IoResult result = connection.read(thrown_away_);
+    const IoResult result = connection.discard(thrown_away_);
     if (result.would_block()) return wait_readable(connection);
     total += result.bytes;
     connection.thrown_away += result.bytes;
@@ -286,11 +327,18 @@ void AsioDriver::wait_readable(SocketConnection& connection) {
 }
 
 void AsioDriver::wait_writable(SocketConnection& connection) {
+  if (connection.waits_writable) return;
   connection.waits_writable = true;
   connection.wait_writable([this, id = connection.id](const std::error_code&) {
     SocketConnection* ready = find(id);
     if (ready == nullptr) return;
     ready->waits_writable = false;
+    if (ready->state == SocketConnection::State::gone) return;
+    if (const IoResult result = ready->flush(); result.is_failure()) {
+      ready->write_failure = ready->reason_of(result);
+      return read_soon(*ready);
+    }
+    if (ready->unsent() != 0) return wait_writable(*ready);
     if (ready->state != SocketConnection::State::open) return;
     ready->drained(now());
     node_->handle_writable(now(), id);

@@ -16,6 +16,8 @@
 #include "daemon/config/daemon_config.h"
 #include "daemon/net/dialler.h"
 #include "daemon/net/listener.h"
+#include "daemon/net/pending_handshakes.h"
+#include "daemon/net/protection.h"
 #include "daemon/net/socket_connection.h"
 #include "daemon/node/node.h"
 
@@ -27,6 +29,9 @@ class AsioDriver final : public Driver {
   AsioDriver(LogSink& sink, std::function<void()> hang_up);
   ~AsioDriver() override;
 
+  /// Connections that begin from now on are protected by this. Those whose certificate it calls revoked end. Whether
+  /// links are protected at all is settled by `listen`.
+  void protect(Protection protection);
   /// Binds every address; all or none. The error names the address.
   Result<void> listen(const DaemonConfig& config);
   /// Starts `node`, which outlives `run`, and begins to accept.
@@ -50,6 +55,7 @@ class AsioDriver final : public Driver {
   void close(ConnectionId connection) override;
   void set_reading(ConnectionId connection, bool on) override;
   Duration shortest_round_trip(ConnectionId connection) override;
+  HandshakeCounts handshakes() const override { return handshakes_; }
   void wake_at(Time deadline) override;
 
  private:
@@ -61,8 +67,20 @@ class AsioDriver final : public Driver {
   Result<void> add_tcp_listener(Port port, std::string_view what, const std::string& address);
   Result<void> add_unix_listener(Port port, std::string_view what, const std::string& path,
                                  UnixSocketFile::Access access);
-  void accepted(FileDescriptor socket, Port port, const std::string& peer);
+  void accepted(FileDescriptor socket, Port port, const std::string& peer, bool is_protected);
   void dialled(ConnectionId id, Result<FileDescriptor> socket);
+  /// The node hears of a connection that is ready to be used.
+  void open_accepted(SocketConnection& connection, const std::string& peer);
+  void open_dialled(SocketConnection& connection);
+
+  void start_handshakes(Port port);
+  /// Goes on with those of which there is something new, for a part of the turn.
+  void shake_hands();
+  void shake_hands(SocketConnection& connection);
+  void handshake_done(SocketConnection& connection);
+  void handshake_failed(SocketConnection& connection, const std::string& why);
+  void watch_handshakes();
+  bool has_handshakes_to_do() const;
 
   void turn();
   void read_all();
@@ -74,7 +92,10 @@ class AsioDriver final : public Driver {
   void wait_writable(SocketConnection& connection);
   void read_soon(SocketConnection& connection);
   /// The connection is over, and the node hears of it.
+  void lose(SocketConnection& connection, const IoResult& failure);
   void lose(SocketConnection& connection, const std::string& why);
+  /// The peer is to see the end of what was written before the connection goes.
+  void linger(SocketConnection& connection);
   void bury(SocketConnection& connection);
   void end_lingering();
 
@@ -102,6 +123,13 @@ class AsioDriver final : public Driver {
   // Handlers name a connection by its id and look it up here: it may be gone when they run.
   std::unordered_map<std::uint64_t, std::unique_ptr<SocketConnection>> connections_;
   std::uint64_t last_id_ = 0;
+  Protection protection_;
+  PendingHandshakes pending_;                  // of accepted connections
+  std::deque<ConnectionId> to_shake_[kPorts];  // handshakes of which there may be something new
+  HandshakeCounts handshakes_;
+  asio::steady_timer handshake_timer_;
+  bool handshake_timer_set_ = false;
+
   std::vector<ConnectionId> to_read_;      // may have bytes; not in Asio's hands
   std::vector<ConnectionId> being_read_;   // the list that this turn works on
   std::vector<ConnectionId> buried_;       // to be destroyed at the end of the turn

@@ -16,9 +16,6 @@ Error cannot_listen(std::string_view what, std::string_view where, const Error& 
 
 Result<void> AsioDriver::listen(const DaemonConfig& config) {
   daemon_name_ = config.node.name;
-  if (!config.tls.bundle.empty()) {  // nobody may take for protected what is not
-    return fail(Errc::bad_configuration, "tls.bundle is set, and this daemon cannot do TLS yet");
-  }
   Result<void> result;
   const auto add_tcp = [&](Port port, std::string_view what, const std::vector<std::string>& addresses) {
     for (const std::string& address : addresses) {
@@ -38,12 +35,14 @@ Result<void> AsioDriver::listen(const DaemonConfig& config) {
 }
 
 Result<void> AsioDriver::add_tcp_listener(Port port, std::string_view what, const std::string& text) {
-  const std::optional<Address> address = parse_address(text);
-  SPINDLE_CHECK(address && is_ip_address(address->host));  // the configuration has been checked
+  const std::optional<ListenAddress> listen = parse_listen_address(text);
+  SPINDLE_CHECK(listen);  // the configuration has been checked
+  const bool is_protected = port == Port::link ? static_cast<bool>(protection_) : listen->tls;
   auto listener = std::make_unique<Listener>(
-      io_, sink_, port,
-      [this](FileDescriptor socket, Port at, const std::string& peer) { accepted(std::move(socket), at, peer); });
-  const Result<void> bound = listener->listen_at(*address);
+      io_, sink_, port, [this, is_protected](FileDescriptor socket, Port at, const std::string& peer) {
+        accepted(std::move(socket), at, peer, is_protected);
+      });
+  const Result<void> bound = listener->listen_at(listen->address);
   if (!bound) return tl::unexpected(cannot_listen(what, text, bound.error()));
   listeners_.push_back(std::move(listener));
   return {};
@@ -51,9 +50,10 @@ Result<void> AsioDriver::add_tcp_listener(Port port, std::string_view what, cons
 
 Result<void> AsioDriver::add_unix_listener(Port port, std::string_view what, const std::string& path,
                                            UnixSocketFile::Access access) {
-  auto listener = std::make_unique<Listener>(
-      io_, sink_, port,
-      [this](FileDescriptor socket, Port at, const std::string& peer) { accepted(std::move(socket), at, peer); });
+  auto listener =
+      std::make_unique<Listener>(io_, sink_, port, [this](FileDescriptor socket, Port at, const std::string& peer) {
+        accepted(std::move(socket), at, peer, false);
+      });
   const Result<void> bound = listener->listen_at(path, access);
   if (!bound) return tl::unexpected(cannot_listen(what, path, bound.error()));
   listeners_.push_back(std::move(listener));

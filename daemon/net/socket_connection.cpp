@@ -19,16 +19,37 @@ std::size_t total_bytes(std::span<const ByteView> buffers) {
 
 }  // namespace
 
-std::string reason_of(const IoResult& result) {
-  return result.error == IoResult::kEndOfStream ? "the peer closed the connection" : describe_errno(result.error);
-}
-
 SocketConnection::SocketConnection(asio::io_context& io, ConnectionId connection, FileDescriptor socket, Port at)
     : id(connection),
       port(at),
       descriptor_(io, socket.release()),
       stream_(std::make_unique<spindle::PlainStream>(descriptor_.native_handle())) {
   if (port == Port::link) set_unsent_mark(descriptor_.native_handle(), mark_.bytes());
+}
+
+void SocketConnection::protect(std::shared_ptr<const spindle::TlsContext> context, spindle::WallTime now) {
+  auto stream = std::make_unique<spindle::TlsStream>(descriptor_.native_handle(), std::move(context), now);
+  tls_ = stream.get();
+  stream_ = std::move(stream);
+}
+
+IoResult SocketConnection::shake_hands() {
+  const IoResult sent = stream_->flush();
+  if (sent.is_failure()) return sent;
+  return stream_->read({});
+}
+
+std::optional<spindle::CertificateRecord> SocketConnection::certificate() const {
+  return tls_ == nullptr ? std::nullopt : tls_->peer();
+}
+
+std::string SocketConnection::reason_of(const IoResult& result) const {
+  if (result.error == IoResult::kProtectionFailed) return stream_->protection_failure();
+  return result.error == IoResult::kEndOfStream ? "the peer closed the connection" : describe_errno(result.error);
+}
+
+IoResult SocketConnection::discard(std::span<std::uint8_t> space) {
+  return spindle::PlainStream(descriptor_.native_handle()).read(space);
 }
 
 IoResult SocketConnection::read(std::span<std::uint8_t> space) { return stream_->read(space); }
@@ -43,13 +64,13 @@ IoResult SocketConnection::write_on_link(Time now, std::span<const ByteView> buf
   const std::size_t offered = total_bytes(buffers);
   std::size_t room = kNoBound;
   if (is_bounded) {
-    if (unsent_at_most_ + offered > mark_.bytes()) unsent_at_most_ = unsent_bytes(descriptor_.native_handle());
+    if (unsent_at_most_ + offered > mark_.bytes()) unsent_at_most_ = count_unsent();
     room = mark_.bytes() - std::min(mark_.bytes(), unsent_at_most_);
   }
   const IoResult result = stream_->write(buffers, room);
   unsent_at_most_ += result.bytes;
   if (result.bytes < offered && !result.is_failure()) {
-    if (!is_bounded) unsent_at_most_ = unsent_bytes(descriptor_.native_handle());
+    if (!is_bounded) unsent_at_most_ = count_unsent();
     mark_.filled(now, unsent_at_most_);
   }
   return result;
@@ -59,9 +80,11 @@ Duration SocketConnection::shortest_round_trip() { return spindled::shortest_rou
 
 void SocketConnection::drained(Time now) {
   if (port != Port::link) return;
-  unsent_at_most_ = unsent_bytes(descriptor_.native_handle());
+  unsent_at_most_ = count_unsent();
   if (mark_.drained(now, unsent_at_most_)) set_unsent_mark(descriptor_.native_handle(), mark_.bytes());
 }
+
+std::size_t SocketConnection::count_unsent() { return unsent_bytes(descriptor_.native_handle()) + stream_->unsent(); }
 
 void SocketConnection::finish_writing() { stream_->finish_writing(); }
 

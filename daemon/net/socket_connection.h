@@ -10,19 +10,18 @@
 #include "daemon/net/socket.h"
 #include "daemon/net/unsent_mark.h"
 #include "libclient/io/byte_stream.h"
+#include "libclient/tls/tls_stream.h"
 
 namespace spindled {
 
 using spindle::IoResult;
-
-/// Why the connection is over, for people to read.
-std::string reason_of(const IoResult& result);
 
 /// Readiness comes from Asio, which keeps the descriptor in its epoll set; the bytes are moved by a ByteStream,
 /// straight from and to the buffers of the node.
 class SocketConnection {
  public:
   enum class State : unsigned char {
+    handshaking,  // of TLS; the node does not know of the connection, or dials it
     open,
     lingering,  // closed by the node; what the peer still sends is thrown away so that the last words reach it
     gone,       // to be destroyed at the end of the turn
@@ -30,10 +29,26 @@ class SocketConnection {
 
   SocketConnection(asio::io_context& io, ConnectionId connection, FileDescriptor socket, Port at);
 
+  /// From now on by TLS; nothing has been read or written.
+  void protect(std::shared_ptr<const spindle::TlsContext> context, spindle::WallTime now);
+  /// Goes on with the handshake as far as that goes without waiting; `is_established` when it is done.
+  IoResult shake_hands();
+  bool is_established() const { return stream_->is_established(); }
+  /// By which the peer has proved its identity; nothing without TLS.
+  std::optional<spindle::CertificateRecord> certificate() const;
+
+  /// Bytes may come together with a failure: they lay before it.
   IoResult read(std::span<std::uint8_t> space);
+  /// Reads what nobody wants any more.
+  IoResult discard(std::span<std::uint8_t> space);
   /// Takes from the front of `buffers`; fewer bytes than given and no failure means that there is no more room. A link
   /// says so early, see UnsentMark.
   IoResult write(Time now, std::span<const ByteView> buffers);
+  /// Taken by `write`, or brought about by a read, and not yet by the socket: `flush` once that is writable.
+  std::size_t unsent() const { return stream_->unsent(); }
+  IoResult flush() { return stream_->flush(); }
+  /// Why the connection is over, for people to read.
+  std::string reason_of(const IoResult& result) const;
   Duration shortest_round_trip();
   /// Who the peer has proved to be; empty: nobody in particular.
   std::string identity() const { return stream_->identity(); }
@@ -66,11 +81,13 @@ class SocketConnection {
 
  private:
   IoResult write_on_link(Time now, std::span<const ByteView> buffers);
+  std::size_t count_unsent();
 
   UnsentMark mark_;                 // of a link
-  std::size_t unsent_at_most_ = 0;  // what the kernel may have unsent of it; what it has is costly to know
+  std::size_t unsent_at_most_ = 0;  // of it, here and in the kernel; what the kernel has is costly to know
   asio::posix::stream_descriptor descriptor_;
   std::unique_ptr<spindle::ByteStream> stream_;  // on `descriptor_`
+  const spindle::TlsStream* tls_ = nullptr;      // it, where that is what it is
 };
 
 }  // namespace spindled

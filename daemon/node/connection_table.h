@@ -33,6 +33,7 @@ class ConnectionTable final : public Driver {
   void close(ConnectionId connection) override;
   void set_reading(ConnectionId connection, bool on) override { driver_.set_reading(connection, on); }
   Duration shortest_round_trip(ConnectionId connection) override { return driver_.shortest_round_trip(connection); }
+  HandshakeCounts handshakes() const override { return driver_.handshakes(); }
   void wake_at(Time deadline) override { driver_.wake_at(deadline); }
 
  private:

@@ -64,14 +64,16 @@ TEST(HuntRun, CountsWhatHappened) {
 
 /// What takes a stranger, a namesake or a log is seen to move elsewhere:
 constexpr Counter kMovedElsewhere[] = {
-    Counter::link_frames_bad,     // Hostile.ALinkThatTurnsToGarbageIsReplaced
-    Counter::client_frames_bad,   // Hostile.GarbageAtTheClientPort
-    Counter::sessions_refused,    // Hostile.GarbageAtTheClientPort
-    Counter::admin_frames_bad,    // tests/unit/admin_connections_test.cpp
-    Counter::name_conflicts,      // tests/sim/lives_test.cpp
-    Counter::frames_misrouted,    // tests/unit/overlay_test.cpp
-    Counter::log_lines_lost,      // tests/integration/lifecycle_test.cpp
-    Counter::log_lines_left_out,  // tests/integration/lifecycle_test.cpp
+    Counter::link_frames_bad,         // Hostile.ALinkThatTurnsToGarbageIsReplaced
+    Counter::client_frames_bad,       // Hostile.GarbageAtTheClientPort
+    Counter::sessions_refused,        // Hostile.GarbageAtTheClientPort
+    Counter::admin_frames_bad,        // tests/unit/admin_connections_test.cpp
+    Counter::name_conflicts,          // tests/sim/lives_test.cpp
+    Counter::frames_misrouted,        // tests/unit/overlay_test.cpp
+    Counter::log_lines_lost,          // tests/integration/lifecycle_test.cpp
+    Counter::log_lines_left_out,      // tests/integration/lifecycle_test.cpp
+    Counter::tls_handshakes,          // tests/integration/tls_links_test.cpp
+    Counter::tls_handshakes_refused,  // tests/integration/tls_links_test.cpp
 };
 
 TEST(HuntRun, MovesEveryOtherCounter) {

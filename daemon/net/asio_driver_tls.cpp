@@ -1,0 +1,107 @@
+// The part of AsioDriver that leads connections through the handshake of TLS.
+#include <algorithm>
+
+#include "daemon/net/asio_driver.h"
+
+namespace spindled {
+
+namespace {
+
+/// Of a turn. A handshake takes most of a millisecond, and those who are connected wait meanwhile.
+constexpr auto kHandshakesPerTurn = std::chrono::milliseconds(2);
+
+/// How often those are looked for that take too long.
+constexpr auto kWatchInterval = std::chrono::milliseconds(250);
+
+/// In this order: without links there is nothing that clients could want.
+constexpr Port kPrecedence[] = {Port::link, Port::admin, Port::client};
+
+}  // namespace
+
+void AsioDriver::protect(Protection protection) {
+  protection_ = std::move(protection);
+  if (!protection_) return;
+  for (const auto& [number, connection] : connections_) {
+    if (connection->state != SocketConnection::State::open) continue;
+    const std::optional<spindle::CertificateRecord> certificate = connection->certificate();
+    if (!certificate || !protection_.accepted_link->has_revoked(*certificate)) continue;
+    log_.warning("the certificate of {} is revoked: its connection ends", connection->identity());
+    linger(*connection);
+    node_->handle_closed(now(), connection->id, "the certificate was revoked");
+  }
+}
+
+void AsioDriver::start_handshakes(Port port) {
+  while (const std::optional<ConnectionId> next = pending_.start_next(now(), port)) {
+    SocketConnection* connection = find(*next);
+    connection->protect(port == Port::link ? protection_.accepted_link : protection_.accepted_client, wall_time());
+    to_shake_[static_cast<std::size_t>(port)].push_back(*next);
+  }
+  watch_handshakes();
+}
+
+bool AsioDriver::has_handshakes_to_do() const {
+  return std::any_of(std::begin(to_shake_), std::end(to_shake_), [](const auto& line) { return !line.empty(); });
+}
+
+void AsioDriver::shake_hands() {
+  if (!has_handshakes_to_do()) return;
+  const auto end = std::chrono::steady_clock::now() + kHandshakesPerTurn;
+  for (const Port port : kPrecedence) {
+    std::deque<ConnectionId>& line = to_shake_[static_cast<std::size_t>(port)];
+    while (!line.empty() && std::chrono::steady_clock::now() < end) {
+      SocketConnection* connection = find(line.front());
+      line.pop_front();
+      if (connection != nullptr && connection->state == SocketConnection::State::handshaking) shake_hands(*connection);
+    }
+  }
+}
+
+void AsioDriver::shake_hands(SocketConnection& connection) {
+  const IoResult result = connection.shake_hands();
+  if (connection.unsent() != 0) wait_writable(connection);
+  if (result.is_failure()) {
+    handshake_failed(connection, connection.reason_of(result));
+  } else if (connection.is_established()) {
+    handshake_done(connection);
+  } else {
+    wait_readable(connection);
+  }
+}
+
+void AsioDriver::handshake_done(SocketConnection& connection) {
+  ++handshakes_.done;
+  connection.state = SocketConnection::State::open;
+  if (const std::optional<std::string> peer = pending_.remove(connection.id)) {
+    open_accepted(connection, *peer);
+    start_handshakes(connection.port);
+  } else {
+    open_dialled(connection);
+  }
+}
+
+void AsioDriver::handshake_failed(SocketConnection& connection, const std::string& why) {
+  ++handshakes_.refused;
+  linger(connection);
+  if (const std::optional<std::string> peer = pending_.remove(connection.id)) {
+    log_.warning("a connection from {} is refused: {}", *peer, why);
+    start_handshakes(connection.port);
+  } else {
+    node_->handle_closed(now(), connection.id, why);
+  }
+}
+
+void AsioDriver::watch_handshakes() {
+  if (pending_.empty() || handshake_timer_set_) return;
+  handshake_timer_set_ = true;
+  handshake_timer_.expires_after(kWatchInterval);
+  handshake_timer_.async_wait([this](const std::error_code&) {
+    handshake_timer_set_ = false;
+    for (const ConnectionId id : pending_.overdue(now())) {
+      handshake_failed(*find(id), "the handshake was not completed in time");
+    }
+    watch_handshakes();
+  });
+}
+
+}  // namespace spindled
