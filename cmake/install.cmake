@@ -23,11 +23,17 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/spindle-config-version.cmak
 file(WRITE ${CMAKE_BINARY_DIR}/spindle-config.cmake [[
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
+find_dependency(OpenSSL)
 include(${CMAKE_CURRENT_LIST_DIR}/spindle-targets.cmake)
 ]])
 install(FILES ${CMAKE_BINARY_DIR}/spindle-config.cmake ${CMAKE_BINARY_DIR}/spindle-config-version.cmake
   DESTINATION ${package_dir} COMPONENT client)
 file(RELATIVE_PATH prefix_from_pkgconfig ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+# Whoever links the static library links what it stands on, too.
+set(SPINDLE_PC_REQUIRES Requires)
+if(BUILD_SHARED_LIBS)
+  set(SPINDLE_PC_REQUIRES Requires.private)
+endif()
 configure_file(cmake/spindle.pc.in ${CMAKE_BINARY_DIR}/spindle.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/spindle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT client)
 

@@ -14,5 +14,7 @@ inline constexpr std::string_view kDefaultAdminSocketPath = "/tmp/spindle.4803.a
 inline constexpr std::uint16_t kDefaultLinkPort = 4804;
 /// The environment variable that replaces the default address in clients.
 inline constexpr char kAddressVariable[] = "SPINDLE_ADDRESS";
+/// The one that names the file with the certificates of a client.
+inline constexpr char kTlsBundleVariable[] = "SPINDLE_TLS_BUNDLE";
 
 }  // namespace spindle

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "libclient/io/plain_stream.h"
+#include "libclient/src/protection.h"
 
 namespace spindle {
 
@@ -49,8 +50,38 @@ bool Connection::Impl::open(std::error_code& error, std::string& text) {
   socket_ = connect_socket(address, deadline, error, text);
   if (!socket_) return false;
   guard_.emplace(socket_);
-  stream_ = std::make_unique<PlainStream>(socket_.get());
-  return finish_handshake(deadline, error, text);
+  if (address.is_protected) {
+    stream_ = make_protected_stream(socket_.get(), options_, text);
+    if (stream_ == nullptr) {
+      error = Errc::tls_failed;
+      return false;
+    }
+  } else {
+    stream_ = std::make_unique<PlainStream>(socket_.get());
+  }
+  return establish(deadline, error, text) && finish_handshake(deadline, error, text);
+}
+
+bool Connection::Impl::establish(Deadline deadline, std::error_code& error, std::string& text) {
+  while (!stream_->is_established()) {
+    IoResult result = stream_->flush();
+    if (!result.is_failure()) result = stream_->read({});
+    if (result.is_failure()) {
+      error = result.error == IoResult::kProtectionFailed ? Errc::tls_failed : Errc::connection_lost;
+      text = result.error == IoResult::kProtectionFailed ? stream_->protection_failure() : error.message();
+      return false;
+    }
+    if (stream_->is_established()) break;
+    pollfd waiting{socket_.get(), static_cast<short>(stream_->unsent() == 0 ? POLLIN : POLLIN | POLLOUT), 0};
+    const int ready = ::poll(&waiting, 1, poll_timeout(deadline));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) {
+      error = Errc::timed_out;
+      text = "the handshake of TLS was not completed in time";
+      return false;
+    }
+  }
+  return true;
 }
 
 bool Connection::Impl::finish_handshake(Deadline deadline, std::error_code& error, std::string& text) {
@@ -67,7 +98,10 @@ bool Connection::Impl::finish_handshake(Deadline deadline, std::error_code& erro
   // The hello is far smaller than a socket's buffer: it has been written, or the socket has failed, which reading
   // shows.
   while (!engine_.is_open()) {
-    pollfd waiting{socket_.get(), POLLIN, 0};
+    read_socket();
+    if (engine_.ended()) return take_refusal(error, text);
+    if (engine_.is_open() || may_have_more_) continue;
+    pollfd waiting{socket_.get(), static_cast<short>(stream_->unsent() == 0 ? POLLIN : POLLIN | POLLOUT), 0};
     const int ready = ::poll(&waiting, 1, poll_timeout(deadline));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) {
@@ -75,8 +109,7 @@ bool Connection::Impl::finish_handshake(Deadline deadline, std::error_code& erro
       text = "the daemon did not welcome the client in time";
       return false;
     }
-    read_socket();
-    if (engine_.ended()) return take_refusal(error, text);
+    if (stream_->unsent() != 0) stream_->flush();
   }
   private_name_ = engine_.private_name();
   return true;
@@ -299,8 +332,15 @@ bool Connection::Impl::turn(Lock& lock) {
     lock.lock();
     return true;
   }
-  if ((ready & POLLOUT) != 0 && !writer_busy_ && in_flight_ > 0) write_some(lock);
-  if ((ready & (POLLIN | POLLHUP | POLLERR)) != 0 && (closing_ || !events_.is_full())) {
+  if ((ready & POLLOUT) != 0 && !writer_busy_) {
+    if (in_flight_ > 0) {
+      write_some(lock);
+    } else {
+      stream_->flush();  // a failure is found by who reads or writes next
+    }
+  }
+  const bool may_have_bytes = (ready & (POLLIN | POLLHUP | POLLERR)) != 0 || may_have_more_;
+  if (may_have_bytes && takes_events()) {
     lock.unlock();
     read_socket();
     lock.lock();
@@ -319,15 +359,17 @@ void Connection::Impl::end_output(Lock&) {
 int Connection::Impl::poll_events(Lock& lock) {
   pollfd waiting[2] = {{wake_.get(), POLLIN, 0}, {-1, 0, 0}};
   if (!ended_) {
-    if (closing_ || !events_.is_full()) waiting[1].events |= POLLIN;
-    if (in_flight_ > 0 && !writer_busy_) waiting[1].events |= POLLOUT;
+    if (takes_events()) waiting[1].events |= POLLIN;
+    if ((in_flight_ > 0 || stream_->unsent() > 0) && !writer_busy_) waiting[1].events |= POLLOUT;
     // A descriptor that nothing is asked of would still report that the other side hung up, again and again.
     if (waiting[1].events != 0) waiting[1].fd = socket_.get();
   }
-  const bool more_to_write = !ended_ && !writer_busy_ && in_flight_ == 0 && has_output();
-  thread_sleeps_ = !more_to_write;
-  int timeout_ms = more_to_write ? 0 : -1;
-  if (closing_ && !ended_ && !more_to_write) timeout_ms = poll_timeout(closing_deadline_);
+  const bool more_to_write = !writer_busy_ && in_flight_ == 0 && has_output();
+  const bool more_to_read = may_have_more_ && takes_events();
+  const bool more_to_do = !ended_ && (more_to_write || more_to_read);
+  thread_sleeps_ = !more_to_do;
+  int timeout_ms = more_to_do ? 0 : -1;
+  if (closing_ && !ended_ && !more_to_do) timeout_ms = poll_timeout(closing_deadline_);
   lock.unlock();
   const int count = ::poll(waiting, 2, timeout_ms);
   if (count > 0 && waiting[0].revents != 0) clear_event(wake_);
@@ -339,15 +381,17 @@ int Connection::Impl::poll_events(Lock& lock) {
 void Connection::Impl::read_socket() {
   const std::span<std::uint8_t> room = engine_.reader().prepare();
   const IoResult result = stream_->read(room);
+  may_have_more_ = result.bytes == room.size();
   if (result.bytes > 0) {
     engine_.reader().commit(result.bytes);
     deliver();
-  } else if (result.is_failure()) {
-    Lock lock(mutex_);
-    const Errc reason = engine_.end_reason();
-    lock.unlock();
-    end(reason);
   }
+  if (!result.is_failure() || engine_.ended()) return;
+  if (result.error == IoResult::kProtectionFailed) return end(Errc::tls_failed, stream_->protection_failure());
+  Lock lock(mutex_);
+  const Errc reason = engine_.end_reason();
+  lock.unlock();
+  end(reason);
 }
 
 void Connection::Impl::end(Errc reason, std::string_view text) {

@@ -62,11 +62,14 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   bool turn(Lock& lock);
   void end_output(Lock& lock);
   int poll_events(Lock& lock);
+  bool takes_events() const { return closing_ || !events_.is_full(); }
   void read_socket();
   void end(Errc reason, std::string_view text = {});
   void deliver();
   void run_handler(Lock& lock);
 
+  /// Waits until it is settled who is at the other end.
+  bool establish(Deadline deadline, std::error_code& error, std::string& text);
   bool finish_handshake(Deadline deadline, std::error_code& error, std::string& text);
   bool take_refusal(std::error_code& error, std::string& text);
 
@@ -79,7 +82,9 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   std::string private_name_;
   std::thread thread_;
   std::thread::id thread_id_;
-  std::vector<Event> arrived_;  // the thread's own, kept for its memory
+  // The thread's own.
+  std::vector<Event> arrived_;  // kept for its memory
+  bool may_have_more_ = true;   // the stream, although its socket has none
 
   mutable std::mutex mutex_;  // guards what follows, and the engine but for its reader, which belongs to the thread
   std::condition_variable changed_;

@@ -168,7 +168,8 @@ bool parse_address(std::string_view text, Address& address) {
     address.path = path;
     return true;
   }
-  return parse_tcp(text.starts_with("tcp:") ? text.substr(4) : text, address);
+  address.is_protected = text.starts_with("tls:");
+  return parse_tcp(address.is_protected || text.starts_with("tcp:") ? text.substr(4) : text, address);
 }
 
 int poll_timeout(Deadline deadline) {

@@ -41,6 +41,7 @@ struct Address {
   std::string path;  // of a unix socket; empty: TCP
   std::string host;
   std::string port;
+  bool is_protected = false;  // by TLS
 };
 
 /// Parses an address as ConnectOptions describes it; an empty one stands for the default. False if it is not valid.

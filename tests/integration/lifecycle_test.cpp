@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "tests/integration/clients.h"
+#include "tests/integration/identities.h"
 #include "tests/integration/namespaces.h"
 #include "tests/integration/needs.h"
 #include "tests/integration/raw_socket.h"
@@ -123,8 +124,8 @@ TEST(Check, NamesFileLineAndKeyOfEveryError) {
 
 TEST(Check, RefusesAFileThatExposesTheDaemonUnlessTold) {
   TemporaryDirectory directory;
-  const std::string file = directory.path("exposed.toml"), bundle = directory.path("alpha.pem");
-  write_file(bundle, "");
+  Identities identities;
+  const std::string file = directory.path("exposed.toml"), bundle = identities.bundle("daemon/*");
   write_file(file, "[listen]\nlinks = [\"0.0.0.0:4804\"]\n\n[[neighbour]]\naddress = \"beta.example.org:4804\"\n");
   const Finished refused = run_spindled({"--check", "--config", file});
   EXPECT_EQ(refused.code, kBadConfiguration);

@@ -65,10 +65,20 @@ class Workshop {
     const std::string folder = std::filesystem::path(library).parent_path();
     ProcessOptions options;
     options.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
-    options.arguments = {"-std=c++20",     "-Wall", "-Wextra",
-                         "-Werror",        "-I",    std::string(SPINDLE_SOURCE_DIR) + "/libclient/include",
-                         program + ".cpp", library, "-Wl,-rpath," + folder,
-                         "-pthread",       "-o",    program};
+    options.arguments = {"-std=c++20",
+                         "-Wall",
+                         "-Wextra",
+                         "-Werror",
+                         "-I",
+                         std::string(SPINDLE_SOURCE_DIR) + "/libclient/include",
+                         program + ".cpp",
+                         library,
+                         "-Wl,-rpath," + folder,
+                         "-lssl",
+                         "-lcrypto",
+                         "-pthread",
+                         "-o",
+                         program};
     const Finished finished = run(SPINDLE_CXX, options);
     EXPECT_EQ(finished.code, 0) << finished.error;
     return program;

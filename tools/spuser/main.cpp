@@ -110,9 +110,15 @@ std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, Comm
   app.require_subcommand(0, 1);
   app.fallthrough();
   app.add_option("--connect", line.connection.address,
-                 "The daemon: a path, unix:PATH, HOST, HOST:PORT or tcp:HOST:PORT; default: SPINDLE_ADDRESS from the "
+                 "The daemon: a path, unix:PATH, HOST, HOST:PORT, tcp:HOST:PORT or tls:HOST:PORT; default: "
+                 "SPINDLE_ADDRESS from the "
                  "environment, or /tmp/spindle.4803")
       ->type_name("ADDRESS");
+  app.add_option(
+         "--bundle", line.connection.bundle,
+         "For tls:, the file with certificate and key of this client and the CA (spmonitor pki issue --client); "
+         "default: SPINDLE_TLS_BUNDLE from the environment")
+      ->type_name("FILE");
   app.add_option("--name", line.connection.name, "Name of this client; default: one that the daemon chooses")
       ->type_name("NAME");
   app.add_flag("--independent-flows", line.connection.independent_flows,

@@ -12,12 +12,17 @@ namespace spuser {
 
 struct ConnectionOptions {
   std::string address;  // empty: the library's default
+  std::string bundle;   // the file with certificates; empty: what the environment says
   std::string name;     // empty: the daemon chooses
   bool independent_flows = false;
   spindle::SlowPolicy slow_policy = spindle::SlowPolicy::daemon_default;
 
   spindle::ConnectOptions to_connect_options() const {
-    return {.address = address, .name = name, .independent_flows = independent_flows, .slow_policy = slow_policy};
+    return {.address = address,
+            .name = name,
+            .tls_bundle = bundle,
+            .independent_flows = independent_flows,
+            .slow_policy = slow_policy};
   }
 };
 

@@ -24,12 +24,19 @@
 namespace spindle {
 
 struct ConnectOptions {
-  /// "unix:/path" or "/path"; "tcp:host:port", "host:port" or "host" (port 4803); IPv6 addresses in brackets.
+  /// "unix:/path" or "/path"; "tls:host:port" or "tls:host"; "tcp:host:port", "host:port" or "host" (port 4803); IPv6
+  /// addresses in brackets. What is sent by "tcp:" can be read and altered on its way.
   /// Empty: what the environment variable SPINDLE_ADDRESS says, otherwise the socket "/tmp/spindle.4803".
   std::string address{};
   /// The client is known to groups as "#name#daemon". 1 to 64 printable characters other than '#' and space; empty:
   /// the daemon chooses.
   std::string name{};
+  /// For "tls:": a file of PEM with the CA certificates of the cluster, which the daemon's is held to, and the key and
+  /// certificate of this client, as `spmonitor pki issue --client` makes it. Empty: what the environment variable
+  /// SPINDLE_TLS_BUNDLE says.
+  std::string tls_bundle{};
+  /// For "tls:": a file of PEM with lists of revoked certificates; empty: none.
+  std::string tls_revocation_lists{};
   /// Bounds connecting and the daemon's welcome; not the resolver's work on a host name.
   std::chrono::milliseconds connect_timeout{5'000};
   /// Bounds how long disconnecting waits until the daemon has taken what was sent. What it has not taken by then is
@@ -66,8 +73,8 @@ class Connection {
   ~Connection();
 
   /// Connects and waits for the daemon's welcome. On failure `error` says why (bad_address, bad_client_name,
-  /// connect_failed, timed_out, or the reason that the daemon gave), `text` says it in words where not null, and the
-  /// connection returned is closed.
+  /// connect_failed, tls_failed, timed_out, or the reason that the daemon gave), `text` says it in words where not
+  /// null, and the connection returned is closed.
   static Connection connect(const ConnectOptions& options, std::error_code& error, std::string* text = nullptr);
   /// The same, but throws std::system_error.
   static Connection connect(const ConnectOptions& options = {});

@@ -42,7 +42,9 @@
   X(unknown_request, 33, "the request is not known")                                                \
   X(bad_argument, 34, "an argument is not valid")                                                   \
   X(partitioned, 35, "a partition imposed for a field test holds the daemons apart")                \
-  X(group_table_full, 36, "the daemons have as many groups as they may, and this would be another")
+  X(group_table_full, 36, "the daemons have as many groups as they may, and this would be another") \
+  X(identity_mismatch, 37, "the peer's certificate is that of somebody else")                       \
+  X(tls_failed, 38, "the connection could not be protected by TLS")
 
 namespace spindle {
 

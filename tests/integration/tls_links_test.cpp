@@ -1,0 +1,205 @@
+// Links by TLS: who gets one, who does not, and what both sides are told, against real daemons and the `openssl`
+// command.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+
+#include "daemon/link/hello.h"
+#include "daemon/wire/control.h"
+#include "daemon/wire/frame_traits.h"
+#include "tests/integration/clients.h"
+#include "tests/integration/identities.h"
+#include "tests/integration/needs.h"
+#include "tests/integration/raw_socket.h"
+
+namespace spindle::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// Two daemons of which beta dials alpha; both serve, and go on doing so.
+class TlsLinks : public testing::Test {
+ protected:
+  static std::string why_no_openssl() {
+    return openssl({"version"}).code == 0 ? std::string() : "there is no command `openssl` here";
+  }
+  /// `input` is a file that the command reads; -1: nothing.
+  static Finished openssl(std::vector<std::string> arguments, int input = -1) {
+    ProcessOptions options;
+    options.input = input;
+    options.arguments = std::move(arguments);
+    options.arguments.insert(options.arguments.begin(), "openssl");
+    if (const char* path = std::getenv("PATH")) options.environment = {std::string("PATH=") + path};
+    return run("/usr/bin/env", options);
+  }
+  /// What `openssl s_client` at alpha's address for links says until alpha has closed the connection.
+  std::string connect_to_alpha(std::vector<std::string> arguments, int input = -1) {
+    const std::vector<std::string> all{"s_client", "-connect", alpha_->link_address(), "-ign_eof"};
+    arguments.insert(arguments.begin(), all.begin(), all.end());
+    const Finished finished = openssl(std::move(arguments), input);
+    return finished.out + finished.error;
+  }
+  /// The same for a certificate, as a daemon would.
+  std::string connect_with(const std::string& bundle, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments{"-alpn", "spindle-link/1", "-cert", bundle, "-key", bundle};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return connect_to_alpha(std::move(arguments));
+  }
+  /// A daemon that dials alpha.
+  std::unique_ptr<Daemon> dial_alpha(DaemonOptions options) {
+    options.neighbours = {alpha_->link_address()};
+    return std::make_unique<Daemon>(options);
+  }
+  void start_alpha(const std::string& more = {}) { alpha_.emplace(identities_.daemon("alpha", more)); }
+
+  Identities identities_;
+  std::optional<Daemon> alpha_;
+};
+
+TEST_F(TlsLinks, DaemonsOfOneCaFindEachOther) {
+  start_alpha();
+  const auto beta = dial_alpha(identities_.daemon("beta"));
+  Connection a = alpha_->connect("a");
+  Connection b = beta->connect("b");
+  EXPECT_FALSE(a.join("news"));
+  EXPECT_FALSE(b.join("news"));
+  wait_for_members(a, "news", {std::string(a.private_name()), std::string(b.private_name())});
+  EXPECT_FALSE(b.multicast(Service::agreed, "news", std::string(1 << 20, 'x')));
+  EXPECT_EQ(next_message(a).text().size(), 1u << 20);
+  EXPECT_EQ(alpha_->count("tls_handshakes"), 1u);
+  EXPECT_EQ(beta->count("tls_handshakes"), 1u);
+  EXPECT_EQ(alpha_->count("tls_handshakes_refused"), 0u);
+}
+
+TEST_F(TlsLinks, OneCertificateForAllDaemons) {
+  start_alpha();
+  DaemonOptions options;
+  options.name = "beta";
+  options.configuration = "[tls]\nbundle = \"" + identities_.bundle("daemon/*") + "\"\n";
+  const auto beta = dial_alpha(options);
+  beta->process().wait_for_line("link to alpha up");
+}
+
+TEST_F(TlsLinks, AnotherCaIsRefused) {
+  start_alpha();
+  Identities strangers;
+  const auto beta = dial_alpha(strangers.daemon("beta"));
+  beta->process().wait_for_line("the peer's certificate is signed by no CA certificate that is known here");
+  alpha_->process().wait_for_line("the peer knows no CA certificate that this side's certificate is signed by");
+  alpha_->expect_serving();
+  EXPECT_EQ(alpha_->count("links_up"), 0u);
+}
+
+TEST_F(TlsLinks, ADaemonWithoutACertificateIsRefused) {
+  start_alpha();
+  DaemonOptions options;
+  options.name = "beta";
+  const auto beta = dial_alpha(options);
+  alpha_->process().wait_for_line("is refused: what came is not TLS");
+  EXPECT_EQ(alpha_->count("links_up"), 0u);
+}
+
+TEST_F(TlsLinks, OpensslIsToldWhyItIsRefused) {
+  SPINDLE_TEST_NEEDS(why_no_openssl());
+  const std::string revoked = identities_.bundle("daemon/revoked");
+  const std::string lists = identities_.authority().revoke({identities_.last_serial()}, Identities::tomorrow());
+  start_alpha("revocation_lists = \"" + identities_.file("revoked.crl", lists) + "\"\n");
+  const auto beta = dial_alpha(identities_.daemon("beta"));
+  beta->process().wait_for_line("link to alpha up");
+  TestAuthority other;
+  CertificateContents expired = Identities::contents("daemon/gamma");
+  expired.until = expired.from + std::chrono::hours(1);
+  const std::string good = identities_.bundle("daemon/gamma");
+  const std::vector<std::pair<std::string, std::function<std::string()>>> strangers{
+      {"signed by no CA certificate that is known here",
+       [&] { return connect_with(identities_.bundle(Identities::contents("daemon/gamma"), other)); }},
+      {"the peer's certificate is of another cluster",
+       [&] {
+         return connect_with(
+             identities_.bundle(Identities::contents("daemon/gamma", "other"), identities_.authority()));
+       }},
+      {"the peer has no certificate, which is required here",
+       [&] {
+         return connect_to_alpha({"-alpn", "spindle-link/1"});
+       }},
+      {"the peer's certificate has expired",
+       [&] { return connect_with(identities_.bundle(expired, identities_.authority())); }},
+      {"the peer's certificate is revoked", [&] { return connect_with(revoked); }},
+      {"the peer's certificate is for another purpose",
+       [&] { return connect_with(identities_.bundle("client/feed")); }},
+      {"the peer does not speak TLS 1.3", [&] { return connect_with(good, {"-tls1_2"}); }},
+      {"the peer means another port",
+       [&] {
+         return connect_to_alpha({"-alpn", "spindle-client/1", "-cert", good, "-key", good});
+       }},
+  };
+  std::uint64_t refused = 0;
+  for (const auto& [logged, attempt] : strangers) {
+    SCOPED_TRACE(logged);
+    const std::size_t before = alpha_->process().line_count();
+    const std::string said = attempt();
+    EXPECT_THAT(alpha_->process().wait_for_line("is refused: ", before).text, HasSubstr(logged));
+    EXPECT_THAT(said, HasSubstr("alert"));
+    EXPECT_EQ(alpha_->count("tls_handshakes_refused"), ++refused);
+  }
+  EXPECT_EQ(alpha_->count("links_up"), 1u);
+  EXPECT_EQ(alpha_->count("links_down"), 0u);
+}
+
+TEST_F(TlsLinks, GarbageAndHalfOfAHandshakeAreRefused) {
+  start_alpha();
+  RawSocket garbage(alpha_->link_address());
+  garbage.write(random_bytes(1000, 1));
+  alpha_->process().wait_for_line("is refused: ");
+  RawSocket silent(alpha_->link_address());
+  alpha_->process().wait_for_line("is refused: the handshake was not completed in time");
+  alpha_->expect_serving();
+}
+
+TEST_F(TlsLinks, ADaemonUnderTheNameOfAnotherIsRefused) {
+  start_alpha();
+  DaemonOptions options;
+  options.name = "gamma";
+  options.configuration = "[tls]\nbundle = \"" + identities_.bundle("daemon/beta") + "\"\n";
+  EXPECT_THROW(Daemon{options}, std::exception);  // it refuses its own configuration
+}
+
+TEST_F(TlsLinks, WhoCallsItselfByTheNameOfAnotherIsRefused) {
+  SPINDLE_TEST_NEEDS(why_no_openssl());
+  start_alpha();
+  const auto beta = dial_alpha(identities_.daemon("beta"));
+  beta->process().wait_for_line("link to alpha up");
+  spindled::NodeConfig config;
+  config.name = "beta";
+  const Bytes hello = make_frame(static_cast<std::uint8_t>(spindled::LinkFrame::control),
+                                 spindled::encode_control(spindled::make_hello(config)));
+  const std::string path = identities_.file("hello", {reinterpret_cast<const char*>(hello.data()), hello.size()});
+  const Descriptor input(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const std::string gamma = identities_.bundle("daemon/gamma");
+  connect_to_alpha({"-quiet", "-alpn", "spindle-link/1", "-cert", gamma, "-key", gamma}, input.get());
+  alpha_->process().wait_for_line("it calls itself beta, and its certificate is that of daemon:gamma");
+  EXPECT_EQ(alpha_->count("links_down"), 0u);
+  EXPECT_EQ(alpha_->count("name_conflicts"), 0u);
+}
+
+TEST_F(TlsLinks, ACertificateThatIsRevokedMeanwhileEndsItsLink) {
+  const std::string beta_bundle = identities_.bundle("daemon/beta");
+  const std::string serial = identities_.last_serial();
+  DaemonOptions alpha = identities_.daemon("alpha");
+  const std::string lists = identities_.file("lists.crl", identities_.authority().revoke({}, Identities::tomorrow()));
+  alpha.configuration += "revocation_lists = \"" + lists + "\"\n";
+  alpha_.emplace(alpha);
+  DaemonOptions options;
+  options.name = "beta";
+  options.configuration = "[tls]\nbundle = \"" + beta_bundle + "\"\n";
+  const auto beta = dial_alpha(options);
+  alpha_->process().wait_for_line("link to beta up");
+  identities_.file("lists.crl", identities_.authority().revoke({serial}, Identities::tomorrow()));
+  alpha_->reload(alpha.configuration);
+  alpha_->process().wait_for_line("the certificate of daemon:beta is revoked");
+  alpha_->process().wait_for_line("link to beta");
+  alpha_->process().wait_for_line("is refused: the peer's certificate is revoked");
+  alpha_->expect_serving();
+}
+
+}  // namespace
+}  // namespace spindle::test
