@@ -9,6 +9,8 @@ using Cause = spindle::ViewCause;
 void Groups::attach(Order& order, LocalClients& clients) {
   state_.order = &order;
   state_.clients = &clients;
+  order.handle(MessageClass::client, delivery_);
+  order.handle(MessageClass::part, delivery_);
 }
 
 void Groups::close_session(Time now, SessionId session) {

@@ -26,7 +26,8 @@ namespace spindled {
 class Groups final : public OrderedMessages {
  public:
   explicit Groups(Context& context) : state_(context) {}
-  /// Before anything else: the layers below and above. Both outlive this one's last call.
+  /// Before anything else: the layers below and above. MessageDelivery handles messages of clients, and their parts.
+  /// Both outlive this one's last call.
   void attach(Order& order, LocalClients& clients);
 
   /// Whether messages may be sent: the view is open and its group table complete.
@@ -40,8 +41,6 @@ class Groups final : public OrderedMessages {
   MembershipRequests& requests() { return requests_; }
   const MembershipRequests& requests() const { return requests_; }
   GroupViews& views() { return views_; }
-  /// Handles messages of the classes `client` and `part`.
-  MessageDelivery& delivery() { return delivery_; }
   const MessageDelivery& delivery() const { return delivery_; }
 
   // Operations of channels beside the groups: ordered with those of the groups, at all daemons.

@@ -7,9 +7,8 @@
 #include "daemon/group/groups.h"
 #include "daemon/link/links.h"
 #include "daemon/node/connection_table.h"
-#include "daemon/order/hand_up.h"
+#include "daemon/order/observed_streams.h"
 #include "daemon/order/order.h"
-#include "daemon/order/order_observer.h"
 #include "daemon/overlay/overlay.h"
 #include "daemon/overlay/shortest_paths.h"
 #include "daemon/session/sessions.h"
@@ -26,11 +25,8 @@ struct Node::Layers {
         links(context, connections),
         overlay(context, links),
         groups(context),
-        hand_up(context, groups),
-        observed(observer == nullptr ? nullptr
-                                     : std::make_unique<ObservedOrder>(*observer, hand_up, overlay.streams())),
-        order(context, observed ? static_cast<StreamTransport&>(*observed) : overlay.streams(),
-              observed ? static_cast<OrderedMessages&>(*observed) : hand_up),
+        observed(observer == nullptr ? nullptr : std::make_unique<ObservedStreams>(*observer, overlay.streams())),
+        order(context, observed ? static_cast<StreamTransport&>(*observed) : overlay.streams(), groups, observer),
         view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
         admission(context, links, overlay, order, groups),
         sessions(context, connections, groups, admission),
@@ -41,8 +37,6 @@ struct Node::Layers {
     links.attach(overlay);
     overlay.attach(view, admission);
     groups.attach(order, sessions.clients());
-    hand_up.handle(MessageClass::client, groups.delivery());
-    hand_up.handle(MessageClass::part, groups.delivery());
   }
 
   Context context;
@@ -50,8 +44,7 @@ struct Node::Layers {
   Links links;
   Overlay overlay;
   Groups groups;
-  HandUp hand_up;
-  std::unique_ptr<ObservedOrder> observed;  // around `order`, where somebody watches it
+  std::unique_ptr<ObservedStreams> observed;  // below `order`, where somebody watches it
   Order order;
   ViewAgreement view;
   Admission admission;
@@ -127,7 +120,6 @@ void Node::end_turn(Time now) {
   // connection and turn.
   node.sessions.resume_waiting(now);
   node.sessions.remove_lost(now);
-  node.hand_up.go_on(now);
   node.order.flush(now);
   node.links.flush(now);
   node.sessions.flush(now);
@@ -135,7 +127,7 @@ void Node::end_turn(Time now) {
   node.admin.flush(now);
 
   // What this turn had no room for is done in the next, when what has come meanwhile was read.
-  const Time unfinished = node.hand_up.is_busy() ? now : kNever;
+  const Time unfinished = node.order.is_held_up() ? now : kNever;
   node.context.turn.end_turn();
   const Time next = std::min({unfinished, node.links.next_deadline(), node.overlay.next_deadline(),
                               node.view.next_deadline(), node.order.next_deadline(), node.admission.next_deadline(),
@@ -168,7 +160,7 @@ NodeMemory Node::memory() const {
   memory.unordered = order.unordered_bytes();
   memory.pushed = order.pushed_bytes();
   memory.partial = layers_->groups.delivery().partial_bytes();
-  memory.held_up = layers_->hand_up.held_bytes() + layers_->groups.delivery().early_bytes();
+  memory.held_up = order.held_up_bytes() + layers_->groups.delivery().early_bytes();
   for (const LinkId link : layers_->links.established()) {
     memory.link_control = std::max(memory.link_control, layers_->links.queued_bytes(link, FramePriority::control));
     memory.link_data = std::max(memory.link_data, layers_->links.queued_bytes(link, FramePriority::data));

@@ -54,8 +54,10 @@ class MessageHandler {
   virtual void deliver(Time now, const Delivery& message) = 0;
 };
 
-/// What the order layer hands up (implemented by the group layer). Calls come in the one order that all members of a
-/// view agree on, for ordered messages; of one sender in the order sent, for fifo ones.
+/// What the order layer hands up (implemented by the group layer): of messages those of classes that nobody else
+/// handles
+/// (`Order::handle`). Calls come in the one order that all members of a view agree on, for ordered messages; of one
+/// sender in the order sent, for fifo ones.
 class OrderedMessages : public MessageHandler {
  public:
   /// Every message that is ordered from now on was sent by an origin that had processed the order up to `position`.
@@ -77,8 +79,6 @@ class OrderedMessages : public MessageHandler {
   virtual bool is_busy() const { return false; }
   /// Whether so much waits above that nothing is to be reported as received: senders are to run into their windows.
   virtual bool is_behind() const { return is_busy(); }
-  /// `deliver` by whoever has just asked whether it is busy, and heard that it is not.
-  virtual void deliver_at_once(Time now, const Delivery& message) { deliver(now, message); }
   /// In another turn: goes on with it.
   virtual void go_on(Time /*now*/) {}
 };

@@ -15,13 +15,13 @@ bool takes_a_place(MessageClass message_class, Service service) {
 }
 }  // namespace
 
-Order::Order(Context& context, StreamTransport& transport, OrderedMessages& above)
-    : state_(context, transport, above), stability_(state_), sequencing_(state_) {
+Order::Order(Context& context, StreamTransport& transport, OrderedMessages& above, OrderObserver* observer)
+    : state_(context, transport, above, observer), stability_(state_), sequencing_(state_) {
   handle_frames();
 }
 
 template <auto Read, typename Take>
-void Order::handle(LinkFrame type, Take take) {
+void Order::handle_short(LinkFrame type, Take take) {
   state_.transport.handle(type, [this, take](Time now, LinkId, const Slice& content) {
     const auto frame = Read(content.view());
     if (!frame || frame->from >= state_.view.size()) return false;
@@ -35,9 +35,9 @@ void Order::handle_frames() {
     data_received(now, std::move(content));
     return true;
   });
-  handle<read_acknowledgement>(LinkFrame::acknowledgement, &Order::acknowledgement_received);
-  handle<read_stable>(LinkFrame::stable, &Order::stable_received);
-  handle<read_ready>(LinkFrame::ready, &Order::ready_received);
+  handle_short<read_acknowledgement>(LinkFrame::acknowledgement, &Order::acknowledgement_received);
+  handle_short<read_stable>(LinkFrame::stable, &Order::stable_received);
+  handle_short<read_ready>(LinkFrame::ready, &Order::ready_received);
 }
 
 std::size_t Order::retained_bytes() const {
@@ -164,7 +164,7 @@ void Order::take_content(Time now, const BodyHead& head, Slice first, Slice rest
   if (delivery.message_class == MessageClass::order) {
     sequencing_.take(delivery);
   } else if (head.after == 0 || !stream.follow(head.after, delivery)) {
-    state_.above.deliver(now, delivery);
+    state_.deliver(now, delivery);
   }
 }
 
@@ -192,9 +192,9 @@ void Order::go_through_order(Time now) {
     Ring<PendingMessage>& pending = state_.incoming[run.origin].ordered();
     if (pending.empty()) return;
     if (run.safe && state_.order.processed() >= sequencing_.safe_line()) return;
-    if (state_.above.is_busy()) return;
+    if (state_.held_up.must_wait()) return;
     const PendingMessage front = state_.take_front();
-    state_.above.deliver_at_once(now, front.delivery);
+    state_.deliver_at_once(now, front.delivery);
     state_.deliver_followers(now, front);
   }
 }
@@ -202,6 +202,7 @@ void Order::go_through_order(Time now) {
 // --- The end of a turn ---
 
 void Order::flush(Time now) {
+  state_.held_up.go_on(now);
   if (!is_open()) return;
   bool more = true;
   while (more) {
@@ -209,7 +210,7 @@ void Order::flush(Time now) {
     go_through_order(now);
     more = send_order_messages(now);
     if (sequencing_.take_horizon_news()) {
-      state_.above.horizon_advanced(now, sequencing_.horizon());
+      state_.tell(now, &OrderedMessages::horizon_advanced, sequencing_.horizon());
       more = true;
     }
     more = more || horizon != sequencing_.horizon() || sequencing_.has_unreported();
@@ -279,7 +280,8 @@ void Order::install(Time now, const View& view, const Transition& transition) {
   state_.open(view);
   stability_.restart();
   sequencing_.restart();
-  state_.above.view_installed(now, state_.view, came_along);
+  if (state_.observer != nullptr) state_.observer->view_installed(state_.view, came_along);
+  state_.tell(now, &OrderedMessages::view_installed, state_.view, came_along);
 }
 
 void Order::take_retransmitted(Time now, Recovery::Streams streams) {

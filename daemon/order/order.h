@@ -4,7 +4,8 @@
 // A newcomer reads this class first. On its way out a message goes through `originate`: it is numbered and retained
 // (OwnStream), multicast, and, where its service is ordered, noted for the sequencer. On its way in it passes
 // `data_received`: what needs no order is delivered at once (IncomingStream), what does waits until the order reaches
-// it (OrderLog). At the end of a turn `flush` goes through the order as far as possible.
+// it (OrderLog). At the end of a turn `flush` goes through the order as far as possible. What is delivered goes
+// straight to whoever handles its class, and waits in HeldUp only while the layer above is busy.
 //
 // The rest is done by a class for each subject, and these share OrderState. Sequencing is what this daemon and the
 // sequencer say to each other. Stability is who has received what, and how long messages are kept. When a view ends,
@@ -26,10 +27,14 @@ namespace spindled {
 
 class Order final : public ViewedStreams {
  public:
-  Order(Context& context, StreamTransport& transport, OrderedMessages& above);
+  Order(Context& context, StreamTransport& transport, OrderedMessages& above, OrderObserver* observer = nullptr);
 
   // For the layers above.
 
+  /// Before anything is delivered: whom messages of that class go to.
+  void handle(MessageClass message_class, MessageHandler& handler) { state_.handler_of(message_class) = &handler; }
+  /// Whether what reaches its place now has to wait for another turn.
+  bool is_held_up() const { return state_.held_up.must_wait(); }
   /// Whether the view is open: false from the freeze to the next view, when nothing may be originated.
   bool is_open() const { return state_.is_open(); }
   /// Bytes of this daemon's own messages that some destination may lack.
@@ -40,6 +45,8 @@ class Order final : public ViewedStreams {
   std::size_t foreign_bytes_max() const;
   /// Contents of ordered messages that wait for their place.
   std::size_t unordered_bytes() const;
+  /// Contents of messages that have reached their place and wait for the layer above.
+  std::size_t held_up_bytes() const { return state_.held_up.bytes(); }
   /// What recovery has brought, until it counts as received.
   std::size_t pushed_bytes() const;
 
@@ -49,7 +56,8 @@ class Order final : public ViewedStreams {
   /// Tells the sequencer, at the end of the turn, how far this daemon has been through the order.
   void report_progress() { sequencing_.want_progress(); }
 
-  /// The end of a turn: goes through the order as far as possible and tells the others what they need to know.
+  /// The end of a turn: goes on with what was held up, goes through the order as far as possible, and tells the others
+  /// what they need to know.
   void flush(Time now);
   void handle_time(Time now);
   Time next_deadline() const { return stability_.next_deadline(); }
@@ -76,7 +84,7 @@ class Order final : public ViewedStreams {
   void handle_frames();
   /// A short frame that a member sends of itself: parsed by `Read`, and taken by `take` where the view is open.
   template <auto Read, typename Take>
-  void handle(LinkFrame type, Take take);
+  void handle_short(LinkFrame type, Take take);
 
   // On the way out.
   std::uint64_t rank_behind(const OutgoingMessage& message) const;

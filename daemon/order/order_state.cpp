@@ -13,4 +13,10 @@ void OrderState::open(const View& next) {
   phase = Phase::open;
 }
 
+void OrderState::deliver(Time now, const Delivery& message) {
+  if (!held_up.must_wait()) return deliver_at_once(now, message);
+  if (observer != nullptr) observer->delivered(message);
+  held_up.add(message, *handler_of(message.message_class));
+}
+
 }  // namespace spindled

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #include "daemon/base/context.h"
+#include "daemon/order/held_up.h"
 #include "daemon/order/incoming_stream.h"
 #include "daemon/order/message.h"
 #include "daemon/order/order_log.h"
+#include "daemon/order/order_observer.h"
 #include "daemon/order/own_stream.h"
 #include "daemon/overlay/stream_transport.h"
 
@@ -18,8 +21,15 @@ namespace spindled {
 struct OrderState {
   enum class Phase : std::uint8_t { closed, open, frozen };
 
-  OrderState(Context& node_context, StreamTransport& below, OrderedMessages& layer_above)
-      : context(node_context), log(context.log_sink, "order"), transport(below), above(layer_above) {}
+  OrderState(Context& node_context, StreamTransport& below, OrderedMessages& layer_above, OrderObserver* observed_by)
+      : context(node_context),
+        log(context.log_sink, "order"),
+        transport(below),
+        above(layer_above),
+        observer(observed_by),
+        held_up(context, above) {
+    handlers.fill(&above);
+  }
   OrderState(const OrderState&) = delete;
   OrderState& operator=(const OrderState&) = delete;
 
@@ -37,16 +47,37 @@ struct OrderState {
     transport.send(type, to, {bytes.data(), Write(bytes.data(), frame)});
   }
 
-  /// The fifo messages that waited for `pending`.
-  void deliver_followers(Time now, const PendingMessage& pending) const {
-    if (!pending.followers) return;
-    for (const Delivery& follower : *pending.followers) above.deliver(now, follower);
+  // What is handed up: at once, or, where something holds it up, behind all that waits for the same. An observer is
+  // told before, in any case.
+
+  /// A message that has reached its place, to whoever handles its class.
+  void deliver(Time now, const Delivery& message);
+  /// The same where nothing has to wait, as the caller has just made sure.
+  void deliver_at_once(Time now, const Delivery& message) {
+    if (observer != nullptr) observer->delivered(message);
+    handler_of(message.message_class)->deliver(now, message);
   }
+  /// The fifo messages that waited for `pending`.
+  void deliver_followers(Time now, const PendingMessage& pending) {
+    if (!pending.followers) return;
+    for (const Delivery& follower : *pending.followers) deliver(now, follower);
+  }
+  /// Anything else: a call of the layer above, with what it takes behind the time.
+  template <typename... Parameters>
+  void tell(Time now, void (OrderedMessages::*call)(Time, Parameters...), const std::decay_t<Parameters>&... what) {
+    if (!held_up.must_wait()) return (above.*call)(now, what...);
+    held_up.add([this, call, what...](Time later) { (above.*call)(later, what...); });
+  }
+
+  MessageHandler*& handler_of(MessageClass message_class) { return handlers[static_cast<std::size_t>(message_class)]; }
 
   Context& context;
   Log log;
   StreamTransport& transport;
   OrderedMessages& above;
+  OrderObserver* observer;                                // nothing: nobody watches
+  std::array<MessageHandler*, kMessageClasses> handlers;  // by class; the layer above where nobody else handles it
+  HeldUp held_up;
 
   Phase phase = Phase::closed;
   View view;

@@ -63,14 +63,14 @@ void Stability::announce() {
 // --- In time ---
 
 void Stability::flush() {
-  if (acknowledgements_due_ && !state_.above.is_behind()) acknowledge(Origins::of_much);
+  if (acknowledgements_due_ && !state_.held_up.is_behind()) acknowledge(Origins::of_much);
   // A message to this daemon only is stable at once, without an acknowledgement.
   if (state_.own.released_since_announcement() >= state_.context.config.order.acknowledge_every_bytes) announce();
 }
 
 void Stability::handle_time(Time now) {
   if (timers_.take_due(Timer::acknowledge, now)) {
-    if (state_.above.is_behind()) {
+    if (state_.held_up.is_behind()) {
       timers_.set(Timer::acknowledge, now + state_.context.config.order.acknowledge_within);
     } else {
       acknowledge(Origins::of_anything);

@@ -19,12 +19,13 @@ void ViewClosing::pass_order(Time now) {
   if (!is_whole_) {
     state_.log.debug("the view ends in parts: {} of its {} members go on together", set_.members().count(),
                      state_.view.size());
-    state_.above.transitional(now, set_.members());
+    if (state_.observer != nullptr) state_.observer->transitional(set_.members());
+    state_.tell(now, &OrderedMessages::transitional, set_.members());
   }
   while (!state_.order.empty() && is_before_furthest()) pass_behind_signal(now);
   // Whoever was furthest has gone on from there without the signal.
   if (!has_hole_) pass_what_nothing_holds_up(now);
-  if (!is_whole_) state_.above.furthest_reached(now);
+  if (!is_whole_) state_.tell(now, &OrderedMessages::furthest_reached);
   while (!state_.order.empty()) pass_behind_signal(now);
 }
 
@@ -110,7 +111,7 @@ void ViewClosing::pass_unordered(Time now) {
 }
 
 void ViewClosing::deliver(Time now, const PendingMessage& pending) {
-  state_.above.deliver(now, pending.delivery);
+  state_.deliver(now, pending.delivery);
   state_.deliver_followers(now, pending);
 }
 

@@ -6,7 +6,7 @@
 
 #include "daemon/group/early_messages.h"
 #include "daemon/group/entering_messages.h"
-#include "daemon/order/hand_up.h"
+#include "daemon/order/held_up.h"
 #include "daemon/overlay/limits.h"
 #include "tests/hunt/plan_bounds.h"
 
@@ -66,7 +66,7 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
   // Unordered messages of a view, and what its end brings; reliable ones of the next one as well, which may begin, and
   // fill the windows of who has completed it, while this daemon has not.
   // Both what waits for the group layer and what waits there for its table may exceed the bound by one message.
-  held_up_ = std::min(all_contents_, HandUp::kHeldBytesMax + EarlyMessages::kBytesMax + 2 * (bounds.message + windows));
+  held_up_ = std::min(all_contents_, HeldUp::kBytesMax + EarlyMessages::kBytesMax + 2 * (bounds.message + windows));
   // What has come ahead of messages, of which each daemon lets so many enter part by part.
   partial_ = std::min(all_contents_, plan.daemons * EnteringMessages::kBytesMax);
   // Of each message that some destination lacks one copy waits on a link, and so does one of what recovery pushes: the

@@ -36,7 +36,6 @@ class ChannelOperations : public testing::Test {
   }
   void flush() {
     for (int i = 0; i < 3; ++i) {
-      groups.go_on(now);
       order.flush(now);
       context.turn.end_turn();
     }

@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "daemon/base/steps.h"
-#include "daemon/order/hand_up.h"
+#include "daemon/order/order_state.h"
+#include "tests/support/nobody.h"
 #include "tests/unit/order_cluster.h"
 
 namespace spindled {
@@ -112,9 +113,11 @@ class SlowTaker final : public OrderedMessages {
   }
 };
 
-class HandUpOf : public testing::Test {
+class HandedUp : public testing::Test {
  protected:
-  HandUpOf() : context(NodeConfig{}, sink, 1), hand_up(context, taker) {}
+  void install(std::uint64_t number) {
+    order.tell(kNow, &OrderedMessages::view_installed, {{number, "a"}, {}, {}, 0, 0}, {});
+  }
 
   Delivery message(std::uint64_t number, Service service = Service::fifo, std::size_t bytes = 1) {
     Delivery delivery;
@@ -125,63 +128,80 @@ class HandUpOf : public testing::Test {
   }
 
   test::SilentSink sink;
-  Context context;
+  Context context{NodeConfig{}, sink, 1};
+  test::NoTransport transport;
   SlowTaker taker;
-  HandUp hand_up;
+  OrderState order{context, transport, taker, nullptr};
 };
 
-TEST_F(HandUpOf, PassesEverythingOnAtOnceToWhoIsNotBusy) {
+TEST_F(HandedUp, AllOfItAtOnceToWhoIsNotBusy) {
   taker.slow = false;
-  hand_up.deliver(kNow, message(1));
-  hand_up.horizon_advanced(kNow, 7);
-  hand_up.view_installed(kNow, {{2, "a"}, {}, {}, 0, 0}, {});
+  order.deliver(kNow, message(1));
+  order.tell(kNow, &OrderedMessages::horizon_advanced, 7);
+  install(2);
   EXPECT_THAT(taker.taken, ElementsAre("message 1", "horizon 7", "view 2"));
-  EXPECT_FALSE(hand_up.is_busy());
+  EXPECT_FALSE(order.held_up.must_wait());
 }
 
-TEST_F(HandUpOf, KeepsTheOrderOfAllThatComesMeanwhile) {
-  hand_up.deliver(kNow, message(1));
-  hand_up.deliver(kNow, message(2));
-  hand_up.transitional(kNow, {});
-  hand_up.furthest_reached(kNow);
-  hand_up.view_installed(kNow, {{2, "a"}, {}, {}, 0, 0}, {});
+TEST_F(HandedUp, InTheOrderOfAllThatComesMeanwhile) {
+  order.deliver(kNow, message(1));
+  order.deliver(kNow, message(2));
+  order.tell(kNow, &OrderedMessages::transitional, {});
+  order.tell(kNow, &OrderedMessages::furthest_reached);
+  install(2);
   EXPECT_THAT(taker.taken, ElementsAre("message 1"));
-  hand_up.go_on(kNow);
+  order.held_up.go_on(kNow);
   EXPECT_THAT(taker.taken, ElementsAre("message 1", "message 2"));
   // Of the next view, while what ended the last one waits.
-  hand_up.deliver(kNow, message(3));
-  hand_up.horizon_advanced(kNow, 9);
-  for (int i = 0; i < 4; ++i) hand_up.go_on(kNow);
-  EXPECT_TRUE(hand_up.is_busy());
-  hand_up.go_on(kNow);
-  hand_up.go_on(kNow);
+  order.deliver(kNow, message(3));
+  order.tell(kNow, &OrderedMessages::horizon_advanced, 9);
+  for (int i = 0; i < 4; ++i) order.held_up.go_on(kNow);
+  EXPECT_TRUE(order.held_up.must_wait());
+  order.held_up.go_on(kNow);
+  order.held_up.go_on(kNow);
   EXPECT_THAT(taker.taken,
               ElementsAre("message 1", "message 2", "signal", "furthest", "view 2", "message 3", "horizon 9"));
-  EXPECT_FALSE(hand_up.is_busy());
-  EXPECT_EQ(hand_up.held_bytes(), 0u);
+  EXPECT_FALSE(order.held_up.must_wait());
+  EXPECT_EQ(order.held_up.bytes(), 0u);
 }
 
-TEST_F(HandUpOf, NothingOvertakesWhatWaitsBetweenTwoTurns) {
-  hand_up.deliver(kNow, message(1));
-  hand_up.deliver(kNow, message(2));
+TEST_F(HandedUp, ToWhoHandlesTheClassWhetherItWaitedOrNot) {
+  SlowTaker of_parts;
+  of_parts.slow = false;
+  order.handler_of(MessageClass::part) = &of_parts;
+  Delivery part = message(1);
+  part.message_class = MessageClass::part;
+  order.deliver(kNow, part);
+  order.deliver(kNow, message(2));
+  part.number = 3;
+  order.deliver(kNow, part);
+  EXPECT_THAT(of_parts.taken, ElementsAre("message 1"));
+  order.held_up.go_on(kNow);
+  EXPECT_THAT(of_parts.taken, ElementsAre("message 1", "message 3"));
+  EXPECT_THAT(taker.taken, ElementsAre("message 2"));
+}
+
+TEST_F(HandedUp, NothingOvertakesWhatWaitsBetweenTwoTurns) {
+  order.deliver(kNow, message(1));
+  order.deliver(kNow, message(2));
   taker.busy = false;  // done, but it has not been asked to go on yet
-  hand_up.deliver(kNow, message(3));
+  order.deliver(kNow, message(3));
   EXPECT_THAT(taker.taken, ElementsAre("message 1"));
   taker.slow = false;
-  hand_up.go_on(kNow);
+  order.held_up.go_on(kNow);
   EXPECT_THAT(taker.taken, ElementsAre("message 1", "message 2", "message 3"));
 }
 
-TEST_F(HandUpOf, DropsUnreliableMessagesWhereMuchWaits) {
-  hand_up.deliver(kNow, message(1));
-  hand_up.deliver(kNow, message(2, Service::unreliable));
-  hand_up.deliver(kNow, message(3, Service::reliable, 1u << 20));
-  hand_up.deliver(kNow, message(4, Service::unreliable));
-  hand_up.deliver(kNow, message(5, Service::reliable));
+TEST_F(HandedUp, WithoutUnreliableMessagesWhereMuchWaits) {
+  order.deliver(kNow, message(1));
+  order.deliver(kNow, message(2, Service::unreliable));
+  order.deliver(kNow, message(3, Service::reliable, 1u << 20));
+  order.deliver(kNow, message(4, Service::unreliable));
+  order.deliver(kNow, message(5, Service::reliable));
   EXPECT_EQ(context.counters.value(Counter::data_dropped_unreliable), 1u);
-  EXPECT_EQ(hand_up.held_bytes(), 2 + (1u << 20));
+  EXPECT_EQ(order.held_up.bytes(), 2 + (1u << 20));
   taker.slow = false;
-  hand_up.go_on(kNow);
+  order.held_up.go_on(kNow);
   EXPECT_THAT(taker.taken, ElementsAre("message 1", "message 2", "message 3", "message 5"));
 }
 
@@ -215,11 +235,11 @@ TEST(OrderUnderALayerThatIsBehind, GoesThroughTheOrderAndReportsNothing) {
   EXPECT_EQ(cluster[0].order->unstable_bytes(), 0u);
 }
 
-TEST_F(HandUpOf, IsBehindWhereTheLayerAboveIs) {
-  EXPECT_FALSE(hand_up.is_behind());
+TEST_F(HandedUp, IsBehindWhereTheLayerAboveIs) {
+  EXPECT_FALSE(order.held_up.is_behind());
   taker.behind = true;
-  EXPECT_TRUE(hand_up.is_behind());
-  EXPECT_FALSE(hand_up.is_busy());
+  EXPECT_TRUE(order.held_up.is_behind());
+  EXPECT_FALSE(order.held_up.must_wait());
 }
 
 }  // namespace
