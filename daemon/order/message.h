@@ -54,10 +54,9 @@ class MessageHandler {
   virtual void deliver(Time now, const Delivery& message) = 0;
 };
 
-/// What the order layer hands up (implemented by the group layer): of messages those of classes that nobody else
-/// handles
-/// (`Order::handle`). Calls come in the one order that all members of a view agree on, for ordered messages; of one
-/// sender in the order sent, for fifo ones.
+/// What the order layer hands up (implemented by the group layer); of messages, those of classes that nobody else
+/// handles (`Order::handle`). Calls come in the one order that all members of a view agree on, for ordered messages; of
+/// one sender in the order sent, for fifo ones.
 class OrderedMessages : public MessageHandler {
  public:
   /// Every message that is ordered from now on was sent by an origin that had processed the order up to `position`.
