@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <fstream>
-
-#include "daemon/net/socket.h"
+#include "libclient/tls/certificate_file.h"
 
 namespace spindled {
 
@@ -17,23 +14,12 @@ using spindle::TlsPort;
 using spindle::TlsRole;
 using spindle::TlsSide;
 
-/// A bundle has some kilobytes; lists of revoked certificates can be longer.
-constexpr std::size_t kFileBytesMax = 16u << 20;
-
+/// `key` names the file in the configuration.
 Result<std::string> read_file(std::string_view key, const std::string& path) {
-  const auto failure = [&](std::string_view what) {
-    return fail(Errc::bad_configuration, fmt::format("{} = \"{}\": {}", key, path, what));
-  };
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return failure(describe_errno(errno));
-  std::string text;
-  for (char piece[4096]; stream.read(piece, sizeof piece), stream.gcount() > 0;) {
-    text.append(piece, static_cast<std::size_t>(stream.gcount()));
-    if (text.size() > kFileBytesMax) return failure("the file is too large for what it should hold");
-  }
-  if (stream.bad()) return failure(describe_errno(errno));
-  return text;
+  std::string error;
+  std::optional<std::string> text = spindle::read_certificate_file(path, error);
+  if (!text) return fail(Errc::bad_configuration, fmt::format("{} = \"{}\": {}", key, path, error));
+  return std::move(*text);
 }
 
 /// The certificate is to say what the configuration says.

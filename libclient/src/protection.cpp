@@ -1,30 +1,20 @@
 #include "libclient/src/protection.h"
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <optional>
 
 #include "libclient/common/defaults.h"
+#include "libclient/tls/certificate_file.h"
 #include "libclient/tls/tls_stream.h"
 
 namespace spindle {
 
 namespace {
 
-constexpr std::size_t kFileBytesMax = 16u << 20;
-
 std::optional<std::string> read_file(const std::string& path, std::string& text) {
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  std::string contents;
-  for (char piece[4096]; stream.read(piece, sizeof piece), stream.gcount() > 0 && contents.size() <= kFileBytesMax;) {
-    contents.append(piece, static_cast<std::size_t>(stream.gcount()));
-  }
-  if (stream.eof() && !stream.bad() && contents.size() <= kFileBytesMax) return contents;
-  text = path + ": " + (errno != 0 ? std::strerror(errno) : "is too large for a file of certificates");
-  return std::nullopt;
+  std::optional<std::string> contents = read_certificate_file(path, text);
+  if (!contents) text = path + ": " + text;
+  return contents;
 }
 
 }  // namespace
