@@ -42,7 +42,7 @@ Result<void> AsioDriver::add_tcp_listener(Port port, std::string_view what, cons
       io_, sink_, port, [this, is_protected](FileDescriptor socket, Port at, const std::string& peer) {
         accepted(std::move(socket), at, peer, is_protected);
       });
-  const Result<void> bound = listener->listen_at(listen->address);
+  const Result<void> bound = listener->listen_at(*listen);
   if (!bound) return tl::unexpected(cannot_listen(what, text, bound.error()));
   listeners_.push_back(std::move(listener));
   return {};

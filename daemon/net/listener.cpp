@@ -30,10 +30,10 @@ bool is_passing(int error) { return error == ECONNABORTED || error == EINTR || e
 Listener::Listener(asio::io_context& io, LogSink& sink, Port port, Accepted accepted)
     : log_(sink, "net"), port_(port), accepted_(std::move(accepted)), socket_(io), retry_(io) {}
 
-Result<void> Listener::listen_at(const Address& address) {
-  Result<FileDescriptor> socket = listen_tcp(address);
+Result<void> Listener::listen_at(const ListenAddress& listen) {
+  Result<FileDescriptor> socket = listen_tcp(listen.address);
   if (!socket) return tl::unexpected(socket.error());
-  name_ = to_string(local_address(socket->get()));
+  name_ = (listen.tls ? "tls:" : "") + to_string(local_address(socket->get()));
   socket_.assign(socket->release());
   return {};
 }

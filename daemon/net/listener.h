@@ -22,13 +22,13 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  Result<void> listen_at(const Address& address);
+  Result<void> listen_at(const ListenAddress& listen);
   Result<void> listen_at(const std::string& path, UnixSocketFile::Access access);
   /// Begins to accept.
   void start();
 
   Port port() const { return port_; }
-  /// "127.0.0.1:4803" with the port that was bound, or the path.
+  /// "127.0.0.1:4803", or "tls:127.0.0.1:4803", with the port that was bound; or the path.
   const std::string& name() const { return name_; }
 
  private:
