@@ -1,4 +1,5 @@
 // Garbage costs whoever sends it the connection, and nobody else anything.
+#include "daemon/wire/frame_traits.h"
 #include "tests/sim/scenario.h"
 #include "tests/sim/stranger.h"
 
