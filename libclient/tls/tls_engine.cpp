@@ -73,7 +73,6 @@ std::size_t TlsEngine::read(std::chrono::steady_clock::time_point now, std::span
     const int result = SSL_read_ex(ssl_.get(), space.data() + total, space.size() - total, &bytes);
     total += bytes;
     const bool waits = result != 1 && must_wait(result);
-    if (has_too_many_messages_) fail(TlsFailure::handshake_error, false, "the peer renews keys too often");
     // OpenSSL answers each of the peer's requests for new keys.
     if (unsent().size() > kUnsentMax) fail(TlsFailure::handshake_error, false, "the peer takes no answers");
     if (waits) break;
@@ -221,14 +220,14 @@ void TlsEngine::note_alert(const SSL* ssl, int what, int alert) {
   ((what & SSL_CB_READ) != 0 ? engine.alert_received_ : engine.alert_sent_) = alert & 0xff;
 }
 
-/// OpenSSL goes from one message to the next until there are bytes to deliver: of a flood it is given no more to read.
+/// OpenSSL goes from one message to the next until there are bytes to deliver; after the failure there is nothing more
+/// for it to read.
 void TlsEngine::note_message(int is_sent, int, int type, const void*, std::size_t, SSL*, void* self) {
   auto& engine = *static_cast<TlsEngine*>(self);
   if (is_sent != 0 || type != SSL3_RT_HANDSHAKE || engine.state_ == State::handshaking) return;
   engine.messages_last_until_ = std::max(engine.messages_last_until_, engine.reading_at_) + kMessageInterval;
   if (engine.messages_last_until_ - engine.reading_at_ <= kMessagesAtOnce * kMessageInterval) return;
-  engine.has_too_many_messages_ = true;
-  engine.unread_ = {};
+  engine.fail(TlsFailure::handshake_error, false, "the peer renews keys too often");
 }
 
 }  // namespace spindle

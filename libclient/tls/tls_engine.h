@@ -64,7 +64,7 @@ class TlsEngine {
 
   /// Fewer bytes than `space` has: all is read that has come, and only then does `state` tell of an end or a failure
   /// behind it. After a failure there are none. A peer that has sent more messages of TLS by `now` than it may, such as
-  /// those that renew keys, has the connection fail: each costs as much as hundreds of bytes.
+  /// those that renew keys, has the connection fail: each costs more than a full record.
   std::size_t read(std::chrono::steady_clock::time_point now, std::span<std::uint8_t> space);
   /// Takes from `bytes`, 16 KiB a record, as long as there is room; nothing unless the state is `open` or `ended`.
   void write(std::chrono::steady_clock::time_point now, GatheredBytes& bytes);
@@ -110,7 +110,6 @@ class TlsEngine {
   std::chrono::steady_clock::time_point reading_at_;
   /// Until when the messages that came would have lasted, had they come one in an interval.
   std::chrono::steady_clock::time_point messages_last_until_;
-  bool has_too_many_messages_ = false;
 
   bool has_received_end_ = false;
   bool is_finishing_ = false;

@@ -1,5 +1,6 @@
 // Connections that come about: who each side takes the other for, and by which authorities.
 #include "tests/unit/tls_pair.h"
+#include "tools/spmonitor/pki/authority_file.h"
 
 namespace spindle::test {
 namespace {
@@ -12,6 +13,28 @@ TEST_F(TlsIdentities, BothKnowWhoTheOtherIs) {
   EXPECT_EQ(to_identity(pair->dialling.peer()->name), "daemon:beta");
   EXPECT_EQ(to_identity(pair->accepting.peer()->name), "daemon:alpha");
   EXPECT_EQ(pair->dialling.peer()->expires, kToday + 30 * kDay);
+}
+
+/// Nothing but what `spmonitor pki` makes.
+TEST_F(TlsIdentities, TheCommandMakesFitCertificates) {
+  using namespace spmonitor;
+  const pki::Validity validity = pki::validity_from(kToday, std::chrono::days(30));
+  const pki::Authority authority = pki::make_authority("trading", validity).value();
+  const auto bundle = [&](Kind kind, const std::string& name) {
+    const pki::Identity made = pki::make_identity(authority, {{"trading", kind, name}, {}, {}, validity}).value();
+    return pki::to_pem(*made.key, {made.certificate.get(), authority.certificate.get()}).value();
+  };
+  const std::string beta = bundle(Kind::daemon, "beta");
+  const auto expect_identity = [&](const TlsRole& dials, const TlsRole& accepts, Kind kind, const std::string& text) {
+    TlsPair pair(make_context(dials, bundle(kind, "x")), make_context(accepts, beta));
+    pair.settle();
+    ASSERT_TRUE(pair.accepting.peer()) << pair.accepting.fault().text;
+    EXPECT_EQ(to_identity(pair.accepting.peer()->name), text);
+  };
+  expect_identity(kLinkDialling, kLinkAccepting, Kind::daemon, "daemon:x");
+  expect_identity(kClientDialling, kClientAccepting, Kind::client, "cert:x");
+  expect_identity({TlsPort::admin, TlsSide::dialling}, {TlsPort::admin, TlsSide::accepting}, Kind::administrator,
+                  "operator:x");
 }
 
 TEST_F(TlsIdentities, AClientMayBeNobody) {
