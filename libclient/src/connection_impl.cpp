@@ -62,24 +62,33 @@ bool Connection::Impl::open(std::error_code& error, std::string& text) {
   return establish(deadline, error, text) && finish_handshake(deadline, error, text);
 }
 
+bool Connection::Impl::wait_for_stream(Deadline deadline, std::string_view late, std::error_code& error,
+                                       std::string& text) {
+  const bool has_unsent = stream_->unsent() != 0;
+  pollfd waiting{socket_.get(), static_cast<short>(has_unsent ? POLLIN | POLLOUT : POLLIN), 0};
+  int ready = 0;
+  do {
+    ready = ::poll(&waiting, 1, poll_timeout(deadline));
+  } while (ready < 0 && errno == EINTR);
+  if (ready > 0) {
+    stream_->flush();  // a failure is found by who reads next
+    return true;
+  }
+  error = Errc::timed_out;
+  text = late;
+  return false;
+}
+
 bool Connection::Impl::establish(Deadline deadline, std::error_code& error, std::string& text) {
   while (!stream_->is_established()) {
-    IoResult result = stream_->flush();
-    if (!result.is_failure()) result = stream_->read({});
+    const IoResult result = stream_->read({});
     if (result.is_failure()) {
       error = result.error == IoResult::kProtectionFailed ? Errc::tls_failed : Errc::connection_lost;
       text = result.error == IoResult::kProtectionFailed ? stream_->protection_failure() : error.message();
       return false;
     }
     if (stream_->is_established()) break;
-    pollfd waiting{socket_.get(), static_cast<short>(stream_->unsent() == 0 ? POLLIN : POLLIN | POLLOUT), 0};
-    const int ready = ::poll(&waiting, 1, poll_timeout(deadline));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) {
-      error = Errc::timed_out;
-      text = "the handshake of TLS was not completed in time";
-      return false;
-    }
+    if (!wait_for_stream(deadline, "the handshake of TLS was not completed in time", error, text)) return false;
   }
   return true;
 }
@@ -101,15 +110,7 @@ bool Connection::Impl::finish_handshake(Deadline deadline, std::error_code& erro
     read_socket();
     if (engine_.ended()) return take_refusal(error, text);
     if (engine_.is_open() || may_have_more_) continue;
-    pollfd waiting{socket_.get(), static_cast<short>(stream_->unsent() == 0 ? POLLIN : POLLIN | POLLOUT), 0};
-    const int ready = ::poll(&waiting, 1, poll_timeout(deadline));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) {
-      error = Errc::timed_out;
-      text = "the daemon did not welcome the client in time";
-      return false;
-    }
-    if (stream_->unsent() != 0) stream_->flush();
+    if (!wait_for_stream(deadline, "the daemon did not welcome the client in time", error, text)) return false;
   }
   private_name_ = engine_.private_name();
   return true;

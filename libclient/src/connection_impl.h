@@ -68,6 +68,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   void deliver();
   void run_handler(Lock& lock);
 
+  /// Waits for the stream to go on in either direction. False, with `error` and `late` for its text, at the deadline.
+  bool wait_for_stream(Deadline deadline, std::string_view late, std::error_code& error, std::string& text);
   /// Waits until it is settled who is at the other end.
   bool establish(Deadline deadline, std::error_code& error, std::string& text);
   bool finish_handshake(Deadline deadline, std::error_code& error, std::string& text);
