@@ -124,7 +124,7 @@ void AsioDriver::dialled(ConnectionId id, Result<FileDescriptor> socket) {
   SocketConnection& connection = add(id, std::move(*socket), Port::link);
   if (!protection_) return open_dialled(connection);
   connection.state = SocketConnection::State::handshaking;
-  connection.protect(protection_.dialled_link, wall_time());
+  connection.protect(protection_.dialled_link, spindle::wall_time());
   to_shake_[static_cast<std::size_t>(Port::link)].push_back(id);
 }
 

@@ -34,7 +34,8 @@ void AsioDriver::protect(Protection protection) {
 void AsioDriver::start_handshakes(Port port) {
   while (const std::optional<ConnectionId> next = pending_.start_next(now(), port)) {
     SocketConnection* connection = find(*next);
-    connection->protect(port == Port::link ? protection_.accepted_link : protection_.accepted_client, wall_time());
+    connection->protect(port == Port::link ? protection_.accepted_link : protection_.accepted_client,
+                        spindle::wall_time());
     to_shake_[static_cast<std::size_t>(port)].push_back(*next);
   }
   watch_handshakes();

@@ -52,7 +52,8 @@ Result<Protection> load_protection(const DaemonConfig& config) {
   }
   std::string wrong;
   const auto make = [&](TlsPort port, TlsSide side) {
-    return wrong.empty() ? TlsContext::make(TlsRole{port, side, true}, *bundle, lists, wall_time(), wrong) : nullptr;
+    return wrong.empty() ? TlsContext::make(TlsRole{port, side, true}, *bundle, lists, spindle::wall_time(), wrong)
+                         : nullptr;
   };
   Protection protection;
   protection.accepted_link = make(TlsPort::link, TlsSide::accepting);
@@ -63,7 +64,5 @@ Result<Protection> load_protection(const DaemonConfig& config) {
     return fail(Errc::bad_configuration, fmt::format("tls.bundle = \"{}\": {}", config.tls.bundle, wrong));
   return protection;
 }
-
-spindle::WallTime wall_time() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
 
 }  // namespace spindled

@@ -19,7 +19,4 @@ struct Protection {
 /// Reads the files that `config.tls` names. The error names the file, and what to do; it never holds a part of a key.
 Result<Protection> load_protection(const DaemonConfig& config);
 
-/// The time that certificates are held to.
-spindle::WallTime wall_time();
-
 }  // namespace spindled

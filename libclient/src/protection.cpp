@@ -39,7 +39,7 @@ std::unique_ptr<ByteStream> make_protected_stream(int socket, const ConnectOptio
     if (!read) return nullptr;
     lists = std::move(*read);
   }
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const WallTime now = wall_time();
   std::string wrong;
   std::shared_ptr<const TlsContext> context =
       TlsContext::make(TlsRole{TlsPort::client, TlsSide::dialling}, *bundle, lists, now, wrong);

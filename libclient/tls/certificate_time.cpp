@@ -5,6 +5,8 @@
 
 namespace spindle {
 
+WallTime wall_time() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
+
 WallTime from_asn_time(const ASN1_TIME* time) {
   std::tm parts{};
   if (time == nullptr || ASN1_TIME_to_tm(time, &parts) != 1) return {};

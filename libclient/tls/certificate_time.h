@@ -8,8 +8,11 @@
 
 namespace spindle {
 
-/// Whole seconds of UTC. Whoever calls says what time it is.
+/// Whole seconds of UTC. Nothing here but `wall_time` reads the clock: whoever calls says what time it is.
 using WallTime = std::chrono::sys_seconds;
+
+/// Now.
+WallTime wall_time();
 
 /// 1970 where `time` is none.
 WallTime from_asn_time(const ASN1_TIME* time);

@@ -2,17 +2,13 @@
 
 namespace spindle::test {
 
-Identities::Identities() = default;
-
 std::string Identities::file(const std::string& name, std::string_view text) {
   const std::string path = folder_.path(name);
   write_file(path, std::string(text));
   return path;
 }
 
-WallTime Identities::tomorrow() {
-  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + kDay;
-}
+WallTime Identities::tomorrow() { return wall_time() + kDay; }
 
 CertificateContents Identities::contents(const std::string& holder, const std::string& cluster) {
   CertificateContents contents;
@@ -25,7 +21,7 @@ CertificateContents Identities::contents(const std::string& holder, const std::s
 std::string Identities::bundle(const CertificateContents& contents, const TestAuthority& authority) {
   const TestCertificate issued = authority.issue(contents);
   last_serial_ = issued.serial;
-  return file("bundle" + std::to_string(++files_) + ".pem", issued.key + issued.certificate + authority.certificate());
+  return file("bundle" + std::to_string(++files_) + ".pem", make_bundle(authority, issued));
 }
 
 std::string Identities::authority_file() { return file("authority.pem", authority_.certificate()); }

@@ -12,8 +12,6 @@ namespace spindle::test {
 /// A CA of the cluster "spindle", and what it has issued.
 class Identities {
  public:
-  Identities();
-
   TestAuthority& authority() { return authority_; }
   /// A file with the certificate of `holder`, such as "daemon/alpha", its key and the CA's certificate; its path.
   std::string bundle(const std::string& holder) { return bundle(contents(holder), authority_); }

@@ -78,9 +78,12 @@ std::string TestAuthority::revoke(const std::vector<std::string>& serials, WallT
       .value();
 }
 
+std::string make_bundle(const TestAuthority& authority, const TestCertificate& issued) {
+  return issued.key + issued.certificate + authority.certificate();
+}
+
 std::string make_bundle(const TestAuthority& authority, const CertificateContents& contents) {
-  const TestCertificate made = authority.issue(contents);
-  return made.key + made.certificate + authority.certificate();
+  return make_bundle(authority, authority.issue(contents));
 }
 
 }  // namespace spindle::test

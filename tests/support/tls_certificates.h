@@ -45,7 +45,9 @@ class TestAuthority {
   std::string pem_;
 };
 
-/// All that a bundle has: a key, a certificate with `contents`, and that of `authority`.
+/// All that a bundle has: a key, its certificate, and that of `authority`, who has issued them.
+std::string make_bundle(const TestAuthority& authority, const TestCertificate& issued);
+/// The same of a new certificate with `contents`.
 std::string make_bundle(const TestAuthority& authority, const CertificateContents& contents);
 
 }  // namespace spindle::test

@@ -24,8 +24,6 @@ constexpr const char* kFooter =
     "  1  not done, and standard error says why; or `show` has found a problem\n"
     "  2  the command line is not valid";
 
-Time now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
-
 int finish(const Result<std::string>& told) {
   if (!told) {
     std::fputs(fmt::format("spmonitor: {}\n", told.error()).c_str(), stderr);
@@ -80,7 +78,7 @@ void add_init(CLI::App& pki, std::function<int()>& job) {
       ->required();
   add_days(*command, options->days, "How long the CA lasts");
   add_output(*command, options->output, "CLUSTER.ca");
-  command->callback([options, &job] { job = [options] { return finish(init(*options, now())); }; });
+  command->callback([options, &job] { job = [options] { return finish(init(*options, spindle::wall_time())); }; });
 }
 
 void add_issue(CLI::App& pki, std::function<int()>& job) {
@@ -106,7 +104,7 @@ void add_issue(CLI::App& pki, std::function<int()>& job) {
   command->callback([options, holder, &job] {
     options->kind = holder->kind();
     options->name = holder->name();
-    job = [options] { return finish(issue(*options, now())); };
+    job = [options] { return finish(issue(*options, spindle::wall_time())); };
   });
 }
 
@@ -121,7 +119,7 @@ void add_revoke(CLI::App& pki, std::function<int()>& job) {
   command->callback([options, holder, &job] {
     if (holder->daemon.empty()) options->kind = holder->kind();
     options->target = holder->name();
-    job = [options] { return finish(revoke(*options, now())); };
+    job = [options] { return finish(revoke(*options, spindle::wall_time())); };
   });
 }
 
@@ -132,7 +130,7 @@ void add_show(CLI::App& pki, std::function<int()>& job) {
   command->add_option("file", *path, "Such as trading.ca, alpha.pem or trading.crl")->type_name("FILE")->required();
   command->callback([path, &job] {
     job = [path] {
-      const Result<Shown> shown = show(*path, now());
+      const Result<Shown> shown = show(*path, spindle::wall_time());
       const int code = finish(shown.map(&Shown::text));
       return shown && shown->problems != 0 ? kExitFailed : code;
     };
