@@ -62,7 +62,8 @@ void RecordingClient::greet() {
   sent_ = 0;
   others_.clear();
   recorder_ = {};
-  marked_ = away_ = false;
+  marked_ = false;
+  away_ = false;
   for (const std::string& group : traffic_.groups) {
     note(JoinRequested{group});
     static_cast<void>(connection_.join(group));
@@ -92,13 +93,16 @@ void RecordingClient::live() {
 void RecordingClient::talk() {
   if (quiet_) {
     if (away_) churn();
-    if (!marked_) say(Service::agreed, {std::string(connection_.private_name())}, 1, false);
+    if (!marked_) {
+      marked_ = say(Service::agreed, {std::string(connection_.private_name())}, 1, {kMarkerType, false});
+    }
     return;
   }
   if (traffic_.churn && random_() % 150 == 0) return churn();
   const auto service = traffic_.service.value_or(static_cast<Service>(random_() % 6));
   const bool large = static_cast<double>(random_() % 10'000) < traffic_.large * 10'000;
-  say(service, choose_groups(), large ? kLargeBytes : random_() % (traffic_.payload_max + 1), random_() % 16 == 0);
+  const std::size_t size = large ? kLargeBytes : random_() % (traffic_.payload_max + 1);
+  say(service, choose_groups(), size, {message_type(sent_), random_() % 16 == 0});
 }
 
 std::vector<std::string> RecordingClient::choose_groups() {
@@ -108,23 +112,21 @@ std::vector<std::string> RecordingClient::choose_groups() {
   return {groups[random_() % groups.size()]};
 }
 
-void RecordingClient::say(Service service, const std::vector<std::string>& groups, std::size_t size,
-                          bool self_discard) {
-  const bool marker = quiet_;
-  const std::uint16_t type = marker ? kMarkerType : message_type(sent_);
+bool RecordingClient::say(Service service, const std::vector<std::string>& groups, std::size_t size,
+                          const SendOptions& options) {
   const std::vector<std::uint8_t> payload = make_payload(number_, sent_, size);
-  note(record_sent(std::string(connection_.private_name()), static_cast<spindled::Service>(service), type, groups,
-                   payload, self_discard));
+  note(record_sent(std::string(connection_.private_name()), static_cast<spindled::Service>(service), options.type,
+                   groups, payload, options.self_discard));
   const std::vector<std::string_view> names(groups.begin(), groups.end());
-  const std::error_code error = connection_.try_multicast(service, names, payload, {type, self_discard});
+  const std::error_code error = connection_.try_multicast(service, names, payload, options);
   if (!error) {
     ++sent_;
-    marked_ |= marker;
-    return;
+    return true;
   }
   // It was not taken, so it was never sent.
   const std::lock_guard lock(mutex_);
   histories_.back().events.pop_back();
+  return false;
 }
 
 void RecordingClient::churn() {
@@ -170,7 +172,8 @@ std::string RecordingClient::state() {
   const std::lock_guard lock(mutex_);
   std::string text = histories_.empty() ? "nobody yet" : histories_.back().name;
   text += open_ ? "" : ", closed";
-  text += marker_returned_ ? "" : ", without its last message";
+  if (!marker_returned_)
+    text += marked_ ? ", whose last message has not come back" : ", whose last message was not taken";
   for (const std::string& group : traffic_.groups) text += member_of_[group] ? "" : ", not in " + group;
   return text;
 }

@@ -64,7 +64,8 @@ class RecordingClient {
   void live();
   void greet();
   void talk();
-  void say(Service service, const std::vector<std::string>& groups, std::size_t size, bool self_discard);
+  /// Whether the daemon's client library took the message.
+  bool say(Service service, const std::vector<std::string>& groups, std::size_t size, const SendOptions& options);
   void churn();
   std::vector<std::string> choose_groups();
   void take(const Event& event);
@@ -81,9 +82,9 @@ class RecordingClient {
   std::uint32_t number_ = 0;
   std::uint64_t sent_ = 0;
   spindled::checkers::Recorder recorder_;
-  std::vector<std::string> others_;  // members of the group that had a view last
-  bool marked_ = false;
-  bool away_ = false;  // has left the last group
+  std::vector<std::string> others_;   // members of the group that had a view last
+  std::atomic<bool> marked_ = false;  // has sent its last message; others only look
+  bool away_ = false;                 // has left the last group
 
   std::mutex mutex_;
   std::vector<spindled::checkers::ClientHistory> histories_;
