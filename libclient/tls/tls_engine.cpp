@@ -67,7 +67,7 @@ void TlsEngine::sent(std::size_t bytes) {
 std::size_t TlsEngine::read(std::chrono::steady_clock::time_point now, std::span<std::uint8_t> space) {
   reading_at_ = now;
   std::size_t total = 0;
-  while (state_ == State::open && total < space.size()) {
+  while (state_ == State::open && total < space.size() && may_have_plaintext()) {
     std::size_t bytes = 0;
     ERR_clear_error();
     const int result = SSL_read_ex(ssl_.get(), space.data() + total, space.size() - total, &bytes);
@@ -79,6 +79,11 @@ std::size_t TlsEngine::read(std::chrono::steady_clock::time_point now, std::span
   }
   if (unread_.empty()) incoming_.reset();
   return total;
+}
+
+/// OpenSSL takes no more than it needs for the record that is next. Asking it in vain costs as much as a short record.
+bool TlsEngine::may_have_plaintext() const {
+  return !unread_.empty() || has_received_end_ || SSL_pending(ssl_.get()) > 0;
 }
 
 void TlsEngine::write(std::chrono::steady_clock::time_point now, GatheredBytes& bytes) {

@@ -83,6 +83,8 @@ class TlsEngine {
   void close_notify();
   /// `result` is what a call of OpenSSL gave. True if it only waits for the peer.
   bool must_wait(int result);
+  /// Whether there is something to ask OpenSSL for.
+  bool may_have_plaintext() const;
   void fail_of_openssl();
   void fail(TlsFailure failure, bool is_told_by_peer = false, std::string_view detail = {});
 
