@@ -8,6 +8,10 @@ from .processes import read_line
 START_SECONDS = 10
 
 
+def quoted(text):
+    return f'"{text}"' if text else ""
+
+
 class Daemon:
     """One spindled that is called `name`, with its files in `folder`."""
 
@@ -22,15 +26,16 @@ class Daemon:
         self.process = None
         self.ready = None  # what it has said when it was
 
-    def start(self, links, neighbours, inside=(), admission=True, settings=()):
-        """It waits for links at `links` and dials `neighbours`; `inside` goes before the command; `settings` are
-        further lines of its configuration."""
+    def start(self, links, neighbours, inside=(), admission=True, clients="", bundle=None, settings=()):
+        """It waits for links at `links`, and for clients at its socket and at the address `clients`, if there is one;
+        it dials `neighbours`. Without a `bundle` of certificates nothing is encrypted. `inside` goes before the
+        command; `settings` are further lines of its configuration."""
         config = self.folder / f"{self.name}.toml"
         lines = [
             f'[daemon]\nname = "{self.name}"\ncluster = "{self.cluster}"',
-            f'[listen]\nclients = []\nclient_socket = "{self.socket}"',
+            f'[listen]\nclients = [{quoted(clients)}]\nclient_socket = "{self.socket}"',
             f'admin_socket = "{self.admin_socket}"\nlinks = ["{links}"]',
-            "[tls]\ninsecure = true",
+            f'[tls]\nbundle = "{bundle}"' if bundle else "[tls]\ninsecure = true",
             f"[admission]\nenabled = {'true' if admission else 'false'}",
             f'[log]\nlevel = "info"\nfile = "{self.folder / self.name}.log"',
             *settings,

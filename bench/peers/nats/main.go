@@ -33,6 +33,7 @@ func fail(format string, arguments ...any) {
 func main() {
 	var plan Plan
 	address := flag.String("address", "nats://127.0.0.1:4222", "where the server of this member listens")
+	identity := flag.String("identity", "", "file of a certificate and of its key, for TLS; the server's is the same")
 	group := flag.String("group", "bench", "the subject")
 	measure := flag.String("measure", "throughput", "throughput or latency")
 	service := flag.String("service", "fifo", "fifo is what NATS has")
@@ -49,7 +50,7 @@ func main() {
 		fail("there is no service %s", *service)
 	}
 
-	member := connect(*address, *group, plan.member)
+	member := connect(*address, *identity, *group, plan.member)
 	var work load
 	if *measure == "latency" {
 		work = newOpenLoop(&plan, member)

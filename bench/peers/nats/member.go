@@ -18,12 +18,16 @@ type Member struct {
 	greeted    chan struct{}
 }
 
-func connect(address, subject string, index int) *Member {
-	connection, err := nats.Connect(address, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+func connect(address, identity, subject string, index int) *Member {
+	options := []nats.Option{nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		fail("%v", err)
 	}), nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 		fail("disconnected: %v", err)
-	}))
+	})}
+	if identity != "" {
+		options = append(options, nats.RootCAs(identity), nats.ClientCert(identity, identity))
+	}
+	connection, err := nats.Connect(address, options...)
 	if err != nil {
 		fail("cannot connect to %s: %v", address, err)
 	}

@@ -2,7 +2,8 @@
 
 Each daemon has one client at its unix socket. All clients send to one group and receive everything that is sent to it.
 With --peers each daemon has a host of its own, which is a network namespace, and other group communication systems do
-the same work on the same hosts. docs/performance.md says what the figures mean.
+the same work on the same hosts. With --tls all clients come over TCP, those of one cluster, and its links, with TLS,
+those of another without. docs/performance.md says what the figures mean.
 """
 
 import contextlib
@@ -17,11 +18,11 @@ from ..processes import MeasurementFailed, show_logs
 from ..results import describe_machine, machine, write_json
 from . import kinds, switching
 from .hosts import Here, Hosts
-from .marks import compare, unreached
+from .marks import PLAIN, compare, unreached
 from .measurement import measure_undisturbed, window_of
-from .peers import DOCUMENTED, PEERS, SocketBuffers, make_peers
+from .peers import DOCUMENTED, PEERS, WITH_TLS, SocketBuffers, make_peers
 from .report import LEADING, UNITS, add_medians, comparison, peers_table, succeeded, tables
-from .systems.spindle import Spindle
+from .systems.spindle import Clients, Spindle
 
 
 def parse_arguments(name):
@@ -46,20 +47,26 @@ def parse_arguments(name):
     parser.add_argument("--admission", type=words, default=["on"], metavar="SETTINGS",
                         help="on, off, or two of these, which are then measured in turn and compared; or switched, "
                         "which compares both within each measurement (default on)")
+    parser.add_argument("--tls", action="store_true", help="with certificates, beside a cluster without and in turn "
+                        f"with it; with --peers these have certificates, too ({','.join(WITH_TLS)})")
     parser.add_argument("--peers", type=words, nargs="?", const=DOCUMENTED, default=[], metavar="SYSTEMS",
                         help=f"beside other systems, some of {','.join(PEERS)} (where none is named, "
                         f"{','.join(DOCUMENTED)}); takes root")
     parser.add_argument("--check", action="store_true",
-                        help="with --peers or --admission switched: the status is 1 where a ratio falls short, or a "
-                        "peer is absent")
+                        help="with --peers, --tls or --admission switched: the status is 1 where a ratio falls "
+                        "short, or a peer is absent")
     parser.add_argument("--plot", metavar="FILE", help="with --peers: draw what was measured there, as PNG and as SVG "
                         "(takes matplotlib: --plots)")
     parser.add_argument("--json", metavar="FILE", help="write all results there")
     arguments = parser.parse_args()
     if arguments.measures is None:
-        arguments.measures = ["throughput", "latency"] + (["fanout", "half"] if arguments.peers else [])
+        arguments.measures = ["throughput", "latency"]
+        if arguments.peers and not arguments.tls:
+            arguments.measures += ["fanout", "half"]
     if arguments.sizes is None:
-        arguments.sizes = [100, 1000, 10000] + ([100000] if arguments.peers else [])
+        arguments.sizes = [100, 1000, 10000] + ([100000] if arguments.peers and not arguments.tls else [])
+    if arguments.tls and arguments.peers == DOCUMENTED:
+        arguments.peers = [peer for peer in DOCUMENTED if peer in WITH_TLS]
     check(parser, arguments)
     return arguments
 
@@ -82,12 +89,16 @@ def check(parser, arguments):
             parser.error(f"--admission switched is for --measures {','.join(switching.SPAN_MS)}, without --peers")
     elif len(arguments.admission) > 2 or any(setting not in ("on", "off") for setting in arguments.admission):
         parser.error("--admission: on, off, or two of them, or switched")
+    if arguments.tls and len(arguments.admission) + is_switched(arguments) != 1:
+        parser.error("--tls is for one --admission, on or off")
+    if arguments.tls and any(peer not in WITH_TLS for peer in arguments.peers):
+        parser.error(f"--tls --peers: some of {','.join(WITH_TLS)}")
     if any(peer not in PEERS for peer in arguments.peers):
         parser.error(f"--peers: some of {','.join(PEERS)}")
     if arguments.peers and os.geteuid() != 0:
         parser.error("--peers: network namespaces take root")
-    if arguments.check and not (arguments.peers or is_switched(arguments)):
-        parser.error("--check is for --peers and --admission switched")
+    if arguments.check and not (arguments.peers or arguments.tls or is_switched(arguments)):
+        parser.error("--check is for --peers, --tls and --admission switched")
     if arguments.plot and not arguments.peers:
         parser.error("--plot is for --peers")
     if min(arguments.sizes) < 16 or min(arguments.receivers) < 1:
@@ -96,16 +107,22 @@ def check(parser, arguments):
 
 def make_spindles(arguments, folder, new_hosts):
     """By name. More than one run at the same time: those that nobody uses are idle, and cost next to nothing."""
-    if len(arguments.admission) == 1:
+    clients = [Clients()] * len(arguments.admission)
+    settings = arguments.admission
+    if arguments.tls:
+        names = ["spindle", PLAIN]
+        clients = [Clients(by_tcp=True, tls=True), Clients(by_tcp=True)]
+        settings = arguments.admission * 2
+    elif len(settings) == 1:
         names = ["spindle"]
     else:
-        names = [f"admission {setting}" for setting in arguments.admission]
+        names = [f"admission {setting}" for setting in settings]
         if names[0] == names[1]:
             names[1] += ", again"
     return {
         name: Spindle(arguments.build, pathlib.Path(folder, str(number)), new_hosts(), arguments.daemons,
-                      arguments.topology, name, setting != "off")
-        for number, (name, setting) in enumerate(zip(names, arguments.admission))
+                      arguments.topology, name, setting != "off", way)
+        for number, (name, setting, way) in enumerate(zip(names, settings, clients))
     }
 
 
@@ -142,7 +159,7 @@ def run_all(systems, spindles, arguments, results):
     # Rounds go over all kinds of measurement: what disturbs the machine for a while disturbs all of them alike.
     # What comes first in one round comes last in the next: neither of two systems always follows the other.
     for number in range(arguments.rounds):
-        if number > 0 and len(arguments.admission) == 2 and not arguments.peers:
+        if number > 0 and len(spindles) == 2 and not arguments.peers:
             restart(list(systems.values()), backwards=number % 2 != 0)
         for result in results if number % 2 == 0 else reversed(results):
             values = measure_or_fail(systems[result["system"]], result, arguments, result["system"] in spindles)
@@ -209,7 +226,7 @@ def main(name):
             stack.enter_context(SocketBuffers())
         spindles = make_spindles(arguments, folder, new_hosts)
         peers, absent = make_peers(arguments.peers, arguments.build, folder, new_hosts,
-                                   arguments.daemons)
+                                   arguments.daemons, arguments.tls)
         results, failed = run_systems(spindles | peers, list(spindles), arguments, folder)
     if results is None:
         return 1
@@ -218,15 +235,17 @@ def main(name):
         print(switching.table(rows))
     else:
         print(tables(results, arguments.daemons))
-        rows = compare(results, next(iter(spindles)), peers, absent)
-    if len(spindles) == 2:
+        others = {PLAIN: spindles[PLAIN]} if arguments.tls else {}
+        rows = compare(results, next(iter(spindles)), others | peers, absent)
+    if len(arguments.admission) == 2:
         print("\n" + comparison(results, list(spindles)))
-    if arguments.peers:
+    if arguments.peers or arguments.tls:
         print("\n" + peers_table(rows))
         for name, reason in absent.items():
             print(f"{name} is absent: {reason}")
         for result in failed:
             print(f"{result['system']} failed each time at {kinds.describe(result)}")
+    if peers:
         print("\n" + "; ".join(f"{name} {system.version}" for name, system in peers.items()))
     print(f"\n{arguments.rounds} rounds of {arguments.seconds:g} s; {describe_machine(host)}")
     report = {"machine": host, "options": vars(arguments), "results": results, "absent": absent,

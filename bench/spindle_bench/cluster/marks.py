@@ -1,8 +1,9 @@
 """Spindle against its peers, and what it must reach."""
 
 import dataclasses
+import operator
 
-from ..marks import at_least, below
+from ..marks import at_least, at_most, below
 from .report import LEADING
 
 # Least quotient of messages/s, by service and size.
@@ -19,6 +20,11 @@ FANOUT = {100: {"nats": 2}}
 # What the median latency must stay below, by service: so many times that of the peer. Safe messages are to be faster
 # than the agreed ones of Spread, which no registry has: measured once beside NATS it took 290 us, and NATS 228.
 LATENCY = {"agreed": {"nats": 1}, "safe": {"nats": 290 / 228}}
+# A cluster without certificates beside one with, which must reach this share of its messages/s, by size, and whose
+# median latency may be this much longer.
+PLAIN = "plain"
+TLS_THROUGHPUT = {100: 0.75, 1000: 0.6, 10000: 0.5}
+TLS_LATENCY_US = 30
 # Below whose p99 that of an agreed message must stay at half of the peak, the own one and the peer's.
 HALF = ("nats", "jgroups", "corosync")
 
@@ -34,7 +40,7 @@ class Row:
     theirs: float = None
     ratio: float = None    # of the medians, ours by theirs
     lowest: float = None   # of the quotients round by round
-    highest: float = None
+    highest: float = None  # against a plain cluster these three are differences where latency is measured
     must: str = ""
     good: bool = None      # None: nothing is asked
 
@@ -46,6 +52,8 @@ class Row:
 def bound_of(kind, peer):
     """What ours must be, by theirs; None where nothing is asked."""
     least = most = None
+    if peer == PLAIN:
+        return tls_bound_of(kind)
     if kind["measure"] == "throughput":
         least = THROUGHPUT.get((kind["service"], kind["size"]), {}).get(peer)
     elif kind["measure"] == "fanout" and kind["service"] == "fifo":
@@ -55,6 +63,11 @@ def bound_of(kind, peer):
     elif kind["measure"] == "latency":
         most = LATENCY.get(kind["service"], {}).get(peer)
     return at_least(least) if least else below(most, "{:.3g}") if most else None
+
+
+def tls_bound_of(kind):
+    least = TLS_THROUGHPUT.get(kind["size"]) if kind["measure"] == "throughput" else None
+    return at_least(least) if least else at_most(TLS_LATENCY_US, "{:+g}") if kind["measure"] == "latency" else None
 
 
 def key_of(kind):
@@ -89,9 +102,10 @@ def row_of(ours, theirs, peer):
     if not theirs:
         row.good = False if must else None
         return row
-    quotients = [a[key] / b[key] for a, b in zip(ours["rounds"], theirs["rounds"]) if b is not None]
+    relate = operator.sub if peer == PLAIN and ours["measure"] == "latency" else operator.truediv
+    quotients = [relate(a[key], b[key]) for a, b in zip(ours["rounds"], theirs["rounds"]) if b is not None]
     row.theirs = theirs["median"][key]
-    row.ratio = row.ours / row.theirs
+    row.ratio = relate(row.ours, row.theirs)
     row.lowest, row.highest = min(quotients), max(quotients)
     if must:
         row.good = must.holds(row.ratio)

@@ -10,6 +10,7 @@ from .systems.nats import Nats, NatsTuned
 PEERS = {system.name: system for system in (Nats, JGroups, Corosync, NatsTuned, CorosyncTuned)}
 # As the documentation of each advises. The tuned ones go beyond that, and no mark is set against them.
 DOCUMENTED = ["nats", "jgroups", "corosync"]
+WITH_TLS = [name for name, system in PEERS.items() if getattr(system, "takes_tls", False)]
 
 # What JGroups asks the administrator for. It holds for all systems, as it does for the machine as a whole.
 SOCKET_BUFFERS = {"rmem_max": 26_214_400, "wmem_max": 26_214_400}
@@ -31,12 +32,15 @@ class SocketBuffers:
             (self.folder / name).write_text(text)
 
 
-def make_peers(names, build, folder, new_hosts, count):
-    """Systems by name, built where need be, each on hosts of its own; and why each of the others cannot be had here."""
+def make_peers(names, build, folder, new_hosts, count, tls):
+    """Systems by name, built where need be, each on hosts of its own; and why each of the others cannot be had here.
+    With `tls` what they send is encrypted."""
+    options = {"tls": True} if tls else {}
     systems, absent = {}, {}
     for name in names:
         try:
-            systems[name] = PEERS[name](pathlib.Path(build).resolve(), pathlib.Path(folder, name), new_hosts(), count)
+            systems[name] = PEERS[name](pathlib.Path(build).resolve(), pathlib.Path(folder, name), new_hosts(), count,
+                                        **options)
         except Absent as reason:
             absent[name] = str(reason)
     return systems, absent

@@ -157,6 +157,23 @@ class Marks(unittest.TestCase):
         self.assertEqual(len(marks.unreached(rows.values())), 1)
         self.assertIn("absent", peers_table(rows.values()))
 
+    def compare_with_plain(self, measure, size, ours, plain):
+        rows = marks.compare([result("spindle", measure, "fifo", size, ours),
+                              result(marks.PLAIN, measure, "fifo", size, plain)], "spindle", [marks.PLAIN], {})
+        self.assertEqual(len(rows), 1)
+        return rows[0]
+
+    def test_tls_keeps_its_share_of_what_a_plain_cluster_carries(self):
+        for size, ours, good in ((100, 75, True), (100, 74, False), (1000, 60, True), (1000, 59, False),
+                                 (10000, 50, True), (10000, 49, False)):
+            self.assertIs(self.compare_with_plain("throughput", size, [ours], [100]).good, good)
+        self.assertIsNone(self.compare_with_plain("throughput", 500, [1], [100]).good)
+
+    def test_tls_adds_so_much_latency_and_no_more(self):
+        row = self.compare_with_plain("latency", 100, [130, 131, 120], [100, 100, 101])
+        self.assertEqual((row.ratio, row.lowest, row.highest, row.must, row.good), (30, 19, 31, "<= +30", True))
+        self.assertFalse(self.compare_with_plain("latency", 100, [131], [100]).good)
+
     def test_tables_show_every_kind(self):
         text = tables([result("spindle", "throughput", "fifo", 100, [300]),
                        result("nats", "fanout", "fifo", 1000, [10], receivers=100),

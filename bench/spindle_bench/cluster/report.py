@@ -90,7 +90,7 @@ def comparison(results, names):
 
 
 def peers_table(rows):
-    """Spindle against its peers: `rows` are those of marks.py."""
+    """Spindle against its peers, with --tls also against itself without: `rows` are those of marks.py."""
     cells = [["measure", "service", "bytes", "", "against", "spindle", "peer", "ratio", "lowest to highest", "must",
               ""]]
     number = lambda value: "" if value is None else f"{value:,.0f}"
@@ -101,7 +101,7 @@ def peers_table(rows):
                       "" if row.ratio is None else f"{row.lowest:.3g} to {row.highest:.3g}", row.must,
                       "absent" if absent else verdict(row.good)])
     return ("Spindle against its peers: messages/s (throughput, fanout), us at the median (latency)\n"
-            "and at p99 (half)\n"
+            "and at p99 (half); the ratio of two latencies without and with TLS is their difference\n"
             + align(cells))
 
 

@@ -3,6 +3,7 @@
     name, version
     services                those of its messages, by Spindle's names for them
     fans_out                whether one of its daemons serves many programs
+    takes_tls               whether what it sends can be encrypted; nothing: it can not
     warmup_seconds          what it needs before a measurement at least
     start(), stop()         its daemons, one on each host
     daemon_pids()

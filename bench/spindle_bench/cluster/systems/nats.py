@@ -1,7 +1,7 @@
 """NATS: a cluster of three servers in a full mesh, as its documentation sets one up.
 
-The servers' own settings are the defaults, which is what the documentation recommends: no TLS, no JetStream, no
-compression, a pool of three connections to each other server. Clients subscribe asynchronously and publish without
+The servers' own settings are the defaults, which is what the documentation recommends: no JetStream, no compression, a
+pool of three connections to each other server; no TLS, but with --tls, where clients and servers show certificates. Clients subscribe asynchronously and publish without
 flushing, as its pages on performance show it, and lift their limits on what waits in the client ("Slow Consumers").
 Messages of one publisher arrive in the order sent, those of different ones in any order.
 
@@ -27,8 +27,9 @@ class Nats:
     services = ("fifo",)
     fans_out = True
     warmup_seconds = 0
+    takes_tls = True
 
-    def __init__(self, build_tree, folder, hosts, count):
+    def __init__(self, build_tree, folder, hosts, count, tls=False):
         self.folder = folder
         self.hosts = hosts
         self.count = count
@@ -42,18 +43,23 @@ class Nats:
         self.version = subprocess.run([self.server, "--version"], capture_output=True, text=True,
                                       check=True).stdout.split()[-1]
         self.folder.mkdir()
+        self.identity = self._make_identity() if tls else None
 
     def start(self):
         for index in range(self.count):
             config = self.folder / f"n{index}.conf"
             routes = ", ".join(f'"nats://{self.hosts.address(other)}:{ROUTE_PORT}"'
                                for other in range(self.count) if other != index)
+            tls = (f'tls {{ cert_file: "{self.identity}", key_file: "{self.identity}", ca_file: "{self.identity}", '
+                   "verify: true }" if self.identity else "")
             config.write_text(f'''server_name: n{index}
 listen: "127.0.0.1:{CLIENT_PORT}"
+{tls}
 cluster {{
   name: bench
   listen: "{self.hosts.address(index)}:{ROUTE_PORT}"
   routes: [{routes}]
+  {tls}
 }}
 ''')
             command = self._inside(index) + [str(self.server), "--config", str(config), "--log", str(self._log(index))]
@@ -70,7 +76,21 @@ cluster {{
         return [process.pid for process in self.processes]
 
     def client_command(self, host):
-        return self._inside(host) + [str(self.client), "--address", f"nats://127.0.0.1:{CLIENT_PORT}"]
+        identity = ["--identity", str(self.identity)] if self.identity else []
+        return self._inside(host) + [str(self.client), "--address", f"nats://127.0.0.1:{CLIENT_PORT}", *identity]
+
+    def _make_identity(self):
+        """A file of a key and a certificate that vouches for itself. All show the same: what costs time is as it is
+        with one each."""
+        identity = self.folder.resolve() / "identity.pem"
+        addresses = ["127.0.0.1", *(self.hosts.address(host) for host in range(self.count))]
+        names = ",".join(f"IP:{address}" for address in dict.fromkeys(addresses))
+        subprocess.run([need("openssl", "OpenSSL"), "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-subj", "/CN=bench", "-addext",
+                        f"subjectAltName={names}", "-keyout", "key.pem", "-out", "certificate.pem"],
+                       stdin=subprocess.DEVNULL, capture_output=True, cwd=self.folder, check=True)
+        identity.write_text((self.folder / "key.pem").read_text() + (self.folder / "certificate.pem").read_text())
+        return identity
 
     def _inside(self, host):
         return self.hosts.inside(host) + ["env", f"GOGC={self.garbage_percent}"]
