@@ -17,6 +17,7 @@
 #include <sstream>
 
 #include "daemon/base/check.h"
+#include "daemon/config/accounts.h"
 #include "daemon/config/exposure.h"
 #include "daemon/config/find_unusable.h"
 #include "daemon/config/parse_config.h"
@@ -223,6 +224,8 @@ tl::expected<DaemonConfig, Refusal> load(const CommandLine& line) {
   if (!config) return tl::unexpected(bad_configuration(config.error()));
   if (wrong.empty()) wrong = exposed_by_options(*config);
   if (!wrong.empty()) return tl::unexpected(Refusal{kExitBadCommandLine, std::move(wrong)});
+  const std::vector<ConfigError> unknown = resolve_accounts(*config, line.config_file);
+  if (!unknown.empty()) return tl::unexpected(bad_configuration(unknown));
   if (config->node.name.empty()) config->node.name = default_daemon_name(host_name());
   return std::move(*config);
 }

@@ -29,10 +29,14 @@ struct Context {
     SPINDLE_CHECK(next.name == config_.name && next.cluster == config_.cluster);
     SPINDLE_CHECK(next.incarnation == config_.incarnation);
     config_ = next;
+    ++config_version_;
   }
+  /// How often that was so, and one: answers that depend on `config` stay as long as this does.
+  std::uint64_t config_version() const { return config_version_; }
 
  private:
   NodeConfig config_;
+  std::uint64_t config_version_ = 1;
 
  public:
   const NodeConfig& config;

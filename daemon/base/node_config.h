@@ -103,6 +103,55 @@ struct SessionConfig {
   Duration message_timeout = 30s;  // in which the rest of a message that was begun has to come
 };
 
+/// What a client may be allowed to do with a group.
+enum class Right : std::uint8_t {
+  send,     // messages to it
+  join,     // it, where it has members or `create` is allowed, too
+  create,   // be the first to join it
+  members,  // ask for its members without being one
+};
+inline constexpr std::size_t kRights = 4;
+
+class RightSet {
+ public:
+  static RightSet all() {
+    RightSet rights;
+    rights.bits_ = (1U << kRights) - 1;
+    return rights;
+  }
+  bool contains(Right right) const { return (bits_ >> static_cast<unsigned>(right) & 1U) != 0; }
+  void insert(Right right) { bits_ |= 1U << static_cast<unsigned>(right); }
+  bool operator==(const RightSet&) const = default;
+
+ private:
+  unsigned bits_ = 0;
+};
+
+/// Who may do what; daemon/access/access_rules.h says how rules are read. Patterns have `*` for any bytes.
+struct AccessRule {
+  std::vector<std::string> who;     // patterns of identities (Peer), or kAnyone
+  std::vector<std::string> groups;  // patterns of groups and of private names
+  RightSet allow;
+
+  bool operator==(const AccessRule&) const = default;
+};
+inline constexpr char kAnyone[] = "anyone";
+
+/// Names that only some clients may choose.
+struct ReservedNames {
+  std::string pattern;
+  std::vector<std::string> who;  // as in AccessRule
+
+  bool operator==(const ReservedNames&) const = default;
+};
+
+struct AccessConfig {
+  std::vector<AccessRule> rules;  // none: everybody may do everything
+  std::vector<ReservedNames> names;
+
+  bool operator==(const AccessConfig&) const = default;
+};
+
 struct AdminConfig {
   bool allow_partition = true;  // partitions may be imposed for field tests, here and by other daemons
 };
@@ -121,6 +170,7 @@ struct NodeConfig {
   OrderConfig order;
   AdmissionConfig admission;
   SessionConfig session;
+  AccessConfig access;
   AdminConfig admin;
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace spindled {
 
@@ -11,10 +12,15 @@ struct Peer {
   /// Somebody at that address, and nobody in particular.
   template <typename Text>
   Peer(const Text& at) : address(at) {}
-  Peer(std::string at, std::string proved) : address(std::move(at)), identity(std::move(proved)) {}
+  Peer(std::string at, std::vector<std::string> proved) : address(std::move(at)), identities(std::move(proved)) {}
 
-  std::string address;   // for people to read: "192.0.2.1:4803", "pid 4711, uid 1000"
-  std::string identity;  // who it has proved to be, as rules name it: "uid:1000"; empty: nobody in particular
+  /// By which it is shown; empty: it is nobody in particular.
+  std::string_view identity() const { return identities.empty() ? std::string_view() : identities.front(); }
+
+  std::string address;  // for people to read: "192.0.2.1:4803", "pid 4711, uid 1000"
+  /// Who it has proved to be, as rules name it, the most particular one first: "uid:1000", "gid:1000", "gid:27"; or
+  /// "cert:feed"; or "local", a process of this host.
+  std::vector<std::string> identities;
 };
 
 }  // namespace spindled

@@ -15,7 +15,7 @@ namespace spindled {
 namespace {
 
 std::string in_brackets(std::string_view section) {
-  return section == kNeighbourSection ? fmt::format("[[{}]]", section) : fmt::format("[{}]", section);
+  return is_repeated(section) ? fmt::format("[[{}]]", section) : fmt::format("[{}]", section);
 }
 
 /// `word` without the blanks around it.

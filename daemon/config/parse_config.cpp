@@ -66,7 +66,15 @@ class Parser {
       if (!is_section(section)) {
         error(name.source().begin.line, std::string(section), unknown_section(section, node.is_value()));
       } else if (section == kNeighbourSection) {
-        read_neighbours(node);
+        read_entries(
+            section, node, {"address"}, [&] { neighbour_ = NeighbourConfig(); },
+            [&] { config_.node.link.neighbours.push_back(neighbour_); });
+      } else if (section == kAccessSection) {
+        read_entries(
+            section, node, {"who", "groups", "allow"}, [&] { config_.node.access.rules.emplace_back(); }, [] {});
+      } else if (section == kNamesSection) {
+        read_entries(
+            section, node, {"pattern", "who"}, [&] { config_.node.access.names.emplace_back(); }, [] {});
       } else if (const toml::table* table = node.as_table()) {
         read_section(section, *table);
       } else {
@@ -93,20 +101,24 @@ class Parser {
           fmt::format("unknown key; {}", suggest_key(section, name.str())));
   }
 
-  void read_neighbours(const toml::node& node) {
+  /// A list of sections that each have to have the keys `wanted`. `begin` and `end` are called around each.
+  template <typename Begin, typename End>
+  void read_entries(std::string_view section, const toml::node& node, std::initializer_list<std::string_view> wanted,
+                    Begin&& begin, End&& end) {
     const toml::array* array = node.as_array();
     if (array == nullptr || !std::all_of(array->begin(), array->end(), [](auto& each) { return each.is_table(); })) {
-      error(line_of(node), std::string(kNeighbourSection), "must be a list of sections, [[neighbour]]");
+      error(line_of(node), std::string(section), fmt::format("must be a list of sections, [[{}]]", section));
       return;
     }
     for (const toml::node& each : *array) {
-      neighbour_ = NeighbourConfig();
-      read_section(kNeighbourSection, *each.as_table());
-      if (each.as_table()->contains("address")) {
-        config_.node.link.neighbours.push_back(neighbour_);
-      } else {
-        error(line_of(each), "neighbour.address", "is missing");
+      begin();
+      read_section(section, *each.as_table());
+      for (const std::string_view name : wanted) {
+        if (!each.as_table()->contains(name)) {
+          error(line_of(each), fmt::format("{}.{}", section, name), "is missing");
+        }
       }
+      end();
     }
   }
 
@@ -200,6 +212,21 @@ class Parser {
 
   void read(const std::string& name, const toml::node& node, const NeighbourWeightKey& key) {
     if (const auto value = read_integer(name, node, 0, key.max)) neighbour_.weight = static_cast<std::uint32_t>(*value);
+  }
+
+  void read(const std::string& name, const toml::node& node, const EntryKey& key) {
+    if (key.shape == EntryKey::Shape::text) {
+      if (auto value = read_text(name, node, key.wrong)) key.set(config_, {std::move(*value)});
+      return;
+    }
+    const toml::array* array = node.as_array();
+    if (array == nullptr) return error(line_of(node), name, "must be a list of strings");
+    if (array->empty() && key.shape == EntryKey::Shape::list) return error(line_of(node), name, "must not be empty");
+    std::vector<std::string> values;
+    for (const toml::node& each : *array) {
+      if (auto value = read_text(name, each, key.wrong)) values.push_back(std::move(*value));
+    }
+    key.set(config_, std::move(values));
   }
 
   std::optional<std::int64_t> read_integer(const std::string& name, const toml::node& node, std::int64_t min,

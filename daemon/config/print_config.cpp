@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <vector>
+
 #include "daemon/config/schema.h"
 
 namespace spindled {
@@ -17,22 +20,50 @@ std::string neighbours_text(const DaemonConfig& config) {
   return text;
 }
 
+std::string rules_text(const AccessConfig& access) {
+  std::string text;
+  for (const AccessRule& rule : access.rules) {
+    std::vector<std::string> rights;
+    for (std::size_t right = 0; right < kRights; ++right) {
+      if (rule.allow.contains(static_cast<Right>(right))) rights.emplace_back(kRightNames[right]);
+    }
+    text += fmt::format("\n[[{}]]\nwho = {}\ngroups = {}\nallow = {}\n", kAccessSection, toml_list(rule.who),
+                        toml_list(rule.groups), toml_list(rights));
+  }
+  return text;
+}
+
+std::string names_text(const AccessConfig& access) {
+  std::string text;
+  for (const ReservedNames& names : access.names) {
+    text += fmt::format("\n[[{}]]\npattern = {}\nwho = {}\n", kNamesSection, toml_string(names.pattern),
+                        toml_list(names.who));
+  }
+  return text;
+}
+
+/// Of a section that there may be several of; nothing for others.
+std::optional<std::string> entries_text(const DaemonConfig& config, std::string_view section) {
+  if (section == kNeighbourSection) return neighbours_text(config);
+  if (section == kAccessSection) return rules_text(config.node.access);
+  if (section == kNamesSection) return names_text(config.node.access);
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string print_config(DaemonConfig config) {
   config.listen.links = link_addresses(config);
   std::string text;
   std::string_view section;
+  std::optional<std::string> entries;
   for (const Key& key : schema()) {
     if (key.section != section) {
       section = key.section;
-      if (section == kNeighbourSection) {
-        text += neighbours_text(config);
-      } else {
-        text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", section);
-      }
+      entries = entries_text(config, section);
+      text += entries ? *entries : fmt::format("{}[{}]\n", text.empty() ? "" : "\n", section);
     }
-    if (section != kNeighbourSection) text += fmt::format("{} = {}\n", key.name, value_text(key, config));
+    if (!entries) text += fmt::format("{} = {}\n", key.name, value_text(key, config));
   }
   return text;
 }

@@ -22,6 +22,11 @@ Reload reload(DaemonConfig running, DaemonConfig next) {
       result.needs_restart.push_back(key.full_name());
     }
   }
+  if (next.node.access != running.node.access) {
+    result.config.node.access = next.node.access;
+    result.changed.push_back(fmt::format("[[{}]] has {} entries and [[{}]] {}", kAccessSection,
+                                         next.node.access.rules.size(), kNamesSection, next.node.access.names.size()));
+  }
   const auto is_same = [](const NeighbourConfig& a, const NeighbourConfig& b) {
     return a.address == b.address && a.weight == b.weight;
   };

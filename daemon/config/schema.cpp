@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "daemon/config/address.h"
+#include "libclient/common/limits.h"
 #include "libclient/common/names.h"
 
 namespace spindled {
@@ -41,6 +44,23 @@ std::string wrong_absolute_file(const std::string& value) {
   return wrong_file(value);
 }
 
+std::string wrong_pattern(const std::string& value) {
+  return value.empty() || value.size() > spindle::kGroupNameBytesMax
+             ? fmt::format("must have 1 to {} bytes", spindle::kGroupNameBytesMax)
+             : "";
+}
+
+std::optional<Right> find_right(std::string_view word) {
+  const auto found = std::find(std::begin(kRightNames), std::end(kRightNames), word);
+  if (found == std::end(kRightNames)) return std::nullopt;
+  return static_cast<Right>(found - std::begin(kRightNames));
+}
+
+std::string wrong_right(const std::string& value) {
+  if (find_right(value)) return {};
+  return fmt::format("\"{}\" is no right: there are \"{}\"", value, fmt::join(kRightNames, "\", \""));
+}
+
 #define SPINDLE_FIELD(member) \
   [](DaemonConfig & config) -> auto& { return config.member; }
 
@@ -52,6 +72,23 @@ constexpr ListKey groups_key() {
             config.node.admission.groups_of(benefit) = std::move(value);
           },
           wrong_group_pattern, true};
+}
+
+// Of the rule, or the reserved names, that were read last.
+void set_who(DaemonConfig& config, std::vector<std::string> value) {
+  config.node.access.rules.back().who = std::move(value);
+}
+void set_groups(DaemonConfig& config, std::vector<std::string> value) {
+  config.node.access.rules.back().groups = std::move(value);
+}
+void set_rights(DaemonConfig& config, std::vector<std::string> value) {
+  for (const std::string& word : value) config.node.access.rules.back().allow.insert(*find_right(word));
+}
+void set_name_pattern(DaemonConfig& config, std::vector<std::string> value) {
+  config.node.access.names.back().pattern = std::move(value.front());
+}
+void set_name_who(DaemonConfig& config, std::vector<std::string> value) {
+  config.node.access.names.back().who = std::move(value);
 }
 
 const Key kKeys[] = {
@@ -141,6 +178,13 @@ const Key kKeys[] = {
      SizeKey{SPINDLE_FIELD(node.session.client_memory_bytes_max), kMiB, 1024 * kGiB}},
     {"session", "message_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.message_timeout), 100, kHour}},
 
+    {kAccessSection, "who", EntryKey{EntryKey::Shape::list, wrong_identity, set_who}},
+    {kAccessSection, "groups", EntryKey{EntryKey::Shape::list, wrong_pattern, set_groups}},
+    {kAccessSection, "allow", EntryKey{EntryKey::Shape::list_or_none, wrong_right, set_rights}},
+
+    {kNamesSection, "pattern", EntryKey{EntryKey::Shape::text, wrong_pattern, set_name_pattern}},
+    {kNamesSection, "who", EntryKey{EntryKey::Shape::list_or_none, wrong_identity, set_name_who}},
+
     {"admin", "allow_partition", FlagKey{SPINDLE_FIELD(node.admin.allow_partition)}},
 
     {"log", "level", LevelKey{SPINDLE_FIELD(log.level)}},
@@ -167,6 +211,7 @@ struct CopyValue {
   void operator()(const ListKey& key) { key.set(to, key.get(from)); }
   void operator()(const NeighbourAddressKey&) {}
   void operator()(const NeighbourWeightKey&) {}
+  void operator()(const EntryKey&) {}
 };
 
 struct ValueText {
@@ -179,13 +224,10 @@ struct ValueText {
   std::string operator()(const FlagKey& key) const { return key.field(config) ? "true" : "false"; }
   std::string operator()(const ChoiceKey& key) const { return toml_string(key.words[key.get(config)]); }
   std::string operator()(const LevelKey& key) const { return toml_string(to_string(key.field(config))); }
-  std::string operator()(const ListKey& key) const {
-    std::vector<std::string> quoted;
-    for (const std::string& address : key.get(config)) quoted.push_back(toml_string(address));
-    return fmt::format("[{}]", fmt::join(quoted, ", "));
-  }
+  std::string operator()(const ListKey& key) const { return toml_list(key.get(config)); }
   std::string operator()(const NeighbourAddressKey&) const { return {}; }
   std::string operator()(const NeighbourWeightKey&) const { return {}; }
+  std::string operator()(const EntryKey&) const { return {}; }
 };
 
 }  // namespace
@@ -197,6 +239,7 @@ std::span<const Key> schema() { return kKeys; }
 bool is_live(const Key& key) {
   if (key.section == "admission") return key.name != "enabled";  // which spmonitor switches
   if (key.section == "tls") return key.name != "insecure";
+  if (key.section == kAccessSection || key.section == kNamesSection) return true;
   return key.section == "session" || key.section == "order" || key.section == "admin" || key.full_name() == "log.level";
 }
 
@@ -227,6 +270,12 @@ std::string toml_string(std::string_view text) {
   return fmt::format("\"{}\"", fmt::to_string(quoted));
 }
 
+std::string toml_list(const std::vector<std::string>& texts) {
+  std::vector<std::string> quoted;
+  for (const std::string& text : texts) quoted.push_back(toml_string(text));
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
+
 std::string range_text(const Key& key) {
   if (const auto* duration = std::get_if<DurationKey>(&key.kind)) {
     return fmt::format("{} to {}", duration->min, duration->max);
@@ -247,6 +296,25 @@ std::string wrong_group_pattern(const std::string& value) {
   const std::string name = is_prefix ? value.substr(0, value.size() - 1) : value;
   if (spindle::is_group_name(name) || (is_prefix && name.empty())) return {};
   return "must be the name of a group, or how names begin and a '*'";
+}
+
+/// Accounts of this host are looked up when the daemon starts, so they are no patterns.
+std::string wrong_identity(const std::string& value) {
+  constexpr std::string_view kKinds[] = {"user", "group", "uid", "gid", "cert", "operator"};
+  if (value == kAnyone || value == "local") return {};
+  const std::size_t colon = value.find(':');
+  const std::string kind = value.substr(0, colon);
+  if (colon == std::string::npos || std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds)) {
+    return fmt::format(
+        "\"{}\" is nobody: write \"anyone\", \"local\", or \"user:\", \"group:\", \"uid:\", \"gid:\", \"cert:\" or "
+        "\"operator:\" and a name",
+        value);
+  }
+  if (colon + 1 == value.size()) return fmt::format("\"{}\" lacks a name", value);
+  if ((kind == "user" || kind == "group") && value.find('*') != std::string::npos) {
+    return fmt::format("\"{}\": a {} of this host is named in full", value, kind);
+  }
+  return {};
 }
 
 std::string wrong_client_address(const std::string& value) {

@@ -1,5 +1,6 @@
 // Every key of the configuration file: its section, its field, and what it may be. Defaults are the values of a fresh
-// DaemonConfig. The keys of [[neighbour]] are listed for their limits; a table of that section is a NeighbourConfig.
+// DaemonConfig. The keys of sections that a file may have several of, such as [[neighbour]], are listed for their
+// limits; a table of such a section is an entry of a list.
 #pragma once
 
 #include <cstdint>
@@ -65,11 +66,20 @@ struct NeighbourWeightKey {
   std::int64_t max;
 };
 
+/// Of an entry of a list, in a section with double brackets: the one that was added last. A string, or a list of them.
+struct EntryKey {
+  enum class Shape : std::uint8_t { text, list, list_or_none };
+
+  Shape shape;
+  std::string (*wrong)(const std::string& value);
+  void (*set)(DaemonConfig&, std::vector<std::string>);
+};
+
 struct Key {
   std::string_view section;
   std::string_view name;
   std::variant<DurationKey, SizeKey, NumberKey, TextKey, FlagKey, ChoiceKey, LevelKey, ListKey, NeighbourAddressKey,
-               NeighbourWeightKey>
+               NeighbourWeightKey, EntryKey>
       kind;
 
   /// "section.name"
@@ -82,19 +92,29 @@ std::span<const Key> schema();
 /// Whether a daemon that runs can go by another value: nothing that is set up when it starts depends on it, and
 /// neighbours need not know.
 bool is_live(const Key& key);
-/// Gives `to` the value that `from` has; not for the keys of a neighbour.
+/// Gives `to` the value that `from` has; not for the keys of entries of lists.
 void copy_value(const Key& key, DaemonConfig& from, DaemonConfig& to);
 
-/// The value that `config` has, as one writes it in the file; empty for the keys of a neighbour.
+/// The value that `config` has, as one writes it in the file; empty for the keys of entries of lists.
 std::string value_text(const Key& key, DaemonConfig& config);
 /// The default in the same form; empty where it depends on the rest or there is none.
 std::string default_text(const Key& key);
 /// `text` in quotes, as TOML has it.
 std::string toml_string(std::string_view text);
+/// The same for a list of strings.
+std::string toml_list(const std::vector<std::string>& texts);
 /// "10 to 60000" for numbers, empty for others.
 std::string range_text(const Key& key);
 
 inline constexpr std::string_view kNeighbourSection = "neighbour";
+inline constexpr std::string_view kAccessSection = "access";
+inline constexpr std::string_view kNamesSection = "names";
+/// Whether a file may have several of this section, each in double brackets.
+constexpr bool is_repeated(std::string_view section) {
+  return section == kNeighbourSection || section == kAccessSection || section == kNamesSection;
+}
+/// By the place of a Right.
+inline constexpr std::string_view kRightNames[kRights] = {"send", "join", "create", "members"};
 inline constexpr std::int64_t kWeightMax = 1'000'000;
 
 // What is wrong with a value, as a sentence that follows its key; empty if nothing is.
@@ -103,5 +123,6 @@ std::string wrong_client_address(const std::string& value);
 std::string wrong_link_address(const std::string& value);
 std::string wrong_neighbour_address(const std::string& value);
 std::string wrong_group_pattern(const std::string& value);
+std::string wrong_identity(const std::string& value);
 
 }  // namespace spindled

@@ -33,6 +33,10 @@ class Groups final : public OrderedMessages {
   /// Whether messages may be sent: the view is open and its group table complete.
   bool is_ready() const { return state_.is_ready(); }
   const GroupTable& table() const { return state_.table; }
+  bool has_members(std::string_view group) const {
+    const Group* found = state_.kept().find(group);
+    return found != nullptr && !found->members.empty();
+  }
   /// The view that the table is of. The order layer may be ahead.
   const View& view() const { return state_.view; }
 

@@ -54,6 +54,22 @@ bool MembershipRequests::is_member(SessionId session, std::string_view group) co
   return joined != nullptr && state_.kept().is_member(*joined, state_.kept().self(), session);
 }
 
+std::vector<std::string> MembershipRequests::groups_of(SessionId session) const {
+  std::vector<std::string> names;
+  const auto at = sessions_.find(session);
+  if (at == sessions_.end()) return names;
+  const RequestLine& requests = at->second.requests;
+  const GroupTable& table = state_.kept();
+  for (const GroupId id : table.groups_of(table.self(), session)) {
+    const std::string_view name = table.name_of(id);
+    if (!requests.has(name)) names.emplace_back(name);
+  }
+  requests.for_each_group([&](const std::string& group, RequestLine::Kind last) {
+    if (last == Kind::join) names.push_back(group);
+  });
+  return names;
+}
+
 bool MembershipRequests::has_open_request(SessionId session, std::string_view group) const {
   const auto at = sessions_.find(session);
   return at != sessions_.end() && at->second.requests.has(group);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "daemon/group/group_state.h"
 #include "daemon/group/message_sender.h"
@@ -31,6 +32,8 @@ class MembershipRequests {
 
   /// Whether the session has joined `group`, or asked to, and not asked to leave it.
   bool is_member(SessionId session, std::string_view group) const;
+  /// The groups that this is true of.
+  std::vector<std::string> groups_of(SessionId session) const;
   /// Whether a request of the session to join or to leave `group` is not done yet.
   bool has_open_request(SessionId session, std::string_view group) const;
 

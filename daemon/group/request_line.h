@@ -42,6 +42,11 @@ class RequestLine {
     const auto at = groups_.find(group);
     return at == groups_.end() ? std::nullopt : std::optional(at->second.last);
   }
+  /// Calls `visit(group, kind)` with the last request for each group that has one that is not done.
+  template <typename Visit>
+  void for_each_group(Visit&& visit) const {
+    for (const auto& [group, open] : groups_) visit(group, open.last);
+  }
   template <typename Visit>
   void for_each_waiting(Visit&& visit) const {
     for (std::size_t i = entered_; i < requests_.size(); ++i) visit(of(requests_[i]));

@@ -40,7 +40,7 @@ void Handshakes::connected(Time now, Link& link, std::string_view identity) {
 
 void Handshakes::accepted(Time now, ConnectionId connection, const Peer& peer) {
   Link& link = add(now, connection, peer.address, false);
-  link.set_identity(peer.identity);
+  link.set_identity(peer.identity());
   if (layer_.stopping) {
     teardown_.end_as_stopping(now, link);
   } else if (pending() > kPendingAcceptedMax) {

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "daemon/base/check.h"
+#include "daemon/config/address.h"
 #include "daemon/net/wrong_port.h"
 
 namespace spindled {
@@ -35,6 +36,15 @@ std::size_t total_bytes(std::span<const ByteView> buffers) {
   std::size_t total = 0;
   for (const ByteView& buffer : buffers) total += buffer.size();
   return total;
+}
+
+/// A client that has proved nothing, and comes from this host, is "local".
+Peer peer_of(const SocketConnection& connection, const std::string& address) {
+  Peer peer(address, connection.identities());
+  const std::optional<Address> from = parse_address(address);
+  const bool is_local = connection.port == Port::client && from && is_loopback(from->host);
+  if (peer.identities.empty() && is_local) peer.identities.emplace_back("local");
+  return peer;
 }
 
 }  // namespace
@@ -110,7 +120,7 @@ void AsioDriver::accepted(FileDescriptor socket, Port port, const std::string& p
 
 void AsioDriver::open_accepted(SocketConnection& connection, const std::string& peer) {
   read_soon(connection);
-  node_->handle_accepted(now(), connection.id, connection.port, Peer(peer, connection.identity()));
+  node_->handle_accepted(now(), connection.id, connection.port, peer_of(connection, peer));
 }
 
 ConnectionId AsioDriver::dial(std::string_view address) {
@@ -130,7 +140,7 @@ void AsioDriver::dialled(ConnectionId id, Result<FileDescriptor> socket) {
 
 void AsioDriver::open_dialled(SocketConnection& connection) {
   read_soon(connection);
-  node_->handle_connected(now(), connection.id, connection.identity());
+  node_->handle_connected(now(), connection.id, Peer(std::string(), connection.identities()).identity());
 }
 
 std::size_t AsioDriver::write(ConnectionId id, std::span<const ByteView> buffers) {

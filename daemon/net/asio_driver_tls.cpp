@@ -25,7 +25,7 @@ void AsioDriver::protect(Protection protection) {
     if (connection->state != SocketConnection::State::open) continue;
     const std::optional<spindle::CertificateRecord> certificate = connection->certificate();
     if (!certificate || !protection_.accepted_link->has_revoked(*certificate)) continue;
-    log_.warning("the certificate of {} is revoked: its connection ends", connection->identity());
+    log_.warning("the certificate of {} is revoked: its connection ends", connection->identities().front());
     linger(*connection);
     node_->handle_closed(now(), connection->id, "the certificate was revoked");
   }

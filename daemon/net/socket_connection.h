@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "daemon/base/driver.h"
 #include "daemon/net/socket.h"
@@ -50,8 +51,7 @@ class SocketConnection {
   /// Why the connection is over, for people to read.
   std::string reason_of(const IoResult& result) const;
   Duration shortest_round_trip();
-  /// Who the peer has proved to be; empty: nobody in particular.
-  std::string identity() const { return stream_->identity(); }
+  std::vector<std::string> identities() const { return stream_->identities(); }
   /// There is room again.
   void drained(Time now);
 

@@ -75,9 +75,10 @@ bool Node::is_stopped() const {
   return layers_->sessions.is_stopped() && layers_->links.is_stopped() && layers_->admin.is_stopped();
 }
 
-void Node::reconfigure(Time, const NodeConfig& config) {
+void Node::reconfigure(Time now, const NodeConfig& config) {
   layers_->context.reconfigure(config);
   layers_->admission.reconsider();
+  layers_->sessions.reconsider(now);
 }
 
 void Node::handle_accepted(Time now, ConnectionId connection, Port port, const Peer& peer) {

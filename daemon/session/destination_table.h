@@ -29,6 +29,11 @@ struct DefinedSet {
   DestinationSet to;            // as the client names it
   std::size_t names_bytes = 0;  // that the names take in the frame of a message
   SetFlow* flow = nullptr;
+
+  // What the rules say of it; Ingress's own.
+  std::uint64_t judged_by = 0;  // the version of the rules; 0: not yet
+  std::string denied;           // the first name that the client may not send to; empty: there is none
+  std::uint64_t refused = 0;    // messages, since the client was last told
 };
 
 /// The sets of destinations that a client has defined, by handle, within the bounds of the protocol: so many numbers

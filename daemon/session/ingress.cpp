@@ -27,8 +27,9 @@ bool is_large(const ClientSend& message) {
 }
 }  // namespace
 
-Ingress::Ingress(Context& context, Groups& groups, Admission& admission, SessionQueue& answers, SessionId session)
-    : context_(context), groups_(groups), admission_(admission), answers_(answers) {
+Ingress::Ingress(Context& context, Groups& groups, Admission& admission, const ClientAccess& access,
+                 SessionQueue& answers, SessionId session)
+    : context_(context), groups_(groups), admission_(admission), access_(access), answers_(answers) {
   sender_.session = session;
 }
 
@@ -42,6 +43,7 @@ void Ingress::close() {
   flows_.reset();
   forget_incoming();
   destinations_ = DestinationTable();
+  untold_.clear();
 }
 
 std::size_t Ingress::definition_bytes() const { return kDefinitionCopies * destinations_.bytes(); }
@@ -58,16 +60,21 @@ std::optional<Error> Ingress::define(const protocol::Define& define) {
   if (incoming_ && incoming_->handle == define.handle) {
     return Error{Errc::unexpected_frame, "the destinations of an unfinished message were redefined"};
   }
+  // The number may stand for something else from here on.
+  if (destinations_.is_defined(define.handle) && destinations_[define.handle].refused != 0) tell_refused();
   return destinations_.define(define);
 }
 
 std::optional<Error> Ingress::begin(const protocol::Send& send, Slice&& frame) {
   if (!destinations_.is_defined(send.handle)) return undefined(send.handle);
+  DefinedSet& set = destinations_[send.handle];
+  if (set.judged_by != access_.version()) judge(set);
   IncomingMessage& incoming = incoming_.emplace();
+  incoming.is_denied = !set.denied.empty();
   incoming.handle = send.handle;
   incoming.received = send.chunk.size();
   fill(incoming.message, send);
-  if (!send.chunk.empty()) {
+  if (!send.chunk.empty() && !incoming.is_denied) {
     frame.remove_prefix(frame.size() - send.chunk.size());
     chunks_.push_back(std::move(frame));
   }
@@ -80,8 +87,37 @@ std::optional<Error> Ingress::add(Slice chunk) {
       std::min<std::size_t>(spindle::kChunkBytesMax, incoming_->message.total - incoming_->received);
   if (chunk.size() != expected) return malformed("send_more");
   incoming_->received += chunk.size();
-  chunks_.push_back(std::move(chunk));
+  if (!incoming_->is_denied) chunks_.push_back(std::move(chunk));
   return std::nullopt;
+}
+
+void Ingress::judge(DefinedSet& set) {
+  set.judged_by = access_.version();
+  set.denied.clear();
+  const auto denied = std::find_if(set.to.names.begin(), set.to.names.end(),
+                                   [&](const std::string& name) { return !access_.may(Right::send, name); });
+  if (denied == set.to.names.end()) return;
+  set.denied = *denied;
+  access_.log_denied("send to", set.denied, sender_.client);
+}
+
+void Ingress::refuse(std::uint32_t handle, std::size_t bytes) {
+  ++messages_;
+  context_.counters.add(Counter::access_denied);
+  if (destinations_[handle].refused++ == 0) untold_.push_back(handle);
+  if (flows_) tell_admitted(handle, protocol::flow_bytes(bytes));
+}
+
+void Ingress::tell_refused() {
+  std::vector<std::uint8_t> frame;
+  for (const std::uint32_t handle : untold_) {
+    DefinedSet& set = destinations_[handle];
+    frame.clear();
+    protocol::write_refused(frame, {protocol::Refused::What::messages, static_cast<std::uint16_t>(Errc::access_denied),
+                                    std::exchange(set.refused, 0), set.denied});
+    answers_.append_frame(frame);
+  }
+  untold_.clear();
 }
 
 void Ingress::fill(ClientSend& message, const protocol::Send& send) const {
@@ -108,8 +144,13 @@ Verdict Ingress::try_admit_change(Time now, Admission::Change change, const std:
 // --- Messages ---
 
 std::optional<Error> Ingress::send_complete(Time now, InputBuffer& input, Verdict& verdict) {
-  bundle_followers(input);
   const std::uint32_t handle = incoming_->handle;
+  if (incoming_->is_denied) {
+    refuse(handle, incoming_->message.total);
+    forget_incoming();
+    return std::nullopt;
+  }
+  bundle_followers(input);
   ClientSend& message = incoming_->message;
   message.chunks = chunks_;
   message.bundle = bundle_;

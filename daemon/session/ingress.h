@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/access/access_rules.h"
 #include "daemon/admission/admission.h"
 #include "daemon/base/context.h"
 #include "daemon/base/input_buffer.h"
@@ -22,11 +23,15 @@ struct IncomingMessage {
   std::uint32_t handle = 0;  // of its destinations
   ClientSend message;
   std::size_t received = 0;  // bytes of payload
+  bool is_denied = false;    // nothing of it is kept
 };
 
 /// Owns the client's sets of destinations and its flows. It puts a message together out of its frames, bundles it with
 /// small ones that follow, and has it enter when it is admitted. A message waits until the joins and leaves that the
 /// client asked for before it are done.
+///
+/// A message that the rules do not allow is thrown away when it is complete, and counts as one that has entered; the
+/// client is told with the next `tell_refused`.
 ///
 /// Of a client that asked for independent flows, messages that may not enter yet are held (OutgoingFlows), and what
 /// follows them goes on.
@@ -35,7 +40,8 @@ struct IncomingMessage {
 class Ingress final : private FlowGate {
  public:
   /// `answers` is where the client is told what has entered. All outlive this one.
-  Ingress(Context& context, Groups& groups, Admission& admission, SessionQueue& answers, SessionId session);
+  Ingress(Context& context, Groups& groups, Admission& admission, const ClientAccess& access, SessionQueue& answers,
+          SessionId session);
 
   /// The client has said who it is.
   void open(std::string client, bool has_independent_flows);
@@ -60,6 +66,10 @@ class Ingress final : private FlowGate {
   Verdict try_admit_change(Time now, Admission::Change change, const std::string& group);
   FlowSnapshot flow_state(Time now, std::uint32_t handle);
   bool is_defined(std::uint32_t handle) const { return destinations_.is_defined(handle); }
+
+  /// Whether messages were refused that the client does not know of.
+  bool has_refused() const { return !untold_.empty(); }
+  void tell_refused();
 
   // What waits.
 
@@ -110,6 +120,9 @@ class Ingress final : private FlowGate {
   }
   /// Has `message` be what the client sends with `send`, but for the payload.
   void fill(ClientSend& message, const spindle::protocol::Send& send) const;
+  /// Looks whether the client may send to the set, by the rules of now.
+  void judge(DefinedSet& set);
+  void refuse(std::uint32_t handle, std::size_t bytes);
   /// Takes messages that have come right behind the complete one along with it, as far as one packet holds them: those
   /// under the same handle that are sent in the same way.
   void bundle_followers(InputBuffer& input);
@@ -129,10 +142,12 @@ class Ingress final : private FlowGate {
   Context& context_;
   Groups& groups_;
   Admission& admission_;
+  const ClientAccess& access_;
   SessionQueue& answers_;
   Sender sender_;
   MembershipBudget membership_budget_;
   DestinationTable destinations_;
+  std::vector<std::uint32_t> untold_;   // handles of whose messages some were refused, and the client is not told yet
   std::optional<OutgoingFlows> flows_;  // where the client asked for them
   std::optional<IncomingMessage> incoming_;
   std::vector<Slice> chunks_;         // of `incoming_`: the payload as far as received; kept for its memory

@@ -57,7 +57,8 @@ Session::Session(Context& context, SessionHost& host, Groups& groups, Admission&
       queue_(context.slabs),
       watch_(context.config.session),
       groups_(groups),
-      ingress_(context, groups, admission, queue_, id) {}
+      access_(context, peer_),
+      ingress_(context, groups, admission, access_, queue_, id) {}
 
 void Session::start_closing(Time now) {
   state_ = State::closing;
@@ -87,6 +88,7 @@ void Session::commit_read(std::size_t bytes) {
 std::optional<Error> Session::process(Time now) {
   if (!unfinished_ || waiting_) frame_at_ = now;
   std::optional<Error> error = take_frames(now);
+  tell_refused();
   unfinished_ = !input_.unread().empty() || (ingress_.has_begun() && !ingress_.has_complete());
   return error;
 }
@@ -156,7 +158,8 @@ bool Session::try_admit_change(Time now, Admission::Change change, ByteView body
   waits_for_room_ = !has_room();
   if (waits_for_room_) return false;
   const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
-  if (!request || !spindle::is_group_name(request->group)) return true;  // it is refused
+  const ClientFrame type = change == Admission::Change::join ? ClientFrame::join : ClientFrame::leave;
+  if (!request || wrong_request(type, std::string(request->group))) return true;  // it is refused
   const Verdict verdict = ingress_.try_admit_change(now, change, std::string(request->group));
   retry_at_ = verdict.retry_at;
   return verdict.is_admitted();
@@ -216,6 +219,10 @@ std::optional<Error> Session::handle_hello(ByteView body) {
   }
   const int policy = (hello->flags & protocol::kSlowPolicyMask) >> protocol::kSlowPolicyShift;
   if (policy != 0) watch_.set_policy(static_cast<SlowPolicy>(policy));
+  if (!hello->name.empty() && !access_.may_be_called(hello->name)) {
+    context_.counters.add(Counter::access_denied);
+    return Error{Errc::access_denied, fmt::format("the name {} is reserved for others ([[names]])", hello->name)};
+  }
   Result<std::string> name = host_.take_name(*this, hello->name);
   if (!name) return name.error();
   wants_taken_ = (hello->flags & protocol::kTellTakenBit) != 0;
@@ -262,17 +269,38 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
   const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
   if (!request) return malformed("group request");
   const std::string group(request->group);
-  std::optional<Errc> refused = Errc::bad_group_name;
-  if (spindle::is_group_name(group)) {
+  std::optional<Errc> refused = wrong_request(type, group);
+  if (!refused) {
     refused = type == ClientFrame::join    ? groups_.requests().join(now, id(), group)
               : type == ClientFrame::leave ? groups_.requests().leave(now, id(), group)
                                            : groups_.views().answer(id(), group);
+  }
+  if (refused == Errc::access_denied) {
+    context_.counters.add(Counter::access_denied);
+    access_.log_denied(type == ClientFrame::join ? "join" : "see the members of", group, name());
   }
   std::vector<std::uint8_t> frame;
   protocol::write_reply(frame,
                         {request->request, static_cast<std::uint16_t>(refused ? static_cast<int>(*refused) : 0)});
   queue_.append_frame(frame);
   return std::nullopt;
+}
+
+std::optional<Errc> Session::wrong_request(ClientFrame type, const std::string& group) const {
+  if (!spindle::is_group_name(group)) return Errc::bad_group_name;
+  const bool is_allowed =
+      type == ClientFrame::leave ||
+      (type == ClientFrame::join
+           ? access_.may(Right::join, group) && (access_.may(Right::create, group) || groups_.has_members(group))
+           : access_.may(Right::members, group) || groups_.requests().is_member(id(), group));
+  return is_allowed ? std::nullopt : std::optional(Errc::access_denied);
+}
+
+void Session::tell_taken_out(const std::string& group) {
+  std::vector<std::uint8_t> frame;
+  protocol::write_refused(
+      frame, {protocol::Refused::What::membership, static_cast<std::uint16_t>(Errc::access_denied), 0, group});
+  queue_.append_frame(frame);
 }
 
 std::optional<Error> Session::handle_flow_request(Time now, ByteView body) {
@@ -300,6 +328,7 @@ void Session::note_written(Time now, std::size_t bytes) {
   queue_.consume(bytes);
   bytes_out_ += bytes;
   if (bytes != 0) watch_.note_progress(now);
+  tell_refused();
 }
 
 std::optional<Error> Session::hold_to_limits(Time now) {

@@ -77,7 +77,7 @@ class Session final {
   /// For people to read.
   const std::string& peer() const { return peer_.address; }
   /// Who the client has proved to be (Peer); empty: nobody in particular.
-  const std::string& identity() const { return peer_.identity; }
+  std::string_view identity() const { return peer_.identity(); }
   State state() const { return state_; }
   Time opened_at() const { return opened_at_; }
   /// What it holds of the client is given up.
@@ -106,6 +106,11 @@ class Session final {
   Time retry_at() const { return std::min(retry_at_, ingress_.retry_at()); }
   /// Whether it stopped at a request whose answer has no room in the queue, and there is room now.
   bool may_answer_again() const { return waits_for_room_ && has_room(); }
+
+  /// What the client may do.
+  const ClientAccess& access() const { return access_; }
+  /// Tells the client that it has been taken out of the group.
+  void tell_taken_out(const std::string& group);
 
   SessionQueue& queue() { return queue_; }
   const SessionQueue& queue() const { return queue_; }
@@ -138,10 +143,15 @@ class Session final {
   std::optional<Error> handle_ping(ByteView body);
   /// Whether the frame at the front of the input, which is whole, is handled now; a join or a leave is paid for then.
   bool try_admit(Time now, spindle::protocol::ClientFrame type, ByteView body);
+  /// Nothing where the client may ask for that; otherwise why not.
+  std::optional<Errc> wrong_request(spindle::protocol::ClientFrame type, const std::string& group) const;
   bool try_admit_change(Time now, Admission::Change change, ByteView body);
   bool try_admit_view_request(Time now, ByteView body);
 
   void warn(unsigned percent);
+  void tell_refused() {
+    if (ingress_.has_refused() && has_room()) ingress_.tell_refused();
+  }
 
   /// Whether what the client asks for may wait for it to be read. Keeps a client that asks and does not read from
   /// costing others much, as unread messages do.
@@ -171,6 +181,7 @@ class Session final {
   SessionQueue queue_;
   QueueWatch watch_;
   Groups& groups_;
+  ClientAccess access_;
   Ingress ingress_;
 };
 

@@ -26,6 +26,7 @@ Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Admission& 
       groups_(groups),
       admission_(admission),
       slow_clients_(context.config, admission, *this),
+      access_review_(context, groups, sessions_),
       delivery_(context, sessions_, slow_clients_),
       memory_(context.config.session) {}
 
@@ -140,6 +141,11 @@ void Sessions::handle_closed(Time, ConnectionId connection, std::string_view why
   }
   session.marks.lost = session.marks.blocked = true;
   lost_.push_back(session.id());
+}
+
+void Sessions::reconsider(Time now) {
+  access_review_.start();
+  if (access_review_.is_under_way()) timers_.set_earlier(Timer::review, now);
 }
 
 void Sessions::stop(Time now) {
@@ -291,6 +297,10 @@ void Sessions::handle_time(Time now) {
   slow_clients_.handle_time(now);
   if (timers_.take_due(Timer::resume, now)) resume_all_ = true;
   if (timers_.take_due(Timer::taken, now)) tell_taken(now);
+  if (timers_.take_due(Timer::review, now)) {
+    access_review_.go_on(now);
+    if (access_review_.is_under_way()) timers_.set_earlier(Timer::review, now);
+  }
   if (!timers_.take_due(Timer::tick, now)) return;
   bool impatient = false;
   sessions_.for_each_of_now([&](Session& session) { impatient = check_patience(now, session) || impatient; });

@@ -14,6 +14,7 @@
 #include "daemon/base/driver.h"
 #include "daemon/base/port_handler.h"
 #include "daemon/base/timers.h"
+#include "daemon/session/access_review.h"
 #include "daemon/session/client_delivery.h"
 #include "daemon/session/session_table.h"
 #include "daemon/session/slow_clients.h"
@@ -25,6 +26,8 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   Sessions(Context& context, Driver& driver, Groups& groups, Admission& admission);
   ~Sessions() override;
 
+  /// The configuration has changed: what the rules of access no longer allow ends.
+  void reconsider(Time now);
   /// Tells every client that the daemon stops, and closes.
   void stop(Time now);
   bool is_stopped() const { return stopping_ && sessions_.empty(); }
@@ -63,7 +66,7 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   std::string_view client_name_of(SessionId session) const override;
 
  private:
-  enum class Timer : std::uint8_t { tick, resume, taken, count_ };
+  enum class Timer : std::uint8_t { tick, resume, taken, review, count_ };
 
   void process(Time now, Session& session);
   /// Tells those clients how many of their messages have entered for whom it is time.
@@ -102,6 +105,7 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   Admission& admission_;
   SessionTable sessions_;
   SlowClients slow_clients_;
+  AccessReview access_review_;
   ClientDelivery delivery_;
   MemoryBudget memory_;
   Timers<Timer> timers_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace spindle {
 
@@ -48,8 +49,8 @@ class ByteStream {
   virtual void finish_writing() = 0;
   /// Neither direction goes on.
   virtual void shut_down() = 0;
-  /// Who the peer has proved to be, such as "uid:1000"; empty: nobody in particular.
-  virtual std::string identity() const = 0;
+  /// Who the peer has proved to be, the most particular first: "uid:1000", "gid:1000", or "cert:feed".
+  virtual std::vector<std::string> identities() const = 0;
   /// For people; empty as long as nothing has given kProtectionFailed.
   virtual std::string protection_failure() const = 0;
 };

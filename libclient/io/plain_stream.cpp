@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 namespace spindle {
 
@@ -16,6 +17,16 @@ constexpr std::size_t kBuffersPerCall = 256;
 IoResult result_of(ssize_t outcome) {
   if (outcome >= 0) return {static_cast<std::size_t>(outcome), 0};
   return {0, errno};
+}
+
+/// Of the process at the other end, as they were when it connected.
+std::vector<gid_t> further_groups(int socket) {
+  socklen_t size = 0;
+  // Without room it fails, and says how much it takes.
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, nullptr, &size) == 0 || errno != ERANGE) return {};
+  std::vector<gid_t> groups(size / sizeof(gid_t));
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size) != 0) return {};
+  return groups;
 }
 
 }  // namespace
@@ -53,14 +64,18 @@ void PlainStream::finish_writing() { ::shutdown(socket_, SHUT_WR); }
 
 void PlainStream::shut_down() { ::shutdown(socket_, SHUT_RDWR); }
 
-std::string PlainStream::identity() const {
+std::vector<std::string> PlainStream::identities() const {
   int domain = 0;
   socklen_t size = sizeof domain;
   if (::getsockopt(socket_, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX) return {};
   ucred peer{};
   size = sizeof peer;
   if (::getsockopt(socket_, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return {};
-  return "uid:" + std::to_string(peer.uid);
+  std::vector<std::string> all{"uid:" + std::to_string(peer.uid), "gid:" + std::to_string(peer.gid)};
+  for (const gid_t group : further_groups(socket_)) {
+    if (group != peer.gid) all.push_back("gid:" + std::to_string(group));
+  }
+  return all;
 }
 
 }  // namespace spindle

@@ -17,8 +17,8 @@ class PlainStream final : public ByteStream {
   IoResult flush() override { return {}; }
   void finish_writing() override;
   void shut_down() override;
-  /// The user at the other end of a Unix socket.
-  std::string identity() const override;
+  /// The user at the other end of a Unix socket, and its groups.
+  std::vector<std::string> identities() const override;
   std::string protection_failure() const override { return {}; }
 
  private:

@@ -265,6 +265,14 @@ void write_gap(std::vector<std::uint8_t>& out, const Gap& gap) {
   writer.varint(gap.unlisted);
 }
 
+void write_refused(std::vector<std::uint8_t>& out, const Refused& refused) {
+  Writer writer = append_frame(out, ClientFrame::refused, 3 + varint_size(refused.messages) + short_size(refused.name));
+  writer.u8(static_cast<std::uint8_t>(refused.what));
+  writer.u16(refused.code);
+  writer.varint(refused.messages);
+  writer.short_string(refused.name);
+}
+
 void write_warning(std::vector<std::uint8_t>& out, const Warning& warning) {
   Writer writer =
       append_frame(out, ClientFrame::warning, 1 + varint_size(warning.bytes) + varint_size(warning.limit_bytes));
@@ -516,6 +524,23 @@ std::optional<Gap> read_gap(ByteView body) {
   gap.unlisted = reader.varint_up_to(gap.messages);
   if (!reader.done() || gap.messages == 0) return std::nullopt;
   return gap;
+}
+
+std::optional<Refused> read_refused(ByteView body) {
+  Reader reader(body);
+  Refused refused;
+  const std::uint8_t what = reader.u8();
+  refused.what = static_cast<Refused::What>(what);
+  refused.code = reader.u16();
+  refused.messages = reader.varint();
+  refused.name = reader.short_string();
+  const bool is_of_messages = refused.what == Refused::What::messages;
+  if (!reader.done() || what > static_cast<std::uint8_t>(Refused::What::membership) || refused.code == 0 ||
+      is_of_messages != (refused.messages != 0)) {
+    return std::nullopt;
+  }
+  if (!(is_of_messages ? is_destination_name(refused.name) : is_group_name(refused.name))) return std::nullopt;
+  return refused;
 }
 
 std::optional<Warning> read_warning(ByteView body) {

@@ -88,6 +88,7 @@ enum class ClientFrame : std::uint8_t {
   warning = 27,  // overtakes what waits for the client
   view_part = 28,
   taken = 29,
+  refused = 30,
 };
 
 /// In `Hello::flags`: messages of one destination set do not wait for those of another.
@@ -235,6 +236,16 @@ struct Warning {
   std::uint64_t limit_bytes = 0;
 };
 
+/// What the client asked for without a request, or has had until now, is not allowed to it.
+struct Refused {
+  /// `messages` were thrown away, or the client has been taken out of the group.
+  enum class What : std::uint8_t { messages = 0, membership = 1 };
+  What what = What::messages;
+  std::uint16_t code = 0;      // an Errc
+  std::uint64_t messages = 0;  // of those to one set of destinations, since the client was last told; 0: membership
+  std::string_view name;       // of a group, or a private name: the first one of the set that is not allowed
+};
+
 // Each `write_*` appends one frame, head included, to `out`. The caller has checked the limits above.
 void write_hello(std::vector<std::uint8_t>& out, const Hello& hello);
 void write_define(std::vector<std::uint8_t>& out, const Define& define);
@@ -256,6 +267,7 @@ void write_admitted(std::vector<std::uint8_t>& out, const Admitted& admitted);
 void write_flow_report(std::vector<std::uint8_t>& out, const FlowReport& report);
 void write_gap(std::vector<std::uint8_t>& out, const Gap& gap);
 void write_warning(std::vector<std::uint8_t>& out, const Warning& warning);
+void write_refused(std::vector<std::uint8_t>& out, const Refused& refused);
 
 // Messages are written in two steps, so that a large payload need not be copied: the size of the frame up to its
 // chunk, then those bytes. The chunk follows.
@@ -295,5 +307,6 @@ std::optional<Admitted> read_admitted(ByteView body);
 std::optional<FlowReport> read_flow_report(ByteView body);
 std::optional<Gap> read_gap(ByteView body);
 std::optional<Warning> read_warning(ByteView body);
+std::optional<Refused> read_refused(ByteView body);
 
 }  // namespace spindle::protocol

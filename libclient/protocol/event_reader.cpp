@@ -143,6 +143,9 @@ void EventReader::handle_frame(ClientFrame type, ByteView body) {
     case ClientFrame::warning:
       handle_warning(body);
       break;
+    case ClientFrame::refused:
+      handle_refused(body);
+      break;
     default:
       end(Errc::unexpected_frame, "the daemon sent a frame of an unknown type");
   }
@@ -311,6 +314,16 @@ void EventReader::handle_warning(ByteView body) {
   const std::optional<Warning> warning = read_warning(body);
   if (!warning) return end(Errc::malformed_frame);
   add_event(QueueWarning{warning->percent, warning->bytes, warning->limit_bytes}, body.size());
+}
+
+void EventReader::handle_refused(ByteView body) {
+  const std::optional<Refused> refused = read_refused(body);
+  if (!refused) return end(Errc::malformed_frame);
+  using Request = RequestFailed::Request;
+  add_event(
+      RequestFailed{refused->what == Refused::What::messages ? Request::send : Request::membership,
+                    std::string(refused->name), std::error_code(refused->code, error_category()), refused->messages},
+      body.size());
 }
 
 void EventReader::end(Errc reason, std::string_view text) {

@@ -78,6 +78,7 @@ class EventReader {
   void handle_taken(ByteView body);
   void handle_gap(ByteView body);
   void handle_warning(ByteView body);
+  void handle_refused(ByteView body);
   /// All but the memory that the message refers to.
   static void fill(Message& message, const PackedMessage& packed);
 

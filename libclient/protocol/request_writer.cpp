@@ -259,7 +259,7 @@ std::optional<RequestFailed> RequestWriter::settle(const Reply& reply, bool& unk
   std::optional<RequestFailed> failed;
   if (reply.code != 0) {
     failed = RequestFailed{pending->second.request, std::move(pending->second.group),
-                           std::error_code(reply.code, error_category())};
+                           std::error_code(reply.code, error_category()), 0};
   }
   pending_.erase(pending);
   return failed;

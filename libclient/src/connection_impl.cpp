@@ -23,6 +23,13 @@ constexpr unsigned kSendsPerLookMax = 8;
 // Memory for output beyond this is not kept once it has been written.
 constexpr std::size_t kOutputBytesKept = 4u << 20;
 
+// What still is of interest to a client that has left.
+bool tells_of_what_was_sent(const Event& event) {
+  const auto* failed = std::get_if<RequestFailed>(&event);
+  return std::holds_alternative<Disconnected>(event) ||
+         (failed != nullptr && failed->request == RequestFailed::Request::send);
+}
+
 }  // namespace
 
 Connection::Impl::Impl(const ConnectOptions& options)
@@ -415,7 +422,7 @@ void Connection::Impl::deliver() {
   if (arrived_.empty()) return;
   const Lock lock(mutex_);
   if (closing_) {
-    std::erase_if(arrived_, [](const Event& event) { return !std::holds_alternative<Disconnected>(event); });
+    std::erase_if(arrived_, [](const Event& event) { return !tells_of_what_was_sent(event); });
   }
   // Who receives Disconnected finds the connection closed, and who finds it closed finds Disconnected.
   if (!arrived_.empty()) events_.push(arrived_, bytes);

@@ -84,9 +84,10 @@ void TlsStream::finish_writing() {
 
 void TlsStream::shut_down() { ::shutdown(socket_, SHUT_RDWR); }
 
-std::string TlsStream::identity() const {
+std::vector<std::string> TlsStream::identities() const {
   const Lock lock(mutex_);
-  return engine_.peer() ? to_identity(engine_.peer()->name) : std::string();
+  if (!engine_.peer()) return {};
+  return {to_identity(engine_.peer()->name)};
 }
 
 std::string TlsStream::protection_failure() const { return fault().text; }

@@ -28,7 +28,7 @@ class TlsStream final : public ByteStream {
   void finish_writing() override;
   void shut_down() override;
   /// By the certificate of the peer, such as "daemon:alpha"; empty for a peer without one.
-  std::string identity() const override;
+  std::vector<std::string> identities() const override;
   std::string protection_failure() const override;
 
   /// Nothing before the stream is established, and for a peer without a certificate.

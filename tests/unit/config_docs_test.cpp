@@ -90,7 +90,8 @@ std::string in_binary_units(std::uint64_t bytes) {
 std::vector<std::string> expected_lines(const Key& key) {
   const std::string name = key.full_name();
   if (name == "daemon.name") return {"- Default: the name of the host", "- Values: "};
-  if (name == "neighbour.address") return {"- Default: none: it must be given\n", "- Values: "};
+  if (name == "neighbour.address" || std::holds_alternative<EntryKey>(key.kind))
+    return {"- Default: none: it must be given\n", "- Values: "};
   if (name == "listen.clients") return {"- Default: `[\"127.0.0.1:4803\"]`\n", "- Values: "};
   if (name == "listen.links") {
     return {

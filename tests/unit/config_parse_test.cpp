@@ -109,6 +109,57 @@ file = "/var/log/spindled.log"
   EXPECT_EQ(result->log.file, "/var/log/spindled.log");
 }
 
+TEST(ConfigParse, RulesAndReservedNamesKeepTheirOrder) {
+  const ConfigResult result = parse_config(
+      "[[access]]\nwho = [\"user:ann\", \"cert:trading-*\"]\ngroups = [\"orders.*\"]\nallow = [\"send\", \"join\"]\n"
+      "[[names]]\npattern = \"feed*\"\nwho = [\"cert:feed\"]\n"
+      "[[access]]\nwho = [\"anyone\"]\ngroups = [\"*\", \"#*\"]\nallow = [\"members\", \"create\"]\n"
+      "[[access]]\nwho = [\"local\"]\ngroups = [\"never\"]\nallow = []\n",
+      "spindle.toml");
+  ASSERT_TRUE(result) << to_string(result.error().front());
+  const AccessConfig& access = result->node.access;
+  ASSERT_EQ(access.rules.size(), 3u);
+  EXPECT_EQ(access.rules[0].who, (std::vector<std::string>{"user:ann", "cert:trading-*"}));
+  EXPECT_EQ(access.rules[0].groups, std::vector<std::string>{"orders.*"});
+  EXPECT_TRUE(access.rules[0].allow.contains(Right::send));
+  EXPECT_TRUE(access.rules[0].allow.contains(Right::join));
+  EXPECT_FALSE(access.rules[0].allow.contains(Right::create));
+  EXPECT_FALSE(access.rules[0].allow.contains(Right::members));
+  EXPECT_EQ(access.rules[1].groups, (std::vector<std::string>{"*", "#*"}));
+  EXPECT_FALSE(access.rules[1].allow.contains(Right::send));
+  EXPECT_EQ(access.rules[2].allow, RightSet()) << "a rule that forbids";
+  ASSERT_EQ(access.names.size(), 1u);
+  EXPECT_EQ(access.names[0].pattern, "feed*");
+  EXPECT_EQ(access.names[0].who, std::vector<std::string>{"cert:feed"});
+}
+
+TEST(ConfigParse, WhatIsWrongWithRulesAndReservedNames) {
+  EXPECT_EQ(errors_of("[[access]]\nwho = [\"anyone\"]\n"),
+            "spindle.toml:1: access.groups: is missing\n"
+            "spindle.toml:1: access.allow: is missing\n");
+  EXPECT_EQ(errors_of("[access]\n"), "spindle.toml:1: access: must be a list of sections, [[access]]\n");
+  EXPECT_EQ(errors_of("[[names]]\npattern = \"\"\nwho = \"anyone\"\n"),
+            "spindle.toml:2: names.pattern: must have 1 to 255 bytes\n"
+            "spindle.toml:3: names.who: must be a list of strings\n");
+  EXPECT_EQ(errors_of("[[access]]\nwho = []\ngroups = [\"*\"]\nallow = [1]\n"),
+            "spindle.toml:2: access.who: must not be empty\n"
+            "spindle.toml:4: access.allow: must be a string\n");
+  const auto wrong_who = [](const std::string& who) {
+    return errors_of("[[names]]\npattern = \"*\"\nwho = [\"" + who + "\"]\n");
+  };
+  EXPECT_EQ(wrong_who("ann"),
+            "spindle.toml:3: names.who: \"ann\" is nobody: write \"anyone\", \"local\", or \"user:\", \"group:\", "
+            "\"uid:\", \"gid:\", \"cert:\" or \"operator:\" and a name\n");
+  EXPECT_EQ(wrong_who("user:"), "spindle.toml:3: names.who: \"user:\" lacks a name\n");
+  EXPECT_EQ(wrong_who("user:a*"), "spindle.toml:3: names.who: \"user:a*\": a user of this host is named in full\n");
+  EXPECT_EQ(wrong_who("cert:*"), "none");
+  EXPECT_EQ(errors_of("[[access]]\nwho = [\"anyone\"]\ngroups = [\"*\"]\nallow = [\"sned\"]\n"),
+            "spindle.toml:4: access.allow: \"sned\" is no right: there are \"send\", \"join\", \"create\", "
+            "\"members\"\n");
+  EXPECT_EQ(errors_of("[[access]]\nwho = [\"anyone\"]\ngroups = [\"*\"]\nallow = []\nquota = 3\n"),
+            "spindle.toml:5: access.quota: unknown key; [[access]] has who, groups, allow\n");
+}
+
 TEST(ConfigParse, ListensForLinksOnlyWhereANeighbourIsConfigured) {
   const ConfigResult with_neighbour = parse_config("[[neighbour]]\naddress = \"localhost:1\"\n", "spindle.toml");
   ASSERT_TRUE(with_neighbour);
@@ -149,7 +200,7 @@ TEST(ConfigParse, UnknownKeysAndSections) {
             "spindle.toml:1: neighbor: unknown section; did you mean [[neighbour]]?\n");
   EXPECT_EQ(errors_of("[network]\n"),
             "spindle.toml:1: network: unknown section; there are [daemon], [listen], [tls], [[neighbour]], [link], "
-            "[view], [order], [admission], [session], [admin], [log]\n");
+            "[view], [order], [admission], [session], [[access]], [[names]], [admin], [log]\n");
   EXPECT_EQ(errors_of("name = \"alpha\"\n"), "spindle.toml:1: name: must be in a section; did you mean daemon.name?\n");
   EXPECT_EQ(errors_of("colour = 1\n"), "spindle.toml:1: colour: must be in a section\n");
   EXPECT_EQ(errors_of("[daemon]\nlinks = []\n"),

@@ -20,6 +20,8 @@ TEST(ConfigPrint, IsReadBackAsItWas) {
   config.node.link.neighbours = {{"beta:4804", 0}, {"gamma.example.org:4804", 7}};
   config.node.admission.fee = 0.25;
   config.node.session.slow_policy = SlowPolicy::drop;
+  config.node.access.rules = {{{"uid:1000", "cert:a \"b\""}, {"news*"}, RightSet::all()}, {{"anyone"}, {"*"}, {}}};
+  config.node.access.names = {{"feed*", {"cert:feed"}}};
   config.log.level = LogLevel::warning;
   const std::string text = print_config(config);
   const ConfigResult read = parse_config(text, "printed");
@@ -33,6 +35,7 @@ TEST(ConfigPrint, IsReadBackAsItWas) {
   EXPECT_EQ(read->node.link.neighbours[1].weight, 7u);
   EXPECT_EQ(read->node.admission.fee, 0.25);
   EXPECT_EQ(read->node.session.slow_policy, SlowPolicy::drop);
+  EXPECT_EQ(read->node.access, config.node.access);
   EXPECT_EQ(link_addresses(*read), std::vector<std::string>{"0.0.0.0:4804"});
 }
 
@@ -40,6 +43,8 @@ TEST(ConfigPrint, NamesEveryKey) {
   DaemonConfig config;
   config.node.name = "alpha";
   config.node.link.neighbours = {{"beta:4804", 0}};
+  config.node.access.rules = {{{"anyone"}, {"*"}, RightSet::all()}};
+  config.node.access.names = {{"feed*", {"uid:1000"}}};
   const std::string text = print_config(config);
   for (const Key& key : schema()) {
     EXPECT_NE(text.find("\n" + std::string(key.name) + " = "), std::string::npos) << key.full_name();

@@ -35,6 +35,19 @@ TEST(ConfigReload, TakesLiveKeysAndNamesTheOthers) {
   EXPECT_THAT(result.needs_restart, ElementsAre("admission.enabled", "neighbour"));
 }
 
+TEST(ConfigReload, RulesOfAccessAreTakenAsAWhole) {
+  DaemonConfig running;
+  running.node.name = "alpha";
+  running.node.access.rules = {{{"anyone"}, {"*"}, RightSet::all()}};
+  DaemonConfig next = running;
+  next.node.access.rules.push_back({{"uid:1000"}, {"news"}, {}});
+  next.node.access.names = {{"feed*", {"cert:feed"}}};
+  const Reload result = reload(running, next);
+  EXPECT_EQ(result.config.node.access, next.node.access);
+  EXPECT_THAT(result.changed, ElementsAre("[[access]] has 2 entries and [[names]] 1"));
+  EXPECT_THAT(result.needs_restart, IsEmpty());
+}
+
 TEST(ConfigReload, TheSameIsNoNews) {
   DaemonConfig running;
   running.node.name = "alpha";

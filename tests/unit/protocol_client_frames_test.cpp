@@ -527,9 +527,32 @@ TEST_F(ClientFrames, WarningComesBack) {
   }
 }
 
+TEST_F(ClientFrames, RefusedComesBack) {
+  Bytes frame;
+  write_refused(frame, {Refused::What::messages, 39, 300, "#ann#alpha"});
+  expect_head(frame, ClientFrame::refused);
+  expect_exact(frame, read_refused);
+  const auto read = read_refused(body_of(frame));
+  EXPECT_EQ(read->what, Refused::What::messages);
+  EXPECT_EQ(read->code, 39);
+  EXPECT_EQ(read->messages, 300u);
+  EXPECT_EQ(read->name, "#ann#alpha");
+  const auto is_read = [&](const Refused& refused) {
+    frame.clear();
+    write_refused(frame, refused);
+    return read_refused(body_of(frame)).has_value();
+  };
+  EXPECT_TRUE(is_read({Refused::What::membership, 39, 0, "news"}));
+  EXPECT_FALSE(is_read({Refused::What::membership, 39, 1, "news"})) << "no messages take part";
+  EXPECT_FALSE(is_read({Refused::What::membership, 39, 0, "#ann#alpha"})) << "no group";
+  EXPECT_FALSE(is_read({Refused::What::messages, 39, 0, "news"})) << "none";
+  EXPECT_FALSE(is_read({Refused::What::messages, 0, 1, "news"})) << "for no reason";
+  EXPECT_FALSE(is_read({static_cast<Refused::What>(2), 39, 0, "news"}));
+}
+
 // Whatever the bytes, decoders return; the sanitizers watch what they touch.
 TEST_F(ClientFrames, MutatedBytesDoNoHarm) {
-  Bytes frames[6];
+  Bytes frames[7];
   write_hello(frames[0], {1, 1, 0, "name"});
   write_define(frames[1], {3, names(1, 4, true)});
   GroupViewFrame view{"g", {1, "d", 3, 1}, ViewCause::network};
@@ -540,9 +563,10 @@ TEST_F(ClientFrames, MutatedBytesDoNoHarm) {
   frames[3] = message_frame({4, 0, "#a#b", {"g", "h"}, 20, payload(20)});
   write_gap(frames[4], {3, 300, {{"g", 2}, {"#a#b", 1}}, 1});
   write_warning(frames[5], {50, 300, 600});
+  write_refused(frames[6], {Refused::What::messages, 39, 3, "g"});
   std::size_t parsed = 0;
   for (int round = 0; round < 20'000; ++round) {
-    Bytes body = frames[number(0, 5)];
+    Bytes body = frames[number(0, 6)];
     body.erase(body.begin(), body.begin() + kFrameHeadBytes);
     for (std::size_t count = number(1, 4); count > 0; --count) {
       body[number(0, body.size() - 1)] = static_cast<std::uint8_t>(random_());
@@ -552,7 +576,7 @@ TEST_F(ClientFrames, MutatedBytesDoNoHarm) {
               read_group_request(body).has_value() + read_ping(body).has_value() + read_welcome(body).has_value() +
               read_close(body).has_value() + read_message(body).has_value() + read_view(body).has_value() +
               read_transitional(body).has_value() + read_reply(body).has_value() + read_gap(body).has_value() +
-              read_warning(body).has_value();
+              read_warning(body).has_value() + read_refused(body).has_value();
   }
   EXPECT_GT(parsed, 0u) << "some mutations leave a frame well-formed";
 }

@@ -84,9 +84,9 @@ class SessionsTest : public testing::Test {
     for (int i = 0; i < 1000 && !node_.is_settled(); ++i) turn();
     ASSERT_TRUE(node_.is_settled());
   }
-  ConnectionId accept() {
+  ConnectionId accept(std::vector<std::string> identities = {}) {
     const ConnectionId connection{++last_};
-    node_.handle_accepted(now_, connection, Port::client, "a client");
+    node_.handle_accepted(now_, connection, Port::client, Peer("a client", std::move(identities)));
     return connection;
   }
   /// A `send`, and what it takes of `send_more`, whose bytes are those of its type.

@@ -60,8 +60,8 @@ TEST_F(TlsStreamTest, IsEstablishedByReadingAndFlushing) {
   EXPECT_TRUE(write(*dialling_, "early").would_block());
   establish();
   EXPECT_EQ(dialling_->unsent(), 0u);
-  EXPECT_EQ(dialling_->identity(), "daemon:beta");
-  EXPECT_EQ(accepting_->identity(), "daemon:alpha");
+  EXPECT_THAT(dialling_->identities(), testing::ElementsAre("daemon:beta"));
+  EXPECT_THAT(accepting_->identities(), testing::ElementsAre("daemon:alpha"));
   EXPECT_EQ(accepting_->protection_failure(), "");
   EXPECT_EQ(write(*dialling_, "hello").bytes, 5u);
   IoResult result;
@@ -165,7 +165,7 @@ TEST_F(TlsStreamTest, BothSeeARefusal) {
   EXPECT_EQ(at_accepting.error, IoResult::kProtectionFailed);
   EXPECT_EQ(at_stranger.error, IoResult::kProtectionFailed);
   EXPECT_FALSE(accepting_->is_established());
-  EXPECT_EQ(accepting_->identity(), "");
+  EXPECT_THAT(accepting_->identities(), testing::IsEmpty());
   EXPECT_EQ(accepting_->fault().failure, TlsFailure::untrusted);
   EXPECT_EQ(stranger.fault().failure, TlsFailure::untrusted);
   EXPECT_TRUE(stranger.fault().is_told_by_peer);

@@ -179,6 +179,10 @@ TEST(WireExamples, ClientHandshake) {
             }),
             "0a 00 00 11 12 00 04 00 73 6c 6f 77 ac 02");
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_taken(out, 300); }), "02 00 00 1d ac 02");
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_refused(out, {protocol::Refused::What::messages, 39, 3, "orders"});
+            }),
+            "0b 00 00 1e 00 27 00 03 06 6f 72 64 65 72 73");
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_bye(out); }), "00 00 00 07");
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_ping(out, protocol::ClientFrame::ping, 1000); }),
             "08 00 00 08 e8 03 00 00 00 00 00 00");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tools/spuser/events.h"
 #include "tools/spuser/exit.h"
 
 namespace spuser {
@@ -45,9 +46,7 @@ void Conversation::handle(spindle::Event&& event) {
   if (const auto* failed = std::get_if<spindle::RequestFailed>(&event); failed != nullptr && refusals_end_) {
     // Only who is no member any more is not told who the members are.
     if (failed->request == spindle::RequestFailed::Request::view) return;
-    const bool join = failed->request == spindle::RequestFailed::Request::join;
-    throw Exit{kExitRefused, fmt::format("the daemon refused to {} {}: {}", join ? "join" : "leave", failed->group,
-                                         failed->error.message())};
+    throw Exit{kExitRefused, refusal_text(*failed)};
   }
   if (handler_) handler_(std::move(event));
 }
@@ -121,7 +120,7 @@ void Conversation::finish() {
   while (std::optional<spindle::Event> event = connection_.receive()) {
     const auto* end = std::get_if<spindle::Disconnected>(&*event);
     if (end != nullptr && end->error == spindle::Errc::closed_by_client && signals_.received() == 0) return;
-    if (end != nullptr) handle(std::move(*event));
+    if (end != nullptr || std::holds_alternative<spindle::RequestFailed>(*event)) handle(std::move(*event));
   }
 }
 

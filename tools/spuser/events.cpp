@@ -68,6 +68,27 @@ std::string text_line(const spindle::QueueWarning& warning) {
   return fmt::format("* {} bytes wait in the daemon, {} % of the limit: read faster\n", warning.bytes, warning.percent);
 }
 
+std::string refusal_text(const spindle::RequestFailed& failed) {
+  using Request = spindle::RequestFailed::Request;
+  const auto refused = [&](std::string_view what) {
+    return fmt::format("the daemon refused to {} {}: {}", what, failed.group, failed.error.message());
+  };
+  switch (failed.request) {
+    case Request::join:
+      return refused("join");
+    case Request::leave:
+      return refused("leave");
+    case Request::view:
+      return refused("tell the members of");
+    case Request::send:
+      return fmt::format("the daemon refused {} message{} to {}: {}", failed.messages, failed.messages == 1 ? "" : "s",
+                         failed.group, failed.error.message());
+    case Request::membership:
+      return fmt::format("the daemon has taken you out of {}: {}", failed.group, failed.error.message());
+  }
+  return {};
+}
+
 std::string json_line(const spindle::Message& message) {
   const bool text = spindle::is_utf8(message.text());
   return fmt::format(R"({{"event":"message","sender":{},"groups":{},"service":"{}","type":{},"{}":{}}})"

@@ -18,6 +18,8 @@ std::string text_line(const spindle::Transitional& signal);
 std::string text_line(const spindle::FlowState& flow);
 std::string text_line(const spindle::Gap& gap);
 std::string text_line(const spindle::QueueWarning& warning);
+/// Without an end of line: "the daemon refused to join prices: ...".
+std::string refusal_text(const spindle::RequestFailed& failed);
 std::string json_line(const spindle::Message& message);
 std::string json_line(const spindle::GroupView& view, const spindle::Membership& members);
 std::string json_line(const spindle::Transitional& signal);

@@ -141,13 +141,7 @@ class Prompt {
   void show(const spindle::Transitional& signal) {
     if (views_) show_line(text_line(signal));
   }
-  void show(const spindle::RequestFailed& failed) {
-    using Request = spindle::RequestFailed::Request;
-    const std::string_view what = failed.request == Request::join    ? "join"
-                                  : failed.request == Request::leave ? "leave"
-                                                                     : "tell the members of";
-    say("the daemon refused to {} {}: {}", what, failed.group, failed.error.message());
-  }
+  void show(const spindle::RequestFailed& failed) { say("{}", refusal_text(failed)); }
   void show(const spindle::FlowReady& flow) { say("messages to {} can be sent again", fmt::join(flow.groups, ",")); }
   void show(const spindle::FlowState& flow) { show_line(text_line(flow)); }
   void show(const spindle::Disconnected&) {}

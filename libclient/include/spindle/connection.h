@@ -139,11 +139,12 @@ class Connection {
 
   /// Ends the connection: what was sent before is written, the daemon is told, and its last word awaited, for
   /// `disconnect_timeout` at most (a handler does not wait). Messages that arrive meanwhile are dropped; those that
-  /// arrived before can be received, and then Disconnected.
+  /// arrived before can be received, and then, where rules of access refused messages that were sent, RequestFailed,
+  /// and Disconnected.
   ///
   /// Returns how many messages did not enter the network, as Disconnected does: none where the network took all in
-  /// time, more where it is congested or a receiver is slow. In a handler these are the messages that are still under
-  /// way.
+  /// time, more where it is congested or a receiver is slow; those that were refused are not among them. In a handler
+  /// these are the messages that are still under way.
   NotTaken disconnect();
 
  private:

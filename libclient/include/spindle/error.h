@@ -44,7 +44,8 @@
   X(partitioned, 35, "a partition imposed for a field test holds the daemons apart")                \
   X(group_table_full, 36, "the daemons have as many groups as they may, and this would be another") \
   X(identity_mismatch, 37, "the peer's certificate is that of somebody else")                       \
-  X(tls_failed, 38, "the connection could not be protected by TLS")
+  X(tls_failed, 38, "the connection could not be protected by TLS")                                 \
+  X(access_denied, 39, "the daemon's access rules do not allow it")
 
 namespace spindle {
 

@@ -182,12 +182,19 @@ struct Transitional {
   std::string group;
 };
 
-/// The daemon refused a join, a leave, or to tell who the members are.
+/// The daemon refused something.
 struct RequestFailed {
-  enum class Request : std::uint8_t { join, leave, view };
+  enum class Request : std::uint8_t {
+    join,
+    leave,
+    view,        ///< to tell who the members are
+    send,        ///< messages that it had been sent: nobody gets those
+    membership,  ///< to have the client stay a member of the group: it has left, and its last view says so, too
+  };
   Request request = Request::join;
-  std::string group;
+  std::string group;  ///< of several destinations of messages, the first one that is refused
   std::error_code error;
+  std::uint64_t messages = 0;  ///< request `send`: so many to one set of destinations, since it was last told
 };
 
 /// Independent flows only: a flow to these destinations, for which try_multicast() has said would_block, has room

@@ -1,0 +1,45 @@
+#include "daemon/session/access_review.h"
+
+namespace spindled {
+
+namespace {
+/// So many rules are looked through in the time that is one unit of a turn's work.
+constexpr std::size_t kRulesPerUnit = 16;
+}  // namespace
+
+void AccessReview::start() {
+  left_.clear();
+  names_.clear();
+  sessions_.for_each([&](const Session& session) { left_.push_back(session.id()); });
+}
+
+void AccessReview::go_on(Time now) {
+  const std::size_t units = 1 + context_.config.access.rules.size() / kRulesPerUnit;
+  while (!left_.empty() && !context_.turn.is_over()) {
+    context_.turn.count(units);
+    Session* const session = sessions_.find(left_.front());
+    const bool is_open = session != nullptr && session->state() == Session::State::open;
+    if (is_open && !names_.empty()) {
+      review(now, *session, names_.back());
+      names_.pop_back();
+      if (!names_.empty()) continue;
+    } else if (is_open) {
+      names_ = groups_.requests().groups_of(session->id());
+      context_.turn.count(names_.size() / kRulesPerUnit);
+      if (!names_.empty()) continue;
+    }
+    names_.clear();
+    left_.pop_front();
+  }
+}
+
+void AccessReview::review(Time now, Session& session, const std::string& group) {
+  if (session.access().may(Right::join, group)) return;
+  if (groups_.requests().leave(now, session.id(), group)) return;  // it has left meanwhile
+  context_.counters.add(Counter::access_denied);
+  session.access().log_denied("stay in", group, session.name());
+  session.tell_taken_out(group);
+  sessions_.mark_dirty(session);
+}
+
+}  // namespace spindled

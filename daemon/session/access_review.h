@@ -1,0 +1,35 @@
+// What new rules mean for those who are members already.
+#pragma once
+
+#include <deque>
+#include <string>
+
+#include "daemon/group/groups.h"
+#include "daemon/session/session_table.h"
+
+namespace spindled {
+
+/// After the rules have changed: has every client leave the groups that it may join no longer, and tells it so. In
+/// pieces, as there may be many clients, groups and rules.
+class AccessReview {
+ public:
+  AccessReview(Context& context, Groups& groups, SessionTable& sessions)
+      : context_(context), groups_(groups), sessions_(sessions) {}
+
+  /// Begins anew, with all clients of now: who comes later is judged by the new rules anyway.
+  void start();
+  bool is_under_way() const { return !left_.empty() || !names_.empty(); }
+  /// Goes on as far as the turn has room.
+  void go_on(Time now);
+
+ private:
+  void review(Time now, Session& session, const std::string& group);
+
+  Context& context_;
+  Groups& groups_;
+  SessionTable& sessions_;
+  std::deque<SessionId> left_;      // the first one's groups are being looked at
+  std::vector<std::string> names_;  // of these, those that are left
+};
+
+}  // namespace spindled
