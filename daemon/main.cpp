@@ -29,6 +29,7 @@
 #include "daemon/net/log_file.h"
 #include "daemon/net/protection.h"
 #include "daemon/node/node.h"
+#include "libclient/io/default_socket.h"
 
 namespace spindled {
 namespace {
@@ -211,6 +212,18 @@ std::vector<std::string> exposed_by_options(const DaemonConfig& config) {
   return wrong;
 }
 
+/// What the configuration leaves to this host. An account that it does not have is an error.
+std::vector<ConfigError> settle(DaemonConfig& config, std::string_view file) {
+  const auto settle_socket = [](std::string& path, std::string_view name) {
+    if (path == kAutoSocket) path = spindle::default_socket_to_make(name);
+  };
+  settle_socket(config.listen.client_socket, spindle::kClientSocketName);
+  settle_socket(config.listen.admin_socket, spindle::kAdminSocketName);
+  config.node.admin.owner = fmt::format("uid:{}", ::geteuid());
+  if (config.node.name.empty()) config.node.name = default_daemon_name(host_name());
+  return resolve_accounts(config, file);
+}
+
 /// The configuration that file and command line come to.
 tl::expected<DaemonConfig, Refusal> load(const CommandLine& line) {
   std::vector<std::string> wrong;
@@ -224,9 +237,8 @@ tl::expected<DaemonConfig, Refusal> load(const CommandLine& line) {
   if (!config) return tl::unexpected(bad_configuration(config.error()));
   if (wrong.empty()) wrong = exposed_by_options(*config);
   if (!wrong.empty()) return tl::unexpected(Refusal{kExitBadCommandLine, std::move(wrong)});
-  const std::vector<ConfigError> unknown = resolve_accounts(*config, line.config_file);
+  const std::vector<ConfigError> unknown = settle(*config, line.config_file);
   if (!unknown.empty()) return tl::unexpected(bad_configuration(unknown));
-  if (config->node.name.empty()) config->node.name = default_daemon_name(host_name());
   return std::move(*config);
 }
 

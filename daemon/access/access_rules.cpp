@@ -35,6 +35,10 @@ bool matches(std::string_view pattern, std::string_view text) {
   return pattern.substr(at).find_first_not_of('*') == std::string_view::npos;
 }
 
+std::string_view shown_identity(const Peer& peer) {
+  return peer.identities.empty() ? "nobody in particular" : peer.identity();
+}
+
 bool is_named(const Peer& peer, const std::vector<std::string>& who) {
   return std::any_of(who.begin(), who.end(), [&](const std::string& pattern) {
     if (pattern == kAnyone) return true;
@@ -58,11 +62,15 @@ bool may_be_called(const AccessConfig& access, const Peer& peer, std::string_vie
   return true;
 }
 
+AdminRole admin_role_of(const AdminConfig& admin, const Peer& peer) {
+  if (is_named(peer, {"uid:0", admin.owner}) || is_named(peer, admin.operators)) return AdminRole::operating;
+  return is_named(peer, admin.viewers) ? AdminRole::viewing : AdminRole::none;
+}
+
 void ClientAccess::log_denied(std::string_view what, std::string_view group, std::string_view name) const {
-  const std::string_view identity = peer_.identities.empty() ? "nobody in particular" : peer_.identity();
   Log(context_.log_sink, "access")
-      .warning("client {} from {}, {}, may not {} {}: no rule in [[access]] allows it", name, peer_.address, identity,
-               what, group);
+      .warning("client {} from {}, {}, may not {} {}: no rule in [[access]] allows it", name, peer_.address,
+               shown_identity(peer_), what, group);
 }
 
 }  // namespace spindled

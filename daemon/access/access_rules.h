@@ -15,6 +15,9 @@ namespace spindled {
 /// Whether `text` is what `pattern` says, where each `*` stands for any bytes, or none.
 bool matches(std::string_view pattern, std::string_view text);
 
+/// For people to read: "uid:1000", or "nobody in particular".
+std::string_view shown_identity(const Peer& peer);
+
 /// Whether one of `who` names the peer: one of its identities, or "anyone", which everybody is.
 bool is_named(const Peer& peer, const std::vector<std::string>& who);
 
@@ -24,6 +27,10 @@ RightSet rights_of(const AccessConfig& access, const Peer& peer, std::string_vie
 
 /// Whether the peer may choose `name`: no reservation is for it, or one that names the peer.
 bool may_be_called(const AccessConfig& access, const Peer& peer, std::string_view name);
+
+/// What one may do on an administration connection.
+enum class AdminRole : std::uint8_t { none, viewing, operating };
+AdminRole admin_role_of(const AdminConfig& admin, const Peer& peer);
 
 /// The same for one client, by the configuration of now.
 class ClientAccess {

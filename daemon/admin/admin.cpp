@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/access/access_rules.h"
 #include "daemon/admin/admin_frames.h"
 #include "daemon/admin/report.h"
 #include "daemon/base/check.h"
@@ -11,11 +12,11 @@
 namespace spindled {
 
 struct Admin::Connection {
-  Connection(Context& context, ConnectionId connection, std::string_view from, Time now)
+  Connection(Context& context, ConnectionId connection, const Peer& from, Time now)
       : id(connection), peer(from), output(context.slabs), deadline(now + kAdminPatience) {}
 
   const ConnectionId id;
-  const std::string peer;
+  const Peer peer;
   InputBuffer input;
   std::size_t wanted = 0;  // bytes of the frame at the front of `input`, as far as known
   OutputQueue output;      // the rest of one reply; no request is taken while there is any
@@ -45,9 +46,13 @@ Admin::Connection* Admin::find(ConnectionId connection) const {
 }
 
 void Admin::handle_accepted(Time now, ConnectionId connection, const Peer& peer) {
-  auto& slot = connections_[connection] = std::make_unique<Connection>(context_, connection, peer.address, now);
+  auto& slot = connections_[connection] = std::make_unique<Connection>(context_, connection, peer, now);
   if (stopping_) {
     close(*slot, {Errc::daemon_stopping, {}});
+  } else if (admin_role_of(context_.config.admin, peer) == AdminRole::none) {
+    close(*slot, {Errc::access_denied, fmt::format("administration is for the daemon's user, root, and whom "
+                                                   "admin.viewers and admin.operators name: not for {}",
+                                                   shown_identity(peer))});
   } else if (connections_.size() > kAdminConnectionsMax) {
     close(*slot, {Errc::limit_exceeded,
                   fmt::format("more than {} connections ask about this daemon already", kAdminConnectionsMax)});
@@ -136,7 +141,8 @@ void Admin::answer(Time now, Connection& connection, ByteView request) {
   const HandshakeCounts handshakes = driver_.handshakes();
   context_.counters.set(Counter::tls_handshakes, handshakes.done);
   context_.counters.set(Counter::tls_handshakes_refused, handshakes.refused);
-  const Result<std::vector<std::uint8_t>> reply = AdminReport(context_, subjects_, started_at_).answer(now, request);
+  const Result<std::vector<std::uint8_t>> reply =
+      AdminReport(context_, subjects_, connection.peer, started_at_).answer(now, request);
   if (!reply) return close(connection, reply.error());
   context_.counters.add(Counter::admin_requests);
   std::uint8_t head[spindle::kFrameHeadBytes];
@@ -175,7 +181,7 @@ void Admin::set_reading(Connection& connection, bool on) {
 void Admin::close(Connection& connection, const Error& reason) {
   const std::string text = reason.message();
   const auto code = static_cast<std::uint16_t>(reason.code);
-  log_.info("connection from {} closed: {}: {}", connection.peer, spindle::to_string(reason.code), text);
+  log_.info("connection from {} closed: {}: {}", connection.peer.address, spindle::to_string(reason.code), text);
   context_.counters.add_close(code);
   if (reason.code == Errc::malformed_frame || reason.code == Errc::frame_too_large ||
       reason.code == Errc::unexpected_frame || reason.code == Errc::unknown_request) {

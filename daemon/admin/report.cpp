@@ -1,8 +1,11 @@
 #include "daemon/admin/report.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
+#include "daemon/access/access_rules.h"
 #include "daemon/admin/admin.pb.h"
 #include "daemon/admin/admin_frames.h"
 #include "daemon/admin/flow_report.h"
@@ -331,12 +334,31 @@ void Answer::admission(const proto::AdmissionRequest& request, proto::AdmissionR
   subjects_.admission.set_enabled(request.enabled());
 }
 
+/// What a request changes, for the log; empty where it only looks.
+std::string change_of(const proto::Request& request) {
+  if (request.has_admission())
+    return request.admission().enabled() ? "switches admission on" : "switches admission off";
+  if (request.has_heal()) return "ends the partition";
+  if (!request.has_partition()) return {};
+  std::string text = "imposes a partition:";
+  for (const proto::Side& side : request.partition().sides()) {
+    text += fmt::format("{} {}", text.back() == ':' ? "" : " |",
+                        printable(fmt::format("{}", fmt::join(side.daemons(), ","))));
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) const {
   proto::Request request;
   if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return fail(Errc::malformed_frame, "the request could not be parsed");
+  }
+  const std::string change = change_of(request);
+  if (!change.empty() && admin_role_of(context_.config.admin, asker_) != AdminRole::operating) {
+    return fail(Errc::access_denied, fmt::format("{} may look and change nothing: admin.operators does not name it",
+                                                 shown_identity(asker_)));
   }
   proto::Reply reply;
   Result<void> done;
@@ -376,6 +398,9 @@ Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) 
       return fail(Errc::unknown_request, "this daemon does not know the request: it may be older than who asks");
   }
   if (!done) return tl::unexpected<Error>(done.error());
+  if (!change.empty()) {
+    Log(context_.log_sink, "audit").info("{} from {} {}", shown_identity(asker_), asker_.address, change);
+  }
   std::vector<std::uint8_t> encoded(reply.ByteSizeLong());
   reply.SerializeWithCachedSizesToArray(encoded.data());
   return encoded;

@@ -11,8 +11,9 @@ namespace spindled {
 
 class AdminReport {
  public:
-  AdminReport(const Context& context, const AdminSubjects& subjects, Time started_at)
-      : context_(context), subjects_(subjects), started_at_(started_at) {}
+  /// For what `asker` may see and do.
+  AdminReport(const Context& context, const AdminSubjects& subjects, const Peer& asker, Time started_at)
+      : context_(context), subjects_(subjects), asker_(asker), started_at_(started_at) {}
 
   /// `request` is a spindle.admin.Request, the answer a spindle.admin.Reply of at most kAdminReplyBytesMax.
   Result<std::vector<std::uint8_t>> answer(Time now, ByteView request) const;
@@ -20,6 +21,7 @@ class AdminReport {
  private:
   const Context& context_;
   const AdminSubjects& subjects_;
+  const Peer& asker_;
   Time started_at_;
 };
 

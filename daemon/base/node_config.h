@@ -152,8 +152,12 @@ struct AccessConfig {
   bool operator==(const AccessConfig&) const = default;
 };
 
+/// Whom an administration connection has to be of. Identities, as in AccessRule.
 struct AdminConfig {
-  bool allow_partition = true;  // partitions may be imposed for field tests, here and by other daemons
+  std::string owner = "uid:0";         // that this process runs as: an operator, as root is
+  std::vector<std::string> operators;  // may look and change
+  std::vector<std::string> viewers;    // may look
+  bool allow_partition = true;         // partitions may be imposed for field tests, here and by other daemons
 };
 
 struct NodeConfig {

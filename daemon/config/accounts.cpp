@@ -32,18 +32,19 @@ std::optional<std::string> by_number(const std::string& identity) {
 
 std::vector<ConfigError> resolve_accounts(DaemonConfig& config, std::string_view file) {
   std::vector<ConfigError> errors;
-  const auto resolve = [&](std::string_view section, std::vector<std::string>& who) {
+  const auto resolve = [&](const std::string& key, std::vector<std::string>& who) {
     for (std::string& identity : who) {
       if (std::optional<std::string> number = by_number(identity)) {
         identity = std::move(*number);
       } else {
-        errors.push_back(
-            {std::string(file), 0, fmt::format("{}.who", section), fmt::format("this host has no {}", identity)});
+        errors.push_back({std::string(file), 0, key, fmt::format("this host has no {}", identity)});
       }
     }
   };
-  for (AccessRule& rule : config.node.access.rules) resolve(kAccessSection, rule.who);
-  for (ReservedNames& names : config.node.access.names) resolve(kNamesSection, names.who);
+  for (AccessRule& rule : config.node.access.rules) resolve("access.who", rule.who);
+  for (ReservedNames& names : config.node.access.names) resolve("names.who", names.who);
+  resolve("admin.operators", config.node.admin.operators);
+  resolve("admin.viewers", config.node.admin.viewers);
   return errors;
 }
 

@@ -12,14 +12,16 @@
 
 namespace spindled {
 
+inline constexpr std::string_view kAutoSocket = "auto";
+
 /// Addresses are "host:port" with an IP address as the host, IPv6 in brackets; port 0 takes any free port.
 struct ListenConfig {
   /// TCP, for clients: "tls:host:port" where connections are to be protected (`ListenAddress`). Only this host by
   /// default.
   std::vector<std::string> clients = {"127.0.0.1:" + std::to_string(spindle::kDefaultPort)};
-  /// Unix sockets; an empty path is none.
-  std::string client_socket{spindle::kDefaultSocketPath};
-  std::string admin_socket{spindle::kDefaultAdminSocketPath};
+  /// Unix sockets; an empty path is none, `kAutoSocket` where programs of this host look for them.
+  std::string client_socket{kAutoSocket};
+  std::string admin_socket{kAutoSocket};
   /// TCP, for other daemons. Read it through `link_addresses`, which knows what holds where the file does not say.
   std::optional<std::vector<std::string>> links;
 };

@@ -278,7 +278,8 @@ class Parser {
              node.session.queue_soft_bytes);
     at_least("session.queue_hard_bytes", node.session.queue_hard_bytes, "session.queue_full_price_bytes",
              node.session.queue_full_price_bytes);
-    if (!config_.listen.client_socket.empty() && config_.listen.client_socket == config_.listen.admin_socket) {
+    const std::string& socket = config_.listen.client_socket;
+    if (!socket.empty() && socket != kAutoSocket && socket == config_.listen.admin_socket) {
       const std::string name = lines_.contains("listen.admin_socket") ? "listen.admin_socket" : "listen.client_socket";
       error(lines_[name], name, "must differ from the path of the other socket");
     }

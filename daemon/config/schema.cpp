@@ -27,8 +27,8 @@ constexpr double kDollarsMax = 1'000'000;
 constexpr std::string_view kBenefits[] = {"sending", "receiving", "fair"};
 
 std::string wrong_socket_path(const std::string& value) {
-  if (value.empty()) return {};
-  if (value.front() != '/') return "must be an absolute path, or empty for none";
+  if (value.empty() || value == kAutoSocket) return {};
+  if (value.front() != '/') return "must be \"auto\", an absolute path, or empty for none";
   if (value.find('\0') != std::string::npos) return "must not contain a zero byte";
   constexpr std::size_t kPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
   return value.size() > kPathBytesMax ? fmt::format("must not be longer than {} bytes", kPathBytesMax) : "";
@@ -185,6 +185,15 @@ const Key kKeys[] = {
     {kNamesSection, "pattern", EntryKey{EntryKey::Shape::text, wrong_pattern, set_name_pattern}},
     {kNamesSection, "who", EntryKey{EntryKey::Shape::list_or_none, wrong_identity, set_name_who}},
 
+    {"admin", "operators",
+     ListKey{
+         [](const DaemonConfig& config) { return config.node.admin.operators; },
+         [](DaemonConfig& config, std::vector<std::string> value) { config.node.admin.operators = std::move(value); },
+         wrong_identity, true}},
+    {"admin", "viewers",
+     ListKey{[](const DaemonConfig& config) { return config.node.admin.viewers; },
+             [](DaemonConfig& config, std::vector<std::string> value) { config.node.admin.viewers = std::move(value); },
+             wrong_identity, true}},
     {"admin", "allow_partition", FlagKey{SPINDLE_FIELD(node.admin.allow_partition)}},
 
     {"log", "level", LevelKey{SPINDLE_FIELD(log.level)}},

@@ -43,7 +43,7 @@ Result<UnixSocketFile> UnixSocketFile::claim(const std::string& path, Access acc
   if (!socket.is_open()) return fail(Errc::bad_address, describe_errno(errno));
   // The file gets the mode that the socket has when it is bound, less the umask: nobody can connect in between.
   struct stat made {};
-  const mode_t mode = access == Access::owner ? 0600 : 0666;
+  const mode_t mode = access == Access::group ? 0660 : 0666;
   if (::fchmod(socket.get(), mode) != 0 || ::bind(socket.get(), address.get(), address.size) != 0 ||
       ::chmod(path.c_str(), mode) != 0 || ::stat(path.c_str(), &made) != 0 || ::listen(socket.get(), kBacklog) != 0) {
     return fail(Errc::bad_address, describe_errno(errno));

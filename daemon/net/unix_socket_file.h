@@ -12,7 +12,7 @@ namespace spindled {
 class UnixSocketFile {
  public:
   /// Who may connect.
-  enum class Access { everybody, owner };
+  enum class Access { everybody, group };
 
   /// Listens at `path`. A socket that a dead process left there is replaced; one that somebody answers on, and any
   /// other file, is an error.

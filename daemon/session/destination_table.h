@@ -31,9 +31,10 @@ struct DefinedSet {
   SetFlow* flow = nullptr;
 
   // What the rules say of it; Ingress's own.
-  std::uint64_t judged_by = 0;  // the version of the rules; 0: not yet
-  std::string denied;           // the first name that the client may not send to; empty: there is none
-  std::uint64_t refused = 0;    // messages, since the client was last told
+  std::uint64_t allowed_by = 0;  // the version of the rules that allows all of it; 0: none has yet
+  std::uint64_t denied_by = 0;   // the version that does not, because of the name `denied`
+  std::string denied;
+  std::uint64_t refused = 0;  // messages, since the client was last told
 };
 
 /// The sets of destinations that a client has defined, by handle, within the bounds of the protocol: so many numbers

@@ -68,9 +68,8 @@ std::optional<Error> Ingress::define(const protocol::Define& define) {
 std::optional<Error> Ingress::begin(const protocol::Send& send, Slice&& frame) {
   if (!destinations_.is_defined(send.handle)) return undefined(send.handle);
   DefinedSet& set = destinations_[send.handle];
-  if (set.judged_by != access_.version()) judge(set);
   IncomingMessage& incoming = incoming_.emplace();
-  incoming.is_denied = !set.denied.empty();
+  if (set.allowed_by != access_.version()) incoming.is_denied = is_denied(set);
   incoming.handle = send.handle;
   incoming.received = send.chunk.size();
   fill(incoming.message, send);
@@ -91,14 +90,18 @@ std::optional<Error> Ingress::add(Slice chunk) {
   return std::nullopt;
 }
 
-void Ingress::judge(DefinedSet& set) {
-  set.judged_by = access_.version();
-  set.denied.clear();
+bool Ingress::is_denied(DefinedSet& set) {
+  if (set.denied_by == access_.version()) return true;
   const auto denied = std::find_if(set.to.names.begin(), set.to.names.end(),
                                    [&](const std::string& name) { return !access_.may(Right::send, name); });
-  if (denied == set.to.names.end()) return;
+  if (denied == set.to.names.end()) {
+    set.allowed_by = access_.version();
+    return false;
+  }
+  set.denied_by = access_.version();
   set.denied = *denied;
   access_.log_denied("send to", set.denied, sender_.client);
+  return true;
 }
 
 void Ingress::refuse(std::uint32_t handle, std::size_t bytes) {

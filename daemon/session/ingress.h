@@ -120,8 +120,8 @@ class Ingress final : private FlowGate {
   }
   /// Has `message` be what the client sends with `send`, but for the payload.
   void fill(ClientSend& message, const spindle::protocol::Send& send) const;
-  /// Looks whether the client may send to the set, by the rules of now.
-  void judge(DefinedSet& set);
+  /// Whether the client may not send to the set, by the rules of now. The first time the log says so.
+  bool is_denied(DefinedSet& set);
   void refuse(std::uint32_t handle, std::size_t bytes);
   /// Takes messages that have come right behind the complete one along with it, as far as one packet holds them: those
   /// under the same handle that are sent in the same way.

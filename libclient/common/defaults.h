@@ -6,10 +6,11 @@
 
 namespace spindle {
 
-inline constexpr char kDefaultSocketPath[] = "/tmp/spindle.4803";
+/// The unix socket for clients, in the folder that libclient/io/default_socket.h finds.
+inline constexpr std::string_view kClientSocketName = "spindle.4803";
+/// Where tools ask a daemon about its state, in the same folder.
+inline constexpr std::string_view kAdminSocketName = "spindle.4803.admin";
 inline constexpr std::uint16_t kDefaultPort = 4803;
-/// Where tools ask a daemon about its state.
-inline constexpr std::string_view kDefaultAdminSocketPath = "/tmp/spindle.4803.admin";
 /// TCP port where daemons listen for each other.
 inline constexpr std::uint16_t kDefaultLinkPort = 4804;
 /// The environment variable that replaces the default address in clients.

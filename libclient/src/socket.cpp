@@ -19,6 +19,7 @@
 #include <memory>
 
 #include "libclient/common/defaults.h"
+#include "libclient/io/default_socket.h"
 
 namespace spindle {
 
@@ -114,7 +115,15 @@ Descriptor connect_unix(const Address& address, Deadline deadline, std::error_co
   to.sun_family = AF_UNIX;
   std::memcpy(to.sun_path, address.path.data(), address.path.size());
   Descriptor socket = connect_one(reinterpret_cast<const sockaddr*>(&to), sizeof to, deadline, error, text);
-  if (!socket) text = address.path + ": " + text;
+  if (std::string why = socket && address.is_anybodys ? why_not_trusted(socket.get()) : ""; !why.empty()) {
+    error = Errc::connect_failed;
+    text = std::move(why);
+    socket = {};
+  }
+  if (!socket) {
+    const bool is_missing = address.is_default && ::access(address.path.c_str(), F_OK) != 0;
+    text = (is_missing ? default_socket_places(kClientSocketName) : address.path) + ": " + text;
+  }
   return socket;
 }
 
@@ -160,7 +169,14 @@ bool parse_address(std::string_view text, Address& address) {
   address = Address();
   if (text.empty()) {
     const char* variable = std::getenv(spindle::kAddressVariable);
-    text = variable != nullptr && *variable != '\0' ? variable : spindle::kDefaultSocketPath;
+    text = variable != nullptr ? variable : "";
+  }
+  if (text.empty()) {
+    DefaultSocket found = find_default_socket(spindle::kClientSocketName);
+    address.path = std::move(found.path);
+    address.is_default = true;
+    address.is_anybodys = found.is_anybodys;
+    return true;
   }
   if (text.starts_with("unix:") || text.starts_with('/')) {
     const std::string_view path = text.starts_with('/') ? text : text.substr(5);

@@ -38,7 +38,9 @@ void clear_event(const Descriptor& event);
 
 /// Where a daemon listens.
 struct Address {
-  std::string path;  // of a unix socket; empty: TCP
+  std::string path;          // of a unix socket; empty: TCP
+  bool is_default = false;   // nobody has said it
+  bool is_anybodys = false;  // the path is one that anybody may have made: who listens there is looked at
   std::string host;
   std::string port;
   bool is_protected = false;  // by TLS

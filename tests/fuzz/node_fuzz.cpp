@@ -122,7 +122,9 @@ class Run {
 
   void accept(Port port) {
     if (driver_.count() >= kConnectionsMax) return;
-    node_.handle_accepted(now_, driver_.accept(port), port, "fuzzer");
+    Peer peer("fuzzer");
+    if (port == Port::admin) peer.identities.emplace_back("uid:0");
+    node_.handle_accepted(now_, driver_.accept(port), port, peer);
   }
 
   void connect(ConnectionId id) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/integration/clients.h"
@@ -137,6 +138,15 @@ TEST(Access, AccountsThatTheHostDoesNotHave) {
   daemon.reload(rule("user:no-such-account", "*", "\"join\""));
   daemon.process().wait_for_line("this host has no user:no-such-account");
   daemon.expect_serving();
+}
+
+TEST(Access, TheAdministrationSocketIsForItsGroup) {
+  Daemon daemon = with_rules("");
+  struct stat found {};
+  ASSERT_EQ(::stat(daemon.admin_socket().c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 07777, 0660u);
+  EXPECT_EQ(run_spmonitor(daemon, {"admission", "off"}).code, 0);
+  daemon.process().wait_for_line("info audit: uid:" + std::to_string(::geteuid()) + " from pid");
 }
 
 TEST(Access, SpuserTellsWhatIsRefused) {

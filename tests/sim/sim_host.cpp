@@ -164,6 +164,13 @@ void SimHost::turn() {
   if (stopping_ && node_->is_stopped()) end_process();
 }
 
+/// Administrators are root.
+Peer SimHost::peer_of(const Input& input) {
+  Peer peer(input.text);
+  if (input.port == Port::admin) peer.identities.emplace_back("uid:0");
+  return peer;
+}
+
 void SimHost::handle(Time now, const Input& input) {
   const auto found = connections_.find(input.end);
   if (found == connections_.end()) return;  // closed by the node in the meantime
@@ -171,7 +178,7 @@ void SimHost::handle(Time now, const Input& input) {
   switch (input.kind) {
     case InputKind::accepted:
       connection.connected = true;
-      node_->handle_accepted(now, id_of(input.end), input.port, input.text);
+      node_->handle_accepted(now, id_of(input.end), input.port, peer_of(input));
       if (const auto still = connections_.find(input.end); still != connections_.end()) push_readable(still->second);
       break;
     case InputKind::connected:

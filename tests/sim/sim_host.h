@@ -105,6 +105,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   Duration busy_time() const;
   void schedule_wake();
   void turn();
+  static Peer peer_of(const Input& input);
   void handle(Time now, const Input& input);
   void read(Time now, StreamRef end);
   void end_process();

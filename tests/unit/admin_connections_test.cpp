@@ -32,6 +32,9 @@ class AdminTest : public testing::Test, public Driver, public LogSink {
     NodeConfig config;
     config.name = "alpha";
     config.incarnation = 0xabc;
+    config.admin.owner = "uid:500";
+    config.admin.operators = {"gid:27"};
+    config.admin.viewers = {"uid:33"};
     node_ = std::make_unique<Node>(std::move(config), *this, *this, 1);
     node_->start(now_);
     node_->end_turn(now_);
@@ -55,13 +58,15 @@ class AdminTest : public testing::Test, public Driver, public LogSink {
   void wake_at(Time deadline) override { wake_at_ = deadline; }
 
   // LogSink
-  bool wants(LogLevel) const override { return false; }
-  void write(LogLevel, std::string_view, std::string_view) override {}
+  bool wants(LogLevel) const override { return true; }
+  void write(LogLevel, std::string_view room, std::string_view line) override {
+    if (room == "audit") audit_.emplace_back(line);
+  }
 
   ConnectionId open(Port port = Port::admin) {
     const ConnectionId id{++last_};
     connections_[id];
-    node_->handle_accepted(now_, id, port, "test");
+    node_->handle_accepted(now_, id, port, Peer("test", identities_));
     node_->end_turn(now_);
     return id;
   }
@@ -163,6 +168,8 @@ class AdminTest : public testing::Test, public Driver, public LogSink {
   Time now_ = Time(100s);
   Time wake_at_ = kNever;
   std::uint64_t last_ = 0;
+  std::vector<std::string> identities_{"uid:0"};  // of who connects
+  std::vector<std::string> audit_;
   std::map<ConnectionId, Connection> connections_;
   std::unique_ptr<Node> node_;
 };
@@ -429,6 +436,51 @@ TEST(AdminReport, TextIsMadePrintable) {
   EXPECT_EQ(printable("\x1b[2J\x7f"), "\\x1b[2J\\x7f");
   EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");
   EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
+}
+
+TEST_F(AdminTest, WhoMayLookAndWhoMayChange) {
+  proto::Request change;
+  change.mutable_admission()->set_enabled(false);
+  const auto connect_as = [&](std::vector<std::string> identities) {
+    identities_ = std::move(identities);
+    return open();
+  };
+  for (const std::vector<std::string>& stranger :
+       {std::vector<std::string>{}, {"uid:1000", "gid:1000"}, {"cert:anna"}, {"local"}}) {
+    expect_error(connect_as(stranger), Errc::access_denied);
+  }
+  const ConnectionId viewer = connect_as({"uid:33", "gid:33"});
+  send(viewer, status_request());
+  EXPECT_EQ(take_reply(viewer).status().name(), "alpha");
+  send(viewer, request(change));
+  expect_error(viewer, Errc::access_denied);
+  EXPECT_TRUE(audit_.empty());
+  for (const std::vector<std::string>& may_operate :
+       {std::vector<std::string>{"uid:0"}, {"uid:500", "gid:500"}, {"uid:1001", "gid:1001", "gid:27"}}) {
+    const ConnectionId one = connect_as(may_operate);
+    change.mutable_admission()->set_enabled(!change.admission().enabled());
+    send(one, request(change));
+    EXPECT_TRUE(take_reply(one).has_admission());
+  }
+  ASSERT_EQ(audit_.size(), 3u);
+  EXPECT_EQ(audit_[0], "uid:0 from test switches admission on");
+  EXPECT_EQ(audit_[1], "uid:500 from test switches admission off");
+}
+
+TEST_F(AdminTest, ChangesAreLoggedWithWhoMadeThem) {
+  proto::Request message;
+  message.mutable_partition()->add_sides()->add_daemons("alpha");
+  message.mutable_partition()->mutable_sides(0)->add_daemons("be\nta");
+  message.mutable_partition()->add_sides()->add_daemons("gamma");
+  const ConnectionId one = open();
+  send(one, request(message));
+  message.Clear();
+  message.mutable_heal();
+  const ConnectionId other = open();
+  send(other, request(message));
+  for (const std::string& line : audit_) EXPECT_EQ(line.find('\n'), std::string::npos);
+  ASSERT_FALSE(audit_.empty());
+  EXPECT_EQ(audit_.back(), "uid:0 from test ends the partition");
 }
 
 }  // namespace

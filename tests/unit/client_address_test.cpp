@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "libclient/common/defaults.h"
+#include "libclient/io/default_socket.h"
 #include "libclient/src/socket.h"
 
 namespace spindle {
@@ -43,7 +45,7 @@ TEST(ClientAddress, WhatIsNotAnAddress) {
 
 TEST(ClientAddress, TheDefault) {
   ::unsetenv("SPINDLE_ADDRESS");
-  EXPECT_EQ(parse("").path, "/tmp/spindle.4803");
+  EXPECT_EQ(parse("").path, find_default_socket(kClientSocketName).path);
   ::setenv("SPINDLE_ADDRESS", "elsewhere:5", 1);
   expect_tcp("", "elsewhere", "5");
   ::unsetenv("SPINDLE_ADDRESS");

@@ -25,8 +25,8 @@ TEST(ConfigParse, EmptyTextGivesDefaults) {
   EXPECT_EQ(result->node.cluster, "spindle");
   EXPECT_EQ(result->node.name, "");
   EXPECT_EQ(result->listen.clients, std::vector<std::string>{"127.0.0.1:4803"});
-  EXPECT_EQ(result->listen.client_socket, "/tmp/spindle.4803");
-  EXPECT_EQ(result->listen.admin_socket, "/tmp/spindle.4803.admin");
+  EXPECT_EQ(result->listen.client_socket, "auto");
+  EXPECT_EQ(result->listen.admin_socket, "auto");
   EXPECT_EQ(link_addresses(*result), std::vector<std::string>{});
   EXPECT_EQ(result->tls.bundle, "");
   EXPECT_EQ(result->tls.revocation_lists, "");
@@ -258,13 +258,13 @@ TEST(ConfigParse, BadNamesAndPaths) {
   EXPECT_EQ(errors_of("[daemon]\nname = \"\"\n"), "spindle.toml:2: daemon.name: " + rule);
   EXPECT_EQ(errors_of("[daemon]\ncluster = \"a b\"\n"), "spindle.toml:2: daemon.cluster: " + rule);
   EXPECT_EQ(errors_of("[listen]\nclient_socket = \"here\"\n"),
-            "spindle.toml:2: listen.client_socket: must be an absolute path, or empty for none\n");
+            "spindle.toml:2: listen.client_socket: must be \"auto\", an absolute path, or empty for none\n");
   EXPECT_EQ(errors_of("[listen]\nadmin_socket = \"/" + std::string(107, 'x') + "\"\n"),
             "spindle.toml:2: listen.admin_socket: must not be longer than 107 bytes\n");
   EXPECT_EQ(errors_of("[listen]\nadmin_socket = \"/a\\u0000b\"\n"),
             "spindle.toml:2: listen.admin_socket: must not contain a zero byte\n");
-  EXPECT_EQ(errors_of("[listen]\nadmin_socket = \"/tmp/spindle.4803\"\n"),
-            "spindle.toml:2: listen.admin_socket: must differ from the path of the other socket\n");
+  EXPECT_EQ(errors_of("[listen]\nclient_socket = \"/tmp/a\"\nadmin_socket = \"/tmp/a\"\n"),
+            "spindle.toml:3: listen.admin_socket: must differ from the path of the other socket\n");
 }
 
 TEST(ConfigParse, BadAddresses) {

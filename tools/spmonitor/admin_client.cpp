@@ -11,7 +11,9 @@
 #include <cstring>
 
 #include "daemon/admin/admin_frames.h"
+#include "libclient/common/defaults.h"
 #include "libclient/include/spindle/error.h"
+#include "libclient/io/default_socket.h"
 
 namespace spmonitor {
 
@@ -34,8 +36,10 @@ tl::unexpected<Failure> cannot_connect(const std::string& path, int error) {
           fmt::format("nobody answers at {}: the daemon that made the socket is gone; start spindled again", path));
     case EACCES:
     case EPERM:
-      return fail(
-          fmt::format("permission denied at {}: administration is for the user that spindled runs as, and root", path));
+      return fail(fmt::format(
+          "permission denied at {}: administration is for the user that spindled runs as, root, and those of its group "
+          "that admin.viewers and admin.operators name",
+          path));
     case EAGAIN:
       return fail(fmt::format("the daemon at {} takes no connection: it hangs, or is overloaded", path));
     default:
@@ -45,7 +49,9 @@ tl::unexpected<Failure> cannot_connect(const std::string& path, int error) {
 
 }  // namespace
 
-Result<AdminClient> AdminClient::connect(const std::string& path, std::chrono::milliseconds timeout) {
+Result<AdminClient> AdminClient::connect(const std::string& socket_path, std::chrono::milliseconds timeout) {
+  const auto [path, is_anybodys] = socket_path.empty() ? spindle::find_default_socket(spindle::kAdminSocketName)
+                                                       : spindle::DefaultSocket{socket_path};
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
@@ -56,7 +62,11 @@ Result<AdminClient> AdminClient::connect(const std::string& path, std::chrono::m
   AdminClient client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), path, timeout);
   if (client.socket_ < 0) return fail(fmt::format("cannot make a socket: {}", std::strerror(errno)));
   if (::connect(client.socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return cannot_connect(path, errno);
+    const bool is_missing = errno == ENOENT && socket_path.empty();
+    return cannot_connect(is_missing ? spindle::default_socket_places(spindle::kAdminSocketName) : path, errno);
+  }
+  if (const std::string why = is_anybodys ? spindle::why_not_trusted(client.socket_) : ""; !why.empty()) {
+    return fail(path + ": " + why);
   }
   return client;
 }

@@ -12,6 +12,7 @@ namespace spmonitor {
 /// One connection, on which requests are answered one after the other. Blocks, for `timeout` in all at each call.
 class AdminClient {
  public:
+  /// An empty path is where a daemon of this host has its socket; then it has to be root's, or of the own user.
   static Result<AdminClient> connect(const std::string& socket_path, std::chrono::milliseconds timeout);
   AdminClient(AdminClient&& other) noexcept;
   AdminClient& operator=(AdminClient&&) = delete;

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "libclient/common/defaults.h"
+#include "libclient/io/default_socket.h"
 #include "tools/spmonitor/inquiry.h"
 #include "tools/spmonitor/partition.h"
 #include "tools/spmonitor/pki/command_line.h"
@@ -126,10 +127,10 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   app.set_version_flag("--version", "spmonitor " SPINDLE_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
-  line.inquiry.socket_path = spindle::kDefaultAdminSocketPath;
-  app.add_option("--socket", line.inquiry.socket_path, "The daemon's administration socket")
-      ->type_name("PATH")
-      ->capture_default_str();
+  app.add_option(
+         "--socket", line.inquiry.socket_path,
+         "The daemon's administration socket; default: " + spindle::default_socket_places(spindle::kAdminSocketName))
+      ->type_name("PATH");
   app.add_flag("--json", line.json, "Print JSON: indented, or with --watch one line each time");
   app.add_option("--watch", line.watch_seconds, "Repeat every so many seconds until interrupted")
       ->type_name("SECONDS")

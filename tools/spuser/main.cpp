@@ -111,7 +111,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, Comm
   app.fallthrough();
   app.add_option("--connect", line.connection.address,
                  "The daemon: a path, unix:PATH, HOST, HOST:PORT, tcp:HOST:PORT or tls:HOST:PORT; default: "
-                 "SPINDLE_ADDRESS from the environment, or /tmp/spindle.4803")
+                 "SPINDLE_ADDRESS from the environment, or the socket of a daemon of this host")
       ->type_name("ADDRESS");
   app.add_option(
          "--bundle", line.connection.bundle,

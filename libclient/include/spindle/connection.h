@@ -26,7 +26,8 @@ namespace spindle {
 struct ConnectOptions {
   /// "unix:/path" or "/path"; "tls:host:port" or "tls:host"; "tcp:host:port", "host:port" or "host" (port 4803); IPv6
   /// addresses in brackets. What is sent by "tcp:" can be read and altered on its way.
-  /// Empty: what the environment variable SPINDLE_ADDRESS says, otherwise the socket "/tmp/spindle.4803".
+  /// Empty: what the environment variable SPINDLE_ADDRESS says, otherwise the socket of a daemon of this host:
+  /// "spindle.4803" in /run/spindle, in XDG_RUNTIME_DIR, or, of a daemon of root's or of the own user, in /tmp.
   std::string address{};
   /// The client is known to groups as "#name#daemon". 1 to 64 printable characters other than '#' and space; empty:
   /// the daemon chooses.
