@@ -46,8 +46,6 @@ class ClientAccess {
   }
   /// That the client `name` may not do `what` with a group. The log has its own bound for lines of a kind.
   void log_denied(std::string_view what, std::string_view group, std::string_view name) const;
-  /// Answers stay the same as long as this does. Never 0.
-  std::uint64_t version() const { return context_.config_version(); }
 
  private:
   const Context& context_;

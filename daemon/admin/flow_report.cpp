@@ -71,8 +71,8 @@ std::vector<Candidate> most_blocked(Time now, const Sessions& sessions, std::siz
   return heap;
 }
 
-void describe(Time now, const Admission& admission, const Candidate& candidate, proto::Flow& out) {
-  const FlowSnapshot state = admission.state(now, *candidate.flow, *candidate.to);
+void describe(Time now, const Candidate& candidate, proto::Flow& out) {
+  const FlowSnapshot state = candidate.session->ingress().flow_state(now, *candidate.flow, *candidate.to);
   out.set_client(candidate.session->name());
   out.set_session(candidate.session->id());
   const std::vector<std::string>& names = candidate.to->names;
@@ -154,7 +154,7 @@ void report_flow(Time now, const AdmissionConfig& config, const AdminSubjects& s
   for (const Candidate& candidate : most_blocked(now, subjects.sessions, room.items(), total)) {
     if (room.full()) break;
     proto::Flow& added = *out.add_flows();
-    describe(now, subjects.admission, candidate, added);
+    describe(now, candidate, added);
     room.take_item(added.ByteSizeLong());
   }
   out.set_total(static_cast<std::uint32_t>(total));

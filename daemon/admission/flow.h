@@ -14,6 +14,7 @@ enum class AdmissionWait : std::uint8_t {
   room,      // which is no fault of who sends it
   clients,   // the queue of a client, where nobody pays for it
   requests,  // joins and leaves that its client has asked for before are not done
+  quota,     // the rate at which the clients of its identity may send
   changes,   // so many joins and leaves the client, or all clients, may not ask for
 };
 

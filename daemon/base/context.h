@@ -32,7 +32,7 @@ struct Context {
     ++config_version_;
   }
   /// How often that was so, and one: answers that depend on `config` stay as long as this does.
-  std::uint64_t config_version() const { return config_version_; }
+  const std::uint64_t& config_version() const { return config_version_; }
 
  private:
   NodeConfig config_;

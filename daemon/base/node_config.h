@@ -145,9 +145,26 @@ struct ReservedNames {
   bool operator==(const ReservedNames&) const = default;
 };
 
+/// What the clients of one identity may use of one daemon together; 0: no bound.
+struct QuotaLimits {
+  std::size_t connections = 0;
+  std::size_t memberships = 0;
+  std::size_t bytes_per_s = 0;  // of the payloads of messages
+
+  bool operator==(const QuotaLimits&) const = default;
+};
+
+struct QuotaRule {
+  std::vector<std::string> who;  // as in AccessRule
+  QuotaLimits limits;
+
+  bool operator==(const QuotaRule&) const = default;
+};
+
 struct AccessConfig {
   std::vector<AccessRule> rules;  // none: everybody may do everything
   std::vector<ReservedNames> names;
+  std::vector<QuotaRule> quotas;
 
   bool operator==(const AccessConfig&) const = default;
 };

@@ -43,6 +43,7 @@ std::vector<ConfigError> resolve_accounts(DaemonConfig& config, std::string_view
   };
   for (AccessRule& rule : config.node.access.rules) resolve("access.who", rule.who);
   for (ReservedNames& names : config.node.access.names) resolve("names.who", names.who);
+  for (QuotaRule& quota : config.node.access.quotas) resolve("quota.who", quota.who);
   resolve("admin.operators", config.node.admin.operators);
   resolve("admin.viewers", config.node.admin.viewers);
   return errors;

@@ -75,6 +75,9 @@ class Parser {
       } else if (section == kNamesSection) {
         read_entries(
             section, node, {"pattern", "who"}, [&] { config_.node.access.names.emplace_back(); }, [] {});
+      } else if (section == kQuotaSection) {
+        read_entries(
+            section, node, {"who"}, [&] { config_.node.access.quotas.emplace_back(); }, [] {});
       } else if (const toml::table* table = node.as_table()) {
         read_section(section, *table);
       } else {
@@ -227,6 +230,12 @@ class Parser {
       if (auto value = read_text(name, each, key.wrong)) values.push_back(std::move(*value));
     }
     key.set(config_, std::move(values));
+  }
+
+  void read(const std::string& name, const toml::node& node, const EntryNumberKey& key) {
+    if (const auto value = read_integer(name, node, key.min, key.max)) {
+      key.set(config_, static_cast<std::size_t>(*value));
+    }
   }
 
   std::optional<std::int64_t> read_integer(const std::string& name, const toml::node& node, std::int64_t min,

@@ -42,11 +42,26 @@ std::string names_text(const AccessConfig& access) {
   return text;
 }
 
+std::string quotas_text(const AccessConfig& access) {
+  std::string text;
+  for (const auto& [who, limits] : access.quotas) {
+    text += fmt::format("\n[[{}]]\nwho = {}\n", kQuotaSection, toml_list(who));
+    const auto add = [&](std::string_view name, std::size_t value) {
+      if (value != 0) text += fmt::format("{} = {}\n", name, value);
+    };
+    add("connections", limits.connections);
+    add("memberships", limits.memberships);
+    add("bytes_per_s", limits.bytes_per_s);
+  }
+  return text;
+}
+
 /// Of a section that there may be several of; nothing for others.
 std::optional<std::string> entries_text(const DaemonConfig& config, std::string_view section) {
   if (section == kNeighbourSection) return neighbours_text(config);
   if (section == kAccessSection) return rules_text(config.node.access);
   if (section == kNamesSection) return names_text(config.node.access);
+  if (section == kQuotaSection) return quotas_text(config.node.access);
   return std::nullopt;
 }
 

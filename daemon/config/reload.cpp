@@ -24,8 +24,10 @@ Reload reload(DaemonConfig running, DaemonConfig next) {
   }
   if (next.node.access != running.node.access) {
     result.config.node.access = next.node.access;
-    result.changed.push_back(fmt::format("[[{}]] has {} entries and [[{}]] {}", kAccessSection,
-                                         next.node.access.rules.size(), kNamesSection, next.node.access.names.size()));
+    const AccessConfig& access = next.node.access;
+    result.changed.push_back(fmt::format("entries: [[{}]] {}, [[{}]] {}, [[{}]] {}", kAccessSection,
+                                         access.rules.size(), kNamesSection, access.names.size(), kQuotaSection,
+                                         access.quotas.size()));
   }
   const auto is_same = [](const NeighbourConfig& a, const NeighbourConfig& b) {
     return a.address == b.address && a.weight == b.weight;

@@ -91,6 +91,14 @@ void set_name_who(DaemonConfig& config, std::vector<std::string> value) {
   config.node.access.names.back().who = std::move(value);
 }
 
+void set_quota_who(DaemonConfig& config, std::vector<std::string> value) {
+  config.node.access.quotas.back().who = std::move(value);
+}
+template <std::size_t QuotaLimits::*limit>
+void set_quota(DaemonConfig& config, std::size_t value) {
+  config.node.access.quotas.back().limits.*limit = value;
+}
+
 const Key kKeys[] = {
     {"daemon", "name", TextKey{SPINDLE_FIELD(node.name), wrong_name}},
     {"daemon", "cluster", TextKey{SPINDLE_FIELD(node.cluster), wrong_name}},
@@ -185,6 +193,11 @@ const Key kKeys[] = {
     {kNamesSection, "pattern", EntryKey{EntryKey::Shape::text, wrong_pattern, set_name_pattern}},
     {kNamesSection, "who", EntryKey{EntryKey::Shape::list_or_none, wrong_identity, set_name_who}},
 
+    {kQuotaSection, "who", EntryKey{EntryKey::Shape::list, wrong_identity, set_quota_who}},
+    {kQuotaSection, "connections", EntryNumberKey{1, 1'000'000, set_quota<&QuotaLimits::connections>}},
+    {kQuotaSection, "memberships", EntryNumberKey{1, 100'000'000, set_quota<&QuotaLimits::memberships>}},
+    {kQuotaSection, "bytes_per_s", EntryNumberKey{1000, 1000 * kGiB, set_quota<&QuotaLimits::bytes_per_s>}},
+
     {"admin", "operators",
      ListKey{
          [](const DaemonConfig& config) { return config.node.admin.operators; },
@@ -221,6 +234,7 @@ struct CopyValue {
   void operator()(const NeighbourAddressKey&) {}
   void operator()(const NeighbourWeightKey&) {}
   void operator()(const EntryKey&) {}
+  void operator()(const EntryNumberKey&) {}
 };
 
 struct ValueText {
@@ -237,6 +251,7 @@ struct ValueText {
   std::string operator()(const NeighbourAddressKey&) const { return {}; }
   std::string operator()(const NeighbourWeightKey&) const { return {}; }
   std::string operator()(const EntryKey&) const { return {}; }
+  std::string operator()(const EntryNumberKey&) const { return {}; }
 };
 
 }  // namespace
@@ -248,7 +263,7 @@ std::span<const Key> schema() { return kKeys; }
 bool is_live(const Key& key) {
   if (key.section == "admission") return key.name != "enabled";  // which spmonitor switches
   if (key.section == "tls") return key.name != "insecure";
-  if (key.section == kAccessSection || key.section == kNamesSection) return true;
+  if (key.section == kAccessSection || key.section == kNamesSection || key.section == kQuotaSection) return true;
   return key.section == "session" || key.section == "order" || key.section == "admin" || key.full_name() == "log.level";
 }
 

@@ -75,11 +75,18 @@ struct EntryKey {
   void (*set)(DaemonConfig&, std::vector<std::string>);
 };
 
+/// A number of an entry, which it may lack.
+struct EntryNumberKey {
+  std::int64_t min;
+  std::int64_t max;
+  void (*set)(DaemonConfig&, std::size_t);
+};
+
 struct Key {
   std::string_view section;
   std::string_view name;
   std::variant<DurationKey, SizeKey, NumberKey, TextKey, FlagKey, ChoiceKey, LevelKey, ListKey, NeighbourAddressKey,
-               NeighbourWeightKey, EntryKey>
+               NeighbourWeightKey, EntryKey, EntryNumberKey>
       kind;
 
   /// "section.name"
@@ -109,9 +116,11 @@ std::string range_text(const Key& key);
 inline constexpr std::string_view kNeighbourSection = "neighbour";
 inline constexpr std::string_view kAccessSection = "access";
 inline constexpr std::string_view kNamesSection = "names";
+inline constexpr std::string_view kQuotaSection = "quota";
 /// Whether a file may have several of this section, each in double brackets.
 constexpr bool is_repeated(std::string_view section) {
-  return section == kNeighbourSection || section == kAccessSection || section == kNamesSection;
+  return section == kNeighbourSection || section == kAccessSection || section == kNamesSection ||
+         section == kQuotaSection;
 }
 /// By the place of a Right.
 inline constexpr std::string_view kRightNames[kRights] = {"send", "join", "create", "members"};

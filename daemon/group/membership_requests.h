@@ -32,6 +32,8 @@ class MembershipRequests {
 
   /// Whether the session has joined `group`, or asked to, and not asked to leave it.
   bool is_member(SessionId session, std::string_view group) const;
+  /// Of how many groups this is true.
+  std::size_t count_of(SessionId session) const { return sessions_.at(session).groups; }
   /// The groups that this is true of.
   std::vector<std::string> groups_of(SessionId session) const;
   /// Whether a request of the session to join or to leave `group` is not done yet.

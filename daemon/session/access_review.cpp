@@ -35,10 +35,9 @@ void AccessReview::go_on(Time now) {
 
 void AccessReview::review(Time now, Session& session, const std::string& group) {
   if (session.access().may(Right::join, group)) return;
-  if (groups_.requests().leave(now, session.id(), group)) return;  // it has left meanwhile
+  if (!session.take_out(now, group)) return;
   context_.counters.add(Counter::access_denied);
   session.access().log_denied("stay in", group, session.name());
-  session.tell_taken_out(group);
   sessions_.mark_dirty(session);
 }
 

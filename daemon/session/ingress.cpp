@@ -27,9 +27,15 @@ bool is_large(const ClientSend& message) {
 }
 }  // namespace
 
-Ingress::Ingress(Context& context, Groups& groups, Admission& admission, const ClientAccess& access,
+Ingress::Ingress(Context& context, Groups& groups, Admission& admission, const ClientAccess& access, ClientQuota& quota,
                  SessionQueue& answers, SessionId session)
-    : context_(context), groups_(groups), admission_(admission), access_(access), answers_(answers) {
+    : context_(context),
+      groups_(groups),
+      admission_(admission),
+      access_(access),
+      quota_(quota),
+      config_version_(context.config_version()),
+      answers_(answers) {
   sender_.session = session;
 }
 
@@ -69,11 +75,14 @@ std::optional<Error> Ingress::begin(const protocol::Send& send, Slice&& frame) {
   if (!destinations_.is_defined(send.handle)) return undefined(send.handle);
   DefinedSet& set = destinations_[send.handle];
   IncomingMessage& incoming = incoming_.emplace();
-  if (set.allowed_by != access_.version()) incoming.is_denied = is_denied(set);
   incoming.handle = send.handle;
   incoming.received = send.chunk.size();
   fill(incoming.message, send);
-  if (!send.chunk.empty() && !incoming.is_denied) {
+  if (set.allowed_by != config_version_ && is_denied(set)) {
+    incoming.is_denied = true;
+    return std::nullopt;
+  }
+  if (!send.chunk.empty()) {
     frame.remove_prefix(frame.size() - send.chunk.size());
     chunks_.push_back(std::move(frame));
   }
@@ -90,15 +99,18 @@ std::optional<Error> Ingress::add(Slice chunk) {
   return std::nullopt;
 }
 
+/// What else the configuration says of the client is looked up here, too: it may be new.
 bool Ingress::is_denied(DefinedSet& set) {
-  if (set.denied_by == access_.version()) return true;
+  quota_.refresh();
+  has_rate_ = quota_.has_rate();
+  if (set.denied_by == config_version_) return true;
   const auto denied = std::find_if(set.to.names.begin(), set.to.names.end(),
                                    [&](const std::string& name) { return !access_.may(Right::send, name); });
   if (denied == set.to.names.end()) {
-    set.allowed_by = access_.version();
+    set.allowed_by = config_version_;
     return false;
   }
-  set.denied_by = access_.version();
+  set.denied_by = config_version_;
   set.denied = *denied;
   access_.log_denied("send to", set.denied, sender_.client);
   return true;
@@ -135,7 +147,13 @@ void Ingress::fill(ClientSend& message, const protocol::Send& send) const {
 FlowSnapshot Ingress::flow_state(Time now, std::uint32_t handle) {
   DefinedSet& set = destinations_[handle];
   groups_.sender().resolve(set.to);
-  return admission_.state(now, set.flow->flow, set.to);
+  return flow_state(now, set.flow->flow, set.to);
+}
+
+FlowSnapshot Ingress::flow_state(Time now, const Flow& flow, const DestinationSet& to) const {
+  FlowSnapshot state = admission_.state(now, flow, to);
+  if (quota_.is_spent()) state.limited_by = "quota";
+  return state;
 }
 
 Verdict Ingress::try_admit_change(Time now, Admission::Change change, const std::string& group) {
@@ -194,6 +212,10 @@ void Ingress::bundle_followers(InputBuffer& input) {
 Verdict Ingress::try_admit(Time now, std::uint32_t handle, const ClientSend& message) {
   DefinedSet& set = destinations_[handle];
   if (waits_for_requests(set.to.names)) return {0, AdmissionWait::requests, kNever};
+  // One of which a part has entered was within the rate.
+  if (has_rate_ && set.flow->entering == 0) {
+    if (const std::optional<Time> until = quota_.wait_until(now)) return {0, AdmissionWait::quota, *until};
+  }
   if (is_large(message) && (set.flow->entering != 0 || admission_.divides())) return try_admit_large(now, set, message);
   return admission_.try_admit(now, set.flow->flow, set.to, {message.total});
 }
@@ -213,6 +235,7 @@ Verdict Ingress::try_admit_large(Time now, DefinedSet& set, const ClientSend& me
 
 void Ingress::enter(Time now, std::uint32_t handle, const ClientSend& message) {
   messages_ += message.messages;
+  if (has_rate_) quota_.take(message.total);
   DefinedSet& set = destinations_[handle];
   if (const std::uint64_t entering = std::exchange(set.flow->entering, 0); entering != 0) {
     groups_.sender().send_rest(now, sender_, set.to, message, entering);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/access/access_rules.h"
+#include "daemon/access/quotas.h"
 #include "daemon/admission/admission.h"
 #include "daemon/base/context.h"
 #include "daemon/base/input_buffer.h"
@@ -40,8 +41,8 @@ struct IncomingMessage {
 class Ingress final : private FlowGate {
  public:
   /// `answers` is where the client is told what has entered. All outlive this one.
-  Ingress(Context& context, Groups& groups, Admission& admission, const ClientAccess& access, SessionQueue& answers,
-          SessionId session);
+  Ingress(Context& context, Groups& groups, Admission& admission, const ClientAccess& access, ClientQuota& quota,
+          SessionQueue& answers, SessionId session);
 
   /// The client has said who it is.
   void open(std::string client, bool has_independent_flows);
@@ -65,6 +66,8 @@ class Ingress final : private FlowGate {
   /// Whether a join or a leave enters. Where it does it is paid for, and the group layer takes it.
   Verdict try_admit_change(Time now, Admission::Change change, const std::string& group);
   FlowSnapshot flow_state(Time now, std::uint32_t handle);
+  /// That of one of the client's flows.
+  FlowSnapshot flow_state(Time now, const Flow& flow, const DestinationSet& to) const;
   bool is_defined(std::uint32_t handle) const { return destinations_.is_defined(handle); }
 
   /// Whether messages were refused that the client does not know of.
@@ -143,6 +146,9 @@ class Ingress final : private FlowGate {
   Groups& groups_;
   Admission& admission_;
   const ClientAccess& access_;
+  ClientQuota& quota_;
+  const std::uint64_t& config_version_;  // answers of both stay as long as this does
+  bool has_rate_ = false;                // what `quota_` said when it was last asked
   SessionQueue& answers_;
   Sender sender_;
   MembershipBudget membership_budget_;

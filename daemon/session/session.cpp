@@ -47,8 +47,8 @@ protocol::FlowReport to_report(const FlowSnapshot& state, std::uint32_t request)
 
 }  // namespace
 
-Session::Session(Context& context, SessionHost& host, Groups& groups, Admission& admission, SessionId id,
-                 ConnectionId connection, Peer peer, Time now)
+Session::Session(Context& context, SessionHost& host, Groups& groups, Admission& admission, Quotas& quotas,
+                 SessionId id, ConnectionId connection, Peer peer, Time now)
     : context_(context),
       host_(host),
       connection_(connection),
@@ -58,12 +58,14 @@ Session::Session(Context& context, SessionHost& host, Groups& groups, Admission&
       watch_(context.config.session),
       groups_(groups),
       access_(context, peer_),
-      ingress_(context, groups, admission, access_, queue_, id) {}
+      quota_(context, quotas, peer_),
+      ingress_(context, groups, admission, access_, quota_, queue_, id) {}
 
 void Session::start_closing(Time now) {
   state_ = State::closing;
   closing_since_ = now;
   ingress_.close();
+  quota_.close();
   input_.clear();
 }
 
@@ -223,6 +225,7 @@ std::optional<Error> Session::handle_hello(ByteView body) {
     context_.counters.add(Counter::access_denied);
     return Error{Errc::access_denied, fmt::format("the name {} is reserved for others ([[names]])", hello->name)};
   }
+  if (std::optional<Error> too_many = quota_.open()) return too_many;
   Result<std::string> name = host_.take_name(*this, hello->name);
   if (!name) return name.error();
   wants_taken_ = (hello->flags & protocol::kTellTakenBit) != 0;
@@ -270,10 +273,12 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
   if (!request) return malformed("group request");
   const std::string group(request->group);
   std::optional<Errc> refused = wrong_request(type, group);
+  if (!refused && type == ClientFrame::join && !quota_.may_join()) refused = Errc::too_many_memberships;
   if (!refused) {
     refused = type == ClientFrame::join    ? groups_.requests().join(now, id(), group)
               : type == ClientFrame::leave ? groups_.requests().leave(now, id(), group)
                                            : groups_.views().answer(id(), group);
+    quota_.note_memberships(groups_.requests().count_of(id()));
   }
   if (refused == Errc::access_denied) {
     context_.counters.add(Counter::access_denied);
@@ -296,11 +301,14 @@ std::optional<Errc> Session::wrong_request(ClientFrame type, const std::string& 
   return is_allowed ? std::nullopt : std::optional(Errc::access_denied);
 }
 
-void Session::tell_taken_out(const std::string& group) {
+bool Session::take_out(Time now, const std::string& group) {
+  if (groups_.requests().leave(now, id(), group)) return false;
+  quota_.note_memberships(groups_.requests().count_of(id()));
   std::vector<std::uint8_t> frame;
   protocol::write_refused(
       frame, {protocol::Refused::What::membership, static_cast<std::uint16_t>(Errc::access_denied), 0, group});
   queue_.append_frame(frame);
+  return true;
 }
 
 std::optional<Error> Session::handle_flow_request(Time now, ByteView body) {

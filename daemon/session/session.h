@@ -68,7 +68,7 @@ class Session final {
  public:
   enum class State : std::uint8_t { handshake, open, closing };
 
-  Session(Context& context, SessionHost& host, Groups& groups, Admission& admission, SessionId id,
+  Session(Context& context, SessionHost& host, Groups& groups, Admission& admission, Quotas& quotas, SessionId id,
           ConnectionId connection, Peer peer, Time now);
 
   SessionId id() const { return ingress_.session(); }
@@ -109,8 +109,8 @@ class Session final {
 
   /// What the client may do.
   const ClientAccess& access() const { return access_; }
-  /// Tells the client that it has been taken out of the group.
-  void tell_taken_out(const std::string& group);
+  /// Has it leave the group, which it may not be in any more, and tells it so. False where it has left.
+  bool take_out(Time now, const std::string& group);
 
   SessionQueue& queue() { return queue_; }
   const SessionQueue& queue() const { return queue_; }
@@ -182,6 +182,7 @@ class Session final {
   QueueWatch watch_;
   Groups& groups_;
   ClientAccess access_;
+  ClientQuota quota_;
   Ingress ingress_;
 };
 

@@ -36,8 +36,8 @@ Sessions::~Sessions() = default;
 
 void Sessions::handle_accepted(Time now, ConnectionId connection, const Peer& peer) {
   const SessionId id = ++last_id_;
-  Session& added =
-      sessions_.add(std::make_unique<Session>(context_, *this, groups_, admission_, id, connection, peer, now));
+  Session& added = sessions_.add(
+      std::make_unique<Session>(context_, *this, groups_, admission_, quotas_, id, connection, peer, now));
   timers_.set_earlier(Timer::tick, now + kTick);
   if (stopping_) {
     refuse(now, added, {Errc::daemon_stopping, {}});

@@ -103,6 +103,7 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   Driver& driver_;
   Groups& groups_;
   Admission& admission_;
+  Quotas quotas_;
   SessionTable sessions_;
   SlowClients slow_clients_;
   AccessReview access_review_;

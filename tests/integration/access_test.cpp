@@ -118,7 +118,7 @@ TEST(Access, RulesThatChangeTakeMembersOut) {
   EXPECT_EQ(failed.request, RequestFailed::Request::membership);
   EXPECT_EQ(failed.group, "news");
   wait_for_members(own, "news", {"#own#alpha"});
-  daemon.process().wait_for_line("from now on [[access]] has 1 entries and [[names]] 0");
+  daemon.process().wait_for_line("from now on entries: [[access]] 1, [[names]] 0, [[quota]] 0");
   EXPECT_EQ(daemon.count("access_denied"), 1u);
 }
 

@@ -92,6 +92,9 @@ std::vector<std::string> expected_lines(const Key& key) {
   if (name == "daemon.name") return {"- Default: the name of the host", "- Values: "};
   if (name == "neighbour.address" || std::holds_alternative<EntryKey>(key.kind))
     return {"- Default: none: it must be given\n", "- Values: "};
+  if (const auto* number = std::get_if<EntryNumberKey>(&key.kind)) {
+    return {"- Default: no bound\n", fmt::format("- Range: {} to {}\n", number->min, number->max)};
+  }
   if (name == "listen.clients") return {"- Default: `[\"127.0.0.1:4803\"]`\n", "- Values: "};
   if (name == "listen.links") {
     return {

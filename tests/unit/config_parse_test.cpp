@@ -133,6 +133,21 @@ TEST(ConfigParse, RulesAndReservedNamesKeepTheirOrder) {
   EXPECT_EQ(access.names[0].who, std::vector<std::string>{"cert:feed"});
 }
 
+TEST(ConfigParse, Quotas) {
+  const ConfigResult result = parse_config(
+      "[[quota]]\nwho = [\"cert:feed\"]\nbytes_per_s = 1000000\nconnections = 3\n[[quota]]\nwho = [\"anyone\"]\n"
+      "memberships = 7\n",
+      "spindle.toml");
+  ASSERT_TRUE(result) << to_string(result.error().front());
+  EXPECT_EQ(result->node.access.quotas,
+            (std::vector<QuotaRule>{{{"cert:feed"}, {3, 0, 1'000'000}}, {{"anyone"}, {0, 7, 0}}}));
+  EXPECT_EQ(errors_of("[[quota]]\nconnections = 0\nbytes_per_s = 999\nmemberships = \"many\"\n"),
+            "spindle.toml:1: quota.who: is missing\n"
+            "spindle.toml:2: quota.connections: must be between 1 and 1000000\n"
+            "spindle.toml:3: quota.bytes_per_s: must be between 1000 and 1073741824000\n"
+            "spindle.toml:4: quota.memberships: must be an integer\n");
+}
+
 TEST(ConfigParse, WhatIsWrongWithRulesAndReservedNames) {
   EXPECT_EQ(errors_of("[[access]]\nwho = [\"anyone\"]\n"),
             "spindle.toml:1: access.groups: is missing\n"
@@ -200,7 +215,8 @@ TEST(ConfigParse, UnknownKeysAndSections) {
             "spindle.toml:1: neighbor: unknown section; did you mean [[neighbour]]?\n");
   EXPECT_EQ(errors_of("[network]\n"),
             "spindle.toml:1: network: unknown section; there are [daemon], [listen], [tls], [[neighbour]], [link], "
-            "[view], [order], [admission], [session], [[access]], [[names]], [admin], [log]\n");
+            "[view], [order], [admission], [session], [[access]], [[names]], "
+            "[[quota]], [admin], [log]\n");
   EXPECT_EQ(errors_of("name = \"alpha\"\n"), "spindle.toml:1: name: must be in a section; did you mean daemon.name?\n");
   EXPECT_EQ(errors_of("colour = 1\n"), "spindle.toml:1: colour: must be in a section\n");
   EXPECT_EQ(errors_of("[daemon]\nlinks = []\n"),

@@ -22,6 +22,7 @@ TEST(ConfigPrint, IsReadBackAsItWas) {
   config.node.session.slow_policy = SlowPolicy::drop;
   config.node.access.rules = {{{"uid:1000", "cert:a \"b\""}, {"news*"}, RightSet::all()}, {{"anyone"}, {"*"}, {}}};
   config.node.access.names = {{"feed*", {"cert:feed"}}};
+  config.node.access.quotas = {{{"anyone"}, {0, 7, 5000}}};
   config.log.level = LogLevel::warning;
   const std::string text = print_config(config);
   const ConfigResult read = parse_config(text, "printed");
@@ -45,6 +46,7 @@ TEST(ConfigPrint, NamesEveryKey) {
   config.node.link.neighbours = {{"beta:4804", 0}};
   config.node.access.rules = {{{"anyone"}, {"*"}, RightSet::all()}};
   config.node.access.names = {{"feed*", {"uid:1000"}}};
+  config.node.access.quotas = {{{"anyone"}, {1, 7, 5000}}};
   const std::string text = print_config(config);
   for (const Key& key : schema()) {
     EXPECT_NE(text.find("\n" + std::string(key.name) + " = "), std::string::npos) << key.full_name();

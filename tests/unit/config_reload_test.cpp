@@ -44,7 +44,7 @@ TEST(ConfigReload, RulesOfAccessAreTakenAsAWhole) {
   next.node.access.names = {{"feed*", {"cert:feed"}}};
   const Reload result = reload(running, next);
   EXPECT_EQ(result.config.node.access, next.node.access);
-  EXPECT_THAT(result.changed, ElementsAre("[[access]] has 2 entries and [[names]] 1"));
+  EXPECT_THAT(result.changed, ElementsAre("entries: [[access]] 2, [[names]] 1, [[quota]] 0"));
   EXPECT_THAT(result.needs_restart, IsEmpty());
 }
 

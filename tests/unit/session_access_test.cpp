@@ -14,9 +14,10 @@ class SessionAccess : public test::SessionsTest {
     for (const Right right : each) set.insert(right);
     return set;
   }
-  void take(const AccessConfig& access) {
+  void take(std::vector<AccessRule> rules, std::vector<ReservedNames> names = {}) {
     NodeConfig next = config();
-    next.access = access;
+    next.access.rules = std::move(rules);
+    next.access.names = std::move(names);
     node_.reconfigure(now_, next);
     for (int i = 0; i < 3; ++i) turn();
   }
@@ -63,7 +64,7 @@ class SessionAccess : public test::SessionsTest {
 };
 
 TEST_F(SessionAccess, JoinsTakeTheRightToJoinAndNewGroupsThatToCreate) {
-  take({{{{"cert:boss"}, {"*"}, RightSet::all()}, {{"cert:ann"}, {"news*"}, rights({Right::join})}}, {}});
+  take({{{"cert:boss"}, {"*"}, RightSet::all()}, {{"cert:ann"}, {"news*"}, rights({Right::join})}});
   const ConnectionId boss = open("boss", {"cert:boss"});
   const ConnectionId ann = open("ann", {"cert:ann"});
   ask(ann, ClientFrame::join, "news");
@@ -83,7 +84,7 @@ TEST_F(SessionAccess, JoinsTakeTheRightToJoinAndNewGroupsThatToCreate) {
 }
 
 TEST_F(SessionAccess, WhoIsNoMemberTakesARightToSeeTheMembers) {
-  take({{{{"cert:boss"}, {"*"}, RightSet::all()}, {{"anyone"}, {"news"}, rights({Right::join})}}, {}});
+  take({{{"cert:boss"}, {"*"}, RightSet::all()}, {{"anyone"}, {"news"}, rights({Right::join})}});
   const ConnectionId boss = open("boss", {"cert:boss"});
   const ConnectionId ann = open("ann", {});
   ask(boss, ClientFrame::join, "news");
@@ -97,7 +98,7 @@ TEST_F(SessionAccess, WhoIsNoMemberTakesARightToSeeTheMembers) {
 }
 
 TEST_F(SessionAccess, MessagesThatAreNotAllowedGoNowhereAndTheClientIsTold) {
-  take({{{{"cert:boss"}, {"*"}, RightSet::all()}, {{"anyone"}, {"news"}, rights({Right::join, Right::send})}}, {}});
+  take({{{"cert:boss"}, {"*"}, RightSet::all()}, {{"anyone"}, {"news"}, rights({Right::join, Right::send})}});
   const ConnectionId boss = open("boss", {"cert:boss"});
   const ConnectionId ann = open("ann", {});
   ask(boss, ClientFrame::join, "news");
@@ -138,7 +139,7 @@ TEST_F(SessionAccess, MessagesThatAreNotAllowedGoNowhereAndTheClientIsTold) {
 }
 
 TEST_F(SessionAccess, IndependentFlowsGoOnBesideWhatIsRefused) {
-  take({{{{"anyone"}, {"news"}, RightSet::all()}}, {}});
+  take({{{"anyone"}, {"news"}, RightSet::all()}});
   settle();
   const ConnectionId ann = accept();
   std::vector<std::uint8_t> frames;
@@ -154,7 +155,7 @@ TEST_F(SessionAccess, IndependentFlowsGoOnBesideWhatIsRefused) {
 }
 
 TEST_F(SessionAccess, OneThatDoesNotReadIsToldLaterAndCostsNoMemory) {
-  take({{{{"anyone"}, {"news"}, RightSet::all()}}, {}});
+  take({{{"anyone"}, {"news"}, RightSet::all()}});
   const ConnectionId ann = open_member();
   driver_.deaf = true;
   std::vector<std::uint8_t> frames;
@@ -181,7 +182,7 @@ TEST_F(SessionAccess, OneThatDoesNotReadIsToldLaterAndCostsNoMemory) {
 }
 
 TEST_F(SessionAccess, ReservedNamesAreRefusedToOthers) {
-  take({{}, {{"feed*", {"cert:feed"}}}});
+  take({}, {{"feed*", {"cert:feed"}}});
   const ConnectionId feed = open("feed-1", {"cert:feed"});
   EXPECT_EQ(frames_of(feed, ClientFrame::welcome).size(), 1u);
   const ConnectionId other = open("feed-2", {"local"});
@@ -206,7 +207,7 @@ TEST_F(SessionAccess, NewRulesTakeMembersOutAndLeaveOthersAlone) {
   for (int i = 0; i < 3; ++i) turn();
   ASSERT_EQ(got(bob).size(), 1u);
 
-  take({{{{"cert:bob"}, {"*"}, RightSet::all()}, {{"cert:ann"}, {"prices"}, RightSet::all()}}, {}});
+  take({{{"cert:bob"}, {"*"}, RightSet::all()}, {{"cert:ann"}, {"prices"}, RightSet::all()}});
   std::vector<std::string> out;
   for (const protocol::Refused& refused : refusals(ann)) {
     EXPECT_EQ(refused.what, protocol::Refused::What::membership);
