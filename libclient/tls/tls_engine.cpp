@@ -168,11 +168,17 @@ bool TlsEngine::must_wait(int result) {
 void TlsEngine::fail_of_openssl() {
   const std::string detail = take_openssl_errors();
   if (alert_received_) {
-    return fail(failure_of_alert(*alert_received_), true, SSL_alert_desc_string_long(*alert_received_));
+    return fail(failure_of(*alert_received_), true, SSL_alert_desc_string_long(*alert_received_));
   }
   const TlsFailure verified = failure_of_verification(SSL_get_verify_result(ssl_.get()));
   if (verified != TlsFailure::none) return fail(verified);
-  fail(alert_sent_ ? failure_of_alert(*alert_sent_) : TlsFailure::garbage, false, detail);
+  fail(alert_sent_ ? failure_of(*alert_sent_) : TlsFailure::garbage, false, detail);
+}
+
+/// After the handshake the version is settled: a record of another one is no such record.
+TlsFailure TlsEngine::failure_of(int alert) const {
+  const TlsFailure failure = failure_of_alert(alert);
+  return failure == TlsFailure::wrong_version && state_ != State::handshaking ? TlsFailure::garbage : failure;
 }
 
 void TlsEngine::fail(TlsFailure failure, bool is_told_by_peer, std::string_view detail) {

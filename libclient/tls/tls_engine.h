@@ -86,6 +86,7 @@ class TlsEngine {
   /// Whether there is something to ask OpenSSL for.
   bool may_have_plaintext() const;
   void fail_of_openssl();
+  TlsFailure failure_of(int alert) const;
   void fail(TlsFailure failure, bool is_told_by_peer = false, std::string_view detail = {});
 
   // Called by OpenSSL.
