@@ -7,7 +7,6 @@ namespace spindle::test {
 
 namespace {
 
-constexpr const char* kStreamGroup = "stream of messages";
 constexpr const char* kLastMessage = "the last one";
 
 }  // namespace
@@ -58,14 +57,14 @@ Disconnected wait_for_end(Connection& client) {
   }
 }
 
-MessageStream::MessageStream(Daemon& from, Daemon& to)
-    : sender_(from.connect("stream-sender")), receiver_(to.connect("stream-receiver")) {
+MessageStream::MessageStream(Daemon& from, Daemon& to, std::string group)
+    : group_(std::move(group)), sender_(from.connect("stream-sender")), receiver_(to.connect("stream-receiver")) {
   // The sender is a member to see when the daemons have met.
-  sender_.join(kStreamGroup);
-  receiver_.join(kStreamGroup);
+  sender_.join(group_);
+  receiver_.join(group_);
   const std::vector<std::string> both{std::string(sender_.private_name()), std::string(receiver_.private_name())};
-  wait_for_members(sender_, kStreamGroup, both);
-  wait_for_members(receiver_, kStreamGroup, both);
+  wait_for_members(sender_, group_, both);
+  wait_for_members(receiver_, group_, both);
   sending_ = std::thread(&MessageStream::send, this);
   receiving_ = std::thread(&MessageStream::receive, this);
 }
@@ -81,7 +80,7 @@ void MessageStream::send() {
     const bool last = stopping_;
     ++sent_;
     lock.unlock();
-    const std::error_code error = sender_.multicast(Service::agreed, kStreamGroup, text, {.self_discard = true});
+    const std::error_code error = sender_.multicast(Service::agreed, group_, text, {.self_discard = true});
     if (error) return fail("sending: " + error.message());
     if (last) return;
     lock.lock();
@@ -90,7 +89,9 @@ void MessageStream::send() {
 
 void MessageStream::receive() try {
   for (std::uint64_t next = 0;; ++next) {
+    const Clock::time_point before = Clock::now();
     const Event event = next_event(receiver_);
+    if (next > 0) longest_pause_ = std::max(longest_pause_, Clock::now() - before);
     const auto* message = std::get_if<Message>(&event);
     if (message == nullptr) {
       const auto* end = std::get_if<Disconnected>(&event);

@@ -27,16 +27,19 @@ Disconnected wait_for_end(Connection& client);
 void wait_for_one_view(const std::vector<Daemon*>& daemons);
 
 /// Two clients, of which one sends numbered agreed messages for as long as this lives, each when the other has received
-/// those before; anything that happens to the pair beside that is an error.
+/// those before; anything that happens to the pair beside that is an error. Streams at one time have groups of their
+/// own, and no two begin or end at one daemon.
 class MessageStream {
  public:
-  MessageStream(Daemon& from, Daemon& to);
+  MessageStream(Daemon& from, Daemon& to, std::string group = "stream of messages");
   ~MessageStream();
 
   /// Waits until `count` more have arrived; throws where the stream stands still.
   void wait_for(std::uint64_t count);
   /// Ends it. Empty, or what went wrong.
   std::string finish();
+  /// Between two messages as they arrived; for when the stream is finished.
+  Clock::duration longest_pause() const { return longest_pause_; }
 
  private:
   static constexpr std::uint64_t kWindow = 8;
@@ -45,8 +48,10 @@ class MessageStream {
   void receive();
   void fail(const std::string& why);
 
+  const std::string group_;
   Connection sender_;
   Connection receiver_;
+  Clock::duration longest_pause_{};  // for the receiving thread
   std::mutex mutex_;
   std::condition_variable news_;
   std::uint64_t sent_ = 0;

@@ -10,6 +10,8 @@
 #include <system_error>
 
 #include "daemon/admin/admin_frames.h"
+#include "daemon/link/hello.h"
+#include "daemon/wire/control.h"
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
@@ -30,6 +32,13 @@ Bytes make_frame_head(std::uint8_t type, std::size_t bytes) {
   spindle::Writer writer(head.data());
   spindle::write_frame_head(writer, type, bytes);
   return head;
+}
+
+Bytes make_link_hello(const std::string& name) {
+  spindled::NodeConfig config;
+  config.name = name;
+  return make_frame(static_cast<std::uint8_t>(spindled::LinkFrame::control),
+                    spindled::encode_control(spindled::make_hello(config)));
 }
 
 Bytes join(const Bytes& first, const Bytes& second) {
@@ -67,13 +76,18 @@ void RawSocket::write(const Bytes& bytes) {
   }
 }
 
+std::size_t RawSocket::read_some(std::span<std::uint8_t> space) {
+  const ssize_t count = ::recv(socket_.get(), space.data(), space.size(), 0);
+  if (count < 0 && errno == EAGAIN) throw std::runtime_error("the peer says nothing and does not hang up");
+  return count < 0 ? 0 : static_cast<std::size_t>(count);
+}
+
 bool RawSocket::read_all(std::uint8_t* at, std::size_t size) {
   while (size > 0) {
-    const ssize_t count = ::recv(socket_.get(), at, size, 0);
-    if (count < 0 && errno == EAGAIN) throw std::runtime_error("the peer says nothing and does not hang up");
-    if (count <= 0) return false;
+    const std::size_t count = read_some({at, size});
+    if (count == 0) return false;
     at += count;
-    size -= static_cast<std::size_t>(count);
+    size -= count;
   }
   return true;
 }

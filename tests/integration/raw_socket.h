@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ Bytes make_frame(std::uint8_t type, spindle::ByteView body);
 Bytes make_frame(std::uint8_t type, std::size_t bytes);
 /// A head that promises more than there is.
 Bytes make_frame_head(std::uint8_t type, std::size_t bytes);
+/// What a daemon `name` of the cluster "spindle" says first on a link.
+Bytes make_link_hello(const std::string& name);
 Bytes join(const Bytes& first, const Bytes& second);
 Bytes random_bytes(std::size_t count, std::uint32_t seed);
 
@@ -32,6 +35,8 @@ class RawSocket {
 
   /// Writes as much as the peer takes before it hangs up. Throws where it takes nothing for too long.
   void write(const Bytes& bytes);
+  /// Waits for bytes; how many came, 0 where the peer has hung up. Throws where it does neither for too long.
+  std::size_t read_some(std::span<std::uint8_t> space);
   /// The next frame; nothing where the peer has hung up. Throws where it does neither for too long.
   std::optional<RawFrame> read_frame();
   /// Reads to the end and returns the last whole frame.

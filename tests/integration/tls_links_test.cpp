@@ -3,12 +3,10 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 
-#include "daemon/link/hello.h"
-#include "daemon/wire/control.h"
-#include "daemon/wire/frame_traits.h"
 #include "tests/integration/clients.h"
 #include "tests/integration/identities.h"
 #include "tests/integration/needs.h"
+#include "tests/integration/openssl.h"
 #include "tests/integration/raw_socket.h"
 
 namespace spindle::test {
@@ -19,18 +17,6 @@ using testing::HasSubstr;
 /// Two daemons of which beta dials alpha; both serve, and go on doing so.
 class TlsLinks : public testing::Test {
  protected:
-  static std::string why_no_openssl() {
-    return openssl({"version"}).code == 0 ? std::string() : "there is no command `openssl` here";
-  }
-  /// `input` is a file that the command reads; -1: nothing.
-  static Finished openssl(std::vector<std::string> arguments, int input = -1) {
-    ProcessOptions options;
-    options.input = input;
-    options.arguments = std::move(arguments);
-    options.arguments.insert(options.arguments.begin(), "openssl");
-    if (const char* path = std::getenv("PATH")) options.environment = {std::string("PATH=") + path};
-    return run("/usr/bin/env", options);
-  }
   /// What `openssl s_client` at alpha's address for links says until alpha has closed the connection.
   std::string connect_to_alpha(std::vector<std::string> arguments, int input = -1) {
     const std::vector<std::string> all{"s_client", "-connect", alpha_->link_address(), "-ign_eof"};
@@ -105,42 +91,59 @@ TEST_F(TlsLinks, OpensslIsToldWhyItIsRefused) {
   start_alpha("revocation_lists = \"" + identities_.file("revoked.crl", lists) + "\"\n");
   const auto beta = dial_alpha(identities_.daemon("beta"));
   beta->process().wait_for_line("link to alpha up");
+  MessageStream stream(*alpha_, *beta);
   TestAuthority other;
   CertificateContents expired = Identities::contents("daemon/gamma");
   expired.until = expired.from + std::chrono::hours(1);
+  CertificateContents early = Identities::contents("daemon/gamma");
+  early.from = early.until - std::chrono::hours(1);
   const std::string good = identities_.bundle("daemon/gamma");
-  const std::vector<std::pair<std::string, std::function<std::string()>>> strangers{
-      {"signed by no CA certificate that is known here",
+  struct Stranger {
+    std::string logged, alert;
+    std::function<std::string()> attempt;
+  };
+  const std::vector<Stranger> strangers{
+      {"signed by no CA certificate that is known here", "alert unknown ca",
        [&] { return connect_with(identities_.bundle(Identities::contents("daemon/gamma"), other)); }},
-      {"the peer's certificate is of another cluster",
+      {"the peer's certificate is of another cluster", "alert bad certificate",
        [&] {
          return connect_with(
              identities_.bundle(Identities::contents("daemon/gamma", "other"), identities_.authority()));
        }},
-      {"the peer has no certificate, which is required here",
+      {"the peer has no certificate, which is required here", "alert certificate required",
        [&] {
          return connect_to_alpha({"-alpn", "spindle-link/1"});
        }},
-      {"the peer's certificate has expired",
+      {"the peer's certificate has expired", "alert certificate expired",
        [&] { return connect_with(identities_.bundle(expired, identities_.authority())); }},
-      {"the peer's certificate is revoked", [&] { return connect_with(revoked); }},
-      {"the peer's certificate is for another purpose",
+      {"the peer's certificate is not valid yet", "alert bad certificate",
+       [&] { return connect_with(identities_.bundle(early, identities_.authority())); }},
+      {"the peer's certificate is revoked", "alert certificate revoked", [&] { return connect_with(revoked); }},
+      {"the peer's certificate is for another purpose", "alert unsupported certificate",
        [&] { return connect_with(identities_.bundle("client/feed")); }},
-      {"the peer does not speak TLS 1.3", [&] { return connect_with(good, {"-tls1_2"}); }},
-      {"the peer means another port",
+      {"the peer's certificate is for another purpose", "alert unsupported certificate",
+       [&] { return connect_with(identities_.bundle("operator/anna")); }},
+      {"the peer does not speak TLS 1.3", "alert protocol version", [&] { return connect_with(good, {"-tls1_2"}); }},
+      {"the peer means another port", "alert no application protocol",
        [&] {
          return connect_to_alpha({"-alpn", "spindle-client/1", "-cert", good, "-key", good});
        }},
+      {"the peer means another port", "alert no application protocol",
+       [&] {
+         return connect_to_alpha({"-cert", good, "-key", good});
+       }},
   };
   std::uint64_t refused = 0;
-  for (const auto& [logged, attempt] : strangers) {
+  for (const auto& [logged, alert, attempt] : strangers) {
     SCOPED_TRACE(logged);
     const std::size_t before = alpha_->process().line_count();
     const std::string said = attempt();
     EXPECT_THAT(alpha_->process().wait_for_line("is refused: ", before).text, HasSubstr(logged));
-    EXPECT_THAT(said, HasSubstr("alert"));
+    EXPECT_THAT(said, HasSubstr(alert));
     EXPECT_EQ(alpha_->count("tls_handshakes_refused"), ++refused);
+    stream.wait_for(1);
   }
+  EXPECT_EQ(stream.finish(), "");
   EXPECT_EQ(alpha_->count("links_up"), 1u);
   EXPECT_EQ(alpha_->count("links_down"), 0u);
 }
@@ -168,10 +171,7 @@ TEST_F(TlsLinks, WhoCallsItselfByTheNameOfAnotherIsRefused) {
   start_alpha();
   const auto beta = dial_alpha(identities_.daemon("beta"));
   beta->process().wait_for_line("link to alpha up");
-  spindled::NodeConfig config;
-  config.name = "beta";
-  const Bytes hello = make_frame(static_cast<std::uint8_t>(spindled::LinkFrame::control),
-                                 spindled::encode_control(spindled::make_hello(config)));
+  const Bytes hello = make_link_hello("beta");
   const std::string path = identities_.file("hello", {reinterpret_cast<const char*>(hello.data()), hello.size()});
   const Descriptor input(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const std::string gamma = identities_.bundle("daemon/gamma");
