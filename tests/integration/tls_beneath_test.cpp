@@ -1,6 +1,7 @@
 // What comes beneath TLS once a connection is protected, and what TLS itself lets a peer do then.
 #include <gmock/gmock.h>
 
+#include "libclient/protocol/client_frames.h"
 #include "tests/integration/clients.h"
 #include "tests/integration/identities.h"
 #include "tests/integration/needs.h"
@@ -95,6 +96,34 @@ TEST_F(BeneathTls, GarbageIsRefused) {
       refuse(port, make);
     }
   }
+  expect_undisturbed();
+}
+
+TEST_F(BeneathTls, GarbageEndsAlsoALinkThatIsUp) {
+  TlsPeer gamma(alpha_->link_address(), TlsPort::link, identities_.bundle("daemon/gamma"));
+  gamma.send(gamma.seal(as_text(make_link_hello("gamma"))));
+  alpha_->process().wait_for_line("link to gamma up");
+  gamma.send(random_bytes(1000, 3));
+  alpha_->process().wait_for_line(std::string("link_failed: ") + kAltered);
+  EXPECT_EQ(gamma.wait_for_end().failure, TlsFailure::garbage);
+  EXPECT_EQ(stream_->finish(), "");
+  EXPECT_EQ(alpha_->count("links_up"), 2u);
+  EXPECT_EQ(alpha_->count("links_down"), 1u);
+  EXPECT_EQ(beta_->count("links_down"), 0u);
+}
+
+TEST_F(BeneathTls, GarbageEndsAlsoASessionThatIsOpen) {
+  protocol::Hello hello;
+  hello.name = "feed";
+  Bytes body;
+  protocol::write_hello(body, hello);
+  TlsPeer feed(alpha_->client_address(), TlsPort::client, identities_.bundle("client/feed"));
+  feed.send(feed.seal(as_text(body)));
+  EXPECT_TRUE(feed.is_greeted());
+  const std::size_t before = alpha_->process().line_count();
+  feed.send(random_bytes(1000, 4));
+  EXPECT_THAT(alpha_->process().wait_for_line(kAltered, before).text, HasSubstr("feed"));
+  EXPECT_EQ(feed.wait_for_end().failure, TlsFailure::garbage);
   expect_undisturbed();
 }
 

@@ -183,6 +183,20 @@ TEST_F(TlsEngineTest, NothingIsDeliveredBehindWhatWasAltered) {
   EXPECT_TRUE(pair->dialling.fault().is_told_by_peer);
 }
 
+TEST_F(TlsEngineTest, ARecordOfAnotherVersionWasAltered) {
+  const auto pair = make_open_pair();
+  write_some(pair->dialling, "altered");
+  std::vector<std::uint8_t> bytes(pair->dialling.unsent().begin(), pair->dialling.unsent().end());
+  bytes[1] ^= 1;
+  pair->dialling.sent(bytes.size());
+  feed(pair->accepting, bytes);
+  EXPECT_EQ(read_some(pair->accepting), "");
+  EXPECT_EQ(pair->accepting.fault().failure, TlsFailure::garbage);
+  pair->settle();
+  EXPECT_EQ(pair->dialling.fault().failure, TlsFailure::garbage);
+  EXPECT_TRUE(pair->dialling.fault().is_told_by_peer);
+}
+
 TEST_F(TlsEngineTest, ErrorsOfAnotherConnectionDoNotCount) {
   const auto pair = make_open_pair();
   ERR_raise(ERR_LIB_SSL, SSL_R_BAD_LENGTH);
