@@ -77,6 +77,7 @@ void Neighbours::succeed(std::string_view peer) {
     if (neighbour.known_peer != peer) continue;
     neighbour.back_off = back_off_min_;
     neighbour.warned.reset();
+    neighbour.told.clear();
     neighbour.last_error.clear();
   }
 }
@@ -84,9 +85,12 @@ void Neighbours::succeed(std::string_view peer) {
 bool Neighbours::note_failure(Index index, const Error& error) {
   Neighbour& neighbour = all_[index];
   neighbour.last_error = error.message();
-  if (neighbour.warned == error.code) return false;
+  std::vector<std::string>& told = neighbour.told;
+  const bool is_told = std::find(told.begin(), told.end(), neighbour.last_error) != told.end();
+  const bool is_news = neighbour.warned != error.code || (!is_told && told.size() < kToldMax);
   neighbour.warned = error.code;
-  return true;
+  if (!is_told && told.size() < kToldMax) told.push_back(neighbour.last_error);
+  return is_news;
 }
 
 std::uint32_t Neighbours::weight_of(std::string_view peer) const {

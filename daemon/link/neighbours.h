@@ -20,14 +20,16 @@ namespace spindled {
 class Neighbours {
  public:
   using Index = std::size_t;
+  static constexpr std::size_t kToldMax = 8;
 
   struct Neighbour {
     NeighbourConfig config;
-    std::string known_peer;      // the daemon that answered last at this address; empty: not known yet
-    std::string last_error;      // empty after a success
-    std::optional<Errc> warned;  // the failure that the log has seen a warning of
-    Duration back_off{};         // before jitter, of the next retry
-    Time next_dial = kNever;     // kNever: in use or parked
+    std::string known_peer;         // the daemon that answered last at this address; empty: not known yet
+    std::string last_error;         // empty after a success
+    std::optional<Errc> warned;     // the failure that the log has seen a warning of
+    std::vector<std::string> told;  // what the log was told since the last success, kToldMax at most
+    Duration back_off{};            // before jitter, of the next retry
+    Time next_dial = kNever;        // kNever: in use or parked
     bool parked = false;
   };
 
@@ -55,7 +57,8 @@ class Neighbours {
   bool learn(Index index, std::string_view peer);
   /// A link to `peer` came up: the next failure is told anew, the back-off starts at its least.
   void succeed(std::string_view peer);
-  /// True when this failure deserves a warning: the first one, and any of another kind than the one before.
+  /// True when this failure deserves a warning: the first one, any of another kind than the one before, and any with a
+  /// text that has not been told yet. A daemon that is back after a while may refuse us.
   bool note_failure(Index index, const Error& error);
 
   const std::vector<Neighbour>& all() const { return all_; }

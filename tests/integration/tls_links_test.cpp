@@ -75,6 +75,19 @@ TEST_F(TlsLinks, AnotherCaIsRefused) {
   EXPECT_EQ(alpha_->count("links_up"), 0u);
 }
 
+TEST_F(TlsLinks, WhoComesBackWithACertificateOfAnotherCaIsToldOf) {
+  start_alpha();
+  const auto beta = dial_alpha(identities_.daemon("beta"));
+  beta->process().wait_for_line("link to alpha up");
+  alpha_->kill();
+  beta->process().wait_for_line("Connection refused");
+  Identities strangers;
+  DaemonOptions again = strangers.daemon("alpha");
+  again.link_address = alpha_->link_address();
+  const Daemon stranger(again);
+  beta->process().wait_for_line("connect_failed: the peer's certificate is signed by no CA certificate");
+}
+
 TEST_F(TlsLinks, ADaemonWithoutACertificateIsRefused) {
   start_alpha();
   DaemonOptions options;
