@@ -36,6 +36,8 @@ class OpensslServer {
   std::string address_;
 };
 
+const std::vector<std::string> kLinkProtocol{"-alpn", "spindle-link/1"};
+
 /// What is wrong with one, and what is said of it.
 struct Stranger {
   std::vector<std::string> arguments;
@@ -48,15 +50,15 @@ class TlsDialled : public testing::Test {
   void SetUp() override { SPINDLE_TEST_NEEDS(why_no_openssl()); }
 
   /// Those of a good neighbour, but for the certificate in `bundle`.
-  std::vector<std::string> arguments(const std::string& bundle, const std::string& protocol = "spindle-link/1") {
-    return {"-cert",   bundle,    "-key",
-            bundle,    "-CAfile", identities_.authority_file(),
-            "-Verify", "1",       "-verify_return_error",
-            "-alpn",   protocol};
+  std::vector<std::string> arguments(const std::string& bundle, const std::vector<std::string>& more = kLinkProtocol) {
+    return arguments(bundle, more, identities_.authority_file());
   }
-  static std::vector<std::string> with(std::vector<std::string> arguments, const std::string& more) {
-    arguments.push_back(more);
-    return arguments;
+  static std::vector<std::string> arguments(const std::string& bundle, const std::vector<std::string>& more,
+                                            const std::string& trusted) {
+    std::vector<std::string> result{
+        "-cert", bundle, "-key", bundle, "-CAfile", trusted, "-Verify", "1", "-verify_return_error"};
+    result.insert(result.end(), more.begin(), more.end());
+    return result;
   }
   /// Dials the servers, and again every now and then.
   void start_alpha(const std::vector<std::unique_ptr<OpensslServer>>& servers, const std::string& tls = {},
@@ -72,24 +74,21 @@ class TlsDialled : public testing::Test {
     options.neighbours = {alpha_->link_address()};
     beta_.emplace(options);
   }
-  std::vector<Stranger> strangers(const std::string& revoked);
+  std::vector<Stranger> make_strangers(const std::string& revoked);
 
   Identities identities_;
   TestAuthority other_{"another CA"};
   std::optional<Daemon> alpha_, beta_;
 };
 
-std::vector<Stranger> TlsDialled::strangers(const std::string& revoked) {
+std::vector<Stranger> TlsDialled::make_strangers(const std::string& revoked) {
   const TestAuthority& own = identities_.authority();
   const CertificateContents contents = Identities::contents("daemon/gamma");
   CertificateContents expired = contents, client = Identities::contents("client/feed");
   expired.until = expired.from + std::chrono::hours(1);
   client.usage = "clientAuth";
   const std::string good = identities_.bundle("daemon/gamma");
-  std::vector<std::string> trusts_others = arguments(good);
-  trusts_others[5] = identities_.file("other.pem", other_.certificate());
-  std::vector<std::string> without_protocol = arguments(good);
-  without_protocol.resize(without_protocol.size() - 2);
+  const std::string others = identities_.file("other.pem", other_.certificate());
   return {
       {arguments(identities_.bundle(contents, other_)),
        "the peer's certificate is signed by no CA certificate that is known here", "alert unknown ca"},
@@ -101,18 +100,20 @@ std::vector<Stranger> TlsDialled::strangers(const std::string& revoked) {
        "the peer's certificate is of another cluster", "alert bad certificate"},
       {arguments(identities_.bundle(expired, own)), "the peer's certificate has expired", "alert certificate expired"},
       {arguments(revoked), "the peer's certificate is revoked", "alert certificate revoked"},
-      {with(arguments(good), "-tls1_2"), "the peer does not accept TLS 1.3", "unsupported protocol"},
-      {arguments(good, "spindle-client/1"), "the peer's port is for something else", "no application protocol"},
-      {without_protocol, "the peer means another port, or does not speak Spindle", "CONNECTION CLOSED"},
-      {trusts_others, "the peer knows no CA certificate that this side's certificate is signed by",
-       "certificate verify failed"},
+      {arguments(good, {"-alpn", "spindle-link/1", "-tls1_2"}), "the peer does not accept TLS 1.3",
+       "unsupported protocol"},
+      {arguments(good, {"-alpn", "spindle-client/1"}), "the peer's port is for something else",
+       "no application protocol"},
+      {arguments(good, {}), "the peer means another port, or does not speak Spindle", "CONNECTION CLOSED"},
+      {arguments(good, kLinkProtocol, others),
+       "the peer knows no CA certificate that this side's certificate is signed by", "certificate verify failed"},
   };
 }
 
 TEST_F(TlsDialled, IsToldWhyItIsRefused) {
   const std::string revoked = identities_.bundle("daemon/gamma");
   const std::string lists = identities_.authority().revoke({identities_.last_serial()}, Identities::tomorrow());
-  const std::vector<Stranger> strangers = this->strangers(revoked);
+  const std::vector<Stranger> strangers = make_strangers(revoked);
   std::vector<std::unique_ptr<OpensslServer>> servers;
   for (const Stranger& stranger : strangers) servers.push_back(std::make_unique<OpensslServer>(stranger.arguments));
   start_alpha(servers, "revocation_lists = \"" + identities_.file("revoked.crl", lists) + "\"\n");

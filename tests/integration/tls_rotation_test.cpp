@@ -51,10 +51,10 @@ class Rotation : public testing::Test {
       daemon->process().wait_for_line("says nothing new", before);  // but what the file of certificates says
       for (Daemon* other : all_) {
         if (other == daemon) continue;
-        EXPECT_TRUE(lets_in(*daemon, other->name()));
-        EXPECT_TRUE(lets_in(*other, daemon->name()));
+        EXPECT_TRUE(lets_in(*daemon, other->name())) << other->name() << " at " << daemon->name();
+        EXPECT_TRUE(lets_in(*other, daemon->name())) << daemon->name() << " at " << other->name();
       }
-      for (const auto& stream : streams_) stream->wait_for(20);
+      for (const auto& stream : streams_) stream->wait_for(200);
     }
   }
   bool lets_in(Daemon& daemon, const std::string& name) {
