@@ -221,6 +221,7 @@ std::vector<ConfigError> settle(DaemonConfig& config, std::string_view file) {
   settle_socket(config.listen.admin_socket, spindle::kAdminSocketName);
   config.node.admin.owner = fmt::format("uid:{}", ::geteuid());
   if (config.node.name.empty()) config.node.name = default_daemon_name(host_name());
+  config.node.access.digest = rules_digest(config.node.access);
   return resolve_accounts(config, file);
 }
 

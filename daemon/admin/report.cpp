@@ -126,6 +126,8 @@ void Answer::status(proto::StatusReply& out) const {
     added.set_seconds(seconds_since(now_, held.until));
   }
   out.set_stays_out(database.own().stays_out());
+  for (std::string& name : subjects_.overlay.link_state().daemons_with_other_rules())
+    out.add_other_rules(std::move(name));
   add_partition(out);
 }
 

@@ -165,6 +165,8 @@ struct AccessConfig {
   std::vector<AccessRule> rules;  // none: everybody may do everything
   std::vector<ReservedNames> names;
   std::vector<QuotaRule> quotas;
+  /// Of rules and names, as they were written: all daemons should have the same. 0: there are none.
+  std::uint64_t digest = 0;
 
   bool operator==(const AccessConfig&) const = default;
 };

@@ -79,6 +79,7 @@ void Node::reconfigure(Time now, const NodeConfig& config) {
   layers_->context.reconfigure(config);
   layers_->admission.reconsider();
   layers_->sessions.reconsider(now);
+  layers_->overlay.set_rules(now, config.access.digest);
 }
 
 void Node::handle_accepted(Time now, ConnectionId connection, Port port, const Peer& peer) {

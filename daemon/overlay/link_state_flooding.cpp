@@ -20,6 +20,7 @@ LinkStateFlooding::LinkStateFlooding(Context& context, const Links& links, Contr
 
 void LinkStateFlooding::start(Time now) {
   sweep_at_ = now + context_.config.view.refresh_interval;
+  database_.own().set_rules(now, context_.config.access.digest);
   update_own_links(now);
   advertise(now);
 }
@@ -32,6 +33,10 @@ void LinkStateFlooding::handle_time(Time now) {
   if (sweep_at_ <= now) {
     sweep_at_ = now + context_.config.view.refresh_interval;
     if (database_.expire(now)) topology_changed(now);
+    const std::vector<std::string> known = known_daemons();
+    std::erase_if(other_rules_, [&](const std::string& name) {
+      return std::find(known.begin(), known.end(), name) == known.end();
+    });
   }
   if (namesakes_.next_deadline() <= now) {
     namesakes_.remind(now);
@@ -106,6 +111,7 @@ void LinkStateFlooding::look_for_namesakes(Time now) {
 
 void LinkStateFlooding::received(Time now, LinkId link, LinkState state, const Slice& encoded) {
   const DaemonId origin = state.origin;
+  const std::uint64_t rules = state.rules;
   const bool lives = state.stays_out && origin.name == database_.self().name && database_.entries().contains(origin);
   const LinkStateDatabase::Outcome outcome = database_.accept(now, std::move(state));
   switch (outcome) {
@@ -114,6 +120,7 @@ void LinkStateFlooding::received(Time now, LinkId link, LinkState state, const S
       channel_.pass_on(encoded, Counter::bytes_link_state, link);
       forget_reachable();
       if (lives) namesakes_.heard(now, origin);
+      compare_rules(origin.name, rules);
       if (outcome == LinkStateDatabase::Outcome::changed) topology_changed(now);
       advertise(now);
       return;
@@ -127,6 +134,37 @@ void LinkStateFlooding::received(Time now, LinkId link, LinkState state, const S
     case LinkStateDatabase::Outcome::old:
       return;
   }
+}
+
+void LinkStateFlooding::set_rules(Time now, std::uint64_t rules) {
+  database_.own().set_rules(now, rules);
+  for (const auto& [origin, entry] : database_.entries()) compare_rules(origin.name, entry.state.rules);
+  advertise(now);
+}
+
+void LinkStateFlooding::compare_rules(const std::string& daemon, std::uint64_t rules) {
+  if (daemon == database_.self().name) return;
+  const bool differ = rules != database_.own().rules();
+  if (differ == other_rules_.contains(daemon)) return;
+  if (differ) {
+    other_rules_.insert(daemon);
+    log_.warning("{} has other rules of access than this daemon: [[access]] and [[names]] should be the same at all",
+                 daemon);
+  } else {
+    other_rules_.erase(daemon);
+    log_.info("{} has the same rules of access as this daemon", daemon);
+  }
+}
+
+std::vector<std::string> LinkStateFlooding::daemons_with_other_rules() const {
+  std::vector<std::string> names;
+  for (const DaemonId& member : reachable().members) {
+    const auto found = database_.entries().find(member);
+    if (found != database_.entries().end() && found->second.state.rules != database_.own().rules()) {
+      names.push_back(member.name);
+    }
+  }
+  return names;
 }
 
 void LinkStateFlooding::received(Time now, LinkId link, const LinkStateSummary& summary) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ class LinkStateFlooding {
   void received(Time now, LinkId link, const LinkStateSummary& summary);
   /// Neighbours that had been given up count again, or some are given up.
   void review_own_links(Time now);
+  /// This daemon's rules of access are others now (AccessConfig::digest).
+  void set_rules(Time now, std::uint64_t rules);
+  /// Of what is reachable, the daemons whose rules are others than this one's.
+  std::vector<std::string> daemons_with_other_rules() const;
   /// What is reachable may be something else now.
   void topology_changed(Time now);
 
@@ -69,6 +74,8 @@ class LinkStateFlooding {
   /// Floods this daemon's advertisement if it is due.
   void advertise(Time now);
   void forget_reachable();
+  /// Tells the log of one that has other rules than this daemon, and when it has the same again.
+  void compare_rules(const std::string& daemon, std::uint64_t rules);
   /// Decides whether this daemon takes part; call where what it reaches may have changed.
   void look_for_namesakes(Time now);
 
@@ -85,6 +92,7 @@ class LinkStateFlooding {
   mutable std::optional<Duration> longest_round_trip_;
   Time sweep_at_ = kNever;  // when old entries of the database are looked for
   bool complained_of_size_ = false;
+  std::set<std::string> other_rules_;  // daemons that the log was told of
 };
 
 }  // namespace spindled

@@ -52,6 +52,7 @@ struct LinkState {
   std::vector<AdvertisedLink> links;  // sorted by neighbour, then by incarnation
   /// The daemon takes no part: it has yet to learn what its neighbours know, or another daemon goes by its name.
   bool stays_out = false;
+  std::uint64_t rules = 0;  // AccessConfig::digest
 
   bool operator==(const LinkState&) const = default;
 };

@@ -63,6 +63,7 @@ void put_message(pb::Envelope& envelope, const LinkState& from) {
     added->set_bytes_per_second(link.bytes_per_second);
   }
   to->set_stays_out(from.stays_out);
+  to->set_rules(from.rules);
 }
 
 void put_message(pb::Envelope& envelope, const LinkStateSummary& from) {

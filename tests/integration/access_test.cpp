@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// One section, with one identity and one pattern.
 std::string rule(const std::string& who, const std::string& groups, const std::string& allow) {
@@ -138,6 +139,22 @@ TEST(Access, AccountsThatTheHostDoesNotHave) {
   daemon.reload(rule("user:no-such-account", "*", "\"join\""));
   daemon.process().wait_for_line("this host has no user:no-such-account");
   daemon.expect_serving();
+}
+
+TEST(Access, DaemonsWithOtherRulesAreAnAlarm) {
+  LineOfThree line;
+  wait_for_one_view(line.all());
+  EXPECT_THAT(run_spmonitor(line.alpha, {"status"}).out, Not(HasSubstr("alarm")));
+  const std::string rules = rule("anyone", "*", kEverything);
+  line.alpha.reload(rules);
+  line.gamma.process().wait_for_line("warning overlay: alpha has other rules of access than this daemon");
+  line.alpha.process().wait_for_line("warning overlay: gamma has other rules of access than this daemon");
+  EXPECT_THAT(run_spmonitor(line.alpha, {"status"}).out, HasSubstr("([[access]], [[names]]) at beta gamma\n"));
+  line.beta.reload(rules);
+  line.gamma.reload(rules);
+  line.alpha.process().wait_for_line("info overlay: gamma has the same rules of access as this daemon");
+  line.gamma.process().wait_for_line("info overlay: beta has the same rules of access as this daemon");
+  EXPECT_THAT(run_spmonitor(line.gamma, {"status"}).out, Not(HasSubstr("alarm")));
 }
 
 TEST(Access, TheAdministrationSocketIsForItsGroup) {

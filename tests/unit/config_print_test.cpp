@@ -40,6 +40,22 @@ TEST(ConfigPrint, IsReadBackAsItWas) {
   EXPECT_EQ(link_addresses(*read), std::vector<std::string>{"0.0.0.0:4804"});
 }
 
+TEST(ConfigPrint, RulesHaveADigest) {
+  AccessConfig access;
+  EXPECT_EQ(rules_digest(access), 0u);
+  access.quotas = {{{"anyone"}, {1, 2, 3000}}};
+  EXPECT_EQ(rules_digest(access), 0u) << "quotas are each daemon's own";
+  access.rules = {{{"anyone"}, {"a"}, RightSet::all()}, {{"local"}, {"*"}, {}}};
+  const std::uint64_t digest = rules_digest(access);
+  EXPECT_NE(digest, 0u);
+  EXPECT_EQ(rules_digest(access), digest);
+  std::swap(access.rules[0], access.rules[1]);
+  EXPECT_NE(rules_digest(access), digest) << "the first one that matches decides";
+  std::swap(access.rules[0], access.rules[1]);
+  access.names = {{"a", {}}};
+  EXPECT_NE(rules_digest(access), digest);
+}
+
 TEST(ConfigPrint, NamesEveryKey) {
   DaemonConfig config;
   config.node.name = "alpha";

@@ -60,6 +60,10 @@ std::string render(const proto::StatusReply& status) {
   if (status.stays_out() && status.links() != 0) {
     line("stays out", "another daemon of this name is part of the cluster, or is not known to be gone: see the log");
   }
+  if (status.other_rules_size() != 0) {
+    line("alarm", fmt::format("other rules of access than here ([[access]], [[names]]) at {}",
+                              fmt::join(status.other_rules(), " ")));
+  }
   for (const proto::HeldDown& held : status.held_down()) {
     line("held down", fmt::format("{}{} for {} more", held.other_end().empty() ? "" : "link ",
                                   held.other_end().empty() ? held.name() : held.name() + "-" + held.other_end(),
