@@ -34,9 +34,8 @@ void LinkStateFlooding::handle_time(Time now) {
     sweep_at_ = now + context_.config.view.refresh_interval;
     if (database_.expire(now)) topology_changed(now);
     const std::vector<std::string> known = known_daemons();
-    std::erase_if(other_rules_, [&](const std::string& name) {
-      return std::find(known.begin(), known.end(), name) == known.end();
-    });
+    std::erase_if(other_rules_,
+                  [&](const std::string& name) { return std::find(known.begin(), known.end(), name) == known.end(); });
   }
   if (namesakes_.next_deadline() <= now) {
     namesakes_.remind(now);

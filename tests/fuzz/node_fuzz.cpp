@@ -32,7 +32,27 @@ constexpr int kWakesMax = 24;
 
 const DaemonId kSelf{"node", 7};
 
-NodeConfig make_config() {
+/// What each bit of a step says.
+AccessConfig make_rules(unsigned bits) {
+  AccessConfig access;
+  const auto rule = [&](unsigned bit, const char* who, const char* groups, std::initializer_list<Right> allow) {
+    if ((bits >> bit & 1) == 0) return;
+    RightSet rights;
+    for (const Right right : allow) rights.insert(right);
+    access.rules.push_back({{who}, {groups}, rights});
+  };
+  rule(0, "cert:*", "*", {Right::send, Right::join, Right::create, Right::members});
+  rule(1, "anyone", "n*", {Right::send});
+  rule(2, "anyone", "*s", {Right::join, Right::create});
+  rule(3, "cert:a", "#*", {Right::send});
+  if ((bits >> 4 & 1) != 0) access.names.push_back({"a*", {"cert:a"}});
+  if ((bits >> 5 & 1) != 0) access.quotas.push_back({{"cert:*"}, {1, 2, 1000}});
+  if ((bits >> 6 & 1) != 0) access.quotas.push_back({{"anyone"}, {0, 1, 100'000}});
+  access.digest = bits;
+  return access;
+}
+
+NodeConfig make_config(unsigned rules = 0) {
   NodeConfig config;
   config.name = kSelf.name;
   config.incarnation = kSelf.incarnation;
@@ -42,6 +62,8 @@ NodeConfig make_config() {
   config.session.send_window_bytes = 64u << 10;
   config.session.queue_full_price_bytes = config.session.queue_soft_bytes = 16u << 10;
   config.session.queue_hard_bytes = 64u << 10;
+  config.access = make_rules(rules);
+  config.admin.viewers = {"cert:*"};
   return config;
 }
 
@@ -63,11 +85,13 @@ class Run {
   void step(NodeStep step) {
     switch (step) {
       case NodeStep::accept:
-        return accept(Port{static_cast<std::uint8_t>(input_.u8() % 3)});
+        return accept(input_.u8());
       case NodeStep::time:
         return pass(std::chrono::milliseconds(input_.u16()));
       case NodeStep::end_turn:
         return node_.end_turn(now_);
+      case NodeStep::rules:
+        return node_.reconfigure(now_, make_config(input_.u8()));
       case NodeStep::stop:
         if (!stopped_) node_.stop(now_);
         stopped_ = true;
@@ -120,10 +144,17 @@ class Run {
     pass(5ms);
   }
 
-  void accept(Port port) {
+  void accept(std::uint8_t what) {
     if (driver_.count() >= kConnectionsMax) return;
+    const Port port{static_cast<std::uint8_t>(what % 3)};
+    constexpr const char* kIdentities[] = {"", "cert:a", "cert:b", "uid:1000"};
+    const char* const identity = kIdentities[what / 3 % std::size(kIdentities)];
     Peer peer("fuzzer");
-    if (port == Port::admin) peer.identities.emplace_back("uid:0");
+    if (*identity != 0) {
+      peer.identities.emplace_back(identity);
+    } else if (port == Port::admin) {
+      peer.identities.emplace_back("uid:0");
+    }
     node_.handle_accepted(now_, driver_.accept(port), port, peer);
   }
 

@@ -9,7 +9,7 @@
 namespace spindle_fuzz {
 
 enum class NodeStep : std::uint8_t {
-  accept = 0,     // u8 port: somebody opens a connection to this Port
+  accept = 0,     // u8 port: somebody opens a connection to this Port, and by what it is beyond 3, has proved something
   frame = 1,      // connection, u8 type, u16 length, body: a frame arrives
   raw = 2,        // connection, u16 length, bytes: just those arrive
   time = 3,       // u16: so many milliseconds pass
@@ -36,6 +36,7 @@ enum class NodeStep : std::uint8_t {
   price = 21,      // connection, u8 peer, u16 level, u8 length, name: what the peer's link to the node or, where
                    // there is a name, its clients cost
   message = 22,    // connection, u8 handle, u8 service, u16 length: a client sends so many bytes
+  rules = 23,      // u8: the node goes by other rules of access, one for each bit
 };
 
 }  // namespace spindle_fuzz

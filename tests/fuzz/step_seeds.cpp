@@ -119,6 +119,27 @@ std::string join_and_send() {
   return steps.op(NodeStep::time).u16(1000).bytes();
 }
 
+std::string rules_come_and_go() {
+  constexpr unsigned kCertA = 3, kCertB = 6, kUser = 9;
+  Steps steps;
+  unsigned connection = kFirst;
+  for (const unsigned identity : {kCertA, kCertB, kUser}) {
+    steps.op(NodeStep::accept).u8(kClientPort + identity);
+    steps.op(NodeStep::frame).u8(connection).frame(frame_of(write_hello, Hello{1, 1, 0, ""})).op(NodeStep::end_turn);
+    client_frame(steps, connection, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+    client_frame(steps, connection, frame_of(write_define, Define{0, {"news", "orders"}}));
+    ++connection;
+  }
+  for (const unsigned rules : {0x01u, 0x7fu, 0x02u, 0x00u, 0x6cu}) {
+    steps.op(NodeStep::rules).u8(rules).op(NodeStep::time).u16(20);
+    for (unsigned each = kFirst; each < connection; ++each) {
+      client_frame(steps, each, send_frame({0, 4, false, 1, 5, as_bytes("hello")}));
+      client_frame(steps, each, frame_of(write_group_request, ClientFrame::join, GroupRequest{2, "prices"}));
+    }
+  }
+  return steps.op(NodeStep::time).u16(1000).bytes();
+}
+
 std::string peer_coordinates_a_view() {
   Steps steps;
   client(steps, kFirst, "a");
@@ -396,6 +417,7 @@ void add_client_engine_seeds(Seeds& seeds) {
 
 void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "join_and_send", join_and_send()});
+  seeds.push_back({"node", "rules_come_and_go", rules_come_and_go()});
   seeds.push_back({"node", "peer_coordinates_a_view", peer_coordinates_a_view()});
   seeds.push_back({"node", "node_coordinates_a_view", node_coordinates_a_view()});
   seeds.push_back({"node", "garbage_on_all_ports", garbage_on_all_ports()});
