@@ -80,9 +80,10 @@ void AsioDriver::run() {
 
 void AsioDriver::turn() {
   if (to_read_.empty() && !has_handshakes_to_do()) io_.run_one();
+  // First, so that what has come meanwhile is not only read but answered in this turn.
+  shake_hands();
   for (int i = 0; i < kHandlersPerTurn && io_.poll_one() != 0; ++i) continue;
   read_all();
-  shake_hands();
   // Bytes that have waited as long as this thread was held up count before the timeouts that they prevent.
   if (time_is_known_ && deadline_ <= now_) {
     deadline_ = kNever;
@@ -172,6 +173,7 @@ void AsioDriver::close(ConnectionId id) {
 void AsioDriver::linger(SocketConnection& connection) {
   connection.state = SocketConnection::State::lingering;
   connection.finish_writing();
+  connection.end_protection();
   if (connection.unsent() != 0) wait_writable(connection);
   lingering_.push_back({now() + kLingerTime, connection.id});
   end_lingering();
@@ -349,6 +351,7 @@ void AsioDriver::wait_writable(SocketConnection& connection) {
       return read_soon(*ready);
     }
     if (ready->unsent() != 0) return wait_writable(*ready);
+    if (ready->state == SocketConnection::State::lingering) ready->end_protection();
     if (ready->state != SocketConnection::State::open) return;
     ready->drained(now());
     node_->handle_writable(now(), id);

@@ -80,6 +80,7 @@ class AsioDriver final : public Driver {
   void handshake_done(SocketConnection& connection);
   void handshake_failed(SocketConnection& connection, const std::string& why);
   void watch_handshakes();
+  void end_overdue_handshakes();
   bool has_handshakes_to_do() const;
 
   void turn();
@@ -129,6 +130,7 @@ class AsioDriver final : public Driver {
   HandshakeCounts handshakes_;
   asio::steady_timer handshake_timer_;
   bool handshake_timer_set_ = false;
+  std::vector<ConnectionId> overdue_;  // that are yet to be ended
 
   std::vector<ConnectionId> to_read_;      // may have bytes; not in Asio's hands
   std::vector<ConnectionId> being_read_;   // the list that this turn works on

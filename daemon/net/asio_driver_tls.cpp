@@ -7,11 +7,14 @@ namespace spindled {
 
 namespace {
 
-/// Of a turn. A handshake takes most of a millisecond, and those who are connected wait meanwhile.
-constexpr auto kHandshakesPerTurn = std::chrono::milliseconds(2);
+/// Of a turn, and what the step takes that is begun last. A handshake takes most of a millisecond, and those who are
+/// connected wait meanwhile.
+constexpr auto kHandshakesPerTurn = std::chrono::milliseconds(1);
 
-/// How often those are looked for that take too long.
+/// How often those are looked for that take too long, and how many of these end at a time: each lets another one begin.
 constexpr auto kWatchInterval = std::chrono::milliseconds(250);
+constexpr std::size_t kEndedPerTurn = 8;
+constexpr auto kEndedInterval = std::chrono::milliseconds(2);
 
 /// In this order: without links there is nothing that clients could want.
 constexpr Port kPrecedence[] = {Port::link, Port::admin, Port::client};
@@ -95,14 +98,22 @@ void AsioDriver::handshake_failed(SocketConnection& connection, const std::strin
 void AsioDriver::watch_handshakes() {
   if (pending_.empty() || handshake_timer_set_) return;
   handshake_timer_set_ = true;
-  handshake_timer_.expires_after(kWatchInterval);
+  handshake_timer_.expires_after(overdue_.empty() ? kWatchInterval : kEndedInterval);
   handshake_timer_.async_wait([this](const std::error_code&) {
     handshake_timer_set_ = false;
-    for (const ConnectionId id : pending_.overdue(now())) {
-      handshake_failed(*find(id), "the handshake was not completed in time");
-    }
+    end_overdue_handshakes();
     watch_handshakes();
   });
+}
+
+void AsioDriver::end_overdue_handshakes() {
+  if (overdue_.empty()) overdue_ = pending_.overdue(now());
+  for (std::size_t i = 0; i < kEndedPerTurn && !overdue_.empty(); ++i) {
+    SocketConnection* const connection = find(overdue_.back());
+    overdue_.pop_back();
+    const bool waits = connection != nullptr && connection->state == SocketConnection::State::handshaking;
+    if (waits) handshake_failed(*connection, "the handshake was not completed in time");
+  }
 }
 
 }  // namespace spindled

@@ -88,6 +88,12 @@ std::size_t SocketConnection::count_unsent() { return unsent_bytes(descriptor_.n
 
 void SocketConnection::finish_writing() { stream_->finish_writing(); }
 
+void SocketConnection::end_protection() {
+  if (tls_ == nullptr || stream_->unsent() != 0) return;
+  tls_ = nullptr;
+  stream_ = std::make_unique<spindle::PlainStream>(descriptor_.native_handle());
+}
+
 void SocketConnection::close() {
   std::error_code ignored;
   descriptor_.close(ignored);

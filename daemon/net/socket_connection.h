@@ -66,6 +66,8 @@ class SocketConnection {
 
   /// The peer sees the end of the stream behind what was written.
   void finish_writing();
+  /// Nothing is read or written any more: the memory that TLS takes is given back, once all has been sent.
+  void end_protection();
   void close();
 
   const ConnectionId id;
