@@ -5,6 +5,7 @@ import sys
 
 COMMANDS = {
     "cluster": "cluster.command",
+    "handshakes": "handshakes",
     "scale": "scale.command",
     "field": "field.command",
     "scenarios": "sim.command",

@@ -15,34 +15,10 @@ class SessionAccess : public test::SessionsTest {
     return set;
   }
   void take(std::vector<AccessRule> rules, std::vector<ReservedNames> names = {}) {
-    NodeConfig next = config();
-    next.access.rules = std::move(rules);
-    next.access.names = std::move(names);
-    node_.reconfigure(now_, next);
-    for (int i = 0; i < 3; ++i) turn();
-  }
-  ConnectionId open(std::string_view name, std::vector<std::string> identities) {
-    settle();
-    const ConnectionId connection = accept(std::move(identities));
-    std::vector<std::uint8_t> frames;
-    protocol::write_hello(frames, {.name = name});
-    read(connection, frames);
-    turn();
-    return connection;
-  }
-  void ask(ConnectionId connection, ClientFrame type, const std::string& group) {
-    std::vector<std::uint8_t> frames;
-    protocol::write_group_request(frames, type, {++request_, group});
-    read(connection, frames);
-    for (int i = 0; i < 3; ++i) turn();
-  }
-  /// What came of the last request: 0, or an Errc.
-  Errc answer(ConnectionId connection) {
-    const std::vector<ByteView> replies = frames_of(connection, ClientFrame::reply);
-    if (replies.empty()) return Errc::internal_error;
-    const auto reply = protocol::read_reply(replies.back());
-    EXPECT_EQ(reply->request, request_);
-    return static_cast<Errc>(reply->code);
+    AccessConfig access;
+    access.rules = std::move(rules);
+    access.names = std::move(names);
+    reconfigure(access);
   }
   std::vector<protocol::Refused> refusals(ConnectionId connection) {
     std::vector<protocol::Refused> all;
@@ -58,49 +34,39 @@ class SessionAccess : public test::SessionsTest {
     return all;
   }
   std::size_t views(ConnectionId connection) { return frames_of(connection, ClientFrame::view).size(); }
-
-  static constexpr Errc kDone{};
-  std::uint32_t request_ = 0;
 };
 
 TEST_F(SessionAccess, JoinsTakeTheRightToJoinAndNewGroupsThatToCreate) {
   take({{{"cert:boss"}, {"*"}, RightSet::all()}, {{"cert:ann"}, {"news*"}, rights({Right::join})}});
-  const ConnectionId boss = open("boss", {"cert:boss"});
-  const ConnectionId ann = open("ann", {"cert:ann"});
-  ask(ann, ClientFrame::join, "news");
-  EXPECT_EQ(answer(ann), Errc::access_denied) << "nobody is in it: she would create it";
-  ask(boss, ClientFrame::join, "news");
-  EXPECT_EQ(answer(boss), kDone);
-  ask(ann, ClientFrame::join, "news");
-  EXPECT_EQ(answer(ann), kDone);
+  const ConnectionId boss = open({"cert:boss"}, "boss");
+  const ConnectionId ann = open({"cert:ann"}, "ann");
+  EXPECT_EQ(ask(ann, ClientFrame::join, "news"), Errc::access_denied) << "nobody is in it: she would create it";
+  EXPECT_EQ(ask(boss, ClientFrame::join, "news"), kDone);
+  EXPECT_EQ(ask(ann, ClientFrame::join, "news"), kDone);
   EXPECT_EQ(views(ann), 1u);
   ask(boss, ClientFrame::join, "other");
-  ask(ann, ClientFrame::join, "other");
-  EXPECT_EQ(answer(ann), Errc::access_denied) << "no rule is for that group";
+  EXPECT_EQ(ask(ann, ClientFrame::join, "other"), Errc::access_denied) << "no rule is for that group";
   EXPECT_EQ(count(Counter::access_denied), 2u);
   EXPECT_EQ(logged("client ann from a client, cert:ann, may not join other"), 1u);
-  ask(ann, ClientFrame::leave, "news");
-  EXPECT_EQ(answer(ann), kDone) << "to leave takes no right";
+  EXPECT_EQ(ask(ann, ClientFrame::leave, "news"), kDone) << "to leave takes no right";
 }
 
 TEST_F(SessionAccess, WhoIsNoMemberTakesARightToSeeTheMembers) {
   take({{{"cert:boss"}, {"*"}, RightSet::all()}, {{"anyone"}, {"news"}, rights({Right::join})}});
-  const ConnectionId boss = open("boss", {"cert:boss"});
-  const ConnectionId ann = open("ann", {});
+  const ConnectionId boss = open({"cert:boss"}, "boss");
+  const ConnectionId ann = open({}, "ann");
   ask(boss, ClientFrame::join, "news");
-  ask(ann, ClientFrame::view_request, "news");
-  EXPECT_EQ(answer(ann), Errc::access_denied);
+  EXPECT_EQ(ask(ann, ClientFrame::view_request, "news"), Errc::access_denied);
   EXPECT_EQ(views(ann), 0u);
   ask(ann, ClientFrame::join, "news");
   EXPECT_EQ(views(ann), 1u);
-  ask(ann, ClientFrame::view_request, "news");
-  EXPECT_EQ(answer(ann), kDone) << "as a member she may";
+  EXPECT_EQ(ask(ann, ClientFrame::view_request, "news"), kDone) << "as a member she may";
 }
 
 TEST_F(SessionAccess, MessagesThatAreNotAllowedGoNowhereAndTheClientIsTold) {
   take({{{"cert:boss"}, {"*"}, RightSet::all()}, {{"anyone"}, {"news"}, rights({Right::join, Right::send})}});
-  const ConnectionId boss = open("boss", {"cert:boss"});
-  const ConnectionId ann = open("ann", {});
+  const ConnectionId boss = open({"cert:boss"}, "boss");
+  const ConnectionId ann = open({}, "ann");
   ask(boss, ClientFrame::join, "news");
   ask(boss, ClientFrame::join, "orders");
   std::vector<std::uint8_t> frames;
@@ -183,19 +149,19 @@ TEST_F(SessionAccess, OneThatDoesNotReadIsToldLaterAndCostsNoMemory) {
 
 TEST_F(SessionAccess, ReservedNamesAreRefusedToOthers) {
   take({}, {{"feed*", {"cert:feed"}}});
-  const ConnectionId feed = open("feed-1", {"cert:feed"});
+  const ConnectionId feed = open({"cert:feed"}, "feed-1");
   EXPECT_EQ(frames_of(feed, ClientFrame::welcome).size(), 1u);
-  const ConnectionId other = open("feed-2", {"local"});
+  const ConnectionId other = open({"local"}, "feed-2");
   EXPECT_TRUE(frames_of(other, ClientFrame::welcome).empty());
   EXPECT_EQ(close_of(other).code, static_cast<std::uint16_t>(Errc::access_denied));
   EXPECT_EQ(count(Counter::access_denied), 1u);
-  const ConnectionId unnamed = open("", {"local"});
+  const ConnectionId unnamed = open({"local"}, "");
   EXPECT_EQ(frames_of(unnamed, ClientFrame::welcome).size(), 1u) << "a name that the daemon chooses is nobody's";
 }
 
 TEST_F(SessionAccess, NewRulesTakeMembersOutAndLeaveOthersAlone) {
-  const ConnectionId ann = open("ann", {"cert:ann"});
-  const ConnectionId bob = open("bob", {"cert:bob"});
+  const ConnectionId ann = open({"cert:ann"}, "ann");
+  const ConnectionId bob = open({"cert:bob"}, "bob");
   for (const char* group : {"news", "orders", "prices"}) {
     ask(ann, ClientFrame::join, group);
     ask(bob, ClientFrame::join, group);
@@ -232,7 +198,7 @@ TEST_F(SessionAccess, NewRulesTakeMembersOutAndLeaveOthersAlone) {
 }
 
 TEST_F(SessionAccess, AMemberOfVeryManyGroupsIsTakenOutOverManyTurns) {
-  const ConnectionId ann = open("ann", {"cert:ann"});
+  const ConnectionId ann = open({"cert:ann"}, "ann");
   constexpr int kGroups = 3000;
   std::vector<std::uint8_t> frames;
   for (int i = 0; i < kGroups; ++i) {

@@ -14,39 +14,17 @@ class SessionQuota : public test::SessionsTest {
   static QuotaLimits rate(std::size_t bytes_per_s) { return {0, 0, bytes_per_s}; }
 
   void take(std::vector<QuotaRule> quotas) {
-    NodeConfig next = config();
-    next.access.quotas = std::move(quotas);
-    node_.reconfigure(now_, next);
-    turn();
-  }
-  ConnectionId open(std::vector<std::string> identities) {
-    settle();
-    const ConnectionId connection = accept(std::move(identities));
-    std::vector<std::uint8_t> frames;
-    protocol::write_hello(frames, {});
-    protocol::write_define(frames, {0, {"news"}});
-    read(connection, frames);
-    turn();
-    return connection;
+    AccessConfig access;
+    access.quotas = std::move(quotas);
+    reconfigure(access);
   }
   bool is_welcome(ConnectionId connection) { return !frames_of(connection, ClientFrame::welcome).empty(); }
-  Errc ask(ConnectionId connection, ClientFrame type, const std::string& group) {
-    std::vector<std::uint8_t> frames;
-    protocol::write_group_request(frames, type, {++request_, group});
-    read(connection, frames);
-    for (int i = 0; i < 3; ++i) turn();
-    const std::vector<ByteView> replies = frames_of(connection, ClientFrame::reply);
-    return replies.empty() ? Errc::internal_error : static_cast<Errc>(protocol::read_reply(replies.back())->code);
-  }
   void leave_daemon(ConnectionId connection) {
     std::vector<std::uint8_t> frames;
     protocol::write_bye(frames);
     read(connection, frames);
     turn();
   }
-
-  static constexpr Errc kDone{};
-  std::uint32_t request_ = 0;
 };
 
 TEST_F(SessionQuota, ConnectionsOfOneIdentityAreCountedTogether) {

@@ -122,6 +122,36 @@ class SessionsTest : public testing::Test {
     for (int i = 0; i < 3; ++i) turn();
     return connection;
   }
+  /// A client with these identities, whose destination set 0 is "news".
+  ConnectionId open(std::vector<std::string> identities, std::string_view name = {}) {
+    settle();
+    const ConnectionId connection = accept(std::move(identities));
+    std::vector<std::uint8_t> frames;
+    protocol::write_hello(frames, {.name = name});
+    protocol::write_define(frames, {0, {"news"}});
+    read(connection, frames);
+    turn();
+    return connection;
+  }
+  /// What comes of a request: `kDone`, or why not.
+  Errc ask(ConnectionId connection, ClientFrame type, const std::string& group) {
+    std::vector<std::uint8_t> frames;
+    protocol::write_group_request(frames, type, {++request_, group});
+    read(connection, frames);
+    for (int i = 0; i < 3; ++i) turn();
+    const std::vector<ByteView> replies = frames_of(connection, ClientFrame::reply);
+    if (replies.empty()) return Errc::internal_error;
+    const auto reply = protocol::read_reply(replies.back());
+    EXPECT_EQ(reply->request, request_);
+    return static_cast<Errc>(reply->code);
+  }
+  static constexpr Errc kDone{};
+  void reconfigure(const AccessConfig& access) {
+    NodeConfig next = config();
+    next.access = access;
+    node_.reconfigure(now_, next);
+    for (int i = 0; i < 3; ++i) turn();
+  }
   /// Types and sizes of the messages that `connection` has got.
   std::vector<std::pair<std::uint16_t, std::size_t>> got(ConnectionId connection) {
     std::vector<std::pair<std::uint16_t, std::size_t>> messages;
@@ -176,6 +206,7 @@ class SessionsTest : public testing::Test {
   SessionsDriver driver_;
   Node node_{config(), driver_, driver_, 1};
   std::uint64_t last_ = 0;
+  std::uint32_t request_ = 0;
 };
 
 }  // namespace spindled::test
