@@ -105,12 +105,11 @@ struct SessionConfig {
 
 /// What a client may be allowed to do with a group.
 enum class Right : std::uint8_t {
-  send,     // messages to it
-  join,     // it, where it has members or `create` is allowed, too
-  create,   // be the first to join it
-  members,  // ask for its members without being one
+  send,    // messages to it
+  join,    // it, where it has members or `create` is allowed, too
+  create,  // be the first to join it
 };
-inline constexpr std::size_t kRights = 4;
+inline constexpr std::size_t kRights = 3;
 
 class RightSet {
  public:

@@ -123,7 +123,7 @@ constexpr bool is_repeated(std::string_view section) {
          section == kQuotaSection;
 }
 /// By the place of a Right.
-inline constexpr std::string_view kRightNames[kRights] = {"send", "join", "create", "members"};
+inline constexpr std::string_view kRightNames[kRights] = {"send", "join", "create"};
 inline constexpr std::int64_t kWeightMax = 1'000'000;
 
 // What is wrong with a value, as a sentence that follows its key; empty if nothing is.

@@ -282,7 +282,7 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
   }
   if (refused == Errc::access_denied) {
     context_.counters.add(Counter::access_denied);
-    access_.log_denied(type == ClientFrame::join ? "join" : "see the members of", group, name());
+    access_.log_denied("join", group, name());
   }
   std::vector<std::uint8_t> frame;
   protocol::write_reply(frame,
@@ -293,11 +293,9 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
 
 std::optional<Errc> Session::wrong_request(ClientFrame type, const std::string& group) const {
   if (!spindle::is_group_name(group)) return Errc::bad_group_name;
+  if (type != ClientFrame::join) return std::nullopt;
   const bool is_allowed =
-      type == ClientFrame::leave ||
-      (type == ClientFrame::join
-           ? access_.may(Right::join, group) && (access_.may(Right::create, group) || groups_.has_members(group))
-           : access_.may(Right::members, group) || groups_.requests().is_member(id(), group));
+      access_.may(Right::join, group) && (access_.may(Right::create, group) || groups_.has_members(group));
   return is_allowed ? std::nullopt : std::optional(Errc::access_denied);
 }
 

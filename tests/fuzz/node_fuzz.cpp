@@ -41,7 +41,7 @@ AccessConfig make_rules(unsigned bits) {
     for (const Right right : allow) rights.insert(right);
     access.rules.push_back({{who}, {groups}, rights});
   };
-  rule(0, "cert:*", "*", {Right::send, Right::join, Right::create, Right::members});
+  rule(0, "cert:*", "*", {Right::send, Right::join, Right::create});
   rule(1, "anyone", "n*", {Right::send});
   rule(2, "anyone", "*s", {Right::join, Right::create});
   rule(3, "cert:a", "#*", {Right::send});

@@ -19,7 +19,7 @@ using ::testing::Not;
 std::string rule(const std::string& who, const std::string& groups, const std::string& allow) {
   return "[[access]]\nwho = [\"" + who + "\"]\ngroups = [\"" + groups + "\"]\nallow = [" + allow + "]\n";
 }
-constexpr const char* kEverything = R"("send", "join", "create", "members")";
+constexpr const char* kEverything = R"("send", "join", "create")";
 
 /// As rules write it: the account that this test runs as.
 std::string own_user() {
@@ -83,9 +83,9 @@ TEST(Access, AccountsOfTheHostAndThoseWithoutOne) {
 
 TEST(Access, CertificatesAreIdentities) {
   Identities identities;
-  DaemonOptions options = identities.daemon("alpha", rule("cert:feed", "*", kEverything) +
-                                                         rule("operator:*", "*", "\"join\", \"members\"") +
-                                                         "[[names]]\npattern = \"feed\"\nwho = [\"cert:feed\"]\n");
+  DaemonOptions options =
+      identities.daemon("alpha", rule("cert:feed", "*", kEverything) + rule("operator:*", "*", "\"join\"") +
+                                     "[[names]]\npattern = \"feed\"\nwho = [\"cert:feed\"]\n");
   options.client_address = "tls:127.0.0.1:0";
   Daemon daemon(options);
   const auto connect = [&](const std::string& holder, const std::string& name, std::error_code& error) {

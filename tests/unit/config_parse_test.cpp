@@ -113,7 +113,7 @@ TEST(ConfigParse, RulesAndReservedNamesKeepTheirOrder) {
   const ConfigResult result = parse_config(
       "[[access]]\nwho = [\"user:ann\", \"cert:trading-*\"]\ngroups = [\"orders.*\"]\nallow = [\"send\", \"join\"]\n"
       "[[names]]\npattern = \"feed*\"\nwho = [\"cert:feed\"]\n"
-      "[[access]]\nwho = [\"anyone\"]\ngroups = [\"*\", \"#*\"]\nallow = [\"members\", \"create\"]\n"
+      "[[access]]\nwho = [\"anyone\"]\ngroups = [\"*\", \"#*\"]\nallow = [\"create\"]\n"
       "[[access]]\nwho = [\"local\"]\ngroups = [\"never\"]\nallow = []\n",
       "spindle.toml");
   ASSERT_TRUE(result) << to_string(result.error().front());
@@ -124,7 +124,6 @@ TEST(ConfigParse, RulesAndReservedNamesKeepTheirOrder) {
   EXPECT_TRUE(access.rules[0].allow.contains(Right::send));
   EXPECT_TRUE(access.rules[0].allow.contains(Right::join));
   EXPECT_FALSE(access.rules[0].allow.contains(Right::create));
-  EXPECT_FALSE(access.rules[0].allow.contains(Right::members));
   EXPECT_EQ(access.rules[1].groups, (std::vector<std::string>{"*", "#*"}));
   EXPECT_FALSE(access.rules[1].allow.contains(Right::send));
   EXPECT_EQ(access.rules[2].allow, RightSet()) << "a rule that forbids";
@@ -169,8 +168,7 @@ TEST(ConfigParse, WhatIsWrongWithRulesAndReservedNames) {
   EXPECT_EQ(wrong_who("user:a*"), "spindle.toml:3: names.who: \"user:a*\": a user of this host is named in full\n");
   EXPECT_EQ(wrong_who("cert:*"), "none");
   EXPECT_EQ(errors_of("[[access]]\nwho = [\"anyone\"]\ngroups = [\"*\"]\nallow = [\"sned\"]\n"),
-            "spindle.toml:4: access.allow: \"sned\" is no right: there are \"send\", \"join\", \"create\", "
-            "\"members\"\n");
+            "spindle.toml:4: access.allow: \"sned\" is no right: there are \"send\", \"join\", \"create\"\n");
   EXPECT_EQ(errors_of("[[access]]\nwho = [\"anyone\"]\ngroups = [\"*\"]\nallow = []\nquota = 3\n"),
             "spindle.toml:5: access.quota: unknown key; [[access]] has who, groups, allow\n");
 }
