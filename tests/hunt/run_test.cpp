@@ -62,7 +62,7 @@ TEST(HuntRun, CountsWhatHappened) {
   EXPECT_EQ(outcome.tally.count("clients"), 4u);
 }
 
-/// What takes a stranger, a namesake or a log is seen to move elsewhere:
+/// What takes a stranger, a namesake, a log or rules is seen to move elsewhere:
 constexpr Counter kMovedElsewhere[] = {
     Counter::link_frames_bad,         // Hostile.ALinkThatTurnsToGarbageIsReplaced
     Counter::client_frames_bad,       // Hostile.GarbageAtTheClientPort
@@ -70,6 +70,7 @@ constexpr Counter kMovedElsewhere[] = {
     Counter::admin_frames_bad,        // tests/unit/admin_connections_test.cpp
     Counter::name_conflicts,          // tests/sim/lives_test.cpp
     Counter::frames_misrouted,        // tests/unit/overlay_test.cpp
+    Counter::access_denied,           // tests/unit/session_access_test.cpp
     Counter::log_lines_lost,          // tests/integration/lifecycle_test.cpp
     Counter::log_lines_left_out,      // tests/integration/lifecycle_test.cpp
     Counter::tls_handshakes,          // tests/integration/tls_links_test.cpp
