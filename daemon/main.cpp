@@ -25,9 +25,9 @@
 #include "daemon/config/reload.h"
 #include "daemon/config/schema.h"
 #include "daemon/net/asio_driver.h"
+#include "daemon/net/certificate_files.h"
 #include "daemon/net/daemon_log.h"
 #include "daemon/net/log_file.h"
-#include "daemon/net/protection.h"
 #include "daemon/node/node.h"
 #include "libclient/io/default_socket.h"
 
@@ -243,9 +243,16 @@ tl::expected<DaemonConfig, Refusal> load(const CommandLine& line) {
   return std::move(*config);
 }
 
-/// Has the daemon go by its file as that is now, as far as it can without a restart. An error changes nothing.
-void reload_config(const CommandLine& line, DaemonConfig& running, AsioDriver& driver, DaemonLog& sink) {
-  if (line.config_file.empty()) return;
+/// Has the daemon go by its certificates as they are now, where their files have changed.
+void look_at_certificates(const DaemonConfig& running, AsioDriver& driver, CertificateFiles& certificates) {
+  std::optional<Protection> changed = certificates.look(running, spindle::wall_time());
+  if (changed) driver.protect(std::move(*changed));
+}
+
+/// Has the daemon go by its files as they are now, as far as it can without a restart. An error changes nothing.
+void reload_config(const CommandLine& line, DaemonConfig& running, AsioDriver& driver, CertificateFiles& certificates,
+                   DaemonLog& sink) {
+  if (line.config_file.empty()) return look_at_certificates(running, driver, certificates);
   Log log(sink, "config");
   tl::expected<DaemonConfig, Refusal> next = load(line);
   if (!next) {
@@ -254,19 +261,21 @@ void reload_config(const CommandLine& line, DaemonConfig& running, AsioDriver& d
   }
   next->node.incarnation = running.node.incarnation;
   Reload result = reload(running, std::move(*next));
-  Result<Protection> protection = load_protection(result.config);
-  if (!protection) {
-    log.error("{}", protection.error().message());
+  Result<CertificateFiles::Taken> taken = certificates.take(result.config, spindle::wall_time());
+  if (!taken) {
+    log.error("{}", taken.error().message());
     return log.error("{} is not taken: the configuration stays as it is", line.config_file);
   }
   running = std::move(result.config);
   sink.set_level(running.log.level);
-  driver.protect(std::move(*protection));
+  driver.protect(std::move(taken->protection));
   driver.reconfigure(running.node);
   for (const std::string& changed : result.changed) log.info("from now on {}", changed);
   for (const std::string& key : result.needs_restart)
     log.warning("{} has changed: restart to have it take effect", key);
-  if (result.changed.empty() && result.needs_restart.empty()) log.info("{} says nothing new", line.config_file);
+  if (!taken->news.empty()) log.info("{}", taken->news);
+  const bool is_news = !result.changed.empty() || !result.needs_restart.empty() || !taken->news.empty();
+  if (!is_news) log.info("{} says nothing new", line.config_file);
 }
 
 void warn_of_exposure(const DaemonConfig& config, LogSink& sink) {
@@ -292,16 +301,18 @@ int run(const CommandLine& line, DaemonConfig config) {
   open_log = &log;
   google::protobuf::SetLogHandler(log_for_protobuf);
   warn_of_exposure(config, log);
+  CertificateFiles certificates(log);
   AsioDriver driver(log, [&] {
     log.reopen();
-    reload_config(line, config, driver, log);
+    reload_config(line, config, driver, certificates, log);
   });
-  Result<Protection> protection = load_protection(config);
-  if (!protection) {
-    print_error(protection.error().message());
+  Result<CertificateFiles::Taken> taken = certificates.take(config, spindle::wall_time());
+  if (!taken) {
+    print_error(taken.error().message());
     return kExitBadConfiguration;
   }
-  driver.protect(std::move(*protection));
+  if (taken->protection) driver.watch_certificates([&] { look_at_certificates(config, driver, certificates); });
+  driver.protect(std::move(taken->protection));
   if (const Result<void> listening = driver.listen(config); !listening) {
     print_error(listening.error().message());
     return kExitCannotStart;
@@ -338,7 +349,7 @@ int main(int argc, char** argv) {
     const std::string file = line.config_file.empty() ? "spindled" : line.config_file;
     const std::vector<ConfigError> errors = find_unusable(*config, file);
     if (!errors.empty()) return refuse(bad_configuration(errors));
-    if (const Result<Protection> protection = load_protection(*config); !protection) {
+    if (const Result<Protection> protection = load_protection(*config, spindle::wall_time()); !protection) {
       return refuse({kExitBadConfiguration, {file + ": " + protection.error().message()}});
     }
   }

@@ -57,6 +57,7 @@ AsioDriver::AsioDriver(LogSink& sink, std::function<void()> hang_up)
       signals_(io_, SIGTERM, SIGINT, SIGHUP),
       dialler_(io_, [this](ConnectionId id, Result<FileDescriptor> socket) { dialled(id, std::move(socket)); }),
       handshake_timer_(io_),
+      certificate_timer_(io_),
       thrown_away_(64u << 10),
       linger_timer_(io_),
       timer_(io_),

@@ -32,6 +32,8 @@ class AsioDriver final : public Driver {
   /// Connections that begin from now on are protected by this. Those whose certificate it calls revoked end. Whether
   /// links are protected at all is settled by `listen`.
   void protect(Protection protection);
+  /// `look` is called once a minute while this runs, and may call `protect`.
+  void watch_certificates(std::function<void()> look);
   /// Binds every address; all or none. The error names the address.
   Result<void> listen(const DaemonConfig& config);
   /// Starts `node`, which outlives `run`, and begins to accept.
@@ -81,6 +83,7 @@ class AsioDriver final : public Driver {
   void handshake_failed(SocketConnection& connection, const std::string& why);
   void watch_handshakes();
   void end_overdue_handshakes();
+  void arm_certificate_timer();
   bool has_handshakes_to_do() const;
 
   void turn();
@@ -131,6 +134,8 @@ class AsioDriver final : public Driver {
   asio::steady_timer handshake_timer_;
   bool handshake_timer_set_ = false;
   std::vector<ConnectionId> overdue_;  // that are yet to be ended
+  std::function<void()> look_at_certificates_;
+  asio::steady_timer certificate_timer_;
 
   std::vector<ConnectionId> to_read_;      // may have bytes; not in Asio's hands
   std::vector<ConnectionId> being_read_;   // the list that this turn works on

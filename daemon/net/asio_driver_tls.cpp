@@ -16,6 +16,10 @@ constexpr auto kWatchInterval = std::chrono::milliseconds(250);
 constexpr std::size_t kEndedPerTurn = 8;
 constexpr auto kEndedInterval = std::chrono::milliseconds(2);
 
+/// How often files of certificates are looked at: soon enough for a list of revoked ones, and too seldom to cost
+/// anything.
+constexpr auto kCertificateInterval = std::chrono::seconds(60);
+
 /// In this order: without links there is nothing that clients could want.
 constexpr Port kPrecedence[] = {Port::link, Port::admin, Port::client};
 
@@ -32,6 +36,20 @@ void AsioDriver::protect(Protection protection) {
     linger(*connection);
     node_->handle_closed(now(), connection->id, "the certificate was revoked");
   }
+}
+
+void AsioDriver::watch_certificates(std::function<void()> look) {
+  look_at_certificates_ = std::move(look);
+  arm_certificate_timer();
+}
+
+void AsioDriver::arm_certificate_timer() {
+  certificate_timer_.expires_after(kCertificateInterval);
+  certificate_timer_.async_wait([this](const std::error_code&) {
+    if (stopping_) return;
+    look_at_certificates_();
+    arm_certificate_timer();
+  });
 }
 
 void AsioDriver::start_handshakes(Port port) {

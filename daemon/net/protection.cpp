@@ -40,7 +40,7 @@ std::string find_mismatch(const DaemonConfig& config, const CertificateName& own
 
 }  // namespace
 
-Result<Protection> load_protection(const DaemonConfig& config) {
+Result<Protection> load_protection(const DaemonConfig& config, spindle::WallTime now) {
   if (config.tls.bundle.empty()) return Protection();
   const Result<std::string> bundle = read_file("tls.bundle", config.tls.bundle);
   if (!bundle) return tl::unexpected(bundle.error());
@@ -52,8 +52,7 @@ Result<Protection> load_protection(const DaemonConfig& config) {
   }
   std::string wrong;
   const auto make = [&](TlsPort port, TlsSide side) {
-    return wrong.empty() ? TlsContext::make(TlsRole{port, side, true}, *bundle, lists, spindle::wall_time(), wrong)
-                         : nullptr;
+    return wrong.empty() ? TlsContext::make(TlsRole{port, side, true}, *bundle, lists, now, wrong) : nullptr;
   };
   Protection protection;
   protection.accepted_link = make(TlsPort::link, TlsSide::accepting);

@@ -16,7 +16,8 @@ struct Protection {
   explicit operator bool() const { return accepted_link != nullptr; }
 };
 
-/// Reads the files that `config.tls` names. The error names the file, and what to do; it never holds a part of a key.
-Result<Protection> load_protection(const DaemonConfig& config);
+/// Reads the files that `config.tls` names, for which it is `now`. The error names the file, and what to do; it never
+/// holds a part of a key.
+Result<Protection> load_protection(const DaemonConfig& config, spindle::WallTime now);
 
 }  // namespace spindled

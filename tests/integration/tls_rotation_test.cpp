@@ -48,7 +48,7 @@ class Rotation : public testing::Test {
       write_bundle(daemon->name(), authority, trusted);
       const std::size_t before = daemon->process().line_count();
       daemon->process().signal(SIGHUP);
-      daemon->process().wait_for_line("says nothing new", before);  // but what the file of certificates says
+      daemon->process().wait_for_line("are taken: daemon:" + daemon->name() + ", serial ", before);
       for (Daemon* other : all_) {
         if (other == daemon) continue;
         EXPECT_TRUE(lets_in(*daemon, other->name())) << other->name() << " at " << daemon->name();

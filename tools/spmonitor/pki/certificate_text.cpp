@@ -33,13 +33,6 @@ std::string show_address(const ASN1_STRING& bytes) {
 
 }  // namespace
 
-std::string show_name(const X509_NAME& name) {
-  const BioHandle memory(BIO_new(BIO_s_mem()));
-  if (!memory) return {};
-  X509_NAME_print_ex(memory.get(), &name, 0, XN_FLAG_ONELINE);
-  return text_of(*memory);
-}
-
 std::string show_hosts(const X509& certificate) {
   const GeneralNamesHandle names = alternative_names(certificate);
   std::vector<std::string> hosts;

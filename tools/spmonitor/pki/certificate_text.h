@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "libclient/tls/openssl_handles.h"
+#include "libclient/tls/certificate_text.h"
 
 namespace spmonitor::pki {
 
-/// "O = trading, CN = alpha".
-std::string show_name(const X509_NAME& name);
+using spindle::show_name;
+
 /// Hosts and addresses among the alternative names, separated by blanks; empty where there are none.
 std::string show_hosts(const X509& certificate);
 /// "EC prime256v1", or the kind of key alone and how many bits it has.

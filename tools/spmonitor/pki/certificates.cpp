@@ -144,14 +144,6 @@ Result<Identity> make_identity(const Authority& authority, const IdentityRequest
 
 std::string serial_of(const X509& certificate) { return show_serial(X509_get0_serialNumber(&certificate)); }
 
-std::string show_serial(const ASN1_INTEGER* serial) {
-  const NumberHandle number(ASN1_INTEGER_to_BN(serial, nullptr));
-  char* const digits = number ? BN_bn2hex(number.get()) : nullptr;
-  std::string text = digits == nullptr ? std::string() : digits;
-  OPENSSL_free(digits);
-  return text;
-}
-
 std::string cluster_of(const X509& authority) {
   const X509_NAME* const subject = X509_get_subject_name(&authority);
   const int at = X509_NAME_get_index_by_NID(subject, NID_organizationName, -1);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "libclient/tls/certificate_name.h"
+#include "libclient/tls/certificate_text.h"
 #include "libclient/tls/openssl_handles.h"
 #include "tools/spmonitor/pki/times.h"
 #include "tools/spmonitor/result.h"
@@ -39,7 +40,7 @@ Result<Identity> make_identity(const Authority& authority, const IdentityRequest
 
 /// 32 hexadecimal digits, in capitals, for a certificate made here.
 std::string serial_of(const X509& certificate);
-std::string show_serial(const ASN1_INTEGER* serial);
+using spindle::show_serial;
 
 /// The cluster that a CA's certificate names; empty where it names none.
 std::string cluster_of(const X509& authority);
