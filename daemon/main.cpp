@@ -274,6 +274,7 @@ void reload_config(const CommandLine& line, DaemonConfig& running, AsioDriver& d
   for (const std::string& key : result.needs_restart)
     log.warning("{} has changed: restart to have it take effect", key);
   if (!taken->news.empty()) log.info("{}", taken->news);
+  certificates.warn(spindle::wall_time());
   const bool is_news = !result.changed.empty() || !result.needs_restart.empty() || !taken->news.empty();
   if (!is_news) log.info("{} says nothing new", line.config_file);
 }
@@ -311,6 +312,7 @@ int run(const CommandLine& line, DaemonConfig config) {
     print_error(taken.error().message());
     return kExitBadConfiguration;
   }
+  certificates.warn(spindle::wall_time());
   if (taken->protection) driver.watch_certificates([&] { look_at_certificates(config, driver, certificates); });
   driver.protect(std::move(taken->protection));
   if (const Result<void> listening = driver.listen(config); !listening) {

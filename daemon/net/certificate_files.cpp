@@ -42,10 +42,24 @@ Result<CertificateFiles::Taken> CertificateFiles::take(const DaemonConfig& confi
   if (is_new && taken.protection) taken.news = describe(config.tls, *taken.protection.accepted_link->certificate());
   watch_ = std::move(seen);
   failure_.clear();
+  bundle_ = config.tls.bundle;
+  ends_ = taken.protection.ends;
+  warned_.reset();
   return taken;
 }
 
 std::optional<Protection> CertificateFiles::look(const DaemonConfig& config, spindle::WallTime now) {
+  std::optional<Protection> taken = take_changes(config, now);
+  warn(now);
+  return taken;
+}
+
+void CertificateFiles::warn(spindle::WallTime now) {
+  for (const std::string& warning : warn_of_ends(ends_, warned_, now)) log_.warning("{}: {}", bundle_, warning);
+  warned_ = now;
+}
+
+std::optional<Protection> CertificateFiles::take_changes(const DaemonConfig& config, spindle::WallTime now) {
   const bool has_changed = watch_.changed();
   // What was of no use may become so with time: a certificate that is valid from tomorrow on, a disk that was not
   // there.

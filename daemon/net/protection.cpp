@@ -61,6 +61,7 @@ Result<Protection> load_protection(const DaemonConfig& config, spindle::WallTime
   if (wrong.empty()) wrong = find_mismatch(config, protection.accepted_link->certificate()->name);
   if (!wrong.empty())
     return fail(Errc::bad_configuration, fmt::format("tls.bundle = \"{}\": {}", config.tls.bundle, wrong));
+  if (const auto parts = spindle::parse_bundle(*bundle, wrong)) protection.ends = read_ends(*parts);
   return protection;
 }
 

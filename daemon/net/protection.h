@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "daemon/base/result.h"
 #include "daemon/config/daemon_config.h"
+#include "daemon/net/certificate_end.h"
 #include "libclient/tls/tls_context.h"
 
 namespace spindled {
@@ -12,6 +14,7 @@ namespace spindled {
 /// All of these, or none where the configuration names no certificate.
 struct Protection {
   std::shared_ptr<const spindle::TlsContext> accepted_link, dialled_link, accepted_client;
+  std::vector<CertificateEnd> ends;  // of the bundle
 
   explicit operator bool() const { return accepted_link != nullptr; }
 };

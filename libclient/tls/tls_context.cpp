@@ -32,7 +32,8 @@ std::string explain(int verified, const std::optional<CertificateRecord>& record
       return whose + " is signed by no CA certificate of the bundle: add the one that signed it";
     case TlsFailure::expired:
       return whose + ", or a CA's above it, has expired" +
-             (record ? " (it lasts until " + show_time(record->expires) + ")" : "") + ": renew it";
+             (record ? " (it lasts until " + show_time(record->expires) + ")" : "") +
+             ": renew it with `spmonitor pki issue`";
     case TlsFailure::not_yet_valid:
       return whose + ", or a CA's above it, is not valid yet: see whether the clock of this machine is right";
     case TlsFailure::revoked:

@@ -2,6 +2,7 @@
 // command.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include "tests/integration/clients.h"
 #include "tests/integration/identities.h"
@@ -177,6 +178,28 @@ TEST_F(TlsLinks, ADaemonUnderTheNameOfAnotherIsRefused) {
   options.name = "gamma";
   options.configuration = "[tls]\nbundle = \"" + identities_.bundle("daemon/beta") + "\"\n";
   EXPECT_THROW(Daemon{options}, std::exception);  // it refuses its own configuration
+}
+
+TEST_F(TlsLinks, ADaemonDoesNotStartWithACertificateThatHasExpired) {
+  CertificateContents expired = Identities::contents("daemon/alpha");
+  expired.until = expired.from + std::chrono::hours(1);
+  ProcessOptions options;
+  options.arguments = {"--name", "alpha", "--bundle", identities_.bundle(expired, identities_.authority())};
+  const Finished refused = run(SPINDLED_PATH, options);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.error, HasSubstr("the certificate of daemon:alpha, or a CA's above it, has expired"));
+  EXPECT_THAT(refused.error, HasSubstr("renew it with `spmonitor pki issue`"));
+}
+
+TEST_F(TlsLinks, ACertificateThatEndsSoonIsWarnedOf) {
+  const DaemonOptions options = identities_.daemon("alpha");  // until tomorrow
+  alpha_.emplace(options);
+  const std::string warning = "the certificate of daemon:alpha ends at ";
+  EXPECT_THAT(alpha_->process().wait_for_line(warning).text, HasSubstr("`spmonitor pki issue spindle.ca alpha`"));
+  const std::size_t before = alpha_->process().line_count();
+  alpha_->process().signal(SIGHUP);
+  alpha_->process().wait_for_line(warning, before);
+  alpha_->expect_serving();
 }
 
 TEST_F(TlsLinks, WhoCallsItselfByTheNameOfAnotherIsRefused) {

@@ -22,6 +22,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 class Lines final : public LogSink {
  public:
@@ -147,6 +148,7 @@ TEST_F(CertificateFilesTest, WhatIsOfNoUseYetIsTriedAgain) {
   start();
   spindle::test::CertificateContents contents = daemon_contents("alpha");
   contents.from = kToday + std::chrono::hours(1);
+  contents.until = kToday + 300 * kDay;
   write(config_.tls.bundle, make_bundle(authority_, contents));
   EXPECT_FALSE(files_.look(config_, kToday));
   EXPECT_THAT(log_.take().front(), HasSubstr("not valid yet"));
@@ -187,6 +189,35 @@ TEST_F(CertificateFilesTest, AFileThatWasOnlyTriedIsNotLookedAfter) {
   issue();
   EXPECT_THAT(news(), HasSubstr("other.pem are taken"));
   EXPECT_FALSE(files_.look(config_, kToday));
+}
+
+TEST_F(CertificateFilesTest, WarnsOnceForEachThresholdAndAfterEachTake) {
+  issue(kToday + 40 * kDay);
+  start();
+  files_.warn(kToday);
+  EXPECT_THAT(log_.take(), IsEmpty());
+  EXPECT_FALSE(files_.look(config_, kToday + 10 * kDay));
+  EXPECT_THAT(log_.take(), ElementsAre(AllOf(StartsWith("warning: " + config_.tls.bundle + ": "),
+                                             HasSubstr("daemon:alpha ends at 2026-04-10T00:00:00Z, 30 days left"))));
+  EXPECT_FALSE(files_.look(config_, kToday + 11 * kDay));
+  EXPECT_THAT(log_.take(), IsEmpty());
+  EXPECT_EQ(news(), "");  // SIGHUP
+  files_.warn(kToday + 12 * kDay);
+  EXPECT_THAT(log_.take(), ElementsAre(HasSubstr("28 days left")));
+  issue(kToday + 14 * kDay);
+  EXPECT_TRUE(files_.look(config_, kToday + 12 * kDay));
+  EXPECT_THAT(log_.take(), ElementsAre(HasSubstr("are taken"), HasSubstr("2 days left")));
+}
+
+TEST_F(CertificateFilesTest, WhatIsInForceIsWarnedOfWhileTheFileIsOfNoUse) {
+  issue(kToday + 31 * kDay);
+  start();
+  files_.warn(kToday);
+  write(config_.tls.bundle, "nothing");
+  EXPECT_FALSE(files_.look(config_, kToday + 2 * kDay));
+  EXPECT_EQ(log_.take().size(), 3u);
+  EXPECT_FALSE(files_.look(config_, kToday + 30 * kDay));
+  EXPECT_THAT(log_.take(), ElementsAre(HasSubstr("1 day left")));
 }
 
 TEST_F(CertificateFilesTest, WithoutABundleThereIsNothingToTake) {
