@@ -72,7 +72,7 @@ std::optional<Protection> CertificateFiles::take_changes(const DaemonConfig& con
   }
   if (has_changed || failure_ != told) {
     log_.error("{}", failure_);
-    log_.error("{} is not taken: the certificates stay as they are", config.tls.bundle);
+    log_.error("nothing is taken: the certificates stay as they are");
   }
   return std::nullopt;
 }

@@ -116,7 +116,7 @@ TEST_F(CertificateFilesTest, AFileOfNoUseIsToldOnceForEachChange) {
   write(config_.tls.bundle, "half of a f");
   EXPECT_FALSE(files_.look(config_, kToday));
   EXPECT_THAT(log_.take(), ElementsAre(AllOf(HasSubstr("error: tls.bundle = "), HasSubstr("there is nothing in it")),
-                                       HasSubstr("is not taken: the certificates stay as they are")));
+                                       HasSubstr("nothing is taken: the certificates stay as they are")));
   EXPECT_FALSE(files_.look(config_, kToday));
   EXPECT_THAT(log_.take(), IsEmpty());
   write(config_.tls.bundle, "half of a fi");
