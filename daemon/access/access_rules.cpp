@@ -6,6 +6,9 @@ namespace spindled {
 
 namespace {
 
+/// So many are looked at in the time that is one unit of a turn's work.
+constexpr std::size_t kPatternsPerUnit = 16;
+
 bool matches_any(const std::vector<std::string>& patterns, std::string_view text) {
   return std::any_of(patterns.begin(), patterns.end(),
                      [&](const std::string& pattern) { return matches(pattern, text); });
@@ -60,6 +63,18 @@ bool may_be_called(const AccessConfig& access, const Peer& peer, std::string_vie
     if (matches(reserved.pattern, name)) return is_named(peer, reserved.who);
   }
   return true;
+}
+
+bool ClientAccess::may(Right right, std::string_view group) {
+  const AccessConfig& access = context_.config.access;
+  if (version_ != context_.config_version()) {
+    version_ = context_.config_version();
+    std::size_t patterns = 0;
+    for (const AccessRule& rule : access.rules) patterns += rule.groups.size() + rule.who.size();
+    look_units_ = patterns / kPatternsPerUnit;
+  }
+  context_.turn.count_check(look_units_);
+  return rights_of(access, peer_, group).contains(right);
 }
 
 AdminRole admin_role_of(const AdminConfig& admin, const Peer& peer) {

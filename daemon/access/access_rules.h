@@ -36,11 +36,11 @@ AdminRole admin_role_of(const AdminConfig& admin, const Peer& peer);
 class ClientAccess {
  public:
   /// Both outlive this one.
-  ClientAccess(const Context& context, const Peer& peer) : context_(context), peer_(peer) {}
+  ClientAccess(Context& context, const Peer& peer) : context_(context), peer_(peer) {}
 
-  bool may(Right right, std::string_view group) const {
-    return rights_of(context_.config.access, peer_, group).contains(right);
-  }
+  bool has_rules() const { return !context_.config.access.rules.empty(); }
+  /// Looks through the rules, which counts as work of the turn: what may be long asks `TurnWork::may_check` before.
+  bool may(Right right, std::string_view group);
   bool may_be_called(std::string_view name) const {
     return spindled::may_be_called(context_.config.access, peer_, name);
   }
@@ -48,8 +48,10 @@ class ClientAccess {
   void log_denied(std::string_view what, std::string_view group, std::string_view name) const;
 
  private:
-  const Context& context_;
+  Context& context_;
   const Peer& peer_;
+  std::uint64_t version_ = 0;   // of the configuration that `look_units_` is of
+  std::size_t look_units_ = 0;  // TurnWork
 };
 
 }  // namespace spindled

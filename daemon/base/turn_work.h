@@ -32,11 +32,18 @@ class TurnWork {
     step_began_ += units;
     done_ += units;
   }
+  /// Looking through rules of access has a part of the turn of its own: what clients name, and how many rules there
+  /// are, keeps no messages waiting.
+  bool may_check() const { return kChecksPart * checked_ < max_; }
+  void count_check(std::size_t units) {
+    checked_ += units;
+    done_ += units;
+  }
   void end_turn() {
     begin_step();
     last_turn_ = done_;
     largest_turn_ = std::max(largest_turn_, done_);
-    done_ = step_began_ = 0;
+    done_ = step_began_ = checked_ = 0;
   }
 
   std::size_t max() const { return max_; }
@@ -46,8 +53,11 @@ class TurnWork {
   std::size_t largest_step() const { return largest_step_; }
 
  private:
+  static constexpr std::size_t kChecksPart = 10;  // one in so many units
+
   std::size_t max_;
   std::size_t done_ = 0;
+  std::size_t checked_ = 0;  // of these
   std::size_t step_began_ = 0;
   std::size_t last_turn_ = 0;
   std::size_t largest_turn_ = 0;

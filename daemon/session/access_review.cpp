@@ -3,8 +3,8 @@
 namespace spindled {
 
 namespace {
-/// So many rules are looked through in the time that is one unit of a turn's work.
-constexpr std::size_t kRulesPerUnit = 16;
+/// So many are copied in the time that is one unit of a turn's work.
+constexpr std::size_t kNamesPerUnit = 16;
 }  // namespace
 
 void AccessReview::start() {
@@ -14,9 +14,8 @@ void AccessReview::start() {
 }
 
 void AccessReview::go_on(Time now) {
-  const std::size_t units = 1 + context_.config.access.rules.size() / kRulesPerUnit;
-  while (!left_.empty() && !context_.turn.is_over()) {
-    context_.turn.count(units);
+  while (!left_.empty() && context_.turn.may_check()) {
+    context_.turn.count_check(1);
     Session* const session = sessions_.find(left_.front());
     const bool is_open = session != nullptr && session->state() == Session::State::open;
     if (is_open && !names_.empty()) {
@@ -25,7 +24,7 @@ void AccessReview::go_on(Time now) {
       if (!names_.empty()) continue;
     } else if (is_open) {
       names_ = groups_.requests().groups_of(session->id());
-      context_.turn.count(names_.size() / kRulesPerUnit);
+      context_.turn.count_check(names_.size() / kNamesPerUnit);
       if (!names_.empty()) continue;
     }
     names_.clear();

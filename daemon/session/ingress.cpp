@@ -27,7 +27,7 @@ bool is_large(const ClientSend& message) {
 }
 }  // namespace
 
-Ingress::Ingress(Context& context, Groups& groups, Admission& admission, const ClientAccess& access, ClientQuota& quota,
+Ingress::Ingress(Context& context, Groups& groups, Admission& admission, ClientAccess& access, ClientQuota& quota,
                  SessionQueue& answers, SessionId session)
     : context_(context),
       groups_(groups),
@@ -68,7 +68,23 @@ std::optional<Error> Ingress::define(const protocol::Define& define) {
   }
   // The number may stand for something else from here on.
   if (destinations_.is_defined(define.handle) && destinations_[define.handle].refused != 0) tell_refused();
-  return destinations_.define(define);
+  if (std::optional<Error> error = destinations_.define(define)) return error;
+  const Judgement judgement = std::exchange(judgement_, {});
+  if (judgement.by != config_version_ || !destinations_.is_defined(define.handle)) return std::nullopt;
+  settle(destinations_[define.handle], judgement.denied);
+  quota_.refresh();
+  has_rate_ = quota_.has_rate();
+  return std::nullopt;
+}
+
+bool Ingress::judge(const protocol::Define& define) {
+  if (judgement_.by != config_version_) judgement_ = {config_version_, 0, {}};
+  while (judgement_.denied.empty() && judgement_.names < define.groups.size()) {
+    if (!context_.turn.may_check()) return false;
+    const std::string_view name = define.groups[judgement_.names++];
+    if (!access_.may(Right::send, name)) judgement_.denied = name;
+  }
+  return true;
 }
 
 std::optional<Error> Ingress::begin(const protocol::Send& send, Slice&& frame) {
@@ -106,14 +122,18 @@ bool Ingress::is_denied(DefinedSet& set) {
   if (set.denied_by == config_version_) return true;
   const auto denied = std::find_if(set.to.names.begin(), set.to.names.end(),
                                    [&](const std::string& name) { return !access_.may(Right::send, name); });
-  if (denied == set.to.names.end()) {
+  settle(set, denied == set.to.names.end() ? std::string() : *denied);
+  return set.denied_by == config_version_;
+}
+
+void Ingress::settle(DefinedSet& set, std::string denied) {
+  if (denied.empty()) {
     set.allowed_by = config_version_;
-    return false;
+    return;
   }
   set.denied_by = config_version_;
-  set.denied = *denied;
+  set.denied = std::move(denied);
   access_.log_denied("send to", set.denied, sender_.client);
-  return true;
 }
 
 void Ingress::refuse(std::uint32_t handle, std::size_t bytes) {

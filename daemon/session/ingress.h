@@ -27,6 +27,13 @@ struct IncomingMessage {
   bool is_denied = false;    // nothing of it is kept
 };
 
+/// What the rules say of the names of a set, as far as they were gone through.
+struct Judgement {
+  std::uint64_t by = 0;  // the version of the configuration; 0: nothing was gone through
+  std::size_t names = 0;
+  std::string denied;  // the first one; empty: none so far
+};
+
 /// Owns the client's sets of destinations and its flows. It puts a message together out of its frames, bundles it with
 /// small ones that follow, and has it enter when it is admitted. A message waits until the joins and leaves that the
 /// client asked for before it are done.
@@ -41,7 +48,7 @@ struct IncomingMessage {
 class Ingress final : private FlowGate {
  public:
   /// `answers` is where the client is told what has entered. All outlive this one.
-  Ingress(Context& context, Groups& groups, Admission& admission, const ClientAccess& access, ClientQuota& quota,
+  Ingress(Context& context, Groups& groups, Admission& admission, ClientAccess& access, ClientQuota& quota,
           SessionQueue& answers, SessionId session);
 
   /// The client has said who it is.
@@ -53,6 +60,9 @@ class Ingress final : private FlowGate {
 
   // Frames. An error ends the session.
 
+  /// Goes through the names of a set that is about to be defined, by the rules of now, as far as the turn has room:
+  /// there may be a thousand names and more rules. Whether all are gone through.
+  bool judge(const spindle::protocol::Define& define);
   std::optional<Error> define(const spindle::protocol::Define& define);
   /// A message begins: `frame` is what `send` refers to.
   std::optional<Error> begin(const spindle::protocol::Send& send, Slice&& frame);
@@ -123,8 +133,10 @@ class Ingress final : private FlowGate {
   }
   /// Has `message` be what the client sends with `send`, but for the payload.
   void fill(ClientSend& message, const spindle::protocol::Send& send) const;
-  /// Whether the client may not send to the set, by the rules of now. The first time the log says so.
+  /// Whether the client may not send to the set, by the rules of now.
   bool is_denied(DefinedSet& set);
+  /// Remembers what was found. The log tells of what is denied.
+  void settle(DefinedSet& set, std::string denied);
   void refuse(std::uint32_t handle, std::size_t bytes);
   /// Takes messages that have come right behind the complete one along with it, as far as one packet holds them: those
   /// under the same handle that are sent in the same way.
@@ -145,7 +157,7 @@ class Ingress final : private FlowGate {
   Context& context_;
   Groups& groups_;
   Admission& admission_;
-  const ClientAccess& access_;
+  ClientAccess& access_;
   ClientQuota& quota_;
   const std::uint64_t& config_version_;  // answers of both stay as long as this does
   bool has_rate_ = false;                // what `quota_` said when it was last asked
@@ -153,6 +165,7 @@ class Ingress final : private FlowGate {
   Sender sender_;
   MembershipBudget membership_budget_;
   DestinationTable destinations_;
+  Judgement judgement_;                 // of the set that is about to be defined
   std::vector<std::uint32_t> untold_;   // handles of whose messages some were refused, and the client is not told yet
   std::optional<OutgoingFlows> flows_;  // where the client asked for them
   std::optional<IncomingMessage> incoming_;

@@ -145,11 +145,8 @@ bool Session::try_admit(Time now, ClientFrame type, ByteView body) {
       return !waits_for_room_;
     case ClientFrame::bye:
       return !ingress_.holds_messages() && !ingress_.has_open_requests();
-    case ClientFrame::define: {
-      if (!ingress_.holds_messages()) return true;
-      const std::optional<protocol::Define> define = protocol::read_define(body);
-      return !define || !ingress_.holds(define->handle);
-    }
+    case ClientFrame::define:
+      return try_admit_define(now, body);
     default:
       return true;
   }
@@ -159,6 +156,7 @@ bool Session::try_admit_change(Time now, Admission::Change change, ByteView body
   if (!ingress_.has_room_for_requests()) return false;
   waits_for_room_ = !has_room();
   if (waits_for_room_) return false;
+  if (access_.has_rules() && !may_go_on(now, context_.turn.may_check())) return false;
   const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
   const ClientFrame type = change == Admission::Change::join ? ClientFrame::join : ClientFrame::leave;
   if (!request || wrong_request(type, std::string(request->group))) return true;  // it is refused
@@ -171,10 +169,20 @@ bool Session::try_admit_view_request(Time now, ByteView body) {
   const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
   if (request && ingress_.waits_for_requests_of(request->group)) return false;
   waits_for_room_ = !has_room();
-  if (waits_for_room_) return false;
-  if (!context_.turn.is_over()) return true;
-  retry_at_ = now;  // an answer has the names of all members: in the next turn
-  return false;
+  return !waits_for_room_ && may_go_on(now, !context_.turn.is_over());  // an answer has the names of all members
+}
+
+bool Session::try_admit_define(Time now, ByteView body) {
+  if (!ingress_.holds_messages() && !access_.has_rules()) return true;
+  const std::optional<protocol::Define> define = protocol::read_define(body);
+  if (!define) return true;  // it is refused
+  if (ingress_.holds(define->handle)) return false;
+  return may_go_on(now, ingress_.judge(*define));
+}
+
+bool Session::may_go_on(Time now, bool has_room) {
+  if (!has_room) retry_at_ = now;
+  return has_room;
 }
 
 std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice body) {
@@ -291,7 +299,7 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
   return std::nullopt;
 }
 
-std::optional<Errc> Session::wrong_request(ClientFrame type, const std::string& group) const {
+std::optional<Errc> Session::wrong_request(ClientFrame type, const std::string& group) {
   if (!spindle::is_group_name(group)) return Errc::bad_group_name;
   if (type != ClientFrame::join) return std::nullopt;
   const bool is_allowed =

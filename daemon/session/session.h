@@ -108,7 +108,7 @@ class Session final {
   bool may_answer_again() const { return waits_for_room_ && has_room(); }
 
   /// What the client may do.
-  const ClientAccess& access() const { return access_; }
+  ClientAccess& access() { return access_; }
   /// Has it leave the group, which it may not be in any more, and tells it so. False where it has left.
   bool take_out(Time now, const std::string& group);
 
@@ -144,9 +144,12 @@ class Session final {
   /// Whether the frame at the front of the input, which is whole, is handled now; a join or a leave is paid for then.
   bool try_admit(Time now, spindle::protocol::ClientFrame type, ByteView body);
   /// Nothing where the client may ask for that; otherwise why not.
-  std::optional<Errc> wrong_request(spindle::protocol::ClientFrame type, const std::string& group) const;
+  std::optional<Errc> wrong_request(spindle::protocol::ClientFrame type, const std::string& group);
   bool try_admit_change(Time now, Admission::Change change, ByteView body);
   bool try_admit_view_request(Time now, ByteView body);
+  bool try_admit_define(Time now, ByteView body);
+  /// `has_room`: where the turn has none for what takes long, it is tried again in the next one.
+  bool may_go_on(Time now, bool has_room);
 
   void warn(unsigned percent);
   void tell_refused() {

@@ -283,6 +283,52 @@ TEST_F(SessionAccessModel, RightsIdentitiesAndRequestsAreAsTheModelHasThem) {
   }
 }
 
+/// A thousand rules for others, and one for everybody behind them.
+std::vector<AccessRule> many_rules() {
+  std::vector<AccessRule> rules;
+  for (int i = 0; i < 1000; ++i) rules.push_back({{"cert:b"}, {"b" + std::to_string(i)}, {}});
+  rules.push_back({{"anyone"}, {"group-*"}, RightSet::all()});
+  return rules;
+}
+
+TEST_F(SessionAccess, SetsOfManyNamesAreGoneThroughOverManyTurns) {
+  take(many_rules());
+  const ConnectionId ann = open({"cert:ann"}, "ann");
+  ask(ann, ClientFrame::join, "group-7");
+  std::vector<std::string> names;
+  for (int i = 0; i < 1000; ++i) names.push_back("group-" + std::to_string(i));
+  std::vector<std::uint8_t> frames;
+  protocol::write_define(frames, {1, {names.begin(), names.end()}});
+  write_typed(frames, 1, 10, spindle::Service::agreed, 1);
+  names.back() = "other";
+  protocol::write_define(frames, {1, {names.begin(), names.end()}});
+  write_typed(frames, 2, 10, spindle::Service::agreed, 1);
+  read(ann, frames);
+  int turns = 0;
+  for (; refusals(ann).empty() && turns < 5000; ++turns) turn();
+  EXPECT_EQ(got(ann), (std::vector<std::pair<std::uint16_t, std::size_t>>{{1, 10}}));
+  ASSERT_EQ(refusals(ann).size(), 1u);
+  EXPECT_EQ(refusals(ann)[0].name, "other");
+  EXPECT_GT(turns, 100);
+  EXPECT_LE(node_.work().largest_turn, config().turn_work_max / 5) << "others have the rest of each turn";
+}
+
+TEST_F(SessionAccess, RequestsThatAreDeniedShareTheTurnsOfOthers) {
+  take(many_rules());
+  const ConnectionId ann = open({"cert:ann"}, "ann");
+  constexpr std::size_t kRequests = 2000;
+  std::vector<std::uint8_t> frames;
+  for (std::size_t i = 0; i < kRequests; ++i) {
+    protocol::write_group_request(frames, ClientFrame::join, {++request_, "other-" + std::to_string(i)});
+  }
+  read(ann, frames);
+  int turns = 0;
+  for (; frames_of(ann, ClientFrame::reply).size() < kRequests && turns < 5000; ++turns) turn();
+  EXPECT_EQ(frames_of(ann, ClientFrame::reply).size(), kRequests);
+  EXPECT_GT(turns, 100);
+  EXPECT_LE(node_.work().largest_turn, config().turn_work_max / 5);
+}
+
 TEST_F(SessionAccess, AMemberOfVeryManyGroupsIsTakenOutOverManyTurns) {
   const ConnectionId ann = open({"cert:ann"}, "ann");
   constexpr int kGroups = 3000;
@@ -296,10 +342,9 @@ TEST_F(SessionAccess, AMemberOfVeryManyGroupsIsTakenOutOverManyTurns) {
   }
   for (int i = 0; i < 500 && node_.memory().memberships < kGroups; ++i) turn();
   ASSERT_EQ(node_.memory().memberships, kGroups);
-  AccessConfig access;
-  for (int i = 0; i < 1000; ++i) access.rules.push_back({{"cert:b"}, {"b" + std::to_string(i)}, RightSet::all()});
   NodeConfig next = config();
-  next.access = access;
+  next.access.rules = many_rules();
+  next.access.rules.pop_back();
   node_.reconfigure(now_, next);
   int turns = 0;
   for (; node_.memory().memberships != 0 && turns < 2000; ++turns) turn();
