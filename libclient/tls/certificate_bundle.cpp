@@ -115,7 +115,8 @@ std::optional<CertificateBundle> parse_bundle(std::string_view pem, std::string&
       return std::nullopt;
     }
   }
-  error = "a block is damaged or cut short: " + take_openssl_errors();
+  // Of a block without contents OpenSSL says nothing.
+  error = ERR_peek_error() == 0 ? "a block is empty" : "a block is damaged or cut short: " + take_openssl_errors();
   return std::nullopt;
 }
 

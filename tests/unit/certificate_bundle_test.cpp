@@ -91,6 +91,12 @@ TEST(CertificateBundle, IsNotDamaged) {
   }
 }
 
+TEST(CertificateBundle, HasNoEmptyBlock) {
+  for (const std::string kind : {"CERTIFICATE", "PRIVATE KEY", "X509 CRL"}) {
+    EXPECT_EQ(why_not("-----BEGIN " + kind + "-----\n-----END " + kind + "-----\n"), "a block is empty");
+  }
+}
+
 TEST(CertificateBundle, HasOneKeyAndOneHolder) {
   const Authority ca = make_ca();
   const Identity alpha = make_alpha(ca), again = make_alpha(ca);
