@@ -12,6 +12,7 @@ Seeds all_seeds() {
   add_message_content_seeds(seeds);
   add_node_seeds(seeds);
   add_tls_seeds(seeds);
+  add_bundle_seeds(seeds);
   return seeds;
 }
 
