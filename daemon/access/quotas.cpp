@@ -14,6 +14,8 @@ std::string ClientQuota::key() const {
 }
 
 std::optional<Error> ClientQuota::open() {
+  if (quotas_.size() >= kIdentitiesKept)
+    std::erase_if(quotas_, [](const auto& use) { return use.second.connections == 0; });
   use_ = quotas_.try_emplace(key()).first;
   ++use_->second.connections;
   refresh();
@@ -28,7 +30,8 @@ std::optional<Error> ClientQuota::open() {
 void ClientQuota::close() {
   if (!is_open()) return;
   note_memberships(0);
-  if (--use_->second.connections == 0) quotas_.erase(use_);
+  // Who comes anew is not to have a rate that it has spent before its time.
+  if (--use_->second.connections == 0 && !is_spent()) quotas_.erase(use_);
   use_ = quotas_.end();
 }
 

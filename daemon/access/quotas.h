@@ -31,6 +31,8 @@ class ClientQuota {
   /// A message may enter as long as its bytes, over this time, are within the rate: small ones together, and a larger
   /// one alone, which the next ones wait for.
   static constexpr Duration kBurst = 250ms;
+  /// Of those who have left and have spent their rate, fewer than this are remembered.
+  static constexpr std::size_t kIdentitiesKept = 10'000;
 
   /// All outlive this one.
   ClientQuota(const Context& context, Quotas& quotas, const Peer& peer)

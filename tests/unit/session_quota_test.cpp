@@ -112,6 +112,23 @@ TEST_F(SessionQuota, OneLargeMessageEntersWholeAndIsWaitedFor) {
   EXPECT_NEAR(to_seconds(now_ - began), (30'000 - 2'500) / 10'000.0, 0.3);
 }
 
+TEST_F(SessionQuota, WhoComesAnewHasWhatIsLeftOfItsRate) {
+  take({{{"cert:ann"}, rate(10'000)}});
+  const ConnectionId reader = open({"cert:bob"});
+  ask(reader, ClientFrame::join, "news");
+  const Time began = now_;
+  for (std::uint16_t type = 1; type <= 2; ++type) {
+    const ConnectionId ann = open({"cert:ann"});
+    std::vector<std::uint8_t> frames;
+    write_typed(frames, type, 30'000);
+    read(ann, frames);
+    while (got(reader).size() < type && now_ < began + 60s) turn();
+    leave_daemon(ann);
+  }
+  ASSERT_EQ(got(reader).size(), 2u);
+  EXPECT_GT(to_seconds(now_ - began), 2.0);
+}
+
 TEST_F(SessionQuota, OthersAreNotHeldUp) {
   take({{{"cert:ann"}, rate(1000)}});
   const ConnectionId reader = open({"cert:bob"});
