@@ -159,7 +159,9 @@ bool Session::try_admit_change(Time now, Admission::Change change, ByteView body
   if (access_.has_rules() && !may_go_on(now, context_.turn.may_check())) return false;
   const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
   const ClientFrame type = change == Admission::Change::join ? ClientFrame::join : ClientFrame::leave;
-  if (!request || wrong_request(type, std::string(request->group))) return true;  // it is refused
+  if (!request) return true;  // it is refused
+  refused_ = wrong_request(type, std::string(request->group));
+  if (refused_) return true;
   const Verdict verdict = ingress_.try_admit_change(now, change, std::string(request->group));
   retry_at_ = verdict.retry_at;
   return verdict.is_admitted();
@@ -280,7 +282,8 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
   const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
   if (!request) return malformed("group request");
   const std::string group(request->group);
-  std::optional<Errc> refused = wrong_request(type, group);
+  std::optional<Errc> refused =
+      type == ClientFrame::view_request ? wrong_request(type, group) : std::exchange(refused_, std::nullopt);
   if (!refused && type == ClientFrame::join && !quota_.may_join()) refused = Errc::too_many_memberships;
   if (!refused) {
     refused = type == ClientFrame::join    ? groups_.requests().join(now, id(), group)

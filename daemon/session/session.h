@@ -177,6 +177,7 @@ class Session final {
   bool waiting_ = false;
   Time retry_at_ = kNever;
   bool waits_for_room_ = false;
+  std::optional<Errc> refused_;  // why the join or leave at the front of the input is not to be
   bool requests_done_ = false;
   bool wants_taken_ = false;  // to be told of its messages that have entered
   std::uint64_t taken_told_ = 0;
