@@ -2,6 +2,7 @@
 // runs with them, alone in its cluster. `schema.h` lists the keys, docs/configuration.md explains them.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,15 @@ struct TlsConfig {
   bool insecure = false;
 };
 
+/// A token by which clients prove that they are "token:NAME". Several may have one name.
+struct TokenConfig {
+  std::string name;
+  std::string sha256;                          // of its text, as 64 hexadecimal digits
+  std::optional<std::chrono::sys_days> until;  // the last day on which it counts, by UTC; nothing: for ever
+
+  bool operator==(const TokenConfig&) const = default;
+};
+
 struct LogConfig {
   LogLevel level = LogLevel::info;
   std::string file;                    // appended to; empty: standard error
@@ -48,6 +58,7 @@ struct DaemonConfig {
   NodeConfig node;  // an empty name stands for the name of the host
   ListenConfig listen;
   TlsConfig tls;
+  std::vector<TokenConfig> tokens;
   LogConfig log;
 };
 

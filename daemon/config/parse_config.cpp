@@ -48,6 +48,7 @@ class Parser {
       read_root(toml::parse(text));
       if (overlay_) overlay_(config_);
       check_relations();
+      check_tokens();
       check_protection();
     } catch (const toml::parse_error& syntax) {
       const std::size_t line = syntax.source().begin.line;
@@ -78,6 +79,9 @@ class Parser {
       } else if (section == kQuotaSection) {
         read_entries(
             section, node, {"who"}, [&] { config_.node.access.quotas.emplace_back(); }, [] {});
+      } else if (section == kTokenSection) {
+        read_entries(
+            section, node, {"name", "sha256"}, [&] { config_.tokens.emplace_back(); }, [] {});
       } else if (const toml::table* table = node.as_table()) {
         read_section(section, *table);
       } else {
@@ -219,7 +223,10 @@ class Parser {
 
   void read(const std::string& name, const toml::node& node, const EntryKey& key) {
     if (key.shape == EntryKey::Shape::text) {
-      if (auto value = read_text(name, node, key.wrong)) key.set(config_, {std::move(*value)});
+      if (auto value = read_text(name, node, key.wrong)) {
+        value_lines_[{name, *value}] = line_of(node);
+        key.set(config_, {std::move(*value)});
+      }
       return;
     }
     const toml::array* array = node.as_array();
@@ -235,6 +242,17 @@ class Parser {
   void read(const std::string& name, const toml::node& node, const EntryNumberKey& key) {
     if (const auto value = read_integer(name, node, key.min, key.max)) {
       key.set(config_, static_cast<std::size_t>(*value));
+    }
+  }
+
+  void read(const std::string& name, const toml::node& node, const EntryDateKey& key) {
+    const std::optional<toml::date> date = node.value_exact<toml::date>();
+    const std::chrono::year_month_day day =
+        date ? std::chrono::year(date->year) / date->month / date->day : std::chrono::year_month_day();
+    if (day.ok()) {
+      key.set(config_, day);
+    } else {
+      error(line_of(node), name, "must be a day, without quotes and without a time, such as 2027-11-26");
     }
   }
 
@@ -291,6 +309,15 @@ class Parser {
     if (!socket.empty() && socket != kAutoSocket && socket == config_.listen.admin_socket) {
       const std::string name = lines_.contains("listen.admin_socket") ? "listen.admin_socket" : "listen.client_socket";
       error(lines_[name], name, "must differ from the path of the other socket");
+    }
+  }
+
+  void check_tokens() {
+    std::set<std::string_view> seen;
+    for (const TokenConfig& token : config_.tokens) {
+      if (token.sha256.empty() || seen.insert(token.sha256).second) continue;
+      error(line_of_value("token.sha256", token.sha256), "token.sha256",
+            "is that of another section, too: each token stands in one");
     }
   }
 
@@ -359,7 +386,7 @@ class Parser {
   NeighbourConfig neighbour_;  // the one being read
   std::set<std::string> neighbour_addresses_;
   std::map<std::string, std::size_t> lines_;                                // of the keys that the file sets
-  std::map<std::pair<std::string, std::string>, std::size_t> value_lines_;  // of what is in lists and of neighbours
+  std::map<std::pair<std::string, std::string>, std::size_t> value_lines_;  // of lists, neighbours and entries
   std::vector<ConfigError> errors_;
 };
 

@@ -56,12 +56,23 @@ std::string quotas_text(const AccessConfig& access) {
   return text;
 }
 
+std::string tokens_text(const std::vector<TokenConfig>& tokens) {
+  std::string text;
+  for (const TokenConfig& token : tokens) {
+    text += fmt::format("\n[[{}]]\nname = {}\nsha256 = {}\n", kTokenSection, toml_string(token.name),
+                        toml_string(token.sha256));
+    if (token.until) text += fmt::format("until = {}\n", toml_date(*token.until));
+  }
+  return text;
+}
+
 /// Of a section that there may be several of; nothing for others.
 std::optional<std::string> entries_text(const DaemonConfig& config, std::string_view section) {
   if (section == kNeighbourSection) return neighbours_text(config);
   if (section == kAccessSection) return rules_text(config.node.access);
   if (section == kNamesSection) return names_text(config.node.access);
   if (section == kQuotaSection) return quotas_text(config.node.access);
+  if (section == kTokenSection) return tokens_text(config.tokens);
   return std::nullopt;
 }
 

@@ -29,6 +29,10 @@ Reload reload(DaemonConfig running, DaemonConfig next) {
                                          access.rules.size(), kNamesSection, access.names.size(), kQuotaSection,
                                          access.quotas.size()));
   }
+  if (next.tokens != running.tokens) {
+    result.config.tokens = next.tokens;
+    result.changed.push_back(fmt::format("entries: [[{}]] {}", kTokenSection, next.tokens.size()));
+  }
   const auto is_same = [](const NeighbourConfig& a, const NeighbourConfig& b) {
     return a.address == b.address && a.weight == b.weight;
   };

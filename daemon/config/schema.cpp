@@ -8,8 +8,10 @@
 #include <algorithm>
 
 #include "daemon/config/address.h"
+#include "libclient/common/hex.h"
 #include "libclient/common/limits.h"
 #include "libclient/common/names.h"
+#include "libclient/common/token.h"
 
 namespace spindled {
 
@@ -61,6 +63,22 @@ std::string wrong_right(const std::string& value) {
   return fmt::format("\"{}\" is no right: there are \"{}\"", value, fmt::join(kRightNames, "\", \""));
 }
 
+/// A star would make a pattern of the name where rules write it.
+std::string wrong_token_name(const std::string& value) {
+  if (spindle::is_client_name(value) && value.find('*') == std::string::npos) return {};
+  return "must have 1 to 64 printable ASCII characters other than '#', '*' and space";
+}
+
+/// What is said never holds the value, which may be a token.
+std::string wrong_token_digest(const std::string& value) {
+  if (spindle::are_hex_digits(value, 64)) return {};
+  if (value.starts_with(spindle::kTokenPrefix)) {
+    return "is a token, which nobody but its client is to have: write the SHA-256 that `spmonitor token new` has "
+           "printed with it, and have another token made where others can read this file";
+  }
+  return "must have 64 hexadecimal digits with small letters, as `spmonitor token new` prints them";
+}
+
 #define SPINDLE_FIELD(member) \
   [](DaemonConfig & config) -> auto& { return config.member; }
 
@@ -98,6 +116,15 @@ template <std::size_t QuotaLimits::*limit>
 void set_quota(DaemonConfig& config, std::size_t value) {
   config.node.access.quotas.back().limits.*limit = value;
 }
+
+// Of the token.
+void set_token_name(DaemonConfig& config, std::vector<std::string> value) {
+  config.tokens.back().name = std::move(value.front());
+}
+void set_token_digest(DaemonConfig& config, std::vector<std::string> value) {
+  config.tokens.back().sha256 = std::move(value.front());
+}
+void set_token_end(DaemonConfig& config, std::chrono::sys_days day) { config.tokens.back().until = day; }
 
 const Key kKeys[] = {
     {"daemon", "name", TextKey{SPINDLE_FIELD(node.name), wrong_name}},
@@ -198,6 +225,10 @@ const Key kKeys[] = {
     {kQuotaSection, "memberships", EntryNumberKey{1, 100'000'000, set_quota<&QuotaLimits::memberships>}},
     {kQuotaSection, "bytes_per_s", EntryNumberKey{1000, 1000 * kGiB, set_quota<&QuotaLimits::bytes_per_s>}},
 
+    {kTokenSection, "name", EntryKey{EntryKey::Shape::text, wrong_token_name, set_token_name}},
+    {kTokenSection, "sha256", EntryKey{EntryKey::Shape::text, wrong_token_digest, set_token_digest}},
+    {kTokenSection, "until", EntryDateKey{set_token_end}},
+
     {"admin", "operators",
      ListKey{
          [](const DaemonConfig& config) { return config.node.admin.operators; },
@@ -235,6 +266,7 @@ struct CopyValue {
   void operator()(const NeighbourWeightKey&) {}
   void operator()(const EntryKey&) {}
   void operator()(const EntryNumberKey&) {}
+  void operator()(const EntryDateKey&) {}
 };
 
 struct ValueText {
@@ -252,6 +284,7 @@ struct ValueText {
   std::string operator()(const NeighbourWeightKey&) const { return {}; }
   std::string operator()(const EntryKey&) const { return {}; }
   std::string operator()(const EntryNumberKey&) const { return {}; }
+  std::string operator()(const EntryDateKey&) const { return {}; }
 };
 
 }  // namespace
@@ -263,7 +296,10 @@ std::span<const Key> schema() { return kKeys; }
 bool is_live(const Key& key) {
   if (key.section == "admission") return key.name != "enabled";  // which spmonitor switches
   if (key.section == "tls") return key.name != "insecure";
-  if (key.section == kAccessSection || key.section == kNamesSection || key.section == kQuotaSection) return true;
+  if (key.section == kAccessSection || key.section == kNamesSection || key.section == kQuotaSection ||
+      key.section == kTokenSection) {
+    return true;
+  }
   return key.section == "session" || key.section == "order" || key.section == "admin" || key.full_name() == "log.level";
 }
 
@@ -300,6 +336,12 @@ std::string toml_list(const std::vector<std::string>& texts) {
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
+std::string toml_date(std::chrono::sys_days day) {
+  const std::chrono::year_month_day date(day);
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                     static_cast<unsigned>(date.day()));
+}
+
 std::string range_text(const Key& key) {
   if (const auto* duration = std::get_if<DurationKey>(&key.kind)) {
     return fmt::format("{} to {}", duration->min, duration->max);
@@ -324,14 +366,14 @@ std::string wrong_group_pattern(const std::string& value) {
 
 /// Accounts of this host are looked up when the daemon starts, so they are no patterns.
 std::string wrong_identity(const std::string& value) {
-  constexpr std::string_view kKinds[] = {"user", "group", "uid", "gid", "cert", "operator"};
+  constexpr std::string_view kKinds[] = {"user", "group", "uid", "gid", "cert", "operator", "token"};
   if (value == kAnyone || value == "local") return {};
   const std::size_t colon = value.find(':');
   const std::string kind = value.substr(0, colon);
   if (colon == std::string::npos || std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds)) {
     return fmt::format(
-        "\"{}\" is nobody: write \"anyone\", \"local\", or \"user:\", \"group:\", \"uid:\", \"gid:\", \"cert:\" or "
-        "\"operator:\" and a name",
+        "\"{}\" is nobody: write \"anyone\", \"local\", or \"user:\", \"group:\", \"uid:\", \"gid:\", \"cert:\", "
+        "\"operator:\" or \"token:\" and a name",
         value);
   }
   if (colon + 1 == value.size()) return fmt::format("\"{}\" lacks a name", value);

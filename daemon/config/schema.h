@@ -3,6 +3,7 @@
 // limits; a table of such a section is an entry of a list.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -82,11 +83,16 @@ struct EntryNumberKey {
   void (*set)(DaemonConfig&, std::size_t);
 };
 
+/// A day of an entry, which it may lack.
+struct EntryDateKey {
+  void (*set)(DaemonConfig&, std::chrono::sys_days);
+};
+
 struct Key {
   std::string_view section;
   std::string_view name;
   std::variant<DurationKey, SizeKey, NumberKey, TextKey, FlagKey, ChoiceKey, LevelKey, ListKey, NeighbourAddressKey,
-               NeighbourWeightKey, EntryKey, EntryNumberKey>
+               NeighbourWeightKey, EntryKey, EntryNumberKey, EntryDateKey>
       kind;
 
   /// "section.name"
@@ -110,6 +116,8 @@ std::string default_text(const Key& key);
 std::string toml_string(std::string_view text);
 /// The same for a list of strings.
 std::string toml_list(const std::vector<std::string>& texts);
+/// "2027-11-26"
+std::string toml_date(std::chrono::sys_days day);
 /// "10 to 60000" for numbers, empty for others.
 std::string range_text(const Key& key);
 
@@ -117,10 +125,11 @@ inline constexpr std::string_view kNeighbourSection = "neighbour";
 inline constexpr std::string_view kAccessSection = "access";
 inline constexpr std::string_view kNamesSection = "names";
 inline constexpr std::string_view kQuotaSection = "quota";
+inline constexpr std::string_view kTokenSection = "token";
 /// Whether a file may have several of this section, each in double brackets.
 constexpr bool is_repeated(std::string_view section) {
   return section == kNeighbourSection || section == kAccessSection || section == kNamesSection ||
-         section == kQuotaSection;
+         section == kQuotaSection || section == kTokenSection;
 }
 /// By the place of a Right.
 inline constexpr std::string_view kRightNames[kRights] = {"send", "join", "create"};

@@ -455,6 +455,8 @@ void add_config_seeds(Seeds& seeds) {
                    "[listen]\nclients = [\"tls:0.0.0.0:4803\"]\nlinks = [\"0.0.0.0:4804\"]\n[tls]\n"
                    "bundle = \"/etc/spindle/a.pem\"\nrevocation_lists = \"/etc/spindle/t.crl\"\n"
                    "[[neighbour]]\naddress = \"b:1\"\n"});
+  seeds.push_back({"config", "tokens",
+                   "[[token]]\nname = \"web\"\nsha256 = \"" + std::string(64, 'a') + "\"\nuntil = 2027-11-26\n"});
   seeds.push_back({"config", "two_neighbours",
                    "[tls]\ninsecure = true\n[[neighbour]]\naddress = \"192.0.2.1:4804\"\n[[neighbour]]\naddress = "
                    "\"b:1\"\nweight = 7\n"});

@@ -163,10 +163,10 @@ TEST(ConfigParse, WhatIsWrongWithRulesAndReservedNames) {
   };
   EXPECT_EQ(wrong_who("ann"),
             "spindle.toml:3: names.who: \"ann\" is nobody: write \"anyone\", \"local\", or \"user:\", \"group:\", "
-            "\"uid:\", \"gid:\", \"cert:\" or \"operator:\" and a name\n");
+            "\"uid:\", \"gid:\", \"cert:\", \"operator:\" or \"token:\" and a name\n");
   EXPECT_EQ(wrong_who("user:"), "spindle.toml:3: names.who: \"user:\" lacks a name\n");
   EXPECT_EQ(wrong_who("user:a*"), "spindle.toml:3: names.who: \"user:a*\": a user of this host is named in full\n");
-  EXPECT_EQ(wrong_who("cert:*"), "none");
+  for (const char* good : {"cert:*", "token:web"}) EXPECT_EQ(wrong_who(good), "none");
   EXPECT_EQ(errors_of("[[access]]\nwho = [\"anyone\"]\ngroups = [\"*\"]\nallow = [\"sned\"]\n"),
             "spindle.toml:4: access.allow: \"sned\" is no right: there are \"send\", \"join\", \"create\"\n");
   EXPECT_EQ(errors_of("[[access]]\nwho = [\"anyone\"]\ngroups = [\"*\"]\nallow = []\nquota = 3\n"),
@@ -214,7 +214,7 @@ TEST(ConfigParse, UnknownKeysAndSections) {
   EXPECT_EQ(errors_of("[network]\n"),
             "spindle.toml:1: network: unknown section; there are [daemon], [listen], [tls], [[neighbour]], [link], "
             "[view], [order], [admission], [session], [[access]], [[names]], "
-            "[[quota]], [admin], [log]\n");
+            "[[quota]], [[token]], [admin], [log]\n");
   EXPECT_EQ(errors_of("name = \"alpha\"\n"), "spindle.toml:1: name: must be in a section; did you mean daemon.name?\n");
   EXPECT_EQ(errors_of("colour = 1\n"), "spindle.toml:1: colour: must be in a section\n");
   EXPECT_EQ(errors_of("[daemon]\nlinks = []\n"),

@@ -23,6 +23,8 @@ TEST(ConfigPrint, IsReadBackAsItWas) {
   config.node.access.rules = {{{"uid:1000", "cert:a \"b\""}, {"news*"}, RightSet::all()}, {{"anyone"}, {"*"}, {}}};
   config.node.access.names = {{"feed*", {"cert:feed"}}};
   config.node.access.quotas = {{{"anyone"}, {0, 7, 5000}}};
+  config.tokens = {{"a\"b\"", std::string(64, 'a'), std::nullopt},
+                   {"web", std::string(64, 'f'), std::chrono::sys_days(std::chrono::year(2028) / 2 / 29)}};
   config.log.level = LogLevel::warning;
   const std::string text = print_config(config);
   const ConfigResult read = parse_config(text, "printed");
@@ -37,6 +39,7 @@ TEST(ConfigPrint, IsReadBackAsItWas) {
   EXPECT_EQ(read->node.admission.fee, 0.25);
   EXPECT_EQ(read->node.session.slow_policy, SlowPolicy::drop);
   EXPECT_EQ(read->node.access, config.node.access);
+  EXPECT_EQ(read->tokens, config.tokens);
   EXPECT_EQ(link_addresses(*read), std::vector<std::string>{"0.0.0.0:4804"});
 }
 
@@ -63,6 +66,7 @@ TEST(ConfigPrint, NamesEveryKey) {
   config.node.access.rules = {{{"anyone"}, {"*"}, RightSet::all()}};
   config.node.access.names = {{"feed*", {"uid:1000"}}};
   config.node.access.quotas = {{{"anyone"}, {1, 7, 5000}}};
+  config.tokens = {{"web", std::string(64, 'f'), std::chrono::sys_days(std::chrono::year(2028) / 2 / 29)}};
   const std::string text = print_config(config);
   for (const Key& key : schema()) {
     EXPECT_NE(text.find("\n" + std::string(key.name) + " = "), std::string::npos) << key.full_name();

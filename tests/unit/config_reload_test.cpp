@@ -48,6 +48,18 @@ TEST(ConfigReload, RulesOfAccessAreTakenAsAWhole) {
   EXPECT_THAT(result.needs_restart, IsEmpty());
 }
 
+TEST(ConfigReload, TokensAreTakenAsAWhole) {
+  DaemonConfig running;
+  running.node.name = "alpha";
+  running.tokens = {{"web", std::string(64, 'a'), std::nullopt}, {"feed", std::string(64, 'b'), std::nullopt}};
+  DaemonConfig next = running;
+  next.tokens.pop_back();
+  const Reload result = reload(running, next);
+  EXPECT_EQ(result.config.tokens, next.tokens);
+  EXPECT_THAT(result.changed, ElementsAre("entries: [[token]] 1"));
+  EXPECT_THAT(result.needs_restart, IsEmpty());
+}
+
 TEST(ConfigReload, TheSameIsNoNews) {
   DaemonConfig running;
   running.node.name = "alpha";
