@@ -269,6 +269,7 @@ void reload_config(const CommandLine& line, DaemonConfig& running, AsioDriver& d
   running = std::move(result.config);
   sink.set_level(running.log.level);
   driver.protect(std::move(taken->protection));
+  driver.set_tokens(running.tokens);
   driver.reconfigure(running.node);
   for (const std::string& changed : result.changed) log.info("from now on {}", changed);
   for (const std::string& key : result.needs_restart)
@@ -315,6 +316,7 @@ int run(const CommandLine& line, DaemonConfig config) {
   certificates.warn(spindle::wall_time());
   if (taken->protection) driver.watch_certificates([&] { look_at_certificates(config, driver, certificates); });
   driver.protect(std::move(taken->protection));
+  driver.set_tokens(config.tokens);
   if (const Result<void> listening = driver.listen(config); !listening) {
     print_error(listening.error().message());
     return kExitCannotStart;

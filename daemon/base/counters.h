@@ -61,6 +61,7 @@
   X(bytes_dropped, "payload bytes of those messages")                                              \
   X(client_frames_bad, "clients cut off for a frame that is malformed, too large or out of place") \
   X(access_denied, "messages, requests and names of clients refused by rules of access")           \
+  X(tokens_refused, "clients refused for a token that is unknown, expired, exposed or missing")    \
   X(admin_requests, "administration requests answered")                                            \
   X(admin_frames_bad, "administration connections closed for a bad request")                       \
   X(log_lines_lost, "lines of the log lost because nobody read it or it could not be written")     \

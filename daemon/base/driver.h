@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "daemon/base/result.h"
 #include "daemon/base/slab.h"
 #include "daemon/base/time.h"
 
@@ -49,6 +51,12 @@ class Driver {
   virtual Duration shortest_round_trip(ConnectionId /*connection*/) { return Duration::zero(); }
 
   virtual HandshakeCounts handshakes() const { return {}; }
+
+  /// Who sends `token`, which may be any bytes, on a connection of Port::client, as rules name it: "token:web". Or why
+  /// nobody may: token_unknown, token_expired. `Node::handle_revoked` follows where the token counts no longer.
+  virtual Result<std::string> identify(ConnectionId /*connection*/, std::string_view /*token*/) {
+    return fail(Errc::token_unknown);
+  }
 
   /// Call `handle_time` at `deadline` or soon after. Replaces the deadline given before; kNever for none.
   virtual void wake_at(Time deadline) = 0;

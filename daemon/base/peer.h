@@ -18,9 +18,13 @@ struct Peer {
   std::string_view identity() const { return identities.empty() ? std::string_view() : identities.front(); }
 
   std::string address;  // for people to read: "192.0.2.1:4803", "pid 4711, uid 1000"
-  /// Who it has proved to be, as rules name it, the most particular one first: "uid:1000", "gid:1000", "gid:27"; or
-  /// "cert:feed"; or "local", a process of this host.
+  /// Who it has proved to be, as rules name it, the most particular one first: "token:web"; "uid:1000", "gid:1000",
+  /// "gid:27"; or "cert:feed"; or "local", a process of this host.
   std::vector<std::string> identities;
+  /// Nobody else can read what goes over the connection: it is a unix socket, or protected by TLS.
+  bool is_private = false;
+  /// It is let in only if it sends a token that counts.
+  bool needs_token = false;
 };
 
 }  // namespace spindled

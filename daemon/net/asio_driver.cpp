@@ -38,9 +38,12 @@ std::size_t total_bytes(std::span<const ByteView> buffers) {
   return total;
 }
 
-/// A client that has proved nothing, and comes from this host, is "local".
+/// A client that has proved nothing, and comes from this host, is "local". Who comes by TLS has to prove something, as
+/// one without a certificate could be anybody.
 Peer peer_of(const SocketConnection& connection, const std::string& address) {
   Peer peer(address, connection.identities());
+  peer.is_private = connection.is_private();
+  peer.needs_token = connection.port == Port::client && peer.is_private && peer.identities.empty();
   const std::optional<Address> from = parse_address(address);
   const bool is_local = connection.port == Port::client && from && is_loopback(from->host);
   if (peer.identities.empty() && is_local) peer.identities.emplace_back("local");
@@ -172,6 +175,7 @@ void AsioDriver::close(ConnectionId id) {
 }
 
 void AsioDriver::linger(SocketConnection& connection) {
+  leave_line(connection);
   connection.state = SocketConnection::State::lingering;
   connection.finish_writing();
   connection.end_protection();
@@ -207,6 +211,7 @@ void AsioDriver::lose(SocketConnection& connection, const std::string& why) {
 }
 
 void AsioDriver::bury(SocketConnection& connection) {
+  leave_line(connection);
   connection.state = SocketConnection::State::gone;
   connection.close();
   buried_.push_back(connection.id);

@@ -19,6 +19,7 @@
 #include "daemon/net/pending_handshakes.h"
 #include "daemon/net/protection.h"
 #include "daemon/net/socket_connection.h"
+#include "daemon/net/tokens.h"
 #include "daemon/node/node.h"
 
 namespace spindled {
@@ -32,6 +33,9 @@ class AsioDriver final : public Driver {
   /// Connections that begin from now on are protected by this. Those whose certificate it calls revoked end. Whether
   /// links are protected at all is settled by `listen`.
   void protect(Protection protection);
+  /// Clients that begin from now on are held to these. Connections of clients whose token is none of them end. Whether
+  /// a client may come by TLS without a certificate is a matter of `protect`.
+  void set_tokens(const std::vector<TokenConfig>& tokens);
   /// `look` is called once a minute while this runs, and may call `protect`.
   void watch_certificates(std::function<void()> look);
   /// Binds every address; all or none. The error names the address.
@@ -58,6 +62,7 @@ class AsioDriver final : public Driver {
   void set_reading(ConnectionId connection, bool on) override;
   Duration shortest_round_trip(ConnectionId connection) override;
   HandshakeCounts handshakes() const override { return handshakes_; }
+  Result<std::string> identify(ConnectionId connection, std::string_view token) override;
   void wake_at(Time deadline) override;
 
  private:
@@ -81,6 +86,8 @@ class AsioDriver final : public Driver {
   void shake_hands(SocketConnection& connection);
   void handshake_done(SocketConnection& connection);
   void handshake_failed(SocketConnection& connection, const std::string& why);
+  /// One that was still to send a token has sent it, or is gone: another may come in its place.
+  void leave_line(SocketConnection& connection);
   void watch_handshakes();
   void end_overdue_handshakes();
   void arm_certificate_timer();
@@ -128,6 +135,7 @@ class AsioDriver final : public Driver {
   std::unordered_map<std::uint64_t, std::unique_ptr<SocketConnection>> connections_;
   std::uint64_t last_id_ = 0;
   Protection protection_;
+  Tokens tokens_;
   PendingHandshakes pending_;                  // of accepted connections
   std::deque<ConnectionId> to_shake_[kPorts];  // handshakes of which there may be something new
   HandshakeCounts handshakes_;

@@ -1,4 +1,4 @@
-// The part of AsioDriver that leads connections through the handshake of TLS.
+// The part of AsioDriver that leads connections through the handshake of TLS, and that knows clients by their tokens.
 #include <algorithm>
 
 #include "daemon/net/asio_driver.h"
@@ -36,6 +36,26 @@ void AsioDriver::protect(Protection protection) {
     linger(*connection);
     node_->handle_closed(now(), connection->id, "the certificate was revoked");
   }
+}
+
+void AsioDriver::set_tokens(const std::vector<TokenConfig>& tokens) {
+  tokens_ = Tokens(tokens);
+  for (const auto& [number, connection] : connections_) {
+    if (connection->state != SocketConnection::State::open) continue;
+    if (connection->token.empty() || tokens_.has(connection->token)) continue;
+    connection->token.clear();
+    node_->handle_revoked(now(), connection->id);
+  }
+}
+
+Result<std::string> AsioDriver::identify(ConnectionId id, std::string_view token) {
+  Result<Tokens::Known> known = tokens_.find(token, spindle::wall_time());
+  if (!known) return tl::unexpected(known.error());
+  if (SocketConnection* connection = find(id)) {
+    connection->token = std::move(known->digest);
+    leave_line(*connection);
+  }
+  return std::move(known->identity);
 }
 
 void AsioDriver::watch_certificates(std::function<void()> look) {
@@ -94,12 +114,19 @@ void AsioDriver::shake_hands(SocketConnection& connection) {
 void AsioDriver::handshake_done(SocketConnection& connection) {
   ++handshakes_.done;
   connection.state = SocketConnection::State::open;
-  if (const std::optional<std::string> peer = pending_.remove(connection.id)) {
-    open_accepted(connection, *peer);
-    start_handshakes(connection.port);
-  } else {
-    open_dialled(connection);
-  }
+  const std::string* const waiting = pending_.find(connection.id);
+  if (waiting == nullptr) return open_dialled(connection);
+  const std::string peer = *waiting;
+  connection.is_unproved = true;
+  const bool is_stranger = connection.port == Port::client && connection.identities().empty();
+  if (!is_stranger) leave_line(connection);
+  open_accepted(connection, peer);
+}
+
+void AsioDriver::leave_line(SocketConnection& connection) {
+  if (!std::exchange(connection.is_unproved, false)) return;
+  pending_.remove(connection.id);
+  start_handshakes(connection.port);
 }
 
 void AsioDriver::handshake_failed(SocketConnection& connection, const std::string& why) {
@@ -129,8 +156,13 @@ void AsioDriver::end_overdue_handshakes() {
   for (std::size_t i = 0; i < kEndedPerTurn && !overdue_.empty(); ++i) {
     SocketConnection* const connection = find(overdue_.back());
     overdue_.pop_back();
-    const bool waits = connection != nullptr && connection->state == SocketConnection::State::handshaking;
-    if (waits) handshake_failed(*connection, "the handshake was not completed in time");
+    if (connection == nullptr) continue;
+    if (connection->state == SocketConnection::State::handshaking) {
+      handshake_failed(*connection, "the handshake was not completed in time");
+    } else if (connection->is_unproved) {
+      linger(*connection);
+      node_->handle_closed(now(), connection->id, "it has not sent a token in time");
+    }
   }
 }
 

@@ -50,6 +50,11 @@ std::optional<ConnectionId> PendingHandshakes::start_next(Time now, Port port) {
   return std::nullopt;
 }
 
+const std::string* PendingHandshakes::find(ConnectionId connection) const {
+  const auto found = entries_.find(connection);
+  return found == entries_.end() ? nullptr : &found->second.peer;
+}
+
 std::optional<std::string> PendingHandshakes::remove(ConnectionId connection) {
   const auto found = entries_.find(connection);
   if (found == entries_.end()) return std::nullopt;

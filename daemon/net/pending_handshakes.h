@@ -1,4 +1,5 @@
-// Accepted connections whose handshake is not done: which of them may go on with it.
+// Accepted connections whose handshake is not done, and those whose peers are yet to send a token: which of them may go
+// on.
 #pragma once
 
 #include <deque>
@@ -28,6 +29,8 @@ class PendingHandshakes {
   bool add(Time now, ConnectionId connection, Port port, const std::string& peer);
   /// One that may begin now; nothing where none waits that may.
   std::optional<ConnectionId> start_next(Time now, Port port);
+  /// Its `peer`; null where it is not here.
+  const std::string* find(ConnectionId connection) const;
   /// It is done, refused or gone. Gives its `peer`; nothing where it was not here.
   std::optional<std::string> remove(ConnectionId connection);
   /// Those that have had their time.

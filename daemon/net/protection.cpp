@@ -51,13 +51,15 @@ Result<Protection> load_protection(const DaemonConfig& config, spindle::WallTime
     lists = std::move(*read);
   }
   std::string wrong;
-  const auto make = [&](TlsPort port, TlsSide side) {
-    return wrong.empty() ? TlsContext::make(TlsRole{port, side, true}, *bundle, lists, now, wrong) : nullptr;
+  const auto make = [&](TlsPort port, TlsSide side, bool requires_certificate = true) {
+    const TlsRole role{port, side, requires_certificate};
+    return wrong.empty() ? TlsContext::make(role, *bundle, lists, now, wrong) : nullptr;
   };
   Protection protection;
   protection.accepted_link = make(TlsPort::link, TlsSide::accepting);
   protection.dialled_link = make(TlsPort::link, TlsSide::dialling);
-  protection.accepted_client = make(TlsPort::client, TlsSide::accepting);
+  // Clients may have a token instead, and are then held to it.
+  protection.accepted_client = make(TlsPort::client, TlsSide::accepting, config.tokens.empty());
   if (wrong.empty()) wrong = find_mismatch(config, protection.accepted_link->certificate()->name);
   if (!wrong.empty())
     return fail(Errc::bad_configuration, fmt::format("tls.bundle = \"{}\": {}", config.tls.bundle, wrong));

@@ -136,6 +136,12 @@ Duration shortest_round_trip(int socket) {
   return info.tcpi_min_rtt == kUnknown ? Duration::zero() : std::chrono::microseconds(info.tcpi_min_rtt);
 }
 
+bool is_unix_socket(int socket) {
+  int domain = 0;
+  socklen_t size = sizeof domain;
+  return ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
+}
+
 std::string unix_peer(int socket) {
   ucred peer{};
   socklen_t size = sizeof peer;

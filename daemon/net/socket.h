@@ -68,6 +68,7 @@ std::size_t unsent_bytes(int socket);
 /// does not say.
 Duration shortest_round_trip(int socket);
 
+bool is_unix_socket(int socket);
 /// "pid 4711, uid 1000": who is at the other end of a unix socket.
 std::string unix_peer(int socket);
 

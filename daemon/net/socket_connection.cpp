@@ -22,6 +22,7 @@ std::size_t total_bytes(std::span<const ByteView> buffers) {
 SocketConnection::SocketConnection(asio::io_context& io, ConnectionId connection, FileDescriptor socket, Port at)
     : id(connection),
       port(at),
+      is_unix_(is_unix_socket(socket.get())),
       descriptor_(io, socket.release()),
       stream_(std::make_unique<spindle::PlainStream>(descriptor_.native_handle())) {
   if (port == Port::link) set_unsent_mark(descriptor_.native_handle(), mark_.bytes());

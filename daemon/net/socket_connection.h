@@ -52,6 +52,8 @@ class SocketConnection {
   std::string reason_of(const IoResult& result) const;
   Duration shortest_round_trip();
   std::vector<std::string> identities() const { return stream_->identities(); }
+  /// Whether nobody else can read what goes over it.
+  bool is_private() const { return tls_ != nullptr || is_unix_; }
   /// There is room again.
   void drained(Time now);
 
@@ -78,6 +80,8 @@ class SocketConnection {
   bool in_read_list = false;  // of the driver
   bool waits_readable = false;
   bool waits_writable = false;
+  bool is_unproved = false;     // by TLS, but counts as one whose handshake is not done: a token is still to come
+  std::string token;            // that it has sent: Tokens::Known::digest
   std::string write_failure;    // why writing failed; empty while it works
   std::size_t thrown_away = 0;  // bytes, while lingering
 
@@ -85,6 +89,7 @@ class SocketConnection {
   IoResult write_on_link(Time now, std::span<const ByteView> buffers);
   std::size_t count_unsent();
 
+  const bool is_unix_;
   UnsentMark mark_;                 // of a link
   std::size_t unsent_at_most_ = 0;  // of it, here and in the kernel; what the kernel has is costly to know
   asio::posix::stream_descriptor descriptor_;

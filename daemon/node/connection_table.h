@@ -34,6 +34,9 @@ class ConnectionTable final : public Driver {
   void set_reading(ConnectionId connection, bool on) override { driver_.set_reading(connection, on); }
   Duration shortest_round_trip(ConnectionId connection) override { return driver_.shortest_round_trip(connection); }
   HandshakeCounts handshakes() const override { return driver_.handshakes(); }
+  Result<std::string> identify(ConnectionId connection, std::string_view token) override {
+    return driver_.identify(connection, token);
+  }
   void wake_at(Time deadline) override { driver_.wake_at(deadline); }
 
  private:

@@ -106,6 +106,8 @@ void Node::handle_closed(Time now, ConnectionId connection, std::string_view why
   layers_->connections.take(connection).handle_closed(now, connection, why);
 }
 
+void Node::handle_revoked(Time now, ConnectionId connection) { layers_->sessions.handle_revoked(now, connection); }
+
 void Node::handle_time(Time now) {
   layers_->wake_at = kNever;  // the driver has used up the deadline that it was given
   layers_->links.handle_time(now);

@@ -229,6 +229,12 @@ std::optional<Error> Session::handle_hello(ByteView body) {
                  fmt::format("the client speaks versions {} to {}, this daemon {} to {}", hello->version_min,
                              hello->version_max, protocol::kClientVersionMin, protocol::kClientVersionMax)};
   }
+  if (std::optional<Error> refusal = identify(hello->token)) {
+    context_.counters.add(Counter::tokens_refused);
+    // The token itself is in no line and in no answer.
+    Log(context_.log_sink, "access").warning("a client from {} is refused: {}", peer(), refusal->message());
+    return refusal;
+  }
   const int policy = (hello->flags & protocol::kSlowPolicyMask) >> protocol::kSlowPolicyShift;
   if (policy != 0) watch_.set_policy(static_cast<SlowPolicy>(policy));
   if (!hello->name.empty() && !access_.may_be_called(hello->name)) {
@@ -246,6 +252,22 @@ std::optional<Error> Session::handle_hello(ByteView body) {
   std::vector<std::uint8_t> frame;
   protocol::write_welcome(frame, {std::min(hello->version_max, protocol::kClientVersionMax), private_name});
   queue_.append_frame(frame);
+  return std::nullopt;
+}
+
+std::optional<Error> Session::identify(std::string_view token) {
+  if (token.empty()) {
+    if (!peer_.needs_token) return std::nullopt;
+    return Error{Errc::token_missing, "a client without a certificate has to send a token (ConnectOptions::token)"};
+  }
+  if (!peer_.is_private) {
+    return Error{Errc::token_exposed,
+                 "a token came over TCP without TLS, where others could read it: have another one made, and send it by "
+                 "\"tls:\" or to the unix socket"};
+  }
+  Result<std::string> identity = host_.identify(*this, token);
+  if (!identity) return identity.error();
+  peer_.identities.insert(peer_.identities.begin(), std::move(*identity));
   return std::nullopt;
 }
 

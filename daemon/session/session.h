@@ -49,6 +49,8 @@ struct SessionMarks {
 class SessionHost {
  public:
   virtual ~SessionHost() = default;
+  /// As Driver::identify.
+  virtual Result<std::string> identify(const Session& session, std::string_view token) = 0;
   /// Registers the name that the client wishes, or one that is free where it wishes none.
   virtual Result<std::string> take_name(Session& session, std::string_view wish) = 0;
   /// Whether the memory for clients is nearly used up, so that no large message may begin.
@@ -136,6 +138,8 @@ class Session final {
   std::optional<Error> take_frames(Time now);
   std::optional<Error> handle_frame(Time now, spindle::protocol::ClientFrame type, Slice body);
   std::optional<Error> handle_hello(ByteView body);
+  /// Adds to who the client is what its token proves. Why it is not let in, if it is not.
+  std::optional<Error> identify(std::string_view token);
   std::optional<Error> handle_define(ByteView body);
   std::optional<Error> handle_send(Slice&& body);
   std::optional<Error> handle_group_request(Time now, spindle::protocol::ClientFrame type, ByteView body);

@@ -143,6 +143,12 @@ void Sessions::handle_closed(Time, ConnectionId connection, std::string_view why
   lost_.push_back(session.id());
 }
 
+void Sessions::handle_revoked(Time now, ConnectionId connection) {
+  Session& session = *sessions_.find(connection);
+  if (session.state() == Session::State::closing) return;
+  close(now, session, {Errc::token_unknown, "the token has been removed from the configuration of the daemon"});
+}
+
 void Sessions::reconsider(Time now) {
   access_review_.start();
   if (access_review_.is_under_way()) timers_.set_earlier(Timer::review, now);
@@ -153,6 +159,10 @@ void Sessions::stop(Time now) {
   sessions_.for_each([&](Session& session) {
     if (session.state() != Session::State::closing) close(now, session, {Errc::daemon_stopping, {}});
   });
+}
+
+Result<std::string> Sessions::identify(const Session& session, std::string_view token) {
+  return driver_.identify(session.connection(), token);
 }
 
 Result<std::string> Sessions::take_name(Session& session, std::string_view wish) {

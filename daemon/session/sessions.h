@@ -38,6 +38,8 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   void handle_read(Time now, ConnectionId connection, std::size_t bytes) override;
   void handle_writable(Time now, ConnectionId connection) override;
   void handle_closed(Time now, ConnectionId connection, std::string_view why) override;
+  /// The token that the client was identified by counts no longer: it is told so, and the connection ends.
+  void handle_revoked(Time now, ConnectionId connection);
   void handle_time(Time now);
   Time next_deadline() const {
     return std::min({timers_.next(), sessions_.waiting_retry_at(), flush_at_, slow_clients_.next_deadline()});
@@ -59,6 +61,7 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   LocalClients& clients() { return delivery_; }
 
   // SessionHost
+  Result<std::string> identify(const Session& session, std::string_view token) override;
   Result<std::string> take_name(Session& session, std::string_view wish) override;
 
   // ClientNames

@@ -17,5 +17,7 @@ inline constexpr std::uint16_t kDefaultLinkPort = 4804;
 inline constexpr char kAddressVariable[] = "SPINDLE_ADDRESS";
 /// The one that names the file with the certificates of a client.
 inline constexpr char kTlsBundleVariable[] = "SPINDLE_TLS_BUNDLE";
+/// The one that holds the token of a client.
+inline constexpr char kTokenVariable[] = "SPINDLE_TOKEN";
 
 }  // namespace spindle

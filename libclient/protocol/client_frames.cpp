@@ -141,12 +141,15 @@ bool fill(PackedMessage& message, ByteView body, std::vector<std::uint8_t>* good
 }  // namespace
 
 void write_hello(std::vector<std::uint8_t>& out, const Hello& hello) {
-  Writer writer = append_frame(out, ClientFrame::hello, 4 + 2 + 2 + 1 + short_size(hello.name));
+  const bool has_token = !hello.token.empty();
+  const std::size_t token_size = has_token ? short_size(hello.token) : 0;
+  Writer writer = append_frame(out, ClientFrame::hello, 4 + 2 + 2 + 1 + short_size(hello.name) + token_size);
   writer.u32(kHelloMagic);
   writer.u16(hello.version_min);
   writer.u16(hello.version_max);
-  writer.u8(hello.flags);
+  writer.u8(has_token ? hello.flags | kTokenBit : hello.flags);
   writer.short_string(hello.name);
+  if (has_token) writer.short_string(hello.token);
 }
 
 void write_define(std::vector<std::uint8_t>& out, const Define& define) {
@@ -340,6 +343,11 @@ std::optional<Hello> read_hello(ByteView body) {
   hello.version_max = reader.u16();
   hello.flags = reader.u8();
   hello.name = reader.short_string();
+  if ((hello.flags & kTokenBit) != 0) {
+    hello.flags &= static_cast<std::uint8_t>(~kTokenBit);
+    hello.token = reader.short_string();
+    if (hello.token.empty()) return std::nullopt;
+  }
   const bool known_flags = (hello.flags & ~(kIndependentFlowsBit | kSlowPolicyMask | kTellTakenBit)) == 0;
   if (!reader.done() || !known_flags || hello.version_min > hello.version_max) return std::nullopt;
   return hello;

@@ -98,12 +98,16 @@ inline constexpr unsigned kSlowPolicyShift = 1;
 inline constexpr std::uint8_t kSlowPolicyMask = 0x03 << kSlowPolicyShift;
 /// In `Hello::flags`: the client wants to be told how many of its messages have entered the network.
 inline constexpr std::uint8_t kTellTakenBit = 0x08;
+/// In the flags of a `hello`, and never in `Hello::flags`: a token follows.
+inline constexpr std::uint8_t kTokenBit = 0x10;
 
 struct Hello {
   std::uint16_t version_min = kClientVersionMin;
   std::uint16_t version_max = kClientVersionMax;
   std::uint8_t flags = 0;  // the bits above; all others are zero
   std::string_view name;   // empty: the daemon chooses one
+  /// By which the client proves who it is, libclient/common/token.h; empty: none. Of whatever form, 255 bytes at most.
+  std::string_view token{};
 };
 
 struct Welcome {

@@ -48,6 +48,8 @@ bool Connection::Impl::open(std::error_code& error, std::string& text) {
     text = error.message();
     return false;
   }
+  const std::string token = find_token(options_, address, error, text);
+  if (error) return false;
   wake_ = make_event_descriptor();
   if (!wake_) {
     error = Errc::connect_failed;
@@ -66,7 +68,7 @@ bool Connection::Impl::open(std::error_code& error, std::string& text) {
   } else {
     stream_ = std::make_unique<PlainStream>(socket_.get());
   }
-  return establish(deadline, error, text) && finish_handshake(deadline, error, text);
+  return establish(deadline, error, text) && finish_handshake(token, deadline, error, text);
 }
 
 bool Connection::Impl::wait_for_stream(Deadline deadline, std::string_view late, std::error_code& error,
@@ -100,9 +102,11 @@ bool Connection::Impl::establish(Deadline deadline, std::error_code& error, std:
   return true;
 }
 
-bool Connection::Impl::finish_handshake(Deadline deadline, std::error_code& error, std::string& text) {
+bool Connection::Impl::finish_handshake(std::string_view token, Deadline deadline, std::error_code& error,
+                                        std::string& text) {
   protocol::Hello hello;
   hello.name = options_.name;
+  hello.token = token;
   if (options_.independent_flows) hello.flags |= protocol::kIndependentFlowsBit;
   hello.flags |=
       static_cast<std::uint8_t>(options_.slow_policy) << protocol::kSlowPolicyShift & protocol::kSlowPolicyMask;

@@ -72,7 +72,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   bool wait_for_stream(Deadline deadline, std::string_view late, std::error_code& error, std::string& text);
   /// Waits until it is settled who is at the other end.
   bool establish(Deadline deadline, std::error_code& error, std::string& text);
-  bool finish_handshake(Deadline deadline, std::error_code& error, std::string& text);
+  bool finish_handshake(std::string_view token, Deadline deadline, std::error_code& error, std::string& text);
   bool take_refusal(std::error_code& error, std::string& text);
 
   const ConnectOptions options_;

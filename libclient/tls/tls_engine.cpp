@@ -144,6 +144,7 @@ void TlsEngine::handshake_done() {
   // Who accepts has seen to it already; a stranger that was dialled may have passed over what was offered.
   if (protocol_size == 0) return fail(TlsFailure::wrong_protocol);
   state_ = State::open;
+  has_shaken_hands_ = true;
   if (const X509* certificate = SSL_get0_peer_certificate(ssl_.get())) peer_ = read_certificate(*certificate);
   if (is_finishing_) close_notify();
 }

@@ -51,6 +51,8 @@ class TlsEngine {
   const TlsFault& fault() const { return fault_; }
   /// Nothing before the handshake is complete, and for a peer without a certificate.
   const std::optional<CertificateRecord>& peer() const { return peer_; }
+  /// Whether the handshake was completed, whatever has come of the connection since.
+  bool has_shaken_hands() const { return has_shaken_hands_; }
 
   /// Where the next ciphertext goes. Empty as long as `read` has not used up what came before.
   std::span<std::uint8_t> receive_space();
@@ -114,6 +116,7 @@ class TlsEngine {
   /// Until when the messages that came would have lasted, had they come one in an interval.
   std::chrono::steady_clock::time_point messages_last_until_;
 
+  bool has_shaken_hands_ = false;
   bool has_received_end_ = false;
   bool is_finishing_ = false;
   std::optional<int> alert_received_, alert_sent_;                   // fatal ones

@@ -104,7 +104,9 @@ TlsFault TlsStream::fault() const {
 
 bool TlsStream::is_handshaking() const { return engine_.state() == TlsEngine::State::handshaking; }
 
-bool TlsStream::is_cut_off() const { return engine_.fault().failure == TlsFailure::truncated && engine_.peer(); }
+bool TlsStream::is_cut_off() const {
+  return engine_.fault().failure == TlsFailure::truncated && engine_.has_shaken_hands();
+}
 
 bool TlsStream::is_over() const {
   return engine_.state() == TlsEngine::State::ended || engine_.state() == TlsEngine::State::failed;

@@ -197,7 +197,8 @@ def check_refusals(address):
     expect(int.from_bytes(piece[:3], "little") + 4, len(piece))
     rows = [
         (p.request(p.JOIN, 1, b"news"), 16), (p.hello() + p.hello(), 16), (b"\x00\x00\x00\x01", 14),
-        (p.hello(b"a b"), 11), (p.hello(lowest=2, highest=9), 13), (p.hello(flags=0x10), 14),
+        (p.hello(b"a b"), 11), (p.hello(lowest=2, highest=9), 13), (p.hello(flags=0x20), 14),
+        (p.hello(flags=p.TOKEN_FOLLOWS), 14), (p.hello(token=b"nobody's"), 40 if "/" in address else 43),
         (open_frames + p.send(1, p.FIFO, 0, b""), 14), (open_frames + p.send(0, 6, 0, b""), 14),
         (open_frames + p.flow_request(1, 3), 14), (open_frames + p.define(4096, [b"x"]), 14),
         (open_frames + p.define(0, [b"x"] * 1001), 14), (open_frames + p.frame(p.SEND_MORE, b"x"), 16),

@@ -17,7 +17,7 @@ WINDOW = 65536
 MESSAGE_COST = 64
 
 UNRELIABLE, RELIABLE, FIFO, CAUSAL, AGREED, SAFE = range(6)
-INDEPENDENT_FLOWS, TELL_TAKEN = 1, 8
+INDEPENDENT_FLOWS, TELL_TAKEN, TOKEN_FOLLOWS = 1, 8, 16
 PRICE, DROP, DISCONNECT = 1 << 1, 2 << 1, 3 << 1
 
 HELLO, DEFINE, SEND, SEND_MORE, JOIN, LEAVE, BYE, PING, VIEW_REQUEST, FLOW_REQUEST = range(1, 11)
@@ -257,8 +257,10 @@ class Incoming:
 
 # --- What a client asks ---
 
-def hello(name=b"", flags=0, lowest=VERSION, highest=VERSION):
-    return frame(HELLO, b"SPDL" + struct.pack("<HHB", lowest, highest, flags) + string(name))
+def hello(name=b"", flags=0, lowest=VERSION, highest=VERSION, token=b""):
+    end = string(token) if token else b""
+    flags |= TOKEN_FOLLOWS if token else 0
+    return frame(HELLO, b"SPDL" + struct.pack("<HHB", lowest, highest, flags) + string(name) + end)
 
 
 def define(handle, groups):

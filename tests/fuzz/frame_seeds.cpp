@@ -144,6 +144,7 @@ void add_client_frame_seeds(Seeds& seeds) {
     return client_body(bytes, as_text(value.chunk));
   };
   add("hello", frame(write_hello, Hello{1, 1, 0, "worker"}));
+  add("hello_token", frame(write_hello, Hello{1, 1, kTellTakenBit, "worker", "spindle-token-7"}));
   add("hello_independent", frame(write_hello, Hello{1, 1, kIndependentFlowsBit | 2 << kSlowPolicyShift, "worker"}));
   add("define_two", frame(write_define, Define{7, {"prices", "#worker#alpha"}}));
   add("define_none", frame(write_define, Define{7, {}}));

@@ -71,6 +71,7 @@ constexpr Counter kMovedElsewhere[] = {
     Counter::name_conflicts,          // tests/sim/lives_test.cpp
     Counter::frames_misrouted,        // tests/unit/overlay_test.cpp
     Counter::access_denied,           // tests/unit/session_access_test.cpp
+    Counter::tokens_refused,          // tests/unit/session_token_test.cpp
     Counter::log_lines_lost,          // tests/integration/lifecycle_test.cpp
     Counter::log_lines_left_out,      // tests/integration/lifecycle_test.cpp
     Counter::tls_handshakes,          // tests/integration/tls_links_test.cpp

@@ -164,9 +164,10 @@ void SimHost::turn() {
   if (stopping_ && node_->is_stopped()) end_process();
 }
 
-/// Administrators are root.
+/// Administrators are root. Clients may send tokens, and need none.
 Peer SimHost::peer_of(const Input& input) {
   Peer peer(input.text);
+  peer.is_private = true;
   if (input.port == Port::admin) peer.identities.emplace_back("uid:0");
   return peer;
 }
@@ -265,6 +266,13 @@ void SimHost::set_reading(ConnectionId connection, bool on) {
   SPINDLE_CHECK(found != connections_.end());
   found->second.reading = on;
   if (on && (world_.network.readable(end) > 0 || world_.network.at_end(end))) push_readable(found->second);
+}
+
+/// "token-of-web" is the token of "token:web".
+Result<std::string> SimHost::identify(ConnectionId, std::string_view token) {
+  constexpr std::string_view kPrefix = "token-of-";
+  if (!token.starts_with(kPrefix)) return fail(Errc::token_unknown);
+  return fmt::format("token:{}", token.substr(kPrefix.size()));
 }
 
 void SimHost::wake_at(Time deadline) {

@@ -61,6 +61,7 @@ class FakeDaemon {
       if (frame.type != protocol::ClientFrame::hello || !protocol::read_hello(frame.body)) return hang_up();
       hello_name = protocol::read_hello(frame.body)->name;
       hello_flags = protocol::read_hello(frame.body)->flags;
+      hello_token = protocol::read_hello(frame.body)->token;
       Bytes bytes;
       answer(bytes);
       write(bytes);
@@ -117,6 +118,7 @@ class FakeDaemon {
 
   std::string hello_name;
   std::uint8_t hello_flags = 0;
+  std::string hello_token;
 
  private:
   bool read_all(std::uint8_t* at, std::size_t size) {

@@ -37,6 +37,15 @@ TEST_F(PendingHandshakesTest, StartsInOrderOfArrival) {
   EXPECT_TRUE(pending_.empty());
 }
 
+TEST_F(PendingHandshakesTest, TellsWhoIsHere) {
+  const ConnectionId first = add("10.0.0.1:1");
+  start_all();
+  ASSERT_NE(pending_.find(first), nullptr);
+  EXPECT_EQ(*pending_.find(first), "10.0.0.1:1");
+  pending_.remove(first);
+  EXPECT_EQ(pending_.find(first), nullptr);
+}
+
 TEST_F(PendingHandshakesTest, PortsDoNotWaitForEachOther) {
   add_many(PendingHandshakes::kUnderWayPerAddressMax, "10.0.0.1");
   EXPECT_EQ(start_all().size(), PendingHandshakes::kUnderWayPerAddressMax);

@@ -106,13 +106,29 @@ TEST_F(ClientFrames, HelloCarriesItsFlags) {
   }
 }
 
+TEST_F(ClientFrames, HelloCarriesAToken) {
+  for (const std::size_t size : {1u, 78u, 255u}) {
+    const std::string token(size, '\xff');
+    Bytes frame;
+    write_hello(frame, {1, 1, kTellTakenBit, "a", token});
+    expect_exact(frame, read_hello);
+    EXPECT_EQ(read_hello(body_of(frame))->token, token);
+    EXPECT_EQ(read_hello(body_of(frame))->flags, kTellTakenBit) << "the bit for the token is of the frame alone";
+  }
+}
+
 TEST_F(ClientFrames, HelloIsRefused) {
   Bytes frame;
   write_hello(frame, {2, 1, 0, "a"});
   EXPECT_FALSE(read_hello(body_of(frame))) << "an empty range of versions";
   frame.clear();
-  write_hello(frame, {1, 1, 16, "a"});
+  write_hello(frame, {1, 1, 32, "a"});
   EXPECT_FALSE(read_hello(body_of(frame))) << "an unknown flag";
+  frame.clear();
+  write_hello(frame, {1, 1, kTokenBit, "a"});
+  EXPECT_FALSE(read_hello(body_of(frame))) << "no token where one should follow";
+  frame.push_back(0);
+  EXPECT_FALSE(read_hello(ByteView(frame).subspan(kFrameHeadBytes))) << "nor an empty one";
   frame.clear();
   write_hello(frame, {1, 1, 0, "a"});
   frame[kFrameHeadBytes] ^= 1;

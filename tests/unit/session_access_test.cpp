@@ -216,7 +216,8 @@ class SessionAccessModel : public SessionAccess {
   std::size_t pick(std::size_t count) { return random_() % count; }
 
   void draw_rules() {
-    constexpr const char* kWho[] = {"cert:a", "cert:*", "uid:7", "gid:9", "gid:*", "local", "anyone"};
+    constexpr const char* kWho[] = {"cert:a", "cert:*", "uid:7",     "gid:9",   "gid:*",
+                                    "local",  "anyone", "token:web", "token:*", "uid:*"};
     constexpr const char* kWhat[] = {"g1", "g*", "x", "*", "#*", "#boss*"};
     rules_ = {{{"cert:boss"}, {"*"}, RightSet::all()}};
     for (std::size_t i = pick(5); i > 0; --i) {
@@ -264,9 +265,11 @@ class SessionAccessModel : public SessionAccess {
 };
 
 TEST_F(SessionAccessModel, RightsIdentitiesAndRequestsAreAsTheModelHasThem) {
-  const std::pair<const char*, std::vector<std::string>> who[] = {
-      {"boss", {"cert:boss"}}, {"ann", {"cert:a"}}, {"bob", {"uid:7", "gid:7", "gid:9"}}};
+  const std::pair<const char*, std::vector<std::string>> who[] = {{"boss", {"cert:boss"}}, {"ann", {"cert:a"}}};
   for (const auto& [name, identities] : who) clients_.push_back({open(identities, name), identities, {}});
+  driver_.tokens.emplace("secret", "token:web");
+  const std::vector<std::string> account{"uid:7", "gid:7", "gid:9"};
+  clients_.push_back({open(account, "bob", "secret"), {"token:web", "uid:7", "gid:7", "gid:9"}, {}});
   constexpr const char* kGroups[] = {"g1", "g2", "x"};
   for (int round = 0; round < 150 && !HasFailure(); ++round) {
     draw_rules();

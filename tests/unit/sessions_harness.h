@@ -45,13 +45,18 @@ class SessionsDriver final : public Driver, public LogSink {
   }
   void close(ConnectionId connection) override { closed.insert(connection); }
   void set_reading(ConnectionId, bool) override {}
+  Result<std::string> identify(ConnectionId, std::string_view token) override {
+    const auto found = tokens.find(token);
+    return found == tokens.end() ? fail(Errc::token_unknown) : found->second;
+  }
   void wake_at(Time deadline) override { wakes_at = deadline; }
 
   // LogSink
   bool wants(LogLevel) const override { return true; }
   void write(LogLevel, std::string_view, std::string_view line) override { log.emplace_back(line); }
 
-  bool deaf = false;  // whoever connects reads nothing
+  bool deaf = false;                                               // whoever connects reads nothing
+  std::map<std::string, Result<std::string>, std::less<>> tokens;  // what they prove, or why they do not
   Time wakes_at = kNever;
   std::map<ConnectionId, std::string> written;
   std::set<ConnectionId> closed;
@@ -85,8 +90,11 @@ class SessionsTest : public testing::Test {
     ASSERT_TRUE(node_.is_settled());
   }
   ConnectionId accept(std::vector<std::string> identities = {}) {
+    return accept(Peer("a client", std::move(identities)));
+  }
+  ConnectionId accept(const Peer& peer) {
     const ConnectionId connection{++last_};
-    node_.handle_accepted(now_, connection, Port::client, Peer("a client", std::move(identities)));
+    node_.handle_accepted(now_, connection, Port::client, peer);
     return connection;
   }
   /// A `send`, and what it takes of `send_more`, whose bytes are those of its type.
@@ -122,12 +130,14 @@ class SessionsTest : public testing::Test {
     for (int i = 0; i < 3; ++i) turn();
     return connection;
   }
-  /// A client with these identities, whose destination set 0 is "news".
-  ConnectionId open(std::vector<std::string> identities, std::string_view name = {}) {
+  /// A client with these identities, whose destination set 0 is "news". Where it has a token nobody can read it.
+  ConnectionId open(std::vector<std::string> identities, std::string_view name = {}, std::string_view token = {}) {
     settle();
-    const ConnectionId connection = accept(std::move(identities));
+    Peer peer("a client", std::move(identities));
+    peer.is_private = !token.empty();
+    const ConnectionId connection = accept(peer);
     std::vector<std::uint8_t> frames;
-    protocol::write_hello(frames, {.name = name});
+    protocol::write_hello(frames, {.name = name, .token = token});
     protocol::write_define(frames, {0, {"news"}});
     read(connection, frames);
     turn();

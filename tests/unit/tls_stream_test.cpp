@@ -151,6 +151,18 @@ TEST_F(TlsStreamTest, ASocketThatEndsAloneIsAFailure) {
   EXPECT_EQ(write(*dialling_, "more").error, EPIPE);
 }
 
+TEST_F(TlsStreamTest, APeerWithoutACertificateThatIsGoneIsNoFailureOfTls) {
+  const std::string bundle = make_bundle(authority_, daemon_contents("beta"));
+  accepting_.emplace(sockets_[1], make_context(kAnyClientAccepting, bundle), kToday);
+  dialling_.emplace(sockets_[0], make_context(kClientDialling, authority_.certificate()), kToday);
+  establish();
+  EXPECT_TRUE(accepting_->identities().empty());
+  dialling_->shut_down();
+  IoResult result;
+  EXPECT_EQ(read(*accepting_, result), "");
+  EXPECT_EQ(result.error, ECONNRESET);
+}
+
 TEST_F(TlsStreamTest, BothSeeARefusal) {
   TestAuthority other("another");
   TlsStream stranger(sockets_[0],

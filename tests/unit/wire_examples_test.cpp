@@ -171,6 +171,10 @@ TEST(WireExamples, ClientHandshake) {
             }),
             "0d 00 00 01 53 50 44 4c 01 00 01 00 00 03 61 6e 6e");
   EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_hello(out, {1, 1, 0, "ann", "secret"});
+            }),
+            "14 00 00 01 53 50 44 4c 01 00 01 00 10 03 61 6e 6e 06 73 65 63 72 65 74");
+  EXPECT_EQ(client_frame([](Bytes& out) {
               protocol::write_welcome(out, {1, "#ann#alpha"});
             }),
             "0d 00 00 10 01 00 0a 23 61 6e 6e 23 61 6c 70 68 61");

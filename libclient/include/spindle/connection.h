@@ -33,11 +33,16 @@ struct ConnectOptions {
   /// the daemon chooses.
   std::string name{};
   /// For "tls:": a file of PEM with the CA certificates of the cluster, which the daemon's is held to, and the key and
-  /// certificate of this client, as `spmonitor pki issue --client` makes it. Empty: what the environment variable
-  /// SPINDLE_TLS_BUNDLE says.
+  /// certificate of this client, as `spmonitor pki issue --client` makes it. A client that has a token needs no key and
+  /// no certificate: `spmonitor pki trust` makes such a file. Empty: what the environment variable SPINDLE_TLS_BUNDLE
+  /// says.
   std::string tls_bundle{};
   /// For "tls:": a file of PEM with lists of revoked certificates; empty: none.
   std::string tls_revocation_lists{};
+  /// A secret by which the client proves who it is, as `spmonitor token new` makes it. It is sent only by "tls:" and to
+  /// a unix socket: with any other address connecting fails with token_exposed. Empty: what the environment variable
+  /// SPINDLE_TOKEN holds, or else none.
+  std::string token{};
   /// Bounds connecting and the daemon's welcome; not the resolver's work on a host name.
   std::chrono::milliseconds connect_timeout{5'000};
   /// Bounds how long disconnecting waits until the daemon has taken what was sent. What it has not taken by then is
@@ -74,8 +79,8 @@ class Connection {
   ~Connection();
 
   /// Connects and waits for the daemon's welcome. On failure `error` says why (bad_address, bad_client_name,
-  /// connect_failed, tls_failed, timed_out, or the reason that the daemon gave), `text` says it in words where not
-  /// null, and the connection returned is closed.
+  /// bad_argument for what is no token, token_exposed, connect_failed, tls_failed, timed_out, or the reason that the
+  /// daemon gave), `text` says it in words where not null, and the connection returned is closed.
   static Connection connect(const ConnectOptions& options, std::error_code& error, std::string* text = nullptr);
   /// The same, but throws std::system_error.
   static Connection connect(const ConnectOptions& options = {});

@@ -45,7 +45,11 @@
   X(group_table_full, 36, "the daemons have as many groups as they may, and this would be another") \
   X(identity_mismatch, 37, "the peer's certificate is that of somebody else")                       \
   X(tls_failed, 38, "the connection could not be protected by TLS")                                 \
-  X(access_denied, 39, "the daemon's access rules do not allow it")
+  X(access_denied, 39, "the daemon's access rules do not allow it")                                 \
+  X(token_unknown, 40, "the token is not known to the daemon")                                      \
+  X(token_expired, 41, "the token has expired")                                                     \
+  X(token_missing, 42, "a client without a certificate has to send a token")                        \
+  X(token_exposed, 43, "a token goes only over TLS or a unix socket")
 
 namespace spindle {
 
