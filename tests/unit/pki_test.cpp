@@ -12,6 +12,7 @@
 #include "tools/spmonitor/pki/revocation_list.h"
 #include "tools/spmonitor/pki/revoke.h"
 #include "tools/spmonitor/pki/show.h"
+#include "tools/spmonitor/pki/trust.h"
 
 namespace spmonitor::pki {
 namespace {
@@ -269,6 +270,40 @@ TEST_F(Pki, ShowsWhatAFileHolds) {
   EXPECT_THAT(show(path("trading.crl"), kNow)->text, HasSubstr(serial + " since 2027-03-01T01:25:00Z, daemon:alpha"));
   std::filesystem::rename(path("trading.issued"), path("elsewhere"));
   EXPECT_THAT(show(path("trading.crl"), kNow)->text, AllOf(HasSubstr(serial), Not(HasSubstr("daemon:alpha"))));
+}
+
+TEST_F(Pki, WritesWhatIsTrustedAlone) {
+  issue_to("alpha");
+  const std::string ca = text("trading.ca");
+  const std::string certificate = ca.substr(ca.find("-----BEGIN CERTIFICATE"));
+  for (const char* from : {"trading.ca", "alpha.pem"}) {
+    const std::string to = std::string(from) + ".crt";
+    const Result<std::string> made = trust({path(from), path(to)});
+    ASSERT_TRUE(made) << made.error();
+    EXPECT_EQ(text(to), certificate) << "and no key";
+    EXPECT_EQ(mode(to), 0644u);
+  }
+  make_ca("next.ca");
+  write("both.pem", certificate + text("next.ca"));
+  EXPECT_THAT(failure(trust({path("both.pem"), path("alpha.pem.crt")})), HasSubstr("--force replaces it"));
+  const Result<std::string> both = trust({path("both.pem"), path("alpha.pem.crt"), true});
+  ASSERT_TRUE(both) << both.error();
+  EXPECT_THAT(*both, HasSubstr("2 CA certificates"));
+  EXPECT_EQ(load("alpha.pem.crt").authorities.size(), 2u);
+  EXPECT_FALSE(load("alpha.pem.crt").key);
+}
+
+TEST_F(Pki, WhatIsTrustedReplacesNothingElse) {
+  issue_to("alpha");
+  write("notes", "do not lose this\n");
+  for (const char* file : {"trading.ca", "alpha.pem", "notes"}) {
+    const std::string before = text(file);
+    EXPECT_THAT(failure(trust({path("trading.ca"), path(file), true})), HasSubstr("move it away"));
+    EXPECT_EQ(text(file), before);
+  }
+  EXPECT_THAT(failure(trust({path("notes"), path("x.crt")})), HasSubstr("notes: holds no key, certificate"));
+  ASSERT_TRUE(revoke_in("trading.ca", path("alpha.pem")));
+  EXPECT_THAT(failure(trust({path("trading.crl"), path("x.crt")})), HasSubstr("holds no certificate of a CA"));
 }
 
 TEST_F(Pki, ShowsWhatIsWrong) {

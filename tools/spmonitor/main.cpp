@@ -1,5 +1,5 @@
 // spmonitor: shows what a daemon is doing, switches its admission, imposes partitions for field tests, and makes the
-// certificates of a cluster.
+// certificates and tokens of a cluster.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,6 +15,7 @@
 #include "tools/spmonitor/partition.h"
 #include "tools/spmonitor/pki/command_line.h"
 #include "tools/spmonitor/render.h"
+#include "tools/spmonitor/token/command_line.h"
 
 namespace spmonitor {
 namespace {
@@ -115,13 +116,14 @@ void add_subcommands(CLI::App& app, CommandLine& line) {
   add_admission(app, line);
   add_partition(app, line);
   pki::add_commands(app, line.job);
+  token::add_commands(app, line.job);
 }
 
 /// Nothing where the program has to go on; else its exit code.
 std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) {
   CLI::App app(
       "Shows what a Spindle daemon is doing, switches its admission, imposes partitions for field tests, and makes the "
-      "certificates of a cluster.",
+      "certificates and tokens of a cluster.",
       "spmonitor");
   app.footer(kFooter);
   app.set_version_flag("--version", "spmonitor " SPINDLE_VERSION);

@@ -115,8 +115,14 @@ std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, Comm
       ->type_name("ADDRESS");
   app.add_option(
          "--bundle", line.connection.bundle,
-         "For tls:, the file with certificate and key of this client and the CA (spmonitor pki issue --client); "
-         "default: SPINDLE_TLS_BUNDLE from the environment")
+         "For tls:, the file with certificate and key of this client and the CA (spmonitor pki issue --client), or "
+         "with "
+         "the CA alone where it has a token (spmonitor pki trust); default: SPINDLE_TLS_BUNDLE from the environment")
+      ->type_name("FILE");
+  app.add_option(
+         "--token-file", line.connection.token_file,
+         "For tls: and unix sockets, the file with this client's token (spmonitor token new); default: SPINDLE_TOKEN "
+         "from the environment")
       ->type_name("FILE");
   app.add_option("--name", line.connection.name, "Name of this client; default: one that the daemon chooses")
       ->type_name("NAME");

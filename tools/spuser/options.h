@@ -7,20 +7,24 @@
 #include <vector>
 
 #include "spindle/connection.h"
+#include "tools/spuser/token_file.h"
 
 namespace spuser {
 
 struct ConnectionOptions {
-  std::string address;  // empty: the library's default
-  std::string bundle;   // the file with certificates; empty: what the environment says
-  std::string name;     // empty: the daemon chooses
+  std::string address;     // empty: the library's default
+  std::string bundle;      // the file with certificates; empty: what the environment says
+  std::string token_file;  // the file with the token; empty: what the environment says
+  std::string name;        // empty: the daemon chooses
   bool independent_flows = false;
   spindle::SlowPolicy slow_policy = spindle::SlowPolicy::daemon_default;
 
+  /// Throws Exit where there is no token in the file.
   spindle::ConnectOptions to_connect_options() const {
     return {.address = address,
             .name = name,
             .tls_bundle = bundle,
+            .token = token_file.empty() ? std::string() : read_token_file(token_file),
             .independent_flows = independent_flows,
             .slow_policy = slow_policy};
   }

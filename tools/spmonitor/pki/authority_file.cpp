@@ -64,7 +64,15 @@ Result<Authority> load_authority(const std::string& path) {
 
 Result<std::string> to_pem(EVP_PKEY& key, const std::vector<X509*>& certificates) {
   const BioHandle memory(BIO_new(BIO_s_mem()));
-  bool is_done = memory && PEM_write_bio_PrivateKey(memory.get(), &key, nullptr, nullptr, 0, nullptr, nullptr) == 1;
+  if (!memory || PEM_write_bio_PrivateKey(memory.get(), &key, nullptr, nullptr, 0, nullptr, nullptr) != 1) {
+    return fail(openssl_failure("write PEM"));
+  }
+  return to_pem(certificates).map([&](const std::string& pem) { return text_of(*memory) + pem; });
+}
+
+Result<std::string> to_pem(const std::vector<X509*>& certificates) {
+  const BioHandle memory(BIO_new(BIO_s_mem()));
+  bool is_done = memory != nullptr;
   for (X509* const certificate : certificates) is_done = is_done && PEM_write_bio_X509(memory.get(), certificate) == 1;
   if (!is_done) return fail(openssl_failure("write PEM"));
   return text_of(*memory);

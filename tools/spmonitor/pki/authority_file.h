@@ -21,6 +21,7 @@ Result<Authority> load_authority(const std::string& path);
 
 /// The key first, then the certificates.
 Result<std::string> to_pem(EVP_PKEY& key, const std::vector<X509*>& certificates);
+Result<std::string> to_pem(const std::vector<X509*>& certificates);
 Result<std::string> to_pem(X509_CRL& list);
 
 }  // namespace spmonitor::pki

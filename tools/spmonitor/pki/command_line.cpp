@@ -8,6 +8,7 @@
 #include "tools/spmonitor/pki/issue.h"
 #include "tools/spmonitor/pki/revoke.h"
 #include "tools/spmonitor/pki/show.h"
+#include "tools/spmonitor/pki/trust.h"
 
 namespace spmonitor::pki {
 
@@ -108,6 +109,16 @@ void add_issue(CLI::App& pki, std::function<int()>& job) {
   });
 }
 
+void add_trust(CLI::App& pki, std::function<int()>& job) {
+  CLI::App* const command = pki.add_subcommand(
+      "trust", "Write the CA certificates of a file alone: what a client needs that proves itself by a token");
+  const auto options = std::make_shared<TrustOptions>();
+  command->add_option("file", options->path, "Such as trading.ca or alpha.pem")->type_name("FILE")->required();
+  add_output(*command, options->output, "CLUSTER.crt");
+  command->add_flag("--force", options->force, "Replace such a file that is there");
+  command->callback([options, &job] { job = [options] { return finish(trust(*options)); }; });
+}
+
 void add_revoke(CLI::App& pki, std::function<int()>& job) {
   CLI::App* const command = pki.add_subcommand(
       "revoke", "Revoke the certificate in a file, or all of a name, in the list beside the CA, such as trading.crl");
@@ -148,6 +159,7 @@ void add_commands(CLI::App& app, std::function<int()>& job) {
   pki->fallthrough(false);
   add_init(*pki, job);
   add_issue(*pki, job);
+  add_trust(*pki, job);
   add_revoke(*pki, job);
   add_show(*pki, job);
 }
