@@ -22,6 +22,22 @@ ConnectionId FuzzDriver::accept(Port port) {
   return id;
 }
 
+Result<std::string> FuzzDriver::identify(ConnectionId id, std::string_view token) {
+  Connection* connection = find(id);
+  SPINDLE_CHECK(connection != nullptr && connection->port == Port::client && !token.empty());
+  if (token.size() != 1) return fail(Errc::token_unknown);
+  connection->identified = true;
+  return "token:" + std::string(token);
+}
+
+std::vector<ConnectionId> FuzzDriver::revoke() {
+  std::vector<ConnectionId> revoked;
+  for (auto& [id, connection] : connections_) {
+    if (std::exchange(connection.identified, false)) revoked.push_back(id);
+  }
+  return revoked;
+}
+
 FuzzDriver::Connection* FuzzDriver::find(ConnectionId id) {
   const auto found = connections_.find(id);
   return found == connections_.end() ? nullptr : &found->second;

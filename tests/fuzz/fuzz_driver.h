@@ -19,7 +19,8 @@ class FuzzDriver : public spindled::Driver {
     spindled::Port port = spindled::Port::link;
     bool open = false;  // false: dialled, not yet connected
     bool reading = true;
-    bool full = false;  // the node was given a short write and waits for room
+    bool identified = false;  // by a token
+    bool full = false;        // the node was given a short write and waits for room
     std::size_t room = SIZE_MAX;
     std::vector<std::uint8_t> partial;  // what the node wrote, up to the first incomplete frame
   };
@@ -28,9 +29,13 @@ class FuzzDriver : public spindled::Driver {
   std::size_t write(spindled::ConnectionId id, std::span<const spindled::ByteView> buffers) override;
   void close(spindled::ConnectionId id) override;
   void set_reading(spindled::ConnectionId id, bool on) override;
+  /// A token of one byte is known, until it is revoked.
+  spindled::Result<std::string> identify(spindled::ConnectionId id, std::string_view token) override;
   void wake_at(spindled::Time deadline) override { deadline_ = deadline; }
 
   spindled::ConnectionId accept(spindled::Port port);
+  /// Connections whose tokens are revoked from now on.
+  std::vector<spindled::ConnectionId> revoke();
   /// The connection breaks; the caller tells the node.
   void drop(spindled::ConnectionId id) { connections_.erase(id); }
   Connection* find(spindled::ConnectionId id);

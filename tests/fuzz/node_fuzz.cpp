@@ -91,7 +91,7 @@ class Run {
       case NodeStep::end_turn:
         return node_.end_turn(now_);
       case NodeStep::rules:
-        return node_.reconfigure(now_, make_config(input_.u8()));
+        return reconfigure(input_.u8());
       case NodeStep::stop:
         if (!stopped_) node_.stop(now_);
         stopped_ = true;
@@ -129,6 +129,13 @@ class Run {
     }
   }
 
+  void reconfigure(unsigned bits) {
+    if ((bits >> 7 & 1) != 0) {
+      for (const ConnectionId id : driver_.revoke()) node_.handle_revoked(now_, id);
+    }
+    node_.reconfigure(now_, make_config(bits));
+  }
+
   /// Many steps of a neighbour that does all right, in one.
   void enter_view(ConnectionId id, std::uint8_t peer) {
     if (!driver_.hello()) return;
@@ -155,6 +162,9 @@ class Run {
     } else if (port == Port::admin) {
       peer.identities.emplace_back("uid:0");
     }
+    const unsigned privacy = what / 12;  // what is left of it
+    peer.is_private = privacy % 2 == 1;
+    peer.needs_token = privacy / 2 % 2 == 1;
     node_.handle_accepted(now_, driver_.accept(port), port, peer);
   }
 

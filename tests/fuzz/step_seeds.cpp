@@ -241,6 +241,21 @@ std::string independent_flows() {
   return steps.op(NodeStep::frame).u8(kSecond).frame(frame_of(write_bye)).op(NodeStep::time).u16(500).bytes();
 }
 
+/// Clients that send tokens, good and bad, whose tokens are revoked.
+std::string tokens() {
+  constexpr unsigned kPrivate = 12, kNeedsToken = 24;
+  Steps steps;
+  steps.op(NodeStep::accept).u8(kClientPort + kPrivate + kNeedsToken);
+  client_frame(steps, kFirst, frame_of(write_hello, Hello{1, 1, 0, "a", "t"}));
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+  steps.op(NodeStep::accept).u8(kClientPort + kPrivate);
+  client_frame(steps, kSecond, frame_of(write_hello, Hello{1, 1, 0, "b", "another"}));
+  steps.op(NodeStep::accept).u8(kClientPort);
+  client_frame(steps, kSecond + 1, frame_of(write_hello, Hello{1, 1, 0, "c", "t"}));
+  steps.op(NodeStep::time).u16(100).op(NodeStep::rules).u8(0x87);
+  return steps.op(NodeStep::time).u16(500).bytes();
+}
+
 /// One set under several numbers, of which one is given up and one gets another meaning while messages wait.
 std::string one_set_under_several_numbers() {
   Steps steps;
@@ -425,6 +440,7 @@ void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "imposed_partition", imposed_partition()});
   seeds.push_back({"node", "slow_client", slow_client()});
   seeds.push_back({"node", "independent_flows", independent_flows()});
+  seeds.push_back({"node", "tokens", tokens()});
   seeds.push_back({"node", "smaller_peer_in_a_view", peer_in_a_view(0)});
   seeds.push_back({"node", "larger_peer_in_a_view", peer_in_a_view(1)});
   seeds.push_back({"node", "all_of_a_client", all_of_a_client()});
