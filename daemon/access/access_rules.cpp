@@ -82,6 +82,13 @@ AdminRole admin_role_of(const AdminConfig& admin, const Peer& peer) {
   return is_named(peer, admin.viewers) ? AdminRole::viewing : AdminRole::none;
 }
 
+Error no_administrator(const Peer& peer) {
+  return {Errc::access_denied,
+          fmt::format("administration is for the daemon's user, root, and whom admin.viewers and admin.operators name: "
+                      "not for {}",
+                      shown_identity(peer))};
+}
+
 void ClientAccess::log_denied(std::string_view what, std::string_view group, std::string_view name) const {
   Log(context_.log_sink, "access")
       .warning("client {} from {}, {}, may not {} {}: no rule in [[access]] allows it", name, peer_.address,

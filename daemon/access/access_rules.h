@@ -9,6 +9,7 @@
 #include "daemon/base/context.h"
 #include "daemon/base/node_config.h"
 #include "daemon/base/peer.h"
+#include "daemon/base/result.h"
 
 namespace spindled {
 
@@ -31,6 +32,8 @@ bool may_be_called(const AccessConfig& access, const Peer& peer, std::string_vie
 /// What one may do on an administration connection.
 enum class AdminRole : std::uint8_t { none, viewing, operating };
 AdminRole admin_role_of(const AdminConfig& admin, const Peer& peer);
+/// What one without a role is told.
+Error no_administrator(const Peer& peer);
 
 /// The same for one client, by the configuration of now.
 class ClientAccess {

@@ -50,9 +50,7 @@ void Admin::handle_accepted(Time now, ConnectionId connection, const Peer& peer)
   if (stopping_) {
     close(*slot, {Errc::daemon_stopping, {}});
   } else if (admin_role_of(context_.config.admin, peer) == AdminRole::none) {
-    close(*slot, {Errc::access_denied, fmt::format("administration is for the daemon's user, root, and whom "
-                                                   "admin.viewers and admin.operators name: not for {}",
-                                                   shown_identity(peer))});
+    close(*slot, no_administrator(peer));
   } else if (connections_.size() > kAdminConnectionsMax) {
     close(*slot, {Errc::limit_exceeded,
                   fmt::format("more than {} connections ask about this daemon already", kAdminConnectionsMax)});

@@ -357,8 +357,11 @@ Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) 
   if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return fail(Errc::malformed_frame, "the request could not be parsed");
   }
+  // The lists may have changed since the connection began.
+  const AdminRole role = admin_role_of(context_.config.admin, asker_);
+  if (role == AdminRole::none) return tl::unexpected(no_administrator(asker_));
   const std::string change = change_of(request);
-  if (!change.empty() && admin_role_of(context_.config.admin, asker_) != AdminRole::operating) {
+  if (!change.empty() && role != AdminRole::operating) {
     return fail(Errc::access_denied, fmt::format("{} may look and change nothing: admin.operators does not name it",
                                                  shown_identity(asker_)));
   }
@@ -401,7 +404,9 @@ Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) 
   }
   if (!done) return tl::unexpected<Error>(done.error());
   if (!change.empty()) {
-    Log(context_.log_sink, "audit").info("{} from {} {}", shown_identity(asker_), asker_.address, change);
+    // Never left out, however many lines there are of the kind.
+    context_.log_sink.write(LogLevel::info, "audit",
+                            fmt::format("{} from {} {}", shown_identity(asker_), asker_.address, change));
   }
   std::vector<std::uint8_t> encoded(reply.ByteSizeLong());
   reply.SerializeWithCachedSizesToArray(encoded.data());

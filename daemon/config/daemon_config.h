@@ -23,6 +23,8 @@ struct ListenConfig {
   /// Unix sockets; an empty path is none, `kAutoSocket` where programs of this host look for them.
   std::string client_socket{kAutoSocket};
   std::string admin_socket{kAutoSocket};
+  /// TCP, for operators with certificates: "tls:host:port".
+  std::vector<std::string> admin;
   /// TCP, for other daemons. Read it through `link_addresses`, which knows what holds where the file does not say.
   std::optional<std::vector<std::string>> links;
 };

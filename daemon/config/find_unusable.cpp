@@ -87,6 +87,7 @@ std::vector<ConfigError> find_unusable(const DaemonConfig& config, std::string_v
   for (const std::string& address : config.listen.clients) check("listen.clients", wrong_listener(address));
   check("listen.client_socket", wrong_socket(config.listen.client_socket));
   check("listen.admin_socket", wrong_socket(config.listen.admin_socket));
+  for (const std::string& address : config.listen.admin) check("listen.admin", wrong_listener(address));
   for (const std::string& address : link_addresses(config)) check("listen.links", wrong_listener(address));
   check("tls.bundle", wrong_pem(config.tls.bundle));
   check("tls.revocation_lists", wrong_pem(config.tls.revocation_lists));

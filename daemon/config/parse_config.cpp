@@ -331,15 +331,19 @@ class Parser {
       if (!tls.revocation_lists.empty()) {
         error(lines_["tls.revocation_lists"], "tls.revocation_lists", "is of no use without tls.bundle: set that, too");
       }
-      for (const std::string& text : config_.listen.clients) {
-        const std::optional<ListenAddress> listen = parse_listen_address(text);
-        if (!listen || !listen->tls) continue;
-        error(line_of_value("listen.clients", text), "listen.clients", needs_bundle(text));
-      }
+      check_for_bundle("listen.clients", config_.listen.clients);
+      check_for_bundle("listen.admin", config_.listen.admin);
     }
     for (const Exposure& exposure : find_exposed(config_)) {
       const std::size_t line = line_of_value(exposure.key, exposure.address);
       if (line != 0) error(line, exposure.key, exposure.text);
+    }
+  }
+
+  void check_for_bundle(const std::string& key, const std::vector<std::string>& addresses) {
+    for (const std::string& text : addresses) {
+      const std::optional<ListenAddress> listen = parse_listen_address(text);
+      if (listen && listen->tls) error(line_of_value(key, text), key, needs_bundle(text));
     }
   }
 

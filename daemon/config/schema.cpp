@@ -136,6 +136,10 @@ const Key kKeys[] = {
              wrong_client_address}},
     {"listen", "client_socket", TextKey{SPINDLE_FIELD(listen.client_socket), wrong_socket_path}},
     {"listen", "admin_socket", TextKey{SPINDLE_FIELD(listen.admin_socket), wrong_socket_path}},
+    {"listen", "admin",
+     ListKey{[](const DaemonConfig& config) { return config.listen.admin; },
+             [](DaemonConfig& config, std::vector<std::string> value) { config.listen.admin = std::move(value); },
+             wrong_admin_address, true}},
     {"listen", "links",
      ListKey{link_addresses,
              [](DaemonConfig& config, std::vector<std::string> value) { config.listen.links = std::move(value); },
@@ -388,6 +392,19 @@ std::string wrong_client_address(const std::string& value) {
   return fmt::format(
       "\"{}\" is not an IP address and a port from 0 to 65535, such as \"127.0.0.1:4803\", \"[::1]:4803\" or, with "
       "TLS, \"tls:0.0.0.0:4803\"",
+      value);
+}
+
+std::string wrong_admin_address(const std::string& value) {
+  const std::optional<ListenAddress> listen = parse_listen_address(value);
+  if (!listen) {
+    return fmt::format(
+        "\"{}\" is not \"tls:\" with an IP address and a port from 0 to 65535, such as \"tls:0.0.0.0:4805\"", value);
+  }
+  if (listen->tls) return {};
+  return fmt::format(
+      "write \"tls:{0}\" instead of \"{0}\": administration goes over TCP with TLS only; for this host alone there is "
+      "listen.admin_socket",
       value);
 }
 

@@ -80,6 +80,8 @@ class AsioDriver final : public Driver {
   void open_accepted(SocketConnection& connection, const std::string& peer);
   void open_dialled(SocketConnection& connection);
 
+  /// Of connections that are accepted there.
+  const std::shared_ptr<const spindle::TlsContext>& context_of(Port port) const;
   void start_handshakes(Port port);
   /// Goes on with those of which there is something new, for a part of the turn.
   void shake_hands();

@@ -28,6 +28,7 @@ Result<void> AsioDriver::listen(const DaemonConfig& config) {
   // The unix sockets come first: the sentence about another daemon that answers there says most.
   add_unix(Port::client, "clients", config.listen.client_socket, UnixSocketFile::Access::everybody);
   add_unix(Port::admin, "administration", config.listen.admin_socket, UnixSocketFile::Access::group);
+  add_tcp(Port::admin, "administration", config.listen.admin);
   add_tcp(Port::client, "clients", config.listen.clients);
   add_tcp(Port::link, "links", link_addresses(config));
   if (!result) listeners_.clear();

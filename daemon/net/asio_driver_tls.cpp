@@ -72,11 +72,15 @@ void AsioDriver::arm_certificate_timer() {
   });
 }
 
+const std::shared_ptr<const spindle::TlsContext>& AsioDriver::context_of(Port port) const {
+  if (port == Port::link) return protection_.accepted_link;
+  return port == Port::admin ? protection_.accepted_admin : protection_.accepted_client;
+}
+
 void AsioDriver::start_handshakes(Port port) {
   while (const std::optional<ConnectionId> next = pending_.start_next(now(), port)) {
     SocketConnection* connection = find(*next);
-    connection->protect(port == Port::link ? protection_.accepted_link : protection_.accepted_client,
-                        spindle::wall_time());
+    connection->protect(context_of(port), spindle::wall_time());
     to_shake_[static_cast<std::size_t>(port)].push_back(*next);
   }
   watch_handshakes();

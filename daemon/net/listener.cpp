@@ -82,7 +82,8 @@ void Listener::rest() {
 /// The kernel gives out the lowest number that is free, so the number says how many are taken.
 bool Listener::has_descriptor() {
   rlimit limit{};
-  if (port_ != Port::client || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return true;
+  const bool is_for_strangers = port_ == Port::client || (port_ == Port::admin && !file_);
+  if (!is_for_strangers || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return true;
   const FileDescriptor next(::fcntl(socket_.native_handle(), F_DUPFD_CLOEXEC, 0));
   if (!next.is_open()) return false;
   if (static_cast<rlim_t>(next.get()) < limit.rlim_cur - std::min(limit.rlim_cur / 2, kReservedMax)) return true;

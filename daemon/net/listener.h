@@ -34,7 +34,8 @@ class Listener {
  private:
   void wait();
   void accept_waiting();
-  /// Whether there is a descriptor for one more; clients leave some for links and for the administrator.
+  /// Whether there is a descriptor for one more; clients leave some for links and for the administrator of this host,
+  /// and so does who comes from elsewhere to administer.
   bool has_descriptor();
   bool accept_one();
   void pause(int error);

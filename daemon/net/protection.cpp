@@ -60,6 +60,7 @@ Result<Protection> load_protection(const DaemonConfig& config, spindle::WallTime
   protection.dialled_link = make(TlsPort::link, TlsSide::dialling);
   // Clients may have a token instead, and are then held to it.
   protection.accepted_client = make(TlsPort::client, TlsSide::accepting, config.tokens.empty());
+  protection.accepted_admin = make(TlsPort::admin, TlsSide::accepting);
   if (wrong.empty()) wrong = find_mismatch(config, protection.accepted_link->certificate()->name);
   if (!wrong.empty())
     return fail(Errc::bad_configuration, fmt::format("tls.bundle = \"{}\": {}", config.tls.bundle, wrong));

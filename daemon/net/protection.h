@@ -13,7 +13,7 @@ namespace spindled {
 
 /// All of these, or none where the configuration names no certificate.
 struct Protection {
-  std::shared_ptr<const spindle::TlsContext> accepted_link, dialled_link, accepted_client;
+  std::shared_ptr<const spindle::TlsContext> accepted_link, dialled_link, accepted_client, accepted_admin;
   std::vector<CertificateEnd> ends;  // of the bundle
 
   explicit operator bool() const { return accepted_link != nullptr; }

@@ -37,7 +37,7 @@ std::string_view who_at(Port port) {
     case Port::admin:
       break;
   }
-  return "spmonitor (listen.admin_socket)";
+  return "spmonitor (listen.admin_socket, listen.admin)";
 }
 
 }  // namespace

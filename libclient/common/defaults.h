@@ -13,6 +13,8 @@ inline constexpr std::string_view kAdminSocketName = "spindle.4803.admin";
 inline constexpr std::uint16_t kDefaultPort = 4803;
 /// TCP port where daemons listen for each other.
 inline constexpr std::uint16_t kDefaultLinkPort = 4804;
+/// TCP port where daemons are administered by TLS, where one is said at all.
+inline constexpr std::uint16_t kDefaultAdminPort = 4805;
 /// The environment variable that replaces the default address in clients.
 inline constexpr char kAddressVariable[] = "SPINDLE_ADDRESS";
 /// The one that names the file with the certificates of a client.

@@ -18,7 +18,6 @@
 #include <cstring>
 #include <memory>
 
-#include "libclient/common/defaults.h"
 #include "libclient/io/default_socket.h"
 
 namespace spindle {
@@ -31,7 +30,7 @@ bool parse_port(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && port >= 1 && port <= UINT16_MAX;
 }
 
-bool parse_tcp(std::string_view text, Address& address) {
+bool parse_tcp(std::string_view text, Address& address, std::uint16_t default_port) {
   std::string_view host = text;
   std::string_view port;
   bool has_port = false;
@@ -50,7 +49,7 @@ bool parse_tcp(std::string_view text, Address& address) {
   }
   if (host.empty() || (has_port && !parse_port(port))) return false;
   address.host = host;
-  address.port = has_port ? std::string(port) : std::to_string(spindle::kDefaultPort);
+  address.port = has_port ? std::string(port) : std::to_string(default_port);
   return true;
 }
 
@@ -165,7 +164,7 @@ void clear_event(const Descriptor& event) {
   [[maybe_unused]] const ssize_t read = ::read(event.get(), &count, sizeof count);
 }
 
-bool parse_address(std::string_view text, Address& address) {
+bool parse_address(std::string_view text, Address& address, std::uint16_t default_port) {
   address = Address();
   if (text.empty()) {
     const char* variable = std::getenv(spindle::kAddressVariable);
@@ -185,7 +184,7 @@ bool parse_address(std::string_view text, Address& address) {
     return true;
   }
   address.is_protected = text.starts_with("tls:");
-  return parse_tcp(address.is_protected || text.starts_with("tcp:") ? text.substr(4) : text, address);
+  return parse_tcp(address.is_protected || text.starts_with("tcp:") ? text.substr(4) : text, address, default_port);
 }
 
 int poll_timeout(Deadline deadline) {

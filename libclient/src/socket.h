@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "libclient/common/defaults.h"
 #include "spindle/error.h"
 
 namespace spindle {
@@ -46,8 +48,9 @@ struct Address {
   bool is_protected = false;  // by TLS
 };
 
-/// Parses an address as ConnectOptions describes it; an empty one stands for the default. False if it is not valid.
-bool parse_address(std::string_view text, Address& address);
+/// Parses an address as ConnectOptions describes it; an empty one stands for the default. False if it is not valid. A
+/// TCP port that is not said is `default_port`.
+bool parse_address(std::string_view text, Address& address, std::uint16_t default_port = kDefaultPort);
 
 using Deadline = std::chrono::steady_clock::time_point;
 

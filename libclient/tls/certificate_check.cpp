@@ -18,8 +18,8 @@ int check_holder(X509& certificate, const CertificateUse& use) {
   const std::optional<CertificateName> name = name_of(certificate);
   if (!name) return kVerifiedWithoutName;
   if (!use.cluster.empty() && name->cluster != use.cluster) return kVerifiedOfOtherCluster;
-  const bool is_daemon = name->kind == CertificateName::Kind::daemon;
-  if (!may_be_used(certificate, use) || (use.must_be_daemon && !is_daemon)) return X509_V_ERR_INVALID_PURPOSE;
+  const bool is_wanted = !use.must_be || name->kind == *use.must_be;
+  if (!may_be_used(certificate, use) || !is_wanted) return X509_V_ERR_INVALID_PURPOSE;
   return X509_V_OK;
 }
 

@@ -1,16 +1,18 @@
 // Whether a certificate is fit for a connection of Spindle.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
+#include "libclient/tls/certificate_name.h"
 #include "libclient/tls/openssl_handles.h"
 
 namespace spindle {
 
 struct CertificateUse {
   bool accepts = false;  // on the side that accepts the connection; otherwise it dials
-  bool must_be_daemon = false;
-  std::string_view cluster = {};  // empty: of any
+  std::optional<CertificateName::Kind> must_be = std::nullopt;  // nothing: anybody
+  std::string_view cluster = {};                                // empty: of any
 };
 
 /// Verifies what `verification` was made for, its time and purpose included, and what only Spindle asks beyond that.

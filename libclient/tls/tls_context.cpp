@@ -41,7 +41,8 @@ std::string explain(int verified, const std::optional<CertificateRecord>& record
     case TlsFailure::wrong_purpose:
       return whose +
              " is for another purpose: a daemon needs one that names a daemon, with the extended key usages "
-             "serverAuth and clientAuth; whoever else dials one with clientAuth";
+             "serverAuth and clientAuth; whoever else dials one with clientAuth, and for administration that of an "
+             "operator";
     default:
       return whose + " is not acceptable: " + X509_verify_cert_error_string(verified);
   }
@@ -74,6 +75,12 @@ std::shared_ptr<const TlsContext> TlsContext::make(const TlsRole& role, std::str
   return made;
 }
 
+std::optional<CertificateName::Kind> TlsContext::holder_on(TlsSide side) const {
+  if (side == TlsSide::accepting || role_.port == TlsPort::link) return CertificateName::Kind::daemon;
+  if (role_.port == TlsPort::admin) return CertificateName::Kind::administrator;
+  return std::nullopt;
+}
+
 std::string_view TlsContext::protocol() const { return kProtocols[static_cast<std::size_t>(role_.port)]; }
 
 bool TlsContext::set_up(const CertificateBundle& bundle, std::string& error) {
@@ -97,7 +104,7 @@ bool TlsContext::set_up(const CertificateBundle& bundle, std::string& error) {
     error = "OpenSSL has no memory for a name";
     return false;
   }
-  const bool is_optional = role_.port != TlsPort::link && !role_.requires_certificate;
+  const bool is_optional = role_.port == TlsPort::client && !role_.requires_certificate;
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | (is_optional ? 0 : SSL_VERIFY_FAIL_IF_NO_PEER_CERT), nullptr);
   SSL_CTX_set_cert_verify_callback(context, &verify_peer, this);
   return true;
@@ -138,7 +145,7 @@ bool TlsContext::check_own_certificate(const CertificateBundle& bundle, WallTime
   X509_STORE_CTX_set_time(verification.get(), 0, now.time_since_epoch().count());
   certificate_ = read_certificate(*bundle.certificate);
   const int result =
-      check_certificate(*verification, {.accepts = accepts, .must_be_daemon = needs_certificate(), .cluster = {}});
+      check_certificate(*verification, {.accepts = accepts, .must_be = holder_on(role_.side), .cluster = {}});
   if (result == X509_V_OK) return true;
   error = explain(result, certificate_);
   return false;
@@ -196,7 +203,7 @@ int TlsContext::verify_peer(X509_STORE_CTX* verification, void* self) {
   const bool peer_accepts = context.role_.side == TlsSide::dialling;
   CertificateUse use;
   use.accepts = peer_accepts;
-  use.must_be_daemon = peer_accepts || context.role_.port == TlsPort::link;
+  use.must_be = context.holder_on(peer_accepts ? TlsSide::accepting : TlsSide::dialling);
   if (context.certificate_) use.cluster = context.certificate_->name.cluster;
   return check_certificate(*verification, use) == X509_V_OK ? 1 : 0;
 }

@@ -18,7 +18,7 @@ enum class TlsSide : unsigned char { accepting, dialling };
 struct TlsRole {
   TlsPort port = TlsPort::link;
   TlsSide side = TlsSide::accepting;
-  /// Whether who accepts refuses who dials without a certificate. On a link it always does.
+  /// Whether who accepts a client refuses one without a certificate. On other ports it always does.
   bool requires_certificate = true;
 };
 
@@ -26,15 +26,15 @@ struct TlsRole {
 ///
 /// A certificate is accepted if it is signed by a CA certificate of the bundle, valid, not revoked and of the cluster
 /// that this side's own is of; if its extended key usage says serverAuth for who accepts, clientAuth for who dials; and
-/// if it names a daemon where a daemon must be: at both ends of a link, and as who accepts elsewhere. What the holder
-/// may do is for others to decide, by its name.
+/// if it names a daemon where a daemon must be: at both ends of a link, and as who accepts elsewhere; and an operator
+/// where one dials for administration. What the holder may do is for others to decide, by its name.
 ///
 /// Nothing changes in a context: any thread may use it. To go by another bundle, make another context; connections keep
 /// the one that they began with.
 class TlsContext {
  public:
-  /// `bundle` and `revocation_lists` are texts of PEM, see CertificateBundle; who dials needs no key and no certificate
-  /// but on a link. Lists may be in either; of the other text, which may be empty, nothing else counts. On failure
+  /// `bundle` and `revocation_lists` are texts of PEM, see CertificateBundle; a client that dials needs no key and no
+  /// certificate. Lists may be in either; of the other text, which may be empty, nothing else counts. On failure
   /// nothing, and in `error` what is wrong and what to do; never a part of the key.
   static std::shared_ptr<const TlsContext> make(const TlsRole& role, std::string_view bundle,
                                                 std::string_view revocation_lists, WallTime now, std::string& error);
@@ -58,7 +58,9 @@ class TlsContext {
   bool set_up(const CertificateBundle& bundle, std::string& error);
   bool use_certificates(const CertificateBundle& bundle);
   bool check_own_certificate(const CertificateBundle& bundle, WallTime now, std::string& error);
-  bool needs_certificate() const { return role_.port == TlsPort::link || role_.side == TlsSide::accepting; }
+  bool needs_certificate() const { return role_.port != TlsPort::client || role_.side == TlsSide::accepting; }
+  /// Who has to be on that side of this port; nothing: anybody.
+  std::optional<CertificateName::Kind> holder_on(TlsSide side) const;
   std::string_view protocol() const;
 
   // Called by OpenSSL.

@@ -47,7 +47,9 @@ void Daemon::reload(const std::string& text) {
 std::string Daemon::configuration() const {
   std::string text = "[daemon]\nname = \"" + options_.name + "\"\n\n[listen]\nclients = [\"" + options_.client_address +
                      "\"]\nclient_socket = \"" + socket() + "\"\nadmin_socket = \"" + admin_socket() +
-                     "\"\nlinks = [\"" + options_.link_address + "\"]\n\n";
+                     "\"\nlinks = [\"" + options_.link_address + "\"]\n";
+  if (!options_.admin_address.empty()) text += "admin = [\"" + options_.admin_address + "\"]\n";
+  text += '\n';
   if (options_.insecure) text += "[tls]\ninsecure = true\n\n";
   for (const std::string& address : options_.neighbours) text += "[[neighbour]]\naddress = \"" + address + "\"\n\n";
   return text + options_.configuration;
@@ -62,6 +64,7 @@ void Daemon::start() {
     const std::string ready = process_->wait_for_line("ready: ").text;
     client_address_ = last_word(part_behind(ready, "clients at "));
     link_address_ = last_word(part_behind(ready, "links at "));
+    admin_address_ = last_word(part_behind(ready, "administration at "));
   } catch (...) {
     show_log();
     throw;

@@ -18,6 +18,7 @@ struct DaemonOptions {
   std::vector<std::string> neighbours;         // addresses to dial
   std::string link_address = "127.0.0.1:0";    // where it listens for other daemons
   std::string client_address = "127.0.0.1:0";  // and for clients
+  std::string admin_address;                   // and for operators; empty: nowhere
   bool insecure = false;                       // unprotected connections beyond its host are allowed
   std::string configuration;                   // sections of the configuration other than these, TOML
   ProcessOptions process;                      // arguments come behind those that are made here
@@ -38,6 +39,8 @@ class Daemon {
   /// With the port that it really has.
   const std::string& client_address() const { return client_address_; }
   const std::string& link_address() const { return link_address_; }
+  /// Of DaemonOptions::admin_address; without one that of the socket.
+  const std::string& admin_address() const { return admin_address_; }
 
   /// Has it read its configuration again, in which `text` now stands instead of what its options gave.
   void reload(const std::string& text);
@@ -66,6 +69,7 @@ class Daemon {
   std::unique_ptr<Process> process_;
   std::string client_address_;
   std::string link_address_;
+  std::string admin_address_;
   int probes_ = 0;
 };
 

@@ -32,7 +32,7 @@ TEST(WrongPort, AClientAtTheAdministrationSocket) {
   Daemon daemon({});
   std::error_code error;
   EXPECT_THAT(refusal_of_client("unix:" + daemon.admin_socket(), error),
-              HasSubstr("this is an address of daemon alpha for spmonitor (listen.admin_socket)"));
+              HasSubstr("this is an address of daemon alpha for spmonitor (listen.admin_socket, listen.admin)"));
   EXPECT_EQ(error, Errc::bad_address);
   daemon.expect_serving();
 }

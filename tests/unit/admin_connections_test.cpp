@@ -29,13 +29,12 @@ class AdminTest : public testing::Test, public Driver, public LogSink {
   };
 
   AdminTest() {
-    NodeConfig config;
-    config.name = "alpha";
-    config.incarnation = 0xabc;
-    config.admin.owner = "uid:500";
-    config.admin.operators = {"gid:27"};
-    config.admin.viewers = {"uid:33"};
-    node_ = std::make_unique<Node>(std::move(config), *this, *this, 1);
+    config_.name = "alpha";
+    config_.incarnation = 0xabc;
+    config_.admin.owner = "uid:500";
+    config_.admin.operators = {"gid:27"};
+    config_.admin.viewers = {"uid:33"};
+    node_ = std::make_unique<Node>(config_, *this, *this, 1);
     node_->start(now_);
     node_->end_turn(now_);
   }
@@ -165,6 +164,7 @@ class AdminTest : public testing::Test, public Driver, public LogSink {
     send(client, spindle::as_text(bytes));
   }
 
+  NodeConfig config_;
   Time now_ = Time(100s);
   Time wake_at_ = kNever;
   std::uint64_t last_ = 0;
@@ -465,6 +465,19 @@ TEST_F(AdminTest, WhoMayLookAndWhoMayChange) {
   ASSERT_EQ(audit_.size(), 3u);
   EXPECT_EQ(audit_[0], "uid:0 from test switches admission on");
   EXPECT_EQ(audit_[1], "uid:500 from test switches admission off");
+}
+
+TEST_F(AdminTest, ListsThatChangeHoldForWhoIsConnected) {
+  identities_ = {"operator:vera"};
+  NodeConfig config = config_;
+  config.admin.viewers = {"operator:v*"};
+  node_->reconfigure(now_, config);
+  const ConnectionId viewer = open();
+  send(viewer, status_request());
+  EXPECT_EQ(take_reply(viewer).status().name(), "alpha");
+  node_->reconfigure(now_, config_);
+  send(viewer, status_request());
+  expect_error(viewer, Errc::access_denied);
 }
 
 TEST_F(AdminTest, ChangesAreLoggedWithWhoMadeThem) {

@@ -114,6 +114,12 @@ TEST(ConfigExposure, WhatNeedsABundle) {
       "spindle.toml:2: listen.clients: \"tls:127.0.0.1:4803\" needs a certificate: set tls.bundle (or --bundle) to "
       "the file that `spmonitor pki issue` makes\n");
   EXPECT_NE(errors_of(at_clients("tls:127.0.0.1:4803") + kInsecure), "none");
+  const std::string at_admin = "[listen]\nadmin = [\"tls:127.0.0.1:4805\"]\n";
+  EXPECT_EQ(errors_of(at_admin),
+            "spindle.toml:2: listen.admin: \"tls:127.0.0.1:4805\" needs a certificate: set tls.bundle (or --bundle) to "
+            "the file that `spmonitor pki issue` makes\n");
+  EXPECT_NE(errors_of(at_admin + kInsecure), "none");
+  EXPECT_EQ(errors_of(at_admin + kBundle), "none");
   EXPECT_EQ(errors_of("[tls]\nrevocation_lists = \"/etc/spindle/trading.crl\"\n"),
             "spindle.toml:2: tls.revocation_lists: is of no use without tls.bundle: set that, too\n");
   EXPECT_EQ(errors_of(kBundle + std::string("revocation_lists = \"/etc/spindle/trading.crl\"\n")), "none");

@@ -15,6 +15,7 @@ TEST(ConfigPrint, IsReadBackAsItWas) {
   DaemonConfig config;
   config.node.name = "alpha";
   config.listen.clients = {"0.0.0.0:4803", "[::1]:0"};
+  config.listen.admin = {"tls:[::]:4805"};
   config.listen.client_socket = "/run/with \"quotes\" and \\backslash\x01/socket";
   config.tls = {"/etc/spindle/alpha.pem", "/etc/spindle/\"our\".crl", true};
   config.node.link.neighbours = {{"beta:4804", 0}, {"gamma.example.org:4804", 7}};
@@ -32,6 +33,7 @@ TEST(ConfigPrint, IsReadBackAsItWas) {
   EXPECT_EQ(print_config(*read), text);
   EXPECT_EQ(read->listen.client_socket, config.listen.client_socket);
   EXPECT_EQ(read->listen.clients, config.listen.clients);
+  EXPECT_EQ(read->listen.admin, config.listen.admin);
   EXPECT_EQ(read->tls.bundle, config.tls.bundle);
   EXPECT_EQ(read->tls.revocation_lists, config.tls.revocation_lists);
   EXPECT_TRUE(read->tls.insecure);
@@ -87,6 +89,7 @@ TEST(ConfigUnusable, FoldersFilesAndAddresses) {
   config.listen.clients = {"127.0.0.1:4803", "192.0.2.1:4803", "tls:192.0.2.1:4805"};
   config.listen.client_socket = "/no/such/folder/socket";
   config.listen.admin_socket = "/dev/null";
+  config.listen.admin = {"tls:198.51.100.2:4805"};
   config.listen.links = {"198.51.100.1:4804"};
   config.tls.bundle = "/no/such/folder/alpha.pem";
   config.tls.revocation_lists = "/dev";
@@ -96,6 +99,7 @@ TEST(ConfigUnusable, FoldersFilesAndAddresses) {
             "spindle.toml: listen.clients: this host does not have the address of \"tls:192.0.2.1:4805\"\n"
             "spindle.toml: listen.client_socket: the folder /no/such/folder: No such file or directory\n"
             "spindle.toml: listen.admin_socket: /dev/null exists and is not a socket\n"
+            "spindle.toml: listen.admin: this host does not have the address of \"tls:198.51.100.2:4805\"\n"
             "spindle.toml: listen.links: this host does not have the address of \"198.51.100.1:4804\"\n"
             "spindle.toml: tls.bundle: /no/such/folder/alpha.pem cannot be read: No such file or directory\n"
             "spindle.toml: tls.revocation_lists: /dev is a folder\n"

@@ -95,6 +95,13 @@ TEST_F(TlsContextTest, IsForOnePurpose) {
   make_context(kClientDialling, client);
   EXPECT_THAT(error_of(client, kLinkDialling), HasSubstr("another purpose"));
   EXPECT_THAT(error_of(client, kClientAccepting), HasSubstr("another purpose"));
+  constexpr TlsRole kAdminDialling{TlsPort::admin, TlsSide::dialling};
+  make_context(kAdminDialling,
+               make_bundle(authority_, {.uri = "spindle://trading/operator/anna", .usage = "clientAuth"}));
+  for (const std::string& other : {client, bundle_}) {
+    EXPECT_THAT(error_of(other, kAdminDialling), HasSubstr("for administration that of an operator"));
+  }
+  EXPECT_THAT(error_of(authority_.certificate(), kAdminDialling), HasSubstr("no private key, and no certificate"));
   CertificateContents contents = daemon_contents("alpha");
   contents.usage = "serverAuth";
   const std::string server = make_bundle(authority_, contents);

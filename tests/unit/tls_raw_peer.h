@@ -13,10 +13,10 @@ namespace spindle::test {
 
 class RawPeer {
  public:
-  /// Verifies nobody, speaks the protocol of a link, and has no certificate yet.
-  explicit RawPeer(TlsSide side) : side_(side), context_(SSL_CTX_new(TLS_method())) {
-    constexpr std::string_view kProtocol = "\x0espindle-link/1";
-    SSL_CTX_set_alpn_protos(context(), as_bytes(kProtocol).data(), kProtocol.size());
+  /// Verifies nobody, speaks the protocol of a link, or that which ALPN calls so, and has no certificate yet.
+  explicit RawPeer(TlsSide side, std::string_view protocol = "\x0espindle-link/1")
+      : side_(side), context_(SSL_CTX_new(TLS_method())) {
+    SSL_CTX_set_alpn_protos(context(), as_bytes(protocol).data(), static_cast<unsigned>(protocol.size()));
     SSL_CTX_set_alpn_select_cb(context(), &take_first_protocol, nullptr);
   }
 

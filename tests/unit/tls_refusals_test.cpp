@@ -143,6 +143,24 @@ TEST_F(TlsRefusals, AnotherPurpose) {
   }
 }
 
+/// Administration is for operators.
+TEST_F(TlsRefusals, NoOperator) {
+  constexpr TlsRole kAdminAccepting{TlsPort::admin, TlsSide::accepting};
+  for (const CertificateContents& contents : {client_contents("feed"), daemon_contents("alpha")}) {
+    RawPeer peer(TlsSide::dialling, "\x0fspindle-admin/1");
+    peer.use(authority_.issue(contents));
+    TlsEngine engine(context(kAdminAccepting, daemon_contents("beta")), kToday);
+    peer.run(engine);
+    EXPECT_EQ(engine.fault().failure, TlsFailure::wrong_purpose) << engine.fault().text;
+    EXPECT_EQ(peer.alert(), SSL_AD_UNSUPPORTED_CERTIFICATE);
+  }
+  // Not even where certificates are no must.
+  RawPeer nobody(TlsSide::dialling, "\x0fspindle-admin/1");
+  TlsEngine engine(context({TlsPort::admin, TlsSide::accepting, false}, daemon_contents("beta")), kToday);
+  nobody.run(engine);
+  EXPECT_EQ(engine.fault().failure, TlsFailure::no_certificate) << engine.fault().text;
+}
+
 /// The same, told to an engine.
 TEST_F(TlsRefusals, PeerRefusesThePurpose) {
   for (const TlsSide side : {TlsSide::dialling, TlsSide::accepting}) {

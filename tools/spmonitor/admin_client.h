@@ -1,37 +1,36 @@
-// Asks a daemon, over its administration socket.
+// Asks a daemon, over its administration socket or by TLS.
 #pragma once
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "daemon/admin/admin.pb.h"
-#include "tools/spmonitor/result.h"
+#include "tools/spmonitor/admin_stream.h"
 
 namespace spmonitor {
 
 /// One connection, on which requests are answered one after the other. Blocks, for `timeout` in all at each call.
 class AdminClient {
  public:
-  /// An empty path is where a daemon of this host has its socket; then it has to be root's, or of the own user.
-  static Result<AdminClient> connect(const std::string& socket_path, std::chrono::milliseconds timeout);
-  AdminClient(AdminClient&& other) noexcept;
-  AdminClient& operator=(AdminClient&&) = delete;
-  ~AdminClient();
+  static Result<AdminClient> connect(const Target& target, std::chrono::milliseconds timeout);
 
   Result<spindle::admin::Reply> ask(const spindle::admin::Request& request);
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Deadline = spindle::Deadline;
 
-  AdminClient(int socket, std::string socket_path, std::chrono::milliseconds timeout)
-      : socket_(socket), path_(std::move(socket_path)), timeout_(timeout) {}
+  AdminClient(AdminStream to, std::chrono::milliseconds timeout) : to_(std::move(to)), timeout_(timeout) {}
 
-  Result<void> wait(short events, Clock::time_point deadline) const;
-  Result<void> send(const std::string& bytes, Clock::time_point deadline) const;
-  Result<std::string> read(std::size_t bytes, Clock::time_point deadline) const;
+  /// Waits until it is settled who is at the other end.
+  Result<void> establish(Deadline deadline) const;
+  Result<void> wait(short events, Deadline deadline) const;
+  Result<void> send(const std::string& bytes, Deadline deadline) const;
+  Result<std::string> read(std::size_t bytes, Deadline deadline) const;
+  /// Why the stream is over.
+  tl::unexpected<Failure> lost(const spindle::IoResult& result) const;
 
-  int socket_ = -1;
-  std::string path_;
+  AdminStream to_;
   std::chrono::milliseconds timeout_;
 };
 

@@ -59,7 +59,7 @@ void add_rates(const proto::LinksReply& before, double seconds, proto::LinksRepl
 }  // namespace
 
 Result<proto::Reply> inquire(const Inquiry& inquiry) {
-  Result<AdminClient> client = AdminClient::connect(inquiry.socket_path, inquiry.timeout);
+  Result<AdminClient> client = AdminClient::connect(inquiry.target, inquiry.timeout);
   if (!client) return tl::unexpected(client.error());
   proto::Request request = inquiry.request;
   if (request.has_groups()) request.mutable_groups()->set_limit(page_of(inquiry.limit));
@@ -77,7 +77,7 @@ Result<proto::Reply> inquire(const Inquiry& inquiry) {
   if (reply->has_links() && inquiry.interval) {
     const auto first = std::chrono::steady_clock::now();
     std::this_thread::sleep_for(*inquiry.interval);
-    Result<proto::Reply> second = inquire({inquiry.socket_path, inquiry.timeout, request, inquiry.limit, std::nullopt});
+    Result<proto::Reply> second = inquire({inquiry.target, inquiry.timeout, request, inquiry.limit, std::nullopt});
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - first;
     if (second) add_rates(reply->links(), passed.count(), *second->mutable_links());
     return second;

@@ -9,7 +9,7 @@
 namespace spmonitor {
 
 struct Inquiry {
-  std::string socket_path;  // empty: where a daemon of this host has it
+  Target target;
   std::chrono::milliseconds timeout{5'000};
   spindle::admin::Request request;
   /// Items of a list at most.

@@ -25,7 +25,7 @@ enum ExitCode { kExitDone = 0, kExitNoAnswer = 1, kExitBadCommandLine = 2, kExit
 constexpr const char* kFooter =
     "Exit codes:\n"
     "  0  done\n"
-    "  1  no daemon answers at the socket, or not in time, or it refuses; standard error says why\n"
+    "  1  no daemon answers, or not in time, or it refuses; standard error says why\n"
     "  2  the command line is not valid\n"
     "  3  there is no such group\n\n"
     "With --json, numbers of 64 bits are strings, as Protocol Buffers have it.";
@@ -129,10 +129,24 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   app.set_version_flag("--version", "spmonitor " SPINDLE_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
-  app.add_option(
-         "--socket", line.inquiry.socket_path,
-         "The daemon's administration socket; default: " + spindle::default_socket_places(spindle::kAdminSocketName))
-      ->type_name("PATH");
+  CLI::Option* const socket = app.add_option("--socket", line.inquiry.target.socket_path,
+                                             "The daemon's administration socket; default: " +
+                                                 spindle::default_socket_places(spindle::kAdminSocketName))
+                                  ->type_name("PATH");
+  CLI::Option* const bundle =
+      app.add_option("--bundle", line.inquiry.target.bundle,
+                     "With --connect, the file with the certificate and key of an operator and the CA (spmonitor pki "
+                     "issue --operator)")
+          ->type_name("FILE");
+  CLI::Option* const connect =
+      app.add_option("--connect", line.inquiry.target.address,
+                     "Ask a daemon by TLS, where it listens for administration (listen.admin); default port: " +
+                         std::to_string(spindle::kDefaultAdminPort))
+          ->type_name("tls:HOST:PORT")
+          ->check(wrong_admin_address)
+          ->excludes(socket)
+          ->needs(bundle);
+  bundle->needs(connect);
   app.add_flag("--json", line.json, "Print JSON: indented, or with --watch one line each time");
   app.add_option("--watch", line.watch_seconds, "Repeat every so many seconds until interrupted")
       ->type_name("SECONDS")
