@@ -23,7 +23,7 @@
 #include "daemon/config/parse_config.h"
 #include "daemon/config/print_config.h"
 #include "daemon/config/reload.h"
-#include "daemon/config/schema.h"
+#include "daemon/config/wrong_values.h"
 #include "daemon/net/asio_driver.h"
 #include "daemon/net/certificate_files.h"
 #include "daemon/net/daemon_log.h"

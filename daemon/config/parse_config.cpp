@@ -17,6 +17,7 @@
 #include "daemon/config/hints.h"
 #include "daemon/config/schema.h"
 #include "daemon/config/toml_guard.h"
+#include "daemon/config/wrong_values.h"
 
 namespace spindled {
 

@@ -135,13 +135,4 @@ constexpr bool is_repeated(std::string_view section) {
 inline constexpr std::string_view kRightNames[kRights] = {"send", "join", "create"};
 inline constexpr std::int64_t kWeightMax = 1'000'000;
 
-// What is wrong with a value, as a sentence that follows its key; empty if nothing is.
-std::string wrong_name(const std::string& value);
-std::string wrong_client_address(const std::string& value);
-std::string wrong_admin_address(const std::string& value);
-std::string wrong_link_address(const std::string& value);
-std::string wrong_neighbour_address(const std::string& value);
-std::string wrong_group_pattern(const std::string& value);
-std::string wrong_identity(const std::string& value);
-
 }  // namespace spindled
