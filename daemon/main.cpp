@@ -20,6 +20,7 @@
 #include "daemon/config/accounts.h"
 #include "daemon/config/exposure.h"
 #include "daemon/config/find_unusable.h"
+#include "daemon/config/host_memory.h"
 #include "daemon/config/parse_config.h"
 #include "daemon/config/print_config.h"
 #include "daemon/config/reload.h"
@@ -220,6 +221,10 @@ std::vector<ConfigError> settle(DaemonConfig& config, std::string_view file) {
   settle_socket(config.listen.client_socket, spindle::kClientSocketName);
   settle_socket(config.listen.admin_socket, spindle::kAdminSocketName);
   config.node.admin.owner = fmt::format("uid:{}", ::geteuid());
+  // The default is for hosts that have twice as much.
+  if (const std::size_t half = host_memory() / 2; half != 0 && config.node.memory_bytes_max == kMemoryBytesDefault) {
+    config.node.memory_bytes_max = std::clamp(half, kMemoryBytesLeast, kMemoryBytesDefault);
+  }
   if (config.node.name.empty()) config.node.name = default_daemon_name(host_name());
   config.node.access.digest = rules_digest(config.node.access);
   return resolve_accounts(config, file);

@@ -30,6 +30,7 @@ std::optional<Error> ClientQuota::open() {
 void ClientQuota::close() {
   if (!is_open()) return;
   note_memberships(0);
+  note_memory(0);
   // Who comes anew is not to have a rate that it has spent before its time.
   if (--use_->second.connections == 0 && !is_spent()) quotas_.erase(use_);
   use_ = quotas_.end();
@@ -52,6 +53,29 @@ bool ClientQuota::may_join() {
 void ClientQuota::note_memberships(std::size_t groups) {
   use_->second.memberships += groups - memberships_;
   memberships_ = groups;
+}
+
+void ClientQuota::note_memory(std::size_t bytes) {
+  if (!is_open()) return;
+  use_->second.memory += bytes - memory_;
+  memory_ = bytes;
+}
+
+bool ClientQuota::holds_too_much() {
+  if (!is_open()) return false;
+  refresh();
+  return limits_.memory_bytes != 0 && use_->second.memory > limits_.memory_bytes;
+}
+
+std::optional<Error> ClientQuota::objection_to_memory() {
+  if (!holds_too_much()) return std::nullopt;
+  const auto& [who, use] = *use_;
+  if (memory_ < use.memory / use.connections) return std::nullopt;
+  return Error{
+      Errc::limit_exceeded,
+      fmt::format("the clients of {} hold {} bytes of the daemon's memory, {} of them this one; their [[quota]] "
+                  "allows {}",
+                  who, use.memory, memory_, limits_.memory_bytes)};
 }
 
 std::optional<Time> ClientQuota::wait_until(Time now) {

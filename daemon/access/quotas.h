@@ -17,6 +17,7 @@ namespace spindled {
 struct QuotaUse {
   std::size_t connections = 0;
   std::size_t memberships = 0;
+  std::size_t memory = 0;  // bytes
   TokenBucket bytes;
 };
 
@@ -52,6 +53,12 @@ class ClientQuota {
   bool may_join();
   /// So many groups it has joined, and not left.
   void note_memberships(std::size_t groups);
+  /// So many bytes of the daemon's memory it holds.
+  void note_memory(std::size_t bytes);
+  /// Whether all together hold more than they may.
+  bool holds_too_much();
+  /// Why it is to be cut off, where that is so: one that holds no less than the others in the mean.
+  std::optional<Error> objection_to_memory();
   /// Whether there is a rate at which it may send, as of the last `refresh`.
   bool has_rate() const { return limits_.bytes_per_s != 0; }
   /// Of one for which there is: nothing where a message may enter now, otherwise when it is worth trying again.
@@ -70,7 +77,8 @@ class ClientQuota {
   const Peer& peer_;
   Quotas::iterator use_ = quotas_.end();
   std::size_t memberships_ = 0;  // its own
-  std::uint64_t version_ = 0;    // of the configuration that `limits_` is of
+  std::size_t memory_ = 0;
+  std::uint64_t version_ = 0;  // of the configuration that `limits_` is of
   QuotaLimits limits_;
 };
 

@@ -117,7 +117,8 @@ void Answer::status(proto::StatusReply& out) const {
   out.set_order_end(order.log().end());
   out.set_unstable_bytes(order.unstable_bytes());
   out.set_retained_bytes(order.retained_bytes());
-  out.set_buffer_bytes(context_.slabs.bytes_in_use());
+  out.set_memory_bytes(context_.memory.used());
+  out.set_memory_max_bytes(context_.memory.limit());
   for (const HeldDown& held : subjects_.view.held_down(now_)) {
     if (static_cast<std::size_t>(out.held_down_size()) == kHeldDownShownMax) break;
     proto::HeldDown& added = *out.add_held_down();

@@ -42,6 +42,7 @@ Admission::Admission(Context& context, const Links& links, Overlay& overlay, con
       log_(context.log_sink, "admission"),
       order_(order),
       groups_(groups),
+      link_state_(overlay.link_state()),
       book_(context.config.admission),
       own_(context, links, overlay, book_),
       membership_rate_(context.config.session),
@@ -52,10 +53,13 @@ void Admission::start_turn(Time now) {
   turn_at_ = now;
   membership_rate_.start_turn();
   const View& view = order_.view();
-  if (view.size() != 0 && view.id != book_.view().id) {
+  const bool is_new_view = view.size() != 0 && view.id != book_.view().id;
+  if (is_new_view) {
     book_.start_view(view);
     own_.start_view(now);
   }
+  const bool is_new_setting = std::exchange(seen_settings_, link_state_.settings_version()) != seen_settings_;
+  if (is_new_view || is_new_setting) set_window();
   book_.expire(now);
   retention_full_ = order_.retained_bytes() >= context_.config.order.retention_bytes_max;
   const bool has_room_now = has_room();
@@ -69,8 +73,12 @@ void Admission::set_enabled(bool enabled) {
   ++news_;
 }
 
-bool Admission::has_room() const {
-  return groups_.is_ready() && !retention_full_ && order_.unstable_bytes() < context_.config.session.send_window_bytes;
+bool Admission::has_room() const { return groups_.is_ready() && !retention_full_ && order_.unstable_bytes() < window_; }
+
+void Admission::set_window() {
+  const std::vector<DaemonId>& members = order_.view().members;
+  const std::size_t memory = link_state_.smallest_memory(members);
+  window_ = std::min(context_.config.session.send_window_bytes, MemoryBudget::window(memory, members.size()));
 }
 
 Verdict Admission::try_admit(Time now, Flow& flow, DestinationSet& to, const Offer& offer) {

@@ -115,6 +115,7 @@ class Admission final : public PriceFrames, public ClientPrices {
   /// Draws when the flow's next message enters.
   void draw_entry(Flow& flow, std::size_t packets);
   bool has_room() const;
+  void set_window();
   /// How many times as much a change of membership costs: as many as leave a client that changes without end what a
   /// flow would send that pays for links to all daemons, and for members of the group that do not keep up.
   double dearness(const std::string& group) const;
@@ -125,6 +126,7 @@ class Admission final : public PriceFrames, public ClientPrices {
   Log log_;
   const Order& order_;
   const Groups& groups_;
+  const LinkStateFlooding& link_state_;
   PriceBook book_;
   OwnPrices own_;
   MembershipRate membership_rate_;
@@ -132,6 +134,8 @@ class Admission final : public PriceFrames, public ClientPrices {
   bool enabled_;
   Time turn_at_{};
   bool retention_full_ = false;  // at the start of the turn: costly to know
+  std::size_t window_ = 0;       // of this daemon's own bytes that are not stable, beyond which nothing enters
+  std::uint64_t seen_settings_ = 0;
   bool had_room_ = false;
   std::uint64_t news_ = 0;
   std::uint64_t seen_falls_ = 0;  // of the book

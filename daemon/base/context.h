@@ -4,6 +4,7 @@
 #include "daemon/base/check.h"
 #include "daemon/base/counters.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory_budget.h"
 #include "daemon/base/node_config.h"
 #include "daemon/base/random.h"
 #include "daemon/base/slab.h"
@@ -19,6 +20,7 @@ struct Context {
         log_sink(sink),
         random(seed),
         turn(config.turn_work_max),
+        memory(config, slabs),
         arena(slabs),
         read_arena(slabs) {}
   Context(const Context&) = delete;
@@ -45,6 +47,7 @@ struct Context {
   Random random;
   TurnWork turn;
   SlabPool slabs;
+  MemoryBudget memory;
   SlabWriter arena;       // for what this node encodes
   SlabWriter read_arena;  // for what it reads: see InputBuffer
 };

@@ -50,6 +50,9 @@ class Driver {
   /// that is not known.
   virtual Duration shortest_round_trip(ConnectionId /*connection*/) { return Duration::zero(); }
 
+  /// What it holds of connections in memory, in bytes, roughly: to protect them takes more than a client does.
+  virtual std::size_t memory_bytes() const { return 0; }
+
   virtual HandshakeCounts handshakes() const { return {}; }
 
   /// Who sends `token`, which may be any bytes, on a connection of Port::client, as rules name it: "token:web". Or why

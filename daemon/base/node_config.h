@@ -96,11 +96,8 @@ struct SessionConfig {
   /// A client that senders pay for and that reads nothing for this long is cut off; with policy `disconnect` one that
   /// has been above the soft limit for this long.
   Duration stall_timeout = 30s;
-  /// Bytes that may wait in memory for all clients together, messages that are under way between daemons left out, and
-  /// for one client (daemon/session/memory_budget.h).
-  std::size_t memory_bytes_max = 512u << 20;
-  std::size_t client_memory_bytes_max = 96u << 20;
-  Duration message_timeout = 30s;  // in which the rest of a message that was begun has to come
+  std::size_t client_memory_bytes_max = 96u << 20;  // that one client may hold (daemon/session/session_memory.h)
+  Duration message_timeout = 30s;                   // in which the rest of a message that was begun has to come
 };
 
 /// What a client may be allowed to do with a group.
@@ -149,6 +146,7 @@ struct QuotaLimits {
   std::size_t connections = 0;
   std::size_t memberships = 0;
   std::size_t bytes_per_s = 0;  // of the payloads of messages
+  std::size_t memory_bytes = 0;
 
   bool operator==(const QuotaLimits&) const = default;
 };
@@ -178,6 +176,9 @@ struct AdminConfig {
   bool allow_partition = true;         // partitions may be imposed for field tests, here and by other daemons
 };
 
+inline constexpr std::size_t kMemoryBytesDefault = 1u << 30;
+inline constexpr std::size_t kMemoryBytesLeast = 64u << 20;  // that a configuration file may say
+
 struct NodeConfig {
   std::string cluster = "spindle";
   std::string name;               // this daemon; unique in the cluster
@@ -187,6 +188,7 @@ struct NodeConfig {
   /// What a turn may do of the work that grows with groups and members, in units of about a microsecond
   /// (daemon/base/turn_work.h); tests set it low.
   std::size_t turn_work_max = 10'000;
+  std::size_t memory_bytes_max = kMemoryBytesDefault;  // that the daemon may hold (daemon/base/memory_budget.h)
   LinkConfig link;
   ViewConfig view;
   OrderConfig order;

@@ -6,8 +6,8 @@
 
 namespace spindled {
 
-void OutputQueue::append(const Slice& slice) {
-  if (slice.size() <= kCopyBytesMax) {
+void OutputQueue::append(const Slice& slice, std::size_t copy_max) {
+  if (slice.size() <= copy_max) {
     append_copy(slice.view());
     return;
   }
@@ -23,8 +23,10 @@ void OutputQueue::append_copy(ByteView bytes) {
 std::uint8_t* OutputQueue::append_space(std::size_t bytes) {
   if (bytes == 0) return nullptr;  // an empty piece would be an empty buffer of a write
   if (!slab_ || slab_->capacity() - used_ < bytes) {
-    // A queue that stays short gets a small slab: thousands of idle sessions with one reply each stay cheap.
-    slab_ = pool_->take(bytes_ == 0 ? bytes : std::max(bytes, SlabPool::kSmallBytes + 1));
+    // A queue that stays short gets a small slab, and one that is not long a medium one: thousands of sessions with a
+    // reply each, or with what a slow client may have waiting, stay cheap.
+    const std::size_t least = bytes_ == 0 ? 0 : bytes_ < kLongBytes ? SlabPool::kMediumBytes : SlabPool::kLargeBytes;
+    slab_ = pool_->take(std::max(bytes, least));
     used_ = 0;
   }
   std::uint8_t* at = slab_->bytes() + used_;

@@ -18,7 +18,8 @@ class OutputQueue {
 
   explicit OutputQueue(SlabPool& pool) : pool_(&pool) {}
 
-  void append(const Slice& slice);
+  /// Copied where it has no more than `copy_max` bytes.
+  void append(const Slice& slice, std::size_t copy_max = kCopyBytesMax);
   void append_copy(ByteView bytes);
   /// Room for `bytes` at the end of the queue, counted as queued at once; the caller fills it before anything else.
   /// Null for none.
@@ -40,6 +41,9 @@ class OutputQueue {
   void clear() { truncate(0); }
 
  private:
+  /// From here on slabs are large: what the last one has free is little beside what waits.
+  static constexpr std::size_t kLongBytes = 8 * SlabPool::kLargeBytes;
+
   SlabPool* pool_;
   std::deque<Slice> pieces_;
   SlabRef slab_;           // the slab that small pieces are packed into

@@ -6,17 +6,26 @@ namespace spindled {
 
 SlabPool::~SlabPool() {
   SPINDLE_CHECK(bytes_in_use_ == 0);
-  for (Slab* slab : free_small_) destroy(slab);
-  for (Slab* slab : free_large_) destroy(slab);
+  for (const Free* free : {&small_, &medium_, &large_}) {
+    for (Slab* slab : free->slabs) destroy(slab);
+  }
+}
+
+SlabPool::Free* SlabPool::free_of(std::size_t capacity) {
+  if (capacity == kSmallBytes) return &small_;
+  if (capacity == kMediumBytes) return &medium_;
+  return capacity == kLargeBytes ? &large_ : nullptr;
 }
 
 SlabRef SlabPool::take(std::size_t bytes) {
-  const std::size_t capacity = bytes <= kSmallBytes ? kSmallBytes : std::max(bytes, kLargeBytes);
+  const std::size_t capacity = bytes <= kSmallBytes    ? kSmallBytes
+                               : bytes <= kMediumBytes ? kMediumBytes
+                                                       : std::max(bytes, kLargeBytes);
+  Free* free = free_of(capacity);
   Slab* slab = nullptr;
-  std::vector<Slab*>& free = capacity == kSmallBytes ? free_small_ : free_large_;
-  if (capacity <= kLargeBytes && !free.empty()) {
-    slab = free.back();
-    free.pop_back();
+  if (free != nullptr && !free->slabs.empty()) {
+    slab = free->slabs.back();
+    free->slabs.pop_back();
   } else {
     slab = new (::operator new(sizeof(Slab) + capacity)) Slab;
     slab->pool_ = this;
@@ -28,10 +37,9 @@ SlabRef SlabPool::take(std::size_t bytes) {
 
 void SlabPool::give_back(Slab* slab) {
   bytes_in_use_ -= slab->capacity_;
-  if (slab->capacity_ == kSmallBytes && free_small_.size() < kFreeSmallMax) {
-    free_small_.push_back(slab);
-  } else if (slab->capacity_ == kLargeBytes && free_large_.size() < kFreeLargeMax) {
-    free_large_.push_back(slab);
+  Free* free = free_of(slab->capacity_);
+  if (free != nullptr && free->slabs.size() < free->max) {
+    free->slabs.push_back(slab);
   } else {
     destroy(slab);
   }

@@ -59,10 +59,11 @@ class SlabRef {
   Slab* slab_ = nullptr;
 };
 
-/// Recycles slabs of two sizes and allocates odd sizes as they come.
+/// Recycles slabs of three sizes and allocates odd sizes as they come.
 class SlabPool {
  public:
   static constexpr std::size_t kSmallBytes = 4u << 10;
+  static constexpr std::size_t kMediumBytes = 16u << 10;
   static constexpr std::size_t kLargeBytes = 128u << 10;
 
   SlabPool() = default;
@@ -79,14 +80,22 @@ class SlabPool {
  private:
   friend class SlabRef;
 
-  static constexpr std::size_t kFreeSmallMax = 1024;  // 4 MiB kept for reuse
-  static constexpr std::size_t kFreeLargeMax = 64;    // 8 MiB kept for reuse
+  /// Slabs of one size that wait to be used again.
+  struct Free {
+    std::size_t bytes = 0;  // of each
+    std::size_t max = 0;    // that are kept
+    std::vector<Slab*> slabs;
+  };
 
   void give_back(Slab* slab);
   static void destroy(Slab* slab);
+  /// Those of that capacity; null for an odd one.
+  Free* free_of(std::size_t capacity);
 
-  std::vector<Slab*> free_small_;
-  std::vector<Slab*> free_large_;
+  // 4, 8 and 8 MiB.
+  Free small_{kSmallBytes, 1024, {}};
+  Free medium_{kMediumBytes, 512, {}};
+  Free large_{kLargeBytes, 64, {}};
   std::size_t bytes_in_use_ = 0;
 };
 

@@ -52,6 +52,7 @@ std::string quotas_text(const AccessConfig& access) {
     add("connections", limits.connections);
     add("memberships", limits.memberships);
     add("bytes_per_s", limits.bytes_per_s);
+    add("memory_bytes", limits.memory_bytes);
   }
   return text;
 }

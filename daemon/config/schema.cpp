@@ -106,6 +106,9 @@ const Key kKeys[] = {
     {kNeighbourSection, "address", NeighbourAddressKey{}},
     {kNeighbourSection, "weight", NeighbourWeightKey{kWeightMax}},
 
+    {"limits", "memory_bytes",
+     SizeKey{SPINDLE_FIELD(node.memory_bytes_max), static_cast<std::int64_t>(kMemoryBytesLeast), 1024 * kGiB}},
+
     {"link", "heartbeat_interval_ms", DurationKey{SPINDLE_FIELD(node.link.hello_interval), 10, kMinute}},
     {"link", "liveness_timeout_ms", DurationKey{SPINDLE_FIELD(node.link.liveness_timeout), 20, 10 * kMinute}},
     {"link", "handshake_timeout_ms", DurationKey{SPINDLE_FIELD(node.link.handshake_timeout), 100, kMinute}},
@@ -166,7 +169,6 @@ const Key kKeys[] = {
      SizeKey{SPINDLE_FIELD(node.session.membership_rate_bytes), 64 * kKiB, 16 * kGiB}},
     {"session", "membership_burst_bytes",
      SizeKey{SPINDLE_FIELD(node.session.membership_burst_bytes), 4 * kKiB, 16 * kGiB}},
-    {"session", "memory_max_bytes", SizeKey{SPINDLE_FIELD(node.session.memory_bytes_max), 16 * kMiB, 1024 * kGiB}},
     {"session", "client_memory_max_bytes",
      SizeKey{SPINDLE_FIELD(node.session.client_memory_bytes_max), kMiB, 1024 * kGiB}},
     {"session", "message_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.message_timeout), 100, kHour}},
@@ -182,6 +184,7 @@ const Key kKeys[] = {
     {kQuotaSection, "connections", EntryNumberKey{1, 1'000'000, set_quota<&QuotaLimits::connections>}},
     {kQuotaSection, "memberships", EntryNumberKey{1, 100'000'000, set_quota<&QuotaLimits::memberships>}},
     {kQuotaSection, "bytes_per_s", EntryNumberKey{1000, 1000 * kGiB, set_quota<&QuotaLimits::bytes_per_s>}},
+    {kQuotaSection, "memory_bytes", EntryNumberKey{kMiB, 1024 * kGiB, set_quota<&QuotaLimits::memory_bytes>}},
 
     {kTokenSection, "name", EntryKey{EntryKey::Shape::text, wrong_token_name, set_token_name}},
     {kTokenSection, "sha256", EntryKey{EntryKey::Shape::text, wrong_token_digest, set_token_digest}},
@@ -254,6 +257,7 @@ std::span<const Key> schema() { return kKeys; }
 bool is_live(const Key& key) {
   if (key.section == "admission") return key.name != "enabled";  // which spmonitor switches
   if (key.section == "tls") return key.name != "insecure";
+  if (key.section == "limits") return true;
   if (key.section == kAccessSection || key.section == kNamesSection || key.section == kQuotaSection ||
       key.section == kTokenSection) {
     return true;

@@ -113,6 +113,8 @@ class GroupTable {
   /// This daemon's index in the view.
   MemberIndex self() const { return self_; }
   std::size_t size() const { return by_name_.size(); }
+  /// What it takes in memory, roughly.
+  std::size_t memory_bytes() const { return size() * kGroupBytes; }
   /// In the order of names. A place holds as long as its group is in the table.
   using Place = Groups::const_iterator;
   Place begin() const { return by_name_.begin(); }
@@ -168,6 +170,8 @@ class GroupTable {
   void renew() { all_changed_ = ++version_; }
 
  private:
+  /// Of a group with a name of 20 bytes and one member, as measured.
+  static constexpr std::size_t kGroupBytes = 330;
   /// Names of emptied groups that are remembered.
   static constexpr std::size_t kFormerNamesMax = 4096;
   static constexpr std::size_t kChangePlaces = 1024;

@@ -29,8 +29,9 @@ std::optional<Errc> MembershipRequests::join(Time now, SessionId session, const 
   LocalSession& local = sessions_.at(session);
   if (local.groups >= state_.context.config.session.memberships_max) return Errc::too_many_memberships;
   if (is_member(session, group)) return Errc::already_a_member;
-  if (state_.kept().size() + subscriptions_.size() >= state_.context.config.session.groups_max &&
-      state_.kept().find(group) == nullptr) {
+  const bool is_full = state_.kept().size() + subscriptions_.size() >= state_.context.config.session.groups_max ||
+                       state_.context.memory.is_full();
+  if (is_full && state_.kept().find(group) == nullptr) {
     return Errc::group_table_full;
   }
   ++local.groups;

@@ -96,7 +96,12 @@ void AsioDriver::turn() {
   if (time_is_known_) node_->end_turn(now_);
   // The timer may have gone off in this turn: early, or after the time of the turn was read and before the deadline.
   if (deadline_ < timer_set_) arm_timer();
-  for (const ConnectionId id : buried_) connections_.erase(static_cast<std::uint64_t>(id));
+  for (const ConnectionId id : buried_) {
+    const SocketConnection& connection = *find(id);
+    if (connection.is_protected()) --protected_;
+    unsent_ -= connection.counted_unsent;
+    connections_.erase(static_cast<std::uint64_t>(id));
+  }
   buried_.clear();
   time_is_known_ = false;
 }
@@ -139,7 +144,7 @@ void AsioDriver::dialled(ConnectionId id, Result<FileDescriptor> socket) {
   SocketConnection& connection = add(id, std::move(*socket), Port::link);
   if (!protection_) return open_dialled(connection);
   connection.state = SocketConnection::State::handshaking;
-  connection.protect(protection_.dialled_link, spindle::wall_time());
+  protect(connection, protection_.dialled_link);
   to_shake_[static_cast<std::size_t>(Port::link)].push_back(id);
 }
 
@@ -178,7 +183,7 @@ void AsioDriver::linger(SocketConnection& connection) {
   leave_line(connection);
   connection.state = SocketConnection::State::lingering;
   connection.finish_writing();
-  connection.end_protection();
+  end_protection(connection);
   if (connection.unsent() != 0) wait_writable(connection);
   lingering_.push_back({now() + kLingerTime, connection.id});
   end_lingering();
@@ -347,17 +352,20 @@ void AsioDriver::wait_readable(SocketConnection& connection) {
 void AsioDriver::wait_writable(SocketConnection& connection) {
   if (connection.waits_writable) return;
   connection.waits_writable = true;
+  connection.counted_unsent = connection.unsent();  // while it waits it takes nothing more
+  unsent_ += connection.counted_unsent;
   connection.wait_writable([this, id = connection.id](const std::error_code&) {
     SocketConnection* ready = find(id);
     if (ready == nullptr) return;
     ready->waits_writable = false;
+    unsent_ -= std::exchange(ready->counted_unsent, 0);
     if (ready->state == SocketConnection::State::gone) return;
     if (const IoResult result = ready->flush(); result.is_failure()) {
       ready->write_failure = ready->reason_of(result);
       return read_soon(*ready);
     }
     if (ready->unsent() != 0) return wait_writable(*ready);
-    if (ready->state == SocketConnection::State::lingering) ready->end_protection();
+    if (ready->state == SocketConnection::State::lingering) end_protection(*ready);
     if (ready->state != SocketConnection::State::open) return;
     ready->drained(now());
     node_->handle_writable(now(), id);

@@ -61,6 +61,7 @@ class AsioDriver final : public Driver {
   void close(ConnectionId connection) override;
   void set_reading(ConnectionId connection, bool on) override;
   Duration shortest_round_trip(ConnectionId connection) override;
+  std::size_t memory_bytes() const override;
   HandshakeCounts handshakes() const override { return handshakes_; }
   Result<std::string> identify(ConnectionId connection, std::string_view token) override;
   void wake_at(Time deadline) override;
@@ -82,6 +83,8 @@ class AsioDriver final : public Driver {
 
   /// Of connections that are accepted there.
   const std::shared_ptr<const spindle::TlsContext>& context_of(Port port) const;
+  void protect(SocketConnection& connection, const std::shared_ptr<const spindle::TlsContext>& context);
+  void end_protection(SocketConnection& connection);
   void start_handshakes(Port port);
   /// Goes on with those of which there is something new, for a part of the turn.
   void shake_hands();
@@ -138,6 +141,8 @@ class AsioDriver final : public Driver {
   std::uint64_t last_id_ = 0;
   Protection protection_;
   Tokens tokens_;
+  std::size_t protected_ = 0;                  // connections that are
+  std::size_t unsent_ = 0;                     // bytes of those that wait to be written
   PendingHandshakes pending_;                  // of accepted connections
   std::deque<ConnectionId> to_shake_[kPorts];  // handshakes of which there may be something new
   HandshakeCounts handshakes_;

@@ -20,6 +20,9 @@ constexpr auto kEndedInterval = std::chrono::milliseconds(2);
 /// anything.
 constexpr auto kCertificateInterval = std::chrono::seconds(60);
 
+/// What a connection takes that TLS protects, beside what it has not written, roughly.
+constexpr std::size_t kProtectedBytes = 24u << 10;
+
 /// In this order: without links there is nothing that clients could want.
 constexpr Port kPrecedence[] = {Port::link, Port::admin, Port::client};
 
@@ -77,10 +80,23 @@ const std::shared_ptr<const spindle::TlsContext>& AsioDriver::context_of(Port po
   return port == Port::admin ? protection_.accepted_admin : protection_.accepted_client;
 }
 
+void AsioDriver::protect(SocketConnection& connection, const std::shared_ptr<const spindle::TlsContext>& context) {
+  connection.protect(context, spindle::wall_time());
+  ++protected_;
+}
+
+void AsioDriver::end_protection(SocketConnection& connection) {
+  const bool was_protected = connection.is_protected();
+  connection.end_protection();
+  if (was_protected && !connection.is_protected()) --protected_;
+}
+
+std::size_t AsioDriver::memory_bytes() const { return protected_ * kProtectedBytes + unsent_; }
+
 void AsioDriver::start_handshakes(Port port) {
   while (const std::optional<ConnectionId> next = pending_.start_next(now(), port)) {
     SocketConnection* connection = find(*next);
-    connection->protect(context_of(port), spindle::wall_time());
+    protect(*connection, context_of(port));
     to_shake_[static_cast<std::size_t>(port)].push_back(*next);
   }
   watch_handshakes();

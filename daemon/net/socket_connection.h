@@ -35,6 +35,7 @@ class SocketConnection {
   /// Goes on with the handshake as far as that goes without waiting; `is_established` when it is done.
   IoResult shake_hands();
   bool is_established() const { return stream_->is_established(); }
+  bool is_protected() const { return tls_ != nullptr; }
   /// By which the peer has proved its identity; nothing without TLS.
   std::optional<spindle::CertificateRecord> certificate() const;
 
@@ -80,10 +81,11 @@ class SocketConnection {
   bool in_read_list = false;  // of the driver
   bool waits_readable = false;
   bool waits_writable = false;
-  bool is_unproved = false;     // by TLS, but counts as one whose handshake is not done: a token is still to come
-  std::string token;            // that it has sent: Tokens::Known::digest
-  std::string write_failure;    // why writing failed; empty while it works
-  std::size_t thrown_away = 0;  // bytes, while lingering
+  bool is_unproved = false;        // by TLS, but counts as one whose handshake is not done: a token is still to come
+  std::string token;               // that it has sent: Tokens::Known::digest
+  std::string write_failure;       // why writing failed; empty while it works
+  std::size_t thrown_away = 0;     // bytes, while lingering
+  std::size_t counted_unsent = 0;  // in what the driver holds
 
  private:
   IoResult write_on_link(Time now, std::span<const ByteView> buffers);

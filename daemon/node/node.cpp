@@ -79,7 +79,7 @@ void Node::reconfigure(Time now, const NodeConfig& config) {
   layers_->context.reconfigure(config);
   layers_->admission.reconsider();
   layers_->sessions.reconsider(now);
-  layers_->overlay.set_rules(now, config.access.digest);
+  layers_->overlay.reconsider(now);
 }
 
 void Node::handle_accepted(Time now, ConnectionId connection, Port port, const Peer& peer) {
@@ -120,6 +120,8 @@ void Node::handle_time(Time now) {
 
 void Node::end_turn(Time now) {
   Layers& node = *layers_;
+  node.context.memory.set(MemoryBudget::Use::connections, node.connections.memory_bytes());
+  node.context.memory.set(MemoryBudget::Use::groups, node.groups.table().memory_bytes());
   // What clients have sent enters, the order is gone through, and only then is everything written: one write a
   // connection and turn.
   node.sessions.resume_waiting(now);
@@ -181,6 +183,7 @@ NodeMemory Node::memory() const {
   memory.sessions_held = sum.held;
   memory.sessions_queued = sum.queued;
   memory.slabs = layers_->context.slabs.bytes_in_use();
+  memory.used = layers_->context.memory.used();
   memory.groups = layers_->groups.table().size();
   for (const Group& group : layers_->groups.table()) memory.memberships += group.members.size();
   memory.sessions = layers_->sessions.table().size();

@@ -41,6 +41,7 @@ struct NodeMemory {
   std::size_t sessions_held = 0;
   std::size_t sessions_queued = 0;
   std::size_t slabs = 0;  // that are in use, for all that is read or written
+  std::size_t used = 0;   // of MemoryBudget::limit
   // The group table, and the clients of this daemon, in numbers.
   std::size_t groups = 0;
   std::size_t memberships = 0;  // of a client in a group

@@ -20,7 +20,7 @@ LinkStateFlooding::LinkStateFlooding(Context& context, const Links& links, Contr
 
 void LinkStateFlooding::start(Time now) {
   sweep_at_ = now + context_.config.view.refresh_interval;
-  database_.own().set_rules(now, context_.config.access.digest);
+  database_.own().set_settings(now, own_settings());
   update_own_links(now);
   advertise(now);
 }
@@ -110,7 +110,9 @@ void LinkStateFlooding::look_for_namesakes(Time now) {
 
 void LinkStateFlooding::received(Time now, LinkId link, LinkState state, const Slice& encoded) {
   const DaemonId origin = state.origin;
-  const std::uint64_t rules = state.rules;
+  const DaemonSettings settings = state.settings;
+  const auto known = database_.entries().find(origin);
+  if (known == database_.entries().end() || known->second.state.settings != settings) ++settings_version_;
   const bool lives = state.stays_out && origin.name == database_.self().name && database_.entries().contains(origin);
   const LinkStateDatabase::Outcome outcome = database_.accept(now, std::move(state));
   switch (outcome) {
@@ -119,7 +121,7 @@ void LinkStateFlooding::received(Time now, LinkId link, LinkState state, const S
       channel_.pass_on(encoded, Counter::bytes_link_state, link);
       forget_reachable();
       if (lives) namesakes_.heard(now, origin);
-      compare_rules(origin.name, rules);
+      compare_rules(origin.name, settings.rules);
       if (outcome == LinkStateDatabase::Outcome::changed) topology_changed(now);
       advertise(now);
       return;
@@ -135,15 +137,16 @@ void LinkStateFlooding::received(Time now, LinkId link, LinkState state, const S
   }
 }
 
-void LinkStateFlooding::set_rules(Time now, std::uint64_t rules) {
-  database_.own().set_rules(now, rules);
-  for (const auto& [origin, entry] : database_.entries()) compare_rules(origin.name, entry.state.rules);
+void LinkStateFlooding::reconsider(Time now) {
+  database_.own().set_settings(now, own_settings());
+  for (const auto& [origin, entry] : database_.entries()) compare_rules(origin.name, entry.state.settings.rules);
+  ++settings_version_;
   advertise(now);
 }
 
 void LinkStateFlooding::compare_rules(const std::string& daemon, std::uint64_t rules) {
   if (daemon == database_.self().name) return;
-  const bool differ = rules != database_.own().rules();
+  const bool differ = rules != database_.own().settings().rules;
   if (differ == other_rules_.contains(daemon)) return;
   if (differ) {
     other_rules_.insert(daemon);
@@ -159,11 +162,21 @@ std::vector<std::string> LinkStateFlooding::daemons_with_other_rules() const {
   std::vector<std::string> names;
   for (const DaemonId& member : reachable().members) {
     const auto found = database_.entries().find(member);
-    if (found != database_.entries().end() && found->second.state.rules != database_.own().rules()) {
+    if (found != database_.entries().end() && found->second.state.settings.rules != database_.own().settings().rules) {
       names.push_back(member.name);
     }
   }
   return names;
+}
+
+std::size_t LinkStateFlooding::smallest_memory(const std::vector<DaemonId>& members) const {
+  std::size_t smallest = context_.config.memory_bytes_max;
+  for (const DaemonId& member : members) {
+    const auto found = database_.entries().find(member);
+    if (found == database_.entries().end()) continue;
+    smallest = std::min<std::size_t>(smallest, found->second.state.settings.memory_bytes);
+  }
+  return smallest;
 }
 
 void LinkStateFlooding::received(Time now, LinkId link, const LinkStateSummary& summary) {

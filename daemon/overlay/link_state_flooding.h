@@ -47,10 +47,14 @@ class LinkStateFlooding {
   void received(Time now, LinkId link, const LinkStateSummary& summary);
   /// Neighbours that had been given up count again, or some are given up.
   void review_own_links(Time now);
-  /// This daemon's rules of access are others now (AccessConfig::digest).
-  void set_rules(Time now, std::uint64_t rules);
+  /// The configuration has changed: the others are told, as far as it concerns them.
+  void reconsider(Time now);
   /// Of what is reachable, the daemons whose rules are others than this one's.
   std::vector<std::string> daemons_with_other_rules() const;
+  /// The least MemoryBudget::limit that one of them has told, or this daemon has.
+  std::size_t smallest_memory(const std::vector<DaemonId>& members) const;
+  /// Grows where what some daemon goes by, this one included, may be something else now; at least 1.
+  std::uint64_t settings_version() const { return settings_version_; }
   /// What is reachable may be something else now.
   void topology_changed(Time now);
 
@@ -74,6 +78,7 @@ class LinkStateFlooding {
   /// Floods this daemon's advertisement if it is due.
   void advertise(Time now);
   void forget_reachable();
+  DaemonSettings own_settings() const { return {context_.config.access.digest, context_.config.memory_bytes_max}; }
   /// Tells the log of one that has other rules than this daemon, and when it has the same again.
   void compare_rules(const std::string& daemon, std::uint64_t rules);
   /// Decides whether this daemon takes part; call where what it reaches may have changed.
@@ -91,6 +96,7 @@ class LinkStateFlooding {
   mutable std::optional<Topology> reachable_;
   mutable std::optional<Duration> longest_round_trip_;
   Time sweep_at_ = kNever;  // when old entries of the database are looked for
+  std::uint64_t settings_version_ = 1;
   bool complained_of_size_ = false;
   std::set<std::string> other_rules_;  // daemons that the log was told of
 };

@@ -31,8 +31,8 @@ class Overlay final : public LinkEvents, public ViewTransport, private LinkState
   PriceFlooding& prices() { return prices_; }
   PartitionOrders& partitions() { return partitions_; }
   const LinkStateFlooding& link_state() const { return link_state_; }
-  /// This daemon's rules of access are others now (AccessConfig::digest).
-  void set_rules(Time now, std::uint64_t rules) { link_state_.set_rules(now, rules); }
+  /// The configuration has changed.
+  void reconsider(Time now) { link_state_.reconsider(now); }
   const ForwardingTable& routes() const { return forwarder_.routes(); }
 
   void handle_time(Time now) { link_state_.handle_time(now); }

@@ -36,8 +36,8 @@ void OwnAdvertisement::set_stays_out(Time now, bool stays_out) {
   change(now);
 }
 
-void OwnAdvertisement::set_rules(Time now, std::uint64_t rules) {
-  if (std::exchange(rules_, rules) != rules && published_.sequence != 0) change(now);
+void OwnAdvertisement::set_settings(Time now, const DaemonSettings& settings) {
+  if (std::exchange(settings_, settings) != settings && published_.sequence != 0) change(now);
 }
 
 void OwnAdvertisement::jump_above(Time now, std::uint64_t sequence) {
@@ -54,7 +54,7 @@ const LinkState* OwnAdvertisement::take_due(Time now) {
   if (!advertise && !refresh) return nullptr;
   published_.links = usable_links();
   published_.stays_out = stays_out_;
-  published_.rules = rules_;
+  published_.settings = settings_;
   ++published_.sequence;
   ++version_;
   spaced_until_ = now + kAdvertisementSpacing;
@@ -67,7 +67,7 @@ const LinkState* OwnAdvertisement::take_due(Time now) {
 }
 
 LinkState OwnAdvertisement::current() const {
-  LinkState state{published_.origin, published_.sequence, usable_links(), stays_out_, rules_};
+  LinkState state{published_.origin, published_.sequence, usable_links(), stays_out_, settings_};
   const auto is_advertised = [&](const AdvertisedLink& link) {
     const auto at = std::lower_bound(published_.links.begin(), published_.links.end(), key_of(link),
                                      [](const AdvertisedLink& each, const auto& key) { return key_of(each) < key; });

@@ -30,9 +30,9 @@ class OwnAdvertisement {
   /// While the daemon stays out, as it does to begin with, it advertises that, and no link.
   void set_stays_out(Time now, bool stays_out);
   bool stays_out() const { return stays_out_; }
-  /// What the daemon goes by (AccessConfig::digest).
-  void set_rules(Time now, std::uint64_t rules);
-  std::uint64_t rules() const { return rules_; }
+  /// What the daemon goes by.
+  void set_settings(Time now, const DaemonSettings& settings);
+  const DaemonSettings& settings() const { return settings_; }
   /// Others hold a state of this daemon, or of another life of it, with that sequence number: the next one goes above.
   void jump_above(Time now, std::uint64_t sequence);
   /// Repeats the advertisement before its time.
@@ -60,7 +60,7 @@ class OwnAdvertisement {
   LinkState published_;
   std::vector<AdvertisedLink> links_;
   bool stays_out_ = true;
-  std::uint64_t rules_ = 0;
+  DaemonSettings settings_;
   std::set<DaemonId> lost_;  // neighbours whose loss no advertisement has shown
   Time spaced_until_{};      // no advertisement before this
   std::uint64_t version_ = 1;

@@ -8,6 +8,10 @@ namespace spindled {
 namespace protocol = spindle::protocol;
 
 namespace {
+/// What waits for clients that do not read is copied where all copies come to no more than this: each would otherwise
+/// keep the whole slab in memory in which it came, for as long as it waits.
+constexpr std::size_t kCopiesBytesMax = SlabPool::kLargeBytes / 4;
+
 protocol::PackedHead head_of(const ClientMessage& message) {
   return {static_cast<std::uint8_t>(message.service), message.type, message.total, message.names,
           first_view(message.chunks).size()};
@@ -85,12 +89,15 @@ void ClientDelivery::deliver_large(std::span<const SessionId> to, const ClientMe
     spindle::write_frame_head(writer, static_cast<std::uint8_t>(protocol::ClientFrame::message_more), chunk.size());
     heads.push_back(context_.arena.commit(spindle::kFrameHeadBytes));
   }
+  const bool are_copies_small = to.size() * message.total <= kCopiesBytesMax;
   for (const SessionId id : to) {
     Session* session = find_open(id);
     if (session == nullptr) continue;
+    const bool copies = are_copies_small && session->marks.blocked;
+    const std::size_t copy_max = copies ? kCopiesBytesMax : OutputQueue::kCopyBytesMax;
     for (std::size_t i = 0; i < heads.size(); ++i) {
       const Slice pieces[] = {heads[i], i < chunks.size() ? chunks[i] : Slice()};
-      session->queue().append_frame(pieces, i == 0 ? FrameKind::message : FrameKind::message_more);
+      session->queue().append_frame(pieces, i == 0 ? FrameKind::message : FrameKind::message_more, copy_max);
     }
     note_delivered(*session, message.groups, 1);
   }

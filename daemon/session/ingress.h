@@ -112,6 +112,8 @@ class Ingress final : private FlowGate {
   std::uint64_t entered() const { return messages_ + parts_ + changes_; }
   /// Bytes of the message that is not complete or may not enter.
   std::size_t unfinished_bytes() const { return incoming_ ? incoming_->received : 0; }
+  /// Of a message that was begun: what has yet to come.
+  std::size_t missing_bytes() const { return incoming_ ? incoming_->message.total - incoming_->received : 0; }
   /// What definitions take in memory.
   std::size_t definition_bytes() const;
   /// Calls `visit(const DestinationSet&, const Flow&)` for each set of destinations that the client has defined, once

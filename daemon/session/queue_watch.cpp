@@ -12,20 +12,33 @@ namespace {
 constexpr double kRepeatBelow = 0.5;
 constexpr Duration kRepeatAfter = 10s;
 
+/// However scarce memory is, so much may wait for a client.
+constexpr std::size_t kDropFromLeast = 16u << 10;
+/// A client for which no more waits keeps up.
+constexpr std::size_t kBehindLeast = 1u << 10;
+
 /// Bytes from which on a client is behind, and from which on no longer.
 struct Bounds {
   std::size_t behind, caught_up;
 };
 
-Bounds bounds_of(SlowPolicy policy, const SessionConfig& config) {
-  if (policy == SlowPolicy::price) return {config.queue_full_price_bytes / 16, config.queue_full_price_bytes / 64};
-  return {config.queue_soft_bytes, config.queue_soft_bytes / 2};
+Bounds bounds_of(SlowPolicy policy, const SessionConfig& config, double allowance) {
+  if (policy != SlowPolicy::price) return {config.queue_soft_bytes, config.queue_soft_bytes / 2};
+  const auto allowed = static_cast<std::size_t>(allowance * static_cast<double>(config.queue_full_price_bytes));
+  const std::size_t behind = config.queue_full_price_bytes / 16;
+  const std::size_t scarce = std::min(behind, std::max(allowed / 16, kBehindLeast));
+  return {scarce, scarce / 4};
 }
 
 }  // namespace
 
+std::size_t QueueWatch::drop_from() const {
+  const double allowed = memory_->allowance() * static_cast<double>(config_->queue_soft_bytes);
+  return std::min(config_->queue_soft_bytes, std::max(static_cast<std::size_t>(allowed), kDropFromLeast));
+}
+
 std::optional<unsigned> QueueWatch::note_length(Time now, std::size_t bytes) {
-  const Bounds bounds = bounds_of(policy_, *config_);
+  const Bounds bounds = bounds_of(policy_, *config_, memory_->allowance());
   if (!behind_since_ && bytes > bounds.behind) {
     behind_since_ = progress_at_ = now;
   } else if (behind_since_ && bytes <= bounds.caught_up) {

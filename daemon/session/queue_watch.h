@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "daemon/base/memory_budget.h"
 #include "daemon/base/node_config.h"
 
 namespace spindled {
@@ -11,17 +12,20 @@ namespace spindled {
 /// Mechanism apart from policy: it is told how much waits and when the client has read something, and says what is due.
 /// The caller drops, warns and cuts off.
 ///
-/// - price: the client is behind from a sixteenth of SessionConfig::queue_full_price_bytes on. It loses the connection
+/// - price: the client is behind from a sixteenth of SessionConfig::queue_full_price_bytes on, or less, where memory is
+///   scarce. It loses the connection
 ///   where it reads nothing at all for a while, above the hard limit for a moment. While it reads it keeps the
-///   connection whatever waits: senders pay for that, and the memory of all clients has a bound of its own
-///   (memory_budget.h).
-/// - drop: behind from the soft limit on, where it loses messages; the connection at the hard limit, which only views
-///   and replies can reach.
+///   connection whatever waits: senders pay for that, and the daemon's memory has a bound of its own
+///   (daemon/base/memory_budget.h).
+/// - drop: behind from the soft limit on, where it loses messages, or before, where memory is scarce; the connection at
+///   the hard limit, which only views and replies can reach.
 /// - disconnect: behind from the soft limit on. It loses the connection after a while above that, at once at the hard
 ///   limit.
 class QueueWatch {
  public:
-  explicit QueueWatch(const SessionConfig& config) : config_(&config), policy_(config.slow_policy) {}
+  /// Both outlive this one.
+  QueueWatch(const SessionConfig& config, const MemoryBudget& memory)
+      : config_(&config), memory_(&memory), policy_(config.slow_policy) {}
 
   SlowPolicy policy() const { return policy_; }
   void set_policy(SlowPolicy policy) { policy_ = policy; }
@@ -32,9 +36,9 @@ class QueueWatch {
   /// Whether the client is behind: what waits passed the bound above, and has not fallen to a fraction of it since.
   bool is_behind() const { return behind_since_.has_value(); }
   bool is_priced() const { return is_behind() && policy_ == SlowPolicy::price; }
-  /// Whether messages are to be dropped, and to how many bytes.
-  bool must_drop(std::size_t bytes) const { return policy_ == SlowPolicy::drop && bytes > config_->queue_soft_bytes; }
-  std::size_t drop_to() const { return config_->queue_soft_bytes / 4 * 3; }
+  /// From how many bytes on messages are dropped, for a client with that policy, and to how many.
+  std::size_t drop_from() const;
+  std::size_t drop_to() const { return drop_from() / 4 * 3; }
 
   /// The client has taken something.
   void note_progress(Time now) { progress_at_ = now; }
@@ -55,6 +59,7 @@ class QueueWatch {
 
  private:
   const SessionConfig* config_;
+  const MemoryBudget* memory_;
   SlowPolicy policy_;
   std::optional<Time> behind_since_;
   Time progress_at_{};  // counts while behind

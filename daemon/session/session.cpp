@@ -14,6 +14,9 @@ namespace {
 /// Before the handshake a stranger gets to send no more than this.
 constexpr std::size_t kHelloBytesMax = 512;
 
+/// What is read at once of a client where memory is short, if no frame is longer.
+constexpr std::size_t kReadBytesShort = 4u << 10;
+
 /// How often a client is told how many of its messages have entered, while others of them wait, and while none do.
 constexpr Duration kTakenPeriodWaiting = 100ms;
 constexpr Duration kTakenPeriod = 1s;
@@ -55,7 +58,7 @@ Session::Session(Context& context, SessionHost& host, Groups& groups, Admission&
       peer_(std::move(peer)),
       opened_at_(now),
       queue_(context.slabs),
-      watch_(context.config.session),
+      watch_(context.config.session, context.memory),
       groups_(groups),
       access_(context, peer_),
       quota_(context, quotas, peer_),
@@ -80,6 +83,13 @@ SessionMemory Session::memory() const {
 
 Time Session::unfinished_since() const {
   return state_ == State::open && unfinished_ && !waiting_ ? frame_at_ : kNever;
+}
+
+std::span<std::uint8_t> Session::read_space() {
+  const std::span<std::uint8_t> space = input_.prepare(context_.read_arena, wanted_);
+  if (!context_.memory.is_short()) return space;
+  const std::size_t held = input_.unread().size();
+  return space.first(std::min(space.size(), std::max(kReadBytesShort, wanted_ > held ? wanted_ - held : 0)));
 }
 
 void Session::commit_read(std::size_t bytes) {
@@ -133,7 +143,9 @@ bool Session::try_admit(Time now, ClientFrame type, ByteView body) {
   if (ingress_.held_bytes() > context_.config.session.held_bytes_max) return false;
   switch (type) {
     case ClientFrame::send:
-      return !host_.is_memory_short() || body.size() <= spindle::kChunkBytesMax;
+      return body.size() <= spindle::kChunkBytesMax || host_.may_send_part(*this);
+    case ClientFrame::send_more:
+      return host_.may_send_part(*this);
     case ClientFrame::join:
       return try_admit_change(now, Admission::Change::join, body);
     case ClientFrame::leave:
@@ -379,14 +391,18 @@ std::optional<Error> Session::hold_to_limits(Time now) {
             "slows down for it, until it reads or is cut off after {:.0f} s (session.stall_timeout_ms)",
             name(), peer(), to_seconds(*stalled), queue_.bytes(), to_seconds(context_.config.session.stall_timeout));
   }
-  if (watch_.must_drop(queue_.bytes())) {
-    const SessionQueue::Dropped dropped = queue_.drop_oldest(watch_.drop_to());
-    context_.counters.add(Counter::messages_dropped, dropped.messages);
-    context_.counters.add(Counter::bytes_dropped, dropped.bytes);
-  }
+  if (queue_.bytes() > watch_.drop_from()) drop_messages(watch_.drop_to());
   std::optional<std::string> objection = watch_.objection(now, queue_.bytes());
   if (!objection) return std::nullopt;
   return Error{Errc::slow_receiver, std::move(*objection)};
+}
+
+bool Session::drop_messages(std::size_t keep) {
+  if (watch_.policy() != SlowPolicy::drop) return false;
+  const SessionQueue::Dropped dropped = queue_.drop_oldest(keep);
+  context_.counters.add(Counter::messages_dropped, dropped.messages);
+  context_.counters.add(Counter::bytes_dropped, dropped.bytes);
+  return dropped.messages != 0;
 }
 
 void Session::warn(unsigned percent) {

@@ -13,8 +13,8 @@
 #include "daemon/base/peer.h"
 #include "daemon/group/groups.h"
 #include "daemon/session/ingress.h"
-#include "daemon/session/memory_budget.h"
 #include "daemon/session/queue_watch.h"
+#include "daemon/session/session_memory.h"
 #include "daemon/session/session_queue.h"
 #include "libclient/protocol/client_frames.h"
 
@@ -53,11 +53,9 @@ class SessionHost {
   virtual Result<std::string> identify(const Session& session, std::string_view token) = 0;
   /// Registers the name that the client wishes, or one that is free where it wishes none.
   virtual Result<std::string> take_name(Session& session, std::string_view wish) = 0;
-  /// Whether the memory for clients is nearly used up, so that no large message may begin.
-  bool is_memory_short() const { return memory_short_; }
-
- protected:
-  bool memory_short_ = false;
+  /// Whether the client may send so many chunks of a message: not where memory is short, but for those of one client
+  /// whose message was begun.
+  virtual bool may_send_part(const Session& session) = 0;
 };
 
 /// Parses what a client sends, in order, and stops at a message or request that may not enter yet; holds what the
@@ -86,7 +84,7 @@ class Session final {
   void start_closing(Time now);
   Time closing_since() const { return closing_since_; }
 
-  std::span<std::uint8_t> read_space() { return input_.prepare(context_.read_arena, wanted_); }
+  std::span<std::uint8_t> read_space();
   void commit_read(std::size_t bytes);
   /// Goes through what was read as far as possible. The reason to close the session, if there is one.
   std::optional<Error> process(Time now);
@@ -109,8 +107,9 @@ class Session final {
   /// Whether it stopped at a request whose answer has no room in the queue, and there is room now.
   bool may_answer_again() const { return waits_for_room_ && has_room(); }
 
-  /// What the client may do.
+  /// What the client may do, and use.
   ClientAccess& access() { return access_; }
+  ClientQuota& quota() { return quota_; }
   /// Has it leave the group, which it may not be in any more, and tells it so. False where it has left.
   bool take_out(Time now, const std::string& group);
 
@@ -122,6 +121,10 @@ class Session final {
   /// Drops messages and warns the client where its queue and its policy demand it. The reason to cut it off, if there
   /// is one.
   std::optional<Error> hold_to_limits(Time now);
+
+  /// Drops the oldest messages that wait, of a client with the policy `drop`, but for so many bytes. Whether it has
+  /// any.
+  bool drop_messages(std::size_t keep);
 
   /// Tells the client how many of its messages have entered the network.
   void tell_taken(Time now);

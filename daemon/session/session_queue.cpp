@@ -8,9 +8,9 @@ namespace spindled {
 
 // --- Frames in ---
 
-void SessionQueue::append_frame(std::span<const Slice> pieces, FrameKind kind) {
+void SessionQueue::append_frame(std::span<const Slice> pieces, FrameKind kind, std::size_t copy_max) {
   const std::size_t before = waiting_.bytes.bytes();
-  for (const Slice& piece : pieces) waiting_.bytes.append(piece);
+  for (const Slice& piece : pieces) waiting_.bytes.append(piece, copy_max);
   end_frame(waiting_, waiting_.bytes.bytes() - before, kind);
 }
 

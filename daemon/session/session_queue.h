@@ -24,8 +24,10 @@ class SessionQueue {
  public:
   explicit SessionQueue(SlabPool& pool) : pool_(pool), waiting_(pool) {}
 
-  /// One whole frame, in pieces. The first piece of a message has all that is in front of its payload.
-  void append_frame(std::span<const Slice> pieces, FrameKind kind = FrameKind::other);
+  /// One whole frame, in pieces. The first piece of a message has all that is in front of its payload. Pieces of up to
+  /// `copy_max` bytes are copied.
+  void append_frame(std::span<const Slice> pieces, FrameKind kind = FrameKind::other,
+                    std::size_t copy_max = OutputQueue::kCopyBytesMax);
   void append_frame(ByteView frame);
   /// Room for whole messages with frames of these sizes, side by side, which the caller fills before anything else.
   std::uint8_t* append_message_space(std::span<const std::uint32_t> frame_sizes);

@@ -25,10 +25,10 @@ Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Admission& 
       driver_(driver),
       groups_(groups),
       admission_(admission),
-      slow_clients_(context.config, admission, *this),
+      slow_clients_(context.config, context.memory, admission, *this),
       access_review_(context, groups, sessions_),
       delivery_(context, sessions_, slow_clients_),
-      memory_(context.config.session) {}
+      relief_(context, sessions_) {}
 
 Sessions::~Sessions() = default;
 
@@ -43,6 +43,8 @@ void Sessions::handle_accepted(Time now, ConnectionId connection, const Peer& pe
     refuse(now, added, {Errc::daemon_stopping, {}});
   } else if (sessions_.size() - refused_ > context_.config.session.sessions_max) {
     refuse(now, added, {Errc::too_many_sessions, {}});
+  } else if (context_.memory.is_full()) {
+    refuse(now, added, {Errc::limit_exceeded, "the daemon has no memory left (limits.memory_bytes)"});
   }
 }
 
@@ -73,8 +75,8 @@ void Sessions::process(Time now, Session& session) {
     timers_.set_earlier(Timer::taken, std::max(now, due));
     if (!std::exchange(session.marks.untold, true)) untold_.push_back(session.id());
   }
-  count_memory(session);
-  if (!session.queue().empty() || object_to_memory(now, session)) sessions_.mark_dirty(session);
+  count_memory(now, session);
+  if (!session.queue().empty() || relief_.objection_to(now, session)) sessions_.mark_dirty(session);
   if (session.unfinished_since() != kNever) timers_.set_earlier(Timer::tick, now + kTick);
   if (session.is_waiting() || session.ingress().holds_messages()) {
     sessions_.mark_waiting(session);
@@ -127,7 +129,7 @@ void Sessions::handle_writable(Time now, ConnectionId connection) {
   if (written_ >= kWrittenPerTurn) return sessions_.mark_dirty(session);
   write(now, session);
   if (sessions_.find(connection) == nullptr) return;  // a closing session goes once all is written
-  count_memory(session);
+  count_memory(now, session);
   watch_queue(now, session);
 }
 
@@ -182,10 +184,37 @@ std::string_view Sessions::client_name_of(SessionId session) const {
   return found == nullptr ? std::string_view() : found->name();
 }
 
+// --- Memory ---
+
+SessionMemory Sessions::memory() const {
+  SessionMemory sum;
+  sessions_.for_each([&](const Session& session) { sum += session.memory(); });
+  return sum;
+}
+
+void Sessions::count_memory(Time now, Session& session) {
+  relief_.count(session);
+  // Those that hold more than this one are looked at then.
+  if (session.quota().holds_too_much()) timers_.set_earlier(Timer::tick, now + kTick);
+}
+
+void Sessions::hold_to_memory(Time now) {
+  for (Session* largest : relief_.find_largest(now)) {
+    if (!context_.memory.is_full()) return;
+    if (!largest->drop_messages(0)) {
+      const Error reason = relief_.reason_for(*largest);
+      largest->queue().drop_unwritten();
+      close(now, *largest, reason);
+    }
+    count_memory(now, *largest);
+  }
+}
+
 // --- Writing, and clients that do not read ---
 
 void Sessions::flush(Time now) {
   std::vector<SessionId>& dirty = sessions_.dirty();
+  hold_to_memory(now);
   while (!dirty.empty() && written_ < kWrittenPerTurn) {
     being_flushed_.swap(dirty);
     std::size_t done = 0;
@@ -196,6 +225,8 @@ void Sessions::flush(Time now) {
     hold_to_memory(now);
   }
   written_ = 0;
+  if (relief_.look(now)) timers_.set_earlier(Timer::resume, now);
+  if (context_.memory.is_short()) timers_.set_earlier(Timer::tick, now + kTick);
   flush_at_ = dirty.empty() ? kNever : now;
 }
 
@@ -206,7 +237,7 @@ void Sessions::flush(Time now, SessionId id) {
   if (!session->marks.blocked) write(now, *session);
   session = sessions_.find(id);  // a closing session goes once all is written
   if (session == nullptr) return;
-  count_memory(*session);
+  count_memory(now, *session);
   watch_queue(now, *session);
 }
 
@@ -241,7 +272,7 @@ void Sessions::watch_queue(Time now, Session& session) {
     context_.counters.add(Counter::sessions_slow);
     return close(now, session, *error);
   }
-  if (const std::optional<Error> error = object_to_memory(now, session)) {
+  if (const std::optional<Error> error = relief_.objection_to(now, session)) {
     session.queue().drop_unwritten();
     return close(now, session, *error);
   }
@@ -289,7 +320,7 @@ void Sessions::let_go(Session& session) {
 }
 
 void Sessions::forget(const Session& session) {
-  memory_.change(session.marks.counted, {});
+  relief_.forget(session);
   if (session.marks.refused) --refused_;
   sessions_.forget(session);
 }
@@ -355,7 +386,7 @@ bool Sessions::check_patience(Time now, Session& session) {
       if (now - session.opened_at() >= config.handshake_timeout) close(now, session, {Errc::handshake_timeout, {}});
       return true;
     case Session::State::open:
-      if (session.watch().is_behind()) watch_queue(now, session);
+      if (session.watch().is_behind() || relief_.objection_to(now, session)) watch_queue(now, session);
       return check_unfinished(now, session) || session.watch().is_behind();
     case Session::State::closing:
       if (now - std::max(session.closing_since(), session.watch().progress_at()) >= kClosingPatience ||

@@ -16,6 +16,7 @@
 #include "daemon/base/timers.h"
 #include "daemon/session/access_review.h"
 #include "daemon/session/client_delivery.h"
+#include "daemon/session/memory_relief.h"
 #include "daemon/session/session_table.h"
 #include "daemon/session/slow_clients.h"
 
@@ -63,6 +64,7 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   // SessionHost
   Result<std::string> identify(const Session& session, std::string_view token) override;
   Result<std::string> take_name(Session& session, std::string_view wish) override;
+  bool may_send_part(const Session& session) override { return relief_.may_send_part(session); }
 
   // ClientNames
   bool is_reached_by(SessionId session, std::string_view name) const override;
@@ -87,16 +89,9 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   void close(Time now, Session& session, const Error& reason);
   void leave_everything(Time now, Session& session);
 
-  // Memory (sessions_memory.cpp).
-
-  /// Brings what it holds up to date in the sum of all.
-  void count_memory(Session& session);
-  /// Why it is to be cut off, where it holds more than one may.
-  std::optional<Error> object_to_memory(Time now, const Session& session) const;
-  /// The end of a turn: nothing large begins where memory is short, and who holds most goes where there is none.
+  void count_memory(Time now, Session& session);
+  /// The end of a turn: who holds most gives up something where there is no memory left.
   void hold_to_memory(Time now);
-  /// Who is to go, and why; none where nobody holds much.
-  Session* find_largest(Time now) const;
   /// Closes the connection and forgets the session.
   void let_go(Session& session);
   void forget(const Session& session);
@@ -111,7 +106,7 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   SlowClients slow_clients_;
   AccessReview access_review_;
   ClientDelivery delivery_;
-  MemoryBudget memory_;
+  MemoryRelief relief_;
   Timers<Timer> timers_;
   bool stopping_ = false;
   SessionId last_id_ = 0;

@@ -13,6 +13,8 @@ constexpr std::uint64_t kTellingBytes = 1 << 20;
 /// However fast a client reads, it costs price_max with this share of what it is cut off at: the rest is for what
 /// enters before the price is heard, as the largest messages of several senders.
 constexpr double kPricedShare = 0.2;
+/// However scarce memory is, so much of what may usually wait for the same price still may.
+constexpr double kAllowanceLeast = 1.0 / 64;
 }  // namespace
 
 void SlowClients::note_behind(Time now, SessionId session, std::size_t queued, std::uint64_t taken) {
@@ -76,10 +78,15 @@ void SlowClients::look(Time now, SessionId session, Reader& reader) {
   std::erase_if(reader.names, [&](const std::string& name) { return !names_.is_reached_by(session, name); });
   if (!reader.caught_up) reader.busy += now - std::exchange(reader.seen_at, now);
   measure(reader);
-  const double price = queue_price(static_cast<double>(reader.queued), reader.limit, config_.admission.price_max);
+  const double price = price_of(reader);
   if (price >= kOnsetDollars) reader.cost_at = now;
   reader.price = reader.cost_at && now < *reader.cost_at + kLinger ? std::max(price, kLingerDollars) : 0;
   reader.priced_for = reader.queued;
+}
+
+double SlowClients::price_of(const Reader& reader) const {
+  const double limit = reader.limit * std::max(memory_.allowance(), kAllowanceLeast);
+  return queue_price(static_cast<double>(reader.queued), limit, config_.admission.price_max);
 }
 
 /// The limit is like that of a link: it grows with what the client reads. What it could read before is forgotten over

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/admission/client_prices.h"
+#include "daemon/base/memory_budget.h"
 #include "daemon/base/node_config.h"
 #include "daemon/group/operations.h"
 
@@ -31,8 +32,8 @@ class ClientNames {
 /// The price of one that was drained later falls as soon as that, but not to zero at once: it lingers (price_curve.h).
 class SlowClients {
  public:
-  SlowClients(const NodeConfig& config, ClientPrices& prices, const ClientNames& names)
-      : config_(config), prices_(prices), names_(names) {}
+  SlowClients(const NodeConfig& config, const MemoryBudget& memory, ClientPrices& prices, const ClientNames& names)
+      : config_(config), memory_(memory), prices_(prices), names_(names) {}
 
   /// The client of `session` is behind: `queued` bytes wait for it, and it has taken `taken` bytes ever.
   void note_behind(Time now, SessionId session, std::size_t queued, std::uint64_t taken);
@@ -87,12 +88,15 @@ class SlowClients {
   /// Sets the price of a client by its queue, and lets go of names under which nothing reaches it any more.
   void look(Time now, SessionId session, Reader& reader);
   void measure(Reader& reader);
+  /// Of a client for which so much waits. Where memory is scarce less may wait for the same price.
+  double price_of(const Reader& reader) const;
   /// What may wait for a client that reads `limit` bytes in kLag, within what is configured.
   double within_limits(double limit) const;
   /// Tells what has changed.
   void tell();
 
   const NodeConfig& config_;
+  const MemoryBudget& memory_;
   ClientPrices& prices_;
   const ClientNames& names_;
   std::map<SessionId, Reader> readers_;

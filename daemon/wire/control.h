@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "daemon/base/member_set.h"
+#include "daemon/base/node_config.h"
 #include "daemon/base/result.h"
 #include "daemon/base/slab.h"
 #include "daemon/wire/daemon_id.h"
@@ -45,6 +46,14 @@ inline std::pair<std::string_view, std::uint64_t> key_of(const AdvertisedLink& l
   return {link.neighbour, link.neighbour_incarnation};
 }
 
+/// What a daemon goes by that others need to know.
+struct DaemonSettings {
+  std::uint64_t rules = 0;                           // AccessConfig::digest
+  std::uint64_t memory_bytes = kMemoryBytesDefault;  // MemoryBudget::limit
+
+  bool operator==(const DaemonSettings&) const = default;
+};
+
 /// A daemon's links, flooded by it.
 struct LinkState {
   DaemonId origin;
@@ -52,7 +61,7 @@ struct LinkState {
   std::vector<AdvertisedLink> links;  // sorted by neighbour, then by incarnation
   /// The daemon takes no part: it has yet to learn what its neighbours know, or another daemon goes by its name.
   bool stays_out = false;
-  std::uint64_t rules = 0;  // AccessConfig::digest
+  DaemonSettings settings = {};
 
   bool operator==(const LinkState&) const = default;
 };

@@ -157,7 +157,7 @@ class Decoder {
     to.origin = take(from.origin());
     to.sequence = take_sequence(from.sequence());
     to.stays_out = from.stays_out();
-    to.rules = from.rules();
+    to.settings = {from.rules(), from.memory_bytes() == 0 ? kMemoryBytesDefault : from.memory_bytes()};
     if (!require(static_cast<std::size_t>(from.links_size()) <= kMembersMax, "too many links")) return to;
     to.links.reserve(static_cast<std::size_t>(from.links_size()));
     for (const pb::AdvertisedLink& link : from.links()) {

@@ -63,7 +63,8 @@ void put_message(pb::Envelope& envelope, const LinkState& from) {
     added->set_bytes_per_second(link.bytes_per_second);
   }
   to->set_stays_out(from.stays_out);
-  to->set_rules(from.rules);
+  to->set_rules(from.settings.rules);
+  if (from.settings.memory_bytes != kMemoryBytesDefault) to->set_memory_bytes(from.settings.memory_bytes);
 }
 
 void put_message(pb::Envelope& envelope, const LinkStateSummary& from) {

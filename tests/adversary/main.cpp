@@ -17,6 +17,8 @@ using namespace spindle::test;
 constexpr double kRateShareMin = 0.5;
 constexpr double kP99MsMax = 50;
 constexpr std::size_t kMemoryGrowthMax = 320u << 20;
+constexpr double kLimitShareMax = 1.15;  // of the limit that a daemon has
+constexpr double kStreamShareMin = 0.9;
 
 struct Options {
   double seconds = 5;
@@ -78,10 +80,18 @@ std::vector<std::string> shortfalls(const Attack& attack, const Result& result, 
   if (result.damage.views > attack.views_allowed) what.push_back(fmt::format("{} views", result.damage.views));
   if (result.damage.cut_off != 0) what.push_back(fmt::format("{} innocent cut off", result.damage.cut_off));
   if (result.damage.memory_growth_bytes > kMemoryGrowthMax) what.emplace_back("memory");
+  const auto limit = static_cast<double>(attack.scene.memory_limit);
+  if (limit > 0 && static_cast<double>(result.damage.memory_most_bytes) > kLimitShareMax * limit) {
+    what.push_back(
+        fmt::format("{:.0f} % of the limit", 100 * static_cast<double>(result.damage.memory_most_bytes) / limit));
+  }
   if (result.attacked.rate == 0) what.emplace_back("the pair stands still");
   if (!timed) return what;
   if (result.attacked.rate < kRateShareMin * result.quiet.rate) what.emplace_back("rate");
   if (result.attacked.p99_ms > kP99MsMax) what.emplace_back("p99");
+  if (result.damage.stream_share < kStreamShareMin) {
+    what.push_back(fmt::format("{:.0f} % of the stream", 100 * result.damage.stream_share));
+  }
   return what;
 }
 
@@ -118,6 +128,13 @@ int run(const Options& options) {
                      static_cast<double>(result.damage.memory_growth_bytes) / 1e6, result.took_seconds,
                      what.empty() ? "ok" : fmt::format("SHORT: {}", fmt::join(what, "; ")))
               << std::flush;
+    if (attack.scene.memory_limit != 0) {
+      const auto limit = static_cast<double>(attack.scene.memory_limit);
+      std::cout << fmt::format("{:<20} at most {:.0f} % of the limit resident, {:.1f} % of the stream delivered\n", "",
+                               100 * static_cast<double>(result.damage.memory_most_bytes) / limit,
+                               100 * result.damage.stream_share)
+                << std::flush;
+    }
   }
   return options.check && !all_good ? 1 : 0;
 }

@@ -63,9 +63,11 @@ Scene::Scene(const SceneOptions& options) {
   }
   wait_for_view(daemons_.size());
   pair_ = std::make_unique<Pair>(alpha(), options.pair_at_gamma ? gamma() : beta());
+  if (options.stream) stream_ = std::make_unique<Stream>(alpha(), gamma(), Stream::Load());
 }
 
 Scene::~Scene() {
+  stream_.reset();
   pair_.reset();
   crowds_.clear();
 }
@@ -103,6 +105,7 @@ void Scene::start_watching() {
     memory_before_.push_back(resident_bytes(daemon->process().id()));
   }
   memory_most_ = memory_before_;
+  if (stream_) stream_->take_share();
   watching_ = std::jthread([this](const std::stop_token& stop) { watch_memory(stop); });
 }
 
@@ -120,6 +123,10 @@ Scene::Damage Scene::stop_watching() {
   watching_.join();
   Damage damage;
   damage.trouble = pair_->trouble();
+  if (stream_) {
+    damage.stream_share = stream_->take_share();
+    damage.trouble += stream_->trouble();
+  }
   for (std::size_t i = 0; i < daemons_.size(); ++i) {
     if (resident_bytes(daemons_[i]->process().id()) == 0) {
       damage.trouble += daemons_[i]->name() + " has ended; ";
@@ -127,6 +134,7 @@ Scene::Damage Scene::stop_watching() {
     }
     damage.views = std::max(damage.views, views_installed(*daemons_[i]) - views_before_[i]);
     damage.memory_growth_bytes = std::max(damage.memory_growth_bytes, memory_most_[i] - memory_before_[i]);
+    damage.memory_most_bytes = std::max(damage.memory_most_bytes, memory_most_[i]);
   }
   for (const auto& crowd : crowds_) damage.cut_off += crowd->cut_off();
   return damage;

@@ -10,14 +10,17 @@
 #include "tests/adversary/hostile_client.h"
 #include "tests/adversary/pair.h"
 #include "tests/adversary/slow_line.h"
+#include "tests/adversary/stream.h"
 
 namespace spindle::test {
 
 struct SceneOptions {
-  std::string configuration;  // of every daemon; empty: the defaults
-  std::size_t line_rate = 0;  // bytes/s from beta to gamma; 0: as fast as loopback is
-  bool pair_at_gamma = true;  // alpha and gamma; false: alpha and beta
-  bool unread_log = false;    // nobody reads what the daemons log
+  std::string configuration;     // of every daemon; empty: the defaults
+  std::size_t line_rate = 0;     // bytes/s from beta to gamma; 0: as fast as loopback is
+  bool pair_at_gamma = true;     // alpha and gamma; false: alpha and beta
+  bool unread_log = false;       // nobody reads what the daemons log
+  bool stream = false;           // one more pair, from alpha to gamma, that does not wait for each other
+  std::size_t memory_limit = 0;  // bytes that the configuration gives a daemon; 0: the default
 };
 
 /// alpha - beta - gamma. The pair talks from construction to destruction.
@@ -51,6 +54,8 @@ class Scene {
     std::uint64_t views = 0;              // that the daemon with the most installed
     std::size_t cut_off = 0;              // of the crowd
     std::size_t memory_growth_bytes = 0;  // resident, of the daemon that grew most, at its highest
+    std::size_t memory_most_bytes = 0;    // likewise, of the one that had most, in all
+    double stream_share = 1;              // of what was due, of the stream
     std::string trouble;                  // of the pair, and daemons that ended
   };
   Damage stop_watching();
@@ -64,6 +69,7 @@ class Scene {
   std::deque<HostileClient> hostile_;
   std::vector<std::unique_ptr<Crowd>> crowds_;
   std::unique_ptr<Pair> pair_;
+  std::unique_ptr<Stream> stream_;  // where there is one
   std::vector<std::uint64_t> views_before_;
   std::vector<std::size_t> memory_before_, memory_most_;
   std::jthread watching_;

@@ -47,7 +47,7 @@ AccessConfig make_rules(unsigned bits) {
   rule(3, "cert:a", "#*", {Right::send});
   if ((bits >> 4 & 1) != 0) access.names.push_back({"a*", {"cert:a"}});
   if ((bits >> 5 & 1) != 0) access.quotas.push_back({{"cert:*"}, {1, 2, 1000}});
-  if ((bits >> 6 & 1) != 0) access.quotas.push_back({{"anyone"}, {0, 1, 100'000}});
+  if ((bits >> 6 & 1) != 0) access.quotas.push_back({{"anyone"}, {0, 1, 100'000, 1u << 20}});
   access.digest = bits;
   return access;
 }
@@ -62,6 +62,7 @@ NodeConfig make_config(unsigned rules = 0) {
   config.session.send_window_bytes = 64u << 10;
   config.session.queue_full_price_bytes = config.session.queue_soft_bytes = 16u << 10;
   config.session.queue_hard_bytes = 64u << 10;
+  config.memory_bytes_max = 2u << 20;
   config.access = make_rules(rules);
   config.admin.viewers = {"cert:*"};
   return config;

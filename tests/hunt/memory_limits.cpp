@@ -74,7 +74,7 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
   link_data_ = all_streams_ + kUnreliableQueueBytes + bounds.message;
   link_control_ = kAttempts * agreement_bytes(plan.daemons);
   queue_ = config.session.queue_hard_bytes;
-  clients_ = config.session.memory_bytes_max;
+  clients_ = config.memory_bytes_max;
   groups_ = bounds.groups;
   memberships_ = bounds.memberships;
 }

@@ -74,7 +74,7 @@ TEST_F(ClientMemory, AMessageWhoseRestDoesNotComeEndsInTime) {
 
 TEST_F(ClientMemory, HalfMessagesOfManyStayWithinTheBudget) {
   NodeConfig node;
-  node.session.memory_bytes_max = 16u << 20;
+  node.memory_bytes_max = 16u << 20;
   simulate_cluster(702, Shape::line, 2, node);
   SimClient& member = add(0);
   member.join("g");

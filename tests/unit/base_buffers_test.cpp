@@ -34,11 +34,13 @@ TEST(SlabPool, RecyclesAndCounts) {
     const SlabRef small = pool.take(1);
     first = small.get();
     EXPECT_EQ(small->capacity(), SlabPool::kSmallBytes);
-    const SlabRef large = pool.take(SlabPool::kSmallBytes + 1);
+    const SlabRef medium = pool.take(SlabPool::kSmallBytes + 1);
+    EXPECT_EQ(medium->capacity(), SlabPool::kMediumBytes);
+    const SlabRef large = pool.take(SlabPool::kMediumBytes + 1);
     EXPECT_EQ(large->capacity(), SlabPool::kLargeBytes);
     const SlabRef odd = pool.take(SlabPool::kLargeBytes + 1);
     EXPECT_EQ(odd->capacity(), SlabPool::kLargeBytes + 1);
-    EXPECT_EQ(pool.bytes_in_use(), SlabPool::kSmallBytes + 2 * SlabPool::kLargeBytes + 1);
+    EXPECT_EQ(pool.bytes_in_use(), SlabPool::kSmallBytes + SlabPool::kMediumBytes + 2 * SlabPool::kLargeBytes + 1);
   }
   EXPECT_EQ(pool.bytes_in_use(), 0u);
   EXPECT_EQ(pool.take(1).get(), first);
@@ -238,6 +240,31 @@ TEST(OutputQueue, AnEmptyQueueHoldsNothing) {
   queue.append_space(0);
   EXPECT_TRUE(queue.empty());
   EXPECT_EQ(pool.bytes_in_use(), 0u);
+}
+
+TEST(OutputQueue, TakesNotMuchMoreThanItHolds) {
+  SlabPool pool;
+  OutputQueue queue(pool);
+  const std::string piece(1000, 'p');
+  while (queue.bytes() < 1'000'000) {
+    queue.append_copy(as_bytes(piece));
+    ASSERT_LE(pool.bytes_in_use(), 5 * queue.bytes() + 2 * SlabPool::kMediumBytes) << queue.bytes();
+  }
+  EXPECT_LE(pool.bytes_in_use(), queue.bytes() + 2 * SlabPool::kLargeBytes);
+}
+
+TEST(OutputQueue, CopiesWhatIsSmallEnough) {
+  SlabPool pool;
+  SlabWriter writer(pool);
+  OutputQueue queue(pool);
+  const std::string piece(5000, 'p');
+  queue.append(writer.copy(as_bytes(piece)));
+  queue.append(writer.copy(as_bytes(piece)), piece.size());
+  const std::size_t before = pool.bytes_in_use();
+  queue.consume(piece.size());
+  writer = SlabWriter(pool);
+  EXPECT_EQ(pool.bytes_in_use(), before - SlabPool::kLargeBytes) << "the copy needs only the queue's own";
+  EXPECT_EQ(std::string(queue.front().begin(), queue.front().end()), piece);
 }
 
 TEST(OutputQueue, SmallPiecesShareBuffers) {

@@ -9,9 +9,10 @@ using protocol::ClientFrame;
 
 class SessionQuota : public test::SessionsTest {
  protected:
-  static QuotaLimits connections(std::size_t most) { return {most, 0, 0}; }
-  static QuotaLimits memberships(std::size_t most) { return {0, most, 0}; }
-  static QuotaLimits rate(std::size_t bytes_per_s) { return {0, 0, bytes_per_s}; }
+  static QuotaLimits connections(std::size_t most) { return {.connections = most}; }
+  static QuotaLimits memberships(std::size_t most) { return {.memberships = most}; }
+  static QuotaLimits rate(std::size_t bytes_per_s) { return {.bytes_per_s = bytes_per_s}; }
+  static QuotaLimits memory(std::size_t bytes) { return {.memory_bytes = bytes}; }
 
   void take(std::vector<QuotaRule> quotas) {
     AccessConfig access;
@@ -145,6 +146,33 @@ TEST_F(SessionQuota, OthersAreNotHeldUp) {
   std::size_t of_others = 0;
   for (const auto& [type, bytes] : got(reader)) of_others += type == 2 ? 1 : 0;
   EXPECT_EQ(of_others, 10u);
+}
+
+TEST_F(SessionQuota, WhoHoldsMostOfItsIdentitysMemoryGoes) {
+  take({{{"cert:ann"}, memory(1u << 20)}});
+  std::vector<std::uint8_t> frames;
+  write_typed(frames, 1, 2u << 20);
+  const auto begin = [&](const char* identity, std::size_t bytes) {
+    const ConnectionId connection = open({identity});
+    read(connection, spindle::ByteView(frames).first(bytes));
+    turn();
+    return connection;
+  };
+  const ConnectionId large = begin("cert:ann", 900'000);
+  const ConnectionId other = begin("cert:bob", 1'500'000);
+  now_ += 1s;
+  turn();
+  EXPECT_TRUE(frames_of(large, ClientFrame::close).empty());
+  const ConnectionId small = begin("cert:ann", 200'000);
+  now_ += 1s;
+  turn();
+  EXPECT_EQ(close_of(large).code, static_cast<std::uint16_t>(Errc::limit_exceeded));
+  EXPECT_EQ(logged("their [[quota]] allows"), 1u);
+  EXPECT_TRUE(frames_of(other, ClientFrame::close).empty());
+  read(small, spindle::ByteView(frames).subspan(200'000, 600'000));
+  now_ += 1s;
+  turn();
+  EXPECT_TRUE(frames_of(small, ClientFrame::close).empty()) << "the other one has given up what it held";
 }
 
 }  // namespace

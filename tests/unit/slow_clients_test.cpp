@@ -51,7 +51,9 @@ class SlowClientsTest : public testing::Test, public ClientPrices, public Client
   int told_ = 0;
   Time now_{1h};
   NodeConfig config_;
-  SlowClients slow_{config_, *this, *this};
+  SlabPool slabs_;
+  MemoryBudget memory_{config_, slabs_};
+  SlowClients slow_{config_, memory_, *this, *this};
 };
 
 TEST_F(SlowClientsTest, NamesThatFeedALongQueueHaveItsPrice) {
@@ -247,17 +249,19 @@ TEST_F(SlowClientsTest, NamesOfOneClientAreBounded) {
 class QueueWatchTest : public testing::Test {
  protected:
   QueueWatchTest() {
-    config_.queue_full_price_bytes = config_.queue_soft_bytes = 1000;
-    config_.queue_hard_bytes = 10'000;
-    config_.stall_timeout = 10s;
+    config_.session.queue_full_price_bytes = config_.session.queue_soft_bytes = 1000;
+    config_.session.queue_hard_bytes = 10'000;
+    config_.session.stall_timeout = 10s;
   }
   QueueWatch watch(SlowPolicy policy) {
-    QueueWatch watch(config_);
-    EXPECT_EQ(watch.policy(), config_.slow_policy);
+    QueueWatch watch(config_.session, memory_);
+    EXPECT_EQ(watch.policy(), config_.session.slow_policy);
     watch.set_policy(policy);
     return watch;
   }
-  SessionConfig config_;
+  NodeConfig config_;
+  SlabPool slabs_;
+  MemoryBudget memory_{config_, slabs_};
   Time now_{1h};
 };
 
@@ -291,7 +295,6 @@ TEST_F(QueueWatchTest, PriceCutsOffOnlyWhoReadsNothing) {
   EXPECT_FALSE(watched.is_priced());
   watched.note_length(now_, 63);
   EXPECT_TRUE(watched.is_priced());
-  EXPECT_FALSE(watched.must_drop(9'999));
   EXPECT_FALSE(watched.objection(now_ + 9s, 10'000));
   EXPECT_FALSE(watched.objection(now_ + 999ms, 10'001)) << "it has had no time to read it";
   EXPECT_TRUE(watched.objection(now_ + 1s, 10'001));
@@ -309,8 +312,7 @@ TEST_F(QueueWatchTest, PriceCutsOffOnlyWhoReadsNothing) {
 TEST_F(QueueWatchTest, DropCutsOffAtTheHardLimitOnly) {
   QueueWatch watched = watch(SlowPolicy::drop);
   watched.note_length(now_, 1001);
-  EXPECT_TRUE(watched.must_drop(1001));
-  EXPECT_FALSE(watched.must_drop(1000));
+  EXPECT_EQ(watched.drop_from(), 1000u);
   EXPECT_EQ(watched.drop_to(), 750u);
   EXPECT_FALSE(watched.is_priced());
   EXPECT_FALSE(watched.objection(now_ + 1h, 1001));
@@ -331,9 +333,9 @@ TEST_F(QueueWatchTest, DisconnectCutsOffAfterAWhileAboveTheSoftLimit) {
   EXPECT_FALSE(watched.is_behind());
 }
 
-TEST(QueueWatchStall, IsSaidOnceInAWhile) {
-  SessionConfig config;
-  QueueWatch watch(config);
+TEST_F(QueueWatchTest, AStallIsSaidOnceInAWhile) {
+  const SessionConfig config;
+  QueueWatch watch(config, memory_);
   Time now{1h};
   watch.note_length(now, config.queue_full_price_bytes);
   now += 900ms;
@@ -348,11 +350,50 @@ TEST(QueueWatchStall, IsSaidOnceInAWhile) {
   now += 20s;
   watch.note_length(now, 0);
   EXPECT_FALSE(watch.note_stall(now)) << "nothing waits for it";
-  QueueWatch other(config);
+  QueueWatch other(config, memory_);
   other.set_policy(SlowPolicy::drop);
   other.note_length(now, config.queue_soft_bytes + 1);
   now += 20s;
   EXPECT_FALSE(other.note_stall(now)) << "nobody slows down for it";
+}
+
+TEST_F(QueueWatchTest, LessMayWaitWhereMemoryIsScarce) {
+  config_.session = SessionConfig();
+  config_.memory_bytes_max = 100u << 20;
+  QueueWatch priced = watch(SlowPolicy::price);
+  QueueWatch dropping = watch(SlowPolicy::drop);
+  const std::size_t usual = config_.session.queue_full_price_bytes / 16;
+  const auto use = [&](std::size_t percent) { memory_.set(MemoryBudget::Use::groups, percent << 20); };
+  use(70);
+  priced.note_length(now_, usual);
+  EXPECT_FALSE(priced.is_behind());
+  EXPECT_EQ(dropping.drop_from(), config_.session.queue_soft_bytes);
+  use(83);
+  priced.note_length(now_, usual);
+  EXPECT_TRUE(priced.is_behind());
+  EXPECT_LT(dropping.drop_from(), config_.session.queue_soft_bytes / 2);
+  EXPECT_GT(dropping.drop_from(), config_.session.queue_soft_bytes / 4);
+  use(100);
+  EXPECT_LT(dropping.drop_from(), config_.session.queue_soft_bytes / 32);
+  EXPECT_GT(dropping.drop_to(), 4096u) << "what the client is about to read stays";
+}
+
+TEST_F(SlowClientsTest, CostMoreWhereMemoryIsScarce) {
+  config_.memory_bytes_max = 100u << 20;
+  slow_.note_behind(now_, 1, kSoft, 0);
+  deliver(1, {"g"});
+  pass(50ms);
+  const double usual = price("g");
+  EXPECT_GT(usual, 0);
+  memory_.set(MemoryBudget::Use::groups, 80u << 20);
+  pass(50ms);
+  EXPECT_GT(price("g"), 1.5 * usual);
+  memory_.set(MemoryBudget::Use::groups, 94u << 20);
+  pass(50ms);
+  EXPECT_GT(price("g"), 50 * usual);
+  memory_.set(MemoryBudget::Use::groups, 0);
+  pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), usual);
 }
 
 }  // namespace

@@ -48,6 +48,8 @@ ViewId proposed_by(Random& random, const std::vector<DaemonId>& members) {
 
 LinkState random_link_state(Random& random) {
   LinkState state{random_daemon(random), random.between(1, 1000), {}, random.chance(0.5)};
+  state.settings.rules = random_number(random);
+  if (random.chance(0.5)) state.settings.memory_bytes = random.between(1, 1u << 31);
   for (const DaemonId& neighbour : random_members(random, random.below(10))) {
     if (neighbour.name == state.origin.name) continue;
     state.links.push_back({neighbour.name, neighbour.incarnation,

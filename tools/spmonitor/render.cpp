@@ -55,8 +55,11 @@ std::string render(const proto::StatusReply& status) {
   line("groups", number(status.groups()));
   line("sessions", number(status.sessions()));
   line("order", fmt::format("{} of {}", status.order_position(), status.order_end()));
-  line("unstable", fmt::format("{} of its own, {} retained of all, {} of buffers", bytes(status.unstable_bytes()),
-                               bytes(status.retained_bytes()), bytes(status.buffer_bytes())));
+  line("unstable", fmt::format("{} of its own, {} retained of all", bytes(status.unstable_bytes()),
+                               bytes(status.retained_bytes())));
+  line("memory", fmt::format("{} of {}, {:.0f} %", bytes(status.memory_bytes()), bytes(status.memory_max_bytes()),
+                             100 * static_cast<double>(status.memory_bytes()) /
+                                 static_cast<double>(std::max<std::uint64_t>(status.memory_max_bytes(), 1))));
   if (status.stays_out() && status.links() != 0) {
     line("stays out", "another daemon of this name is part of the cluster, or is not known to be gone: see the log");
   }

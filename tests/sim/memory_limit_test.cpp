@@ -1,0 +1,149 @@
+// A daemon near the limit of its memory: what is given up, and what is not.
+#include <fmt/format.h>
+
+#include "daemon/base/memory_budget.h"
+#include "tests/sim/scenario.h"
+
+namespace spindled::sim {
+namespace {
+
+constexpr std::size_t kMiB = 1u << 20;
+
+class MemoryLimit : public Scenario {
+ protected:
+  void simulate_line(std::uint64_t seed, NodeConfig node) { simulate_cluster(seed, Shape::line, 2, node); }
+  SimClient& add(HostIndex host, ClientOptions options = {}) {
+    SimClient& client = sim().add_client(sim().host(host), {}, options);
+    await([&] { return client.is_welcome() || client.is_closed(); }, 1s, "the client is welcome");
+    return client;
+  }
+  SimClient& add_member(HostIndex host, const std::string& group, ClientOptions options = {}) {
+    SimClient& client = add(host, options);
+    client.join(group);
+    await([&] { return client.view(group) != nullptr; }, 10s, "the client is a member");
+    return client;
+  }
+  NodeMemory memory(HostIndex host) { return sim().host(host).node().memory(); }
+  /// Runs, and says what most of the limit was used meanwhile.
+  std::size_t run(
+      HostIndex host, Duration span, const Simulator::Predicate& until = [] { return false; }) {
+    std::size_t most = 0;
+    (void)sim().run_until([&] { return most = std::max(most, memory(host).used), until(); }, span);
+    return most;
+  }
+  std::uint64_t views(HostIndex host) { return sim().host(host).node().counters().value(Counter::views_installed); }
+};
+
+TEST_F(MemoryLimit, LargeMessagesOfManyGoOnOneAfterTheOther) {
+  NodeConfig node;
+  node.memory_bytes_max = 64 * kMiB;
+  node.link.liveness_timeout = 10s;
+  simulate_line(711, node);
+  SimClient& member = add_member(0, "g");
+  std::vector<SimClient*> senders;
+  for (int i = 0; i < 12; ++i) senders.push_back(&add(1));
+  for (SimClient* sender : senders) {
+    for (int i = 0; i < 2; ++i) sender->multicast({"g"}, {.service = Service::fifo, .size = 10 * kMiB});
+  }
+  const std::size_t most = run(1, 120s, [&] { return member.messages() == 24; });
+  EXPECT_EQ(member.messages(), 24u);
+  EXPECT_LE(most, node.memory_bytes_max / 100 * MemoryBudget::kFull);
+  EXPECT_GT(most, node.memory_bytes_max / 2) << "there is no need";
+  for (const SimClient* sender : senders) EXPECT_FALSE(sender->is_closed());
+  EXPECT_FALSE(member.is_closed());
+}
+
+TEST_F(MemoryLimit, ThoseWhoReadNothingCostMoreAndThenGoAndNobodyElseDoes) {
+  for (const SlowPolicy policy : {SlowPolicy::price, SlowPolicy::drop, SlowPolicy::disconnect}) {
+    NodeConfig node;
+    node.memory_bytes_max = 24 * kMiB;
+    simulate_line(712, node);
+    SimClient& reader = add_member(1, "read");
+    std::vector<SimClient*> stalled;
+    for (int i = 0; i < 120; ++i) {
+      stalled.push_back(&add_member(1, fmt::format("stalled {}", i), {.policy = policy}));
+      stalled.back()->set_read_rate(0);
+    }
+    SimClient& steady = add(0);
+    std::vector<SimClient*> flooding;
+    for (int i = 0; i < 120; ++i) flooding.push_back(&add(0));
+    const std::uint64_t before = views(1);
+    std::size_t sent = 0;
+    std::size_t most = 0;
+    for (; sent < 500; ++sent) {
+      steady.multicast({"read"});
+      for (std::size_t i = 0; i < flooding.size(); ++i) {
+        if (flooding[i]->unsent_bytes() > 100'000) continue;
+        for (int k = 0; k < 2; ++k) {
+          flooding[i]->multicast({fmt::format("stalled {}", i)}, {.service = Service::fifo, .size = 3000});
+        }
+      }
+      most = std::max(most, run(1, 20ms));
+    }
+    EXPECT_LE(most, node.memory_bytes_max / 100 * 110) << "policy " << static_cast<int>(policy);
+    EXPECT_GT(most, node.memory_bytes_max / 2);
+    EXPECT_GE(reader.messages(), sent - 5);
+    EXPECT_FALSE(reader.is_closed());
+    EXPECT_FALSE(steady.is_closed());
+    for (const SimClient* client : flooding) EXPECT_FALSE(client->is_closed());
+    EXPECT_EQ(views(1), before) << "links stay";
+  }
+}
+
+TEST_F(MemoryLimit, NewcomersAndNewGroupsWaitForRoom) {
+  NodeConfig node;
+  node.memory_bytes_max = 24 * kMiB;
+  node.session.stall_timeout = 5s;
+  simulate_line(713, node);
+  SimClient& old = add_member(1, "old");
+  // Definitions are held by nobody who can be asked to read.
+  std::vector<SimClient*> defining;
+  std::vector<std::string> names;
+  for (int i = 0; i < 250; ++i) names.push_back(std::string(200, 'n') + std::to_string(i));
+  while (memory(1).used <= node.memory_bytes_max / 100 * MemoryBudget::kFull) {
+    ASSERT_LT(defining.size(), 1000u);
+    defining.push_back(&add(1));
+    std::vector<std::uint8_t> bytes;
+    spindle::protocol::write_define(bytes, {9, std::vector<std::string_view>(names.begin(), names.end())});
+    defining.back()->send_raw(bytes);
+    (void)run(1, 5ms);
+    if (defining.back()->is_closed()) break;
+  }
+  SimClient& newcomer = add(1);
+  EXPECT_EQ(newcomer.close_code(), Errc::limit_exceeded);
+  old.join("new");
+  (void)run(1, 1s);
+  EXPECT_EQ(old.view("new"), nullptr);
+  EXPECT_FALSE(old.is_closed());
+  for (SimClient* client : defining) client->kill();
+  (void)run(1, 1s);
+  EXPECT_TRUE(add(1).is_welcome());
+  old.join("new");
+  await([&] { return old.view("new") != nullptr; }, 1s, "there is room");
+}
+
+TEST_F(MemoryLimit, TheSmallestInTheViewBoundsWhatIsOnItsWay) {
+  simulate(714);
+  NodeConfig node;
+  node.admission.enabled = false;  // prices would keep less on its way
+  node.name = "alpha";
+  sim().add_host(node).start();
+  node.name = "beta";
+  node.memory_bytes_max = 4 * kMiB;
+  node.link.neighbours.push_back({Simulator::address_of("alpha"), 0});
+  sim().add_host(node).start();
+  await([&] { return sim().host(0).node().view().size() == 2 && sim().host(0).node().is_settled(); }, 10s, "a view");
+  SimClient& member = add_member(1, "g");
+  sim().network().set_stalled(0, 1, true);
+  SimClient& sender = add(0);
+  sender.keep_sending({"g"}, {.service = Service::fifo, .size = 10'000}, 4 * kMiB);
+  (void)run(0, 300ms);
+  const std::size_t most = memory(0).own_stream;
+  sim().network().set_stalled(0, 1, false);
+  EXPECT_GT(most, kMiB / 2);
+  EXPECT_LE(most, MemoryBudget::window(4 * kMiB, 2) + 20'000);
+  EXPECT_FALSE(member.is_closed());
+}
+
+}  // namespace
+}  // namespace spindled::sim
