@@ -56,8 +56,8 @@ Violations check_local_monotonicity(const History& history);
 Violations check_member_delivery(const History& history);
 
 /// At the end of a run that has come to rest: what a client that is still connected sent to a group that it had asked
-/// to join, and not asked to leave since, came back to it, unless it was sent unreliably or with self-discard, or as
-/// many are missing as gaps account for.
+/// to join, and not asked to leave since, came back to it, unless it was sent unreliably or with self-discard, rules
+/// denied it, or as many are missing as gaps account for.
 Violations check_self_delivery(const History& history);
 
 /// What a client asked for is done in the order asked: it sees itself join and leave in that order, and gets its own
@@ -86,8 +86,15 @@ Violations check_names(const History& history);
 Violations check_safe_delivery(const History& history, bool at_rest);
 
 /// At the end of a run that has come to rest: who is still connected is a member of the groups that it asked to join,
-/// and of none that it asked to leave; and no view that such a member got last has a client that is gone.
+/// unless that was refused, and of none that it asked to leave or that rules had it leave; and no view that such a
+/// member got last has a client that is gone.
 Violations check_membership(const History& history);
+
+/// Of the rules of access that daemons went by: nobody gets a message, is a member or has a name that the rules of the
+/// client's daemon allowed at no moment between request and effect, or uses more than a quota leaves; what they allowed
+/// all the time is not refused; and as many messages are told to be refused as were. `at_rest`: also that no client is
+/// a member that may not be one in the end.
+Violations check_access(const History& history, bool at_rest);
 
 /// All of the above, and of the daemons where their histories are known, that hold at every point of a run; `at_rest`
 /// adds what holds once nothing is on its way any more.

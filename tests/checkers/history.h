@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/base/member_set.h"
+#include "daemon/base/node_config.h"
 #include "daemon/base/time.h"
 #include "daemon/wire/control.h"
 #include "daemon/wire/link_frames.h"
@@ -40,6 +41,7 @@ struct JoinRequested {
 };
 struct LeaveRequested {
   std::string group;
+  bool by_rules = false;  // its daemon had it leave, and this is when it was told
 };
 struct GroupView {
   std::string group;
@@ -64,6 +66,11 @@ struct Refused {
   std::string group;
   std::uint16_t code = 0;  // an Errc
 };
+/// Messages that the daemon refused, and nobody gets: so many to sets of destinations with that name.
+struct MessagesRefused {
+  std::string name;
+  std::uint64_t messages = 0;
+};
 /// The client left, was cut off, or lost its daemon; nothing follows.
 struct Closed {
   std::uint16_t code = 0;  // an Errc
@@ -72,7 +79,9 @@ struct Closed {
 
 struct Event {
   Time at{};
-  std::variant<Sent, Delivered, JoinRequested, LeaveRequested, GroupView, Transitional, Gapped, Refused, Closed> what;
+  std::variant<Sent, Delivered, JoinRequested, LeaveRequested, GroupView, Transitional, Gapped, Refused, Closed,
+               MessagesRefused>
+      what;
 };
 
 struct ClientHistory {
@@ -80,6 +89,12 @@ struct ClientHistory {
   std::vector<Event> events;
   bool independent_flows = false;  // its messages to one set of groups may overtake those to another
   Time since{};                    // when it was told its name, where that is known
+
+  // Where it is to be held to rules:
+  std::string daemon{};
+  std::string wish{};                     // the name that it asked for, without its daemon
+  std::vector<std::string> identities{};  // as its daemon knows it (Peer)
+  Time connected{};                       // when it began to connect
 
   bool is_closed() const { return !events.empty() && std::holds_alternative<Closed>(events.back().what); }
 };
@@ -133,11 +148,20 @@ struct DaemonHistory {
   bool is_running() const { return end == End::running; }
 };
 
+/// A daemon goes by these rules from then on.
+struct RulesInForce {
+  std::string daemon;
+  Time from{};
+  AccessConfig rules;
+};
+
 /// The histories of all clients that ever connected, and of all lives of all daemons; the latter may be unknown.
 struct History {
   std::vector<ClientHistory> clients;
   std::vector<DaemonHistory> daemons;
-  Time end = Time::max();  // when it was taken
+  std::vector<ClientHistory> turned_away;  // clients that were never told a name
+  std::vector<RulesInForce> rules;         // those of each daemon in order; a daemon without any allows everything
+  Time end = Time::max();                  // when it was taken
 };
 
 /// Empty when all is well; otherwise one sentence for each violation, the first kViolationsMax of them.

@@ -11,7 +11,8 @@ namespace {
 /// Where a client that is still connected stands with a group.
 struct Standing {
   bool wanted = false;              // its last request was to join
-  bool known = true;                // no request was refused for a reason that lies elsewhere
+  bool known = true;                // nothing was refused for a reason that lies elsewhere, and no rules had it leave
+  int joined = 0;                   // joins that were not refused, less leaves: also where rules had it leave
   const GroupView* last = nullptr;  // the latest view that it got
 };
 
@@ -20,13 +21,22 @@ using Standings = std::map<std::string, Standing>;
 Standings standings_of(const ClientHistory& client) {
   Standings standings;
   for (const Event& event : client.events) {
-    if (const auto* join = std::get_if<JoinRequested>(&event.what)) standings[join->group].wanted = true;
-    if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) standings[leave->group].wanted = false;
-    if (const auto* view = std::get_if<GroupView>(&event.what)) standings[view->group].last = view;
-    if (const auto* refused = std::get_if<Refused>(&event.what)) {
+    if (const auto* join = std::get_if<JoinRequested>(&event.what)) {
+      standings[join->group].wanted = true;
+      ++standings[join->group].joined;
+    } else if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) {
+      Standing& standing = standings[leave->group];
+      --standing.joined;
+      // Whether what it asked for last came before that or behind is told by what was refused alone.
+      if (leave->by_rules) standing.known = false;
+      if (!leave->by_rules) standing.wanted = false;
+    } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
+      standings[view->group].last = view;
+    } else if (const auto* refused = std::get_if<Refused>(&event.what)) {
       const auto code = static_cast<Errc>(refused->code);
-      const bool is_no_change = code == Errc::already_a_member || code == Errc::not_a_member;
-      if (!is_no_change) standings[refused->group].known = false;
+      Standing& standing = standings[refused->group];
+      standing.joined += code == Errc::not_a_member ? 1 : -1;
+      if (code != Errc::already_a_member && code != Errc::not_a_member) standing.known = false;
     }
   }
   return standings;
@@ -48,9 +58,10 @@ Violations check_membership(const History& history) {
   for (const auto& [client, standings] : open) {
     for (const auto& [group, standing] : standings) {
       const bool is_member = standing.last != nullptr && is_in(standing.last->members, client);
-      if (standing.known && is_member != standing.wanted) {
+      const bool wanted = standing.known ? standing.wanted : standing.joined > 0;
+      if (is_member != wanted) {
         report(violations, fmt::format("membership: the last that {} asked was to {} {}, and it is {} member", client,
-                                       standing.wanted ? "join" : "leave", group, is_member ? "still a" : "no"));
+                                       wanted ? "join" : "leave", group, is_member ? "still a" : "no"));
       }
       if (!is_member) continue;
       for (const std::string& member : standing.last->members) {

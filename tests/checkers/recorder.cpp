@@ -44,7 +44,10 @@ std::optional<What> Recorder::record(const spindle::Event& event) {
     return gapped;
   }
   if (const auto* failed = std::get_if<spindle::RequestFailed>(&event)) {
-    if (failed->request == spindle::RequestFailed::Request::view) return std::nullopt;
+    using Request = spindle::RequestFailed::Request;
+    if (failed->request == Request::view) return std::nullopt;
+    if (failed->request == Request::send) return MessagesRefused{failed->group, failed->messages};
+    if (failed->request == Request::membership) return LeaveRequested{failed->group, true};
     return Refused{failed->group, static_cast<std::uint16_t>(failed->error.value())};
   }
   if (const auto* end = std::get_if<spindle::Disconnected>(&event)) {

@@ -30,7 +30,7 @@ struct Seen {
 struct Witnessed {
   std::map<std::string, Seen> memberships;  // by group
   std::map<MessageKey, Place> own;          // messages of the client that it got
-  std::set<std::string> unknown;            // groups of which a request was refused
+  std::set<std::string> unknown;            // groups of which a request was refused, or that rules had it leave
 };
 
 Witnessed witness(const ClientHistory& client) {
@@ -48,6 +48,8 @@ Witnessed witness(const ClientHistory& client) {
       }
     } else if (const auto* delivered = std::get_if<Delivered>(&what)) {
       if (delivered->message.sender == client.name) witnessed.own.emplace(key_of(delivered->message), place);
+    } else if (const auto* leave = std::get_if<LeaveRequested>(&what)) {
+      if (leave->by_rules) witnessed.unknown.insert(leave->group);
     } else if (const auto* refused = std::get_if<Refused>(&what)) {
       const auto code = static_cast<Errc>(refused->code);
       if (code != Errc::already_a_member && code != Errc::not_a_member) witnessed.unknown.insert(refused->group);

@@ -3,13 +3,14 @@
 #include "daemon/base/result.h"
 #include "tests/checkers/checkers.h"
 #include "tests/checkers/message_index.h"
+#include "tests/checkers/rules.h"
 
 namespace spindled::checkers {
 
 namespace {
 
 /// The last place in the history where a group was asked to be left, by group, and the groups that joins were refused
-/// for.
+/// for, or that rules had it leave.
 struct Exceptions {
   std::map<std::string, std::size_t> left_at;
   std::set<std::string> refused;
@@ -17,7 +18,10 @@ struct Exceptions {
   explicit Exceptions(const ClientHistory& client) {
     for (std::size_t place = 0; place < client.events.size(); ++place) {
       const auto& what = client.events[place].what;
-      if (const auto* leave = std::get_if<LeaveRequested>(&what)) left_at[leave->group] = place;
+      if (const auto* leave = std::get_if<LeaveRequested>(&what)) {
+        left_at[leave->group] = place;
+        if (leave->by_rules) refused.insert(leave->group);
+      }
       if (const auto* refusal = std::get_if<Refused>(&what)) {
         const auto code = static_cast<Errc>(refusal->code);
         if (code != Errc::already_a_member && code != Errc::not_a_member) refused.insert(refusal->group);
@@ -26,8 +30,21 @@ struct Exceptions {
   }
 };
 
-void check(const ClientHistory& client, Violations& violations) {
+/// How many of the messages that rules may have denied, and may not, were refused.
+std::uint64_t refused_at_will(const ClientHistory& client, const RulesIndex& rules, Time end) {
+  std::uint64_t refused = 0, denied = 0;
+  if (!rules.has_any()) return 0;
+  for (const MessagesRefused* each : events_of<MessagesRefused>(client)) refused += each->messages;
+  for (const Event& event : client.events) {
+    const auto* sent = std::get_if<Sent>(&event.what);
+    if (sent != nullptr && rules.of(client, sent->message, event.at, end) == Verdict::denied) ++denied;
+  }
+  return refused > denied ? refused - denied : 0;
+}
+
+void check(const ClientHistory& client, const RulesIndex& rules, Time end, Violations& violations) {
   const Exceptions exceptions(client);
+  std::uint64_t refused = refused_at_will(client, rules, end);
   std::set<MessageKey> delivered;
   for (const Delivered* each : events_of<Delivered>(client)) delivered.insert(key_of(each->message));
 
@@ -49,6 +66,12 @@ void check(const ClientHistory& client, Violations& violations) {
     };
     const std::vector<std::string>& groups = sent->message.groups;
     if (std::none_of(groups.begin(), groups.end(), is_member_of) || delivered.contains(key_of(sent->message))) continue;
+    const Verdict verdict = rules.of(client, sent->message, client.events[place].at, end);
+    if (verdict == Verdict::denied) continue;
+    if (verdict == Verdict::either && refused > 0) {
+      --refused;
+      continue;
+    }
     if (gaps > 0) {
       --gaps;
       continue;
@@ -61,8 +84,9 @@ void check(const ClientHistory& client, Violations& violations) {
 
 Violations check_self_delivery(const History& history) {
   Violations violations;
+  const RulesIndex rules(history);
   for (const ClientHistory& client : history.clients) {
-    if (!client.is_closed()) check(client, violations);
+    if (!client.is_closed()) check(client, rules, history.end, violations);
   }
   return violations;
 }

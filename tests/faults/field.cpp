@@ -234,6 +234,9 @@ struct EventText {
   std::string operator()(const Refused& refused) const {
     return fmt::format("refused {} {}", refused.group, refused.code);
   }
+  std::string operator()(const spindled::checkers::MessagesRefused& refused) const {
+    return fmt::format("refused {} messages to {}", refused.messages, refused.name);
+  }
   std::string operator()(const Closed& closed) const { return fmt::format("closed {} {}", closed.code, closed.text); }
 };
 

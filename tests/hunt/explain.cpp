@@ -27,7 +27,9 @@ struct EventText {
     return fmt::format("gets {} to {}", checkers::to_text(delivered.message), fmt::join(delivered.message.groups, " "));
   }
   std::string operator()(const checkers::JoinRequested& join) const { return "wants to join " + join.group; }
-  std::string operator()(const checkers::LeaveRequested& leave) const { return "wants to leave " + leave.group; }
+  std::string operator()(const checkers::LeaveRequested& leave) const {
+    return (leave.by_rules ? "is told that it may not stay in " : "wants to leave ") + leave.group;
+  }
   std::string operator()(const checkers::GroupView& view) const {
     constexpr const char* kCauses[] = {"none", "join", "leave", "disconnect", "network"};
     return fmt::format("view {} of {}, cause {}: {}; vs set {}; changed {}", checkers::to_text(view.id), view.group,
@@ -42,6 +44,9 @@ struct EventText {
   }
   std::string operator()(const checkers::Refused& refused) const {
     return fmt::format("is refused {} with {}", refused.group, refused.code);
+  }
+  std::string operator()(const checkers::MessagesRefused& refused) const {
+    return fmt::format("is refused {} messages, as it may not send to {}", refused.messages, refused.name);
   }
   std::string operator()(const checkers::Closed& closed) const {
     return fmt::format("is closed with {}: {}", closed.code, closed.text);

@@ -15,9 +15,19 @@ constexpr std::uint32_t kClientTraceBit = 1u << 23;  // tells clients from hosts
 }  // namespace
 
 SimClient::SimClient(World world, SimHost& host, std::string name, std::uint32_t number, ClientOptions options)
-    : world_(world), host_(&host), name_(std::move(name)), number_(number), options_(options), answers_(number) {
-  history_.independent_flows = options.independent_flows;
+    : world_(world),
+      host_(&host),
+      name_(std::move(name)),
+      number_(number),
+      options_(std::move(options)),
+      answers_(number) {
+  history_.independent_flows = options_.independent_flows;
+  history_.daemon = host.name();
+  history_.wish = name_;
+  history_.identities = options_.identities;
+  history_.connected = world_.events.now();
   end_ = world_.network.dial_local(host.index(), Port::client, "client", *this);
+  host.expect(end_.peer(), options_.identities);
 }
 
 // Requests.

@@ -31,6 +31,7 @@ struct ClientOptions {
   /// message to that group. A view gets any service, for it is the first thing to be said in a view; a message an
   /// ordered one, which then depends on it.
   std::uint32_t answers = 0;
+  std::vector<std::string> identities = {};  // as the daemon knows it (Peer)
 };
 
 /// Connects in the constructor. Requests made before the daemon's welcome wait for it. Payloads are drawn from the

@@ -39,6 +39,7 @@ void SimHost::start() {
   world_.network.restart(index_);
   Driver& driver = *this;
   recorder_.begin({config_.name, config_.incarnation});
+  note_rules();
   node_ = std::make_unique<Node>(config_, driver, log_, random_.next(), world_.keep_histories ? &recorder_ : nullptr);
   in_turn_ = true;
   node_->start(node_time());
@@ -113,6 +114,21 @@ void SimHost::resume() {
   if (node_ != nullptr) schedule_turn();
 }
 
+void SimHost::reload() {
+  if (node_ == nullptr) return;
+  world_.log.note(fmt::format("{} is to read its configuration", name()));
+  push({InputKind::hang_up, {}, {}, {}});
+}
+
+void SimHost::note_rules() {
+  if (rules_.empty() && config_.access == AccessConfig()) return;
+  rules_.push_back({config_.name, world_.events.now(), config_.access});
+}
+
+void SimHost::expect(StreamRef end, std::vector<std::string> identities) {
+  if (!identities.empty()) expected_[end] = std::move(identities);
+}
+
 // Turns.
 
 void SimHost::push(Input input) {
@@ -169,10 +185,15 @@ Peer SimHost::peer_of(const Input& input) {
   Peer peer(input.text);
   peer.is_private = true;
   if (input.port == Port::admin) peer.identities.emplace_back("uid:0");
+  if (auto expected = expected_.extract(input.end)) peer.identities = std::move(expected.mapped());
   return peer;
 }
 
 void SimHost::handle(Time now, const Input& input) {
+  if (input.kind == InputKind::hang_up) {
+    note_rules();
+    return node_->reconfigure(now, config_);
+  }
   const auto found = connections_.find(input.end);
   if (found == connections_.end()) return;  // closed by the node in the meantime
   Connection& connection = found->second;
@@ -198,6 +219,8 @@ void SimHost::handle(Time now, const Input& input) {
       connections_.erase(found);
       node_->handle_closed(now, id_of(input.end), input.text);
       break;
+    case InputKind::hang_up:
+      break;  // of no connection
   }
 }
 

@@ -63,11 +63,17 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   std::uint64_t turns() const { return turns_; }
   /// What the daemon did, life by life.
   const std::vector<checkers::DaemonHistory>& histories() const { return recorder_.lives(); }
-  /// Takes effect at the next start.
+  /// Takes effect at the next start, or with `reload`.
   NodeConfig& config() { return config_; }
+  /// The daemon goes by `config` from its next turn on, as it does on SIGHUP.
+  void reload();
+  /// The rules that it went by, from when on.
+  const std::vector<checkers::RulesInForce>& rules() const { return rules_; }
+  /// Who is at the other end of a connection that is to be accepted.
+  void expect(StreamRef end, std::vector<std::string> identities);
 
  private:
-  enum class InputKind : std::uint8_t { accepted, connected, readable, writable, closed };
+  enum class InputKind : std::uint8_t { accepted, connected, readable, writable, closed, hang_up };
   struct Input {
     InputKind kind{};
     StreamRef end;
@@ -106,7 +112,8 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   Duration busy_time() const;
   void schedule_wake();
   void turn();
-  static Peer peer_of(const Input& input);
+  Peer peer_of(const Input& input);
+  void note_rules();
   void handle(Time now, const Input& input);
   void read(Time now, StreamRef end);
   void end_process();
@@ -135,6 +142,8 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   Time scheduled_wake_ = kNever;  // the earliest wake event that is scheduled
   std::deque<Input> inputs_;
   std::map<StreamRef, Connection> connections_;
+  std::map<StreamRef, std::vector<std::string>> expected_;  // identities, where there are some
+  std::vector<checkers::RulesInForce> rules_;
 };
 
 }  // namespace spindled::sim

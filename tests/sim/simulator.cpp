@@ -63,11 +63,12 @@ bool Simulator::run_until(const Predicate& predicate, Duration bound) {
 History Simulator::history() const {
   History history;
   for (const auto& client : clients_) {
-    if (client->is_welcome()) history.clients.push_back(client->history());
+    (client->is_welcome() ? history.clients : history.turned_away).push_back(client->history());
   }
   history.end = now();
   for (const auto& host : hosts_) {
     history.daemons.insert(history.daemons.end(), host->histories().begin(), host->histories().end());
+    history.rules.insert(history.rules.end(), host->rules().begin(), host->rules().end());
   }
   return history;
 }

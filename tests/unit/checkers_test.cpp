@@ -53,6 +53,7 @@ class Writer {
   }
   Writer& joins() { return add(JoinRequested{"g"}); }
   Writer& leaves() { return add(LeaveRequested{"g"}); }
+  Writer& has_to_leave() { return add(LeaveRequested{"g", true}); }
   Writer& signal() { return add(Transitional{"g"}); }
   Writer& view(std::uint64_t position, const std::string& members, ViewCause cause = ViewCause::join,
                const std::string& changed = "", const std::string& vs_set = "") {
@@ -507,6 +508,26 @@ TEST(Checkers, SelfDeliveryBeginsWithTheRequestToJoin) {
   EXPECT_EQ(make(true, false, false, true), 0u) << "the leave may overtake the messages";
 }
 
+TEST(Checkers, SelfDeliveryOfWhatRulesDeny) {
+  const auto missed = [](bool denied, bool later_allowed, std::uint64_t refused) {
+    Writer w;
+    w.at('a').joins().sends(1).sends(2);
+    if (refused > 0) w.add(MessagesRefused{"g", refused});
+    w.history().clients[0].daemon = "d";
+    AccessConfig rules;
+    rules.rules = {{{"anyone"}, {"g"}, {}}};
+    if (denied) w.history().rules.push_back({"d", Time() - 1s, rules});
+    if (later_allowed) w.history().rules.push_back({"d", Time() + 1s, {}});
+    return check_self_delivery(w.history()).size();
+  };
+  EXPECT_EQ(missed(false, false, 0), 2u);
+  EXPECT_EQ(missed(false, false, 2), 2u) << "there are no rules";
+  EXPECT_EQ(missed(true, false, 0), 0u) << "the checker of access wants to be told of them";
+  EXPECT_EQ(missed(true, true, 0), 2u) << "they were not refused";
+  EXPECT_EQ(missed(true, true, 1), 1u);
+  EXPECT_EQ(missed(true, true, 2), 0u);
+}
+
 /// One that joins g, sends 1, joins h, sends 2, leaves g and sends 3, and sees it done in this order of words.
 std::size_t order_violations(const std::string& words, bool independent = false) {
   Writer w;
@@ -697,6 +718,15 @@ TEST(Checkers, Membership) {
   EXPECT_EQ(check_membership(still_in.history()).size(), 1u);
   still_in.at('b').view(2, "", ViewCause::leave, "b").at('a').view(2, "a", ViewCause::leave, "b");
   EXPECT_TRUE(check_membership(still_in.history()).empty());
+
+  // Rules had it leave, and it may have joined anew before it was told.
+  for (const bool refused : {true, false}) {
+    Writer taken_out = two_members();
+    taken_out.at('b').joins().has_to_leave();
+    EXPECT_TRUE(check_membership(taken_out.history()).empty()) << "and was in the group behind that";
+    if (refused) taken_out.at('b').add(Refused{"g", static_cast<std::uint16_t>(Errc::already_a_member)});
+    EXPECT_EQ(check_membership(taken_out.history()).size(), refused ? 1u : 0u);
+  }
 
   Writer gone = two_members();
   gone.at('b').closes();
