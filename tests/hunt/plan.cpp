@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/checkers/digest.h"
 #include "tests/sim/simulator.h"
 
 namespace spindled::hunt {
@@ -68,6 +69,7 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
     config.link.liveness_timeout += host % 5 * 50ms;
     if (host % 3 == 1) config.turn_work_max = 2;
   }
+  config.access = access_of(plan, 0);
   for (const PlannedLink& link : plan.links) {
     const bool dials = (link.a == host && link.dialler != PlannedLink::Dialler::second) ||
                        (link.b == host && link.dialler != PlannedLink::Dialler::first);
@@ -75,6 +77,20 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
     if (dials) config.link.neighbours.push_back({.address = sim::Simulator::address_of(name_of(other))});
   }
   return config;
+}
+
+AccessConfig access_of(const Plan& plan, std::size_t rules) {
+  if (rules >= plan.rules.size()) return {};
+  AccessConfig access = plan.rules[rules];
+  if (!access.rules.empty()) access.rules.insert(access.rules.begin(), {{kFreshIdentity}, {"fresh"}, RightSet::all()});
+  for (ReservedNames& each : access.names) each.who.emplace_back(kFreshIdentity);
+  if (!access.quotas.empty()) access.quotas.insert(access.quotas.begin(), {{kFreshIdentity}, {}});
+  if (access.rules.empty() && access.names.empty()) return access;
+  // Other numbers for other rules.
+  checkers::Digest digest;
+  digest.add(rules);
+  access.digest = digest.value();
+  return access;
 }
 
 bool is_connected(const Plan& plan) {

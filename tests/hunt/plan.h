@@ -33,6 +33,7 @@ using sim::HostIndex;
   X(power_loss, "power-loss")             \
   X(pause, "pause")                       \
   X(resume, "resume")                     \
+  X(reload, "reload")                     \
   X(cut, "cut")                           \
   X(repair, "repair")                     \
   X(reset, "reset")                       \
@@ -93,6 +94,8 @@ struct Step {
   SlowPolicy policy{};                        // connect: what the client asks for; 0: nothing
   std::uint32_t answers = 0;                  // connect: how often the client answers what it is told
   std::optional<std::uint32_t> named;         // connect: takes the name of the client of this number
+  std::vector<std::string> identities;        // connect: as the daemon knows it (Peer)
+  std::size_t rules = 0;                      // reload: from now on the daemon's file has these of the plan
   std::string says;  // crash_when, part_when: the daemon's next line with this in it (kViewSteps)
 
   bool operator==(const Step&) const = default;
@@ -135,6 +138,9 @@ struct Plan {
   Duration liveness_timeout{};
   Duration hold_down{};
 
+  /// Rules of access, one set after the other: of the first one from the start on. None: there are none at any time.
+  std::vector<AccessConfig> rules;
+
   std::vector<Step> steps;  // ascending in time
 
   bool operator==(const Plan&) const = default;
@@ -155,6 +161,10 @@ Plan draw_plan(std::uint64_t seed);
 
 /// The configuration of daemon `host`: d000, d001, ...
 NodeConfig config_of(const Plan& plan, HostIndex host);
+/// A set of the plan's rules, as daemons are configured with it: with what fresh members of the end need (Run).
+AccessConfig access_of(const Plan& plan, std::size_t rules);
+/// Who they are then.
+inline constexpr char kFreshIdentity[] = "uid:99";
 std::string name_of(HostIndex host);
 
 /// Whether the links of the plan connect all its daemons.

@@ -47,7 +47,7 @@ std::size_t definition_bytes(const Names& names) {
 
 class Counter {
  public:
-  explicit Counter(const Plan& plan) {
+  explicit Counter(const Plan& plan) : has_rules_(!plan.rules.empty()) {
     bounds_.daemons.resize(plan.daemons);
     for (const Step& step : plan.steps) {
       if (step.kind == StepKind::connect) hosts_.try_emplace(step.client, step.host);
@@ -73,6 +73,8 @@ class Counter {
         return;
       case StepKind::join:
         memberships_.emplace(step.client, step.groups.front());
+        // Where there are rules, they may have it leave as often.
+        if (has_rules_) daemon.changes += step.groups.front().size() + kChangeBytes;
         [[fallthrough]];
       case StepKind::leave:
         daemon.changes += step.groups.front().size() + kChangeBytes;
@@ -122,6 +124,7 @@ class Counter {
     }
   };
 
+  bool has_rules_;
   PlanBounds bounds_;
   std::map<std::uint32_t, HostIndex> hosts_;
   std::set<std::string> joined_;

@@ -15,7 +15,7 @@ TEST(HuntPlan, HasEverythingThatCanHappenInSomeSeed) {
   std::vector<std::size_t> seen(kStepKinds, 0);
   std::uint32_t most = 0, least = UINT32_MAX;
   std::size_t calm = 0, near_wrap = 0, flows = 0, policies = 0, answers = 0, unpriced = 0, varied = 0, huge = 0,
-              crowds = 0, namesakes = 0, long_runs = 0;
+              crowds = 0, namesakes = 0, long_runs = 0, identities = 0, rules = 0, reserved = 0, quotas = 0;
   constexpr std::uint64_t kSeeds = 600;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const Plan plan = draw_plan(seed);
@@ -29,6 +29,12 @@ TEST(HuntPlan, HasEverythingThatCanHappenInSomeSeed) {
       huge += step.size >= 1u << 20 ? 1 : 0;
       crowds += step.client >= 1000 && step.client < 2000 ? 1 : 0;
       namesakes += step.named ? 1 : 0;
+      identities += step.identities.size();
+    }
+    for (const AccessConfig& each : plan.rules) {
+      rules += each.rules.size();
+      reserved += each.names.size();
+      quotas += each.quotas.size();
     }
     unpriced += plan.admission == 0 ? 1 : 0;
     varied += plan.varied;
@@ -45,7 +51,8 @@ TEST(HuntPlan, HasEverythingThatCanHappenInSomeSeed) {
   EXPECT_GT(calm, kSeeds / 50);
   EXPECT_GT(near_wrap, kSeeds / 3);
   EXPECT_LT(near_wrap, kSeeds * 2 / 3);
-  for (const std::size_t rare : {flows, policies, answers, unpriced, varied, huge, crowds, namesakes, long_runs})
+  for (const std::size_t rare : {flows, policies, answers, unpriced, varied, huge, crowds, namesakes, long_runs,
+                                 identities, rules, reserved, quotas})
     EXPECT_GT(rare, 0u);
 }
 
@@ -65,6 +72,27 @@ TEST(HuntPlanText, MayHaveCommentsAndBlankLines) {
   ASSERT_EQ(plan->steps.size(), 1u);
   EXPECT_EQ(plan->steps[0].at, Duration(5us));
   EXPECT_EQ(plan->steps[0].host, 1u);
+}
+
+TEST(HuntPlanText, HasRules) {
+  const auto plan = parse_plan(
+      "hunt-plan 1\ndaemons 1\nrules\nrules\naccess cert:a,uid:* g*,h send,create\naccess anyone * nothing\n"
+      "reserve m1* nobody\nquota anyone 1 2 3000\n5 connect m1 d0 is uid:7,gid:7 flows\n9 reload d0 1\n");
+  ASSERT_TRUE(plan) << plan.error();
+  ASSERT_EQ(plan->rules.size(), 2u);
+  EXPECT_EQ(plan->rules[0], AccessConfig());
+  const AccessConfig& rules = plan->rules[1];
+  ASSERT_EQ(rules.rules.size(), 2u);
+  EXPECT_EQ(rules.rules[0].groups, (std::vector<std::string>{"g*", "h"}));
+  EXPECT_TRUE(rules.rules[0].allow.contains(Right::create));
+  EXPECT_FALSE(rules.rules[0].allow.contains(Right::join));
+  EXPECT_EQ(rules.rules[1].allow, RightSet());
+  EXPECT_TRUE(rules.names.at(0).who.empty());
+  EXPECT_EQ(rules.quotas.at(0).limits, (QuotaLimits{1, 2, 3000}));
+  EXPECT_EQ(plan->steps[0].identities, (std::vector<std::string>{"uid:7", "gid:7"}));
+  EXPECT_TRUE(plan->steps[0].independent_flows);
+  EXPECT_EQ(plan->steps[1].rules, 1u);
+  EXPECT_EQ(*parse_plan(to_text(*plan)), *plan);
 }
 
 struct Mistake {
@@ -96,6 +124,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"20 connect m1 d1 fast", "is no option"},
                     Mistake{"20 connect m1 d1 as d2", "\"d2\" is no client"},
                     Mistake{"20 connect m1 d1 answers", "number of answers is missing"},
+                    Mistake{"20 connect m1 d1 is", "identity is missing"},
+                    Mistake{"access anyone g send", "\"rules\" comes first"},
+                    Mistake{"20 reload d1 1", "is no number of rules"}, Mistake{"20 reload d1", "is missing"},
                     Mistake{"20 crash-when d1 sleeps", "is no step of a view change"},
                     Mistake{"20 part-when d1 wakes 5 d0 | d1", "is no step of a view change"},
                     Mistake{"20 part-when d1 tells 5 d0 | d5", "is no daemon"}, Mistake{"colour 3", "means nothing"},

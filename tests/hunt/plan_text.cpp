@@ -1,10 +1,12 @@
 #include "tests/hunt/plan_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
+
+#include "tests/hunt/plan_words.h"
+#include "tests/hunt/rules_text.h"
 
 namespace spindled::hunt {
 
@@ -48,63 +50,6 @@ std::string sides_to_text(const Step& step) {
   }
   return text;
 }
-
-/// The words of one line, taken one after the other; the first mistake is kept.
-class Words {
- public:
-  explicit Words(std::string_view line) : rest_(line) { skip(); }
-
-  bool at_end() const { return rest_.empty(); }
-  std::string_view next(std::string_view what) {
-    const std::size_t size = std::min(rest_.find(' '), rest_.size());
-    const std::string_view word = rest_.substr(0, size);
-    rest_.remove_prefix(size);
-    skip();
-    if (word.empty()) fail(fmt::format("{} is missing", what));
-    return word;
-  }
-  std::uint64_t number(std::string_view what, std::uint64_t most = UINT64_MAX) {
-    return number_in(next(what), what, most);
-  }
-  Duration micros(std::string_view what) {
-    return std::chrono::microseconds(static_cast<std::int64_t>(number(what, 1'000'000'000'000)));
-  }
-  /// "d3", "m12": a letter and a number.
-  std::uint32_t name(char letter, std::string_view what, std::uint64_t most) {
-    const std::string_view word = next(what);
-    if (word.empty()) return 0;
-    if (word[0] != letter) fail(fmt::format("\"{}\" is no {}", word, what));
-    return static_cast<std::uint32_t>(number_in(word.substr(1), what, most));
-  }
-  template <std::size_t count>
-  std::size_t one_of(const std::string_view (&names)[count], std::string_view what) {
-    const std::string_view word = next(what);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (names[i] == word) return i;
-    }
-    fail(fmt::format("\"{}\" is no {}", word, what));
-    return 0;
-  }
-  void fail(std::string text) {
-    if (!error_) error_ = std::move(text);
-  }
-  const std::optional<std::string>& error() const { return error_; }
-
- private:
-  void skip() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r"), rest_.size())); }
-  std::uint64_t number_in(std::string_view word, std::string_view what, std::uint64_t most) {
-    std::uint64_t value = 0;
-    const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (problem != std::errc() || end != word.data() + word.size() || value > most) {
-      fail(fmt::format("\"{}\" is no {}", word, what));
-      return 0;
-    }
-    return value;
-  }
-
-  std::string_view rest_;
-  std::optional<std::string> error_;
-};
 
 class Parser {
  public:
@@ -183,12 +128,14 @@ void Parser::parse_options(Words& words, Step& step) {
       step.independent_flows = true;
     } else if (word == "as") {
       step.named = words.name('m', "client", kClientsMax);
+    } else if (word == "is") {
+      step.identities = words.list("identity");
     } else if (word == "answers") {
       step.answers = static_cast<std::uint32_t>(words.number("number of answers", kAnswersMax));
     } else if (policy != std::end(spindle::kSlowPolicyNames)) {
       step.policy = static_cast<SlowPolicy>(1 + policy - std::begin(spindle::kSlowPolicyNames));
     } else {
-      words.fail(fmt::format("\"{}\" is no option (as, flows, answers, price, drop, disconnect)", word));
+      words.fail(fmt::format("\"{}\" is no option (as, is, flows, answers, price, drop, disconnect)", word));
     }
   }
 }
@@ -262,6 +209,9 @@ void Parser::parse_step(Words& words) {
   } else if (step.kind < StepKind::cut) {
     step.host = host(words);
     if (waits(step.kind)) step.says = view_step(words);
+    if (step.kind == StepKind::reload) {
+      step.rules = words.number("number of rules of the plan", std::max<std::size_t>(plan_.rules.size(), 1) - 1);
+    }
   }
   if (!plan_.steps.empty() && step.at < plan_.steps.back().at) words.fail("the step comes before the one above it");
   plan_.steps.push_back(std::move(step));
@@ -283,6 +233,7 @@ void Parser::parse_line(Words& words, std::string_view line) {
     return;
   }
   if (key == "link") return parse_link(words);
+  if (parse_rules(words, key, plan_.rules)) return;
 #define SPINDLE_HUNT_NUMBER(member)   \
   if (key == #member) {               \
     plan_.member = words.number(key); \
@@ -334,6 +285,7 @@ std::string to_text(const Step& step) {
       if (step.policy != SlowPolicy{})
         text += fmt::format(" {}", spindle::kSlowPolicyNames[static_cast<std::size_t>(step.policy) - 1]);
       if (step.answers > 0) text += fmt::format(" answers {}", step.answers);
+      if (!step.identities.empty()) text += fmt::format(" is {}", fmt::join(step.identities, ","));
       return text;
     case StepKind::join:
     case StepKind::leave:
@@ -342,6 +294,8 @@ std::string to_text(const Step& step) {
     case StepKind::ask_flow:
       for (const std::string& group : step.groups) text += " " + group;
       return text;
+    case StepKind::reload:
+      return text + fmt::format(" d{} {}", step.host, step.rules);
     case StepKind::crash_when:
       return text + fmt::format(" d{} {}", step.host, step.says);
     case StepKind::part_when:
@@ -387,6 +341,7 @@ std::string to_text(const Plan& plan) {
     text += fmt::format("link d{} d{} {} {} {} {}\n", link.a, link.b, kDiallers[static_cast<std::size_t>(link.dialler)],
                         link.bytes_per_second, us(link.delay), us(link.jitter));
   }
+  for (const AccessConfig& rules : plan.rules) text += to_text(rules);
   for (const Step& step : plan.steps) text += to_text(step) + "\n";
   return text;
 }

@@ -10,6 +10,7 @@
 #include "tests/hunt/memory_limits.h"
 #include "tests/hunt/plan_bounds.h"
 #include "tests/hunt/plan_text.h"
+#include "tests/hunt/quota_probes.h"
 #include "tests/hunt/work_limits.h"
 #include "tests/sim/admin_request.h"
 #include "tests/sim/stranger.h"
@@ -171,6 +172,10 @@ void Run::apply_to_daemon(const Step& step) {
     if (!host.is_running()) host.start();
     return;
   }
+  if (step.kind == StepKind::reload) {
+    host.config().access = access_of(plan_, step.rules);
+    return host.reload();
+  }
   if (!host.is_running()) return;
   switch (step.kind) {
     case StepKind::stop:
@@ -265,8 +270,10 @@ void Run::connect(const Step& step) {
   // The checkers take what a client was told for one history: each connects once.
   SimHost& host = sim_.host(step.host);
   if (!host.is_running() || host.is_stopping() || clients_.contains(step.client)) return;
-  const sim::ClientOptions options{
-      .independent_flows = step.independent_flows, .policy = step.policy, .answers = step.answers};
+  const sim::ClientOptions options{.independent_flows = step.independent_flows,
+                                   .policy = step.policy,
+                                   .answers = step.answers,
+                                   .identities = step.identities};
   const std::string name = fmt::format("m{}", step.named.value_or(step.client));
   clients_[step.client] = &sim_.add_client(host, name, options);
   by_wish_[{step.host, name}].push_back(clients_[step.client]);
@@ -385,8 +392,10 @@ std::string Run::free_name(HostIndex host) const {
 
 bool Run::await_fresh_members() {
   std::vector<SimClient*> fresh;
+  sim::ClientOptions options;
+  if (!plan_.rules.empty()) options.identities = {kFreshIdentity};
   for (SimHost* host : sim_.hosts()) {
-    fresh.push_back(&sim_.add_client(*host, free_name(host->index())));
+    fresh.push_back(&sim_.add_client(*host, free_name(host->index()), options));
     fresh.back()->join("fresh");
   }
   if (!await([&] { return sim::have_one_group_view(fresh, "fresh"); }, kFreshBound, "one view of fresh members")) {
@@ -421,8 +430,10 @@ void Run::check_properties(bool at_rest) {
 /// need not know, as the welcome is lost where the daemon ends. Who has what name is checked with all properties.
 void Run::check_refusals() {
   for (const auto& [wish, clients] : by_wish_) {
-    const bool any_had_it = std::any_of(clients.begin(), clients.end(),
-                                        [](const SimClient* each) { return each->close_code() != Errc::name_in_use; });
+    const bool any_had_it = std::any_of(clients.begin(), clients.end(), [](const SimClient* each) {
+      const Errc code = each->close_code();
+      return code != Errc::name_in_use && code != Errc::access_denied && code != Errc::too_many_sessions;
+    });
     for (const SimClient* each : clients) {
       if (each->close_code() != Errc::name_in_use) continue;
       outcome_.tally.add("names refused");
@@ -449,7 +460,26 @@ void Run::count() {
     for (const checkers::Closed* closed : checkers::events_of<checkers::Closed>(each)) {
       if (closed->code == static_cast<std::uint16_t>(Errc::slow_receiver)) tally.add("slow clients cut off");
     }
+    for (const checkers::MessagesRefused* refused : checkers::events_of<checkers::MessagesRefused>(each)) {
+      tally.add("denied.messages", refused->messages);
+    }
+    for (const checkers::Refused* refused : checkers::events_of<checkers::Refused>(each)) {
+      const auto code = static_cast<Errc>(refused->code);
+      if (code == Errc::access_denied) tally.add("denied.joins");
+      if (code == Errc::too_many_memberships) tally.add("denied.joins beyond a quota");
+    }
+    for (const checkers::LeaveRequested* leave : checkers::events_of<checkers::LeaveRequested>(each)) {
+      if (leave->by_rules) tally.add("denied.memberships");
+    }
   }
+  for (const checkers::ClientHistory& each : history.turned_away) {
+    for (const checkers::Closed* closed : checkers::events_of<checkers::Closed>(each)) {
+      const auto code = static_cast<Errc>(closed->code);
+      if (code == Errc::access_denied) tally.add("denied.names");
+      if (code == Errc::too_many_sessions) tally.add("denied.connections");
+    }
+  }
+  if (!plan_.rules.empty()) tally.add("runs with rules");
   tally.add("clients", history.clients.size());
   tally.add("daemons", plan_.daemons);
   tally.add("restarts", lives_.size() - std::min<std::size_t>(lives_.size(), plan_.daemons));
@@ -475,6 +505,9 @@ Outcome Run::execute() {
   }
   end_faults();
   const bool at_rest = await_one_view() && await_rest() && await_fresh_members();
+  if (at_rest && !plan_.rules.empty()) {
+    for (Finding& each : probe_quotas(sim_)) outcome_.findings.push_back(std::move(each));
+  }
   check_properties(at_rest);
   if (at_rest) check_nothing_enters();
   check_refusals();

@@ -62,7 +62,7 @@ TEST(HuntRun, CountsWhatHappened) {
   EXPECT_EQ(outcome.tally.count("clients"), 4u);
 }
 
-/// What takes a stranger, a namesake, a log or rules is seen to move elsewhere:
+/// What takes a stranger, a namesake or a log is seen to move elsewhere:
 constexpr Counter kMovedElsewhere[] = {
     Counter::link_frames_bad,         // Hostile.ALinkThatTurnsToGarbageIsReplaced
     Counter::client_frames_bad,       // Hostile.GarbageAtTheClientPort
@@ -70,7 +70,6 @@ constexpr Counter kMovedElsewhere[] = {
     Counter::admin_frames_bad,        // tests/unit/admin_connections_test.cpp
     Counter::name_conflicts,          // tests/sim/lives_test.cpp
     Counter::frames_misrouted,        // tests/unit/overlay_test.cpp
-    Counter::access_denied,           // tests/unit/session_access_test.cpp
     Counter::tokens_refused,          // tests/unit/session_token_test.cpp
     Counter::log_lines_lost,          // tests/integration/lifecycle_test.cpp
     Counter::log_lines_left_out,      // tests/integration/lifecycle_test.cpp
@@ -170,6 +169,29 @@ TEST(HuntRun, TellsClientsOfOneNameApart) {
   EXPECT_EQ(outcome.tally.count("names refused"), 1u);
   EXPECT_EQ(outcome.tally.count("names taken over"), 1u);
   EXPECT_EQ(outcome.tally.count("delivered"), 2u + 4u);
+}
+
+/// Only the feed sends; then nobody may send, or stay; a daemon that comes back has the newest rules.
+TEST(HuntRun, GoesByRulesThatChange) {
+  const auto plan = parse_plan(
+      "hunt-plan 1\ndaemons 2\nseed 4\nretention_bytes 1000000\nwindow_bytes 1000000\nqueue_soft_bytes 100000\n"
+      "queue_hard_bytes 1000000\nstall_timeout_us 1000000\nheartbeat_interval_us 250000\nliveness_timeout_us 1000000\n"
+      "hold_down_us 200000\nlink d0 d1 both 0 100 20\n"
+      "rules\naccess cert:feed * send,join,create\naccess anyone g join\nreserve feed* cert:feed\n"
+      "quota uid:* 1 0 0\nrules\naccess anyone other send,join,create\n"
+      "0 start d0\n0 start d1\n1000000 connect m0 d0 is cert:feed\n1000000 join m0 g\n"
+      "1100000 connect m1 d1 is uid:7\n1100000 join m1 g\n1100000 connect m2 d1 is uid:7\n1100000 join m1 h\n"
+      "1200000 send m0 agreed 100 to g\n1200000 send m1 agreed 100 to g\n1200000 send m1 agreed 100 to g\n"
+      "1300000 reload d1 1\n1300000 crash d0\n1310000 reload d0 1\n1400000 start d0\n"
+      "1500000 connect m3 d0 is cert:feed\n1500000 join m3 g\n");
+  ASSERT_TRUE(plan) << plan.error();
+  const Outcome outcome = run(*plan);
+  for (const Finding& each : outcome.findings) ADD_FAILURE() << each.sentence;
+  EXPECT_EQ(outcome.tally.count("delivered"), 2u + 4u);
+  EXPECT_EQ(outcome.tally.count("denied.messages"), 2u);
+  EXPECT_EQ(outcome.tally.count("denied.joins"), 2u);
+  EXPECT_EQ(outcome.tally.count("denied.connections"), 1u);
+  EXPECT_EQ(outcome.tally.count("denied.memberships"), 1u);
 }
 
 TEST(HuntWorkLimits, ReportEachDaemonThatDoesTooMuchInATurnOrAStep) {

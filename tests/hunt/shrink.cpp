@@ -18,6 +18,7 @@ class Shrinker {
       progress = remove_steps();
       progress = remove_daemons() || progress;
       progress = remove_clients() || progress;
+      progress = remove_rules() || progress;
       progress = reduce_sizes() || progress;
       progress = reduce_pauses() || progress;
     }
@@ -74,6 +75,52 @@ class Shrinker {
       progress = accept(std::move(candidate)) || progress;
     }
     return progress;
+  }
+
+  /// All rules, sets that no step is for, sections, and identities.
+  bool remove_rules() {
+    if (plan_.rules.empty()) return false;
+    if (accept(without_rules(plan_))) return true;
+    bool progress = false;
+    for (std::size_t i = plan_.rules.size(); i-- > 1;) {
+      const bool any = std::any_of(plan_.steps.begin(), plan_.steps.end(),
+                                   [&](const Step& step) { return step.kind == StepKind::reload && step.rules == i; });
+      if (any) continue;
+      Plan candidate = plan_;
+      candidate.rules.erase(candidate.rules.begin() + static_cast<std::ptrdiff_t>(i));
+      for (Step& step : candidate.steps) step.rules -= step.rules > i ? 1 : 0;
+      progress = accept(std::move(candidate)) || progress;
+    }
+    for (std::size_t i = 0; i < plan_.rules.size(); ++i) {
+      progress = remove_sections(i, &AccessConfig::rules) || progress;
+      progress = remove_sections(i, &AccessConfig::names) || progress;
+      progress = remove_sections(i, &AccessConfig::quotas) || progress;
+    }
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      Plan candidate = plan_;
+      candidate.steps[i].identities.clear();
+      progress = accept(std::move(candidate)) || progress;
+    }
+    return progress;
+  }
+
+  template <typename Section>
+  bool remove_sections(std::size_t rules, std::vector<Section> AccessConfig::*sections) {
+    bool progress = false;
+    for (std::size_t i = (plan_.rules[rules].*sections).size(); i-- > 0;) {
+      Plan candidate = plan_;
+      std::vector<Section>& left = candidate.rules[rules].*sections;
+      left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+      progress = accept(std::move(candidate)) || progress;
+    }
+    return progress;
+  }
+
+  static Plan without_rules(Plan plan) {
+    plan.rules.clear();
+    std::erase_if(plan.steps, [](const Step& step) { return step.kind == StepKind::reload; });
+    for (Step& step : plan.steps) step.identities.clear();
+    return plan;
   }
 
   bool reduce_sizes() {

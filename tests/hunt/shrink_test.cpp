@@ -38,6 +38,28 @@ TEST(HuntShrink, LeavesWhatTheFailureNeeds) {
   EXPECT_TRUE(is_connected(shrunk.plan));
 }
 
+TEST(HuntShrink, LeavesOutRules) {
+  const auto plan = parse_plan(
+      "hunt-plan 1\ndaemons 1\nrules\naccess anyone g send\nrules\naccess anyone h send\nrules\n"
+      "access cert:a g send\naccess anyone g send\nquota anyone 1 1 1\nreserve m nobody\n"
+      "0 start d0\n1 connect m0 d0 is cert:a\n2 reload d0 1\n3 reload d0 2\n");
+  ASSERT_TRUE(plan) << plan.error();
+  const auto fails = [](const Plan& each) {
+    return std::any_of(each.steps.begin(), each.steps.end(), [&](const Step& step) {
+      return step.kind == StepKind::reload && !each.rules[step.rules].quotas.empty();
+    });
+  };
+  const Plan shrunk = shrink(*plan, fails, 1000).plan;
+  EXPECT_EQ(to_text(shrunk).find("access"), std::string::npos) << to_text(shrunk);
+  EXPECT_EQ(shrunk.rules.size(), 2u);
+  ASSERT_EQ(shrunk.steps.size(), 1u);
+  EXPECT_EQ(shrunk.steps[0].rules, 1u);
+  const auto connects = [](const Plan& each) { return count(each, StepKind::connect) > 0; };
+  const Plan without = shrink(*plan, connects, 1000).plan;
+  EXPECT_TRUE(without.rules.empty());
+  EXPECT_TRUE(without.steps.at(0).identities.empty());
+}
+
 TEST(HuntShrink, StopsAfterItsTriesWithAPlanThatFails) {
   const Plan plan = large_plan();
   std::size_t tries = 0;
