@@ -73,6 +73,7 @@ std::string to_text(const Summary& summary) {
   row("restarts", std::to_string(tally.count("restarts")));
   row("messages sent", counts_line(tally, "sent."));
   row("  of them in bundles", std::to_string(tally.count(counted(Counter::messages_bundled))));
+  row("denied by rules", counts_line(tally, "denied."));
   row("messages delivered", std::to_string(tally.count("delivered")));
   row("views of daemons", std::to_string(tally.count(counted(Counter::views_installed))));
   row("views of groups",

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tests/checkers/checkers.h"
+#include "tests/hunt/count_clients.h"
 #include "tests/hunt/explain.h"
 #include "tests/hunt/memory_limits.h"
 #include "tests/hunt/plan_bounds.h"
@@ -449,38 +450,8 @@ void Run::check_refusals() {
 
 void Run::count() {
   Tally& tally = outcome_.tally;
-  const checkers::History history = sim_.history();
-  for (const checkers::ClientHistory& each : history.clients) {
-    for (const checkers::Sent* sent : checkers::events_of<checkers::Sent>(each)) {
-      tally.add(fmt::format("sent.{}", to_string(sent->message.service)));
-    }
-    tally.add("delivered", checkers::events_of<checkers::Delivered>(each).size());
-    tally.add("group views", checkers::events_of<checkers::GroupView>(each).size());
-    tally.add("transitional signals", checkers::events_of<checkers::Transitional>(each).size());
-    for (const checkers::Closed* closed : checkers::events_of<checkers::Closed>(each)) {
-      if (closed->code == static_cast<std::uint16_t>(Errc::slow_receiver)) tally.add("slow clients cut off");
-    }
-    for (const checkers::MessagesRefused* refused : checkers::events_of<checkers::MessagesRefused>(each)) {
-      tally.add("denied.messages", refused->messages);
-    }
-    for (const checkers::Refused* refused : checkers::events_of<checkers::Refused>(each)) {
-      const auto code = static_cast<Errc>(refused->code);
-      if (code == Errc::access_denied) tally.add("denied.joins");
-      if (code == Errc::too_many_memberships) tally.add("denied.joins beyond a quota");
-    }
-    for (const checkers::LeaveRequested* leave : checkers::events_of<checkers::LeaveRequested>(each)) {
-      if (leave->by_rules) tally.add("denied.memberships");
-    }
-  }
-  for (const checkers::ClientHistory& each : history.turned_away) {
-    for (const checkers::Closed* closed : checkers::events_of<checkers::Closed>(each)) {
-      const auto code = static_cast<Errc>(closed->code);
-      if (code == Errc::access_denied) tally.add("denied.names");
-      if (code == Errc::too_many_sessions) tally.add("denied.connections");
-    }
-  }
+  count_clients(sim_.history(), tally);
   if (!plan_.rules.empty()) tally.add("runs with rules");
-  tally.add("clients", history.clients.size());
   tally.add("daemons", plan_.daemons);
   tally.add("restarts", lives_.size() - std::min<std::size_t>(lives_.size(), plan_.daemons));
   for (const auto& [daemon, counters] : lives_) {

@@ -1,0 +1,50 @@
+#include "tests/hunt/count_clients.h"
+
+#include <fmt/format.h>
+
+#include "daemon/base/result.h"
+
+namespace spindled::hunt {
+
+namespace {
+
+using namespace checkers;
+
+void count(const ClientHistory& each, Tally& tally) {
+  for (const Sent* sent : events_of<Sent>(each)) {
+    tally.add(fmt::format("sent.{}", to_string(sent->message.service)));
+  }
+  tally.add("delivered", events_of<Delivered>(each).size());
+  tally.add("group views", events_of<GroupView>(each).size());
+  tally.add("transitional signals", events_of<Transitional>(each).size());
+  for (const Closed* closed : events_of<Closed>(each)) {
+    if (closed->code == static_cast<std::uint16_t>(Errc::slow_receiver)) tally.add("slow clients cut off");
+  }
+  for (const MessagesRefused* refused : events_of<MessagesRefused>(each)) {
+    tally.add("denied.messages", refused->messages);
+  }
+  for (const Refused* refused : events_of<Refused>(each)) {
+    const auto code = static_cast<Errc>(refused->code);
+    if (code == Errc::access_denied) tally.add("denied.joins");
+    if (code == Errc::too_many_memberships) tally.add("denied.joins beyond a quota");
+  }
+  for (const LeaveRequested* leave : events_of<LeaveRequested>(each)) {
+    if (leave->by_rules) tally.add("denied.memberships");
+  }
+}
+
+}  // namespace
+
+void count_clients(const checkers::History& history, Tally& tally) {
+  for (const ClientHistory& each : history.clients) count(each, tally);
+  for (const ClientHistory& each : history.turned_away) {
+    for (const Closed* closed : events_of<Closed>(each)) {
+      const auto code = static_cast<Errc>(closed->code);
+      if (code == Errc::access_denied) tally.add("denied.names");
+      if (code == Errc::too_many_sessions) tally.add("denied.connections");
+    }
+  }
+  tally.add("clients", history.clients.size());
+}
+
+}  // namespace spindled::hunt

@@ -1,0 +1,11 @@
+// What clients did and were told, in numbers.
+#pragma once
+
+#include "tests/checkers/history.h"
+#include "tests/hunt/outcome.h"
+
+namespace spindled::hunt {
+
+void count_clients(const checkers::History& history, Tally& tally);
+
+}  // namespace spindled::hunt
