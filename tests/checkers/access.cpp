@@ -10,7 +10,7 @@ namespace spindled::checkers {
 
 namespace {
 
-/// A time in which a client was a member for certain: from its first view of the group to its request to leave.
+/// A time in which a client was a member, as far as it knew: from its first view of the group to its request to leave.
 struct Stay {
   const ClientHistory* client = nullptr;
   std::string group;
@@ -20,15 +20,16 @@ struct Stay {
   bool known = true;  // otherwise its daemon ended it before `to`
 };
 
-bool was_killed(const ClientHistory& client) {
-  return client.is_closed() &&
+/// It said goodbye, and its daemon answered: everything before that was done.
+bool has_said_bye(const ClientHistory& client) {
+  return client.is_closed() && !client.killed &&
          std::get<Closed>(client.events.back().what).code == static_cast<std::uint16_t>(Errc::closed_by_client);
 }
 
 /// The daemon had it until then for certain: it may close a connection long before the client is told.
 Time certain_end(const ClientHistory& client) {
   if (!client.is_closed()) return Time::max();
-  return was_killed(client) ? client.events.back().at : client.since;
+  return client.killed ? client.events.back().at : client.since;
 }
 
 Time end_of(const ClientHistory& client, const History& history) {
@@ -74,6 +75,11 @@ class AccessCheck {
   void check_last_views(const ClientHistory& client);
 
   bool is_delivered(const Sent& sent) const { return delivered_.contains(key_of(sent.message)); }
+  /// Whether the client was a member all the time: rules have it leave before it is told.
+  bool is_certain(const Stay& stay, Time from, Time to) const {
+    return stay.known && stay.from <= from && stay.to >= to &&
+           rules_.of(*stay.client, Right::join, stay.group, stay.asked, to) == Verdict::allowed;
+  }
   /// The largest quota of the time; 0: there was a moment without one.
   std::size_t bound(const ClientHistory& client, std::size_t QuotaLimits::*limit, Time from, Time to) const {
     std::size_t most = 0;
@@ -131,7 +137,7 @@ void AccessCheck::collect(const ClientHistory& client) {
         asked.erase(asked.begin());
       }
     } else if (std::holds_alternative<Closed>(event.what)) {
-      while (!in.empty()) end(in.begin()->first, event.at, was_killed(client));
+      while (!in.empty()) end(in.begin()->first, event.at, client.killed);
     }
   }
 }
@@ -182,7 +188,8 @@ void AccessCheck::check_refused_messages(const ClientHistory& client, std::uint6
                                     "that nobody got",
                                     client.name, refusal.messages, name, may_be));
   }
-  if (!at_rest_ || client.is_closed() || all >= denied) return;
+  const bool is_told = client.is_closed() ? has_said_bye(client) : at_rest_;
+  if (!is_told || all >= denied) return;
   report(violations_, fmt::format("access: {} was told that {} messages were refused, and the rules never allowed {}",
                                   client.name, all, denied));
 }
@@ -264,8 +271,7 @@ void AccessCheck::check_memberships(const Stay& stay) {
   const std::size_t bound = this->bound(*stay.client, &QuotaLimits::memberships, stay.asked, stay.from);
   if (bound == 0) return;
   const auto others = std::count_if(stays_.begin(), stays_.end(), [&](const Stay& each) {
-    return each.known && each.from <= stay.asked && each.to >= stay.from &&
-           quota_key(*each.client) == quota_key(*stay.client);
+    return quota_key(*each.client) == quota_key(*stay.client) && is_certain(each, stay.asked, stay.from);
   });
   if (static_cast<std::size_t>(others) < bound) return;
   report(violations_, fmt::format("access: {} joined {} beside {} memberships, and the quota is {}", stay.client->name,
@@ -290,8 +296,7 @@ void AccessCheck::check_refused_join(const ClientHistory& client, const std::str
   if (code == Errc::access_denied) {
     if (rules_.of(client, Right::join, group, from, to) != Verdict::allowed) return;
     const bool is_populated = std::any_of(stays_.begin(), stays_.end(), [&](const Stay& each) {
-      return each.known && each.group == group && each.client->daemon == client.daemon && each.from <= from &&
-             each.to >= to;
+      return each.group == group && each.client->daemon == client.daemon && is_certain(each, from, to);
     });
     if (!is_populated && rules_.of(client, Right::create, group, from, to) != Verdict::allowed) return;
     report(violations_, fmt::format("access: {} was refused {}, which the rules at {} allowed all the time",

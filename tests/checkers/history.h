@@ -89,6 +89,7 @@ struct ClientHistory {
   std::vector<Event> events;
   bool independent_flows = false;  // its messages to one set of groups may overtake those to another
   Time since{};                    // when it was told its name, where that is known
+  bool killed = false;             // it ended without a word, and its daemon had it until then
 
   // Where it is to be held to rules:
   std::string daemon{};

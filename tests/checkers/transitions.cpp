@@ -88,9 +88,11 @@ class Checker {
     std::map<std::string_view, std::size_t> of_name;
     for (const ClientHistory& client : history.clients) ++of_name[client.name];
     for (const ClientHistory& client : history.clients) {
-      // Another client of its name that is in the group is not it.
+      // Another client of its name that is in the group is not it; and one that has closed need not have been told
+      // that rules had it leave.
+      const bool may_have_left = of_name[client.name] > 1 || (client.is_closed() && !history.rules.empty());
       for (const JoinRequested* join : events_of<JoinRequested>(client)) {
-        if (of_name[client.name] > 1) left_.insert({client.name, join->group});
+        if (may_have_left) left_.insert({client.name, join->group});
       }
       for (const LeaveRequested* leave : events_of<LeaveRequested>(client)) left_.insert({client.name, leave->group});
       for (const Sent* sent : events_of<Sent>(client)) {

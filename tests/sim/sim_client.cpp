@@ -110,6 +110,7 @@ void SimClient::bye() {
 
 void SimClient::kill() {
   if (!open_) return;
+  history_.killed = true;
   world_.network.abort(end_, "connection reset by peer");
   close(Errc::closed_by_client, "killed");
 }
