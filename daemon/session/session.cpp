@@ -226,6 +226,7 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
     case ClientFrame::ping:
       return handle_ping(body.view());
     case ClientFrame::bye:
+      ingress_.tell_refused();  // nothing is told behind the close, however much waits
       return Error{Errc::closed_by_client, {}};
     default:
       return Error{Errc::unexpected_frame,

@@ -137,6 +137,28 @@ TEST_F(SessionAccess, OneThatDoesNotReadIsToldLaterAndCostsNoMemory) {
   EXPECT_EQ(told, 5000u);
 }
 
+TEST_F(SessionAccess, OneThatSaysGoodbyeIsToldBeforeHoweverMuchWaits) {
+  take({{{"anyone"}, {"news"}, RightSet::all()}});
+  const ConnectionId ann = open_member();
+  driver_.deaf = true;
+  std::vector<std::uint8_t> frames;
+  for (int i = 0; i < 100; ++i) write_typed(frames, 1, 1000, spindle::Service::agreed, 0);
+  protocol::write_define(frames, {1, {"orders"}});
+  read(ann, frames);
+  for (int i = 0; i < 5; ++i) turn();
+  ASSERT_GT(node_.memory().session_queue, SessionConfig().queue_full_price_bytes / 2);
+  frames.clear();
+  for (int i = 0; i < 7; ++i) write_typed(frames, 2, 10, spindle::Service::agreed, 1);
+  protocol::write_bye(frames);
+  read(ann, frames);
+  turn();
+  driver_.deaf = false;
+  node_.handle_writable(now_, ann);
+  ASSERT_EQ(refusals(ann).size(), 1u);
+  EXPECT_EQ(refusals(ann)[0].messages, 7u);
+  EXPECT_EQ(close_of(ann).code, static_cast<std::uint16_t>(Errc::closed_by_client));
+}
+
 TEST_F(SessionAccess, ReservedNamesAreRefusedToOthers) {
   take({}, {{"feed*", {"cert:feed"}}});
   const ConnectionId feed = open({"cert:feed"}, "feed-1");
