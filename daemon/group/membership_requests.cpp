@@ -27,8 +27,8 @@ void MembershipRequests::close_session(Time now, SessionId session) {
 
 std::optional<Errc> MembershipRequests::join(Time now, SessionId session, const std::string& group) {
   LocalSession& local = sessions_.at(session);
-  if (local.groups >= state_.context.config.session.memberships_max) return Errc::too_many_memberships;
   if (is_member(session, group)) return Errc::already_a_member;
+  if (local.groups >= state_.context.config.session.memberships_max) return Errc::too_many_memberships;
   const bool is_full = state_.kept().size() + subscriptions_.size() >= state_.context.config.session.groups_max ||
                        state_.context.memory.is_full();
   if (is_full && state_.kept().find(group) == nullptr) {

@@ -319,7 +319,9 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
   const std::string group(request->group);
   std::optional<Errc> refused =
       type == ClientFrame::view_request ? wrong_request(type, group) : std::exchange(refused_, std::nullopt);
-  if (!refused && type == ClientFrame::join && !quota_.may_join()) refused = Errc::too_many_memberships;
+  // Who is in the group already is told that, and nothing of quotas.
+  if (!refused && type == ClientFrame::join && !groups_.requests().is_member(id(), group) && !quota_.may_join())
+    refused = Errc::too_many_memberships;
   if (!refused) {
     refused = type == ClientFrame::join    ? groups_.requests().join(now, id(), group)
               : type == ClientFrame::leave ? groups_.requests().leave(now, id(), group)

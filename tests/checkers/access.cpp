@@ -302,14 +302,10 @@ void AccessCheck::check_refused_join(const ClientHistory& client, const std::str
     report(violations_, fmt::format("access: {} was refused {}, which the rules at {} allowed all the time",
                                     client.name, group, client.daemon));
   } else if (code == Errc::too_many_memberships) {
-    // The quota may have been used up by this very membership, where it was asked for twice.
-    const bool was_in = std::any_of(stays_.begin(), stays_.end(), [&](const Stay& each) {
-      return each.client == &client && each.group == group && each.asked <= to;
-    });
-    std::size_t most = 0;  // that there may have been
+    std::size_t most = 0;  // that there may have been beside it
     for (const auto& wanted : wanted_) {
       for (const ClientHistory* each : wanted.second) {
-        if (each == &client && wanted.first == group && !was_in) continue;
+        if (each == &client && wanted.first == group) continue;
         most += quota_key(*each) == quota_key(client) ? 1 : 0;
       }
     }

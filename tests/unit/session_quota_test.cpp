@@ -54,6 +54,7 @@ TEST_F(SessionQuota, MembershipsEndWithALeaveAndWithTheClient) {
   EXPECT_EQ(ask(first, ClientFrame::join, "news"), kDone);
   EXPECT_EQ(ask(second, ClientFrame::join, "news"), kDone);
   EXPECT_EQ(ask(second, ClientFrame::join, "orders"), Errc::too_many_memberships);
+  EXPECT_EQ(ask(second, ClientFrame::join, "news"), Errc::already_a_member) << "that is no further one";
   EXPECT_EQ(ask(first, ClientFrame::leave, "news"), kDone);
   EXPECT_EQ(ask(second, ClientFrame::join, "orders"), kDone);
   EXPECT_EQ(ask(first, ClientFrame::join, "prices"), Errc::too_many_memberships);
