@@ -12,6 +12,7 @@
 #include "tests/hunt/plan_bounds.h"
 #include "tests/hunt/plan_text.h"
 #include "tests/hunt/quota_probes.h"
+#include "tests/hunt/rules_alarms.h"
 #include "tests/hunt/work_limits.h"
 #include "tests/sim/admin_request.h"
 #include "tests/sim/stranger.h"
@@ -478,6 +479,7 @@ Outcome Run::execute() {
   const bool at_rest = await_one_view() && await_rest() && await_fresh_members();
   if (at_rest && !plan_.rules.empty()) {
     for (Finding& each : probe_quotas(sim_)) outcome_.findings.push_back(std::move(each));
+    for (Finding& each : check_rules_alarms(sim_)) outcome_.findings.push_back(std::move(each));
   }
   check_properties(at_rest);
   if (at_rest) check_nothing_enters();
