@@ -139,8 +139,12 @@ void LinkStateFlooding::received(Time now, LinkId link, LinkState state, const S
 
 void LinkStateFlooding::reconsider(Time now) {
   database_.own().set_settings(now, own_settings());
-  for (const auto& [origin, entry] : database_.entries()) compare_rules(origin.name, entry.state.settings.rules);
   ++settings_version_;
+  // What the former life of a daemon had is known, too, and is nobody's any more.
+  for (const DaemonId& member : reachable().members) {
+    const auto found = database_.entries().find(member);
+    if (found != database_.entries().end()) compare_rules(member.name, found->second.state.settings.rules);
+  }
   advertise(now);
 }
 
