@@ -62,7 +62,7 @@ NodeConfig make_config(unsigned rules = 0) {
   config.session.send_window_bytes = 64u << 10;
   config.session.queue_full_price_bytes = config.session.queue_soft_bytes = 16u << 10;
   config.session.queue_hard_bytes = 64u << 10;
-  config.memory_bytes_max = 2u << 20;
+  config.memory_bytes_max = 8u << 20;
   config.access = make_rules(rules);
   config.admin.viewers = {"cert:*"};
   return config;
