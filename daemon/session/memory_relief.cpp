@@ -5,8 +5,10 @@
 namespace spindled {
 
 namespace {
-/// Of the limit: what messages may take that are not complete or wait. Half is for what is on its way.
-constexpr std::size_t kUnfinishedPercent = 25;
+/// Of the limit, half of which is for what is on its way: what messages may take that are not complete or wait, and what
+/// definitions may.
+constexpr std::size_t kUnfinishedPercent = 20;
+constexpr std::size_t kDefinitionsPercent = 25;
 /// What a client takes that holds nothing, roughly.
 constexpr std::size_t kSessionBytes = 4u << 10;
 /// Who holds less is not worth cutting off: of all, and of those who read nothing.
@@ -108,9 +110,13 @@ bool MemoryRelief::choose_who_goes_on(Time now) {
   return true;
 }
 
+bool MemoryRelief::has_too_many_definitions() const {
+  return definitions_ > context_.memory.limit() / 100 * kDefinitionsPercent;
+}
+
 std::vector<Session*> MemoryRelief::find_largest(Time now) {
   std::vector<Session*> found;
-  if (!context_.memory.is_full() || now < look_again_at_) return found;
+  if (!is_overdrawn() || now < look_again_at_) return found;
   std::vector<std::pair<double, Session*>> candidates;
   sessions_.for_each([&](Session& session) {
     const double weight = weight_of(now, session);
@@ -133,6 +139,9 @@ double MemoryRelief::weight_of(Time now, const Session& session) const {
   constexpr double kKind = 1e15;
   if (session.state() != Session::State::open || session.marks.lost) return 0;
   const SessionMemory& memory = session.marks.counted;
+  if (!context_.memory.is_full()) {
+    return memory.definitions >= kLargeBytes ? static_cast<double>(memory.definitions) : 0;
+  }
   const auto total = static_cast<double>(memory.total());
   const Time since = session.unfinished_since();
   if (memory.unfinished >= kLargeBytes && since != kNever && now - since >= kStalled) {
@@ -143,7 +152,10 @@ double MemoryRelief::weight_of(Time now, const Session& session) const {
 }
 
 Error MemoryRelief::reason_for(const Session& session) const {
-  return explain(session.memory(), "memory is used up, of which limits.memory_bytes", context_.memory.limit());
+  const std::string_view limit = context_.memory.is_full()
+                                     ? "memory is used up: limits.memory_bytes"
+                                     : "the definitions of all clients have a quarter of limits.memory_bytes, which";
+  return explain(session.memory(), limit, context_.memory.limit());
 }
 
 }  // namespace spindled

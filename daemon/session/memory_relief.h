@@ -33,7 +33,9 @@ class MemoryRelief {
 
   /// The end of a turn. Whether who waits is worth trying again.
   bool look(Time now);
-  /// Those who are to give up something, while memory is full: a few, who holds most first.
+  /// Whether somebody is to give up something: memory is full, or too much of it is taken by definitions.
+  bool is_overdrawn() const { return context_.memory.is_full() || has_too_many_definitions(); }
+  /// Those who are to, while that is so: a few, who holds most first.
   std::vector<Session*> find_largest(Time now);
   /// Why one of those is cut off.
   Error reason_for(const Session& session) const;
@@ -42,6 +44,7 @@ class MemoryRelief {
   void change(const SessionMemory& before, const SessionMemory& after);
   /// Whether there is no room for another large message.
   bool is_crowded() const;
+  bool has_too_many_definitions() const;
   /// Whose message goes on. Whether it is another one now.
   bool choose_who_goes_on(Time now);
   double weight_of(Time now, const Session& session) const;

@@ -200,8 +200,8 @@ void Sessions::count_memory(Time now, Session& session) {
 
 void Sessions::hold_to_memory(Time now) {
   for (Session* largest : relief_.find_largest(now)) {
-    if (!context_.memory.is_full()) return;
-    if (!largest->drop_messages(0)) {
+    if (!relief_.is_overdrawn()) return;
+    if (!context_.memory.is_full() || !largest->drop_messages(0)) {
       const Error reason = relief_.reason_for(*largest);
       largest->queue().drop_unwritten();
       close(now, *largest, reason);

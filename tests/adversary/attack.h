@@ -23,6 +23,7 @@ struct Attack {
   std::string what;  // the attacker does, for people
   SceneOptions scene;
   std::uint64_t views_allowed = 0;  // that the attack brings about rightly
+  double rate_share_min = 0.5;      // of its rate that the pair must keep; 0 where only what the stream keeps is judged
   /// Before anything is measured.
   std::function<void(Scene&, const Scale&)> prepare;
   /// The attack itself, until `stop`. Throws where it cannot be made.

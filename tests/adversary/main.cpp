@@ -14,7 +14,6 @@ namespace {
 using namespace spindle::test;
 
 // What must be left to the pair, and what an attack may cost.
-constexpr double kRateShareMin = 0.5;
 constexpr double kP99MsMax = 50;
 constexpr std::size_t kMemoryGrowthMax = 320u << 20;
 constexpr double kLimitShareMax = 1.15;  // of the limit that a daemon has
@@ -87,7 +86,7 @@ std::vector<std::string> shortfalls(const Attack& attack, const Result& result, 
   }
   if (result.attacked.rate == 0) what.emplace_back("the pair stands still");
   if (!timed) return what;
-  if (result.attacked.rate < kRateShareMin * result.quiet.rate) what.emplace_back("rate");
+  if (result.attacked.rate < attack.rate_share_min * result.quiet.rate) what.emplace_back("rate");
   if (result.attacked.p99_ms > kP99MsMax) what.emplace_back("p99");
   if (result.damage.stream_share < kStreamShareMin) {
     what.push_back(fmt::format("{:.0f} % of the stream", 100 * result.damage.stream_share));
