@@ -5,8 +5,8 @@
 namespace spindled {
 
 namespace {
-/// Of the limit, half of which is for what is on its way: what messages may take that are not complete or wait, and what
-/// definitions may.
+/// Of the limit, half of which is for what is on its way: what messages may take that are not complete or wait, and
+/// what definitions may.
 constexpr std::size_t kUnfinishedPercent = 20;
 constexpr std::size_t kDefinitionsPercent = 25;
 /// What a client takes that holds nothing, roughly.
