@@ -88,24 +88,26 @@ bool MemoryRelief::look(Time now) {
 }
 
 bool MemoryRelief::choose_who_goes_on(Time now) {
+  if (nobody_to_choose_) return false;
   const Session* current = sessions_.find(going_on_);
   const bool has_begun = current != nullptr && current->ingress().has_begun();
-  const bool is_held_up = has_begun && current->ingress().has_complete();  // by its price, or for room
-  if (has_begun && !is_held_up) {
+  if (has_begun && !current->ingress().has_complete()) {
     const Time since = current->unfinished_since();
     if (since == kNever || now - since < kPaused) return false;
   }
   // The one that has least left is complete soonest, and then lets go of all.
   const Session* next = nullptr;
+  bool are_complete = false;  // some: they wait for their price, or for room, and give up what they hold then
   sessions_.for_each([&](const Session& session) {
     if (session.state() != Session::State::open || session.marks.lost || !session.is_waiting()) return;
+    are_complete = are_complete || session.ingress().has_complete();
     const std::size_t missing = session.ingress().missing_bytes();
     if (missing == 0 || session.id() == going_on_) return;
     if (next == nullptr || missing < next->ingress().missing_bytes()) next = &session;
   });
+  nobody_to_choose_ = next == nullptr;
   if (next == nullptr) return false;
-  // Two at a time only where there is room for both.
-  if (is_held_up && !context_.memory.has_room_for(next->ingress().missing_bytes())) return false;
+  if (are_complete && !context_.memory.has_room_for(next->ingress().missing_bytes())) return false;
   going_on_ = next->id();
   return true;
 }

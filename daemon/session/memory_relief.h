@@ -27,7 +27,10 @@ class MemoryRelief {
   /// that are not complete or wait, only one client may, and that only goes on with what it has begun.
   bool may_send_part(const Session& session) {
     const bool may = !is_crowded() || going_on_ == session.id();
-    has_paused_ = has_paused_ || !may;
+    if (!may) {
+      has_paused_ = true;
+      nobody_to_choose_ = false;
+    }
     return may;
   }
 
@@ -57,8 +60,9 @@ class MemoryRelief {
   bool is_short_ = false;
   bool is_full_ = false;
   SessionId going_on_ = 0;
-  bool has_paused_ = false;  // somebody, since there was room last
-  Time look_again_at_{};     // for the largest: not in every turn
+  bool has_paused_ = false;        // somebody, since there was room last
+  bool nobody_to_choose_ = false;  // of all were looked at, and nobody has paused since
+  Time look_again_at_{};           // for the largest: not in every turn
 };
 
 }  // namespace spindled

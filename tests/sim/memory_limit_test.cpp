@@ -92,34 +92,56 @@ TEST_F(MemoryLimit, ThoseWhoReadNothingCostMoreAndThenGoAndNobodyElseDoes) {
 
 TEST_F(MemoryLimit, NewcomersAndNewGroupsWaitForRoom) {
   NodeConfig node;
-  node.memory_bytes_max = 24 * kMiB;
-  node.session.stall_timeout = 5s;
+  node.memory_bytes_max = 4 * kMiB;
   simulate_line(713, node);
   SimClient& old = add_member(1, "old");
-  // Definitions are held by nobody who can be asked to read.
-  std::vector<SimClient*> defining;
-  std::vector<std::string> names;
-  for (int i = 0; i < 250; ++i) names.push_back(std::string(200, 'n') + std::to_string(i));
-  while (memory(1).used <= node.memory_bytes_max / 100 * MemoryBudget::kFull) {
-    ASSERT_LT(defining.size(), 1000u);
-    defining.push_back(&add(1));
-    std::vector<std::uint8_t> bytes;
-    spindle::protocol::write_define(bytes, {9, std::vector<std::string_view>(names.begin(), names.end())});
-    defining.back()->send_raw(bytes);
-    (void)run(1, 5ms);
-    if (defining.back()->is_closed()) break;
+  SimClient& filling = add(1);
+  const std::size_t full = node.memory_bytes_max / 100 * MemoryBudget::kFull;
+  for (std::size_t i = 0; memory(1).used <= full; ++i) {
+    ASSERT_LT(i, 100u);
+    for (int k = 0; k < 500; ++k) filling.join(fmt::format("group {} {}", i, k));
+    (void)run(1, 500ms);
   }
+  EXPECT_GT(memory(1).groups, 1000u);
   SimClient& newcomer = add(1);
   EXPECT_EQ(newcomer.close_code(), Errc::limit_exceeded);
   old.join("new");
   (void)run(1, 1s);
   EXPECT_EQ(old.view("new"), nullptr);
   EXPECT_FALSE(old.is_closed());
-  for (SimClient* client : defining) client->kill();
-  (void)run(1, 1s);
+  EXPECT_FALSE(filling.is_closed());
+  filling.kill();
+  (void)run(1, 5s);
   EXPECT_TRUE(add(1).is_welcome());
   old.join("new");
   await([&] { return old.view("new") != nullptr; }, 1s, "there is room");
+}
+
+TEST_F(MemoryLimit, DefinitionsTakeAQuarterAtMost) {
+  NodeConfig node;
+  node.memory_bytes_max = 24 * kMiB;
+  simulate_line(715, node);
+  SimClient& old = add_member(1, "old");
+  std::vector<std::string> names;
+  for (int i = 0; i < 1000; ++i) names.push_back(std::string(200, 'n') + std::to_string(i));
+  std::vector<std::uint8_t> bytes;
+  spindle::protocol::write_define(bytes, {9, std::vector<std::string_view>(names.begin(), names.end())});
+  std::vector<SimClient*> defining;
+  for (int i = 0; i < 30; ++i) {
+    defining.push_back(&add(1));
+    defining.back()->send_raw(bytes);
+    (void)run(1, 20ms);
+    EXPECT_LE(memory(1).sessions_definitions, node.memory_bytes_max / 4);
+  }
+  EXPECT_GT(memory(1).sessions_definitions, node.memory_bytes_max / 5);
+  std::size_t cut_off = 0;
+  for (const SimClient* client : defining) {
+    if (!client->is_closed()) continue;
+    ++cut_off;
+    EXPECT_EQ(client->close_code(), Errc::limit_exceeded);
+  }
+  EXPECT_GT(cut_off, 0u);
+  EXPECT_FALSE(old.is_closed());
 }
 
 TEST_F(MemoryLimit, TheSmallestInTheViewBoundsWhatIsOnItsWay) {
