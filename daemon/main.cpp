@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <random>
 #include <sstream>
 
@@ -230,8 +231,10 @@ std::vector<ConfigError> settle(DaemonConfig& config, std::string_view file) {
   return resolve_accounts(config, file);
 }
 
+using Loaded = tl::expected<DaemonConfig, Refusal>;
+
 /// The configuration that file and command line come to.
-tl::expected<DaemonConfig, Refusal> load(const CommandLine& line) {
+Loaded load(const CommandLine& line) {
   std::vector<std::string> wrong;
   const ConfigOverlay overlay = [&](DaemonConfig& config) { wrong = apply(line, config); };
   ConfigResult config;
@@ -255,35 +258,66 @@ void look_at_certificates(const DaemonConfig& running, AsioDriver& driver, Certi
 }
 
 /// Has the daemon go by its files as they are now, as far as it can without a restart. An error changes nothing.
-void reload_config(const CommandLine& line, DaemonConfig& running, AsioDriver& driver, CertificateFiles& certificates,
-                   DaemonLog& sink) {
-  if (line.config_file.empty()) return look_at_certificates(running, driver, certificates);
-  Log log(sink, "config");
-  tl::expected<DaemonConfig, Refusal> next = load(line);
-  if (!next) {
-    for (const std::string& text : next.error().lines) log.error("{}", text);
-    return log.error("{} is not taken: the configuration stays as it is", line.config_file);
+class Reloader {
+ public:
+  /// All outlive this one.
+  Reloader(const CommandLine& line, DaemonConfig& running, CertificateFiles& certificates, DaemonLog& sink)
+      : line_(line), running_(running), certificates_(certificates), sink_(sink), log_(sink, "config") {}
+
+  /// Reads beside the daemon's own thread: a long file takes a while, and an account may have to be asked for over the
+  /// network.
+  void start(AsioDriver& driver) {
+    if (line_.config_file.empty()) return look_at_certificates(running_, driver, certificates_);
+    if (std::exchange(is_reading_, true)) {
+      again_ = true;
+      return;
+    }
+    driver.run_beside([this, &driver] {
+      auto read = std::make_shared<Loaded>(load(line_));
+      return [this, &driver, read] {
+        is_reading_ = false;
+        finish(driver, std::move(*read));
+        if (std::exchange(again_, false)) start(driver);
+      };
+    });
   }
-  next->node.incarnation = running.node.incarnation;
-  Reload result = reload(running, std::move(*next));
-  Result<CertificateFiles::Taken> taken = certificates.take(result.config, spindle::wall_time());
-  if (!taken) {
-    log.error("{}", taken.error().message());
-    return log.error("{} is not taken: the configuration stays as it is", line.config_file);
+
+ private:
+  void finish(AsioDriver& driver, Loaded next) {
+    if (!next) {
+      for (const std::string& text : next.error().lines) log_.error("{}", text);
+      return log_.error("{} is not taken: the configuration stays as it is", line_.config_file);
+    }
+    next->node.incarnation = running_.node.incarnation;
+    Reload result = reload(running_, std::move(*next));
+    Result<CertificateFiles::Taken> taken = certificates_.take(result.config, spindle::wall_time());
+    if (!taken) {
+      log_.error("{}", taken.error().message());
+      return log_.error("{} is not taken: the configuration stays as it is", line_.config_file);
+    }
+    running_ = std::move(result.config);
+    sink_.set_level(running_.log.level);
+    driver.protect(std::move(taken->protection));
+    driver.set_tokens(running_.tokens);
+    driver.reconfigure(running_.node);
+    for (const std::string& changed : result.changed) log_.info("from now on {}", changed);
+    for (const std::string& key : result.needs_restart) {
+      log_.warning("{} has changed: restart to have it take effect", key);
+    }
+    if (!taken->news.empty()) log_.info("{}", taken->news);
+    certificates_.warn(spindle::wall_time());
+    const bool is_news = !result.changed.empty() || !result.needs_restart.empty() || !taken->news.empty();
+    if (!is_news) log_.info("{} says nothing new", line_.config_file);
   }
-  running = std::move(result.config);
-  sink.set_level(running.log.level);
-  driver.protect(std::move(taken->protection));
-  driver.set_tokens(running.tokens);
-  driver.reconfigure(running.node);
-  for (const std::string& changed : result.changed) log.info("from now on {}", changed);
-  for (const std::string& key : result.needs_restart)
-    log.warning("{} has changed: restart to have it take effect", key);
-  if (!taken->news.empty()) log.info("{}", taken->news);
-  certificates.warn(spindle::wall_time());
-  const bool is_news = !result.changed.empty() || !result.needs_restart.empty() || !taken->news.empty();
-  if (!is_news) log.info("{} says nothing new", line.config_file);
-}
+
+  const CommandLine& line_;
+  DaemonConfig& running_;
+  CertificateFiles& certificates_;
+  DaemonLog& sink_;
+  Log log_;
+  bool is_reading_ = false;
+  bool again_ = false;  // once more when it has been read
+};
 
 void warn_of_exposure(const DaemonConfig& config, LogSink& sink) {
   const std::string list = list_unprotected(config);
@@ -309,9 +343,10 @@ int run(const CommandLine& line, DaemonConfig config) {
   google::protobuf::SetLogHandler(log_for_protobuf);
   warn_of_exposure(config, log);
   CertificateFiles certificates(log);
+  Reloader reloader(line, config, certificates, log);
   AsioDriver driver(log, [&] {
     log.reopen();
-    reload_config(line, config, driver, certificates, log);
+    reloader.start(driver);
   });
   Result<CertificateFiles::Taken> taken = certificates.take(config, spindle::wall_time());
   if (!taken) {
@@ -334,7 +369,7 @@ int run(const CommandLine& line, DaemonConfig config) {
   driver.run();
   dumped_node = nullptr;
   log.write(LogLevel::info, "net", "stopped");
-  if (driver.is_resolving()) {
+  if (driver.is_held_up()) {
     // The destructor would wait for a name server, as long as that takes.
     driver.stop_listening();
     opened->reset();
@@ -352,7 +387,7 @@ int main(int argc, char** argv) {
   CommandLine line;
   if (const std::optional<int> code = parse_command_line(argc, argv, line)) return *code;
 
-  tl::expected<DaemonConfig, Refusal> config = load(line);
+  Loaded config = load(line);
   if (!config) return refuse(config.error());
   if (line.check) {
     const std::string file = line.config_file.empty() ? "spindled" : line.config_file;

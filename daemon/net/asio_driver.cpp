@@ -68,7 +68,21 @@ AsioDriver::AsioDriver(LogSink& sink, std::function<void()> hang_up)
   wait_for_signal();
 }
 
-AsioDriver::~AsioDriver() = default;
+AsioDriver::~AsioDriver() {
+  if (beside_.joinable()) beside_.join();
+}
+
+void AsioDriver::run_beside(Work work) {
+  SPINDLE_CHECK(!is_beside_busy_);
+  if (beside_.joinable()) beside_.join();  // it is done
+  is_beside_busy_ = true;
+  beside_ = std::thread([this, work = std::move(work)] {
+    asio::post(io_, [this, finish = work()] {
+      is_beside_busy_ = false;
+      if (!stopping_) finish();
+    });
+  });
+}
 
 void AsioDriver::start(Node& node) {
   node_ = &node;

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -52,8 +53,16 @@ class AsioDriver final : public Driver {
 
   /// The addresses that are bound for `port`, separated by spaces.
   std::string addresses(Port port) const;
-  /// Whether a thread of Asio is inside the system's name resolution, which destroying this would wait for.
-  bool is_resolving() const { return dialler_.is_resolving(); }
+  /// Whether another thread is at something that destroying this would wait for: the system's name resolution, or what
+  /// `run_beside` was given.
+  bool is_held_up() const { return dialler_.is_resolving() || is_beside_busy_; }
+
+  /// What `run_beside` is to do, and what is done with the outcome.
+  using Finish = std::function<void()>;
+  using Work = std::function<Finish()>;
+  /// Has `work` done by a thread of its own, as it may take long. What it returns is called on the driver's thread as
+  /// long as the driver runs. One at a time.
+  void run_beside(Work work);
 
   // Driver
   ConnectionId dial(std::string_view address) override;
@@ -151,6 +160,8 @@ class AsioDriver final : public Driver {
   std::vector<ConnectionId> overdue_;  // that are yet to be ended
   std::function<void()> look_at_certificates_;
   asio::steady_timer certificate_timer_;
+  std::thread beside_;
+  bool is_beside_busy_ = false;
 
   std::vector<ConnectionId> to_read_;      // may have bytes; not in Asio's hands
   std::vector<ConnectionId> being_read_;   // the list that this turn works on

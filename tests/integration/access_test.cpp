@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "tests/integration/clients.h"
 #include "tests/integration/identities.h"
 
@@ -139,6 +141,32 @@ TEST(Access, AccountsThatTheHostDoesNotHave) {
   daemon.reload(rule("user:no-such-account", "*", "\"join\""));
   daemon.process().wait_for_line("this host has no user:no-such-account");
   daemon.expect_serving();
+}
+
+TEST(Access, NobodyWaitsForAnAccountThatIsLookedUp) {
+  Identities files;
+  const std::string gate = files.file("not-yet", "") + ".open";
+  DaemonOptions options;
+  options.process.environment = {std::string("LD_PRELOAD=") + SLOW_ACCOUNTS_PATH, "SLOW_ACCOUNTS_GATE=" + gate};
+  Daemon daemon(options);
+  daemon.reload(rule("user:slow", "*", kEverything) + rule("anyone", "*", kEverything));
+  daemon.expect_serving();
+  daemon.reload(rule("anyone", "*", kEverything));
+  daemon.expect_serving();
+  std::ofstream(gate) << "open";
+  daemon.process().wait_for_line("from now on entries: [[access]] 1");
+  daemon.expect_serving();
+}
+
+TEST(Access, ADaemonStopsThoughAnAccountIsLookedUp) {
+  Identities files;
+  DaemonOptions options;
+  options.process.environment = {std::string("LD_PRELOAD=") + SLOW_ACCOUNTS_PATH,
+                                 "SLOW_ACCOUNTS_GATE=" + files.file("not-yet", "") + ".open"};
+  Daemon daemon(options);
+  daemon.reload(rule("user:slow", "*", kEverything));
+  daemon.expect_serving();
+  EXPECT_EQ(daemon.stop(), 0);
 }
 
 TEST(Access, DaemonsWithOtherRulesAreAnAlarm) {
