@@ -326,6 +326,14 @@ void warn_of_exposure(const DaemonConfig& config, LogSink& sink) {
       .warning("tls.insecure is on: whoever is on the network can read and forge what goes over {}", list);
 }
 
+void warn_of_memory(const DaemonConfig& config, LogSink& sink) {
+  const std::size_t host = host_memory();
+  if (host == 0 || config.node.memory_bytes_max <= host) return;
+  Log(sink, "config")
+      .warning("limits.memory_bytes is {}, and this host or its control group has {}", config.node.memory_bytes_max,
+               host);
+}
+
 int run(const CommandLine& line, DaemonConfig config) {
   std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
@@ -342,6 +350,7 @@ int run(const CommandLine& line, DaemonConfig config) {
   open_log = &log;
   google::protobuf::SetLogHandler(log_for_protobuf);
   warn_of_exposure(config, log);
+  warn_of_memory(config, log);
   CertificateFiles certificates(log);
   Reloader reloader(line, config, certificates, log);
   AsioDriver driver(log, [&] {
