@@ -25,7 +25,7 @@ std::uint8_t* OutputQueue::append_space(std::size_t bytes) {
   if (!slab_ || slab_->capacity() - used_ < bytes) {
     // A queue that stays short gets a small slab, and one that is not long a medium one: thousands of sessions with a
     // reply each, or with what a slow client may have waiting, stay cheap.
-    const std::size_t least = bytes_ == 0 ? 0 : bytes_ < kLongBytes ? SlabPool::kMediumBytes : SlabPool::kLargeBytes;
+    const std::size_t least = bytes_ == 0 ? 0 : bytes_ < long_bytes_ ? SlabPool::kMediumBytes : SlabPool::kLargeBytes;
     slab_ = pool_->take(std::max(bytes, least));
     used_ = 0;
   }

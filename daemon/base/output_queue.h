@@ -16,7 +16,11 @@ class OutputQueue {
   /// keeps a whole slab alive.
   static constexpr std::size_t kCopyBytesMax = 2048;
 
-  explicit OutputQueue(SlabPool& pool) : pool_(&pool) {}
+  /// One of many, which should take little where little waits, has medium slabs until so many bytes do.
+  static constexpr std::size_t kLongBytes = 8 * SlabPool::kLargeBytes;
+
+  /// From `long_bytes` on slabs are large.
+  explicit OutputQueue(SlabPool& pool, std::size_t long_bytes = 0) : pool_(&pool), long_bytes_(long_bytes) {}
 
   /// Copied where it has no more than `copy_max` bytes.
   void append(const Slice& slice, std::size_t copy_max = kCopyBytesMax);
@@ -41,10 +45,8 @@ class OutputQueue {
   void clear() { truncate(0); }
 
  private:
-  /// From here on slabs are large: what the last one has free is little beside what waits.
-  static constexpr std::size_t kLongBytes = 8 * SlabPool::kLargeBytes;
-
   SlabPool* pool_;
+  std::size_t long_bytes_;
   std::deque<Slice> pieces_;
   SlabRef slab_;           // the slab that small pieces are packed into
   std::size_t used_ = 0;   // bytes of it in use

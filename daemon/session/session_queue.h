@@ -60,7 +60,7 @@ class SessionQueue {
     FrameKind kind = FrameKind::other;
   };
   struct Part {
-    explicit Part(SlabPool& pool) : bytes(pool) {}
+    explicit Part(SlabPool& pool) : bytes(pool, OutputQueue::kLongBytes) {}
     OutputQueue bytes;
     Ring<Frame, kKeptFrames> frames;
   };

@@ -244,7 +244,7 @@ TEST(OutputQueue, AnEmptyQueueHoldsNothing) {
 
 TEST(OutputQueue, TakesNotMuchMoreThanItHolds) {
   SlabPool pool;
-  OutputQueue queue(pool);
+  OutputQueue queue(pool, OutputQueue::kLongBytes);
   const std::string piece(1000, 'p');
   while (queue.bytes() < 1'000'000) {
     queue.append_copy(as_bytes(piece));
