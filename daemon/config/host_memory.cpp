@@ -23,13 +23,16 @@ std::optional<std::size_t> read_bytes(const std::filesystem::path& path) {
   return file >> bytes ? std::optional(bytes) : std::nullopt;
 }
 
+void keep_least(std::optional<std::size_t>& least, std::optional<std::size_t> bytes) {
+  if (bytes && (!least || *bytes < *least)) least = bytes;
+}
+
 /// The least that `file` says in `folder` or a folder above it, up to `root`.
 std::optional<std::size_t> least_upwards(const std::filesystem::path& root, std::string_view folder, const char* file) {
   std::optional<std::size_t> least;
   std::filesystem::path relative = std::filesystem::path(folder).relative_path();
   for (;;) {
-    const std::optional<std::size_t> bytes = read_bytes(root / relative / file);
-    if (bytes && (!least || *bytes < *least)) least = bytes;
+    keep_least(least, read_bytes(root / relative / file));
     if (relative.empty()) return least;
     relative = relative.parent_path();
   }
@@ -48,12 +51,10 @@ std::optional<std::size_t> control_group_memory(std::string_view membership, con
     if (second == std::string_view::npos) continue;
     const std::string controllers = ',' + std::string(line.substr(first + 1, second - first - 1)) + ',';
     const std::string_view folder = line.substr(second + 1);
-    std::optional<std::size_t> bytes;
-    if (controllers == ",,") bytes = least_upwards(root, folder, "memory.max");
+    if (controllers == ",,") keep_least(least, least_upwards(root, folder, "memory.max"));
     if (controllers.find(",memory,") != std::string::npos) {
-      bytes = least_upwards(root / "memory", folder, "memory.limit_in_bytes");
+      keep_least(least, least_upwards(root / "memory", folder, "memory.limit_in_bytes"));
     }
-    if (bytes && (!least || *bytes < *least)) least = bytes;
   }
   return least;
 }

@@ -258,10 +258,7 @@ bool is_live(const Key& key) {
   if (key.section == "admission") return key.name != "enabled";  // which spmonitor switches
   if (key.section == "tls") return key.name != "insecure";
   if (key.section == "limits") return true;
-  if (key.section == kAccessSection || key.section == kNamesSection || key.section == kQuotaSection ||
-      key.section == kTokenSection) {
-    return true;
-  }
+  if (is_repeated(key.section)) return key.section != kNeighbourSection;
   return key.section == "session" || key.section == "order" || key.section == "admin" || key.full_name() == "log.level";
 }
 

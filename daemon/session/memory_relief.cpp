@@ -14,8 +14,8 @@ constexpr std::size_t kSessionBytes = 4u << 10;
 /// Who holds less is not worth cutting off: of all, and of those who read nothing.
 constexpr std::size_t kLargeBytes = 16u << 10;
 constexpr std::size_t kLargeWhereStalled = 4u << 10;
-/// Who has let something lie for so long does not go on with it.
-constexpr Duration kStalled = 1s;
+/// Who has let something lie for so long does not go on with it. Another's turn comes sooner.
+constexpr Duration kStalled = QueueWatch::kStalled;
 constexpr Duration kPaused = 200ms;
 /// Sessions that are cut off in a turn, and how often all are looked at where there are none.
 constexpr std::size_t kCutOffMax = 16;
