@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "spindle/error.h"
+#include "spindle/export.h"
 #include "spindle/message.h"
 #include "spindle/types.h"
 
@@ -68,7 +69,7 @@ struct ConnectOptions {
 /// A connection belongs to the process that made it. In a child of fork() its copy is a closed connection: functions
 /// return not_connected, receive() returns nothing, and destroying it returns at once and does nothing to the parent's
 /// connection. The child may make connections of its own, and a handler may fork.
-class Connection {
+class SPINDLE_EXPORT Connection {
  public:
   /// A closed connection: functions return not_connected, receive() returns nothing.
   Connection() noexcept;
@@ -154,7 +155,7 @@ class Connection {
   NotTaken disconnect();
 
  private:
-  class Impl;
+  class SPINDLE_HIDDEN Impl;
   explicit Connection(std::shared_ptr<Impl> impl) noexcept;
   /// Null where the connection is closed or belongs to another process.
   Impl* usable() const noexcept;

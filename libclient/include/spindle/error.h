@@ -5,6 +5,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "spindle/export.h"
+
 // X(name, number, text). Numbers go over the wire and never change; new codes are appended.
 #define SPINDLE_ERRORS(X)                                                                           \
   X(would_block, 1, "the message cannot enter the network now")                                     \
@@ -61,15 +63,15 @@ enum class Errc : std::uint16_t {
 };
 
 /// The identifier of a code, such as "slow_receiver"; "unknown_error" for a number not in the table.
-std::string_view to_string(Errc code) noexcept;
+[[nodiscard]] SPINDLE_EXPORT std::string_view to_string(Errc code) noexcept;
 
 /// The sentence that explains a code.
-std::string_view describe(Errc code) noexcept;
+[[nodiscard]] SPINDLE_EXPORT std::string_view describe(Errc code) noexcept;
 
 /// The category of `std::error_code`s made from Errc; its name is "spindle".
-const std::error_category& error_category() noexcept;
+[[nodiscard]] SPINDLE_EXPORT const std::error_category& error_category() noexcept;
 
-std::error_code make_error_code(Errc code) noexcept;
+[[nodiscard]] SPINDLE_EXPORT std::error_code make_error_code(Errc code) noexcept;
 
 }  // namespace spindle
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "spindle/export.h"
 #include "spindle/message.h"
 
 namespace spindle {
@@ -30,7 +31,7 @@ class MemberList;
 ///
 /// A program that applies the views from its join on is never told to ask, unless a daemon is at fault. No function may
 /// coincide with another that is not const.
-class Membership {
+class SPINDLE_EXPORT Membership {
  public:
   enum class Outcome : std::uint8_t {
     current,  ///< the members are those of the view
