@@ -9,7 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "libclient/include/spindle/message.h"
+#include "libclient/include/spindle/event.h"
+#include "libclient/include/spindle/send.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/flow_windows.h"
 

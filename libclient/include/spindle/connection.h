@@ -18,8 +18,9 @@
 #include <system_error>
 
 #include "spindle/error.h"
+#include "spindle/event.h"
 #include "spindle/export.h"
-#include "spindle/message.h"
+#include "spindle/send.h"
 #include "spindle/types.h"
 
 namespace spindle {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "spindle/event.h"
 #include "spindle/export.h"
-#include "spindle/message.h"
 
 namespace spindle {
 
