@@ -1,13 +1,17 @@
 // What a program sends: where to, the payload, and how.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace spindle {
@@ -35,23 +39,68 @@ class Groups {
   std::size_t count_ = 1;
 };
 
-/// The bytes of a message to be sent. Refers to the caller's memory, which sending copies before it returns.
+/// What bytes are taken from: contiguous ranges of elements of one byte each, but for arrays of char, of which nobody
+/// can tell how much is meant.
+template <typename Range, typename Element = std::ranges::range_value_t<Range>>
+concept ByteRange = std::ranges::contiguous_range<const Range> && std::ranges::sized_range<const Range> &&
+                        sizeof(Element) == 1 &&
+                    std::is_trivially_copyable_v<Element> && !std::same_as<Element, bool> &&
+                    !(std::is_array_v<Range> && std::same_as<Element, char>);
+
+/// Bytes that follow each other in the caller's memory. Takes any contiguous range of elements of one byte: a
+/// std::string, a std::string_view, a span, a vector or an array of char, std::byte, std::uint8_t.
+///
+/// Nothing is cut at a zero byte. A literal counts whole, less the zero that ends it. Pointers to char and buffers of
+/// char do not convert, as they do not say how much of them is meant: std::string_view(pointer) takes what stands
+/// before the first zero byte, std::span(buffer) all.
+class Bytes {
+ public:
+  constexpr Bytes() = default;
+  template <ByteRange Range>
+  Bytes(const Range& range)  // NOLINT: implicit on purpose
+      : data_(reinterpret_cast<const std::byte*>(std::ranges::data(range))), size_(std::ranges::size(range)) {}
+  template <std::same_as<const char> Char, std::size_t Size>
+  Bytes(Char (&literal)[Size])  // NOLINT
+      : data_(reinterpret_cast<const std::byte*>(literal)), size_(literal[Size - 1] == 0 ? Size - 1 : Size) {}
+
+  const std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// The bytes of a message to be sent: whatever Bytes takes, or several of these, which are sent one behind the other
+/// and need not be put together before:
+///
+///   connection.multicast(Service::agreed, "news", {header, body});
+///
+/// Refers to the caller's memory, which sending copies before it returns; meant as a function argument only.
 class Payload {
  public:
   Payload() = default;
-  Payload(std::span<const std::byte> bytes) : bytes_(bytes) {}                                    // NOLINT
-  Payload(std::span<const std::uint8_t> bytes) : bytes_(std::as_bytes(bytes)) {}                  // NOLINT
-  Payload(std::string_view text) : bytes_(std::as_bytes(std::span(text.data(), text.size()))) {}  // NOLINT
-  Payload(const char* text) : Payload(std::string_view(text)) {}                                  // NOLINT
-  Payload(const std::string& text) : Payload(std::string_view(text)) {}                           // NOLINT
-  Payload(const std::vector<std::byte>& bytes) : bytes_(bytes) {}                                 // NOLINT
-  Payload(const std::vector<std::uint8_t>& bytes) : bytes_(std::as_bytes(std::span(bytes))) {}    // NOLINT
+  template <std::convertible_to<Bytes> Source>
+  Payload(Source&& bytes) : single_(std::forward<Source>(bytes)), size_(single_.size()) {}               // NOLINT
+  Payload(std::span<const Bytes> pieces) : several_(pieces.data()), count_(pieces.size()) { add_up(); }  // NOLINT
+  Payload(const std::vector<Bytes>& pieces) : Payload(std::span(pieces)) {}                              // NOLINT
+  Payload(std::initializer_list<Bytes> pieces)  // NOLINT: the list lives until the call is over
+      : Payload(std::span(std::data(pieces), pieces.size())) {}
 
-  std::span<const std::byte> bytes() const { return bytes_; }
-  std::size_t size() const { return bytes_.size(); }
+  /// Of all pieces.
+  std::size_t size() const { return size_; }
+  std::span<const Bytes> pieces() const { return {several_ == nullptr ? &single_ : several_, count_}; }
 
  private:
-  std::span<const std::byte> bytes_;
+  void add_up() {
+    for (const Bytes& piece : pieces()) size_ += piece.size();
+  }
+
+  Bytes single_;
+  const Bytes* several_ = nullptr;
+  std::size_t count_ = 1;
+  std::size_t size_ = 0;
 };
 
 struct SendOptions {
