@@ -137,18 +137,24 @@ std::error_code RequestWriter::multicast(Service service, const Groups& groups, 
   send.type = options.type;
   send.total = static_cast<std::uint32_t>(payload.size());
   ++accepted_;
-  append_message(send, payload);
-  return {};
-}
-
-void RequestWriter::append_message(const Send& send, const Payload& payload) {
-  Rest rest(payload);
-  const std::size_t first = std::min(rest.bytes(), kChunkBytesMax);
+  const std::size_t first = std::min(payload.size(), kChunkBytesMax);
   const std::size_t start = output_.size();
   output_.resize(start + send_head_size(send));
   Writer writer(output_.data() + start);
   write_send_head_before(writer, send, first);
-  rest.append(output_, first);
+  if (payload.pieces().size() == 1 && first == payload.size()) {  // as most are
+    const ByteView all = view_of(payload.pieces().front());
+    output_.insert(output_.end(), all.begin(), all.end());
+  } else {
+    append_chunks(payload);
+  }
+  return {};
+}
+
+// What follows the head of the first frame.
+void RequestWriter::append_chunks(const Payload& payload) {
+  Rest rest(payload);
+  rest.append(output_, std::min(rest.bytes(), kChunkBytesMax));
   while (rest.bytes() != 0) {
     const std::size_t chunk = std::min(rest.bytes(), kChunkBytesMax);
     const std::size_t head = output_.size();

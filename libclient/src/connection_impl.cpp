@@ -25,9 +25,8 @@ constexpr std::size_t kOutputBytesKept = 4u << 20;
 
 // What still is of interest to a client that has left.
 bool tells_of_what_was_sent(const Event& event) {
-  const auto* failed = std::get_if<RequestFailed>(&event);
-  return std::holds_alternative<Disconnected>(event) ||
-         (failed != nullptr && failed->request == RequestFailed::Request::send);
+  const auto* failed = event.get_if<RequestFailed>();
+  return event.is<Disconnected>() || (failed != nullptr && failed->request == RequestFailed::Request::send);
 }
 
 }  // namespace
@@ -129,7 +128,7 @@ bool Connection::Impl::finish_handshake(std::string_view token, Deadline deadlin
 
 bool Connection::Impl::take_refusal(std::error_code& error, std::string& text) {
   while (std::optional<Event> event = events_.take()) {
-    if (const auto* last = std::get_if<Disconnected>(&*event)) {
+    if (const auto* last = event->get_if<Disconnected>()) {
       error = last->error;
       text = last->text;
     }

@@ -50,8 +50,8 @@ ConnectOptions by_tcp(const Daemon& daemon, const std::string& name) {
 RequestFailed next_failure(Connection& client) {
   for (;;) {
     Event event = next_event(client);
-    if (auto* failed = std::get_if<RequestFailed>(&event)) return std::move(*failed);
-    if (std::holds_alternative<Disconnected>(event)) throw std::runtime_error("the connection has ended");
+    if (auto* failed = event.get_if<RequestFailed>()) return std::move(*failed);
+    if (event.is<Disconnected>()) throw std::runtime_error("the connection has ended");
   }
 }
 

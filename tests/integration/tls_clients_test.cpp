@@ -112,7 +112,7 @@ TEST_F(TlsClients, ADaemonThatIsKilledIsNoFailureOfTls) {
   Connection client = Connection::connect(options(identities_.bundle("client/feed")));
   daemon_->kill();
   const Event last = next_event(client);
-  const auto* disconnected = std::get_if<Disconnected>(&last);
+  const auto* disconnected = last.get_if<Disconnected>();
   ASSERT_NE(disconnected, nullptr);
   EXPECT_EQ(disconnected->error, Errc::connection_lost);
 }

@@ -35,14 +35,14 @@ void SpindleMember::send(std::span<const std::byte> payload) {
 }
 
 void SpindleMember::handle(Event& event, std::size_t members) {
-  if (const auto* message = std::get_if<Message>(&event)) {
+  if (const auto* message = event.get_if<Message>()) {
     receive_(message->payload());
-  } else if (const auto* view = std::get_if<GroupView>(&event)) {
+  } else if (const auto* view = event.get_if<GroupView>()) {
     // Nobody leaves before all are there: each group comes to have so many members once.
     if (view->member_count == members && ++complete_groups_ == groups_.size()) complete_.set_value();
-  } else if (const auto* refused = std::get_if<RequestFailed>(&event)) {
+  } else if (const auto* refused = event.get_if<RequestFailed>()) {
     fail("cannot join: {}", refused->error.message());
-  } else if (const auto* end = std::get_if<Disconnected>(&event)) {
+  } else if (const auto* end = event.get_if<Disconnected>()) {
     if (end->error != Errc::closed_by_client) fail("disconnected: {}", end->text);
   }
 }

@@ -92,14 +92,14 @@ class Receiver {
 
  private:
   void handle(Event& event) {
-    if (const auto* message = std::get_if<Message>(&event)) {
+    if (const auto* message = event.get_if<Message>()) {
       const std::lock_guard lock(mutex_);
       ++messages_[std::string(message->sender())];
-    } else if (std::get_if<GroupView>(&event) != nullptr) {
+    } else if (event.get_if<GroupView>() != nullptr) {
       if (!std::exchange(is_member_, true)) joined_.set_value();
-    } else if (const auto* refused = std::get_if<RequestFailed>(&event)) {
+    } else if (const auto* refused = event.get_if<RequestFailed>()) {
       fail("cannot join: {}", refused->error.message());
-    } else if (const auto* end = std::get_if<Disconnected>(&event)) {
+    } else if (const auto* end = event.get_if<Disconnected>()) {
       if (end->error != Errc::closed_by_client) fail("disconnected: {}", end->text);
     }
   }

@@ -3,7 +3,7 @@
 //   spindle::Connection connection = spindle::Connection::connect({.name = "reader"});
 //   connection.join("news");
 //   while (auto event = connection.receive()) {
-//     if (const auto* message = std::get_if<spindle::Message>(&*event)) std::cout << message->text() << '\n';
+//     if (const auto* message = event->get_if<spindle::Message>()) std::cout << message->text() << '\n';
 //   }
 #pragma once
 

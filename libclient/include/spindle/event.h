@@ -4,12 +4,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
-#include <variant>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "spindle/export.h"
 #include "spindle/message.h"
 #include "spindle/types.h"
 
@@ -117,7 +121,205 @@ struct Disconnected {
   NotTaken not_taken;
 };
 
-using Event = std::variant<Message, GroupView, Transitional, RequestFailed, FlowReady, FlowState, Gap, QueueWarning,
-                           Disconnected>;
+// X(type, name): the kinds of events. New ones are appended.
+#define SPINDLE_EVENTS(X)          \
+  X(Message, message)              \
+  X(GroupView, group_view)         \
+  X(Transitional, transitional)    \
+  X(RequestFailed, request_failed) \
+  X(FlowReady, flow_ready)         \
+  X(FlowState, flow_state)         \
+  X(Gap, gap)                      \
+  X(QueueWarning, queue_warning)   \
+  X(Disconnected, disconnected)
+
+/// New kinds are added with new versions: a program has to bear with one that it does not know.
+enum class EventKind : std::uint8_t {
+#define SPINDLE_EVENT(type, name) name,
+  SPINDLE_EVENTS(SPINDLE_EVENT)
+#undef SPINDLE_EVENT
+};
+
+constexpr std::string_view to_string(EventKind kind) {
+  switch (kind) {
+#define SPINDLE_EVENT(type, name) \
+  case EventKind::name:           \
+    return #name;
+    SPINDLE_EVENTS(SPINDLE_EVENT)
+#undef SPINDLE_EVENT
+  }
+  return "unknown";
+}
+
+/// The kind of events that are a `T`.
+template <typename T>
+struct EventKindOf;
+#define SPINDLE_EVENT(type, name) \
+  template <>                     \
+  struct EventKindOf<type> : std::integral_constant<EventKind, EventKind::name> {};
+SPINDLE_EVENTS(SPINDLE_EVENT)
+#undef SPINDLE_EVENT
+
+template <typename T>
+concept EventType = requires {
+  EventKindOf<T>::value;
+};
+
+/// Stands for the kinds of events that are added later, where Event::visit() looks for a handler of those. No event is
+/// one.
+struct LaterEvent {};
+
+/// Something that a connection has to tell: a Message, or one of the other structs above.
+///
+///   if (const auto* message = event.get_if<spindle::Message>()) std::cout << message->text() << '\n';
+///
+/// Messages are in the event itself; what else there is, is larger and rarer, and stands elsewhere.
+class SPINDLE_EXPORT Event {
+ public:
+  /// An empty message.
+  Event() noexcept : message_() {}
+  template <EventType T>
+  Event(T value) : kind_(EventKindOf<T>::value) {  // NOLINT: implicit on purpose
+    if constexpr (kind_of<T> == EventKind::message) {
+      new (&message_) Message(std::move(value));
+    } else {
+      other_ = new T(std::move(value));
+    }
+  }
+  Event(const Event& other) : kind_(other.kind_) {
+    if (is_message()) {
+      new (&message_) Message(other.message_);
+    } else {
+      other_ = copy(kind_, other.other_);
+    }
+  }
+  /// Leaves `other` an empty message.
+  Event(Event&& other) noexcept { take(other); }
+  Event& operator=(const Event& other) {
+    if (this != &other) *this = Event(other);
+    return *this;
+  }
+  Event& operator=(Event&& other) noexcept {
+    if (is_message() && other.is_message()) {
+      message_ = std::move(other.message_);
+    } else if (this != &other) {
+      destroy();
+      take(other);
+    }
+    return *this;
+  }
+  ~Event() { destroy(); }
+
+  EventKind kind() const noexcept { return kind_; }
+  template <EventType T>
+  bool is() const noexcept {
+    return kind_ == kind_of<T>;
+  }
+  /// Null where the event is something else.
+  template <EventType T>
+  T* get_if() noexcept {
+    return is<T>() ? &content<T>() : nullptr;
+  }
+  template <EventType T>
+  const T* get_if() const noexcept {
+    return is<T>() ? &content<T>() : nullptr;
+  }
+  /// Throws std::logic_error where the event is something else.
+  template <EventType T>
+  T& get() & {
+    if (!is<T>()) throw_other_kind(kind_, kind_of<T>);
+    return content<T>();
+  }
+  template <EventType T>
+  const T& get() const& {
+    if (!is<T>()) throw_other_kind(kind_, kind_of<T>);
+    return content<T>();
+  }
+  template <EventType T>
+  T get() && {
+    return std::move(get<T>());
+  }
+
+  /// Calls the one of `handlers` that takes what the event is, and gives what it returns, which is of one type for all.
+  /// One of them has to take whatever else there is, now or later:
+  ///
+  ///   event.visit([&](const spindle::Message& message) { show(message); },
+  ///               [&](const spindle::GroupView& view) { members.apply(view); },
+  ///               [](const auto&) {});
+  template <typename... Handlers>
+  decltype(auto) visit(Handlers&&... handlers) & {
+    return visit_as<Event>(*this, Overloaded{std::forward<Handlers>(handlers)...});
+  }
+  template <typename... Handlers>
+  decltype(auto) visit(Handlers&&... handlers) const& {
+    return visit_as<const Event>(*this, Overloaded{std::forward<Handlers>(handlers)...});
+  }
+
+ private:
+  template <typename... Handlers>
+  struct Overloaded : Handlers... {
+    using Handlers::operator()...;
+  };
+  template <typename... Handlers>
+  Overloaded(Handlers...) -> Overloaded<Handlers...>;
+  template <typename T>
+  static constexpr EventKind kind_of = EventKindOf<T>::value;
+
+  template <typename Self, typename Handler>
+  static decltype(auto) visit_as(Self& self, Handler&& handler) {
+    static_assert(std::is_invocable_v<Handler&, LaterEvent&>,
+                  "visit() needs a handler for kinds of events that are added later, such as [](const auto&) {}");
+    switch (self.kind_) {
+#define SPINDLE_EVENT(type, name) \
+  case EventKind::name:           \
+    return handler(self.template content<type>());
+      SPINDLE_EVENTS(SPINDLE_EVENT)
+#undef SPINDLE_EVENT
+    }
+    __builtin_unreachable();
+  }
+
+  bool is_message() const noexcept { return kind_ == EventKind::message; }
+  template <typename T>
+  T& content() noexcept {
+    if constexpr (kind_of<T> == EventKind::message) {
+      return message_;
+    } else {
+      return *static_cast<T*>(other_);
+    }
+  }
+  template <typename T>
+  const T& content() const noexcept {
+    return const_cast<Event*>(this)->content<T>();
+  }
+  /// Nothing is here.
+  void take(Event& other) noexcept {
+    kind_ = other.kind_;
+    if (is_message()) {
+      new (&message_) Message(std::move(other.message_));
+    } else {
+      other_ = other.other_;
+      new (&other.message_) Message();
+      other.kind_ = EventKind::message;
+    }
+  }
+  void destroy() noexcept {
+    if (is_message()) {
+      message_.~Message();
+    } else {
+      destroy(kind_, other_);
+    }
+  }
+  // Of what is no message.
+  static void* copy(EventKind kind, const void* content);
+  static void destroy(EventKind kind, void* content) noexcept;
+  [[noreturn]] static void throw_other_kind(EventKind is, EventKind wanted);
+
+  union {
+    Message message_;
+    void* other_;
+  };
+  EventKind kind_ = EventKind::message;
+};
 
 }  // namespace spindle

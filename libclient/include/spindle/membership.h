@@ -23,7 +23,7 @@ class MemberList;
 ///
 ///   std::map<std::string, spindle::Membership> groups;
 ///   ...
-///   if (const auto* view = std::get_if<spindle::GroupView>(&*event)) {
+///   if (const auto* view = event->get_if<spindle::GroupView>()) {
 ///     spindle::Membership& group = groups[view->group];
 ///     if (group.apply(*view) == spindle::Membership::Outcome::ask) connection.request_view(view->group);
 ///     for (const std::string& member : group.members()) std::cout << member << '\n';

@@ -13,10 +13,10 @@ int main() {
       throw std::system_error(error);
     }
     while (auto event = connection.receive()) {
-      if (const auto* view = std::get_if<spindle::GroupView>(&*event)) {
+      if (const auto* view = event->get_if<spindle::GroupView>()) {
         if (members.apply(*view) != spindle::Membership::Outcome::current) return 1;
       }
-      if (const auto* message = std::get_if<spindle::Message>(&*event)) {
+      if (const auto* message = event->get_if<spindle::Message>()) {
         std::cout << message->text() << std::endl;
         return 0;
       }
