@@ -40,12 +40,12 @@ void RecordingClient::run() {
     options.address = "unix:" + socket_;
     options.name = "m" + std::to_string(number_);
     options.connect_timeout = kConnectTimeout;
-    std::error_code error;
-    connection_ = Connection::connect(options, error);
-    if (error) {
+    Result<Connection> connected = Connection::connect(options);
+    if (!connected) {
       std::this_thread::sleep_for(kReconnectPause);
       continue;
     }
+    connection_ = *std::move(connected);
     greet();
     live();
   }

@@ -60,8 +60,9 @@ Disconnected wait_for_end(Connection& client) {
 MessageStream::MessageStream(Daemon& from, Daemon& to, std::string group)
     : group_(std::move(group)), sender_(from.connect("stream-sender")), receiver_(to.connect("stream-receiver")) {
   // The sender is a member to see when the daemons have met.
-  sender_.join(group_);
-  receiver_.join(group_);
+  for (Connection* each : {&sender_, &receiver_}) {
+    if (const std::error_code error = each->join(group_)) throw std::system_error(error);
+  }
   const std::vector<std::string> both{std::string(sender_.private_name()), std::string(receiver_.private_name())};
   wait_for_members(sender_, group_, both);
   wait_for_members(receiver_, group_, both);

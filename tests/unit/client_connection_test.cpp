@@ -74,23 +74,13 @@ TEST(ClientConnection, IsLostBeforeTheWelcome) {
 
 TEST(ClientConnection, CannotBeMade) {
   FakeDaemon daemon;
-  std::error_code error;
-  std::string text;
-  Connection::connect({.address = daemon.path() + "-not"}, error, &text);
-  EXPECT_EQ(error, Errc::connect_failed);
-  EXPECT_NE(text.find(daemon.path()), std::string::npos) << text;
-  Connection::connect({.address = "host:port"}, error);
-  EXPECT_EQ(error, Errc::bad_address);
-  Connection::connect({.address = daemon.path(), .name = "a b"}, error);
-  EXPECT_EQ(error, Errc::bad_client_name);
-  Connection::connect({.address = daemon.path(), .connect_timeout = 1ms}, error);
-  EXPECT_EQ(error, Errc::timed_out) << "nobody says welcome";
-  try {
-    Connection::connect({.address = "host:port"});
-    FAIL();
-  } catch (const std::system_error& failure) {
-    EXPECT_EQ(failure.code(), Errc::bad_address);
-  }
+  const Result<Connection> no_daemon = Connection::connect({.address = daemon.path() + "-not"});
+  EXPECT_EQ(no_daemon.error(), Errc::connect_failed);
+  EXPECT_NE(no_daemon.text().find(daemon.path()), std::string::npos) << no_daemon.text();
+  EXPECT_EQ(Connection::connect({.address = "host:port"}).error(), Errc::bad_address);
+  EXPECT_EQ(Connection::connect({.address = daemon.path(), .name = "a b"}).error(), Errc::bad_client_name);
+  const Result<Connection> no_welcome = Connection::connect({.address = daemon.path(), .connect_timeout = 1ms});
+  EXPECT_EQ(no_welcome.error(), Errc::timed_out) << "nobody says welcome";
 }
 
 TEST(ClientConnection, AClosedConnectionSaysSo) {

@@ -183,7 +183,7 @@ TEST_F(ClientFork, TheDaemonSeesTheParentDieThoughTheChildLives) {
   int held[2];
   ASSERT_EQ(::pipe(held), 0);
   const pid_t parent = fork_with([&] {
-    Connection connection = Connection::connect({.address = daemon.path()});
+    Connection connection = Connection::connect({.address = daemon.path()}).value();
     fork_with([&] {
       ::close(held[1]);
       char byte = 0;

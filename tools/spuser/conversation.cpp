@@ -25,14 +25,14 @@ std::string reason(const spindle::Disconnected& end) {
 
 Conversation::Conversation(Signals& signals, Output& output, const spindle::ConnectOptions& options)
     : signals_(signals), output_(output) {
-  std::error_code error;
-  std::string text;
-  connection_ = spindle::Connection::connect(options, error, &text);
-  if (error) {
+  spindle::Result<spindle::Connection> connected = spindle::Connection::connect(options);
+  if (!connected) {
     const std::string where = options.address.empty() ? "" : " to " + options.address;
-    throw Exit{kExitConnection, fmt::format("cannot connect{}: {} ({})", where, text.empty() ? error.message() : text,
-                                            spindle::to_string(static_cast<spindle::Errc>(error.value())))};
+    const auto code = static_cast<spindle::Errc>(connected.error().value());
+    throw Exit{kExitConnection,
+               fmt::format("cannot connect{}: {} ({})", where, connected.text(), spindle::to_string(code))};
   }
+  connection_ = *std::move(connected);
   signals_.set_handler([this] { connection_.disconnect(); });
 }
 

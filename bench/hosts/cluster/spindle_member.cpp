@@ -11,10 +11,9 @@ SpindleMember::SpindleMember(const Where& where, Service service, std::size_t in
   options.address = where.address;
   // Sending never waits for room: in a handler it may not.
   options.send_buffer_bytes += in_flight_bytes;
-  std::error_code error;
-  std::string text;
-  connection_ = Connection::connect(options, error, &text);
-  if (error) fail("cannot connect to {}: {}", where.address, text);
+  spindle::Result<Connection> connection = Connection::connect(options);
+  if (!connection) fail("cannot connect to {}: {}", where.address, connection.text());
+  connection_ = *std::move(connection);
 }
 
 void SpindleMember::join(std::size_t members, Receive receive) {

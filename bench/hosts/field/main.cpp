@@ -31,11 +31,9 @@ Connection connect(const Arguments& arguments) {
   options.name = arguments.name;
   options.send_buffer_bytes = 64 << 10;  // what waits here would only be sent after the measurement
   options.disconnect_timeout = std::chrono::milliseconds(0);
-  std::error_code error;
-  std::string text;
-  Connection connection = Connection::connect(options, error, &text);
-  if (error) fail("cannot connect to {}: {}", arguments.address, text);
-  return connection;
+  spindle::Result<Connection> connection = Connection::connect(options);
+  if (!connection) fail("cannot connect to {}: {}", arguments.address, connection.text());
+  return *std::move(connection);
 }
 
 /// Multicasts as fast as the daemon takes it, from `start` on.

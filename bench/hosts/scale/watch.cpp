@@ -51,10 +51,9 @@ void Watch::connect(Client& client) {
   ConnectOptions options;
   options.address = client.address;
   options.disconnect_timeout = std::chrono::milliseconds(0);
-  std::error_code error;
-  Connection connection = Connection::connect(options, error);
-  if (error) return;
-  client.connection = std::move(connection);
+  spindle::Result<Connection> connection = Connection::connect(options);
+  if (!connection) return;
+  client.connection = *std::move(connection);
   {
     const std::lock_guard lock(mutex_);
     client.connected = true;

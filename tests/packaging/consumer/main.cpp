@@ -6,7 +6,7 @@
 
 int main() {
   try {
-    spindle::Connection connection = spindle::Connection::connect();
+    spindle::Connection connection = spindle::Connection::connect().value();
     spindle::Membership members;
     if (auto error = connection.join("news")) throw std::system_error(error);
     if (auto error = connection.multicast(spindle::Service::agreed, connection.private_name(), "hello")) {
