@@ -11,6 +11,7 @@
 #include "daemon/base/check.h"
 #include "daemon/node/node.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "tests/support/node_input.h"
 #include "tests/support/payload_frames.h"
 

@@ -4,6 +4,7 @@
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_engine.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "tests/support/payload_frames.h"
 
 namespace spindled {

@@ -4,6 +4,7 @@
 #include "bench/micro/surroundings.h"
 #include "daemon/node/node.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "tests/support/node_input.h"
 
 namespace spindled {

@@ -56,6 +56,8 @@
   X(sessions_refused, "client connections refused in the handshake")                               \
   X(sessions_closed, "client sessions closed")                                                     \
   X(sessions_slow, "clients cut off because they did not read")                                    \
+  X(sessions_detached, "client sessions that waited for their client to come back")                \
+  X(sessions_resumed, "client sessions that their client came back to")                            \
   X(queue_warnings, "warnings that the queue of a client has grown long")                          \
   X(messages_dropped, "messages dropped for clients that did not keep up, counted per client")     \
   X(bytes_dropped, "payload bytes of those messages")                                              \

@@ -2,7 +2,9 @@
 // `tests/sim` with a virtual clock.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,6 +62,10 @@ class Driver {
   virtual Result<std::string> identify(ConnectionId /*connection*/, std::string_view /*token*/) {
     return fail(Errc::token_unknown);
   }
+
+  /// Bytes that nobody can guess. Nothing: there is no source of such, and what would need them is not to be had.
+  using Secret = std::array<std::uint8_t, 16>;
+  virtual std::optional<Secret> draw_secret() { return std::nullopt; }
 
   /// Call `handle_time` at `deadline` or soon after. Replaces the deadline given before; kNever for none.
   virtual void wake_at(Time deadline) = 0;

@@ -98,6 +98,10 @@ struct SessionConfig {
   Duration stall_timeout = 30s;
   std::size_t client_memory_bytes_max = 96u << 20;  // that one client may hold (daemon/session/session_memory.h)
   Duration message_timeout = 30s;                   // in which the rest of a message that was begun has to come
+  /// A client whose connection is lost may come back within this time, and goes on where it was; 0: it has left.
+  Duration resume_timeout = 5s;
+  /// What was written to a client that may come back, and is not known to have come, beyond which nothing is written.
+  std::size_t resume_bytes = 1u << 20;
 };
 
 /// What a client may be allowed to do with a group.

@@ -25,6 +25,8 @@ struct Peer {
   bool is_private = false;
   /// It is let in only if it sends a token that counts.
   bool needs_token = false;
+  /// Its connection may be lost while it goes on, as between hosts: that of a unix socket ends with its process.
+  bool may_come_back = false;
 };
 
 }  // namespace spindled

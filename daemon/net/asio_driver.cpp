@@ -1,5 +1,7 @@
 #include "daemon/net/asio_driver.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 
@@ -45,6 +47,7 @@ Peer peer_of(const SocketConnection& connection, const std::string& address) {
   peer.is_private = connection.is_private();
   peer.needs_token = connection.port == Port::client && peer.is_private && peer.identities.empty();
   const std::optional<Address> from = parse_address(address);
+  peer.may_come_back = !connection.is_unix();
   const bool is_local = connection.port == Port::client && from && is_loopback(from->host);
   if (peer.identities.empty() && is_local) peer.identities.emplace_back("local");
   return peer;
@@ -387,6 +390,12 @@ void AsioDriver::wait_writable(SocketConnection& connection) {
 }
 
 // Time and signals.
+
+std::optional<Driver::Secret> AsioDriver::draw_secret() {
+  Secret secret;
+  if (::getentropy(secret.data(), secret.size()) != 0) return std::nullopt;
+  return secret;
+}
 
 void AsioDriver::wake_at(Time deadline) {
   deadline_ = deadline;

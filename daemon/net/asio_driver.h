@@ -73,6 +73,7 @@ class AsioDriver final : public Driver {
   std::size_t memory_bytes() const override;
   HandshakeCounts handshakes() const override { return handshakes_; }
   Result<std::string> identify(ConnectionId connection, std::string_view token) override;
+  std::optional<Secret> draw_secret() override;
   void wake_at(Time deadline) override;
 
  private:

@@ -54,6 +54,7 @@ class SocketConnection {
   Duration shortest_round_trip();
   std::vector<std::string> identities() const { return stream_->identities(); }
   /// Whether nobody else can read what goes over it.
+  bool is_unix() const { return is_unix_; }
   bool is_private() const { return tls_ != nullptr || is_unix_; }
   /// There is room again.
   void drained(Time now);

@@ -38,6 +38,7 @@ class ConnectionTable final : public Driver {
   Result<std::string> identify(ConnectionId connection, std::string_view token) override {
     return driver_.identify(connection, token);
   }
+  std::optional<Secret> draw_secret() override { return driver_.draw_secret(); }
   void wake_at(Time deadline) override { driver_.wake_at(deadline); }
 
  private:

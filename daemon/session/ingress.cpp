@@ -226,6 +226,7 @@ void Ingress::bundle_followers(InputBuffer& input) {
     chunks_.clear();
     incoming.received = incoming.message.total;
     input.skip(spindle::kFrameHeadBytes + head->length);
+    ++taken_along_;
   }
 }
 

@@ -110,6 +110,8 @@ class Ingress final : private FlowGate {
   std::uint64_t messages() const { return messages_; }
   /// Messages, or parts of them, joins and leaves that have.
   std::uint64_t entered() const { return messages_ + parts_ + changes_; }
+  /// Frames that `send_complete` has taken along.
+  std::uint64_t taken_along() const { return taken_along_; }
   /// Bytes of the message that is not complete or may not enter.
   std::size_t unfinished_bytes() const { return incoming_ ? incoming_->received : 0; }
   /// Of a message that was begun: what has yet to come.
@@ -174,6 +176,7 @@ class Ingress final : private FlowGate {
   std::vector<Slice> chunks_;         // of `incoming_`: the payload as far as received; kept for its memory
   std::vector<std::uint8_t> bundle_;  // likewise, where it is several messages
   std::uint64_t messages_ = 0;
+  std::uint64_t taken_along_ = 0;
   std::uint64_t changes_ = 0;  // joins and leaves
   std::uint64_t parts_ = 0;    // of large messages, that went ahead of them
 };

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "daemon/base/check.h"
 #include "daemon/session/client_errors.h"
 
 namespace spindled {
@@ -12,7 +13,7 @@ using protocol::ClientFrame;
 namespace {
 
 /// Before the handshake a stranger gets to send no more than this.
-constexpr std::size_t kHelloBytesMax = 512;
+constexpr std::size_t kHelloBytesMax = 1024;
 
 /// What is read at once of a client where memory is short, if no frame is longer.
 constexpr std::size_t kReadBytesShort = 4u << 10;
@@ -20,6 +21,10 @@ constexpr std::size_t kReadBytesShort = 4u << 10;
 /// How often a client is told how many of its messages have entered, while others of them wait, and while none do.
 constexpr Duration kTakenPeriodWaiting = 100ms;
 constexpr Duration kTakenPeriod = 1s;
+
+/// A client has promised to send something at least as often, and no oftener.
+constexpr Duration kKeepaliveMin = 100ms;
+constexpr int kSilentPeriods = 3;
 
 std::size_t length_limit(ClientFrame type) {
   switch (type) {
@@ -70,6 +75,8 @@ void Session::start_closing(Time now) {
   ingress_.close();
   quota_.close();
   input_.clear();
+  resumption_.reset();
+  queue_.stop_keeping();
 }
 
 SessionMemory Session::memory() const {
@@ -78,6 +85,7 @@ SessionMemory Session::memory() const {
   memory.definitions = ingress_.definition_bytes();
   memory.held = ingress_.held_bytes();
   memory.queued = queue_.bytes();
+  memory.kept = queue_.kept_bytes();
   return memory;
 }
 
@@ -94,6 +102,7 @@ std::span<std::uint8_t> Session::read_space() {
 
 void Session::commit_read(std::size_t bytes) {
   bytes_in_ += bytes;
+  silent_looks_ = 0;
   input_.commit(context_.read_arena, bytes);
 }
 
@@ -134,7 +143,8 @@ std::optional<Error> Session::take_frames(Time now) {
     input_.skip(spindle::kFrameHeadBytes);
     frame_at_ = now;
     if (auto error = handle_frame(now, type, input_.take(head->length))) return error;
-    if (state_ == State::closing) return std::nullopt;
+    if (state_ == State::closing || resume_) return std::nullopt;
+    note_frame(now, type);
   }
 }
 
@@ -210,7 +220,7 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
   }
   switch (type) {
     case ClientFrame::hello:
-      return handle_hello(body.view());
+      return handle_hello(now, body.view());
     case ClientFrame::define:
       return handle_define(body.view());
     case ClientFrame::send:
@@ -225,6 +235,8 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
       return handle_flow_request(now, body.view());
     case ClientFrame::ping:
       return handle_ping(body.view());
+    case ClientFrame::received:
+      return handle_received(body.view());
     case ClientFrame::bye:
       ingress_.tell_refused();  // nothing is told behind the close, however much waits
       return Error{Errc::closed_by_client, {}};
@@ -234,7 +246,7 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
   }
 }
 
-std::optional<Error> Session::handle_hello(ByteView body) {
+std::optional<Error> Session::handle_hello(Time now, ByteView body) {
   const std::optional<protocol::Hello> hello = protocol::read_hello(body);
   if (!hello) return malformed("hello");
   if (hello->version_min > protocol::kClientVersionMax || hello->version_max < protocol::kClientVersionMin) {
@@ -248,6 +260,14 @@ std::optional<Error> Session::handle_hello(ByteView body) {
     Log(context_.log_sink, "access").warning("a client from {} is refused: {}", peer(), refusal->message());
     return refusal;
   }
+  if (hello->resume && host_.may_resume(*this, *hello->resume)) {
+    if (!input_.unread().empty()) {
+      return Error{Errc::unexpected_frame,
+                   "a client that takes up its session waits for the welcome before it goes on"};
+    }
+    resume_ = hello->resume;
+    return std::nullopt;
+  }
   const int policy = (hello->flags & protocol::kSlowPolicyMask) >> protocol::kSlowPolicyShift;
   if (policy != 0) watch_.set_policy(static_cast<SlowPolicy>(policy));
   if (!hello->name.empty() && !access_.may_be_called(hello->name)) {
@@ -255,17 +275,32 @@ std::optional<Error> Session::handle_hello(ByteView body) {
     return Error{Errc::access_denied, fmt::format("the name {} is reserved for others ([[names]])", hello->name)};
   }
   if (std::optional<Error> too_many = quota_.open()) return too_many;
-  Result<std::string> name = host_.take_name(*this, hello->name);
+  Result<std::string> name = host_.take_name(now, *this, hello->name);
   if (!name) return name.error();
   wants_taken_ = (hello->flags & protocol::kTellTakenBit) != 0;
   ingress_.open(std::move(*name), (hello->flags & protocol::kIndependentFlowsBit) != 0);
   state_ = State::open;
   context_.counters.add(Counter::sessions_opened);
-  const std::string private_name = spindle::make_private_name(this->name(), context_.config.name);
-  std::vector<std::uint8_t> frame;
-  protocol::write_welcome(frame, {std::min(hello->version_max, protocol::kClientVersionMax), private_name});
-  queue_.append_frame(frame);
+  if (hello->keepalive_ms != 0) {
+    keepalive_ = std::max<Duration>(std::chrono::milliseconds(hello->keepalive_ms), kKeepaliveMin);
+  }
+  welcome(*hello);
   return std::nullopt;
+}
+
+void Session::welcome(const protocol::Hello& hello) {
+  const std::string private_name = spindle::make_private_name(name(), context_.config.name);
+  protocol::Welcome welcome{std::min(hello.version_max, protocol::kClientVersionMax), private_name};
+  const Duration timeout = context_.config.session.resume_timeout;
+  const bool may_come_back = hello.is_resumable && peer_.may_come_back && timeout != Duration::zero();
+  if (const auto secret = may_come_back ? host_.draw_secret() : std::nullopt) {
+    resumption_.emplace(protocol::SessionKey{id(), *secret});
+    queue_.start_keeping();
+    welcome.resumable = {resumption_->key(), static_cast<std::uint32_t>(timeout / 1ms)};
+  }
+  std::vector<std::uint8_t> frame;
+  protocol::write_welcome(frame, welcome);
+  queue_.push_preface(frame);
 }
 
 std::optional<Error> Session::identify(std::string_view token) {
@@ -298,6 +333,26 @@ bool Session::note_requests_done() {
   if (!ingress_.may_go_on_after_requests() || (!waiting_ && !ingress_.holds_messages())) return false;
   requests_done_ = true;
   return true;
+}
+
+void Session::note_frame(Time now, ClientFrame type) {
+  if (type == ClientFrame::hello) return;
+  ++frames_in_;
+  if (!resumption_) return;
+  const bool is_news = type != ClientFrame::ping && type != ClientFrame::received;
+  resumption_->note_taken(now, frames_in_ + ingress_.taken_along(), bytes_in_, is_news);
+}
+
+void Session::tell(Time now) {
+  if (tell_taken_at() <= now) tell_taken(now);
+  if (!resumption_ || resumption_->tell_at() > now) return;
+  std::vector<std::uint8_t> frame;
+  protocol::write_received(frame, ClientFrame::received_by_daemon, resumption_->tell());
+  queue_.append_frame(frame);
+}
+
+Time Session::tell_at() const {
+  return resumption_ ? std::min(tell_taken_at(), resumption_->tell_at()) : tell_taken_at();
 }
 
 void Session::tell_taken(Time now) {
@@ -374,6 +429,53 @@ std::optional<Error> Session::handle_ping(ByteView body) {
   protocol::write_ping(frame, ClientFrame::pong, *token);
   queue_.append_frame(frame);
   return std::nullopt;
+}
+
+std::optional<Error> Session::handle_received(ByteView body) {
+  const std::optional<std::uint64_t> frames = protocol::read_received(body);
+  if (!frames) return malformed("received");
+  if (!resumption_) return Error{Errc::unexpected_frame, "the session cannot be taken up again, and counts no frames"};
+  if (queue_.acknowledge(*frames)) return std::nullopt;
+  return Error{Errc::malformed_frame, fmt::format("{} frames are none that the client can have got", *frames)};
+}
+
+// --- Another connection ---
+
+void Session::detach(Time now) {
+  detached_since_ = now;
+  input_.clear();
+  wanted_ = 0;
+  unfinished_ = false;
+  waiting_ = ingress_.has_complete();
+  waiting_when_detached_ = queue_.bytes();
+}
+
+bool Session::holds_too_much() const {
+  return queue_.bytes() > waiting_when_detached_ + context_.config.session.queue_soft_bytes;
+}
+
+void Session::attach(Session& fresh) {
+  connection_ = fresh.connection_;
+  peer_.address = fresh.peer_.address;
+  bytes_in_ += fresh.bytes_in_;
+  silent_looks_ = 0;
+  detached_since_ = kNever;
+  SPINDLE_CHECK(queue_.acknowledge(fresh.resume_->received));
+  queue_.rewind();
+  const std::string private_name = spindle::make_private_name(name(), context_.config.name);
+  protocol::Welcome welcome{protocol::kClientVersionMax, private_name};
+  const Duration timeout = context_.config.session.resume_timeout;
+  welcome.resumable = {resumption_->key(), static_cast<std::uint32_t>(timeout / 1ms)};
+  welcome.resumed = frames_in_ + ingress_.taken_along();
+  std::vector<std::uint8_t> frame;
+  protocol::write_welcome(frame, welcome);
+  queue_.push_preface(frame);
+}
+
+bool Session::look_for_silence(Duration period) {
+  if (keepalive_ == Duration::zero() || state_ != State::open || is_detached() || !marks.reading) return false;
+  // Looks are counted, and not time: after a pause of the daemon what has come meanwhile is read before the next one.
+  return ++silent_looks_ * period > kSilentPeriods * keepalive_;
 }
 
 // --- What it has yet to read ---

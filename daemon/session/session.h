@@ -14,6 +14,7 @@
 #include "daemon/group/groups.h"
 #include "daemon/session/ingress.h"
 #include "daemon/session/queue_watch.h"
+#include "daemon/session/resumption.h"
 #include "daemon/session/session_memory.h"
 #include "daemon/session/session_queue.h"
 #include "libclient/protocol/client_frames.h"
@@ -52,7 +53,11 @@ class SessionHost {
   /// As Driver::identify.
   virtual Result<std::string> identify(const Session& session, std::string_view token) = 0;
   /// Registers the name that the client wishes, or one that is free where it wishes none.
-  virtual Result<std::string> take_name(Session& session, std::string_view wish) = 0;
+  virtual Result<std::string> take_name(Time now, Session& session, std::string_view wish) = 0;
+  /// Whether `session`, which has just begun, may take up that other one instead.
+  virtual bool may_resume(const Session& session, const spindle::protocol::Resume& resume) const = 0;
+  /// As Driver::draw_secret.
+  virtual std::optional<Driver::Secret> draw_secret() = 0;
   /// Whether the client may send so many chunks of a message: not where memory is short, but for those of one client
   /// whose message was begun.
   virtual bool may_send_part(const Session& session) = 0;
@@ -72,17 +77,42 @@ class Session final {
           ConnectionId connection, Peer peer, Time now);
 
   SessionId id() const { return ingress_.session(); }
+  /// The last one, where it is detached.
   ConnectionId connection() const { return connection_; }
   const std::string& name() const { return ingress_.client(); }
   /// For people to read.
   const std::string& peer() const { return peer_.address; }
   /// Who the client has proved to be (Peer); empty: nobody in particular.
   std::string_view identity() const { return peer_.identity(); }
+  const std::vector<std::string>& identities() const { return peer_.identities; }
   State state() const { return state_; }
   Time opened_at() const { return opened_at_; }
   /// What it holds of the client is given up.
   void start_closing(Time now);
   Time closing_since() const { return closing_since_; }
+
+  // Another connection.
+
+  /// Whether the client may come back where its connection is lost.
+  bool is_resumable() const { return state_ == State::open && resumption_.has_value(); }
+  bool may_be_resumed_by(const spindle::protocol::Resume& resume) const {
+    return is_resumable() && resumption_->is_opened_by(resume.key) && queue_.may_go_on_behind(resume.received);
+  }
+  /// What the client wants to take up in place of this session, which has no part in anything then.
+  const std::optional<spindle::protocol::Resume>& resume() const { return resume_; }
+  /// The connection is gone, and with it what has come only in part.
+  void detach(Time now);
+  bool is_detached() const { return detached_since_ != kNever; }
+  Time detached_since() const { return detached_since_; }
+  /// Whether more waits for it than may until it comes back.
+  bool holds_too_much() const;
+  /// Goes on with the connection of `fresh`, whose client may take it up.
+  void attach(Session& fresh);
+  /// Whether what it was written and is not known to have got leaves room for more.
+  bool may_write() const { return queue_.kept_bytes() < context_.config.session.resume_bytes; }
+  /// Called every `period`: whether the client has been silent for three times as long as it promised to be at most.
+  bool look_for_silence(Duration period);
+  bool has_keepalive() const { return keepalive_ != Duration::zero(); }
 
   std::span<std::uint8_t> read_space();
   void commit_read(std::size_t bytes);
@@ -126,10 +156,11 @@ class Session final {
   /// any.
   bool drop_messages(std::size_t keep);
 
-  /// Tells the client how many of its messages have entered the network.
-  void tell_taken(Time now);
-  /// When that is due, for a client that wants to know it and does not.
-  Time tell_taken_at() const;
+  /// Tells the client how many of its messages have entered the network, and how many of its frames have come, where
+  /// that is due.
+  void tell(Time now);
+  /// When it is, for a client that wants to know and does not.
+  Time tell_at() const;
 
   SessionTraffic traffic() const { return {ingress_.messages(), messages_out_, bytes_in_, bytes_out_}; }
   /// Messages were put into the queue.
@@ -140,9 +171,11 @@ class Session final {
  private:
   std::optional<Error> take_frames(Time now);
   std::optional<Error> handle_frame(Time now, spindle::protocol::ClientFrame type, Slice body);
-  std::optional<Error> handle_hello(ByteView body);
+  std::optional<Error> handle_hello(Time now, ByteView body);
   /// Adds to who the client is what its token proves. Why it is not let in, if it is not.
   std::optional<Error> identify(std::string_view token);
+  void welcome(const spindle::protocol::Hello& hello);
+  std::optional<Error> handle_received(ByteView body);
   std::optional<Error> handle_define(ByteView body);
   std::optional<Error> handle_send(Slice&& body);
   std::optional<Error> handle_group_request(Time now, spindle::protocol::ClientFrame type, ByteView body);
@@ -157,6 +190,10 @@ class Session final {
   bool try_admit_define(Time now, ByteView body);
   /// `has_room`: where the turn has none for what takes long, it is tried again in the next one.
   bool may_go_on(Time now, bool has_room);
+
+  Time tell_taken_at() const;
+  void tell_taken(Time now);
+  void note_frame(Time now, spindle::protocol::ClientFrame type);
 
   void warn(unsigned percent);
   void tell_refused() {
@@ -189,6 +226,13 @@ class Session final {
   bool wants_taken_ = false;  // to be told of its messages that have entered
   std::uint64_t taken_told_ = 0;
   Time taken_told_at_{};
+  std::uint64_t frames_in_ = 0;  // behind the handshake, without those that the ingress has taken along
+  Duration keepalive_{};
+  int silent_looks_ = 0;
+  std::optional<Resumption> resumption_;
+  std::optional<spindle::protocol::Resume> resume_;
+  Time detached_since_ = kNever;
+  std::size_t waiting_when_detached_ = 0;  // bytes
   SessionQueue queue_;
   QueueWatch watch_;
   Groups& groups_;

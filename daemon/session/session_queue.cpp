@@ -34,7 +34,7 @@ void SessionQueue::push_urgent(ByteView frame) {
   std::swap(part, others);
   Part& first = others.frames.empty() ? waiting_ : others;
   if (written_ != 0) move_frame(first, part, written_);
-  while (!others.frames.empty() && others.frames.front().kind == FrameKind::urgent) move_frame(others, part, 0);
+  while (!others.frames.empty() && others.frames.front().kind >= FrameKind::urgent) move_frame(others, part, 0);
   part.bytes.append_copy(frame);
   end_frame(part, frame.size(), FrameKind::urgent);
   // A loss that is written goes on growing only while it is the last on the detour.
@@ -75,9 +75,71 @@ void SessionQueue::consume(std::size_t bytes) {
 }
 
 void SessionQueue::consume_from(Part& part, std::size_t bytes) {
-  part.bytes.consume(bytes);
+  if (bytes == 0) return;
   written_ += bytes;
+  if (kept_) return keep_from(part, bytes);
+  part.bytes.consume(bytes);
   while (!part.frames.empty() && written_ >= part.frames.front().bytes) written_ -= part.frames.pop_front().bytes;
+}
+
+// --- What a client may have to get again ---
+
+void SessionQueue::keep_from(Part& part, std::size_t bytes) {
+  Part& kept = kept_->part;
+  if (part.frames.front().kind == FrameKind::preface) {
+    const std::size_t size = part.frames.front().bytes, before = written_ - bytes;
+    const std::size_t of_preface = std::min(bytes, size - before);
+    part.bytes.consume(of_preface);
+    bytes -= of_preface;
+    if (written_ >= size) written_ -= part.frames.pop_front().bytes;
+  }
+  part.bytes.move_front(bytes, kept.bytes);
+  while (!part.frames.empty() && written_ >= part.frames.front().bytes) {
+    const Frame frame = part.frames.pop_front();
+    written_ -= frame.bytes;
+    kept.frames.push_back(frame);
+  }
+}
+
+void SessionQueue::push_preface(ByteView frame) {
+  SPINDLE_CHECK(written_ == 0);
+  Part& part = detour().part;
+  Part others(pool_);
+  std::swap(part, others);
+  part.bytes.append_copy(frame);
+  end_frame(part, frame.size(), FrameKind::preface);
+  while (!others.frames.empty()) move_frame(others, part, 0);
+}
+
+bool SessionQueue::acknowledge(std::uint64_t frames) {
+  if (frames <= kept_->acknowledged) return true;
+  if (!may_go_on_behind(frames)) return false;
+  Part& kept = kept_->part;
+  std::size_t bytes = 0;
+  for (; kept_->acknowledged < frames; ++kept_->acknowledged) bytes += kept.frames.pop_front().bytes;
+  kept.bytes.consume(bytes);
+  return true;
+}
+
+void SessionQueue::rewind() {
+  Part& part = detour().part;
+  Part others(pool_);
+  std::swap(part, others);
+  Part& first = others.frames.empty() ? waiting_ : others;
+  if (written_ != 0 && first.frames.front().kind == FrameKind::preface) {
+    first.bytes.consume(first.frames.pop_front().bytes - written_);
+  } else if (written_ != 0) {
+    // Its beginning is the last of what is kept.
+    const Frame frame = first.frames.pop_front();
+    first.bytes.move_front(frame.bytes - written_, kept_->part.bytes);
+    kept_->part.frames.push_back(frame);
+  } else if (!first.frames.empty() && first.frames.front().kind == FrameKind::preface) {
+    first.bytes.consume(first.frames.pop_front().bytes);
+  }
+  written_ = 0;
+  while (!kept_->part.frames.empty()) move_frame(kept_->part, part, 0);
+  while (!others.frames.empty()) move_frame(others, part, 0);
+  if (detour_->bytes() == 0) detour_.reset();
 }
 
 // --- Dropping ---

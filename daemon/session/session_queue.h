@@ -10,8 +10,8 @@
 namespace spindled {
 
 /// What a frame is to one who drops messages: the beginning of one, the rest of one, or something that must not be
-/// lost; urgent ones overtake others.
-enum class FrameKind : std::uint8_t { other, message, message_more, urgent };
+/// lost; urgent ones overtake others, and a preface stands before all and belongs to the connection alone.
+enum class FrameKind : std::uint8_t { other, message, message_more, urgent, preface };
 
 /// Knows where its frames end and which are messages, so that a last word can follow a frame that is partly written, an
 /// urgent one can overtake others, and the oldest messages can be dropped.
@@ -20,6 +20,9 @@ enum class FrameKind : std::uint8_t { other, message, message_more, urgent };
 /// a frame that is partly written, urgent frames, and what stays of that part of the queue from which messages were
 /// dropped. The last loss, between the detour and the queue, becomes a frame only when it is its turn to be written or
 /// something has to stand behind it: until then it grows with what is lost next.
+///
+/// For a client that may come back on another connection it keeps what is written until the client says that it has
+/// come, and writes that again.
 class SessionQueue {
  public:
   explicit SessionQueue(SlabPool& pool) : pool_(pool), waiting_(pool) {}
@@ -50,6 +53,25 @@ class SessionQueue {
   /// Drops all but the rest of a frame that is partly written.
   void drop_unwritten();
 
+  // For a client that may come back.
+
+  /// From now on frames count, and what is written is kept.
+  void start_keeping() { kept_ = std::make_unique<Kept>(pool_); }
+  void stop_keeping() { kept_.reset(); }
+  /// A frame that does not count and goes before all others, none of which is partly written.
+  void push_preface(ByteView frame);
+  /// The client has got the first `frames` of those that count, which need not be kept any longer. False where so many
+  /// were never written. Old news is none.
+  [[nodiscard]] bool acknowledge(std::uint64_t frames);
+  /// Whether the queue can go on behind the first `frames`: no more were acknowledged, and so many were written.
+  bool may_go_on_behind(std::uint64_t frames) const {
+    return frames >= kept_->acknowledged && frames - kept_->acknowledged <= kept_->part.frames.size();
+  }
+  /// The connection is gone: what is kept is to be written again, and so is a frame that is partly written. A preface
+  /// is not.
+  void rewind();
+  std::size_t kept_bytes() const { return kept_ ? kept_->part.bytes.bytes() : 0; }
+
  private:
   /// What a turn may well put into a queue and write. A queue that was longer once, as where thousands join a group,
   /// does not hold more for ever: there are many queues.
@@ -73,9 +95,16 @@ class SessionQueue {
     bool lost_is_written = false;      // as the last frame of `part`
   };
 
+  struct Kept {
+    explicit Kept(SlabPool& pool) : part(pool) {}
+    Part part;  // its bytes go on with those of a frame that is partly written
+    std::uint64_t acknowledged = 0;
+  };
+
   Detour& detour();
   void end_frame(Part& part, std::size_t bytes, FrameKind kind);
   void consume_from(Part& part, std::size_t bytes);
+  void keep_from(Part& part, std::size_t bytes);
   /// Moves the first frame of `from`, of which `written_` bytes may be written, to the end of `to`.
   void move_frame(Part& from, Part& to, std::size_t written);
   /// Drops the message at the front of `waiting_`; the bytes of its payload.
@@ -87,6 +116,7 @@ class SessionQueue {
   void keep_first_if_written(Part& part);
 
   SlabPool& pool_;
+  std::unique_ptr<Kept> kept_;
   std::unique_ptr<Detour> detour_;  // written before `waiting_`
   Part waiting_;
   std::size_t written_ = 0;  // bytes of the first frame that are written

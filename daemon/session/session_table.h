@@ -19,9 +19,13 @@ class SessionTable {
   /// Nothing refers to it any more.
   void forget(const Session& session);
 
+  /// The connection of `session` is gone, or another one is its connection from now on.
+  void detach(const Session& session) { by_connection_.erase(session.connection()); }
+  void attach(Session& session, ConnectionId connection) { by_connection_[connection] = &session; }
+
   Session* find(ConnectionId connection) const;
   Session* find(SessionId id) const;
-  bool empty() const { return by_connection_.empty(); }
+  bool empty() const { return sessions_.empty(); }
   std::size_t size() const { return sessions_.size(); }
   /// In the order in which they were opened.
   template <typename Visit>

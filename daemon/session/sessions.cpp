@@ -12,6 +12,7 @@ namespace {
 constexpr Duration kTick = 500ms;          // how often the patience with clients is checked, while there is any to lose
 constexpr Duration kClosingPatience = 2s;  // for the last words to be read, while nothing at all is,
 constexpr Duration kClosingTime = 30s;     // and in all: a slow client first reads what is on its way
+constexpr Duration kSilenceLook = 500ms;   // how often clients are looked at that promised to send something
 /// What is written to clients in one turn: what is left waits for the next, behind what comes in meanwhile.
 constexpr std::size_t kWrittenPerTurn = 8u << 20;
 /// Clients that were refused and have yet to read why. Further ones are not told.
@@ -71,11 +72,13 @@ void Sessions::process(Time now, Session& session) {
     close(now, session, *error);
     return;
   }
-  if (const Time due = session.tell_taken_at(); due != kNever) {
-    timers_.set_earlier(Timer::taken, std::max(now, due));
+  if (session.resume()) return resume(now, session);
+  if (const Time due = session.tell_at(); due != kNever) {
+    timers_.set_earlier(Timer::tell, std::max(now, due));
     if (!std::exchange(session.marks.untold, true)) untold_.push_back(session.id());
   }
   count_memory(now, session);
+  if (session.has_keepalive()) timers_.set_earlier(Timer::silence, now + kSilenceLook);
   if (!session.queue().empty() || relief_.objection_to(now, session)) sessions_.mark_dirty(session);
   if (session.unfinished_since() != kNever) timers_.set_earlier(Timer::tick, now + kTick);
   if (session.is_waiting() || session.ingress().holds_messages()) {
@@ -85,7 +88,7 @@ void Sessions::process(Time now, Session& session) {
 }
 
 void Sessions::set_reading(Session& session, bool on) {
-  if (session.marks.reading == on || session.marks.lost) return;
+  if (session.marks.reading == on || session.marks.lost || session.is_detached()) return;
   session.marks.reading = on;
   driver_.set_reading(session.connection(), on);
 }
@@ -133,8 +136,9 @@ void Sessions::handle_writable(Time now, ConnectionId connection) {
   watch_queue(now, session);
 }
 
-void Sessions::handle_closed(Time, ConnectionId connection, std::string_view why) {
+void Sessions::handle_closed(Time now, ConnectionId connection, std::string_view why) {
   Session& session = *sessions_.find(connection);
+  if (session.is_resumable() && !stopping_) return detach(now, session, why);
   if (session.state() != Session::State::closing) {
     log_.info("client {} from {} is gone: {}", session.name().empty() ? "(no name)" : session.name(), session.peer(),
               why);
@@ -167,7 +171,13 @@ Result<std::string> Sessions::identify(const Session& session, std::string_view 
   return driver_.identify(session.connection(), token);
 }
 
-Result<std::string> Sessions::take_name(Session& session, std::string_view wish) {
+Result<std::string> Sessions::take_name(Time now, Session& session, std::string_view wish) {
+  // A program that was started anew does not wait for its former life to be given up.
+  const std::optional<SessionId> holder_id = sessions_.find_client(wish);
+  Session* holder = holder_id ? sessions_.find(*holder_id) : nullptr;
+  if (holder != nullptr && holder->is_detached() && holder->identities() == session.identities()) {
+    close(now, *holder, {Errc::connection_lost, "a new client has taken its name"});
+  }
   Result<std::string> name = sessions_.take_name(session, wish);
   if (name) log_.info("client {} from {}", *name, session.peer());
   return name;
@@ -234,6 +244,7 @@ void Sessions::flush(Time now, SessionId id) {
   Session* session = sessions_.find(id);
   if (session == nullptr) return;
   session->marks.dirty = false;
+  if (session->is_detached()) return look_for_missing(now, *session);
   if (!session->marks.blocked) write(now, *session);
   session = sessions_.find(id);  // a closing session goes once all is written
   if (session == nullptr) return;
@@ -243,7 +254,7 @@ void Sessions::flush(Time now, SessionId id) {
 
 void Sessions::write(Time now, Session& session) {
   std::array<ByteView, 64> buffers;
-  while (!session.queue().empty()) {
+  while (!session.queue().empty() && session.may_write()) {
     const std::size_t count = session.queue().gather(buffers);
     std::size_t offered = 0;
     for (std::size_t i = 0; i < count; ++i) offered += buffers[i].size();
@@ -264,7 +275,7 @@ void Sessions::write(Time now, Session& session) {
 }
 
 void Sessions::watch_queue(Time now, Session& session) {
-  if (session.state() != Session::State::open) return;
+  if (session.state() != Session::State::open || session.is_detached()) return;
   if (session.marks.view_too_large) {
     return close(now, session, {Errc::limit_exceeded, "a group of the client has too many members to be told"});
   }
@@ -299,6 +310,12 @@ void Sessions::close(Time now, Session& session, const Error& reason) {
     context_.counters.add(Counter::client_frames_bad);
   }
   leave_everything(now, session);
+  if (session.is_detached()) {
+    session.marks.lost = true;
+    lost_.push_back(session.id());
+    timers_.set_earlier(Timer::tick, now);
+    return;
+  }
   // What waits is given up where the client was too slow for it; otherwise the reason follows it.
   if (reason.code == Errc::slow_receiver) session.queue().drop_unwritten();
   std::vector<std::uint8_t> frame;
@@ -337,7 +354,8 @@ void Sessions::remove_lost(Time now) {
 void Sessions::handle_time(Time now) {
   slow_clients_.handle_time(now);
   if (timers_.take_due(Timer::resume, now)) resume_all_ = true;
-  if (timers_.take_due(Timer::taken, now)) tell_taken(now);
+  if (timers_.take_due(Timer::tell, now)) tell(now);
+  if (timers_.take_due(Timer::silence, now)) look_for_silence(now);
   if (timers_.take_due(Timer::review, now)) {
     access_review_.go_on(now);
     if (access_review_.is_under_way()) timers_.set_earlier(Timer::review, now);
@@ -348,20 +366,84 @@ void Sessions::handle_time(Time now) {
   if (impatient) timers_.set_earlier(Timer::tick, now + kTick);
 }
 
-void Sessions::tell_taken(Time now) {
+void Sessions::tell(Time now) {
   for (const SessionId id : std::exchange(untold_, {})) {
     Session* session = sessions_.find(id);
     if (session == nullptr || session->state() != Session::State::open) continue;
-    const Time due = session->tell_taken_at();
+    const Time due = session->tell_at();
     session->marks.untold = due != kNever && due > now;
     if (session->marks.untold) {
       untold_.push_back(id);
-      timers_.set_earlier(Timer::taken, due);
+      timers_.set_earlier(Timer::tell, due);
     } else if (due != kNever) {
-      session->tell_taken(now);
+      session->tell(now);
       sessions_.mark_dirty(*session);
     }
   }
+}
+
+// --- Clients whose connection is lost ---
+
+void Sessions::detach(Time now, Session& session, std::string_view why) {
+  log_.info("the connection of client {} from {} is lost: {}; it may come back within {:.1f} s", session.name(),
+            session.peer(), why, to_seconds(context_.config.session.resume_timeout));
+  context_.counters.add(Counter::sessions_detached);
+  session.detach(now);
+  sessions_.detach(session);
+  session.marks.blocked = true;
+  // It costs nobody anything while it is away.
+  slow_clients_.forget(session.id());
+  count_memory(now, session);
+  timers_.set_earlier(Timer::tick, now + kTick);
+}
+
+bool Sessions::may_resume(const Session& session, const protocol::Resume& resume) const {
+  const Session* former = sessions_.find(SessionId{resume.key.session});
+  return former != nullptr && former->may_be_resumed_by(resume) && former->identities() == session.identities();
+}
+
+void Sessions::resume(Time now, Session& fresh) {
+  Session& session = *sessions_.find(SessionId{fresh.resume()->key.session});
+  const Duration away = session.is_detached() ? now - session.detached_since() : Duration::zero();
+  if (!session.is_detached()) {
+    // The client has noticed the end of that connection first.
+    driver_.close(session.connection());
+    detach(now, session, "the client has come back on another connection");
+  }
+  session.attach(fresh);
+  forget(fresh);
+  sessions_.attach(session, session.connection());
+  session.marks.blocked = false;
+  session.marks.reading = true;
+  log_.info("client {} from {} is back after {:.3f} s", session.name(), session.peer(), to_seconds(away));
+  context_.counters.add(Counter::sessions_resumed);
+  set_reading(session, !session.is_waiting());
+  sessions_.mark_dirty(session);
+}
+
+void Sessions::look_for_missing(Time now, Session& session) {
+  if (session.state() != Session::State::open) return;
+  const Duration timeout = context_.config.session.resume_timeout;
+  if (session.holds_too_much()) {
+    close(now, session, {Errc::connection_lost, "it has not come back, and too much waits for it"});
+  } else if (now - session.detached_since() >= timeout) {
+    close(now, session,
+          {Errc::connection_lost,
+           fmt::format("it has not come back within {:.1f} s (session.resume_timeout_ms)", to_seconds(timeout))});
+  }
+}
+
+void Sessions::look_for_silence(Time now) {
+  bool any = false;
+  sessions_.for_each_of_now([&](Session& session) {
+    any = any || session.has_keepalive();
+    if (session.marks.lost || !session.look_for_silence(kSilenceLook)) return;
+    constexpr std::string_view kWhy = "nothing was heard from it for three times as long as it promised";
+    if (!session.is_resumable()) return close(now, session, {Errc::silent_peer, std::string(kWhy)});
+    driver_.close(session.connection());
+    detach(now, session, kWhy);
+  });
+  if (any) timers_.set_earlier(Timer::silence, now + kSilenceLook);
 }
 
 bool Sessions::check_unfinished(Time now, Session& session) {
@@ -386,6 +468,10 @@ bool Sessions::check_patience(Time now, Session& session) {
       if (now - session.opened_at() >= config.handshake_timeout) close(now, session, {Errc::handshake_timeout, {}});
       return true;
     case Session::State::open:
+      if (session.is_detached()) {
+        look_for_missing(now, session);
+        return true;
+      }
       if (session.watch().is_behind() || relief_.objection_to(now, session)) watch_queue(now, session);
       return check_unfinished(now, session) || session.watch().is_behind();
     case Session::State::closing:

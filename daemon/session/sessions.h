@@ -63,7 +63,9 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
 
   // SessionHost
   Result<std::string> identify(const Session& session, std::string_view token) override;
-  Result<std::string> take_name(Session& session, std::string_view wish) override;
+  Result<std::string> take_name(Time now, Session& session, std::string_view wish) override;
+  bool may_resume(const Session& session, const spindle::protocol::Resume& resume) const override;
+  std::optional<Driver::Secret> draw_secret() override { return driver_.draw_secret(); }
   bool may_send_part(const Session& session) override { return relief_.may_send_part(session); }
 
   // ClientNames
@@ -71,11 +73,18 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   std::string_view client_name_of(SessionId session) const override;
 
  private:
-  enum class Timer : std::uint8_t { tick, resume, taken, review, count_ };
+  enum class Timer : std::uint8_t { tick, resume, tell, review, silence, count_ };
 
   void process(Time now, Session& session);
-  /// Tells those clients how many of their messages have entered for whom it is time.
-  void tell_taken(Time now);
+  /// Tells those clients what was taken of them for whom it is time.
+  void tell(Time now);
+
+  /// Has the session wait for its client, whose connection is lost.
+  void detach(Time now, Session& session, std::string_view why);
+  /// `fresh` has the connection with which its client goes on in another session.
+  void resume(Time now, Session& fresh);
+  void look_for_silence(Time now);
+  void look_for_missing(Time now, Session& session);
 
   void set_reading(Session& session, bool on);
   void flush(Time now, SessionId id);

@@ -28,17 +28,29 @@ std::vector<Event> ClientEngine::take_events() {
 }
 
 void ClientEngine::settle() {
-  EventReader::News news = reader_.take_news();
-  if (news.welcomed) writer_.open();
+  settle([this](const EventReader::News::PlacedWelcome&) {
+    writer_.open();
+    return std::size_t{0};
+  });
+  if (reader_.ended()) disconnect();
+}
+
+void ClientEngine::settle(EventReader::News& news) {
   settle_replies(news);
   settle_admitted(news);
   settle_taken(news);
-  if (news.pong) last_pong_ = news.pong;
-  if (reader_.ended()) {
-    writer_.close();
-    reader_.set_not_taken(writer_.not_taken());
-    if (reader_.has_news()) reader_.take_news();
-  }
+  for (const std::string& group : news.lost_groups) writer_.forget_group(group);
+  if (news.received) writer_.acknowledge(*news.received);
+  if (!news.pong) return;
+  last_pong_ = news.pong;
+  writer_.settle_pong(*news.pong);
+}
+
+void ClientEngine::disconnect() {
+  writer_.close();
+  if (reader_.has_news()) reader_.take_news();
+  const std::error_code reason(static_cast<int>(reader_.end_reason()), error_category());
+  reader_.add_event(Disconnected{reason, reader_.end_text(), writer_.not_taken()}, reader_.end_text().size());
 }
 
 void ClientEngine::settle_replies(EventReader::News& news) {

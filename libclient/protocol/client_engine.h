@@ -1,4 +1,4 @@
-// A client without sockets and threads: bytes in, events out; requests in, bytes out.
+// A client on one connection, without sockets and threads: bytes in, events out; requests in, bytes out.
 #pragma once
 
 #include "libclient/protocol/event_reader.h"
@@ -6,7 +6,7 @@
 
 namespace spindle::protocol {
 
-/// Both halves of a client and what passes between them. A test or a simulator uses the engine as it is:
+/// Both halves of a client and what passes between them. A test uses the engine as it is:
 ///
 ///   engine.start(hello);                  then again and again:
 ///   send engine.output(); engine.consume(n);
@@ -15,7 +15,7 @@ namespace spindle::protocol {
 ///
 /// The welcome shows as `is_open()` and `private_name()`, the refusal of a request as RequestFailed, a pong as
 /// `last_pong()`, the end for whatever reason as Disconnected, the last event. With independent flows, `multicast` that
-/// says would_block is followed by FlowReady.
+/// says would_block is followed by FlowReady. ClientSession drives it where a client may come back.
 ///
 /// Threads: the two halves share nothing. One thread may be inside `reader()` while another is inside any function of
 /// `writer()`; `settle` needs both halves at rest, and is due whenever `reader().has_news()` after `commit` or `end`.
@@ -35,7 +35,7 @@ class ClientEngine {
   std::error_code ping(std::uint64_t token) { return writer_.ping(token); }
   void bye() { writer_.bye(); }
 
-  ByteView output() const { return writer_.output(); }
+  ByteView output() { return writer_.output(); }
   void consume(std::size_t bytes) { writer_.consume(bytes); }
 
   void handle_bytes(ByteView bytes);
@@ -50,14 +50,29 @@ class ClientEngine {
   RequestWriter& writer() { return writer_; }
   const RequestWriter& writer() const { return writer_; }
   EventReader& reader() { return reader_; }
+  const EventReader& reader() const { return reader_; }
   /// Why the stream of bytes ends, as far as this side knows.
   Errc end_reason() const { return writer_.said_bye() ? Errc::closed_by_client : Errc::connection_lost; }
   /// Of the messages that `multicast` has accepted.
   NotTaken not_taken() const { return writer_.not_taken(); }
-  /// Brings to each half what the other learned.
+  /// Brings to each half what the other learned. `handle_welcome(welcome)` is called for a welcome, before what came
+  /// behind it is settled, and gives how many events it has put in that place.
+  template <typename HandleWelcome>
+  void settle(HandleWelcome&& handle_welcome) {
+    EventReader::News news = reader_.take_news();
+    if (news.welcome) {
+      const std::size_t added = handle_welcome(*news.welcome);
+      for (auto& reply : news.replies) reply.before += added;
+    }
+    settle(news);
+  }
+  /// Of a client that does not come back: the same, and Disconnected behind the last event at the end.
   void settle();
+  /// Nothing comes any more: Disconnected is the last event.
+  void disconnect();
 
  private:
+  void settle(EventReader::News& news);
   void settle_replies(EventReader::News& news);
   void settle_admitted(const EventReader::News& news);
   void settle_taken(const EventReader::News& news);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libclient/protocol/append_frame.h"
+
 namespace spindle::protocol {
 
 namespace {
@@ -23,15 +25,6 @@ std::size_t names_size(std::span<const std::string_view> names) {
 void write_names(Writer& writer, const Names& names) {
   writer.varint(names.size());
   for (const std::string_view name : names) writer.short_string(name);
-}
-
-// Appends the head of a frame, makes room for its body and gives the writer of that.
-Writer append_frame(std::vector<std::uint8_t>& out, ClientFrame type, std::size_t length) {
-  const std::size_t start = out.size();
-  out.resize(start + kFrameHeadBytes + length);
-  Writer writer(out.data() + start);
-  write_frame_head(writer, static_cast<std::uint8_t>(type), length);
-  return writer;
 }
 
 // Reads `count` names that all pass `valid`. Every name takes a byte at least, so a count that the bytes at hand cannot
@@ -140,18 +133,6 @@ bool fill(PackedMessage& message, ByteView body, std::vector<std::uint8_t>* good
 
 }  // namespace
 
-void write_hello(std::vector<std::uint8_t>& out, const Hello& hello) {
-  const bool has_token = !hello.token.empty();
-  const std::size_t token_size = has_token ? short_size(hello.token) : 0;
-  Writer writer = append_frame(out, ClientFrame::hello, 4 + 2 + 2 + 1 + short_size(hello.name) + token_size);
-  writer.u32(kHelloMagic);
-  writer.u16(hello.version_min);
-  writer.u16(hello.version_max);
-  writer.u8(has_token ? hello.flags | kTokenBit : hello.flags);
-  writer.short_string(hello.name);
-  if (has_token) writer.short_string(hello.token);
-}
-
 void write_define(std::vector<std::uint8_t>& out, const Define& define) {
   Writer writer = append_frame(out, ClientFrame::define, varint_size(define.handle) + names_size(define.groups));
   writer.varint(define.handle);
@@ -168,12 +149,6 @@ void write_bye(std::vector<std::uint8_t>& out) { append_frame(out, ClientFrame::
 
 void write_ping(std::vector<std::uint8_t>& out, ClientFrame type, std::uint64_t token) {
   append_frame(out, type, 8).u64(token);
-}
-
-void write_welcome(std::vector<std::uint8_t>& out, const Welcome& welcome) {
-  Writer writer = append_frame(out, ClientFrame::welcome, 2 + short_size(welcome.private_name));
-  writer.u16(welcome.version);
-  writer.short_string(welcome.private_name);
 }
 
 void write_close(std::vector<std::uint8_t>& out, const Close& close) {
@@ -211,6 +186,10 @@ void write_view(std::vector<std::uint8_t>& out, const GroupViewFrame& view) {
 
 void write_taken(std::vector<std::uint8_t>& out, std::uint64_t messages) {
   append_frame(out, ClientFrame::taken, varint_size(messages)).varint(messages);
+}
+
+void write_received(std::vector<std::uint8_t>& out, ClientFrame type, std::uint64_t frames) {
+  append_frame(out, type, varint_size(frames)).varint(frames);
 }
 
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group) {
@@ -337,24 +316,6 @@ void write_packed_head(Writer& writer, const PackedHead& message) {
   writer.bytes(message.names);
 }
 
-std::optional<Hello> read_hello(ByteView body) {
-  Reader reader(body);
-  if (reader.u32() != kHelloMagic) return std::nullopt;
-  Hello hello;
-  hello.version_min = reader.u16();
-  hello.version_max = reader.u16();
-  hello.flags = reader.u8();
-  hello.name = reader.short_string();
-  if ((hello.flags & kTokenBit) != 0) {
-    hello.flags &= static_cast<std::uint8_t>(~kTokenBit);
-    hello.token = reader.short_string();
-    if (hello.token.empty()) return std::nullopt;
-  }
-  const bool known_flags = (hello.flags & ~(kIndependentFlowsBit | kSlowPolicyMask | kTellTakenBit)) == 0;
-  if (!reader.done() || !known_flags || hello.version_min > hello.version_max) return std::nullopt;
-  return hello;
-}
-
 std::optional<Define> read_define(ByteView body) {
   Reader reader(body);
   Define define;
@@ -398,15 +359,6 @@ std::optional<std::uint64_t> read_ping(ByteView body) {
   return token;
 }
 
-std::optional<Welcome> read_welcome(ByteView body) {
-  Reader reader(body);
-  Welcome welcome;
-  welcome.version = reader.u16();
-  welcome.private_name = reader.short_string();
-  if (!reader.done() || !parse_private_name(welcome.private_name)) return std::nullopt;
-  return welcome;
-}
-
 std::optional<Close> read_close(ByteView body) {
   Reader reader(body);
   Close close;
@@ -423,6 +375,8 @@ std::optional<std::uint64_t> read_taken(ByteView body) {
   if (!reader.done()) return std::nullopt;
   return messages;
 }
+
+std::optional<std::uint64_t> read_received(ByteView body) { return read_taken(body); }
 
 std::optional<PackedMessage> read_packed_message(ByteView body, std::vector<std::uint8_t>* good_names) {
   // Filled in where it is returned: a copy right after small writes waits for each of them.

@@ -1,9 +1,9 @@
 // The frames between a client and its daemon. `docs/wire-format.md` shows each with a worked example.
 //
-// A connection starts with `hello` from the client and `welcome` (or `close`) from the daemon. Strings stay out of the
-// path of messages where that pays: a client names a set of destinations once (`define`) and then sends to its number.
-// A message larger than kChunkBytesMax goes as one `send` and as many `send_more` as it takes, with nothing of the same
-// direction between them that is itself a message.
+// A connection starts with `hello` from the client and `welcome` (or `close`) from the daemon (client_handshake.h).
+// Strings stay out of the path of messages where that pays: a client names a set of destinations once (`define`) and
+// then sends to its number. A message larger than kChunkBytesMax goes as one `send` and as many `send_more` as it
+// takes, with nothing of the same direction between them that is itself a message.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,6 @@
 #include "libclient/include/spindle/types.h"
 
 namespace spindle::protocol {
-
-inline constexpr std::uint32_t kHelloMagic = 0x4c445053;  // "SPDL" on the wire
-inline constexpr std::uint16_t kClientVersionMin = 1;
-inline constexpr std::uint16_t kClientVersionMax = 1;
 
 /// Destination sets that a session may have defined at one time; a client that needs more defines a number anew.
 inline constexpr std::size_t kHandlesMax = 4096;
@@ -73,6 +69,7 @@ enum class ClientFrame : std::uint8_t {
   ping = 8,
   view_request = 9,
   flow_request = 10,
+  received = 11,  // and 31: how many frames of the other side have come
   // daemon to client
   welcome = 16,
   close = 17,
@@ -89,30 +86,7 @@ enum class ClientFrame : std::uint8_t {
   view_part = 28,
   taken = 29,
   refused = 30,
-};
-
-/// In `Hello::flags`: messages of one destination set do not wait for those of another.
-inline constexpr std::uint8_t kIndependentFlowsBit = 0x01;
-/// In `Hello::flags`: what the client wishes the daemon to do when it does not keep up, a spindle::SlowPolicy.
-inline constexpr unsigned kSlowPolicyShift = 1;
-inline constexpr std::uint8_t kSlowPolicyMask = 0x03 << kSlowPolicyShift;
-/// In `Hello::flags`: the client wants to be told how many of its messages have entered the network.
-inline constexpr std::uint8_t kTellTakenBit = 0x08;
-/// In the flags of a `hello`, and never in `Hello::flags`: a token follows.
-inline constexpr std::uint8_t kTokenBit = 0x10;
-
-struct Hello {
-  std::uint16_t version_min = kClientVersionMin;
-  std::uint16_t version_max = kClientVersionMax;
-  std::uint8_t flags = 0;  // the bits above; all others are zero
-  std::string_view name;   // empty: the daemon chooses one
-  /// By which the client proves who it is, libclient/common/token.h; empty: none. Of whatever form, 255 bytes at most.
-  std::string_view token{};
-};
-
-struct Welcome {
-  std::uint16_t version = 0;
-  std::string_view private_name;  // "#name#daemon"
+  received_by_daemon = 31,
 };
 
 struct Close {
@@ -251,17 +225,18 @@ struct Refused {
 };
 
 // Each `write_*` appends one frame, head included, to `out`. The caller has checked the limits above.
-void write_hello(std::vector<std::uint8_t>& out, const Hello& hello);
 void write_define(std::vector<std::uint8_t>& out, const Define& define);
 void write_group_request(std::vector<std::uint8_t>& out, ClientFrame type, const GroupRequest& request);
 void write_bye(std::vector<std::uint8_t>& out);
 void write_ping(std::vector<std::uint8_t>& out, ClientFrame type, std::uint64_t token);  // ping or pong
-void write_welcome(std::vector<std::uint8_t>& out, const Welcome& welcome);
 void write_close(std::vector<std::uint8_t>& out, const Close& close);
 /// One `view`, or `view_part`s and a `view` where one frame cannot hold it. `view_bytes` are kViewBytesMax at most.
 void write_view(std::vector<std::uint8_t>& out, const GroupViewFrame& view);
 /// Bytes of its content.
 std::size_t view_bytes(const GroupViewFrame& view);
+/// So many frames of the other side have come since the session began, handshakes not counted; `type` is `received` or
+/// `received_by_daemon`.
+void write_received(std::vector<std::uint8_t>& out, ClientFrame type, std::uint64_t frames);
 /// So many messages of the client have entered the network since it connected.
 void write_taken(std::vector<std::uint8_t>& out, std::uint64_t messages);
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group);
@@ -294,14 +269,13 @@ void write_packed_head(Writer& writer, const PackedHead& message);
 // Each `read_*` takes the bytes behind the frame head. Nothing is returned for bytes that are not exactly one
 // well-formed frame of the kind, its limits kept and its names valid. The names in `hello` and in requests are for the
 // daemon to judge, which answers a bad one with a reason. Views point into `body`.
-std::optional<Hello> read_hello(ByteView body);
 std::optional<Define> read_define(ByteView body);
 std::optional<Send> read_send(ByteView body);
 std::optional<GroupRequest> read_group_request(ByteView body);
 std::optional<std::uint64_t> read_ping(ByteView body);
-std::optional<Welcome> read_welcome(ByteView body);
 std::optional<Close> read_close(ByteView body);
 std::optional<std::uint64_t> read_taken(ByteView body);
+std::optional<std::uint64_t> read_received(ByteView body);
 std::optional<MessageHead> read_message(ByteView body);
 /// Names are not checked that are those in `good_names`, packed; others that pass take their place there.
 std::optional<PackedMessage> read_packed_message(ByteView body, std::vector<std::uint8_t>* good_names = nullptr);

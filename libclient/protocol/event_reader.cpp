@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "libclient/protocol/client_handshake.h"
 #include "libclient/protocol/member_list.h"
 
 namespace spindle::protocol {
@@ -74,6 +75,7 @@ std::span<std::uint8_t> EventReader::prepare() {
 
 void EventReader::commit(std::size_t bytes) {
   filled_ += bytes;
+  bytes_ += bytes;
   while (!ended_) {
     const ByteView unparsed(block_.get() + parsed_, filled_ - parsed_);
     const std::optional<FrameHead> head = read_frame_head(unparsed);
@@ -90,6 +92,10 @@ void EventReader::commit(std::size_t bytes) {
 }
 
 void EventReader::handle_frame(ClientFrame type, ByteView body) {
+  if (welcomed_) {
+    ++frames_;
+    has_untold_frames_ |= type != ClientFrame::pong && type != ClientFrame::received_by_daemon;
+  }
   const bool in_time =
       welcomed_ ? type != ClientFrame::welcome : type == ClientFrame::welcome || type == ClientFrame::close;
   // Daemons begin with a frame of this type to each other.
@@ -97,7 +103,7 @@ void EventReader::handle_frame(ClientFrame type, ByteView body) {
     return end(Errc::bad_address, "this is an address of a daemon for other daemons (listen.links), not for clients");
   }
   if (!in_time) return end(Errc::unexpected_frame, "the daemon sent a frame at the wrong time");
-  if (!view_parts_.empty() && !may_follow_view_part(type)) {
+  if (welcomed_ && !view_parts_.empty() && !may_follow_view_part(type)) {
     return end(Errc::unexpected_frame, "the daemon did not complete a view");
   }
   switch (type) {
@@ -137,6 +143,9 @@ void EventReader::handle_frame(ClientFrame type, ByteView body) {
     case ClientFrame::taken:
       handle_taken(body);
       break;
+    case ClientFrame::received_by_daemon:
+      handle_received(body);
+      break;
     case ClientFrame::gap:
       handle_gap(body);
       break;
@@ -157,7 +166,13 @@ void EventReader::handle_welcome(ByteView body) {
   if (welcome->version < kClientVersionMin || welcome->version > kClientVersionMax) return end(Errc::version_mismatch);
   private_name_ = welcome->private_name;
   welcomed_ = true;
-  news_.welcomed = true;
+  if (!welcome->resumed) {
+    partial_.reset();
+    view_parts_ = {};
+    frames_ = 0;
+    has_untold_frames_ = false;
+  }
+  news_.welcome = {welcome->resumable, welcome->resumed, events_.size()};
   has_news_ = true;
 }
 
@@ -250,6 +265,10 @@ void EventReader::add_view(const GroupViewFrame& view, std::size_t bytes) {
   if (view.cause == ViewCause::network && view.form == ViewForm::full) add_vs_set(event, private_name_);
   const auto me = std::find(event.members.begin(), event.members.end(), private_name_);
   if (me != event.members.end()) event.my_index = static_cast<std::size_t>(me - event.members.begin());
+  if (watches_views_) {
+    seen_views_.push_back({event.group, event.form, event.has_members() ? event.members : event.left});
+    has_news_ = true;
+  }
   const std::size_t names =
       event.members.size() + event.joined.size() + event.left.size() + event.apart.size() + event.vs_set.size();
   add_event(std::move(event), 2 * bytes + names * sizeof(std::string));
@@ -302,6 +321,12 @@ void EventReader::handle_taken(ByteView body) {
   has_news_ = true;
 }
 
+void EventReader::handle_received(ByteView body) {
+  news_.received = read_received(body);
+  if (!news_.received) return end(Errc::malformed_frame);
+  has_news_ = true;
+}
+
 void EventReader::handle_gap(ByteView body) {
   const std::optional<Gap> gap = read_gap(body);
   if (!gap) return end(Errc::malformed_frame);
@@ -320,6 +345,10 @@ void EventReader::handle_refused(ByteView body) {
   const std::optional<Refused> refused = read_refused(body);
   if (!refused) return end(Errc::malformed_frame);
   using Request = RequestFailed::Request;
+  if (refused->what == Refused::What::membership) {
+    news_.lost_groups.emplace_back(refused->name);
+    has_news_ = true;
+  }
   add_event(
       RequestFailed{refused->what == Refused::What::messages ? Request::send : Request::membership,
                     std::string(refused->name), std::error_code(refused->code, error_category()), refused->messages},
@@ -329,18 +358,17 @@ void EventReader::handle_refused(ByteView body) {
 void EventReader::end(Errc reason, std::string_view text) {
   if (ended_) return;
   ended_ = true;
-  partial_.reset();
-  view_parts_ = {};
+  end_reason_ = reason;
+  end_text_ = text.empty() ? describe(reason) : text;
   news_.ended = true;
   has_news_ = true;
-  const std::string_view words = text.empty() ? describe(reason) : text;
-  add_event(Disconnected{std::error_code(static_cast<int>(reason), error_category()), std::string(words), {}},
-            words.size());
 }
 
-void EventReader::set_not_taken(NotTaken not_taken) {
-  if (events_.empty()) return;
-  if (auto* last = events_.back().get_if<Disconnected>()) last->not_taken = not_taken;
+void EventReader::restart() {
+  parsed_ = filled_;
+  ended_ = welcomed_ = false;
+  news_ = News();
+  has_news_ = false;
 }
 
 void EventReader::add_event(Event event, std::size_t bytes) {

@@ -4,10 +4,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libclient/include/spindle/event.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 
 namespace spindle::protocol {
 
@@ -20,7 +22,12 @@ class EventReader {
  public:
   /// What concerns the requests of the same client.
   struct News {
-    bool welcomed = false;
+    struct PlacedWelcome {
+      std::optional<Resumable> resumable;
+      std::optional<std::uint64_t> resumed;
+      std::size_t before = 0;  // the index of the event that it came before
+    };
+    std::optional<PlacedWelcome> welcome;
     bool ended = false;
     struct PlacedReply {
       Reply reply;
@@ -30,16 +37,31 @@ class EventReader {
     std::vector<PlacedReply> replies;
     std::vector<Admitted> admitted;
     std::optional<std::uint64_t> pong;
-    std::optional<std::uint64_t> taken;  // messages of this client that have entered the network, of all it sent
-    bool taken_for_good = false;         // no more will
+    std::optional<std::uint64_t> taken;     // messages of this client that have entered the network, of all it sent
+    bool taken_for_good = false;            // no more will
+    std::optional<std::uint64_t> received;  // frames of this client that have come
+    std::vector<std::string> lost_groups;   // the daemon has taken the client out of
   };
 
   /// Where to read to: kReadBytesMin at least.
   std::span<std::uint8_t> prepare();
   /// `bytes` of it were filled.
   void commit(std::size_t bytes);
-  /// The stream of bytes has ended; `reason` is told unless the daemon gave another before.
+  /// The stream of bytes has ended, for this reason unless the daemon gave another before. Nothing is read any more.
   void end(Errc reason, std::string_view text = {});
+  /// Another stream of bytes begins, with a welcome. Where that resumes the session, it goes on where the last one was
+  /// cut off.
+  void restart();
+
+  /// Of a view that came: who is in the group, or, of a change, who has left it.
+  struct SeenView {
+    std::string group;
+    ViewForm form;
+    std::vector<std::string> names;
+  };
+  /// Whether views are news, and kept for `take_seen_views`.
+  void watch_views(bool on) { watches_views_ = on; }
+  std::vector<SeenView> take_seen_views() { return std::exchange(seen_views_, {}); }
 
   bool has_news() const { return has_news_; }
   News take_news();
@@ -49,13 +71,23 @@ class EventReader {
   /// Memory, about, of the events that `take_events` would give now.
   std::size_t event_bytes() const { return event_bytes_; }
   void insert_event(std::size_t index, Event event);
-  /// Has Disconnected, which is the last of the events, say so.
-  void set_not_taken(NotTaken not_taken);
   /// `bytes`: memory of the event beside its own size.
   void add_event(Event event, std::size_t bytes);
 
   bool welcomed() const { return welcomed_; }
   bool ended() const { return ended_; }
+  /// Once it has: why, and in which words.
+  Errc end_reason() const { return end_reason_; }
+  const std::string& end_text() const { return end_text_; }
+  /// Of this session: whole frames that have come behind the welcome, and whether some of them are more than signs of
+  /// life since this was last told to the daemon.
+  std::uint64_t frames() const { return frames_; }
+  bool has_untold_frames() const { return has_untold_frames_; }
+  void note_told() { has_untold_frames_ = false; }
+  /// Of all streams.
+  std::uint64_t bytes() const { return bytes_; }
+  /// Events that wait to be taken.
+  const std::vector<Event>& events() const { return events_; }
   const std::string& private_name() const { return private_name_; }
 
   static constexpr std::size_t kReadBytesMin = 16u << 10;
@@ -76,6 +108,7 @@ class EventReader {
   void handle_admitted(ByteView body);
   void handle_flow(ByteView body);
   void handle_taken(ByteView body);
+  void handle_received(ByteView body);
   void handle_gap(ByteView body);
   void handle_warning(ByteView body);
   void handle_refused(ByteView body);
@@ -107,8 +140,15 @@ class EventReader {
   std::size_t event_bytes_ = 0;
   News news_;
   bool has_news_ = false;
+  bool watches_views_ = false;
+  std::vector<SeenView> seen_views_;
   bool welcomed_ = false;
   bool ended_ = false;
+  Errc end_reason_{};
+  std::string end_text_;
+  std::uint64_t frames_ = 0;
+  bool has_untold_frames_ = false;
+  std::uint64_t bytes_ = 0;
   std::string private_name_;
 };
 

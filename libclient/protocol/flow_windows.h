@@ -22,6 +22,9 @@ class FlowWindows {
   /// False where that is more than was sent.
   [[nodiscard]] bool admitted(const Admitted& admitted);
 
+  /// What was sent to a daemon is no concern of the next one's.
+  void forget_sent() { outstanding_.clear(); }
+
   /// Somebody waits for half of the window to be free, in order to send to `destinations`. kNoHandle: for anything
   /// else.
   void want(std::uint32_t handle, std::string_view destinations);

@@ -1,6 +1,7 @@
 #include "libclient/protocol/request_writer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace spindle::protocol {
 
@@ -88,6 +89,17 @@ std::vector<FlowReady> to_events(const std::vector<std::string>& keys) {
   return events;
 }
 
+std::uint32_t handle_of(const OutgoingFrames::Unit& unit) {
+  Reader reader(unit.body);
+  return static_cast<std::uint32_t>(reader.varint());
+}
+
+/// The token of pings that ask for nothing else.
+constexpr std::uint64_t kSignOfLife = 0;
+
+/// Whether a `define` gives its handle a meaning.
+bool has_names(ByteView frame) { return !read_define(frame.subspan(kFrameHeadBytes))->groups.empty(); }
+
 RequestFailed::Request kind_of(ClientFrame type) {
   switch (type) {
     case ClientFrame::join:
@@ -103,7 +115,14 @@ RequestFailed::Request kind_of(ClientFrame type) {
 
 void RequestWriter::start(const Hello& hello) {
   independent_ = (hello.flags & kIndependentFlowsBit) != 0;
-  write_hello(output_, hello);
+  std::vector<std::uint8_t> frame;
+  write_hello(frame, hello);
+  out_.begin(std::move(frame));
+}
+
+void RequestWriter::open() {
+  open_ = !said_bye_;
+  out_.open();
 }
 
 void RequestWriter::close() {
@@ -137,14 +156,17 @@ std::error_code RequestWriter::multicast(Service service, const Groups& groups, 
   send.type = options.type;
   send.total = static_cast<std::uint32_t>(payload.size());
   ++accepted_;
+  if (returns_) untaken_.sent(independent_ ? send.handle : 0, flow_bytes(payload.size()), options.ticket);
+  std::vector<std::uint8_t>& output = out_.bytes();
   const std::size_t first = std::min(payload.size(), kChunkBytesMax);
-  const std::size_t start = output_.size();
-  output_.resize(start + send_head_size(send));
-  Writer writer(output_.data() + start);
+  const std::size_t start = output.size();
+  output.resize(start + send_head_size(send));
+  Writer writer(output.data() + start);
   write_send_head_before(writer, send, first);
+  out_.note_frame(ClientFrame::send);
   if (payload.pieces().size() == 1 && first == payload.size()) {  // as most are
     const ByteView all = view_of(payload.pieces().front());
-    output_.insert(output_.end(), all.begin(), all.end());
+    output.insert(output.end(), all.begin(), all.end());
   } else {
     append_chunks(payload);
   }
@@ -154,14 +176,16 @@ std::error_code RequestWriter::multicast(Service service, const Groups& groups, 
 // What follows the head of the first frame.
 void RequestWriter::append_chunks(const Payload& payload) {
   Rest rest(payload);
-  rest.append(output_, std::min(rest.bytes(), kChunkBytesMax));
+  std::vector<std::uint8_t>& output = out_.bytes();
+  rest.append(output, std::min(rest.bytes(), kChunkBytesMax));
   while (rest.bytes() != 0) {
     const std::size_t chunk = std::min(rest.bytes(), kChunkBytesMax);
-    const std::size_t head = output_.size();
-    output_.resize(head + kFrameHeadBytes);
-    Writer head_writer(output_.data() + head);
+    const std::size_t head = output.size();
+    output.resize(head + kFrameHeadBytes);
+    Writer head_writer(output.data() + head);
     write_frame_head(head_writer, static_cast<std::uint8_t>(ClientFrame::send_more), chunk);
-    rest.append(output_, chunk);
+    rest.append(output, chunk);
+    out_.note_frame(ClientFrame::send_more);
   }
 }
 
@@ -221,7 +245,7 @@ std::uint32_t RequestWriter::define(const Groups& groups) {
   while (defined_bytes_ + bytes > kDefinedBytesMax || handles_.size() == kHandlesMax) {
     give_up(set_to_give_up());
     // The last one gets its new meaning below.
-    if (defined_bytes_ + bytes > kDefinedBytesMax) write_define(output_, {unused_.back(), {}});
+    if (defined_bytes_ + bytes > kDefinedBytesMax) write_definition({unused_.back(), {}});
   }
   if (unused_.empty()) {
     unused_.push_back(static_cast<std::uint32_t>(sets_.size()));
@@ -231,17 +255,33 @@ std::uint32_t RequestWriter::define(const Groups& groups) {
   unused_.pop_back();
   sets_[define.handle] = &handles_.emplace(key_, define.handle).first->first;
   defined_bytes_ += bytes;
-  write_define(output_, define);
+  write_definition(define);
   return define.handle;
+}
+
+void RequestWriter::write_definition(const Define& define) {
+  write_define(out_.bytes(), define);
+  out_.note_frame(ClientFrame::define);
 }
 
 std::error_code RequestWriter::request(ClientFrame type, std::string_view group) {
   if (!open_) return Errc::not_connected;
   if (!is_group_name(group)) return Errc::bad_group_name;
-  pending_.insert_or_assign(next_request_, Pending{kind_of(type), std::string(group)});
-  write_group_request(output_, type, {next_request_, group});
-  ++next_request_;
+  if (type == ClientFrame::join) groups_.emplace(group);
+  if (type == ClientFrame::leave) forget_group(group);
+  write_request(type, next_request_++, group);
   return {};
+}
+
+void RequestWriter::write_request(ClientFrame type, std::uint32_t number, std::string_view group) {
+  pending_.insert_or_assign(number, Pending{kind_of(type), std::string(group)});
+  write_group_request(out_.bytes(), type, {number, group});
+  out_.note_frame(type);
+}
+
+void RequestWriter::forget_group(std::string_view group) {
+  const auto found = groups_.find(group);
+  if (found != groups_.end()) groups_.erase(found);
 }
 
 std::error_code RequestWriter::request_flow(const Groups& groups) {
@@ -251,8 +291,13 @@ std::error_code RequestWriter::request_flow(const Groups& groups) {
   if (const std::error_code error = find_handle(groups, request.handle)) return error;
   request.request = next_request_++;
   pending_flows_.insert_or_assign(request.request, key_);
-  write_flow_request(output_, request);
+  write_flow_request_frame(request);
   return {};
+}
+
+void RequestWriter::write_flow_request_frame(const FlowRequest& request) {
+  write_flow_request(out_.bytes(), request);
+  out_.note_frame(ClientFrame::flow_request);
 }
 
 bool RequestWriter::has_room(const Groups& groups) {
@@ -271,15 +316,32 @@ std::vector<FlowReady> RequestWriter::take_ready() {
 
 std::error_code RequestWriter::ping(std::uint64_t token) {
   if (!open_) return Errc::not_connected;
-  write_ping(output_, ClientFrame::ping, token);
+  if (returns_) pings_.push_back(token);
+  write_ping_frame(token);
   return {};
+}
+
+void RequestWriter::write_ping_frame(std::uint64_t token) {
+  write_ping(out_.bytes(), ClientFrame::ping, token);
+  out_.note_frame(ClientFrame::ping);
+}
+
+void RequestWriter::settle_pong(std::uint64_t token) {
+  if (token == kSignOfLife) return;
+  while (!pings_.empty() && pings_.front() != token) pings_.pop_front();
+  if (!pings_.empty()) pings_.pop_front();
 }
 
 void RequestWriter::bye() {
   if (!open_) return;
-  write_bye(output_);
+  write_bye_frame();
   open_ = false;
   said_bye_ = true;
+}
+
+void RequestWriter::write_bye_frame() {
+  write_bye(out_.bytes());
+  out_.note_frame(ClientFrame::bye);
 }
 
 std::optional<RequestFailed> RequestWriter::settle(const Reply& reply, bool& unknown) {
@@ -288,6 +350,8 @@ std::optional<RequestFailed> RequestWriter::settle(const Reply& reply, bool& unk
   if (unknown) return std::nullopt;
   std::optional<RequestFailed> failed;
   if (reply.code != 0) {
+    const bool is_in = reply.code == static_cast<std::uint16_t>(Errc::already_a_member);
+    if (pending->second.request == RequestFailed::Request::join && !is_in) forget_group(pending->second.group);
     failed = RequestFailed{pending->second.request, std::move(pending->second.group),
                            std::error_code(reply.code, error_category()), 0};
   }
@@ -305,32 +369,103 @@ void RequestWriter::settle(std::uint32_t request, FlowState& state, bool& unknow
 
 std::vector<FlowReady> RequestWriter::settle(const Admitted& admitted, bool& unknown) {
   unknown = !windows_.admitted(admitted);
+  if (returns_ && !unknown) untaken_.admitted(admitted.handle, admitted.bytes);
   std::vector<std::string> ready;
   if (!unknown) windows_.take_ready(admitted.handle, ready);
   return to_events(ready);
 }
 
 bool RequestWriter::settle_taken(std::uint64_t messages, bool for_good) {
+  messages += former_;
   if (messages > accepted_ || messages < taken_) return false;
+  if (returns_ && !independent_) untaken_.taken(messages - taken_);
   taken_ = messages;
   taken_for_good_ = for_good;
   return true;
 }
 
-void RequestWriter::consume(std::size_t bytes) {
-  consumed_ += bytes;
-  if (consumed_ == output_.size()) {
-    output_.clear();
-    consumed_ = 0;
-  }
+// --- A client that may come back ---
+
+void RequestWriter::expect_return() {
+  returns_ = true;
+  out_.expect_anew();
 }
 
-void RequestWriter::take_output(std::vector<std::uint8_t>& into) {
-  if (consumed_ != 0) {
-    output_.erase(output_.begin(), output_.begin() + static_cast<std::ptrdiff_t>(consumed_));
-    consumed_ = 0;
+void RequestWriter::tell_received(std::uint64_t frames) {
+  std::vector<std::uint8_t> frame;
+  write_received(frame, ClientFrame::received, frames);
+  out_.append_ahead(frame);
+}
+
+void RequestWriter::show_life() {
+  std::vector<std::uint8_t> frame;
+  write_ping(frame, ClientFrame::ping, kSignOfLife);
+  out_.append_ahead(frame);
+}
+
+bool RequestWriter::resume(std::uint64_t frames) {
+  if (!out_.resume(frames)) return false;
+  open();
+  return true;
+}
+
+std::vector<std::uint64_t> RequestWriter::start_anew(bool hold) {
+  std::map<std::uint32_t, std::vector<std::uint8_t>> definitions;  // frames
+  std::vector<std::vector<std::uint8_t>> unsent;
+  std::vector<std::uint32_t> unsent_messages;  // handles
+  const auto written = [&](const OutgoingFrames::Unit& unit) {
+    if (unit.type == ClientFrame::define) definitions[handle_of(unit)].assign(unit.bytes.begin(), unit.bytes.end());
+  };
+  out_.start_anew(written, [&](const OutgoingFrames::Unit& unit) {
+    if (unit.type == ClientFrame::send) unsent_messages.push_back(independent_ ? handle_of(unit) : 0);
+    if (unit.type != ClientFrame::send && unit.type != ClientFrame::define) return;
+    unsent.emplace_back(unit.bytes.begin(), unit.bytes.end());
+  });
+  former_ = taken_ = accepted_ - unsent_messages.size();
+  taken_for_good_ = false;
+  join_again(hold);
+  for (const auto& [handle, frame] : definitions) {
+    if (has_names(frame)) out_.append(frame);
   }
-  output_.swap(into);
+  windows_.forget_sent();
+  for (const std::vector<std::uint8_t>& frames : unsent) {
+    out_.append(frames);
+    if (independent_) count_in_window(frames);
+  }
+  ask_again();
+  return untaken_.take_all_but(unsent_messages);
+}
+
+void RequestWriter::join_again(bool hold) {
+  std::erase_if(pending_, [](const auto& request) { return request.second.request != RequestFailed::Request::view; });
+  for (const std::string& group : groups_) write_request(ClientFrame::join, next_request_++, group);
+  if (hold && !groups_.empty()) out_.hold();
+}
+
+/// What the former daemon has not answered.
+void RequestWriter::ask_again() {
+  for (const auto& [number, request] : std::exchange(pending_, {})) {
+    if (request.request == RequestFailed::Request::view) {
+      write_request(ClientFrame::view_request, number, request.group);
+    } else {
+      pending_.emplace(number, request);
+    }
+  }
+  for (const auto& [number, key] : pending_flows_) {
+    const std::vector<std::string_view> names = names_in(key);
+    FlowRequest request{number, 0};
+    if (!find_handle(Groups(names), request.handle)) write_flow_request_frame(request);
+  }
+  for (const std::uint64_t token : pings_) write_ping_frame(token);
+  if (said_bye_) write_bye_frame();
+}
+
+/// A message that is sent again is the first of its window.
+void RequestWriter::count_in_window(ByteView frames) {
+  const auto head = read_frame_head(frames);
+  if (static_cast<ClientFrame>(head->type) != ClientFrame::send) return;
+  const std::optional<Send> send = read_send(frames.subspan(kFrameHeadBytes, head->length));
+  windows_.sent(send->handle, flow_bytes(send->total));
 }
 
 }  // namespace spindle::protocol

@@ -1,8 +1,10 @@
 // The half of a client that turns requests into frames.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -12,7 +14,10 @@
 #include "libclient/include/spindle/event.h"
 #include "libclient/include/spindle/send.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "libclient/protocol/flow_windows.h"
+#include "libclient/protocol/outgoing_frames.h"
+#include "libclient/protocol/untaken_messages.h"
 
 namespace spindle::protocol {
 
@@ -25,10 +30,13 @@ namespace spindle::protocol {
 ///
 /// Order of calls: `start`, `open` when the daemon has welcomed the client, requests, and `close` at the end.
 /// Requests are refused with not_connected before `open`, after `bye` and after `close`.
+///
+/// Of a client that may come back (`expect_return`, before `start`): `cut` when the connection is gone, `start` when
+/// there is another one, and then `resume` or `start_anew`. Requests are taken all the while.
 class RequestWriter {
  public:
   void start(const Hello& hello);
-  void open() { open_ = true; }
+  void open();
   void close();
 
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options);
@@ -64,15 +72,40 @@ class RequestWriter {
   void settle(std::uint32_t request, FlowState& state, bool& unknown);
   /// Takes what the daemon has let in. `unknown` is set where that was never sent.
   std::vector<FlowReady> settle(const Admitted& admitted, bool& unknown);
+  void settle_pong(std::uint64_t token);
   /// Takes how many messages have entered the network. False where so many were never sent, or fewer than before.
   [[nodiscard]] bool settle_taken(std::uint64_t messages, bool for_good);
 
-  ByteView output() const { return ByteView(output_).subspan(consumed_); }
-  std::size_t output_size() const { return output_.size() - consumed_; }
-  /// Drops the first `bytes` of the output.
-  void consume(std::size_t bytes);
-  /// Swaps the output for an empty vector, `into`, whose memory is used from then on.
-  void take_output(std::vector<std::uint8_t>& into);
+  /// What is to be written next: not all in one piece. It stays where it is until it is consumed, whatever is asked.
+  ByteView output() { return out_.next(); }
+  std::size_t output_size() const { return out_.size(); }
+  void consume(std::size_t bytes) { out_.consume(bytes); }
+  /// Nothing more will be written.
+  void drop_output() { out_.drop(); }
+
+  // A client that may come back.
+
+  void expect_return();
+  /// Whether the session can be taken up on another connection: what is written is kept.
+  void set_resumable(bool on) { out_.set_keeping(on); }
+  /// The daemon has got so many frames.
+  void acknowledge(std::uint64_t frames) { out_.acknowledge(frames); }
+  // Frames that nothing holds back.
+  void tell_received(std::uint64_t frames);
+  void show_life();
+  void cut() { out_.cut(); }
+  /// The session goes on where the daemon has got so many frames. False where that cannot be.
+  [[nodiscard]] bool resume(std::uint64_t frames);
+  /// A new session begins: its groups are joined again, and, with `hold`, what follows waits for `release`. Gives the
+  /// messages that the former session may have let in, or not; what it cannot have got is sent in the new one.
+  std::vector<std::uint64_t> start_anew(bool hold);
+  void release() { out_.release(); }
+  /// The tickets of messages that are not known to have entered.
+  std::vector<std::uint64_t> untaken() const { return untaken_.tickets(); }
+  /// Groups that the client is in, or has asked to be in.
+  const std::set<std::string, std::less<>>& groups() const { return groups_; }
+  /// The daemon has taken the client out of it.
+  void forget_group(std::string_view group);
 
  private:
   struct Hash {
@@ -89,10 +122,18 @@ class RequestWriter {
   std::uint32_t set_to_give_up() const;
   void give_up(std::uint32_t handle);
   void append_chunks(const Payload& payload);
+  void write_definition(const Define& define);
+  void write_request(ClientFrame type, std::uint32_t number, std::string_view group);
+  void write_flow_request_frame(const FlowRequest& request);
+  void write_ping_frame(std::uint64_t token);
+  void write_bye_frame();
+  void join_again(bool hold);
+  void ask_again();
+  void count_in_window(ByteView frames);
 
-  std::vector<std::uint8_t> output_;
-  std::size_t consumed_ = 0;
+  OutgoingFrames out_;
   bool open_ = false;
+  bool returns_ = false;
   bool said_bye_ = false;
   bool independent_ = false;
 
@@ -109,10 +150,14 @@ class RequestWriter {
     RequestFailed::Request request;
     std::string group;
   };
-  std::map<std::uint32_t, Pending> pending_;            // requests without a reply
+  std::map<std::uint32_t, Pending> pending_;  // requests without a reply
+  std::set<std::string, std::less<>> groups_;
+  std::deque<std::uint64_t> pings_;                     // without a pong, where the client may come back
   std::map<std::uint32_t, std::string> pending_flows_;  // `request_flow`s without an answer: the key of the groups
   std::uint32_t next_request_ = 1;
 
+  UntakenMessages untaken_;     // where the client may come back
+  std::uint64_t former_ = 0;    // messages of former sessions: taken, or not known to be
   std::uint64_t accepted_ = 0;  // messages
   std::uint64_t taken_ = 0;     // of these, as far as the daemon has told
   bool taken_for_good_ = false;

@@ -76,7 +76,7 @@ bool Connection::Impl::turn(Lock& lock) {
   run_handler(lock);
   if (is_inherited()) return false;  // the handler has forked, and this is the only thread of the child
   if (stop_ && ended_) return false;
-  if (!ended_ && !writer_busy_ && in_flight_ == 0 && has_output()) write_some(lock);
+  if (!ended_ && !writer_busy_ && !is_blocked_ && has_output()) write_some(lock);
   end_output(lock);
   const int ready = poll_events(lock);
   if (ended_) return true;
@@ -87,7 +87,7 @@ bool Connection::Impl::turn(Lock& lock) {
     return true;
   }
   if ((ready & POLLOUT) != 0 && !writer_busy_) {
-    if (in_flight_ > 0) {
+    if (is_blocked_) {
       write_some(lock);
     } else {
       stream_->flush();  // a failure is found by who reads or writes next
@@ -104,7 +104,7 @@ bool Connection::Impl::turn(Lock& lock) {
 
 // Once all is written after a bye, tells the daemon so by ending this direction of the stream.
 void Connection::Impl::end_output(Lock&) {
-  if (!closing_ || ended_ || output_ended_ || writer_busy_ || in_flight_ > 0 || has_output()) return;
+  if (!closing_ || ended_ || output_ended_ || writer_busy_ || has_output()) return;
   output_ended_ = true;
   stream_->finish_writing();
 }
@@ -114,11 +114,11 @@ int Connection::Impl::poll_events(Lock& lock) {
   pollfd waiting[2] = {{wake_.get(), POLLIN, 0}, {-1, 0, 0}};
   if (!ended_) {
     if (takes_events()) waiting[1].events |= POLLIN;
-    if ((in_flight_ > 0 || stream_->unsent() > 0) && !writer_busy_) waiting[1].events |= POLLOUT;
+    if ((is_blocked_ || stream_->unsent() > 0) && !writer_busy_) waiting[1].events |= POLLOUT;
     // A descriptor that nothing is asked of would still report that the other side hung up, again and again.
     if (waiting[1].events != 0) waiting[1].fd = socket_.get();
   }
-  const bool more_to_write = !writer_busy_ && in_flight_ == 0 && has_output();
+  const bool more_to_write = !writer_busy_ && !is_blocked_ && has_output();
   const bool more_to_read = may_have_more_ && takes_events();
   const bool more_to_do = !ended_ && (more_to_write || more_to_read);
   thread_sleeps_ = !more_to_do;

@@ -46,7 +46,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
 
   // Sending, on any thread; the caller holds the lock.
   bool can_send() const { return !closing_ && !ended_ && !write_failed_; }
-  bool is_full() const { return in_flight_ + engine_.writer().output_size() >= options_.send_buffer_bytes; }
+  bool is_full() const { return engine_.writer().output_size() >= options_.send_buffer_bytes; }
   bool has_output() const { return engine_.writer().output_size() > 0; }
   std::error_code wait_for_room(Lock& lock, bool may_wait);
   void wait_for_flow(Lock& lock, const Groups& groups);
@@ -91,9 +91,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   mutable std::mutex mutex_;  // guards what follows, and the engine but for its reader, which belongs to the thread
   std::condition_variable changed_;
   protocol::ClientEngine engine_;
-  std::vector<std::uint8_t> writing_;  // belongs to who set `writer_busy_`, otherwise guarded
-  std::size_t written_ = 0;            // of `writing_`
-  std::size_t in_flight_ = 0;          // bytes of `writing_` still to be written; if not busy, the socket would block
+  bool is_blocked_ = false;  // the socket has taken less than it was offered
   bool writer_busy_ = false;
   bool write_failed_ = false;
   bool thread_sleeps_ = false;

@@ -16,9 +16,6 @@ constexpr auto kBurstGap = 2us;
 // In a burst the clock, which costs as much as a small message, is read for each so many messages.
 constexpr unsigned kSendsPerLookMax = 8;
 
-// Memory for output beyond this is not kept once it has been written.
-constexpr std::size_t kOutputBytesKept = 4u << 20;
-
 }  // namespace
 
 std::error_code Connection::Impl::wait_for_room(Lock& lock, bool may_wait) {
@@ -95,14 +92,14 @@ std::error_code Connection::Impl::request_flow(const Groups& groups) {
 void Connection::Impl::flush(Lock& lock) {
   if (writer_busy_) return;  // that thread looks for more when it is done
   const bool burst = is_burst();
-  if (in_flight_ > 0) return;  // the socket is full, and the thread waits for it
+  if (is_blocked_) return;  // the socket is full, and the thread waits for it
   if (burst && (!in_handler_ || on_thread())) {
     if (!on_thread()) wake_thread();
     return;
   }
   write_some(lock);
   looked_at_ = Clock::now();
-  if (in_flight_ > 0 || has_output()) wake_thread();
+  if (has_output()) wake_thread();
 }
 
 // Whether whoever sends now does nothing else.
@@ -125,19 +122,13 @@ void Connection::Impl::wake_thread() {
 // Writes what the socket takes, without the lock: all that has gathered goes in one piece.
 void Connection::Impl::write_some(Lock& lock) {
   writer_busy_ = true;
-  sends_per_look_ = 1;  // who sends next may come after a while
-  if (in_flight_ == 0) {
-    writing_.clear();
-    written_ = 0;
-    if (writing_.capacity() > kOutputBytesKept) writing_ = std::vector<std::uint8_t>();
-    engine_.writer().take_output(writing_);
-    in_flight_ = writing_.size();
-  }
+  sends_per_look_ = 1;                               // who sends next may come after a while
+  const ByteView piece = engine_.writer().output();  // stays where it is
   lock.unlock();
   std::size_t sent = 0;
   bool failed = false;
-  while (written_ + sent < writing_.size()) {
-    const std::span<const std::uint8_t> rest = std::span(writing_).subspan(written_ + sent);
+  while (sent < piece.size()) {
+    const ByteView rest = piece.subspan(sent);
     const IoResult result = stream_->write(std::span(&rest, 1), rest.size());
     sent += result.bytes;
     if (result.error == EINTR) continue;
@@ -146,17 +137,16 @@ void Connection::Impl::write_some(Lock& lock) {
   }
   lock.lock();
   writer_busy_ = false;
-  written_ += sent;
-  in_flight_ -= sent;
+  is_blocked_ = sent < piece.size() && !failed;
+  engine_.writer().consume(sent);
   if (failed) {
     // The reason may still be waiting to be read: the thread goes on reading up to the end of what came.
     write_failed_ = true;
-    in_flight_ = 0;
-    engine_.writer().consume(engine_.writer().output_size());
+    engine_.writer().drop_output();
     stream_->shut_down();
   }
   if (send_waiters_ > 0 && (failed || !is_full())) changed_.notify_all();
-  if (flows_want_buffer_ && in_flight_ + engine_.writer().output_size() <= options_.send_buffer_bytes / 2) {
+  if (flows_want_buffer_ && engine_.writer().output_size() <= options_.send_buffer_bytes / 2) {
     tell_ready_flows();
   }
 }

@@ -2,6 +2,7 @@
 #include "tests/adversary/attack.h"
 
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 
 namespace spindle::test {
 

@@ -1,5 +1,6 @@
 // More than a daemon has memory for, from all sides at once.
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "tests/adversary/attack.h"
 
 namespace spindle::test {

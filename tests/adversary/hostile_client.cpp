@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "tests/support/payload_frames.h"
 
 namespace spindle::test {

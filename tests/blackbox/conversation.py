@@ -198,12 +198,13 @@ def check_refusals(address):
     rows = [
         (p.request(p.JOIN, 1, b"news"), 16), (p.hello() + p.hello(), 16), (b"\x00\x00\x00\x01", 14),
         (p.hello(b"a b"), 11), (p.hello(lowest=2, highest=9), 13), (p.hello(flags=0x20), 14),
-        (p.hello(flags=p.TOKEN_FOLLOWS), 14), (p.hello(token=b"nobody's"), 40 if "/" in address else 43),
+        (p.hello(more=b"\1\0\0"), 14), (p.hello(more=b"\7\2\0x"), 14), (p.hello(token=b"nobody's"), 40 if "/" in address else 43),
         (open_frames + p.send(1, p.FIFO, 0, b""), 14), (open_frames + p.send(0, 6, 0, b""), 14),
         (open_frames + p.flow_request(1, 3), 14), (open_frames + p.define(4096, [b"x"]), 14),
         (open_frames + p.define(0, [b"x"] * 1001), 14), (open_frames + p.frame(p.SEND_MORE, b"x"), 16),
         (open_frames + p.frame(p.WELCOME), 16), (open_frames + piece + p.send(0, p.FIFO, 0, b""), 16),
         (open_frames + piece + p.define(0, [b"x"]), 16), (open_frames + piece + p.frame(p.SEND_MORE, b"x"), 14),
+        (open_frames + p.received(0), 16), (p.frame(p.HELLO, bytes(1025)), 15),
         (open_frames + p.frame(p.JOIN, bytes(513)), 15), (open_frames + p.frame(p.SEND, bytes(p.PIECE + 65)), 15),
         (open_frames + piece + p.bye(), 6),
     ]
@@ -242,6 +243,48 @@ def check_names(address):
     assert other.name.startswith(b"#c"), other.name
     other.leave_politely(0)
     first.leave_politely(0)
+
+
+def check_resumption(unix, tcp, ann):
+    """Half of what is on its way is lost with a connection, and comes on the next, in both directions."""
+    local = Client(unix, first=p.hello(b"gus", resumable=True))
+    assert local.wait(p.Welcome).key is None, "a session on a unix socket"
+    local.leave_politely(0)
+    gus = Client(tcp, first=p.hello(b"gus", resumable=True))
+    welcome = gus.wait(p.Welcome)
+    assert welcome.key and welcome.timeout > 0, welcome
+    gus.name = welcome.name
+    gus.write(p.define(0, [ann.name]) + p.request(p.JOIN, 1, b"news"))
+    expect(gus.wait(p.Reply), p.Reply(1, 0))
+    ann.wait(p.View, lambda view: gus.name in view.members)
+    expect(gus.wait(p.Received).frames, 2)
+    for i in range(10):
+        gus.write(p.send(0, p.FIFO, i, b"before"))
+    gus.flush()
+    ann.wait(p.Message, lambda message: message.type == 9)
+    for i in range(10):
+        ann.write(p.define(4, [b"news"]) + p.send(4, p.FIFO, i, b"to all"))
+    gus.wait(p.Message, lambda message: message.type == 4)
+    got = gus.incoming.frames
+    gus.close()
+    first = 5 + sum(isinstance(event, p.Message) for event in gus.events)
+
+    again = Client(tcp, first=p.hello(b"gus", resumable=True, resume=(welcome.key, got)))
+    resumed = again.wait(p.Welcome)
+    expect((resumed.name, resumed.key), (welcome.name, welcome.key))
+    assert 2 <= resumed.resumed <= 12, resumed
+    for i in range(resumed.resumed - 2, 12):
+        again.write(p.send(0, p.FIFO, i, b"again"))
+    for i in range(first, 10):
+        expect(again.wait(p.Message).type, i)
+    for i in (10, 11):
+        expect(ann.wait(p.Message, lambda message: message.sender == gus.name).type, i)
+    stranger = Client(tcp, first=p.hello(b"hal", resume=(welcome.key[:-1] + bytes([welcome.key[-1] ^ 1]), got)))
+    expect((stranger.wait(p.Welcome).resumed, stranger.ended), (None, False))
+    stranger.leave_politely(0)
+    again.write(p.received(10000))
+    expect(again.close_reason().code, 14)
+    return 10
 
 
 def check_independent_flows(address, bob):
@@ -324,6 +367,7 @@ def main():
         check_names(first)
         check_independent_flows(second, bob)
         sent += check_slow(unix, ann)  # the system holds less for a unix socket
+        sent += check_resumption(unix, tcp, ann)
         check_refusals(first)
         ann.leave_politely(sent)
         bob.leave_politely(0)

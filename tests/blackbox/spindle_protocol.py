@@ -17,12 +17,12 @@ WINDOW = 65536
 MESSAGE_COST = 64
 
 UNRELIABLE, RELIABLE, FIFO, CAUSAL, AGREED, SAFE = range(6)
-INDEPENDENT_FLOWS, TELL_TAKEN, TOKEN_FOLLOWS = 1, 8, 16
+INDEPENDENT_FLOWS, TELL_TAKEN = 1, 8
 PRICE, DROP, DISCONNECT = 1 << 1, 2 << 1, 3 << 1
 
-HELLO, DEFINE, SEND, SEND_MORE, JOIN, LEAVE, BYE, PING, VIEW_REQUEST, FLOW_REQUEST = range(1, 11)
+HELLO, DEFINE, SEND, SEND_MORE, JOIN, LEAVE, BYE, PING, VIEW_REQUEST, FLOW_REQUEST, RECEIVED = range(1, 12)
 (WELCOME, CLOSE, MESSAGE, MESSAGE_MORE, VIEW, TRANSITIONAL, REPLY, PONG, ADMITTED, FLOW, GAP, WARNING, VIEW_PART_FRAME,
- TAKEN) = range(16, 30)
+ TAKEN, REFUSED, RECEIVED_BY_DAEMON) = range(16, 32)
 
 CODES = {
     6: "closed_by_client", 7: "daemon_stopping", 10: "bad_group_name", 11: "bad_client_name", 12: "name_in_use",
@@ -104,7 +104,7 @@ class Reader:
 
 # --- What a daemon tells ---
 
-Welcome = collections.namedtuple("Welcome", "version name")
+Welcome = collections.namedtuple("Welcome", "version name key timeout resumed")
 Close = collections.namedtuple("Close", "code text taken")
 Message = collections.namedtuple("Message", "service type sender groups payload")
 View = collections.namedtuple("View", "group id cause form digest joined left apart members count")
@@ -116,6 +116,7 @@ Flow = collections.namedtuple("Flow", "request price budget period rate blocked 
 Gap = collections.namedtuple("Gap", "messages bytes names unlisted")
 Warning = collections.namedtuple("Warning", "percent bytes limit")
 Taken = collections.namedtuple("Taken", "messages")
+Received = collections.namedtuple("Received", "frames")
 
 LENGTHS = {MESSAGE: 289054, MESSAGE_MORE: PIECE, VIEW: VIEW_PART, VIEW_PART_FRAME: VIEW_PART}
 
@@ -149,6 +150,7 @@ class Incoming:
     def __init__(self):
         self.buffer = bytearray()
         self.welcomed = self.closed = False
+        self.frames = 0  # behind the welcome
         self.message = None  # of which pieces are still to come: head and payload so far
         self.view = None     # likewise
 
@@ -173,6 +175,8 @@ class Incoming:
     def read(self, kind, body):
         if self.closed:
             raise ProtocolError("something follows the close")
+        if self.welcomed:
+            self.frames += 1
         if not self.welcomed and kind not in (WELCOME, CLOSE):
             raise ProtocolError("a frame of type %d before the welcome" % kind)
         if self.message is not None and kind not in (MESSAGE_MORE, WARNING, CLOSE):
@@ -189,7 +193,14 @@ class Incoming:
 
     def read_welcome(self, reader):
         self.welcomed = True
-        return Welcome(reader.number(2), reader.string())
+        version, name = reader.number(2), reader.string()
+        found = options(reader)
+        key = found[1].take(24) if 1 in found else None
+        return Welcome(version, name, key, found[1].number(4) if key else 0,
+                       found[2].number(8) if 2 in found else None)
+
+    def read_received(self, reader):
+        return Received(reader.varint())
 
     def read_close(self, reader):
         self.closed = True
@@ -252,15 +263,40 @@ class Incoming:
         ADMITTED: lambda self, reader: Admitted(reader.varint(), reader.varint()),
         WARNING: lambda self, reader: Warning(reader.number(1), reader.varint(), reader.varint()),
         TAKEN: lambda self, reader: Taken(reader.varint()),
+        RECEIVED_BY_DAEMON: read_received,
     }
 
 
 # --- What a client asks ---
 
-def hello(name=b"", flags=0, lowest=VERSION, highest=VERSION, token=b""):
-    end = string(token) if token else b""
-    flags |= TOKEN_FOLLOWS if token else 0
-    return frame(HELLO, b"SPDL" + struct.pack("<HHB", lowest, highest, flags) + string(name) + end)
+def option(number, body=b""):
+    return struct.pack("<BH", number, len(body)) + body
+
+
+def options(reader):
+    """Of each option that is left, by its number, a reader."""
+    found, last = {}, 0
+    while reader.at != len(reader.body):
+        number = reader.number(1)
+        if number <= last:
+            raise ProtocolError("options are out of order")
+        found[number] = Reader(reader.take(reader.number(2)))
+        last = number
+    return found
+
+
+def hello(name=b"", flags=0, lowest=VERSION, highest=VERSION, token=b"", resumable=False, resume=None, more=b""):
+    body = b"SPDL" + struct.pack("<HHB", lowest, highest, flags) + string(name)
+    body += option(1, token) if token else b""
+    body += option(2) if resumable else b""
+    if resume:
+        key, frames = resume
+        body += option(3, key + struct.pack("<Q", frames))
+    return frame(HELLO, body + more)
+
+
+def received(frames):
+    return frame(RECEIVED, varint(frames))
 
 
 def define(handle, groups):

@@ -1,6 +1,7 @@
 // The frames between client and daemon, in both directions. The first byte chooses the frame, the rest is what follows
 // its head.
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -40,6 +41,12 @@ auto chunked_writer(std::size_t (*size)(const Value&), void (*write)(Writer&, co
   };
 }
 
+/// Of a frame that may have options which are not known: what is known of it comes back.
+template <typename Read, typename Write>
+void check_known_part(ByteView body, Read read, Write write) {
+  if (const auto value = read(body)) check_round_trip(write(*value), read, write);
+}
+
 void write_join(Bytes& out, const GroupRequest& request) { write_group_request(out, ClientFrame::join, request); }
 
 void fuzz_names(std::string_view text) {
@@ -55,7 +62,7 @@ void fuzz_names(std::string_view text) {
 void fuzz_from_client(ClientFrame type, ByteView body) {
   switch (type) {
     case ClientFrame::hello:
-      return check_round_trip(body, read_hello, body_writer(write_hello));
+      return check_known_part(body, read_hello, body_writer(write_hello));
     case ClientFrame::define:
       return check_round_trip(body, read_define, body_writer(write_define));
     case ClientFrame::send:
@@ -77,7 +84,7 @@ void fuzz_from_client(ClientFrame type, ByteView body) {
 void fuzz_from_daemon(ClientFrame type, ByteView body) {
   switch (type) {
     case ClientFrame::welcome:
-      return check_round_trip(body, read_welcome, body_writer(write_welcome));
+      return check_known_part(body, read_welcome, body_writer(write_welcome));
     case ClientFrame::close:
       return check_round_trip(body, read_close, body_writer(write_close));
     case ClientFrame::message:

@@ -4,6 +4,7 @@
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "tests/fuzz/seeds.h"
 
 namespace spindle_fuzz {
@@ -145,6 +146,7 @@ void add_client_frame_seeds(Seeds& seeds) {
   };
   add("hello", frame(write_hello, Hello{1, 1, 0, "worker"}));
   add("hello_token", frame(write_hello, Hello{1, 1, kTellTakenBit, "worker", "spindle-token-7"}));
+  add("hello_resume", frame(write_hello, Hello{1, 1, 0, "worker", {}, true, Resume{{7, {1, 2, 3}}, 300}, 5000}));
   add("hello_independent", frame(write_hello, Hello{1, 1, kIndependentFlowsBit | 2 << kSlowPolicyShift, "worker"}));
   add("define_two", frame(write_define, Define{7, {"prices", "#worker#alpha"}}));
   add("define_none", frame(write_define, Define{7, {}}));
@@ -156,6 +158,7 @@ void add_client_frame_seeds(Seeds& seeds) {
   add("flow_request", frame(write_flow_request, FlowRequest{4, 7}));
   add("ping", frame(write_ping, ClientFrame::ping, std::uint64_t{42}));
   add("welcome", frame(write_welcome, Welcome{1, "#worker#alpha"}));
+  add("welcome_resumed", frame(write_welcome, Welcome{1, "#worker#alpha", Resumable{{7, {1, 2, 3}}, 5000}, 300}));
   add("close", frame(write_close, Close{18, "the client did not read its messages in time"}));
   const MessageHead message{4, 99, "#worker#alpha", {"prices", "news"}, 7, as_bytes("payload")};
   add("message", chunked(message, message_head_size(message), write_message_head));

@@ -7,6 +7,7 @@
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "tests/fuzz/frame_coverage.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_driver.h"

@@ -11,6 +11,7 @@
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "libclient/protocol/member_list.h"
 #include "tests/fuzz/client_engine_steps.h"
 #include "tests/fuzz/node_steps.h"

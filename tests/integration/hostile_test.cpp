@@ -10,6 +10,7 @@
 #include "daemon/wire/control.h"
 #include "daemon/wire/frame_traits.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "tests/integration/clients.h"
 #include "tests/integration/raw_socket.h"
 #include "tests/support/payload_frames.h"

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "tests/integration/clients.h"
 #include "tests/integration/identities.h"
 #include "tests/integration/needs.h"

@@ -4,6 +4,7 @@
 
 #include "libclient/common/token.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "libclient/tls/token_digest.h"
 #include "tests/integration/clients.h"
 #include "tests/integration/identities.h"

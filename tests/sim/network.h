@@ -134,6 +134,8 @@ class Network {
   void close(StreamRef end);
   /// Gives the end up at once and lets the peer see a reset.
   void abort(StreamRef end, std::string_view why);
+  /// Gives the end up at once, and the peer sees nothing of it.
+  void vanish(StreamRef end);
 
   /// Bytes that have travelled between hosts.
   std::uint64_t bytes_carried() const { return bytes_carried_; }

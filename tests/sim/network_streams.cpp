@@ -294,6 +294,15 @@ void Network::abort(StreamRef ref, std::string_view why) {
   forget_if_done(ref.stream);
 }
 
+void Network::vanish(StreamRef ref) {
+  End* end = find(ref);
+  if (end == nullptr || end->owner == nullptr) return;
+  end->owner = nullptr;
+  end->crashed = true;
+  end->receive.clear();
+  forget_if_done(ref.stream);
+}
+
 void Network::fail_end(StreamRef ref, Duration after, std::string_view why) {
   events_->after(after, [this, ref, reason = std::string(why)] {
     End* end = find(ref);

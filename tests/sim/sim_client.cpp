@@ -12,6 +12,23 @@ namespace {
 
 constexpr std::uint32_t kClientTraceBit = 1u << 23;  // tells clients from hosts in the trace
 
+spindle::protocol::SessionOptions session_options(const std::string& name, std::uint32_t number,
+                                                  const ClientOptions& options) {
+  const auto policy = static_cast<unsigned>(options.policy) << spindle::protocol::kSlowPolicyShift;
+  const unsigned flows = options.independent_flows ? spindle::protocol::kIndependentFlowsBit : 0;
+  const unsigned taken = options.tell_taken ? spindle::protocol::kTellTakenBit : 0;
+  spindle::protocol::SessionOptions session;
+  session.name = name;
+  session.flags = static_cast<std::uint8_t>(policy | flows | taken);
+  session.servers = 1 + options.others.size();
+  session.seed = number;
+  if (!options.returns) {
+    session.reconnect_timeout = 0ms;
+    session.keepalive = 0ms;
+  }
+  return session;
+}
+
 }  // namespace
 
 SimClient::SimClient(World world, SimHost& host, std::string name, std::uint32_t number, ClientOptions options)
@@ -20,14 +37,50 @@ SimClient::SimClient(World world, SimHost& host, std::string name, std::uint32_t
       name_(std::move(name)),
       number_(number),
       options_(std::move(options)),
+      session_(session_options(name_, number, options_)),
       answers_(number) {
   history_.independent_flows = options_.independent_flows;
   history_.daemon = host.name();
   history_.wish = name_;
   history_.identities = options_.identities;
   history_.connected = world_.events.now();
-  end_ = world_.network.dial_local(host.index(), Port::client, "client", *this);
-  host.expect(end_.peer(), options_.identities);
+  servers_ = {&host};
+  servers_.insert(servers_.end(), options_.others.begin(), options_.others.end());
+  session_.start(now());
+  drive();
+}
+
+void SimClient::dial() {
+  connected_ = false;
+  end_ = world_.network.dial_local(host_->index(), Port::client, "client", *this);
+  host_->expect(end_.peer(), options_.identities);
+}
+
+void SimClient::drive() {
+  if (!open_) return;
+  if (session_.take_hang_up() && end_ != StreamRef()) {
+    connected_ = false;
+    world_.network.close(std::exchange(end_, StreamRef()));
+  }
+  if (const std::optional<std::size_t> server = session_.take_dial()) {
+    host_ = servers_.at(*server);
+    dial();
+  }
+  flush();
+  if (const spindle::protocol::Instant at = session_.next_deadline(); at != spindle::protocol::kNeverAgain)
+    wake(Time(at));
+}
+
+void SimClient::wake(Time at) {
+  if (at >= wakes_at_) return;
+  wakes_at_ = at;
+  world_.events.at(at, [this, at] {
+    if (!open_ || at != wakes_at_) return;
+    wakes_at_ = kNever;
+    session_.handle_time(now());
+    take_events();
+    drive();
+  });
 }
 
 // Requests.
@@ -45,29 +98,32 @@ void SimClient::when_welcome(std::function<void()> request) {
 void SimClient::join(const std::string& group) {
   when_welcome([this, group] {
     note(JoinRequested{group});
-    SPINDLE_CHECK(!engine_.join(group));
+    SPINDLE_CHECK(!session_.join(group));
   });
 }
 
 void SimClient::leave(const std::string& group) {
   when_welcome([this, group] {
     note(LeaveRequested{group});
-    SPINDLE_CHECK(!engine_.leave(group));
+    SPINDLE_CHECK(!session_.leave(group));
   });
 }
 
 void SimClient::request_view(const std::string& group) {
-  when_welcome([this, group] { SPINDLE_CHECK(!engine_.request_view(group)); });
+  when_welcome([this, group] { SPINDLE_CHECK(!session_.request_view(group)); });
 }
 
 std::error_code SimClient::send(const std::vector<std::string>& groups, const SendOptions& options) {
   const std::uint16_t type = message_type(sent_);
   const std::vector<std::uint8_t> payload = make_payload(number_, sent_, options.size);
   const std::vector<std::string_view> names(groups.begin(), groups.end());
-  const std::error_code error = engine_.multicast(options.service, names, payload, {type, options.self_discard});
+  const std::error_code error =
+      session_.multicast(options.service, names, payload, {type, options.self_discard, sent_});
   if (error) return error;
   ++sent_;
-  if (!receiver_) note(record_sent(history_.name, options.service, type, groups, payload, options.self_discard));
+  if (receiver_) return {};
+  tickets_.push_back(sent_ - 1);
+  note(record_sent(history_.name, options.service, type, groups, payload, options.self_discard));
   return {};
 }
 
@@ -89,7 +145,7 @@ bool SimClient::try_multicast(const std::vector<std::string>& groups, const Send
 void SimClient::request_flow(const std::vector<std::string>& groups) {
   when_welcome([this, groups] {
     const std::vector<std::string_view> names(groups.begin(), groups.end());
-    SPINDLE_CHECK(!engine_.request_flow(names));
+    SPINDLE_CHECK(!session_.request_flow(names));
   });
 }
 
@@ -104,7 +160,7 @@ void SimClient::send_ahead() {
 }
 
 void SimClient::bye() {
-  when_welcome([this] { engine_.bye(); });
+  when_welcome([this] { session_.bye(); });
   said_bye_ = true;
 }
 
@@ -115,6 +171,21 @@ void SimClient::kill() {
   close(Errc::closed_by_client, "killed");
 }
 
+void SimClient::cut(bool silently) {
+  if (!open_ || !connected_) return;
+  connected_ = false;
+  const StreamRef end = std::exchange(end_, StreamRef());
+  if (silently) {
+    world_.network.vanish(end);
+  } else {
+    world_.network.abort(end, "connection reset by peer");
+  }
+  session_.reader().end(Errc::connection_lost, "connection reset by peer");
+  session_.settle(now());
+  take_events();
+  drive();
+}
+
 void SimClient::send_raw(ByteView bytes) {
   raw_.push(bytes);
   flush();
@@ -122,10 +193,10 @@ void SimClient::send_raw(ByteView bytes) {
 
 void SimClient::flush() {
   if (!connected_ || !open_) return;
-  while (!engine_.output().empty()) {
-    const ByteView front = engine_.output();
+  while (!session_.output().empty()) {
+    const ByteView front = session_.output();
     const std::size_t taken = world_.network.write(end_, {&front, 1});
-    engine_.consume(taken);
+    session_.consume(taken);
     if (taken == 0) return;
   }
   const ByteView front = raw_.front();
@@ -134,13 +205,10 @@ void SimClient::flush() {
 
 // The connection.
 
-void SimClient::stream_connected(StreamRef) {
+void SimClient::stream_connected(StreamRef end) {
+  if (end != end_) return;
   connected_ = true;
-  const auto policy = static_cast<unsigned>(options_.policy) << spindle::protocol::kSlowPolicyShift;
-  const unsigned flows = options_.independent_flows ? spindle::protocol::kIndependentFlowsBit : 0;
-  const unsigned taken = options_.tell_taken ? spindle::protocol::kTellTakenBit : 0;
-  const auto flags = static_cast<std::uint8_t>(policy | flows | taken);
-  engine_.start({.flags = flags, .name = name_});
+  session_.connected(now());
   flush();
 }
 
@@ -149,8 +217,17 @@ void SimClient::stream_writable(StreamRef) {
   send_ahead();
 }
 
-void SimClient::stream_closed(StreamRef, std::string_view why) {
-  if (open_) close(Errc::connection_lost, std::string(why));
+void SimClient::stream_closed(StreamRef end, std::string_view why) {
+  if (!open_ || end != end_) return;
+  end_ = StreamRef();
+  if (std::exchange(connected_, false)) {
+    session_.reader().end(Errc::connection_lost, why);
+    session_.settle(now());
+  } else {
+    session_.failed(now(), Errc::connection_lost, why);
+  }
+  take_events();
+  drive();
 }
 
 void SimClient::stream_readable(StreamRef) {
@@ -163,6 +240,7 @@ void SimClient::stream_readable(StreamRef) {
 
 void SimClient::set_read_rate(std::optional<std::uint64_t> bytes_per_second) {
   read_rate_ = bytes_per_second;
+  session_.set_reading(read_rate_ != 0);
   schedule_read();
 }
 
@@ -179,32 +257,49 @@ void SimClient::schedule_read() {
 
 void SimClient::read(std::size_t limit) {
   std::uint8_t buffer[16u << 10];
-  while (open_ && limit > 0) {
+  while (open_ && connected_ && limit > 0) {
     const std::size_t count = world_.network.read(end_, std::span(buffer).first(std::min(limit, sizeof buffer)));
     if (count == 0) break;
     limit -= count;
-    engine_.handle_bytes({buffer, count});
+    take_bytes({buffer, count});
     take_events();
   }
-  if (open_ && world_.network.at_end(end_)) {
-    engine_.handle_end();
+  if (open_ && connected_ && world_.network.at_end(end_)) {
+    session_.reader().end(session_.engine().end_reason());
+    session_.settle(now());
     take_events();
+  }
+  drive();
+}
+
+void SimClient::take_bytes(ByteView bytes) {
+  while (!bytes.empty() && !session_.reader().ended()) {
+    const std::span<std::uint8_t> room = session_.reader().prepare();
+    const std::size_t count = std::min(room.size(), bytes.size());
+    std::copy_n(bytes.begin(), count, room.begin());
+    session_.reader().commit(count);
+    if (session_.is_settling_due()) session_.settle(now());
+    bytes = bytes.subspan(count);
   }
 }
 
 void SimClient::take_events() {
-  if (history_.name.empty() && !engine_.private_name().empty()) {
-    history_.name = engine_.private_name();
+  if (history_.name.empty() && !session_.private_name().empty()) {
+    history_.name = session_.private_name();
     history_.since = world_.events.now();
     for (const auto& request : std::exchange(waiting_, {})) {
-      if (engine_.is_open()) request();  // the daemon may have said welcome and closed in one go
+      if (session_.is_connected()) request();  // the daemon may have said welcome and closed in one go
     }
     flush();
   }
-  for (const spindle::Event& event : engine_.take_events()) {
+  for (const spindle::Event& event : session_.engine().take_events()) {
     if (const auto* end = event.get_if<spindle::Disconnected>()) {
       close(static_cast<Errc>(end->error.value()), end->text);
       continue;
+    }
+    if (const auto* reconnected = event.get_if<spindle::Reconnected>()) {
+      reconnections_.push_back(*reconnected);
+      if (!reconnected->resumed) begin_anew(*reconnected);
     }
     if (const auto* message = event.get_if<spindle::Message>()) {
       ++messages_;
@@ -229,6 +324,33 @@ void SimClient::take_events() {
       if (options_.answers > 0) answer(*what);
     }
   }
+}
+
+/// What was sent in the former session and may have entered is of that; what cannot have is sent in the new one.
+void SimClient::begin_anew(const spindle::Reconnected& reconnected) {
+  ClientHistory former = std::exchange(history_, ClientHistory());
+  history_.independent_flows = former.independent_flows;
+  history_.daemon = host_->name();
+  history_.wish = name_;
+  history_.identities = former.identities;
+  history_.connected = history_.since = world_.events.now();
+  history_.name = reconnected.private_name;
+  recorder_ = Recorder();
+  for (const std::string& group : session_.writer().groups()) note(JoinRequested{group});
+  const std::vector<std::uint64_t> unsent = session_.writer().untaken();
+  const std::vector<std::uint64_t> tickets = std::exchange(tickets_, {});
+  auto ticket = tickets.begin();
+  std::erase_if(former.events, [&](Event& event) {
+    auto* sent = std::get_if<Sent>(&event.what);
+    if (sent == nullptr || !std::binary_search(unsent.begin(), unsent.end(), *ticket++)) return false;
+    tickets_.push_back(*std::prev(ticket));
+    sent->message.sender = history_.name;
+    note(std::move(*sent));
+    return true;
+  });
+  former.killed = true;
+  former.events.push_back({world_.events.now(), Closed{static_cast<std::uint16_t>(Errc::connection_lost), "moved"}});
+  former_.push_back(std::move(former));
 }
 
 void SimClient::answer(const What& what) {

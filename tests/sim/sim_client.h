@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "daemon/base/result.h"
-#include "libclient/protocol/client_engine.h"
+#include "libclient/protocol/client_session.h"
 #include "tests/checkers/recorder.h"
 #include "tests/sim/sim_host.h"
 
@@ -32,6 +32,9 @@ struct ClientOptions {
   /// ordered one, which then depends on it.
   std::uint32_t answers = 0;
   std::vector<std::string> identities = {};  // as the daemon knows it (Peer)
+  /// Whether it comes back where its connection is lost: to its daemon, or to one of these as well.
+  bool returns = false;
+  std::vector<SimHost*> others = {};
 };
 
 /// Connects in the constructor. Requests made before the daemon's welcome wait for it. Payloads are drawn from the
@@ -61,6 +64,8 @@ class SimClient final : private StreamOwner {
   void bye();
   /// Ends without a word, as a killed program does.
   void kill();
+  /// Its connection breaks: what is on its way is lost. With `silently` its daemon is not told.
+  void cut(bool silently = false);
   /// Bytes that are no request, at this point of the connection.
   void send_raw(ByteView bytes);
 
@@ -68,6 +73,7 @@ class SimClient final : private StreamOwner {
   void set_read_rate(std::optional<std::uint64_t> bytes_per_second);
 
   bool is_welcome() const { return !history_.name.empty(); }  // stays true when it closes
+  bool is_connected() const { return session_.is_connected(); }
   bool is_closed() const { return history_.is_closed(); }
   /// Why it closed; Errc{} while open.
   Errc close_code() const;
@@ -75,7 +81,11 @@ class SimClient final : private StreamOwner {
   const std::string& private_name() const { return history_.name; }
   const SimHost& host() const { return *host_; }
   /// Of the messages that it sent, as far as it was told.
-  spindle::NotTaken not_taken() const { return engine_.not_taken(); }
+  spindle::NotTaken not_taken() const { return session_.not_taken(); }
+  /// Each time that it came back.
+  const std::vector<spindle::Reconnected>& reconnections() const { return reconnections_; }
+  /// Of the sessions that were not resumed.
+  const std::vector<ClientHistory>& former_histories() const { return former_; }
 
   /// What it was told that it lost, and the warnings before that.
   const std::vector<spindle::Gap>& gaps() const { return gaps_; }
@@ -94,7 +104,7 @@ class SimClient final : private StreamOwner {
   /// The latest view of `group` that came, with the client in it; otherwise nothing.
   const GroupView* view(const std::string& group) const;
   /// Bytes of requests that the daemon has not taken yet.
-  std::size_t unsent_bytes() const { return engine_.writer().output_size() + raw_.size(); }
+  std::size_t unsent_bytes() const { return session_.engine().writer().output_size() + raw_.size(); }
 
  private:
   static constexpr Duration kReadTick = 10ms;
@@ -110,13 +120,21 @@ class SimClient final : private StreamOwner {
   void flush();
   void send_ahead();
   void read(std::size_t limit);
+  void take_bytes(ByteView bytes);
   void schedule_read();
   void take_events();
   void answer(const What& what);
   void close(Errc code, std::string text);
+  void dial();
+  /// Does what the session wants, after each thing that happens.
+  void drive();
+  void wake(Time at);
+  void begin_anew(const spindle::Reconnected& reconnected);
+  spindle::protocol::Instant now() const { return world_.events.now().time_since_epoch(); }
 
   World world_;
   SimHost* host_;
+  std::vector<SimHost*> servers_;
   std::string name_;
   std::uint32_t number_;
   ClientOptions options_;
@@ -127,11 +145,13 @@ class SimClient final : private StreamOwner {
   std::optional<std::uint64_t> read_rate_;
   bool read_scheduled_ = false;
 
-  spindle::protocol::ClientEngine engine_;
+  spindle::protocol::ClientSession session_;
+  Time wakes_at_ = kNever;
   ByteFifo raw_;                                // goes out behind the engine's output
   std::vector<std::function<void()>> waiting_;  // requests made before the welcome
   std::uint64_t sent_ = 0;
-  Random answers_;  // what it draws to answer
+  std::vector<std::uint64_t> tickets_;  // of what is sent, in `history_`
+  Random answers_;                      // what it draws to answer
   struct Load {
     std::vector<std::string> groups;
     SendOptions options;
@@ -141,6 +161,8 @@ class SimClient final : private StreamOwner {
   Receiver receiver_;
 
   ClientHistory history_;
+  std::vector<ClientHistory> former_;
+  std::vector<spindle::Reconnected> reconnections_;
   std::size_t messages_ = 0;
   std::uint64_t bytes_ = 0;
   std::array<std::size_t, 4> views_of_{};

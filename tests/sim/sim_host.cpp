@@ -23,6 +23,7 @@ SimHost::SimHost(World world, NodeConfig config, std::string address, std::uint6
       config_(std::move(config)),
       address_(std::move(address)),
       random_(seed),
+      secrets_(~seed),
       log_(world.log, config_.name),
       index_(world.network.add_host(config_.name, address_, *this)),
       clock_offset_(std::chrono::milliseconds(random_.below(1'000'000))),
@@ -184,6 +185,7 @@ void SimHost::turn() {
 Peer SimHost::peer_of(const Input& input) {
   Peer peer(input.text);
   peer.is_private = true;
+  peer.may_come_back = input.port == Port::client;
   if (input.port == Port::admin) peer.identities.emplace_back("uid:0");
   if (auto expected = expected_.extract(input.end)) peer.identities = std::move(expected.mapped());
   return peer;
@@ -296,6 +298,12 @@ Result<std::string> SimHost::identify(ConnectionId, std::string_view token) {
   constexpr std::string_view kPrefix = "token-of-";
   if (!token.starts_with(kPrefix)) return fail(Errc::token_unknown);
   return fmt::format("token:{}", token.substr(kPrefix.size()));
+}
+
+std::optional<Driver::Secret> SimHost::draw_secret() {
+  Secret secret;
+  for (std::uint8_t& byte : secret) byte = static_cast<std::uint8_t>(secrets_.below(256));
+  return secret;
 }
 
 void SimHost::wake_at(Time deadline) {

@@ -96,6 +96,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   void close(ConnectionId connection) override;
   void set_reading(ConnectionId connection, bool on) override;
   Result<std::string> identify(ConnectionId connection, std::string_view token) override;
+  std::optional<Secret> draw_secret() override;
   void wake_at(Time deadline) override;
 
   // StreamOwner, StreamListener
@@ -125,6 +126,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   Incarnations incarnations_ = Incarnations::rising;
   std::string address_;
   Random random_;
+  Random secrets_;  // of its own, so that what else is drawn does not change with them
   HostLog log_;
   HostIndex index_ = 0;
   Duration clock_offset_{};  // no two hosts' monotonic clocks agree

@@ -63,6 +63,7 @@ bool Simulator::run_until(const Predicate& predicate, Duration bound) {
 History Simulator::history() const {
   History history;
   for (const auto& client : clients_) {
+    for (const ClientHistory& former : client->former_histories()) history.clients.push_back(former);
     (client->is_welcome() ? history.clients : history.turned_away).push_back(client->history());
   }
   history.end = now();

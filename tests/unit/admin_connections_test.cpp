@@ -10,6 +10,7 @@
 #include "daemon/admin/report.h"
 #include "daemon/node/node.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "tests/support/payload_frames.h"
 
 namespace spindled {

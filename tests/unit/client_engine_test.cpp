@@ -697,12 +697,20 @@ TEST_F(ClientEngineTest, OutputIsConsumedPieceByPiece) {
     engine_.consume(count);
   }
   EXPECT_EQ(pieces, all);
-  Bytes taken;
+}
+
+TEST_F(ClientEngineTest, WhatIsBeingWrittenStaysWhereItIs) {
+  welcome(engine_);
   ASSERT_FALSE(engine_.ping(1));
+  const ByteView first = engine_.output();
+  const Bytes before(first.begin(), first.end());
   engine_.consume(2);
-  engine_.writer().take_output(taken);
-  EXPECT_EQ(taken.size(), kFrameHeadBytes + 8 - 2);
-  EXPECT_TRUE(engine_.output().empty());
+  for (int i = 0; i < 1000; ++i) ASSERT_FALSE(engine_.ping(2));
+  EXPECT_EQ(Bytes(first.begin(), first.end()), before);
+  EXPECT_EQ(engine_.output().data(), first.data() + 2);
+  EXPECT_EQ(engine_.output().size(), kFrameHeadBytes + 8 - 2);
+  engine_.consume(engine_.output().size());
+  EXPECT_EQ(engine_.output().size(), 1000 * (kFrameHeadBytes + 8));
 }
 
 }  // namespace

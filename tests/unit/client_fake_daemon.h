@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "libclient/src/socket.h"
 #include "spindle/connection.h"
 #include "tests/support/payload_frames.h"

@@ -13,6 +13,7 @@
 
 #include "daemon/node/node.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "tests/support/node_input.h"
 #include "tests/support/payload_frames.h"
 
@@ -49,6 +50,7 @@ class SessionsDriver final : public Driver, public LogSink {
     const auto found = tokens.find(token);
     return found == tokens.end() ? fail(Errc::token_unknown) : found->second;
   }
+  std::optional<Secret> draw_secret() override { return Secret{++secrets_drawn}; }
   void wake_at(Time deadline) override { wakes_at = deadline; }
 
   // LogSink
@@ -57,6 +59,7 @@ class SessionsDriver final : public Driver, public LogSink {
 
   bool deaf = false;                                               // whoever connects reads nothing
   std::map<std::string, Result<std::string>, std::less<>> tokens;  // what they prove, or why they do not
+  std::uint8_t secrets_drawn = 0;
   Time wakes_at = kNever;
   std::map<ConnectionId, std::string> written;
   std::set<ConnectionId> closed;

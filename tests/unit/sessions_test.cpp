@@ -436,7 +436,7 @@ TEST_F(SessionsTest, WhatIsNotAcceptedClosesTheConnectionWithTheCodeOnThePage) {
       {open + frame_of(ClientFrame::join, {0xff, 0xff, 0xff, 0xff, 0x1f, 1, 'g'}), Errc::malformed_frame},
       {open + frame_of(ClientFrame::join, Bytes(513)), Errc::frame_too_large},
       {open + frame_of(ClientFrame::send, Bytes(spindle::kChunkBytesMax + 65)), Errc::frame_too_large},
-      {frame_of(ClientFrame::hello, Bytes(513)), Errc::frame_too_large},
+      {frame_of(ClientFrame::hello, Bytes(1025)), Errc::frame_too_large},
       {open + frame_of(ClientFrame::message, {}), Errc::unexpected_frame},
       {open + frame_of(ClientFrame{200}, {}), Errc::unexpected_frame},
       {open + further_piece(1), Errc::unexpected_frame},

@@ -12,6 +12,7 @@
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 #include "libclient/protocol/member_list.h"
 
 namespace spindled {
@@ -173,7 +174,31 @@ TEST(WireExamples, ClientHandshake) {
   EXPECT_EQ(client_frame([](Bytes& out) {
               protocol::write_hello(out, {1, 1, 0, "ann", "secret"});
             }),
-            "14 00 00 01 53 50 44 4c 01 00 01 00 10 03 61 6e 6e 06 73 65 63 72 65 74");
+            "16 00 00 01 53 50 44 4c 01 00 01 00 00 03 61 6e 6e 01 06 00 73 65 63 72 65 74");
+  const protocol::SessionKey key{
+      7, {0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f}};
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_hello(out, {.name = "ann", .is_resumable = true, .keepalive_ms = 10'000});
+            }),
+            "17 00 00 01 53 50 44 4c 01 00 01 00 00 03 61 6e 6e 02 00 00 04 04 00 10 27 00 00");
+  EXPECT_EQ(
+      client_frame([&](Bytes& out) {
+        protocol::write_welcome(
+            out, {.version = 1, .private_name = "#ann#alpha", .resumable = protocol::Resumable{key, 5000}});
+      }),
+      "2c 00 00 10 01 00 0a 23 61 6e 6e 23 61 6c 70 68 61 01 1c 00 07 00 00 00 00 00 00 00 10 11 12 13 14 15 16 17 "
+      "18 19 1a 1b 1c 1d 1e 1f 88 13 00 00");
+  EXPECT_EQ(
+      client_frame([&](Bytes& out) {
+        protocol::write_hello(out, {.name = "ann", .is_resumable = true, .resume = protocol::Resume{key, 300}});
+      }),
+      "33 00 00 01 53 50 44 4c 01 00 01 00 00 03 61 6e 6e 02 00 00 03 20 00 07 00 00 00 00 00 00 00 10 11 12 13 14 "
+      "15 16 17 18 19 1a 1b 1c 1d 1e 1f 2c 01 00 00 00 00 00 00");
+  EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_received(out, protocol::ClientFrame::received, 300); }),
+            "02 00 00 0b ac 02");
+  EXPECT_EQ(
+      client_frame([](Bytes& out) { protocol::write_received(out, protocol::ClientFrame::received_by_daemon, 300); }),
+      "02 00 00 1f ac 02");
   EXPECT_EQ(client_frame([](Bytes& out) {
               protocol::write_welcome(out, {1, "#ann#alpha"});
             }),

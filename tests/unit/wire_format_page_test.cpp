@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/client_handshake.h"
 
 namespace spindle::protocol {
 namespace {
@@ -88,6 +89,8 @@ TEST(WireFormatPage, HasEveryFrameOfClientsWithItsNumber) {
       {ClientFrame::warning, "warning"},
       {ClientFrame::view_part, "view_part"},
       {ClientFrame::taken, "taken"},
+      {ClientFrame::received, "received"},
+      {ClientFrame::received_by_daemon, "received"},
   };
   for (const auto& [type, name] : types) {
     EXPECT_NE(page.find(fmt::format("**{} {}**", static_cast<int>(type), name)), std::string::npos) << name;

@@ -113,6 +113,23 @@ struct NotTaken {
   bool exact = false;
 };
 
+/// The connection was lost, and the program is connected again. Stands between what came before and what comes after.
+///
+/// Where the session was resumed, at the same daemon, that is all: nothing was lost or doubled either way, and the
+/// client was a member of its groups all the while. Otherwise this is a new session: what was delivered to the groups
+/// in between is lost here, as after a merge; the groups of before are being joined again, and their views follow; and
+/// messages that the former daemon cannot have got are sent now. Those that it may have let in or not are named: they
+/// are not sent again.
+struct Reconnected {
+  bool resumed = false;
+  std::string former_name;             ///< the private name of before
+  std::string private_name;            ///< now
+  std::vector<std::uint64_t> unknown;  ///< SendOptions::ticket of each message that may have been sent or not
+  /// New session: what is sent now enters the network only when each group that is joined again has a view without the
+  /// former name, so that no message overtakes one from before. False where there is no such group.
+  bool fenced = false;
+};
+
 /// The connection has ended: the last event, and there is exactly one. Where the daemon closed the connection, this is
 /// its reason, in its words.
 struct Disconnected {
@@ -131,6 +148,7 @@ struct Disconnected {
   X(FlowState, flow_state)         \
   X(Gap, gap)                      \
   X(QueueWarning, queue_warning)   \
+  X(Reconnected, reconnected)      \
   X(Disconnected, disconnected)
 
 /// New kinds are added with new versions: a program has to bear with one that it does not know.

@@ -106,6 +106,7 @@ class Payload {
 struct SendOptions {
   std::uint16_t type = 0;     ///< a tag for the application's own use, delivered with the message
   bool self_discard = false;  ///< do not deliver to the sender itself
+  std::uint64_t ticket = 0;   ///< by which Reconnected names the message where it is not known what came of it
 };
 
 }  // namespace spindle

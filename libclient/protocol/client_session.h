@@ -1,0 +1,163 @@
+// A client that survives its connections, without sockets, threads and clocks.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libclient/protocol/back_off.h"
+#include "libclient/protocol/client_engine.h"
+
+namespace spindle::protocol {
+
+/// Since an epoch of the driver's choice; it never goes back.
+using Instant = std::chrono::nanoseconds;
+inline constexpr Instant kNeverAgain = Instant::max();
+
+struct SessionOptions {
+  std::string name{};      // empty: the daemon chooses
+  std::uint8_t flags = 0;  // of Hello
+  std::size_t servers = 1;
+  /// How long a server may take to welcome the client.
+  std::chrono::milliseconds connect_timeout{5'000};
+  /// How long a client that has lost its connection tries to get another one; 0: the loss is the end.
+  std::chrono::milliseconds reconnect_timeout{60'000};
+  /// Whether it asks for a session that can be resumed.
+  bool may_resume = true;
+  /// How often it makes sure that the daemon is there, and shows that itself is; 0: never.
+  std::chrono::milliseconds keepalive{10'000};
+  std::uint64_t seed = 1;  // of what it draws
+};
+
+/// Decides which server to connect to and when, says hello, and joins the groups of before again; where a session can
+/// be resumed nobody but the caller, by one Reconnected, gets to know of a lost connection. A driver does what it says:
+///
+///   session.start(now);                           then again and again, after each input:
+///   if (auto server = session.take_dial()) ...    connect to it: `connected`, or `failed`
+///   if (session.take_hang_up()) ...               the connection is of no use: close it, and tell nothing more of it
+///   write session.output(); session.consume(n)
+///   read into session.reader().prepare(), commit; the stream's end: session.reader().end(reason, text)
+///   session.settle(now)                           whenever is_settling_due()
+///   session.handle_time(now)                      at next_deadline()
+///   take events
+///
+/// Disconnected, the last event, comes when it gives up: `is_over()`. Requests are taken from the first welcome on,
+/// with or without a connection.
+///
+/// Threads: as ClientEngine. `is_settling_due` and `reader()` are for the thread that reads; everything else is for one
+/// thread at a time, and what settles needs the reader at rest.
+class ClientSession {
+ public:
+  explicit ClientSession(SessionOptions options);
+
+  void start(Instant now);
+  std::optional<std::size_t> take_dial();
+  bool take_hang_up() { return std::exchange(hangs_up_, false); }
+  /// The server can be written to. `token` proves to it who the client is; empty: nothing does.
+  void connected(Instant now, std::string_view token = {});
+  /// There is no connection to be had.
+  void failed(Instant now, Errc reason, std::string_view text);
+
+  bool is_settling_due() const { return engine_.reader().has_news() || is_telling_due(); }
+  void settle(Instant now);
+  void handle_time(Instant now);
+  Instant next_deadline() const;
+  /// Whether bytes of the daemon are taken: where the driver does not read, silence means nothing.
+  void set_reading(bool on) { is_reading_ = on; }
+
+  std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options = {}) {
+    return engine_.multicast(service, groups, payload, options);
+  }
+  std::error_code join(std::string_view group) { return engine_.join(group); }
+  std::error_code leave(std::string_view group);
+  std::error_code request_view(std::string_view group) { return engine_.request_view(group); }
+  std::error_code request_flow(const Groups& groups) { return engine_.request_flow(groups); }
+  void bye() { engine_.bye(); }
+
+  /// The end, whatever is on its way.
+  void give_up(Errc reason, std::string_view text);
+
+  ByteView output() { return engine_.output(); }
+  void consume(std::size_t bytes);
+
+  /// Whether there is a connection, and a welcome has come on it.
+  bool is_connected() const { return phase_ == Phase::open; }
+  /// Whether one has come ever.
+  bool was_welcomed() const { return was_welcomed_; }
+  bool is_over() const { return phase_ == Phase::over; }
+  const std::string& private_name() const { return engine_.private_name(); }
+  /// How often it was connected again.
+  std::uint64_t reconnections() const { return reconnections_; }
+  NotTaken not_taken() const { return engine_.not_taken(); }
+
+  ClientEngine& engine() { return engine_; }
+  const ClientEngine& engine() const { return engine_; }
+  RequestWriter& writer() { return engine_.writer(); }
+  EventReader& reader() { return engine_.reader(); }
+
+  /// The daemon is told of what has come after so many bytes, or after this time.
+  static constexpr std::size_t kToldBytes = 64u << 10;
+  static constexpr std::chrono::milliseconds kToldPeriod{200};
+  /// So many periods without a sign of the daemon, and the connection counts as lost.
+  static constexpr int kSilentPeriods = 3;
+
+ private:
+  enum class Phase : std::uint8_t { idle, dialling, greeting, open, waiting, over };
+
+  bool is_telling_due() const {
+    return is_resumable_ && engine_.reader().bytes() - told_bytes_ >= kToldBytes &&
+           engine_.reader().has_untold_frames();
+  }
+  void dial(Instant now);
+  std::size_t handle_welcome(Instant now, const EventReader::News::PlacedWelcome& welcome);
+  Reconnected come_back(const EventReader::News::PlacedWelcome& welcome);
+  void tell_received();
+  void lose_connection(Instant now);
+  void try_next(Instant now, Errc reason, std::string_view text);
+  void end();
+  void look_for_silence(Instant now);
+  void watch_fence();
+
+  /// Where nothing may be sent before the former session is gone.
+  struct FencedGroup {
+    bool has_view = false;
+    std::set<std::string> names;  // of former sessions, as far as they are not known to have left it
+  };
+
+  const SessionOptions options_;
+  ClientEngine engine_;
+  Phase phase_ = Phase::idle;
+  BackOff back_off_;
+  std::size_t server_ = 0;
+  bool dials_ = false;
+  bool hangs_up_ = false;
+  bool was_welcomed_ = false;
+  std::uint64_t reconnections_ = 0;
+  Instant dial_at_ = kNeverAgain;
+  Instant welcome_until_ = kNeverAgain;
+  Instant lost_at_{};
+  std::size_t refusals_ = 0;  // in a row, that will not change soon
+  std::string former_name_;   // of the session before a lost connection
+
+  std::optional<SessionKey> key_;  // of the session that can be resumed
+  std::size_t last_server_ = 0;    // where it is
+  bool is_resumable_ = false;
+  std::uint64_t told_bytes_ = 0;
+  Instant tell_at_ = kNeverAgain;
+
+  bool is_reading_ = true;
+  Instant look_at_ = kNeverAgain;
+  std::uint64_t heard_bytes_ = 0;
+  bool has_written_ = false;
+  int silent_looks_ = 0;
+
+  std::map<std::string, FencedGroup, std::less<>> fence_;
+  std::set<std::string> former_names_;  // for which it stands
+};
+
+}  // namespace spindle::protocol

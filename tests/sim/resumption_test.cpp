@@ -1,0 +1,246 @@
+// Clients whose connections break, and who come back.
+#include <algorithm>
+#include <map>
+
+#include "tests/sim/scenario.h"
+
+namespace spindled::sim {
+namespace {
+
+class Resumption : public Scenario {
+ protected:
+  /// Members of "g", one at each of three daemons; the first one comes back.
+  void start(std::uint64_t seed, ClientOptions options = {}) {
+    simulate_cluster(seed, Shape::line, 3);
+    options.returns = true;
+    options.tell_taken = true;
+    clients_.clear();
+    for (HostIndex i = 0; i < 3; ++i) {
+      clients_.push_back(&sim().add_client(sim().host(i), "c" + std::to_string(i), i == 0 ? options : ClientOptions()));
+      clients_.back()->join("g");
+    }
+    await_group_view(clients_, "g");
+  }
+  SimClient& first() { return *clients_.front(); }
+  std::size_t sent() const { return sent_; }
+  void send(SimClient& from, std::size_t size = 100, Service service = Service::agreed) {
+    from.multicast({"g"}, {.service = service, .size = size});
+    ++sent_;
+  }
+  void await_all() {
+    await(
+        [&] { return std::all_of(clients_.begin(), clients_.end(), [&](auto* c) { return c->messages() == sent_; }); },
+        30s, "everybody has every message");
+  }
+  std::size_t views_of(const SimClient& client) { return client.views_of(spindle::ViewForm::full); }
+
+  std::vector<SimClient*> clients_;
+  std::size_t sent_ = 0;
+};
+
+TEST_F(Resumption, LosesAndDoublesNothingHoweverOftenTheConnectionIsCut) {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    start(seed);
+    if (HasFatalFailure()) return;
+    Random random(seed);
+    const std::size_t views = views_of(*clients_[1]);
+    for (int i = 0; i < 300; ++i) {
+      for (SimClient* each : clients_) {
+        for (std::uint64_t n = random.below(4); n > 0; --n)
+          send(*each, random.below(random.chance(0.1) ? 100'000 : 2'000));
+      }
+      if (random.chance(0.3)) first().cut(random.chance(0.3));
+      sim().run_for(std::chrono::microseconds(random.below(20'000)));
+    }
+    await_all();
+    EXPECT_GT(first().reconnections().size(), 50u);
+    for (const auto& each : first().reconnections()) EXPECT_TRUE(each.resumed);
+    EXPECT_EQ(views_of(*clients_[1]), views) << "nobody else has noticed";
+    EXPECT_TRUE(first().former_histories().empty());
+    check();
+    sent_ = 0;
+  }
+}
+
+TEST_F(Resumption, OfAFlowByItselfLosesNothing) {
+  start(4, {.independent_flows = true});
+  if (HasFatalFailure()) return;
+  Random random(4);
+  for (int i = 0; i < 300; ++i) {
+    while (first().try_multicast({"g"}, {.size = random.below(5'000)}) && random.chance(0.7)) ++sent_;
+    if (random.chance(0.2)) first().cut(random.chance(0.3));
+    sim().run_for(std::chrono::microseconds(random.below(20'000)));
+  }
+  await_rest();
+  const std::size_t sent = events_of<Sent>(first().history()).size();
+  EXPECT_GT(sent, 300u);
+  for (SimClient* each : clients_) EXPECT_EQ(each->messages(), sent);
+  check();
+}
+
+// Its daemon is not told, and learns it from who comes back, or from silence.
+TEST_F(Resumption, OfAClientThatIsCutOffWhileItHasMuchToRead) {
+  start(5);
+  if (HasFatalFailure()) return;
+  first().set_read_rate(50'000);
+  for (int i = 0; i < 300; ++i) send(*clients_[2], 1'000);
+  for (int i = 0; i < 20; ++i) {
+    sim().run_for(300ms);
+    first().cut(i % 2 == 0);
+  }
+  first().set_read_rate(std::nullopt);
+  await_all();
+  check();
+}
+
+TEST_F(Resumption, DoesNotOutliveItsTime) {
+  start(6);
+  if (HasFatalFailure()) return;
+  send(*clients_[1]);
+  await_all();
+  sim().host(0).pause();
+  first().cut();
+  sim().run_for(2s);
+  sim().host(0).resume();
+  await([&] { return first().is_connected(); }, 20s, "it is connected again");
+  EXPECT_TRUE(first().reconnections().back().resumed) << "a daemon that pauses knows nothing of the time";
+  check(false);
+}
+
+/// In which a daemon that was told nothing gives up a client: three times what it has promised, and the time in which
+/// it may come back.
+constexpr Duration kForgotten = 40s;
+
+/// Its daemon goes down with whatever it had: the client goes on at another one.
+class MoveElsewhere : public Resumption {
+ protected:
+  void start_with_others(std::uint64_t seed, bool independent_flows = false) {
+    simulate_cluster(seed, Shape::ring, 3);
+    clients_.clear();
+    sent_ = 0;
+    ClientOptions options{.independent_flows = independent_flows, .tell_taken = true, .returns = true};
+    options.others = {&sim().host(1), &sim().host(2)};
+    clients_.push_back(&sim().add_client(sim().host(0), "mover", options));
+    for (HostIndex i = 1; i < 3; ++i) clients_.push_back(&sim().add_client(sim().host(i), "c" + std::to_string(i)));
+    for (SimClient* each : clients_) each->join("g");
+    await_group_view(clients_, "g");
+  }
+  void await_move() {
+    await([&] { return !first().former_histories().empty() && first().is_connected(); }, 20s, "the client has moved");
+  }
+  /// How often each message of the client, in all its sessions, was delivered to `witness`.
+  std::map<std::uint64_t, int> deliveries_to(const SimClient& witness) {
+    std::map<std::uint64_t, int> count;
+    const auto note = [&](const ClientHistory& history) {
+      for (const Sent* sent : events_of<Sent>(history)) count[sent->message.digest];
+    };
+    for (const ClientHistory& former : first().former_histories()) note(former);
+    note(first().history());
+    for (const Delivered* delivered : events_of<Delivered>(witness.history())) {
+      const auto found = count.find(delivered->message.digest);
+      if (found != count.end()) ++found->second;
+    }
+    return count;
+  }
+};
+
+TEST_F(MoveElsewhere, SaysExactlyWhatIsUnknown) {
+  for (const bool independent : {false, true}) {
+    for (std::uint64_t seed = 10; seed < 30; ++seed) {
+      SCOPED_TRACE(seed);
+      start_with_others(seed, independent);
+      if (HasFatalFailure()) return;
+      Random random(seed);
+      for (int i = 0; i < 50; ++i) {
+        for (std::uint64_t n = random.below(10); n > 0; --n) {
+          static_cast<void>(first().try_multicast({"g"}, {.size = random.below(random.chance(0.1) ? 60'000 : 2'000)}));
+        }
+        sim().run_for(std::chrono::microseconds(random.below(3'000)));
+      }
+      // Its daemon hears nothing, and cannot answer for a while; what it has taken it will send.
+      first().cut(true);
+      sim().host(0).pause();
+      for (int i = 0; i < 5; ++i) {
+        static_cast<void>(first().try_multicast({"g"}));
+        sim().run_for(std::chrono::microseconds(random.below(3'000)));
+      }
+      await_move();
+      sim().host(0).resume();
+      await_rest();
+      sim().run_for(kForgotten);
+      ASSERT_EQ(first().reconnections().size(), 1u);
+      const spindle::Reconnected& event = first().reconnections().front();
+      EXPECT_FALSE(event.resumed);
+      EXPECT_EQ(event.former_name, "#mover#d000");
+      EXPECT_TRUE(event.private_name == "#mover#d001" || event.private_name == "#mover#d002");
+      EXPECT_TRUE(event.fenced);
+      // Whatever is not unknown was delivered, once: it had entered, and others have it, or it was sent again.
+      const ClientHistory& former = first().former_histories().front();
+      std::size_t lost = 0;
+      for (const auto& [digest, times] : deliveries_to(*clients_[1])) {
+        EXPECT_LE(times, 1);
+        if (times == 0) ++lost;
+      }
+      EXPECT_LE(lost, event.unknown.size());
+      EXPECT_LE(event.unknown.size(), events_of<Sent>(former).size());
+      for (const Sent* sent : events_of<Sent>(first().history())) {
+        EXPECT_EQ(deliveries_to(*clients_[1])[sent->message.digest], 1) << "it was sent by the new session";
+      }
+      check();
+    }
+  }
+}
+
+// No message of the new session comes before one of the former, to nobody.
+TEST_F(MoveElsewhere, TheFenceKeepsTheOrder) {
+  for (std::uint64_t seed = 40; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    start_with_others(seed);
+    if (HasFatalFailure()) return;
+    for (int i = 0; i < 40; ++i) {
+      first().multicast({"g"}, {.size = 1'000});
+      if (i % 10 == 9) sim().run_for(1ms);
+    }
+    // The connection breaks, and the daemon goes on: it still has what it was sent, and will send it.
+    first().cut(true);
+    sim().host(0).pause();
+    for (int i = 0; i < 10; ++i) first().multicast({"g"}, {.size = 1'000});
+    await_move();
+    sim().host(0).resume();
+    await_rest();
+    sim().run_for(kForgotten);
+    for (SimClient* witness : {clients_[1], clients_[2]}) {
+      bool new_session = false;
+      for (const Delivered* delivered : events_of<Delivered>(witness->history())) {
+        const bool is_new = delivered->message.sender == first().private_name();
+        EXPECT_FALSE(new_session && !is_new) << "a message of the former session behind one of the new one";
+        new_session = new_session || is_new;
+      }
+      EXPECT_TRUE(new_session);
+    }
+    check();
+  }
+}
+
+TEST_F(MoveElsewhere, ComesBackToARestartedDaemonAndJoinsAgain) {
+  simulate_cluster(70, Shape::line, 2);
+  clients_ = {&sim().add_client(sim().host(0), "c0", {.tell_taken = true, .returns = true}),
+              &sim().add_client(sim().host(1), "c1")};
+  for (SimClient* each : clients_) each->join("g");
+  await_group_view(clients_, "g");
+  sim().host(0).stop();
+  await([&] { return !sim().host(0).is_running(); }, 10s, "the daemon has stopped");
+  first().multicast({"g"});
+  sim().run_for(1s);
+  sim().host(0).start();
+  // The daemon may be alone at first, and the other member out of reach.
+  await([&] { return first().messages() == 1; }, 30s, "what was sent meanwhile has come");
+  ASSERT_EQ(first().reconnections().size(), 1u);
+  EXPECT_FALSE(first().reconnections().front().fenced) << "the name is the same";
+  EXPECT_TRUE(first().reconnections().front().unknown.empty());
+  await_group_view(clients_, "g");
+  check();
+}
+
+}  // namespace
+}  // namespace spindled::sim
