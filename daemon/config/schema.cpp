@@ -173,7 +173,7 @@ const Key kKeys[] = {
      SizeKey{SPINDLE_FIELD(node.session.client_memory_bytes_max), kMiB, 1024 * kGiB}},
     {"session", "message_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.message_timeout), 100, kHour}},
     {"session", "resume_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.resume_timeout), 0, kHour}},
-    {"session", "resume_bytes", SizeKey{SPINDLE_FIELD(node.session.resume_bytes), 64 * kKiB, kGiB}},
+    {"session", "resume_bytes", SizeKey{SPINDLE_FIELD(node.session.resume_bytes), 256 * kKiB, kGiB}},
 
     {kAccessSection, "who", EntryKey{EntryKey::Shape::list, wrong_identity, set_who}},
     {kAccessSection, "groups", EntryKey{EntryKey::Shape::list, wrong_pattern, set_groups}},

@@ -340,8 +340,10 @@ void Session::note_frame(Time now, ClientFrame type) {
   ++frames_in_;
   if (!resumption_) return;
   const bool is_news = type != ClientFrame::ping && type != ClientFrame::received;
-  resumption_->note_taken(now, frames_in_ + ingress_.taken_along(), bytes_in_, is_news);
+  resumption_->note_taken(now, frames_taken(), bytes_in_, is_news);
 }
+
+std::uint64_t Session::frames_taken() const { return frames_in_ + ingress_.taken_along(); }
 
 void Session::tell(Time now) {
   if (tell_taken_at() <= now) tell_taken(now);
@@ -466,7 +468,7 @@ void Session::attach(Session& fresh) {
   protocol::Welcome welcome{protocol::kClientVersionMax, private_name};
   const Duration timeout = context_.config.session.resume_timeout;
   welcome.resumable = {resumption_->key(), static_cast<std::uint32_t>(timeout / 1ms)};
-  welcome.resumed = frames_in_ + ingress_.taken_along();
+  welcome.resumed = frames_taken();
   std::vector<std::uint8_t> frame;
   protocol::write_welcome(frame, welcome);
   queue_.push_preface(frame);

@@ -194,6 +194,8 @@ class Session final {
   Time tell_taken_at() const;
   void tell_taken(Time now);
   void note_frame(Time now, spindle::protocol::ClientFrame type);
+  /// Of the client, behind the handshake.
+  std::uint64_t frames_taken() const;
 
   void warn(unsigned percent);
   void tell_refused() {
@@ -226,7 +228,7 @@ class Session final {
   bool wants_taken_ = false;  // to be told of its messages that have entered
   std::uint64_t taken_told_ = 0;
   Time taken_told_at_{};
-  std::uint64_t frames_in_ = 0;  // behind the handshake, without those that the ingress has taken along
+  std::uint64_t frames_in_ = 0;  // but for those that the ingress has taken along
   Duration keepalive_{};
   int silent_looks_ = 0;
   std::optional<Resumption> resumption_;

@@ -42,7 +42,9 @@ bool is_lasting(Errc refusal) {
 }  // namespace
 
 ClientSession::ClientSession(SessionOptions options) : options_(std::move(options)), back_off_(options_.seed) {
-  if (options_.reconnect_timeout.count() != 0) engine_.writer().expect_return();
+  if (options_.reconnect_timeout.count() == 0) return;
+  engine_.writer().expect_return();
+  engine_.reader().track_memberships();
 }
 
 // --- Connections ---
@@ -74,7 +76,7 @@ void ClientSession::connected(Instant, std::string_view token) {
   hello.token = token;
   hello.is_resumable = options_.may_resume && options_.reconnect_timeout.count() != 0;
   hello.keepalive_ms = static_cast<std::uint32_t>(options_.keepalive.count());
-  if (key_ && server_ == last_server_) hello.resume = {*key_, engine_.reader().frames()};
+  if (server_ == last_server_) hello.resume = resume();
   if (was_welcomed_) engine_.reader().restart();
   engine_.start(hello);
 }
@@ -106,7 +108,7 @@ void ClientSession::end() {
   phase_ = Phase::over;
   hangs_up_ = true;
   dials_ = false;
-  dial_at_ = welcome_until_ = look_at_ = tell_at_ = kNeverAgain;
+  dial_at_ = welcome_until_ = look_at_ = tell_at_ = fence_until_ = kNeverAgain;
   engine_.disconnect();
 }
 
@@ -127,6 +129,8 @@ void ClientSession::lose_connection(Instant now) {
   engine_.writer().cut();
   lost_at_ = now;
   former_name_ = reader.private_name();
+  if (fence_.empty()) former_.clear();
+  former_[former_name_] = reader.memberships();
   last_server_ = server_;
   back_off_.reset();
   refusals_ = 0;
@@ -139,13 +143,13 @@ void ClientSession::lose_connection(Instant now) {
 // --- What comes of a connection ---
 
 void ClientSession::settle(Instant now) {
-  if (phase_ == Phase::over) return;
+  if (phase_ != Phase::greeting && phase_ != Phase::open) return;  // of a connection that is over
   engine_.settle([&](const EventReader::News::PlacedWelcome& welcome) { return handle_welcome(now, welcome); });
   if (!fence_.empty()) watch_fence();
   if (engine_.reader().ended()) return lose_connection(now);
   if (is_telling_due()) {
     tell_received();
-  } else if (is_resumable_ && engine_.reader().has_untold_frames() && tell_at_ == kNeverAgain) {
+  } else if (is_telling_to_be_timed()) {
     tell_at_ = now + kToldPeriod;
   }
 }
@@ -158,7 +162,7 @@ std::size_t ClientSession::handle_welcome(Instant now, const EventReader::News::
   refusals_ = 0;
   std::size_t added = 0;
   if (was_welcomed_) {
-    Reconnected event = come_back(welcome);
+    Reconnected event = come_back(now, welcome);
     if (engine_.reader().ended()) return 0;
     engine_.reader().insert_event(welcome.before, std::move(event));
     ++reconnections_;
@@ -170,6 +174,7 @@ std::size_t ClientSession::handle_welcome(Instant now, const EventReader::News::
   is_resumable_ = welcome.resumable.has_value();
   key_.reset();
   if (is_resumable_) key_ = welcome.resumable->key;
+  resume_timeout_ = std::chrono::milliseconds(is_resumable_ ? welcome.resumable->timeout_ms : 0);
   last_server_ = server_;
   if (!welcome.resumed) writer.set_resumable(is_resumable_);
   told_bytes_ = engine_.reader().bytes();
@@ -179,7 +184,7 @@ std::size_t ClientSession::handle_welcome(Instant now, const EventReader::News::
   return added;
 }
 
-Reconnected ClientSession::come_back(const EventReader::News::PlacedWelcome& welcome) {
+Reconnected ClientSession::come_back(Instant now, const EventReader::News::PlacedWelcome& welcome) {
   RequestWriter& writer = engine_.writer();
   const std::string& name = engine_.reader().private_name();
   Reconnected event{welcome.resumed.has_value(), former_name_, name, {}, false};
@@ -189,16 +194,12 @@ Reconnected ClientSession::come_back(const EventReader::News::PlacedWelcome& wel
     }
     return event;
   }
-  // Where the name stays, the daemon's own order has the former session end before.
-  event.fenced = name != former_name_ && !writer.groups().empty();
+  former_.erase(name);  // a daemon ends the session that had it before
+  event.fenced = build_fence();
   event.unknown = writer.start_anew(event.fenced);
   writer.open();
-  if (fence_.empty()) former_names_.clear();
-  former_names_.insert(former_name_);
-  fence_.clear();
-  if (event.fenced) {
-    for (const std::string& group : writer.groups()) fence_[group].names = former_names_;
-  }
+  // Its name may be that of another client by then, who is no reason to wait.
+  fence_until_ = event.fenced ? now + kSilentPeriods * options_.keepalive + resume_timeout_ + kGonePeriod : kNeverAgain;
   engine_.reader().watch_views(event.fenced);
   return event;
 }
@@ -216,6 +217,16 @@ void ClientSession::consume(std::size_t bytes) {
 
 // --- The fence ---
 
+bool ClientSession::build_fence() {
+  fence_.clear();
+  for (const auto& [name, groups] : former_) {
+    for (const std::string& group : groups) {
+      if (engine_.writer().groups().contains(group)) fence_[group].names.insert(name);
+    }
+  }
+  return !fence_.empty();
+}
+
 void ClientSession::watch_fence() {
   for (const EventReader::SeenView& view : engine_.reader().take_seen_views()) {
     const auto found = fence_.find(view.group);
@@ -232,7 +243,12 @@ void ClientSession::watch_fence() {
   std::erase_if(fence_, [&](const auto& group) {
     return (group.second.has_view && group.second.names.empty()) || !groups.contains(group.first);
   });
-  if (!fence_.empty()) return;
+  if (fence_.empty()) open_fence();
+}
+
+void ClientSession::open_fence() {
+  fence_.clear();
+  fence_until_ = kNeverAgain;
   engine_.reader().watch_views(false);
   engine_.writer().release();
 }
@@ -268,8 +284,11 @@ void ClientSession::handle_time(Instant now) {
   }
   if (look_at_ <= now) look_for_silence(now);
   if (tell_at_ <= now) tell_received();
+  if (fence_until_ <= now) open_fence();
 }
 
-Instant ClientSession::next_deadline() const { return std::min({dial_at_, welcome_until_, look_at_, tell_at_}); }
+Instant ClientSession::next_deadline() const {
+  return std::min({dial_at_, welcome_until_, look_at_, tell_at_, fence_until_});
+}
 
 }  // namespace spindle::protocol

@@ -63,7 +63,7 @@ class ClientSession {
   /// There is no connection to be had.
   void failed(Instant now, Errc reason, std::string_view text);
 
-  bool is_settling_due() const { return engine_.reader().has_news() || is_telling_due(); }
+  bool is_settling_due() const { return engine_.reader().has_news() || is_telling_to_be_timed() || is_telling_due(); }
   void settle(Instant now);
   void handle_time(Instant now);
   Instant next_deadline() const;
@@ -87,6 +87,12 @@ class ClientSession {
 
   /// Whether there is a connection, and a welcome has come on it.
   bool is_connected() const { return phase_ == Phase::open; }
+  /// With what the session could be taken up.
+  std::optional<Resume> resume() const {
+    return key_ ? std::optional(Resume{*key_, engine_.reader().frames()}) : std::nullopt;
+  }
+  /// Whether what is sent waits for the end of the former session.
+  bool is_fenced() const { return !fence_.empty(); }
   /// Whether one has come ever.
   bool was_welcomed() const { return was_welcomed_; }
   bool is_over() const { return phase_ == Phase::over; }
@@ -105,23 +111,32 @@ class ClientSession {
   static constexpr std::chrono::milliseconds kToldPeriod{200};
   /// So many periods without a sign of the daemon, and the connection counts as lost.
   static constexpr int kSilentPeriods = 3;
+  /// A former session is gone when its daemon has missed it and has waited for it, and this much later.
+  static constexpr std::chrono::milliseconds kGonePeriod{5'000};
 
  private:
   enum class Phase : std::uint8_t { idle, dialling, greeting, open, waiting, over };
 
+  /// Something has come that the daemon is to be told of in a while.
+  bool is_telling_to_be_timed() const {
+    return is_resumable_ && tell_at_ == kNeverAgain && engine_.reader().has_untold_frames();
+  }
   bool is_telling_due() const {
     return is_resumable_ && engine_.reader().bytes() - told_bytes_ >= kToldBytes &&
            engine_.reader().has_untold_frames();
   }
   void dial(Instant now);
   std::size_t handle_welcome(Instant now, const EventReader::News::PlacedWelcome& welcome);
-  Reconnected come_back(const EventReader::News::PlacedWelcome& welcome);
+  Reconnected come_back(Instant now, const EventReader::News::PlacedWelcome& welcome);
+  /// Whether there is anything to wait for.
+  bool build_fence();
   void tell_received();
   void lose_connection(Instant now);
   void try_next(Instant now, Errc reason, std::string_view text);
   void end();
   void look_for_silence(Instant now);
   void watch_fence();
+  void open_fence();
 
   /// Where nothing may be sent before the former session is gone.
   struct FencedGroup {
@@ -157,7 +172,11 @@ class ClientSession {
   int silent_looks_ = 0;
 
   std::map<std::string, FencedGroup, std::less<>> fence_;
-  std::set<std::string> former_names_;  // for which it stands
+  /// Sessions that it stands for, by name: the groups that they were in. Those that they had only asked to join tell
+  /// nothing: they may join after this one.
+  std::map<std::string, std::set<std::string, std::less<>>> former_;
+  Instant fence_until_ = kNeverAgain;
+  std::chrono::milliseconds resume_timeout_{};  // of the session, as its daemon has said
 };
 
 }  // namespace spindle::protocol

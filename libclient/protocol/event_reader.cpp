@@ -169,6 +169,7 @@ void EventReader::handle_welcome(ByteView body) {
   if (!welcome->resumed) {
     partial_.reset();
     view_parts_ = {};
+    memberships_.clear();
     frames_ = 0;
     has_untold_frames_ = false;
   }
@@ -265,6 +266,7 @@ void EventReader::add_view(const GroupViewFrame& view, std::size_t bytes) {
   if (view.cause == ViewCause::network && view.form == ViewForm::full) add_vs_set(event, private_name_);
   const auto me = std::find(event.members.begin(), event.members.end(), private_name_);
   if (me != event.members.end()) event.my_index = static_cast<std::size_t>(me - event.members.begin());
+  if (tracks_memberships_) note_membership(event);
   if (watches_views_) {
     seen_views_.push_back({event.group, event.form, event.has_members() ? event.members : event.left});
     has_news_ = true;
@@ -272,6 +274,11 @@ void EventReader::add_view(const GroupViewFrame& view, std::size_t bytes) {
   const std::size_t names =
       event.members.size() + event.joined.size() + event.left.size() + event.apart.size() + event.vs_set.size();
   add_event(std::move(event), 2 * bytes + names * sizeof(std::string));
+}
+
+void EventReader::note_membership(const GroupView& view) {
+  if (view.my_index) memberships_.insert(view.group);
+  if (view.form == ViewForm::farewell) memberships_.erase(view.group);
 }
 
 void EventReader::handle_transitional(ByteView body) {

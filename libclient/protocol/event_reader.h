@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,6 +64,10 @@ class EventReader {
   void watch_views(bool on) { watches_views_ = on; }
   std::vector<SeenView> take_seen_views() { return std::exchange(seen_views_, {}); }
 
+  /// Has it remember in which groups a view has shown the client.
+  void track_memberships() { tracks_memberships_ = true; }
+  const std::set<std::string, std::less<>>& memberships() const { return memberships_; }
+
   bool has_news() const { return has_news_; }
   News take_news();
 
@@ -102,6 +107,7 @@ class EventReader {
   void handle_view_part(ByteView body);
   void handle_view(ByteView body);
   void add_view(const GroupViewFrame& view, std::size_t bytes);
+  void note_membership(const GroupView& view);
   void handle_transitional(ByteView body);
   void handle_reply(ByteView body);
   void handle_pong(ByteView body);
@@ -141,6 +147,8 @@ class EventReader {
   News news_;
   bool has_news_ = false;
   bool watches_views_ = false;
+  bool tracks_memberships_ = false;
+  std::set<std::string, std::less<>> memberships_;  // of this session
   std::vector<SeenView> seen_views_;
   bool welcomed_ = false;
   bool ended_ = false;

@@ -79,6 +79,9 @@ Violations check_virtual_synchrony(const History& history);
 /// At the end of a run that has come to rest: no two clients had one private name at one time, since no other got the
 /// name of one that has kept its connection.
 Violations check_names(const History& history);
+/// A program that goes on in a new session sends nothing twice. As long as the network is whole, what a later session
+/// sends as causal, agreed or safe comes behind all that former ones have sent as fifo or more.
+Violations check_moves(const History& history);
 
 /// A safe message that a member of a group gets before a transitional signal reaches every client that was told of the
 /// same view, before the next one that the network causes, unless that client leaves or closes. `at_rest`: also those

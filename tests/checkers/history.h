@@ -91,6 +91,11 @@ struct ClientHistory {
   Time since{};                    // when it was told its name, where that is known
   bool killed = false;             // it ended without a word, and its daemon had it until then
 
+  // Of a program that comes back where its connection is lost: its number, not 0, and which of its sessions this is.
+  std::uint32_t program = 0;
+  std::uint32_t session = 0;
+  bool follows = false;  // what it sends waits for the end of the session before
+
   // Where it is to be held to rules:
   std::string daemon{};
   std::string wish{};                     // the name that it asked for, without its daemon

@@ -14,6 +14,7 @@ void count(const ClientHistory& each, Tally& tally) {
   for (const Sent* sent : events_of<Sent>(each)) {
     tally.add(fmt::format("sent.{}", to_string(sent->message.service)));
   }
+  if (each.session > 0) tally.add("clients moved");
   tally.add("delivered", events_of<Delivered>(each).size());
   tally.add("group views", events_of<GroupView>(each).size());
   tally.add("transitional signals", events_of<Transitional>(each).size());

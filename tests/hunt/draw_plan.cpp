@@ -6,6 +6,7 @@
 
 #include "tests/hunt/draw_names.h"
 #include "tests/hunt/draw_rare.h"
+#include "tests/hunt/draw_returns.h"
 #include "tests/hunt/draw_rules.h"
 #include "tests/hunt/draw_shattering.h"
 #include "tests/sim/cluster.h"
@@ -40,6 +41,7 @@ class Drawer {
     if (plan_.seed % kShattering == 0) draw_shattering(plan_, end_);
     draw_names(plan_, end_);
     draw_rules(plan_, end_);
+    draw_returns(plan_, end_);
     std::stable_sort(plan_.steps.begin(), plan_.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
     return std::move(plan_);
   }

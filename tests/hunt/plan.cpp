@@ -52,6 +52,8 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
   config.session.queue_hard_bytes = plan.queue_hard_bytes;
   config.session.full_view_members = plan.full_view_members;
   config.session.stall_timeout = plan.stall_timeout;
+  config.session.resume_timeout = plan.resume_timeout;
+  config.session.resume_bytes = plan.resume_bytes;
   config.order.announce_stable_within = plan.announce_stable_within;
   config.link.hello_interval = plan.heartbeat_interval;
   config.link.liveness_timeout = plan.liveness_timeout;

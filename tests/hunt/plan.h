@@ -25,6 +25,7 @@ using sim::HostIndex;
   X(ask_flow, "flow")                     \
   X(bye, "bye")                           \
   X(kill, "kill")                         \
+  X(sever, "sever")                       \
   X(read_rate, "read")                    \
   X(start, "start")                       \
   X(stop, "stop")                         \
@@ -95,6 +96,10 @@ struct Step {
   std::uint32_t answers = 0;                  // connect: how often the client answers what it is told
   std::optional<std::uint32_t> named;         // connect: takes the name of the client of this number
   std::vector<std::string> identities;        // connect: as the daemon knows it (Peer)
+  bool returns = false;                       // connect: it comes back where its connection is lost,
+  std::vector<HostIndex> others;              // to its daemon or one of these
+  bool silently = false;                      // sever: its daemon hears nothing of it; `delay`: how long the client
+                                              // does not reach it
   std::size_t rules = 0;                      // reload: from now on the daemon's file has these of the plan
   std::string says;  // crash_when, part_when: the daemon's next line with this in it (kViewSteps)
 
@@ -132,6 +137,8 @@ struct Plan {
   std::uint64_t varied = 0;        // 1: each daemon differs a little from the others
   std::uint64_t incarnations = 0;  // a sim::Incarnations
   std::uint64_t turn_work = 10'000;
+  Duration resume_timeout = 5s;
+  std::uint64_t resume_bytes = 1u << 20;
   Duration stall_timeout{};
   Duration announce_stable_within{};
   Duration heartbeat_interval{};

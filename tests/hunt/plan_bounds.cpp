@@ -50,29 +50,48 @@ class Counter {
   explicit Counter(const Plan& plan) : has_rules_(!plan.rules.empty()) {
     bounds_.daemons.resize(plan.daemons);
     for (const Step& step : plan.steps) {
-      if (step.kind == StepKind::connect) hosts_.try_emplace(step.client, step.host);
+      if (step.kind == StepKind::connect) {
+        std::vector<HostIndex>& hosts = hosts_[step.client];
+        if (step.returns) returning_.insert(step.client);
+        if (hosts.empty()) {
+          hosts = step.others;
+          hosts.push_back(step.host);
+        }
+      }
       if (step.kind == StepKind::join) joined_.insert(step.groups.front());
     }
     for (const Step& step : plan.steps) add(step);
     for (PlanBounds::OfDaemon& each : bounds_.daemons) add_fresh(each);
     bounds_.groups = joined_.size() + 1;
-    bounds_.memberships = memberships_.size() + plan.daemons;
+    bounds_.memberships = plan.daemons;
+    // One that comes back may be in a group in several lives at a time.
+    for (const auto& [client, group] : memberships_) {
+      const std::size_t hosts = hosts_.at(client).size();
+      bounds_.memberships += returning_.contains(client) ? hosts + 1 : hosts;
+    }
   }
 
   PlanBounds take() { return std::move(bounds_); }
 
  private:
   void add(const Step& step) {
-    const auto host = hosts_.find(step.client);
-    if (!is_of_client(step.kind) || host == hosts_.end()) return;
-    PlanBounds::OfDaemon& daemon = bounds_.daemons[host->second];
+    const auto hosts = hosts_.find(step.client);
+    if (!is_of_client(step.kind) || hosts == hosts_.end()) return;
+    // Of a client that comes back each of its daemons may get everything.
+    const bool names_destinations = step.kind == StepKind::send || step.kind == StepKind::ask_flow;
+    const bool is_new_set = names_destinations && defined_.emplace(step.client, &step.groups).second;
+    for (const HostIndex host : hosts->second) add(step, is_new_set, bounds_.daemons[host]);
+  }
+
+  void add(const Step& step, bool is_new_set, PlanBounds::OfDaemon& daemon) {
     switch (step.kind) {
       case StepKind::connect:
-        ++daemon.sessions;
+        // One that comes back begins another session, before it takes up or ends the former one.
+        daemon.sessions += step.returns ? 2 : 1;
         if (step.answers > 0) add_answers(daemon, step.answers);
         return;
       case StepKind::join:
-        memberships_.emplace(step.client, step.groups.front());
+        if (hosts_.contains(step.client)) memberships_.emplace(step.client, step.groups.front());
         // Where there are rules, they may have it leave as often.
         if (has_rules_) daemon.changes += step.groups.front().size() + kChangeBytes;
         [[fallthrough]];
@@ -85,7 +104,7 @@ class Counter {
         daemon.messages += message_bytes(step.size, names_bytes(step.groups));
         [[fallthrough]];
       case StepKind::ask_flow:
-        if (defined_.emplace(step.client, &step.groups).second) {
+        if (is_new_set) {
           // A client has another name before it is welcome: the same set is defined under both.
           const bool names_client = std::any_of(step.groups.begin(), step.groups.end(),
                                                 [](const std::string& name) { return name.starts_with('#'); });
@@ -126,7 +145,8 @@ class Counter {
 
   bool has_rules_;
   PlanBounds bounds_;
-  std::map<std::uint32_t, HostIndex> hosts_;
+  std::map<std::uint32_t, std::vector<HostIndex>> hosts_;
+  std::set<std::uint32_t> returning_;
   std::set<std::string> joined_;
   std::set<std::pair<std::uint32_t, std::string>> memberships_;
   std::set<Defined, ByNames> defined_;

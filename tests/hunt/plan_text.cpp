@@ -33,14 +33,16 @@ std::int64_t us(Duration duration) { return duration / 1us; }
   X(admission)                  \
   X(varied)                     \
   X(incarnations)               \
-  X(turn_work)
+  X(turn_work)                  \
+  X(resume_bytes)
 // and the durations, in microseconds
 #define SPINDLE_HUNT_DURATIONS(X) \
   X(stall_timeout)                \
   X(announce_stable_within)       \
   X(heartbeat_interval)           \
   X(liveness_timeout)             \
-  X(hold_down)
+  X(hold_down)                    \
+  X(resume_timeout)
 
 std::string sides_to_text(const Step& step) {
   std::string text;
@@ -126,6 +128,10 @@ void Parser::parse_options(Words& words, Step& step) {
         std::find(std::begin(spindle::kSlowPolicyNames), std::end(spindle::kSlowPolicyNames), word);
     if (word == "flows") {
       step.independent_flows = true;
+    } else if (word == "returns") {
+      step.returns = true;
+    } else if (word == "or") {
+      step.others.push_back(host(words));
     } else if (word == "as") {
       step.named = words.name('m', "client", kClientsMax);
     } else if (word == "is") {
@@ -135,7 +141,8 @@ void Parser::parse_options(Words& words, Step& step) {
     } else if (policy != std::end(spindle::kSlowPolicyNames)) {
       step.policy = static_cast<SlowPolicy>(1 + policy - std::begin(spindle::kSlowPolicyNames));
     } else {
-      words.fail(fmt::format("\"{}\" is no option (as, is, flows, answers, price, drop, disconnect)", word));
+      words.fail(
+          fmt::format("\"{}\" is no option (as, is, flows, answers, returns, or, price, drop, disconnect)", word));
     }
   }
 }
@@ -153,6 +160,10 @@ void Parser::parse_client_step(Words& words, Step& step) {
       return;
     case StepKind::send:
       return parse_send(words, step);
+    case StepKind::sever:
+      step.delay = words.micros("time out of reach");
+      step.silently = !words.at_end() && words.next("option") == "silently";
+      return;
     case StepKind::ask_flow:
       do {
         step.groups.emplace_back(words.next("destination"));
@@ -284,6 +295,8 @@ std::string to_text(const Step& step) {
       if (step.independent_flows) text += " flows";
       if (step.policy != SlowPolicy{})
         text += fmt::format(" {}", spindle::kSlowPolicyNames[static_cast<std::size_t>(step.policy) - 1]);
+      if (step.returns) text += " returns";
+      for (const HostIndex other : step.others) text += fmt::format(" or d{}", other);
       if (step.answers > 0) text += fmt::format(" answers {}", step.answers);
       if (!step.identities.empty()) text += fmt::format(" is {}", fmt::join(step.identities, ","));
       return text;
@@ -310,6 +323,8 @@ std::string to_text(const Step& step) {
       return text + (step.bytes_per_second == kReadAll ? " all" : fmt::format(" {}", step.bytes_per_second));
     case StepKind::partition:
       return text + sides_to_text(step);
+    case StepKind::sever:
+      return text + fmt::format(" {}{}", us(step.delay), step.silently ? " silently" : "");
     case StepKind::bye:
     case StepKind::kill:
     case StepKind::heal:

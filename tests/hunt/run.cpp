@@ -8,6 +8,7 @@
 #include "tests/checkers/checkers.h"
 #include "tests/hunt/count_clients.h"
 #include "tests/hunt/explain.h"
+#include "tests/hunt/key_probes.h"
 #include "tests/hunt/memory_limits.h"
 #include "tests/hunt/plan_bounds.h"
 #include "tests/hunt/plan_text.h"
@@ -32,6 +33,8 @@ constexpr Duration kRest = 1s;
 constexpr Duration kSampleInterval = 20ms;
 /// A client with so much that its daemon has not taken yet sends nothing more.
 constexpr std::size_t kUnsentBytesMax = 400'000;
+/// Of clients that come back.
+constexpr std::chrono::milliseconds kKeepalive = 500ms;
 
 WorkLimits work_limits_of(const Plan& plan) {
   const PlanBounds bounds = bounds_of(plan);
@@ -69,6 +72,8 @@ class Run {
   void apply_to_daemon(const Step& step);
   void apply_to_network(const Step& step);
   void connect(const Step& step);
+  bool has_returning() const;
+  bool is_anybody_away();
   void send(SimClient& client, const Step& step);
   void ask_flow(SimClient& client, const Step& step);
   std::vector<std::string> destinations_of(const Step& step) const;
@@ -260,6 +265,8 @@ void Run::apply_to_client(const Step& step) {
       return subject->bye();
     case StepKind::kill:
       return subject->kill();
+    case StepKind::sever:
+      return subject->cut(step.silently, step.delay);
     case StepKind::read_rate:
       return subject->set_read_rate(step.bytes_per_second == kReadAll ? std::nullopt
                                                                       : std::optional(step.bytes_per_second));
@@ -272,13 +279,36 @@ void Run::connect(const Step& step) {
   // The checkers take what a client was told for one history: each connects once.
   SimHost& host = sim_.host(step.host);
   if (!host.is_running() || host.is_stopping() || clients_.contains(step.client)) return;
-  const sim::ClientOptions options{.independent_flows = step.independent_flows,
-                                   .policy = step.policy,
-                                   .answers = step.answers,
-                                   .identities = step.identities};
+  sim::ClientOptions options{.independent_flows = step.independent_flows,
+                             .policy = step.policy,
+                             .answers = step.answers,
+                             .identities = step.identities,
+                             .returns = step.returns,
+                             .keepalive = kKeepalive};
+  for (const HostIndex other : step.others) options.others.push_back(&sim_.host(other));
+  options.tell_taken = step.returns;
   const std::string name = fmt::format("m{}", step.named.value_or(step.client));
   clients_[step.client] = &sim_.add_client(host, name, options);
   by_wish_[{step.host, name}].push_back(clients_[step.client]);
+  for (const HostIndex other : step.others) by_wish_[{other, name}].push_back(clients_[step.client]);
+}
+
+/// Whether a client of the plan comes back where its connection is lost.
+bool Run::has_returning() const {
+  return std::any_of(plan_.steps.begin(), plan_.steps.end(), [](const Step& step) { return step.returns; });
+}
+
+/// Whether a client is away, or a daemon still waits for one that will not come back.
+bool Run::is_anybody_away() {
+  std::size_t open = 0, sessions = 0;
+  for (std::size_t i = 0; i < sim_.client_count(); ++i) {
+    const SimClient& each = sim_.client(i);
+    if (each.is_closed()) continue;
+    if (!each.may_send()) return true;
+    ++open;
+  }
+  for (const SimHost* host : sim_.running_hosts()) sessions += host->node().memory().sessions;
+  return sessions != open;
 }
 
 std::vector<std::string> Run::destinations_of(const Step& step) const {
@@ -374,7 +404,7 @@ bool Run::await_rest() {
   std::size_t last = events();
   Time since = sim_.now();
   const auto rest = [&] {
-    if (const std::size_t now = events(); now != last || waits()) {
+    if (const std::size_t now = events(); now != last || waits() || (has_returning() && is_anybody_away())) {
       last = now;
       since = sim_.now();
     }
@@ -482,6 +512,9 @@ Outcome Run::execute() {
     for (Finding& each : check_rules_alarms(sim_)) outcome_.findings.push_back(std::move(each));
   }
   check_properties(at_rest);
+  if (at_rest && has_returning()) {
+    for (Finding& each : probe_keys(sim_)) outcome_.findings.push_back(std::move(each));
+  }
   if (at_rest) check_nothing_enters();
   check_refusals();
   for (Finding& each : limits_.findings()) outcome_.findings.push_back(std::move(each));

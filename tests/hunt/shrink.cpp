@@ -200,6 +200,8 @@ Plan without_daemon(const Plan& plan, HostIndex host) {
   for (Step& step : less.steps) {
     move_up(step.host);
     move_up(step.peer);
+    std::erase(step.others, host);
+    for (HostIndex& each : step.others) move_up(each);
     for (auto& side : step.sides) {
       std::erase(side, host);
       for (HostIndex& each : side) move_up(each);

@@ -25,6 +25,8 @@ spindle::protocol::SessionOptions session_options(const std::string& name, std::
   if (!options.returns) {
     session.reconnect_timeout = 0ms;
     session.keepalive = 0ms;
+  } else {
+    session.keepalive = options.keepalive;
   }
   return session;
 }
@@ -41,6 +43,7 @@ SimClient::SimClient(World world, SimHost& host, std::string name, std::uint32_t
       answers_(number) {
   history_.independent_flows = options_.independent_flows;
   history_.daemon = host.name();
+  if (options_.returns) history_.program = number + 1;
   history_.wish = name_;
   history_.identities = options_.identities;
   history_.connected = world_.events.now();
@@ -52,6 +55,14 @@ SimClient::SimClient(World world, SimHost& host, std::string name, std::uint32_t
 
 void SimClient::dial() {
   connected_ = false;
+  if (host_ == out_of_reach_ && world_.events.now() < reached_at_) {
+    world_.events.after(1ms, [this] {
+      session_.failed(now(), Errc::connect_failed, "no route to host");
+      take_events();
+      drive();
+    });
+    return;
+  }
   end_ = world_.network.dial_local(host_->index(), Port::client, "client", *this);
   host_->expect(end_.peer(), options_.identities);
 }
@@ -166,13 +177,15 @@ void SimClient::bye() {
 
 void SimClient::kill() {
   if (!open_) return;
-  history_.killed = true;
+  history_.killed = session_.is_connected();
   world_.network.abort(end_, "connection reset by peer");
   close(Errc::closed_by_client, "killed");
 }
 
-void SimClient::cut(bool silently) {
+void SimClient::cut(bool silently, Duration out_of_reach) {
   if (!open_ || !connected_) return;
+  out_of_reach_ = host_;
+  reached_at_ = world_.events.now() + out_of_reach;
   connected_ = false;
   const StreamRef end = std::exchange(end_, StreamRef());
   if (silently) {
@@ -334,6 +347,9 @@ void SimClient::begin_anew(const spindle::Reconnected& reconnected) {
   history_.wish = name_;
   history_.identities = former.identities;
   history_.connected = history_.since = world_.events.now();
+  history_.program = former.program;
+  history_.session = former.session + 1;
+  history_.follows = reconnected.fenced || reconnected.private_name == reconnected.former_name;
   history_.name = reconnected.private_name;
   recorder_ = Recorder();
   for (const std::string& group : session_.writer().groups()) note(JoinRequested{group});
@@ -348,7 +364,6 @@ void SimClient::begin_anew(const spindle::Reconnected& reconnected) {
     note(std::move(*sent));
     return true;
   });
-  former.killed = true;
   former.events.push_back({world_.events.now(), Closed{static_cast<std::uint16_t>(Errc::connection_lost), "moved"}});
   former_.push_back(std::move(former));
 }

@@ -35,6 +35,7 @@ struct ClientOptions {
   /// Whether it comes back where its connection is lost: to its daemon, or to one of these as well.
   bool returns = false;
   std::vector<SimHost*> others = {};
+  std::chrono::milliseconds keepalive{10'000};
 };
 
 /// Connects in the constructor. Requests made before the daemon's welcome wait for it. Payloads are drawn from the
@@ -64,8 +65,9 @@ class SimClient final : private StreamOwner {
   void bye();
   /// Ends without a word, as a killed program does.
   void kill();
-  /// Its connection breaks: what is on its way is lost. With `silently` its daemon is not told.
-  void cut(bool silently = false);
+  /// Its connection breaks: what is on its way is lost. With `silently` its daemon is not told. It does not reach that
+  /// daemon again for so long.
+  void cut(bool silently = false, Duration out_of_reach = {});
   /// Bytes that are no request, at this point of the connection.
   void send_raw(ByteView bytes);
 
@@ -74,12 +76,17 @@ class SimClient final : private StreamOwner {
 
   bool is_welcome() const { return !history_.name.empty(); }  // stays true when it closes
   bool is_connected() const { return session_.is_connected(); }
+  /// Whether nothing is held back behind a former session of its.
+  bool may_send() const { return session_.is_connected() && !session_.is_fenced(); }
   bool is_closed() const { return history_.is_closed(); }
   /// Why it closed; Errc{} while open.
   Errc close_code() const;
   /// "#name#daemon"; empty before the welcome.
   const std::string& private_name() const { return history_.name; }
   const SimHost& host() const { return *host_; }
+  SimHost& host() { return *host_; }
+  /// With what it would take up its session now.
+  std::optional<spindle::protocol::Resume> resume() const { return session_.resume(); }
   /// Of the messages that it sent, as far as it was told.
   spindle::NotTaken not_taken() const { return session_.not_taken(); }
   /// Each time that it came back.
@@ -135,6 +142,8 @@ class SimClient final : private StreamOwner {
   World world_;
   SimHost* host_;
   std::vector<SimHost*> servers_;
+  const SimHost* out_of_reach_ = nullptr;  // until then:
+  Time reached_at_{};
   std::string name_;
   std::uint32_t number_;
   ClientOptions options_;

@@ -1,0 +1,91 @@
+#include "tests/hunt/draw_returns.h"
+
+#include <algorithm>
+
+#include "daemon/base/random.h"
+
+namespace spindled::hunt {
+
+namespace {
+
+constexpr double kShare = 0.3;  // of all plans
+
+Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
+
+class ReturnsDrawer {
+ public:
+  ReturnsDrawer(Plan& plan, Duration end) : plan_(plan), end_(end), random_(plan.seed ^ 0x7e7042) {}
+
+  void draw() {
+    if (!plan_.rules.empty() || !random_.chance(kShare)) return;
+    constexpr Duration kPatience[] = {5s, 1s, 200ms, 0s};
+    plan_.resume_timeout = kPatience[random_.below(std::size(kPatience))];
+    plan_.resume_bytes = random_.chance(0.3) ? random_.between(256, 512) << 10 : 1u << 20;
+    const double share = random_.chance(0.5) ? 1.0 : 0.4;
+    std::vector<Step> returning;
+    for (Step& step : plan_.steps) {
+      if (step.kind != StepKind::connect || !random_.chance(share)) continue;
+      step.returns = true;
+      for (std::size_t i = random_.below(4); i > 0; --i) draw_other(step);
+      returning.push_back(step);
+    }
+    for (const Step& client : returning) draw_breaks(client);
+  }
+
+ private:
+  void draw_other(Step& connect) {
+    const auto host = static_cast<HostIndex>(random_.below(plan_.daemons));
+    const bool is_known =
+        host == connect.host || std::find(connect.others.begin(), connect.others.end(), host) != connect.others.end();
+    if (!is_known) connect.others.push_back(host);
+  }
+
+  void draw_breaks(const Step& client) {
+    if (random_.chance(0.2)) return;
+    const bool is_often = random_.chance(0.2);
+    Duration at = client.at;
+    for (std::size_t i = is_often ? random_.between(10, 60) : random_.between(1, 5); i > 0; --i) {
+      // Some again before it is back.
+      const bool at_once = random_.chance(0.3);
+      at = at_once ? at + us(random_.below(3'000))
+                   : client.at +
+                         us(random_.below(static_cast<std::uint64_t>(std::max<Duration>(end_ - client.at, 1ms) / 1us)));
+      Step& step = plan_.steps.emplace_back();
+      step.at = at;
+      step.kind = StepKind::sever;
+      step.client = client.client;
+      step.silently = random_.chance(0.3);
+      if (random_.chance(0.4)) step.delay = us(random_.below(random_.chance(0.5) ? 30'000 : 3'000'000));
+      if (random_.chance(0.5)) draw_burst(client, at);
+    }
+  }
+
+  /// Messages around the time at which the connection breaks: some are on their way then, and some wait.
+  void draw_burst(const Step& client, Duration at) {
+    std::vector<std::string> groups;
+    for (const Step& step : plan_.steps) {
+      if (step.kind == StepKind::join && step.client == client.client) groups.push_back(step.groups.front());
+    }
+    if (groups.empty()) return;
+    const Duration from = std::max<Duration>(client.at, at - 2ms);
+    for (std::size_t i = random_.between(2, 12); i > 0; --i) {
+      Step& step = plan_.steps.emplace_back();
+      step.at = from + us(random_.below(6'000));
+      step.kind = StepKind::send;
+      step.client = client.client;
+      step.service = static_cast<Service>(random_.between(2, 5));
+      step.size = random_.below(random_.chance(0.1) ? 60'000 : 1'500);
+      step.groups = {groups[random_.below(groups.size())]};
+    }
+  }
+
+  Plan& plan_;
+  Duration end_;
+  Random random_;
+};
+
+}  // namespace
+
+void draw_returns(Plan& plan, Duration end) { ReturnsDrawer(plan, end).draw(); }
+
+}  // namespace spindled::hunt
