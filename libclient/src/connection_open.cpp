@@ -10,7 +10,7 @@
 namespace spindle {
 
 bool Connection::Impl::open(std::error_code& error, std::string& text) {
-  const Deadline deadline = Clock::now() + options_.connect_timeout;
+  const Deadline deadline = deadline_after(options_.connect_timeout);
   Address address;
   error.clear();
   if (!options_.name.empty() && !spindle::is_client_name(options_.name)) {

@@ -28,7 +28,10 @@ TEST(WireFormatPage, HasEveryErrorCode) {
   expect_line(page, fmt::format("| {} | {} | {} |\n", number, #name, text)), ++rows;
   SPINDLE_ERRORS(SPINDLE_ROW)
 #undef SPINDLE_ROW
-  EXPECT_EQ(page.find(fmt::format("\n| {} | ", rows + 1)), std::string::npos) << "a code that there is not";
+  const std::size_t table = page.find("\n| 1 | would_block |");
+  const std::string_view rest = std::string_view(page).substr(table, page.find("\n\n", table) - table);
+  EXPECT_EQ(std::count(rest.begin(), rest.end(), '\n'), static_cast<std::ptrdiff_t>(rows))
+      << "a code that there is not";
 }
 
 TEST(WireFormatPage, HasTheLimits) {
