@@ -37,6 +37,20 @@ endif()
 configure_file(cmake/spindle.pc.in ${CMAKE_BINARY_DIR}/spindle.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/spindle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT client)
 
+# The C library, likewise.
+if(SPINDLE_BINDINGS)
+  install(FILES bindings/c/include/spindle/spindle.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/spindle COMPONENT c)
+  set_target_properties(spindle_c PROPERTIES EXPORT_NAME c)
+  install(TARGETS spindle_c EXPORT spindle_c
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c NAMELINK_COMPONENT c)
+  set(c_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spindle_c)
+  install(EXPORT spindle_c NAMESPACE spindle:: FILE spindle_c-config.cmake DESTINATION ${c_package_dir} COMPONENT c)
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/spindle_c-config-version.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${CMAKE_BINARY_DIR}/spindle_c-config-version.cmake DESTINATION ${c_package_dir} COMPONENT c)
+  configure_file(cmake/spindle_c.pc.in ${CMAKE_BINARY_DIR}/spindle_c.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/spindle_c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT c)
+endif()
+
 # The licence, and the pages, whose links stay as they are.
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT client)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT client)

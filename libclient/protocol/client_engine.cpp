@@ -39,6 +39,7 @@ void ClientEngine::settle(EventReader::News& news) {
   settle_replies(news);
   settle_admitted(news);
   settle_taken(news);
+  settle_confirmed(news);
   for (const std::string& group : news.lost_groups) writer_.forget_group(group);
   if (news.received) writer_.acknowledge(*news.received);
   if (!news.pong) return;
@@ -62,7 +63,8 @@ void ClientEngine::settle_replies(EventReader::News& news) {
       writer_.settle(reply.request, *flow, unknown);
       event = std::move(*flow);
     } else if (std::optional<RequestFailed> failed = writer_.settle(reply, unknown)) {
-      event = std::move(*failed);
+      const bool is_taken = observer_ != nullptr && observer_->refused(reply.request, *failed);
+      if (!is_taken) event = std::move(*failed);
     }
     if (unknown) {
       reader_.end(Errc::unexpected_frame, "the daemon replied to a request that was not made");
@@ -79,6 +81,16 @@ void ClientEngine::settle_admitted(const EventReader::News& news) {
     std::vector<FlowReady> ready = writer_.settle(admitted, unknown);
     if (unknown) return reader_.end(Errc::unexpected_frame, "the daemon admitted messages that were not sent");
     for (FlowReady& flow : ready) reader_.add_event(std::move(flow), 0);
+  }
+}
+
+void ClientEngine::settle_confirmed(const EventReader::News& news) {
+  for (const Confirmed& confirmed : news.confirmed) {
+    if (reader_.ended()) return;
+    if (!writer_.settle(confirmed)) {
+      return reader_.end(Errc::unexpected_frame, "the daemon confirmed messages that were not sent");
+    }
+    if (observer_ != nullptr) observer_->confirmed(confirmed.request);
   }
 }
 

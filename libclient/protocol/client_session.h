@@ -104,6 +104,7 @@ class ClientSession {
   ClientEngine& engine() { return engine_; }
   const ClientEngine& engine() const { return engine_; }
   RequestWriter& writer() { return engine_.writer(); }
+  const RequestWriter& writer() const { return engine_.writer(); }
   EventReader& reader() { return engine_.reader(); }
 
   /// The daemon is told of what has come after so many bytes, or after this time.

@@ -37,6 +37,8 @@ class EventReader {
     };
     std::vector<PlacedReply> replies;
     std::vector<Admitted> admitted;
+    std::vector<Confirmed> confirmed;
+    bool has_views = false;  // among the events
     std::optional<std::uint64_t> pong;
     std::optional<std::uint64_t> taken;     // messages of this client that have entered the network, of all it sent
     bool taken_for_good = false;            // no more will
@@ -69,6 +71,7 @@ class EventReader {
   const std::set<std::string, std::less<>>& memberships() const { return memberships_; }
 
   bool has_news() const { return has_news_; }
+  bool has_views() const { return news_.has_views; }
   News take_news();
 
   /// Swaps the events for an empty vector, `into`, whose memory is used from then on.
@@ -115,6 +118,7 @@ class EventReader {
   void handle_flow(ByteView body);
   void handle_taken(ByteView body);
   void handle_received(ByteView body);
+  void handle_confirmed(ByteView body);
   void handle_gap(ByteView body);
   void handle_warning(ByteView body);
   void handle_refused(ByteView body);

@@ -67,6 +67,11 @@ std::size_t OutgoingFrames::size() const {
          tail_.bytes.size();
 }
 
+std::size_t OutgoingFrames::writable_size() const {
+  if (!is_open_) return handshake_.size() - handshake_written_;
+  return is_holding_ ? size() - tail_.bytes.size() : size();
+}
+
 ByteView OutgoingFrames::next() {
   if (handshake_written_ < handshake_.size()) return ByteView(handshake_).subspan(handshake_written_);
   if (!is_open_) return {};

@@ -43,6 +43,8 @@ class OutgoingFrames {
 
   /// Bytes that are still to be written.
   std::size_t size() const;
+  /// Of these, those for which nothing has to happen before.
+  std::size_t writable_size() const;
   /// What is written next, as far as it is in one piece. It stays where it is, whatever is appended, until it is
   /// consumed.
   ByteView next();

@@ -129,6 +129,7 @@ void RequestWriter::close() {
   open_ = false;
   pending_.clear();
   pending_flows_.clear();
+  pending_confirms_.clear();
 }
 
 std::error_code RequestWriter::check(Service service, const Groups& groups, const Payload& payload) {
@@ -314,6 +315,13 @@ std::vector<FlowReady> RequestWriter::take_ready() {
   return to_events(ready);
 }
 
+std::error_code RequestWriter::confirm() {
+  if (!open_) return Errc::not_connected;
+  pending_confirms_.emplace(next_request_, accepted_);
+  write_confirm_frame(next_request_++);
+  return {};
+}
+
 std::error_code RequestWriter::ping(std::uint64_t token) {
   if (!open_) return Errc::not_connected;
   if (returns_) pings_.push_back(token);
@@ -373,6 +381,23 @@ std::vector<FlowReady> RequestWriter::settle(const Admitted& admitted, bool& unk
   std::vector<std::string> ready;
   if (!unknown) windows_.take_ready(admitted.handle, ready);
   return to_events(ready);
+}
+
+void RequestWriter::write_confirm_frame(std::uint32_t number) {
+  write_confirm(out_.bytes(), number);
+  out_.note_frame(ClientFrame::confirm);
+}
+
+bool RequestWriter::settle(const Confirmed& confirmed) {
+  const auto pending = pending_confirms_.find(confirmed.request);
+  if (pending == pending_confirms_.end() || former_ + confirmed.taken < pending->second) return false;
+  pending_confirms_.erase(pending);
+  return former_ + confirmed.taken < taken_ || settle_taken(confirmed.taken, false);
+}
+
+NotTaken RequestWriter::not_taken_of(std::uint64_t accepted) const {
+  if (independent_) return {std::min(accepted, accepted_ - taken_), accepted_ == taken_};
+  return {accepted - std::min(accepted, taken_), taken_for_good_ || accepted <= taken_};
 }
 
 bool RequestWriter::settle_taken(std::uint64_t messages, bool for_good) {
@@ -456,6 +481,7 @@ void RequestWriter::ask_again() {
     FlowRequest request{number, 0};
     if (!find_handle(Groups(names), request.handle)) write_flow_request_frame(request);
   }
+  for (const auto& [number, accepted] : pending_confirms_) write_confirm_frame(number);
   for (const std::uint64_t token : pings_) write_ping_frame(token);
   if (said_bye_) write_bye_frame();
 }

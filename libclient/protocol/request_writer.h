@@ -46,12 +46,20 @@ class RequestWriter {
   /// `type` is one of these three.
   std::error_code request(ClientFrame type, std::string_view group);
   std::error_code request_flow(const Groups& groups);
+  /// Asks to be told once all messages that were accepted before have entered the network.
+  std::error_code confirm();
   std::error_code ping(std::uint64_t token);
+  /// The number of the last request: one of `request`, `request_flow` or `confirm`.
+  std::uint32_t last_request() const { return next_request_ - 1; }
   void bye();
   bool said_bye() const { return said_bye_; }
 
   /// Of the messages that `multicast` has accepted, as far as the daemon has told; exact once no more will be taken.
   NotTaken not_taken() const { return {accepted_ - taken_, taken_for_good_ || accepted_ == taken_}; }
+  std::uint64_t accepted() const { return accepted_; }
+  /// The same of the first `accepted` messages. With independent flows those may have been overtaken: a bound then,
+  /// unless all have entered.
+  NotTaken not_taken_of(std::uint64_t accepted) const;
 
   /// What `multicast` would answer for the arguments alone.
   static std::error_code check(Service service, const Groups& groups, const Payload& payload);
@@ -70,6 +78,9 @@ class RequestWriter {
   std::optional<RequestFailed> settle(const Reply& reply, bool& unknown);
   /// Likewise the answer to `request_flow`: fills in what `state` is about.
   void settle(std::uint32_t request, FlowState& state, bool& unknown);
+  /// Likewise the answer to `confirm`: the messages that it was about have entered. False where nothing was asked under
+  /// that number, or more is said to have entered than was sent.
+  [[nodiscard]] bool settle(const Confirmed& confirmed);
   /// Takes what the daemon has let in. `unknown` is set where that was never sent.
   std::vector<FlowReady> settle(const Admitted& admitted, bool& unknown);
   void settle_pong(std::uint64_t token);
@@ -79,6 +90,8 @@ class RequestWriter {
   /// What is to be written next: not all in one piece. It stays where it is until it is consumed, whatever is asked.
   ByteView output() { return out_.next(); }
   std::size_t output_size() const { return out_.size(); }
+  /// Of that, what `output` gives now, or would give next.
+  std::size_t writable_size() const { return out_.writable_size(); }
   void consume(std::size_t bytes) { out_.consume(bytes); }
   /// Nothing more will be written.
   void drop_output() { out_.drop(); }
@@ -125,6 +138,7 @@ class RequestWriter {
   void write_definition(const Define& define);
   void write_request(ClientFrame type, std::uint32_t number, std::string_view group);
   void write_flow_request_frame(const FlowRequest& request);
+  void write_confirm_frame(std::uint32_t number);
   void write_ping_frame(std::uint64_t token);
   void write_bye_frame();
   void join_again(bool hold);
@@ -152,8 +166,9 @@ class RequestWriter {
   };
   std::map<std::uint32_t, Pending> pending_;  // requests without a reply
   std::set<std::string, std::less<>> groups_;
-  std::deque<std::uint64_t> pings_;                     // without a pong, where the client may come back
-  std::map<std::uint32_t, std::string> pending_flows_;  // `request_flow`s without an answer: the key of the groups
+  std::deque<std::uint64_t> pings_;                          // without a pong, where the client may come back
+  std::map<std::uint32_t, std::string> pending_flows_;       // `request_flow`s without an answer: the key of the groups
+  std::map<std::uint32_t, std::uint64_t> pending_confirms_;  // `confirm`s without an answer: what was accepted before
   std::uint32_t next_request_ = 1;
 
   UntakenMessages untaken_;     // where the client may come back

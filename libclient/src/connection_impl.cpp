@@ -2,7 +2,10 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <vector>
+
+#include "libclient/src/blocked_signals.h"
 
 namespace spindle {
 
@@ -17,10 +20,17 @@ bool tells_of_what_was_sent(const Event& event) {
 }  // namespace
 
 Connection::Impl::Impl(const ConnectOptions& options)
-    : options_(options), events_(options.receive_buffer_bytes, [this] { raise_event(wake_); }) {}
+    : options_(options),
+      events_(options.receive_buffer_bytes, [this] { raise_event(wake_); }),
+      session_(session_options(options)) {
+  session_.engine().observe(this);
+  names_.emplace_back();
+  private_name_ = &names_.back();
+}
 
 void Connection::Impl::start_thread() {
   const Lock lock(mutex_);  // the thread waits here until it knows its own number
+  const BlockedSignals blocked;
   thread_ = std::thread([self = shared_from_this()] { self->run(); });
   thread_id_ = thread_.get_id();
 }
@@ -45,24 +55,28 @@ bool Connection::Impl::is_open() const {
   return can_send();
 }
 
+// Returns when the former handler is not running and will not run again, unless that is who calls.
 void Connection::Impl::set_handler(Handler handler) {
-  const Lock lock(mutex_);
-  handler_ = handler ? std::make_shared<Handler>(std::move(handler)) : nullptr;
+  std::shared_ptr<Handler> former;  // let go of without the lock
+  Lock lock(mutex_);
+  former = std::exchange(handler_, handler ? std::make_shared<Handler>(std::move(handler)) : nullptr);
   handler_news_ = true;
   raise_event(wake_);
+  if (former == nullptr || on_thread()) return;
+  wait_until(lock, Deadline::max(), [&] { return running_ != former.get(); });
 }
 
-NotTaken Connection::Impl::disconnect() {
+NotTaken Connection::Impl::disconnect(Deadline deadline) {
   Lock lock(mutex_);
   if (!closing_ && !ended_) {
     closing_ = true;
-    closing_deadline_ = Clock::now() + options_.disconnect_timeout;
-    engine_.bye();
+    closing_deadline_ = deadline;
+    session_.bye();
     changed_.notify_all();
     raise_event(wake_);
   }
-  if (!on_thread()) changed_.wait(lock, [this] { return ended_; });
-  return engine_.not_taken();
+  if (!on_thread()) wait_until(lock, Deadline::max(), [this] { return ended_; });
+  return session_.not_taken();
 }
 
 void Connection::Impl::run() {
@@ -75,17 +89,23 @@ void Connection::Impl::run() {
 bool Connection::Impl::turn(Lock& lock) {
   run_handler(lock);
   if (is_inherited()) return false;  // the handler has forked, and this is the only thread of the child
+  run_done(lock);
+  if (is_inherited()) return false;
   if (stop_ && ended_) return false;
-  if (!ended_ && !writer_busy_ && !is_blocked_ && has_output()) write_some(lock);
+  if (!ended_ && session_.next_deadline() <= now()) handle_time(lock);
+  go_on_connecting(lock);
+  if (!ended_ && can_write() && has_output()) write_some(lock);
   end_output(lock);
   const int ready = poll_events(lock);
+  if (!calls_.empty()) calls_.expire(Clock::now());
   if (ended_) return true;
   if (closing_ && Clock::now() >= closing_deadline_) {
     lock.unlock();
-    end(Errc::closed_by_client, "the client closed the connection before the daemon had answered");
+    give_up(Errc::closed_by_client, "the client closed the connection before the daemon had answered");
     lock.lock();
     return true;
   }
+  if (stream_ == nullptr) return true;
   if ((ready & POLLOUT) != 0 && !writer_busy_) {
     if (is_blocked_) {
       write_some(lock);
@@ -104,7 +124,8 @@ bool Connection::Impl::turn(Lock& lock) {
 
 // Once all is written after a bye, tells the daemon so by ending this direction of the stream.
 void Connection::Impl::end_output(Lock&) {
-  if (!closing_ || ended_ || output_ended_ || writer_busy_ || has_output()) return;
+  if (!closing_ || ended_ || output_ended_ || writer_busy_ || stream_ == nullptr || has_output()) return;
+  if (!session_.is_connected()) return;
   output_ended_ = true;
   stream_->finish_writing();
 }
@@ -112,18 +133,23 @@ void Connection::Impl::end_output(Lock&) {
 // Waits for the socket, a wake-up or the end of patience. Gives what the socket is ready for.
 int Connection::Impl::poll_events(Lock& lock) {
   pollfd waiting[2] = {{wake_.get(), POLLIN, 0}, {-1, 0, 0}};
-  if (!ended_) {
+  if (!ended_ && stream_ != nullptr) {
     if (takes_events()) waiting[1].events |= POLLIN;
-    if ((is_blocked_ || stream_->unsent() > 0) && !writer_busy_) waiting[1].events |= POLLOUT;
+    if (((is_blocked_ && !write_failed_) || stream_->unsent() > 0) && !writer_busy_) waiting[1].events |= POLLOUT;
     // A descriptor that nothing is asked of would still report that the other side hung up, again and again.
     if (waiting[1].events != 0) waiting[1].fd = socket_.get();
   }
-  const bool more_to_write = !writer_busy_ && !is_blocked_ && has_output();
-  const bool more_to_read = may_have_more_ && takes_events();
-  const bool more_to_do = !ended_ && (more_to_write || more_to_read);
+  const bool more_to_write = can_write() && has_output();
+  const bool more_to_read = stream_ != nullptr && may_have_more_ && takes_events();
+  session_.set_reading(takes_events());
+  const bool more_to_do = (!ended_ && (more_to_write || more_to_read)) || calls_.has_done();
   thread_sleeps_ = !more_to_do;
   int timeout_ms = more_to_do ? 0 : -1;
-  if (closing_ && !ended_ && !more_to_do) timeout_ms = poll_timeout(closing_deadline_);
+  Deadline next = std::min(calls_.next_deadline(), closing_ && !ended_ ? closing_deadline_ : Deadline::max());
+  if (!ended_ && session_.next_deadline() != protocol::kNeverAgain) {
+    next = std::min(next, Deadline(session_.next_deadline()));
+  }
+  if (next != Deadline::max() && !more_to_do) timeout_ms = poll_timeout(next);
   lock.unlock();
   const int count = ::poll(waiting, 2, timeout_ms);
   if (count > 0 && waiting[0].revents != 0) clear_event(wake_);
@@ -133,56 +159,82 @@ int Connection::Impl::poll_events(Lock& lock) {
 }
 
 void Connection::Impl::read_socket() {
-  const std::span<std::uint8_t> room = engine_.reader().prepare();
+  protocol::EventReader& reader = session_.reader();
+  const std::span<std::uint8_t> room = reader.prepare();
   const IoResult result = stream_->read(room);
   may_have_more_ = result.bytes == room.size();
   if (result.bytes > 0) {
-    engine_.reader().commit(result.bytes);
+    reader.commit(result.bytes);
     deliver();
   }
-  if (!result.is_failure() || engine_.ended()) return;
+  if (!result.is_failure() || reader.ended()) return;
   if (result.error == IoResult::kProtectionFailed) return end(Errc::tls_failed, stream_->protection_failure());
   Lock lock(mutex_);
-  const Errc reason = engine_.end_reason();
+  const Errc reason = session_.engine().end_reason();
   lock.unlock();
   end(reason);
 }
 
 void Connection::Impl::end(Errc reason, std::string_view text) {
-  engine_.reader().end(reason, text);
+  session_.reader().end(reason, text);
   deliver();
+}
+
+void Connection::Impl::give_up(Errc reason, std::string_view text) {
+  {
+    const Lock lock(mutex_);
+    session_.give_up(reason, text);
+  }
+  deliver();
+}
+
+void Connection::Impl::handle_time(Lock& lock) {
+  session_.handle_time(now());
+  lock.unlock();
+  deliver();
+  lock.lock();
 }
 
 // Brings what the reader has found to whom it concerns.
 void Connection::Impl::deliver() {
-  protocol::EventReader& reader = engine_.reader();
-  if (reader.has_news()) {
-    const Lock lock(mutex_);
-    engine_.settle();
-    if (send_waiters_ > 0) changed_.notify_all();  // flows may have room
+  protocol::EventReader& reader = session_.reader();
+  bool has_views = false;
+  if (session_.is_settling_due()) {
+    Lock lock(mutex_);
+    // Whoever writes is let finish, so that it is known what was written on a connection that is gone.
+    if (reader.ended() && stream_ != nullptr) stream_->shut_down();
+    if (reader.ended()) wait_until(lock, Deadline::max(), [this] { return !writer_busy_; });
+    has_views = reader.has_views();
+    session_.settle(now());
+    if (session_.is_connected()) note_name();
+    if (waiters_ > 0) changed_.notify_all();  // flows may have room
+    if (calls_.wants_room()) note_room();
   }
   const std::size_t bytes = reader.event_bytes();
   reader.take_events(arrived_);
-  const bool ended = reader.ended();
-  if (ended) stream_->shut_down();
   if (arrived_.empty()) return;
   const Lock lock(mutex_);
+  const bool ended = session_.is_over();
+  if (has_views) note_views();
   if (closing_) {
     std::erase_if(arrived_, [](const Event& event) { return !tells_of_what_was_sent(event); });
   }
   // Who receives Disconnected finds the connection closed, and who finds it closed finds Disconnected.
+  const std::error_code end = ended ? arrived_.back().get<Disconnected>().error : std::error_code();
   if (!arrived_.empty()) events_.push(arrived_, bytes);
   if (ended) {
     ended_ = true;
-    changed_.notify_all();
+    calls_.end(end);
   }
+  if (waiters_ > 0) changed_.notify_all();
 }
 
 // Hands the handler all that waits, without the lock, as long as it is the handler.
 void Connection::Impl::run_handler(Lock& lock) {
   bool more = true;
   while (more && handler_ != nullptr && !stop_) {
-    const std::shared_ptr<Handler> handler = handler_;
+    std::shared_ptr<Handler> handler = handler_;
+    running_ = handler.get();
     handler_news_ = false;
     in_handler_ = true;
     lock.unlock();
@@ -190,8 +242,11 @@ void Connection::Impl::run_handler(Lock& lock) {
       (*handler)(std::move(event));
       if (is_inherited()) return;
     }
+    handler.reset();
     lock.lock();
     in_handler_ = false;
+    running_ = nullptr;
+    if (waiters_ > 0) changed_.notify_all();
   }
 }
 

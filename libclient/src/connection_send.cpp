@@ -18,53 +18,51 @@ constexpr unsigned kSendsPerLookMax = 8;
 
 }  // namespace
 
-std::error_code Connection::Impl::wait_for_room(Lock& lock, bool may_wait) {
+std::error_code Connection::Impl::wait_for_room(Lock& lock, Patience& patience) {
   if (can_send() && is_full()) {
-    if (!may_wait || on_thread()) return Errc::would_block;
-    ++send_waiters_;
-    changed_.wait(lock, [this] { return !can_send() || !is_full(); });
-    --send_waiters_;
+    if (!patience.may_wait() || on_thread()) return Errc::would_block;
+    const auto may_go_on = [this] { return !can_send() || !is_full(); };
+    if (!wait_until(lock, patience.deadline(), may_go_on)) return Errc::timed_out;
   }
   if (!can_send()) return Errc::not_connected;
   return {};
 }
 
+// Waits for room in the window of a flow; what it sends next may find the send buffer full, or the connection closed.
+std::error_code Connection::Impl::wait_for_flow(Lock& lock, const Groups& groups, Patience& patience) {
+  const auto may_go_on = [&] { return !can_send() || session_.writer().has_room(groups); };
+  return wait_until(lock, patience.deadline(), may_go_on) ? std::error_code() : Errc::timed_out;
+}
+
 std::error_code Connection::Impl::multicast(Service service, const Groups& groups, const Payload& payload,
-                                            SendOptions options, bool may_wait) {
+                                            SendOptions options, Patience patience) {
   Lock lock(mutex_);
-  if (on_thread()) may_wait = false;
+  if (on_thread()) patience = Patience::none();
   if (is_full()) {
     // A message that will never be taken is refused at once.
     if (const std::error_code error = protocol::RequestWriter::check(service, groups, payload)) return error;
   }
   for (;;) {
-    std::error_code error = wait_for_room(lock, may_wait);
+    std::error_code error = wait_for_room(lock, patience);
     if (error == Errc::would_block) flows_want_buffer_ = true;
-    if (!error) error = engine_.writer().multicast(service, groups, payload, options);
+    if (!error) error = session_.writer().multicast(service, groups, payload, options);
     if (error != Errc::would_block) {
       if (!error) flush(lock);
       return error;
     }
-    if (!may_wait) {
-      engine_.writer().want_ready(groups);
+    if (!patience.may_wait()) {
+      session_.writer().want_ready(groups);
       return error;
     }
-    wait_for_flow(lock, groups);
+    if (const std::error_code late = wait_for_flow(lock, groups, patience)) return late;
   }
-}
-
-// Waits for room in the window of a flow; what it sends next may find the send buffer full, or the connection closed.
-void Connection::Impl::wait_for_flow(Lock& lock, const Groups& groups) {
-  ++send_waiters_;
-  changed_.wait(lock, [&] { return !can_send() || engine_.writer().has_room(groups); });
-  --send_waiters_;
 }
 
 // FlowReady to those who found the send buffer full, now that half of it is free. The caller holds the lock.
 void Connection::Impl::tell_ready_flows() {
   flows_want_buffer_ = false;
   std::vector<Event> events;
-  for (FlowReady& flow : engine_.writer().take_ready()) events.emplace_back(std::move(flow));
+  for (FlowReady& flow : session_.writer().take_ready()) events.emplace_back(std::move(flow));
   if (events.empty() || closing_ || ended_) return;
   const std::size_t bytes = events.size() * sizeof(Event);
   events_.push(events, bytes);
@@ -73,17 +71,20 @@ void Connection::Impl::tell_ready_flows() {
 
 std::error_code Connection::Impl::request(protocol::ClientFrame type, std::string_view group) {
   if (!spindle::is_group_name(group)) return Errc::bad_group_name;
+  Patience patience(options_.send_timeout);
   Lock lock(mutex_);
-  if (const std::error_code error = wait_for_room(lock, true)) return error;
-  if (const std::error_code error = engine_.writer().request(type, group)) return error;
+  if (const std::error_code error = wait_for_room(lock, patience)) return error;
+  if (const std::error_code error = session_.writer().request(type, group)) return error;
+  if (type == protocol::ClientFrame::join) joined_.asked(group);
   flush(lock);
   return {};
 }
 
 std::error_code Connection::Impl::request_flow(const Groups& groups) {
+  Patience patience(options_.send_timeout);
   Lock lock(mutex_);
-  if (const std::error_code error = wait_for_room(lock, true)) return error;
-  if (const std::error_code error = engine_.request_flow(groups)) return error;
+  if (const std::error_code error = wait_for_room(lock, patience)) return error;
+  if (const std::error_code error = session_.request_flow(groups)) return error;
   flush(lock);
   return {};
 }
@@ -92,7 +93,7 @@ std::error_code Connection::Impl::request_flow(const Groups& groups) {
 void Connection::Impl::flush(Lock& lock) {
   if (writer_busy_) return;  // that thread looks for more when it is done
   const bool burst = is_burst();
-  if (is_blocked_) return;  // the socket is full, and the thread waits for it
+  if (!can_write()) return;  // the socket is full, or there is none, and the thread waits for it
   if (burst && (!in_handler_ || on_thread())) {
     if (!on_thread()) wake_thread();
     return;
@@ -123,7 +124,7 @@ void Connection::Impl::wake_thread() {
 void Connection::Impl::write_some(Lock& lock) {
   writer_busy_ = true;
   sends_per_look_ = 1;                               // who sends next may come after a while
-  const ByteView piece = engine_.writer().output();  // stays where it is
+  const ByteView piece = session_.output();  // stays where it is
   lock.unlock();
   std::size_t sent = 0;
   bool failed = false;
@@ -138,15 +139,16 @@ void Connection::Impl::write_some(Lock& lock) {
   lock.lock();
   writer_busy_ = false;
   is_blocked_ = sent < piece.size() && !failed;
-  engine_.writer().consume(sent);
+  session_.consume(sent);
   if (failed) {
     // The reason may still be waiting to be read: the thread goes on reading up to the end of what came.
     write_failed_ = true;
-    engine_.writer().drop_output();
+    if (!returns()) session_.writer().drop_output();
     stream_->shut_down();
   }
-  if (send_waiters_ > 0 && (failed || !is_full())) changed_.notify_all();
-  if (flows_want_buffer_ && engine_.writer().output_size() <= options_.send_buffer_bytes / 2) {
+  if (waiters_ > 0) changed_.notify_all();
+  if (calls_.wants_room() && (failed || !is_full())) note_room();
+  if (flows_want_buffer_ && session_.writer().output_size() <= options_.send_buffer_bytes / 2) {
     tell_ready_flows();
   }
 }

@@ -48,6 +48,11 @@ ForkGuard::~ForkGuard() {
   all.guards.erase(std::find(all.guards.begin(), all.guards.end(), this));
 }
 
+void ForkGuard::set_socket(Descriptor socket) {
+  const std::lock_guard lock(registry().mutex);
+  socket_ = std::move(socket);  // what it was is closed when this returns
+}
+
 void ForkGuard::keep_inherited(std::shared_ptr<void> object) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);

@@ -26,6 +26,9 @@ class ForkGuard {
   ForkGuard(const ForkGuard&) = delete;
   ForkGuard& operator=(const ForkGuard&) = delete;
 
+  /// Another socket is to be closed in a child: the one before is closed.
+  void set_socket(Descriptor socket);
+
   bool is_inherited() const { return inherited_.load(std::memory_order_relaxed); }
 
   /// Keeps an inherited object for ever: neither its thread nor what that waits for can be destroyed.
