@@ -464,7 +464,7 @@ void Session::detach(Time now) {
 }
 
 bool Session::holds_too_much() const {
-  return queue_.bytes() > waiting_when_detached_ + context_.config.session.queue_soft_bytes;
+  return queue_.bytes() > waiting_when_detached_ + context_.config.session.queue_hard_bytes;
 }
 
 void Session::attach(Session& fresh) {

@@ -391,6 +391,7 @@ void RequestWriter::write_confirm_frame(std::uint32_t number) {
 bool RequestWriter::settle(const Confirmed& confirmed) {
   const auto pending = pending_confirms_.find(confirmed.request);
   if (pending == pending_confirms_.end() || former_ + confirmed.taken < pending->second) return false;
+  if (returns_) untaken_.entered(pending->second);
   pending_confirms_.erase(pending);
   return former_ + confirmed.taken < taken_ || settle_taken(confirmed.taken, false);
 }

@@ -10,6 +10,12 @@ void UntakenMessages::taken(std::uint64_t messages) {
   line.erase(line.begin(), line.begin() + count);
 }
 
+void UntakenMessages::entered(std::uint64_t first) {
+  for (auto& [handle, line] : lines_) {
+    while (!line.empty() && line.front().number <= first) line.pop_front();
+  }
+}
+
 void UntakenMessages::admitted(std::uint32_t handle, std::size_t bytes) {
   const auto found = lines_.find(handle);
   if (found == lines_.end()) return;

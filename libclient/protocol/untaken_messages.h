@@ -14,10 +14,12 @@ namespace spindle::protocol {
 /// of the caller's choice. Bytes are those of flow_bytes().
 class UntakenMessages {
  public:
-  /// `handle`: of its flow; 0 where flows are not independent.
+  /// The next message. `handle`: of its flow; 0 where flows are not independent.
   void sent(std::uint32_t handle, std::size_t bytes, std::uint64_t ticket) {
-    lines_[handle].push_back({bytes, ticket});
+    lines_[handle].push_back({bytes, ticket, ++sent_});
   }
+  /// All of the first ones have entered, so many.
+  void entered(std::uint64_t first);
   /// So many more have entered, of one line.
   void taken(std::uint64_t messages);
   /// Of a flow: so many bytes more have.
@@ -32,7 +34,9 @@ class UntakenMessages {
   struct Sent {
     std::size_t bytes = 0;
     std::uint64_t ticket = 0;
+    std::uint64_t number = 0;  // among all, from 1
   };
+  std::uint64_t sent_ = 0;
   std::map<std::uint32_t, std::deque<Sent>> lines_;
 };
 

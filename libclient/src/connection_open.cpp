@@ -93,10 +93,9 @@ void Connection::Impl::await_welcome(Lock& lock, Deadline deadline) {
 void Connection::Impl::go_on_connecting(Lock& lock) {
   if (session_.take_hang_up()) hang_up(lock);
   if (const std::optional<std::size_t> server = session_.take_dial()) {
-    dialler_.start(options_, address_of(*server), deadline_after(options_.connect_timeout),
-                   [self = weak_from_this()] {
-                     if (const auto impl = self.lock()) raise_event(impl->wake_);
-                   });
+    dialler_.start(options_, address_of(*server), deadline_after(options_.connect_timeout), [self = weak_from_this()] {
+      if (const auto impl = self.lock()) raise_event(impl->wake_);
+    });
   }
   if (std::optional<DialledServer> server = dialler_.take()) greet(lock, *std::move(server));
 }

@@ -123,7 +123,7 @@ void Connection::Impl::wake_thread() {
 // Writes what the socket takes, without the lock: all that has gathered goes in one piece.
 void Connection::Impl::write_some(Lock& lock) {
   writer_busy_ = true;
-  sends_per_look_ = 1;                               // who sends next may come after a while
+  sends_per_look_ = 1;                       // who sends next may come after a while
   const ByteView piece = session_.output();  // stays where it is
   lock.unlock();
   std::size_t sent = 0;

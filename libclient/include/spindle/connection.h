@@ -56,7 +56,8 @@ struct ConnectOptions {
   /// end. While there is no connection requests are taken as ever. See docs/reconnecting.md.
   std::chrono::milliseconds reconnect_timeout{0};
   /// Whether the daemon is asked to keep the session for a while where its connection is lost, so that nothing is lost
-  /// with it. Matters where `reconnect_timeout` is not 0; never on a unix socket, as only the end of its program ends it.
+  /// with it. Matters where `reconnect_timeout` is not 0; never on a unix socket, as only the end of its program ends
+  /// it.
   bool resume = true;
   /// How often the library makes sure that the daemon is there, and shows that this program is; 0: never. Of who is
   /// silent for three times as long the connection counts as lost.
