@@ -10,6 +10,8 @@ from .failure import PATIENCE_S, Failure
 # Views are made at once, and only a scenario that is about silence has silent links.
 DEFAULTS = {"view.gain_hold_down_ms": "20", "link.liveness_timeout_ms": "10000", "link.redial_min_ms": "20",
             "link.redial_lost_max_ms": "100"}
+# Sections of which there may be several; a scenario has one of each.
+REPEATED = {"access", "names", "quota", "token"}
 
 
 class Daemon:
@@ -46,7 +48,8 @@ class Daemon:
             sections.setdefault(section, {})[rest] = value
         lines = []
         for section, values in sections.items():
-            lines += [f"[{section}]"] + [f"{key} = {value}" for key, value in values.items()]
+            heading = f"[[{section}]]" if section in REPEATED else f"[{section}]"
+            lines += [heading] + [f"{key} = {value}" for key, value in values.items()]
         for address in self._neighbours:
             lines += ["[[neighbour]]", f'address = "{address}"']
         return "\n".join(lines) + "\n"

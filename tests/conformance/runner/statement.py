@@ -19,7 +19,7 @@ class Statement:
     def __init__(self, file, line, text, clients):
         self.file, self.line, self.text = file, line, text
         self._clients = clients  # that have been declared so far
-        self._words = re.findall(r"[^\s,]+|,", text)
+        self._words = re.findall(r"[^\s,]+(?:,[^\s,]+)*|,", text)
         self._at = 0
 
     def error(self, message):
