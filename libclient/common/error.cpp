@@ -14,6 +14,16 @@ class ErrorCategory final : public std::error_category {
     if (value < 0 || value > UINT16_MAX) return std::string(describe(Errc{}));
     return std::string(describe(static_cast<Errc>(value)));
   }
+  std::error_condition default_error_condition(int value) const noexcept override {
+    switch (value) {
+#define SPINDLE_CASE(name, condition) \
+  case static_cast<int>(Errc::name):  \
+    return std::make_error_condition(std::errc::condition);
+      SPINDLE_CONDITIONS(SPINDLE_CASE)
+#undef SPINDLE_CASE
+    }
+    return {value, *this};
+  }
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ void print(const std::string& line) { std::cout << line + '\n' << std::flush; }
 class Chat {
  public:
   Chat(const spindle::ConnectOptions& options, std::string room)
-      : room_(std::move(room)), connection_(spindle::Connection::connect(options)) {
+      : room_(std::move(room)), connection_(spindle::Connection::connect(options).value()) {
     // Events come on the connection's thread, while the main thread waits for lines.
     connection_.set_handler([this](spindle::Event&& event) { show(event); });
     if (const std::error_code error = connection_.join(room_)) throw std::system_error(error);
@@ -43,12 +43,12 @@ class Chat {
 
  private:
   void show(const spindle::Event& event) const {
-    if (const auto* message = std::get_if<spindle::Message>(&event)) show_message(*message);
-    if (const auto* view = std::get_if<spindle::GroupView>(&event)) show_view(*view);
-    if (const auto* failed = std::get_if<spindle::RequestFailed>(&event)) {
+    if (const auto* message = event.get_if<spindle::Message>()) show_message(*message);
+    if (const auto* view = event.get_if<spindle::GroupView>()) show_view(*view);
+    if (const auto* failed = event.get_if<spindle::RequestFailed>()) {
       print("* refused: " + failed->error.message());
     }
-    if (const auto* end = std::get_if<spindle::Disconnected>(&event)) {
+    if (const auto* end = event.get_if<spindle::Disconnected>()) {
       print("* the connection has ended: " + end->text);
     }
   }

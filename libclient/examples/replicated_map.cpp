@@ -51,7 +51,7 @@ struct State {
 class Replica {
  public:
   Replica(const spindle::ConnectOptions& options, std::string group, std::size_t replicas)
-      : group_(std::move(group)), replicas_(replicas), connection_(spindle::Connection::connect(options)) {
+      : group_(std::move(group)), replicas_(replicas), connection_(spindle::Connection::connect(options).value()) {
     connection_.set_handler([this](spindle::Event&& event) { handle(event); });
     if (const std::error_code error = connection_.join(group_)) throw std::system_error(error);
   }
@@ -73,13 +73,13 @@ class Replica {
  private:
   void handle(const spindle::Event& event) {
     const std::lock_guard lock(mutex_);
-    if (const auto* message = std::get_if<spindle::Message>(&event)) {
+    if (const auto* message = event.get_if<spindle::Message>()) {
       message->type() == kState ? handle_state(std::string(message->text())) : handle_update(*message);
-    } else if (const auto* view = std::get_if<spindle::GroupView>(&event)) {
+    } else if (const auto* view = event.get_if<spindle::GroupView>()) {
       if (view->form == spindle::ViewForm::full) handle_view(*view);
-    } else if (std::holds_alternative<spindle::Transitional>(event)) {
+    } else if (event.is<spindle::Transitional>()) {
       if (!before_signal_) before_signal_ = state_;  // who is separated from here may not get what follows
-    } else if (const auto* end = std::get_if<spindle::Disconnected>(&event)) {
+    } else if (const auto* end = event.get_if<spindle::Disconnected>()) {
       std::cout << "the connection has ended: " << end->text << std::endl;
       has_ended_ = true;
     }
@@ -93,7 +93,7 @@ class Replica {
 
   /// Fails only where the connection ends, which an event tells.
   void multicast(std::uint16_t type, const std::string& text) {
-    connection_.multicast(spindle::Service::agreed, group_, text, {.type = type});
+    (void)connection_.multicast(spindle::Service::agreed, group_, text, {.type = type});
   }
 
   void send_update() {

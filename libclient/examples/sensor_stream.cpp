@@ -61,7 +61,9 @@ class Publisher {
     }
     // The oldest messages are lost where some are, so these are not.
     for (auto& [name, sensor] : sensors_) {
-      connection_.multicast(spindle::Service::fifo, name, std::to_string(sensor.sent), {.type = kEnd});
+      const auto error =
+          connection_.multicast(spindle::Service::fifo, name, std::to_string(sensor.sent), {.type = kEnd});
+      if (error) throw std::system_error(error);
       std::cout << name << ": " << sensor.sent << " sent, " << sensor.replaced << " replaced by newer ones\n";
     }
   }
@@ -84,10 +86,10 @@ class Publisher {
   }
 
   void handle(const spindle::Event& event) {
-    if (const auto* ready = std::get_if<spindle::FlowReady>(&event)) {
+    if (const auto* ready = event.get_if<spindle::FlowReady>()) {
       const std::string& name = ready->groups.front();
       if (Sensor& sensor = sensors_.at(name); !sensor.waiting.empty()) offer(name, sensor);
-    } else if (const auto* end = std::get_if<spindle::Disconnected>(&event)) {
+    } else if (const auto* end = event.get_if<spindle::Disconnected>()) {
       throw std::system_error(end->error, end->text);
     }
   }
@@ -118,14 +120,14 @@ class Watcher {
   };
 
   void handle(const spindle::Event& event) {
-    if (const auto* message = std::get_if<spindle::Message>(&event)) {
+    if (const auto* message = event.get_if<spindle::Message>()) {
       message->type() == kEnd ? finish(*message) : show(*message);
-    } else if (const auto* gap = std::get_if<spindle::Gap>(&event)) {
+    } else if (const auto* gap = event.get_if<spindle::Gap>()) {
       for (const auto& [name, messages] : gap->names) {
         if (const auto sensor = sensors_.find(name); sensor != sensors_.end()) sensor->second.lost += messages;
       }
       std::cout << gap->messages << " readings are lost" << std::endl;
-    } else if (const auto* end = std::get_if<spindle::Disconnected>(&event)) {
+    } else if (const auto* end = event.get_if<spindle::Disconnected>()) {
       throw std::system_error(end->error, end->text);
     }
   }
@@ -161,12 +163,12 @@ int run(const examples::Options& options) {
   if (options.words().front() == "watch") {
     how.slow_policy = spindle::SlowPolicy::drop;
     how.receive_buffer_bytes = 64 << 10;  // what is shown is not much older than what is sent
-    spindle::Connection connection = spindle::Connection::connect(how);
+    spindle::Connection connection = spindle::Connection::connect(how).value();
     Watcher(connection, pause, static_cast<std::uint64_t>(options.number("show"))).run(sensors);
     return 0;
   }
   how.independent_flows = true;
-  spindle::Connection connection = spindle::Connection::connect(how);
+  spindle::Connection connection = spindle::Connection::connect(how).value();
   Publisher publisher(connection, sensors, static_cast<std::size_t>(options.number("bytes")));
   auto next = std::chrono::steady_clock::now();
   for (int number = 1; number <= options.number("count"); ++number) {

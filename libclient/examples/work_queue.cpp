@@ -81,11 +81,11 @@ class Worker {
   }
 
   void handle(const spindle::Event& event) {
-    if (const auto* message = std::get_if<spindle::Message>(&event)) {
+    if (const auto* message = event.get_if<spindle::Message>()) {
       message->type() == kJob ? take(*message) : forget(*message);
-    } else if (const auto* view = std::get_if<spindle::GroupView>(&event)) {
+    } else if (const auto* view = event.get_if<spindle::GroupView>()) {
       if (view->has_members()) take(*view);
-    } else if (const auto* end = std::get_if<spindle::Disconnected>(&event)) {
+    } else if (const auto* end = event.get_if<spindle::Disconnected>()) {
       std::cout << "the connection has ended: " << end->text << std::endl;
     }
   }
@@ -134,7 +134,8 @@ class Worker {
     std::cout << "doing " << job.number << std::endl;
     std::this_thread::sleep_for(pause_);
     const std::string answer = job.asker + " " + job.id + " " + factorize(job.number);
-    connection_.multicast(spindle::Service::agreed, {job.asker, group_}, answer, {.type = kAnswer});
+    const auto error = connection_.multicast(spindle::Service::agreed, {job.asker, group_}, answer, {.type = kAnswer});
+    if (error) throw std::system_error(error);
     done_.emplace(job.asker, job.id);  // until the answer comes back
   }
 
@@ -158,7 +159,7 @@ void ask(spindle::Connection& connection, const std::string& group, const std::v
   while (!open.empty()) {
     const auto event = connection.receive();
     if (!event) throw std::system_error(spindle::Errc::not_connected);
-    const auto* message = std::get_if<spindle::Message>(&*event);
+    const auto* message = event->get_if<spindle::Message>();
     if (message == nullptr || message->type() != kAnswer) continue;
     std::istringstream words{std::string(message->text())};
     std::string asker, id, answer;
@@ -172,7 +173,7 @@ int run(const examples::Options& options) {
   const std::vector<std::string>& words = options.words();
   if (words.size() < 2) throw std::system_error(spindle::Errc::bad_argument, "say --help");
   spindle::Connection connection =
-      spindle::Connection::connect({.address = options["connect"], .name = options["name"]});
+      spindle::Connection::connect({.address = options["connect"], .name = options["name"]}).value();
   if (words[0] == "work") {
     Worker(connection, words[1], std::chrono::seconds(options.number("seconds"))).run();
     return 1;

@@ -286,8 +286,10 @@ void write_warning(std::vector<std::uint8_t>& out, const Warning& warning) {
 
 std::size_t send_head_size(const Send& send) { return kFrameHeadBytes + send_body_size(send); }
 
-void write_send_head(Writer& writer, const Send& send) {
-  write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::send), send_body_size(send) + send.chunk.size());
+void write_send_head(Writer& writer, const Send& send) { write_send_head_before(writer, send, send.chunk.size()); }
+
+void write_send_head_before(Writer& writer, const Send& send, std::size_t chunk_bytes) {
+  write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::send), send_body_size(send) + chunk_bytes);
   writer.varint(send.handle);
   writer.u8(static_cast<std::uint8_t>(send.service | (send.self_discard ? kSelfDiscardBit : 0)));
   writer.u16(send.type);

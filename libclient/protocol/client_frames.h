@@ -277,6 +277,8 @@ void write_refused(std::vector<std::uint8_t>& out, const Refused& refused);
 // chunk, then those bytes. The chunk follows.
 std::size_t send_head_size(const Send& send);
 void write_send_head(Writer& writer, const Send& send);
+/// The same where the chunk, of so many bytes, is not in one piece, and not in `send`.
+void write_send_head_before(Writer& writer, const Send& send, std::size_t chunk_bytes);
 /// Bytes before the chunk of a `message` frame.
 std::size_t message_head_size(const MessageHead& message);
 void write_message_head(Writer& writer, const MessageHead& message);

@@ -175,7 +175,7 @@ void EventReader::handle_message(ByteView body) {
   if (partial_) return end(Errc::unexpected_frame, "a message began before the last one was complete");
   if (packed->chunk.size() == packed->total) {
     // Filled in where it stays: this is the path of most events.
-    Message& message = std::get<Message>(events_.emplace_back(std::in_place_type<Message>));
+    Message& message = events_.emplace_back().get<Message>();
     fill(message, *packed);
     message.memory_ = block_;
     event_bytes_ += sizeof(Event) + body.size();
@@ -340,17 +340,17 @@ void EventReader::end(Errc reason, std::string_view text) {
 
 void EventReader::set_not_taken(NotTaken not_taken) {
   if (events_.empty()) return;
-  if (auto* last = std::get_if<Disconnected>(&events_.back())) last->not_taken = not_taken;
+  if (auto* last = events_.back().get_if<Disconnected>()) last->not_taken = not_taken;
 }
 
 void EventReader::add_event(Event event, std::size_t bytes) {
   events_.push_back(std::move(event));
-  event_bytes_ += sizeof(Event) + bytes;
+  event_bytes_ += sizeof(Event) + bytes + (events_.back().is<Message>() ? 0 : sizeof(GroupView));  // the largest
 }
 
 void EventReader::insert_event(std::size_t index, Event event) {
   events_.insert(events_.begin() + static_cast<std::ptrdiff_t>(index), std::move(event));
-  event_bytes_ += sizeof(Event);
+  event_bytes_ += sizeof(Event) + sizeof(GroupView);
 }
 
 EventReader::News EventReader::take_news() {

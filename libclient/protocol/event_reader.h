@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "libclient/include/spindle/message.h"
+#include "libclient/include/spindle/event.h"
 #include "libclient/protocol/client_frames.h"
 
 namespace spindle::protocol {

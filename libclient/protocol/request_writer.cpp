@@ -6,9 +6,34 @@ namespace spindle::protocol {
 
 namespace {
 
-ByteView payload_bytes(const Payload& payload) {
-  return {reinterpret_cast<const std::uint8_t*>(payload.bytes().data()), payload.size()};
-}
+ByteView view_of(const Bytes& bytes) { return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}; }
+
+/// What of a payload is not written yet.
+class Rest {
+ public:
+  explicit Rest(const Payload& payload) : pieces_(payload.pieces()), bytes_(payload.size()) {}
+
+  std::size_t bytes() const { return bytes_; }
+  /// Appends the next `bytes`, which are there, to `out`.
+  void append(std::vector<std::uint8_t>& out, std::size_t bytes) {
+    bytes_ -= bytes;
+    while (bytes != 0) {
+      const ByteView piece = view_of(pieces_.front()).subspan(begun_);
+      const ByteView part = piece.first(std::min(piece.size(), bytes));
+      out.insert(out.end(), part.begin(), part.end());
+      bytes -= part.size();
+      begun_ += part.size();
+      if (part.size() < piece.size()) continue;
+      pieces_ = pieces_.subspan(1);
+      begun_ = 0;
+    }
+  }
+
+ private:
+  std::span<const Bytes> pieces_;
+  std::size_t begun_ = 0;  // of the first piece
+  std::size_t bytes_;
+};
 
 std::error_code check_count(const Groups& groups) {
   if (groups.size() == 0 || groups.size() > kGroupsPerMessageMax) return Errc::too_many_groups;
@@ -107,33 +132,38 @@ std::error_code RequestWriter::multicast(Service service, const Groups& groups, 
     if (!windows_.has_room(send.handle)) return Errc::would_block;
     windows_.sent(send.handle, flow_bytes(payload.size()));
   }
-  ByteView rest = payload_bytes(payload);
   send.service = static_cast<std::uint8_t>(service);
   send.self_discard = options.self_discard;
   send.type = options.type;
-  send.total = static_cast<std::uint32_t>(rest.size());
-  send.chunk = rest.first(std::min(rest.size(), kChunkBytesMax));
-
+  send.total = static_cast<std::uint32_t>(payload.size());
   ++accepted_;
+  const std::size_t first = std::min(payload.size(), kChunkBytesMax);
   const std::size_t start = output_.size();
   output_.resize(start + send_head_size(send));
   Writer writer(output_.data() + start);
-  write_send_head(writer, send);
-  append_chunk(send.chunk);
-  rest = rest.subspan(send.chunk.size());
-  while (!rest.empty()) {
-    const ByteView chunk = rest.first(std::min(rest.size(), kChunkBytesMax));
-    std::uint8_t head[kFrameHeadBytes];
-    Writer head_writer(head);
-    write_frame_head(head_writer, static_cast<std::uint8_t>(ClientFrame::send_more), chunk.size());
-    append_chunk(head);
-    append_chunk(chunk);
-    rest = rest.subspan(chunk.size());
+  write_send_head_before(writer, send, first);
+  if (payload.pieces().size() == 1 && first == payload.size()) {  // as most are
+    const ByteView all = view_of(payload.pieces().front());
+    output_.insert(output_.end(), all.begin(), all.end());
+  } else {
+    append_chunks(payload);
   }
   return {};
 }
 
-void RequestWriter::append_chunk(ByteView chunk) { output_.insert(output_.end(), chunk.begin(), chunk.end()); }
+// What follows the head of the first frame.
+void RequestWriter::append_chunks(const Payload& payload) {
+  Rest rest(payload);
+  rest.append(output_, std::min(rest.bytes(), kChunkBytesMax));
+  while (rest.bytes() != 0) {
+    const std::size_t chunk = std::min(rest.bytes(), kChunkBytesMax);
+    const std::size_t head = output_.size();
+    output_.resize(head + kFrameHeadBytes);
+    Writer head_writer(output_.data() + head);
+    write_frame_head(head_writer, static_cast<std::uint8_t>(ClientFrame::send_more), chunk);
+    rest.append(output_, chunk);
+  }
+}
 
 std::error_code RequestWriter::make_key(const Groups& groups) {
   key_.clear();

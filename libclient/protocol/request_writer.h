@@ -9,7 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "libclient/include/spindle/message.h"
+#include "libclient/include/spindle/event.h"
+#include "libclient/include/spindle/send.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/flow_windows.h"
 
@@ -87,7 +88,7 @@ class RequestWriter {
   /// The number of the set that is to be given up next, of those that there are.
   std::uint32_t set_to_give_up() const;
   void give_up(std::uint32_t handle);
-  void append_chunk(ByteView chunk);
+  void append_chunks(const Payload& payload);
 
   std::vector<std::uint8_t> output_;
   std::size_t consumed_ = 0;

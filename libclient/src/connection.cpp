@@ -30,23 +30,12 @@ Connection::Impl* Connection::usable() const noexcept {
   return impl_ && !impl_->is_inherited() ? impl_.get() : nullptr;
 }
 
-Connection Connection::connect(const ConnectOptions& options, std::error_code& error, std::string* text) {
+Result<Connection> Connection::connect(const ConnectOptions& options) {
   auto impl = std::make_shared<Impl>(options);
-  std::string reason;
-  if (!impl->open(error, reason)) {
-    if (text != nullptr) *text = std::move(reason);
-    return Connection();
-  }
+  Failure failure{{}, {}};
+  if (!impl->open(failure.error, failure.text)) return failure;
   impl->start_thread();
   return Connection(std::move(impl));
-}
-
-Connection Connection::connect(const ConnectOptions& options) {
-  std::error_code error;
-  std::string text;
-  Connection connection = connect(options, error, &text);
-  if (error) throw std::system_error(error, text);
-  return connection;
 }
 
 std::string_view Connection::private_name() const noexcept {

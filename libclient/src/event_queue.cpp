@@ -69,7 +69,7 @@ bool EventQueue::take(Event& event) {
     left_.store(taken_.events.size() - next_, std::memory_order_relaxed);
     if (next_ == taken_.events.size()) next_batch();
   }
-  if (std::holds_alternative<Disconnected>(event)) note_finished();
+  if (event.is<Disconnected>()) note_finished();
   return true;
 }
 

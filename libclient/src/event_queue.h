@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "libclient/src/socket.h"
-#include "spindle/message.h"
+#include "spindle/event.h"
 
 namespace spindle {
 

@@ -53,9 +53,9 @@ void Pair::ask() {
     const std::optional<Event> event = asking_.receive(kLook, error);
     if (!event && error != Errc::timed_out) return fail("the one who asks is cut off");
     if (!event) continue;
-    if (std::holds_alternative<GroupView>(*event)) note_view();
-    if (const auto* end = std::get_if<Disconnected>(&*event)) return fail("the one who asks is cut off: " + end->text);
-    const auto* message = std::get_if<Message>(&*event);
+    if (event->is<GroupView>()) note_view();
+    if (const auto* end = event->get_if<Disconnected>()) return fail("the one who asks is cut off: " + end->text);
+    const auto* message = event->get_if<Message>();
     if (message == nullptr || message->type() != kAnswer) continue;
     note_answer();
     waits = false;
@@ -78,11 +78,11 @@ void Pair::answer() {
     const std::optional<Event> event = answering_.receive(kLook, error);
     if (!event && error != Errc::timed_out) return fail("the one who answers is cut off");
     if (!event) continue;
-    if (std::holds_alternative<GroupView>(*event)) note_view();
-    if (const auto* end = std::get_if<Disconnected>(&*event)) {
+    if (event->is<GroupView>()) note_view();
+    if (const auto* end = event->get_if<Disconnected>()) {
       return fail("the one who answers is cut off: " + end->text);
     }
-    const auto* message = std::get_if<Message>(&*event);
+    const auto* message = event->get_if<Message>();
     if (message == nullptr || message->type() != kQuestion) continue;
     if (answering_.multicast(Service::agreed, kGroup, "well", {.type = kAnswer})) return fail("cannot answer");
   }

@@ -49,10 +49,10 @@ void Stream::receive() {
     const std::optional<Event> event = receiver_.receive(kLook, error);
     if (!event && error != Errc::timed_out) return fail("the receiver of the stream is cut off");
     if (!event) continue;
-    if (const auto* end = std::get_if<Disconnected>(&*event)) {
+    if (const auto* end = event->get_if<Disconnected>()) {
       return fail("the receiver of the stream is cut off: " + end->text);
     }
-    if (std::holds_alternative<Message>(*event)) ++received_;
+    if (event->is<Message>()) ++received_;
   }
 }
 

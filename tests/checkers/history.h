@@ -13,7 +13,7 @@
 #include "daemon/base/time.h"
 #include "daemon/wire/control.h"
 #include "daemon/wire/link_frames.h"
-#include "libclient/include/spindle/message.h"
+#include "libclient/include/spindle/event.h"
 
 namespace spindled::checkers {
 

@@ -29,28 +29,28 @@ Sent record_sent(const std::string& sender, Service service, std::uint16_t type,
 }
 
 std::optional<What> Recorder::record(const spindle::Event& event) {
-  if (const auto* message = std::get_if<spindle::Message>(&event)) {
+  if (const auto* message = event.get_if<spindle::Message>()) {
     const std::span<const std::byte> payload = message->payload();
     const ByteView bytes{reinterpret_cast<const std::uint8_t*>(payload.data()), payload.size()};
     return Delivered{{std::string(message->sender()), message_digest(message->type(), bytes), bytes.size(),
                       message->service(), message->type(),
                       std::vector<std::string>(message->groups().begin(), message->groups().end())}};
   }
-  if (const auto* view = std::get_if<spindle::GroupView>(&event)) return record_view(*view);
-  if (const auto* signal = std::get_if<spindle::Transitional>(&event)) return Transitional{signal->group};
-  if (const auto* gap = std::get_if<spindle::Gap>(&event)) {
+  if (const auto* view = event.get_if<spindle::GroupView>()) return record_view(*view);
+  if (const auto* signal = event.get_if<spindle::Transitional>()) return Transitional{signal->group};
+  if (const auto* gap = event.get_if<spindle::Gap>()) {
     Gapped gapped{gap->messages, {}, gap->unlisted};
     for (const spindle::Gap::Name& name : gap->names) gapped.of_name[name.name] += name.messages;
     return gapped;
   }
-  if (const auto* failed = std::get_if<spindle::RequestFailed>(&event)) {
+  if (const auto* failed = event.get_if<spindle::RequestFailed>()) {
     using Request = spindle::RequestFailed::Request;
     if (failed->request == Request::view) return std::nullopt;
     if (failed->request == Request::send) return MessagesRefused{failed->group, failed->messages};
     if (failed->request == Request::membership) return LeaveRequested{failed->group, true};
     return Refused{failed->group, static_cast<std::uint16_t>(failed->error.value())};
   }
-  if (const auto* end = std::get_if<spindle::Disconnected>(&event)) {
+  if (const auto* end = event.get_if<spindle::Disconnected>()) {
     return Closed{static_cast<std::uint16_t>(end->error.value()), end->text};
   }
   return std::nullopt;  // what concerns the client alone

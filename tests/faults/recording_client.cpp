@@ -40,12 +40,12 @@ void RecordingClient::run() {
     options.address = "unix:" + socket_;
     options.name = "m" + std::to_string(number_);
     options.connect_timeout = kConnectTimeout;
-    std::error_code error;
-    connection_ = Connection::connect(options, error);
-    if (error) {
+    Result<Connection> connected = Connection::connect(options);
+    if (!connected) {
       std::this_thread::sleep_for(kReconnectPause);
       continue;
     }
+    connection_ = *std::move(connected);
     greet();
     live();
   }
@@ -85,7 +85,7 @@ void RecordingClient::live() {
     const std::optional<Event> event = connection_.receive(std::max<Nanoseconds>(next - time, 1ms), nothing);
     if (!event) continue;
     take(*event);
-    if (std::holds_alternative<Disconnected>(*event)) return;
+    if (event->is<Disconnected>()) return;
   }
 }
 
@@ -145,13 +145,13 @@ void RecordingClient::take(const Event& event) {
   if (std::optional<What> what = recorder_.record(event)) note(std::move(*what));
   const std::lock_guard lock(mutex_);
   last_event_ = now();
-  if (const auto* message = std::get_if<Message>(&event)) {
+  if (const auto* message = event.get_if<Message>()) {
     last_delivery_ = last_event_;
     marker_returned_ |= message->type() == kMarkerType && message->sender() == connection_.private_name();
-  } else if (const auto* view = std::get_if<spindle::GroupView>(&event)) {
+  } else if (const auto* view = event.get_if<spindle::GroupView>()) {
     member_of_[view->group] = view->my_index.has_value();
     if (view->my_index) others_ = recorder_.view(view->group)->members;
-  } else if (std::holds_alternative<Disconnected>(event)) {
+  } else if (event.is<Disconnected>()) {
     open_ = false;
   }
 }

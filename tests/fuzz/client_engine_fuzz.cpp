@@ -73,21 +73,21 @@ class Run {
   void check_events() {
     for (const Event& event : engine_.take_events()) {
       SPINDLE_CHECK(!ended_);
-      if (const auto* message = std::get_if<Message>(&event)) {
+      if (const auto* message = event.get_if<Message>()) {
         std::size_t sum = message->type() + message->sender().size();
         for (const std::string_view group : message->groups()) sum += std::string(group).size();
         for (const std::byte byte : message->payload()) sum += static_cast<std::size_t>(byte);
         sum_ = sum_ + sum;
-      } else if (const auto* view = std::get_if<GroupView>(&event)) {
+      } else if (const auto* view = event.get_if<GroupView>()) {
         SPINDLE_CHECK(!view->my_index || *view->my_index < view->members.size());
         check_membership(*view);
-      } else if (const auto* ready = std::get_if<FlowReady>(&event)) {
+      } else if (const auto* ready = event.get_if<FlowReady>()) {
         SPINDLE_CHECK(!ready->groups.empty());
-      } else if (const auto* flow = std::get_if<FlowState>(&event)) {
+      } else if (const auto* flow = event.get_if<FlowState>()) {
         SPINDLE_CHECK(!flow->groups.empty() && flow->blocked_share <= 1 && flow->salary_period.count() >= 0);
-      } else if (const auto* gap = std::get_if<spindle::Gap>(&event)) {
+      } else if (const auto* gap = event.get_if<spindle::Gap>()) {
         for (const spindle::Gap::Name& each : gap->names) SPINDLE_CHECK(each.messages <= gap->messages);
-      } else if (std::holds_alternative<Disconnected>(event)) {
+      } else if (event.is<Disconnected>()) {
         ended_ = true;
       }
     }

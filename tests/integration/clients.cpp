@@ -21,8 +21,8 @@ Event next_event(Connection& client) {
 Message next_message(Connection& client) {
   for (;;) {
     Event event = next_event(client);
-    if (auto* message = std::get_if<Message>(&event)) return std::move(*message);
-    if (const auto* end = std::get_if<Disconnected>(&event)) throw std::system_error(end->error, end->text);
+    if (auto* message = event.get_if<Message>()) return std::move(*message);
+    if (const auto* end = event.get_if<Disconnected>()) throw std::system_error(end->error, end->text);
   }
 }
 
@@ -30,8 +30,8 @@ GroupView wait_for_members(Connection& client, std::string_view group, std::vect
   std::sort(members.begin(), members.end());
   for (;;) {
     Event event = next_event(client);
-    if (const auto* end = std::get_if<Disconnected>(&event)) throw std::system_error(end->error, end->text);
-    auto* view = std::get_if<GroupView>(&event);
+    if (const auto* end = event.get_if<Disconnected>()) throw std::system_error(end->error, end->text);
+    auto* view = event.get_if<GroupView>();
     if (view == nullptr || view->group != group) continue;
     std::vector<std::string> sorted = view->members;
     std::sort(sorted.begin(), sorted.end());
@@ -53,15 +53,16 @@ void wait_for_one_view(const std::vector<Daemon*>& daemons) {
 Disconnected wait_for_end(Connection& client) {
   for (;;) {
     Event event = next_event(client);
-    if (auto* end = std::get_if<Disconnected>(&event)) return std::move(*end);
+    if (auto* end = event.get_if<Disconnected>()) return std::move(*end);
   }
 }
 
 MessageStream::MessageStream(Daemon& from, Daemon& to, std::string group)
     : group_(std::move(group)), sender_(from.connect("stream-sender")), receiver_(to.connect("stream-receiver")) {
   // The sender is a member to see when the daemons have met.
-  sender_.join(group_);
-  receiver_.join(group_);
+  for (Connection* each : {&sender_, &receiver_}) {
+    if (const std::error_code error = each->join(group_)) throw std::system_error(error);
+  }
   const std::vector<std::string> both{std::string(sender_.private_name()), std::string(receiver_.private_name())};
   wait_for_members(sender_, group_, both);
   wait_for_members(receiver_, group_, both);
@@ -92,9 +93,9 @@ void MessageStream::receive() try {
     const Clock::time_point before = Clock::now();
     const Event event = next_event(receiver_);
     if (next > 0) longest_pause_ = std::max(longest_pause_, Clock::now() - before);
-    const auto* message = std::get_if<Message>(&event);
+    const auto* message = event.get_if<Message>();
     if (message == nullptr) {
-      const auto* end = std::get_if<Disconnected>(&event);
+      const auto* end = event.get_if<Disconnected>();
       return fail(end != nullptr ? "disconnected: " + end->error.message() : "something other than a message came");
     }
     const bool last = message->text() == kLastMessage;

@@ -38,10 +38,10 @@ Transcript record(Connection& client, std::size_t members) {
   std::size_t missing = members * kMessagesEach * 5 / 6;
   while (missing != 0 || result.views < 2 * kRounds) {
     const Event event = next_event(client);
-    if (const auto* view = std::get_if<GroupView>(&event)) {
+    if (const auto* view = event.get_if<GroupView>()) {
       ++result.views;
       result.ordered.push_back("view " + std::to_string(view->id.position) + ": " + join_names(view->members));
-    } else if (const auto* message = std::get_if<Message>(&event)) {
+    } else if (const auto* message = event.get_if<Message>()) {
       const std::string text(message->text());
       const Service service = message->service();
       if (service == Service::unreliable) {
@@ -76,7 +76,7 @@ void come_and_go(Connection& client) {
     EXPECT_FALSE(client.join("news"));
     for (;;) {
       const Event event = next_event(client);
-      const auto* view = std::get_if<GroupView>(&event);
+      const auto* view = event.get_if<GroupView>();
       if (view != nullptr && view->my_index) break;
     }
     EXPECT_FALSE(client.leave("news"));

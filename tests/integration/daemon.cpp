@@ -91,7 +91,7 @@ Connection Daemon::connect(const std::string& client) {
   options.address = "unix:" + socket();
   options.name = client;
   options.connect_timeout = kPatience;
-  return Connection::connect(options);
+  return Connection::connect(options).value();
 }
 
 spindle::admin::Reply Daemon::ask(const spindle::admin::Request& request) {

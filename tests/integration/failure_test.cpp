@@ -124,7 +124,7 @@ TEST_F(Failure, AFailedLinkBesideAnotherPathChangesNoGroup) {
   EXPECT_FALSE(at_a_.multicast(Service::safe, kGroup, "by another path"));
   for (Connection* client : {&at_a_, &at_b_, &at_c_}) {
     const Event event = next_event(*client);
-    const auto* message = std::get_if<Message>(&event);
+    const auto* message = event.get_if<Message>();
     ASSERT_NE(message, nullptr) << "something other than the message came";
     EXPECT_EQ(message->text(), "by another path");
   }

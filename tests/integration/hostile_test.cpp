@@ -230,12 +230,11 @@ TEST(Crowd, ClientsBeyondTheLimitAreToldSoAndThoseWithinItGoOn) {
   std::vector<Connection> welcome;
   for (std::size_t i = 2; i < kSessionsMax; ++i) welcome.push_back(daemon.connect("guest" + std::to_string(i)));
   for (int i = 0; i < 100; ++i) {
-    std::error_code error;
     ConnectOptions late;
     late.address = i % 2 == 0 ? daemon.client_address() : daemon.socket();
     late.connect_timeout = kPatience;
-    const Connection refused = Connection::connect(late, error);
-    EXPECT_EQ(error, Errc::too_many_sessions) << error.message();
+    const Result<Connection> refused = Connection::connect(late);
+    EXPECT_EQ(refused.error(), Errc::too_many_sessions) << refused.text();
     if (i % 20 == 0) stream.wait_for(kStep);
   }
   for (const Connection& client : welcome) EXPECT_TRUE(client.is_open());

@@ -173,7 +173,7 @@ TEST(Start, WithoutAnyConfigurationOrEnvironment) {
     for (const std::string& address : {std::string("127.0.0.1"), socket}) {
       ConnectOptions connect;
       connect.address = address;
-      Connection client = Connection::connect(connect);
+      Connection client = Connection::connect(connect).value();
       EXPECT_FALSE(client.multicast(Service::safe, client.private_name(), "to myself"));
       EXPECT_EQ(next_message(client).text(), "to myself");
     }
@@ -234,7 +234,7 @@ TEST(Start, ReplacesASocketThatNobodyAnswersOnAndNoOtherFile) {
     daemon.wait_for_line("ready: ");
     ConnectOptions connect;
     connect.address = socket;
-    EXPECT_TRUE(Connection::connect(connect).is_open());
+    EXPECT_TRUE(Connection::connect(connect));
     daemon.signal(SIGTERM);
     EXPECT_EQ(daemon.wait(), 0);
   }
@@ -257,7 +257,7 @@ TEST(Start, AfterAKillInTheSamePlace) {
 TEST(Stop, ClientsAndNeighboursAreTold) {
   LineOfThree line;
   Connection client = line.beta.connect("client");
-  Connection by_tcp = Connection::connect({.address = line.beta.client_address()});
+  Connection by_tcp = Connection::connect({.address = line.beta.client_address()}).value();
   RawSocket silent(line.beta.client_address());
   line.alpha.process().wait_for_line("link to beta up");
   EXPECT_EQ(line.beta.stop(), 0);

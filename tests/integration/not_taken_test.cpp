@@ -14,13 +14,14 @@ struct Flood {
 
   explicit Flood(std::chrono::milliseconds disconnect_timeout) {
     wait_for_one_view(line.all());
-    reader = Connection::connect({.address = line.gamma.socket(), .name = "reader", .receive_buffer_bytes = 1});
+    reader = Connection::connect({.address = line.gamma.socket(), .name = "reader", .receive_buffer_bytes = 1}).value();
     EXPECT_FALSE(reader.join("news"));
     wait_for_members(reader, "news", {"#reader#gamma"});
     sender = Connection::connect({.address = line.alpha.socket(),
                                   .name = "sender",
                                   .disconnect_timeout = disconnect_timeout,
-                                  .send_buffer_bytes = std::size_t{64} << 20});
+                                  .send_buffer_bytes = std::size_t{64} << 20})
+                 .value();
     for (std::size_t i = 0; i < kMessages; ++i) {
       EXPECT_FALSE(sender.multicast(Service::agreed, "news", std::to_string(i) + std::string(1000, ' ')));
     }

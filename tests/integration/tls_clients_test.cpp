@@ -27,9 +27,9 @@ class TlsClients : public testing::Test {
   }
   /// Why a client is refused.
   std::string refusal(const ConnectOptions& options, std::error_code& error) {
-    std::string text;
-    EXPECT_FALSE(Connection::connect(options, error, &text).is_open());
-    return text;
+    const Result<Connection> refused = Connection::connect(options);
+    error = refused.error();
+    return refused.text();
   }
 
   Identities identities_;
@@ -37,8 +37,8 @@ class TlsClients : public testing::Test {
 };
 
 TEST_F(TlsClients, TalkToEachOther) {
-  Connection sender = Connection::connect(options(identities_.bundle("client/feed")));
-  Connection receiver = Connection::connect(options(identities_.bundle("operator/anna")));
+  Connection sender = Connection::connect(options(identities_.bundle("client/feed"))).value();
+  Connection receiver = Connection::connect(options(identities_.bundle("operator/anna"))).value();
   EXPECT_FALSE(receiver.join("news"));
   wait_for_members(receiver, "news", {std::string(receiver.private_name())});
   for (const std::size_t size : {0u, 1u, 16'383u, 16'384u, 100'000u, 10'000'000u}) {
@@ -52,8 +52,8 @@ TEST_F(TlsClients, TalkToEachOther) {
 }
 
 TEST_F(TlsClients, AreToldThatNothingOfTheirsWasLost) {
-  Connection sender = Connection::connect(options(identities_.bundle("client/feed")));
-  Connection receiver = Connection::connect(options(identities_.bundle("client/sink")));
+  Connection sender = Connection::connect(options(identities_.bundle("client/feed"))).value();
+  Connection receiver = Connection::connect(options(identities_.bundle("client/sink"))).value();
   EXPECT_FALSE(receiver.join("news"));
   wait_for_members(receiver, "news", {std::string(receiver.private_name())});
   constexpr int kMessages = 5000;
@@ -109,10 +109,10 @@ TEST_F(TlsClients, WhoConnectsPlainlyIsRefused) {
 }
 
 TEST_F(TlsClients, ADaemonThatIsKilledIsNoFailureOfTls) {
-  Connection client = Connection::connect(options(identities_.bundle("client/feed")));
+  Connection client = Connection::connect(options(identities_.bundle("client/feed"))).value();
   daemon_->kill();
   const Event last = next_event(client);
-  const auto* disconnected = std::get_if<Disconnected>(&last);
+  const auto* disconnected = last.get_if<Disconnected>();
   ASSERT_NE(disconnected, nullptr);
   EXPECT_EQ(disconnected->error, Errc::connection_lost);
 }

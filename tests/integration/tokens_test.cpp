@@ -58,11 +58,9 @@ class TokenClients : public testing::Test {
     return options;
   }
   void expect_refused(const ConnectOptions& options, Errc code, const std::string& words) {
-    std::error_code error;
-    std::string text;
-    EXPECT_FALSE(Connection::connect(options, error, &text).is_open());
-    EXPECT_EQ(error, code);
-    EXPECT_THAT(text, HasSubstr(words));
+    const Result<Connection> refused = Connection::connect(options);
+    EXPECT_EQ(refused.error(), code);
+    EXPECT_THAT(refused.text(), HasSubstr(words));
   }
 
   Identities identities_;
@@ -72,8 +70,8 @@ class TokenClients : public testing::Test {
 };
 
 TEST_F(TokenClients, ComeByTlsWithoutACertificate) {
-  Connection sender = Connection::connect(by_tls(web_));
-  Connection receiver = Connection::connect(by_tls(web_));
+  Connection sender = Connection::connect(by_tls(web_)).value();
+  Connection receiver = Connection::connect(by_tls(web_)).value();
   EXPECT_FALSE(receiver.join("news"));
   wait_for_members(receiver, "news", {std::string(receiver.private_name())});
   EXPECT_FALSE(sender.multicast(Service::agreed, "news", "hello"));
@@ -86,7 +84,7 @@ TEST_F(TokenClients, ComeToTheUnixSocketAndWithACertificateToo) {
   ConnectOptions with_certificate = by_tls(web_);
   with_certificate.tls_bundle = identities_.bundle("client/feed");
   for (const ConnectOptions& options : {by_unix_socket(web_), by_unix_socket(""), with_certificate}) {
-    EXPECT_TRUE(Connection::connect(options).is_open());
+    EXPECT_TRUE(Connection::connect(options));
   }
   with_certificate.token = unknown_;
   expect_refused(with_certificate, Errc::token_unknown, "not known");
@@ -139,8 +137,8 @@ TEST_F(TokenClients, AreNamedByRulesAndReservedNames) {
         "[[access]]\nwho = [\"token:*\"]\ngroups = [\"news\"]\nallow = [\"join\"]\n"
         "[[names]]\npattern = \"feed\"\nwho = [\"token:feed\"]\n");
   expect_refused(by_tls(web_, "feed"), Errc::access_denied, "is reserved for others");
-  Connection feed = Connection::connect(by_unix_socket(old_, "feed"));
-  Connection web = Connection::connect(by_tls(web_, "web"));
+  Connection feed = Connection::connect(by_unix_socket(old_, "feed")).value();
+  Connection web = Connection::connect(by_tls(web_, "web")).value();
   EXPECT_FALSE(feed.join("news"));
   wait_for_members(feed, "news", {"#feed#alpha"});
   EXPECT_FALSE(web.join("news"));
@@ -152,8 +150,8 @@ TEST_F(TokenClients, AreNamedByRulesAndReservedNames) {
 }
 
 TEST_F(TokenClients, GoWhenTheirTokenIsRemovedAndOthersStay) {
-  Connection web = Connection::connect(by_tls(web_));
-  Connection at_the_socket = Connection::connect(by_unix_socket(web_));
+  Connection web = Connection::connect(by_tls(web_)).value();
+  Connection at_the_socket = Connection::connect(by_unix_socket(web_)).value();
   Connection without = daemon_->connect("without");
   daemon_->reload(tls_ + section("new", unknown_) + section("old", old_, "until = 2020-02-29\n"));
   for (Connection* client : {&web, &at_the_socket}) {
@@ -163,7 +161,7 @@ TEST_F(TokenClients, GoWhenTheirTokenIsRemovedAndOthersStay) {
   }
   daemon_->process().wait_for_line("from now on entries: [[token]] 2");
   expect_refused(by_tls(web_), Errc::token_unknown, "not known");
-  Connection next = Connection::connect(by_tls(unknown_));
+  Connection next = Connection::connect(by_tls(unknown_)).value();
   EXPECT_FALSE(without.multicast(Service::reliable, without.private_name(), "still here"));
   EXPECT_EQ(next_message(without).text(), "still here");
 
@@ -192,14 +190,14 @@ TEST_F(TokenClients, ThoseWhoProveNothingHoldUpNobody) {
     }
     daemon_->expect_serving();
     // They are sent away in time, and then the next one's handshake begins.
-    Connection web = Connection::connect(by_tls(web_));
+    Connection web = Connection::connect(by_tls(web_)).value();
     EXPECT_TRUE(web.is_open());
     for (const auto& each : silent) each->wait_for_end();
   }
 }
 
 TEST_F(TokenClients, AreLostAsOthersAreWhenTheDaemonIsKilled) {
-  Connection web = Connection::connect(by_tls(web_));
+  Connection web = Connection::connect(by_tls(web_)).value();
   daemon_->kill();
   EXPECT_EQ(wait_for_end(web).error, Errc::connection_lost);
 }

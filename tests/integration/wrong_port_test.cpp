@@ -14,9 +14,9 @@ std::string refusal_of_client(const std::string& address, std::error_code& error
   ConnectOptions options;
   options.address = address;
   options.connect_timeout = kPatience;
-  std::string text;
-  EXPECT_FALSE(Connection::connect(options, error, &text).is_open());
-  return text;
+  const Result<Connection> refused = Connection::connect(options);
+  error = refused.error();
+  return refused.text();
 }
 
 TEST(WrongPort, AClientWhereLinksAreTaken) {

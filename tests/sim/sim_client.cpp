@@ -202,11 +202,11 @@ void SimClient::take_events() {
     flush();
   }
   for (const spindle::Event& event : engine_.take_events()) {
-    if (const auto* end = std::get_if<spindle::Disconnected>(&event)) {
+    if (const auto* end = event.get_if<spindle::Disconnected>()) {
       close(static_cast<Errc>(end->error.value()), end->text);
       continue;
     }
-    if (const auto* message = std::get_if<spindle::Message>(&event)) {
+    if (const auto* message = event.get_if<spindle::Message>()) {
       ++messages_;
       bytes_ += message->payload().size();
       if (receiver_) {
@@ -214,16 +214,16 @@ void SimClient::take_events() {
         continue;
       }
     }
-    if (const auto* view = std::get_if<spindle::GroupView>(&event)) {
+    if (const auto* view = event.get_if<spindle::GroupView>()) {
       ++views_of_.at(static_cast<std::size_t>(view->form));
     }
-    if (const auto* failed = std::get_if<spindle::RequestFailed>(&event)) {
+    if (const auto* failed = event.get_if<spindle::RequestFailed>()) {
       if (failed->request == spindle::RequestFailed::Request::view) ++refused_requests_;
     }
-    if (const auto* ready = std::get_if<spindle::FlowReady>(&event)) flows_ready_.push_back(*ready);
-    if (const auto* flow = std::get_if<spindle::FlowState>(&event)) flow_states_.push_back(*flow);
-    if (const auto* gap = std::get_if<spindle::Gap>(&event)) gaps_.push_back(*gap);
-    if (const auto* warning = std::get_if<spindle::QueueWarning>(&event)) warnings_.push_back(*warning);
+    if (const auto* ready = event.get_if<spindle::FlowReady>()) flows_ready_.push_back(*ready);
+    if (const auto* flow = event.get_if<spindle::FlowState>()) flow_states_.push_back(*flow);
+    if (const auto* gap = event.get_if<spindle::Gap>()) gaps_.push_back(*gap);
+    if (const auto* warning = event.get_if<spindle::QueueWarning>()) warnings_.push_back(*warning);
     if (std::optional<What> what = recorder_.record(event)) {
       note(*what);
       if (options_.answers > 0) answer(*what);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "libclient/include/spindle/message.h"
+#include "libclient/include/spindle/types.h"
 #include "libclient/protocol/client_frames.h"
 
 namespace spindle::test {

@@ -68,7 +68,7 @@ class ClientEngineTest : public testing::Test {
     engine.handle_bytes(bytes);
     const std::vector<Event> events = engine.take_events();
     EXPECT_FALSE(events.empty());
-    const auto* last = events.empty() ? nullptr : std::get_if<Disconnected>(&events.back());
+    const auto* last = events.empty() ? nullptr : events.back().get_if<Disconnected>();
     EXPECT_EQ(engine.ended(), last != nullptr);
     return last == nullptr ? std::error_code() : last->error;
   }
@@ -97,8 +97,8 @@ TEST_F(ClientEngineTest, ARefusalKeepsTheDaemonsWords) {
   engine_.handle_bytes(bytes);
   const auto events = engine_.take_events();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(std::get<Disconnected>(events[0]).error, Errc::name_in_use);
-  EXPECT_EQ(std::get<Disconnected>(events[0]).text, "taken by another");
+  EXPECT_EQ(events[0].get<Disconnected>().error, Errc::name_in_use);
+  EXPECT_EQ(events[0].get<Disconnected>().text, "taken by another");
   EXPECT_FALSE(engine_.is_open());
 }
 
@@ -310,7 +310,7 @@ TEST_F(ClientEngineTest, EventsArriveWhereverTheBytesAreCut) {
     engine.handle_bytes(ByteView(bytes).subspan(cut));
     const auto events = engine.take_events();
     ASSERT_EQ(events.size(), 5u) << cut;
-    const auto& message = std::get<Message>(events[0]);
+    const auto& message = events[0].get<Message>();
     EXPECT_EQ(message.text(), "hello");
     EXPECT_EQ(message.sender(), "#peer#d");
     EXPECT_EQ(message.service(), Service::agreed);
@@ -318,7 +318,7 @@ TEST_F(ClientEngineTest, EventsArriveWhereverTheBytesAreCut) {
     EXPECT_EQ(message.groups().size(), 2u);
     EXPECT_EQ(std::vector<std::string_view>(message.groups().begin(), message.groups().end()),
               (std::vector<std::string_view>{"news", "#me#d"}));
-    const auto& view = std::get<GroupView>(events[1]);
+    const auto& view = events[1].get<GroupView>();
     EXPECT_EQ(view.group, "news");
     EXPECT_EQ(view.id, (spindle::GroupViewId{5, "d", 3, 6}));
     EXPECT_EQ(view.cause, spindle::ViewCause::network);
@@ -331,9 +331,9 @@ TEST_F(ClientEngineTest, EventsArriveWhereverTheBytesAreCut) {
     EXPECT_EQ(view.left, std::vector<std::string>{"#gone#d"});
     EXPECT_EQ(view.apart, std::vector<std::string>{"#b#d"}) << "as on the wire";
     EXPECT_EQ(view.my_index, 2u);
-    EXPECT_EQ(std::get<Transitional>(events[2]).group, "news");
-    EXPECT_EQ(std::get<Message>(events[3]).text(), "");
-    EXPECT_EQ(std::get<Disconnected>(events[4]).error, Errc::daemon_stopping);
+    EXPECT_EQ(events[2].get<Transitional>().group, "news");
+    EXPECT_EQ(events[3].get<Message>().text(), "");
+    EXPECT_EQ(events[4].get<Disconnected>().error, Errc::daemon_stopping);
   }
 }
 
@@ -372,8 +372,8 @@ TEST_F(ClientEngineTest, ALargeViewIsPutTogether) {
   engine_.handle_bytes(joined({parts[0], warning, parts[1], parts[2]}));
   const auto events = engine_.take_events();
   ASSERT_EQ(events.size(), 2u);
-  EXPECT_TRUE(std::holds_alternative<QueueWarning>(events[0])) << "a warning overtakes";
-  EXPECT_EQ(std::get<GroupView>(events[1]).members.size(), 9000u);
+  EXPECT_TRUE(events[0].is<QueueWarning>()) << "a warning overtakes";
+  EXPECT_EQ(events[1].get<GroupView>().members.size(), 9000u);
 }
 
 TEST_F(ClientEngineTest, ALargeViewThatIsNotCompletedEndsTheConnection) {
@@ -404,7 +404,7 @@ TEST_F(ClientEngineTest, ALargeViewIsBounded) {
   engine_.handle_bytes(part);
   const auto events = engine_.take_events();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(std::get<Disconnected>(events[0]).error, Errc::frame_too_large);
+  EXPECT_EQ(events[0].get<Disconnected>().error, Errc::frame_too_large);
 }
 
 TEST_F(ClientEngineTest, OtherFormsOfViewsHaveOnlyWhatTheySay) {
@@ -421,17 +421,17 @@ TEST_F(ClientEngineTest, OtherFormsOfViewsHaveOnlyWhatTheySay) {
   engine_.handle_bytes(bytes);
   const auto events = engine_.take_events();
   ASSERT_EQ(events.size(), 3u);
-  const auto& first = std::get<GroupView>(events[0]);
+  const auto& first = events[0].get<GroupView>();
   EXPECT_EQ(first.form, spindle::ViewForm::change);
   EXPECT_FALSE(first.has_members());
   EXPECT_EQ(first.member_count, 5u);
   EXPECT_EQ(first.apart, std::vector<std::string>{"#b#d"});
   EXPECT_TRUE(first.members.empty() && first.vs_set.empty() && !first.my_index);
-  const auto& second = std::get<GroupView>(events[1]);
+  const auto& second = events[1].get<GroupView>();
   EXPECT_TRUE(second.has_members());
   EXPECT_EQ(second.my_index, 1u);
   EXPECT_TRUE(second.vs_set.empty() && second.apart.empty()) << "an answer does not know who came along";
-  const auto& third = std::get<GroupView>(events[2]);
+  const auto& third = events[2].get<GroupView>();
   EXPECT_EQ(third.form, spindle::ViewForm::farewell);
   EXPECT_EQ(third.left, std::vector<std::string>{"#me#d"});
 }
@@ -447,7 +447,7 @@ TEST_F(ClientEngineTest, AMemberIsInItsVsSetAlsoWhereItIsNew) {
   engine_.handle_bytes(bytes);
   const auto events = engine_.take_events();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(std::get<GroupView>(events[0]).vs_set, std::vector<std::string>{"#me#d"});
+  EXPECT_EQ(events[0].get<GroupView>().vs_set, std::vector<std::string>{"#me#d"});
 }
 
 TEST_F(ClientEngineTest, ARequestForAViewThatIsRefusedIsAnEvent) {
@@ -465,7 +465,7 @@ TEST_F(ClientEngineTest, ARequestForAViewThatIsRefusedIsAnEvent) {
   engine_.handle_bytes(bytes);
   const auto events = engine_.take_events();
   ASSERT_EQ(events.size(), 1u);
-  const auto& failed = std::get<RequestFailed>(events[0]);
+  const auto& failed = events[0].get<RequestFailed>();
   EXPECT_EQ(failed.request, RequestFailed::Request::view);
   EXPECT_EQ(failed.error, Errc::not_a_member);
 }
@@ -482,10 +482,10 @@ TEST_F(ClientEngineTest, ChunkedMessagesComeTogether) {
   }
   const auto events = engine_.take_events();
   ASSERT_EQ(events.size(), 2u);
-  EXPECT_TRUE(std::get<Message>(events[0]).text() == large);
-  EXPECT_EQ(std::get<Message>(events[0]).groups().size(), 2u);
-  EXPECT_EQ(std::get<Message>(events[0]).sender(), "#peer#d");
-  EXPECT_EQ(std::get<Message>(events[1]).text(), "after");
+  EXPECT_TRUE(events[0].get<Message>().text() == large);
+  EXPECT_EQ(events[0].get<Message>().groups().size(), 2u);
+  EXPECT_EQ(events[0].get<Message>().sender(), "#peer#d");
+  EXPECT_EQ(events[1].get<Message>().text(), "after");
 }
 
 TEST_F(ClientEngineTest, GapsAndWarningsAreEvents) {
@@ -501,7 +501,7 @@ TEST_F(ClientEngineTest, GapsAndWarningsAreEvents) {
   engine_.handle_bytes(bytes);
   const auto events = engine_.take_events();
   ASSERT_EQ(events.size(), 3u);
-  const auto& gap = std::get<spindle::Gap>(events[0]);
+  const auto& gap = events[0].get<spindle::Gap>();
   EXPECT_EQ(gap.messages, 3u);
   EXPECT_EQ(gap.bytes, 3000u);
   ASSERT_EQ(gap.names.size(), 2u);
@@ -509,11 +509,11 @@ TEST_F(ClientEngineTest, GapsAndWarningsAreEvents) {
   EXPECT_EQ(gap.names[0].messages, 2u);
   EXPECT_EQ(gap.names[1].name, "#me#d");
   EXPECT_EQ(gap.unlisted, 1u);
-  const auto& warning = std::get<QueueWarning>(events[1]);
+  const auto& warning = events[1].get<QueueWarning>();
   EXPECT_EQ(warning.percent, 50u);
   EXPECT_EQ(warning.bytes, 600u);
   EXPECT_EQ(warning.limit_bytes, 1200u);
-  EXPECT_EQ(std::get<Message>(events[2]).payload().size(), kChunkBytesMax + 1);
+  EXPECT_EQ(events[2].get<Message>().payload().size(), kChunkBytesMax + 1);
 }
 
 TEST_F(ClientEngineTest, MessagesOutliveTheEngineAndItsBlocks) {
@@ -530,7 +530,7 @@ TEST_F(ClientEngineTest, MessagesOutliveTheEngineAndItsBlocks) {
   }
   ASSERT_EQ(kept.size(), 20'000u);
   for (int i = 0; i < 20'000; ++i) {
-    ASSERT_EQ(std::get<Message>(kept[static_cast<std::size_t>(i)]).text(), "message " + std::to_string(i));
+    ASSERT_EQ(kept[static_cast<std::size_t>(i)].get<Message>().text(), "message " + std::to_string(i));
   }
 }
 
@@ -546,8 +546,8 @@ TEST_F(ClientEngineTest, FramesLargerThanABlockAreRead) {
   engine_.handle_bytes(bytes);
   const auto events = engine_.take_events();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(std::get<GroupView>(events[0]).members, members);
-  EXPECT_FALSE(std::get<GroupView>(events[0]).my_index);
+  EXPECT_EQ(events[0].get<GroupView>().members, members);
+  EXPECT_FALSE(events[0].get<GroupView>().my_index);
 }
 
 TEST_F(ClientEngineTest, RefusedRequestsAreEventsInTheirPlace) {
@@ -566,13 +566,13 @@ TEST_F(ClientEngineTest, RefusedRequestsAreEventsInTheirPlace) {
   engine_.handle_bytes(bytes);
   const auto events = engine_.take_events();
   ASSERT_EQ(events.size(), 4u);
-  EXPECT_EQ(std::get<Message>(events[0]).text(), "1");
-  EXPECT_EQ(std::get<RequestFailed>(events[1]).group, "second");
-  EXPECT_EQ(std::get<RequestFailed>(events[1]).request, RequestFailed::Request::join);
-  EXPECT_EQ(std::get<RequestFailed>(events[1]).error, Errc::too_many_memberships);
-  EXPECT_EQ(std::get<Message>(events[2]).text(), "2");
-  EXPECT_EQ(std::get<RequestFailed>(events[3]).group, "third");
-  EXPECT_EQ(std::get<RequestFailed>(events[3]).request, RequestFailed::Request::leave);
+  EXPECT_EQ(events[0].get<Message>().text(), "1");
+  EXPECT_EQ(events[1].get<RequestFailed>().group, "second");
+  EXPECT_EQ(events[1].get<RequestFailed>().request, RequestFailed::Request::join);
+  EXPECT_EQ(events[1].get<RequestFailed>().error, Errc::too_many_memberships);
+  EXPECT_EQ(events[2].get<Message>().text(), "2");
+  EXPECT_EQ(events[3].get<RequestFailed>().group, "third");
+  EXPECT_EQ(events[3].get<RequestFailed>().request, RequestFailed::Request::leave);
 }
 
 TEST_F(ClientEngineTest, PingIsAnswered) {
@@ -593,7 +593,7 @@ TEST_F(ClientEngineTest, TheEndHasItsReason) {
   lost.handle_end();
   const auto events = lost.take_events();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(std::get<Disconnected>(events[0]).error, Errc::connection_lost);
+  EXPECT_EQ(events[0].get<Disconnected>().error, Errc::connection_lost);
   EXPECT_EQ(lost.join("g"), Errc::not_connected);
 
   welcome(engine_);
@@ -601,7 +601,7 @@ TEST_F(ClientEngineTest, TheEndHasItsReason) {
   EXPECT_EQ(sent().at(0).type, ClientFrame::bye);
   EXPECT_EQ(engine_.multicast(Service::fifo, "g", "x"), Errc::not_connected);
   engine_.handle_end();
-  EXPECT_EQ(std::get<Disconnected>(engine_.take_events().at(0)).error, Errc::closed_by_client);
+  EXPECT_EQ(engine_.take_events().at(0).get<Disconnected>().error, Errc::closed_by_client);
 }
 
 TEST_F(ClientEngineTest, SetsOfGroupsThatLookAlikeAreDifferent) {
@@ -649,7 +649,7 @@ TEST_F(ClientEngineTest, WrongFramesEndTheConnection) {
   bytes.clear();
   append_message(bytes, "early");
   engine.handle_bytes(bytes);
-  EXPECT_EQ(std::get<Disconnected>(engine.take_events().at(0)).error, Errc::unexpected_frame);
+  EXPECT_EQ(engine.take_events().at(0).get<Disconnected>().error, Errc::unexpected_frame);
 }
 
 TEST_F(ClientEngineTest, NamesAreCheckedAndToldWhereverTheyChange) {
@@ -661,7 +661,7 @@ TEST_F(ClientEngineTest, NamesAreCheckedAndToldWhereverTheyChange) {
   const std::vector<Event> events = engine_.take_events();
   ASSERT_EQ(events.size(), sent.size());
   for (std::size_t i = 0; i < sent.size(); ++i) {
-    const auto& message = std::get<Message>(events[i]);
+    const auto& message = events[i].get<Message>();
     EXPECT_EQ(std::vector<std::string_view>(message.groups().begin(), message.groups().end()), sent[i]);
     EXPECT_EQ(message.sender(), "#peer#d");
     EXPECT_EQ(message.text(), "text");

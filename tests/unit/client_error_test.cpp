@@ -42,5 +42,31 @@ TEST(ClientErrors, CodesWorkAsStandardErrorCodes) {
   EXPECT_EQ(error.message(), "the client did not read its messages in time");
 }
 
+TEST(ClientErrors, EqualTheConditionsOfTheStandardThatMeanTheSame) {
+  const auto code = [](Errc value) { return std::error_code(value); };
+  EXPECT_EQ(code(Errc::timed_out), std::errc::timed_out);
+  EXPECT_EQ(code(Errc::handshake_timeout), std::errc::timed_out);
+  EXPECT_EQ(code(Errc::would_block), std::errc::operation_would_block);
+  EXPECT_EQ(code(Errc::would_block), std::errc::resource_unavailable_try_again) << "the same number on Linux";
+  EXPECT_EQ(code(Errc::not_connected), std::errc::not_connected);
+  EXPECT_EQ(code(Errc::bad_group_name), std::errc::invalid_argument);
+  EXPECT_EQ(code(Errc::access_denied), std::errc::permission_denied);
+  EXPECT_EQ(code(Errc::message_too_large), std::errc::message_size);
+  EXPECT_EQ(code(Errc::name_in_use), std::errc::address_in_use);
+  EXPECT_NE(code(Errc::timed_out), std::errc::not_connected);
+}
+
+TEST(ClientErrors, EveryConditionOfTheTableHolds) {
+#define CHECK_CONDITION(name, condition) EXPECT_EQ(std::error_code(Errc::name), std::errc::condition) << #name;
+  SPINDLE_CONDITIONS(CHECK_CONDITION)
+#undef CHECK_CONDITION
+}
+
+TEST(ClientErrors, CodesWithoutAConditionEqualNone) {
+  for (const Errc code : {Errc::cluster_mismatch, Errc::internal_error}) {
+    EXPECT_EQ(std::error_code(code).default_error_condition().category(), error_category());
+  }
+}
+
 }  // namespace
 }  // namespace spindle

@@ -30,7 +30,7 @@ class EventQueueTest : public testing::Test {
   }
   std::string take() {
     const std::optional<Event> event = queue_.take();
-    return event ? std::get<Transitional>(*event).group : "";
+    return event ? event->get<Transitional>().group : "";
   }
 
   int room_ = 0;
@@ -102,7 +102,7 @@ TEST_F(EventQueueTest, NothingFollowsTheEnd) {
   push_end();
   EXPECT_TRUE(queue_.wait(std::nullopt));
   EXPECT_FALSE(queue_.finished());
-  EXPECT_TRUE(std::holds_alternative<Disconnected>(*queue_.wait(std::nullopt)));
+  EXPECT_TRUE(queue_.wait(std::nullopt)->is<Disconnected>());
   EXPECT_TRUE(queue_.finished());
   EXPECT_FALSE(queue_.wait(std::nullopt));
 }
@@ -120,7 +120,7 @@ TEST_F(EventQueueTest, SeveralThreadsTakeEachEventOnce) {
   for (auto& mine : got) {
     takers.emplace_back([this, &mine] {
       while (const std::optional<Event> event = queue_.wait(std::nullopt)) {
-        if (const auto* signal = std::get_if<Transitional>(&*event)) mine.push_back(signal->group);
+        if (const auto* signal = event->get_if<Transitional>()) mine.push_back(signal->group);
       }
     });
   }

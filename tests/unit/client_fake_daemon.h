@@ -66,9 +66,11 @@ class FakeDaemon {
       answer(bytes);
       write(bytes);
     });
-    Connection connection = Connection::connect(options, error, text);
+    Result<Connection> connection = Connection::connect(options);
     server.join();
-    return connection;
+    error = connection.error();
+    if (text != nullptr) *text = connection.text();
+    return connection ? *std::move(connection) : Connection();
   }
   Connection connect(const ConnectOptions& options = {}) {
     std::error_code error;

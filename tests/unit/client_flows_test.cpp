@@ -55,7 +55,7 @@ class ClientFlows : public testing::Test {
   /// The groups of the FlowReady events that have come; there are no others.
   std::vector<std::vector<std::string>> ready() {
     std::vector<std::vector<std::string>> groups;
-    for (Event& event : engine_.take_events()) groups.push_back(std::get<FlowReady>(event).groups);
+    for (Event& event : engine_.take_events()) groups.push_back(event.get<FlowReady>().groups);
     return groups;
   }
 
@@ -116,7 +116,7 @@ TEST_F(ClientFlows, WithoutTheOptionThereAreNoWindows) {
   engine.handle_bytes(admitted_frame(0, 100));
   const std::vector<Event> events = engine.take_events();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(std::get<Disconnected>(events[0]).error, Errc::unexpected_frame);
+  EXPECT_EQ(events[0].get<Disconnected>().error, Errc::unexpected_frame);
 }
 
 TEST_F(ClientFlows, WhatWasNotSentCannotBeAdmitted) {
@@ -127,8 +127,8 @@ TEST_F(ClientFlows, WhatWasNotSentCannotBeAdmitted) {
   engine_.handle_bytes(bytes);
   const std::vector<Event> events = engine_.take_events();
   ASSERT_FALSE(events.empty());
-  EXPECT_EQ(std::get<Disconnected>(events.back()).error, Errc::unexpected_frame);
-  for (const Event& event : events) EXPECT_TRUE(&event == &events.back() || std::holds_alternative<FlowReady>(event));
+  EXPECT_EQ(events.back().get<Disconnected>().error, Errc::unexpected_frame);
+  for (const Event& event : events) EXPECT_TRUE(&event == &events.back() || event.is<FlowReady>());
 }
 
 TEST_F(ClientFlows, ANumberIsReusedRatherWhereNothingWaits) {
@@ -171,8 +171,8 @@ TEST_F(ClientFlows, AReportComesAtItsPlaceAndNamesItsFlow) {
   engine_.handle_bytes(bytes);
   const std::vector<Event> events = engine_.take_events();
   ASSERT_EQ(events.size(), 4u);
-  EXPECT_EQ(std::get<Message>(events[0]).text(), "before");
-  const FlowState& flow = std::get<FlowState>(events[1]);
+  EXPECT_EQ(events[0].get<Message>().text(), "before");
+  const FlowState& flow = events[1].get<FlowState>();
   EXPECT_EQ(flow.groups, (std::vector<std::string>{"a", "b"}));
   EXPECT_DOUBLE_EQ(flow.price, 3.25);
   EXPECT_DOUBLE_EQ(flow.budget, -20);
@@ -180,8 +180,8 @@ TEST_F(ClientFlows, AReportComesAtItsPlaceAndNamesItsFlow) {
   EXPECT_DOUBLE_EQ(flow.rate, 87.5);
   EXPECT_DOUBLE_EQ(flow.blocked_share, 0.04);
   EXPECT_EQ(flow.limited_by, "link beta-gamma");
-  EXPECT_EQ(std::get<Message>(events[2]).text(), "after");
-  EXPECT_EQ(std::get<RequestFailed>(events[3]).group, "c");
+  EXPECT_EQ(events[2].get<Message>().text(), "after");
+  EXPECT_EQ(events[3].get<RequestFailed>().group, "c");
 }
 
 TEST_F(ClientFlows, AReportThatNobodyAskedForEndsTheConnection) {
@@ -191,7 +191,7 @@ TEST_F(ClientFlows, AReportThatNobodyAskedForEndsTheConnection) {
   engine_.handle_bytes(bytes);
   const std::vector<Event> events = engine_.take_events();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(std::get<Disconnected>(events[0]).error, Errc::unexpected_frame);
+  EXPECT_EQ(events[0].get<Disconnected>().error, Errc::unexpected_frame);
 }
 
 TEST_F(ClientFlows, BadRequestsForReportsAreRefused) {
@@ -238,7 +238,7 @@ TEST(ClientFlowsConnection, MulticastWaitsForItsOwnFlow) {
   ASSERT_TRUE(daemon.write(admitted_frame(0, kFlowWindowBytes / 2 + flow_bytes(kPayloadBytes))));
   const std::optional<Event> event = connection.receive();
   ASSERT_TRUE(event);
-  EXPECT_EQ(std::get<FlowReady>(*event).groups, std::vector<std::string>{"a"});
+  EXPECT_EQ(event->get<FlowReady>().groups, std::vector<std::string>{"a"});
   daemon.hang_up();
 }
 
@@ -273,7 +273,7 @@ TEST(ClientFlowsConnection, ReadyComesToOneThatFoundTheSendBufferFull) {
   });
   const std::optional<Event> event = connection.receive();
   ASSERT_TRUE(event);
-  EXPECT_EQ(std::get<FlowReady>(*event).groups, std::vector<std::string>{group});
+  EXPECT_EQ(event->get<FlowReady>().groups, std::vector<std::string>{group});
   EXPECT_FALSE(connection.try_multicast(Service::fifo, group, payload));
   connection = Connection();
   reader.join();
@@ -284,7 +284,7 @@ TEST(ClientFlowsConnection, AHandlerIsToldWhatThreadsOfOthersHaveFreed) {
   Connection connection = daemon.connect({.independent_flows = true});
   std::promise<std::vector<std::string>> told;
   connection.set_handler([&](Event&& event) {
-    if (auto* flow = std::get_if<FlowReady>(&event)) told.set_value(std::move(flow->groups));
+    if (auto* flow = event.get_if<FlowReady>()) told.set_value(std::move(flow->groups));
   });
   ASSERT_EQ(fill(connection, "a"), kWindowMessages);
   ASSERT_TRUE(daemon.write(admitted_frame(0, kFlowWindowBytes)));

@@ -71,8 +71,8 @@ void expect_alive(FakeDaemon& daemon, Connection& connection) {
   EXPECT_EQ(daemon.read_messages(1).at(0), "of the parent");
   EXPECT_TRUE(daemon.write(message_frame("for the parent")));
   const std::optional<Event> event = connection.receive();
-  ASSERT_TRUE(event && std::holds_alternative<Message>(*event));
-  EXPECT_EQ(std::get<Message>(*event).text(), "for the parent");
+  ASSERT_TRUE(event && event->is<Message>());
+  EXPECT_EQ(event->get<Message>().text(), "for the parent");
 }
 
 TEST_F(ClientFork, TheChildHasAClosedConnection) {
@@ -163,7 +163,7 @@ TEST_F(ClientFork, AHandlerForks) {
   std::promise<pid_t> child;
   std::fflush(nullptr);
   connection.set_handler([&](Event&& event) {
-    if (!std::holds_alternative<Message>(event)) return;
+    if (!event.is<Message>()) return;
     const pid_t pid = ::fork();
     if (pid == 0) {
       ::alarm(30);
@@ -183,7 +183,7 @@ TEST_F(ClientFork, TheDaemonSeesTheParentDieThoughTheChildLives) {
   int held[2];
   ASSERT_EQ(::pipe(held), 0);
   const pid_t parent = fork_with([&] {
-    Connection connection = Connection::connect({.address = daemon.path()});
+    Connection connection = Connection::connect({.address = daemon.path()}).value();
     fork_with([&] {
       ::close(held[1]);
       char byte = 0;

@@ -106,17 +106,15 @@ void serve(const Descriptor& listener) {
 void expect_connects(const Listening& listening, const std::string& address) {
   const std::vector<Descriptor> others = fill(listening);
   std::thread server;
-  std::error_code error;
-  std::string text;
   {
     const Interruptions interruptions;
     server = std::thread([&] {
       wait_for_signals(100);
       serve(listening.socket);
     });
-    Connection connection = Connection::connect({.address = address, .connect_timeout = 30s}, error, &text);
-    EXPECT_FALSE(error) << text;
-    if (error) std::abort();  // the server would wait for ever
+    const Result<Connection> connection = Connection::connect({.address = address, .connect_timeout = 30s});
+    EXPECT_TRUE(connection) << connection.text();
+    if (!connection) std::abort();  // the server would wait for ever
   }
   server.join();
 }

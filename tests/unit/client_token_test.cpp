@@ -27,12 +27,10 @@ class ClientToken : public testing::Test {
     return daemon.hello_token;
   }
   static std::string refusal(const ConnectOptions& options, Errc expected) {
-    std::error_code error;
-    std::string text;
-    EXPECT_FALSE(Connection::connect(options, error, &text).is_open());
-    EXPECT_EQ(error, expected);
-    EXPECT_EQ(text.find("777"), std::string::npos) << text;
-    return text;
+    const Result<Connection> refused = Connection::connect(options);
+    EXPECT_EQ(refused.error(), expected);
+    EXPECT_EQ(refused.text().find("777"), std::string::npos) << refused.text();
+    return refused.text();
   }
 };
 

@@ -105,12 +105,12 @@ TEST_F(LargeViews, OfThreeHundredThousandMembersComeInPieces) {
   flush();
   const std::vector<spindle::Event> events = client_.take_events();
   ASSERT_EQ(events.size(), 2u);
-  const auto* got = std::get_if<spindle::GroupView>(&events[0]);
+  const auto* got = events[0].get_if<spindle::GroupView>();
   ASSERT_TRUE(got != nullptr);
   EXPECT_EQ(got->members, names);
   EXPECT_EQ(got->member_count, names.size());
   EXPECT_EQ(got->digest, list.digest());
-  EXPECT_TRUE(std::holds_alternative<spindle::GroupView>(events[1])) << "what follows is read where it begins";
+  EXPECT_TRUE(events[1].is<spindle::GroupView>()) << "what follows is read where it begins";
 }
 
 TEST_F(LargeViews, ThatNoClientTakesEndTheConnectionWithAReason) {
@@ -124,7 +124,7 @@ TEST_F(LargeViews, ThatNoClientTakesEndTheConnectionWithAReason) {
   flush();
   const std::vector<spindle::Event> events = client_.take_events();
   ASSERT_EQ(events.size(), 1u);
-  const auto* end = std::get_if<spindle::Disconnected>(&events[0]);
+  const auto* end = events[0].get_if<spindle::Disconnected>();
   ASSERT_TRUE(end != nullptr);
   EXPECT_EQ(end->error, spindle::Errc::limit_exceeded);
   EXPECT_TRUE(driver_.closed);

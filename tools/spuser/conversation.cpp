@@ -25,25 +25,25 @@ std::string reason(const spindle::Disconnected& end) {
 
 Conversation::Conversation(Signals& signals, Output& output, const spindle::ConnectOptions& options)
     : signals_(signals), output_(output) {
-  std::error_code error;
-  std::string text;
-  connection_ = spindle::Connection::connect(options, error, &text);
-  if (error) {
+  spindle::Result<spindle::Connection> connected = spindle::Connection::connect(options);
+  if (!connected) {
     const std::string where = options.address.empty() ? "" : " to " + options.address;
-    throw Exit{kExitConnection, fmt::format("cannot connect{}: {} ({})", where, text.empty() ? error.message() : text,
-                                            spindle::to_string(static_cast<spindle::Errc>(error.value())))};
+    const auto code = static_cast<spindle::Errc>(connected.error().value());
+    throw Exit{kExitConnection,
+               fmt::format("cannot connect{}: {} ({})", where, connected.text(), spindle::to_string(code))};
   }
+  connection_ = *std::move(connected);
   signals_.set_handler([this] { connection_.disconnect(); });
 }
 
 Conversation::~Conversation() { signals_.set_handler({}); }
 
 void Conversation::handle(spindle::Event&& event) {
-  if (const auto* end = std::get_if<spindle::Disconnected>(&event)) {
+  if (const auto* end = event.get_if<spindle::Disconnected>()) {
     if (const int signal = signals_.received()) throw Exit{kExitSignal + signal};
     throw Exit{kExitConnection, "the connection is over: " + reason(*end)};
   }
-  if (const auto* failed = std::get_if<spindle::RequestFailed>(&event); failed != nullptr && refusals_end_) {
+  if (const auto* failed = event.get_if<spindle::RequestFailed>(); failed != nullptr && refusals_end_) {
     // Only who is no member any more is not told who the members are.
     if (failed->request == spindle::RequestFailed::Request::view) return;
     throw Exit{kExitRefused, refusal_text(*failed)};
@@ -118,9 +118,9 @@ void Conversation::check(std::error_code error) {
 void Conversation::finish() {
   connection_.disconnect();
   while (std::optional<spindle::Event> event = connection_.receive()) {
-    const auto* end = std::get_if<spindle::Disconnected>(&*event);
+    const auto* end = event->get_if<spindle::Disconnected>();
     if (end != nullptr && end->error == spindle::Errc::closed_by_client && signals_.received() == 0) return;
-    if (end != nullptr || std::holds_alternative<spindle::RequestFailed>(*event)) handle(std::move(*event));
+    if (end != nullptr || event->is<spindle::RequestFailed>()) handle(std::move(*event));
   }
 }
 

@@ -56,7 +56,7 @@ class Prompt {
       : conversation_(conversation), output_(output), independent_flows_(independent_flows) {
     conversation_.go_on_after_refusals();
     conversation_.set_handler(
-        [this](spindle::Event&& event) { std::visit([this](const auto& value) { show(value); }, event); });
+        [this](spindle::Event&& event) { event.visit([this](const auto& value) { show(value); }); });
     const auto wait = [this](int descriptor) { conversation_.wait_readable(descriptor); };
     if (::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0) {
       editor_.emplace("> ", wait);
@@ -144,9 +144,9 @@ class Prompt {
   void show(const spindle::RequestFailed& failed) { say("{}", refusal_text(failed)); }
   void show(const spindle::FlowReady& flow) { say("messages to {} can be sent again", fmt::join(flow.groups, ",")); }
   void show(const spindle::FlowState& flow) { show_line(text_line(flow)); }
-  void show(const spindle::Disconnected&) {}
   void show(const spindle::Gap& gap) { show_line(text_line(gap)); }
   void show(const spindle::QueueWarning& warning) { show_line(text_line(warning)); }
+  void show(const auto&) {}  // of no interest here
 
   template <typename... Args>
   void say(fmt::format_string<Args...> format, Args&&... args) {

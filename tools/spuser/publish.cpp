@@ -45,9 +45,9 @@ class Publisher {
 
  private:
   void handle(const spindle::Event& event) {
-    if (const auto* view = std::get_if<spindle::GroupView>(&event)) membership_.note(*view);
-    if (std::holds_alternative<spindle::FlowReady>(event)) flow_ready_ = true;
-    const auto* message = std::get_if<spindle::Message>(&event);
+    if (const auto* view = event.get_if<spindle::GroupView>()) membership_.note(*view);
+    if (event.is<spindle::FlowReady>()) flow_ready_ = true;
+    const auto* message = event.get_if<spindle::Message>();
     if (message == nullptr || outstanding_.empty()) return;
     if (message->sender() != conversation_.connection().private_name()) return;
     latencies_.add(static_cast<std::uint64_t>((Clock::now() - outstanding_.front()).count()));

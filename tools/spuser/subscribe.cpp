@@ -18,7 +18,7 @@ class Subscriber {
   Subscriber(Conversation& conversation, Output& output, const SubscribeOptions& options)
       : conversation_(conversation), output_(output), options_(options), membership_(options.groups) {
     conversation_.set_handler([this](spindle::Event&& event) {
-      if (!done_) std::visit([this](const auto& value) { handle(value); }, event);
+      if (!done_) event.visit([this](const auto& value) { handle(value); });
     });
   }
 
@@ -56,12 +56,9 @@ class Subscriber {
     output_.add(options_.format == SubscribeOptions::Format::json ? json_line(signal) : text_line(signal));
   }
 
-  void handle(const spindle::RequestFailed&) {}
-  void handle(const spindle::FlowReady&) {}
-  void handle(const spindle::FlowState&) {}
-  void handle(const spindle::Disconnected&) {}
   void handle(const spindle::Gap& gap) { tell(gap); }
   void handle(const spindle::QueueWarning& warning) { tell(warning); }
+  void handle(const auto&) {}  // of no interest here
 
   /// What is missing, or will be, belongs to the events in JSON; lines of messages are kept free of it.
   template <typename Event>

@@ -11,10 +11,9 @@ SpindleMember::SpindleMember(const Where& where, Service service, std::size_t in
   options.address = where.address;
   // Sending never waits for room: in a handler it may not.
   options.send_buffer_bytes += in_flight_bytes;
-  std::error_code error;
-  std::string text;
-  connection_ = Connection::connect(options, error, &text);
-  if (error) fail("cannot connect to {}: {}", where.address, text);
+  spindle::Result<Connection> connection = Connection::connect(options);
+  if (!connection) fail("cannot connect to {}: {}", where.address, connection.text());
+  connection_ = *std::move(connection);
 }
 
 void SpindleMember::join(std::size_t members, Receive receive) {
@@ -35,14 +34,14 @@ void SpindleMember::send(std::span<const std::byte> payload) {
 }
 
 void SpindleMember::handle(Event& event, std::size_t members) {
-  if (const auto* message = std::get_if<Message>(&event)) {
+  if (const auto* message = event.get_if<Message>()) {
     receive_(message->payload());
-  } else if (const auto* view = std::get_if<GroupView>(&event)) {
+  } else if (const auto* view = event.get_if<GroupView>()) {
     // Nobody leaves before all are there: each group comes to have so many members once.
     if (view->member_count == members && ++complete_groups_ == groups_.size()) complete_.set_value();
-  } else if (const auto* refused = std::get_if<RequestFailed>(&event)) {
+  } else if (const auto* refused = event.get_if<RequestFailed>()) {
     fail("cannot join: {}", refused->error.message());
-  } else if (const auto* end = std::get_if<Disconnected>(&event)) {
+  } else if (const auto* end = event.get_if<Disconnected>()) {
     if (end->error != Errc::closed_by_client) fail("disconnected: {}", end->text);
   }
 }

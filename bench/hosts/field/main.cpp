@@ -31,11 +31,9 @@ Connection connect(const Arguments& arguments) {
   options.name = arguments.name;
   options.send_buffer_bytes = 64 << 10;  // what waits here would only be sent after the measurement
   options.disconnect_timeout = std::chrono::milliseconds(0);
-  std::error_code error;
-  std::string text;
-  Connection connection = Connection::connect(options, error, &text);
-  if (error) fail("cannot connect to {}: {}", arguments.address, text);
-  return connection;
+  spindle::Result<Connection> connection = Connection::connect(options);
+  if (!connection) fail("cannot connect to {}: {}", arguments.address, connection.text());
+  return *std::move(connection);
 }
 
 /// Multicasts as fast as the daemon takes it, from `start` on.
@@ -92,14 +90,14 @@ class Receiver {
 
  private:
   void handle(Event& event) {
-    if (const auto* message = std::get_if<Message>(&event)) {
+    if (const auto* message = event.get_if<Message>()) {
       const std::lock_guard lock(mutex_);
       ++messages_[std::string(message->sender())];
-    } else if (std::get_if<GroupView>(&event) != nullptr) {
+    } else if (event.get_if<GroupView>() != nullptr) {
       if (!std::exchange(is_member_, true)) joined_.set_value();
-    } else if (const auto* refused = std::get_if<RequestFailed>(&event)) {
+    } else if (const auto* refused = event.get_if<RequestFailed>()) {
       fail("cannot join: {}", refused->error.message());
-    } else if (const auto* end = std::get_if<Disconnected>(&event)) {
+    } else if (const auto* end = event.get_if<Disconnected>()) {
       if (end->error != Errc::closed_by_client) fail("disconnected: {}", end->text);
     }
   }

@@ -51,10 +51,9 @@ void Watch::connect(Client& client) {
   ConnectOptions options;
   options.address = client.address;
   options.disconnect_timeout = std::chrono::milliseconds(0);
-  std::error_code error;
-  Connection connection = Connection::connect(options, error);
-  if (error) return;
-  client.connection = std::move(connection);
+  spindle::Result<Connection> connection = Connection::connect(options);
+  if (!connection) return;
+  client.connection = *std::move(connection);
   {
     const std::lock_guard lock(mutex_);
     client.connected = true;
@@ -68,12 +67,12 @@ void Watch::connect(Client& client) {
 void Watch::handle(Client& client, Event& event) {
   const std::int64_t now = now_ns();
   const std::lock_guard lock(mutex_);
-  if (const auto* view = std::get_if<GroupView>(&event)) {
+  if (const auto* view = event.get_if<GroupView>()) {
     client.members = view->member_count;
     client.seen_ns = now;
-  } else if (std::holds_alternative<Disconnected>(event)) {
+  } else if (event.is<Disconnected>()) {
     client.connected = false;
-  } else if (const auto* refused = std::get_if<RequestFailed>(&event)) {
+  } else if (const auto* refused = event.get_if<RequestFailed>()) {
     fail("cannot join: {}", refused->error.message());
   }
   changed_.notify_all();

@@ -179,9 +179,8 @@ void DaemonLine::give_readers() {
       receive();
     }
     bytes.clear();
-    received_ += static_cast<std::size_t>(std::count_if(events.begin(), events.end(), [](const spindle::Event& event) {
-      return std::holds_alternative<spindle::Message>(event);
-    }));
+    received_ += static_cast<std::size_t>(std::count_if(
+        events.begin(), events.end(), [](const spindle::Event& event) { return event.is<spindle::Message>(); }));
   }
 }
 

@@ -1,9 +1,9 @@
 // The connection of a program to its Spindle daemon.
 //
-//   spindle::Connection connection = spindle::Connection::connect({.name = "reader"});
-//   connection.join("news");
+//   spindle::Connection connection = spindle::Connection::connect({.name = "reader"}).value();
+//   if (const std::error_code error = connection.join("news")) throw std::system_error(error);
 //   while (auto event = connection.receive()) {
-//     if (const auto* message = std::get_if<spindle::Message>(&*event)) std::cout << message->text() << '\n';
+//     if (const auto* message = event->get_if<spindle::Message>()) std::cout << message->text() << '\n';
 //   }
 #pragma once
 
@@ -18,7 +18,10 @@
 #include <system_error>
 
 #include "spindle/error.h"
-#include "spindle/message.h"
+#include "spindle/event.h"
+#include "spindle/export.h"
+#include "spindle/result.h"
+#include "spindle/send.h"
 #include "spindle/types.h"
 
 namespace spindle {
@@ -68,7 +71,7 @@ struct ConnectOptions {
 /// A connection belongs to the process that made it. In a child of fork() its copy is a closed connection: functions
 /// return not_connected, receive() returns nothing, and destroying it returns at once and does nothing to the parent's
 /// connection. The child may make connections of its own, and a handler may fork.
-class Connection {
+class SPINDLE_EXPORT Connection {
  public:
   /// A closed connection: functions return not_connected, receive() returns nothing.
   Connection() noexcept;
@@ -78,23 +81,21 @@ class Connection {
   /// Disconnects, see disconnect().
   ~Connection();
 
-  /// Connects and waits for the daemon's welcome. On failure `error` says why (bad_address, bad_client_name,
-  /// bad_argument for what is no token, token_exposed, connect_failed, tls_failed, timed_out, or the reason that the
-  /// daemon gave), `text` says it in words where not null, and the connection returned is closed.
-  static Connection connect(const ConnectOptions& options, std::error_code& error, std::string* text = nullptr);
-  /// The same, but throws std::system_error.
-  static Connection connect(const ConnectOptions& options = {});
+  /// Connects and waits for the daemon's welcome. Errors: bad_address, bad_client_name, bad_argument for what is no
+  /// token, token_exposed, connect_failed, tls_failed, timed_out, or the reason that the daemon gave.
+  /// `connect(options).value()` throws them.
+  static Result<Connection> connect(const ConnectOptions& options = {});
 
   /// "#name#daemon": others can multicast to it. Empty for a closed connection.
-  std::string_view private_name() const noexcept;
+  [[nodiscard]] std::string_view private_name() const noexcept;
   /// Whether requests can be made: neither side has ended the connection.
-  bool is_open() const noexcept;
+  [[nodiscard]] bool is_open() const noexcept;
 
   /// Asks the daemon to make this client a member of `group` (1 to 255 bytes, not starting with '#'), or no longer.
   /// Queues the request, waiting for room as multicast() does; the GroupView that follows shows it done, RequestFailed
   /// that the daemon refused. Errors: bad_group_name, not_connected, and in a handler would_block.
-  std::error_code join(std::string_view group);
-  std::error_code leave(std::string_view group);
+  [[nodiscard]] std::error_code join(std::string_view group);
+  [[nodiscard]] std::error_code leave(std::string_view group);
   /// Asks the daemon for all members of a group that this client is a member of, for a program that has only seen
   /// changes of a large group and wants the list now. Queues the request as join() does. The answer is a GroupView of
   /// form `answer` with the id of the view that is current where it comes; changes that follow it apply to its list:
@@ -105,35 +106,36 @@ class Connection {
   ///
   /// RequestFailed says not_a_member where the client is none. A daemon answers no further request of a client that
   /// does not read the answers. Errors: as for join().
-  std::error_code request_view(std::string_view group);
+  [[nodiscard]] std::error_code request_view(std::string_view group);
 
   /// Asks the daemon how the flow to these destinations fares. Queues the request as join() does; the answer is a
   /// FlowState. Works for every connection, with independent flows or without. Errors: too_many_groups and those of
   /// join().
-  std::error_code request_flow(const Groups& groups);
+  [[nodiscard]] std::error_code request_flow(const Groups& groups);
 
   /// Sends a message of up to 16 MiB to 1 to 1,000 groups or private names; the client need not be a member. Waits
   /// while the send buffer is full, with independent flows also while the flow is, but never in a handler, where it
   /// says would_block. The message is copied before this returns. A thread's messages enter the network in the order of
   /// its calls, with independent flows those to the same destinations do. Errors: message_too_large, too_many_groups,
   /// bad_group_name, bad_argument (no such service), not_connected.
-  std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options = {});
+  [[nodiscard]] std::error_code multicast(Service service, const Groups& groups, const Payload& payload,
+                                          SendOptions options = {});
   /// The same, but says would_block, and sends nothing, where it would wait. With independent flows that is said for
   /// one flow while another may go on, and the event FlowReady follows when it is worth trying again; such a program
   /// has to receive events.
-  std::error_code try_multicast(Service service, const Groups& groups, const Payload& payload,
-                                SendOptions options = {});
+  [[nodiscard]] std::error_code try_multicast(Service service, const Groups& groups, const Payload& payload,
+                                              SendOptions options = {});
 
   /// Waits for the next event. Nothing is returned once Disconnected, the last event, has been.
-  std::optional<Event> receive();
+  [[nodiscard]] std::optional<Event> receive();
   /// Waits no longer than `timeout`; zero does not wait. Where nothing is returned, `error` is timed_out, or
   /// not_connected once Disconnected has been returned.
-  std::optional<Event> receive(std::chrono::nanoseconds timeout, std::error_code& error);
-  std::optional<Event> receive(std::chrono::nanoseconds timeout);
+  [[nodiscard]] std::optional<Event> receive(std::chrono::nanoseconds timeout, std::error_code& error);
+  [[nodiscard]] std::optional<Event> receive(std::chrono::nanoseconds timeout);
 
   /// A descriptor that polls as readable while events wait, for an event loop that then calls receive() with a timeout
   /// of zero until nothing comes. It belongs to the connection: do not read, write or close it. -1 if there is none.
-  int descriptor();
+  [[nodiscard]] int descriptor();
 
   using Handler = std::function<void(Event&&)>;
   /// Has every event, those that wait included, handed to `handler` by the connection's own thread, one at a time;
@@ -154,7 +156,7 @@ class Connection {
   NotTaken disconnect();
 
  private:
-  class Impl;
+  class SPINDLE_HIDDEN Impl;
   explicit Connection(std::shared_ptr<Impl> impl) noexcept;
   /// Null where the connection is closed or belongs to another process.
   Impl* usable() const noexcept;

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "spindle/export.h"
+
 // X(name, number, text). Numbers go over the wire and never change; new codes are appended.
 #define SPINDLE_ERRORS(X)                                                                           \
   X(would_block, 1, "the message cannot enter the network now")                                     \
@@ -51,6 +53,46 @@
   X(token_missing, 42, "a client without a certificate has to send a token")                        \
   X(token_exposed, 43, "a token goes only over TLS or a unix socket")
 
+// X(name, condition): the codes that mean what a condition of std::errc means, so that `error == std::errc::timed_out`
+// holds for them. Where several conditions would do, it is the one that a socket would report.
+#define SPINDLE_CONDITIONS(X)                  \
+  X(would_block, operation_would_block)        \
+  X(timed_out, timed_out)                      \
+  X(not_connected, not_connected)              \
+  X(connect_failed, connection_refused)        \
+  X(connection_lost, connection_reset)         \
+  X(closed_by_client, operation_canceled)      \
+  X(daemon_stopping, connection_aborted)       \
+  X(message_too_large, message_size)           \
+  X(too_many_groups, argument_list_too_long)   \
+  X(bad_group_name, invalid_argument)          \
+  X(bad_client_name, invalid_argument)         \
+  X(name_in_use, address_in_use)               \
+  X(version_mismatch, protocol_not_supported)  \
+  X(malformed_frame, protocol_error)           \
+  X(frame_too_large, protocol_error)           \
+  X(unexpected_frame, protocol_error)          \
+  X(handshake_timeout, timed_out)              \
+  X(slow_receiver, no_buffer_space)            \
+  X(too_many_sessions, too_many_files_open)    \
+  X(too_many_memberships, too_many_files_open) \
+  X(already_a_member, already_connected)       \
+  X(silent_peer, timed_out)                    \
+  X(bad_address, invalid_argument)             \
+  X(bad_configuration, invalid_argument)       \
+  X(limit_exceeded, no_buffer_space)           \
+  X(link_failed, connection_reset)             \
+  X(unknown_request, function_not_supported)   \
+  X(bad_argument, invalid_argument)            \
+  X(partitioned, network_unreachable)          \
+  X(group_table_full, no_space_on_device)      \
+  X(identity_mismatch, permission_denied)      \
+  X(access_denied, permission_denied)          \
+  X(token_unknown, permission_denied)          \
+  X(token_expired, permission_denied)          \
+  X(token_missing, permission_denied)          \
+  X(token_exposed, permission_denied)
+
 namespace spindle {
 
 /// Everything that can go wrong, for requests that fail and connections that close.
@@ -61,15 +103,16 @@ enum class Errc : std::uint16_t {
 };
 
 /// The identifier of a code, such as "slow_receiver"; "unknown_error" for a number not in the table.
-std::string_view to_string(Errc code) noexcept;
+[[nodiscard]] SPINDLE_EXPORT std::string_view to_string(Errc code) noexcept;
 
 /// The sentence that explains a code.
-std::string_view describe(Errc code) noexcept;
+[[nodiscard]] SPINDLE_EXPORT std::string_view describe(Errc code) noexcept;
 
-/// The category of `std::error_code`s made from Errc; its name is "spindle".
-const std::error_category& error_category() noexcept;
+/// The category of `std::error_code`s made from Errc; its name is "spindle". Codes of SPINDLE_CONDITIONS are equal to
+/// their conditions.
+[[nodiscard]] SPINDLE_EXPORT const std::error_category& error_category() noexcept;
 
-std::error_code make_error_code(Errc code) noexcept;
+[[nodiscard]] SPINDLE_EXPORT std::error_code make_error_code(Errc code) noexcept;
 
 }  // namespace spindle
 

@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "spindle/message.h"
+#include "spindle/event.h"
+#include "spindle/export.h"
 
 namespace spindle {
 
@@ -22,7 +23,7 @@ class MemberList;
 ///
 ///   std::map<std::string, spindle::Membership> groups;
 ///   ...
-///   if (const auto* view = std::get_if<spindle::GroupView>(&*event)) {
+///   if (const auto* view = event->get_if<spindle::GroupView>()) {
 ///     spindle::Membership& group = groups[view->group];
 ///     if (group.apply(*view) == spindle::Membership::Outcome::ask) connection.request_view(view->group);
 ///     for (const std::string& member : group.members()) std::cout << member << '\n';
@@ -30,7 +31,7 @@ class MemberList;
 ///
 /// A program that applies the views from its join on is never told to ask, unless a daemon is at fault. No function may
 /// coincide with another that is not const.
-class Membership {
+class SPINDLE_EXPORT Membership {
  public:
   enum class Outcome : std::uint8_t {
     current,  ///< the members are those of the view

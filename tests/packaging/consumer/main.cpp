@@ -6,17 +6,17 @@
 
 int main() {
   try {
-    spindle::Connection connection = spindle::Connection::connect();
+    spindle::Connection connection = spindle::Connection::connect().value();
     spindle::Membership members;
     if (auto error = connection.join("news")) throw std::system_error(error);
     if (auto error = connection.multicast(spindle::Service::agreed, connection.private_name(), "hello")) {
       throw std::system_error(error);
     }
     while (auto event = connection.receive()) {
-      if (const auto* view = std::get_if<spindle::GroupView>(&*event)) {
+      if (const auto* view = event->get_if<spindle::GroupView>()) {
         if (members.apply(*view) != spindle::Membership::Outcome::current) return 1;
       }
-      if (const auto* message = std::get_if<spindle::Message>(&*event)) {
+      if (const auto* message = event->get_if<spindle::Message>()) {
         std::cout << message->text() << std::endl;
         return 0;
       }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "spindle/error.h"
-#include "spindle/message.h"
+#include "spindle/event.h"
 #include "tests/conformance/drivers/cpp/words.h"
 
 namespace spindle::conformance {
@@ -73,7 +73,8 @@ inline Answer answer_for(const Disconnected& end) {
 }
 
 inline Answer describe(const Event& event) {
-  return std::visit([](const auto& each) { return answer_for(each); }, event);
+  return event.visit([](const LaterEvent&) { return Answer("later"); },
+                     [](const auto& each) { return answer_for(each); });
 }
 
 }  // namespace spindle::conformance

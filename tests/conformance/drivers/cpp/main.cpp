@@ -62,10 +62,10 @@ class Driver {
   using Verb = Answer (Driver::*)(const Call&);
 
   Answer connect(const Call& call) {
-    std::error_code error;
-    std::string text;
-    connection_ = Connection::connect(options_of(call), error, &text);
-    return error ? outcome(error).add("text", text) : Answer("ok").add("name", connection_.private_name());
+    Result<Connection> result = Connection::connect(options_of(call));
+    if (!result) return outcome(result.error()).add("text", result.text());
+    connection_ = *std::move(result);
+    return Answer("ok").add("name", connection_.private_name());
   }
 
   Answer join(const Call& call) { return outcome(connection_.join(call.text("group"))); }

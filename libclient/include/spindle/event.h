@@ -1,0 +1,325 @@
+// What a program receives: messages, and all else that a connection has to tell.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "spindle/export.h"
+#include "spindle/message.h"
+#include "spindle/types.h"
+
+namespace spindle {
+
+/// The members of a group have changed, or, with form `answer`, are told again. Every member sees a change between the
+/// same two ordered messages. From which size on a group is large is the daemon's configuration, 100 members by
+/// default; who wants the list of a large group always keeps a Membership (membership.h). Names are private names.
+struct GroupView {
+  std::string group;
+  GroupViewId id;
+  ViewCause cause = ViewCause::join;
+  ViewForm form = ViewForm::full;
+  std::size_t member_count = 0;      ///< with this view
+  std::uint64_t digest = 0;          ///< of the members in their order; docs/wire-format.md defines it
+  std::vector<std::string> joined;   ///< who is new since the former view
+  std::vector<std::string> left;     ///< who left, disconnected, or, with cause network, is out of reach
+  std::vector<std::string> apart;    ///< cause network: the members that are not new and did not come from the former
+                                     ///< view with this client
+  std::vector<std::string> members;  ///< all, in an order that all members agree on; empty unless has_members()
+  std::vector<std::string> vs_set;   ///< cause network, form full: this client, and the members that neither joined
+                                     ///< nor are apart; empty in all other views
+  std::optional<std::size_t> my_index;  ///< this client's place in `members`; nothing unless has_members()
+
+  /// Whether `members`, `vs_set` and `my_index` are filled in.
+  bool has_members() const { return spindle::has_members(form); }
+};
+
+/// From here to the group's next view of cause network, messages reach those of the former view that are still
+/// together, and the promises of their services hold among those only. Views of other causes may come before that one.
+struct Transitional {
+  std::string group;
+};
+
+/// The daemon refused something.
+struct RequestFailed {
+  enum class Request : std::uint8_t {
+    join,
+    leave,
+    view,        ///< to tell who the members are
+    send,        ///< messages that it had been sent: nobody gets those
+    membership,  ///< to have the client stay a member of the group: it has left, and its last view says so, too
+  };
+  Request request = Request::join;
+  std::string group;  ///< of several destinations of messages, the first one that is refused
+  std::error_code error;
+  std::uint64_t messages = 0;  ///< request `send`: so many to one set of destinations, since it was last told
+};
+
+/// Independent flows only: a flow to these destinations, for which try_multicast() has said would_block, has room
+/// again, at least half of what it may hold. Comes once after one or several would_block.
+struct FlowReady {
+  std::vector<std::string> groups;  ///< as given to try_multicast()
+};
+
+/// How a flow fares, that is, this client's messages to one set of destinations: what Connection::request_flow() asked
+/// for. A flow earns a salary and pays a price for every packet, which is up to 1,400 bytes of a message, or some small
+/// messages sent at one time; dollars have no meaning beyond that. A flow that cannot pay is blocked until it can.
+struct FlowState {
+  std::vector<std::string> groups;            ///< as given to request_flow()
+  double price = 0;                           ///< of a packet now, in dollars
+  double budget = 0;                          ///< in dollars; negative after a message of several packets
+  double rate = 0;                            ///< packets a second that entered the network of late
+  std::chrono::microseconds salary_period{};  ///< in which a salary is earned: the shorter, the more is earned
+  double blocked_share = 0;                   ///< 0 to 1: of its life, while a message waited to enter
+  std::string limited_by;                     ///< the link or the receivers that cost most, or what else the flow waits
+                                              ///< for; empty where nothing holds it up
+};
+
+/// The client did not keep up, and its policy is to lose messages: those that stood at this place of what it receives
+/// were dropped, the oldest first. Nothing but messages is ever lost so; views and signals are where they belong.
+struct Gap {
+  struct Name {
+    std::string name;            ///< of a group, or a private name
+    std::uint64_t messages = 0;  ///< how many of the messages were sent to it; one sent to several counts at each
+  };
+  std::uint64_t messages = 0;  ///< that were dropped here
+  std::uint64_t bytes = 0;     ///< of their payloads
+  std::vector<Name> names;     ///< where they were sent to; 64 names at most
+  std::uint64_t unlisted = 0;  ///< how many of the messages were sent to a name that is not listed for want of room
+};
+
+/// The daemon holds more and more for this client: the queue has passed 50 or 80 percent of the limit at which the
+/// client loses messages or its connection. Overtakes whatever waits in that queue.
+struct QueueWarning {
+  unsigned percent = 0;           ///< 50 or 80
+  std::uint64_t bytes = 0;        ///< that waited in the daemon
+  std::uint64_t limit_bytes = 0;  ///< of the daemon's configuration
+};
+
+/// How many messages multicast() has accepted that have not entered the network: nobody gets those. Messages enter in
+/// the order sent, so it is the last ones, but with independent flows, where it may be the last ones of each flow.
+struct NotTaken {
+  std::uint64_t messages = 0;
+  /// The daemon has said so with its last word. Otherwise no word of the daemon came, and it may have taken some of
+  /// these: there are no more than `messages`.
+  bool exact = false;
+};
+
+/// The connection has ended: the last event, and there is exactly one. Where the daemon closed the connection, this is
+/// its reason, in its words.
+struct Disconnected {
+  std::error_code error;
+  std::string text;
+  NotTaken not_taken;
+};
+
+// X(type, name): the kinds of events. New ones are appended.
+#define SPINDLE_EVENTS(X)          \
+  X(Message, message)              \
+  X(GroupView, group_view)         \
+  X(Transitional, transitional)    \
+  X(RequestFailed, request_failed) \
+  X(FlowReady, flow_ready)         \
+  X(FlowState, flow_state)         \
+  X(Gap, gap)                      \
+  X(QueueWarning, queue_warning)   \
+  X(Disconnected, disconnected)
+
+/// New kinds are added with new versions: a program has to bear with one that it does not know.
+enum class EventKind : std::uint8_t {
+#define SPINDLE_EVENT(type, name) name,
+  SPINDLE_EVENTS(SPINDLE_EVENT)
+#undef SPINDLE_EVENT
+};
+
+constexpr std::string_view to_string(EventKind kind) {
+  switch (kind) {
+#define SPINDLE_EVENT(type, name) \
+  case EventKind::name:           \
+    return #name;
+    SPINDLE_EVENTS(SPINDLE_EVENT)
+#undef SPINDLE_EVENT
+  }
+  return "unknown";
+}
+
+/// The kind of events that are a `T`.
+template <typename T>
+struct EventKindOf;
+#define SPINDLE_EVENT(type, name) \
+  template <>                     \
+  struct EventKindOf<type> : std::integral_constant<EventKind, EventKind::name> {};
+SPINDLE_EVENTS(SPINDLE_EVENT)
+#undef SPINDLE_EVENT
+
+template <typename T>
+concept EventType = requires {
+  EventKindOf<T>::value;
+};
+
+/// Stands for the kinds of events that are added later, where Event::visit() looks for a handler of those. No event is
+/// one.
+struct LaterEvent {};
+
+/// Something that a connection has to tell: a Message, or one of the other structs above.
+///
+///   if (const auto* message = event.get_if<spindle::Message>()) std::cout << message->text() << '\n';
+///
+/// Messages are in the event itself; what else there is, is larger and rarer, and stands elsewhere.
+class SPINDLE_EXPORT Event {
+ public:
+  /// An empty message.
+  Event() noexcept : message_() {}
+  template <EventType T>
+  Event(T value) : kind_(EventKindOf<T>::value) {  // NOLINT: implicit on purpose
+    if constexpr (kind_of<T> == EventKind::message) {
+      new (&message_) Message(std::move(value));
+    } else {
+      other_ = new T(std::move(value));
+    }
+  }
+  Event(const Event& other) : kind_(other.kind_) {
+    if (is_message()) {
+      new (&message_) Message(other.message_);
+    } else {
+      other_ = copy(kind_, other.other_);
+    }
+  }
+  /// Leaves `other` an empty message.
+  Event(Event&& other) noexcept { take(other); }
+  Event& operator=(const Event& other) {
+    if (this != &other) *this = Event(other);
+    return *this;
+  }
+  Event& operator=(Event&& other) noexcept {
+    if (is_message() && other.is_message()) {
+      message_ = std::move(other.message_);
+    } else if (this != &other) {
+      destroy();
+      take(other);
+    }
+    return *this;
+  }
+  ~Event() { destroy(); }
+
+  EventKind kind() const noexcept { return kind_; }
+  template <EventType T>
+  bool is() const noexcept {
+    return kind_ == kind_of<T>;
+  }
+  /// Null where the event is something else.
+  template <EventType T>
+  T* get_if() noexcept {
+    return is<T>() ? &content<T>() : nullptr;
+  }
+  template <EventType T>
+  const T* get_if() const noexcept {
+    return is<T>() ? &content<T>() : nullptr;
+  }
+  /// Throws std::logic_error where the event is something else.
+  template <EventType T>
+  T& get() & {
+    if (!is<T>()) throw_other_kind(kind_, kind_of<T>);
+    return content<T>();
+  }
+  template <EventType T>
+  const T& get() const& {
+    if (!is<T>()) throw_other_kind(kind_, kind_of<T>);
+    return content<T>();
+  }
+  template <EventType T>
+  T get() && {
+    return std::move(get<T>());
+  }
+
+  /// Calls the one of `handlers` that takes what the event is, and gives what it returns, which is of one type for all.
+  /// One of them has to take whatever else there is, now or later:
+  ///
+  ///   event.visit([&](const spindle::Message& message) { show(message); },
+  ///               [&](const spindle::GroupView& view) { members.apply(view); },
+  ///               [](const auto&) {});
+  template <typename... Handlers>
+  decltype(auto) visit(Handlers&&... handlers) & {
+    return visit_as<Event>(*this, Overloaded{std::forward<Handlers>(handlers)...});
+  }
+  template <typename... Handlers>
+  decltype(auto) visit(Handlers&&... handlers) const& {
+    return visit_as<const Event>(*this, Overloaded{std::forward<Handlers>(handlers)...});
+  }
+
+ private:
+  template <typename... Handlers>
+  struct Overloaded : Handlers... {
+    using Handlers::operator()...;
+  };
+  template <typename... Handlers>
+  Overloaded(Handlers...) -> Overloaded<Handlers...>;
+  template <typename T>
+  static constexpr EventKind kind_of = EventKindOf<T>::value;
+
+  template <typename Self, typename Handler>
+  static decltype(auto) visit_as(Self& self, Handler&& handler) {
+    static_assert(std::is_invocable_v<Handler&, LaterEvent&>,
+                  "visit() needs a handler for kinds of events that are added later, such as [](const auto&) {}");
+    switch (self.kind_) {
+#define SPINDLE_EVENT(type, name) \
+  case EventKind::name:           \
+    return handler(self.template content<type>());
+      SPINDLE_EVENTS(SPINDLE_EVENT)
+#undef SPINDLE_EVENT
+    }
+    __builtin_unreachable();
+  }
+
+  bool is_message() const noexcept { return kind_ == EventKind::message; }
+  template <typename T>
+  T& content() noexcept {
+    if constexpr (kind_of<T> == EventKind::message) {
+      return message_;
+    } else {
+      return *static_cast<T*>(other_);
+    }
+  }
+  template <typename T>
+  const T& content() const noexcept {
+    return const_cast<Event*>(this)->content<T>();
+  }
+  /// Nothing is here.
+  void take(Event& other) noexcept {
+    kind_ = other.kind_;
+    if (is_message()) {
+      new (&message_) Message(std::move(other.message_));
+    } else {
+      other_ = other.other_;
+      new (&other.message_) Message();
+      other.kind_ = EventKind::message;
+    }
+  }
+  void destroy() noexcept {
+    if (is_message()) {
+      message_.~Message();
+    } else {
+      destroy(kind_, other_);
+    }
+  }
+  // Of what is no message.
+  static void* copy(EventKind kind, const void* content);
+  static void destroy(EventKind kind, void* content) noexcept;
+  [[noreturn]] static void throw_other_kind(EventKind is, EventKind wanted);
+
+  union {
+    Message message_;
+    void* other_;
+  };
+  EventKind kind_ = EventKind::message;
+};
+
+}  // namespace spindle

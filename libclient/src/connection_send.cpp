@@ -1,0 +1,164 @@
+// Sending: room in the buffer and in the flows, and who writes what has gathered.
+#include <algorithm>
+#include <cerrno>
+
+#include "libclient/src/connection_impl.h"
+
+namespace spindle {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A caller that comes back sooner than this, in the mean, does nothing but send: its messages are left to gather for
+// the connection's thread. Any other message is written by its caller at once.
+constexpr auto kBurstGap = 2us;
+// In a burst the clock, which costs as much as a small message, is read for each so many messages.
+constexpr unsigned kSendsPerLookMax = 8;
+
+// Memory for output beyond this is not kept once it has been written.
+constexpr std::size_t kOutputBytesKept = 4u << 20;
+
+}  // namespace
+
+std::error_code Connection::Impl::wait_for_room(Lock& lock, bool may_wait) {
+  if (can_send() && is_full()) {
+    if (!may_wait || on_thread()) return Errc::would_block;
+    ++send_waiters_;
+    changed_.wait(lock, [this] { return !can_send() || !is_full(); });
+    --send_waiters_;
+  }
+  if (!can_send()) return Errc::not_connected;
+  return {};
+}
+
+std::error_code Connection::Impl::multicast(Service service, const Groups& groups, const Payload& payload,
+                                            SendOptions options, bool may_wait) {
+  Lock lock(mutex_);
+  if (on_thread()) may_wait = false;
+  if (is_full()) {
+    // A message that will never be taken is refused at once.
+    if (const std::error_code error = protocol::RequestWriter::check(service, groups, payload)) return error;
+  }
+  for (;;) {
+    std::error_code error = wait_for_room(lock, may_wait);
+    if (error == Errc::would_block) flows_want_buffer_ = true;
+    if (!error) error = engine_.writer().multicast(service, groups, payload, options);
+    if (error != Errc::would_block) {
+      if (!error) flush(lock);
+      return error;
+    }
+    if (!may_wait) {
+      engine_.writer().want_ready(groups);
+      return error;
+    }
+    wait_for_flow(lock, groups);
+  }
+}
+
+// Waits for room in the window of a flow; what it sends next may find the send buffer full, or the connection closed.
+void Connection::Impl::wait_for_flow(Lock& lock, const Groups& groups) {
+  ++send_waiters_;
+  changed_.wait(lock, [&] { return !can_send() || engine_.writer().has_room(groups); });
+  --send_waiters_;
+}
+
+// FlowReady to those who found the send buffer full, now that half of it is free. The caller holds the lock.
+void Connection::Impl::tell_ready_flows() {
+  flows_want_buffer_ = false;
+  std::vector<Event> events;
+  for (FlowReady& flow : engine_.writer().take_ready()) events.emplace_back(std::move(flow));
+  if (events.empty() || closing_ || ended_) return;
+  const std::size_t bytes = events.size() * sizeof(Event);
+  events_.push(events, bytes);
+  if (handler_ != nullptr) raise_event(wake_);
+}
+
+std::error_code Connection::Impl::request(protocol::ClientFrame type, std::string_view group) {
+  if (!spindle::is_group_name(group)) return Errc::bad_group_name;
+  Lock lock(mutex_);
+  if (const std::error_code error = wait_for_room(lock, true)) return error;
+  if (const std::error_code error = engine_.writer().request(type, group)) return error;
+  flush(lock);
+  return {};
+}
+
+std::error_code Connection::Impl::request_flow(const Groups& groups) {
+  Lock lock(mutex_);
+  if (const std::error_code error = wait_for_room(lock, true)) return error;
+  if (const std::error_code error = engine_.request_flow(groups)) return error;
+  flush(lock);
+  return {};
+}
+
+// Has the output written: by whoever writes at the moment, by the connection's thread, or by the caller.
+void Connection::Impl::flush(Lock& lock) {
+  if (writer_busy_) return;  // that thread looks for more when it is done
+  const bool burst = is_burst();
+  if (in_flight_ > 0) return;  // the socket is full, and the thread waits for it
+  if (burst && (!in_handler_ || on_thread())) {
+    if (!on_thread()) wake_thread();
+    return;
+  }
+  write_some(lock);
+  looked_at_ = Clock::now();
+  if (in_flight_ > 0 || has_output()) wake_thread();
+}
+
+// Whether whoever sends now does nothing else.
+bool Connection::Impl::is_burst() {
+  if (++sends_since_look_ < sends_per_look_) return true;
+  const Clock::time_point now = Clock::now();
+  const bool burst = now - looked_at_ < sends_per_look_ * kBurstGap;
+  sends_per_look_ = burst ? std::min(2 * sends_per_look_, kSendsPerLookMax) : 1;
+  sends_since_look_ = 0;
+  looked_at_ = now;
+  return burst;
+}
+
+void Connection::Impl::wake_thread() {
+  if (!thread_sleeps_) return;  // it looks at the output before it sleeps
+  thread_sleeps_ = false;
+  raise_event(wake_);
+}
+
+// Writes what the socket takes, without the lock: all that has gathered goes in one piece.
+void Connection::Impl::write_some(Lock& lock) {
+  writer_busy_ = true;
+  sends_per_look_ = 1;  // who sends next may come after a while
+  if (in_flight_ == 0) {
+    writing_.clear();
+    written_ = 0;
+    if (writing_.capacity() > kOutputBytesKept) writing_ = std::vector<std::uint8_t>();
+    engine_.writer().take_output(writing_);
+    in_flight_ = writing_.size();
+  }
+  lock.unlock();
+  std::size_t sent = 0;
+  bool failed = false;
+  while (written_ + sent < writing_.size()) {
+    const std::span<const std::uint8_t> rest = std::span(writing_).subspan(written_ + sent);
+    const IoResult result = stream_->write(std::span(&rest, 1), rest.size());
+    sent += result.bytes;
+    if (result.error == EINTR) continue;
+    failed = result.is_failure();
+    if (result.error != 0) break;
+  }
+  lock.lock();
+  writer_busy_ = false;
+  written_ += sent;
+  in_flight_ -= sent;
+  if (failed) {
+    // The reason may still be waiting to be read: the thread goes on reading up to the end of what came.
+    write_failed_ = true;
+    in_flight_ = 0;
+    engine_.writer().consume(engine_.writer().output_size());
+    stream_->shut_down();
+  }
+  if (send_waiters_ > 0 && (failed || !is_full())) changed_.notify_all();
+  if (flows_want_buffer_ && in_flight_ + engine_.writer().output_size() <= options_.send_buffer_bytes / 2) {
+    tell_ready_flows();
+  }
+}
+
+}  // namespace spindle
