@@ -116,10 +116,7 @@ class Worker {
     members_ = view.members;
     std::cout << members_.size() << " workers" << std::endl;
     for (Job& job : jobs_) {
-      std::vector<std::string>& candidates = job.candidates;
-      candidates.erase(
-          std::remove_if(candidates.begin(), candidates.end(), [&](const auto& name) { return !is_here(name); }),
-          candidates.end());
+      std::erase_if(job.candidates, [&](const std::string& name) { return !is_here(name); });
       if (is_here(job.worker)) continue;
       std::cout << "job " << job.number << " of " << job.worker << " is given to others" << std::endl;
       assign(job);
