@@ -24,6 +24,9 @@ class Stage:
 
     # For all verbs.
 
+    def add(self, client):
+        self._clients[client.name] = client
+
     def clients(self, names):
         return [self._clients[name] for name in names]
 
@@ -109,7 +112,7 @@ class Stage:
         name = of["client"]
         driver = Driver(self._driver_command, self._folder / f"{name}.log")
         client = Client(name, len(self._clients) + 1, driver, None)
-        self._clients[name] = client
+        self.add(client)
         daemons = [self._daemons[server] for server in of["servers"]]
         addresses = [daemon.client_address(of["by"]) for daemon in daemons]
         if self._scenario.verbs_on(name) & NEED_PROXY:
