@@ -97,6 +97,9 @@ class Ingress final : private FlowGate {
   bool holds(std::uint32_t handle) const { return flows_ && flows_->holds(handle); }
   bool holds_messages() const { return flows_ && flows_->bytes() != 0; }
   std::size_t held_bytes() const { return flows_ ? flows_->bytes() : 0; }
+  /// As OutgoingFlows.
+  std::uint64_t held_so_far() const { return flows_ ? flows_->held_so_far() : 0; }
+  bool has_entered(std::uint64_t held) const { return !flows_ || flows_->has_entered(held); }
   /// When the first of the held ones is worth trying again.
   Time retry_at() const { return flows_ ? flows_->retry_at() : kNever; }
   /// Lets held messages enter that may by now: of all flows, or of those whose time to try again has come.

@@ -56,6 +56,7 @@ void OutgoingFlows::hold(Ring<HeldMessage>& messages, std::uint32_t handle, cons
   }
   HeldMessage& held = messages.push_back();
   held.handle = handle;
+  held.number = ++held_so_far_;
   held.message = message;
   held.message.chunks = {};
   held.message.bundle = {};
@@ -68,6 +69,12 @@ void OutgoingFlows::hold(Ring<HeldMessage>& messages, std::uint32_t handle, cons
     held.chunks.pop_back();
   }
   held.message.chunks = held.chunks;
+}
+
+bool OutgoingFlows::has_entered(std::uint64_t count) const {
+  return std::all_of(blocked_.begin(), blocked_.end(), [&](std::uint32_t flow) {
+    return lines_[flow].messages.empty() || lines_[flow].messages.front().number > count;
+  });
 }
 
 void OutgoingFlows::release(Time now, bool all) {

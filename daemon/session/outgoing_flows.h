@@ -47,6 +47,9 @@ class OutgoingFlows {
   Time retry_at() const { return retry_at_; }
 
   std::size_t bytes() const { return bytes_; }
+  /// How many were ever held, and whether all of the first `count` of these have entered.
+  std::uint64_t held_so_far() const { return held_so_far_; }
+  bool has_entered(std::uint64_t count) const;
   bool holds(std::uint32_t handle) const { return handle < windows_.size() && windows_[handle].held_bytes != 0; }
 
  private:
@@ -56,7 +59,8 @@ class OutgoingFlows {
 
   struct HeldMessage {
     std::uint32_t handle = 0;
-    ClientSend message;  // but for what it refers to
+    std::uint64_t number = 0;  // of those ever held
+    ClientSend message;        // but for what it refers to
     std::vector<Slice> chunks;
     std::vector<std::uint8_t> end;  // the last chunk where it was copied, or the bundle
   };
@@ -85,6 +89,7 @@ class OutgoingFlows {
   std::vector<Window> windows_;         // by handle
   std::vector<std::uint32_t> blocked_;  // numbers of the lines that hold something, in the order of their waiting
   std::size_t bytes_ = 0;               // held, of all lines
+  std::uint64_t held_so_far_ = 0;
   Time retry_at_ = kNever;
 };
 

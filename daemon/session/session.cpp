@@ -17,6 +17,9 @@ constexpr std::size_t kHelloBytesMax = 512;
 /// What is read at once of a client where memory is short, if no frame is longer.
 constexpr std::size_t kReadBytesShort = 4u << 10;
 
+/// Questions whether messages have entered that may wait for their answers; what follows another one is not read.
+constexpr std::size_t kConfirmsMax = 64;
+
 /// How often a client is told how many of its messages have entered, while others of them wait, and while none do.
 constexpr Duration kTakenPeriodWaiting = 100ms;
 constexpr Duration kTakenPeriod = 1s;
@@ -68,6 +71,7 @@ void Session::start_closing(Time now) {
   state_ = State::closing;
   closing_since_ = now;
   ingress_.close();
+  confirms_.clear();
   quota_.close();
   input_.clear();
 }
@@ -99,8 +103,10 @@ void Session::commit_read(std::size_t bytes) {
 
 std::optional<Error> Session::process(Time now) {
   if (!unfinished_ || waiting_) frame_at_ = now;
+  answer_confirms();  // there is room for more then
   std::optional<Error> error = take_frames(now);
   tell_refused();
+  answer_confirms();
   unfinished_ = !input_.unread().empty() || (ingress_.has_begun() && !ingress_.has_complete());
   return error;
 }
@@ -152,6 +158,9 @@ bool Session::try_admit(Time now, ClientFrame type, ByteView body) {
       return try_admit_change(now, Admission::Change::leave, body);
     case ClientFrame::view_request:
       return try_admit_view_request(now, body);
+    case ClientFrame::confirm:
+      if (confirms_.size() >= kConfirmsMax) return false;
+      [[fallthrough]];
     case ClientFrame::flow_request:
       waits_for_room_ = !has_room();
       return !waits_for_room_;
@@ -225,6 +234,8 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
       return handle_flow_request(now, body.view());
     case ClientFrame::ping:
       return handle_ping(body.view());
+    case ClientFrame::confirm:
+      return handle_confirm(body.view());
     case ClientFrame::bye:
       ingress_.tell_refused();  // nothing is told behind the close, however much waits
       return Error{Errc::closed_by_client, {}};
@@ -374,6 +385,24 @@ std::optional<Error> Session::handle_ping(ByteView body) {
   protocol::write_ping(frame, ClientFrame::pong, *token);
   queue_.append_frame(frame);
   return std::nullopt;
+}
+
+std::optional<Error> Session::handle_confirm(ByteView body) {
+  const std::optional<std::uint32_t> request = protocol::read_confirm(body);
+  if (!request) return malformed("confirm");
+  confirms_.push_back({*request, ingress_.held_so_far()});
+  answer_confirms();
+  return std::nullopt;
+}
+
+void Session::answer_confirms() {
+  while (!confirms_.empty() && ingress_.has_entered(confirms_.front().held)) {
+    ingress_.tell_refused();  // what was refused is told before
+    std::vector<std::uint8_t> frame;
+    protocol::write_confirmed(frame, {confirms_.front().request, ingress_.messages()});
+    queue_.append_frame(frame);
+    confirms_.pop_front();
+  }
 }
 
 // --- What it has yet to read ---

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -148,6 +149,9 @@ class Session final {
   std::optional<Error> handle_group_request(Time now, spindle::protocol::ClientFrame type, ByteView body);
   std::optional<Error> handle_flow_request(Time now, ByteView body);
   std::optional<Error> handle_ping(ByteView body);
+  std::optional<Error> handle_confirm(ByteView body);
+  /// Answers those whose messages have entered.
+  void answer_confirms();
   /// Whether the frame at the front of the input, which is whole, is handled now; a join or a leave is paid for then.
   bool try_admit(Time now, spindle::protocol::ClientFrame type, ByteView body);
   /// Nothing where the client may ask for that; otherwise why not.
@@ -186,6 +190,12 @@ class Session final {
   bool waits_for_room_ = false;
   std::optional<Errc> refused_;  // why the join or leave at the front of the input is not to be
   bool requests_done_ = false;
+  /// A `confirm` that waits for messages that are held.
+  struct Confirm {
+    std::uint32_t request = 0;
+    std::uint64_t held = 0;  // so many were held before it
+  };
+  std::deque<Confirm> confirms_;
   bool wants_taken_ = false;  // to be told of its messages that have entered
   std::uint64_t taken_told_ = 0;
   Time taken_told_at_{};

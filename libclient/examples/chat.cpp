@@ -1,12 +1,15 @@
 // A room to talk in: everybody sees the same lines in the same order, and who comes and goes.
 #include <spindle/connection.h>
 
+#include <chrono>
 #include <iostream>
 #include <string>
 
 #include "options.h"
 
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr std::string_view kHelp = R"(chat [--connect ADDRESS] [--name NAME] ROOM
 
@@ -27,7 +30,7 @@ class Chat {
       : room_(std::move(room)), connection_(spindle::Connection::connect(options).value()) {
     // Events come on the connection's thread, while the main thread waits for lines.
     connection_.set_handler([this](spindle::Event&& event) { show(event); });
-    if (const std::error_code error = connection_.join(room_)) throw std::system_error(error);
+    connection_.join(room_, 5s).value();
   }
 
   std::error_code say(const std::string& line) {
@@ -39,7 +42,7 @@ class Chat {
   }
 
   /// Leaves the room, when what was said is on its way. How many of the last messages nobody gets.
-  std::uint64_t leave() { return connection_.disconnect().messages; }
+  std::uint64_t leave() { return connection_.drain(10s).messages; }
 
  private:
   void show(const spindle::Event& event) const {

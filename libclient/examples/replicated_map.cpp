@@ -7,6 +7,7 @@
 #include <spindle/connection.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <iostream>
 #include <map>
@@ -18,6 +19,8 @@
 #include "options.h"
 
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr std::string_view kHelp = R"(replicated_map [--connect ADDRESS] [--name NAME] [--replicas N] GROUP
 
@@ -53,7 +56,7 @@ class Replica {
   Replica(const spindle::ConnectOptions& options, std::string group, std::size_t replicas)
       : group_(std::move(group)), replicas_(replicas), connection_(spindle::Connection::connect(options).value()) {
     connection_.set_handler([this](spindle::Event&& event) { handle(event); });
-    if (const std::error_code error = connection_.join(group_)) throw std::system_error(error);
+    connection_.join(group_, 5s).value();
   }
 
   /// Waits until the update is done.

@@ -107,7 +107,7 @@ class Watcher {
   /// Until all sensors have ended.
   void run(const std::vector<std::string>& sensors) {
     for (const std::string& name : sensors) {
-      if (const std::error_code error = connection_.join(name)) throw std::system_error(error);
+      connection_.join(name, std::chrono::seconds(5)).value();
       sensors_[name];
     }
     while (!sensors_.empty()) handle(connection_.receive().value());
@@ -176,7 +176,7 @@ int run(const examples::Options& options) {
     publisher.receive(next += pause);
   }
   publisher.finish();
-  return connection.disconnect().messages == 0 ? 0 : 1;
+  return connection.drain(std::chrono::seconds(10)).messages == 0 ? 0 : 1;
 }
 
 }  // namespace

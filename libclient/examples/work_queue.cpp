@@ -56,7 +56,7 @@ class Worker {
 
   /// Until the connection ends.
   void run() {
-    if (const std::error_code error = connection_.join(group_)) throw std::system_error(error);
+    connection_.join(group_, std::chrono::seconds(5)).value();
     while (true) {
       // What has come is looked at before each job: somebody may have left.
       const std::chrono::nanoseconds patience = my_job() == jobs_.end() ? std::chrono::hours(1) : std::chrono::hours(0);

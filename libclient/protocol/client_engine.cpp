@@ -27,18 +27,20 @@ std::vector<Event> ClientEngine::take_events() {
   return events;
 }
 
-void ClientEngine::settle() {
+bool ClientEngine::settle() {
   EventReader::News news = reader_.take_news();
   if (news.welcomed) writer_.open();
   settle_replies(news);
   settle_admitted(news);
   settle_taken(news);
+  settle_confirmed(news);
   if (news.pong) last_pong_ = news.pong;
   if (reader_.ended()) {
     writer_.close();
     reader_.set_not_taken(writer_.not_taken());
     if (reader_.has_news()) reader_.take_news();
   }
+  return news.has_views;
 }
 
 void ClientEngine::settle_replies(EventReader::News& news) {
@@ -50,7 +52,8 @@ void ClientEngine::settle_replies(EventReader::News& news) {
       writer_.settle(reply.request, *flow, unknown);
       event = std::move(*flow);
     } else if (std::optional<RequestFailed> failed = writer_.settle(reply, unknown)) {
-      event = std::move(*failed);
+      const bool is_taken = observer_ != nullptr && observer_->refused(reply.request, *failed);
+      if (!is_taken) event = std::move(*failed);
     }
     if (unknown) {
       reader_.end(Errc::unexpected_frame, "the daemon replied to a request that was not made");
@@ -67,6 +70,16 @@ void ClientEngine::settle_admitted(const EventReader::News& news) {
     std::vector<FlowReady> ready = writer_.settle(admitted, unknown);
     if (unknown) return reader_.end(Errc::unexpected_frame, "the daemon admitted messages that were not sent");
     for (FlowReady& flow : ready) reader_.add_event(std::move(flow), 0);
+  }
+}
+
+void ClientEngine::settle_confirmed(const EventReader::News& news) {
+  for (const Confirmed& confirmed : news.confirmed) {
+    if (reader_.ended()) return;
+    if (!writer_.settle(confirmed)) {
+      return reader_.end(Errc::unexpected_frame, "the daemon confirmed messages that were not sent");
+    }
+    if (observer_ != nullptr) observer_->confirmed(confirmed.request);
   }
 }
 

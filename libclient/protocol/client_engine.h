@@ -6,6 +6,15 @@
 
 namespace spindle::protocol {
 
+/// Told of what becomes of requests, for callers that wait for one of them. It is called within `settle`.
+class RequestObserver {
+ public:
+  virtual ~RequestObserver() = default;
+  /// The daemon has refused the request of that number. Whether the caller takes that: it is no event then.
+  virtual bool refused(std::uint32_t request, const RequestFailed& failed) = 0;
+  virtual void confirmed(std::uint32_t request) = 0;
+};
+
 /// Both halves of a client and what passes between them. A test or a simulator uses the engine as it is:
 ///
 ///   engine.start(hello);                  then again and again:
@@ -32,6 +41,7 @@ class ClientEngine {
   std::error_code leave(std::string_view group) { return writer_.leave(group); }
   std::error_code request_view(std::string_view group) { return writer_.request_view(group); }
   std::error_code request_flow(const Groups& groups) { return writer_.request_flow(groups); }
+  std::error_code confirm() { return writer_.confirm(); }
   std::error_code ping(std::uint64_t token) { return writer_.ping(token); }
   void bye() { writer_.bye(); }
 
@@ -54,16 +64,20 @@ class ClientEngine {
   Errc end_reason() const { return writer_.said_bye() ? Errc::closed_by_client : Errc::connection_lost; }
   /// Of the messages that `multicast` has accepted.
   NotTaken not_taken() const { return writer_.not_taken(); }
-  /// Brings to each half what the other learned.
-  void settle();
+  /// Brings to each half what the other learned. Whether there are views among the events that have come since.
+  bool settle();
+  /// `observer` outlives the engine, or is null.
+  void observe(RequestObserver* observer) { observer_ = observer; }
 
  private:
   void settle_replies(EventReader::News& news);
   void settle_admitted(const EventReader::News& news);
   void settle_taken(const EventReader::News& news);
+  void settle_confirmed(const EventReader::News& news);
 
   RequestWriter writer_;
   EventReader reader_;
+  RequestObserver* observer_ = nullptr;
   std::optional<std::uint64_t> last_pong_;
 };
 

@@ -230,6 +230,17 @@ void write_flow_request(std::vector<std::uint8_t>& out, const FlowRequest& reque
   writer.varint(request.handle);
 }
 
+void write_confirm(std::vector<std::uint8_t>& out, std::uint32_t request) {
+  append_frame(out, ClientFrame::confirm, varint_size(request)).varint(request);
+}
+
+void write_confirmed(std::vector<std::uint8_t>& out, const Confirmed& confirmed) {
+  Writer writer =
+      append_frame(out, ClientFrame::confirmed, varint_size(confirmed.request) + varint_size(confirmed.taken));
+  writer.varint(confirmed.request);
+  writer.varint(confirmed.taken);
+}
+
 void write_admitted(std::vector<std::uint8_t>& out, const Admitted& admitted) {
   Writer writer = append_frame(out, ClientFrame::admitted, varint_size(admitted.handle) + varint_size(admitted.bytes));
   writer.varint(admitted.handle);
@@ -494,6 +505,22 @@ std::optional<FlowRequest> read_flow_request(ByteView body) {
   request.handle = static_cast<std::uint32_t>(reader.varint_up_to(kHandlesMax - 1));
   if (!reader.done()) return std::nullopt;
   return request;
+}
+
+std::optional<std::uint32_t> read_confirm(ByteView body) {
+  Reader reader(body);
+  const auto request = static_cast<std::uint32_t>(reader.varint_up_to(UINT32_MAX));
+  if (!reader.done()) return std::nullopt;
+  return request;
+}
+
+std::optional<Confirmed> read_confirmed(ByteView body) {
+  Reader reader(body);
+  Confirmed confirmed;
+  confirmed.request = static_cast<std::uint32_t>(reader.varint_up_to(UINT32_MAX));
+  confirmed.taken = reader.varint();
+  if (!reader.done()) return std::nullopt;
+  return confirmed;
 }
 
 std::optional<Admitted> read_admitted(ByteView body) {

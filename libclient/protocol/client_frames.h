@@ -73,6 +73,7 @@ enum class ClientFrame : std::uint8_t {
   ping = 8,
   view_request = 9,
   flow_request = 10,
+  confirm = 13,
   // daemon to client
   welcome = 16,
   close = 17,
@@ -89,6 +90,7 @@ enum class ClientFrame : std::uint8_t {
   view_part = 28,
   taken = 29,
   refused = 30,
+  confirmed = 35,
 };
 
 /// In `Hello::flags`: messages of one destination set do not wait for those of another.
@@ -160,6 +162,12 @@ struct FlowRequest {
 struct Admitted {
   std::uint32_t handle = 0;
   std::uint32_t bytes = 0;
+};
+
+/// The answer to a `confirm`: all messages that the client sent before it have entered the network, or were refused.
+struct Confirmed {
+  std::uint32_t request = 0;
+  std::uint64_t taken = 0;  // messages of the client that have entered, as in `taken`
 };
 
 /// The answer to a `flow_request`.
@@ -267,6 +275,9 @@ void write_taken(std::vector<std::uint8_t>& out, std::uint64_t messages);
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group);
 void write_reply(std::vector<std::uint8_t>& out, const Reply& reply);
 void write_flow_request(std::vector<std::uint8_t>& out, const FlowRequest& request);
+/// Asks to be told once all that was sent before has entered; `request` is echoed in the answer.
+void write_confirm(std::vector<std::uint8_t>& out, std::uint32_t request);
+void write_confirmed(std::vector<std::uint8_t>& out, const Confirmed& confirmed);
 void write_admitted(std::vector<std::uint8_t>& out, const Admitted& admitted);
 void write_flow_report(std::vector<std::uint8_t>& out, const FlowReport& report);
 void write_gap(std::vector<std::uint8_t>& out, const Gap& gap);
@@ -309,6 +320,8 @@ std::optional<GroupViewFrame> read_view(ByteView body);
 std::optional<std::string_view> read_transitional(ByteView body);
 std::optional<Reply> read_reply(ByteView body);
 std::optional<FlowRequest> read_flow_request(ByteView body);
+std::optional<std::uint32_t> read_confirm(ByteView body);
+std::optional<Confirmed> read_confirmed(ByteView body);
 std::optional<Admitted> read_admitted(ByteView body);
 std::optional<FlowReport> read_flow_report(ByteView body);
 std::optional<Gap> read_gap(ByteView body);

@@ -137,6 +137,9 @@ void EventReader::handle_frame(ClientFrame type, ByteView body) {
     case ClientFrame::taken:
       handle_taken(body);
       break;
+    case ClientFrame::confirmed:
+      handle_confirmed(body);
+      break;
     case ClientFrame::gap:
       handle_gap(body);
       break;
@@ -253,6 +256,8 @@ void EventReader::add_view(const GroupViewFrame& view, std::size_t bytes) {
   const std::size_t names =
       event.members.size() + event.joined.size() + event.left.size() + event.apart.size() + event.vs_set.size();
   add_event(std::move(event), 2 * bytes + names * sizeof(std::string));
+  news_.has_views = true;
+  has_news_ = true;
 }
 
 void EventReader::handle_transitional(ByteView body) {
@@ -299,6 +304,13 @@ void EventReader::handle_flow(ByteView body) {
 void EventReader::handle_taken(ByteView body) {
   news_.taken = read_taken(body);
   if (!news_.taken) return end(Errc::malformed_frame);
+  has_news_ = true;
+}
+
+void EventReader::handle_confirmed(ByteView body) {
+  const std::optional<Confirmed> confirmed = read_confirmed(body);
+  if (!confirmed) return end(Errc::malformed_frame);
+  news_.confirmed.push_back(*confirmed);
   has_news_ = true;
 }
 

@@ -29,6 +29,8 @@ class EventReader {
     };
     std::vector<PlacedReply> replies;
     std::vector<Admitted> admitted;
+    std::vector<Confirmed> confirmed;
+    bool has_views = false;  // among the events
     std::optional<std::uint64_t> pong;
     std::optional<std::uint64_t> taken;  // messages of this client that have entered the network, of all it sent
     bool taken_for_good = false;         // no more will
@@ -76,6 +78,7 @@ class EventReader {
   void handle_admitted(ByteView body);
   void handle_flow(ByteView body);
   void handle_taken(ByteView body);
+  void handle_confirmed(ByteView body);
   void handle_gap(ByteView body);
   void handle_warning(ByteView body);
   void handle_refused(ByteView body);

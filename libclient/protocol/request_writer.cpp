@@ -110,6 +110,7 @@ void RequestWriter::close() {
   open_ = false;
   pending_.clear();
   pending_flows_.clear();
+  pending_confirms_.clear();
 }
 
 std::error_code RequestWriter::check(Service service, const Groups& groups, const Payload& payload) {
@@ -269,6 +270,13 @@ std::vector<FlowReady> RequestWriter::take_ready() {
   return to_events(ready);
 }
 
+std::error_code RequestWriter::confirm() {
+  if (!open_) return Errc::not_connected;
+  pending_confirms_.emplace(next_request_, accepted_);
+  write_confirm(output_, next_request_++);
+  return {};
+}
+
 std::error_code RequestWriter::ping(std::uint64_t token) {
   if (!open_) return Errc::not_connected;
   write_ping(output_, ClientFrame::ping, token);
@@ -308,6 +316,18 @@ std::vector<FlowReady> RequestWriter::settle(const Admitted& admitted, bool& unk
   std::vector<std::string> ready;
   if (!unknown) windows_.take_ready(admitted.handle, ready);
   return to_events(ready);
+}
+
+bool RequestWriter::settle(const Confirmed& confirmed) {
+  const auto pending = pending_confirms_.find(confirmed.request);
+  if (pending == pending_confirms_.end() || confirmed.taken < pending->second) return false;
+  pending_confirms_.erase(pending);
+  return confirmed.taken < taken_ || settle_taken(confirmed.taken, false);
+}
+
+NotTaken RequestWriter::not_taken_of(std::uint64_t accepted) const {
+  if (independent_) return {std::min(accepted, accepted_ - taken_), accepted_ == taken_};
+  return {accepted - std::min(accepted, taken_), taken_for_good_ || accepted <= taken_};
 }
 
 bool RequestWriter::settle_taken(std::uint64_t messages, bool for_good) {

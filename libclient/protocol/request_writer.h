@@ -38,12 +38,20 @@ class RequestWriter {
   /// `type` is one of these three.
   std::error_code request(ClientFrame type, std::string_view group);
   std::error_code request_flow(const Groups& groups);
+  /// Asks to be told once all messages that were accepted before have entered the network.
+  std::error_code confirm();
   std::error_code ping(std::uint64_t token);
+  /// The number of the last request: one of `request`, `request_flow` or `confirm`.
+  std::uint32_t last_request() const { return next_request_ - 1; }
   void bye();
   bool said_bye() const { return said_bye_; }
 
   /// Of the messages that `multicast` has accepted, as far as the daemon has told; exact once no more will be taken.
   NotTaken not_taken() const { return {accepted_ - taken_, taken_for_good_ || accepted_ == taken_}; }
+  std::uint64_t accepted() const { return accepted_; }
+  /// The same of the first `accepted` messages. With independent flows those may have been overtaken: a bound then,
+  /// unless all have entered.
+  NotTaken not_taken_of(std::uint64_t accepted) const;
 
   /// What `multicast` would answer for the arguments alone.
   static std::error_code check(Service service, const Groups& groups, const Payload& payload);
@@ -62,6 +70,9 @@ class RequestWriter {
   std::optional<RequestFailed> settle(const Reply& reply, bool& unknown);
   /// Likewise the answer to `request_flow`: fills in what `state` is about.
   void settle(std::uint32_t request, FlowState& state, bool& unknown);
+  /// Likewise the answer to `confirm`: the messages that it was about have entered. False where nothing was asked under
+  /// that number, or more is said to have entered than was sent.
+  [[nodiscard]] bool settle(const Confirmed& confirmed);
   /// Takes what the daemon has let in. `unknown` is set where that was never sent.
   std::vector<FlowReady> settle(const Admitted& admitted, bool& unknown);
   /// Takes how many messages have entered the network. False where so many were never sent, or fewer than before.
@@ -109,8 +120,9 @@ class RequestWriter {
     RequestFailed::Request request;
     std::string group;
   };
-  std::map<std::uint32_t, Pending> pending_;            // requests without a reply
-  std::map<std::uint32_t, std::string> pending_flows_;  // `request_flow`s without an answer: the key of the groups
+  std::map<std::uint32_t, Pending> pending_;                 // requests without a reply
+  std::map<std::uint32_t, std::string> pending_flows_;       // `request_flow`s without an answer: the key of the groups
+  std::map<std::uint32_t, std::uint64_t> pending_confirms_;  // `confirm`s without an answer: what was accepted before
   std::uint32_t next_request_ = 1;
 
   std::uint64_t accepted_ = 0;  // messages

@@ -52,6 +52,17 @@ std::error_code Connection::join(std::string_view group) {
   return impl == nullptr ? Errc::not_connected : impl->request(protocol::ClientFrame::join, group);
 }
 
+Result<GroupView> Connection::join(std::string_view group, std::chrono::nanoseconds timeout) {
+  Impl* impl = usable();
+  return impl == nullptr ? Errc::not_connected : impl->join(group, deadline_after(timeout));
+}
+
+void Connection::join_then(std::string_view group, std::chrono::nanoseconds timeout,
+                           std::function<void(Result<GroupView>)> done) {
+  Impl* impl = usable();
+  impl == nullptr ? done(Errc::not_connected) : impl->join_then(group, deadline_after(timeout), std::move(done));
+}
+
 std::error_code Connection::leave(std::string_view group) {
   Impl* impl = usable();
   return impl == nullptr ? Errc::not_connected : impl->request(protocol::ClientFrame::leave, group);
@@ -70,13 +81,30 @@ std::error_code Connection::request_flow(const Groups& groups) {
 std::error_code Connection::multicast(Service service, const Groups& groups, const Payload& payload,
                                       SendOptions options) {
   Impl* impl = usable();
-  return impl == nullptr ? Errc::not_connected : impl->multicast(service, groups, payload, options, true);
+  if (impl == nullptr) return Errc::not_connected;
+  return impl->multicast(service, groups, payload, options, Patience(options.timeout.value_or(impl->send_timeout())));
 }
 
 std::error_code Connection::try_multicast(Service service, const Groups& groups, const Payload& payload,
                                           SendOptions options) {
   Impl* impl = usable();
-  return impl == nullptr ? Errc::not_connected : impl->multicast(service, groups, payload, options, false);
+  return impl == nullptr ? Errc::not_connected : impl->multicast(service, groups, payload, options, Patience::none());
+}
+
+void Connection::when_writable(const Groups& groups, std::chrono::nanoseconds timeout,
+                               std::function<void(std::error_code)> done) {
+  Impl* impl = usable();
+  impl == nullptr ? done(Errc::not_connected) : impl->when_writable(groups, deadline_after(timeout), std::move(done));
+}
+
+NotTaken Connection::confirm(std::chrono::nanoseconds timeout) {
+  Impl* impl = usable();
+  return impl == nullptr ? NotTaken{0, true} : impl->confirm(deadline_after(timeout));
+}
+
+void Connection::confirm_then(std::chrono::nanoseconds timeout, std::function<void(NotTaken)> done) {
+  Impl* impl = usable();
+  impl == nullptr ? done({0, true}) : impl->confirm_then(deadline_after(timeout), std::move(done));
 }
 
 std::optional<Event> Connection::receive() {
@@ -88,12 +116,11 @@ std::optional<Event> Connection::receive(std::chrono::nanoseconds timeout, std::
   error.clear();
   std::optional<Event> event;
   Impl* impl = usable();
-  if (impl != nullptr) {
-    const Deadline now = std::chrono::steady_clock::now();
-    const bool for_ever = timeout > Deadline::max() - now;
-    event = timeout <= std::chrono::nanoseconds::zero()
-                ? impl->events().take()
-                : impl->events().wait(for_ever ? std::nullopt : std::optional(now + timeout));
+  if (impl != nullptr && timeout <= std::chrono::nanoseconds::zero()) {
+    event = impl->events().take();
+  } else if (impl != nullptr) {
+    const Deadline deadline = deadline_after(timeout);
+    event = impl->events().wait(deadline == Deadline::max() ? std::nullopt : std::optional(deadline));
   }
   if (!event) error = impl != nullptr && !impl->events().finished() ? Errc::timed_out : Errc::not_connected;
   return event;
@@ -116,6 +143,11 @@ void Connection::set_handler(Handler handler) {
 NotTaken Connection::disconnect() {
   Impl* impl = usable();
   return impl == nullptr ? NotTaken{0, true} : impl->disconnect();
+}
+
+NotTaken Connection::drain(std::chrono::nanoseconds timeout) {
+  Impl* impl = usable();
+  return impl == nullptr ? NotTaken{0, true} : impl->drain(deadline_after(timeout));
 }
 
 }  // namespace spindle

@@ -2,7 +2,10 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <vector>
+
+#include "libclient/src/blocked_signals.h"
 
 namespace spindle {
 
@@ -17,10 +20,13 @@ bool tells_of_what_was_sent(const Event& event) {
 }  // namespace
 
 Connection::Impl::Impl(const ConnectOptions& options)
-    : options_(options), events_(options.receive_buffer_bytes, [this] { raise_event(wake_); }) {}
+    : options_(options), events_(options.receive_buffer_bytes, [this] { raise_event(wake_); }) {
+  engine_.observe(this);
+}
 
 void Connection::Impl::start_thread() {
   const Lock lock(mutex_);  // the thread waits here until it knows its own number
+  const BlockedSignals blocked;
   thread_ = std::thread([self = shared_from_this()] { self->run(); });
   thread_id_ = thread_.get_id();
 }
@@ -45,23 +51,27 @@ bool Connection::Impl::is_open() const {
   return can_send();
 }
 
+// Returns when the former handler is not running and will not run again, unless that is who calls.
 void Connection::Impl::set_handler(Handler handler) {
-  const Lock lock(mutex_);
-  handler_ = handler ? std::make_shared<Handler>(std::move(handler)) : nullptr;
+  std::shared_ptr<Handler> former;  // let go of without the lock
+  Lock lock(mutex_);
+  former = std::exchange(handler_, handler ? std::make_shared<Handler>(std::move(handler)) : nullptr);
   handler_news_ = true;
   raise_event(wake_);
+  if (former == nullptr || on_thread()) return;
+  wait_until(lock, Deadline::max(), [&] { return running_ != former.get(); });
 }
 
-NotTaken Connection::Impl::disconnect() {
+NotTaken Connection::Impl::disconnect(Deadline deadline) {
   Lock lock(mutex_);
   if (!closing_ && !ended_) {
     closing_ = true;
-    closing_deadline_ = Clock::now() + options_.disconnect_timeout;
+    closing_deadline_ = deadline;
     engine_.bye();
     changed_.notify_all();
     raise_event(wake_);
   }
-  if (!on_thread()) changed_.wait(lock, [this] { return ended_; });
+  if (!on_thread()) wait_until(lock, Deadline::max(), [this] { return ended_; });
   return engine_.not_taken();
 }
 
@@ -75,10 +85,13 @@ void Connection::Impl::run() {
 bool Connection::Impl::turn(Lock& lock) {
   run_handler(lock);
   if (is_inherited()) return false;  // the handler has forked, and this is the only thread of the child
+  run_done(lock);
+  if (is_inherited()) return false;
   if (stop_ && ended_) return false;
   if (!ended_ && !writer_busy_ && in_flight_ == 0 && has_output()) write_some(lock);
   end_output(lock);
   const int ready = poll_events(lock);
+  if (!calls_.empty()) calls_.expire(Clock::now());
   if (ended_) return true;
   if (closing_ && Clock::now() >= closing_deadline_) {
     lock.unlock();
@@ -120,10 +133,11 @@ int Connection::Impl::poll_events(Lock& lock) {
   }
   const bool more_to_write = !writer_busy_ && in_flight_ == 0 && has_output();
   const bool more_to_read = may_have_more_ && takes_events();
-  const bool more_to_do = !ended_ && (more_to_write || more_to_read);
+  const bool more_to_do = (!ended_ && (more_to_write || more_to_read)) || calls_.has_done();
   thread_sleeps_ = !more_to_do;
   int timeout_ms = more_to_do ? 0 : -1;
-  if (closing_ && !ended_ && !more_to_do) timeout_ms = poll_timeout(closing_deadline_);
+  const Deadline next = std::min(calls_.next_deadline(), closing_ && !ended_ ? closing_deadline_ : Deadline::max());
+  if (next != Deadline::max() && !more_to_do) timeout_ms = poll_timeout(next);
   lock.unlock();
   const int count = ::poll(waiting, 2, timeout_ms);
   if (count > 0 && waiting[0].revents != 0) clear_event(wake_);
@@ -156,10 +170,12 @@ void Connection::Impl::end(Errc reason, std::string_view text) {
 // Brings what the reader has found to whom it concerns.
 void Connection::Impl::deliver() {
   protocol::EventReader& reader = engine_.reader();
+  bool has_views = false;
   if (reader.has_news()) {
     const Lock lock(mutex_);
-    engine_.settle();
-    if (send_waiters_ > 0) changed_.notify_all();  // flows may have room
+    has_views = engine_.settle();
+    if (waiters_ > 0) changed_.notify_all();  // flows may have room
+    if (calls_.wants_room()) note_room();
   }
   const std::size_t bytes = reader.event_bytes();
   reader.take_events(arrived_);
@@ -167,22 +183,26 @@ void Connection::Impl::deliver() {
   if (ended) stream_->shut_down();
   if (arrived_.empty()) return;
   const Lock lock(mutex_);
+  if (has_views) note_views();
   if (closing_) {
     std::erase_if(arrived_, [](const Event& event) { return !tells_of_what_was_sent(event); });
   }
   // Who receives Disconnected finds the connection closed, and who finds it closed finds Disconnected.
+  const std::error_code end = ended ? arrived_.back().get<Disconnected>().error : std::error_code();
   if (!arrived_.empty()) events_.push(arrived_, bytes);
   if (ended) {
     ended_ = true;
-    changed_.notify_all();
+    calls_.end(end);
   }
+  if (waiters_ > 0) changed_.notify_all();
 }
 
 // Hands the handler all that waits, without the lock, as long as it is the handler.
 void Connection::Impl::run_handler(Lock& lock) {
   bool more = true;
   while (more && handler_ != nullptr && !stop_) {
-    const std::shared_ptr<Handler> handler = handler_;
+    std::shared_ptr<Handler> handler = handler_;
+    running_ = handler.get();
     handler_news_ = false;
     in_handler_ = true;
     lock.unlock();
@@ -190,8 +210,11 @@ void Connection::Impl::run_handler(Lock& lock) {
       (*handler)(std::move(event));
       if (is_inherited()) return;
     }
+    handler.reset();
     lock.lock();
     in_handler_ = false;
+    running_ = nullptr;
+    if (waiters_ > 0) changed_.notify_all();
   }
 }
 

@@ -11,8 +11,11 @@
 
 #include "libclient/io/byte_stream.h"
 #include "libclient/protocol/client_engine.h"
+#include "libclient/src/deadline.h"
 #include "libclient/src/event_queue.h"
 #include "libclient/src/fork_guard.h"
+#include "libclient/src/joined_groups.h"
+#include "libclient/src/pending_calls.h"
 #include "libclient/src/socket.h"
 #include "spindle/connection.h"
 
@@ -20,7 +23,7 @@ namespace spindle {
 
 /// Order of calls: `open`; if it succeeds, `start_thread`, then anything; `shut_down` at last. The thread keeps the
 /// object alive: a handler may drop the connection that called it.
-class Connection::Impl : public std::enable_shared_from_this<Impl> {
+class Connection::Impl : public std::enable_shared_from_this<Impl>, private protocol::RequestObserver {
  public:
   explicit Impl(const ConnectOptions& options);
 
@@ -33,12 +36,19 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   const std::string& private_name() const { return private_name_; }
   bool is_open() const;
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options,
-                            bool may_wait);
+                            Patience patience);
   std::error_code request(protocol::ClientFrame type, std::string_view group);
   std::error_code request_flow(const Groups& groups);
+  Result<GroupView> join(std::string_view group, Deadline deadline);
+  void join_then(std::string_view group, Deadline deadline, PendingCalls::Joined done);
+  NotTaken confirm(Deadline deadline);
+  void confirm_then(Deadline deadline, PendingCalls::Confirmed done);
+  void when_writable(const Groups& groups, Deadline deadline, PendingCalls::Writable done);
   void set_handler(Handler handler);
-  NotTaken disconnect();
+  NotTaken drain(Deadline deadline);
+  NotTaken disconnect() { return disconnect(deadline_after(options_.disconnect_timeout)); }
   EventQueue& events() { return events_; }
+  std::chrono::nanoseconds send_timeout() const { return options_.send_timeout; }
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -48,24 +58,36 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   bool can_send() const { return !closing_ && !ended_ && !write_failed_; }
   bool is_full() const { return in_flight_ + engine_.writer().output_size() >= options_.send_buffer_bytes; }
   bool has_output() const { return engine_.writer().output_size() > 0; }
-  std::error_code wait_for_room(Lock& lock, bool may_wait);
-  void wait_for_flow(Lock& lock, const Groups& groups);
+  template <typename Condition>
+  bool wait_until(Lock& lock, Deadline deadline, Condition&& condition);
+  std::error_code wait_for_room(Lock& lock, Patience& patience);
+  std::error_code wait_for_flow(Lock& lock, const Groups& groups, Patience& patience);
+  bool has_room_for(const Groups& groups);
+  void note_room();
   void tell_ready_flows();
   void flush(Lock& lock);
   bool is_burst();
   void write_some(Lock& lock);
   void wake_thread();
   bool on_thread() const { return std::this_thread::get_id() == thread_id_; }
+  std::error_code ask_to_join(Lock& lock, std::string_view group, Patience patience);
+  NotTaken disconnect(Deadline deadline);
+
+  // RequestObserver; the caller holds the lock.
+  bool refused(std::uint32_t request, const RequestFailed& failed) override;
+  void confirmed(std::uint32_t request) override;
 
   // The connection's own thread.
   void run();
   bool turn(Lock& lock);
   void end_output(Lock& lock);
   int poll_events(Lock& lock);
-  bool takes_events() const { return closing_ || !events_.is_full(); }
+  bool takes_events() const { return closing_ || draining_ || !events_.is_full(); }
   void read_socket();
   void end(Errc reason, std::string_view text = {});
   void deliver();
+  void note_views();
+  void run_done(Lock& lock);
   void run_handler(Lock& lock);
 
   /// Waits for the stream to go on in either direction. False, with `error` and `late` for its text, at the deadline.
@@ -91,6 +113,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   mutable std::mutex mutex_;  // guards what follows, and the engine but for its reader, which belongs to the thread
   std::condition_variable changed_;
   protocol::ClientEngine engine_;
+  PendingCalls calls_{engine_.writer()};
+  JoinedGroups joined_;
   std::vector<std::uint8_t> writing_;  // belongs to who set `writer_busy_`, otherwise guarded
   std::size_t written_ = 0;            // of `writing_`
   std::size_t in_flight_ = 0;          // bytes of `writing_` still to be written; if not busy, the socket would block
@@ -98,18 +122,34 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   bool write_failed_ = false;
   bool thread_sleeps_ = false;
   bool in_handler_ = false;
-  std::size_t send_waiters_ = 0;
+  std::size_t waiters_ = 0;         // for `changed_`
   bool flows_want_buffer_ = false;  // a FlowReady is due once the send buffer has room
   Clock::time_point looked_at_;     // when the clock was last read for a send
   unsigned sends_since_look_ = 0;
   unsigned sends_per_look_ = 1;  // more in a burst
+  bool draining_ = false;
   bool closing_ = false;
   bool output_ended_ = false;
   Deadline closing_deadline_;
   bool ended_ = false;
   bool stop_ = false;
   std::shared_ptr<Handler> handler_;
+  const Handler* running_ = nullptr;        // the handler that is being called, or may be
   std::atomic<bool> handler_news_ = false;  // another handler, or none any more; looked at without the lock, too
 };
+
+/// Whether the condition holds in time. It is looked at whenever something has changed.
+template <typename Condition>
+bool Connection::Impl::wait_until(Lock& lock, Deadline deadline, Condition&& condition) {
+  ++waiters_;
+  bool holds = true;
+  if (deadline == Deadline::max()) {
+    changed_.wait(lock, condition);
+  } else {
+    holds = changed_.wait_until(lock, deadline, condition);
+  }
+  --waiters_;
+  return holds;
+}
 
 }  // namespace spindle

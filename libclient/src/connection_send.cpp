@@ -21,46 +21,44 @@ constexpr std::size_t kOutputBytesKept = 4u << 20;
 
 }  // namespace
 
-std::error_code Connection::Impl::wait_for_room(Lock& lock, bool may_wait) {
+std::error_code Connection::Impl::wait_for_room(Lock& lock, Patience& patience) {
   if (can_send() && is_full()) {
-    if (!may_wait || on_thread()) return Errc::would_block;
-    ++send_waiters_;
-    changed_.wait(lock, [this] { return !can_send() || !is_full(); });
-    --send_waiters_;
+    if (!patience.may_wait() || on_thread()) return Errc::would_block;
+    const auto may_go_on = [this] { return !can_send() || !is_full(); };
+    if (!wait_until(lock, patience.deadline(), may_go_on)) return Errc::timed_out;
   }
   if (!can_send()) return Errc::not_connected;
   return {};
 }
 
+// Waits for room in the window of a flow; what it sends next may find the send buffer full, or the connection closed.
+std::error_code Connection::Impl::wait_for_flow(Lock& lock, const Groups& groups, Patience& patience) {
+  const auto may_go_on = [&] { return !can_send() || engine_.writer().has_room(groups); };
+  return wait_until(lock, patience.deadline(), may_go_on) ? std::error_code() : Errc::timed_out;
+}
+
 std::error_code Connection::Impl::multicast(Service service, const Groups& groups, const Payload& payload,
-                                            SendOptions options, bool may_wait) {
+                                            SendOptions options, Patience patience) {
   Lock lock(mutex_);
-  if (on_thread()) may_wait = false;
+  if (on_thread()) patience = Patience::none();
   if (is_full()) {
     // A message that will never be taken is refused at once.
     if (const std::error_code error = protocol::RequestWriter::check(service, groups, payload)) return error;
   }
   for (;;) {
-    std::error_code error = wait_for_room(lock, may_wait);
+    std::error_code error = wait_for_room(lock, patience);
     if (error == Errc::would_block) flows_want_buffer_ = true;
     if (!error) error = engine_.writer().multicast(service, groups, payload, options);
     if (error != Errc::would_block) {
       if (!error) flush(lock);
       return error;
     }
-    if (!may_wait) {
+    if (!patience.may_wait()) {
       engine_.writer().want_ready(groups);
       return error;
     }
-    wait_for_flow(lock, groups);
+    if (const std::error_code late = wait_for_flow(lock, groups, patience)) return late;
   }
-}
-
-// Waits for room in the window of a flow; what it sends next may find the send buffer full, or the connection closed.
-void Connection::Impl::wait_for_flow(Lock& lock, const Groups& groups) {
-  ++send_waiters_;
-  changed_.wait(lock, [&] { return !can_send() || engine_.writer().has_room(groups); });
-  --send_waiters_;
 }
 
 // FlowReady to those who found the send buffer full, now that half of it is free. The caller holds the lock.
@@ -76,16 +74,19 @@ void Connection::Impl::tell_ready_flows() {
 
 std::error_code Connection::Impl::request(protocol::ClientFrame type, std::string_view group) {
   if (!spindle::is_group_name(group)) return Errc::bad_group_name;
+  Patience patience(options_.send_timeout);
   Lock lock(mutex_);
-  if (const std::error_code error = wait_for_room(lock, true)) return error;
+  if (const std::error_code error = wait_for_room(lock, patience)) return error;
   if (const std::error_code error = engine_.writer().request(type, group)) return error;
+  if (type == protocol::ClientFrame::join) joined_.asked(group);
   flush(lock);
   return {};
 }
 
 std::error_code Connection::Impl::request_flow(const Groups& groups) {
+  Patience patience(options_.send_timeout);
   Lock lock(mutex_);
-  if (const std::error_code error = wait_for_room(lock, true)) return error;
+  if (const std::error_code error = wait_for_room(lock, patience)) return error;
   if (const std::error_code error = engine_.request_flow(groups)) return error;
   flush(lock);
   return {};
@@ -155,7 +156,8 @@ void Connection::Impl::write_some(Lock& lock) {
     engine_.writer().consume(engine_.writer().output_size());
     stream_->shut_down();
   }
-  if (send_waiters_ > 0 && (failed || !is_full())) changed_.notify_all();
+  if (waiters_ > 0 && (failed || !is_full())) changed_.notify_all();
+  if (calls_.wants_room() && (failed || !is_full())) note_room();
   if (flows_want_buffer_ && in_flight_ + engine_.writer().output_size() <= options_.send_buffer_bytes / 2) {
     tell_ready_flows();
   }

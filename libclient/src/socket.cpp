@@ -1,7 +1,6 @@
 #include "libclient/src/socket.h"
 
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -16,9 +15,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 
 #include "libclient/io/default_socket.h"
+#include "libclient/src/resolver.h"
 
 namespace spindle {
 
@@ -127,19 +126,10 @@ Descriptor connect_unix(const Address& address, Deadline deadline, std::error_co
 }
 
 Descriptor connect_tcp(const Address& address, Deadline deadline, std::error_code& error, std::string& text) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_ADDRCONFIG;
-  addrinfo* found = nullptr;
+  const Addresses found = resolve(address.host, address.port, deadline, error, text);
   Descriptor socket;
-  if (const int failure = ::getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found); failure != 0) {
-    error = Errc::connect_failed;
-    text = failure == EAI_SYSTEM ? std::strerror(errno) : ::gai_strerror(failure);
-  } else {
-    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
-    for (const addrinfo* one = found; one != nullptr && !socket; one = one->ai_next) {
-      socket = connect_one(one->ai_addr, one->ai_addrlen, deadline, error, text);
-    }
+  for (const addrinfo* one = found.get(); one != nullptr && !socket; one = one->ai_next) {
+    socket = connect_one(one->ai_addr, one->ai_addrlen, deadline, error, text);
   }
   if (!socket) text = address.host + ":" + address.port + ": " + text;
   return socket;

@@ -185,6 +185,8 @@ def check_requests(ann):
                               (p.VIEW_REQUEST, b"other", 21)):
         ann.write(p.request(kind, 9, group))
         expect(ann.wait(p.Reply), p.Reply(9, code))
+    ann.write(p.confirm(11))
+    expect(ann.wait(p.Confirmed).request, 11)
     ann.write(p.flow_request(10, 0))
     flow = ann.wait(p.Flow)
     expect(flow.request, 10)

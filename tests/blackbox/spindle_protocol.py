@@ -23,6 +23,7 @@ PRICE, DROP, DISCONNECT = 1 << 1, 2 << 1, 3 << 1
 HELLO, DEFINE, SEND, SEND_MORE, JOIN, LEAVE, BYE, PING, VIEW_REQUEST, FLOW_REQUEST = range(1, 11)
 (WELCOME, CLOSE, MESSAGE, MESSAGE_MORE, VIEW, TRANSITIONAL, REPLY, PONG, ADMITTED, FLOW, GAP, WARNING, VIEW_PART_FRAME,
  TAKEN) = range(16, 30)
+CONFIRM, CONFIRMED = 13, 35
 
 CODES = {
     6: "closed_by_client", 7: "daemon_stopping", 10: "bad_group_name", 11: "bad_client_name", 12: "name_in_use",
@@ -116,6 +117,7 @@ Flow = collections.namedtuple("Flow", "request price budget period rate blocked 
 Gap = collections.namedtuple("Gap", "messages bytes names unlisted")
 Warning = collections.namedtuple("Warning", "percent bytes limit")
 Taken = collections.namedtuple("Taken", "messages")
+Confirmed = collections.namedtuple("Confirmed", "request messages")
 
 LENGTHS = {MESSAGE: 289054, MESSAGE_MORE: PIECE, VIEW: VIEW_PART, VIEW_PART_FRAME: VIEW_PART}
 
@@ -252,6 +254,7 @@ class Incoming:
         ADMITTED: lambda self, reader: Admitted(reader.varint(), reader.varint()),
         WARNING: lambda self, reader: Warning(reader.number(1), reader.varint(), reader.varint()),
         TAKEN: lambda self, reader: Taken(reader.varint()),
+        CONFIRMED: lambda self, reader: Confirmed(reader.varint(), reader.varint()),
     }
 
 
@@ -281,6 +284,10 @@ def request(kind, number, group):
 
 def flow_request(number, handle):
     return frame(FLOW_REQUEST, varint(number) + varint(handle))
+
+
+def confirm(number):
+    return frame(CONFIRM, varint(number))
 
 
 def ping(token):

@@ -58,6 +58,8 @@ class Run {
         const std::vector<std::uint8_t> payload(std::size_t{input_.u8()} * 64);
         return static_cast<void>(engine_.multicast(service, short_text(), payload));
       }
+      case EngineStep::confirm:
+        return static_cast<void>(engine_.confirm());
       case EngineStep::ping:
         return static_cast<void>(engine_.ping(input_.u16()));
       case EngineStep::bye:

@@ -16,6 +16,7 @@ enum class EngineStep : std::uint8_t {
   end = 7,           // the stream of bytes ends
   request_view = 8,  // u8 length, group
   request_flow = 9,  // u8 length, group
+  confirm = 10,
 };
 
 }  // namespace spindle_fuzz

@@ -66,6 +66,9 @@ void fuzz_from_client(ClientFrame type, ByteView body) {
       return check_round_trip(body, read_group_request, body_writer(write_join));
     case ClientFrame::flow_request:
       return check_round_trip(body, read_flow_request, body_writer(write_flow_request));
+    case ClientFrame::confirm:
+      static_cast<void>(read_confirm(body));
+      return;
     case ClientFrame::ping:
       static_cast<void>(read_ping(body));
       return;
@@ -91,6 +94,8 @@ void fuzz_from_daemon(ClientFrame type, ByteView body) {
       return check_round_trip(body, read_reply, body_writer(write_reply));
     case ClientFrame::admitted:
       return check_round_trip(body, read_admitted, body_writer(write_admitted));
+    case ClientFrame::confirmed:
+      return check_round_trip(body, read_confirmed, body_writer(write_confirmed));
     case ClientFrame::flow:
       return check_round_trip(body, read_flow_report, body_writer(write_flow_report));
     case ClientFrame::gap:

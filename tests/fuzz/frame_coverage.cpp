@@ -19,14 +19,14 @@ using spindle::protocol::ClientFrame;
 
 namespace {
 
-constexpr std::array kClientNames{"hello", "define", "send", "send_more",    "join",
-                                  "leave", "bye",    "ping", "view_request", "flow_request"};
+constexpr std::array kClientNames{"hello", "define",       "send",         "send_more", "join", "leave",  "bye",
+                                  "ping",  "view_request", "flow_request", "-",         "-",    "confirm"};
 constexpr auto kLinkNames = [] {
   std::array<std::string_view, kFrameTypes> names;
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = kFrameTraits[i].name;
   return names;
 }();
-static_assert(kClientNames.size() == static_cast<std::size_t>(ClientFrame::flow_request));
+static_assert(kClientNames.size() == static_cast<std::size_t>(ClientFrame::confirm));
 
 /// In the order of ControlMessage.
 constexpr std::array kControlNames{

@@ -154,6 +154,8 @@ void add_client_frame_seeds(Seeds& seeds) {
   add("leave", frame(write_group_request, ClientFrame::leave, GroupRequest{2, "prices"}));
   add("view_request", frame(write_group_request, ClientFrame::view_request, GroupRequest{3, "prices"}));
   add("flow_request", frame(write_flow_request, FlowRequest{4, 7}));
+  add("confirm", frame(write_confirm, std::uint32_t{5}));
+  add("confirmed", frame(write_confirmed, Confirmed{5, 300}));
   add("ping", frame(write_ping, ClientFrame::ping, std::uint64_t{42}));
   add("welcome", frame(write_welcome, Welcome{1, "#worker#alpha"}));
   add("close", frame(write_close, Close{18, "the client did not read its messages in time"}));

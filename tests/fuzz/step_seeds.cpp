@@ -415,6 +415,8 @@ void add_client_engine_seeds(Seeds& seeds) {
   session.op(EngineStep::frame).frame(message_frame({4, 9, "#me#alpha", {"news"}, 5, as_bytes("hello")}));
   session.op(EngineStep::frame).frame(frame_of(write_transitional, std::string_view("news")));
   session.op(EngineStep::leave).text("news").op(EngineStep::frame).frame(frame_of(write_reply, Reply{2, 21}));
+  session.op(EngineStep::confirm);
+  session.op(EngineStep::frame).frame(frame_of(write_confirmed, Confirmed{3, 1}));
   session.op(EngineStep::ping).u16(3);
   session.op(EngineStep::frame).frame(frame_of(write_ping, ClientFrame::pong, std::uint64_t{3}));
   add("session", session.op(EngineStep::bye).op(EngineStep::end));

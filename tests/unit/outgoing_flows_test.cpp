@@ -309,5 +309,29 @@ TEST_F(OutgoingFlowsTest, AFlowIsAskedOnceForAMessageThatMayNotEnter) {
   EXPECT_EQ(gate_.entered, (Entered{{1, "1"}, {1, "1"}, {2, "2"}}));
 }
 
+TEST_F(OutgoingFlowsTest, SaysWhetherTheFirstOnesHaveEntered) {
+  EXPECT_TRUE(send(1, "at once"));
+  EXPECT_EQ(flows_.held_so_far(), 0u);
+  gate_.closed = {1, 2, 3};
+  EXPECT_TRUE(send(1, "first"));
+  EXPECT_TRUE(send(2, std::string(kChunkBytesMax, '2')));
+  const std::uint64_t mark = flows_.held_so_far();
+  EXPECT_EQ(mark, 2u);
+  EXPECT_TRUE(send(3, "behind the mark"));
+  EXPECT_TRUE(send(1, std::string(kChunkBytesMax, '1')));
+  EXPECT_FALSE(flows_.has_entered(mark));
+  gate_.closed = {1};
+  release();
+  EXPECT_FALSE(flows_.has_entered(mark)) << "what came later has overtaken the first one";
+  gate_.closed = {};
+  gate_.room = 1;
+  release();
+  EXPECT_TRUE(flows_.has_entered(mark));
+  EXPECT_FALSE(flows_.has_entered(flows_.held_so_far()));
+  gate_.room = 1;
+  release();
+  EXPECT_TRUE(flows_.has_entered(flows_.held_so_far()));
+}
+
 }  // namespace
 }  // namespace spindled

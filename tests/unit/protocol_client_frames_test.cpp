@@ -151,6 +151,23 @@ TEST_F(ClientFrames, FlowRequestComesBack) {
   EXPECT_FALSE(read_flow_request(body_of(frame))) << "no such handle can be";
 }
 
+TEST_F(ClientFrames, ConfirmAndItsAnswerComeBack) {
+  for (int round = 0; round < 50; ++round) {
+    const Confirmed confirmed{static_cast<std::uint32_t>(number(0, UINT32_MAX)), number(0, UINT64_MAX)};
+    Bytes frame;
+    write_confirm(frame, confirmed.request);
+    expect_head(frame, ClientFrame::confirm);
+    expect_exact(frame, read_confirm);
+    EXPECT_EQ(read_confirm(body_of(frame)), confirmed.request);
+    frame.clear();
+    write_confirmed(frame, confirmed);
+    expect_head(frame, ClientFrame::confirmed);
+    expect_exact(frame, read_confirmed);
+    EXPECT_EQ(read_confirmed(body_of(frame))->request, confirmed.request);
+    EXPECT_EQ(read_confirmed(body_of(frame))->taken, confirmed.taken);
+  }
+}
+
 TEST_F(ClientFrames, AdmittedComesBack) {
   for (int round = 0; round < 50; ++round) {
     const Admitted admitted{static_cast<std::uint32_t>(number(0, kHandlesMax - 1)),

@@ -198,6 +198,15 @@ class SessionsTest : public testing::Test {
     const std::vector<ByteView> told = frames_of(connection, ClientFrame::taken);
     return told.empty() ? std::nullopt : protocol::read_taken(told.back());
   }
+  /// The numbers and counts of the answers to its `confirm`s.
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> confirmed(ConnectionId connection) {
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> answers;
+    for (const ByteView body : frames_of(connection, ClientFrame::confirmed)) {
+      const auto answer = protocol::read_confirmed(body);
+      if (answer) answers.emplace_back(answer->request, answer->taken);
+    }
+    return answers;
+  }
   protocol::Close close_of(ConnectionId connection) {
     const std::vector<ByteView> closes = frames_of(connection, ClientFrame::close);
     if (closes.size() == 1) return *protocol::read_close(closes.front());

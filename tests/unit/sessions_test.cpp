@@ -372,6 +372,97 @@ TEST_F(SessionsTest, WhoAsksIsToldWhatHasEnteredWhileTheRestWaits) {
   EXPECT_EQ(close_of(connection).taken, sent);
 }
 
+using Confirmed = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
+
+TEST_F(SessionsTest, ConfirmsWhatHasEntered) {
+  const ConnectionId connection = open_member();
+  std::vector<std::uint8_t> frames;
+  protocol::write_confirm(frames, 7);
+  for (int i = 0; i < 3; ++i) write_message(frames, 1);
+  protocol::write_confirm(frames, 8);
+  protocol::write_confirm(frames, 9);
+  read(connection, frames);
+  turn();
+  EXPECT_EQ(confirmed(connection), (Confirmed{{7, 0}, {8, 3}, {9, 3}}));
+}
+
+/// Bob does not read, and ann sends him more than the network takes. Eve, with independent flows, may send to others.
+class Congested : public SessionsTest {
+ protected:
+  static constexpr std::size_t kSent = 200;
+
+  Congested() {
+    bob_ = open_member("bob");
+    driver_.deaf = true;
+    ann_ = accept();
+    eve_ = accept();
+    std::vector<std::uint8_t> frames;
+    protocol::write_hello(frames, {.name = "ann"});
+    protocol::write_define(frames, {0, {"news"}});
+    read(ann_, frames);
+    frames.clear();
+    protocol::write_hello(frames, {.flags = protocol::kIndependentFlowsBit, .name = "eve"});
+    protocol::write_define(frames, {0, {"news"}});
+    protocol::write_define(frames, {1, {"elsewhere"}});
+    read(eve_, frames);
+    for (std::size_t i = 0; i < kSent; ++i) send(ann_, 0);
+  }
+  void send(ConnectionId from, std::uint32_t handle) {
+    std::vector<std::uint8_t> frames;
+    write_typed(frames, 0, 2'000, spindle::Service::agreed, handle);
+    read(from, frames);
+    turn();
+  }
+  void confirm(ConnectionId from, std::uint32_t request) {
+    std::vector<std::uint8_t> frames;
+    protocol::write_confirm(frames, request);
+    read(from, frames);
+    turn();
+  }
+  /// What these have been told by now. Bob has read nothing.
+  void flush(std::initializer_list<ConnectionId> of) {
+    driver_.deaf = false;
+    for (const ConnectionId each : of) node_.handle_writable(now_, each);
+    driver_.deaf = true;
+  }
+  void let_all_in() {
+    driver_.deaf = false;
+    node_.handle_closed(now_, bob_, "reset");
+    for (int i = 0; i < 100; ++i) turn();
+    for (const ConnectionId each : {ann_, eve_}) node_.handle_writable(now_, each);
+  }
+
+  ConnectionId bob_, ann_, eve_;
+};
+
+TEST_F(Congested, ConfirmsOnlyOnceAllHasEntered) {
+  for (int i = 0; i < 3; ++i) send(eve_, 0);
+  for (const ConnectionId sender : {ann_, eve_}) confirm(sender, 5);
+  send(eve_, 1);
+  confirm(eve_, 6);
+  ASSERT_LT(count(Counter::messages_sent), kSent);
+  flush({ann_, eve_});
+  EXPECT_EQ(confirmed(ann_), Confirmed());
+  EXPECT_EQ(confirmed(eve_), Confirmed()) << "one flow goes on, another does not";
+  let_all_in();
+  EXPECT_EQ(confirmed(ann_), (Confirmed{{5, kSent}}));
+  EXPECT_EQ(confirmed(eve_), (Confirmed{{5, 4}, {6, 4}}));
+}
+
+TEST_F(Congested, ReadsNothingBehindTooManyThatWaitToBeConfirmed) {
+  for (int i = 0; i < 3; ++i) send(eve_, 0);
+  const std::uint64_t before = count(Counter::messages_sent);
+  const std::uint32_t asked = 100;
+  std::vector<std::uint8_t> frames;
+  for (std::uint32_t i = 0; i < asked; ++i) protocol::write_confirm(frames, i);
+  write_typed(frames, 0, 10, spindle::Service::agreed, 1);
+  read(eve_, frames);
+  EXPECT_EQ(count(Counter::messages_sent), before) << "what follows is not read";
+  let_all_in();
+  EXPECT_EQ(confirmed(eve_).size(), asked);
+  EXPECT_EQ(count(Counter::messages_sent), kSent + 4);
+}
+
 TEST_F(SessionsTest, WhoDoesNotAskIsNotToldButInTheEnd) {
   const ConnectionId connection = open_member();
   std::vector<std::uint8_t> frames;

@@ -187,6 +187,8 @@ TEST(WireExamples, ClientHandshake) {
               protocol::write_refused(out, {protocol::Refused::What::messages, 39, 3, "orders"});
             }),
             "0b 00 00 1e 00 27 00 03 06 6f 72 64 65 72 73");
+  EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_confirm(out, 4); }), "01 00 00 0d 04");
+  EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_confirmed(out, {4, 300}); }), "03 00 00 23 04 ac 02");
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_bye(out); }), "00 00 00 07");
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_ping(out, protocol::ClientFrame::ping, 1000); }),
             "08 00 00 08 e8 03 00 00 00 00 00 00");

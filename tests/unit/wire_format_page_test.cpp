@@ -74,6 +74,7 @@ TEST(WireFormatPage, HasEveryFrameOfClientsWithItsNumber) {
       {ClientFrame::ping, "ping"},
       {ClientFrame::view_request, "view_request"},
       {ClientFrame::flow_request, "flow_request"},
+      {ClientFrame::confirm, "confirm"},
       {ClientFrame::welcome, "welcome"},
       {ClientFrame::close, "close"},
       {ClientFrame::message, "message"},
@@ -88,6 +89,8 @@ TEST(WireFormatPage, HasEveryFrameOfClientsWithItsNumber) {
       {ClientFrame::warning, "warning"},
       {ClientFrame::view_part, "view_part"},
       {ClientFrame::taken, "taken"},
+      {ClientFrame::refused, "refused"},
+      {ClientFrame::confirmed, "confirmed"},
   };
   for (const auto& [type, name] : types) {
     EXPECT_NE(page.find(fmt::format("**{} {}**", static_cast<int>(type), name)), std::string::npos) << name;

@@ -46,8 +46,11 @@ struct ConnectOptions {
   /// a unix socket: with any other address connecting fails with token_exposed. Empty: what the environment variable
   /// SPINDLE_TOKEN holds, or else none.
   std::string token{};
-  /// Bounds connecting and the daemon's welcome; not the resolver's work on a host name.
+  /// Bounds connecting: the resolver's work on a host name, the connection, and the daemon's welcome.
   std::chrono::milliseconds connect_timeout{5'000};
+  /// Bounds how long a call waits for room in the send buffer or in a flow, where it says nothing else; timed_out then.
+  /// The longest there is: no bound.
+  std::chrono::nanoseconds send_timeout = std::chrono::nanoseconds::max();
   /// Bounds how long disconnecting waits until the daemon has taken what was sent. What it has not taken by then is
   /// lost; disconnect() and Disconnected say how much that is.
   std::chrono::milliseconds disconnect_timeout{1'000};
@@ -93,9 +96,19 @@ class SPINDLE_EXPORT Connection {
 
   /// Asks the daemon to make this client a member of `group` (1 to 255 bytes, not starting with '#'), or no longer.
   /// Queues the request, waiting for room as multicast() does; the GroupView that follows shows it done, RequestFailed
-  /// that the daemon refused. Errors: bad_group_name, not_connected, and in a handler would_block.
+  /// that the daemon refused. Errors: bad_group_name, not_connected, timed_out, and in a handler would_block.
   [[nodiscard]] std::error_code join(std::string_view group);
   [[nodiscard]] std::error_code leave(std::string_view group);
+  /// Joins, and waits for the first view of the group. The view is an event, too, in its place among the others: who
+  /// receives events finds it there. Errors, beside those of the other form: what the daemon refused it with, which is
+  /// no event then, and the end of the connection. After timed_out the request stands, and what comes of it is an
+  /// event; leave() takes it back. Somebody has to receive events meanwhile where more of them may come than
+  /// ConnectOptions::receive_buffer_bytes.
+  [[nodiscard]] Result<GroupView> join(std::string_view group, std::chrono::nanoseconds timeout);
+  /// The same without waiting: `done` is called once with the outcome, by the connection's own thread, or by this call
+  /// where that is known at once. As a handler it should be brief, and must not throw.
+  void join_then(std::string_view group, std::chrono::nanoseconds timeout, std::function<void(Result<GroupView>)> done);
+
   /// Asks the daemon for all members of a group that this client is a member of, for a program that has only seen
   /// changes of a large group and wants the list now. Queues the request as join() does. The answer is a GroupView of
   /// form `answer` with the id of the view that is current where it comes; changes that follow it apply to its list:
@@ -117,7 +130,7 @@ class SPINDLE_EXPORT Connection {
   /// while the send buffer is full, with independent flows also while the flow is, but never in a handler, where it
   /// says would_block. The message is copied before this returns. A thread's messages enter the network in the order of
   /// its calls, with independent flows those to the same destinations do. Errors: message_too_large, too_many_groups,
-  /// bad_group_name, bad_argument (no such service), not_connected.
+  /// bad_group_name, bad_argument (no such service), not_connected, timed_out.
   [[nodiscard]] std::error_code multicast(Service service, const Groups& groups, const Payload& payload,
                                           SendOptions options = {});
   /// The same, but says would_block, and sends nothing, where it would wait. With independent flows that is said for
@@ -125,6 +138,17 @@ class SPINDLE_EXPORT Connection {
   /// has to receive events.
   [[nodiscard]] std::error_code try_multicast(Service service, const Groups& groups, const Payload& payload,
                                               SendOptions options = {});
+
+  /// Calls `done` when a message to these destinations can be sent: where try_multicast() has said would_block, it is
+  /// worth trying again. The errors are not_connected and timed_out; `done` is called as by join_then().
+  void when_writable(const Groups& groups, std::chrono::nanoseconds timeout, std::function<void(std::error_code)> done);
+
+  /// Waits until the network has taken all messages that were sent before, for `timeout` at most, and says how many it
+  /// has not taken. With independent flows and others that send meanwhile the number is a bound where it is not zero.
+  /// In a handler, where it does not wait, these are the messages that are under way.
+  [[nodiscard]] NotTaken confirm(std::chrono::nanoseconds timeout);
+  /// The same without waiting; `done` is called as by join_then().
+  void confirm_then(std::chrono::nanoseconds timeout, std::function<void(NotTaken)> done);
 
   /// Waits for the next event. Nothing is returned once Disconnected, the last event, has been.
   [[nodiscard]] std::optional<Event> receive();
@@ -141,8 +165,12 @@ class SPINDLE_EXPORT Connection {
   /// Has every event, those that wait included, handed to `handler` by the connection's own thread, one at a time;
   /// receive() is not to be used then. An empty handler brings receive() back. While the handler runs nothing is read,
   /// and what it sends is written when the events at hand are done: it should be brief. It may call any function but
-  /// receive(), may destroy the connection, and must not throw. A call of the former handler may still be running when
-  /// this returns.
+  /// receive(), may destroy the connection, and must not throw. It is not made to wait by functions that wait
+  /// elsewhere.
+  ///
+  /// When this returns, no call of the former handler is running or will come, and it has been destroyed: what it uses
+  /// may go. Not so where that handler itself is the caller, of course, and whoever holds a lock that the handler waits
+  /// for must not call this.
   void set_handler(Handler handler);
 
   /// Ends the connection: what was sent before is written, the daemon is told, and its last word awaited, for
@@ -154,6 +182,10 @@ class SPINDLE_EXPORT Connection {
   /// time, more where it is congested or a receiver is slow; those that were refused are not among them. In a handler
   /// these are the messages that are still under way.
   NotTaken disconnect();
+  /// Goes without losing anything, in `timeout` at most: leaves all groups, waits for their last views, so that all
+  /// messages up to there can be received, and disconnects once the network has taken all that was sent. Returns what
+  /// disconnect() does. A handler does not wait.
+  NotTaken drain(std::chrono::nanoseconds timeout);
 
  private:
   class SPINDLE_HIDDEN Impl;

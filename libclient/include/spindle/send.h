@@ -1,11 +1,13 @@
 // What a program sends: where to, the payload, and how.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>
@@ -106,6 +108,8 @@ class Payload {
 struct SendOptions {
   std::uint16_t type = 0;     ///< a tag for the application's own use, delivered with the message
   bool self_discard = false;  ///< do not deliver to the sender itself
+  /// Bounds how long Connection::multicast() waits. Nothing: ConnectOptions::send_timeout does.
+  std::optional<std::chrono::nanoseconds> timeout{};
 };
 
 }  // namespace spindle

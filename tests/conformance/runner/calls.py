@@ -1,5 +1,5 @@
 """What clients call: how each verb is performed."""
-from .failure import Failure
+from .failure import PATIENCE_S, Failure
 
 ANSWER_BYTES = 100
 
@@ -119,12 +119,30 @@ def perform_flow(stage, step, clients):
 
 def perform_close(stage, step, clients):
     def one(client):
-        answer = client.call(step, "close", [])
-        lost, losing = answer.values.number("not_taken"), step.arguments["losing"]
-        if lost == 0 if losing is None else lost != losing:
-            raise Failure(f"{client.name}: {lost} messages were not taken")
+        check_lost(client, step, client.call(step, "close", []))
         client.expect_end("closed_by_client", ignore_messages=True)
     stage.each(clients, one)
+
+
+def perform_confirm(stage, step, clients):
+    """Or drain, behind which events up to the end can be received."""
+    patience = [] if step.arguments["within_ms"] else [("timeout_ms", PATIENCE_S * 1000)]
+    stage.each(clients, lambda client: check_lost(client, step, client.call(step, step.verb, patience)))
+
+
+def check_lost(client, step, answer):
+    losing = step.arguments["losing"]
+    if answer is None or answer.word == "failed":
+        return
+    lost = answer.values.number("not_taken")
+    if lost == 0 if losing is None else lost != losing:
+        raise Failure(f"{client.name}: {lost} messages were not taken")
+
+
+def perform_writable(stage, step, clients):
+    groups = [("group", group) for group in stage.resolve(step.arguments["groups"])]
+    patience = [] if step.arguments["within_ms"] else [("timeout_ms", PATIENCE_S * 1000)]
+    stage.each(clients, lambda client: client.call(step, "writable", groups + patience))
 
 
 def perform_plainly(stage, step, clients):
@@ -133,5 +151,6 @@ def perform_plainly(stage, step, clients):
 
 
 VERBS = {"join": perform_join, "leave": perform_leave, "ask": perform_ask, "send": perform_send, "try": perform_send,
-         "flow": perform_flow, "close": perform_close, "confirm": perform_plainly, "drain": perform_plainly,
+         "flow": perform_flow, "close": perform_close, "writable": perform_writable,
+         "confirm": perform_confirm, "drain": perform_confirm,
          "flush_ok": perform_plainly, "request": perform_request, "answer": perform_answer, "cancel": perform_cancel}

@@ -84,6 +84,7 @@ def flow(statement):
 
 
 def close(statement):
+    """Calls that say how many messages were not taken."""
     arguments = {"losing": 0}
     if statement.accept("losing"):
         arguments["losing"] = None if statement.accept("some") else statement.count("a count")
@@ -169,9 +170,9 @@ def none(statement):
 
 
 CALLS = {
-    "join": join, "leave": leave, "ask": call_on_group, "send": send, "try": send, "flow": flow, "close": close,
-    "confirm": plain_call, "drain": plain_call, "flush_ok": call_on_group, "request": request, "answer": plain_call,
-    "cancel": none}
+    "join": join, "leave": leave, "ask": call_on_group, "send": send, "try": send, "flow": flow, "writable": flow,
+    "confirm": close, "drain": close, "close": close, "flush_ok": call_on_group, "request": request,
+    "answer": plain_call, "cancel": none}
 EXPECTATIONS = {
     "gets": gets, "get": gets, "view": view, "signal": on_group, "ready": on_groups, "warned": warned, "told": told,
     "disconnected": disconnected, "reconnected": reconnected, "flush_request": on_group, "answered": answered,

@@ -8,7 +8,7 @@ int main() {
   try {
     spindle::Connection connection = spindle::Connection::connect().value();
     spindle::Membership members;
-    if (auto error = connection.join("news")) throw std::system_error(error);
+    connection.join("news", std::chrono::seconds(5)).value();
     if (auto error = connection.multicast(spindle::Service::agreed, connection.private_name(), "hello")) {
       throw std::system_error(error);
     }

@@ -1,5 +1,6 @@
 // The driver of the C++ client library: makes the calls that the runner asks for and tells how they end.
 #include <chrono>
+#include <future>
 #include <iostream>
 #include <list>
 #include <map>
@@ -14,16 +15,22 @@
 namespace spindle::conformance {
 namespace {
 
-constexpr const char* kFeatures[] = {"flows"};
+constexpr const char* kFeatures[] = {"flows", "timeouts", "confirm", "drain", "writable"};
 
 /// What a call that gives an error code has come to.
 Answer outcome(const std::error_code& error) {
   return error ? Answer("failed").add("code", code_of(error)) : Answer("ok");
 }
 
+Answer outcome(const NotTaken& lost) {
+  return Answer("ok").add("not_taken", lost.messages).add("exact", lost.exact ? "yes" : "no");
+}
+
 std::chrono::milliseconds milliseconds(const Call& call, std::string_view key) {
   return std::chrono::milliseconds(call.integer(key));
 }
+
+std::chrono::milliseconds timeout_of(const Call& call) { return milliseconds(call, "timeout_ms"); }
 
 template <typename Enum, std::size_t kCount>
 Enum number_of(const std::string_view (&names)[kCount], std::string_view name) {
@@ -68,7 +75,12 @@ class Driver {
     return Answer("ok").add("name", connection_.private_name());
   }
 
-  Answer join(const Call& call) { return outcome(connection_.join(call.text("group"))); }
+  /// With a timeout the form that waits.
+  Answer join(const Call& call) {
+    if (!call.has("timeout_ms")) return outcome(connection_.join(call.text("group")));
+    return outcome(connection_.join(call.text("group"), timeout_of(call)).error());
+  }
+
   Answer leave(const Call& call) { return outcome(connection_.leave(call.text("group"))); }
   Answer ask(const Call& call) { return outcome(connection_.request_view(call.text("group"))); }
 
@@ -77,12 +89,25 @@ class Driver {
     return outcome(connection_.request_flow(std::vector<std::string_view>(groups.begin(), groups.end())));
   }
 
+  Answer writable(const Call& call) {
+    const std::vector<std::string> groups = call.all("group");
+    std::promise<std::error_code> done;
+    connection_.when_writable(std::vector<std::string_view>(groups.begin(), groups.end()), timeout_of(call),
+                              [&](std::error_code error) { done.set_value(error); });
+    return outcome(done.get_future().get());
+  }
+
+  Answer confirm(const Call& call) { return outcome(connection_.confirm(timeout_of(call))); }
+  Answer drain(const Call& call) { return outcome(connection_.drain(timeout_of(call))); }
+  Answer close(const Call&) { return outcome(connection_.disconnect()); }
+
   Answer send(const Call& call) {
     const std::vector<std::string> names = call.all("group");
     const std::vector<std::string_view> groups(names.begin(), names.end());
     const auto service = number_of<Service>(kServiceNames, call.text("service"));
-    const SendOptions options{.type = static_cast<std::uint16_t>(call.integer("type")),
-                              .self_discard = call.has("self_discard")};
+    SendOptions options{.type = static_cast<std::uint16_t>(call.integer("type")),
+                        .self_discard = call.has("self_discard")};
+    if (call.has("timeout_ms")) options.timeout = timeout_of(call);
     std::uint64_t sent = 0;
     std::error_code error;
     for (; sent < call.integer("count") && !error; sent += error ? 0 : 1) {
@@ -95,13 +120,8 @@ class Driver {
 
   Answer receive(const Call& call) {
     std::error_code error;
-    const std::optional<Event> event = connection_.receive(milliseconds(call, "timeout_ms"), error);
+    const std::optional<Event> event = connection_.receive(timeout_of(call), error);
     return event ? describe(*event) : outcome(error);
-  }
-
-  Answer close(const Call&) {
-    const NotTaken lost = connection_.disconnect();
-    return Answer("ok").add("not_taken", lost.messages).add("exact", lost.exact ? "yes" : "no");
   }
 
   static const std::map<std::string, Verb> kVerbs;
@@ -110,8 +130,10 @@ class Driver {
 };
 
 const std::map<std::string, Driver::Verb> Driver::kVerbs = {
-    {"connect", &Driver::connect}, {"join", &Driver::join}, {"leave", &Driver::leave},     {"ask", &Driver::ask},
-    {"flow", &Driver::flow},       {"send", &Driver::send}, {"receive", &Driver::receive}, {"close", &Driver::close}};
+    {"connect", &Driver::connect}, {"join", &Driver::join},       {"leave", &Driver::leave},
+    {"ask", &Driver::ask},         {"flow", &Driver::flow},       {"writable", &Driver::writable},
+    {"send", &Driver::send},       {"receive", &Driver::receive}, {"confirm", &Driver::confirm},
+    {"drain", &Driver::drain},     {"close", &Driver::close}};
 
 std::mutex output_mutex;
 

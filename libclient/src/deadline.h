@@ -1,0 +1,40 @@
+// How long a call waits.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "libclient/src/socket.h"
+
+namespace spindle {
+
+/// The end of what begins now and takes `timeout`; the last of all times where that is too far away to tell.
+inline Deadline deadline_after(std::chrono::nanoseconds timeout) {
+  const Deadline now = std::chrono::steady_clock::now();
+  return timeout > Deadline::max() - now ? Deadline::max() : now + timeout;
+}
+
+/// A timeout that begins where a call has to wait for the first time: most calls do not, and need not know the time.
+class Patience {
+ public:
+  static Patience none() {
+    Patience patience(std::chrono::nanoseconds{});
+    patience.may_wait_ = false;
+    return patience;
+  }
+  explicit Patience(std::chrono::nanoseconds timeout) : timeout_(timeout) {}
+  explicit Patience(Deadline deadline) : deadline_(deadline) {}
+
+  bool may_wait() const { return may_wait_; }
+  Deadline deadline() {
+    if (!deadline_) deadline_ = deadline_after(timeout_);
+    return *deadline_;
+  }
+
+ private:
+  bool may_wait_ = true;
+  std::chrono::nanoseconds timeout_{};
+  std::optional<Deadline> deadline_;
+};
+
+}  // namespace spindle

@@ -1,0 +1,107 @@
+#include "libclient/src/pending_calls.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace spindle {
+
+PendingCalls::Id PendingCalls::add_join(std::uint32_t request, std::string_view group, Deadline deadline, Joined done) {
+  joins_.push_back({{++last_, deadline}, request, std::string(group), std::move(done)});
+  return last_;
+}
+
+PendingCalls::Id PendingCalls::add_confirm(std::uint32_t request, Deadline deadline, Confirmed done) {
+  confirms_.push_back({{++last_, deadline}, request, writer_.accepted(), std::move(done)});
+  return last_;
+}
+
+PendingCalls::Id PendingCalls::add_writable(const Groups& groups, Deadline deadline, Writable done) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < groups.size(); ++i) names.emplace_back(groups[i]);
+  writables_.push_back({{++last_, deadline}, std::move(names), std::move(done)});
+  return last_;
+}
+
+bool PendingCalls::forget(Id id) {
+  const auto is_it = [id](const Call& call) { return call.id == id; };
+  return std::erase_if(joins_, is_it) + std::erase_if(confirms_, is_it) + std::erase_if(writables_, is_it) != 0;
+}
+
+void PendingCalls::note_view(const GroupView& view, const std::string& member) {
+  if (joins_.empty() || std::find(view.joined.begin(), view.joined.end(), member) == view.joined.end()) return;
+  // Of several requests for one group the others are refused.
+  const auto join =
+      std::find_if(joins_.begin(), joins_.end(), [&](const Join& each) { return each.group == view.group; });
+  if (join == joins_.end()) return;
+  finish(*join, view);
+  joins_.erase(join);
+}
+
+bool PendingCalls::note_refused(std::uint32_t request, std::error_code error) {
+  return std::erase_if(joins_, [&](Join& join) {
+           if (join.request != request) return false;
+           finish(join, error);
+           return true;
+         }) != 0;
+}
+
+void PendingCalls::note_confirmed(std::uint32_t request) {
+  std::erase_if(confirms_, [&](Confirm& confirm) {
+    if (confirm.request != request) return false;
+    done_.emplace_back([done = std::move(confirm.done)] { done(NotTaken{0, true}); });
+    return true;
+  });
+}
+
+void PendingCalls::expire(Deadline now) {
+  std::erase_if(joins_, [&](Join& join) {
+    if (join.deadline > now) return false;
+    finish(join, Errc::timed_out);
+    return true;
+  });
+  std::erase_if(confirms_, [&](Confirm& confirm) {
+    if (confirm.deadline > now) return false;
+    finish(confirm);
+    return true;
+  });
+  std::erase_if(writables_, [&](Room& room) {
+    if (room.deadline > now) return false;
+    finish(room, Errc::timed_out);
+    return true;
+  });
+}
+
+void PendingCalls::end(std::error_code error) {
+  for (Join& join : joins_) finish(join, error);
+  for (Confirm& confirm : confirms_) finish(confirm);
+  for (Room& room : writables_) finish(room, Errc::not_connected);
+  joins_.clear();
+  confirms_.clear();
+  writables_.clear();
+}
+
+Deadline PendingCalls::next_deadline() const {
+  Deadline first = Deadline::max();
+  const auto add = [&first](const auto& calls) {
+    for (const Call& call : calls) first = std::min(first, call.deadline);
+  };
+  add(joins_);
+  add(confirms_);
+  add(writables_);
+  return first;
+}
+
+void PendingCalls::finish(Join& join, Result<GroupView> result) {
+  done_.emplace_back([done = std::move(join.done), result = std::move(result)]() mutable { done(std::move(result)); });
+}
+
+void PendingCalls::finish(Confirm& confirm) {
+  done_.emplace_back(
+      [done = std::move(confirm.done), not_taken = writer_.not_taken_of(confirm.accepted)] { done(not_taken); });
+}
+
+void PendingCalls::finish(Room& room, std::error_code error) {
+  done_.emplace_back([done = std::move(room.done), error] { done(error); });
+}
+
+}  // namespace spindle

@@ -1,0 +1,101 @@
+// Calls that wait for something that the daemon does.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libclient/protocol/request_writer.h"
+#include "libclient/src/socket.h"
+#include "spindle/event.h"
+#include "spindle/result.h"
+#include "spindle/send.h"
+
+namespace spindle {
+
+/// Each call ends once: with what it waits for, at its deadline, or with the connection. What is to be called then is
+/// kept until somebody who holds no lock takes it. There are few calls at a time. The owner guards all functions.
+class PendingCalls {
+ public:
+  using Id = std::uint64_t;
+  using Joined = std::function<void(Result<GroupView>)>;
+  using Confirmed = std::function<void(NotTaken)>;
+  using Writable = std::function<void(std::error_code)>;
+
+  /// `writer` tells what is not confirmed.
+  explicit PendingCalls(const protocol::RequestWriter& writer) : writer_(writer) {}
+
+  /// Waits for the view with which `member` has joined the group, by the request of that number.
+  Id add_join(std::uint32_t request, std::string_view group, Deadline deadline, Joined done);
+  /// Waits until the messages that were accepted so far have entered.
+  Id add_confirm(std::uint32_t request, Deadline deadline, Confirmed done);
+  /// Waits until a message to the groups may be sent.
+  Id add_writable(const Groups& groups, Deadline deadline, Writable done);
+  /// The call is not waited for any more. False where it has ended.
+  bool forget(Id id);
+
+  // What happens. The view is one that lists who joined.
+  void note_view(const GroupView& view, const std::string& member);
+  /// Whether somebody waits for the request.
+  bool note_refused(std::uint32_t request, std::error_code error);
+  void note_confirmed(std::uint32_t request);
+  template <typename HasRoom>
+  void note_room(HasRoom&& has_room);
+  /// Time has passed.
+  void expire(Deadline now);
+  /// The connection has ended.
+  void end(std::error_code error);
+
+  bool empty() const { return joins_.empty() && confirms_.empty() && writables_.empty(); }
+  bool wants_room() const { return !writables_.empty(); }
+  /// The first of all deadlines.
+  Deadline next_deadline() const;
+  /// What is to be called now.
+  bool has_done() const { return !done_.empty(); }
+  std::vector<std::function<void()>> take_done() { return std::exchange(done_, {}); }
+
+ private:
+  struct Call {
+    Id id = 0;
+    Deadline deadline;
+  };
+  struct Join : Call {
+    std::uint32_t request = 0;
+    std::string group;
+    Joined done;
+  };
+  struct Confirm : Call {
+    std::uint32_t request = 0;
+    std::uint64_t accepted = 0;
+    Confirmed done;
+  };
+  struct Room : Call {
+    std::vector<std::string> groups;
+    Writable done;
+  };
+
+  void finish(Join& join, Result<GroupView> result);
+  void finish(Confirm& confirm);
+  void finish(Room& room, std::error_code error);
+
+  const protocol::RequestWriter& writer_;
+  Id last_ = 0;
+  std::vector<Join> joins_;
+  std::vector<Confirm> confirms_;
+  std::vector<Room> writables_;
+  std::vector<std::function<void()>> done_;
+};
+
+template <typename HasRoom>
+void PendingCalls::note_room(HasRoom&& has_room) {
+  std::erase_if(writables_, [&](Room& room) {
+    const std::vector<std::string_view> groups(room.groups.begin(), room.groups.end());
+    if (!has_room(Groups(groups))) return false;
+    finish(room, {});
+    return true;
+  });
+}
+
+}  // namespace spindle
