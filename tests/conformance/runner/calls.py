@@ -23,7 +23,9 @@ def perform_leave(stage, step, clients):
 
 def request_groups(stage, step, client, verb):
     for group in stage.resolve(step.arguments["groups"]):
-        pairs = [("group", group)] + ([("synchronous", "yes")] if step.arguments.get("synchronous") else [])
+        pairs = [("group", group)]
+        pairs += [(key, "yes") for key in ("synchronous", "auto_flush") if step.arguments.get(key)]
+        client.passed_over |= {"flush_request"} if step.arguments.get("auto_flush") else set()
         answer = client.call(step, verb, pairs)
         expect_refusal(client, step, verb, group, answer)
 

@@ -43,6 +43,7 @@ class Client:
         self.news = []  # of flows and of the queue, which were passed over
         self.view_reached = None  # with which the last join or leave has ended, as long as nothing came behind it
         self.answers = []  # (sender, size, digest) of those to its last request
+        self.passed_over = set(PASSED_OVER)
         self._first_seed = index * SEEDS_PER_CLIENT
         self._markers = 0
         self._aside = []
@@ -114,11 +115,11 @@ class Client:
 
     # Events.
 
-    def next_event(self, awaited, passed_over=PASSED_OVER):
+    def next_event(self, awaited, passed_over=None):
         """The next event that is not passed over, or of the kind that is awaited."""
         while True:
             event = self._take(awaited)
-            if event.word == awaited or event.word not in passed_over:
+            if event.word == awaited or event.word not in (passed_over or self.passed_over):
                 return event
 
     def keep(self, event):
@@ -142,7 +143,7 @@ class Client:
     def expect_end(self, code, ignore_messages):
         """Up to the end of the connection, which has to be the last event."""
         ignored = {"message", "gap", "told"} if ignore_messages else set()
-        event = self.next_event("disconnected", PASSED_OVER | ignored)
+        event = self.next_event("disconnected", self.passed_over | ignored)
         if event.word != "disconnected" or event.values.text("code") != code:
             raise Failure(f"{self.name} gets {describe(event)}, not the end with {code}")
         self.is_open = False

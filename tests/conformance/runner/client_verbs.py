@@ -4,7 +4,7 @@ from . import words
 SERVICES = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"}
 CAUSES = {"join", "leave", "disconnect", "network"}
 FORMS = {"full", "change", "answer", "farewell"}
-END_OF_NAMES = {"meanwhile", "refused", "synchronous", "within"}
+END_OF_NAMES = {"meanwhile", "refused", "synchronous", "within", "flushing"}
 
 
 def outcome(statement, arguments):
@@ -24,7 +24,8 @@ def outcome(statement, arguments):
 
 
 def join(statement):
-    arguments = {"groups": statement.names(END_OF_NAMES), "synchronous": statement.accept("synchronous")}
+    arguments = {"groups": statement.names(END_OF_NAMES), "synchronous": statement.accept("synchronous"),
+                 "auto_flush": statement.accept("flushing", "by", "itself")}
     return outcome(statement, arguments)
 
 
