@@ -73,7 +73,8 @@ def send(stage, step, client):
     of = step.arguments
     groups = stage.resolve(of["groups"])
     pairs = [("service", of["service"]), *(("group", group) for group in groups), ("size", of["size"]),
-             ("seed", client.next_seed()), ("count", of["count"]), ("type", of["type"])]
+             ("seed", client.next_seed()), ("count", of["count"]), ("type", of["type"]),
+             ("ticket", len(client.sent) + 1)]
     pairs += [("self_discard", "yes")] * of["self_discard"] + [("try", "yes")] * (step.verb == "try")
     for key, value in of["headers"]:
         pairs += [("header", key), ("header_value", value)]

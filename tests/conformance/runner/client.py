@@ -16,7 +16,7 @@ FIRST_MARKER = 900_000
 class Sent:
     """A message as it has to arrive."""
     label: str  # x:3
-    sender: bytes
+    sender: str  # as the scenario calls it; its private name may change
     service: str
     type: int
     groups: tuple
@@ -25,8 +25,8 @@ class Sent:
     headers: tuple = ()
 
     @staticmethod
-    def from_event(event, label):
-        return Sent(label, event.bytes("sender"), event.text("service"), event.number("type"),
+    def from_event(event, label, sender):
+        return Sent(label, sender, event.text("service"), event.number("type"),
                     tuple(event.all("group")), event.number("size"), event.number("digest"),
                     tuple(zip(event.all("header"), event.all("header_value"))))
 
@@ -37,6 +37,7 @@ class Client:
         self.driver = driver
         self.proxy = proxy  # None: it talks to its daemon directly
         self.private_name = b""
+        self.names = set()  # private names that it has had
         self.is_open = False
         self.sent = []
         self.members = Members(b"")
@@ -51,6 +52,7 @@ class Client:
 
     def connected_as(self, private_name):
         self.private_name = private_name
+        self.names.add(private_name)
         self.members = Members(private_name)
         self.is_open = True
 
@@ -97,7 +99,7 @@ class Client:
         for _ in range(count):
             digest = payload.digest(self.next_seed(), size)
             label = f"{self.name}:{len(self.sent) + 1}"
-            self.sent.append(Sent(label, self.private_name, service, kind, groups, size, digest, headers))
+            self.sent.append(Sent(label, self.name, service, kind, groups, size, digest, headers))
 
     def forget_sent(self, count):
         """The last ones were refused."""
@@ -111,7 +113,7 @@ class Client:
         answer = self.driver.call("send", pairs)
         if answer.word != "ok":
             raise Failure(f"{self.name} is not connected any more: {answer.values.text('code')}")
-        return Sent("its own marker", self.private_name, "agreed", 0, (self.private_name,), 8, payload.digest(seed, 8))
+        return Sent("its own marker", self.name, "agreed", 0, (self.private_name,), 8, payload.digest(seed, 8))
 
     # Events.
 

@@ -42,8 +42,9 @@ def collect(stage, step, client):
 
 
 def take_message(stage, client, waiting, event):
+    sender = stage.who(event.values.bytes("sender"))
     for each in waiting:
-        if each and each[0] == Sent.from_event(event.values, each[0].label):
+        if each and each[0] == Sent.from_event(event.values, each[0].label, sender):
             return each.popleft().label
     name = stage.label_of(event.values) or describe(event)
     raise Failure(f"{client.name} gets {name}, and waits for {heads(waiting)}")
@@ -197,7 +198,9 @@ def expect_nothing(client):
     """Of all ordered messages that were sent before this, and of whatever has come already."""
     marker = client.send_marker()
     event = client.next_event("message")
-    if event.word != "message" or Sent.from_event(event.values, marker.label) != marker:
+    is_marker = (event.word == "message" and event.values.bytes("sender") == client.private_name
+                 and Sent.from_event(event.values, marker.label, client.name) == marker)
+    if not is_marker:
         raise Failure(f"{client.name} gets {describe(event)}, which the scenario does not say")
 
 

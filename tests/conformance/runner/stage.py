@@ -60,11 +60,14 @@ class Stage:
         return self.label(event.bytes("sender"), event.number("size"), event.number("digest"))
 
     def label(self, sender, size, digest):
-        for client in self._clients.values():
-            for message in client.sent:
-                if (client.private_name, message.size, message.digest) == (sender, size, digest):
-                    return message.label
-        return None
+        sent = self._clients[self.who(sender)].sent if self.who(sender) else []
+        labels = [message.label for message in sent if (message.size, message.digest) == (size, digest)]
+        return labels[0] if labels else None
+
+    def who(self, private_name):
+        """The client that had this name last; None if nobody."""
+        found = [client.name for client in self._clients.values() if private_name in client.names]
+        return found[-1] if found else None
 
     @staticmethod
     def each(clients, function):
