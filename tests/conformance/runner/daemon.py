@@ -58,9 +58,10 @@ class Daemon:
         """Returns when it serves. Where it has run before it has the addresses that it had."""
         with open(self._path("toml"), "w", encoding="utf-8") as file:
             file.write(self._configuration())
+        # It ends with the runner, even where that is killed.
+        command = ["setpriv", "--pdeathsig", "KILL", self._programs.spindled, "--config", self._path("toml")]
         with open(self._path("log"), "ab") as log:
-            self._process = subprocess.Popen([self._programs.spindled, "--config", self._path("toml")],
-                                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
         # A daemon that never gets ready is killed, which ends the line that is waited for.
         watch = threading.Timer(PATIENCE_S, self._process.kill)
         watch.start()
