@@ -80,7 +80,9 @@ class Client:
         refused = step.arguments["refused"]
         if code != refused and (code is not None or step.verb not in ("join", "leave", "ask")):
             raise Failure(f"{self.name}: the call has ended with {code or 'no error'}, not with {refused or 'none'}")
-        if step.verb == "request":
+        if step.verb in ("send", "try"):
+            self._forget_sent(step.arguments["count"] - answer.values.number("sent"))
+        elif step.verb == "request":
             keys = ("sender", "size", "digest")
             self.answers = list(zip(*(answer.values.all(key) for key in keys)))
         return answer
@@ -101,7 +103,7 @@ class Client:
             label = f"{self.name}:{len(self.sent) + 1}"
             self.sent.append(Sent(label, self.name, service, kind, groups, size, digest, headers))
 
-    def forget_sent(self, count):
+    def _forget_sent(self, count):
         """The last ones were refused."""
         del self.sent[len(self.sent) - count:]
 
