@@ -2,6 +2,7 @@
 #include <spindle/connection.h>
 
 #include <chrono>
+#include <future>
 #include <iostream>
 #include <string>
 
@@ -41,11 +42,16 @@ class Chat {
     return connection_.multicast(spindle::Service::agreed, line.substr(4, space - 4), line.substr(space + 1));
   }
 
-  /// Leaves the room, when what was said is on its way. How many of the last messages nobody gets.
-  std::uint64_t leave() { return connection_.drain(10s).messages; }
+  /// Leaves the room, when what was said is on its way and all that came was shown. How many of the last messages
+  /// nobody gets.
+  std::uint64_t leave() {
+    const std::uint64_t lost = connection_.drain(10s).messages;
+    ended_.get_future().wait();
+    return lost;
+  }
 
  private:
-  void show(const spindle::Event& event) const {
+  void show(const spindle::Event& event) {
     if (const auto* message = event.get_if<spindle::Message>()) show_message(*message);
     if (const auto* view = event.get_if<spindle::GroupView>()) show_view(*view);
     if (const auto* failed = event.get_if<spindle::RequestFailed>()) {
@@ -53,6 +59,7 @@ class Chat {
     }
     if (const auto* end = event.get_if<spindle::Disconnected>()) {
       print("* the connection has ended: " + end->text);
+      ended_.set_value();
     }
   }
 
@@ -72,6 +79,7 @@ class Chat {
   }
 
   const std::string room_;
+  std::promise<void> ended_;
   spindle::Connection connection_;  // the last member: its thread ends before the others do
 };
 
