@@ -1,0 +1,80 @@
+// An event of the client library as a line for the runner.
+#pragma once
+
+#include "spindle/error.h"
+#include "spindle/event.h"
+#include "tests/conformance/drivers/cpp/words.h"
+
+namespace spindle::conformance {
+
+inline constexpr std::string_view kForms[] = {"full", "change", "answer", "farewell"};
+inline constexpr std::string_view kRequests[] = {"join", "leave", "view", "send", "membership"};
+
+/// The identifier of a code of ours, such as "would_block".
+inline std::string code_of(const std::error_code& error) {
+  return std::string(to_string(static_cast<Errc>(static_cast<std::uint16_t>(error.value()))));
+}
+
+inline Answer answer_for(const Message& message) {
+  Answer answer("message");
+  return answer.add("sender", message.sender())
+      .add("service", to_string(message.service()))
+      .add("type", message.type())
+      .add_all("group", message.groups())
+      .add("size", message.text().size())
+      .add("digest", digest(message.text()));
+}
+
+inline Answer answer_for(const GroupView& view) {
+  Answer answer("view");
+  answer.add("group", view.group)
+      .add("id", std::to_string(view.id.view_number) + "/" + view.id.coordinator + "/" +
+                     std::to_string(view.id.incarnation) + "/" + std::to_string(view.id.position))
+      .add("cause", to_string(view.cause))
+      .add("form", kForms[static_cast<std::size_t>(view.form)])
+      .add("count", view.member_count)
+      .add("digest", view.digest)
+      .add_all("joined", view.joined)
+      .add_all("left", view.left)
+      .add_all("apart", view.apart)
+      .add_all("member", view.members)
+      .add_all("together", view.vs_set);
+  if (view.my_index) answer.add("index", *view.my_index);
+  return answer;
+}
+
+inline Answer answer_for(const Transitional& signal) { return Answer("signal").add("group", signal.group); }
+
+inline Answer answer_for(const RequestFailed& failed) {
+  return Answer("told")
+      .add("request", kRequests[static_cast<std::size_t>(failed.request)])
+      .add("group", failed.group)
+      .add("code", code_of(failed.error))
+      .add("messages", failed.messages);
+}
+
+inline Answer answer_for(const FlowReady& ready) { return Answer("ready").add_all("group", ready.groups); }
+
+inline Answer answer_for(const FlowState& state) { return Answer("flow").add_all("group", state.groups); }
+
+inline Answer answer_for(const Gap& gap) {
+  Answer answer("gap");
+  answer.add("messages", gap.messages).add("bytes", gap.bytes).add("unlisted", gap.unlisted);
+  for (const Gap::Name& name : gap.names) answer.add("name", name.name).add("of_name", name.messages);
+  return answer;
+}
+
+inline Answer answer_for(const QueueWarning& warning) {
+  return Answer("warned").add("percent", warning.percent).add("bytes", warning.bytes).add("limit", warning.limit_bytes);
+}
+
+inline Answer answer_for(const Disconnected& end) {
+  return Answer("disconnected").add("code", code_of(end.error)).add("text", end.text);
+}
+
+inline Answer describe(const Event& event) {
+  return event.visit([](const LaterEvent&) { return Answer("later"); },
+                     [](const auto& each) { return answer_for(each); });
+}
+
+}  // namespace spindle::conformance

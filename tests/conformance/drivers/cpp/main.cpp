@@ -1,0 +1,176 @@
+// The driver of the C++ client library: makes the calls that the runner asks for and tells how they end.
+#include <chrono>
+#include <future>
+#include <iostream>
+#include <list>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "spindle/connection.h"
+#include "tests/conformance/drivers/cpp/events.h"
+
+namespace spindle::conformance {
+namespace {
+
+constexpr const char* kFeatures[] = {"flows", "timeouts", "confirm", "drain", "writable"};
+
+/// What a call that gives an error code has come to.
+Answer outcome(const std::error_code& error) {
+  return error ? Answer("failed").add("code", code_of(error)) : Answer("ok");
+}
+
+Answer outcome(const NotTaken& lost) {
+  return Answer("ok").add("not_taken", lost.messages).add("exact", lost.exact ? "yes" : "no");
+}
+
+std::chrono::milliseconds milliseconds(const Call& call, std::string_view key) {
+  return std::chrono::milliseconds(call.integer(key));
+}
+
+std::chrono::milliseconds timeout_of(const Call& call) { return milliseconds(call, "timeout_ms"); }
+
+template <typename Enum, std::size_t kCount>
+Enum number_of(const std::string_view (&names)[kCount], std::string_view name) {
+  for (std::size_t i = 0; i < kCount; ++i) {
+    if (names[i] == name) return static_cast<Enum>(i);
+  }
+  throw std::invalid_argument("unknown name: " + std::string(name));
+}
+
+SlowPolicy policy_of(std::string_view name) {
+  return static_cast<SlowPolicy>(number_of<int>(kSlowPolicyNames, name) + 1);
+}
+
+ConnectOptions options_of(const Call& call) {
+  ConnectOptions options;
+  options.address = call.text("address");
+  options.name = call.text("name");
+  options.independent_flows = call.text("flows") == "independent";
+  if (call.has("policy")) options.slow_policy = policy_of(call.text("policy"));
+  options.receive_buffer_bytes = call.integer("receive_buffer", options.receive_buffer_bytes);
+  options.send_buffer_bytes = call.integer("send_buffer", options.send_buffer_bytes);
+  if (call.has("connect_timeout_ms")) options.connect_timeout = milliseconds(call, "connect_timeout_ms");
+  if (call.has("disconnect_timeout_ms")) options.disconnect_timeout = milliseconds(call, "disconnect_timeout_ms");
+  return options;
+}
+
+class Driver {
+ public:
+  Answer perform(const Call& call) {
+    const auto verb = kVerbs.find(call.verb);
+    if (verb == kVerbs.end()) throw std::invalid_argument("unknown verb: " + call.verb);
+    return (this->*verb->second)(call);
+  }
+
+ private:
+  using Verb = Answer (Driver::*)(const Call&);
+
+  Answer connect(const Call& call) {
+    Result<Connection> result = Connection::connect(options_of(call));
+    if (!result) return outcome(result.error()).add("text", result.text());
+    connection_ = *std::move(result);
+    return Answer("ok").add("name", connection_.private_name());
+  }
+
+  /// With a timeout the form that waits.
+  Answer join(const Call& call) {
+    if (!call.has("timeout_ms")) return outcome(connection_.join(call.text("group")));
+    return outcome(connection_.join(call.text("group"), timeout_of(call)).error());
+  }
+
+  Answer leave(const Call& call) { return outcome(connection_.leave(call.text("group"))); }
+  Answer ask(const Call& call) { return outcome(connection_.request_view(call.text("group"))); }
+
+  Answer flow(const Call& call) {
+    const std::vector<std::string> groups = call.all("group");
+    return outcome(connection_.request_flow(std::vector<std::string_view>(groups.begin(), groups.end())));
+  }
+
+  Answer writable(const Call& call) {
+    const std::vector<std::string> groups = call.all("group");
+    std::promise<std::error_code> done;
+    connection_.when_writable(std::vector<std::string_view>(groups.begin(), groups.end()), timeout_of(call),
+                              [&](std::error_code error) { done.set_value(error); });
+    return outcome(done.get_future().get());
+  }
+
+  Answer confirm(const Call& call) { return outcome(connection_.confirm(timeout_of(call))); }
+  Answer drain(const Call& call) { return outcome(connection_.drain(timeout_of(call))); }
+  Answer close(const Call&) { return outcome(connection_.disconnect()); }
+
+  Answer send(const Call& call) {
+    const std::vector<std::string> names = call.all("group");
+    const std::vector<std::string_view> groups(names.begin(), names.end());
+    const auto service = number_of<Service>(kServiceNames, call.text("service"));
+    SendOptions options{.type = static_cast<std::uint16_t>(call.integer("type")),
+                        .self_discard = call.has("self_discard")};
+    if (call.has("timeout_ms")) options.timeout = timeout_of(call);
+    std::uint64_t sent = 0;
+    std::error_code error;
+    for (; sent < call.integer("count") && !error; sent += error ? 0 : 1) {
+      const std::string bytes = payload(call.integer("seed") + sent, call.integer("size"));
+      error = call.has("try") ? connection_.try_multicast(service, groups, bytes, options)
+                              : connection_.multicast(service, groups, bytes, options);
+    }
+    return outcome(error).add("sent", sent);
+  }
+
+  Answer receive(const Call& call) {
+    std::error_code error;
+    const std::optional<Event> event = connection_.receive(timeout_of(call), error);
+    return event ? describe(*event) : outcome(error);
+  }
+
+  static const std::map<std::string, Verb> kVerbs;
+
+  Connection connection_;
+};
+
+const std::map<std::string, Driver::Verb> Driver::kVerbs = {
+    {"connect", &Driver::connect}, {"join", &Driver::join},       {"leave", &Driver::leave},
+    {"ask", &Driver::ask},         {"flow", &Driver::flow},       {"writable", &Driver::writable},
+    {"send", &Driver::send},       {"receive", &Driver::receive}, {"confirm", &Driver::confirm},
+    {"drain", &Driver::drain},     {"close", &Driver::close}};
+
+std::mutex output_mutex;
+
+void tell(const std::string& line) {
+  const std::lock_guard lock(output_mutex);
+  std::cout << line << std::endl;
+}
+
+void answer(Driver& driver, const Call& call) try {
+  tell(call.number + " " + driver.perform(call).line);
+} catch (const std::invalid_argument& error) {
+  tell(call.number + " " + Answer("unusable").add("text", error.what()).line);
+}
+
+void greet() {
+  Answer greeting("driver");
+  greeting.add("protocol", 1).add("language", "C++");
+  for (const char* feature : kFeatures) greeting.add("feature", feature);
+  tell(greeting.line);
+}
+
+int run() {
+  greet();
+  Driver driver;
+  std::list<std::jthread> aside;
+  for (std::string line; std::getline(std::cin, line);) {
+    const Call call(line);
+    if (call.has("aside")) {
+      aside.emplace_back([&driver, call] { answer(driver, call); });
+    } else {
+      answer(driver, call);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace spindle::conformance
+
+int main() { return spindle::conformance::run(); }

@@ -1,0 +1,165 @@
+"""A client of a scenario: its driver, what it has sent, and what it is told."""
+import dataclasses
+
+from . import payload
+from .failure import PATIENCE_S, Failure
+from .members import Members
+
+# What is passed over while something else is awaited. Messages, and what says that some are missing, never are.
+NEWS = {"ready", "flow", "warned"}
+PASSED_OVER = NEWS | {"view", "signal"}
+SEEDS_PER_CLIENT = 1_000_000
+FIRST_MARKER = 900_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Sent:
+    """A message as it has to arrive."""
+    label: str  # x:3
+    sender: str  # as the scenario calls it; its private name may change
+    service: str
+    type: int
+    groups: tuple
+    size: int
+    digest: int
+    headers: tuple = ()
+
+    @staticmethod
+    def from_event(event, label, sender):
+        return Sent(label, sender, event.text("service"), event.number("type"),
+                    tuple(event.all("group")), event.number("size"), event.number("digest"),
+                    tuple(zip(event.all("header"), event.all("header_value"))))
+
+
+class Client:
+    def __init__(self, name, index, driver, proxy):
+        self.name = name
+        self.driver = driver
+        self.proxy = proxy  # None: it talks to its daemon directly
+        self.private_name = b""
+        self.names = set()  # private names that it has had
+        self.is_open = False
+        self.sent = []
+        self.members = Members(b"")
+        self.news = []  # of flows and of the queue, which were passed over
+        self.view_reached = None  # with which the last join or leave has ended, as long as nothing came behind it
+        self.answers = []  # (sender, size, digest) of those to its last request
+        self.passed_over = set(PASSED_OVER)
+        self._first_seed = index * SEEDS_PER_CLIENT
+        self._markers = 0
+        self._aside = []
+        self._kept = None  # an event that was looked at only
+
+    def connected_as(self, private_name):
+        self.private_name = private_name
+        self.names.add(private_name)
+        self.members = Members(private_name)
+        self.is_open = True
+
+    # Calls.
+
+    def call(self, step, verb, pairs):
+        """Makes a call that the step may expect to be refused. Its answer, or None if it goes on meanwhile."""
+        if step.arguments["within_ms"] is not None:
+            pairs = [*pairs, ("timeout_ms", step.arguments["within_ms"])]
+        number = self.driver.begin(verb, pairs, aside=bool(step.arguments["meanwhile"]))
+        if step.arguments["meanwhile"]:
+            self._aside.append((number, step))
+            return None
+        return self._finish(number, step)
+
+    def finish_all(self):
+        """Waits for the calls that went on meanwhile."""
+        waiting, self._aside = self._aside, []
+        for number, step in waiting:
+            self._finish(number, step)
+
+    def _finish(self, number, step):
+        answer = self.driver.finish(number)
+        code = answer.values.text("code") if answer.word == "failed" else None
+        refused = step.arguments["refused"]
+        if code != refused and (code is not None or step.verb not in ("join", "leave", "ask")):
+            raise Failure(f"{self.name}: the call has ended with {code or 'no error'}, not with {refused or 'none'}")
+        if step.verb in ("send", "try"):
+            self._forget_sent(step.arguments["count"] - answer.values.number("sent"))
+        elif step.verb == "request":
+            keys = ("sender", "size", "digest")
+            self.answers = list(zip(*(answer.values.all(key) for key in keys)))
+        return answer
+
+    def cancel(self):
+        """Gives up the calls that go on meanwhile."""
+        for number, _ in self._aside:
+            self.driver.call("cancel", [("call", number)])
+
+    # Messages.
+
+    def next_seed(self):
+        return self._first_seed + len(self.sent) + 1
+
+    def has_sent(self, count, service, kind, groups, size, headers):
+        for _ in range(count):
+            digest = payload.digest(self.next_seed(), size)
+            label = f"{self.name}:{len(self.sent) + 1}"
+            self.sent.append(Sent(label, self.name, service, kind, groups, size, digest, headers))
+
+    def _forget_sent(self, count):
+        """The last ones were refused."""
+        del self.sent[len(self.sent) - count:]
+
+    def send_marker(self):
+        """A message to itself, which comes behind all ordered ones that were sent before."""
+        self._markers += 1
+        seed = self._first_seed + FIRST_MARKER + self._markers
+        pairs = [("service", "agreed"), ("group", self.private_name), ("size", 8), ("seed", seed), ("count", 1)]
+        answer = self.driver.call("send", pairs)
+        if answer.word != "ok":
+            raise Failure(f"{self.name} is not connected any more: {answer.values.text('code')}")
+        return Sent("its own marker", self.name, "agreed", 0, (self.private_name,), 8, payload.digest(seed, 8))
+
+    # Events.
+
+    def next_event(self, awaited, passed_over=None):
+        """The next event that is not passed over, or of the kind that is awaited."""
+        while True:
+            event = self._take(awaited)
+            if event.word == awaited or event.word not in (passed_over or self.passed_over):
+                return event
+
+    def keep(self, event):
+        """Has the event come once more."""
+        self._kept = event
+
+    def _take(self, awaited):
+        if self._kept is not None:
+            event, self._kept = self._kept, None
+            return event
+        self.view_reached = None
+        event = self.driver.call("receive", [("timeout_ms", PATIENCE_S * 1000)])
+        if event.word == "failed":
+            raise Failure(f"{self.name} waits for {awaited}: {event.values.text('code')}")
+        if event.word == "view":
+            self.members.apply(event.values)
+        elif event.word in NEWS:
+            self.news.append(event)
+        return event
+
+    def expect_end(self, code, ignore_messages):
+        """Up to the end of the connection, which has to be the last event."""
+        ignored = {"message", "gap", "told"} if ignore_messages else set()
+        event = self.next_event("disconnected", self.passed_over | ignored)
+        if event.word != "disconnected" or event.values.text("code") != code:
+            raise Failure(f"{self.name} gets {describe(event)}, not the end with {code}")
+        self.is_open = False
+        after = self.driver.call("receive", [("timeout_ms", 0)])
+        if after.word != "failed" or after.values.text("code") != "not_connected":
+            raise Failure(f"{self.name} gets {describe(after)} behind the end")
+
+
+def describe(event):
+    """An event in a few words, for who reads a failure."""
+    values = event.values
+    shown = [f"{key} {'+'.join(each.decode('utf-8', 'backslashreplace') for each in values.all(key)[:6])}"
+             for key in ("request", "code", "sender", "group", "size", "service", "type", "cause", "form", "member",
+                         "joined", "left", "apart", "messages", "percent", "text") if values.all(key)]
+    return " ".join([event.word, *(f"({', '.join(shown)})" for _ in shown[:1])])
