@@ -12,6 +12,13 @@
 
 namespace spindled {
 
+/// Where a message stands in the order, as its receivers are told.
+struct OrderedAt {
+  const ViewId* view = nullptr;  // null where it stands nowhere
+  std::uint64_t changes = 0;     // of the group table, before the message
+  std::uint64_t position = 0;
+};
+
 /// A message on its way to local clients. Everything in it is valid during the call only.
 struct ClientMessage {
   Service service = Service::reliable;
@@ -20,6 +27,7 @@ struct ClientMessage {
   ByteView names;                 // the sender and the groups, packed (protocol::pack_names)
   std::uint32_t total = 0;        // bytes of payload
   std::span<const Slice> chunks;  // the payload; each at most kChunkBytesMax
+  OrderedAt at{};
 };
 
 /// Several messages that came as one. Everything in it is valid during the call only.
@@ -28,6 +36,7 @@ struct ClientBundle {
   std::span<const std::string_view> groups;
   ByteView names;  // as in ClientMessage
   std::span<const BundledMessage> messages;
+  OrderedAt at{};
 };
 
 /// Implemented by the sessions. Session ids that are gone are ignored. Messages go to one session at least.

@@ -40,11 +40,13 @@ void MessageDelivery::deliver_now(const Delivery& message) {
   if (message.service == Service::safe && signals_.are_due()) signal_targets();
   if (!route_.receivers.empty()) {
     count_work(chunks_.size());
+    OrderedAt at;
+    if (message.is_placed) at = {&state_.view.id, state_.changes, message.position};
     if (envelope.bundle) {
-      state_.clients->deliver_bundle(route_.receivers, {message.service, route_.names, route_.packed, bundled_});
+      state_.clients->deliver_bundle(route_.receivers, {message.service, route_.names, route_.packed, bundled_, at});
     } else {
       state_.clients->deliver_message(
-          route_.receivers, {message.service, envelope.type, route_.names, route_.packed, envelope.total, chunks_});
+          route_.receivers, {message.service, envelope.type, route_.names, route_.packed, envelope.total, chunks_, at});
     }
   }
   chunks_.clear();  // lets go of the slabs

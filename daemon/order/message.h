@@ -34,6 +34,7 @@ struct Delivery {
   MessageClass message_class = MessageClass::client;
   std::uint64_t number = 0;    // in the origin's stream; of a message in several fragments, the last one's
   std::uint64_t position = 0;  // in the order of the view; 0: not ordered
+  bool is_placed = false;      // the position is its own: it was not left open when the view ended
   Slice first;                 // the content, or its beginning: all of the envelope is in here
   std::vector<Slice> rest;     // the rest of the content
 

@@ -98,6 +98,7 @@ inline PendingMessage OrderState::take_front() {
               view.members[pending.delivery.origin].name, number);
   }
   pending.delivery.position = order.processed();
+  pending.delivery.is_placed = true;
   return pending;
 }
 

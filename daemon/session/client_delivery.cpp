@@ -13,14 +13,26 @@ namespace {
 constexpr std::size_t kCopiesBytesMax = SlabPool::kLargeBytes / 4;
 
 protocol::PackedHead head_of(const ClientMessage& message) {
-  return {static_cast<std::uint8_t>(message.service), message.type, message.total, message.names,
-          first_view(message.chunks).size()};
+  const protocol::Place place{message.at.position, 0};
+  return {static_cast<std::uint8_t>(message.service),
+          message.type,
+          message.total,
+          message.names,
+          first_view(message.chunks).size(),
+          place,
+          protocol::place_size(place)};
 }
 
-protocol::PackedHead head_of(const ClientBundle& bundle, const BundledMessage& message) {
+protocol::PackedHead head_of(const ClientBundle& bundle, const BundledMessage& message, std::uint32_t index,
+                             std::size_t order_bytes) {
   const std::size_t bytes = message.payload.size();
-  return {static_cast<std::uint8_t>(bundle.service), message.type, static_cast<std::uint32_t>(bytes), bundle.names,
-          bytes};
+  return {static_cast<std::uint8_t>(bundle.service),
+          message.type,
+          static_cast<std::uint32_t>(bytes),
+          bundle.names,
+          bytes,
+          {bundle.at.position, index},
+          protocol::place_size(order_bytes, index)};
 }
 }  // namespace
 
@@ -38,7 +50,7 @@ void ClientDelivery::requests_done(Time now, SessionId id) {
 void ClientDelivery::deliver_message(std::span<const SessionId> to, const ClientMessage& message) {
   if (message.chunks.size() <= 1 && message.total <= OutputQueue::kCopyBytesMax) {
     const BundledMessage alone{message.type, first_view(message.chunks)};
-    deliver_bundle(to, {message.service, message.groups, message.names, std::span(&alone, 1)});
+    deliver_bundle(to, {message.service, message.groups, message.names, std::span(&alone, 1), message.at});
   } else {
     deliver_large(to, message);
   }
@@ -47,8 +59,12 @@ void ClientDelivery::deliver_message(std::span<const SessionId> to, const Client
 void ClientDelivery::deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) {
   frame_sizes_.clear();
   std::size_t bytes = 0, payload_bytes = 0;
+  note_order(bundle.at);
+  const std::size_t order_bytes = bundle.at.position == 0 ? 0 : spindle::varint_size(bundle.at.position);
+  std::uint32_t index = 0;
   for (const BundledMessage& message : bundle.messages) {
-    const std::size_t size = protocol::message_frame_size(message.payload.size(), bundle.names.size());
+    const std::size_t size = protocol::message_frame_size(message.payload.size(), bundle.names.size(),
+                                                          protocol::place_size(order_bytes, index++));
     frame_sizes_.push_back(static_cast<std::uint32_t>(size));
     bytes += size;
     payload_bytes += message.payload.size();
@@ -59,11 +75,13 @@ void ClientDelivery::deliver_bundle(std::span<const SessionId> to, const ClientB
   for (const SessionId id : to) {
     Session* session = find_open(id);
     if (session == nullptr) continue;
+    tell_order(*session, bundle.at);
     std::uint8_t* at = session->queue().append_message_space(frame_sizes_);
     if (encoded == nullptr) {
       spindle::Writer writer(at);
+      index = 0;
       for (const BundledMessage& message : bundle.messages) {
-        protocol::write_packed_head(writer, head_of(bundle, message));
+        protocol::write_packed_head(writer, head_of(bundle, message, index++, order_bytes));
         writer.bytes(message.payload);
       }
       encoded = at;
@@ -77,6 +95,7 @@ void ClientDelivery::deliver_bundle(std::span<const SessionId> to, const ClientB
 void ClientDelivery::deliver_large(std::span<const SessionId> to, const ClientMessage& message) {
   context_.counters.add(Counter::messages_delivered, to.size());
   context_.counters.add(Counter::bytes_delivered, to.size() * message.total);
+  note_order(message.at);
   // The frames are encoded once, with the payload in place; every session references them.
   const std::span<const Slice> chunks = message.chunks;
   const protocol::PackedHead head = head_of(message);
@@ -93,6 +112,7 @@ void ClientDelivery::deliver_large(std::span<const SessionId> to, const ClientMe
   for (const SessionId id : to) {
     Session* session = find_open(id);
     if (session == nullptr) continue;
+    tell_order(*session, message.at);
     const bool copies = are_copies_small && session->marks.blocked;
     const std::size_t copy_max = copies ? kCopiesBytesMax : OutputQueue::kCopyBytesMax;
     for (std::size_t i = 0; i < heads.size(); ++i) {
@@ -101,6 +121,25 @@ void ClientDelivery::deliver_large(std::span<const SessionId> to, const ClientMe
     }
     note_delivered(*session, message.groups, 1);
   }
+}
+
+void ClientDelivery::note_order(const OrderedAt& at) {
+  if (at.view == nullptr) return;
+  // A daemon installs no two views of one number.
+  const bool is_known = order_number_ != 0 && at.changes == order_changes_ && at.view->number == order_view_.number;
+  if (is_known) return;
+  order_view_ = *at.view;
+  order_changes_ = at.changes;
+  ++order_number_;
+  order_frame_.clear();
+  protocol::write_order_view(order_frame_,
+                             {order_view_.number, order_view_.coordinator, order_view_.incarnation, order_changes_});
+}
+
+void ClientDelivery::tell_order(Session& session, const OrderedAt& at) {
+  if (at.view == nullptr || session.marks.order == order_number_) return;
+  session.marks.order = order_number_;
+  session.queue().append_frame(order_frame_);
 }
 
 void ClientDelivery::note_delivered(Session& session, std::span<const std::string_view> groups, std::size_t messages) {

@@ -31,10 +31,18 @@ class ClientDelivery final : public LocalClients {
   void deliver_large(std::span<const SessionId> to, const ClientMessage& message);
   void deliver_frame(std::span<const SessionId> to, ByteView frame);
   void give_up_view(std::span<const SessionId> to);
+  /// Takes note of what receivers have to know of the order before they get a message that stands there.
+  void note_order(const OrderedAt& at);
+  /// Tells it to who does not know.
+  void tell_order(Session& session, const OrderedAt& at);
 
   Context& context_;
   SessionTable& sessions_;
   SlowClients& slow_clients_;
+  ViewId order_view_;                       // of which the order was last
+  std::uint64_t order_changes_ = 0;         // likewise
+  std::uint64_t order_number_ = 0;          // counts these
+  std::vector<std::uint8_t> order_frame_;   // that tells of them
   std::vector<std::uint32_t> frame_sizes_;  // of what is being delivered; kept for its memory
 };
 

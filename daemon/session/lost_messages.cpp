@@ -9,9 +9,13 @@ namespace protocol = spindle::protocol;
 
 void LostMessages::add(spindle::ByteView frame) {
   spindle::Reader reader(frame.subspan(spindle::kFrameHeadBytes));
-  reader.u8();   // service
+  const bool has_place = protocol::has_place(reader.u8());
   reader.u16();  // type
   bytes_ += reader.varint();
+  if (has_place) {
+    reader.varint();
+    reader.varint();
+  }
   const std::uint64_t groups = reader.varint();
   reader.short_string();  // sender
   bool listed = true;

@@ -41,6 +41,7 @@ struct SessionMarks {
   bool refused = false;         // it was never taken in
   bool untold = false;          // among those that are to be told what has entered
   bool view_too_large = false;  // no client takes the view that it should have got
+  std::uint64_t order = 0;      // what it was told last of the order: ClientDelivery's number
   SessionMemory counted;        // in what all sessions hold
   // At how many ticks in a row it was found to have the same thing unfinished, since that time.
   Time unfinished_since = kNever;

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint8_t kServiceMask = 0x07;
 constexpr std::uint8_t kServiceMax = 5;
-constexpr std::uint8_t kSelfDiscardBit = 0x08;
+constexpr std::uint8_t kSelfDiscardBit = 0x08;  // of a `send`
+constexpr std::uint8_t kPlaceBit = 0x08;        // of a `message`
 
 using Names = std::vector<std::string_view>;
 
@@ -67,12 +68,29 @@ bool is_consistent(const GroupViewFrame& view) {
   return false;
 }
 
+std::size_t view_id_size(const GroupViewId& id) {
+  return varint_size(id.view_number) + short_size(id.coordinator) + 8 + varint_size(id.position);
+}
+
+void write_view_id(Writer& writer, const GroupViewId& id) {
+  writer.varint(id.view_number);
+  writer.short_string(id.coordinator);
+  writer.u64(id.incarnation);
+  writer.varint(id.position);
+}
+
+GroupViewId read_view_id(Reader& reader) {
+  GroupViewId id;
+  id.view_number = reader.varint();
+  id.coordinator = reader.short_string();
+  id.incarnation = reader.u64();
+  id.position = reader.varint();
+  return id;
+}
+
 void write_view_content(Writer& writer, const GroupViewFrame& view) {
   writer.short_string(view.group);
-  writer.varint(view.id.view_number);
-  writer.short_string(view.id.coordinator);
-  writer.u64(view.id.incarnation);
-  writer.varint(view.id.position);
+  write_view_id(writer, view.id);
   writer.u8(static_cast<std::uint8_t>(view.cause));
   writer.u8(static_cast<std::uint8_t>(view.form));
   writer.u64(view.digest);
@@ -87,8 +105,8 @@ void write_view_content(Writer& writer, const GroupViewFrame& view) {
 }
 
 /// Without the chunk.
-std::size_t message_body_size(std::uint32_t total, std::size_t packed_names_bytes) {
-  return 1 + 2 + varint_size(total) + packed_names_bytes;
+std::size_t message_body_size(std::uint32_t total, std::size_t packed_names_bytes, std::size_t place_bytes) {
+  return 1 + 2 + varint_size(total) + place_bytes + packed_names_bytes;
 }
 
 std::size_t send_body_size(const Send& send) { return varint_size(send.handle) + 1 + 2 + varint_size(send.total); }
@@ -106,14 +124,24 @@ bool starts_with(ByteView bytes, ByteView start) {
 /// Whether `body` makes sense.
 bool fill(PackedMessage& message, ByteView body, std::vector<std::uint8_t>* good_names) {
   Reader reader(body);
-  message.service = reader.u8();
+  const std::uint8_t flags = reader.u8();
+  message.service = flags & static_cast<std::uint8_t>(~kPlaceBit);
   message.type = reader.u16();
   message.total = static_cast<std::uint32_t>(reader.varint_up_to(kMessageBytesMax));
+  const std::size_t before_place = reader.remaining();
+  if ((flags & kPlaceBit) != 0) {
+    message.place.order = reader.varint();
+    message.place.index = static_cast<std::uint32_t>(reader.varint_up_to(UINT32_MAX));
+    if (!message.place.is_there()) return false;
+  }
   const ByteView names = body.last(reader.remaining());
   const bool are_good = good_names != nullptr && !good_names->empty() && starts_with(names, *good_names);
   message.group_count = static_cast<std::uint16_t>(reader.varint_up_to(kGroupsPerMessageMax));
   message.sender = reader.short_string();
   const std::size_t before_groups = names.size() - reader.remaining();
+  if (message.place.is_there()) {
+    message.place_bytes = static_cast<std::uint8_t>(before_place - reader.remaining() - message.sender.size());
+  }
   if (are_good) {
     message.groups = reader.bytes(good_names->size() - before_groups);
   } else {
@@ -162,8 +190,7 @@ void write_close(std::vector<std::uint8_t>& out, const Close& close) {
 
 std::size_t view_bytes(const GroupViewFrame& view) {
   const std::size_t members_size = has_members(view.form) ? names_size(view.members) : varint_size(view.member_count);
-  return short_size(view.group) + varint_size(view.id.view_number) + short_size(view.id.coordinator) + 8 +
-         varint_size(view.id.position) + 1 + 1 + 8 + names_size(view.joined) + names_size(view.left) +
+  return short_size(view.group) + view_id_size(view.id) + 1 + 1 + 8 + names_size(view.joined) + names_size(view.left) +
          names_size(view.apart) + members_size;
 }
 
@@ -190,6 +217,13 @@ void write_taken(std::vector<std::uint8_t>& out, std::uint64_t messages) {
 
 void write_received(std::vector<std::uint8_t>& out, ClientFrame type, std::uint64_t frames) {
   append_frame(out, type, varint_size(frames)).varint(frames);
+}
+
+bool has_place(std::uint8_t first) { return (first & kPlaceBit) != 0; }
+
+void write_order_view(std::vector<std::uint8_t>& out, const GroupViewId& change) {
+  Writer writer = append_frame(out, ClientFrame::order_view, view_id_size(change));
+  write_view_id(writer, change);
 }
 
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group) {
@@ -290,18 +324,21 @@ std::size_t packed_names_size(std::string_view sender, std::span<const std::stri
   return short_size(sender) + names_size(groups);
 }
 
-std::size_t message_frame_size(std::size_t payload, std::size_t packed_names_bytes) {
-  return kFrameHeadBytes + message_body_size(static_cast<std::uint32_t>(payload), packed_names_bytes) + payload;
+std::size_t message_frame_size(std::size_t payload, std::size_t packed_names_bytes, std::size_t place_bytes) {
+  return kFrameHeadBytes + message_body_size(static_cast<std::uint32_t>(payload), packed_names_bytes, place_bytes) +
+         payload;
 }
 
 std::size_t message_head_size(const MessageHead& message) {
-  return kFrameHeadBytes + message_body_size(message.total, packed_names_size(message.sender, message.groups));
+  return kFrameHeadBytes +
+         message_body_size(message.total, packed_names_size(message.sender, message.groups), place_size(message.place));
 }
 
 void write_message_head(Writer& writer, const MessageHead& message) {
   std::vector<std::uint8_t> names;
   pack_names(names, message.sender, message.groups);
-  write_packed_head(writer, {message.service, message.type, message.total, names, message.chunk.size()});
+  write_packed_head(writer, {message.service, message.type, message.total, names, message.chunk.size(), message.place,
+                             place_size(message.place)});
 }
 
 // The number of groups stands before the sender, so that sender, groups and payload follow each other without a gap:
@@ -315,15 +352,19 @@ void pack_names(std::vector<std::uint8_t>& out, std::string_view sender, std::sp
 }
 
 std::size_t packed_head_size(const PackedHead& message) {
-  return kFrameHeadBytes + message_body_size(message.total, message.names.size());
+  return kFrameHeadBytes + message_body_size(message.total, message.names.size(), message.place_bytes);
 }
 
 void write_packed_head(Writer& writer, const PackedHead& message) {
   write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::message),
-                   message_body_size(message.total, message.names.size()) + message.chunk_bytes);
-  writer.u8(message.service);
+                   message_body_size(message.total, message.names.size(), message.place_bytes) + message.chunk_bytes);
+  writer.u8(message.place.is_there() ? message.service | kPlaceBit : message.service);
   writer.u16(message.type);
   writer.varint(message.total);
+  if (message.place.is_there()) {
+    writer.varint(message.place.order);
+    writer.varint(message.place.index);
+  }
   writer.bytes(message.names);
 }
 
@@ -405,6 +446,7 @@ std::optional<MessageHead> read_message(ByteView body) {
   message.sender = packed->sender;
   message.total = packed->total;
   message.chunk = packed->chunk;
+  message.place = packed->place;
   Reader reader(packed->groups);
   message.groups = read_counted_names(reader, packed->group_count, [](std::string_view) { return true; });
   return message;
@@ -414,10 +456,7 @@ std::optional<GroupViewFrame> read_view(ByteView body) {
   Reader reader(body);
   GroupViewFrame view;
   view.group = reader.short_string();
-  view.id.view_number = reader.varint();
-  view.id.coordinator = reader.short_string();
-  view.id.incarnation = reader.u64();
-  view.id.position = reader.varint();
+  view.id = read_view_id(reader);
   const std::uint8_t cause = reader.u8();
   view.cause = static_cast<ViewCause>(cause);
   const std::uint8_t form = reader.u8();
@@ -434,6 +473,13 @@ std::optional<GroupViewFrame> read_view(ByteView body) {
   if (!reader.done() || !known_cause || !known_form || !is_consistent(view)) return std::nullopt;
   if (!is_group_name(view.group) || !is_daemon_name(view.id.coordinator)) return std::nullopt;
   return view;
+}
+
+std::optional<GroupViewId> read_order_view(ByteView body) {
+  Reader reader(body);
+  GroupViewId change = read_view_id(reader);
+  if (!reader.done() || !is_daemon_name(change.coordinator)) return std::nullopt;
+  return change;
 }
 
 std::optional<std::string_view> read_transitional(ByteView body) {

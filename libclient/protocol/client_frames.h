@@ -88,6 +88,7 @@ enum class ClientFrame : std::uint8_t {
   taken = 29,
   refused = 30,
   received_by_daemon = 31,
+  order_view = 34,
   confirmed = 35,
 };
 
@@ -157,6 +158,25 @@ struct FlowReport {
 inline constexpr std::uint16_t kBlockedMax = 1000;
 inline constexpr std::size_t kLimitBytesMax = 1024;
 
+/// Where a message stands in the order that the last `order_view` has told of.
+struct Place {
+  std::uint64_t order = 0;  // 0: nowhere
+  std::uint32_t index = 0;  // of messages that travelled as one
+  bool is_there() const { return order != 0; }
+  bool operator==(const Place&) const = default;
+};
+
+/// Bytes of the place in a frame; most are the first that travelled so.
+inline std::size_t place_size(std::size_t order_bytes, std::uint32_t index) {
+  return order_bytes == 0 ? 0 : order_bytes + (index < 0x80 ? 1 : varint_size(index));
+}
+inline std::size_t place_size(const Place& place) {
+  return place.is_there() ? place_size(varint_size(place.order), place.index) : 0;
+}
+
+/// Whether the first byte of a `message` says that its place follows.
+bool has_place(std::uint8_t first);
+
 struct MessageHead {
   std::uint8_t service = 0;
   std::uint16_t type = 0;
@@ -164,6 +184,7 @@ struct MessageHead {
   std::vector<std::string_view> groups;  // as the sender gave them
   std::uint32_t total = 0;
   ByteView chunk;
+  Place place{};
 };
 
 /// The head of a `message` frame whose names are packed, for the daemon's path of messages: many have the same names.
@@ -173,10 +194,13 @@ struct PackedHead {
   std::uint32_t total = 0;
   ByteView names;  // made by `pack_names`
   std::size_t chunk_bytes = 0;
+  Place place{};
+  std::size_t place_bytes = 0;  // place_size(place)
 };
 
 /// A `message` frame whose group names are left as they came, for the client's path of messages, which allocates
-/// nothing. `sender` ends where `groups` begins, and `groups` where `chunk` begins.
+/// nothing. `sender` ends where `groups` begins, and `groups` where `chunk` begins. `place`, where it is there, begins
+/// `place_bytes` before the sender.
 struct PackedMessage {
   std::uint8_t service = 0;
   std::uint16_t type = 0;
@@ -185,6 +209,8 @@ struct PackedMessage {
   std::string_view sender;
   ByteView groups;  // each behind one byte of length
   ByteView chunk;
+  Place place;
+  std::uint8_t place_bytes = 0;
 };
 
 struct GroupViewFrame {
@@ -247,6 +273,8 @@ std::size_t view_bytes(const GroupViewFrame& view);
 void write_received(std::vector<std::uint8_t>& out, ClientFrame type, std::uint64_t frames);
 /// So many messages of the client have entered the network since it connected.
 void write_taken(std::vector<std::uint8_t>& out, std::uint64_t messages);
+/// Which order the places of messages to come are of, and the last change of any group before them.
+void write_order_view(std::vector<std::uint8_t>& out, const GroupViewId& change);
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group);
 void write_reply(std::vector<std::uint8_t>& out, const Reply& reply);
 void write_flow_request(std::vector<std::uint8_t>& out, const FlowRequest& request);
@@ -271,7 +299,7 @@ void write_message_head(Writer& writer, const MessageHead& message);
 /// Bytes of the names of a message in its frame.
 std::size_t packed_names_size(std::string_view sender, std::span<const std::string_view> groups);
 /// Bytes of a `message` frame with all of its payload, which is at most kChunkBytesMax.
-std::size_t message_frame_size(std::size_t payload, std::size_t packed_names_bytes);
+std::size_t message_frame_size(std::size_t payload, std::size_t packed_names_bytes, std::size_t place_bytes = 0);
 /// Replaces `out` by the names of a message, as they stand in its frame.
 void pack_names(std::vector<std::uint8_t>& out, std::string_view sender, std::span<const std::string_view> groups);
 std::size_t packed_head_size(const PackedHead& message);
@@ -291,6 +319,7 @@ std::optional<MessageHead> read_message(ByteView body);
 /// Names are not checked that are those in `good_names`, packed; others that pass take their place there.
 std::optional<PackedMessage> read_packed_message(ByteView body, std::vector<std::uint8_t>* good_names = nullptr);
 std::optional<GroupViewFrame> read_view(ByteView body);
+std::optional<GroupViewId> read_order_view(ByteView body);
 std::optional<std::string_view> read_transitional(ByteView body);
 std::optional<Reply> read_reply(ByteView body);
 std::optional<FlowRequest> read_flow_request(ByteView body);

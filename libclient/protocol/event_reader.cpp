@@ -12,7 +12,7 @@ namespace spindle::protocol {
 namespace {
 
 constexpr std::size_t kMessageFrameBytesMax =
-    (kGroupsPerMessageMax + 1) * (kGroupNameBytesMax + 1) + 3 * kVarintBytesMax + kChunkBytesMax;
+    (kGroupsPerMessageMax + 1) * (kGroupNameBytesMax + 1) + 5 * kVarintBytesMax + kChunkBytesMax;
 
 std::size_t frame_length_limit(ClientFrame type) {
   switch (type) {
@@ -63,21 +63,22 @@ std::span<std::uint8_t> EventReader::prepare() {
   if (block_bytes_ - filled_ < kReadBytesMin) {
     // A frame larger than a block makes blocks double as its bytes arrive, never ahead of them.
     const std::size_t bytes = std::max(kBlockBytes, 2 * unparsed);
-    std::shared_ptr<std::uint8_t[]> block = std::make_shared_for_overwrite<std::uint8_t[]>(bytes);
-    if (unparsed != 0) std::memcpy(block.get(), block_.get() + parsed_, unparsed);
+    auto block = std::make_shared<Block>(bytes);
+    if (unparsed != 0) std::memcpy(block->bytes.get(), at(parsed_), unparsed);
+    if (change_) block->changes.push_back(change_);
     block_ = std::move(block);
     block_bytes_ = bytes;
     parsed_ = 0;
     filled_ = unparsed;
   }
-  return {block_.get() + filled_, block_bytes_ - filled_};
+  return {block_->bytes.get() + filled_, block_bytes_ - filled_};
 }
 
 void EventReader::commit(std::size_t bytes) {
   filled_ += bytes;
   bytes_ += bytes;
   while (!ended_) {
-    const ByteView unparsed(block_.get() + parsed_, filled_ - parsed_);
+    const ByteView unparsed(at(parsed_), filled_ - parsed_);
     const std::optional<FrameHead> head = read_frame_head(unparsed);
     if (!head) break;
     if (head->length > frame_length_limit(static_cast<ClientFrame>(head->type))) {
@@ -124,6 +125,9 @@ void EventReader::handle_frame(ClientFrame type, ByteView body) {
       break;
     case ClientFrame::view:
       handle_view(body);
+      break;
+    case ClientFrame::order_view:
+      handle_order_view(body);
       break;
     case ClientFrame::transitional:
       handle_transitional(body);
@@ -192,6 +196,9 @@ void EventReader::handle_message(ByteView body) {
   const std::optional<PackedMessage> packed = read_packed_message(body, &good_names_);
   if (!packed) return end(Errc::malformed_frame);
   if (partial_) return end(Errc::unexpected_frame, "a message began before the last one was complete");
+  if (packed->place.is_there() && change_ == nullptr) {
+    return end(Errc::unexpected_frame, "a message has a place in an order that was not told");
+  }
   if (packed->chunk.size() == packed->total) {
     // Filled in where it stays: this is the path of most events.
     Message& message = events_.emplace_back().get<Message>();
@@ -200,16 +207,20 @@ void EventReader::handle_message(ByteView body) {
     event_bytes_ += sizeof(Event) + body.size();
     return;
   }
-  const auto* start = reinterpret_cast<const std::uint8_t*>(packed->sender.data());
+  const auto* start = reinterpret_cast<const std::uint8_t*>(packed->sender.data()) - packed->place_bytes;
   Partial partial;
   fill(partial.message, *packed);
   partial.total = packed->total;
-  partial.names = packed->sender.size() + packed->groups.size();
-  partial.bytes = std::make_shared<std::vector<std::uint8_t>>(start, start + partial.names + packed->chunk.size());
+  partial.names = packed->place_bytes + packed->sender.size() + packed->groups.size();
+  partial.content = std::make_shared<PartialBytes>();
+  partial.content->bytes.assign(start, start + partial.names + packed->chunk.size());
+  if (packed->place.is_there()) partial.content->change = change_;
   partial_ = std::move(partial);
 }
 
-void EventReader::fill(Message& message, const PackedMessage& packed) {
+void EventReader::fill(Message& message, const PackedMessage& packed) const {
+  message.change_ = packed.place.is_there() ? change_.get() : nullptr;
+  message.place_bytes_ = packed.place_bytes;
   message.service_ = static_cast<Service>(packed.service);
   message.type_ = packed.type;
   message.start_ = reinterpret_cast<const std::uint8_t*>(packed.sender.data());
@@ -221,14 +232,14 @@ void EventReader::fill(Message& message, const PackedMessage& packed) {
 
 void EventReader::handle_message_more(ByteView body) {
   if (!partial_) return end(Errc::unexpected_frame, "a part of a message came without its beginning");
-  std::vector<std::uint8_t>& bytes = *partial_->bytes;
+  std::vector<std::uint8_t>& bytes = partial_->content->bytes;
   const std::size_t wanted = partial_->names + partial_->total;
   if (body.empty() || body.size() > wanted - bytes.size()) return end(Errc::malformed_frame);
   bytes.insert(bytes.end(), body.begin(), body.end());
   if (bytes.size() < wanted) return;
   Message message = std::move(partial_->message);
-  message.start_ = bytes.data();
-  message.memory_ = std::move(partial_->bytes);
+  message.start_ = bytes.data() + message.place_bytes_;
+  message.memory_ = std::move(partial_->content);
   partial_.reset();
   add_event(std::move(message), wanted);
 }
@@ -284,6 +295,13 @@ void EventReader::add_view(const GroupViewFrame& view, std::size_t bytes) {
 void EventReader::note_membership(const GroupView& view) {
   if (view.my_index) memberships_.insert(view.group);
   if (view.form == ViewForm::farewell) memberships_.erase(view.group);
+}
+
+void EventReader::handle_order_view(ByteView body) {
+  std::optional<GroupViewId> change = read_order_view(body);
+  if (!change) return end(Errc::malformed_frame);
+  change_ = std::make_shared<const GroupViewId>(*std::move(change));
+  block_->changes.push_back(change_);
 }
 
 void EventReader::handle_transitional(ByteView body) {

@@ -111,6 +111,7 @@ class EventReader {
   void handle_view(ByteView body);
   void add_view(const GroupViewFrame& view, std::size_t bytes);
   void note_membership(const GroupView& view);
+  void handle_order_view(ByteView body);
   void handle_transitional(ByteView body);
   void handle_reply(ByteView body);
   void handle_pong(ByteView body);
@@ -122,26 +123,41 @@ class EventReader {
   void handle_gap(ByteView body);
   void handle_warning(ByteView body);
   void handle_refused(ByteView body);
+  /// Bytes that messages share, and what their positions refer to.
+  struct Block {
+    explicit Block(std::size_t count) : bytes(std::make_unique_for_overwrite<std::uint8_t[]>(count)) {}
+    std::unique_ptr<std::uint8_t[]> bytes;
+    std::vector<std::shared_ptr<const GroupViewId>> changes;
+  };
+
   /// All but the memory that the message refers to.
-  static void fill(Message& message, const PackedMessage& packed);
+  void fill(Message& message, const PackedMessage& packed) const;
+  const std::uint8_t* at(std::size_t offset) const { return block_ ? block_->bytes.get() + offset : nullptr; }
 
   // The block now read into. Bytes before `parsed_` belong to messages; those from there to `filled_` are an incomplete
   // frame.
-  std::shared_ptr<std::uint8_t[]> block_;
+  std::shared_ptr<Block> block_;
   std::size_t block_bytes_ = 0;
   std::size_t parsed_ = 0;
   std::size_t filled_ = 0;
 
-  // A message of which chunks are still to come: names and payload as in its first frame, growing as bytes arrive.
+  // A message of which chunks are still to come: place, names and payload as in its first frame, growing as bytes
+  // arrive.
+  struct PartialBytes {
+    std::vector<std::uint8_t> bytes;
+    std::shared_ptr<const GroupViewId> change;
+  };
   struct Partial {
     Message message;
     std::size_t total = 0;
-    std::size_t names = 0;
-    std::shared_ptr<std::vector<std::uint8_t>> bytes;
+    std::size_t names = 0;  // with what is before them
+    std::shared_ptr<PartialBytes> content;
   };
   std::optional<Partial> partial_;
 
   std::vector<std::uint8_t> view_parts_;  // of a view whose last bytes are still to come
+
+  std::shared_ptr<const GroupViewId> change_;  // as the daemon told last; null: not yet
 
   // Of the last message: those of one sender to the same groups follow each other.
   std::vector<std::uint8_t> good_names_;

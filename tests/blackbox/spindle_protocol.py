@@ -24,6 +24,7 @@ HELLO, DEFINE, SEND, SEND_MORE, JOIN, LEAVE, BYE, PING, VIEW_REQUEST, FLOW_REQUE
 (WELCOME, CLOSE, MESSAGE, MESSAGE_MORE, VIEW, TRANSITIONAL, REPLY, PONG, ADMITTED, FLOW, GAP, WARNING, VIEW_PART_FRAME,
  TAKEN, REFUSED, RECEIVED_BY_DAEMON) = range(16, 32)
 CONFIRM, CONFIRMED = 13, 35
+ORDER_VIEW = 34
 
 CODES = {
     6: "closed_by_client", 7: "daemon_stopping", 10: "bad_group_name", 11: "bad_client_name", 12: "name_in_use",
@@ -107,7 +108,8 @@ class Reader:
 
 Welcome = collections.namedtuple("Welcome", "version name key timeout resumed")
 Close = collections.namedtuple("Close", "code text taken")
-Message = collections.namedtuple("Message", "service type sender groups payload")
+Message = collections.namedtuple("Message", "service type sender groups payload place")
+OrderView = collections.namedtuple("OrderView", "number coordinator incarnation changes")
 View = collections.namedtuple("View", "group id cause form digest joined left apart members count")
 Transitional = collections.namedtuple("Transitional", "group")
 Reply = collections.namedtuple("Reply", "request code")
@@ -120,7 +122,7 @@ Taken = collections.namedtuple("Taken", "messages")
 Received = collections.namedtuple("Received", "frames")
 Confirmed = collections.namedtuple("Confirmed", "request messages")
 
-LENGTHS = {MESSAGE: 289054, MESSAGE_MORE: PIECE, VIEW: VIEW_PART, VIEW_PART_FRAME: VIEW_PART}
+LENGTHS = {MESSAGE: 289074, MESSAGE_MORE: PIECE, VIEW: VIEW_PART, VIEW_PART_FRAME: VIEW_PART}
 
 
 def read_view(body):
@@ -155,6 +157,7 @@ class Incoming:
         self.frames = 0  # behind the welcome
         self.message = None  # of which pieces are still to come: head and payload so far
         self.view = None     # likewise
+        self.order = None    # that places of messages are in
 
     def feed(self, data):
         self.buffer += data
@@ -210,7 +213,11 @@ class Incoming:
         return Close(code, reader.take(reader.number(2)), reader.varint())
 
     def read_message(self, reader):
-        service, kind, total, count = reader.number(1), reader.number(2), reader.varint(), reader.varint()
+        flags, kind, total = reader.number(1), reader.number(2), reader.varint()
+        place = (reader.varint(), reader.varint()) if flags & 8 else None
+        service, count = flags & ~8, reader.varint()
+        if place is not None and (place[0] == 0 or self.order is None):
+            raise ProtocolError("a place in no order")
         if service > SAFE or total > MESSAGE_MAX or not 1 <= count <= 1000:
             raise ProtocolError("a message that nobody may send")
         sender = reader.string()
@@ -219,14 +226,14 @@ class Incoming:
         if len(payload) > min(total, PIECE) or (total and not payload):
             raise ProtocolError("the first piece of a message has %d of %d bytes" % (len(payload), total))
         if len(payload) == total:
-            return Message(*head, payload)
-        self.message = head, total, bytearray(payload)
+            return Message(*head, payload, place and (self.order, *place))
+        self.message = head, total, bytearray(payload), place and (self.order, *place)
         return None
 
     def read_message_more(self, reader):
         if self.message is None:
             raise ProtocolError("a piece without a beginning")
-        head, total, payload = self.message
+        head, total, payload, place = self.message
         piece = reader.rest()
         if not piece or len(payload) + len(piece) > total:
             raise ProtocolError("a piece that does not fit")
@@ -234,7 +241,10 @@ class Incoming:
         if len(payload) < total:
             return None
         self.message = None
-        return Message(*head, bytes(payload))
+        return Message(*head, bytes(payload), place)
+
+    def read_order_view(self, reader):
+        self.order = OrderView(reader.varint(), reader.string(), reader.number(8), reader.varint())
 
     def read_view_part(self, reader):
         self.view = (self.view or b"") + reader.rest()
@@ -266,6 +276,7 @@ class Incoming:
         WARNING: lambda self, reader: Warning(reader.number(1), reader.varint(), reader.varint()),
         TAKEN: lambda self, reader: Taken(reader.varint()),
         RECEIVED_BY_DAEMON: read_received,
+        ORDER_VIEW: read_order_view,
         CONFIRMED: lambda self, reader: Confirmed(reader.varint(), reader.varint()),
     }
 

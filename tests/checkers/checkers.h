@@ -25,6 +25,11 @@ Violations check_fifo(const History& history);
 /// both: who parted before may not agree on what was left open.
 Violations check_total_order(const History& history);
 
+/// None but ordered messages have a position. At one client positions of one order grow, and a message is behind the
+/// last view of each of its groups that is of that order and before the next one. All receivers of a message that are
+/// told a position are told the same one, and of two messages never the same one.
+Violations check_positions(const History& history);
+
 /// The same over all clients at once, for what they deliver without a signal: in each group one order fits what its
 /// members deliver to it; and one order fits what all clients deliver, but for messages under way to a receiver whose
 /// daemon gave the signal meanwhile.

@@ -35,6 +35,7 @@ struct Sent {
 };
 struct Delivered {
   MessageRecord message;
+  std::optional<spindle::MessagePosition> position{};
 };
 struct JoinRequested {
   std::string group;

@@ -28,7 +28,8 @@ std::vector<PlacedDelivery> place_deliveries(const ClientHistory& client) {
       for (const std::size_t place : found->second) deliveries[place].next_view = view;
       open.erase(found);
     } else if (const auto* delivered = std::get_if<Delivered>(&event.what)) {
-      PlacedDelivery placed{&delivered->message, false, nullptr, {}};
+      PlacedDelivery placed{
+          &delivered->message, delivered->position ? &*delivered->position : nullptr, false, nullptr, {}};
       for (const std::string& group : delivered->message.groups) {
         if (const auto known = last.find(group); known != last.end()) placed.views.insert(*known);
         const auto found = open.find(group);

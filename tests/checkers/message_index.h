@@ -65,6 +65,7 @@ struct SentIndex {
 /// A delivery of one client, and whether it came behind a transitional signal.
 struct PlacedDelivery {
   const MessageRecord* message = nullptr;
+  const spindle::MessagePosition* position = nullptr;  // null where the message has none
   bool transitional = false;
   /// Of a transitional delivery: the view of the group that follows; null where none does.
   const GroupView* next_view = nullptr;

@@ -32,9 +32,10 @@ std::optional<What> Recorder::record(const spindle::Event& event) {
   if (const auto* message = event.get_if<spindle::Message>()) {
     const std::span<const std::byte> payload = message->payload();
     const ByteView bytes{reinterpret_cast<const std::uint8_t*>(payload.data()), payload.size()};
-    return Delivered{{std::string(message->sender()), message_digest(message->type(), bytes), bytes.size(),
-                      message->service(), message->type(),
-                      std::vector<std::string>(message->groups().begin(), message->groups().end())}};
+    return Delivered{
+        {std::string(message->sender()), message_digest(message->type(), bytes), bytes.size(), message->service(),
+         message->type(), std::vector<std::string>(message->groups().begin(), message->groups().end())},
+        message->position()};
   }
   if (const auto* view = event.get_if<spindle::GroupView>()) return record_view(*view);
   if (const auto* signal = event.get_if<spindle::Transitional>()) return Transitional{signal->group};

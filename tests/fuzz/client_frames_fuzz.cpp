@@ -94,6 +94,8 @@ void fuzz_from_daemon(ClientFrame type, ByteView body) {
       return check_round_trip(body, read_message, chunked_writer(message_head_size, write_message_head));
     case ClientFrame::view:
       return check_round_trip(body, read_view, body_writer(write_view));
+    case ClientFrame::order_view:
+      return check_round_trip(body, read_order_view, body_writer(write_order_view));
     case ClientFrame::transitional:
       static_cast<void>(read_transitional(body));
       return;

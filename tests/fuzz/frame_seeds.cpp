@@ -163,6 +163,10 @@ void add_client_frame_seeds(Seeds& seeds) {
   add("welcome_resumed", frame(write_welcome, Welcome{1, "#worker#alpha", Resumable{{7, {1, 2, 3}}, 5000}, 300}));
   add("close", frame(write_close, Close{18, "the client did not read its messages in time"}));
   const MessageHead message{4, 99, "#worker#alpha", {"prices", "news"}, 7, as_bytes("payload")};
+  MessageHead placed = message;
+  placed.place = {1000, 3};
+  add("message_placed", chunked(placed, message_head_size(placed), write_message_head));
+  add("order_view", frame(write_order_view, spindle::GroupViewId{300, "alpha", 7, 12}));
   add("message", chunked(message, message_head_size(message), write_message_head));
   GroupViewFrame view{"prices", {5, "alpha", 3, 17}, ViewCause::network, ViewForm::full, 0, 0x0123456789abcdef};
   view.joined = {"#b#beta"};

@@ -414,6 +414,8 @@ void add_client_engine_seeds(Seeds& seeds) {
   session.op(EngineStep::frame).frame(frame_of(write_view, first_view()));
   session.op(EngineStep::multicast).u8(4).u8(1).text("news");
   session.op(EngineStep::frame).frame(message_frame({4, 9, "#me#alpha", {"news"}, 5, as_bytes("hello")}));
+  session.op(EngineStep::frame).frame(frame_of(write_order_view, spindle::GroupViewId{300, "alpha", 7, 12}));
+  session.op(EngineStep::frame).frame(message_frame({4, 9, "#me#alpha", {"news"}, 5, as_bytes("hello"), {1000, 3}}));
   session.op(EngineStep::frame).frame(frame_of(write_transitional, std::string_view("news")));
   session.op(EngineStep::leave).text("news").op(EngineStep::frame).frame(frame_of(write_reply, Reply{2, 21}));
   session.op(EngineStep::confirm);

@@ -39,6 +39,27 @@ TEST(Calls, ConfirmEndsOnceTheNetworkHasTakenAll) {
   }
 }
 
+TEST(Calls, MessagesTellAllReceiversTheSamePosition) {
+  Daemon daemon({});
+  Connection ann = daemon.connect("ann"), bob = daemon.connect("bob");
+  ASSERT_TRUE(ann.join("news", kPatience));
+  const GroupView view = bob.join("news", kPatience).value();
+  for (const Service service : {Service::fifo, Service::causal, Service::agreed, Service::safe}) {
+    for (int i = 0; i < 10; ++i) ASSERT_FALSE(ann.multicast(service, "news", std::to_string(i)));
+  }
+  std::optional<MessagePosition> last;
+  for (int i = 0; i < 40; ++i) {
+    const Message at_ann = next_message(ann), at_bob = next_message(bob);
+    EXPECT_EQ(at_ann.position().has_value(), at_ann.service() >= Service::causal);
+    if (at_ann.position()) {
+      EXPECT_TRUE(at_ann.position()->is_behind(view.id));
+      EXPECT_TRUE(!last || *last < *at_ann.position());
+      last = at_ann.position();
+    }
+    EXPECT_EQ(at_ann.position(), at_bob.position());
+  }
+}
+
 TEST(Calls, DrainingLosesNothingEitherWay) {
   Daemon daemon({});
   Connection ann = daemon.connect("ann"), bob = daemon.connect("bob");

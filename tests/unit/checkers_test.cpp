@@ -57,7 +57,7 @@ class Writer {
   Writer& signal() { return add(Transitional{"g"}); }
   Writer& view(std::uint64_t position, const std::string& members, ViewCause cause = ViewCause::join,
                const std::string& changed = "", const std::string& vs_set = "") {
-    return add(GroupView{"g", {1, "d", position}, cause, names(members), names(vs_set), names(changed)});
+    return add(GroupView{"g", {1, "d", 0, position}, cause, names(members), names(vs_set), names(changed)});
   }
   Writer& closes() { return add(Closed{5, ""}); }
   Writer& add(decltype(Event::what) what) {
@@ -110,6 +110,52 @@ TEST(Checkers, Duplicates) {
   EXPECT_TRUE(check_no_duplicates(w.history()).empty());
   w.at('b').gets('a', 1);
   EXPECT_EQ(check_no_duplicates(w.history()).size(), 1u);
+}
+
+TEST(Checkers, Positions) {
+  const auto got = [](char sender, std::uint64_t number, std::uint64_t changes, std::uint64_t order,
+                      std::uint32_t index = 0, Service service = Service::agreed) {
+    return Delivered{Writer::message(sender, number, service),
+                     spindle::MessagePosition{{1, "d", 0, changes}, order, index}};
+  };
+  const auto with_views = [] {
+    Writer w;
+    w.at('a').joins().view(1, "ab", ViewCause::join, "b");
+    w.at('b').joins().view(1, "ab", ViewCause::join, "b");
+    return w;
+  };
+  Writer good = with_views();
+  good.at('a').add(got('a', 1, 1, 5)).add(got('a', 2, 1, 5, 1)).view(2, "abc").add(got('b', 3, 2, 6));
+  good.at('b').add(got('a', 1, 1, 5)).add(got('a', 2, 1, 5, 1)).view(2, "abc").add(got('b', 3, 2, 6));
+  EXPECT_EQ(to_text(check_positions(good.history())), "");
+
+  Writer unordered = with_views();
+  unordered.at('a').add(got('a', 1, 1, 5, 0, Service::fifo));
+  EXPECT_EQ(check_positions(unordered.history()).size(), 1u);
+
+  Writer back = with_views();
+  back.at('a').add(got('a', 1, 1, 5)).add(got('a', 2, 1, 4));
+  EXPECT_EQ(check_positions(back.history()).size(), 1u);
+
+  Writer same = with_views();
+  same.at('a').add(got('a', 1, 1, 5)).add(got('a', 2, 1, 5));
+  EXPECT_FALSE(check_positions(same.history()).empty());
+
+  Writer of_two = with_views();
+  of_two.at('a').add(got('a', 1, 1, 5)).at('b').add(got('b', 2, 1, 5));
+  EXPECT_EQ(check_positions(of_two.history()).size(), 1u) << "one place, two messages";
+
+  Writer differ = with_views();
+  differ.at('a').add(got('a', 1, 1, 5)).at('b').add(got('a', 1, 1, 6));
+  EXPECT_EQ(check_positions(differ.history()).size(), 1u) << "one message, two places";
+
+  Writer before_its_view = with_views();
+  before_its_view.at('a').view(2, "abc").add(got('a', 1, 1, 5));
+  EXPECT_EQ(check_positions(before_its_view.history()).size(), 1u);
+
+  Writer behind_the_next = with_views();
+  behind_the_next.at('a').add(got('a', 1, 2, 5)).view(2, "abc");
+  EXPECT_EQ(check_positions(behind_the_next.history()).size(), 1u);
 }
 
 TEST(Checkers, Invention) {

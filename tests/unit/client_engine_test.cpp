@@ -685,6 +685,89 @@ TEST_F(ClientEngineTest, AMessageMustBeCompletedBeforeTheNext) {
   EXPECT_EQ(end_of(excess), Errc::malformed_frame);
 }
 
+/// An agreed message with a place.
+void append_placed(Bytes& out, std::string_view payload, Place place) {
+  const ByteView bytes = as_bytes(payload);
+  MessageHead message{4,
+                      7,
+                      "#peer#d",
+                      {"news"},
+                      static_cast<std::uint32_t>(bytes.size()),
+                      bytes.first(std::min(bytes.size(), kChunkBytesMax)),
+                      place};
+  test::append_message_frame(out, message);
+  for (std::size_t at = message.chunk.size(); at < bytes.size(); at += kChunkBytesMax) {
+    const ByteView chunk = bytes.subspan(at, std::min(bytes.size() - at, kChunkBytesMax));
+    std::uint8_t head[kFrameHeadBytes];
+    Writer head_writer(head);
+    write_frame_head(head_writer, static_cast<std::uint8_t>(ClientFrame::message_more), chunk.size());
+    out.insert(out.end(), head, head + sizeof head);
+    out.insert(out.end(), chunk.begin(), chunk.end());
+  }
+}
+
+TEST_F(ClientEngineTest, MessagesTellTheirPositions) {
+  welcome(engine_);
+  Bytes bytes;
+  const GroupViewId first{3, "d", 9, 4}, second{3, "d", 9, 5};
+  append_message(bytes, "nowhere");
+  write_order_view(bytes, first);
+  append_placed(bytes, "one", {1000, 0});
+  append_placed(bytes, "two", {1000, 300});
+  const std::string large(3 * kChunkBytesMax, 'x');
+  append_placed(bytes, large, {UINT64_MAX, UINT32_MAX});
+  write_order_view(bytes, second);
+  append_placed(bytes, "three", {1, 0});
+  append_message(bytes, "nowhere again");
+  engine_.handle_bytes(bytes);
+  const std::vector<Event> events = engine_.take_events();
+  // More blocks than one, so that what the positions refer to has to be kept.
+  Bytes more;
+  append_message(more, std::string(2 * EventReader::kBlockBytes, 'y'));
+  engine_.handle_bytes(more);
+  ASSERT_EQ(events.size(), 6u);
+  const auto position = [&](std::size_t at) { return events[at].get<Message>().position(); };
+  EXPECT_FALSE(position(0));
+  EXPECT_EQ(position(1), (MessagePosition{first, 1000, 0}));
+  EXPECT_EQ(position(2), (MessagePosition{first, 1000, 300}));
+  EXPECT_EQ(position(3), (MessagePosition{first, UINT64_MAX, UINT32_MAX}));
+  EXPECT_EQ(events[3].get<Message>().text(), large);
+  EXPECT_EQ(events[3].get<Message>().sender(), "#peer#d");
+  EXPECT_EQ(position(4), (MessagePosition{second, 1, 0}));
+  EXPECT_FALSE(position(5));
+  EXPECT_EQ(events[4].get<Message>().text(), "three");
+}
+
+TEST_F(ClientEngineTest, APlaceInAnOrderThatWasNotToldEndsTheConnection) {
+  Bytes bytes;
+  append_placed(bytes, "lost", {1, 0});
+  EXPECT_EQ(end_of(bytes), Errc::unexpected_frame);
+  bytes.clear();
+  write_order_view(bytes, {3, "no daemon", 9, 4});
+  EXPECT_EQ(end_of(bytes), Errc::malformed_frame);
+  bytes.clear();
+  write_order_view(bytes, {3, "d", 9, 4});
+  const std::size_t start = bytes.size();
+  append_placed(bytes, "nowhere", {1, 0});
+  bytes[start + kFrameHeadBytes + 4] = 0;
+  EXPECT_EQ(end_of(bytes), Errc::malformed_frame) << "no message stands at 0";
+}
+
+TEST(MessagePosition, ComparesWithinAnOrder) {
+  const GroupViewId change{3, "d", 9, 4};
+  const MessagePosition position{change, 10, 1};
+  EXPECT_LT((MessagePosition{change, 9, 5}), position);
+  EXPECT_LT((MessagePosition{change, 10, 0}), position);
+  EXPECT_GT((MessagePosition{{3, "d", 9, 5}, 11, 0}), position) << "changes of groups are in between";
+  for (const GroupViewId& other : {GroupViewId{4, "d", 9, 4}, {3, "e", 9, 4}, {3, "d", 8, 4}}) {
+    EXPECT_TRUE((position <=> MessagePosition{other, 11, 0}) == std::partial_ordering::unordered);
+    EXPECT_FALSE(position.is_behind(other));
+  }
+  EXPECT_TRUE(position.is_behind({3, "d", 9, 4}));
+  EXPECT_TRUE(position.is_behind({3, "d", 9, 1}));
+  EXPECT_FALSE(position.is_behind({3, "d", 9, 5}));
+}
+
 TEST_F(ClientEngineTest, OutputIsConsumedPieceByPiece) {
   welcome(engine_);
   for (int i = 0; i < 10; ++i) ASSERT_FALSE(engine_.multicast(Service::fifo, "g", std::to_string(i)));

@@ -1,5 +1,6 @@
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
+#include "tests/support/payload_frames.h"
 
 #include <gtest/gtest.h>
 
@@ -206,6 +207,29 @@ TEST_F(ClientFrames, ConfirmAndItsAnswerComeBack) {
     expect_exact(frame, read_confirmed);
     EXPECT_EQ(read_confirmed(body_of(frame))->request, confirmed.request);
     EXPECT_EQ(read_confirmed(body_of(frame))->taken, confirmed.taken);
+  }
+}
+
+TEST_F(ClientFrames, AnOrderViewAndAPlaceComeBack) {
+  for (int round = 0; round < 50; ++round) {
+    const GroupViewId change{number(0, UINT64_MAX), "alpha", number(0, UINT64_MAX), number(0, UINT64_MAX)};
+    Bytes frame;
+    write_order_view(frame, change);
+    expect_head(frame, ClientFrame::order_view);
+    expect_exact(frame, read_order_view);
+    EXPECT_EQ(read_order_view(body_of(frame)), change);
+    MessageHead message{4, 7, "#ann#alpha", {"news"}, 0, {}};
+    message.place = {number(1, UINT64_MAX), static_cast<std::uint32_t>(number(0, UINT32_MAX))};
+    frame.clear();
+    spindle::test::append_message_frame(frame, message);
+    ASSERT_TRUE(read_message(body_of(frame)));
+    EXPECT_EQ(read_message(body_of(frame))->place, message.place);
+    const auto packed = read_packed_message(body_of(frame));
+    ASSERT_TRUE(packed);
+    const auto* place = reinterpret_cast<const std::uint8_t*>(packed->sender.data()) - packed->place_bytes;
+    Reader reader(ByteView(place, packed->place_bytes));
+    EXPECT_EQ(reader.varint(), message.place.order);
+    EXPECT_EQ(reader.varint(), message.place.index);
   }
 }
 

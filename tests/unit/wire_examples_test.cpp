@@ -284,12 +284,17 @@ TEST(WireExamples, ClientMessage) {
   message.groups = {"news"};
   message.total = 2;
   message.chunk = spindle::as_bytes("hi");
+  message.place = {1000, 0};
   const Bytes frame = written(64, [&](Writer& writer) {
     protocol::write_message_head(writer, message);
     EXPECT_EQ(writer.size(), protocol::message_head_size(message));
     writer.bytes(message.chunk);
   });
-  EXPECT_EQ(hex(frame), "17 00 00 12 04 07 00 02 01 0a 23 61 6e 6e 23 61 6c 70 68 61 04 6e 65 77 73 68 69");
+  EXPECT_EQ(hex(frame), "1a 00 00 12 0c 07 00 02 e8 07 00 01 0a 23 61 6e 6e 23 61 6c 70 68 61 04 6e 65 77 73 68 69");
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_order_view(out, {300, "alpha", 7, 12});
+            }),
+            "11 00 00 22 ac 02 05 61 6c 70 68 61 07 00 00 00 00 00 00 00 0c");
   EXPECT_TRUE(protocol::read_message(ByteView(frame).subspan(kFrameHeadBytes)));
 }
 

@@ -47,7 +47,7 @@ TEST(WireFormatPage, HasTheLimits) {
       {"length of a `define`", kClientFrameBytesMax},
       {"length of a `send` or `send_more`", kChunkBytesMax + 64},
       {"length of a `message`",
-       (kGroupsPerMessageMax + 1) * (kGroupNameBytesMax + 1) + 3 * kVarintBytesMax + kChunkBytesMax},
+       (kGroupsPerMessageMax + 1) * (kGroupNameBytesMax + 1) + 5 * kVarintBytesMax + kChunkBytesMax},
       {"length of a `view` or `view_part`", kViewPartBytesMax},
       {"length of any other frame of a daemon", UINT16_MAX + 4 + kVarintBytesMax},
       {"bytes of a view's content in all its parts", kViewBytesMax},
@@ -96,6 +96,7 @@ TEST(WireFormatPage, HasEveryFrameOfClientsWithItsNumber) {
       {ClientFrame::received, "received"},
       {ClientFrame::received_by_daemon, "received"},
       {ClientFrame::refused, "refused"},
+      {ClientFrame::order_view, "order_view"},
       {ClientFrame::confirmed, "confirmed"},
   };
   for (const auto& [type, name] : types) {

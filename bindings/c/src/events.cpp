@@ -27,6 +27,14 @@ auto of(const spindle_event* event, Get&& get) -> decltype(get(std::declval<cons
   return content == nullptr ? decltype(get(*content)){} : get(*content);
 }
 
+/// Likewise of the last change before a message that has a position.
+template <typename Get>
+auto of_change(const spindle_event* event, Get&& get) {
+  const auto* message = as<spindle::Message>(event);
+  const spindle::GroupViewId* change = message == nullptr ? nullptr : message->change();
+  return change == nullptr ? decltype(get(*change)){} : get(*change);
+}
+
 using spindle::Disconnected;
 using spindle::FlowReady;
 using spindle::FlowState;
@@ -81,6 +89,34 @@ size_t spindle_message_groups(const spindle_event* event, spindle_bytes* names, 
 
 spindle_bytes spindle_message_payload(const spindle_event* event) {
   return of<Message>(event, [](const Message& message) { return to_bytes(message.text()); });
+}
+
+int spindle_message_has_position(const spindle_event* event) {
+  return of<Message>(event, [](const Message& message) { return message.change() == nullptr ? 0 : 1; });
+}
+
+uint64_t spindle_message_view_number(const spindle_event* event) {
+  return of_change(event, [](const spindle::GroupViewId& change) { return change.view_number; });
+}
+
+spindle_bytes spindle_message_coordinator(const spindle_event* event) {
+  return of_change(event, [](const spindle::GroupViewId& change) { return to_bytes(change.coordinator); });
+}
+
+uint64_t spindle_message_incarnation(const spindle_event* event) {
+  return of_change(event, [](const spindle::GroupViewId& change) { return change.incarnation; });
+}
+
+uint64_t spindle_message_changes(const spindle_event* event) {
+  return of_change(event, [](const spindle::GroupViewId& change) { return change.position; });
+}
+
+uint64_t spindle_message_order(const spindle_event* event) {
+  return of<Message>(event, [](const Message& message) { return message.place().order; });
+}
+
+uint32_t spindle_message_index(const spindle_event* event) {
+  return of<Message>(event, [](const Message& message) { return message.place().index; });
 }
 
 // --- Views ---

@@ -58,8 +58,25 @@ TEST_F(CAccessors, AMessage) {
   spindle_bytes first{};
   EXPECT_EQ(groups(&first, 1), 2u);
   EXPECT_EQ(to_string(first), "a");
+  EXPECT_EQ(spindle_message_has_position(event), 0);
+  EXPECT_EQ(spindle_message_order(event), 0u);
+  EXPECT_EQ(spindle_message_coordinator(event).size, 0u);
   EXPECT_EQ(spindle_view_member_count(event), 0u) << "it is no view";
   EXPECT_EQ(spindle_disconnected_text(event).size, 0u);
+}
+
+TEST_F(CAccessors, ThePositionOfAMessage) {
+  const spindle_event* event = event_of([&](Bytes& out) {
+    protocol::write_order_view(out, {7, "fake", 9, 11});
+    append_message_frame(out, {4, 0, "#peer#fake", {"a"}, 0, {}, {1000, 3}});
+  });
+  EXPECT_NE(spindle_message_has_position(event), 0);
+  EXPECT_EQ(spindle_message_view_number(event), 7u);
+  EXPECT_EQ(to_string(spindle_message_coordinator(event)), "fake");
+  EXPECT_EQ(spindle_message_incarnation(event), 9u);
+  EXPECT_EQ(spindle_message_changes(event), 11u);
+  EXPECT_EQ(spindle_message_order(event), 1000u);
+  EXPECT_EQ(spindle_message_index(event), 3u);
 }
 
 TEST_F(CAccessors, AView) {

@@ -199,6 +199,10 @@ class SPINDLE_EXPORT Connection {
   /// Goes without losing anything, in `timeout` at most: leaves all groups, waits for their last views, so that all
   /// messages up to there can be received, and disconnects once the network has taken all that was sent. Returns what
   /// disconnect() does. A handler does not wait.
+  ///
+  /// As with disconnect(), a handler may not have had the last events when this returns, and those that it has not had
+  /// when the connection is destroyed it does not get: who needs them waits for Disconnected, or takes the handler away
+  /// and receives them.
   NotTaken drain(std::chrono::nanoseconds timeout);
 
  private:

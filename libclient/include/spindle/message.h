@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
+#include "spindle/export.h"
 #include "spindle/types.h"
 
 namespace spindle {
@@ -81,6 +83,12 @@ class Message {
     return {begin, begin + groups_bytes_, group_count_};
   }
   std::span<const std::byte> payload() const { return {reinterpret_cast<const std::byte*>(payload_start()), size_}; }
+  /// Where the message stands in the order, for checkpoints, and to tell one that came before. Nothing for services
+  /// without an order, and for messages that were left open when a view of the daemons ended.
+  SPINDLE_EXPORT std::optional<MessagePosition> position() const;
+  /// Its parts, without a copy. Null, and nowhere, where there is no position.
+  const GroupViewId* change() const { return change_; }
+  SPINDLE_EXPORT OrderPlace place() const;
   /// The payload as text.
   std::string_view text() const { return {reinterpret_cast<const char*>(payload_start()), size_}; }
 
@@ -89,13 +97,15 @@ class Message {
 
   const std::uint8_t* payload_start() const { return start_ + sender_bytes_ + groups_bytes_; }
 
-  std::shared_ptr<const void> memory_;
+  std::shared_ptr<const void> memory_;   // of what the next two refer to
   const std::uint8_t* start_ = nullptr;  // sender, group names, payload: without a gap
+  const GroupViewId* change_ = nullptr;  // of the position; null: there is none
   std::uint32_t size_ = 0;
   std::uint32_t groups_bytes_ = 0;
   std::uint16_t group_count_ = 0;
   std::uint16_t type_ = 0;
   std::uint8_t sender_bytes_ = 0;
+  std::uint8_t place_bytes_ = 0;  // so many before the start are the rest of the position, as it was sent
   Service service_ = Service::unreliable;
 };
 

@@ -1,6 +1,7 @@
 // Types that programs, daemons and the wire have in common. The numbers go over the wire and never change.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -46,6 +47,40 @@ struct GroupViewId {
   std::uint64_t incarnation = 0;  ///< of the coordinator: which of its lives, from one start to the next
   std::uint64_t position = 0;     ///< in the order of that view
   bool operator==(const GroupViewId&) const = default;
+};
+
+/// Whether both are of the same view of the daemons, so that their positions compare.
+inline bool are_of_one_order(const GroupViewId& a, const GroupViewId& b) {
+  return a.view_number == b.view_number && a.incarnation == b.incarnation && a.coordinator == b.coordinator;
+}
+
+/// A place in the order of a view of the daemons.
+struct OrderPlace {
+  std::uint64_t order = 0;
+  std::uint32_t index = 0;  ///< among messages that travelled as one
+};
+
+/// Where a message stands in what the daemons have ordered: equal at all receivers, and no other message's. Messages
+/// have one that came in one order: the causal, agreed and safe ones, but for those that were left open when a view of
+/// the daemons ended. Positions of one view of the daemons compare; every new view begins anew.
+struct MessagePosition {
+  /// The last change of any group before the message: with what identifies the view of the daemons.
+  GroupViewId change;
+  std::uint64_t order = 0;  ///< in the order of that view
+  std::uint32_t index = 0;  ///< among messages that travelled as one
+
+  bool operator==(const MessagePosition&) const = default;
+  /// Unordered where the views of the daemons differ.
+  friend std::partial_ordering operator<=>(const MessagePosition& a, const MessagePosition& b) {
+    if (!are_of_one_order(a.change, b.change)) return std::partial_ordering::unordered;
+    return a.order != b.order ? a.order <=> b.order : a.index <=> b.index;
+  }
+  /// Whether the message comes behind a group view, which is of the same view of the daemons. The message was delivered
+  /// in the last view of its group that it is behind; where it is behind none of this order, in the last one of an
+  /// earlier order.
+  bool is_behind(const GroupViewId& view) const {
+    return are_of_one_order(change, view) && view.position <= change.position;
+  }
 };
 
 /// Why a group has a new view.

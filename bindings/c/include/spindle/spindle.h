@@ -252,6 +252,18 @@ SPINDLE_API spindle_bytes spindle_message_sender(const spindle_event* event);
 SPINDLE_API size_t spindle_message_groups(const spindle_event* event, spindle_bytes* names, size_t room);
 SPINDLE_API spindle_bytes spindle_message_payload(const spindle_event* event);
 
+/* Where the message stands in the order, the same at all receivers: not 0 where it stands anywhere. Then the view of
+   the daemons, by its number, coordinator and the coordinator's life; how many changes of groups came before, which is
+   no less than the position of the view of its group in which the message was delivered; the position in that order;
+   and the index among messages that travelled as one. */
+SPINDLE_API int spindle_message_has_position(const spindle_event* event);
+SPINDLE_API uint64_t spindle_message_view_number(const spindle_event* event);
+SPINDLE_API spindle_bytes spindle_message_coordinator(const spindle_event* event);
+SPINDLE_API uint64_t spindle_message_incarnation(const spindle_event* event);
+SPINDLE_API uint64_t spindle_message_changes(const spindle_event* event);
+SPINDLE_API uint64_t spindle_message_order(const spindle_event* event);
+SPINDLE_API uint32_t spindle_message_index(const spindle_event* event);
+
 /* A view. */
 enum { SPINDLE_CAUSE_JOIN = 1, SPINDLE_CAUSE_LEAVE = 2, SPINDLE_CAUSE_DISCONNECT = 3, SPINDLE_CAUSE_NETWORK = 4 };
 enum {

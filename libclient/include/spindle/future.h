@@ -1,0 +1,89 @@
+// Calls whose outcome is a std::future, for programs that wait for several at once.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "spindle/connection.h"
+
+namespace spindle {
+
+namespace detail {
+
+/// What is kept of a message that waits for room.
+struct WaitingMessage {
+  Connection* connection = nullptr;
+  Service service{};
+  std::vector<std::string> groups;
+  std::string payload;
+  SendOptions options;
+  std::chrono::steady_clock::time_point deadline;
+  std::promise<std::error_code> sent;
+};
+
+inline std::chrono::nanoseconds time_left(std::chrono::steady_clock::time_point deadline) {
+  return deadline == std::chrono::steady_clock::time_point::max() ? std::chrono::nanoseconds::max()
+                                                                  : deadline - std::chrono::steady_clock::now();
+}
+
+inline void send_when_writable(const std::shared_ptr<WaitingMessage>& message) {
+  const std::vector<std::string_view> groups(message->groups.begin(), message->groups.end());
+  message->connection->when_writable(groups, time_left(message->deadline), [message](std::error_code error) {
+    const std::vector<std::string_view> names(message->groups.begin(), message->groups.end());
+    if (!error) error = message->connection->try_multicast(message->service, names, message->payload, message->options);
+    if (error == Errc::would_block) return send_when_writable(message);
+    message->sent.set_value(error);
+  });
+}
+
+}  // namespace detail
+
+/// As Connection::join() with a timeout.
+inline std::future<Result<GroupView>> join_future(Connection& connection, std::string_view group,
+                                                  std::chrono::nanoseconds timeout) {
+  const auto joined = std::make_shared<std::promise<Result<GroupView>>>();
+  connection.join_then(group, timeout, [joined](Result<GroupView> view) { joined->set_value(std::move(view)); });
+  return joined->get_future();
+}
+
+/// As Connection::confirm().
+inline std::future<NotTaken> confirm_future(Connection& connection, std::chrono::nanoseconds timeout) {
+  const auto confirmed = std::make_shared<std::promise<NotTaken>>();
+  connection.confirm_then(timeout, [confirmed](NotTaken not_taken) { confirmed->set_value(not_taken); });
+  return confirmed->get_future();
+}
+
+/// As Connection::multicast(), within SendOptions::timeout, or for ever where that is not said. What cannot be sent at
+/// once is copied. Messages whose futures are not ready may be overtaken by others. The connection stays where it is
+/// until the future is ready.
+inline std::future<std::error_code> multicast_future(Connection& connection, Service service, const Groups& groups,
+                                                     const Payload& payload, SendOptions options = {}) {
+  const auto message = std::make_shared<detail::WaitingMessage>();
+  std::future<std::error_code> sent = message->sent.get_future();
+  const std::error_code error = connection.try_multicast(service, groups, payload, options);
+  if (error != Errc::would_block) {
+    message->sent.set_value(error);
+    return sent;
+  }
+  message->connection = &connection;
+  message->service = service;
+  for (std::size_t i = 0; i < groups.size(); ++i) message->groups.emplace_back(groups[i]);
+  for (const Bytes& piece : payload.pieces()) {
+    message->payload.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+  }
+  message->options = options;
+  message->deadline = options.timeout ? std::chrono::steady_clock::now() + *options.timeout
+                                      : std::chrono::steady_clock::time_point::max();
+  detail::send_when_writable(message);
+  return sent;
+}
+
+}  // namespace spindle
