@@ -51,7 +51,8 @@
   X(token_unknown, 40, "the token is not known to the daemon")                                      \
   X(token_expired, 41, "the token has expired")                                                     \
   X(token_missing, 42, "a client without a certificate has to send a token")                        \
-  X(token_exposed, 43, "a token goes only over TLS or a unix socket")
+  X(token_exposed, 43, "a token goes only over TLS or a unix socket")                               \
+  X(out_of_memory, 56, "there is not enough memory")
 
 // X(name, condition): the codes that mean what a condition of std::errc means, so that `error == std::errc::timed_out`
 // holds for them. Where several conditions would do, it is the one that a socket would report.
@@ -91,7 +92,8 @@
   X(token_unknown, permission_denied)          \
   X(token_expired, permission_denied)          \
   X(token_missing, permission_denied)          \
-  X(token_exposed, permission_denied)
+  X(token_exposed, permission_denied)          \
+  X(out_of_memory, not_enough_memory)
 
 namespace spindle {
 

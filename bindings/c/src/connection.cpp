@@ -1,0 +1,106 @@
+// Connecting, requests, and the end.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "bindings/c/src/handles.h"
+
+namespace spindle::c {
+namespace {
+
+void write_text(std::string_view from, char* text, size_t room) {
+  if (text == nullptr || room == 0) return;
+  const std::size_t size = std::min(from.size(), room - 1);
+  std::memcpy(text, from.data(), size);
+  text[size] = '\0';
+}
+
+Failure connect(const spindle_options* options, spindle_connection& connection) {
+  try {
+    Result<Connection> result = Connection::connect(options == nullptr ? ConnectOptions() : options->value);
+    if (!result) return {result.error(), result.text()};
+    connection.value = *std::move(result);
+    return {{}, {}};
+  } catch (const std::system_error& error) {
+    return {Errc::internal_error, error.what()};  // no thread, for instance
+  }
+}
+
+/// `call` is to be asked of an open connection, or of one that has ended.
+template <typename Call>
+spindle_code end_of(spindle_connection* connection, uint64_t* not_taken, int* is_exact, Call&& call) noexcept {
+  if (connection == nullptr) return code_of(Errc::bad_argument);
+  return guarded([&]() -> std::error_code {
+    const bool was_open = connection->value.is_open();
+    const NotTaken left = call(connection->value);
+    if (not_taken != nullptr) *not_taken = left.messages;
+    if (is_exact != nullptr) *is_exact = left.exact ? 1 : 0;
+    if (left.messages == 0) return {};
+    return was_open ? Errc::timed_out : Errc::not_connected;
+  });
+}
+
+template <typename Call>
+spindle_code request(spindle_connection* connection, Call&& call) noexcept {
+  if (connection == nullptr) return code_of(Errc::bad_argument);
+  return guarded([&] { return call(connection->value); });
+}
+
+}  // namespace
+}  // namespace spindle::c
+
+using namespace spindle::c;
+using spindle::Connection;
+using spindle::Errc;
+
+spindle_code spindle_connect(const spindle_options* options, spindle_connection** connection, char* text, size_t room) {
+  write_text({}, text, room);
+  if (connection == nullptr) return SPINDLE_ERROR_BAD_ARGUMENT;
+  *connection = nullptr;
+  return guarded([&] {
+    auto made = std::make_unique<spindle_connection>();
+    const spindle::Failure failure = connect(options, *made);
+    write_text(failure.text, text, room);
+    if (!failure.error) *connection = made.release();
+    return failure.error;
+  });
+}
+
+void spindle_close(spindle_connection* connection) { delete connection; }
+
+spindle_bytes spindle_private_name(const spindle_connection* connection) {
+  return connection == nullptr ? spindle_bytes{nullptr, 0} : bytes_of(connection->value.private_name());
+}
+
+int spindle_is_open(const spindle_connection* connection) {
+  return connection != nullptr && connection->value.is_open() ? 1 : 0;
+}
+
+spindle_code spindle_join(spindle_connection* connection, spindle_bytes group, unsigned flags, int64_t timeout_ns) {
+  if (flags != 0) return SPINDLE_ERROR_BAD_ARGUMENT;
+  return request(connection, [&](Connection& value) {
+    return timeout_ns == 0 ? value.join(text_of(group)) : value.join(text_of(group), duration_of(timeout_ns)).error();
+  });
+}
+
+spindle_code spindle_leave(spindle_connection* connection, spindle_bytes group) {
+  return request(connection, [&](Connection& value) { return value.leave(text_of(group)); });
+}
+
+spindle_code spindle_request_view(spindle_connection* connection, spindle_bytes group) {
+  return request(connection, [&](Connection& value) { return value.request_view(text_of(group)); });
+}
+
+spindle_code spindle_confirm(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken, int* is_exact) {
+  return end_of(connection, not_taken, is_exact,
+                [&](Connection& value) { return value.confirm(duration_of(timeout_ns)); });
+}
+
+spindle_code spindle_drain(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken, int* is_exact) {
+  return end_of(connection, not_taken, is_exact,
+                [&](Connection& value) { return value.drain(duration_of(timeout_ns)); });
+}
+
+spindle_code spindle_disconnect(spindle_connection* connection, uint64_t* not_taken, int* is_exact) {
+  return end_of(connection, not_taken, is_exact, [](Connection& value) { return value.disconnect(); });
+}
