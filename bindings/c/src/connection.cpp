@@ -1,6 +1,4 @@
 // Connecting, requests, and the end.
-#include <algorithm>
-#include <cstring>
 #include <memory>
 
 #include "bindings/c/src/handles.h"
@@ -10,9 +8,7 @@ namespace {
 
 void write_text(std::string_view from, char* text, size_t room) {
   if (text == nullptr || room == 0) return;
-  const std::size_t size = std::min(from.size(), room - 1);
-  std::memcpy(text, from.data(), size);
-  text[size] = '\0';
+  text[from.copy(text, room - 1)] = '\0';
 }
 
 Failure connect(const spindle_options* options, spindle_connection& connection) {
