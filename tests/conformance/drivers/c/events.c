@@ -38,9 +38,8 @@ static void add_list(answer* to, const char* key, const spindle_event* event, un
 static void describe_view(answer* to, const spindle_event* event) {
   const spindle_bytes coordinator = spindle_view_id_coordinator(event);
   char id[400];
-  snprintf(id, sizeof id, "%" PRIu64 "/%.*s/%" PRIu64 "/%" PRIu64, spindle_view_id_number(event),
-           (int)coordinator.size, (const char*)coordinator.data, spindle_view_id_incarnation(event),
-           spindle_view_id_position(event));
+  snprintf(id, sizeof id, "%" PRIu64 "/%.*s/%" PRIu64 "/%" PRIu64, spindle_view_id_number(event), (int)coordinator.size,
+           (const char*)coordinator.data, spindle_view_id_incarnation(event), spindle_view_id_position(event));
   answer_begin(to, "view");
   add_groups(to, event);
   answer_add_text(to, "id", id);
@@ -96,15 +95,35 @@ static void describe_groups(answer* to, const char* word, const spindle_event* e
 
 void describe(answer* to, const spindle_event* event) {
   switch (spindle_event_kind(event)) {
-    case SPINDLE_EVENT_MESSAGE: describe_message(to, event); break;
-    case SPINDLE_EVENT_GROUP_VIEW: describe_view(to, event); break;
-    case SPINDLE_EVENT_TRANSITIONAL: describe_groups(to, "signal", event); break;
-    case SPINDLE_EVENT_REQUEST_FAILED: describe_refusal(to, event); break;
-    case SPINDLE_EVENT_FLOW_READY: describe_groups(to, "ready", event); break;
-    case SPINDLE_EVENT_FLOW_STATE: describe_groups(to, "flow", event); break;
-    case SPINDLE_EVENT_GAP: describe_gap(to, event); break;
-    case SPINDLE_EVENT_QUEUE_WARNING: describe_warning(to, event); break;
-    case SPINDLE_EVENT_DISCONNECTED: describe_end(to, event); break;
-    default: answer_begin(to, "later"); break;
+    case SPINDLE_EVENT_MESSAGE:
+      describe_message(to, event);
+      break;
+    case SPINDLE_EVENT_GROUP_VIEW:
+      describe_view(to, event);
+      break;
+    case SPINDLE_EVENT_TRANSITIONAL:
+      describe_groups(to, "signal", event);
+      break;
+    case SPINDLE_EVENT_REQUEST_FAILED:
+      describe_refusal(to, event);
+      break;
+    case SPINDLE_EVENT_FLOW_READY:
+      describe_groups(to, "ready", event);
+      break;
+    case SPINDLE_EVENT_FLOW_STATE:
+      describe_groups(to, "flow", event);
+      break;
+    case SPINDLE_EVENT_GAP:
+      describe_gap(to, event);
+      break;
+    case SPINDLE_EVENT_QUEUE_WARNING:
+      describe_warning(to, event);
+      break;
+    case SPINDLE_EVENT_DISCONNECTED:
+      describe_end(to, event);
+      break;
+    default:
+      answer_begin(to, "later");
+      break;
   }
 }

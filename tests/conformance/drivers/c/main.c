@@ -12,9 +12,7 @@ static const char* const kPolicies[] = {"daemon_default", "price", "drop", "disc
 static spindle_connection* connection = NULL;
 static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
 
-static int64_t milliseconds(const call* asked, const char* key) {
-  return (int64_t)call_integer(asked, key) * 1000000;
-}
+static int64_t milliseconds(const call* asked, const char* key) { return (int64_t)call_integer(asked, key) * 1000000; }
 
 /* The place of a name among `count` names; none is behind the last. */
 static unsigned number_of(const char* const* names, unsigned count, const char* name) {
@@ -178,9 +176,9 @@ static void do_receive(const call* asked, answer* to) {
 static const struct {
   const char* name;
   void (*perform)(const call* asked, answer* to);
-} kVerbs[] = {{"connect", do_connect}, {"join", do_join},       {"leave", do_leave}, {"ask", do_ask},
+} kVerbs[] = {{"connect", do_connect}, {"join", do_join},         {"leave", do_leave}, {"ask", do_ask},
               {"flow", do_flow},       {"writable", do_writable}, {"send", do_send},   {"receive", do_receive},
-              {"confirm", do_confirm}, {"drain", do_drain},     {"close", do_close}};
+              {"confirm", do_confirm}, {"drain", do_drain},       {"close", do_close}};
 
 static void tell(const char* number, const answer* told) {
   pthread_mutex_lock(&output);
