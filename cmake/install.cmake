@@ -37,18 +37,20 @@ endif()
 configure_file(cmake/spindle.pc.in ${CMAKE_BINARY_DIR}/spindle.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/spindle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT client)
 
-# The C library, likewise.
+# The C library, likewise, as a component of its own.
 if(SPINDLE_BINDINGS)
-  install(FILES bindings/c/include/spindle/spindle.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/spindle COMPONENT c)
-  set_target_properties(spindle_c PROPERTIES EXPORT_NAME c)
+  install(DIRECTORY bindings/c/include/spindle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT client_c)
   install(TARGETS spindle_c EXPORT spindle_c
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c NAMELINK_COMPONENT c)
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT client_c NAMELINK_COMPONENT client_c)
   set(c_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spindle_c)
-  install(EXPORT spindle_c NAMESPACE spindle:: FILE spindle_c-config.cmake DESTINATION ${c_package_dir} COMPONENT c)
-  write_basic_package_version_file(${CMAKE_BINARY_DIR}/spindle_c-config-version.cmake COMPATIBILITY SameMinorVersion)
-  install(FILES ${CMAKE_BINARY_DIR}/spindle_c-config-version.cmake DESTINATION ${c_package_dir} COMPONENT c)
+  install(EXPORT spindle_c NAMESPACE spindle:: FILE spindle_c-config.cmake DESTINATION ${c_package_dir}
+    COMPONENT client_c)
+  # Functions are added and never changed: a later version serves, of whatever number.
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/spindle_c-config-version.cmake COMPATIBILITY AnyNewerVersion)
   configure_file(cmake/spindle_c.pc.in ${CMAKE_BINARY_DIR}/spindle_c.pc @ONLY)
-  install(FILES ${CMAKE_BINARY_DIR}/spindle_c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT c)
+  install(FILES ${CMAKE_BINARY_DIR}/spindle_c-config-version.cmake DESTINATION ${c_package_dir} COMPONENT client_c)
+  install(FILES ${CMAKE_BINARY_DIR}/spindle_c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT client_c)
+  install(DIRECTORY bindings/c/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/bindings/c COMPONENT client_c)
 endif()
 
 # The licence, and the pages, whose links stay as they are.

@@ -1,5 +1,5 @@
-/* Loaded in front of the C library, it has a program wait when it looks up the account "slow": until the file exists that
-   the environment variable SLOW_ACCOUNTS_GATE names. The account is that of root. */
+/* Loaded in front of the C library, it has a program wait when it looks up the account "slow": until the file exists
+   that the environment variable SLOW_ACCOUNTS_GATE names. The account is that of root. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pwd.h>

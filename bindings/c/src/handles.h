@@ -1,4 +1,4 @@
-// What the handles of the C interface stand for, and how nothing is thrown into C.
+// What stands behind the handles of the C interface, and how values cross between C and C++.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 #include "bindings/c/include/spindle/spindle.h"
@@ -14,71 +14,84 @@
 #include "spindle/membership.h"
 
 struct spindle_options {
-  spindle::ConnectOptions options;
-};
-
-struct spindle_send_options {
-  spindle::SendOptions options;
+  spindle::ConnectOptions value;
 };
 
 struct spindle_connection {
-  spindle::Connection connection;
+  spindle::Connection value;
+};
+
+struct spindle_send_options {
+  spindle::SendOptions value;
 };
 
 struct spindle_event {
-  spindle::Event event;
+  spindle::Event value;
 };
 
 struct spindle_membership {
-  spindle::Membership membership;
-  std::vector<std::string> vs_set;  // as it was asked for last
+  spindle::Membership value;
+  std::vector<std::string> vs_set;  // after the view that was applied last
 };
 
 namespace spindle::c {
 
-inline spindle_code to_code(std::error_code error) {
-  if (!error) return SPINDLE_OK;
-  return error.category() == error_category() ? error.value() : SPINDLE_INTERNAL_ERROR;
-}
-inline spindle_code to_code(Errc code) { return static_cast<spindle_code>(code); }
-
-/// What `call` gives, which is a spindle_code or an error; where it throws, the code of that.
-template <typename Call>
-spindle_code guarded(Call&& call) noexcept {
-  try {
-    if constexpr (std::is_void_v<decltype(call())>) {
-      call();
-      return SPINDLE_OK;
-    } else {
-      return call();
-    }
-  } catch (const std::bad_alloc&) {
-    return SPINDLE_OUT_OF_MEMORY;
-  } catch (...) {
-    return SPINDLE_INTERNAL_ERROR;
-  }
+inline std::string_view text_of(spindle_bytes bytes) {
+  return {static_cast<const char*>(bytes.data), bytes.data == nullptr ? 0 : bytes.size};
 }
 
-/// Negative numbers are no bound.
-inline std::chrono::nanoseconds to_timeout(std::int64_t timeout_ns) {
+inline spindle_bytes bytes_of(std::string_view text) { return {text.data(), text.size()}; }
+
+inline spindle_code code_of(const std::error_code& error) { return error.value(); }
+inline spindle_code code_of(Errc code) { return static_cast<spindle_code>(code); }
+
+/// Negative is the longest there is.
+inline std::chrono::nanoseconds duration_of(std::int64_t timeout_ns) {
   return timeout_ns < 0 ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(timeout_ns);
 }
 
-/// Whether there is what is said to be there.
-inline bool is_valid(spindle_bytes bytes) { return bytes.data != nullptr || bytes.size == 0; }
-
-inline std::string_view to_view(spindle_bytes bytes) { return {static_cast<const char*>(bytes.data), bytes.size}; }
-inline spindle_bytes to_bytes(std::string_view text) { return {text.data(), text.size()}; }
-
-/// Fills in as many names as there is room for; gives how many there are.
-template <typename Names>
-std::size_t give_names(const Names& names, spindle_bytes* out, std::size_t room) {
-  std::size_t at = 0;
-  for (const std::string_view name : names) {
-    if (at == room || out == nullptr) break;
-    out[at++] = to_bytes(name);
+/// What a call comes to that returns std::error_code, or nothing: no exception leaves it.
+template <typename Function>
+spindle_code guarded(Function&& function) noexcept {
+  try {
+    if constexpr (std::is_void_v<decltype(function())>) {
+      function();
+      return 0;
+    } else {
+      return code_of(function());
+    }
+  } catch (const std::bad_alloc&) {
+    return code_of(Errc::out_of_memory);
+  } catch (...) {
+    return code_of(Errc::internal_error);
   }
-  return names.size();
 }
+
+/// The name at a place of a list of them; nothing beyond its end.
+inline spindle_bytes name_at(const std::vector<std::string>& names, std::size_t index) {
+  return index < names.size() ? bytes_of(names[index]) : spindle_bytes{nullptr, 0};
+}
+
+/// Destinations in C's form as the library's. Few of them need no memory.
+class Destinations {
+ public:
+  Destinations(const spindle_bytes* groups, std::size_t count) : count_(groups == nullptr ? 0 : count) {
+    std::string_view* names = few_;
+    if (count_ > std::size(few_)) {
+      many_.resize(count_);
+      names = many_.data();
+    }
+    for (std::size_t i = 0; i < count_; ++i) names[i] = text_of(groups[i]);
+  }
+
+  operator Groups() const {  // NOLINT: implicit on purpose
+    return std::span<const std::string_view>(count_ > std::size(few_) ? many_.data() : few_, count_);
+  }
+
+ private:
+  const std::size_t count_;
+  std::string_view few_[8];
+  std::vector<std::string_view> many_;
+};
 
 }  // namespace spindle::c

@@ -1,82 +1,91 @@
+// How to connect, and how to send.
+#include <new>
+
 #include "bindings/c/src/handles.h"
 
-using namespace spindle::c;
-
+namespace spindle::c {
 namespace {
 
-/// Has `set` change the options, which have to be there.
-template <typename Options, typename Set>
-spindle_code change(Options* options, Set&& set) {
-  if (options == nullptr) return SPINDLE_BAD_ARGUMENT;
-  return guarded([&] { set(options->options); });
+template <typename Options, typename Change>
+spindle_code change(Options* options, Change&& apply) noexcept {
+  if (options == nullptr) return code_of(Errc::bad_argument);
+  return guarded([&] { apply(options->value); });
 }
 
-spindle_code change_text(spindle_options* options, std::string spindle::ConnectOptions::*member, const char* text) {
-  if (text == nullptr) return SPINDLE_BAD_ARGUMENT;
-  return change(options, [&](spindle::ConnectOptions& all) { all.*member = text; });
+std::string text_or_empty(const char* text) { return text == nullptr ? std::string() : std::string(text); }
+
+// Not less than what was asked for.
+std::chrono::milliseconds milliseconds_of(std::int64_t timeout_ns) {
+  return timeout_ns < 0 ? std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds::max())
+                        : std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(timeout_ns));
 }
 
 }  // namespace
+}  // namespace spindle::c
 
-spindle_options* spindle_options_new(void) { return new (std::nothrow) spindle_options; }
+using namespace spindle::c;
+
+spindle_options* spindle_options_new(void) { return new (std::nothrow) spindle_options(); }
 
 void spindle_options_free(spindle_options* options) { delete options; }
 
 spindle_code spindle_options_set_address(spindle_options* options, const char* address) {
-  return change_text(options, &spindle::ConnectOptions::address, address);
+  return change(options, [&](auto& value) { value.address = text_or_empty(address); });
 }
 
 spindle_code spindle_options_set_name(spindle_options* options, const char* name) {
-  return change_text(options, &spindle::ConnectOptions::name, name);
+  return change(options, [&](auto& value) { value.name = text_or_empty(name); });
 }
 
 spindle_code spindle_options_set_tls_bundle(spindle_options* options, const char* path) {
-  return change_text(options, &spindle::ConnectOptions::tls_bundle, path);
+  return change(options, [&](auto& value) { value.tls_bundle = text_or_empty(path); });
 }
 
 spindle_code spindle_options_set_tls_revocation_lists(spindle_options* options, const char* path) {
-  return change_text(options, &spindle::ConnectOptions::tls_revocation_lists, path);
+  return change(options, [&](auto& value) { value.tls_revocation_lists = text_or_empty(path); });
 }
 
 spindle_code spindle_options_set_token(spindle_options* options, const char* token) {
-  return change_text(options, &spindle::ConnectOptions::token, token);
+  return change(options, [&](auto& value) { value.token = text_or_empty(token); });
 }
 
-spindle_code spindle_options_set_disconnect_timeout(spindle_options* options, int64_t timeout_ns) {
-  return change(options, [&](spindle::ConnectOptions& all) {
-    all.disconnect_timeout = std::chrono::ceil<std::chrono::milliseconds>(to_timeout(timeout_ns));
-  });
+spindle_code spindle_options_set_connect_timeout(spindle_options* options, int64_t timeout_ns) {
+  return change(options, [&](auto& value) { value.connect_timeout = milliseconds_of(timeout_ns); });
 }
 
 spindle_code spindle_options_set_send_timeout(spindle_options* options, int64_t timeout_ns) {
-  return change(options, [&](spindle::ConnectOptions& all) { all.send_timeout = to_timeout(timeout_ns); });
+  return change(options, [&](auto& value) { value.send_timeout = duration_of(timeout_ns); });
+}
+
+spindle_code spindle_options_set_disconnect_timeout(spindle_options* options, int64_t timeout_ns) {
+  return change(options, [&](auto& value) { value.disconnect_timeout = milliseconds_of(timeout_ns); });
 }
 
 spindle_code spindle_options_set_send_buffer(spindle_options* options, size_t bytes) {
-  return change(options, [&](spindle::ConnectOptions& all) { all.send_buffer_bytes = bytes; });
+  return change(options, [&](auto& value) { value.send_buffer_bytes = bytes; });
 }
 
 spindle_code spindle_options_set_receive_buffer(spindle_options* options, size_t bytes) {
-  return change(options, [&](spindle::ConnectOptions& all) { all.receive_buffer_bytes = bytes; });
+  return change(options, [&](auto& value) { value.receive_buffer_bytes = bytes; });
 }
 
 spindle_code spindle_options_set_independent_flows(spindle_options* options, int independent) {
-  return change(options, [&](spindle::ConnectOptions& all) { all.independent_flows = independent != 0; });
+  return change(options, [&](auto& value) { value.independent_flows = independent != 0; });
 }
 
 spindle_code spindle_options_set_slow_policy(spindle_options* options, unsigned policy) {
-  if (policy > SPINDLE_SLOW_DISCONNECT) return SPINDLE_BAD_ARGUMENT;
-  return change(options, [&](spindle::ConnectOptions& all) { all.slow_policy = spindle::SlowPolicy(policy); });
+  if (policy > SPINDLE_SLOW_DISCONNECT) return SPINDLE_ERROR_BAD_ARGUMENT;
+  return change(options, [&](auto& value) { value.slow_policy = static_cast<spindle::SlowPolicy>(policy); });
 }
 
-spindle_send_options* spindle_send_options_new(void) { return new (std::nothrow) spindle_send_options; }
+spindle_send_options* spindle_send_options_new(void) { return new (std::nothrow) spindle_send_options(); }
 
 void spindle_send_options_free(spindle_send_options* options) { delete options; }
 
 spindle_code spindle_send_options_set_type(spindle_send_options* options, uint16_t type) {
-  return change(options, [&](spindle::SendOptions& all) { all.type = type; });
+  return change(options, [&](auto& value) { value.type = type; });
 }
 
 spindle_code spindle_send_options_set_self_discard(spindle_send_options* options, int discard) {
-  return change(options, [&](spindle::SendOptions& all) { all.self_discard = discard != 0; });
+  return change(options, [&](auto& value) { value.self_discard = discard != 0; });
 }

@@ -52,7 +52,7 @@
   X(token_expired, 41, "the token has expired")                                                     \
   X(token_missing, 42, "a client without a certificate has to send a token")                        \
   X(token_exposed, 43, "a token goes only over TLS or a unix socket")                               \
-  X(out_of_memory, 47, "memory is exhausted")
+  X(out_of_memory, 56, "there is not enough memory")
 
 // X(name, condition): the codes that mean what a condition of std::errc means, so that `error == std::errc::timed_out`
 // holds for them. Where several conditions would do, it is the one that a socket would report.

@@ -1,368 +1,442 @@
-/* The C interface of Spindle's client library, for C99 and newer, and for whatever binds C.
- *
- * Objects are opaque: functions make them, read them and free them. Functions are added with new versions and never
- * change; what they return may have new values. Unless it says otherwise, a function
- *
- * - gives a spindle_code, 0 where all is well, and otherwise leaves what it was to fill in as it was;
- * - copies what it is given before it returns;
- * - may be called by any thread at any time. Freeing or closing an object must not coincide with any other use of it.
- *
- * Timeouts are in nanoseconds. SPINDLE_FOREVER, or any negative number, is no bound; 0 does not wait.
- */
+/* The C interface of Spindle's client library: groups of programs, and messages to them. docs/c.md is its guide.
+
+   Handles. What is not spindle_bytes is a handle, which functions make and free. A null handle is no mistake that ends
+   a program: functions say SPINDLE_ERROR_BAD_ARGUMENT, or that there is nothing. To free null does nothing.
+
+   Text. A `const char*` is text in UTF-8 that ends with a zero byte. Names of groups and clients, and payloads, are
+   spindle_bytes, in which zero bytes are bytes like others.
+
+   Times are nanoseconds. Zero: the call does not wait. SPINDLE_NO_TIMEOUT, or any negative number: without a bound.
+
+   Threads. All functions of a connection may be called by several threads at once, but spindle_close(), which must
+   coincide with no other call. An event may be read by several threads at once. Options, send options and memberships
+   belong to one thread at a time; while nobody changes them, several may read them.
+
+   fork(). In the child the connection is a closed one: requests, sending and spindle_next() say
+   SPINDLE_ERROR_NOT_CONNECTED, and spindle_close() frees it and leaves the parent's alone. The child may make
+   connections of its own.
+
+   Numbers never change, and functions stay as they are; new ones are added with new versions. A program has to bear
+   with kinds of events, codes and causes that it does not know. */
 #ifndef SPINDLE_SPINDLE_H
 #define SPINDLE_SPINDLE_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define SPINDLE_C_API __attribute__((visibility("default")))
+#else
+#define SPINDLE_C_API
+#endif
+
+/* The version of this header. One number that grows with it, for comparisons: 0.1.0 is 100, 1.2.3 is 10203. */
+#define SPINDLE_VERSION_MAJOR 0
+#define SPINDLE_VERSION_MINOR 1
+#define SPINDLE_VERSION_PATCH 0
+#define SPINDLE_VERSION_NUMBER (SPINDLE_VERSION_MAJOR * 10000 + SPINDLE_VERSION_MINOR * 100 + SPINDLE_VERSION_PATCH)
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define SPINDLE_API __attribute__((visibility("default")))
-#define SPINDLE_FOREVER (-1)
-
-/* Some bytes of somebody's memory; no zero byte ends them. The only struct that is not opaque. */
-typedef struct {
+/* `size` bytes at `data`, which may be null where there are none. As an argument it is read during the call only; what
+   a function returns belongs to the handle that it was asked of. */
+typedef struct spindle_bytes {
   const void* data;
   size_t size;
 } spindle_bytes;
 
-/* Of a string that a zero byte ends. */
-SPINDLE_API spindle_bytes spindle_text(const char* text);
-
-/* ---- Errors ---- */
-
+/* 0 where all is well, or one of the errors below. */
 typedef int32_t spindle_code;
-
-enum {
-  SPINDLE_OK = 0,
-  SPINDLE_WOULD_BLOCK = 1,
-  SPINDLE_TIMED_OUT = 2,
-  SPINDLE_NOT_CONNECTED = 3,
-  SPINDLE_CONNECT_FAILED = 4,
-  SPINDLE_CONNECTION_LOST = 5,
-  SPINDLE_CLOSED_BY_CLIENT = 6,
-  SPINDLE_DAEMON_STOPPING = 7,
-  SPINDLE_MESSAGE_TOO_LARGE = 8,
-  SPINDLE_TOO_MANY_GROUPS = 9,
-  SPINDLE_BAD_GROUP_NAME = 10,
-  SPINDLE_BAD_CLIENT_NAME = 11,
-  SPINDLE_NAME_IN_USE = 12,
-  SPINDLE_VERSION_MISMATCH = 13,
-  SPINDLE_MALFORMED_FRAME = 14,
-  SPINDLE_FRAME_TOO_LARGE = 15,
-  SPINDLE_UNEXPECTED_FRAME = 16,
-  SPINDLE_HANDSHAKE_TIMEOUT = 17,
-  SPINDLE_SLOW_RECEIVER = 18,
-  SPINDLE_TOO_MANY_SESSIONS = 19,
-  SPINDLE_TOO_MANY_MEMBERSHIPS = 20,
-  SPINDLE_NOT_A_MEMBER = 21,
-  SPINDLE_ALREADY_A_MEMBER = 22,
-  SPINDLE_SILENT_PEER = 27,
-  SPINDLE_BAD_ADDRESS = 28,
-  SPINDLE_LIMIT_EXCEEDED = 30,
-  SPINDLE_INTERNAL_ERROR = 32,
-  SPINDLE_BAD_ARGUMENT = 34,
-  SPINDLE_GROUP_TABLE_FULL = 36,
-  SPINDLE_IDENTITY_MISMATCH = 37,
-  SPINDLE_TLS_FAILED = 38,
-  SPINDLE_ACCESS_DENIED = 39,
-  SPINDLE_TOKEN_UNKNOWN = 40,
-  SPINDLE_TOKEN_EXPIRED = 41,
-  SPINDLE_TOKEN_MISSING = 42,
-  SPINDLE_TOKEN_EXPOSED = 43,
-  SPINDLE_OUT_OF_MEMORY = 47
-};
-
-/* The identifier of a code, such as "slow_receiver", and the sentence that explains it. Static; never NULL. */
-SPINDLE_API const char* spindle_error_name(spindle_code code);
-SPINDLE_API const char* spindle_error_text(spindle_code code);
-
-/* That of the library, such as "0.1.0". */
-SPINDLE_API const char* spindle_version(void);
-
-/* ---- Connecting ---- */
 
 typedef struct spindle_options spindle_options;
 typedef struct spindle_connection spindle_connection;
+typedef struct spindle_send_options spindle_send_options;
+typedef struct spindle_event spindle_event;
+typedef struct spindle_membership spindle_membership;
 
-/* What the daemon does about this client where it does not keep up. */
+#define SPINDLE_NO_TIMEOUT ((int64_t)-1)
+
+/* A text, without the zero byte that ends it, as bytes. Null is no bytes. */
+static inline spindle_bytes spindle_text(const char* text) {
+  spindle_bytes bytes;
+  bytes.data = text;
+  bytes.size = text == NULL ? 0 : strlen(text);
+  return bytes;
+}
+
+/* ---- Errors ---- */
+
 enum {
-  SPINDLE_SLOW_DAEMON_DEFAULT = 0,
-  SPINDLE_SLOW_PRICE = 1,     /* senders slow down; the client is cut off only beyond a hard limit */
-  SPINDLE_SLOW_DROP = 2,      /* the oldest messages are lost, and the client is told which */
-  SPINDLE_SLOW_DISCONNECT = 3 /* the client is cut off */
+  SPINDLE_ERROR_WOULD_BLOCK = 1,
+  SPINDLE_ERROR_TIMED_OUT = 2,
+  SPINDLE_ERROR_NOT_CONNECTED = 3,
+  SPINDLE_ERROR_CONNECT_FAILED = 4,
+  SPINDLE_ERROR_CONNECTION_LOST = 5,
+  SPINDLE_ERROR_CLOSED_BY_CLIENT = 6,
+  SPINDLE_ERROR_DAEMON_STOPPING = 7,
+  SPINDLE_ERROR_MESSAGE_TOO_LARGE = 8,
+  SPINDLE_ERROR_TOO_MANY_GROUPS = 9,
+  SPINDLE_ERROR_BAD_GROUP_NAME = 10,
+  SPINDLE_ERROR_BAD_CLIENT_NAME = 11,
+  SPINDLE_ERROR_NAME_IN_USE = 12,
+  SPINDLE_ERROR_VERSION_MISMATCH = 13,
+  SPINDLE_ERROR_MALFORMED_FRAME = 14,
+  SPINDLE_ERROR_FRAME_TOO_LARGE = 15,
+  SPINDLE_ERROR_UNEXPECTED_FRAME = 16,
+  SPINDLE_ERROR_HANDSHAKE_TIMEOUT = 17,
+  SPINDLE_ERROR_SLOW_RECEIVER = 18,
+  SPINDLE_ERROR_TOO_MANY_SESSIONS = 19,
+  SPINDLE_ERROR_TOO_MANY_MEMBERSHIPS = 20,
+  SPINDLE_ERROR_NOT_A_MEMBER = 21,
+  SPINDLE_ERROR_ALREADY_A_MEMBER = 22,
+  SPINDLE_ERROR_CLUSTER_MISMATCH = 23,
+  SPINDLE_ERROR_SETTINGS_MISMATCH = 24,
+  SPINDLE_ERROR_NAME_CONFLICT = 25,
+  SPINDLE_ERROR_DUPLICATE_LINK = 26,
+  SPINDLE_ERROR_SILENT_PEER = 27,
+  SPINDLE_ERROR_BAD_ADDRESS = 28,
+  SPINDLE_ERROR_BAD_CONFIGURATION = 29,
+  SPINDLE_ERROR_LIMIT_EXCEEDED = 30,
+  SPINDLE_ERROR_LINK_FAILED = 31,
+  SPINDLE_ERROR_INTERNAL_ERROR = 32,
+  SPINDLE_ERROR_UNKNOWN_REQUEST = 33,
+  SPINDLE_ERROR_BAD_ARGUMENT = 34,
+  SPINDLE_ERROR_PARTITIONED = 35,
+  SPINDLE_ERROR_GROUP_TABLE_FULL = 36,
+  SPINDLE_ERROR_IDENTITY_MISMATCH = 37,
+  SPINDLE_ERROR_TLS_FAILED = 38,
+  SPINDLE_ERROR_ACCESS_DENIED = 39,
+  SPINDLE_ERROR_TOKEN_UNKNOWN = 40,
+  SPINDLE_ERROR_TOKEN_EXPIRED = 41,
+  SPINDLE_ERROR_TOKEN_MISSING = 42,
+  SPINDLE_ERROR_TOKEN_EXPOSED = 43,
+  SPINDLE_ERROR_OUT_OF_MEMORY = 56
 };
 
-/* NULL where memory is exhausted. An object is for one thread at a time. */
-SPINDLE_API spindle_options* spindle_options_new(void);
-SPINDLE_API void spindle_options_free(spindle_options* options);
-/* "unix:/path", "/path", "tls:host:port", "tcp:host:port", "host:port" or "host"; IPv6 addresses in brackets. Not set:
-   as the environment variable SPINDLE_ADDRESS says, or else the socket of a daemon of this host. */
-SPINDLE_API spindle_code spindle_options_set_address(spindle_options* options, const char* address);
-/* The client is "#name#daemon" to others. Not set: the daemon chooses. */
-SPINDLE_API spindle_code spindle_options_set_name(spindle_options* options, const char* name);
-/* For "tls:": a file of PEM with the certificates of the CA, and the key and certificate of the client. */
-SPINDLE_API spindle_code spindle_options_set_tls_bundle(spindle_options* options, const char* path);
-SPINDLE_API spindle_code spindle_options_set_tls_revocation_lists(spindle_options* options, const char* path);
-/* By which the client proves who it is; sent by "tls:" and to unix sockets only. */
-SPINDLE_API spindle_code spindle_options_set_token(spindle_options* options, const char* token);
-/* How long spindle_close() and spindle_disconnect() wait for the daemon to take what was sent; 1 s where not set. */
-SPINDLE_API spindle_code spindle_options_set_disconnect_timeout(spindle_options* options, int64_t timeout_ns);
-/* How long requests wait for room in the send buffer; for ever where not set. */
-SPINDLE_API spindle_code spindle_options_set_send_timeout(spindle_options* options, int64_t timeout_ns);
-/* Beyond so many bytes that the daemon has not taken, sending waits; 1 MiB where not set. */
-SPINDLE_API spindle_code spindle_options_set_send_buffer(spindle_options* options, size_t bytes);
-/* Beyond so many bytes of events that nobody has taken, nothing is read; 8 MiB where not set. */
-SPINDLE_API spindle_code spindle_options_set_receive_buffer(spindle_options* options, size_t bytes);
-/* Not 0: each set of destinations has a line of its own; see docs/client.md, Back-pressure. */
-SPINDLE_API spindle_code spindle_options_set_independent_flows(spindle_options* options, int independent);
-SPINDLE_API spindle_code spindle_options_set_slow_policy(spindle_options* options, unsigned policy);
+/* The identifier of a code, such as "slow_receiver", and the sentence that explains it; both "success" for 0. A code
+   that the library does not know is "unknown_error". The texts are there for ever. */
+SPINDLE_C_API const char* spindle_error_name(spindle_code code);
+SPINDLE_C_API const char* spindle_error_text(spindle_code code);
 
-/* Connects and waits for the daemon's welcome. `options` may be NULL. On failure `text`, of `room` bytes or NULL, gets
-   a sentence that says why, cut where it does not fit, with a zero byte behind it. */
-SPINDLE_API spindle_code spindle_connect(const spindle_options* options, int64_t timeout_ns,
-                                         spindle_connection** connection, char* text, size_t room);
-/* Disconnects, see spindle_disconnect(), and frees the connection; NULL is nothing. Not from a handler. */
-SPINDLE_API void spindle_close(spindle_connection* connection);
-/* Ends the connection: what was sent before is written, the daemon is told, and its last word awaited. Then, of
-   the messages that were sent, `not_taken` did not enter the network; exact is 0 where that is a bound. Both may be
-   NULL. */
-SPINDLE_API spindle_code spindle_disconnect(spindle_connection* connection, uint64_t* not_taken, int* exact);
-/* Leaves all groups, waits for their last views, and disconnects once the network has taken all that was sent. */
-SPINDLE_API spindle_code spindle_drain(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken,
-                                       int* exact);
+/* The version of the library that the program runs with, such as "0.1.0": it may be newer than this header. */
+SPINDLE_C_API const char* spindle_version(void);
 
-/* "#name#daemon": others can send to it. Valid until spindle_close(). */
-SPINDLE_API spindle_bytes spindle_private_name(const spindle_connection* connection);
-/* Not 0 while requests can be made. */
-SPINDLE_API int spindle_is_open(const spindle_connection* connection);
+/* ---- How to connect ---- */
 
-/* ---- Groups ---- */
+/* What a daemon does about a client that does not read fast enough. */
+enum {
+  SPINDLE_SLOW_DAEMON_DEFAULT = 0, /* what its configuration says */
+  SPINDLE_SLOW_PRICE = 1,          /* senders slow down; the client is cut off only beyond a hard limit */
+  SPINDLE_SLOW_DROP = 2,           /* the oldest messages are lost, and the client is told which */
+  SPINDLE_SLOW_DISCONNECT = 3      /* the client is cut off */
+};
 
-/* Joins a group, of 1 to 255 bytes that do not begin with '#'. With a timeout of 0 only asks for it; the first view, or
-   SPINDLE_EVENT_REQUEST_FAILED, tells what has come of it. Otherwise waits for the first view, which is an event, too,
-   or gives the reason of the refusal, which is none. After SPINDLE_TIMED_OUT the request stands. `flags` is 0. */
-SPINDLE_API spindle_code spindle_join(spindle_connection* connection, spindle_bytes group, unsigned flags,
-                                      int64_t timeout_ns);
-/* Ask the daemon, and wait for room in the send buffer only. The answers are events: the last view of the group; a view
-   of the form SPINDLE_FORM_ANSWER; SPINDLE_EVENT_FLOW_STATE. */
-SPINDLE_API spindle_code spindle_leave(spindle_connection* connection, spindle_bytes group);
-SPINDLE_API spindle_code spindle_request_view(spindle_connection* connection, spindle_bytes group);
-SPINDLE_API spindle_code spindle_request_flow(spindle_connection* connection, const spindle_bytes* groups,
-                                              size_t count);
+/* Options that are all at their defaults; null without memory. spindle_connect() copies what it needs of them: they can
+   serve for several connections, and be freed at any time. */
+SPINDLE_C_API spindle_options* spindle_options_new(void);
+SPINDLE_C_API void spindle_options_free(spindle_options* options);
+
+/* Each of these says SPINDLE_ERROR_BAD_ARGUMENT, and changes nothing, where the options are null or the value is none
+   that there is. A null text stands for the default.
+
+   The daemon: "unix:/path" or "/path"; "tls:host:port" or "tls:host"; "tcp:host:port", "host:port" or "host" (port
+   4803); IPv6 addresses in brackets. Default: what the environment variable SPINDLE_ADDRESS says, otherwise the socket
+   of a daemon of this host. */
+SPINDLE_C_API spindle_code spindle_options_set_address(spindle_options* options, const char* address);
+/* The client is known to groups as "#name#daemon". 1 to 64 printable characters other than '#' and space. Default: the
+   daemon chooses. */
+SPINDLE_C_API spindle_code spindle_options_set_name(spindle_options* options, const char* name);
+/* For "tls:", a file of PEM with the CA certificates of the cluster, and the key and certificate of this client unless
+   it has a token. Default: what the environment variable SPINDLE_TLS_BUNDLE says. */
+SPINDLE_C_API spindle_code spindle_options_set_tls_bundle(spindle_options* options, const char* path);
+/* For "tls:", a file of PEM with lists of revoked certificates. Default: none. */
+SPINDLE_C_API spindle_code spindle_options_set_tls_revocation_lists(spindle_options* options, const char* path);
+/* A secret by which the client proves who it is; sent by "tls:" and to unix sockets only. Default: what the environment
+   variable SPINDLE_TOKEN holds, or else none. */
+SPINDLE_C_API spindle_code spindle_options_set_token(spindle_options* options, const char* token);
+/* Bounds connecting: the resolver's work on a host name, the connection, and the daemon's welcome. Default: 5 s. */
+SPINDLE_C_API spindle_code spindle_options_set_connect_timeout(spindle_options* options, int64_t timeout_ns);
+/* Bounds how long requests, and messages that are sent without a timeout of their own, wait for room in the send buffer
+   or in a flow. Default: no bound. */
+SPINDLE_C_API spindle_code spindle_options_set_send_timeout(spindle_options* options, int64_t timeout_ns);
+/* Bounds how long spindle_disconnect() and spindle_close() wait until the daemon has taken what was sent. Default: 1 s.
+ */
+SPINDLE_C_API spindle_code spindle_options_set_disconnect_timeout(spindle_options* options, int64_t timeout_ns);
+/* Beyond this many bytes not yet taken by the daemon, sending waits or says SPINDLE_ERROR_WOULD_BLOCK. Default: 1 MiB.
+ */
+SPINDLE_C_API spindle_code spindle_options_set_send_buffer(spindle_options* options, size_t bytes);
+/* Beyond this much memory in events not yet received, the connection stops reading from the daemon. Default: 8 MiB. */
+SPINDLE_C_API spindle_code spindle_options_set_receive_buffer(spindle_options* options, size_t bytes);
+/* Not zero: each set of destinations is a flow of its own, and one that may not enter the network holds up nothing but
+   itself. The order in which messages to different sets of destinations enter is then not promised. Default: 0. */
+SPINDLE_C_API spindle_code spindle_options_set_independent_flows(spindle_options* options, int independent);
+/* SPINDLE_SLOW_... */
+SPINDLE_C_API spindle_code spindle_options_set_slow_policy(spindle_options* options, unsigned policy);
+
+/* ---- The connection ---- */
+
+/* Connects and waits for the daemon's welcome. Null options are those at their defaults. `*connection` is null unless 0
+   is returned. Where `text` is not null, `room` bytes there take the reason in words: as much of it as fits, always
+   with a zero byte at its end; empty where nothing is wrong. Errors: BAD_ADDRESS, BAD_CLIENT_NAME, BAD_ARGUMENT for
+   what is no token, TOKEN_EXPOSED, CONNECT_FAILED, TLS_FAILED, TIMED_OUT, or the reason that the daemon gave. */
+SPINDLE_C_API spindle_code spindle_connect(const spindle_options* options, spindle_connection** connection, char* text,
+                                           size_t room);
+/* Disconnects, and frees the connection. Events that were received before stay. */
+SPINDLE_C_API void spindle_close(spindle_connection* connection);
+
+/* "#name#daemon": others can multicast to it. There until spindle_close(). */
+SPINDLE_C_API spindle_bytes spindle_private_name(const spindle_connection* connection);
+/* 1 while neither side has ended the connection, otherwise 0. */
+SPINDLE_C_API int spindle_is_open(const spindle_connection* connection);
+
+/* Asks the daemon to make this client a member of `group` (1 to 255 bytes, not starting with '#').
+
+   With a timeout of zero the request is queued: the view of the group that follows shows it done,
+   SPINDLE_EVENT_REQUEST_FAILED that the daemon refused it. Otherwise the call ends with the first view of the group,
+   which is an event, too, or with what the daemon refused the request with, which is none then. After TIMED_OUT the
+   request stands, and what comes of it is an event. Somebody has to receive events meanwhile where more of them may
+   come than the receive buffer takes.
+
+   `flags` are zero; others are a BAD_ARGUMENT. Errors: BAD_GROUP_NAME, NOT_CONNECTED, TIMED_OUT (of the queued form,
+   too, where it waits for room in the send buffer), and of the daemon's those of joining. */
+SPINDLE_C_API spindle_code spindle_join(spindle_connection* connection, spindle_bytes group, unsigned flags,
+                                        int64_t timeout_ns);
+/* Asks to be a member no longer; queues the request as spindle_join() does. The last view of the group, of form
+   SPINDLE_FORM_FAREWELL, shows it done. */
+SPINDLE_C_API spindle_code spindle_leave(spindle_connection* connection, spindle_bytes group);
+/* Asks for all members of a group that this client is a member of. The answer is a view of form SPINDLE_FORM_ANSWER. */
+SPINDLE_C_API spindle_code spindle_request_view(spindle_connection* connection, spindle_bytes group);
+/* Asks how the flow to these destinations fares. The answer is SPINDLE_EVENT_FLOW_STATE. */
+SPINDLE_C_API spindle_code spindle_request_flow(spindle_connection* connection, const spindle_bytes* groups,
+                                                size_t count);
+
+/* Waits until the network has taken all messages that were sent before: 0. Otherwise SPINDLE_ERROR_TIMED_OUT, or
+   SPINDLE_ERROR_NOT_CONNECTED where the connection had ended before the call. Where they are not null, `*not_taken` is
+   how many messages it has not taken, and `*is_exact` whether the daemon has said so; if it has not, there are no more
+   than these. */
+SPINDLE_C_API spindle_code spindle_confirm(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken,
+                                           int* is_exact);
+/* Leaves all groups, waits for their last views, so that all messages up to there can be received, and disconnects once
+   the network has taken all that was sent. Returns what spindle_confirm() does. */
+SPINDLE_C_API spindle_code spindle_drain(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken,
+                                         int* is_exact);
+/* Ends the connection: what was sent before is written, and the daemon's last word awaited, for the disconnect timeout
+   at most. What has arrived can still be received, up to SPINDLE_EVENT_DISCONNECTED. Returns what spindle_confirm()
+   does. */
+SPINDLE_C_API spindle_code spindle_disconnect(spindle_connection* connection, uint64_t* not_taken, int* is_exact);
 
 /* ---- Sending ---- */
 
-/* What is promised for a message; each includes what those before it promise. */
+/* What is promised for a message; each service includes what those before it promise. */
 enum {
-  SPINDLE_UNRELIABLE = 0,
-  SPINDLE_RELIABLE = 1,
-  SPINDLE_FIFO = 2,
-  SPINDLE_CAUSAL = 3,
-  SPINDLE_AGREED = 4,
-  SPINDLE_SAFE = 5
+  SPINDLE_UNRELIABLE = 0, /* may be lost */
+  SPINDLE_RELIABLE = 1,   /* delivered to all members that stay connected, in no particular order */
+  SPINDLE_FIFO = 2,       /* a sender's messages in the order sent */
+  SPINDLE_CAUSAL = 3,     /* after every message that its sender had seen */
+  SPINDLE_AGREED = 4,     /* in one order everywhere */
+  SPINDLE_SAFE = 5        /* delivered only when every daemon concerned has it */
 };
 
-typedef struct spindle_send_options spindle_send_options;
+/* How messages are sent, beside what the calls say; null without memory. One handle serves for any number of calls. */
+SPINDLE_C_API spindle_send_options* spindle_send_options_new(void);
+SPINDLE_C_API void spindle_send_options_free(spindle_send_options* options);
+/* A tag for the application's own use, delivered with the message. Default: 0. */
+SPINDLE_C_API spindle_code spindle_send_options_set_type(spindle_send_options* options, uint16_t type);
+/* Not zero: messages are not delivered to the sender itself. Default: 0. */
+SPINDLE_C_API spindle_code spindle_send_options_set_self_discard(spindle_send_options* options, int discard);
 
-/* NULL where memory is exhausted. An object may be used for any number of messages, by any thread while nobody sets it.
- */
-SPINDLE_API spindle_send_options* spindle_send_options_new(void);
-SPINDLE_API void spindle_send_options_free(spindle_send_options* options);
-/* A tag for the application's own use, delivered with the message; 0 where not set. */
-SPINDLE_API spindle_code spindle_send_options_set_type(spindle_send_options* options, uint16_t type);
-/* Not 0: the message is not delivered to its sender. */
-SPINDLE_API spindle_code spindle_send_options_set_self_discard(spindle_send_options* options, int discard);
+/* Sends a message of up to 16 MiB to 1 to 1,000 groups or private names; the client need not be a member. The message
+   is copied before this returns. Null options are those at their defaults.
 
-/* Sends a message of up to 16 MiB to 1 to 1,000 groups or private names. Waits for room in the send buffer, and with
-   independent flows in the flow, for `timeout_ns` at most; with 0 says SPINDLE_WOULD_BLOCK where it would wait, as it
-   always does in a handler. `options` may be NULL. */
-SPINDLE_API spindle_code spindle_multicast(spindle_connection* connection, unsigned service,
-                                           const spindle_bytes* groups, size_t count, spindle_bytes payload,
-                                           const spindle_send_options* options, int64_t timeout_ns);
-/* The same of several pieces, which are sent one behind the other. */
-SPINDLE_API spindle_code spindle_multicast_pieces(spindle_connection* connection, unsigned service,
-                                                  const spindle_bytes* groups, size_t count,
-                                                  const spindle_bytes* pieces, size_t piece_count,
-                                                  const spindle_send_options* options, int64_t timeout_ns);
-
-/* Waits until the network has taken all messages that were sent before. SPINDLE_OK: it has. Otherwise, with
-   SPINDLE_TIMED_OUT, as always in a handler, which does not wait, or SPINDLE_NOT_CONNECTED, `not_taken` of them are
-   under way or lost; exact is 0 where that is a bound. Both may be NULL, and are filled in in any case. */
-SPINDLE_API spindle_code spindle_confirm(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken,
-                                         int* exact);
-
-/* The same without waiting: `done` is called once, by the connection's thread, or by this call where the outcome is
-   known at once. It should be brief. */
-SPINDLE_API spindle_code spindle_confirm_then(spindle_connection* connection, int64_t timeout_ns,
-                                              void (*done)(uint64_t not_taken, int exact, void* context),
-                                              void* context);
-SPINDLE_API spindle_code spindle_join_then(spindle_connection* connection, spindle_bytes group, unsigned flags,
-                                           int64_t timeout_ns, void (*done)(spindle_code code, void* context),
-                                           void* context);
-/* Calls `done` likewise when there is room for a message to these destinations. */
-SPINDLE_API spindle_code spindle_when_writable(spindle_connection* connection, const spindle_bytes* groups,
-                                               size_t count, int64_t timeout_ns,
-                                               void (*done)(spindle_code code, void* context), void* context);
+   Where there is no room the call waits: with SPINDLE_NO_TIMEOUT for as long as the connection's send timeout says.
+   With a timeout of zero it says SPINDLE_ERROR_WOULD_BLOCK instead, and has sent nothing. With independent flows that
+   is said for one flow while another may go on, and SPINDLE_EVENT_FLOW_READY follows when it is worth trying again.
+   Errors, with which nothing was sent: MESSAGE_TOO_LARGE, TOO_MANY_GROUPS, BAD_GROUP_NAME, BAD_ARGUMENT (no such
+   service), NOT_CONNECTED, TIMED_OUT, WOULD_BLOCK. */
+SPINDLE_C_API spindle_code spindle_multicast(spindle_connection* connection, unsigned service,
+                                             const spindle_bytes* groups, size_t count, spindle_bytes payload,
+                                             const spindle_send_options* options, int64_t timeout_ns);
+/* The same with a payload in several pieces, which are sent one behind the other. */
+SPINDLE_C_API spindle_code spindle_multicast_pieces(spindle_connection* connection, unsigned service,
+                                                    const spindle_bytes* groups, size_t count,
+                                                    const spindle_bytes* pieces, size_t piece_count,
+                                                    const spindle_send_options* options, int64_t timeout_ns);
+/* Waits until a message to these destinations can be sent. Errors: TIMED_OUT, NOT_CONNECTED. */
+SPINDLE_C_API spindle_code spindle_wait_writable(spindle_connection* connection, const spindle_bytes* groups,
+                                                 size_t count, int64_t timeout_ns);
 
 /* ---- Receiving ---- */
 
-typedef struct spindle_event spindle_event;
-
-/* Waits for the next event, and takes as many as wait, `room` at most. Gives their number: 0 where none came in time,
-   or where SPINDLE_EVENT_DISCONNECTED, the last one, was taken. Each is to be freed. */
-SPINDLE_API size_t spindle_next(spindle_connection* connection, spindle_event** events, size_t room,
-                                int64_t timeout_ns);
-/* Readable while events wait, for poll() and its like; then take events with a timeout of 0 until none comes. It
-   belongs to the connection. -1 where there is none. */
-SPINDLE_API int spindle_descriptor(spindle_connection* connection);
-/* Has every event handed to `handler` by the connection's own thread, one at a time; the handler frees it. NULL brings
-   spindle_next() back. The handler may call any function but spindle_next() and spindle_close(). When this returns, no
-   call of the former handler is running or will come, unless that is who calls. */
-SPINDLE_API spindle_code spindle_set_handler(spindle_connection* connection,
-                                             void (*handler)(spindle_event* event, void* context), void* context);
-
-/* A program has to bear with kinds that it does not know: they are added. */
 enum {
-  SPINDLE_EVENT_MESSAGE = 0,        /* a message to a group of this client, or to itself */
-  SPINDLE_EVENT_VIEW = 1,           /* the members of a group have changed */
-  SPINDLE_EVENT_TRANSITIONAL = 2,   /* until the next view of cause network, promises hold among those still together */
-  SPINDLE_EVENT_REQUEST_FAILED = 3, /* the daemon refused something */
-  SPINDLE_EVENT_FLOW_READY = 4,     /* a flow that said SPINDLE_WOULD_BLOCK has room again */
-  SPINDLE_EVENT_FLOW_STATE = 5,     /* the answer to spindle_request_flow() */
-  SPINDLE_EVENT_GAP = 6,            /* messages that stood here were dropped, as this client does not keep up */
-  SPINDLE_EVENT_QUEUE_WARNING = 7,  /* the daemon holds more and more for this client */
-  SPINDLE_EVENT_DISCONNECTED = 8    /* the connection has ended; the last event */
+  SPINDLE_EVENT_MESSAGE = 1,
+  SPINDLE_EVENT_GROUP_VIEW = 2,     /* the members of a group have changed, or are told again */
+  SPINDLE_EVENT_TRANSITIONAL = 3,   /* until the group's next view of cause network, promises hold among those of the
+                                       former view that are still together */
+  SPINDLE_EVENT_REQUEST_FAILED = 4, /* the daemon refused something */
+  SPINDLE_EVENT_FLOW_READY = 5,     /* a flow for which WOULD_BLOCK was said has room again */
+  SPINDLE_EVENT_FLOW_STATE = 6,     /* what spindle_request_flow() asked for */
+  SPINDLE_EVENT_GAP = 7,            /* messages that stood here were dropped, as the client does not keep up */
+  SPINDLE_EVENT_QUEUE_WARNING = 8,  /* the daemon holds more and more for this client */
+  SPINDLE_EVENT_DISCONNECTED = 9    /* the connection has ended: the last event, exactly one */
 };
 
-SPINDLE_API unsigned spindle_event_kind(const spindle_event* event);
-/* NULL is nothing. */
-SPINDLE_API void spindle_event_free(spindle_event* event);
+/* Waits for events, and gives those that there are, `room` at most, which the caller frees. 0: `*count` is one or more.
+   Otherwise it is zero: TIMED_OUT, NOT_CONNECTED once SPINDLE_EVENT_DISCONNECTED was given, OUT_OF_MEMORY, with which
+   nothing is lost, BAD_ARGUMENT without room. */
+SPINDLE_C_API spindle_code spindle_next(spindle_connection* connection, spindle_event** events, size_t room,
+                                        size_t* count, int64_t timeout_ns);
+/* A descriptor that polls as readable for as long as events wait. It belongs to the connection: do not read, write or
+   close it. -1 if there is none. */
+SPINDLE_C_API int spindle_descriptor(spindle_connection* connection);
 
-/* What the accessors below return is valid until the event is freed. Of an event of another kind they give nothing: 0,
-   or no bytes. Those with `room` fill in as many as fit and give how many there are; `names` may be NULL where room is
-   0. */
+/* What is kept for long is better copied out of a message, which shares 256 KiB or more with its neighbours. */
+SPINDLE_C_API void spindle_event_free(spindle_event* event);
+/* Another event with the same content, which is not copied where it is a message's; null without memory. */
+SPINDLE_C_API spindle_event* spindle_event_copy(const spindle_event* event);
 
-/* A message. */
-SPINDLE_API unsigned spindle_message_service(const spindle_event* event);
-SPINDLE_API uint16_t spindle_message_type(const spindle_event* event);
-SPINDLE_API spindle_bytes spindle_message_sender(const spindle_event* event);
-SPINDLE_API size_t spindle_message_groups(const spindle_event* event, spindle_bytes* names, size_t room);
-SPINDLE_API spindle_bytes spindle_message_payload(const spindle_event* event);
+/* Events, as what follows, may outlive their connection. What is returned is there until the event is freed. A function
+   that is asked of an event of another kind returns zero, or no bytes.
 
-/* Where the message stands in the order, the same at all receivers: not 0 where it stands anywhere. Then the view of
-   the daemons, by its number, coordinator and the coordinator's life; how many changes of groups came before, which is
-   no less than the position of the view of its group in which the message was delivered; the position in that order;
-   and the index among messages that travelled as one. */
-SPINDLE_API int spindle_message_has_position(const spindle_event* event);
-SPINDLE_API uint64_t spindle_message_view_number(const spindle_event* event);
-SPINDLE_API spindle_bytes spindle_message_coordinator(const spindle_event* event);
-SPINDLE_API uint64_t spindle_message_incarnation(const spindle_event* event);
-SPINDLE_API uint64_t spindle_message_changes(const spindle_event* event);
-SPINDLE_API uint64_t spindle_message_order(const spindle_event* event);
-SPINDLE_API uint32_t spindle_message_index(const spindle_event* event);
+   SPINDLE_EVENT_...; 0 for null, and for a kind that came with a later version of the library than all functions here.
+ */
+SPINDLE_C_API unsigned spindle_event_kind(const spindle_event* event);
+/* The groups that the event is of. A view, a transitional signal and a refused request have one. A message has its
+   destinations, in the sender's order; FLOW_READY and FLOW_STATE those of the flow. Other kinds have none. */
+SPINDLE_C_API size_t spindle_event_group_count(const spindle_event* event);
+SPINDLE_C_API spindle_bytes spindle_event_group_at(const spindle_event* event, size_t index);
+/* The first of these. */
+SPINDLE_C_API spindle_bytes spindle_event_group(const spindle_event* event);
+/* Of REQUEST_FAILED and DISCONNECTED: why. */
+SPINDLE_C_API spindle_code spindle_event_code(const spindle_event* event);
 
-/* A view. */
+/* The private name of the sender. */
+SPINDLE_C_API spindle_bytes spindle_message_sender(const spindle_event* event);
+SPINDLE_C_API unsigned spindle_message_service(const spindle_event* event);
+/* The sender's tag. */
+SPINDLE_C_API uint16_t spindle_message_type(const spindle_event* event);
+SPINDLE_C_API spindle_bytes spindle_message_payload(const spindle_event* event);
+
+/* Why a group has a new view. */
 enum { SPINDLE_CAUSE_JOIN = 1, SPINDLE_CAUSE_LEAVE = 2, SPINDLE_CAUSE_DISCONNECT = 3, SPINDLE_CAUSE_NETWORK = 4 };
-enum {
-  SPINDLE_FORM_FULL = 0,    /* lists all members */
-  SPINDLE_FORM_CHANGE = 1,  /* who joined and who left, of a large group */
-  SPINDLE_FORM_ANSWER = 2,  /* lists all members once more: nothing has changed */
-  SPINDLE_FORM_FAREWELL = 3 /* this client has left */
-};
-enum {
-  SPINDLE_NAMES_MEMBERS = 0, /* all, in an order that all agree on; forms full and answer only */
-  SPINDLE_NAMES_JOINED = 1,
-  SPINDLE_NAMES_LEFT = 2,
-  SPINDLE_NAMES_APART = 3, /* cause network: members that are not new and did not come along */
-  SPINDLE_NAMES_VS_SET = 4 /* cause network, form full: this client and those who came along */
-};
-SPINDLE_API spindle_bytes spindle_view_group(const spindle_event* event);
-SPINDLE_API unsigned spindle_view_cause(const spindle_event* event);
-SPINDLE_API unsigned spindle_view_form(const spindle_event* event);
-SPINDLE_API size_t spindle_view_member_count(const spindle_event* event);
-SPINDLE_API uint64_t spindle_view_digest(const spindle_event* event);
-SPINDLE_API size_t spindle_view_names(const spindle_event* event, unsigned which, spindle_bytes* names, size_t room);
-/* This client's place among the members; SIZE_MAX where they are not listed. */
-SPINDLE_API size_t spindle_view_my_index(const spindle_event* event);
-/* What identifies the view: the view of the daemons, by its number, coordinator and the coordinator's life, and the
-   position in its order. */
-SPINDLE_API uint64_t spindle_view_number(const spindle_event* event);
-SPINDLE_API spindle_bytes spindle_view_coordinator(const spindle_event* event);
-SPINDLE_API uint64_t spindle_view_incarnation(const spindle_event* event);
-SPINDLE_API uint64_t spindle_view_position(const spindle_event* event);
 
-SPINDLE_API spindle_bytes spindle_transitional_group(const spindle_event* event);
+/* What a view says of the members. */
+enum {
+  SPINDLE_FORM_FULL = 0,    /* all: the first view that a client gets of a group, and every view of a small group */
+  SPINDLE_FORM_CHANGE = 1,  /* who joined and who left, and a digest of the rest */
+  SPINDLE_FORM_ANSWER = 2,  /* all, once more: what spindle_request_view() asked for. Nothing has changed */
+  SPINDLE_FORM_FAREWELL = 3 /* nothing: this client has left the group */
+};
 
-/* A request that failed. */
+/* The lists of a view. All are of private names. */
+enum {
+  SPINDLE_VIEW_MEMBERS = 0, /* all, in an order that all members agree on; with forms FULL and ANSWER */
+  SPINDLE_VIEW_JOINED = 1,  /* who is new since the former view */
+  SPINDLE_VIEW_LEFT = 2,    /* who left, disconnected, or, with cause NETWORK, is out of reach */
+  SPINDLE_VIEW_APART = 3,   /* cause NETWORK: members that are not new and did not come from the former view with this
+                               client */
+  SPINDLE_VIEW_VS_SET = 4 /* cause NETWORK, form FULL: this client, and the members that neither joined nor are apart */
+};
+
+SPINDLE_C_API unsigned spindle_view_cause(const spindle_event* event);
+SPINDLE_C_API unsigned spindle_view_form(const spindle_event* event);
+/* With this view, whether it lists them or not. */
+SPINDLE_C_API size_t spindle_view_member_count(const spindle_event* event);
+/* Of the members in their order. */
+SPINDLE_C_API uint64_t spindle_view_digest(const spindle_event* event);
+/* The names on one of the lists; none on a list that there is not. */
+SPINDLE_C_API size_t spindle_view_name_count(const spindle_event* event, unsigned list);
+SPINDLE_C_API spindle_bytes spindle_view_name_at(const spindle_event* event, unsigned list, size_t index);
+/* This client's place among the members; -1 where the view does not list them. */
+SPINDLE_C_API int64_t spindle_view_my_index(const spindle_event* event);
+/* The id of the view, which is equal at all members that see it, and never used for another one: the number, the
+   coordinator and the coordinator's incarnation of the view of the daemons, and the position in the order of that. */
+SPINDLE_C_API uint64_t spindle_view_id_number(const spindle_event* event);
+SPINDLE_C_API spindle_bytes spindle_view_id_coordinator(const spindle_event* event);
+SPINDLE_C_API uint64_t spindle_view_id_incarnation(const spindle_event* event);
+SPINDLE_C_API uint64_t spindle_view_id_position(const spindle_event* event);
+
+/* What was refused. */
 enum {
   SPINDLE_REQUEST_JOIN = 0,
   SPINDLE_REQUEST_LEAVE = 1,
-  SPINDLE_REQUEST_VIEW = 2,
-  SPINDLE_REQUEST_SEND = 3,      /* messages that had been sent: nobody gets those */
-  SPINDLE_REQUEST_MEMBERSHIP = 4 /* to stay a member: the client has left the group */
+  SPINDLE_REQUEST_VIEW = 2,      /* to tell who the members are */
+  SPINDLE_REQUEST_SEND = 3,      /* messages that the daemon had been sent: nobody gets those */
+  SPINDLE_REQUEST_MEMBERSHIP = 4 /* to have the client stay a member of the group: it has left */
 };
-SPINDLE_API unsigned spindle_failed_request(const spindle_event* event);
-SPINDLE_API spindle_bytes spindle_failed_group(const spindle_event* event);
-SPINDLE_API spindle_code spindle_failed_code(const spindle_event* event);
-SPINDLE_API uint64_t spindle_failed_messages(const spindle_event* event);
 
-/* A flow that is ready, or how one fares. */
-SPINDLE_API size_t spindle_flow_groups(const spindle_event* event, spindle_bytes* names, size_t room);
-SPINDLE_API double spindle_flow_price(const spindle_event* event);
-SPINDLE_API double spindle_flow_budget(const spindle_event* event);
-SPINDLE_API double spindle_flow_rate(const spindle_event* event);
-SPINDLE_API int64_t spindle_flow_salary_period_us(const spindle_event* event);
-SPINDLE_API double spindle_flow_blocked_share(const spindle_event* event);
-SPINDLE_API spindle_bytes spindle_flow_limited_by(const spindle_event* event);
+SPINDLE_C_API unsigned spindle_request_failed_request(const spindle_event* event);
+/* SPINDLE_REQUEST_SEND: so many messages to one set of destinations, since it was last told. */
+SPINDLE_C_API uint64_t spindle_request_failed_messages(const spindle_event* event);
 
-/* A gap: how many messages, of how many bytes, and how many of these were sent to which name. */
-SPINDLE_API uint64_t spindle_gap_messages(const spindle_event* event);
-SPINDLE_API uint64_t spindle_gap_bytes(const spindle_event* event);
-SPINDLE_API size_t spindle_gap_names(const spindle_event* event, spindle_bytes* names, uint64_t* messages, size_t room);
-SPINDLE_API uint64_t spindle_gap_unlisted(const spindle_event* event);
+/* A flow earns a salary and pays a price for every packet, in dollars, which have no meaning beyond that. */
+SPINDLE_C_API double spindle_flow_price(const spindle_event* event);
+/* Negative after a message of several packets. */
+SPINDLE_C_API double spindle_flow_budget(const spindle_event* event);
+/* Packets a second that entered the network of late. */
+SPINDLE_C_API double spindle_flow_rate(const spindle_event* event);
+/* In which a salary is earned: the shorter, the more is earned. */
+SPINDLE_C_API int64_t spindle_flow_salary_period_ns(const spindle_event* event);
+/* 0 to 1: of its life, while a message waited to enter. */
+SPINDLE_C_API double spindle_flow_blocked_share(const spindle_event* event);
+/* The link or the receivers that cost most, or what else the flow waits for; empty where nothing holds it up. */
+SPINDLE_C_API spindle_bytes spindle_flow_limited_by(const spindle_event* event);
 
-/* A warning: percent of the limit, bytes that wait in the daemon, and the limit. */
-SPINDLE_API unsigned spindle_warning_percent(const spindle_event* event);
-SPINDLE_API uint64_t spindle_warning_bytes(const spindle_event* event);
-SPINDLE_API uint64_t spindle_warning_limit(const spindle_event* event);
+/* The messages that were dropped, and the bytes of their payloads. */
+SPINDLE_C_API uint64_t spindle_gap_messages(const spindle_event* event);
+SPINDLE_C_API uint64_t spindle_gap_bytes(const spindle_event* event);
+/* How many of the messages were sent to a name that is not listed for want of room. */
+SPINDLE_C_API uint64_t spindle_gap_unlisted(const spindle_event* event);
+/* Where they were sent to, 64 names at most, and how many to each; one sent to several counts at each. */
+SPINDLE_C_API size_t spindle_gap_name_count(const spindle_event* event);
+SPINDLE_C_API spindle_bytes spindle_gap_name_at(const spindle_event* event, size_t index);
+SPINDLE_C_API uint64_t spindle_gap_messages_at(const spindle_event* event, size_t index);
 
-/* The end: why, in a code and in words, and how many messages did not enter the network. */
-SPINDLE_API spindle_code spindle_disconnected_code(const spindle_event* event);
-SPINDLE_API spindle_bytes spindle_disconnected_text(const spindle_event* event);
-SPINDLE_API uint64_t spindle_disconnected_not_taken(const spindle_event* event);
-SPINDLE_API int spindle_disconnected_is_exact(const spindle_event* event);
+/* 50 or 80, of the limit at which the client loses messages or its connection. */
+SPINDLE_C_API unsigned spindle_warning_percent(const spindle_event* event);
+SPINDLE_C_API uint64_t spindle_warning_bytes(const spindle_event* event);
+SPINDLE_C_API uint64_t spindle_warning_limit_bytes(const spindle_event* event);
+
+/* Where the daemon closed the connection, its reason in its words. */
+SPINDLE_C_API spindle_bytes spindle_disconnected_text(const spindle_event* event);
+/* How many messages did not enter the network, and 1 where the daemon has said so. */
+SPINDLE_C_API uint64_t spindle_disconnected_not_taken(const spindle_event* event);
+SPINDLE_C_API int spindle_disconnected_is_exact(const spindle_event* event);
 
 /* ---- The members of a large group ---- */
 
-/* Keeps the list of a group's members from its views, of which large groups' name only who joined and who left. An
-   object is for one group, and for one thread at a time. */
-typedef struct spindle_membership spindle_membership;
-
+/* What has come of a view that was applied. */
 enum {
-  SPINDLE_MEMBERSHIP_CURRENT = 0, /* the members are those of the view */
-  SPINDLE_MEMBERSHIP_ASK = 1,     /* they are not known: call spindle_request_view() */
-  SPINDLE_MEMBERSHIP_UNKNOWN = 2, /* they are not known yet: the answer is on its way, or memory is exhausted */
-  SPINDLE_MEMBERSHIP_LEFT = 3     /* this client is no member any more */
+  SPINDLE_MEMBERS_CURRENT = 0, /* the members are those of the view */
+  SPINDLE_MEMBERS_ASK = 1,     /* they are not known: call spindle_request_view() */
+  SPINDLE_MEMBERS_UNKNOWN = 2, /* they are not known yet: the answer is on its way, or was wrong */
+  SPINDLE_MEMBERS_LEFT = 3     /* this client is no member any more */
 };
 
-/* NULL where memory is exhausted. */
-SPINDLE_API spindle_membership* spindle_membership_new(void);
-SPINDLE_API void spindle_membership_free(spindle_membership* membership);
-/* Applies an event, which is a view of the group. */
-SPINDLE_API unsigned spindle_membership_apply(spindle_membership* membership, const spindle_event* view);
-/* Forgets everything, for a request that failed. */
-SPINDLE_API void spindle_membership_reset(spindle_membership* membership);
-/* Not 0 where the members are known. */
-SPINDLE_API int spindle_membership_is_current(const spindle_membership* membership);
-/* Valid until the next apply, reset or free. */
-SPINDLE_API size_t spindle_membership_members(const spindle_membership* membership, spindle_bytes* names, size_t room);
-/* Likewise, after a view with cause network: this client and those who came from the former view with it. */
-SPINDLE_API size_t spindle_membership_vs_set(spindle_membership* membership, spindle_bytes* names, size_t room);
-/* The place of a member among them; SIZE_MAX where it is none. */
-SPINDLE_API size_t spindle_membership_index_of(const spindle_membership* membership, spindle_bytes name);
+/* The list of a group's members, kept up to date from the group's views: most views of a large group name only who
+   joined and who left. One for each group; null without memory. */
+SPINDLE_C_API spindle_membership* spindle_membership_new(void);
+SPINDLE_C_API void spindle_membership_free(spindle_membership* membership);
+/* Every view of the group has to be applied in order. `*outcome`, where it is not null, is SPINDLE_MEMBERS_...; errors:
+   BAD_ARGUMENT for what is no view, and OUT_OF_MEMORY, with which the members are unknown. */
+SPINDLE_C_API spindle_code spindle_membership_apply(spindle_membership* membership, const spindle_event* view,
+                                                    unsigned* outcome);
+/* Forgets everything: the next change says SPINDLE_MEMBERS_ASK. For a request that failed. */
+SPINDLE_C_API void spindle_membership_reset(spindle_membership* membership);
+/* 1 where the members are known. */
+SPINDLE_C_API int spindle_membership_is_current(const spindle_membership* membership);
+/* Private names in the order that all members agree on; none while they are not known. They are there until the next
+   view is applied. */
+SPINDLE_C_API size_t spindle_membership_count(const spindle_membership* membership);
+SPINDLE_C_API spindle_bytes spindle_membership_at(const spindle_membership* membership, size_t index);
+/* The place of a member, found by going through them; -1 for who is none. */
+SPINDLE_C_API int64_t spindle_membership_index_of(const spindle_membership* membership, spindle_bytes name);
+/* After a view with cause network: this client, and the members that came from the former view with it. Otherwise
+   none. */
+SPINDLE_C_API size_t spindle_membership_vs_count(const spindle_membership* membership);
+SPINDLE_C_API spindle_bytes spindle_membership_vs_at(const spindle_membership* membership, size_t index);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,143 @@
+// Receiving events, and what all of them have.
+#include <iterator>
+#include <memory>
+#include <new>
+#include <optional>
+
+#include "bindings/c/src/events.h"
+
+namespace spindle::c {
+namespace {
+
+constexpr spindle_bytes kNothing{nullptr, 0};
+
+/// Room for an event is there before the event is taken, so that none is lost without memory.
+std::error_code take(Connection& connection, std::int64_t timeout_ns, spindle_event*& event) {
+  auto made = std::unique_ptr<spindle_event>(new (std::nothrow) spindle_event());
+  if (!made) return Errc::out_of_memory;
+  std::error_code error;
+  if (std::optional<Event> next = connection.receive(duration_of(timeout_ns), error)) {
+    made->value = *std::move(next);
+    event = made.release();
+  }
+  return error;
+}
+
+/// The groups of an event that has a list of them.
+const std::vector<std::string>* group_list(const spindle_event* event) {
+  if (const auto* ready = content<FlowReady>(event)) return &ready->groups;
+  if (const auto* state = content<FlowState>(event)) return &state->groups;
+  return nullptr;
+}
+
+/// The group of an event that has one.
+const std::string* single_group(const spindle_event* event) {
+  if (const auto* view = content<GroupView>(event)) return &view->group;
+  if (const auto* signal = content<Transitional>(event)) return &signal->group;
+  if (const auto* failed = content<RequestFailed>(event)) return &failed->group;
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace spindle::c
+
+using namespace spindle::c;
+using spindle::EventKind;
+
+spindle_code spindle_next(spindle_connection* connection, spindle_event** events, size_t room, size_t* count,
+                          int64_t timeout_ns) {
+  if (count != nullptr) *count = 0;
+  if (connection == nullptr || events == nullptr || room == 0 || count == nullptr) return SPINDLE_ERROR_BAD_ARGUMENT;
+  const spindle_code code = guarded([&] {
+    std::error_code error = take(connection->value, timeout_ns, events[0]);
+    while (!error && ++*count < room) error = take(connection->value, 0, events[*count]);
+    return error;
+  });
+  return *count > 0 ? 0 : code;
+}
+
+int spindle_descriptor(spindle_connection* connection) {
+  if (connection == nullptr) return -1;
+  int descriptor = -1;
+  (void)guarded([&] { descriptor = connection->value.descriptor(); });
+  return descriptor;
+}
+
+void spindle_event_free(spindle_event* event) { delete event; }
+
+spindle_event* spindle_event_copy(const spindle_event* event) {
+  if (event == nullptr) return nullptr;
+  spindle_event* copy = nullptr;
+  (void)guarded([&] { copy = new spindle_event(*event); });
+  return copy;
+}
+
+unsigned spindle_event_kind(const spindle_event* event) {
+  if (event == nullptr) return 0;
+  switch (event->value.kind()) {
+    case EventKind::message:
+      return SPINDLE_EVENT_MESSAGE;
+    case EventKind::group_view:
+      return SPINDLE_EVENT_GROUP_VIEW;
+    case EventKind::transitional:
+      return SPINDLE_EVENT_TRANSITIONAL;
+    case EventKind::request_failed:
+      return SPINDLE_EVENT_REQUEST_FAILED;
+    case EventKind::flow_ready:
+      return SPINDLE_EVENT_FLOW_READY;
+    case EventKind::flow_state:
+      return SPINDLE_EVENT_FLOW_STATE;
+    case EventKind::gap:
+      return SPINDLE_EVENT_GAP;
+    case EventKind::queue_warning:
+      return SPINDLE_EVENT_QUEUE_WARNING;
+    case EventKind::disconnected:
+      return SPINDLE_EVENT_DISCONNECTED;
+    default:
+      return 0;
+  }
+}
+
+size_t spindle_event_group_count(const spindle_event* event) {
+  if (const auto* message = content<spindle::Message>(event)) return message->groups().size();
+  if (const auto* list = group_list(event)) return list->size();
+  return single_group(event) == nullptr ? 0 : 1;
+}
+
+spindle_bytes spindle_event_group_at(const spindle_event* event, size_t index) {
+  if (const auto* message = content<spindle::Message>(event)) {
+    const spindle::GroupNames names = message->groups();
+    return index < names.size() ? bytes_of(*std::next(names.begin(), static_cast<std::ptrdiff_t>(index))) : kNothing;
+  }
+  if (const auto* list = group_list(event)) return name_at(*list, index);
+  const std::string* group = single_group(event);
+  return group != nullptr && index == 0 ? bytes_of(*group) : kNothing;
+}
+
+spindle_bytes spindle_event_group(const spindle_event* event) { return spindle_event_group_at(event, 0); }
+
+spindle_code spindle_event_code(const spindle_event* event) {
+  if (const auto* failed = content<spindle::RequestFailed>(event)) return code_of(failed->error);
+  if (const auto* end = content<spindle::Disconnected>(event)) return code_of(end->error);
+  return 0;
+}
+
+spindle_bytes spindle_message_sender(const spindle_event* event) {
+  const auto* message = content<spindle::Message>(event);
+  return message == nullptr ? kNothing : bytes_of(message->sender());
+}
+
+unsigned spindle_message_service(const spindle_event* event) {
+  const auto* message = content<spindle::Message>(event);
+  return message == nullptr ? 0 : static_cast<unsigned>(message->service());
+}
+
+uint16_t spindle_message_type(const spindle_event* event) {
+  const auto* message = content<spindle::Message>(event);
+  return message == nullptr ? std::uint16_t{0} : message->type();
+}
+
+spindle_bytes spindle_message_payload(const spindle_event* event) {
+  const auto* message = content<spindle::Message>(event);
+  return message == nullptr ? kNothing : bytes_of(message->text());
+}

@@ -1,0 +1,77 @@
+// Sending, and what needs destinations.
+#include <future>
+#include <memory>
+
+#include "bindings/c/src/handles.h"
+#include "libclient/common/limits.h"
+
+namespace spindle::c {
+namespace {
+
+bool are_bytes(spindle_bytes bytes) { return bytes.data != nullptr || bytes.size == 0; }
+
+/// `call` with the destinations, unless these are none at all.
+template <typename Call>
+spindle_code with_destinations(spindle_connection* connection, const spindle_bytes* groups, size_t count,
+                               Call&& call) noexcept {
+  if (connection == nullptr || (groups == nullptr && count > 0)) return code_of(Errc::bad_argument);
+  if (count > kGroupsPerMessageMax) return code_of(Errc::too_many_groups);
+  return guarded([&] { return call(connection->value, Destinations(groups, count)); });
+}
+
+spindle_code multicast(spindle_connection* connection, unsigned service, const spindle_bytes* groups, size_t count,
+                       const Payload& payload, const spindle_send_options* options, int64_t timeout_ns) noexcept {
+  if (service > SPINDLE_SAFE) return code_of(Errc::bad_argument);
+  return with_destinations(connection, groups, count, [&](Connection& value, const Groups& to) {
+    SendOptions how = options == nullptr ? SendOptions() : options->value;
+    if (timeout_ns == 0) return value.try_multicast(static_cast<Service>(service), to, payload, how);
+    if (timeout_ns > 0) how.timeout = std::chrono::nanoseconds(timeout_ns);
+    return value.multicast(static_cast<Service>(service), to, payload, how);
+  });
+}
+
+}  // namespace
+}  // namespace spindle::c
+
+using namespace spindle::c;
+using spindle::Connection;
+using spindle::Errc;
+using spindle::Groups;
+
+spindle_code spindle_multicast(spindle_connection* connection, unsigned service, const spindle_bytes* groups,
+                               size_t count, spindle_bytes payload, const spindle_send_options* options,
+                               int64_t timeout_ns) {
+  if (!are_bytes(payload)) return SPINDLE_ERROR_BAD_ARGUMENT;
+  return multicast(connection, service, groups, count, text_of(payload), options, timeout_ns);
+}
+
+spindle_code spindle_multicast_pieces(spindle_connection* connection, unsigned service, const spindle_bytes* groups,
+                                      size_t count, const spindle_bytes* pieces, size_t piece_count,
+                                      const spindle_send_options* options, int64_t timeout_ns) {
+  if (pieces == nullptr && piece_count > 0) return SPINDLE_ERROR_BAD_ARGUMENT;
+  return guarded([&] {
+    std::vector<spindle::Bytes> all;
+    all.reserve(piece_count);
+    for (std::size_t i = 0; i < piece_count; ++i) {
+      if (!are_bytes(pieces[i])) return make_error_code(Errc::bad_argument);
+      all.emplace_back(text_of(pieces[i]));
+    }
+    const spindle_code code = multicast(connection, service, groups, count, all, options, timeout_ns);
+    return std::error_code(code, spindle::error_category());
+  });
+}
+
+spindle_code spindle_wait_writable(spindle_connection* connection, const spindle_bytes* groups, size_t count,
+                                   int64_t timeout_ns) {
+  if (count == 0) return SPINDLE_ERROR_TOO_MANY_GROUPS;
+  return with_destinations(connection, groups, count, [&](Connection& value, const Groups& to) {
+    const auto done = std::make_shared<std::promise<std::error_code>>();
+    value.when_writable(to, duration_of(timeout_ns), [done](std::error_code error) { done->set_value(error); });
+    return done->get_future().get();
+  });
+}
+
+spindle_code spindle_request_flow(spindle_connection* connection, const spindle_bytes* groups, size_t count) {
+  return with_destinations(connection, groups, count,
+                           [](Connection& value, const Groups& to) { return value.request_flow(to); });
+}

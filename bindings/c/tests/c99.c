@@ -1,0 +1,157 @@
+#include "bindings/c/tests/c99.h"
+
+#include <string.h>
+
+static spindle_code receive_message(spindle_connection* connection, char* received, size_t room) {
+  for (;;) {
+    spindle_event* events[4];
+    size_t count = 0;
+    spindle_code code = spindle_next(connection, events, 4, &count, SPINDLE_NO_TIMEOUT);
+    size_t i;
+    int found = 0;
+    if (code != 0) return code;
+    for (i = 0; i < count; ++i) {
+      if (!found && spindle_event_kind(events[i]) == SPINDLE_EVENT_MESSAGE) {
+        spindle_bytes payload = spindle_message_payload(events[i]);
+        size_t size = payload.size < room - 1 ? payload.size : room - 1;
+        memcpy(received, payload.data, size);
+        received[size] = '\0';
+        found = 1;
+      }
+      spindle_event_free(events[i]);
+    }
+    if (found) return 0;
+  }
+}
+
+spindle_code exchange(const char* address, const char* text, char* received, size_t room) {
+  spindle_options* options = spindle_options_new();
+  spindle_connection* connection = NULL;
+  spindle_bytes group = spindle_text("news");
+  spindle_code code = spindle_options_set_address(options, address);
+  if (code == 0) code = spindle_connect(options, &connection, NULL, 0);
+  spindle_options_free(options);
+  if (code == 0) code = spindle_join(connection, group, 0, 0);
+  if (code == 0) {
+    code = spindle_multicast(connection, SPINDLE_AGREED, &group, 1, spindle_text(text), NULL, SPINDLE_NO_TIMEOUT);
+  }
+  if (code == 0) code = receive_message(connection, received, room);
+  spindle_close(connection);
+  return code;
+}
+
+/* Counts what is not as it should be. */
+static int wrong = 0;
+
+static void refused(spindle_code code) { wrong += code != SPINDLE_ERROR_BAD_ARGUMENT; }
+static void nothing(spindle_bytes bytes) { wrong += bytes.data != NULL || bytes.size != 0; }
+static void is_zero(uint64_t number) { wrong += number != 0; }
+
+static void misuse_options(void) {
+  spindle_options_free(NULL);
+  spindle_send_options_free(NULL);
+  refused(spindle_options_set_address(NULL, "x"));
+  refused(spindle_options_set_name(NULL, "x"));
+  refused(spindle_options_set_tls_bundle(NULL, "x"));
+  refused(spindle_options_set_tls_revocation_lists(NULL, "x"));
+  refused(spindle_options_set_token(NULL, "x"));
+  refused(spindle_options_set_connect_timeout(NULL, 1));
+  refused(spindle_options_set_send_timeout(NULL, 1));
+  refused(spindle_options_set_disconnect_timeout(NULL, 1));
+  refused(spindle_options_set_send_buffer(NULL, 1));
+  refused(spindle_options_set_receive_buffer(NULL, 1));
+  refused(spindle_options_set_independent_flows(NULL, 1));
+  refused(spindle_options_set_slow_policy(NULL, SPINDLE_SLOW_DROP));
+  refused(spindle_send_options_set_type(NULL, 1));
+  refused(spindle_send_options_set_self_discard(NULL, 1));
+}
+
+static void misuse_connection(void) {
+  const spindle_bytes group = spindle_text("g");
+  spindle_event* event = NULL;
+  size_t count = 7;
+  uint64_t not_taken = 0;
+  int is_exact = 0;
+  refused(spindle_connect(NULL, NULL, NULL, 0));
+  spindle_close(NULL);
+  nothing(spindle_private_name(NULL));
+  is_zero((uint64_t)spindle_is_open(NULL));
+  refused(spindle_join(NULL, group, 0, 0));
+  refused(spindle_join(NULL, group, 0, 1));
+  refused(spindle_leave(NULL, group));
+  refused(spindle_request_view(NULL, group));
+  refused(spindle_request_flow(NULL, &group, 1));
+  refused(spindle_confirm(NULL, 1, &not_taken, &is_exact));
+  refused(spindle_drain(NULL, 1, &not_taken, &is_exact));
+  refused(spindle_disconnect(NULL, &not_taken, &is_exact));
+  refused(spindle_multicast(NULL, SPINDLE_AGREED, &group, 1, group, NULL, 0));
+  refused(spindle_multicast_pieces(NULL, SPINDLE_AGREED, &group, 1, &group, 1, NULL, 0));
+  refused(spindle_wait_writable(NULL, &group, 1, 0));
+  refused(spindle_next(NULL, &event, 1, &count, 0));
+  is_zero(count);
+  wrong += spindle_descriptor(NULL) != -1;
+}
+
+static void misuse_events(void) {
+  spindle_event_free(NULL);
+  wrong += spindle_event_copy(NULL) != NULL;
+  is_zero(spindle_event_kind(NULL));
+  is_zero(spindle_event_group_count(NULL));
+  nothing(spindle_event_group_at(NULL, 0));
+  nothing(spindle_event_group(NULL));
+  is_zero((uint64_t)spindle_event_code(NULL));
+  nothing(spindle_message_sender(NULL));
+  is_zero(spindle_message_service(NULL));
+  is_zero(spindle_message_type(NULL));
+  nothing(spindle_message_payload(NULL));
+  is_zero(spindle_view_cause(NULL));
+  is_zero(spindle_view_form(NULL));
+  is_zero(spindle_view_member_count(NULL));
+  is_zero(spindle_view_digest(NULL));
+  is_zero(spindle_view_name_count(NULL, SPINDLE_VIEW_MEMBERS));
+  nothing(spindle_view_name_at(NULL, SPINDLE_VIEW_MEMBERS, 0));
+  wrong += spindle_view_my_index(NULL) != -1;
+  is_zero(spindle_view_id_number(NULL));
+  nothing(spindle_view_id_coordinator(NULL));
+  is_zero(spindle_view_id_incarnation(NULL));
+  is_zero(spindle_view_id_position(NULL));
+  is_zero(spindle_request_failed_request(NULL));
+  is_zero(spindle_request_failed_messages(NULL));
+  wrong += spindle_flow_price(NULL) != 0 || spindle_flow_budget(NULL) != 0 || spindle_flow_rate(NULL) != 0;
+  wrong += spindle_flow_salary_period_ns(NULL) != 0 || spindle_flow_blocked_share(NULL) != 0;
+  nothing(spindle_flow_limited_by(NULL));
+  is_zero(spindle_gap_messages(NULL));
+  is_zero(spindle_gap_bytes(NULL));
+  is_zero(spindle_gap_unlisted(NULL));
+  is_zero(spindle_gap_name_count(NULL));
+  nothing(spindle_gap_name_at(NULL, 0));
+  is_zero(spindle_gap_messages_at(NULL, 0));
+  is_zero(spindle_warning_percent(NULL));
+  is_zero(spindle_warning_bytes(NULL));
+  is_zero(spindle_warning_limit_bytes(NULL));
+  nothing(spindle_disconnected_text(NULL));
+  is_zero(spindle_disconnected_not_taken(NULL));
+  is_zero((uint64_t)spindle_disconnected_is_exact(NULL));
+}
+
+static void misuse_membership(void) {
+  unsigned outcome = 0;
+  spindle_membership_free(NULL);
+  spindle_membership_reset(NULL);
+  refused(spindle_membership_apply(NULL, NULL, &outcome));
+  is_zero((uint64_t)spindle_membership_is_current(NULL));
+  is_zero(spindle_membership_count(NULL));
+  nothing(spindle_membership_at(NULL, 0));
+  wrong += spindle_membership_index_of(NULL, spindle_text("x")) != -1;
+  is_zero(spindle_membership_vs_count(NULL));
+  nothing(spindle_membership_vs_at(NULL, 0));
+}
+
+int misuse_nulls(void) {
+  wrong = 0;
+  misuse_options();
+  misuse_connection();
+  misuse_events();
+  misuse_membership();
+  return wrong;
+}

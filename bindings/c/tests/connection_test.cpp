@@ -1,0 +1,426 @@
+// Connections, against a daemon that the test plays.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "bindings/c/src/handles.h"
+#include "bindings/c/tests/c99.h"
+#include "tests/unit/client_fake_daemon.h"
+
+namespace spindle::c {
+namespace {
+
+using protocol::ClientFrame;
+using test::Bytes;
+using test::close_frame;
+using test::Frame;
+using test::message_frame;
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kSecond = 1'000 * kMillisecond;
+
+const spindle_bytes kNews = spindle_text("news");
+
+std::string text(spindle_bytes bytes) { return std::string(text_of(bytes)); }
+
+Bytes welcome() {
+  Bytes bytes;
+  protocol::write_welcome(bytes, {protocol::kClientVersionMax, "#me#fake"});
+  return bytes;
+}
+
+Bytes view_frame() {
+  Bytes frame;
+  protocol::GroupViewFrame view{"news", {1, "fake", 1, 1}};
+  view.joined = {"#me#fake"};
+  view.members = {"#me#fake", "#you#fake"};
+  protocol::write_view(frame, view);
+  return frame;
+}
+
+Bytes reply_frame(const Frame& request, Errc code) {
+  Bytes frame;
+  const auto read = protocol::read_group_request(request.body);
+  EXPECT_TRUE(read);
+  protocol::write_reply(frame, {read ? read->request : 0, static_cast<std::uint16_t>(code)});
+  return frame;
+}
+
+class CConnections : public testing::Test {
+ protected:
+  void SetUp() override {
+    options_ = spindle_options_new();
+    spindle_options_set_address(options_, daemon_.path().c_str());
+    spindle_options_set_disconnect_timeout(options_, kMillisecond);  // nobody answers a goodbye
+  }
+  void TearDown() override {
+    spindle_close(connection_);
+    spindle_options_free(options_);
+  }
+
+  spindle_code connect(const Bytes& answer = welcome()) {
+    std::thread server([&] {
+      daemon_.accept();
+      hello_ = daemon_.read();
+      daemon_.write(answer);
+    });
+    const spindle_code code = spindle_connect(options_, &connection_, text_, sizeof text_);
+    server.join();
+    return code;
+  }
+
+  /// The next event, which the caller frees.
+  spindle_event* next() {
+    spindle_event* event = nullptr;
+    std::size_t count = 0;
+    EXPECT_EQ(spindle_next(connection_, &event, 1, &count, SPINDLE_NO_TIMEOUT), 0);
+    EXPECT_EQ(count, 1u);
+    return event;
+  }
+  unsigned next_kind() {
+    spindle_event* event = next();
+    const unsigned kind = spindle_event_kind(event);
+    spindle_event_free(event);
+    return kind;
+  }
+
+  test::FakeDaemon daemon_;
+  spindle_options* options_ = nullptr;
+  spindle_connection* connection_ = nullptr;
+  Frame hello_;
+  char text_[200] = "before";
+};
+
+TEST_F(CConnections, AreNamedByTheDaemon) {
+  ASSERT_EQ(connect(), 0);
+  EXPECT_STREQ(text_, "");
+  EXPECT_EQ(text(spindle_private_name(connection_)), "#me#fake");
+  EXPECT_EQ(spindle_is_open(connection_), 1);
+}
+
+TEST_F(CConnections, SayInWordsWhyThereIsNone) {
+  EXPECT_EQ(connect(close_frame(Errc::name_in_use, "that name is taken")), SPINDLE_ERROR_NAME_IN_USE);
+  EXPECT_EQ(connection_, nullptr);
+  EXPECT_THAT(text_, testing::HasSubstr("that name is taken"));
+}
+
+TEST_F(CConnections, CutWordsToTheRoomThatThereIs) {
+  spindle_options_set_address(options_, "/nowhere/at/all");
+  char full[200], little[8] = {'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x'}, none = 'x';
+  EXPECT_EQ(spindle_connect(options_, &connection_, full, sizeof full), SPINDLE_ERROR_CONNECT_FAILED);
+  EXPECT_EQ(spindle_connect(options_, &connection_, little, sizeof little), SPINDLE_ERROR_CONNECT_FAILED);
+  EXPECT_EQ(spindle_connect(options_, &connection_, &none, 0), SPINDLE_ERROR_CONNECT_FAILED);
+  EXPECT_EQ(spindle_connect(options_, &connection_, nullptr, 10), SPINDLE_ERROR_CONNECT_FAILED);
+  EXPECT_THAT(full, testing::HasSubstr("/nowhere/at/all"));
+  EXPECT_EQ(std::string(full).substr(0, sizeof little - 1), little);
+  EXPECT_EQ(none, 'x');
+}
+
+TEST_F(CConnections, TakeTheirOptions) {
+  EXPECT_EQ(spindle_options_set_name(options_, "ann"), 0);
+  EXPECT_EQ(spindle_options_set_token(options_, "secret"), 0);
+  EXPECT_EQ(spindle_options_set_independent_flows(options_, 1), 0);
+  EXPECT_EQ(spindle_options_set_slow_policy(options_, SPINDLE_SLOW_DROP), 0);
+  EXPECT_EQ(spindle_options_set_slow_policy(options_, SPINDLE_SLOW_DISCONNECT + 1), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(spindle_options_set_tls_bundle(options_, "bundle.pem"), 0);
+  EXPECT_EQ(spindle_options_set_tls_revocation_lists(options_, "lists.pem"), 0);
+  EXPECT_EQ(spindle_options_set_connect_timeout(options_, 1), 0);
+  EXPECT_EQ(spindle_options_set_send_timeout(options_, -7), 0);
+  EXPECT_EQ(spindle_options_set_disconnect_timeout(options_, SPINDLE_NO_TIMEOUT), 0);
+  EXPECT_EQ(spindle_options_set_send_buffer(options_, 1), 0);
+  EXPECT_EQ(spindle_options_set_receive_buffer(options_, 2), 0);
+  const ConnectOptions& value = options_->value;
+  EXPECT_EQ(value.name, "ann");
+  EXPECT_EQ(value.token, "secret");
+  EXPECT_TRUE(value.independent_flows);
+  EXPECT_EQ(value.slow_policy, SlowPolicy::drop);
+  EXPECT_EQ(value.tls_bundle, "bundle.pem");
+  EXPECT_EQ(value.tls_revocation_lists, "lists.pem");
+  EXPECT_EQ(value.connect_timeout, std::chrono::milliseconds(1)) << "not less than what was asked for";
+  EXPECT_EQ(value.send_timeout, std::chrono::nanoseconds::max());
+  EXPECT_GT(value.disconnect_timeout, std::chrono::hours(1'000));
+  EXPECT_EQ(value.send_buffer_bytes, 1u);
+  EXPECT_EQ(value.receive_buffer_bytes, 2u);
+  EXPECT_EQ(spindle_options_set_name(options_, nullptr), 0);
+  EXPECT_EQ(value.name, "");
+}
+
+TEST_F(CConnections, NeedTheirOptionsNoLonger) {
+  spindle_options_set_name(options_, "ann");
+  ASSERT_EQ(connect(), 0);
+  spindle_options_free(options_);
+  options_ = nullptr;
+  EXPECT_EQ(protocol::read_hello(hello_.body)->name, "ann");
+  EXPECT_EQ(spindle_leave(connection_, kNews), 0);
+  EXPECT_EQ(daemon_.read().type, ClientFrame::leave);
+}
+
+TEST_F(CConnections, QueueRequests) {
+  ASSERT_EQ(connect(), 0);
+  EXPECT_EQ(spindle_join(connection_, kNews, 0, 0), 0);
+  EXPECT_EQ(daemon_.read().type, ClientFrame::join);
+  EXPECT_EQ(spindle_leave(connection_, kNews), 0);
+  EXPECT_EQ(daemon_.read().type, ClientFrame::leave);
+  EXPECT_EQ(spindle_request_view(connection_, kNews), 0);
+  EXPECT_EQ(daemon_.read().type, ClientFrame::view_request);
+  EXPECT_EQ(spindle_request_flow(connection_, &kNews, 1), 0);
+  EXPECT_EQ(daemon_.read().type, ClientFrame::define);
+  EXPECT_EQ(daemon_.read().type, ClientFrame::flow_request);
+}
+
+TEST_F(CConnections, RefuseRequestsThatAreNone) {
+  ASSERT_EQ(connect(), 0);
+  EXPECT_EQ(spindle_join(connection_, spindle_text("#x"), 0, 0), SPINDLE_ERROR_BAD_GROUP_NAME);
+  EXPECT_EQ(spindle_join(connection_, {nullptr, 5}, 0, 0), SPINDLE_ERROR_BAD_GROUP_NAME);
+  EXPECT_EQ(spindle_join(connection_, kNews, 0x80, 0), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(spindle_leave(connection_, spindle_text("")), SPINDLE_ERROR_BAD_GROUP_NAME);
+  EXPECT_EQ(spindle_request_flow(connection_, nullptr, 1), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(spindle_request_flow(connection_, nullptr, 0), SPINDLE_ERROR_TOO_MANY_GROUPS);
+  EXPECT_EQ(spindle_wait_writable(connection_, nullptr, 0, 0), SPINDLE_ERROR_TOO_MANY_GROUPS);
+}
+
+TEST_F(CConnections, WaitForTheViewOfAGroup) {
+  ASSERT_EQ(connect(), 0);
+  std::thread server([&] {
+    const Frame request = daemon_.read();
+    daemon_.write(reply_frame(request, Errc{}));
+    daemon_.write(view_frame());
+  });
+  EXPECT_EQ(spindle_join(connection_, kNews, 0, SPINDLE_NO_TIMEOUT), 0);
+  server.join();
+  EXPECT_EQ(next_kind(), unsigned{SPINDLE_EVENT_GROUP_VIEW});
+}
+
+TEST_F(CConnections, SayWhyTheyMayNotJoin) {
+  ASSERT_EQ(connect(), 0);
+  std::thread server([&] { daemon_.write(reply_frame(daemon_.read(), Errc::access_denied)); });
+  EXPECT_EQ(spindle_join(connection_, kNews, 0, 60 * kSecond), SPINDLE_ERROR_ACCESS_DENIED);
+  server.join();
+  EXPECT_EQ(spindle_join(connection_, kNews, 0, kMillisecond), SPINDLE_ERROR_TIMED_OUT);
+}
+
+TEST_F(CConnections, SendPayloadsWholeAndInPieces) {
+  ASSERT_EQ(connect(), 0);
+  const spindle_bytes pieces[] = {spindle_text("a"), {nullptr, 0}, {"b\0c", 3}};
+  EXPECT_EQ(spindle_multicast(connection_, SPINDLE_AGREED, &kNews, 1, {"x\0y", 3}, nullptr, SPINDLE_NO_TIMEOUT), 0);
+  EXPECT_EQ(spindle_multicast_pieces(connection_, SPINDLE_SAFE, &kNews, 1, pieces, 3, nullptr, kSecond), 0);
+  EXPECT_EQ(spindle_multicast_pieces(connection_, SPINDLE_FIFO, &kNews, 1, nullptr, 0, nullptr, 0), 0);
+  EXPECT_THAT(daemon_.read_messages(3),
+              testing::ElementsAre(std::string("x\0y", 3), std::string("ab\0c", 4), std::string()));
+}
+
+TEST_F(CConnections, SendToManyWithOptions) {
+  ASSERT_EQ(connect(), 0);
+  std::vector<std::string> names;
+  for (int i = 0; i < 1'000; ++i) names.push_back("g" + std::to_string(i));
+  std::vector<spindle_bytes> groups;
+  for (const std::string& name : names) groups.push_back(bytes_of(name));
+  spindle_send_options* how = spindle_send_options_new();
+  EXPECT_EQ(spindle_send_options_set_type(how, 77), 0);
+  EXPECT_EQ(spindle_send_options_set_self_discard(how, 1), 0);
+  EXPECT_EQ(spindle_multicast(connection_, SPINDLE_FIFO, groups.data(), 1'000, kNews, how, 0), 0);
+  spindle_send_options_free(how);
+
+  const Frame definition = daemon_.read();
+  ASSERT_EQ(definition.type, ClientFrame::define);
+  const auto define = protocol::read_define(definition.body);
+  ASSERT_TRUE(define);
+  EXPECT_EQ(std::vector<std::string>(define->groups.begin(), define->groups.end()), names);
+  const Frame sent = daemon_.read();
+  const auto send = protocol::read_send(sent.body);
+  ASSERT_TRUE(send);
+  EXPECT_EQ(send->type, 77u);
+  EXPECT_TRUE(send->self_discard);
+  EXPECT_EQ(send->service, SPINDLE_FIFO);
+}
+
+TEST_F(CConnections, RefuseMessagesThatAreNone) {
+  ASSERT_EQ(connect(), 0);
+  const auto send = [&](unsigned service, const spindle_bytes* groups, std::size_t count, spindle_bytes payload) {
+    return spindle_multicast(connection_, service, groups, count, payload, nullptr, 0);
+  };
+  const std::string large((16u << 20) + 1, 'x');
+  const std::vector<spindle_bytes> many(1'001, kNews);
+  const spindle_bytes bad{nullptr, 1};
+  EXPECT_EQ(send(SPINDLE_SAFE + 1, &kNews, 1, kNews), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(send(256 + SPINDLE_SAFE, &kNews, 1, kNews), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(send(SPINDLE_SAFE, nullptr, 1, kNews), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(send(SPINDLE_SAFE, &kNews, 0, kNews), SPINDLE_ERROR_TOO_MANY_GROUPS);
+  EXPECT_EQ(send(SPINDLE_SAFE, many.data(), many.size(), kNews), SPINDLE_ERROR_TOO_MANY_GROUPS);
+  EXPECT_EQ(send(SPINDLE_SAFE, &bad, 1, kNews), SPINDLE_ERROR_BAD_GROUP_NAME);
+  EXPECT_EQ(send(SPINDLE_SAFE, &kNews, 1, bad), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(send(SPINDLE_SAFE, &kNews, 1, bytes_of(large)), SPINDLE_ERROR_MESSAGE_TOO_LARGE);
+  EXPECT_EQ(spindle_multicast_pieces(connection_, 0, &kNews, 1, &bad, 1, nullptr, 0), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(spindle_multicast_pieces(connection_, 0, &kNews, 1, nullptr, 1, nullptr, 0), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(spindle_multicast_pieces(connection_, 0, &kNews, 1, nullptr, SIZE_MAX, nullptr, 0),
+            SPINDLE_ERROR_BAD_ARGUMENT);
+}
+
+TEST_F(CConnections, SayWhereSendingWouldWait) {
+  spindle_options_set_send_buffer(options_, 1);
+  spindle_options_set_send_timeout(options_, kMillisecond);
+  ASSERT_EQ(connect(), 0);
+  const std::string large(8u << 20, 'x');  // more than sockets hold
+  ASSERT_EQ(spindle_multicast(connection_, SPINDLE_FIFO, &kNews, 1, bytes_of(large), nullptr, 0), 0);
+  const auto send = [&](std::int64_t timeout_ns) {
+    return spindle_multicast(connection_, SPINDLE_FIFO, &kNews, 1, kNews, nullptr, timeout_ns);
+  };
+  EXPECT_EQ(send(0), SPINDLE_ERROR_WOULD_BLOCK);
+  EXPECT_EQ(send(kMillisecond), SPINDLE_ERROR_TIMED_OUT);
+  EXPECT_EQ(send(SPINDLE_NO_TIMEOUT), SPINDLE_ERROR_TIMED_OUT) << "by the connection's send timeout";
+  EXPECT_EQ(spindle_wait_writable(connection_, &kNews, 1, kMillisecond), SPINDLE_ERROR_TIMED_OUT);
+  std::thread server([&] { daemon_.read_messages(1); });
+  EXPECT_EQ(spindle_wait_writable(connection_, &kNews, 1, SPINDLE_NO_TIMEOUT), 0);
+  server.join();
+  EXPECT_EQ(send(0), 0);
+}
+
+TEST_F(CConnections, GiveEventsInBatches) {
+  ASSERT_EQ(connect(), 0);
+  spindle_event* events[3];
+  std::size_t count = 7;
+  EXPECT_EQ(spindle_next(connection_, events, 3, &count, 0), SPINDLE_ERROR_TIMED_OUT);
+  EXPECT_EQ(count, 0u);
+  EXPECT_EQ(spindle_next(connection_, events, 3, &count, kMillisecond), SPINDLE_ERROR_TIMED_OUT);
+  for (const char* payload : {"one", "two", "three", "four"}) daemon_.write(message_frame(payload));
+  std::vector<std::string> received;
+  while (received.size() < 4) {
+    ASSERT_EQ(spindle_next(connection_, events, 3, &count, SPINDLE_NO_TIMEOUT), 0);
+    ASSERT_LE(count, 3u);
+    for (std::size_t i = 0; i < count; ++i) {
+      received.push_back(text(spindle_message_payload(events[i])));
+      EXPECT_EQ(text(spindle_message_sender(events[i])), "#peer#fake");
+      EXPECT_EQ(spindle_message_service(events[i]), unsigned{SPINDLE_AGREED});
+      EXPECT_EQ(spindle_event_group_count(events[i]), 1u);
+      EXPECT_EQ(text(spindle_event_group(events[i])), "news");
+      spindle_event_free(events[i]);
+    }
+  }
+  EXPECT_THAT(received, testing::ElementsAre("one", "two", "three", "four"));
+  EXPECT_EQ(spindle_next(connection_, events, 0, &count, 0), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(spindle_next(connection_, nullptr, 3, &count, 0), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(spindle_next(connection_, events, 3, nullptr, 0), SPINDLE_ERROR_BAD_ARGUMENT);
+}
+
+TEST_F(CConnections, HaveADescriptorThatTellsOfEvents) {
+  ASSERT_EQ(connect(), 0);
+  pollfd descriptor{spindle_descriptor(connection_), POLLIN, 0};
+  ASSERT_GE(descriptor.fd, 0);
+  EXPECT_EQ(::poll(&descriptor, 1, 0), 0);
+  daemon_.write(message_frame("one"));
+  EXPECT_EQ(::poll(&descriptor, 1, -1), 1);
+  EXPECT_EQ(::poll(&descriptor, 1, 0), 1) << "as long as the event waits";
+  spindle_event_free(next());
+  EXPECT_EQ(::poll(&descriptor, 1, 0), 0);
+}
+
+TEST_F(CConnections, LeaveEventsToWhoHasThem) {
+  ASSERT_EQ(connect(), 0);
+  daemon_.write(message_frame("one"));
+  spindle_event* event = next();
+  spindle_close(connection_);
+  connection_ = nullptr;
+  EXPECT_EQ(text(spindle_message_payload(event)), "one");
+  spindle_event* copy = spindle_event_copy(event);
+  spindle_event_free(event);
+  EXPECT_EQ(text(spindle_message_payload(copy)), "one");
+  spindle_event_free(copy);
+}
+
+TEST_F(CConnections, SayWhatWasNotTaken) {
+  ASSERT_EQ(connect(), 0);
+  EXPECT_EQ(spindle_multicast(connection_, SPINDLE_FIFO, &kNews, 1, kNews, nullptr, 0), 0);
+  std::uint64_t not_taken = 99;
+  int is_exact = 99;
+  EXPECT_EQ(spindle_confirm(connection_, kMillisecond, &not_taken, &is_exact), SPINDLE_ERROR_TIMED_OUT);
+  EXPECT_EQ(not_taken, 1u);
+  EXPECT_EQ(is_exact, 0);
+  EXPECT_EQ(spindle_drain(connection_, kMillisecond, nullptr, nullptr), SPINDLE_ERROR_TIMED_OUT);
+  EXPECT_EQ(spindle_confirm(connection_, kMillisecond, &not_taken, nullptr), SPINDLE_ERROR_NOT_CONNECTED);
+  EXPECT_EQ(not_taken, 1u);
+}
+
+TEST_F(CConnections, AreConfirmedWhatTheNetworkHasTaken) {
+  ASSERT_EQ(connect(), 0);
+  EXPECT_EQ(spindle_multicast(connection_, SPINDLE_FIFO, &kNews, 1, kNews, nullptr, 0), 0);
+  std::thread server([&] {
+    daemon_.read_messages(1);
+    const Frame frame = daemon_.read();
+    Bytes answer;
+    protocol::write_confirmed(answer, {protocol::read_confirm(frame.body).value_or(0), 1});
+    daemon_.write(answer);
+  });
+  std::uint64_t not_taken = 99;
+  EXPECT_EQ(spindle_confirm(connection_, SPINDLE_NO_TIMEOUT, &not_taken, nullptr), 0);
+  EXPECT_EQ(not_taken, 0u);
+  server.join();
+}
+
+TEST_F(CConnections, AreClosedForGood) {
+  ASSERT_EQ(connect(), 0);
+  std::uint64_t not_taken = 99;
+  int is_exact = 99;
+  EXPECT_EQ(spindle_disconnect(connection_, &not_taken, &is_exact), 0);
+  EXPECT_EQ(not_taken, 0u);
+  EXPECT_EQ(spindle_is_open(connection_), 0);
+  EXPECT_EQ(spindle_join(connection_, kNews, 0, 0), SPINDLE_ERROR_NOT_CONNECTED);
+  EXPECT_EQ(spindle_join(connection_, kNews, 0, kSecond), SPINDLE_ERROR_NOT_CONNECTED);
+  EXPECT_EQ(spindle_multicast(connection_, 0, &kNews, 1, kNews, nullptr, 0), SPINDLE_ERROR_NOT_CONNECTED);
+  EXPECT_EQ(spindle_wait_writable(connection_, &kNews, 1, kSecond), SPINDLE_ERROR_NOT_CONNECTED);
+  EXPECT_EQ(next_kind(), unsigned{SPINDLE_EVENT_DISCONNECTED});
+  spindle_event* event = nullptr;
+  std::size_t count = 99;
+  EXPECT_EQ(spindle_next(connection_, &event, 1, &count, SPINDLE_NO_TIMEOUT), SPINDLE_ERROR_NOT_CONNECTED);
+  EXPECT_EQ(count, 0u);
+  EXPECT_EQ(spindle_disconnect(connection_, nullptr, nullptr), 0);
+}
+
+TEST_F(CConnections, ServeProgramsInC) {
+  std::thread server([&] {
+    daemon_.accept();
+    daemon_.read();
+    daemon_.write(welcome());
+    EXPECT_EQ(daemon_.read().type, ClientFrame::join);
+    EXPECT_THAT(daemon_.read_messages(1), testing::ElementsAre("hello"));
+    daemon_.write(view_frame());
+    daemon_.write(message_frame("and hello to you"));
+    EXPECT_EQ(daemon_.read().type, ClientFrame::bye);
+    daemon_.hang_up();
+  });
+  char received[9];
+  EXPECT_EQ(exchange(daemon_.path().c_str(), "hello", received, sizeof received), 0);
+  EXPECT_STREQ(received, "and hell");
+  server.join();
+}
+
+TEST_F(CConnections, AreClosedOnesInAChild) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer does not survive fork() in a program with threads";
+#endif
+  ASSERT_EQ(connect(), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(30);  // one that hangs does not outlive the test
+    spindle_event* event = nullptr;
+    std::size_t count = 0;
+    const bool closed = spindle_is_open(connection_) == 0 && spindle_descriptor(connection_) == -1 &&
+                        spindle_leave(connection_, kNews) == SPINDLE_ERROR_NOT_CONNECTED &&
+                        spindle_next(connection_, &event, 1, &count, SPINDLE_NO_TIMEOUT) == SPINDLE_ERROR_NOT_CONNECTED;
+    spindle_close(connection_);
+    ::_exit(closed ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(spindle_leave(connection_, kNews), 0);
+  EXPECT_EQ(daemon_.read().type, ClientFrame::leave);
+}
+
+}  // namespace
+}  // namespace spindle::c

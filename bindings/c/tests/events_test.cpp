@@ -1,0 +1,220 @@
+// Every field of every kind of event, and that those of other kinds are nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "bindings/c/src/handles.h"
+#include "libclient/protocol/member_list.h"
+
+namespace spindle::c {
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::string text(spindle_bytes bytes) { return std::string(text_of(bytes)); }
+
+Names groups(const spindle_event& event) {
+  Names names;
+  for (std::size_t i = 0; i < spindle_event_group_count(&event); ++i) {
+    names.push_back(text(spindle_event_group_at(&event, i)));
+  }
+  EXPECT_EQ(spindle_event_group_at(&event, names.size()).data, nullptr);
+  EXPECT_EQ(text(spindle_event_group(&event)), names.empty() ? "" : names.front());
+  return names;
+}
+
+Names list(const spindle_event& event, unsigned which) {
+  Names names;
+  for (std::size_t i = 0; i < spindle_view_name_count(&event, which); ++i) {
+    names.push_back(text(spindle_view_name_at(&event, which, i)));
+  }
+  EXPECT_EQ(spindle_view_name_at(&event, which, names.size()).data, nullptr);
+  return names;
+}
+
+GroupView view() {
+  GroupView view;
+  view.group = "news";
+  view.id = {7, "ann", 8, 9};
+  view.cause = ViewCause::network;
+  view.form = ViewForm::full;
+  view.member_count = 3;
+  view.digest = 0xfedcba9876543210;
+  view.joined = {"#j#a"};
+  view.left = {"#l#a", "#l#b"};
+  view.apart = {"#p#a"};
+  view.members = {"#j#a", "#me#a", "#p#a"};
+  view.vs_set = {"#me#a"};
+  view.my_index = 1;
+  return view;
+}
+
+TEST(CEvents, ViewsHaveTheirFields) {
+  const spindle_event event{Event(view())};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_GROUP_VIEW});
+  EXPECT_EQ(groups(event), Names{"news"});
+  EXPECT_EQ(spindle_view_cause(&event), unsigned{SPINDLE_CAUSE_NETWORK});
+  EXPECT_EQ(spindle_view_form(&event), unsigned{SPINDLE_FORM_FULL});
+  EXPECT_EQ(spindle_view_member_count(&event), 3u);
+  EXPECT_EQ(spindle_view_digest(&event), 0xfedcba9876543210);
+  EXPECT_EQ(list(event, SPINDLE_VIEW_MEMBERS), view().members);
+  EXPECT_EQ(list(event, SPINDLE_VIEW_JOINED), view().joined);
+  EXPECT_EQ(list(event, SPINDLE_VIEW_LEFT), view().left);
+  EXPECT_EQ(list(event, SPINDLE_VIEW_APART), view().apart);
+  EXPECT_EQ(list(event, SPINDLE_VIEW_VS_SET), view().vs_set);
+  EXPECT_EQ(list(event, 99), Names());
+  EXPECT_EQ(spindle_view_my_index(&event), 1);
+  EXPECT_EQ(spindle_view_id_number(&event), 7u);
+  EXPECT_EQ(text(spindle_view_id_coordinator(&event)), "ann");
+  EXPECT_EQ(spindle_view_id_incarnation(&event), 8u);
+  EXPECT_EQ(spindle_view_id_position(&event), 9u);
+}
+
+TEST(CEvents, AViewWithoutMembersHasNoPlaceAmongThem) {
+  GroupView farewell;
+  farewell.form = ViewForm::farewell;
+  const spindle_event event{Event(farewell)};
+  EXPECT_EQ(spindle_view_my_index(&event), -1);
+  EXPECT_EQ(spindle_view_form(&event), unsigned{SPINDLE_FORM_FAREWELL});
+}
+
+TEST(CEvents, TransitionalSignalsAreOfAGroup) {
+  const spindle_event event{Event(Transitional{"news"})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_TRANSITIONAL});
+  EXPECT_EQ(groups(event), Names{"news"});
+}
+
+TEST(CEvents, RefusalsSayWhatAndWhy) {
+  const spindle_event event{Event(RequestFailed{RequestFailed::Request::send, "news", Errc::access_denied, 12})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_REQUEST_FAILED});
+  EXPECT_EQ(groups(event), Names{"news"});
+  EXPECT_EQ(spindle_event_code(&event), SPINDLE_ERROR_ACCESS_DENIED);
+  EXPECT_EQ(spindle_request_failed_request(&event), unsigned{SPINDLE_REQUEST_SEND});
+  EXPECT_EQ(spindle_request_failed_messages(&event), 12u);
+}
+
+TEST(CEvents, FlowsHaveTheirFields) {
+  const spindle_event ready{Event(FlowReady{{"a", "b"}})};
+  EXPECT_EQ(spindle_event_kind(&ready), unsigned{SPINDLE_EVENT_FLOW_READY});
+  EXPECT_EQ(groups(ready), (Names{"a", "b"}));
+  const spindle_event event{Event(FlowState{{"a", "b"}, 1.5, -2.5, 3.5, std::chrono::microseconds(4), 0.5, "link x"})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_FLOW_STATE});
+  EXPECT_EQ(groups(event), (Names{"a", "b"}));
+  EXPECT_EQ(spindle_flow_price(&event), 1.5);
+  EXPECT_EQ(spindle_flow_budget(&event), -2.5);
+  EXPECT_EQ(spindle_flow_rate(&event), 3.5);
+  EXPECT_EQ(spindle_flow_salary_period_ns(&event), 4'000);
+  EXPECT_EQ(spindle_flow_blocked_share(&event), 0.5);
+  EXPECT_EQ(text(spindle_flow_limited_by(&event)), "link x");
+}
+
+TEST(CEvents, GapsSayHowManyAndWhereTo) {
+  const spindle_event event{Event(Gap{3, 300, {{"a", 2}, {"b", 1}}, 4})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_GAP});
+  EXPECT_EQ(spindle_gap_messages(&event), 3u);
+  EXPECT_EQ(spindle_gap_bytes(&event), 300u);
+  EXPECT_EQ(spindle_gap_unlisted(&event), 4u);
+  ASSERT_EQ(spindle_gap_name_count(&event), 2u);
+  EXPECT_EQ(text(spindle_gap_name_at(&event, 0)), "a");
+  EXPECT_EQ(spindle_gap_messages_at(&event, 0), 2u);
+  EXPECT_EQ(text(spindle_gap_name_at(&event, 1)), "b");
+  EXPECT_EQ(spindle_gap_messages_at(&event, 1), 1u);
+  EXPECT_EQ(spindle_gap_name_at(&event, 2).data, nullptr);
+  EXPECT_EQ(spindle_gap_messages_at(&event, 2), 0u);
+}
+
+TEST(CEvents, WarningsSayHowFull) {
+  const spindle_event event{Event(QueueWarning{80, 800, 1000})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_QUEUE_WARNING});
+  EXPECT_EQ(spindle_warning_percent(&event), 80u);
+  EXPECT_EQ(spindle_warning_bytes(&event), 800u);
+  EXPECT_EQ(spindle_warning_limit_bytes(&event), 1000u);
+}
+
+TEST(CEvents, TheEndSaysWhyAndWhatIsLost) {
+  const spindle_event event{Event(Disconnected{Errc::slow_receiver, "too slow", {5, true}})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_DISCONNECTED});
+  EXPECT_EQ(spindle_event_code(&event), SPINDLE_ERROR_SLOW_RECEIVER);
+  EXPECT_EQ(text(spindle_disconnected_text(&event)), "too slow");
+  EXPECT_EQ(spindle_disconnected_not_taken(&event), 5u);
+  EXPECT_EQ(spindle_disconnected_is_exact(&event), 1);
+}
+
+TEST(CEvents, FieldsOfOtherKindsAreNothing) {
+  const spindle_event message{Event(Message())};
+  EXPECT_EQ(spindle_view_form(&message), 0u);
+  EXPECT_EQ(spindle_view_my_index(&message), -1);
+  EXPECT_EQ(spindle_gap_messages(&message), 0u);
+  EXPECT_EQ(spindle_event_code(&message), 0);
+  EXPECT_EQ(groups(message), Names());
+  const spindle_event warning{Event(QueueWarning{80, 800, 1000})};
+  EXPECT_EQ(spindle_message_payload(&warning).data, nullptr);
+  EXPECT_EQ(spindle_message_type(&warning), 0u);
+  EXPECT_EQ(groups(warning), Names());
+}
+
+TEST(CEvents, CopiesOutliveWhatTheyAreOf) {
+  auto* event = new spindle_event{Event(view())};
+  spindle_event* copy = spindle_event_copy(event);
+  spindle_event_free(event);
+  EXPECT_EQ(list(*copy, SPINDLE_VIEW_MEMBERS), view().members);
+  spindle_event_free(copy);
+}
+
+TEST(CMembership, FollowsTheViewsOfAGroup) {
+  spindle_membership* members = spindle_membership_new();
+  EXPECT_EQ(spindle_membership_is_current(members), 0);
+  GroupView first = view();
+  first.digest = protocol::MemberList(first.members).digest();
+  const spindle_event event{Event(first)};
+  unsigned outcome = 99;
+  EXPECT_EQ(spindle_membership_apply(members, &event, &outcome), 0);
+  EXPECT_EQ(outcome, unsigned{SPINDLE_MEMBERS_CURRENT});
+  EXPECT_EQ(spindle_membership_is_current(members), 1);
+  ASSERT_EQ(spindle_membership_count(members), 3u);
+  EXPECT_EQ(text(spindle_membership_at(members, 2)), "#p#a");
+  EXPECT_EQ(spindle_membership_at(members, 3).data, nullptr);
+  EXPECT_EQ(spindle_membership_index_of(members, spindle_text("#me#a")), 1);
+  EXPECT_EQ(spindle_membership_index_of(members, spindle_text("#nobody#a")), -1);
+  ASSERT_EQ(spindle_membership_vs_count(members), 1u);
+  EXPECT_EQ(text(spindle_membership_vs_at(members, 0)), "#me#a");
+  EXPECT_EQ(spindle_membership_vs_at(members, 1).data, nullptr);
+
+  GroupView farewell;
+  farewell.form = ViewForm::farewell;
+  const spindle_event last{Event(farewell)};
+  EXPECT_EQ(spindle_membership_apply(members, &last, nullptr), 0);
+  EXPECT_EQ(spindle_membership_count(members), 0u);
+  EXPECT_EQ(spindle_membership_vs_count(members), 0u);
+  spindle_membership_free(members);
+}
+
+TEST(CMembership, AsksWhereTheMembersAreNotKnown) {
+  spindle_membership* members = spindle_membership_new();
+  GroupView changed = view();
+  changed.form = ViewForm::change;
+  changed.members.clear();
+  const spindle_event event{Event(changed)};
+  unsigned outcome = 99;
+  EXPECT_EQ(spindle_membership_apply(members, &event, &outcome), 0);
+  EXPECT_EQ(outcome, unsigned{SPINDLE_MEMBERS_ASK});
+  EXPECT_EQ(spindle_membership_apply(members, &event, &outcome), 0);
+  EXPECT_EQ(outcome, unsigned{SPINDLE_MEMBERS_UNKNOWN});
+  spindle_membership_reset(members);
+  EXPECT_EQ(spindle_membership_apply(members, &event, &outcome), 0);
+  EXPECT_EQ(outcome, unsigned{SPINDLE_MEMBERS_ASK});
+  spindle_membership_free(members);
+}
+
+TEST(CMembership, TakesViewsOnly) {
+  spindle_membership* members = spindle_membership_new();
+  const spindle_event message{Event(Message())};
+  EXPECT_EQ(spindle_membership_apply(members, &message, nullptr), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(spindle_membership_apply(members, nullptr, nullptr), SPINDLE_ERROR_BAD_ARGUMENT);
+  spindle_membership_free(members);
+}
+
+}  // namespace
+}  // namespace spindle::c

@@ -1,0 +1,235 @@
+/* The driver of the C client library: makes the calls that the runner asks for and tells how they end. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/conformance/drivers/c/events.h"
+
+static const char* const kFeatures[] = {"flows", "timeouts", "confirm", "drain", "writable"};
+static const char* const kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
+static const char* const kPolicies[] = {"daemon_default", "price", "drop", "disconnect"};
+
+static spindle_connection* connection = NULL;
+static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
+
+static int64_t milliseconds(const call* asked, const char* key) { return (int64_t)call_integer(asked, key) * 1000000; }
+
+/* The place of a name among `count` names; none is behind the last. */
+static unsigned number_of(const char* const* names, unsigned count, const char* name) {
+  unsigned i = 0;
+  while (i < count && strcmp(names[i], name) != 0) ++i;
+  return i;
+}
+
+static void outcome(answer* to, spindle_code code) {
+  answer_begin(to, code == 0 ? "ok" : "failed");
+  if (code != 0) answer_add_text(to, "code", spindle_error_name(code));
+}
+
+static spindle_options* options_of(const call* asked) {
+  spindle_options* options = spindle_options_new();
+  spindle_options_set_address(options, call_text(asked, "address"));
+  spindle_options_set_name(options, call_text(asked, "name"));
+  spindle_options_set_independent_flows(options, call_has(asked, "flows"));
+  if (call_has(asked, "policy")) {
+    spindle_options_set_slow_policy(options, number_of(kPolicies, 4, call_text(asked, "policy")));
+  }
+  if (call_has(asked, "receive_buffer")) {
+    spindle_options_set_receive_buffer(options, (size_t)call_integer(asked, "receive_buffer"));
+  }
+  if (call_has(asked, "send_buffer")) {
+    spindle_options_set_send_buffer(options, (size_t)call_integer(asked, "send_buffer"));
+  }
+  if (call_has(asked, "connect_timeout_ms")) {
+    spindle_options_set_connect_timeout(options, milliseconds(asked, "connect_timeout_ms"));
+  }
+  if (call_has(asked, "disconnect_timeout_ms")) {
+    spindle_options_set_disconnect_timeout(options, milliseconds(asked, "disconnect_timeout_ms"));
+  }
+  return options;
+}
+
+static void do_connect(const call* asked, answer* to) {
+  char text[300];
+  spindle_options* options = options_of(asked);
+  spindle_connection* made = NULL;
+  const spindle_code code = spindle_connect(options, &made, text, sizeof text);
+  spindle_options_free(options);
+  outcome(to, code);
+  if (code != 0) {
+    answer_add_text(to, "text", text);
+    return;
+  }
+  spindle_close(connection);
+  connection = made;
+  answer_add(to, "name", spindle_private_name(connection));
+}
+
+/* The first group of a call; no bytes without one. */
+static spindle_bytes group_of(const call* asked) {
+  spindle_bytes group = {NULL, 0};
+  size_t count;
+  spindle_bytes* all = call_all(asked, "group", &count);
+  if (count > 0) group = all[0];
+  free(all);
+  return group;
+}
+
+/* With a timeout the form that waits. */
+static void do_join(const call* asked, answer* to) {
+  outcome(to, spindle_join(connection, group_of(asked), 0, milliseconds(asked, "timeout_ms")));
+}
+
+static void do_leave(const call* asked, answer* to) { outcome(to, spindle_leave(connection, group_of(asked))); }
+
+static void do_ask(const call* asked, answer* to) { outcome(to, spindle_request_view(connection, group_of(asked))); }
+
+static void do_flow(const call* asked, answer* to) {
+  size_t count;
+  spindle_bytes* groups = call_all(asked, "group", &count);
+  outcome(to, spindle_request_flow(connection, groups, count));
+  free(groups);
+}
+
+static void do_writable(const call* asked, answer* to) {
+  size_t count;
+  spindle_bytes* groups = call_all(asked, "group", &count);
+  outcome(to, spindle_wait_writable(connection, groups, count, milliseconds(asked, "timeout_ms")));
+  free(groups);
+}
+
+/* What the runner asks is how many messages were not taken, and not whether that is a failure. */
+static void tell_not_taken(answer* to, uint64_t not_taken, int is_exact) {
+  answer_begin(to, "ok");
+  answer_add_number(to, "not_taken", not_taken);
+  answer_add_text(to, "exact", is_exact ? "yes" : "no");
+}
+
+static void do_confirm(const call* asked, answer* to) {
+  uint64_t not_taken = 0;
+  int is_exact = 1;
+  (void)spindle_confirm(connection, milliseconds(asked, "timeout_ms"), &not_taken, &is_exact);
+  tell_not_taken(to, not_taken, is_exact);
+}
+
+static void do_drain(const call* asked, answer* to) {
+  uint64_t not_taken = 0;
+  int is_exact = 1;
+  (void)spindle_drain(connection, milliseconds(asked, "timeout_ms"), &not_taken, &is_exact);
+  tell_not_taken(to, not_taken, is_exact);
+}
+
+static void do_close(const call* asked, answer* to) {
+  uint64_t not_taken = 0;
+  int is_exact = 1;
+  (void)asked;
+  (void)spindle_disconnect(connection, &not_taken, &is_exact);
+  tell_not_taken(to, not_taken, is_exact);
+}
+
+static spindle_code send_one(const call* asked, const spindle_bytes* groups, size_t count, uint64_t number,
+                             const spindle_send_options* options) {
+  const unsigned service = number_of(kServices, 6, call_text(asked, "service"));
+  const size_t size = (size_t)call_integer(asked, "size");
+  unsigned char* payload = make_payload(call_integer(asked, "seed") + number, size);
+  const spindle_bytes bytes = {payload, size};
+  int64_t timeout_ns = SPINDLE_NO_TIMEOUT;
+  spindle_code code;
+  if (call_has(asked, "timeout_ms")) timeout_ns = milliseconds(asked, "timeout_ms");
+  if (call_has(asked, "try")) timeout_ns = 0;
+  code = spindle_multicast(connection, service, groups, count, bytes, options, timeout_ns);
+  free(payload);
+  return code;
+}
+
+static void do_send(const call* asked, answer* to) {
+  size_t count;
+  spindle_bytes* groups = call_all(asked, "group", &count);
+  spindle_send_options* options = spindle_send_options_new();
+  uint64_t sent = 0;
+  spindle_code code = 0;
+  spindle_send_options_set_type(options, (uint16_t)call_integer(asked, "type"));
+  spindle_send_options_set_self_discard(options, call_has(asked, "self_discard"));
+  while (sent < call_integer(asked, "count")) {
+    code = send_one(asked, groups, count, sent, options);
+    if (code != 0) break;
+    ++sent;
+  }
+  spindle_send_options_free(options);
+  free(groups);
+  outcome(to, code);
+  answer_add_number(to, "sent", sent);
+}
+
+static void do_receive(const call* asked, answer* to) {
+  spindle_event* event = NULL;
+  size_t count = 0;
+  const spindle_code code = spindle_next(connection, &event, 1, &count, milliseconds(asked, "timeout_ms"));
+  if (code == 0) {
+    describe(to, event);
+  } else {
+    outcome(to, code);
+  }
+  spindle_event_free(event);
+}
+
+static const struct {
+  const char* name;
+  void (*perform)(const call* asked, answer* to);
+} kVerbs[] = {{"connect", do_connect}, {"join", do_join},         {"leave", do_leave}, {"ask", do_ask},
+              {"flow", do_flow},       {"writable", do_writable}, {"send", do_send},   {"receive", do_receive},
+              {"confirm", do_confirm}, {"drain", do_drain},       {"close", do_close}};
+
+static void tell(const char* number, const answer* told) {
+  pthread_mutex_lock(&output);
+  printf("%s %s\n", number, told->line);
+  fflush(stdout);
+  pthread_mutex_unlock(&output);
+}
+
+/* Performs the call, answers it, and frees it. */
+static void* perform(void* argument) {
+  call* asked = argument;
+  answer told = {NULL, 0, 0};
+  size_t i = 0;
+  while (i < sizeof kVerbs / sizeof *kVerbs && strcmp(kVerbs[i].name, call_verb(asked)) != 0) ++i;
+  if (i < sizeof kVerbs / sizeof *kVerbs) {
+    kVerbs[i].perform(asked, &told);
+  } else {
+    answer_begin(&told, "unusable");
+    answer_add_text(&told, "text", "unknown verb");
+  }
+  tell(call_number(asked), &told);
+  free(told.line);
+  call_free(asked);
+  return NULL;
+}
+
+static void greet(void) {
+  answer greeting = {NULL, 0, 0};
+  size_t i;
+  answer_begin(&greeting, "protocol=1");
+  answer_add_text(&greeting, "language", "C");
+  for (i = 0; i < sizeof kFeatures / sizeof *kFeatures; ++i) answer_add_text(&greeting, "feature", kFeatures[i]);
+  tell("driver", &greeting);
+  free(greeting.line);
+}
+
+int main(void) {
+  char* line = NULL;
+  size_t room = 0;
+  greet();
+  while (getline(&line, &room, stdin) > 0) {
+    call* asked = call_parse(line);
+    pthread_t aside;
+    if (asked == NULL) continue;
+    if (!call_has(asked, "aside")) {
+      perform(asked);
+    } else if (pthread_create(&aside, NULL, perform, asked) == 0) {
+      pthread_detach(aside);
+    }
+  }
+  free(line);
+  spindle_disconnect(connection, NULL, NULL);
+  return 0;
+}
