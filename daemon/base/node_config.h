@@ -98,6 +98,7 @@ struct SessionConfig {
   Duration stall_timeout = 30s;
   std::size_t client_memory_bytes_max = 96u << 20;  // that one client may hold (daemon/session/session_memory.h)
   Duration message_timeout = 30s;                   // in which the rest of a message that was begun has to come
+  Duration flush_timeout = 10s;                     // in which a member of a synchronous group has to answer a request
 };
 
 /// What a client may be allowed to do with a group.

@@ -172,6 +172,7 @@ const Key kKeys[] = {
     {"session", "client_memory_max_bytes",
      SizeKey{SPINDLE_FIELD(node.session.client_memory_bytes_max), kMiB, 1024 * kGiB}},
     {"session", "message_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.message_timeout), 100, kHour}},
+    {"session", "flush_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.flush_timeout), 100, kHour}},
 
     {kAccessSection, "who", EntryKey{EntryKey::Shape::list, wrong_identity, set_who}},
     {kAccessSection, "groups", EntryKey{EntryKey::Shape::list, wrong_pattern, set_groups}},

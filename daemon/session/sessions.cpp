@@ -338,6 +338,7 @@ void Sessions::handle_time(Time now) {
   slow_clients_.handle_time(now);
   if (timers_.take_due(Timer::resume, now)) resume_all_ = true;
   if (timers_.take_due(Timer::taken, now)) tell_taken(now);
+  check_flushes(now);
   if (timers_.take_due(Timer::review, now)) {
     access_review_.go_on(now);
     if (access_review_.is_under_way()) timers_.set_earlier(Timer::review, now);
@@ -361,6 +362,23 @@ void Sessions::tell_taken(Time now) {
       session->tell_taken(now);
       sessions_.mark_dirty(*session);
     }
+  }
+}
+
+void Sessions::check_flushes(Time now) {
+  const auto is_held_up = [this](SessionId id) {
+    const Session* session = sessions_.find(id);
+    return session != nullptr && session->is_waiting();
+  };
+  for (const Flushes::Overdue& overdue : groups_.flushes().take_overdue(now, is_held_up)) {
+    Session* session = sessions_.find(overdue.session);
+    if (session == nullptr || session->state() != Session::State::open) continue;
+    if (!session->take_out(now, overdue.group, Errc::flush_timeout)) continue;
+    groups_.flushes().expel(overdue.session, overdue.group);
+    context_.counters.add(Counter::flush_timeouts);
+    log_.info("client {} has left the group {}: it did not answer a flush request in time (session.flush_timeout_ms)",
+              session->name(), overdue.group);
+    sessions_.mark_dirty(*session);
   }
 }
 

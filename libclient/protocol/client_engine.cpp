@@ -33,6 +33,7 @@ void ClientEngine::settle() {
   settle_replies(news);
   settle_admitted(news);
   settle_taken(news);
+  for (const EventReader::News::FlushNews& flush : news.flushes) writer_.settle_flush(flush.group, flush.request);
   if (news.pong) last_pong_ = news.pong;
   if (reader_.ended()) {
     writer_.close();

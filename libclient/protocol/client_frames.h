@@ -73,6 +73,7 @@ enum class ClientFrame : std::uint8_t {
   ping = 8,
   view_request = 9,
   flow_request = 10,
+  flush_ok = 12,
   // daemon to client
   welcome = 16,
   close = 17,
@@ -89,6 +90,7 @@ enum class ClientFrame : std::uint8_t {
   view_part = 28,
   taken = 29,
   refused = 30,
+  flush_request = 32,
 };
 
 /// In `Hello::flags`: messages of one destination set do not wait for those of another.
@@ -140,6 +142,16 @@ struct Send {
 /// `join`, `leave` and `view_request`.
 struct GroupRequest {
   std::uint32_t request = 0;  // echoed in the reply
+  std::string_view group;
+  std::uint8_t flags = 0;  // of a `join`: the bit below; all others are zero
+};
+/// In `GroupRequest::flags`: the group is to be synchronous.
+inline constexpr std::uint8_t kSynchronousBit = 0x01;
+
+/// `flush_request`: the member is to stop sending to the synchronous group, and to say so. `flush_ok`: it has, until
+/// the next view comes.
+struct Flush {
+  std::uint64_t request = 0;  // echoed in the answer: one to another request, which has come late, goes for nothing
   std::string_view group;
 };
 
@@ -217,6 +229,7 @@ struct GroupViewFrame {
   std::vector<std::string_view>
       apart{};  // cause network: those who are not new and did not come along; empty in answers
   std::vector<std::string_view> members{};  // in the agreed order; empty where the form has none
+  bool synchronous = false;                 // the group is, from this view on
 };
 
 /// Messages that waited for the client and were dropped, all that stood at this place.
@@ -242,11 +255,12 @@ struct Warning {
 
 /// What the client asked for without a request, or has had until now, is not allowed to it.
 struct Refused {
-  /// `messages` were thrown away, or the client has been taken out of the group.
-  enum class What : std::uint8_t { messages = 0, membership = 1 };
+  /// `messages` were thrown away, or the client has been taken out of the group, or a join that was on its way is not
+  /// to be.
+  enum class What : std::uint8_t { messages = 0, membership = 1, join = 2 };
   What what = What::messages;
   std::uint16_t code = 0;      // an Errc
-  std::uint64_t messages = 0;  // of those to one set of destinations, since the client was last told; 0: membership
+  std::uint64_t messages = 0;  // of those to one set of destinations, since the client was last told; 0 of all else
   std::string_view name;       // of a group, or a private name: the first one of the set that is not allowed
 };
 
@@ -265,6 +279,7 @@ std::size_t view_bytes(const GroupViewFrame& view);
 /// So many messages of the client have entered the network since it connected.
 void write_taken(std::vector<std::uint8_t>& out, std::uint64_t messages);
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group);
+void write_flush(std::vector<std::uint8_t>& out, ClientFrame type, const Flush& flush);
 void write_reply(std::vector<std::uint8_t>& out, const Reply& reply);
 void write_flow_request(std::vector<std::uint8_t>& out, const FlowRequest& request);
 void write_admitted(std::vector<std::uint8_t>& out, const Admitted& admitted);
@@ -295,7 +310,7 @@ void write_packed_head(Writer& writer, const PackedHead& message);
 std::optional<Hello> read_hello(ByteView body);
 std::optional<Define> read_define(ByteView body);
 std::optional<Send> read_send(ByteView body);
-std::optional<GroupRequest> read_group_request(ByteView body);
+std::optional<GroupRequest> read_group_request(ClientFrame type, ByteView body);
 std::optional<std::uint64_t> read_ping(ByteView body);
 std::optional<Welcome> read_welcome(ByteView body);
 std::optional<Close> read_close(ByteView body);
@@ -305,6 +320,7 @@ std::optional<MessageHead> read_message(ByteView body);
 std::optional<PackedMessage> read_packed_message(ByteView body, std::vector<std::uint8_t>* good_names = nullptr);
 std::optional<GroupViewFrame> read_view(ByteView body);
 std::optional<std::string_view> read_transitional(ByteView body);
+std::optional<Flush> read_flush(ByteView body);
 std::optional<Reply> read_reply(ByteView body);
 std::optional<FlowRequest> read_flow_request(ByteView body);
 std::optional<Admitted> read_admitted(ByteView body);

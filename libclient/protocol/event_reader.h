@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,12 @@ class EventReader {
     };
     std::vector<PlacedReply> replies;
     std::vector<Admitted> admitted;
+    /// Of synchronous groups, in the order in which they came: requests to flush, and views, which end them.
+    struct FlushNews {
+      std::string group;
+      std::uint64_t request = 0;  // 0: a view
+    };
+    std::vector<FlushNews> flushes;
     std::optional<std::uint64_t> pong;
     std::optional<std::uint64_t> taken;  // messages of this client that have entered the network, of all it sent
     bool taken_for_good = false;         // no more will
@@ -71,6 +78,8 @@ class EventReader {
   void handle_view(ByteView body);
   void add_view(const GroupViewFrame& view, std::size_t bytes);
   void handle_transitional(ByteView body);
+  void handle_flush_request(ByteView body);
+  void note_flush(const std::string& group, std::uint64_t request);
   void handle_reply(ByteView body);
   void handle_pong(ByteView body);
   void handle_admitted(ByteView body);
@@ -105,6 +114,7 @@ class EventReader {
 
   std::vector<Event> events_;
   std::size_t event_bytes_ = 0;
+  std::set<std::string> flushing_;  // groups with a request that no view has followed
   News news_;
   bool has_news_ = false;
   bool welcomed_ = false;

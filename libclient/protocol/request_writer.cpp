@@ -85,6 +85,8 @@ void RequestWriter::close() {
   open_ = false;
   pending_.clear();
   pending_flows_.clear();
+  asked_.clear();
+  flushed_.clear();
 }
 
 std::error_code RequestWriter::check(Service service, const Groups& groups, const Payload& payload) {
@@ -96,6 +98,7 @@ std::error_code RequestWriter::multicast(Service service, const Groups& groups, 
                                          SendOptions options) {
   if (!open_) return Errc::not_connected;
   if (const std::error_code error = check_sizes(service, groups, payload)) return error;
+  if (!flushed_.empty() && is_flushed(groups)) return Errc::flushing;
   Send send;
   if (last_ < sets_.size() && is_key_of(groups, *sets_[last_])) {
     send.handle = last_;
@@ -205,13 +208,36 @@ std::uint32_t RequestWriter::define(const Groups& groups) {
   return define.handle;
 }
 
-std::error_code RequestWriter::request(ClientFrame type, std::string_view group) {
+std::error_code RequestWriter::request(ClientFrame type, std::string_view group, std::uint8_t flags) {
   if (!open_) return Errc::not_connected;
   if (!is_group_name(group)) return Errc::bad_group_name;
   pending_.insert_or_assign(next_request_, Pending{kind_of(type), std::string(group)});
-  write_group_request(output_, type, {next_request_, group});
+  write_group_request(output_, type, {next_request_, group, flags});
   ++next_request_;
   return {};
+}
+
+std::error_code RequestWriter::flush_ok(std::string_view group) {
+  if (!open_) return Errc::not_connected;
+  const auto asked = asked_.find(group);
+  if (asked == asked_.end()) return Errc::bad_argument;
+  write_flush(output_, ClientFrame::flush_ok, {asked->second, group});
+  flushed_.insert(asked->first);
+  asked_.erase(asked);
+  return {};
+}
+
+bool RequestWriter::is_flushed(const Groups& groups) const {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (flushed_.contains(groups[i])) return true;
+  }
+  return false;
+}
+
+void RequestWriter::settle_flush(const std::string& group, std::uint64_t request) {
+  asked_.erase(group);
+  flushed_.erase(group);
+  if (request != 0) asked_[group] = request;
 }
 
 std::error_code RequestWriter::request_flow(const Groups& groups) {

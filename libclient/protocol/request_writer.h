@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -31,11 +32,18 @@ class RequestWriter {
   void close();
 
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options);
-  std::error_code join(std::string_view group) { return request(ClientFrame::join, group); }
+  std::error_code join(std::string_view group, bool synchronous = false) {
+    return request(ClientFrame::join, group, synchronous ? kSynchronousBit : std::uint8_t{0});
+  }
   std::error_code leave(std::string_view group) { return request(ClientFrame::leave, group); }
   std::error_code request_view(std::string_view group) { return request(ClientFrame::view_request, group); }
   /// `type` is one of these three.
-  std::error_code request(ClientFrame type, std::string_view group);
+  std::error_code request(ClientFrame type, std::string_view group, std::uint8_t flags = 0);
+  /// Nothing is sent to the group from here to its next view: `multicast` says flushing. bad_argument where no request
+  /// to flush the group is open.
+  std::error_code flush_ok(std::string_view group);
+  /// Whether that holds for one of the groups.
+  bool is_flushed(const Groups& groups) const;
   std::error_code request_flow(const Groups& groups);
   std::error_code ping(std::uint64_t token);
   void bye();
@@ -63,6 +71,8 @@ class RequestWriter {
   void settle(std::uint32_t request, FlowState& state, bool& unknown);
   /// Takes what the daemon has let in. `unknown` is set where that was never sent.
   std::vector<FlowReady> settle(const Admitted& admitted, bool& unknown);
+  /// Takes a request to flush the group; 0: a view of it, which ends one.
+  void settle_flush(const std::string& group, std::uint64_t request);
   /// Takes how many messages have entered the network. False where so many were never sent, or fewer than before.
   [[nodiscard]] bool settle_taken(std::uint64_t messages, bool for_good);
 
@@ -111,6 +121,9 @@ class RequestWriter {
   std::map<std::uint32_t, Pending> pending_;            // requests without a reply
   std::map<std::uint32_t, std::string> pending_flows_;  // `request_flow`s without an answer: the key of the groups
   std::uint32_t next_request_ = 1;
+
+  std::map<std::string, std::uint64_t, std::less<>> asked_;  // requests to flush groups that are not answered
+  std::set<std::string, std::less<>> flushed_;               // groups where it is, and the view is to come
 
   std::uint64_t accepted_ = 0;  // messages
   std::uint64_t taken_ = 0;     // of these, as far as the daemon has told

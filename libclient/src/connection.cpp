@@ -58,9 +58,14 @@ bool Connection::is_open() const noexcept {
   return impl != nullptr && impl->is_open();
 }
 
-std::error_code Connection::join(std::string_view group) {
+std::error_code Connection::join(std::string_view group, JoinOptions options) {
   Impl* impl = usable();
-  return impl == nullptr ? Errc::not_connected : impl->request(protocol::ClientFrame::join, group);
+  return impl == nullptr ? Errc::not_connected : impl->join(group, options);
+}
+
+std::error_code Connection::flush_ok(std::string_view group) {
+  Impl* impl = usable();
+  return impl == nullptr ? Errc::not_connected : impl->flush_ok(group);
 }
 
 std::error_code Connection::leave(std::string_view group) {
@@ -92,7 +97,10 @@ std::error_code Connection::try_multicast(Service service, const Groups& groups,
 
 std::optional<Event> Connection::receive() {
   Impl* impl = usable();
-  return impl == nullptr ? std::nullopt : impl->events().wait(std::nullopt);
+  if (impl == nullptr) return std::nullopt;
+  std::optional<Event> event = impl->events().wait(std::nullopt);
+  if (event) impl->note_taken(*event);
+  return event;
 }
 
 std::optional<Event> Connection::receive(std::chrono::nanoseconds timeout, std::error_code& error) {
@@ -105,6 +113,7 @@ std::optional<Event> Connection::receive(std::chrono::nanoseconds timeout, std::
     event = timeout <= std::chrono::nanoseconds::zero()
                 ? impl->events().take()
                 : impl->events().wait(for_ever ? std::nullopt : std::optional(now + timeout));
+    if (event) impl->note_taken(*event);
   }
   if (!event) error = impl != nullptr && !impl->events().finished() ? Errc::timed_out : Errc::not_connected;
   return event;

@@ -186,6 +186,10 @@ std::error_code Connection::Impl::multicast(Service service, const Groups& group
     std::error_code error = wait_for_room(lock, may_wait);
     if (error == Errc::would_block) flows_want_buffer_ = true;
     if (!error) error = engine_.writer().multicast(service, groups, payload, options);
+    if (error == Errc::flushing && may_wait) {
+      wait_for_view(lock, groups);
+      continue;
+    }
     if (error != Errc::would_block) {
       if (!error) flush(lock);
       return error;
@@ -205,6 +209,12 @@ void Connection::Impl::wait_for_flow(Lock& lock, const Groups& groups) {
   --send_waiters_;
 }
 
+void Connection::Impl::wait_for_view(Lock& lock, const Groups& groups) {
+  ++send_waiters_;
+  changed_.wait(lock, [&] { return !can_send() || !engine_.writer().is_flushed(groups); });
+  --send_waiters_;
+}
+
 // FlowReady to those who found the send buffer full, now that half of it is free. The caller holds the lock.
 void Connection::Impl::tell_ready_flows() {
   flows_want_buffer_ = false;
@@ -216,11 +226,42 @@ void Connection::Impl::tell_ready_flows() {
   if (handler_ != nullptr) raise_event(wake_);
 }
 
-std::error_code Connection::Impl::request(protocol::ClientFrame type, std::string_view group) {
+std::error_code Connection::Impl::join(std::string_view group, JoinOptions options) {
+  {
+    const Lock lock(mutex_);
+    if (options.synchronous && options.auto_flush) {
+      auto_flush_.emplace(group);
+    } else {
+      auto_flush_.erase(std::string(group));
+    }
+  }
+  return request(protocol::ClientFrame::join, group, options.synchronous ? protocol::kSynchronousBit : std::uint8_t{0});
+}
+
+// Waits for nothing: who is asked to flush may be the one who makes room.
+std::error_code Connection::Impl::flush_ok(std::string_view group) {
+  Lock lock(mutex_);
+  if (!can_send()) return Errc::not_connected;
+  if (const std::error_code error = engine_.flush_ok(group)) return error;
+  flush(lock);
+  return {};
+}
+
+void Connection::Impl::note_taken(const Event& event) {
+  const auto* request = std::get_if<FlushRequest>(&event);
+  if (request == nullptr) return;
+  {
+    const Lock lock(mutex_);
+    if (!auto_flush_.contains(request->group)) return;
+  }
+  flush_ok(request->group);
+}
+
+std::error_code Connection::Impl::request(protocol::ClientFrame type, std::string_view group, std::uint8_t flags) {
   if (!spindle::is_group_name(group)) return Errc::bad_group_name;
   Lock lock(mutex_);
   if (const std::error_code error = wait_for_room(lock, true)) return error;
-  if (const std::error_code error = engine_.writer().request(type, group)) return error;
+  if (const std::error_code error = engine_.writer().request(type, group, flags)) return error;
   flush(lock);
   return {};
 }
@@ -445,6 +486,7 @@ void Connection::Impl::run_handler(Lock& lock) {
     in_handler_ = true;
     lock.unlock();
     for (Event event; !handler_news_.load(std::memory_order_relaxed) && (more = events_.take(event));) {
+      note_taken(event);
       (*handler)(std::move(event));
       if (is_inherited()) return;
     }

@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -34,7 +36,11 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   bool is_open() const;
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options,
                             bool may_wait);
-  std::error_code request(protocol::ClientFrame type, std::string_view group);
+  std::error_code request(protocol::ClientFrame type, std::string_view group, std::uint8_t flags = 0);
+  std::error_code join(std::string_view group, JoinOptions options);
+  std::error_code flush_ok(std::string_view group);
+  /// The program has been given the event, or is about to be.
+  void note_taken(const Event& event);
   std::error_code request_flow(const Groups& groups);
   void set_handler(Handler handler);
   NotTaken disconnect();
@@ -50,6 +56,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   bool has_output() const { return engine_.writer().output_size() > 0; }
   std::error_code wait_for_room(Lock& lock, bool may_wait);
   void wait_for_flow(Lock& lock, const Groups& groups);
+  void wait_for_view(Lock& lock, const Groups& groups);
   void tell_ready_flows();
   void flush(Lock& lock);
   bool is_burst();
@@ -99,8 +106,9 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   bool thread_sleeps_ = false;
   bool in_handler_ = false;
   std::size_t send_waiters_ = 0;
-  bool flows_want_buffer_ = false;  // a FlowReady is due once the send buffer has room
-  Clock::time_point looked_at_;     // when the clock was last read for a send
+  std::set<std::string, std::less<>> auto_flush_;  // groups in which note_taken() answers requests to flush
+  bool flows_want_buffer_ = false;                 // a FlowReady is due once the send buffer has room
+  Clock::time_point looked_at_;                    // when the clock was last read for a send
   unsigned sends_since_look_ = 0;
   unsigned sends_per_look_ = 1;  // more in a burst
   bool closing_ = false;

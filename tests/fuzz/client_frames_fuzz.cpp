@@ -40,7 +40,13 @@ auto chunked_writer(std::size_t (*size)(const Value&), void (*write)(Writer&, co
   };
 }
 
-void write_join(Bytes& out, const GroupRequest& request) { write_group_request(out, ClientFrame::join, request); }
+/// Checks that a request of that type comes back as it was.
+template <ClientFrame type>
+void check_group_request(ByteView body) {
+  const auto read = [](ByteView bytes) { return read_group_request(type, bytes); };
+  const auto write = [](Bytes& out, const GroupRequest& request) { write_group_request(out, type, request); };
+  check_round_trip(body, read, body_writer(+write));
+}
 
 void fuzz_names(std::string_view text) {
   static_cast<void>(is_group_name(text));
@@ -61,9 +67,13 @@ void fuzz_from_client(ClientFrame type, ByteView body) {
     case ClientFrame::send:
       return check_round_trip(body, read_send, chunked_writer(send_head_size, write_send_head));
     case ClientFrame::join:
+      return check_group_request<ClientFrame::join>(body);
     case ClientFrame::leave:
     case ClientFrame::view_request:
-      return check_round_trip(body, read_group_request, body_writer(write_join));
+      return check_group_request<ClientFrame::leave>(body);
+    case ClientFrame::flush_ok:
+      static_cast<void>(read_flush(body));
+      return;
     case ClientFrame::flow_request:
       return check_round_trip(body, read_flow_request, body_writer(write_flow_request));
     case ClientFrame::ping:
@@ -84,6 +94,9 @@ void fuzz_from_daemon(ClientFrame type, ByteView body) {
       return check_round_trip(body, read_message, chunked_writer(message_head_size, write_message_head));
     case ClientFrame::view:
       return check_round_trip(body, read_view, body_writer(write_view));
+    case ClientFrame::flush_request:
+      static_cast<void>(read_flush(body));
+      return;
     case ClientFrame::transitional:
       static_cast<void>(read_transitional(body));
       return;

@@ -61,6 +61,15 @@ struct ConnectOptions {
   SlowPolicy slow_policy = SlowPolicy::daemon_default;
 };
 
+struct JoinOptions {
+  /// Members of a synchronous group get each message in the view that its sender, a member, had when it sent it. To
+  /// that end they are asked, by FlushRequest, to stop sending before each new view. The first member of a group says
+  /// what it is; messages to a synchronous one are fifo to safe.
+  bool synchronous = false;
+  /// A FlushRequest of the group is answered by the connection as soon as the program is given it.
+  bool auto_flush = false;
+};
+
 /// A connection has one thread of its own for reading and writing. All functions may be called by several threads at
 /// once, except that moving, assigning and destroying must not coincide with anything else. Functions that return
 /// std::error_code return an Errc, or nothing wrong; they throw nothing but std::bad_alloc.
@@ -93,8 +102,15 @@ class Connection {
   /// Asks the daemon to make this client a member of `group` (1 to 255 bytes, not starting with '#'), or no longer.
   /// Queues the request, waiting for room as multicast() does; the GroupView that follows shows it done, RequestFailed
   /// that the daemon refused. Errors: bad_group_name, not_connected, and in a handler would_block.
-  std::error_code join(std::string_view group);
+  /// Where others know the group as synchronous, or as not, and this client as the other, RequestFailed says
+  /// mode_mismatch.
+  std::error_code join(std::string_view group, JoinOptions options = {});
   std::error_code leave(std::string_view group);
+  /// Answers a FlushRequest: from here to the next view of the group this client sends nothing to it. multicast() waits
+  /// for that view then, try_multicast() and a handler are told `flushing`; what is sent behind this call is of the
+  /// next view. Queues the answer, and does not wait for room. Errors: bad_argument where no FlushRequest of the group
+  /// is open, not_connected.
+  std::error_code flush_ok(std::string_view group);
   /// Asks the daemon for all members of a group that this client is a member of, for a program that has only seen
   /// changes of a large group and wants the list now. Queues the request as join() does. The answer is a GroupView of
   /// form `answer` with the id of the view that is current where it comes; changes that follow it apply to its list:
@@ -116,7 +132,7 @@ class Connection {
   /// while the send buffer is full, with independent flows also while the flow is, but never in a handler, where it
   /// says would_block. The message is copied before this returns. A thread's messages enter the network in the order of
   /// its calls, with independent flows those to the same destinations do. Errors: message_too_large, too_many_groups,
-  /// bad_group_name, bad_argument (no such service), not_connected.
+  /// bad_group_name, bad_argument (no such service), not_connected, and flushing where flush_ok() says so.
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options = {});
   /// The same, but says would_block, and sends nothing, where it would wait. With independent flows that is said for
   /// one flow while another may go on, and the event FlowReady follows when it is worth trying again; such a program

@@ -49,7 +49,10 @@
   X(token_unknown, 40, "the token is not known to the daemon")                                      \
   X(token_expired, 41, "the token has expired")                                                     \
   X(token_missing, 42, "a client without a certificate has to send a token")                        \
-  X(token_exposed, 43, "a token goes only over TLS or a unix socket")
+  X(token_exposed, 43, "a token goes only over TLS or a unix socket")                               \
+  X(mode_mismatch, 44, "the group is synchronous and this is not, or the other way round")          \
+  X(flushing, 45, "the client has answered a flush request of the group, and its view is to come")  \
+  X(flush_timeout, 46, "the client did not answer a flush request of the group in time")
 
 namespace spindle {
 
