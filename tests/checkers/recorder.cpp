@@ -1,6 +1,7 @@
 #include "tests/checkers/recorder.h"
 
 #include "daemon/base/random.h"
+#include "daemon/base/result.h"
 #include "tests/checkers/digest.h"
 
 namespace spindled::checkers {
@@ -38,6 +39,7 @@ std::optional<What> Recorder::record(const spindle::Event& event) {
   }
   if (const auto* view = std::get_if<spindle::GroupView>(&event)) return record_view(*view);
   if (const auto* signal = std::get_if<spindle::Transitional>(&event)) return Transitional{signal->group};
+  if (const auto* flush = std::get_if<spindle::FlushRequest>(&event)) return FlushRequested{flush->group};
   if (const auto* gap = std::get_if<spindle::Gap>(&event)) {
     Gapped gapped{gap->messages, {}, gap->unlisted};
     for (const spindle::Gap::Name& name : gap->names) gapped.of_name[name.name] += name.messages;
@@ -46,7 +48,9 @@ std::optional<What> Recorder::record(const spindle::Event& event) {
   if (const auto* failed = std::get_if<spindle::RequestFailed>(&event)) {
     using Request = spindle::RequestFailed::Request;
     if (failed->request == Request::view) return std::nullopt;
-    if (failed->request == Request::send) return MessagesRefused{failed->group, failed->messages};
+    if (failed->request == Request::send) {
+      return MessagesRefused{failed->group, failed->messages, failed->error == Errc::access_denied};
+    }
     if (failed->request == Request::membership) return LeaveRequested{failed->group, true};
     return Refused{failed->group, static_cast<std::uint16_t>(failed->error.value())};
   }
@@ -71,6 +75,7 @@ std::optional<What> Recorder::record_view(const spindle::GroupView& view) {
   GroupView record{view.group, view.id, view.cause, membership.members(), membership.vs_set(), view.joined};
   record.changed.insert(record.changed.end(), view.left.begin(), view.left.end());
   record.digest_matches = verified && !is_answer;
+  record.synchronous = view.synchronous;
   if (outcome == Outcome::left) {
     views_.erase(view.group);
   } else {
