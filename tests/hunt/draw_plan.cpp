@@ -8,6 +8,7 @@
 #include "tests/hunt/draw_rare.h"
 #include "tests/hunt/draw_rules.h"
 #include "tests/hunt/draw_shattering.h"
+#include "tests/hunt/draw_synchrony.h"
 #include "tests/sim/cluster.h"
 
 namespace spindled::hunt {
@@ -40,6 +41,7 @@ class Drawer {
     if (plan_.seed % kShattering == 0) draw_shattering(plan_, end_);
     draw_names(plan_, end_);
     draw_rules(plan_, end_);
+    draw_synchrony(plan_);
     std::stable_sort(plan_.steps.begin(), plan_.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
     return std::move(plan_);
   }

@@ -52,6 +52,7 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
   config.session.queue_hard_bytes = plan.queue_hard_bytes;
   config.session.full_view_members = plan.full_view_members;
   config.session.stall_timeout = plan.stall_timeout;
+  config.session.flush_timeout = plan.flush_timeout;
   config.order.announce_stable_within = plan.announce_stable_within;
   config.link.hello_interval = plan.heartbeat_interval;
   config.link.liveness_timeout = plan.liveness_timeout;

@@ -247,7 +247,7 @@ void Run::apply_to_client(const Step& step) {
   if (subject == nullptr) return;
   switch (step.kind) {
     case StepKind::join:
-      return subject->join(step.groups.front());
+      return subject->join(step.groups.front(), step.synchronous);
     case StepKind::leave:
       return subject->leave(step.groups.front());
     case StepKind::send:
@@ -275,7 +275,8 @@ void Run::connect(const Step& step) {
   const sim::ClientOptions options{.independent_flows = step.independent_flows,
                                    .policy = step.policy,
                                    .answers = step.answers,
-                                   .identities = step.identities};
+                                   .identities = step.identities,
+                                   .flushes_after = step.flushes_after};
   const std::string name = fmt::format("m{}", step.named.value_or(step.client));
   clients_[step.client] = &sim_.add_client(host, name, options);
   by_wish_[{step.host, name}].push_back(clients_[step.client]);
@@ -398,7 +399,7 @@ bool Run::await_fresh_members() {
   if (!plan_.rules.empty()) options.identities = {kFreshIdentity};
   for (SimHost* host : sim_.hosts()) {
     fresh.push_back(&sim_.add_client(*host, free_name(host->index()), options));
-    fresh.back()->join("fresh");
+    fresh.back()->join("fresh", plan_.seed % 2 == 0);
   }
   if (!await([&] { return sim::have_one_group_view(fresh, "fresh"); }, kFreshBound, "one view of fresh members")) {
     return false;
