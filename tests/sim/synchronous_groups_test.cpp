@@ -187,6 +187,30 @@ TEST_F(SynchronousGroups, WhoDoesNotAnswerIsTakenOutInTime) {
   check();
 }
 
+/// Its answer is behind messages for a receiver that reads nothing: that is not its fault, but others wait.
+TEST_F(SynchronousGroups, AMemberThatIsHeldUpHasTwiceTheTime) {
+  simulate_cluster(10, Shape::line, 3, config());
+  if (HasFatalFailure()) return;
+  SimClient& slow = add(2, "slow");
+  slow.join("slow");
+  await_group_view({&slow}, "slow");
+  if (HasFatalFailure()) return;
+  SimClient& held_up = add_member(0, "held");
+  SimClient& other = add_member(1, "other");
+  await_group_view({&held_up, &other}, kGroup);
+  if (HasFatalFailure()) return;
+  slow.set_read_rate(0);
+  for (int i = 0; i < 2000; ++i) held_up.multicast({"slow"}, {.size = 1000});
+  sim().run_for(2s);
+  ASSERT_GT(sim().host(0).node().waiting_clients(), 0u);
+  SimClient& joins = add_member(2, "joins");
+  sim().run_for(3s);
+  EXPECT_EQ(joins.view(kGroup), nullptr);
+  EXPECT_NE(held_up.view(kGroup), nullptr);
+  await_group_view({&other, &joins}, kGroup, 1500ms);
+  EXPECT_EQ(counted(Counter::flush_timeouts), 1u);
+}
+
 /// The answer of one who has gone is not waited for, whatever it goes for.
 TEST_F(SynchronousGroups, WhoIsGoneIsNotWaitedFor) {
   for (const bool crash : {false, true}) {
