@@ -79,10 +79,11 @@ void MessageSender::send(Time now, Sender& sender, DestinationSet& to, const Cli
   resolve(to);
   state_.context.counters.add(Counter::messages_sent, message.messages);
   if (message.messages > 1) state_.context.counters.add(Counter::messages_bundled, message.messages);
-  originate(now, sender, message, envelope_of(sender, message), to, to.daemons);
+  Envelope envelope = envelope_of(sender, message);
+  originate(now, sender, message, envelope, to, to.daemons);
 }
 
-void MessageSender::originate(Time now, Sender& sender, const ClientSend& message, Envelope envelope,
+void MessageSender::originate(Time now, Sender& sender, const ClientSend& message, Envelope& envelope,
                               const DestinationSet& to, const MemberSet& daemons) {
   envelope.is_fifo = to.is_fresh && message.service == Service::fifo;
   envelope.has_views = to.has_views;

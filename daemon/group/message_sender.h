@@ -79,7 +79,8 @@ class MessageSender {
 
  private:
   void resolve_anew(DestinationSet& set) const;
-  void originate(Time now, Sender& sender, const ClientSend& message, Envelope envelope, const DestinationSet& to,
+  /// Completes the envelope, and hands the message on.
+  void originate(Time now, Sender& sender, const ClientSend& message, Envelope& envelope, const DestinationSet& to,
                  const MemberSet& daemons);
   void void_parts(Time now, std::uint64_t number, const MemberSet& daemons);
   void originate_part(Time now, const MemberSet& daemons, ByteView head, std::span<const Slice> payload);

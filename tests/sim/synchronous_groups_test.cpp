@@ -189,7 +189,11 @@ TEST_F(SynchronousGroups, WhoDoesNotAnswerIsTakenOutInTime) {
 
 /// Its answer is behind messages for a receiver that reads nothing: that is not its fault, but others wait.
 TEST_F(SynchronousGroups, AMemberThatIsHeldUpHasTwiceTheTime) {
-  simulate_cluster(10, Shape::line, 3, config());
+  NodeConfig node = config();
+  node.session.queue_soft_bytes = 128u << 10;
+  node.session.queue_hard_bytes = 4u << 20;
+  node.session.stall_timeout = 60s;
+  simulate_cluster(10, Shape::line, 3, node);
   if (HasFatalFailure()) return;
   SimClient& slow = add(2, "slow");
   slow.join("slow");
@@ -200,7 +204,7 @@ TEST_F(SynchronousGroups, AMemberThatIsHeldUpHasTwiceTheTime) {
   await_group_view({&held_up, &other}, kGroup);
   if (HasFatalFailure()) return;
   slow.set_read_rate(0);
-  for (int i = 0; i < 2000; ++i) held_up.multicast({"slow"}, {.size = 1000});
+  for (int i = 0; i < 4000; ++i) held_up.multicast({"slow"}, {.size = 1000});
   sim().run_for(2s);
   ASSERT_GT(sim().host(0).node().waiting_clients(), 0u);
   SimClient& joins = add_member(2, "joins");
