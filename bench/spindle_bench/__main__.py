@@ -6,6 +6,7 @@ import sys
 COMMANDS = {
     "cluster": "cluster.command",
     "handshakes": "handshakes",
+    "flush": "flush",
     "scale": "scale.command",
     "field": "field.command",
     "scenarios": "sim.command",

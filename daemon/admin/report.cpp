@@ -229,6 +229,11 @@ void Answer::group(const Group& group, bool members, PageRoom& room, proto::Grou
   const View& view = subjects_.groups.view();
   out.set_local_count(count32(group.members_of(view.self).size()));
   group.subscribers.for_each([&](MemberIndex daemon) { out.add_daemons(view.members[daemon].name); });
+  out.set_synchronous(group.is_synchronous());
+  out.set_pending(group.is_pending());
+  if (group.is_pending()) {
+    for (const MemberIndex daemon : GroupTable::flushing(group)) out.add_flushing(view.members[daemon].name);
+  }
   room.take_item(out.ByteSizeLong());
   if (!members) return;
   for (const GroupMember& member : group.members) {

@@ -52,6 +52,9 @@
   X(messages_blocked, "messages, or parts of them, that waited until their sender could pay")      \
   X(messages_held_for_room, "messages that had to wait for room, or for a view change")            \
   X(group_views, "group views delivered to local clients")                                         \
+  X(flush_requests, "requests to flush a synchronous group delivered to local clients")            \
+  X(flushes_sent, "times that all members here had flushed a synchronous group")                   \
+  X(flush_timeouts, "clients taken out of a synchronous group that did not answer in time")        \
   X(sessions_opened, "client sessions opened")                                                     \
   X(sessions_refused, "client connections refused in the handshake")                               \
   X(sessions_closed, "client sessions closed")                                                     \

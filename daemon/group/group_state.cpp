@@ -9,7 +9,8 @@ constexpr int kDiscardedAtOnce = 4;
 
 void GroupState::add_local_members(const Group& group, std::vector<SessionId>& to) const {
   for (const GroupMember& member : group.members_of(view.self)) {
-    if (untold.empty() || !untold.contains({group.id, member.session()})) to.push_back(member.session());
+    const bool is_told = untold.empty() || !untold.contains({group.id, member.session()});
+    if (is_told && group.has_view(member)) to.push_back(member.session());
   }
 }
 

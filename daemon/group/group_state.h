@@ -1,6 +1,7 @@
 // What the parts of the group layer share.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 #include "daemon/group/group_table.h"
 #include "daemon/group/local_clients.h"
 #include "daemon/group/operations.h"
+#include "daemon/group/pending_view.h"
 #include "daemon/group/told_groups.h"
 #include "daemon/order/order.h"
 
@@ -36,6 +38,7 @@ struct GroupState {
   const GroupTable& kept() const { return told && told->table() != nullptr ? *told->table() : table; }
 
   bool has_local_members(const Group& group) const { return !group.members_of(view.self).empty(); }
+  /// Those that get its messages.
   void add_local_members(const Group& group, std::vector<SessionId>& to) const;
   std::vector<SessionId> local_members(const Group& group) const;
   std::string private_name(MemberIndex daemon, std::string_view client) const;
@@ -68,6 +71,8 @@ struct GroupState {
   /// Local sessions whose join came behind that point: members from the new view on, of which they are told, and no
   /// sooner.
   std::set<std::pair<GroupId, SessionId>> untold;
+  /// Of synchronous groups: views that wait for local members. What has changed in these is told with them (Flushes).
+  std::map<std::string, PendingView, std::less<>> pending_views;
 };
 
 }  // namespace spindled

@@ -22,6 +22,9 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ value >> 31U;
 }
 
+/// In the digest of a table, of a member without a view.
+constexpr std::uint64_t kNewcomer = std::uint64_t{1} << 63U;
+
 }  // namespace
 
 const Group* GroupTable::find(std::string_view name) const {
@@ -107,6 +110,7 @@ void GroupTable::remove(Group& group) {
   if (former_names_.size() == kFormerNamesMax) former_names_.erase(former_names_.begin());
   former_names_[group.id] = group.name;
   by_id_.erase(group.id);
+  pending_.erase(group.id);
   announced_.reset();
   by_name_.erase(by_name_.find(std::string_view(group.name)));
 }
@@ -117,9 +121,14 @@ std::string_view GroupTable::name_of(GroupId id) const {
   return former == former_names_.end() ? std::string_view() : former->second;
 }
 
-bool GroupTable::join(const std::string& name, const NewMember& member) {
+bool GroupTable::join(const std::string& name, const NewMember& member, bool synchronous) {
   Group* group = find_mutable(name);
-  return group != nullptr && group->subscribers.contains(member.daemon) && add_member(*group, member);
+  if (group == nullptr || !group->subscribers.contains(member.daemon)) return false;
+  if (group->members.empty() && group->is_synchronous() != synchronous) {
+    make_ordinary(*group);
+    if (synchronous) group->synchrony = std::make_unique<Synchrony>();
+  }
+  return group->is_synchronous() == synchronous && add_member(*group, member);
 }
 
 bool GroupTable::add_member(Group& group, const NewMember& member) {
@@ -135,6 +144,7 @@ bool GroupTable::add_member(Group& group, const NewMember& member) {
   const auto place =
       std::upper_bound(group.members.begin(), group.members.end(), member.daemon,
                        [](MemberIndex daemon, const GroupMember& each) { return daemon < each.daemon(); });
+  if (group.synchrony != nullptr && member.is_newcomer) group.synchrony->newcomers.insert(&session);
   const bool is_last = place == group.members.end();
   group.digest = spindle::protocol::extend_digest(group.digest, session.hash);
   group.members.emplace(place, session);
@@ -154,11 +164,15 @@ GroupTable::Place GroupTable::place_for(std::string_view name) const {
   return by_name_.lower_bound(name);
 }
 
-void GroupTable::announce(std::string_view name, GroupId id, MemberIndex daemon, std::span<const NewMember> members) {
+void GroupTable::announce(std::string_view name, GroupId id, MemberIndex daemon, std::span<const NewMember> members,
+                          bool synchronous) {
   Place place = place_for(name);
-  if (place == by_name_.end() || place->name != name) place = add(place, name, id);
+  const bool is_new = place == by_name_.end() || place->name != name;
+  if (is_new) place = add(place, name, id);
   announced_ = place;
   Group& group = changeable(place);
+  if (is_new && synchronous) group.synchrony = std::make_unique<Synchrony>();
+  if (!synchronous) make_ordinary(group);
   group.subscribers.insert(daemon);
   for (const NewMember& member : members) add_member(group, member);
   renew();
@@ -196,15 +210,23 @@ bool GroupTable::is_losing(const Group& group) {
 
 GroupTable::Place GroupTable::carry_over(Place at) {
   Group& group = changeable(at++);
+  if (group.synchrony != nullptr) {
+    group.synchrony->restart();
+    for (const GroupMember& member : group.members) {
+      if (member.is_lost()) group.synchrony->newcomers.erase(&member.of_session());
+    }
+  }
   if (std::erase_if(group.members, [](const GroupMember& member) { return member.is_lost(); }) > 0) {
     recompute_digest(group);
+    if (group.synchrony != nullptr) pend(group, spindle::ViewCause::network);
   }
   group.since = 0;
   group.subscribers = MemberSet();
   std::uint64_t digest = group.digest;
+  if (group.synchrony != nullptr) digest = mix(digest ^ (group.is_pending() ? 2U : 1U));
   for (const GroupMember& member : group.members) {
     group.subscribers.insert(member.daemon());
-    digest = mix(digest ^ member.session());
+    digest = mix(digest ^ member.session() ^ (group.has_view(member) ? 0 : kNewcomer));
   }
   if (group.members.empty()) {
     remove(group);
@@ -220,6 +242,7 @@ void GroupTable::discard_first() {
   announced_.reset();
   const Place first = by_name_.begin();
   by_id_.erase(first->id);
+  pending_.erase(first->id);
   by_name_.erase(first);
 }
 
@@ -232,9 +255,54 @@ bool GroupTable::leave(GroupId id, MemberIndex daemon, SessionId session) {
   if (removed == 0) return false;
   recompute_digest(*group);
   const auto of_session = by_session_.find({daemon, session});
+  if (group->synchrony != nullptr && group->synchrony->newcomers.erase(&of_session->second) == 0) {
+    group->synchrony->left.push_back(of_session->second.name);
+  }
   of_session->second.groups.erase(id);
   if (of_session->second.groups.empty()) by_session_.erase(of_session);
   return true;
+}
+
+// --- Synchronous groups ---
+
+void GroupTable::make_ordinary(Group& group) {
+  group.synchrony.reset();
+  pending_.erase(group.id);
+}
+
+void GroupTable::pend(const Group& group, spindle::ViewCause cause) {
+  group.synchrony->pend(cause);
+  pending_.insert(group.id);
+  note_change(place_of_change(group.name));
+}
+
+bool GroupTable::flush(const Group& group, MemberIndex daemon, std::uint64_t round) {
+  Synchrony& synchrony = *group.synchrony;
+  if (!synchrony.is_pending() || synchrony.round != round || synchrony.flushed.contains(daemon)) return false;
+  synchrony.flushed.insert(daemon);
+  return true;
+}
+
+std::vector<MemberIndex> GroupTable::flushing(const Group& group) {
+  std::vector<MemberIndex> daemons;
+  for (const GroupMember& member : group.members) {
+    const bool is_flushing = group.has_view(member) && !group.synchrony->flushed.contains(member.daemon());
+    if (is_flushing && (daemons.empty() || daemons.back() != member.daemon())) daemons.push_back(member.daemon());
+  }
+  return daemons;
+}
+
+bool GroupTable::is_due(const Group& group) {
+  return group.is_pending() && std::all_of(group.members.begin(), group.members.end(), [&](const GroupMember& member) {
+           return group.synchrony->flushed.contains(member.daemon()) || !group.has_view(member);
+         });
+}
+
+void GroupTable::stand(const Group& group, std::uint64_t position) {
+  group.synchrony->stand(position);
+  pending_.erase(group.id);
+  note_change(place_of_change(group.name));
+  if (position != 0) unknown_.push_back({position, static_cast<std::uint16_t>(place_of_change(group.name))});
 }
 
 }  // namespace spindled

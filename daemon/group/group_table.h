@@ -15,6 +15,7 @@
 #include "daemon/group/groups_by_id.h"
 #include "daemon/group/operations.h"
 #include "daemon/group/session_groups.h"
+#include "daemon/group/synchrony.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
 
@@ -41,6 +42,7 @@ class GroupMember {
   std::uint64_t hash() const { return session_->hash; }
   bool is_lost() const { return session_->is_lost; }
   bool is_of(MemberIndex daemon) const { return session_->daemon == daemon && !session_->is_lost; }
+  const MemberSession& of_session() const { return *session_; }
 
  private:
   const MemberSession* session_;
@@ -71,20 +73,28 @@ class LastView {
 struct NewMember {
   MemberIndex daemon = 0;
   SessionId session = 0;
-  std::string name;  // "#client#daemon"
+  std::string name;          // "#client#daemon"
+  bool is_newcomer = false;  // in a synchronous group: it has no view of it
 };
 
 struct Group {
   GroupId id = 0;
   std::uint64_t since = 0;  // place in the order of its first subscription; 0: there from the start of the view
   std::string name;
-  MemberSet subscribers;             // daemons that the group's messages go to
-  std::vector<GroupMember> members;  // by daemon, those of one daemon in the order in which they joined
-  std::uint64_t digest = 0;          // of their names: libclient/protocol/member_list.h
-  LastView last_view;                // that those of this daemon were told
+  MemberSet subscribers;                 // daemons that the group's messages go to
+  std::vector<GroupMember> members;      // by daemon, those of one daemon in the order in which they joined
+  std::uint64_t digest = 0;              // of their names: libclient/protocol/member_list.h
+  LastView last_view;                    // that those of this daemon were told
+  std::unique_ptr<Synchrony> synchrony;  // null: an ordinary group
 
   /// Those of one daemon, where none is lost.
   std::span<const GroupMember> members_of(MemberIndex daemon) const;
+  bool is_synchronous() const { return synchrony != nullptr; }
+  bool is_pending() const { return synchrony != nullptr && synchrony->is_pending(); }
+  /// Whether the member has been told of a view of the group, and gets its messages: in an ordinary group all have.
+  bool has_view(const GroupMember& member) const {
+    return synchrony == nullptr || !synchrony->newcomers.contains(&member.of_session());
+  }
 };
 
 class GroupTable {
@@ -130,12 +140,33 @@ class GroupTable {
   // changes nothing.
   bool subscribe(const std::string& group, MemberIndex daemon, std::uint64_t position);
   bool unsubscribe(const std::string& group, MemberIndex daemon);
-  bool join(const std::string& group, const NewMember& member);
+  /// The first member says whether the group is synchronous; one that says otherwise does not join.
+  bool join(const std::string& group, const NewMember& member, bool synchronous = false);
   bool leave(GroupId group, MemberIndex daemon, SessionId session);
   /// In a view that begins: `daemon` has those members, not in the table yet, in the group. `id` is the group's where
-  /// it is new and another daemon has numbered it; 0: it gets the next one. Costs little where names come in their
-  /// order.
-  void announce(std::string_view group, GroupId id, MemberIndex daemon, std::span<const NewMember> members);
+  /// it is new and another daemon has numbered it; 0: it gets the next one. Where some say that the group is
+  /// synchronous and others that it is not, it is not. Costs little where names come in their order.
+  void announce(std::string_view group, GroupId id, MemberIndex daemon, std::span<const NewMember> members,
+                bool synchronous = false);
+
+  // Of synchronous groups, which are in the table.
+
+  /// The view of the group is pending, or goes on to be, for this reason too.
+  void pend(const Group& group, spindle::ViewCause cause);
+  /// The members of the daemon have stopped sending in the view of `round`. False where that is known, or over.
+  bool flush(const Group& group, MemberIndex daemon, std::uint64_t round);
+  /// Daemons with members that have a view and have yet to stop sending in it, where one is pending.
+  static std::vector<MemberIndex> flushing(const Group& group);
+  /// Whether the view is pending, and there are none.
+  static bool is_due(const Group& group);
+  /// The view stands at that place of the order.
+  void stand(const Group& group, std::uint64_t position);
+  /// Groups whose view is pending.
+  const std::set<GroupId>& pending() const { return pending_; }
+  /// Whether there may be daemons that have not come to the place where the view of the group stood.
+  bool is_fresh(const Group& group) const {
+    return group.synchrony != nullptr && group.synchrony->since > known_to_all_;
+  }
 
   // From one view to the next. `carry_over` begins it; then each group in turn.
 
@@ -183,6 +214,7 @@ class GroupTable {
   bool add_member(Group& group, const NewMember& member);
   static Group& changeable(Place at) { return const_cast<Group&>(*at); }
   void remove(Group& group);
+  void make_ordinary(Group& group);
   /// Where the last change of a group, or of another one that shares its place, is noted.
   static std::size_t place_of_change(std::string_view name);
   void note_change(std::size_t place) { changed_[place] = ++version_; }
@@ -191,7 +223,7 @@ class GroupTable {
   std::uint64_t version_;
   GroupId next_id_ = 1;
   std::uint64_t known_to_all_ = 0;
-  Ring<std::pair<std::uint64_t, std::uint16_t>, 16> unknown_;  // not known to all: `since`, and the place of the change
+  Ring<std::pair<std::uint64_t, std::uint16_t>, 16> unknown_;  // not known to all: its place, and that of the change
   std::uint64_t all_changed_ = 0;                              // the version from which on nothing is as it was
   std::vector<std::uint64_t> changed_ = std::vector<std::uint64_t>(kChangePlaces);  // and single groups
   std::uint64_t digest_ = 0;
@@ -201,6 +233,7 @@ class GroupTable {
   std::vector<decltype(by_session_)::node_type> lost_;  // until no group has them any more
   std::map<GroupId, std::string> former_names_;         // the latest to be emptied
   std::optional<Place> announced_;                      // the last one
+  std::set<GroupId> pending_;
 };
 
 }  // namespace spindled

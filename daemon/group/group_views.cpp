@@ -14,6 +14,7 @@ protocol::GroupViewFrame GroupViews::head_of(const Group& group, const Change& c
   view.cause = change.cause;
   view.member_count = static_cast<std::uint32_t>(group.members.size());
   view.digest = group.digest;
+  view.synchronous = group.is_synchronous();
   view.joined = change.joined;
   view.left = change.left;
   view.apart = change.apart;
@@ -69,6 +70,7 @@ void GroupViews::tell_farewell(const Group& group, SessionId session, std::strin
   farewell.id = id();
   farewell.cause = Cause::leave;
   farewell.form = spindle::ViewForm::farewell;
+  farewell.synchronous = group.is_synchronous();
   farewell.left = {name};
   state_.clients->deliver_view(std::span(&session, 1), farewell);
 }
@@ -111,6 +113,11 @@ void GroupViews::tell_network_change(const Group& group, const Group* former, co
   const ToldGroup before = changed != nullptr  ? *changed
                            : former != nullptr ? ToldGroup::of(*former, state_.view.self)
                                                : ToldGroup();
+  tell_network_view(group, before, came_along, is_due);
+}
+
+void GroupViews::tell_network_view(const Group& group, const ToldGroup& before, const MemberSet& came_along,
+                                   bool is_due) {
   const Change change = network_change(group, before, came_along);
   state_.table.set_last_view(group, before.last_view);
   tell_newcomers(group, change, before);
@@ -164,9 +171,12 @@ std::optional<Errc> GroupViews::answer(SessionId session, const std::string& nam
   const Group* group = state_.table.find(name);
   LastView last;
   ToldGroup told;
-  if (is_told_later(name)) {
+  const auto pending = state_.pending_views.find(name);
+  if (pending != state_.pending_views.end() || is_told_later(name)) {
     const Group* former = state_.kept().find(name);
-    if (const ToldGroup* changed = state_.told->changed(name)) {
+    if (pending != state_.pending_views.end()) {
+      told = pending->second.told;
+    } else if (const ToldGroup* changed = state_.told->changed(name)) {
       told = *changed;
     } else if (former != nullptr) {
       told = ToldGroup::of(*former, state_.view.self);
@@ -176,7 +186,7 @@ std::optional<Errc> GroupViews::answer(SessionId session, const std::string& nam
     view.members.assign(members.begin(), members.end());
     view.digest = told.members.digest();
     last = told.last_view;
-  } else if (group != nullptr && state_.table.is_member(*group, state_.view.self, session)) {
+  } else if (group != nullptr && !group->is_pending() && state_.table.is_member(*group, state_.view.self, session)) {
     for (const GroupMember& member : group->members) view.members.push_back(member.name());
     view.digest = group->digest;
     last = group->last_view;
@@ -184,6 +194,7 @@ std::optional<Errc> GroupViews::answer(SessionId session, const std::string& nam
     return Errc::not_a_member;
   }
   state_.context.turn.count(view.members.size());
+  view.synchronous = group != nullptr && group->is_synchronous();
   view.id = {last.view()->number, last.view()->coordinator, last.view()->incarnation, last.position()};
   view.cause = last.cause();
   state_.clients->deliver_view(std::span(&session, 1), view);

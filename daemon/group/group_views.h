@@ -28,6 +28,12 @@ class GroupViews {
   /// `local` is the session of the newcomer, where it is of this daemon.
   void tell_join(const Group& group, std::string_view joined, std::optional<SessionId> local);
   void tell_removal(const Group& group, Cause cause, std::string_view left);
+  /// Several at once, of a synchronous group: `told` have been told of the view before, `first` of none.
+  void tell_changes(const Group& group, Cause cause, std::vector<std::string_view> joined,
+                    std::vector<std::string_view> left, std::span<const SessionId> told,
+                    std::span<const SessionId> first) {
+    tell(group, {cause, std::move(joined), std::move(left), {}}, told, first);
+  }
   /// To the one who left.
   void tell_farewell(const Group& group, SessionId session, std::string_view name);
 
@@ -35,6 +41,8 @@ class GroupViews {
   /// since its members were told last. `former`: the group in the table of then; null where it was not there, or where
   /// that table goes on. `is_due`: a view is told also where nothing has changed.
   void tell_network_change(const Group& group, const Group* former, const MemberSet& came_along, bool is_due);
+  /// The same, of a group whose local members were told `before`.
+  void tell_network_view(const Group& group, const ToldGroup& before, const MemberSet& came_along, bool is_due);
 
   /// Delivers all members of `group`, as the session was last told of them, to it; nothing on success.
   std::optional<Errc> answer(SessionId session, const std::string& group);

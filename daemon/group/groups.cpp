@@ -13,9 +13,22 @@ void Groups::attach(Order& order, LocalClients& clients) {
   order.handle(MessageClass::part, delivery_);
 }
 
+std::string_view Groups::synchronous_group_of(SessionId session, const std::vector<std::string>& names) const {
+  for (const std::string& name : names) {
+    if (is_in_synchronous(session, name)) return name;
+  }
+  return {};
+}
+
+bool Groups::is_in_synchronous(SessionId session, std::string_view name) const {
+  const Group* group = state_.kept().find(name);
+  return group != nullptr && group->is_synchronous() && requests_.is_member(session, name);
+}
+
 void Groups::close_session(Time now, SessionId session) {
   sender_.give_up(now, session);
   requests_.close_session(now, session);
+  flushes_.forget(session);
 }
 
 void Groups::horizon_advanced(Time now, std::uint64_t position) {
@@ -73,30 +86,54 @@ void Groups::apply(Time now, const Delivery& message, const Unsubscribe& operati
 }
 
 void Groups::apply(Time now, const Delivery& message, const JoinGroup& operation) {
-  const std::string name = state_.private_name(message.origin, operation.client);
-  const Group* known = state_.table.find(operation.group);
-  if (known != nullptr && state_.told) state_.told->keep(*known, state_.view.self);
-  const bool added = state_.table.join(operation.group, {message.origin, operation.session, name});
   const bool is_local = message.origin == state_.view.self;
+  const Group* known = state_.table.find(operation.group);
+  if (known != nullptr && !known->members.empty() && known->is_synchronous() != operation.synchronous) {
+    // Another one has come first, and said what the group is.
+    if (is_local) refuse_join(now, operation);
+    return;
+  }
+  const std::string name = state_.private_name(message.origin, operation.client);
+  if (known != nullptr) keep_told(*known, operation.synchronous);
+  const bool added = state_.table.join(
+      operation.group, {message.origin, operation.session, name, operation.synchronous}, operation.synchronous);
+  if (added && is_local && operation.synchronous) flushes_.joined(*known, operation.session);
   if (is_local) requests_.joined(now, operation.session, operation.group);
   if (!added) return;
   ++state_.changes;
-  const Group& group = *state_.table.find(operation.group);
+  const Group& group = *known;
+  if (group.is_synchronous()) return flushes_.changed(now, group, Cause::join, message.position);
   if (state_.told && is_local) state_.untold.emplace(group.id, operation.session);
   views_.tell_join(group, name, is_local ? std::optional(operation.session) : std::nullopt);
   if (!state_.told && signals_.are_due()) signals_.signal_join(group, message.origin, operation.session);
 }
 
+void Groups::keep_told(const Group& group, bool synchronous) {
+  if (synchronous) {
+    flushes_.keep(group);
+  } else if (state_.told) {
+    state_.told->keep(group, state_.view.self);
+  }
+}
+
+void Groups::refuse_join(Time now, const JoinGroup& operation) {
+  state_.clients->refuse_join(operation.session, operation.group, Errc::mode_mismatch);
+  requests_.refused(now, operation.session, operation.group);
+}
+
 void Groups::apply(Time now, const Delivery& message, const LeaveGroup& operation) {
   const Group* group = state_.table.find(operation.group);
-  if (group != nullptr) remove_member(now, message.origin, operation.session, group->id, Cause::leave);
+  if (group != nullptr) {
+    remove_member(now, message.origin, operation.session, group->id, Cause::leave, message.position);
+  }
   if (message.origin == state_.view.self) requests_.done(now, operation.session);
 }
 
 void Groups::apply(Time now, const Delivery& message, const Disconnect& operation) {
-  const auto leave_next = [this, daemon = message.origin, session = operation.session, left = std::size_t{0},
+  const auto leave_next = [this, daemon = message.origin, session = operation.session, position = message.position,
+                           left = std::size_t{0},
                            groups = state_.table.groups_of(message.origin, operation.session)](Time later) mutable {
-    if (left < groups.size()) remove_member(later, daemon, session, groups[left++], Cause::disconnect);
+    if (left < groups.size()) remove_member(later, daemon, session, groups[left++], Cause::disconnect, position);
     return left == groups.size();
   };
   state_.steps.add(now, leave_next);
@@ -110,7 +147,8 @@ void Groups::apply(Time now, const Delivery& message, const Announce& operation)
   if (rebuild_ && rebuild_->take(now, message, operation)) complete_view(now);
 }
 
-void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, GroupId id, Cause cause) {
+void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, GroupId id, Cause cause,
+                           std::uint64_t position) {
   const Group* found = state_.table.find(id);
   if (found == nullptr) return;
   const Group& group = *found;
@@ -120,11 +158,16 @@ void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, Grou
   });
   if (member == group.members.end()) return;
   const std::string name = member->name();
-  if (state_.told) state_.told->keep(group, state_.view.self);
+  keep_told(group, group.is_synchronous());
   state_.table.leave(id, daemon, session);
   ++state_.changes;
-  views_.tell_removal(group, cause, name);
-  if (state_.told) {
+  if (group.is_synchronous()) {
+    flushes_.left(group, daemon, session, name);
+    flushes_.changed(now, group, cause, position);
+  } else {
+    views_.tell_removal(group, cause, name);
+  }
+  if (state_.told && !group.is_synchronous()) {
     ToldGroup& told = state_.told->keep(group, state_.view.self);
     told.left.insert(name);
     // If it joins again before the rest is told, it has to be told everything.
@@ -182,8 +225,9 @@ void Groups::start_view(Time now, const View& view, const MemberSet& came_along)
   state_.is_complete = false;
   state_.untold.clear();
   state_.table.carry_over(view.self, to, version);
+  flushes_.carry_over(to);
   views_.begin_view();
-  rebuild_.emplace(state_, views_, signals_, along);
+  rebuild_.emplace(state_, views_, signals_, flushes_, along);
   rebuild_->start(now);
 }
 
@@ -207,7 +251,10 @@ void Groups::complete_view(Time now) {
       if (delivery_.deliver_early()) return false;
       // Not before: whatever enters from here on comes behind requests that were asked for earlier.
       state_.is_complete = true;
-      if (is_ready()) requests_.resume(latest);
+      if (is_ready()) {
+        requests_.resume(latest);
+        flushes_.resume(latest);
+      }
       return true;
     });
     if (former) state_.discard(later, std::move(*former));

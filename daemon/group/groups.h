@@ -2,8 +2,9 @@
 // members.
 //
 // A newcomer reads this class first, and then its parts: MessageSender and MembershipRequests for what goes into the
-// order; MessageDelivery and GroupViews for what comes out of it; TransitionalSignals and TableRebuild for a change of
-// the view. GroupTable is what all daemons agree on, operations.h what travels.
+// order; MessageDelivery and GroupViews for what comes out of it; Flushes for the views of synchronous groups;
+// TransitionalSignals and TableRebuild for a change of the view. GroupTable is what all daemons agree on, operations.h
+// what travels.
 #pragma once
 
 #include <functional>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "daemon/group/flushes.h"
 #include "daemon/group/group_state.h"
 #include "daemon/group/group_views.h"
 #include "daemon/group/membership_requests.h"
@@ -45,6 +47,12 @@ class Groups final : public OrderedMessages {
   MembershipRequests& requests() { return requests_; }
   const MembershipRequests& requests() const { return requests_; }
   GroupViews& views() { return views_; }
+  Flushes& flushes() { return flushes_; }
+  const Flushes& flushes() const { return flushes_; }
+  /// Whether the session has joined the group, and that is synchronous.
+  bool is_in_synchronous(SessionId session, std::string_view group) const;
+  /// The first of these names that is of a synchronous group which the session has joined; empty: none.
+  std::string_view synchronous_group_of(SessionId session, const std::vector<std::string>& names) const;
   const MessageDelivery& delivery() const { return delivery_; }
 
   // Operations of channels beside the groups: ordered with those of the groups, at all daemons.
@@ -80,9 +88,15 @@ class Groups final : public OrderedMessages {
   void apply(Time now, const Delivery& message, const JoinGroup& operation);
   void apply(Time now, const Delivery& message, const LeaveGroup& operation);
   void apply(Time now, const Delivery& message, const Disconnect& operation);
+  void apply(Time now, const Delivery& message, const Flushed& operation) { flushes_.flushed(now, message, operation); }
   void apply(Time now, const Delivery& message, const TableState& operation);
   void apply(Time now, const Delivery& message, const Announce& operation);
-  void remove_member(Time now, MemberIndex daemon, SessionId session, GroupId group, spindle::ViewCause cause);
+  void refuse_join(Time now, const JoinGroup& operation);
+  /// Before the members of the group change, which is synchronous or not from then on.
+  void keep_told(const Group& group, bool synchronous);
+  /// `position` is that of the operation.
+  void remove_member(Time now, MemberIndex daemon, SessionId session, GroupId group, spindle::ViewCause cause,
+                     std::uint64_t position);
 
   // Views, in steps.
   void start_view(Time now, const View& view, const MemberSet& came_along);
@@ -92,8 +106,9 @@ class Groups final : public OrderedMessages {
   GroupViews views_{state_};
   TransitionalSignals signals_{state_};
   MessageSender sender_{state_};
-  MessageDelivery delivery_{state_, signals_};
   MembershipRequests requests_{state_};
+  Flushes flushes_{state_, views_, signals_, requests_};
+  MessageDelivery delivery_{state_, signals_, flushes_};
   std::map<std::uint8_t, OperationHandler> channels_;  // by the number of an operation
   std::optional<TableRebuild> rebuild_;                // from the installation of a view until its table is complete
   bool furthest_reached_ = false;  // from OrderedMessages::furthest_reached to the installation of the next view

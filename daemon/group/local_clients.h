@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "daemon/base/result.h"
 #include "daemon/base/time.h"
 #include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
@@ -47,7 +48,12 @@ class LocalClients {
   virtual void deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) = 0;
   virtual void deliver_view(std::span<const SessionId> to, const spindle::protocol::GroupViewFrame& view) = 0;
   virtual void deliver_transitional(std::span<const SessionId> to, std::string_view group) = 0;
-  /// Of the session's requests to join and to leave, some are done: what waited for that may go on.
+  /// The members are to stop sending to the group, and to say so: Flushes::answer.
+  virtual void deliver_flush_request(std::span<const SessionId> to, const spindle::protocol::Flush& request) = 0;
+  /// The session's request to join the group was on its way, and is refused.
+  virtual void refuse_join(SessionId session, std::string_view group, Errc why) = 0;
+  /// Of the session's requests to join and to leave, some are done, or a group is open to it again: what waited for
+  /// that may go on.
   virtual void requests_done(Time now, SessionId session) = 0;
   /// The session of the client with that name, if it is here.
   virtual std::optional<SessionId> find_client(std::string_view name) const = 0;

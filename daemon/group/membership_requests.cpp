@@ -25,17 +25,20 @@ void MembershipRequests::close_session(Time now, SessionId session) {
   }
 }
 
-std::optional<Errc> MembershipRequests::join(Time now, SessionId session, const std::string& group) {
+std::optional<Errc> MembershipRequests::join(Time now, SessionId session, const std::string& group, bool synchronous) {
   LocalSession& local = sessions_.at(session);
   if (is_member(session, group)) return Errc::already_a_member;
   if (local.groups >= state_.context.config.session.memberships_max) return Errc::too_many_memberships;
+  const Group* known = state_.kept().find(group);
+  if (known != nullptr && !known->members.empty() && known->is_synchronous() != synchronous) return Errc::mode_mismatch;
   const bool is_full = state_.kept().size() + subscriptions_.size() >= state_.context.config.session.groups_max ||
                        state_.context.memory.is_full();
-  if (is_full && state_.kept().find(group) == nullptr) {
+  if (is_full && known == nullptr) {
     return Errc::group_table_full;
   }
   ++local.groups;
-  request(now, local, Kind::join, group);
+  if (synchronous) local.sender->has_synchronous_groups = true;
+  request(now, local, Kind::join, group, synchronous);
   return std::nullopt;
 }
 
@@ -76,8 +79,8 @@ bool MembershipRequests::has_open_request(SessionId session, std::string_view gr
   return at != sessions_.end() && at->second.requests.has(group);
 }
 
-void MembershipRequests::request(Time now, LocalSession& local, Kind kind, const std::string& group) {
-  local.requests.add(kind, group);
+void MembershipRequests::request(Time now, LocalSession& local, Kind kind, const std::string& group, bool synchronous) {
+  local.requests.add(kind, group, synchronous);
   local.sender->open_requests = local.requests.size();
   requesting_.insert(local.sender->session);
   if (!state_.is_ready()) return;
@@ -106,7 +109,7 @@ bool MembershipRequests::try_enter(Time now, const Sender& sender, const Request
     return true;
   }
   if (!subscriptions_.start_join(request.group)) return false;
-  state_.originate(now, JoinGroup{request.group, sender.session, sender.client});
+  state_.originate(now, JoinGroup{request.group, sender.session, sender.client, request.synchronous});
   return true;
 }
 
@@ -126,6 +129,16 @@ std::size_t MembershipRequests::local_members_of(const std::string& name) const 
 
 void MembershipRequests::joined(Time now, SessionId session, const std::string& group) {
   subscriptions_.joined(group, local_members_of(group));
+  done(now, session);
+}
+
+void MembershipRequests::refused(Time now, SessionId session, const std::string& group) {
+  const std::size_t members = local_members_of(group);
+  subscriptions_.joined(group, members);
+  if (members == 0) take(now, subscriptions_.left(group, 0), group);
+  const auto at = sessions_.find(session);
+  // Where it has asked to leave meanwhile, that was counted.
+  if (at != sessions_.end() && at->second.requests.count(group) == 1) --at->second.groups;
   done(now, session);
 }
 

@@ -27,7 +27,8 @@ class MembershipRequests {
   /// The session is gone: it leaves all its groups, and what it asked for and has not entered the order is forgotten.
   void close_session(Time now, SessionId session);
   /// Nothing on success: the group view that follows shows it done. LocalClients::requests_done tells when.
-  std::optional<Errc> join(Time now, SessionId session, const std::string& group);
+  /// `synchronous`: what the client takes the group to be.
+  std::optional<Errc> join(Time now, SessionId session, const std::string& group, bool synchronous = false);
   std::optional<Errc> leave(Time now, SessionId session, const std::string& group);
 
   /// Whether the session has joined `group`, or asked to, and not asked to leave it.
@@ -39,12 +40,20 @@ class MembershipRequests {
   /// Whether a request of the session to join or to leave `group` is not done yet.
   bool has_open_request(SessionId session, std::string_view group) const;
 
+  /// Null where it is closed.
+  Sender* find_sender(SessionId session) {
+    const auto at = sessions_.find(session);
+    return at == sessions_.end() ? nullptr : at->second.sender;
+  }
+
   // What comes out of the order.
 
   /// Of this daemon's own operations.
   void subscribed(const std::string& group, std::uint64_t position) { subscriptions_.subscribed(group, position); }
   void unsubscribed(Time now, const std::string& group) { take(now, subscriptions_.unsubscribed(group), group); }
   void joined(Time now, SessionId session, const std::string& group);
+  /// Instead: the group is not what the client took it to be.
+  void refused(Time now, SessionId session, const std::string& group);
   /// A local member is out of the group, for whatever reason.
   void left(Time now, const Group& group);
   /// The first request of the session that has entered is done.
@@ -67,7 +76,8 @@ class MembershipRequests {
     std::size_t groups = 0;  // how many it has joined or asked to join, and not asked to leave
   };
 
-  void request(Time now, LocalSession& local, RequestLine::Kind kind, const std::string& group);
+  void request(Time now, LocalSession& local, RequestLine::Kind kind, const std::string& group,
+               bool synchronous = false);
   /// Orders the subscription that a join needs, where there is none.
   void want(Time now, const LocalSession& local, const std::string& group);
   /// Lets requests of the session enter until one has to wait.

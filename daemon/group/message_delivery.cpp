@@ -37,16 +37,17 @@ void MessageDelivery::deliver_now(const Delivery& message) {
     state_.log.error("a malformed message of {} was dropped", state_.view.members[message.origin].name);
     return;
   }
-  if (message.service == Service::safe && signals_.are_due()) signal_targets();
+  if (message.service == Service::safe && signals_.are_due()) signal_targets(message.origin);
   if (!route_.receivers.empty()) {
     count_work(chunks_.size());
     OrderedAt at;
     if (message.is_placed) at = {&state_.view.id, state_.changes, message.position};
+    const Service service = envelope.is_fifo ? Service::fifo : message.service;
     if (envelope.bundle) {
-      state_.clients->deliver_bundle(route_.receivers, {message.service, route_.names, route_.packed, bundled_, at});
+      state_.clients->deliver_bundle(route_.receivers, {service, route_.names, route_.packed, bundled_, at});
     } else {
       state_.clients->deliver_message(
-          route_.receivers, {message.service, envelope.type, route_.names, route_.packed, envelope.total, chunks_, at});
+          route_.receivers, {service, envelope.type, route_.names, route_.packed, envelope.total, chunks_, at});
     }
   }
   chunks_.clear();  // lets go of the slabs
@@ -60,15 +61,18 @@ bool MessageDelivery::open_bundle(const Delivery& message) {
   return weight <= kBundleWeightMax;
 }
 
-const Group* MessageDelivery::find(const Envelope::Target& target) const {
-  return target.group != 0 ? state_.table.find(target.group) : state_.table.find(target.name);
+const Group* MessageDelivery::find(MemberIndex origin, const Envelope::Target& target) const {
+  const Group* group = target.group != 0 ? state_.table.find(target.group) : state_.table.find(target.name);
+  const bool is_synchronous = group != nullptr && group->is_synchronous();
+  if (is_synchronous && !flushes_.is_for_members(*group, origin, target.view)) return nullptr;
+  return group;
 }
 
 bool MessageDelivery::resolve_route(const Delivery& message) {
   if (!route_.start(message.origin, message.first)) return false;
   const Envelope& envelope = route_.envelope();
   bool to_clients = false;
-  for (const Envelope::Target& target : envelope.targets) to_clients = add_target(target) || to_clients;
+  for (const Envelope::Target& target : envelope.targets) to_clients = add_target(message.origin, target) || to_clients;
   std::vector<SessionId>& receivers = route_.receivers;
   if (envelope.targets.size() > 1) {  // a client in several of the groups gets the message once
     std::sort(receivers.begin(), receivers.end());
@@ -83,8 +87,8 @@ bool MessageDelivery::resolve_route(const Delivery& message) {
   return true;
 }
 
-bool MessageDelivery::add_target(const Envelope::Target& target) {
-  const Group* group = find(target);
+bool MessageDelivery::add_target(MemberIndex origin, const Envelope::Target& target) {
+  const Group* group = find(origin, target);
   if (group != nullptr) state_.add_local_members(*group, route_.receivers);
   const std::string_view name = target.group != 0 ? state_.table.name_of(target.group) : target.name;
   if (!name.empty()) route_.names.push_back(name);
@@ -95,9 +99,9 @@ bool MessageDelivery::add_target(const Envelope::Target& target) {
   return true;
 }
 
-void MessageDelivery::signal_targets() {
+void MessageDelivery::signal_targets(MemberIndex origin) {
   for (const Envelope::Target& target : route_.envelope().targets) {
-    if (const Group* group = find(target)) signals_.signal_group(*group);
+    if (const Group* group = find(origin, target)) signals_.signal_group(*group);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "daemon/group/bundle.h"
 #include "daemon/group/early_messages.h"
+#include "daemon/group/flushes.h"
 #include "daemon/group/group_state.h"
 #include "daemon/group/local_route.h"
 #include "daemon/group/partial_messages.h"
@@ -20,8 +21,8 @@ class MessageDelivery final : public MessageHandler {
   /// So many pieces of a large message are a unit of TurnWork, for each receiver.
   static constexpr std::size_t kPiecesOfAUnit = 8;
 
-  MessageDelivery(GroupState& state, TransitionalSignals& signals)
-      : state_(state), signals_(signals), early_(state.context) {}
+  MessageDelivery(GroupState& state, TransitionalSignals& signals, const Flushes& flushes)
+      : state_(state), signals_(signals), flushes_(flushes), early_(state.context) {}
 
   /// A message of a client: at once, or when the group table is complete. Or a part that goes ahead of one.
   void deliver(Time now, const Delivery& message) override;
@@ -44,9 +45,9 @@ class MessageDelivery final : public MessageHandler {
   /// False for a malformed envelope.
   bool resolve_route(const Delivery& message);
   /// Whether the target is one client.
-  bool add_target(const Envelope::Target& target);
-  /// Nothing where the target is no group with members.
-  const Group* find(const Envelope::Target& target) const;
+  bool add_target(MemberIndex origin, const Envelope::Target& target);
+  /// Nothing where the target is no group with members that get the message.
+  const Group* find(MemberIndex origin, const Envelope::Target& target) const;
   /// The payload of a message alone; false where it is not as the envelope says.
   bool collect_chunks(const Delivery& message);
   /// Puts what went ahead in front of `chunks_`; false where it is not there.
@@ -55,7 +56,7 @@ class MessageDelivery final : public MessageHandler {
   /// A safe message behind the signal is one that only those who move together are known to have. Where somebody of
   /// them is cut off before the next view, it keeps less than the others have delivered by then: a group gets the
   /// message without a signal only where nothing can be lost any more, whether the group is split or not.
-  void signal_targets();
+  void signal_targets(MemberIndex origin);
   /// As work of the turn: a message of so many pieces, for all receivers.
   void count_work(std::size_t pieces) {
     state_.context.turn.count_step(route_.receivers.size() * (1 + pieces / kPiecesOfAUnit));
@@ -63,6 +64,7 @@ class MessageDelivery final : public MessageHandler {
 
   GroupState& state_;
   TransitionalSignals& signals_;
+  const Flushes& flushes_;
   EarlyMessages early_;
   PartialMessages partial_;
   LocalRoute route_;  // of the last message

@@ -51,20 +51,27 @@ void MessageSender::resolve_anew(DestinationSet& set) const {
   const std::uint64_t resolved = std::exchange(set.table_version, state_.table.version());
   if (resolved != 0 && !state_.table.has_changed_since(resolved, set.names)) return;
   set.daemons = MemberSet();
+  set.has_views = set.is_fresh = false;
   std::vector<Envelope::Target> targets;
   targets.reserve(set.names.size());
   for (const std::string& name : set.names) {
     const Group* group = state_.table.find(name);
     // An unordered message may arrive where the group is not known yet: until it is, the name goes with it.
     const bool by_id = group != nullptr && state_.table.is_known_to_all(*group);
-    targets.push_back({by_id ? group->id : 0, name});
+    Envelope::Target& target = targets.emplace_back(Envelope::Target{by_id ? group->id : 0, name, 0});
     if (group != nullptr) {
       set.daemons |= group->subscribers;
+      if (!group->is_synchronous()) continue;
+      set.is_fresh = set.is_fresh || state_.table.is_fresh(*group);
+      // Who has no view of it yet sends nothing to it.
+      if (!state_.table.is_member(*group, state_.view.self, set.session)) continue;
+      target.view = group->synchrony->round + 1;
+      set.has_views = true;
     } else if (const auto parts = spindle::parse_private_name(name)) {
       if (const auto daemon = state_.view.index_of(parts->daemon)) set.daemons.insert(*daemon);
     }
   }
-  set.targets = write_targets(targets);
+  set.targets = write_targets(targets, set.has_views);
 }
 
 void MessageSender::send(Time now, Sender& sender, DestinationSet& to, const ClientSend& message) {
@@ -72,17 +79,20 @@ void MessageSender::send(Time now, Sender& sender, DestinationSet& to, const Cli
   resolve(to);
   state_.context.counters.add(Counter::messages_sent, message.messages);
   if (message.messages > 1) state_.context.counters.add(Counter::messages_bundled, message.messages);
-  originate(now, sender, message, envelope_of(sender, message), to, to.daemons);
+  Envelope envelope = envelope_of(sender, message);
+  originate(now, sender, message, envelope, to, to.daemons);
 }
 
-void MessageSender::originate(Time now, Sender& sender, const ClientSend& message, const Envelope& envelope,
+void MessageSender::originate(Time now, Sender& sender, const ClientSend& message, Envelope& envelope,
                               const DestinationSet& to, const MemberSet& daemons) {
+  envelope.is_fifo = to.is_fresh && message.service == Service::fifo;
+  envelope.has_views = to.has_views;
   write_envelope(encoded_, envelope, to.targets);
   encoded_.insert(encoded_.end(), message.bundle.begin(), message.bundle.end());
 
   OutgoingMessage outgoing;
   outgoing.message_class = MessageClass::client;
-  outgoing.service = message.service;
+  outgoing.service = envelope.is_fifo ? Service::agreed : message.service;
   outgoing.destinations = &daemons;
   outgoing.sender = &sender.order;
   outgoing.envelope = encoded_;
@@ -149,10 +159,22 @@ void MessageSender::send_rest(Time now, Sender& sender, DestinationSet& to, cons
   originate(now, sender, last, envelope, to, daemons);
 }
 
+void MessageSender::give_up_message(Time now, std::uint64_t entering) {
+  const EnteringMessages::Entering* found = entering_.find(entering);
+  if (found == nullptr) return;
+  const MemberSet daemons = found->daemons;
+  entering_.end(entering);
+  void_parts(now, entering, daemons);
+}
+
 void MessageSender::give_up(Time now, SessionId session) {
   entering_.end_all_of(session, [&](std::uint64_t number, const EnteringMessages::Entering& entering) {
-    if (state_.is_ready()) originate_part(now, entering.daemons, write_part_head(number, 0), {});
+    void_parts(now, number, entering.daemons);
   });
+}
+
+void MessageSender::void_parts(Time now, std::uint64_t number, const MemberSet& daemons) {
+  if (state_.is_ready()) originate_part(now, daemons, write_part_head(number, 0), {});
 }
 
 }  // namespace spindled

@@ -15,10 +15,13 @@ namespace spindled {
 /// A set of destinations as a client defined it, resolved against the group table; kept by the session and brought up
 /// to date by MessageSender when the table has changed.
 struct DestinationSet {
+  SessionId session = 0;              // of the client
   std::vector<std::string> names;     // groups, and private names of clients
   std::uint64_t table_version = 0;    // 0: never resolved
   MemberSet daemons;                  // that the message has to reach
   std::vector<std::uint8_t> targets;  // encoded for the envelope
+  bool has_views = false;             // of synchronous groups that the client is a member of: for the envelope, too
+  bool is_fresh = false;              // a group has a view that daemons may not have come to (GroupTable::is_fresh)
 };
 
 /// A local client as the sender of messages.
@@ -27,13 +30,19 @@ struct Sender {
   std::string client;
   SenderOrder order;
   std::size_t open_requests = 0;  // to join and to leave, which are not done yet; MembershipRequests keeps the count
+  std::size_t closed_groups = 0;  // that it may not send to before their next views; Flushes keeps the count
+  bool has_synchronous_groups = false;  // or has had some
 };
 
-/// Of what `sender` sends, but for the targets.
+/// Of what `sender` sends, but for what its destinations say.
 Envelope envelope_of(const Sender& sender, const ClientSend& message);
 
 /// Resolves the groups of a message to daemons, puts its envelope before it, and hands it to the order layer. The
 /// payload of a large message goes ahead of it in parts, as its sender pays for them (EnteringMessages).
+///
+/// A fifo message is delivered where it arrives, and the view that a synchronous group has here may not stand there
+/// yet: until it is known to stand everywhere, fifo messages to the group take places in the order, which are behind
+/// it.
 class MessageSender {
  public:
   explicit MessageSender(GroupState& state) : state_(state) {}
@@ -60,7 +69,9 @@ class MessageSender {
                           std::uint64_t entering, std::size_t bytes);
   /// As `send`: the message, with what has not gone ahead.
   void send_rest(Time now, Sender& sender, DestinationSet& to, const ClientSend& message, std::uint64_t entering);
-  /// The session's messages that are entering never come.
+  /// The message never comes.
+  void give_up_message(Time now, std::uint64_t entering);
+  /// Nor do the session's messages that are entering.
   void give_up(Time now, SessionId session);
 
   /// A new view: what went ahead in the last one is void.
@@ -68,8 +79,10 @@ class MessageSender {
 
  private:
   void resolve_anew(DestinationSet& set) const;
-  void originate(Time now, Sender& sender, const ClientSend& message, const Envelope& envelope,
-                 const DestinationSet& to, const MemberSet& daemons);
+  /// Completes the envelope, and hands the message on.
+  void originate(Time now, Sender& sender, const ClientSend& message, Envelope& envelope, const DestinationSet& to,
+                 const MemberSet& daemons);
+  void void_parts(Time now, std::uint64_t number, const MemberSet& daemons);
   void originate_part(Time now, const MemberSet& daemons, ByteView head, std::span<const Slice> payload);
 
   GroupState& state_;

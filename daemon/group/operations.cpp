@@ -14,6 +14,12 @@ namespace {
 constexpr std::uint8_t kSelfDiscard = 1;
 constexpr std::uint8_t kBundle = 2;
 constexpr std::uint8_t kAhead = 4;
+constexpr std::uint8_t kFifo = 8;
+constexpr std::uint8_t kViews = 16;
+
+// Of a group that is announced.
+constexpr std::uint8_t kSynchronous = 1;
+constexpr std::uint8_t kPending = 2;
 
 enum class Code : std::uint8_t {
   subscribe = 1,
@@ -22,7 +28,8 @@ enum class Code : std::uint8_t {
   leave = 4,
   disconnect = 5,
   announce = 6,
-  table_state = 7
+  table_state = 7,
+  flushed = 8
 };
 
 /// Grows as it is written to: operations are rare and their sizes many.
@@ -34,6 +41,10 @@ class Builder {
     Writer writer(bytes);
     writer.varint(value);
     out_.insert(out_.end(), bytes, bytes + writer.size());
+    return *this;
+  }
+  Builder& u8(std::uint8_t value) {
+    out_.push_back(value);
     return *this;
   }
   Builder& string(std::string_view text) {
@@ -53,13 +64,18 @@ struct OperationWriter {
     return Builder(Code::unsubscribe).string(op.group).take();
   }
   std::vector<std::uint8_t> operator()(const JoinGroup& op) {
-    return Builder(Code::join).string(op.group).varint(op.session).string(op.client).take();
+    Builder builder(Code::join);
+    builder.string(op.group).varint(op.session).string(op.client).u8(op.synchronous ? 1 : 0);
+    return builder.take();
   }
   std::vector<std::uint8_t> operator()(const LeaveGroup& op) {
     return Builder(Code::leave).string(op.group).varint(op.session).take();
   }
   std::vector<std::uint8_t> operator()(const Disconnect& op) {
     return Builder(Code::disconnect).varint(op.session).take();
+  }
+  std::vector<std::uint8_t> operator()(const Flushed& op) {
+    return Builder(Code::flushed).string(op.group).varint(op.round).take();
   }
   std::vector<std::uint8_t> operator()(const TableState& op) {
     Builder builder(Code::table_state);
@@ -72,8 +88,13 @@ struct OperationWriter {
     Builder builder(Code::announce);
     builder.varint(op.groups.size() << 1U | (op.more ? 1U : 0U));
     for (const Announce::Group& group : op.groups) {
-      builder.string(group.name).varint(group.id).varint(group.members.size());
-      for (const Announce::Member& member : group.members) builder.varint(member.session).string(member.client);
+      builder.string(group.name).varint(group.id);
+      builder.u8(static_cast<std::uint8_t>((group.synchronous ? kSynchronous : 0) | (group.is_pending ? kPending : 0)));
+      builder.varint(group.members.size());
+      for (const Announce::Member& member : group.members) {
+        builder.varint(member.session).string(member.client);
+        if (group.is_pending) builder.u8(member.is_newcomer ? 1 : 0);
+      }
     }
     return builder.take();
   }
@@ -89,6 +110,12 @@ std::string read_client(Reader& reader) {
   const std::string_view name = reader.short_string();
   if (!spindle::is_client_name(name)) reader.fail();
   return std::string(name);
+}
+
+bool read_flag(Reader& reader) {
+  const std::uint8_t value = reader.u8();
+  if (value > 1) reader.fail();
+  return value == 1;
 }
 
 TableState read_table_state(Reader& reader) {
@@ -116,11 +143,17 @@ Announce read_announce(Reader& reader) {
     group.name = read_group(reader);
     if (!announce.groups.empty() && group.name <= announce.groups.back().name) reader.fail();
     group.id = reader.varint();
+    const std::uint8_t mode = reader.u8();
+    if (mode > (kSynchronous | kPending) || mode == kPending) reader.fail();
+    group.synchronous = (mode & kSynchronous) != 0;
+    group.is_pending = (mode & kPending) != 0;
     const std::uint64_t members = reader.varint();
     if (members == 0) reader.fail();
     for (std::uint64_t j = 0; j < members && reader.ok(); ++j) {
-      const SessionId session = reader.varint();
-      group.members.push_back({session, read_client(reader)});
+      Announce::Member& member = group.members.emplace_back();
+      member.session = reader.varint();
+      member.client = read_client(reader);
+      member.is_newcomer = group.is_pending && read_flag(reader);
     }
     announce.groups.push_back(std::move(group));
   }
@@ -129,10 +162,11 @@ Announce read_announce(Reader& reader) {
 
 }  // namespace
 
-std::vector<std::uint8_t> write_targets(const std::vector<Envelope::Target>& targets) {
+std::vector<std::uint8_t> write_targets(const std::vector<Envelope::Target>& targets, bool has_views) {
   std::size_t size = varint_size(targets.size());
   for (const Envelope::Target& target : targets) {
     size += varint_size(target.group) + (target.group == 0 ? 1 + target.name.size() : 0);
+    if (has_views) size += varint_size(target.view);
   }
   std::vector<std::uint8_t> out(size);
   Writer writer(out.data());
@@ -141,6 +175,8 @@ std::vector<std::uint8_t> write_targets(const std::vector<Envelope::Target>& tar
     writer.varint(target.group);
     if (target.group == 0) writer.short_string(target.name);
   }
+  if (!has_views) return out;
+  for (const Envelope::Target& target : targets) writer.varint(target.view);
   return out;
 }
 
@@ -153,7 +189,8 @@ void write_envelope(std::vector<std::uint8_t>& out, const Envelope& envelope, By
   writer.short_string(envelope.sender);
   writer.u16(envelope.type);
   writer.u8(static_cast<std::uint8_t>((envelope.self_discard ? kSelfDiscard : 0) | (envelope.bundle ? kBundle : 0) |
-                                      (has_parts ? kAhead : 0)));
+                                      (has_parts ? kAhead : 0) | (envelope.is_fifo ? kFifo : 0) |
+                                      (envelope.has_views ? kViews : 0)));
   writer.varint(envelope.total);
   if (has_parts) {
     writer.varint(envelope.parts);
@@ -170,6 +207,8 @@ std::size_t read_envelope(ByteView content, Envelope& envelope) {
   const std::uint8_t flags = reader.u8();
   envelope.self_discard = (flags & kSelfDiscard) != 0;
   envelope.bundle = (flags & kBundle) != 0;
+  envelope.is_fifo = (flags & kFifo) != 0;
+  envelope.has_views = (flags & kViews) != 0;
   envelope.total = static_cast<std::uint32_t>(reader.varint_up_to(spindle::kMessageBytesMax));
   const bool has_parts = (flags & kAhead) != 0;
   envelope.parts = has_parts ? reader.varint() : 0;
@@ -182,10 +221,13 @@ std::size_t read_envelope(ByteView content, Envelope& envelope) {
     if (target.group == 0) target.name = reader.short_string();
     envelope.targets.push_back(target);
   }
+  for (std::size_t i = 0; envelope.has_views && i < envelope.targets.size(); ++i) {
+    envelope.targets[i].view = reader.varint();
+  }
   const bool is_consistent = (!envelope.bundle || (envelope.type == 0 && envelope.total == 0 && !has_parts)) &&
                              has_parts == (envelope.parts != 0);
-  const bool valid = reader.ok() && (flags & ~(kSelfDiscard | kBundle | kAhead)) == 0 && is_consistent &&
-                     spindle::is_client_name(envelope.sender);
+  const bool valid = reader.ok() && (flags & ~(kSelfDiscard | kBundle | kAhead | kFifo | kViews)) == 0 &&
+                     is_consistent && spindle::is_client_name(envelope.sender);
   return valid ? content.size() - reader.remaining() : 0;
 }
 
@@ -228,6 +270,7 @@ std::optional<GroupOperation> read_operation(ByteView content) {
       join.group = read_group(reader);
       join.session = reader.varint();
       join.client = read_client(reader);
+      join.synchronous = read_flag(reader);
       operation = std::move(join);
       break;
     }
@@ -241,6 +284,13 @@ std::optional<GroupOperation> read_operation(ByteView content) {
     case Code::disconnect:
       operation = Disconnect{reader.varint()};
       break;
+    case Code::flushed: {
+      Flushed flushed;
+      flushed.group = read_group(reader);
+      flushed.round = reader.varint();
+      operation = std::move(flushed);
+      break;
+    }
     case Code::table_state:
       operation = read_table_state(reader);
       break;

@@ -23,7 +23,9 @@ using GroupId = std::uint64_t;
 ///   varint  session      of the sender, at the origin
 ///   string  sender       the client's name, behind its length byte
 ///   u16     type         the application's tag; 0 of a bundle
-///   u8      flags        bit 0: not to the sender itself; bit 1: a bundle follows (bundle.h); bit 2: parts went ahead
+///   u8      flags        bit 0: not to the sender itself; bit 1: a bundle follows (bundle.h); bit 2: parts went ahead;
+///                        bit 3: a fifo message that takes a place in the order (MessageSender); bit 4: views follow
+///                        the targets
 ///   varint  total        bytes of the payload; 0 of a bundle
 ///   varint  parts        only with bit 2: the number under which they went, from 1
 ///   varint  ahead        only with bit 2: bytes of the payload that they hold; 0: they are void, all of it follows
@@ -32,16 +34,21 @@ using GroupId = std::uint64_t;
 ///     or
 ///                        that not every daemon knows yet
 ///     string  name       only behind 0
+///   varint  view         only with bit 4, for each target: of a synchronous group that the sender is a member of, in
+///                        which of its views the message is sent, Synchrony::round + 1; 0 of all others
 struct Envelope {
   struct Target {
     GroupId group = 0;
     std::string_view name;
+    std::uint64_t view = 0;
   };
   SessionId session = 0;
   std::string_view sender;
   std::uint16_t type = 0;
   bool self_discard = false;
   bool bundle = false;
+  bool is_fifo = false;
+  bool has_views = false;
   std::uint32_t total = 0;
   std::uint64_t parts = 0;  // 0: none went ahead
   std::uint32_t ahead = 0;
@@ -64,8 +71,8 @@ std::vector<std::uint8_t> write_part_head(std::uint64_t number, std::uint32_t to
 /// Nothing where the content is malformed.
 std::optional<Part> read_part(ByteView content);
 
-/// The targets with their count, as they end an envelope: made once for each set of destinations.
-std::vector<std::uint8_t> write_targets(const std::vector<Envelope::Target>& targets);
+/// The targets with their count, and their views, as they end an envelope: made once for each set of destinations.
+std::vector<std::uint8_t> write_targets(const std::vector<Envelope::Target>& targets, bool has_views = false);
 /// Replaces `out` by the envelope; `targets` as written above.
 void write_envelope(std::vector<std::uint8_t>& out, const Envelope& envelope, ByteView targets);
 /// Fills `envelope`, whose targets vector is reused; the size of the envelope, or 0 where it is malformed.
@@ -85,6 +92,7 @@ struct JoinGroup {
   std::string group;
   SessionId session = 0;
   std::string client;
+  bool synchronous = false;  // as the client takes the group to be
 };
 struct LeaveGroup {
   std::string group;
@@ -93,6 +101,11 @@ struct LeaveGroup {
 /// The session ended: it leaves all its groups.
 struct Disconnect {
   SessionId session = 0;
+};
+/// All members that the origin has of a synchronous group, and that have a view of it, have stopped sending to it.
+struct Flushed {
+  std::string group;
+  std::uint64_t round = 0;  // Synchrony::round
 };
 /// After a view change: what the origin's group table is, without the members of daemons that have not come along with
 /// it. Where all say the same the table stays as it is; otherwise announcements follow.
@@ -111,11 +124,14 @@ struct Announce {
   struct Member {
     SessionId session = 0;
     std::string client;
+    bool is_newcomer = false;  // of a synchronous group: it has no view of it yet
   };
   struct Group {
     std::string name;
     GroupId id = 0;               // in the table that is kept; 0: the origin's is not
     std::vector<Member> members;  // in the order in which they joined; at least one
+    bool synchronous = false;
+    bool is_pending = false;  // of a synchronous one: its members have changed since its last view
   };
   std::vector<Group> groups;  // sorted by name; the last one of a part may be the first one of the next, too
   bool more = false;          // another part follows
@@ -124,7 +140,8 @@ struct Announce {
 /// From this number on operations are of channels beside the groups: each has its number, and says what follows it.
 inline constexpr std::uint8_t kChannelOperationMin = 128;
 
-using GroupOperation = std::variant<Subscribe, Unsubscribe, JoinGroup, LeaveGroup, Disconnect, TableState, Announce>;
+using GroupOperation =
+    std::variant<Subscribe, Unsubscribe, JoinGroup, LeaveGroup, Disconnect, Flushed, TableState, Announce>;
 
 std::vector<std::uint8_t> write_operation(const GroupOperation& operation);
 /// Nothing where the bytes are not exactly one valid operation.

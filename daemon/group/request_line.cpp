@@ -4,11 +4,11 @@
 
 namespace spindled {
 
-void RequestLine::add(Kind kind, const std::string& group) {
+void RequestLine::add(Kind kind, const std::string& group, bool synchronous) {
   const auto at = groups_.try_emplace(group).first;
   ++at->second.count;
   at->second.last = kind;
-  requests_.push_back({kind, at});
+  requests_.push_back({kind, synchronous, at});
 }
 
 void RequestLine::done() {

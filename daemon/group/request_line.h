@@ -22,9 +22,10 @@ class RequestLine {
   struct Request {
     Kind kind;
     const std::string& group;  // until the request is done
+    bool synchronous = false;  // of a join: what the group is to be
   };
 
-  void add(Kind kind, const std::string& group);
+  void add(Kind kind, const std::string& group, bool synchronous = false);
   bool all_entered() const { return entered_ == requests_.size(); }
   /// The first that waits. There is one.
   Request next() const { return of(requests_[entered_]); }
@@ -35,7 +36,12 @@ class RequestLine {
 
   bool empty() const { return requests_.empty(); }
   std::size_t size() const { return requests_.size(); }
-  /// Whether any request for the group is not done yet.
+  /// How many requests for the group are not done yet.
+  std::size_t count(std::string_view group) const {
+    const auto at = groups_.find(group);
+    return at == groups_.end() ? 0 : at->second.count;
+  }
+  /// Whether any is.
   bool has(std::string_view group) const { return groups_.contains(group); }
   /// The last request for the group that is not done yet; nothing where all are.
   std::optional<Kind> last(std::string_view group) const {
@@ -60,9 +66,10 @@ class RequestLine {
   using Groups = std::map<std::string, Open, std::less<>>;
   struct Item {
     Kind kind{};
+    bool synchronous = false;
     Groups::iterator group;
   };
-  static Request of(const Item& item) { return {item.kind, item.group->first}; }
+  static Request of(const Item& item) { return {item.kind, item.group->first, item.synchronous}; }
 
   Groups groups_;  // that have any
   Ring<Item, 64> requests_;

@@ -9,6 +9,15 @@ void TableExchange::add(MemberIndex origin, const TableState& state) {
   if (!state.more) told_all_.insert(origin);
 }
 
+std::size_t TableExchange::side_of(MemberIndex daemon) const {
+  std::size_t side = 0;
+  for (const auto& table : tables_) {
+    if (table.second.contains(daemon)) break;
+    ++side;
+  }
+  return side;
+}
+
 bool TableExchange::take_conclusion() {
   if (!has_announced_ || !keepers().is_subset_of(announced_all_)) return false;
   has_announced_ = false;

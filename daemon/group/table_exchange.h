@@ -32,6 +32,8 @@ class TableExchange {
   bool is_same_everywhere() const { return tables_.size() == 1; }
   /// The daemons that have the table that is kept.
   const MemberSet& keepers() const { return largest().second; }
+  /// Daemons with the same number have the same table, and those that have members in it have come along together.
+  std::size_t side_of(MemberIndex daemon) const;
   /// The number that the next new group of that table gets.
   GroupId next_id() const { return std::get<1>(largest().first); }
 

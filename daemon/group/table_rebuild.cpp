@@ -36,7 +36,11 @@ void TableRebuild::carry_over(Time now) {
       state_.context.turn.count(group.members.size());
       const bool is_told = std::any_of(group.members.begin(), group.members.end(),
                                        [this](const GroupMember& member) { return member.is_of(state_.view.self); });
-      if (is_told) state_.told->keep(group, state_.view.self);
+      if (is_told && group.is_synchronous()) {
+        flushes_.keep(group);
+      } else if (is_told) {
+        state_.told->keep(group, state_.view.self);
+      }
     }
     at = state_.table.carry_over(at);
     return at == state_.table.end();
@@ -78,10 +82,12 @@ bool TableRebuild::take(Time now, MemberIndex origin, const TableState& said) {
   // The signal may have come to some of those who move together only, and the one for whom it came be gone: the view
   // that ends it all of them get.
   if (came_along_.contains(origin)) signals_to_end_.insert(said.signalled.begin(), said.signalled.end());
+  signalled_.insert(said.signalled.begin(), said.signalled.end());
   exchange_.add(origin, said);
   if (!exchange_.has_states_of(state_.view.size())) return false;
   if (exchange_.is_same_everywhere()) {
     tell_changed(now);
+    flushes_.settle(now, signalled_);
     return true;
   }
   if (!exchange_.keepers().contains(state_.view.self)) {
@@ -134,13 +140,18 @@ void TableRebuild::conclude(Time now) {
 std::size_t TableRebuild::announce(const Group& group, std::size_t& next, std::size_t units_max, Announce& part) const {
   state_.context.turn.count(1);
   if (!state_.has_local_members(group)) return 0;
-  Announce::Group mine{group.name, exchange_.keepers().contains(state_.view.self) ? group.id : 0, {}};
+  Announce::Group mine;
+  mine.name = group.name;
+  if (exchange_.keepers().contains(state_.view.self)) mine.id = group.id;
+  mine.synchronous = group.is_synchronous();
+  mine.is_pending = group.is_pending();
   const std::size_t members_max = std::max<std::size_t>(2, units_max) - 1;
   for (; next < group.members.size() && mine.members.size() < members_max; ++next) {
     const GroupMember& member = group.members[next];
     state_.context.turn.count(1);
     if (member.daemon() != state_.view.self) continue;
-    mine.members.push_back({member.session(), std::string(spindle::parse_private_name(member.name())->client)});
+    mine.members.push_back(
+        {member.session(), std::string(spindle::parse_private_name(member.name())->client), !group.has_view(member)});
   }
   if (next == group.members.size()) next = 0;
   if (mine.members.empty()) return 0;
@@ -180,24 +191,41 @@ void TableRebuild::build_table(Time now) {
   } else {
     tell_all(now);
   }
+  flushes_.settle(now, signalled_);
 }
 
 void TableRebuild::add_announced(MemberIndex daemon, const Delivery& part) {
   std::vector<std::uint8_t> joined;
   std::optional<GroupOperation> operation = read_operation(part.contiguous(joined));
-  for (Announce::Group& group : std::get<Announce>(*operation).groups) {
-    state_.context.turn.count(1 + group.members.size());
-    if (state_.told->table() == nullptr) {
-      const Group* known = state_.table.find(group.name);
-      if (known != nullptr && state_.has_local_members(*known)) state_.told->keep(*known, state_.view.self);
+  for (const Announce::Group& group : std::get<Announce>(*operation).groups) add_announced(daemon, group);
+}
+
+void TableRebuild::add_announced(MemberIndex daemon, const Announce::Group& group) {
+  state_.context.turn.count(1 + group.members.size());
+  const bool keeps = state_.told->table() == nullptr;
+  const Group* known = state_.table.find(group.name);
+  if (keeps && known != nullptr && state_.has_local_members(*known)) {
+    if (known->is_synchronous()) {
+      flushes_.keep(*known);
+    } else {
+      state_.told->keep(*known, state_.view.self);
     }
-    std::vector<NewMember> members;
-    members.reserve(group.members.size());
-    for (const Announce::Member& member : group.members) {
-      members.push_back({daemon, member.session, state_.private_name(daemon, member.client)});
-    }
-    state_.table.announce(group.name, group.id, daemon, members);
   }
+  std::vector<NewMember> members;
+  members.reserve(group.members.size());
+  for (const Announce::Member& member : group.members) {
+    members.push_back({daemon, member.session, state_.private_name(daemon, member.client), member.is_newcomer});
+  }
+  const bool is_met = group.synchronous && this->is_met(daemon, group.name, keeps && known != nullptr);
+  state_.table.announce(group.name, group.id, daemon, members, group.synchronous);
+  if (known == nullptr) known = state_.table.find(group.name);
+  if (known->is_synchronous() && (is_met || group.is_pending)) state_.table.pend(*known, spindle::ViewCause::network);
+}
+
+bool TableRebuild::is_met(MemberIndex daemon, const std::string& group, bool is_kept) {
+  const std::size_t side = exchange_.side_of(daemon);
+  const auto at = sides_.try_emplace(group, is_kept ? exchange_.side_of(state_.view.self) : side).first;
+  return at->second != side;
 }
 
 // --- What local members are told ---
@@ -212,13 +240,14 @@ void TableRebuild::tell_changed(Time now) {
     state_.context.turn.count(1);
     if (*to_end != signals_to_end_.end()) {
       const Group* group = state_.table.find(*(*to_end)++);
-      if (group != nullptr && state_.has_local_members(*group)) state_.told->keep(*group, state_.view.self);
+      const bool is_told = group != nullptr && !group->is_synchronous() && !flushes_.tells(group->name);
+      if (is_told && state_.has_local_members(*group)) state_.told->keep(*group, state_.view.self);
       return false;
     }
     const std::optional<std::string> name = state_.told->first_changed();
     if (!name) return true;
     const Group* group = state_.table.find(*name);
-    if (group != nullptr && state_.has_local_members(*group)) {
+    if (group != nullptr && !group->is_synchronous() && state_.has_local_members(*group)) {
       state_.context.turn.count(group->members.size());
       tell(*group, nullptr);
     }
@@ -244,7 +273,10 @@ void TableRebuild::tell_all(Time now) {
       const Group& group = *at++;
       const bool was_there = before != end && before->name == group.name;
       state_.context.turn.count(group.members.size());
-      if (state_.has_local_members(group)) tell(group, was_there ? &*before : nullptr);
+      if (state_.has_local_members(group)) {
+        if (was_there) flushes_.renew(group, *before);
+        tell(group, was_there ? &*before : nullptr);
+      }
       state_.told->forget(group.name);
     }
     const bool is_last = at == state_.table.end();
@@ -254,6 +286,7 @@ void TableRebuild::tell_all(Time now) {
 }
 
 void TableRebuild::tell(const Group& group, const Group* former) {
+  if (group.is_synchronous() || flushes_.tells(group.name)) return;
   views_.tell_network_change(group, former, came_along_, signals_to_end_.contains(group.name));
 }
 

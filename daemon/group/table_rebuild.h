@@ -1,9 +1,11 @@
 // How the daemons of a new view come to one group table, and their clients hear of it.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 
+#include "daemon/group/flushes.h"
 #include "daemon/group/group_state.h"
 #include "daemon/group/group_views.h"
 #include "daemon/group/table_exchange.h"
@@ -21,8 +23,9 @@ class TableRebuild {
  public:
   /// `came_along`: the members that came along with this daemon through all views since the last complete one. All
   /// outlive this one's steps.
-  TableRebuild(GroupState& state, GroupViews& views, const TransitionalSignals& signals, MemberSet came_along)
-      : state_(state), views_(views), signals_(signals), came_along_(std::move(came_along)) {}
+  TableRebuild(GroupState& state, GroupViews& views, const TransitionalSignals& signals, Flushes& flushes,
+               MemberSet came_along)
+      : state_(state), views_(views), signals_(signals), flushes_(flushes), came_along_(std::move(came_along)) {}
   TableRebuild(const TableRebuild&) = delete;
   TableRebuild& operator=(const TableRebuild&) = delete;
 
@@ -54,6 +57,10 @@ class TableRebuild {
   void conclude(Time now);
   void build_table(Time now);
   void add_announced(MemberIndex daemon, const Delivery& part);
+  void add_announced(MemberIndex daemon, const Announce::Group& group);
+  /// Whether the daemon's members of a synchronous group come from another side than those that are in the table, which
+  /// were kept or have been announced.
+  bool is_met(MemberIndex daemon, const std::string& group, bool is_kept);
   /// The table has been kept: whatever else there is, its members know already.
   void tell_changed(Time now);
   void tell_all(Time now);
@@ -64,9 +71,12 @@ class TableRebuild {
   GroupState& state_;
   GroupViews& views_;
   const TransitionalSignals& signals_;
+  Flushes& flushes_;
   MemberSet came_along_;
   TableExchange exchange_;
   std::set<std::string, std::less<>> signals_to_end_;  // groups in which the view does so, here or elsewhere
+  std::set<std::string, std::less<>> signalled_;       // in which somebody got a signal, wherever it comes from
+  std::map<std::string, std::size_t> sides_;           // of synchronous groups: where members come from
 };
 
 }  // namespace spindled

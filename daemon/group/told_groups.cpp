@@ -5,7 +5,7 @@ namespace spindled {
 ToldGroup ToldGroup::of(const Group& group, MemberIndex self) {
   ToldGroup told;
   for (const GroupMember& member : group.members) {
-    if (member.is_of(self)) told.sessions.insert(member.session());
+    if (member.is_of(self) && group.has_view(member)) told.sessions.insert(member.session());
   }
   if (told.sessions.empty()) return told;
   std::vector<std::string> names;

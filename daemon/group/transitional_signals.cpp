@@ -17,12 +17,15 @@ void TransitionalSignals::signal_split(Time now) {
     if (*at == table.end()) return true;
     const Group& group = *(*at)++;
     state_.context.turn.count(1 + group.members.size());
-    if (is_split(group)) signal(group, state_.local_members(group));
+    if (is_split(group)) signal(group);
     return *at == table.end();
   });
 }
 
 bool TransitionalSignals::is_split(const Group& group) const {
+  // Of a view that is pending its members have heard nothing.
+  const auto pending = state_.pending_views.find(group.name);
+  if (pending != state_.pending_views.end()) return !pending->second.together.is_subset_of(together_);
   return std::any_of(group.members.begin(), group.members.end(),
                      [&](const GroupMember& member) { return !together_.contains(member.daemon()); });
 }
@@ -37,14 +40,26 @@ void TransitionalSignals::signal(const Group& group, std::span<const SessionId> 
 /// A first member elsewhere splits the group; who joins a split group has no signal yet.
 void TransitionalSignals::signal_join(const Group& group, MemberIndex daemon, SessionId session) {
   if (!signalled_.contains(group.name)) {
-    if (is_split(group)) signal(group, state_.local_members(group));
+    if (is_split(group)) signal(group);
   } else if (daemon == state_.view.self) {
     signal(group, std::span(&session, 1));
   }
 }
 
+void TransitionalSignals::signal_view(const Group& group, bool is_of_network, std::span<const SessionId> newcomers) {
+  if (is_of_network) signalled_.erase(group.name);
+  if (signalled_.contains(group.name)) {
+    signal(group, newcomers);
+  } else if (is_split(group)) {
+    signal(group);
+  }
+}
+
 void TransitionalSignals::signal_group(const Group& group) {
-  if (signalled_.contains(group.name)) return;
+  if (!signalled_.contains(group.name)) signal(group);
+}
+
+void TransitionalSignals::signal(const Group& group) {
   std::vector<SessionId> members;
   state_.add_local_members(group, members);
   signal(group, members);
@@ -62,7 +77,11 @@ void TransitionalSignals::signal_parted(Time now, const MemberSet& came_along) {
 }
 
 void TransitionalSignals::signal_parted(const Group& group, const MemberSet& came_along) {
+  const auto pending = state_.pending_views.find(group.name);
+  const bool is_pending = pending != state_.pending_views.end();
+  if (is_pending && pending->second.together.is_subset_of(together_)) return;
   const auto is_lost = [&](std::string_view member) {
+    if (is_pending) return true;
     const auto index = state_.view.index_of(spindle::parse_private_name(member)->daemon);
     return index && came_along.contains(*index) && !together_.contains(*index);
   };
@@ -76,6 +95,8 @@ void TransitionalSignals::signal_parted(const Group& group, const MemberSet& cam
 }
 
 ToldGroup TransitionalSignals::as_told(const Group& group) const {
+  const auto pending = state_.pending_views.find(group.name);
+  if (pending != state_.pending_views.end()) return pending->second.told;
   const ToldGroup* changed = state_.told->changed(group.name);
   return changed != nullptr ? *changed : ToldGroup::of(group, state_.view.self);
 }

@@ -30,6 +30,9 @@ class TransitionalSignals {
   void signal_parted(Time now, const MemberSet& came_along);
   /// A join told behind the signal.
   void signal_join(const Group& group, MemberIndex daemon, SessionId session);
+  /// A view of a synchronous group that stands behind the signal, and has `newcomers` here, who had none. One that a
+  /// change of the network has caused ends the signal that its members have had.
+  void signal_view(const Group& group, bool is_of_network, std::span<const SessionId> newcomers);
   /// To all local members of the group that gets a message, where they have had none.
   void signal_group(const Group& group);
 
@@ -40,6 +43,8 @@ class TransitionalSignals {
 
  private:
   bool is_split(const Group& group) const;
+  /// To the local members that have a view of it.
+  void signal(const Group& group);
   void signal(const Group& group, std::span<const SessionId> to);
   void signal_parted(const Group& group, const MemberSet& came_along);
   ToldGroup as_told(const Group& group) const;

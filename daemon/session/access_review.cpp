@@ -34,7 +34,7 @@ void AccessReview::go_on(Time now) {
 
 void AccessReview::review(Time now, Session& session, const std::string& group) {
   if (session.access().may(Right::join, group)) return;
-  if (!session.take_out(now, group)) return;
+  if (!session.take_out(now, group, Errc::access_denied)) return;
   context_.counters.add(Counter::access_denied);
   session.access().log_denied("stay in", group, session.name());
   sessions_.mark_dirty(session);

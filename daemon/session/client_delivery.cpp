@@ -182,6 +182,19 @@ void ClientDelivery::deliver_transitional(std::span<const SessionId> to, std::st
   deliver_frame(to, frame);
 }
 
+void ClientDelivery::deliver_flush_request(std::span<const SessionId> to, const protocol::Flush& request) {
+  std::vector<std::uint8_t> frame;
+  protocol::write_flush(frame, protocol::ClientFrame::flush_request, request);
+  deliver_frame(to, frame);
+}
+
+void ClientDelivery::refuse_join(SessionId id, std::string_view group, Errc why) {
+  Session* session = find_open(id);
+  if (session == nullptr) return;
+  session->refuse_join(group, why);
+  sessions_.mark_dirty(*session);
+}
+
 void ClientDelivery::deliver_frame(std::span<const SessionId> to, ByteView frame) {
   for (const SessionId id : to) {
     Session* session = find_open(id);

@@ -21,6 +21,8 @@ class ClientDelivery final : public LocalClients {
   void deliver_bundle(std::span<const SessionId> to, const ClientBundle& bundle) override;
   void deliver_view(std::span<const SessionId> to, const spindle::protocol::GroupViewFrame& view) override;
   void deliver_transitional(std::span<const SessionId> to, std::string_view group) override;
+  void deliver_flush_request(std::span<const SessionId> to, const spindle::protocol::Flush& request) override;
+  void refuse_join(SessionId session, std::string_view group, Errc why) override;
   void requests_done(Time now, SessionId session) override;
   std::optional<SessionId> find_client(std::string_view name) const override { return sessions_.find_client(name); }
 

@@ -35,6 +35,8 @@ struct DefinedSet {
   std::uint64_t denied_by = 0;   // the version that does not, because of the name `denied`
   std::string denied;
   std::uint64_t refused = 0;  // messages, since the client was last told
+  Errc refused_why{};         // and what it is told of them
+  std::string refused_name;
 };
 
 /// The sets of destinations that a client has defined, by handle, within the bounds of the protocol: so many numbers
@@ -60,6 +62,14 @@ class DestinationTable {
     for (std::size_t number = 0; number < sets.size(); ++number) {
       if (sets[number] != nullptr) visit(*sets[number], flows_[number]->flow);
     }
+  }
+  /// Whether `test(handle, const DestinationSet&)` is true of any handle that is defined.
+  template <typename Test>
+  bool any_of(Test&& test) const {
+    for (std::uint32_t handle = 0; handle < sets_.size(); ++handle) {
+      if (is_defined(handle) && test(handle, sets_[handle].to)) return true;
+    }
+    return false;
   }
   /// What all sets take.
   std::size_t bytes() const { return bytes_; }

@@ -54,6 +54,20 @@ void Ingress::close() {
 
 std::size_t Ingress::definition_bytes() const { return kDefinitionCopies * destinations_.bytes(); }
 
+bool Ingress::holds_messages_to(std::string_view group) const {
+  if (!holds_messages()) return false;
+  return destinations_.any_of([&](std::uint32_t handle, const DestinationSet& set) {
+    if (!flows_->holds(handle)) return false;
+    context_.turn.count_check(set.names.size());
+    return std::find(set.names.begin(), set.names.end(), group) != set.names.end();
+  });
+}
+
+bool Ingress::waits_for_view(const std::vector<std::string>& names) const {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return !groups_.flushes().may_send(sender_.session, name); });
+}
+
 bool Ingress::has_room_for_requests() const { return sender_.open_requests < kOpenRequestsMax; }
 
 bool Ingress::may_go_on_after_requests() const {
@@ -69,6 +83,7 @@ std::optional<Error> Ingress::define(const protocol::Define& define) {
   // The number may stand for something else from here on.
   if (destinations_.is_defined(define.handle) && destinations_[define.handle].refused != 0) tell_refused();
   if (std::optional<Error> error = destinations_.define(define)) return error;
+  if (destinations_.is_defined(define.handle)) destinations_[define.handle].to.session = sender_.session;
   const Judgement judgement = std::exchange(judgement_, {});
   if (judgement.by != config_version_ || !destinations_.is_defined(define.handle)) return std::nullopt;
   settle(destinations_[define.handle], judgement.denied);
@@ -136,11 +151,31 @@ void Ingress::settle(DefinedSet& set, std::string denied) {
   access_.log_denied("send to", set.denied, sender_.client);
 }
 
-void Ingress::refuse(std::uint32_t handle, std::size_t bytes) {
-  ++messages_;
-  context_.counters.add(Counter::access_denied);
-  if (destinations_[handle].refused++ == 0) untold_.push_back(handle);
-  if (flows_) tell_admitted(handle, protocol::flow_bytes(bytes));
+bool Ingress::refuse_synchronous(Time now, std::uint32_t handle, const ClientSend& message) {
+  DefinedSet& set = destinations_[handle];
+  const std::vector<std::string>& names = set.to.names;
+  const Flushes& flushes = groups_.flushes();
+  if (const std::string_view group = flushes.expelled_from(sender_.session, names); !group.empty()) {
+    if (const std::uint64_t entering = std::exchange(set.flow->entering, 0); entering != 0) {
+      groups_.sender().give_up_message(now, entering);
+    }
+    refuse(handle, Errc::flush_timeout, group, message.messages);
+    return true;
+  }
+  if (message.service >= Service::fifo) return false;
+  const std::string_view group = groups_.synchronous_group_of(sender_.session, names);
+  if (!group.empty()) refuse(handle, Errc::mode_mismatch, group, message.messages);
+  return !group.empty();
+}
+
+void Ingress::refuse(std::uint32_t handle, Errc why, std::string_view name, std::uint64_t messages) {
+  messages_ += messages;
+  DefinedSet& set = destinations_[handle];
+  if (set.refused != 0 && set.refused_why != why) tell_refused();
+  set.refused_why = why;
+  set.refused_name = name;
+  if (set.refused == 0) untold_.push_back(handle);
+  set.refused += messages;
 }
 
 void Ingress::tell_refused() {
@@ -148,8 +183,8 @@ void Ingress::tell_refused() {
   for (const std::uint32_t handle : untold_) {
     DefinedSet& set = destinations_[handle];
     frame.clear();
-    protocol::write_refused(frame, {protocol::Refused::What::messages, static_cast<std::uint16_t>(Errc::access_denied),
-                                    std::exchange(set.refused, 0), set.denied});
+    protocol::write_refused(frame, {protocol::Refused::What::messages, static_cast<std::uint16_t>(set.refused_why),
+                                    std::exchange(set.refused, 0), set.refused_name});
     answers_.append_frame(frame);
   }
   untold_.clear();
@@ -187,7 +222,13 @@ Verdict Ingress::try_admit_change(Time now, Admission::Change change, const std:
 std::optional<Error> Ingress::send_complete(Time now, InputBuffer& input, Verdict& verdict) {
   const std::uint32_t handle = incoming_->handle;
   if (incoming_->is_denied) {
-    refuse(handle, incoming_->message.total);
+    context_.counters.add(Counter::access_denied);
+    refuse(handle, Errc::access_denied, destinations_[handle].denied);
+    if (flows_) tell_admitted(handle, protocol::flow_bytes(incoming_->message.total));
+    forget_incoming();
+    return std::nullopt;
+  }
+  if (sender_.has_synchronous_groups && !flows_ && refuse_synchronous(now, handle, incoming_->message)) {
     forget_incoming();
     return std::nullopt;
   }
@@ -233,6 +274,7 @@ void Ingress::bundle_followers(InputBuffer& input) {
 Verdict Ingress::try_admit(Time now, std::uint32_t handle, const ClientSend& message) {
   DefinedSet& set = destinations_[handle];
   if (waits_for_requests(set.to.names)) return {0, AdmissionWait::requests, kNever};
+  if (sender_.closed_groups != 0 && waits_for_view(set.to.names)) return {0, AdmissionWait::requests, kNever};
   // One of which a part has entered was within the rate.
   if (has_rate_ && set.flow->entering == 0) {
     if (const std::optional<Time> until = quota_.wait_until(now)) return {0, AdmissionWait::quota, *until};
@@ -255,6 +297,7 @@ Verdict Ingress::try_admit_large(Time now, DefinedSet& set, const ClientSend& me
 }
 
 void Ingress::enter(Time now, std::uint32_t handle, const ClientSend& message) {
+  if (sender_.has_synchronous_groups && refuse_synchronous(now, handle, message)) return;
   messages_ += message.messages;
   if (has_rate_) quota_.take(message.total);
   DefinedSet& set = destinations_[handle];

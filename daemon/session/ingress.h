@@ -87,7 +87,9 @@ class Ingress final : private FlowGate {
   // What waits.
 
   /// Whether something concerning the group has to wait for joins and leaves that the client asked for before.
-  bool waits_for_requests_of(std::string_view group) const { return waits_for_requests(std::span(&group, 1)); }
+  bool waits_for_requests_of(std::string_view group) const {
+    return waits_for_requests(std::span(&group, 1)) || groups_.flushes().has_no_view_yet(sender_.session, group);
+  }
   bool has_open_requests() const { return sender_.open_requests != 0; }
   /// Whether more of them may be asked for.
   bool has_room_for_requests() const;
@@ -96,6 +98,8 @@ class Ingress final : private FlowGate {
   /// Whether handling a new meaning of the handle has to wait: something is held for it.
   bool holds(std::uint32_t handle) const { return flows_ && flows_->holds(handle); }
   bool holds_messages() const { return flows_ && flows_->bytes() != 0; }
+  /// Whether any of them is for the group: counted as checks of the turn.
+  bool holds_messages_to(std::string_view group) const;
   std::size_t held_bytes() const { return flows_ ? flows_->bytes() : 0; }
   /// As OutgoingFlows.
   std::uint64_t held_so_far() const { return flows_ ? flows_->held_so_far() : 0; }
@@ -144,7 +148,12 @@ class Ingress final : private FlowGate {
   bool is_denied(DefinedSet& set);
   /// Remembers what was found. The log tells of what is denied.
   void settle(DefinedSet& set, std::string denied);
-  void refuse(std::uint32_t handle, std::size_t bytes);
+  /// Throws the message away where it may not go to a synchronous group that is among its destinations: whether it has.
+  bool refuse_synchronous(Time now, std::uint32_t handle, const ClientSend& message);
+  /// Throws a message away: because of the name.
+  void refuse(std::uint32_t handle, Errc why, std::string_view name, std::uint64_t messages = 1);
+  /// Whether the set has a synchronous group that the client may not send to before its next view.
+  bool waits_for_view(const std::vector<std::string>& names) const;
   /// Takes messages that have come right behind the complete one along with it, as far as one packet holds them: those
   /// under the same handle that are sent in the same way.
   void bundle_followers(InputBuffer& input);

@@ -178,6 +178,8 @@ bool Session::try_admit(Time now, ClientFrame type, ByteView body) {
       return !ingress_.holds_messages() && !ingress_.has_open_requests();
     case ClientFrame::define:
       return try_admit_define(now, body);
+    case ClientFrame::flush_ok:
+      return try_admit_flush_ok(now, body);
     default:
       return true;
   }
@@ -188,21 +190,35 @@ bool Session::try_admit_change(Time now, Admission::Change change, ByteView body
   waits_for_room_ = !has_room();
   if (waits_for_room_) return false;
   if (access_.has_rules() && !may_go_on(now, context_.turn.may_check())) return false;
-  const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
   const ClientFrame type = change == Admission::Change::join ? ClientFrame::join : ClientFrame::leave;
+  const std::optional<protocol::GroupRequest> request = protocol::read_group_request(type, body);
   if (!request) return true;  // it is refused
   refused_ = wrong_request(type, std::string(request->group));
   if (refused_) return true;
+  // What it sent as a member of a synchronous group is of its last view.
+  const bool is_last = type == ClientFrame::leave && groups_.is_in_synchronous(id(), request->group);
+  if (is_last && !has_sent_all_to(now, request->group)) return false;
   const Verdict verdict = ingress_.try_admit_change(now, change, std::string(request->group));
   retry_at_ = verdict.retry_at;
   return verdict.is_admitted();
 }
 
 bool Session::try_admit_view_request(Time now, ByteView body) {
-  const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
+  const std::optional<protocol::GroupRequest> request = protocol::read_group_request(ClientFrame::view_request, body);
   if (request && ingress_.waits_for_requests_of(request->group)) return false;
   waits_for_room_ = !has_room();
   return !waits_for_room_ && may_go_on(now, !context_.turn.is_over());  // an answer has the names of all members
+}
+
+bool Session::has_sent_all_to(Time now, std::string_view group) {
+  if (!ingress_.holds_messages()) return true;
+  return may_go_on(now, context_.turn.may_check()) && !ingress_.holds_messages_to(group);
+}
+
+bool Session::try_admit_flush_ok(Time now, ByteView body) {
+  const std::optional<protocol::Flush> answer = protocol::read_flush(body);
+  if (!answer || !groups_.flushes().is_wanted(id(), *answer)) return true;
+  return has_sent_all_to(now, answer->group);
 }
 
 bool Session::try_admit_define(Time now, ByteView body) {
@@ -248,6 +264,8 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
       return handle_received(body.view());
     case ClientFrame::confirm:
       return handle_confirm(body.view());
+    case ClientFrame::flush_ok:
+      return handle_flush_ok(now, body.view());
     case ClientFrame::bye:
       ingress_.tell_refused();  // nothing is told behind the close, however much waits
       return Error{Errc::closed_by_client, {}};
@@ -382,7 +400,7 @@ Time Session::tell_taken_at() const {
 }
 
 std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, ByteView body) {
-  const std::optional<protocol::GroupRequest> request = protocol::read_group_request(body);
+  const std::optional<protocol::GroupRequest> request = protocol::read_group_request(type, body);
   if (!request) return malformed("group request");
   const std::string group(request->group);
   std::optional<Errc> refused =
@@ -391,11 +409,13 @@ std::optional<Error> Session::handle_group_request(Time now, ClientFrame type, B
   if (!refused && type == ClientFrame::join && !groups_.requests().is_member(id(), group) && !quota_.may_join())
     refused = Errc::too_many_memberships;
   if (!refused) {
-    refused = type == ClientFrame::join    ? groups_.requests().join(now, id(), group)
+    const bool synchronous = (request->flags & protocol::kSynchronousBit) != 0;
+    refused = type == ClientFrame::join    ? groups_.requests().join(now, id(), group, synchronous)
               : type == ClientFrame::leave ? groups_.requests().leave(now, id(), group)
                                            : groups_.views().answer(id(), group);
     quota_.note_memberships(groups_.requests().count_of(id()));
   }
+  if (!refused && type == ClientFrame::join) groups_.flushes().readmit(id(), group);
   if (refused == Errc::access_denied) {
     context_.counters.add(Counter::access_denied);
     access_.log_denied("join", group, name());
@@ -415,14 +435,21 @@ std::optional<Errc> Session::wrong_request(ClientFrame type, const std::string& 
   return is_allowed ? std::nullopt : std::optional(Errc::access_denied);
 }
 
-bool Session::take_out(Time now, const std::string& group) {
+bool Session::take_out(Time now, const std::string& group, Errc why) {
   if (groups_.requests().leave(now, id(), group)) return false;
+  tell_refused_membership(protocol::Refused::What::membership, group, why);
+  return true;
+}
+
+void Session::refuse_join(std::string_view group, Errc why) {
+  tell_refused_membership(protocol::Refused::What::join, group, why);
+}
+
+void Session::tell_refused_membership(protocol::Refused::What what, std::string_view group, Errc why) {
   quota_.note_memberships(groups_.requests().count_of(id()));
   std::vector<std::uint8_t> frame;
-  protocol::write_refused(
-      frame, {protocol::Refused::What::membership, static_cast<std::uint16_t>(Errc::access_denied), 0, group});
+  protocol::write_refused(frame, {what, static_cast<std::uint16_t>(why), 0, group});
   queue_.append_frame(frame);
-  return true;
 }
 
 std::optional<Error> Session::handle_flow_request(Time now, ByteView body) {
@@ -507,6 +534,13 @@ void Session::answer_confirms() {
     queue_.append_frame(frame);
     confirms_.pop_front();
   }
+}
+
+std::optional<Error> Session::handle_flush_ok(Time now, ByteView body) {
+  const std::optional<protocol::Flush> answer = protocol::read_flush(body);
+  if (!answer) return malformed("flush_ok");
+  groups_.flushes().answer(now, id(), *answer);
+  return std::nullopt;
 }
 
 // --- What it has yet to read ---

@@ -143,7 +143,9 @@ class Session final {
   ClientAccess& access() { return access_; }
   ClientQuota& quota() { return quota_; }
   /// Has it leave the group, which it may not be in any more, and tells it so. False where it has left.
-  bool take_out(Time now, const std::string& group);
+  bool take_out(Time now, const std::string& group, Errc why);
+  /// Tells it that a join which was on its way is not to be.
+  void refuse_join(std::string_view group, Errc why);
 
   SessionQueue& queue() { return queue_; }
   const SessionQueue& queue() const { return queue_; }
@@ -186,12 +188,17 @@ class Session final {
   std::optional<Error> handle_confirm(ByteView body);
   /// Answers those whose messages have entered.
   void answer_confirms();
+  std::optional<Error> handle_flush_ok(Time now, ByteView body);
   /// Whether the frame at the front of the input, which is whole, is handled now; a join or a leave is paid for then.
   bool try_admit(Time now, spindle::protocol::ClientFrame type, ByteView body);
   /// Nothing where the client may ask for that; otherwise why not.
   std::optional<Errc> wrong_request(spindle::protocol::ClientFrame type, const std::string& group);
   bool try_admit_change(Time now, Admission::Change change, ByteView body);
   bool try_admit_view_request(Time now, ByteView body);
+  /// It comes behind what the client has sent to the group.
+  bool try_admit_flush_ok(Time now, ByteView body);
+  /// Whether nothing that it has sent to the group is held; where the turn has no room to look, it is tried again.
+  bool has_sent_all_to(Time now, std::string_view group);
   bool try_admit_define(Time now, ByteView body);
   /// `has_room`: where the turn has none for what takes long, it is tried again in the next one.
   bool may_go_on(Time now, bool has_room);
@@ -202,6 +209,7 @@ class Session final {
   /// Of the client, behind the handshake.
   std::uint64_t frames_taken() const;
 
+  void tell_refused_membership(spindle::protocol::Refused::What what, std::string_view group, Errc why);
   void warn(unsigned percent);
   void tell_refused() {
     if (ingress_.has_refused() && has_room()) ingress_.tell_refused();

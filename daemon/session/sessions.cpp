@@ -356,6 +356,7 @@ void Sessions::handle_time(Time now) {
   if (timers_.take_due(Timer::resume, now)) resume_all_ = true;
   if (timers_.take_due(Timer::tell, now)) tell(now);
   if (timers_.take_due(Timer::silence, now)) look_for_silence(now);
+  check_flushes(now);
   if (timers_.take_due(Timer::review, now)) {
     access_review_.go_on(now);
     if (access_review_.is_under_way()) timers_.set_earlier(Timer::review, now);
@@ -444,6 +445,23 @@ void Sessions::look_for_silence(Time now) {
     detach(now, session, kWhy);
   });
   if (any) timers_.set_earlier(Timer::silence, now + kSilenceLook);
+}
+
+void Sessions::check_flushes(Time now) {
+  const auto is_held_up = [this](SessionId id) {
+    const Session* session = sessions_.find(id);
+    return session != nullptr && session->is_waiting();
+  };
+  for (const Flushes::Overdue& overdue : groups_.flushes().take_overdue(now, is_held_up)) {
+    Session* session = sessions_.find(overdue.session);
+    if (session == nullptr || session->state() != Session::State::open) continue;
+    if (!session->take_out(now, overdue.group, Errc::flush_timeout)) continue;
+    groups_.flushes().expel(overdue.session, overdue.group);
+    context_.counters.add(Counter::flush_timeouts);
+    log_.info("client {} has left the group {}: it did not answer a flush request in time (session.flush_timeout_ms)",
+              session->name(), overdue.group);
+    sessions_.mark_dirty(*session);
+  }
 }
 
 bool Sessions::check_unfinished(Time now, Session& session) {

@@ -43,7 +43,8 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   void handle_revoked(Time now, ConnectionId connection);
   void handle_time(Time now);
   Time next_deadline() const {
-    return std::min({timers_.next(), sessions_.waiting_retry_at(), flush_at_, slow_clients_.next_deadline()});
+    return std::min({timers_.next(), sessions_.waiting_retry_at(), flush_at_, slow_clients_.next_deadline(),
+                     groups_.flushes().next_deadline()});
   }
 
   /// Lets go of the sessions whose connections were lost in this turn. Apart from `handle_closed`, so that a client's
@@ -92,6 +93,8 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   void watch_queue(Time now, Session& session);
   bool check_patience(Time now, Session& session);
   bool check_unfinished(Time now, Session& session);
+  /// Takes members out of synchronous groups that have not answered.
+  void check_flushes(Time now);
 
   /// Turns away one that has just come.
   void refuse(Time now, Session& session, const Error& reason);

@@ -39,6 +39,7 @@ void ClientEngine::settle(EventReader::News& news) {
   settle_replies(news);
   settle_admitted(news);
   settle_taken(news);
+  for (const EventReader::News::FlushNews& flush : news.flushes) writer_.settle_flush(flush.group, flush.request);
   settle_confirmed(news);
   for (const std::string& group : news.lost_groups) writer_.forget_group(group);
   if (news.received) writer_.acknowledge(*news.received);

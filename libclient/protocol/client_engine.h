@@ -37,7 +37,8 @@ class ClientEngine {
     if (error == Errc::would_block) writer_.want_ready(groups);
     return error;
   }
-  std::error_code join(std::string_view group) { return writer_.join(group); }
+  std::error_code join(std::string_view group, bool synchronous = false) { return writer_.join(group, synchronous); }
+  std::error_code flush_ok(std::string_view group) { return writer_.flush_ok(group); }
   std::error_code leave(std::string_view group) { return writer_.leave(group); }
   std::error_code request_view(std::string_view group) { return writer_.request_view(group); }
   std::error_code request_flow(const Groups& groups) { return writer_.request_flow(groups); }

@@ -12,6 +12,8 @@ constexpr std::uint8_t kServiceMask = 0x07;
 constexpr std::uint8_t kServiceMax = 5;
 constexpr std::uint8_t kSelfDiscardBit = 0x08;  // of a `send`
 constexpr std::uint8_t kPlaceBit = 0x08;        // of a `message`
+/// In the form of a view.
+constexpr std::uint8_t kSynchronousFormBit = 0x80;
 
 using Names = std::vector<std::string_view>;
 
@@ -92,7 +94,7 @@ void write_view_content(Writer& writer, const GroupViewFrame& view) {
   writer.short_string(view.group);
   write_view_id(writer, view.id);
   writer.u8(static_cast<std::uint8_t>(view.cause));
-  writer.u8(static_cast<std::uint8_t>(view.form));
+  writer.u8(static_cast<std::uint8_t>(view.form) | (view.synchronous ? kSynchronousFormBit : 0));
   writer.u64(view.digest);
   write_names(writer, view.joined);
   write_names(writer, view.left);
@@ -168,9 +170,12 @@ void write_define(std::vector<std::uint8_t>& out, const Define& define) {
 }
 
 void write_group_request(std::vector<std::uint8_t>& out, ClientFrame type, const GroupRequest& request) {
-  Writer writer = append_frame(out, type, varint_size(request.request) + short_size(request.group));
+  const bool has_flags = type == ClientFrame::join;
+  const std::size_t length = varint_size(request.request) + short_size(request.group) + (has_flags ? 1 : 0);
+  Writer writer = append_frame(out, type, length);
   writer.varint(request.request);
   writer.short_string(request.group);
+  if (has_flags) writer.u8(request.flags);
 }
 
 void write_bye(std::vector<std::uint8_t>& out) { append_frame(out, ClientFrame::bye, 0); }
@@ -228,6 +233,12 @@ void write_order_view(std::vector<std::uint8_t>& out, const GroupViewId& change)
 
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group) {
   append_frame(out, ClientFrame::transitional, short_size(group)).short_string(group);
+}
+
+void write_flush(std::vector<std::uint8_t>& out, ClientFrame type, const Flush& flush) {
+  Writer writer = append_frame(out, type, varint_size(flush.request) + short_size(flush.group));
+  writer.varint(flush.request);
+  writer.short_string(flush.group);
 }
 
 void write_reply(std::vector<std::uint8_t>& out, const Reply& reply) {
@@ -395,12 +406,13 @@ std::optional<Send> read_send(ByteView body) {
   return send;
 }
 
-std::optional<GroupRequest> read_group_request(ByteView body) {
+std::optional<GroupRequest> read_group_request(ClientFrame type, ByteView body) {
   Reader reader(body);
   GroupRequest request;
   request.request = static_cast<std::uint32_t>(reader.varint_up_to(UINT32_MAX));
   request.group = reader.short_string();
-  if (!reader.done()) return std::nullopt;
+  if (type == ClientFrame::join) request.flags = reader.u8();
+  if (!reader.done() || (request.flags & ~kSynchronousBit) != 0) return std::nullopt;
   return request;
 }
 
@@ -459,7 +471,9 @@ std::optional<GroupViewFrame> read_view(ByteView body) {
   view.id = read_view_id(reader);
   const std::uint8_t cause = reader.u8();
   view.cause = static_cast<ViewCause>(cause);
-  const std::uint8_t form = reader.u8();
+  std::uint8_t form = reader.u8();
+  view.synchronous = (form & kSynchronousFormBit) != 0;
+  form &= static_cast<std::uint8_t>(~kSynchronousFormBit);
   view.form = static_cast<ViewForm>(form);
   view.digest = reader.u64();
   view.joined = read_clients(reader);
@@ -487,6 +501,15 @@ std::optional<std::string_view> read_transitional(ByteView body) {
   const std::string_view group = reader.short_string();
   if (!reader.done() || !is_group_name(group)) return std::nullopt;
   return group;
+}
+
+std::optional<Flush> read_flush(ByteView body) {
+  Reader reader(body);
+  Flush flush;
+  flush.request = reader.varint();
+  flush.group = reader.short_string();
+  if (!reader.done() || flush.request == 0 || !is_group_name(flush.group)) return std::nullopt;
+  return flush;
 }
 
 std::optional<Reply> read_reply(ByteView body) {
@@ -572,7 +595,7 @@ std::optional<Refused> read_refused(ByteView body) {
   refused.messages = reader.varint();
   refused.name = reader.short_string();
   const bool is_of_messages = refused.what == Refused::What::messages;
-  if (!reader.done() || what > static_cast<std::uint8_t>(Refused::What::membership) || refused.code == 0 ||
+  if (!reader.done() || what > static_cast<std::uint8_t>(Refused::What::join) || refused.code == 0 ||
       is_of_messages != (refused.messages != 0)) {
     return std::nullopt;
   }

@@ -71,6 +71,7 @@ enum class ClientFrame : std::uint8_t {
   flow_request = 10,
   received = 11,  // and 31: how many frames of the other side have come
   confirm = 13,
+  flush_ok = 12,
   // daemon to client
   welcome = 16,
   close = 17,
@@ -90,6 +91,7 @@ enum class ClientFrame : std::uint8_t {
   received_by_daemon = 31,
   order_view = 34,
   confirmed = 35,
+  flush_request = 32,
 };
 
 struct Close {
@@ -117,6 +119,16 @@ struct Send {
 /// `join`, `leave` and `view_request`.
 struct GroupRequest {
   std::uint32_t request = 0;  // echoed in the reply
+  std::string_view group;
+  std::uint8_t flags = 0;  // of a `join`: the bit below; all others are zero
+};
+/// In `GroupRequest::flags`: the group is to be synchronous.
+inline constexpr std::uint8_t kSynchronousBit = 0x01;
+
+/// `flush_request`: the member is to stop sending to the synchronous group, and to say so. `flush_ok`: it has, until
+/// the next view comes.
+struct Flush {
+  std::uint64_t request = 0;  // echoed in the answer: one to another request, which has come late, goes for nothing
   std::string_view group;
 };
 
@@ -225,6 +237,7 @@ struct GroupViewFrame {
   std::vector<std::string_view>
       apart{};  // cause network: those who are not new and did not come along; empty in answers
   std::vector<std::string_view> members{};  // in the agreed order; empty where the form has none
+  bool synchronous = false;                 // the group is, from this view on
 };
 
 /// Messages that waited for the client and were dropped, all that stood at this place.
@@ -250,11 +263,12 @@ struct Warning {
 
 /// What the client asked for without a request, or has had until now, is not allowed to it.
 struct Refused {
-  /// `messages` were thrown away, or the client has been taken out of the group.
-  enum class What : std::uint8_t { messages = 0, membership = 1 };
+  /// `messages` were thrown away, or the client has been taken out of the group, or a join that was on its way is not
+  /// to be.
+  enum class What : std::uint8_t { messages = 0, membership = 1, join = 2 };
   What what = What::messages;
   std::uint16_t code = 0;      // an Errc
-  std::uint64_t messages = 0;  // of those to one set of destinations, since the client was last told; 0: membership
+  std::uint64_t messages = 0;  // of those to one set of destinations, since the client was last told; 0 of all else
   std::string_view name;       // of a group, or a private name: the first one of the set that is not allowed
 };
 
@@ -276,6 +290,7 @@ void write_taken(std::vector<std::uint8_t>& out, std::uint64_t messages);
 /// Which order the places of messages to come are of, and the last change of any group before them.
 void write_order_view(std::vector<std::uint8_t>& out, const GroupViewId& change);
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group);
+void write_flush(std::vector<std::uint8_t>& out, ClientFrame type, const Flush& flush);
 void write_reply(std::vector<std::uint8_t>& out, const Reply& reply);
 void write_flow_request(std::vector<std::uint8_t>& out, const FlowRequest& request);
 /// Asks to be told once all that was sent before has entered; `request` is echoed in the answer.
@@ -310,7 +325,7 @@ void write_packed_head(Writer& writer, const PackedHead& message);
 // daemon to judge, which answers a bad one with a reason. Views point into `body`.
 std::optional<Define> read_define(ByteView body);
 std::optional<Send> read_send(ByteView body);
-std::optional<GroupRequest> read_group_request(ByteView body);
+std::optional<GroupRequest> read_group_request(ClientFrame type, ByteView body);
 std::optional<std::uint64_t> read_ping(ByteView body);
 std::optional<Close> read_close(ByteView body);
 std::optional<std::uint64_t> read_taken(ByteView body);
@@ -321,6 +336,7 @@ std::optional<PackedMessage> read_packed_message(ByteView body, std::vector<std:
 std::optional<GroupViewFrame> read_view(ByteView body);
 std::optional<GroupViewId> read_order_view(ByteView body);
 std::optional<std::string_view> read_transitional(ByteView body);
+std::optional<Flush> read_flush(ByteView body);
 std::optional<Reply> read_reply(ByteView body);
 std::optional<FlowRequest> read_flow_request(ByteView body);
 std::optional<std::uint32_t> read_confirm(ByteView body);

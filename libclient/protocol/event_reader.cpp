@@ -132,6 +132,9 @@ void EventReader::handle_frame(ClientFrame type, ByteView body) {
     case ClientFrame::transitional:
       handle_transitional(body);
       break;
+    case ClientFrame::flush_request:
+      handle_flush_request(body);
+      break;
     case ClientFrame::reply:
       handle_reply(body);
       break;
@@ -177,6 +180,7 @@ void EventReader::handle_welcome(ByteView body) {
     partial_.reset();
     view_parts_ = {};
     memberships_.clear();
+    flushing_.clear();
     frames_ = 0;
     has_untold_frames_ = false;
   }
@@ -271,6 +275,7 @@ void EventReader::add_view(const GroupViewFrame& view, std::size_t bytes) {
   event.id = view.id;
   event.cause = view.cause;
   event.form = view.form;
+  event.synchronous = view.synchronous;
   event.member_count = view.member_count;
   event.digest = view.digest;
   event.members = to_strings(view.members);
@@ -287,6 +292,7 @@ void EventReader::add_view(const GroupViewFrame& view, std::size_t bytes) {
   }
   const std::size_t names =
       event.members.size() + event.joined.size() + event.left.size() + event.apart.size() + event.vs_set.size();
+  if (view.form != ViewForm::answer && flushing_.erase(event.group) != 0) note_flush(event.group, 0);
   add_event(std::move(event), 2 * bytes + names * sizeof(std::string));
   news_.has_views = true;
   has_news_ = true;
@@ -308,6 +314,22 @@ void EventReader::handle_transitional(ByteView body) {
   const std::optional<std::string_view> group = read_transitional(body);
   if (!group) return end(Errc::malformed_frame);
   add_event(Transitional{std::string(*group)}, body.size());
+}
+
+void EventReader::handle_flush_request(ByteView body) {
+  const std::optional<Flush> request = read_flush(body);
+  if (!request) return end(Errc::malformed_frame);
+  FlushRequest event{std::string(request->group)};
+  if (!flushing_.insert(event.group).second) {
+    return end(Errc::unexpected_frame, "the daemon asked twice to flush a group for one view");
+  }
+  note_flush(event.group, request->request);
+  add_event(std::move(event), body.size());
+}
+
+void EventReader::note_flush(const std::string& group, std::uint64_t request) {
+  news_.flushes.push_back({group, request});
+  has_news_ = true;
 }
 
 void EventReader::handle_reply(ByteView body) {
@@ -382,14 +404,16 @@ void EventReader::handle_refused(ByteView body) {
   const std::optional<Refused> refused = read_refused(body);
   if (!refused) return end(Errc::malformed_frame);
   using Request = RequestFailed::Request;
-  if (refused->what == Refused::What::membership) {
+  const Request request = refused->what == Refused::What::messages     ? Request::send
+                          : refused->what == Refused::What::membership ? Request::membership
+                                                                       : Request::join;
+  if (request != Request::send) {
     news_.lost_groups.emplace_back(refused->name);
     has_news_ = true;
   }
-  add_event(
-      RequestFailed{refused->what == Refused::What::messages ? Request::send : Request::membership,
-                    std::string(refused->name), std::error_code(refused->code, error_category()), refused->messages},
-      body.size());
+  add_event(RequestFailed{request, std::string(refused->name), std::error_code(refused->code, error_category()),
+                          refused->messages},
+            body.size());
 }
 
 void EventReader::end(Errc reason, std::string_view text) {

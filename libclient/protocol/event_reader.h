@@ -39,6 +39,12 @@ class EventReader {
     std::vector<Admitted> admitted;
     std::vector<Confirmed> confirmed;
     bool has_views = false;  // among the events
+    /// Of synchronous groups, in the order in which they came: requests to flush, and views, which end them.
+    struct FlushNews {
+      std::string group;
+      std::uint64_t request = 0;  // 0: a view
+    };
+    std::vector<FlushNews> flushes;
     std::optional<std::uint64_t> pong;
     std::optional<std::uint64_t> taken;     // messages of this client that have entered the network, of all it sent
     bool taken_for_good = false;            // no more will
@@ -113,6 +119,8 @@ class EventReader {
   void note_membership(const GroupView& view);
   void handle_order_view(ByteView body);
   void handle_transitional(ByteView body);
+  void handle_flush_request(ByteView body);
+  void note_flush(const std::string& group, std::uint64_t request);
   void handle_reply(ByteView body);
   void handle_pong(ByteView body);
   void handle_admitted(ByteView body);
@@ -164,6 +172,7 @@ class EventReader {
 
   std::vector<Event> events_;
   std::size_t event_bytes_ = 0;
+  std::set<std::string> flushing_;  // groups with a request that no view has followed
   News news_;
   bool has_news_ = false;
   bool watches_views_ = false;

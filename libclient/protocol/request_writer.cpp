@@ -130,6 +130,8 @@ void RequestWriter::close() {
   pending_.clear();
   pending_flows_.clear();
   pending_confirms_.clear();
+  asked_.clear();
+  flushed_.clear();
 }
 
 std::error_code RequestWriter::check(Service service, const Groups& groups, const Payload& payload) {
@@ -141,6 +143,7 @@ std::error_code RequestWriter::multicast(Service service, const Groups& groups, 
                                          SendOptions options) {
   if (!open_) return Errc::not_connected;
   if (const std::error_code error = check_sizes(service, groups, payload)) return error;
+  if (!flushed_.empty() && is_flushed(groups)) return Errc::flushing;
   Send send;
   if (last_ < sets_.size() && is_key_of(groups, *sets_[last_])) {
     send.handle = last_;
@@ -265,24 +268,49 @@ void RequestWriter::write_definition(const Define& define) {
   out_.note_frame(ClientFrame::define);
 }
 
-std::error_code RequestWriter::request(ClientFrame type, std::string_view group) {
+std::error_code RequestWriter::request(ClientFrame type, std::string_view group, std::uint8_t flags) {
   if (!open_) return Errc::not_connected;
   if (!is_group_name(group)) return Errc::bad_group_name;
-  if (type == ClientFrame::join) groups_.emplace(group);
+  if (type == ClientFrame::join) groups_.insert_or_assign(std::string(group), flags);
   if (type == ClientFrame::leave) forget_group(group);
-  write_request(type, next_request_++, group);
+  write_request(type, next_request_++, group, flags);
   return {};
 }
 
-void RequestWriter::write_request(ClientFrame type, std::uint32_t number, std::string_view group) {
+void RequestWriter::write_request(ClientFrame type, std::uint32_t number, std::string_view group,
+                                  std::uint8_t flags) {
   pending_.insert_or_assign(number, Pending{kind_of(type), std::string(group)});
-  write_group_request(out_.bytes(), type, {number, group});
+  write_group_request(out_.bytes(), type, {number, group, flags});
   out_.note_frame(type);
 }
 
 void RequestWriter::forget_group(std::string_view group) {
   const auto found = groups_.find(group);
   if (found != groups_.end()) groups_.erase(found);
+}
+
+std::error_code RequestWriter::flush_ok(std::string_view group) {
+  if (!open_) return Errc::not_connected;
+  const auto asked = asked_.find(group);
+  if (asked == asked_.end()) return Errc::bad_argument;
+  write_flush(out_.bytes(), ClientFrame::flush_ok, {asked->second, group});
+  out_.note_frame(ClientFrame::flush_ok);
+  flushed_.insert(asked->first);
+  asked_.erase(asked);
+  return {};
+}
+
+bool RequestWriter::is_flushed(const Groups& groups) const {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (flushed_.contains(groups[i])) return true;
+  }
+  return false;
+}
+
+void RequestWriter::settle_flush(const std::string& group, std::uint64_t request) {
+  asked_.erase(group);
+  flushed_.erase(group);
+  if (request != 0) asked_[group] = request;
 }
 
 std::error_code RequestWriter::request_flow(const Groups& groups) {
@@ -449,6 +477,8 @@ std::vector<std::uint64_t> RequestWriter::start_anew(bool hold) {
   });
   former_ = taken_ = accepted_ - unsent_messages.size();
   taken_for_good_ = false;
+  asked_.clear();
+  flushed_.clear();
   join_again(hold);
   for (const auto& [handle, frame] : definitions) {
     if (has_names(frame)) out_.append(frame);
@@ -464,7 +494,7 @@ std::vector<std::uint64_t> RequestWriter::start_anew(bool hold) {
 
 void RequestWriter::join_again(bool hold) {
   std::erase_if(pending_, [](const auto& request) { return request.second.request != RequestFailed::Request::view; });
-  for (const std::string& group : groups_) write_request(ClientFrame::join, next_request_++, group);
+  for (const auto& [group, flags] : groups_) write_request(ClientFrame::join, next_request_++, group, flags);
   if (hold && !groups_.empty()) out_.hold();
 }
 

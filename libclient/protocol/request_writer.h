@@ -40,11 +40,18 @@ class RequestWriter {
   void close();
 
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options);
-  std::error_code join(std::string_view group) { return request(ClientFrame::join, group); }
+  std::error_code join(std::string_view group, bool synchronous = false) {
+    return request(ClientFrame::join, group, synchronous ? kSynchronousBit : std::uint8_t{0});
+  }
   std::error_code leave(std::string_view group) { return request(ClientFrame::leave, group); }
   std::error_code request_view(std::string_view group) { return request(ClientFrame::view_request, group); }
   /// `type` is one of these three.
-  std::error_code request(ClientFrame type, std::string_view group);
+  std::error_code request(ClientFrame type, std::string_view group, std::uint8_t flags = 0);
+  /// Nothing is sent to the group from here to its next view: `multicast` says flushing. bad_argument where no request
+  /// to flush the group is open.
+  std::error_code flush_ok(std::string_view group);
+  /// Whether that holds for one of the groups.
+  bool is_flushed(const Groups& groups) const;
   std::error_code request_flow(const Groups& groups);
   /// Asks to be told once all messages that were accepted before have entered the network.
   std::error_code confirm();
@@ -84,6 +91,8 @@ class RequestWriter {
   /// Takes what the daemon has let in. `unknown` is set where that was never sent.
   std::vector<FlowReady> settle(const Admitted& admitted, bool& unknown);
   void settle_pong(std::uint64_t token);
+  /// Takes a request to flush the group; 0: a view of it, which ends one.
+  void settle_flush(const std::string& group, std::uint64_t request);
   /// Takes how many messages have entered the network. False where so many were never sent, or fewer than before.
   [[nodiscard]] bool settle_taken(std::uint64_t messages, bool for_good);
 
@@ -115,8 +124,8 @@ class RequestWriter {
   void release() { out_.release(); }
   /// The tickets of messages that are not known to have entered.
   std::vector<std::uint64_t> untaken() const { return untaken_.tickets(); }
-  /// Groups that the client is in, or has asked to be in.
-  const std::set<std::string, std::less<>>& groups() const { return groups_; }
+  /// Groups that the client is in, or has asked to be in, with the flags of its joins.
+  const std::map<std::string, std::uint8_t, std::less<>>& groups() const { return groups_; }
   /// The daemon has taken the client out of it.
   void forget_group(std::string_view group);
 
@@ -136,7 +145,7 @@ class RequestWriter {
   void give_up(std::uint32_t handle);
   void append_chunks(const Payload& payload);
   void write_definition(const Define& define);
-  void write_request(ClientFrame type, std::uint32_t number, std::string_view group);
+  void write_request(ClientFrame type, std::uint32_t number, std::string_view group, std::uint8_t flags = 0);
   void write_flow_request_frame(const FlowRequest& request);
   void write_confirm_frame(std::uint32_t number);
   void write_ping_frame(std::uint64_t token);
@@ -165,7 +174,7 @@ class RequestWriter {
     std::string group;
   };
   std::map<std::uint32_t, Pending> pending_;  // requests without a reply
-  std::set<std::string, std::less<>> groups_;
+  std::map<std::string, std::uint8_t, std::less<>> groups_;
   std::deque<std::uint64_t> pings_;                          // without a pong, where the client may come back
   std::map<std::uint32_t, std::string> pending_flows_;       // `request_flow`s without an answer: the key of the groups
   std::map<std::uint32_t, std::uint64_t> pending_confirms_;  // `confirm`s without an answer: what was accepted before
@@ -173,6 +182,9 @@ class RequestWriter {
 
   UntakenMessages untaken_;     // where the client may come back
   std::uint64_t former_ = 0;    // messages of former sessions: taken, or not known to be
+  std::map<std::string, std::uint64_t, std::less<>> asked_;  // requests to flush groups that are not answered
+  std::set<std::string, std::less<>> flushed_;               // groups where it is, and the view is to come
+
   std::uint64_t accepted_ = 0;  // messages
   std::uint64_t taken_ = 0;     // of these, as far as the daemon has told
   bool taken_for_good_ = false;

@@ -47,20 +47,25 @@ bool Connection::is_open() const noexcept {
   return impl != nullptr && impl->is_open();
 }
 
-std::error_code Connection::join(std::string_view group) {
+std::error_code Connection::join(std::string_view group, JoinOptions options) {
   Impl* impl = usable();
-  return impl == nullptr ? Errc::not_connected : impl->request(protocol::ClientFrame::join, group);
+  return impl == nullptr ? Errc::not_connected : impl->join(group, options);
 }
 
-Result<GroupView> Connection::join(std::string_view group, std::chrono::nanoseconds timeout) {
+std::error_code Connection::flush_ok(std::string_view group) {
   Impl* impl = usable();
-  return impl == nullptr ? Errc::not_connected : impl->join(group, deadline_after(timeout));
+  return impl == nullptr ? Errc::not_connected : impl->flush_ok(group);
+}
+
+Result<GroupView> Connection::join(std::string_view group, std::chrono::nanoseconds timeout, JoinOptions options) {
+  Impl* impl = usable();
+  return impl == nullptr ? Errc::not_connected : impl->join(group, deadline_after(timeout), options);
 }
 
 void Connection::join_then(std::string_view group, std::chrono::nanoseconds timeout,
-                           std::function<void(Result<GroupView>)> done) {
+                           std::function<void(Result<GroupView>)> done, JoinOptions options) {
   Impl* impl = usable();
-  impl == nullptr ? done(Errc::not_connected) : impl->join_then(group, deadline_after(timeout), std::move(done));
+  impl == nullptr ? done(Errc::not_connected) : impl->join_then(group, deadline_after(timeout), std::move(done), options);
 }
 
 std::error_code Connection::leave(std::string_view group) {
@@ -109,7 +114,10 @@ void Connection::confirm_then(std::chrono::nanoseconds timeout, std::function<vo
 
 std::optional<Event> Connection::receive() {
   Impl* impl = usable();
-  return impl == nullptr ? std::nullopt : impl->events().wait(std::nullopt);
+  if (impl == nullptr) return std::nullopt;
+  std::optional<Event> event = impl->events().wait(std::nullopt);
+  if (event) impl->note_taken(*event);
+  return event;
 }
 
 std::optional<Event> Connection::receive(std::chrono::nanoseconds timeout, std::error_code& error) {
@@ -122,6 +130,7 @@ std::optional<Event> Connection::receive(std::chrono::nanoseconds timeout, std::
     const Deadline deadline = deadline_after(timeout);
     event = impl->events().wait(deadline == Deadline::max() ? std::nullopt : std::optional(deadline));
   }
+  if (event) impl->note_taken(*event);
   if (!event) error = impl != nullptr && !impl->events().finished() ? Errc::timed_out : Errc::not_connected;
   return event;
 }

@@ -6,12 +6,14 @@
 
 namespace spindle {
 
-void Connection::Impl::join_then(std::string_view group, Deadline deadline, PendingCalls::Joined done) {
+void Connection::Impl::join_then(std::string_view group, Deadline deadline, PendingCalls::Joined done,
+                                 JoinOptions options) {
   Lock lock(mutex_);
-  std::error_code error = ask_to_join(lock, group, Patience::none());
+  std::error_code error = ask_to_join(lock, group, Patience::none(), options);
   if (error == Errc::would_block) {
-    const auto go_on = [this, name = std::string(group), deadline, done = std::move(done)](std::error_code failure) {
-      failure ? done(failure) : join_then(name, deadline, done);
+    const auto go_on = [this, name = std::string(group), deadline, done = std::move(done),
+                          options](std::error_code failure) {
+      failure ? done(failure) : join_then(name, deadline, done, options);
     };
     calls_.add_writable(Groups(group), deadline, go_on);
   } else if (error) {
@@ -24,11 +26,11 @@ void Connection::Impl::join_then(std::string_view group, Deadline deadline, Pend
   wake_thread();
 }
 
-Result<GroupView> Connection::Impl::join(std::string_view group, Deadline deadline) {
+Result<GroupView> Connection::Impl::join(std::string_view group, Deadline deadline, JoinOptions options) {
   if (on_thread()) return Failure{Errc::would_block, "a handler cannot wait for the view of a group"};
   const auto answer = std::make_shared<Answer<Result<GroupView>>>();
   Lock lock(mutex_);
-  if (const std::error_code error = ask_to_join(lock, group, Patience(deadline))) return error;
+  if (const std::error_code error = ask_to_join(lock, group, Patience(deadline), options)) return error;
   const PendingCalls::Id id = calls_.add_join(session_.writer().last_request(), group, Deadline::max(),
                                               [answer](Result<GroupView> result) { answer->give(std::move(result)); });
   flush(lock);
@@ -42,12 +44,44 @@ Result<GroupView> Connection::Impl::join(std::string_view group, Deadline deadli
 
 // Queues the request, once there is room for it. It is written with the next flush, so that whoever waits for its
 // outcome can be there before.
-std::error_code Connection::Impl::ask_to_join(Lock& lock, std::string_view group, Patience patience) {
+std::error_code Connection::Impl::ask_to_join(Lock& lock, std::string_view group, Patience patience,
+                                              JoinOptions options) {
   if (!spindle::is_group_name(group)) return Errc::bad_group_name;
   if (const std::error_code error = wait_for_room(lock, patience)) return error;
-  if (const std::error_code error = session_.join(group)) return error;
+  if (const std::error_code error = session_.join(group, options.synchronous)) return error;
   joined_.asked(group);
+  if (options.synchronous && options.auto_flush) {
+    auto_flush_.emplace(group);
+  } else if (const auto known = auto_flush_.find(group); known != auto_flush_.end()) {
+    auto_flush_.erase(known);
+  }
   return {};
+}
+
+std::error_code Connection::Impl::join(std::string_view group, JoinOptions options) {
+  Lock lock(mutex_);
+  if (const std::error_code error = ask_to_join(lock, group, Patience(options_.send_timeout), options)) return error;
+  flush(lock);
+  return {};
+}
+
+// Waits for nothing: who is asked to flush may be the one who makes room.
+std::error_code Connection::Impl::flush_ok(std::string_view group) {
+  Lock lock(mutex_);
+  if (!can_send()) return Errc::not_connected;
+  if (const std::error_code error = session_.flush_ok(group)) return error;
+  flush(lock);
+  return {};
+}
+
+void Connection::Impl::note_taken(const Event& event) {
+  const auto* request = event.get_if<FlushRequest>();
+  if (request == nullptr) return;
+  {
+    const Lock lock(mutex_);
+    if (!auto_flush_.contains(request->group)) return;
+  }
+  static_cast<void>(flush_ok(request->group));
 }
 
 void Connection::Impl::confirm_then(Deadline deadline, PendingCalls::Confirmed done) {

@@ -239,6 +239,8 @@ void Connection::Impl::run_handler(Lock& lock) {
     in_handler_ = true;
     lock.unlock();
     for (Event event; !handler_news_.load(std::memory_order_relaxed) && (more = events_.take(event));) {
+      note_taken(event);
+      note_taken(event);
       (*handler)(std::move(event));
       if (is_inherited()) return;
     }

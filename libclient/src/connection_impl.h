@@ -7,6 +7,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -40,9 +42,13 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options,
                             Patience patience);
   std::error_code request(protocol::ClientFrame type, std::string_view group);
+  std::error_code join(std::string_view group, JoinOptions options);
+  std::error_code flush_ok(std::string_view group);
+  /// The program has been given the event, or is about to be.
+  void note_taken(const Event& event);
   std::error_code request_flow(const Groups& groups);
-  Result<GroupView> join(std::string_view group, Deadline deadline);
-  void join_then(std::string_view group, Deadline deadline, PendingCalls::Joined done);
+  Result<GroupView> join(std::string_view group, Deadline deadline, JoinOptions options);
+  void join_then(std::string_view group, Deadline deadline, PendingCalls::Joined done, JoinOptions options);
   NotTaken confirm(Deadline deadline);
   void confirm_then(Deadline deadline, PendingCalls::Confirmed done);
   void when_writable(const Groups& groups, Deadline deadline, PendingCalls::Writable done);
@@ -69,13 +75,14 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   std::error_code wait_for_flow(Lock& lock, const Groups& groups, Patience& patience);
   bool has_room_for(const Groups& groups);
   void note_room();
+  std::error_code wait_for_view(Lock& lock, const Groups& groups, Patience& patience);
   void tell_ready_flows();
   void flush(Lock& lock);
   bool is_burst();
   void write_some(Lock& lock);
   void wake_thread();
   bool on_thread() const { return std::this_thread::get_id() == thread_id_; }
-  std::error_code ask_to_join(Lock& lock, std::string_view group, Patience patience);
+  std::error_code ask_to_join(Lock& lock, std::string_view group, Patience patience, JoinOptions options);
   NotTaken disconnect(Deadline deadline);
 
   // RequestObserver; the caller holds the lock.
@@ -137,6 +144,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   bool thread_sleeps_ = false;
   bool in_handler_ = false;
   std::size_t waiters_ = 0;         // for `changed_`
+  std::set<std::string, std::less<>> auto_flush_;  // groups in which note_taken() answers requests to flush
   bool flows_want_buffer_ = false;  // a FlowReady is due once the send buffer has room
   Clock::time_point looked_at_;     // when the clock was last read for a send
   unsigned sends_since_look_ = 0;

@@ -46,6 +46,10 @@ std::error_code Connection::Impl::multicast(Service service, const Groups& group
     std::error_code error = wait_for_room(lock, patience);
     if (error == Errc::would_block) flows_want_buffer_ = true;
     if (!error) error = session_.writer().multicast(service, groups, payload, options);
+    if (error == Errc::flushing && patience.may_wait()) {
+      if (const std::error_code late = wait_for_view(lock, groups, patience)) return late;
+      continue;
+    }
     if (error != Errc::would_block) {
       if (!error) flush(lock);
       return error;
@@ -56,6 +60,12 @@ std::error_code Connection::Impl::multicast(Service service, const Groups& group
     }
     if (const std::error_code late = wait_for_flow(lock, groups, patience)) return late;
   }
+}
+
+// Waits for the view that the client has made way for.
+std::error_code Connection::Impl::wait_for_view(Lock& lock, const Groups& groups, Patience& patience) {
+  const auto may_go_on = [&] { return !can_send() || !session_.writer().is_flushed(groups); };
+  return wait_until(lock, patience.deadline(), may_go_on) ? std::error_code() : Errc::timed_out;
 }
 
 // FlowReady to those who found the send buffer full, now that half of it is free. The caller holds the lock.
@@ -75,7 +85,6 @@ std::error_code Connection::Impl::request(protocol::ClientFrame type, std::strin
   Lock lock(mutex_);
   if (const std::error_code error = wait_for_room(lock, patience)) return error;
   if (const std::error_code error = session_.writer().request(type, group)) return error;
-  if (type == protocol::ClientFrame::join) joined_.asked(group);
   flush(lock);
   return {};
 }

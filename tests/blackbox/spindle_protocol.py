@@ -25,12 +25,15 @@ HELLO, DEFINE, SEND, SEND_MORE, JOIN, LEAVE, BYE, PING, VIEW_REQUEST, FLOW_REQUE
  TAKEN, REFUSED, RECEIVED_BY_DAEMON) = range(16, 32)
 CONFIRM, CONFIRMED = 13, 35
 ORDER_VIEW = 34
+FLUSH_OK = 12
+FLUSH_REQUEST = 32
 
 CODES = {
     6: "closed_by_client", 7: "daemon_stopping", 10: "bad_group_name", 11: "bad_client_name", 12: "name_in_use",
     13: "version_mismatch", 14: "malformed_frame", 15: "frame_too_large", 16: "unexpected_frame",
     17: "handshake_timeout", 18: "slow_receiver", 19: "too_many_sessions", 20: "too_many_memberships",
-    21: "not_a_member", 22: "already_a_member", 30: "limit_exceeded", 36: "group_table_full"}
+    21: "not_a_member", 22: "already_a_member", 30: "limit_exceeded", 36: "group_table_full",
+    44: "mode_mismatch", 45: "flushing", 46: "flush_timeout"}
 
 JOINED, LEFT, DISCONNECTED, NETWORK = 1, 2, 3, 4
 FULL, CHANGE, ANSWER, FAREWELL = range(4)
@@ -110,9 +113,10 @@ Welcome = collections.namedtuple("Welcome", "version name key timeout resumed")
 Close = collections.namedtuple("Close", "code text taken")
 Message = collections.namedtuple("Message", "service type sender groups payload place")
 OrderView = collections.namedtuple("OrderView", "number coordinator incarnation changes")
-View = collections.namedtuple("View", "group id cause form digest joined left apart members count")
+View = collections.namedtuple("View", "group id cause form synchronous digest joined left apart members count")
 Transitional = collections.namedtuple("Transitional", "group")
 Reply = collections.namedtuple("Reply", "request code")
+FlushRequest = collections.namedtuple("FlushRequest", "request group")
 Pong = collections.namedtuple("Pong", "token")
 Admitted = collections.namedtuple("Admitted", "handle bytes")
 Flow = collections.namedtuple("Flow", "request price budget period rate blocked limit")
@@ -130,6 +134,7 @@ def read_view(body):
     group = reader.string()
     view_id = (reader.varint(), reader.string(), reader.number(8), reader.varint())
     cause, form, digest = reader.number(1), reader.number(1), reader.number(8)
+    synchronous, form = form >= 128, form % 128
     joined, left, apart = reader.names(), reader.names(), reader.names()
     if form in (FULL, ANSWER):
         members = reader.names()
@@ -145,7 +150,7 @@ def read_view(body):
         raise ProtocolError("an answer that changes something")
     if form == FAREWELL and (cause != LEFT or digest != 0 or count != 0):
         raise ProtocolError("a farewell that is none")
-    return View(group, view_id, cause, form, digest, joined, left, apart, members, count)
+    return View(group, view_id, cause, form, synchronous, digest, joined, left, apart, members, count)
 
 
 class Incoming:
@@ -271,6 +276,7 @@ class Incoming:
         VIEW: read_whole_view, VIEW_PART_FRAME: read_view_part, GAP: read_gap, FLOW: read_flow,
         TRANSITIONAL: lambda self, reader: Transitional(reader.string()),
         REPLY: lambda self, reader: Reply(reader.varint(), reader.number(2)),
+        FLUSH_REQUEST: lambda self, reader: FlushRequest(reader.varint(), reader.string()),
         PONG: lambda self, reader: Pong(reader.number(8)),
         ADMITTED: lambda self, reader: Admitted(reader.varint(), reader.varint()),
         WARNING: lambda self, reader: Warning(reader.number(1), reader.varint(), reader.varint()),
@@ -325,8 +331,13 @@ def send(handle, service, kind, payload, self_discard=False):
     return b"".join(out)
 
 
-def request(kind, number, group):
-    return frame(kind, varint(number) + string(group))
+def request(kind, number, group, synchronous=False):
+    flags = bytes([1 if synchronous else 0]) if kind == JOIN else b""
+    return frame(kind, varint(number) + string(group) + flags)
+
+
+def flush_ok(number, group):
+    return frame(FLUSH_OK, varint(number) + string(group))
 
 
 def flow_request(number, handle):

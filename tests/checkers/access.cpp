@@ -170,7 +170,7 @@ void AccessCheck::check_refused_messages(const ClientHistory& client, std::uint6
   std::uint64_t all = 0;
   for (const Event& event : client.events) {
     const auto* refused = std::get_if<MessagesRefused>(&event.what);
-    if (refused == nullptr) continue;
+    if (refused == nullptr || !refused->by_rules) continue;
     told[refused->name].messages += refused->messages;
     told[refused->name].last = event.at;
     all += refused->messages;

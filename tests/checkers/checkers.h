@@ -67,9 +67,15 @@ Violations check_self_delivery(const History& history);
 
 /// What a client asked for is done in the order asked: it sees itself join and leave in that order, and gets its own
 /// messages between the joins and leaves between which it sent them, if it gets them; one to groups of which it asked
-/// to be in none it does not get. With independent flows a message comes behind the joins and leaves of its groups that
+/// to be in none it does not get. A synchronous group is joined where its view stands, for which only messages to it
+/// wait. With independent flows a message comes behind the joins and leaves of its groups that
 /// were asked for before.
 Violations check_request_order(const History& history);
+
+/// Members of a synchronous group get a message of another member in the view in which it was sent: the one that its
+/// sender had, or, from its answer to a request to flush on, the next one. Nobody gets a new view of such a group
+/// without having answered.
+Violations check_synchrony(const History& history);
 
 /// Gaps say no more than what was lost: of the messages that were sent to the names of a gap, and that the client has
 /// not got, there are as many as all its gaps say, at least.

@@ -39,6 +39,7 @@ struct Delivered {
 };
 struct JoinRequested {
   std::string group;
+  bool synchronous = false;
 };
 struct LeaveRequested {
   std::string group;
@@ -52,8 +53,17 @@ struct GroupView {
   std::vector<std::string> vs_set;
   std::vector<std::string> changed;
   bool digest_matches = true;  // what the daemon says that the members hash to is what they do
+  bool synchronous = false;    // the group is, from this view on
 };
 struct Transitional {
+  std::string group;
+};
+/// The client was asked to flush a synchronous group.
+struct FlushRequested {
+  std::string group;
+};
+/// It has: what it sends to the group from here on is of its next view.
+struct FlushAnswered {
   std::string group;
 };
 /// Messages that the client did not get, for it did not keep up.
@@ -71,6 +81,7 @@ struct Refused {
 struct MessagesRefused {
   std::string name;
   std::uint64_t messages = 0;
+  bool by_rules = true;  // of access
 };
 /// The client left, was cut off, or lost its daemon; nothing follows.
 struct Closed {
@@ -81,7 +92,7 @@ struct Closed {
 struct Event {
   Time at{};
   std::variant<Sent, Delivered, JoinRequested, LeaveRequested, GroupView, Transitional, Gapped, Refused, Closed,
-               MessagesRefused>
+               MessagesRefused, FlushRequested, FlushAnswered>
       what;
 };
 

@@ -1,6 +1,7 @@
 #include "tests/checkers/recorder.h"
 
 #include "daemon/base/random.h"
+#include "daemon/base/result.h"
 #include "tests/checkers/digest.h"
 
 namespace spindled::checkers {
@@ -39,6 +40,7 @@ std::optional<What> Recorder::record(const spindle::Event& event) {
   }
   if (const auto* view = event.get_if<spindle::GroupView>()) return record_view(*view);
   if (const auto* signal = event.get_if<spindle::Transitional>()) return Transitional{signal->group};
+  if (const auto* flush = event.get_if<spindle::FlushRequest>()) return FlushRequested{flush->group};
   if (const auto* gap = event.get_if<spindle::Gap>()) {
     Gapped gapped{gap->messages, {}, gap->unlisted};
     for (const spindle::Gap::Name& name : gap->names) gapped.of_name[name.name] += name.messages;
@@ -47,7 +49,9 @@ std::optional<What> Recorder::record(const spindle::Event& event) {
   if (const auto* failed = event.get_if<spindle::RequestFailed>()) {
     using Request = spindle::RequestFailed::Request;
     if (failed->request == Request::view) return std::nullopt;
-    if (failed->request == Request::send) return MessagesRefused{failed->group, failed->messages};
+    if (failed->request == Request::send) {
+      return MessagesRefused{failed->group, failed->messages, failed->error == Errc::access_denied};
+    }
     if (failed->request == Request::membership) return LeaveRequested{failed->group, true};
     return Refused{failed->group, static_cast<std::uint16_t>(failed->error.value())};
   }
@@ -72,6 +76,7 @@ std::optional<What> Recorder::record_view(const spindle::GroupView& view) {
   GroupView record{view.group, view.id, view.cause, membership.members(), membership.vs_set(), view.joined};
   record.changed.insert(record.changed.end(), view.left.begin(), view.left.end());
   record.digest_matches = verified && !is_answer;
+  record.synchronous = view.synchronous;
   if (outcome == Outcome::left) {
     views_.erase(view.group);
   } else {

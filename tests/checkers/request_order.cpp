@@ -19,6 +19,7 @@ struct Request {
   std::string group;                                 // of a join or leave
   std::optional<Place> done;
   std::string text;
+  bool synchronous = false;  // a join of a synchronous group: it is told when that has flushed
 };
 
 /// What a client saw of its own membership in a group.
@@ -80,14 +81,14 @@ std::vector<Request> requests_of(const ClientHistory& client, const Witnessed& w
       const auto seen = witnessed.memberships.find(join->group);
       if (seen == witnessed.memberships.end()) continue;
       requests.push_back({Request::Kind::join, nullptr, join->group, place_of_join(seen->second, leaves[join->group]),
-                          "its join of " + join->group});
+                          "its join of " + join->group, join->synchronous});
     } else if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) {
       if (wanted.erase(leave->group) == 0 || witnessed.unknown.contains(leave->group)) continue;
       const std::size_t number = leaves[leave->group]++;
       const auto seen = witnessed.memberships.find(leave->group);
       if (seen == witnessed.memberships.end() || seen->second.farewells.size() <= number) continue;
       requests.push_back({Request::Kind::leave, nullptr, leave->group, seen->second.farewells[number],
-                          "its leave of " + leave->group});
+                          "its leave of " + leave->group, false});
     } else if (const auto* sent = std::get_if<Sent>(&event.what)) {
       const auto got = witnessed.own.find(key_of(sent->message));
       if (got == witnessed.own.end()) continue;
@@ -99,7 +100,7 @@ std::vector<Request> requests_of(const ClientHistory& client, const Witnessed& w
         report(violations, fmt::format("order of requests: {} got its {}, to no group that it had asked to be in",
                                        client.name, to_text(sent->message)));
       }
-      requests.push_back({Request::Kind::message, &groups, {}, got->second, "its " + to_text(sent->message)});
+      requests.push_back({Request::Kind::message, &groups, {}, got->second, "its " + to_text(sent->message), false});
     }
   }
   return requests;
@@ -112,6 +113,11 @@ class OrderCheck {
 
   void add(const Request& request) {
     if (!request.done) return;
+    if (request.synchronous) {
+      synchronous_.insert(request.group);
+      changes_[request.group] = &request;
+      return;
+    }
     if (request.kind != Request::Kind::message) {
       expect_behind(last_change_, request);
       if (!client_.independent_flows) expect_behind(last_message_, request);
@@ -121,8 +127,9 @@ class OrderCheck {
     }
     if (!client_.independent_flows) {
       expect_behind(last_change_, request);
-    } else {
-      for (const std::string& group : *request.groups) {
+    }
+    for (const std::string& group : *request.groups) {
+      if (client_.independent_flows || synchronous_.contains(group)) {
         if (const auto change = changes_.find(group); change != changes_.end()) expect_behind(change->second, request);
       }
     }
@@ -141,6 +148,7 @@ class OrderCheck {
 
   const ClientHistory& client_;
   Violations& violations_;
+  std::set<std::string> synchronous_;              // groups
   const Request* last_change_ = nullptr;           // the one done last of those asked for so far
   const Request* last_message_ = nullptr;          // likewise
   std::map<std::string, const Request*> changes_;  // the last one of each group

@@ -23,6 +23,7 @@ struct Promise {
 
 struct GroupState {
   bool signalled = false;
+  bool synchronous = false;
   std::string view;  // the latest
   Span span;
 };
@@ -53,6 +54,7 @@ void take_view(const GroupView& view, const std::string& client, std::map<std::s
   }
   GroupState& state = open[view.group];
   state.view = to_text(view.id);
+  state.synchronous = view.synchronous;
   state.span.views.insert(state.view);
 }
 
@@ -77,6 +79,8 @@ void collect(const ClientHistory& client, bool at_rest, SpansByGroup& spans, Pro
         GroupState& state = found->second;
         state.span.messages.insert(key_of(delivered->message));
         if (delivered->message.service != Service::safe || state.signalled) continue;
+        // It may have come to this one under another name.
+        if (state.synchronous && delivered->message.groups.size() > 1) continue;
         promises[group].push_back({&client, state.view, &delivered->message});
       }
     }

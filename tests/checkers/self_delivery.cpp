@@ -34,7 +34,9 @@ struct Exceptions {
 std::uint64_t refused_at_will(const ClientHistory& client, const RulesIndex& rules, Time end) {
   std::uint64_t refused = 0, denied = 0;
   if (!rules.has_any()) return 0;
-  for (const MessagesRefused* each : events_of<MessagesRefused>(client)) refused += each->messages;
+  for (const MessagesRefused* each : events_of<MessagesRefused>(client)) {
+    if (each->by_rules) refused += each->messages;
+  }
   for (const Event& event : client.events) {
     const auto* sent = std::get_if<Sent>(&event.what);
     if (sent != nullptr && rules.of(client, sent->message, event.at, end) == Verdict::denied) ++denied;
@@ -50,6 +52,10 @@ void check(const ClientHistory& client, const RulesIndex& rules, Time end, Viola
 
   std::uint64_t gaps = 0;  // messages that it was told to have missed
   for (const Gapped* gap : events_of<Gapped>(client)) gaps += gap->messages;
+  // And those to a synchronous group that it was taken out of.
+  for (const MessagesRefused* each : events_of<MessagesRefused>(client)) {
+    if (!each->by_rules) gaps += each->messages;
+  }
 
   std::set<std::string> wanted{client.name};  // its last request was to join, or its private name
   for (std::size_t place = 0; place < client.events.size(); ++place) {

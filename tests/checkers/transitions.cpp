@@ -79,6 +79,9 @@ struct Part {
   bool safe = false;                // a safe message to the group has followed, or one of its own that is discarded
   bool joined = false;              // right before it
   const GroupView* at_signal = nullptr;
+  /// A violation, unless a signal is next: a view of a synchronous group may stand behind the signal that its members
+  /// get as the view of the daemons ends, and they get it again then.
+  std::string doubt;
 };
 
 class Checker {
@@ -134,6 +137,7 @@ class Checker {
     }
     if (!at_rest_ || client.is_closed()) return;
     for (const auto& [group, part] : parts) {
+      if (!part.doubt.empty()) report(violations_, part.doubt);
       if (!part.signalled) continue;
       report(violations_, fmt::format("transitional signal: {} got one for {}, and never the view that ends it",
                                       client.name, group));
@@ -149,13 +153,20 @@ class Checker {
       return;
     }
     part->second.signalled = true;
+    part->second.doubt.clear();
     part->second.safe = part->second.safe || discards_.contains({client.name, group});
     // Who joins behind the signal that the others have got may not know what that one was for.
     part->second.joined = is_own_join(*part->second.last, client.name);
     part->second.at_signal = part->second.last;
   }
 
+  void settle_doubt(const std::string& group, std::map<std::string, Part>& parts) {
+    const auto part = parts.find(group);
+    if (part != parts.end() && !part->second.doubt.empty()) report(violations_, std::exchange(part->second.doubt, {}));
+  }
+
   void take_view(const ClientHistory& client, const GroupView& view, std::map<std::string, Part>& parts) {
+    settle_doubt(view.group, parts);
     if (!is_in(view.members, client.name)) {
       parts.erase(view.group);
       return;
@@ -179,14 +190,17 @@ class Checker {
       return;
     }
     if (view.cause == ViewCause::network) {
-      check_change(client, part->second, view);
+      const std::string doubt = check_change(client, part->second, view);
       continued_[{view.group, to_text(view.id)}].emplace(client.name, &view);
       part->second = Part();
+      part->second.doubt = doubt;
+      if (!view.synchronous) settle_doubt(view.group, parts);
     }
     part->second.last = &view;
   }
 
-  void check_change(const ClientHistory& client, const Part& part, const GroupView& view) {
+  /// What is wrong if no signal follows.
+  std::string check_change(const ClientHistory& client, const Part& part, const GroupView& view) {
     const auto where = [&] { return fmt::format("view {} of {} at {}", to_text(view.id), view.group, client.name); };
     const auto along = paths_.along(daemon_of(client.name), part.last->id, view.id);
     const Names before(part.last->members.begin(), part.last->members.end());
@@ -202,7 +216,7 @@ class Checker {
                fmt::format("transitional set: that of {} has {}, who did not come along", where(), member));
       }
     }
-    if (!along) return;
+    if (!along) return {};
     for (const std::string& member : before) {
       const bool came = along->contains(daemon_of(member));
       if (came && is_in(view.members, member) && !vs_set.contains(member) && !left_.contains({member, view.group})) {
@@ -212,12 +226,11 @@ class Checker {
         report(violations_,
                fmt::format("transitional signal: {} came without one, and {} was separated from the receiver", where(),
                            member));
-        return;
+        return {};
       }
     }
-    if (part.signalled && !part.safe && !part.joined && has_no_reason(client, part, view)) {
-      report(violations_, fmt::format("transitional signal: {} ends one that was given for no reason", where()));
-    }
+    if (!part.signalled || part.safe || part.joined || !has_no_reason(client, part, view)) return {};
+    return fmt::format("transitional signal: {} ends one that was given for no reason", where());
   }
 
   /// All members came along, from the view in which the signal was given.

@@ -2,6 +2,7 @@
 
 #include "tests/checkers/checkers.h"
 #include "tests/checkers/message_index.h"
+#include "tests/checkers/sending_views.h"
 
 namespace spindled::checkers {
 
@@ -62,9 +63,17 @@ void take_view(const ClientHistory& client, const GroupView& view, bool is_membe
   open.segment = Segment{&client, &view, nullptr, signalled.contains(view.group), nullptr, {}, 0};
 }
 
+/// Of what is sent to a synchronous group only the messages of members are to be in one view, where they are not
+/// ordered. And to who has not the sender's view one may have come under another name.
+bool counts(const MessageRecord& message, bool ordered, const GroupView& start, const SendingViews& sending) {
+  if (!start.synchronous) return true;
+  const auto sent = sending.find(key_of(message));
+  return message.groups.size() == 1 && (ordered || (sent != sending.end() && sent->second.contains(start.group)));
+}
+
 /// With `ordered`: ordered messages between any two views; without: reliable and fifo ones between views of the
 /// network.
-void collect(const ClientHistory& client, bool ordered, Segments& segments) {
+void collect(const ClientHistory& client, const SendingViews& sending, bool ordered, Segments& segments) {
   std::map<std::string, Open> open;
   Signalled signalled;
   const auto end_part = [&](const std::string& group) {
@@ -93,9 +102,11 @@ void collect(const ClientHistory& client, bool ordered, Segments& segments) {
       const Service service = delivered->message.service;
       if (service == Service::unreliable || is_ordered(service) != ordered) continue;
       for (const std::string& group : delivered->message.groups) {
-        if (const auto found = open.find(group); found != open.end()) {
-          found->second.segment.messages.insert(key_of(delivered->message));
-        }
+        const auto found = open.find(group);
+        if (found == open.end()) continue;
+        Segment& segment = found->second.segment;
+        if (!counts(delivered->message, ordered, *segment.start, sending)) continue;
+        segment.messages.insert(key_of(delivered->message));
       }
     }
   }
@@ -137,9 +148,10 @@ void compare(const Segment& a, const Segment& b, const SentIndex& index, Violati
 Violations check_virtual_synchrony(const History& history) {
   Violations violations;
   const SentIndex index(history);
+  const SendingViews sending = sending_views_of(history);
   for (const bool ordered : {true, false}) {
     Segments segments;
-    for (const ClientHistory& client : history.clients) collect(client, ordered, segments);
+    for (const ClientHistory& client : history.clients) collect(client, sending, ordered, segments);
     for (const auto& entry : segments) {
       const std::vector<Segment>& same = entry.second;
       for (std::size_t i = 1; i < same.size(); ++i) {

@@ -228,6 +228,10 @@ struct EventText {
   std::string operator()(const spindled::checkers::Transitional& signal) const {
     return "transitional " + signal.group;
   }
+  std::string operator()(const spindled::checkers::FlushRequested& request) const {
+    return "flush request " + request.group;
+  }
+  std::string operator()(const spindled::checkers::FlushAnswered& answer) const { return "flushed " + answer.group; }
   std::string operator()(const spindled::checkers::Gapped& gap) const {
     return fmt::format("gap of {} messages", gap.messages);
   }

@@ -47,7 +47,13 @@ void check_known_part(ByteView body, Read read, Write write) {
   if (const auto value = read(body)) check_round_trip(write(*value), read, write);
 }
 
-void write_join(Bytes& out, const GroupRequest& request) { write_group_request(out, ClientFrame::join, request); }
+/// Checks that a request of that type comes back as it was.
+template <ClientFrame type>
+void check_group_request(ByteView body) {
+  const auto read = [](ByteView bytes) { return read_group_request(type, bytes); };
+  const auto write = [](Bytes& out, const GroupRequest& request) { write_group_request(out, type, request); };
+  check_round_trip(body, read, body_writer(+write));
+}
 
 void fuzz_names(std::string_view text) {
   static_cast<void>(is_group_name(text));
@@ -68,9 +74,13 @@ void fuzz_from_client(ClientFrame type, ByteView body) {
     case ClientFrame::send:
       return check_round_trip(body, read_send, chunked_writer(send_head_size, write_send_head));
     case ClientFrame::join:
+      return check_group_request<ClientFrame::join>(body);
     case ClientFrame::leave:
     case ClientFrame::view_request:
-      return check_round_trip(body, read_group_request, body_writer(write_join));
+      return check_group_request<ClientFrame::leave>(body);
+    case ClientFrame::flush_ok:
+      static_cast<void>(read_flush(body));
+      return;
     case ClientFrame::flow_request:
       return check_round_trip(body, read_flow_request, body_writer(write_flow_request));
     case ClientFrame::confirm:
@@ -96,6 +106,9 @@ void fuzz_from_daemon(ClientFrame type, ByteView body) {
       return check_round_trip(body, read_view, body_writer(write_view));
     case ClientFrame::order_view:
       return check_round_trip(body, read_order_view, body_writer(write_order_view));
+    case ClientFrame::flush_request:
+      static_cast<void>(read_flush(body));
+      return;
     case ClientFrame::transitional:
       static_cast<void>(read_transitional(body));
       return;

@@ -153,6 +153,9 @@ void add_client_frame_seeds(Seeds& seeds) {
   const Send send{7, 4, true, 99, 5, as_bytes("hello")};
   add("send", chunked(send, send_head_size(send), write_send_head));
   add("join", frame(write_group_request, ClientFrame::join, GroupRequest{1, "prices"}));
+  add("join_synchronous", frame(write_group_request, ClientFrame::join, GroupRequest{5, "state", kSynchronousBit}));
+  add("flush_ok", frame(write_flush, ClientFrame::flush_ok, Flush{3, "state"}));
+  add("flush_request", frame(write_flush, ClientFrame::flush_request, Flush{3, "state"}));
   add("leave", frame(write_group_request, ClientFrame::leave, GroupRequest{2, "prices"}));
   add("view_request", frame(write_group_request, ClientFrame::view_request, GroupRequest{3, "prices"}));
   add("flow_request", frame(write_flow_request, FlowRequest{4, 7}));
@@ -174,6 +177,9 @@ void add_client_frame_seeds(Seeds& seeds) {
   view.apart = {"#d#delta"};
   view.members = {"#a#alpha", "#b#beta", "#d#delta"};
   add("view_network", frame(write_view, view));
+  view.synchronous = true;
+  add("view_synchronous", frame(write_view, view));
+  view.synchronous = false;
   view.form = ViewForm::change;
   view.member_count = 1000;
   add("view_change", frame(write_view, view));

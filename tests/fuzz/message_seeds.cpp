@@ -18,6 +18,9 @@ void add_message_content_seeds(Seeds& seeds) {
   add("subscribe", 2, write_operation(Subscribe{"news"}));
   add("unsubscribe", 2, write_operation(Unsubscribe{"news"}));
   add("join", 2, write_operation(JoinGroup{"news", 9, "reader"}));
+  add("join_synchronous", 2, write_operation(JoinGroup{"state", 9, "reader", true}));
+  add("flushed", 2, write_operation(Flushed{"state", 3}));
+  add("announce_pending", 2, write_operation(Announce{{{"state", 1, {{9, "a"}, {10, "b", true}}, true, true}}}));
   add("leave", 2, write_operation(LeaveGroup{"news", 9}));
   add("disconnect", 2, write_operation(Disconnect{300}));
   add("announce", 2,

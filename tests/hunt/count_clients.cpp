@@ -18,11 +18,12 @@ void count(const ClientHistory& each, Tally& tally) {
   tally.add("delivered", events_of<Delivered>(each).size());
   tally.add("group views", events_of<GroupView>(each).size());
   tally.add("transitional signals", events_of<Transitional>(each).size());
+  tally.add("groups flushed", events_of<FlushAnswered>(each).size());
   for (const Closed* closed : events_of<Closed>(each)) {
     if (closed->code == static_cast<std::uint16_t>(Errc::slow_receiver)) tally.add("slow clients cut off");
   }
   for (const MessagesRefused* refused : events_of<MessagesRefused>(each)) {
-    tally.add("denied.messages", refused->messages);
+    if (refused->by_rules) tally.add("denied.messages", refused->messages);
   }
   for (const Refused* refused : events_of<Refused>(each)) {
     const auto code = static_cast<Errc>(refused->code);

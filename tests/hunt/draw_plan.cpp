@@ -9,6 +9,7 @@
 #include "tests/hunt/draw_returns.h"
 #include "tests/hunt/draw_rules.h"
 #include "tests/hunt/draw_shattering.h"
+#include "tests/hunt/draw_synchrony.h"
 #include "tests/sim/cluster.h"
 
 namespace spindled::hunt {
@@ -42,6 +43,7 @@ class Drawer {
     draw_names(plan_, end_);
     draw_rules(plan_, end_);
     draw_returns(plan_, end_);
+    draw_synchrony(plan_);
     std::stable_sort(plan_.steps.begin(), plan_.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
     return std::move(plan_);
   }

@@ -39,6 +39,8 @@ struct EventText {
   std::string operator()(const checkers::Transitional& signal) const {
     return "transitional signal of " + signal.group;
   }
+  std::string operator()(const checkers::FlushRequested& request) const { return "is to flush " + request.group; }
+  std::string operator()(const checkers::FlushAnswered& answer) const { return "has flushed " + answer.group; }
   std::string operator()(const checkers::Gapped& gap) const {
     return fmt::format("misses {} messages, which did not wait for it", gap.messages);
   }

@@ -54,6 +54,7 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
   config.session.stall_timeout = plan.stall_timeout;
   config.session.resume_timeout = plan.resume_timeout;
   config.session.resume_bytes = plan.resume_bytes;
+  config.session.flush_timeout = plan.flush_timeout;
   config.order.announce_stable_within = plan.announce_stable_within;
   config.link.hello_interval = plan.heartbeat_interval;
   config.link.liveness_timeout = plan.liveness_timeout;

@@ -87,12 +87,14 @@ struct Step {
   Service service = Service::agreed;   // send
   std::uint64_t size = 0;              // send: bytes of payload
   bool self_discard = false;           // send
+  bool synchronous = false;            // join: the group is to be
   std::uint64_t bytes_per_second = 0;  // read_rate: kReadAll or a rate, 0 for nothing at all; path: 0 for unlimited
   Duration delay{};                    // path; impose: how long the partition lasts; part_when: after the words
   Duration jitter{};                   // path
   std::vector<std::vector<HostIndex>> sides;  // partition, impose, part_when: daemons on none form one more
   bool independent_flows = false;             // connect
   SlowPolicy policy{};                        // connect: what the client asks for; 0: nothing
+  std::optional<Duration> flushes_after = Duration{};  // connect: when it answers a request to flush; none: never
   std::uint32_t answers = 0;                  // connect: how often the client answers what it is told
   std::optional<std::uint32_t> named;         // connect: takes the name of the client of this number
   std::vector<std::string> identities;        // connect: as the daemon knows it (Peer)
@@ -140,6 +142,7 @@ struct Plan {
   Duration resume_timeout = 5s;
   std::uint64_t resume_bytes = 1u << 20;
   Duration stall_timeout{};
+  Duration flush_timeout = 500ms;
   Duration announce_stable_within{};
   Duration heartbeat_interval{};
   Duration liveness_timeout{};

@@ -93,7 +93,8 @@ class Counter {
       case StepKind::join:
         if (hosts_.contains(step.client)) memberships_.emplace(step.client, step.groups.front());
         // Where there are rules, they may have it leave as often.
-        if (has_rules_) daemon.changes += step.groups.front().size() + kChangeBytes;
+        if (has_rules_ || step.synchronous) daemon.changes += step.groups.front().size() + kChangeBytes;
+        if (step.synchronous) add_flushes(step.groups.front());
         [[fallthrough]];
       case StepKind::leave:
         daemon.changes += step.groups.front().size() + kChangeBytes;
@@ -114,6 +115,11 @@ class Counter {
       default:
         return;
     }
+  }
+
+  /// Every daemon says once for a join, and once for its end, that its members have flushed.
+  void add_flushes(const std::string& group) {
+    for (PlanBounds::OfDaemon& each : bounds_.daemons) each.changes += 2 * (group.size() + kChangeBytes);
   }
 
   /// Each to one group that the client is in.

@@ -38,6 +38,7 @@ std::int64_t us(Duration duration) { return duration / 1us; }
 // and the durations, in microseconds
 #define SPINDLE_HUNT_DURATIONS(X) \
   X(stall_timeout)                \
+  X(flush_timeout)                \
   X(announce_stable_within)       \
   X(heartbeat_interval)           \
   X(liveness_timeout)             \
@@ -138,11 +139,16 @@ void Parser::parse_options(Words& words, Step& step) {
       step.identities = words.list("identity");
     } else if (word == "answers") {
       step.answers = static_cast<std::uint32_t>(words.number("number of answers", kAnswersMax));
+    } else if (word == "flushes") {
+      const std::string_view when = words.next("time");
+      Words one(when);
+      step.flushes_after = when == "never" ? std::nullopt : std::optional(one.micros("time"));
+      if (one.error()) words.fail(*one.error());
     } else if (policy != std::end(spindle::kSlowPolicyNames)) {
       step.policy = static_cast<SlowPolicy>(1 + policy - std::begin(spindle::kSlowPolicyNames));
     } else {
       words.fail(
-          fmt::format("\"{}\" is no option (as, is, flows, answers, returns, or, price, drop, disconnect)", word));
+          fmt::format("\"{}\" is no option (as, is, flows, answers, flushes, returns, or, price, drop, disconnect)", word));
     }
   }
 }
@@ -157,6 +163,9 @@ void Parser::parse_client_step(Words& words, Step& step) {
     case StepKind::leave:
     case StepKind::ask_view:
       step.groups = {std::string(words.next("group"))};
+      if (step.kind != StepKind::join || words.at_end()) return;
+      step.synchronous = words.next("word") == "synchronous";
+      if (!step.synchronous) words.fail("a group is \"synchronous\", or nothing is said");
       return;
     case StepKind::send:
       return parse_send(words, step);
@@ -298,12 +307,14 @@ std::string to_text(const Step& step) {
       if (step.returns) text += " returns";
       for (const HostIndex other : step.others) text += fmt::format(" or d{}", other);
       if (step.answers > 0) text += fmt::format(" answers {}", step.answers);
+      if (!step.flushes_after) text += " flushes never";
+      if (step.flushes_after.value_or(0ns) != 0ns) text += fmt::format(" flushes {}", us(*step.flushes_after));
       if (!step.identities.empty()) text += fmt::format(" is {}", fmt::join(step.identities, ","));
       return text;
     case StepKind::join:
     case StepKind::leave:
     case StepKind::ask_view:
-      return text + " " + step.groups.front();
+      return text + " " + step.groups.front() + (step.synchronous ? " synchronous" : "");
     case StepKind::ask_flow:
       for (const std::string& group : step.groups) text += " " + group;
       return text;

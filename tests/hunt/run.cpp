@@ -252,7 +252,7 @@ void Run::apply_to_client(const Step& step) {
   if (subject == nullptr) return;
   switch (step.kind) {
     case StepKind::join:
-      return subject->join(step.groups.front());
+      return subject->join(step.groups.front(), step.synchronous);
     case StepKind::leave:
       return subject->leave(step.groups.front());
     case StepKind::send:
@@ -283,6 +283,7 @@ void Run::connect(const Step& step) {
                              .policy = step.policy,
                              .answers = step.answers,
                              .identities = step.identities,
+                             .flushes_after = step.flushes_after,
                              .returns = step.returns,
                              .keepalive = kKeepalive};
   for (const HostIndex other : step.others) options.others.push_back(&sim_.host(other));
@@ -428,7 +429,7 @@ bool Run::await_fresh_members() {
   if (!plan_.rules.empty()) options.identities = {kFreshIdentity};
   for (SimHost* host : sim_.hosts()) {
     fresh.push_back(&sim_.add_client(*host, free_name(host->index()), options));
-    fresh.back()->join("fresh");
+    fresh.back()->join("fresh", plan_.seed % 2 == 0);
   }
   if (!await([&] { return sim::have_one_group_view(fresh, "fresh"); }, kFreshBound, "one view of fresh members")) {
     return false;

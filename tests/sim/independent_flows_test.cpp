@@ -90,7 +90,7 @@ TEST_F(IndependentFlows, OneThatIsHeldUpHoldsUpNoOther) {
 }
 
 TEST_F(IndependentFlows, AreNotTheDefault) {
-  start(92, {"slow"});
+  start(93, {"slow"});
   if (HasFatalFailure()) return;
   SimClient& sender = add_sender(false);
   // A new flow may send one.

@@ -106,11 +106,24 @@ void SimClient::when_welcome(std::function<void()> request) {
   }
 }
 
-void SimClient::join(const std::string& group) {
-  when_welcome([this, group] {
-    note(JoinRequested{group});
-    SPINDLE_CHECK(!session_.join(group));
+void SimClient::join(const std::string& group, bool synchronous) {
+  if (synchronous) synchronous_.insert(group);
+  when_welcome([this, group, synchronous] {
+    note(JoinRequested{group, synchronous});
+    SPINDLE_CHECK(!session_.join(group, synchronous));
   });
+}
+
+void SimClient::flush_ok(const std::string& group) {
+  if (!open_ || session_.flush_ok(group)) return;
+  note(FlushAnswered{group});
+  flush();
+}
+
+void SimClient::take_flush_request(const std::string& group) {
+  if (!options_.flushes_after) return;
+  if (*options_.flushes_after == Duration{}) return flush_ok(group);
+  world_.events.after(*options_.flushes_after, [this, group] { flush_ok(group); });
 }
 
 void SimClient::leave(const std::string& group) {
@@ -126,29 +139,31 @@ void SimClient::request_view(const std::string& group) {
 
 std::error_code SimClient::send(const std::vector<std::string>& groups, const SendOptions& options) {
   const std::uint16_t type = message_type(sent_);
+  const bool is_to_synchronous = std::any_of(groups.begin(), groups.end(),
+                                             [this](const std::string& name) { return synchronous_.contains(name); });
+  const Service service = is_to_synchronous ? std::max(options.service, Service::fifo) : options.service;
   const std::vector<std::uint8_t> payload = make_payload(number_, sent_, options.size);
   const std::vector<std::string_view> names(groups.begin(), groups.end());
-  const std::error_code error =
-      session_.multicast(options.service, names, payload, {type, options.self_discard, sent_});
+  const std::error_code error = session_.multicast(service, names, payload, {type, options.self_discard, sent_});
   if (error) return error;
   ++sent_;
   if (receiver_) return {};
   tickets_.push_back(sent_ - 1);
-  note(record_sent(history_.name, options.service, type, groups, payload, options.self_discard));
+  note(record_sent(history_.name, service, type, groups, payload, options.self_discard));
   return {};
 }
 
 void SimClient::multicast(const std::vector<std::string>& groups, const SendOptions& options) {
   when_welcome([this, groups, options] {
     const std::error_code error = send(groups, options);
-    SPINDLE_CHECK(!error || (options_.independent_flows && error == Errc::would_block));
+    SPINDLE_CHECK(!error || error == Errc::flushing || (options_.independent_flows && error == Errc::would_block));
   });
 }
 
 bool SimClient::try_multicast(const std::vector<std::string>& groups, const SendOptions& options) {
   SPINDLE_CHECK(is_welcome() && open_);
   const std::error_code error = send(groups, options);
-  SPINDLE_CHECK(!error || error == Errc::would_block);
+  SPINDLE_CHECK(!error || error == Errc::would_block || error == Errc::flushing);
   flush();
   return !error;
 }
@@ -166,8 +181,13 @@ void SimClient::keep_sending(std::vector<std::string> groups, const SendOptions&
 }
 
 void SimClient::send_ahead() {
-  while (load_ && open_ && is_welcome() && !said_bye_ && unsent_bytes() < load_->ahead)
-    multicast(load_->groups, load_->options);
+  while (load_ && open_ && is_welcome() && !said_bye_ && unsent_bytes() < load_->ahead) {
+    if (const std::error_code error = send(load_->groups, load_->options)) {
+      SPINDLE_CHECK(error == Errc::flushing || (options_.independent_flows && error == Errc::would_block));
+      return;
+    }
+    flush();
+  }
 }
 
 void SimClient::bye() {
@@ -335,6 +355,8 @@ void SimClient::take_events() {
     if (std::optional<What> what = recorder_.record(event)) {
       note(*what);
       if (options_.answers > 0) answer(*what);
+      if (const auto* request = std::get_if<FlushRequested>(&*what)) take_flush_request(request->group);
+      if (std::holds_alternative<GroupView>(*what)) send_ahead();
     }
   }
 }
@@ -352,7 +374,9 @@ void SimClient::begin_anew(const spindle::Reconnected& reconnected) {
   history_.follows = reconnected.fenced || reconnected.private_name == reconnected.former_name;
   history_.name = reconnected.private_name;
   recorder_ = Recorder();
-  for (const std::string& group : session_.writer().groups()) note(JoinRequested{group});
+  for (const auto& [group, flags] : session_.writer().groups()) {
+    note(JoinRequested{group, (flags & spindle::protocol::kSynchronousBit) != 0});
+  }
   const std::vector<std::uint64_t> unsent = session_.writer().untaken();
   const std::vector<std::uint64_t> tickets = std::exchange(tickets_, {});
   auto ticket = tickets.begin();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct ClientOptions {
   /// ordered one, which then depends on it.
   std::uint32_t answers = 0;
   std::vector<std::string> identities = {};  // as the daemon knows it (Peer)
+  /// How long after a request to flush it answers; nothing: never, or when it is told to.
+  std::optional<Duration> flushes_after = Duration{};
   /// Whether it comes back where its connection is lost: to its daemon, or to one of these as well.
   bool returns = false;
   std::vector<SimHost*> others = {};
@@ -47,10 +50,14 @@ class SimClient final : private StreamOwner {
   SimClient(const SimClient&) = delete;
   SimClient& operator=(const SimClient&) = delete;
 
-  void join(const std::string& group);
+  /// What it sends to a synchronous group from then on is fifo at least.
+  void join(const std::string& group, bool synchronous = false);
+  /// Where a request to flush the group is open.
+  void flush_ok(const std::string& group);
   void leave(const std::string& group);
   void request_view(const std::string& group);
-  /// With independent flows a message for which its flow has no room is not sent.
+  /// With independent flows a message for which its flow has no room is not sent, nor is one to a synchronous group
+  /// that it has flushed and has no new view of.
   void multicast(const std::vector<std::string>& groups, const SendOptions& options = {});
   /// From now on never has less than `ahead` bytes of requests that the daemon has not taken yet, all of them messages
   /// of this form.
@@ -131,6 +138,7 @@ class SimClient final : private StreamOwner {
   void schedule_read();
   void take_events();
   void answer(const What& what);
+  void take_flush_request(const std::string& group);
   void close(Errc code, std::string text);
   void dial();
   /// Does what the session wants, after each thing that happens.
@@ -168,6 +176,7 @@ class SimClient final : private StreamOwner {
   };
   std::optional<Load> load_;  // kept up for ever
   Receiver receiver_;
+  std::set<std::string> synchronous_;  // groups that it has joined as such
 
   ClientHistory history_;
   std::vector<ClientHistory> former_;

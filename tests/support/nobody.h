@@ -31,6 +31,8 @@ class NoClients final : public LocalClients {
   void deliver_bundle(std::span<const SessionId>, const ClientBundle&) override {}
   void deliver_view(std::span<const SessionId>, const spindle::protocol::GroupViewFrame&) override {}
   void deliver_transitional(std::span<const SessionId>, std::string_view) override {}
+  void deliver_flush_request(std::span<const SessionId>, const spindle::protocol::Flush&) override {}
+  void refuse_join(SessionId, std::string_view, Errc) override {}
   void requests_done(Time, SessionId) override {}
   std::optional<SessionId> find_client(std::string_view) const override { return std::nullopt; }
 };

@@ -106,7 +106,7 @@ TEST(ClientConnection, RequestsReachTheDaemonInOrder) {
   EXPECT_EQ(connection.multicast(Service::agreed, "", "x"), Errc::bad_group_name);
   const Frame join = daemon.read();
   EXPECT_EQ(join.type, protocol::ClientFrame::join);
-  EXPECT_EQ(protocol::read_group_request(join.body)->group, "news");
+  EXPECT_EQ(protocol::read_group_request(join.type, join.body)->group, "news");
   const Frame define = daemon.read();
   EXPECT_EQ(protocol::read_define(define.body)->groups, (std::vector<std::string_view>{"news", "#you#there"}));
   const Frame send = daemon.read();
@@ -233,7 +233,7 @@ TEST(ClientConnection, ARefusedJoinIsAnEvent) {
   Connection connection = daemon.connect();
   EXPECT_FALSE(connection.join("g"));
   Bytes bytes;
-  protocol::write_reply(bytes, {protocol::read_group_request(daemon.read().body)->request,
+  protocol::write_reply(bytes, {protocol::read_group_request(protocol::ClientFrame::join, daemon.read().body)->request,
                                 static_cast<std::uint16_t>(Errc::too_many_memberships)});
   daemon.write(bytes);
   const std::optional<Event> event = connection.receive();

@@ -457,7 +457,7 @@ TEST_F(ClientEngineTest, ARequestForAViewThatIsRefusedIsAnEvent) {
   const auto frames = sent();
   ASSERT_EQ(frames.size(), 1u);
   EXPECT_EQ(frames[0].type, ClientFrame::view_request);
-  const auto request = read_group_request(frames[0].body);
+  const auto request = read_group_request(frames[0].type, frames[0].body);
   ASSERT_TRUE(request);
   EXPECT_EQ(request->group, "g");
   Bytes bytes;
@@ -556,7 +556,7 @@ TEST_F(ClientEngineTest, RefusedRequestsAreEventsInTheirPlace) {
   ASSERT_FALSE(engine_.join("second"));
   ASSERT_FALSE(engine_.leave("third"));
   std::vector<std::uint32_t> requests;
-  for (const Frame& frame : sent()) requests.push_back(read_group_request(frame.body)->request);
+  for (const Frame& frame : sent()) requests.push_back(read_group_request(frame.type, frame.body)->request);
   Bytes bytes;
   append_message(bytes, "1");
   write_reply(bytes, {requests.at(1), static_cast<std::uint16_t>(Errc::too_many_memberships)});
@@ -794,6 +794,66 @@ TEST_F(ClientEngineTest, WhatIsBeingWrittenStaysWhereItIs) {
   EXPECT_EQ(engine_.output().size(), kFrameHeadBytes + 8 - 2);
   engine_.consume(engine_.output().size());
   EXPECT_EQ(engine_.output().size(), 1000 * (kFrameHeadBytes + 8));
+}
+
+TEST_F(ClientEngineTest, AfterAFlushNothingIsSentBeforeTheNextView) {
+  welcome(engine_);
+  EXPECT_EQ(engine_.flush_ok("g"), Errc::bad_argument) << "nobody has asked for it";
+  ASSERT_FALSE(engine_.join("g", true));
+  sent();
+  Bytes bytes;
+  write_flush(bytes, ClientFrame::flush_request, {7, "g"});
+  engine_.handle_bytes(bytes);
+  const std::vector<Event> events = engine_.take_events();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(std::get<FlushRequest>(events[0]).group, "g");
+  EXPECT_FALSE(engine_.multicast(Service::fifo, "g", "before"));
+  sent();
+  ASSERT_FALSE(engine_.flush_ok("g"));
+  const auto frames = sent();
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].type, ClientFrame::flush_ok);
+  EXPECT_EQ(read_flush(frames[0].body)->request, 7u);
+  EXPECT_EQ(engine_.flush_ok("g"), Errc::bad_argument) << "it has answered";
+  EXPECT_EQ(engine_.multicast(Service::fifo, {"h", "g"}, "between"), Errc::flushing);
+  EXPECT_FALSE(engine_.multicast(Service::fifo, "h", "elsewhere"));
+  for (const ViewForm form : {ViewForm::answer, ViewForm::full}) {
+    EXPECT_EQ(engine_.multicast(Service::fifo, "g", "between"), Errc::flushing);
+    GroupViewFrame view;
+    view.group = "g";
+    view.id = {1, "d", 1, 1};
+    view.form = form;
+    view.synchronous = true;
+    view.members = {"#me#d"};
+    bytes.clear();
+    write_view(bytes, view);
+    engine_.handle_bytes(bytes);
+  }
+  EXPECT_FALSE(engine_.multicast(Service::fifo, "g", "after"));
+  EXPECT_TRUE(std::get<GroupView>(engine_.take_events().back()).synchronous);
+}
+
+TEST_F(ClientEngineTest, ADaemonAsksOnceToFlushForAView) {
+  welcome(engine_);
+  Bytes bytes;
+  write_flush(bytes, ClientFrame::flush_request, {7, "g"});
+  engine_.handle_bytes(bytes);
+  bytes.clear();
+  write_flush(bytes, ClientFrame::flush_request, {8, "g"});
+  engine_.handle_bytes(bytes);
+  EXPECT_TRUE(engine_.ended());
+}
+
+TEST_F(ClientEngineTest, AJoinMayBeRefusedWhenItWasOnItsWay) {
+  welcome(engine_);
+  ASSERT_FALSE(engine_.join("g", true));
+  Bytes bytes;
+  write_refused(bytes, {Refused::What::join, static_cast<std::uint16_t>(Errc::mode_mismatch), 0, "g"});
+  engine_.handle_bytes(bytes);
+  const std::vector<Event> events = engine_.take_events();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(std::get<RequestFailed>(events[0]).request, RequestFailed::Request::join);
+  EXPECT_EQ(std::get<RequestFailed>(events[0]).error, Errc::mode_mismatch);
 }
 
 }  // namespace

@@ -32,10 +32,14 @@ TEST(GroupOperations, SurviveEncodingAndRefuseEveryTruncation) {
   Announce announce;
   announce.groups.push_back({"alpha", 3, {{1, "x"}, {99, "y"}}});
   announce.groups.push_back({"beta", 0, {{300, "z"}}});
+  announce.groups.push_back({"gamma", 4, {{300, "z"}, {301, "n", true}}, true, true});
+  announce.groups.push_back({"still", 5, {{300, "z"}}, true, false});
   const std::vector<GroupOperation> operations = {Subscribe{"g"},
                                                   Unsubscribe{std::string(255, 'g')},
                                                   JoinGroup{"g", 7, "me"},
                                                   LeaveGroup{"g", 1u << 20},
+                                                  JoinGroup{"g", 7, "me", true},
+                                                  Flushed{"g", 300},
                                                   Disconnect{5},
                                                   announce,
                                                   TableState{1, 2, 3, {"g"}, false}};
@@ -79,6 +83,20 @@ TEST(GroupOperations, AnAnnouncementNumbersGroupsAndSaysWhetherThatIsAll) {
   EXPECT_EQ(groups[1].members.size(), 1u);
 }
 
+TEST(GroupOperations, AnAnnouncementSaysWhoHasNoViewOfASynchronousGroup) {
+  Announce announce;
+  announce.groups.push_back({"g", 7, {{1, "x"}, {2, "new", true}}, true, true});
+  const auto read = read_operation(write_operation(announce));
+  ASSERT_TRUE(read);
+  const Announce::Group& group = std::get<Announce>(*read).groups.at(0);
+  EXPECT_TRUE(group.synchronous);
+  EXPECT_TRUE(group.is_pending);
+  EXPECT_FALSE(group.members[0].is_newcomer);
+  EXPECT_TRUE(group.members[1].is_newcomer);
+  announce.groups[0].synchronous = false;
+  EXPECT_FALSE(read_operation(write_operation(announce))) << "an ordinary group has its view at once";
+}
+
 TEST(GroupOperations, RefuseWhatIsNotAName) {
   EXPECT_FALSE(read_operation(write_operation(Subscribe{""})));
   EXPECT_FALSE(read_operation(write_operation(Subscribe{"#private#name"})));
@@ -111,6 +129,24 @@ TEST(Envelope, IsReadBackAsWritten) {
   EXPECT_EQ(read.targets[1].name, "#you#there");
   EXPECT_EQ(read.targets[2].group, 1u << 20);
   for (std::size_t size = 0; size + 1 < bytes.size(); ++size) {
+    EXPECT_EQ(read_envelope(ByteView(bytes).first(size), read), 0u);
+  }
+}
+
+TEST(Envelope, SaysInWhichViewsOfSynchronousGroupsTheMessageIsSent) {
+  Envelope envelope;
+  envelope.session = 1;
+  envelope.sender = "me";
+  envelope.is_fifo = envelope.has_views = true;
+  envelope.targets = {{3, {}, 300}, {0, "#you#there", 0}};
+  std::vector<std::uint8_t> bytes;
+  write_envelope(bytes, envelope, write_targets(envelope.targets, true));
+  Envelope read;
+  EXPECT_EQ(read_envelope(bytes, read), bytes.size());
+  EXPECT_TRUE(read.is_fifo);
+  EXPECT_EQ(read.targets.at(0).view, 300u);
+  EXPECT_EQ(read.targets.at(1).view, 0u);
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_EQ(read_envelope(ByteView(bytes).first(size), read), 0u);
   }
 }
@@ -326,6 +362,81 @@ TEST(GroupTable, KnowsTheGroupsOfASession) {
   table.join("a", {3, 9, "x"});
   EXPECT_THAT(table.groups_of(3, 9), ElementsAre(table.find("a")->id, table.find("c")->id));
   EXPECT_TRUE(table.groups_of(3, 8).empty());
+}
+
+/// In these, members of daemons 0 and 1 have sessions 1 and 2.
+GroupTable synchronous_table() {
+  GroupTable table;
+  for (const MemberIndex daemon : {MemberIndex{0}, MemberIndex{1}}) {
+    table.subscribe("g", daemon, 1);
+    const std::string name = "#c#" + std::to_string(daemon);
+    EXPECT_TRUE(table.join("g", {daemon, daemon + std::uint64_t{1}, name, true}, true));
+    table.pend(*table.find("g"), spindle::ViewCause::join);
+    if (daemon == 0) table.stand(*table.find("g"), 5);
+  }
+  return table;
+}
+
+TEST(GroupTable, TheFirstMemberSaysWhetherAGroupIsSynchronous) {
+  GroupTable table = synchronous_table();
+  EXPECT_FALSE(table.join("g", {0, 3, "#d#0"}, false));
+  EXPECT_TRUE(table.leave(table.find("g")->id, 0, 1));
+  EXPECT_TRUE(table.leave(table.find("g")->id, 1, 2));
+  EXPECT_TRUE(table.join("g", {0, 3, "#d#0"}, false));
+  EXPECT_FALSE(table.find("g")->is_synchronous());
+  EXPECT_TRUE(table.pending().empty());
+}
+
+TEST(GroupTable, AViewIsDueWhenAllWhoHaveOneHaveFlushed) {
+  GroupTable table = synchronous_table();
+  const Group& group = *table.find("g");
+  EXPECT_TRUE(group.is_pending());
+  EXPECT_EQ(table.pending().size(), 1u);
+  EXPECT_FALSE(GroupTable::is_due(group));
+  EXPECT_FALSE(table.flush(group, 0, 0)) << "that was another view";
+  EXPECT_FALSE(GroupTable::is_due(group));
+  EXPECT_TRUE(table.flush(group, 0, 1));
+  EXPECT_FALSE(table.flush(group, 0, 1)) << "twice";
+  EXPECT_TRUE(GroupTable::is_due(group)) << "the member of daemon 1 has no view yet";
+  table.stand(group, 9);
+  EXPECT_FALSE(group.is_pending());
+  EXPECT_TRUE(group.has_view(group.members[1]));
+  EXPECT_TRUE(table.is_fresh(group));
+  table.known_to_all(9);
+  EXPECT_FALSE(table.is_fresh(group));
+  table.pend(group, spindle::ViewCause::leave);
+  EXPECT_TRUE(table.flush(group, 0, 2));
+  EXPECT_FALSE(GroupTable::is_due(group)) << "now it has one";
+}
+
+TEST(GroupTable, AViewThatPendsOutlivesThatOfTheDaemonsAndIsInTheDigest) {
+  const auto carried = [](bool stands) {
+    GroupTable table = synchronous_table();
+    if (stands) table.stand(*table.find("g"), 9);
+    table.carry_over(0, {MemberIndex{0}, MemberIndex{1}}, 0);
+    table.carry_over(table.begin());
+    EXPECT_EQ(table.find("g")->is_pending(), !stands);
+    EXPECT_EQ(table.find("g")->synchrony->round, 0u);
+    return table.digest();
+  };
+  EXPECT_EQ(carried(false), carried(false));
+  EXPECT_NE(carried(false), carried(true));
+  GroupTable table = synchronous_table();
+  table.stand(*table.find("g"), 9);
+  table.carry_over(0, {MemberIndex{0}, std::nullopt}, 0);
+  table.carry_over(table.begin());
+  EXPECT_TRUE(table.find("g")->is_pending()) << "a member is lost";
+}
+
+TEST(GroupTable, SaysThatAGroupIsOrdinaryWhereSidesDisagree) {
+  for (const bool first : {false, true}) {
+    GroupTable table;
+    const std::vector<NewMember> mine = {{0, 1, "#a#0"}}, yours = {{1, 2, "#b#1"}};
+    table.announce("g", 1, 0, mine, first);
+    EXPECT_EQ(table.find("g")->is_synchronous(), first);
+    table.announce("g", 1, 1, yours, !first);
+    EXPECT_FALSE(table.find("g")->is_synchronous());
+  }
 }
 
 TEST(GroupTable, IsTheSameWhetherGroupsAreAnnouncedOrJoinedOneByOne) {

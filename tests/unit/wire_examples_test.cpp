@@ -103,6 +103,10 @@ TEST(WireExamples, DaemonDataContent) {
   Bytes content;
   write_envelope(content, envelope, targets);
   EXPECT_EQ(hex(content) + " 68 69", "01 03 61 6e 6e 07 00 00 02 01 0c 68 69");
+  envelope.is_fifo = envelope.has_views = true;
+  write_envelope(content, envelope, write_targets({{12, {}, 4}}, true));
+  EXPECT_EQ(hex(content) + " 68 69", "01 03 61 6e 6e 07 00 18 02 01 0c 04 68 69");
+  envelope.is_fifo = envelope.has_views = false;
   const Bytes part = write_part_head(3, 5);
   EXPECT_EQ(hex(part) + " 68 65 6c", "03 05 68 65 6c");
   envelope.total = 5;
@@ -228,7 +232,19 @@ TEST(WireExamples, ClientRequests) {
   EXPECT_EQ(client_frame([](Bytes& out) {
               protocol::write_group_request(out, protocol::ClientFrame::join, {1, "news"});
             }),
-            "06 00 00 05 01 04 6e 65 77 73");
+            "07 00 00 05 01 04 6e 65 77 73 00");
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_group_request(out, protocol::ClientFrame::join, {4, "state", protocol::kSynchronousBit});
+            }),
+            "08 00 00 05 04 05 73 74 61 74 65 01");
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_flush(out, protocol::ClientFrame::flush_ok, {3, "state"});
+            }),
+            "07 00 00 0c 03 05 73 74 61 74 65");
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_flush(out, protocol::ClientFrame::flush_request, {3, "state"});
+            }),
+            "07 00 00 20 03 05 73 74 61 74 65");
   EXPECT_EQ(client_frame([](Bytes& out) {
               protocol::write_group_request(out, protocol::ClientFrame::view_request, {2, "news"});
             }),

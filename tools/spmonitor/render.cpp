@@ -158,10 +158,17 @@ std::string render(const proto::RoutesReply& routes) {
   return fmt::format("view {}\n{}", show_view(routes.view()), table.text());
 }
 
+std::string mode_of(const proto::Group& group) {
+  if (!group.synchronous()) return "ordinary";
+  if (!group.pending()) return "synchronous";
+  return fmt::format("synchronous, waits for members at {}", list(group.flushing()));
+}
+
 std::string render(const proto::GroupsReply& groups) {
-  Table table({{"group"}, {"members", kRight}, {"here", kRight}, {"daemons"}});
+  Table table({{"group"}, {"members", kRight}, {"here", kRight}, {"daemons"}, {"mode"}});
   for (const proto::Group& group : groups.groups()) {
-    table.add({group.name(), number(group.member_count()), number(group.local_count()), list(group.daemons())});
+    table.add({group.name(), number(group.member_count()), number(group.local_count()), list(group.daemons()),
+               mode_of(group)});
   }
   std::string text = table.empty() ? "no groups\n" : table.text();
   for (const proto::Group& group : groups.groups()) {

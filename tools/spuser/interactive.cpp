@@ -141,6 +141,7 @@ class Prompt {
   void show(const spindle::Transitional& signal) {
     if (views_) show_line(text_line(signal));
   }
+  void show(const spindle::FlushRequest&) {}  // of groups that it does not join
   void show(const spindle::RequestFailed& failed) { say("{}", refusal_text(failed)); }
   void show(const spindle::FlowReady& flow) { say("messages to {} can be sent again", fmt::join(flow.groups, ",")); }
   void show(const spindle::FlowState& flow) { show_line(text_line(flow)); }

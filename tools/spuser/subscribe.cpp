@@ -51,6 +51,7 @@ class Subscriber {
     done_ = exceeded_ && within;
   }
 
+  void handle(const spindle::FlushRequest&) {}  // of groups that it does not join
   void handle(const spindle::Transitional& signal) {
     if (!options_.views) return;
     output_.add(options_.format == SubscribeOptions::Format::json ? json_line(signal) : text_line(signal));

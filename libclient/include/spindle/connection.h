@@ -81,6 +81,15 @@ struct ConnectOptions {
   SlowPolicy slow_policy = SlowPolicy::daemon_default;
 };
 
+struct JoinOptions {
+  /// Members of a synchronous group get each message in the view that its sender, a member, had when it sent it. To
+  /// that end they are asked, by FlushRequest, to stop sending before each new view. The first member of a group says
+  /// what it is; messages to a synchronous one are fifo to safe.
+  bool synchronous = false;
+  /// A FlushRequest of the group is answered by the connection as soon as the program is given it.
+  bool auto_flush = false;
+};
+
 /// A connection has one thread of its own for reading and writing. All functions may be called by several threads at
 /// once, except that moving, assigning and destroying must not coincide with anything else. Functions that return
 /// std::error_code return an Errc, or nothing wrong; they throw nothing but std::bad_alloc.
@@ -111,17 +120,25 @@ class SPINDLE_EXPORT Connection {
   /// Asks the daemon to make this client a member of `group` (1 to 255 bytes, not starting with '#'), or no longer.
   /// Queues the request, waiting for room as multicast() does; the GroupView that follows shows it done, RequestFailed
   /// that the daemon refused. Errors: bad_group_name, not_connected, timed_out, and in a handler would_block.
-  [[nodiscard]] std::error_code join(std::string_view group);
+  /// Where others know the group as synchronous, or as not, and this client as the other, RequestFailed says
+  /// mode_mismatch.
+  [[nodiscard]] std::error_code join(std::string_view group, JoinOptions options = {});
   [[nodiscard]] std::error_code leave(std::string_view group);
+  /// Answers a FlushRequest: from here to the next view of the group this client sends nothing to it. multicast() waits
+  /// for that view then, try_multicast() and a handler are told `flushing`; what is sent behind this call is of the
+  /// next view. Queues the answer, and does not wait for room. Errors: bad_argument where no FlushRequest of the group
+  /// is open, not_connected.
+  [[nodiscard]] std::error_code flush_ok(std::string_view group);
   /// Joins, and waits for the first view of the group. The view is an event, too, in its place among the others: who
   /// receives events finds it there. Errors, beside those of the other form: what the daemon refused it with, which is
   /// no event then, and the end of the connection. After timed_out the request stands, and what comes of it is an
   /// event; leave() takes it back. Somebody has to receive events meanwhile where more of them may come than
   /// ConnectOptions::receive_buffer_bytes.
-  [[nodiscard]] Result<GroupView> join(std::string_view group, std::chrono::nanoseconds timeout);
+  [[nodiscard]] Result<GroupView> join(std::string_view group, std::chrono::nanoseconds timeout, JoinOptions options = {});
   /// The same without waiting: `done` is called once with the outcome, by the connection's own thread, or by this call
   /// where that is known at once. As a handler it should be brief, and must not throw.
-  void join_then(std::string_view group, std::chrono::nanoseconds timeout, std::function<void(Result<GroupView>)> done);
+  void join_then(std::string_view group, std::chrono::nanoseconds timeout, std::function<void(Result<GroupView>)> done,
+                 JoinOptions options = {});
 
   /// Asks the daemon for all members of a group that this client is a member of, for a program that has only seen
   /// changes of a large group and wants the list now. Queues the request as join() does. The answer is a GroupView of
@@ -144,7 +161,7 @@ class SPINDLE_EXPORT Connection {
   /// while the send buffer is full, with independent flows also while the flow is, but never in a handler, where it
   /// says would_block. The message is copied before this returns. A thread's messages enter the network in the order of
   /// its calls, with independent flows those to the same destinations do. Errors: message_too_large, too_many_groups,
-  /// bad_group_name, bad_argument (no such service), not_connected, timed_out.
+  /// bad_group_name, bad_argument (no such service), not_connected, timed_out, and flushing where flush_ok() says so.
   [[nodiscard]] std::error_code multicast(Service service, const Groups& groups, const Payload& payload,
                                           SendOptions options = {});
   /// The same, but says would_block, and sends nothing, where it would wait. With independent flows that is said for

@@ -52,6 +52,9 @@
   X(token_expired, 41, "the token has expired")                                                     \
   X(token_missing, 42, "a client without a certificate has to send a token")                        \
   X(token_exposed, 43, "a token goes only over TLS or a unix socket")                               \
+  X(mode_mismatch, 44, "the group is synchronous and this is not, or the other way round")          \
+  X(flushing, 45, "the client has answered a flush request of the group, and its view is to come")  \
+  X(flush_timeout, 46, "the client did not answer a flush request of the group in time")              \
   X(out_of_memory, 56, "there is not enough memory")
 
 // X(name, condition): the codes that mean what a condition of std::errc means, so that `error == std::errc::timed_out`
@@ -93,6 +96,9 @@
   X(token_expired, permission_denied)          \
   X(token_missing, permission_denied)          \
   X(token_exposed, permission_denied)          \
+  X(mode_mismatch, invalid_argument)           \
+  X(flushing, operation_in_progress)           \
+  X(flush_timeout, timed_out)                  \
   X(out_of_memory, not_enough_memory)
 
 namespace spindle {

@@ -28,6 +28,7 @@ struct GroupView {
   ViewCause cause = ViewCause::join;
   ViewForm form = ViewForm::full;
   std::size_t member_count = 0;      ///< with this view
+  bool synchronous = false;          ///< the group is (JoinOptions::synchronous), from this view on
   std::uint64_t digest = 0;          ///< of the members in their order; docs/wire-format.md defines it
   std::vector<std::string> joined;   ///< who is new since the former view
   std::vector<std::string> left;     ///< who left, disconnected, or, with cause network, is out of reach
@@ -61,6 +62,13 @@ struct RequestFailed {
   std::string group;  ///< of several destinations of messages, the first one that is refused
   std::error_code error;
   std::uint64_t messages = 0;  ///< request `send`: so many to one set of destinations, since it was last told
+};
+
+/// The members of a synchronous group have changed, and this client is to make way for the view that says so: it sends
+/// what it still has to send in the last view, and then calls Connection::flush_ok(). Who does not answer within the
+/// daemon's `session.flush_timeout_ms` leaves the group, and is told so by RequestFailed with flush_timeout.
+struct FlushRequest {
+  std::string group;
 };
 
 /// Independent flows only: a flow to these destinations, for which try_multicast() has said would_block, has room
@@ -148,8 +156,9 @@ struct Disconnected {
   X(FlowState, flow_state)         \
   X(Gap, gap)                      \
   X(QueueWarning, queue_warning)   \
+  X(Disconnected, disconnected)    \
   X(Reconnected, reconnected)      \
-  X(Disconnected, disconnected)
+  X(FlushRequest, flush_request)
 
 /// New kinds are added with new versions: a program has to bear with one that it does not know.
 enum class EventKind : std::uint8_t {
