@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "daemon/base/member_set.h"
-#include "libclient/include/spindle/types.h"
+#include "libclient/protocol/client_frames.h"
 
 namespace spindled {
 
