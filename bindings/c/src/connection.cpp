@@ -73,10 +73,17 @@ int spindle_is_open(const spindle_connection* connection) {
 }
 
 spindle_code spindle_join(spindle_connection* connection, spindle_bytes group, unsigned flags, int64_t timeout_ns) {
-  if (flags != 0) return SPINDLE_ERROR_BAD_ARGUMENT;
+  constexpr unsigned kKnown = SPINDLE_JOIN_SYNCHRONOUS | SPINDLE_JOIN_AUTO_FLUSH;
+  if ((flags & ~kKnown) != 0) return SPINDLE_ERROR_BAD_ARGUMENT;
+  const spindle::JoinOptions options{(flags & SPINDLE_JOIN_SYNCHRONOUS) != 0, (flags & SPINDLE_JOIN_AUTO_FLUSH) != 0};
   return request(connection, [&](Connection& value) {
-    return timeout_ns == 0 ? value.join(text_of(group)) : value.join(text_of(group), duration_of(timeout_ns)).error();
+    return timeout_ns == 0 ? value.join(text_of(group), options)
+                           : value.join(text_of(group), duration_of(timeout_ns), options).error();
   });
+}
+
+spindle_code spindle_flush_ok(spindle_connection* connection, spindle_bytes group) {
+  return request(connection, [&](Connection& value) { return value.flush_ok(text_of(group)); });
 }
 
 spindle_code spindle_leave(spindle_connection* connection, spindle_bytes group) {

@@ -33,6 +33,26 @@ spindle_code spindle_options_set_address(spindle_options* options, const char* a
   return change(options, [&](auto& value) { value.address = text_or_empty(address); });
 }
 
+spindle_code spindle_options_add_address(spindle_options* options, const char* address) {
+  return change(options, [&](auto& value) {
+    if (address == nullptr) return value.more_addresses.clear();
+    value.more_addresses.emplace_back(address);
+  });
+}
+
+spindle_code spindle_options_set_reconnect_timeout(spindle_options* options, int64_t timeout_ns) {
+  return change(options, [&](auto& value) { value.reconnect_timeout = milliseconds_of(timeout_ns); });
+}
+
+spindle_code spindle_options_set_resume(spindle_options* options, int resume) {
+  return change(options, [&](auto& value) { value.resume = resume != 0; });
+}
+
+spindle_code spindle_options_set_keepalive(spindle_options* options, int64_t period_ns) {
+  if (period_ns < 0) return SPINDLE_ERROR_BAD_ARGUMENT;
+  return change(options, [&](auto& value) { value.keepalive = milliseconds_of(period_ns); });
+}
+
 spindle_code spindle_options_set_name(spindle_options* options, const char* name) {
   return change(options, [&](auto& value) { value.name = text_or_empty(name); });
 }
@@ -88,4 +108,8 @@ spindle_code spindle_send_options_set_type(spindle_send_options* options, uint16
 
 spindle_code spindle_send_options_set_self_discard(spindle_send_options* options, int discard) {
   return change(options, [&](auto& value) { value.self_discard = discard != 0; });
+}
+
+spindle_code spindle_send_options_set_ticket(spindle_send_options* options, uint64_t ticket) {
+  return change(options, [&](auto& value) { value.ticket = ticket; });
 }

@@ -23,6 +23,12 @@ std::error_code take(Connection& connection, std::int64_t timeout_ns, spindle_ev
   return error;
 }
 
+/// Null where the event is no message, or has no place in the order.
+const GroupViewId* change_of(const spindle_event* event) {
+  const auto* message = content<Message>(event);
+  return message == nullptr ? nullptr : message->change();
+}
+
 /// The groups of an event that has a list of them.
 const std::vector<std::string>* group_list(const spindle_event* event) {
   if (const auto* ready = content<FlowReady>(event)) return &ready->groups;
@@ -35,6 +41,7 @@ const std::string* single_group(const spindle_event* event) {
   if (const auto* view = content<GroupView>(event)) return &view->group;
   if (const auto* signal = content<Transitional>(event)) return &signal->group;
   if (const auto* failed = content<RequestFailed>(event)) return &failed->group;
+  if (const auto* request = content<FlushRequest>(event)) return &request->group;
   return nullptr;
 }
 
@@ -93,6 +100,10 @@ unsigned spindle_event_kind(const spindle_event* event) {
       return SPINDLE_EVENT_QUEUE_WARNING;
     case EventKind::disconnected:
       return SPINDLE_EVENT_DISCONNECTED;
+    case EventKind::reconnected:
+      return SPINDLE_EVENT_RECONNECTED;
+    case EventKind::flush_request:
+      return SPINDLE_EVENT_FLUSH_REQUEST;
     default:
       return 0;
   }
@@ -140,4 +151,34 @@ uint16_t spindle_message_type(const spindle_event* event) {
 spindle_bytes spindle_message_payload(const spindle_event* event) {
   const auto* message = content<spindle::Message>(event);
   return message == nullptr ? kNothing : bytes_of(message->text());
+}
+
+int spindle_message_has_position(const spindle_event* event) { return change_of(event) != nullptr ? 1 : 0; }
+
+uint64_t spindle_message_view_number(const spindle_event* event) {
+  const auto* change = change_of(event);
+  return change == nullptr ? 0 : change->view_number;
+}
+
+spindle_bytes spindle_message_view_coordinator(const spindle_event* event) {
+  const auto* change = change_of(event);
+  return change == nullptr ? kNothing : bytes_of(change->coordinator);
+}
+
+uint64_t spindle_message_view_incarnation(const spindle_event* event) {
+  const auto* change = change_of(event);
+  return change == nullptr ? 0 : change->incarnation;
+}
+
+uint64_t spindle_message_changes(const spindle_event* event) {
+  const auto* change = change_of(event);
+  return change == nullptr ? 0 : change->position;
+}
+
+uint64_t spindle_message_order(const spindle_event* event) {
+  return change_of(event) == nullptr ? 0 : content<spindle::Message>(event)->place().order;
+}
+
+uint32_t spindle_message_index(const spindle_event* event) {
+  return change_of(event) == nullptr ? 0 : content<spindle::Message>(event)->place().index;
 }

@@ -6,6 +6,7 @@ using spindle::Disconnected;
 using spindle::FlowState;
 using spindle::Gap;
 using spindle::QueueWarning;
+using spindle::Reconnected;
 using spindle::RequestFailed;
 
 unsigned spindle_request_failed_request(const spindle_event* event) {
@@ -57,6 +58,34 @@ uint64_t spindle_warning_bytes(const spindle_event* event) { return number_in(ev
 
 uint64_t spindle_warning_limit_bytes(const spindle_event* event) {
   return number_in(event, &QueueWarning::limit_bytes);
+}
+
+int spindle_reconnected_is_resumed(const spindle_event* event) {
+  const auto* again = content<Reconnected>(event);
+  return again != nullptr && again->resumed ? 1 : 0;
+}
+
+spindle_bytes spindle_reconnected_former_name(const spindle_event* event) {
+  return text_in(event, &Reconnected::former_name);
+}
+
+spindle_bytes spindle_reconnected_private_name(const spindle_event* event) {
+  return text_in(event, &Reconnected::private_name);
+}
+
+int spindle_reconnected_is_fenced(const spindle_event* event) {
+  const auto* again = content<Reconnected>(event);
+  return again != nullptr && again->fenced ? 1 : 0;
+}
+
+size_t spindle_reconnected_unknown_count(const spindle_event* event) {
+  const auto* again = content<Reconnected>(event);
+  return again == nullptr ? 0 : again->unknown.size();
+}
+
+uint64_t spindle_reconnected_unknown_at(const spindle_event* event, size_t index) {
+  const auto* again = content<Reconnected>(event);
+  return again == nullptr || index >= again->unknown.size() ? 0 : again->unknown[index];
 }
 
 spindle_bytes spindle_disconnected_text(const spindle_event* event) { return text_in(event, &Disconnected::text); }

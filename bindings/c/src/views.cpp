@@ -56,6 +56,11 @@ unsigned spindle_view_form(const spindle_event* event) { return enumerator_in(ev
 
 size_t spindle_view_member_count(const spindle_event* event) { return number_in(event, &GroupView::member_count); }
 
+int spindle_view_is_synchronous(const spindle_event* event) {
+  const auto* view = content<GroupView>(event);
+  return view != nullptr && view->synchronous ? 1 : 0;
+}
+
 uint64_t spindle_view_digest(const spindle_event* event) { return number_in(event, &GroupView::digest); }
 
 size_t spindle_view_name_count(const spindle_event* event, unsigned list) {

@@ -51,6 +51,10 @@ static void misuse_options(void) {
   spindle_options_free(NULL);
   spindle_send_options_free(NULL);
   refused(spindle_options_set_address(NULL, "x"));
+  refused(spindle_options_add_address(NULL, "x"));
+  refused(spindle_options_set_reconnect_timeout(NULL, 1));
+  refused(spindle_options_set_resume(NULL, 1));
+  refused(spindle_options_set_keepalive(NULL, 1));
   refused(spindle_options_set_name(NULL, "x"));
   refused(spindle_options_set_tls_bundle(NULL, "x"));
   refused(spindle_options_set_tls_revocation_lists(NULL, "x"));
@@ -64,6 +68,7 @@ static void misuse_options(void) {
   refused(spindle_options_set_slow_policy(NULL, SPINDLE_SLOW_DROP));
   refused(spindle_send_options_set_type(NULL, 1));
   refused(spindle_send_options_set_self_discard(NULL, 1));
+  refused(spindle_send_options_set_ticket(NULL, 1));
 }
 
 static void misuse_connection(void) {
@@ -78,6 +83,8 @@ static void misuse_connection(void) {
   is_zero((uint64_t)spindle_is_open(NULL));
   refused(spindle_join(NULL, group, 0, 0));
   refused(spindle_join(NULL, group, 0, 1));
+  refused(spindle_join(NULL, group, SPINDLE_JOIN_SYNCHRONOUS | SPINDLE_JOIN_AUTO_FLUSH, 0));
+  refused(spindle_flush_ok(NULL, group));
   refused(spindle_leave(NULL, group));
   refused(spindle_request_view(NULL, group));
   refused(spindle_request_flow(NULL, &group, 1));
@@ -104,6 +111,20 @@ static void misuse_events(void) {
   is_zero(spindle_message_service(NULL));
   is_zero(spindle_message_type(NULL));
   nothing(spindle_message_payload(NULL));
+  is_zero((uint64_t)spindle_message_has_position(NULL));
+  is_zero(spindle_message_view_number(NULL));
+  nothing(spindle_message_view_coordinator(NULL));
+  is_zero(spindle_message_view_incarnation(NULL));
+  is_zero(spindle_message_changes(NULL));
+  is_zero(spindle_message_order(NULL));
+  is_zero(spindle_message_index(NULL));
+  is_zero((uint64_t)spindle_view_is_synchronous(NULL));
+  is_zero((uint64_t)spindle_reconnected_is_resumed(NULL));
+  nothing(spindle_reconnected_former_name(NULL));
+  nothing(spindle_reconnected_private_name(NULL));
+  is_zero((uint64_t)spindle_reconnected_is_fenced(NULL));
+  is_zero(spindle_reconnected_unknown_count(NULL));
+  is_zero(spindle_reconnected_unknown_at(NULL, 0));
   is_zero(spindle_view_cause(NULL));
   is_zero(spindle_view_form(NULL));
   is_zero(spindle_view_member_count(NULL));

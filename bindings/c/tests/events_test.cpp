@@ -86,6 +86,33 @@ TEST(CEvents, TransitionalSignalsAreOfAGroup) {
   EXPECT_EQ(groups(event), Names{"news"});
 }
 
+TEST(CEvents, RequestsToFlushAreOfAGroup) {
+  const spindle_event event{Event(FlushRequest{"news"})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_FLUSH_REQUEST});
+  EXPECT_EQ(groups(event), Names{"news"});
+  GroupView synchronous = view();
+  synchronous.synchronous = true;
+  const spindle_event next{Event(synchronous)}, other{Event(view())};
+  EXPECT_EQ(spindle_view_is_synchronous(&next), 1);
+  EXPECT_EQ(spindle_view_is_synchronous(&other), 0);
+}
+
+TEST(CEvents, ReconnectionsNameWhatIsUnknown) {
+  const spindle_event event{Event(Reconnected{false, "#ann#a", "#ann#b", {7, 9}, true})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_RECONNECTED});
+  EXPECT_EQ(spindle_reconnected_is_resumed(&event), 0);
+  EXPECT_EQ(text(spindle_reconnected_former_name(&event)), "#ann#a");
+  EXPECT_EQ(text(spindle_reconnected_private_name(&event)), "#ann#b");
+  EXPECT_EQ(spindle_reconnected_is_fenced(&event), 1);
+  ASSERT_EQ(spindle_reconnected_unknown_count(&event), 2u);
+  EXPECT_EQ(spindle_reconnected_unknown_at(&event, 0), 7u);
+  EXPECT_EQ(spindle_reconnected_unknown_at(&event, 1), 9u);
+  EXPECT_EQ(spindle_reconnected_unknown_at(&event, 2), 0u);
+  const spindle_event resumed{Event(Reconnected{true, "#ann#a", "#ann#a", {}, false})};
+  EXPECT_EQ(spindle_reconnected_is_resumed(&resumed), 1);
+  EXPECT_EQ(spindle_reconnected_is_fenced(&resumed), 0);
+}
+
 TEST(CEvents, RefusalsSayWhatAndWhy) {
   const spindle_event event{Event(RequestFailed{RequestFailed::Request::send, "news", Errc::access_denied, 12})};
   EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_REQUEST_FAILED});

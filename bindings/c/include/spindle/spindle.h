@@ -113,6 +113,9 @@ enum {
   SPINDLE_ERROR_TOKEN_EXPIRED = 41,
   SPINDLE_ERROR_TOKEN_MISSING = 42,
   SPINDLE_ERROR_TOKEN_EXPOSED = 43,
+  SPINDLE_ERROR_MODE_MISMATCH = 44,
+  SPINDLE_ERROR_FLUSHING = 45,
+  SPINDLE_ERROR_FLUSH_TIMEOUT = 46,
   SPINDLE_ERROR_OUT_OF_MEMORY = 56
 };
 
@@ -146,6 +149,16 @@ SPINDLE_C_API void spindle_options_free(spindle_options* options);
    4803); IPv6 addresses in brackets. Default: what the environment variable SPINDLE_ADDRESS says, otherwise the socket
    of a daemon of this host. */
 SPINDLE_C_API spindle_code spindle_options_set_address(spindle_options* options, const char* address);
+/* A further daemon, in the same form; null takes all of them away. They are tried in this order where the one before
+   cannot be reached or is lost, and then from the first one again. */
+SPINDLE_C_API spindle_code spindle_options_add_address(spindle_options* options, const char* address);
+/* For how long the library tries to connect again where a connection is lost; SPINDLE_EVENT_DISCONNECTED then. Default:
+   0, the loss is the end. */
+SPINDLE_C_API spindle_code spindle_options_set_reconnect_timeout(spindle_options* options, int64_t timeout_ns);
+/* Not zero: the daemon is asked to keep the session for a while where its connection is lost. Default: 1. */
+SPINDLE_C_API spindle_code spindle_options_set_resume(spindle_options* options, int resume);
+/* How often the library makes sure that the daemon is there; 0: never. Default: 10 s. */
+SPINDLE_C_API spindle_code spindle_options_set_keepalive(spindle_options* options, int64_t period_ns);
 /* The client is known to groups as "#name#daemon". 1 to 64 printable characters other than '#' and space. Default: the
    daemon chooses. */
 SPINDLE_C_API spindle_code spindle_options_set_name(spindle_options* options, const char* name);
@@ -192,6 +205,11 @@ SPINDLE_C_API spindle_bytes spindle_private_name(const spindle_connection* conne
 /* 1 while neither side has ended the connection, otherwise 0. */
 SPINDLE_C_API int spindle_is_open(const spindle_connection* connection);
 
+enum {
+  SPINDLE_JOIN_SYNCHRONOUS = 1, /* members get each message in the view that its sender, a member, had; docs/c.md */
+  SPINDLE_JOIN_AUTO_FLUSH = 2   /* requests to flush are answered as soon as the program is given them */
+};
+
 /* Asks the daemon to make this client a member of `group` (1 to 255 bytes, not starting with '#').
 
    With a timeout of zero the request is queued: the view of the group that follows shows it done,
@@ -200,12 +218,15 @@ SPINDLE_C_API int spindle_is_open(const spindle_connection* connection);
    request stands, and what comes of it is an event. Somebody has to receive events meanwhile where more of them may
    come than the receive buffer takes.
 
-   `flags` are zero; others are a BAD_ARGUMENT. Errors: BAD_GROUP_NAME, NOT_CONNECTED, TIMED_OUT (of the queued form,
+   `flags` are zero, or SPINDLE_JOIN_...; others are a BAD_ARGUMENT. Errors: BAD_GROUP_NAME, NOT_CONNECTED, TIMED_OUT (of the queued form,
    too, where it waits for room in the send buffer), and of the daemon's those of joining. */
 SPINDLE_C_API spindle_code spindle_join(spindle_connection* connection, spindle_bytes group, unsigned flags,
                                         int64_t timeout_ns);
 /* Asks to be a member no longer; queues the request as spindle_join() does. The last view of the group, of form
    SPINDLE_FORM_FAREWELL, shows it done. */
+/* Answers SPINDLE_EVENT_FLUSH_REQUEST: from here to the next view of the group this client sends nothing to it, and what
+   it sends then is of the next view. Errors: BAD_ARGUMENT where no such request is open, NOT_CONNECTED. */
+SPINDLE_C_API spindle_code spindle_flush_ok(spindle_connection* connection, spindle_bytes group);
 SPINDLE_C_API spindle_code spindle_leave(spindle_connection* connection, spindle_bytes group);
 /* Asks for all members of a group that this client is a member of. The answer is a view of form SPINDLE_FORM_ANSWER. */
 SPINDLE_C_API spindle_code spindle_request_view(spindle_connection* connection, spindle_bytes group);
@@ -248,6 +269,10 @@ SPINDLE_C_API spindle_code spindle_send_options_set_type(spindle_send_options* o
 /* Not zero: messages are not delivered to the sender itself. Default: 0. */
 SPINDLE_C_API spindle_code spindle_send_options_set_self_discard(spindle_send_options* options, int discard);
 
+/* A number of the caller's choice, by which SPINDLE_EVENT_RECONNECTED names the message where it is not known what came
+   of it. Default: 0. */
+SPINDLE_C_API spindle_code spindle_send_options_set_ticket(spindle_send_options* options, uint64_t ticket);
+
 /* Sends a message of up to 16 MiB to 1 to 1,000 groups or private names; the client need not be a member. The message
    is copied before this returns. Null options are those at their defaults.
 
@@ -280,7 +305,9 @@ enum {
   SPINDLE_EVENT_FLOW_STATE = 6,     /* what spindle_request_flow() asked for */
   SPINDLE_EVENT_GAP = 7,            /* messages that stood here were dropped, as the client does not keep up */
   SPINDLE_EVENT_QUEUE_WARNING = 8,  /* the daemon holds more and more for this client */
-  SPINDLE_EVENT_DISCONNECTED = 9    /* the connection has ended: the last event, exactly one */
+  SPINDLE_EVENT_DISCONNECTED = 9,   /* the connection has ended: the last event, exactly one */
+  SPINDLE_EVENT_RECONNECTED = 10,   /* the connection was lost, and there is another one */
+  SPINDLE_EVENT_FLUSH_REQUEST = 11  /* the next view of a synchronous group waits for spindle_flush_ok() */
 };
 
 /* Waits for events, and gives those that there are, `room` at most, which the caller frees. 0: `*count` is one or more.
@@ -303,7 +330,7 @@ SPINDLE_C_API spindle_event* spindle_event_copy(const spindle_event* event);
    SPINDLE_EVENT_...; 0 for null, and for a kind that came with a later version of the library than all functions here.
  */
 SPINDLE_C_API unsigned spindle_event_kind(const spindle_event* event);
-/* The groups that the event is of. A view, a transitional signal and a refused request have one. A message has its
+/* The groups that the event is of. A view, a transitional signal, a request to flush and a refused request have one. A message has its
    destinations, in the sender's order; FLOW_READY and FLOW_STATE those of the flow. Other kinds have none. */
 SPINDLE_C_API size_t spindle_event_group_count(const spindle_event* event);
 SPINDLE_C_API spindle_bytes spindle_event_group_at(const spindle_event* event, size_t index);
@@ -318,6 +345,18 @@ SPINDLE_C_API unsigned spindle_message_service(const spindle_event* event);
 /* The sender's tag. */
 SPINDLE_C_API uint16_t spindle_message_type(const spindle_event* event);
 SPINDLE_C_API spindle_bytes spindle_message_payload(const spindle_event* event);
+
+/* Where the message stands in the order, the same at all receivers: not 0 where it stands anywhere. Then the view of
+   the daemons, by its number, coordinator and the coordinator's incarnation; how many changes of groups came before,
+   which is no less than the position of the view of its group in which it was delivered; the place in that order; and
+   the index among messages that travelled as one. */
+SPINDLE_C_API int spindle_message_has_position(const spindle_event* event);
+SPINDLE_C_API uint64_t spindle_message_view_number(const spindle_event* event);
+SPINDLE_C_API spindle_bytes spindle_message_view_coordinator(const spindle_event* event);
+SPINDLE_C_API uint64_t spindle_message_view_incarnation(const spindle_event* event);
+SPINDLE_C_API uint64_t spindle_message_changes(const spindle_event* event);
+SPINDLE_C_API uint64_t spindle_message_order(const spindle_event* event);
+SPINDLE_C_API uint32_t spindle_message_index(const spindle_event* event);
 
 /* Why a group has a new view. */
 enum { SPINDLE_CAUSE_JOIN = 1, SPINDLE_CAUSE_LEAVE = 2, SPINDLE_CAUSE_DISCONNECT = 3, SPINDLE_CAUSE_NETWORK = 4 };
@@ -344,6 +383,8 @@ SPINDLE_C_API unsigned spindle_view_cause(const spindle_event* event);
 SPINDLE_C_API unsigned spindle_view_form(const spindle_event* event);
 /* With this view, whether it lists them or not. */
 SPINDLE_C_API size_t spindle_view_member_count(const spindle_event* event);
+/* Not 0: the group is synchronous, from this view on. */
+SPINDLE_C_API int spindle_view_is_synchronous(const spindle_event* event);
 /* Of the members in their order. */
 SPINDLE_C_API uint64_t spindle_view_digest(const spindle_event* event);
 /* The names on one of the lists; none on a list that there is not. */
@@ -398,6 +439,17 @@ SPINDLE_C_API uint64_t spindle_gap_messages_at(const spindle_event* event, size_
 SPINDLE_C_API unsigned spindle_warning_percent(const spindle_event* event);
 SPINDLE_C_API uint64_t spindle_warning_bytes(const spindle_event* event);
 SPINDLE_C_API uint64_t spindle_warning_limit_bytes(const spindle_event* event);
+
+/* Not 0: the session goes on, and nothing was lost or doubled. Otherwise it is a new one: its groups are joined again. */
+SPINDLE_C_API int spindle_reconnected_is_resumed(const spindle_event* event);
+/* The private name of before, and now. */
+SPINDLE_C_API spindle_bytes spindle_reconnected_former_name(const spindle_event* event);
+SPINDLE_C_API spindle_bytes spindle_reconnected_private_name(const spindle_event* event);
+/* Not 0: what is sent now waits for the end of the former session. */
+SPINDLE_C_API int spindle_reconnected_is_fenced(const spindle_event* event);
+/* The tickets of messages that may have been sent or not; they are not sent again. */
+SPINDLE_C_API size_t spindle_reconnected_unknown_count(const spindle_event* event);
+SPINDLE_C_API uint64_t spindle_reconnected_unknown_at(const spindle_event* event, size_t index);
 
 /* Where the daemon closed the connection, its reason in its words. */
 SPINDLE_C_API spindle_bytes spindle_disconnected_text(const spindle_event* event);
