@@ -7,6 +7,7 @@ COMMANDS = {
     "cluster": "cluster.command",
     "handshakes": "handshakes",
     "scale": "scale.command",
+    "bindings": "bindings",
     "field": "field.command",
     "scenarios": "sim.command",
     "grid": "sim.command",
