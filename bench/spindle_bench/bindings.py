@@ -26,7 +26,7 @@ INSTRUCTIONS = at_most(150, "{:+g}")
 def parse_arguments(name):
     parser = make_parser(name, __doc__)
     parser.add_argument("--sizes", type=integers, default=[100, 1000], help="bytes of a message (default 100,1000)")
-    parser.add_argument("--messages", type=int, default=300_000, help="of a measurement (default %(default)s)")
+    parser.add_argument("--messages", type=int, default=2_000_000, help="of a measurement (default %(default)s)")
     parser.add_argument("--counted", type=int, default=20_000, help="messages that are counted (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="of which the medians count (default %(default)s)")
     parser.add_argument("--check", action="store_true", help="status 1 where a mark is missed")
