@@ -8,6 +8,7 @@ COMMANDS = {
     "handshakes": "handshakes",
     "flush": "flush",
     "scale": "scale.command",
+    "bindings": "bindings",
     "field": "field.command",
     "scenarios": "sim.command",
     "grid": "sim.command",

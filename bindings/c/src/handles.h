@@ -25,8 +25,13 @@ struct spindle_send_options {
   spindle::SendOptions value;
 };
 
+namespace spindle::c {
+struct EventBlock;
+}
+
 struct spindle_event {
   spindle::Event value;
+  spindle::c::EventBlock* block = nullptr;  // whose it is
 };
 
 struct spindle_membership {
@@ -50,9 +55,10 @@ inline std::chrono::nanoseconds duration_of(std::int64_t timeout_ns) {
   return timeout_ns < 0 ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(timeout_ns);
 }
 
-/// What a call comes to that returns std::error_code, or nothing: no exception leaves it.
+/// What a call comes to that returns std::error_code, or nothing: no exception leaves it. Inline, as what `function`
+/// refers to would go through memory otherwise.
 template <typename Function>
-spindle_code guarded(Function&& function) noexcept {
+[[gnu::always_inline]] inline spindle_code guarded(Function&& function) noexcept {
   try {
     if constexpr (std::is_void_v<decltype(function())>) {
       function();
@@ -75,6 +81,7 @@ inline spindle_bytes name_at(const std::vector<std::string>& names, std::size_t 
 /// Destinations in C's form as the library's. Few of them need no memory.
 class Destinations {
  public:
+  /// For more than one: a single one needs no array.
   Destinations(const spindle_bytes* groups, std::size_t count) : count_(groups == nullptr ? 0 : count) {
     std::string_view* names = few_;
     if (count_ > std::size(few_)) {

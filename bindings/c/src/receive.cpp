@@ -1,9 +1,9 @@
 // Receiving events, and what all of them have.
+#include <algorithm>
 #include <iterator>
-#include <memory>
-#include <new>
 #include <optional>
 
+#include "bindings/c/src/event_block.h"
 #include "bindings/c/src/events.h"
 
 namespace spindle::c {
@@ -11,14 +11,21 @@ namespace {
 
 constexpr spindle_bytes kNothing{nullptr, 0};
 
-/// Room for an event is there before the event is taken, so that none is lost without memory.
-std::error_code take(Connection& connection, std::int64_t timeout_ns, spindle_event*& event) {
-  auto made = std::unique_ptr<spindle_event>(new (std::nothrow) spindle_event());
-  if (!made) return Errc::out_of_memory;
+/// The events that there are, `room` at most. Memory for an event is there before the event is taken, so that none is
+/// lost without memory. Waits for the first one.
+std::error_code take(Connection& connection, std::chrono::nanoseconds timeout, spindle_event** events, std::size_t room,
+                     std::size_t& count) {
   std::error_code error;
-  if (std::optional<Event> next = connection.receive(duration_of(timeout_ns), error)) {
-    made->value = *std::move(next);
-    event = made.release();
+  while (count < room && !error) {
+    const std::size_t piece = std::min(room - count, EventBlock::kEventsMax);
+    const BlockPointer block(EventBlock::make(piece));
+    if (!block) return Errc::out_of_memory;
+    while (block->count < piece) {
+      std::optional<Event> event = connection.receive(timeout, error);
+      if (!event) break;
+      events[count++] = block->add(*std::move(event));
+      timeout = std::chrono::nanoseconds::zero();
+    }
   }
   return error;
 }
@@ -55,11 +62,8 @@ spindle_code spindle_next(spindle_connection* connection, spindle_event** events
                           int64_t timeout_ns) {
   if (count != nullptr) *count = 0;
   if (connection == nullptr || events == nullptr || room == 0 || count == nullptr) return SPINDLE_ERROR_BAD_ARGUMENT;
-  const spindle_code code = guarded([&] {
-    std::error_code error = take(connection->value, timeout_ns, events[0]);
-    while (!error && ++*count < room) error = take(connection->value, 0, events[*count]);
-    return error;
-  });
+  const spindle_code code =
+      guarded([&] { return take(connection->value, duration_of(timeout_ns), events, room, *count); });
   return *count > 0 ? 0 : code;
 }
 
@@ -70,12 +74,20 @@ int spindle_descriptor(spindle_connection* connection) {
   return descriptor;
 }
 
-void spindle_event_free(spindle_event* event) { delete event; }
+void spindle_event_free(spindle_event* event) {
+  if (event == nullptr) return;
+  EventBlock* block = event->block;
+  event->~spindle_event();
+  block->release();
+}
 
 spindle_event* spindle_event_copy(const spindle_event* event) {
   if (event == nullptr) return nullptr;
+  const BlockPointer block(EventBlock::make(1));
   spindle_event* copy = nullptr;
-  (void)guarded([&] { copy = new spindle_event(*event); });
+  (void)guarded([&] {
+    if (block) copy = block->add(spindle::Event(event->value));
+  });
   return copy;
 }
 

@@ -19,14 +19,23 @@ spindle_code with_destinations(spindle_connection* connection, const spindle_byt
   return guarded([&] { return call(connection->value, Destinations(groups, count)); });
 }
 
+std::error_code send(Connection& connection, unsigned service, const Groups& to, const Payload& payload,
+                     const spindle_send_options* options, int64_t timeout_ns) {
+  SendOptions how = options == nullptr ? SendOptions() : options->value;
+  if (timeout_ns == 0) return connection.try_multicast(static_cast<Service>(service), to, payload, how);
+  if (timeout_ns > 0) how.timeout = std::chrono::nanoseconds(timeout_ns);
+  return connection.multicast(static_cast<Service>(service), to, payload, how);
+}
+
+// Most messages go to one group, which needs no array of destinations.
 spindle_code multicast(spindle_connection* connection, unsigned service, const spindle_bytes* groups, size_t count,
                        const Payload& payload, const spindle_send_options* options, int64_t timeout_ns) noexcept {
   if (service > SPINDLE_SAFE) return code_of(Errc::bad_argument);
+  if (connection != nullptr && groups != nullptr && count == 1) {
+    return guarded([&] { return send(connection->value, service, text_of(*groups), payload, options, timeout_ns); });
+  }
   return with_destinations(connection, groups, count, [&](Connection& value, const Groups& to) {
-    SendOptions how = options == nullptr ? SendOptions() : options->value;
-    if (timeout_ns == 0) return value.try_multicast(static_cast<Service>(service), to, payload, how);
-    if (timeout_ns > 0) how.timeout = std::chrono::nanoseconds(timeout_ns);
-    return value.multicast(static_cast<Service>(service), to, payload, how);
+    return send(value, service, to, payload, options, timeout_ns);
   });
 }
 

@@ -308,6 +308,27 @@ TEST_F(CConnections, GiveEventsInBatches) {
   EXPECT_EQ(spindle_next(connection_, events, 3, nullptr, 0), SPINDLE_ERROR_BAD_ARGUMENT);
 }
 
+TEST_F(CConnections, GiveMoreEventsThanOnePieceOfMemoryHolds) {
+  ASSERT_EQ(connect(), 0);
+  constexpr std::size_t kMessages = 100;
+  for (std::size_t i = 0; i < kMessages; ++i) daemon_.write(message_frame(std::to_string(i)));
+  std::vector<spindle_event*> events(kMessages);
+  std::size_t received = 0;
+  while (received < kMessages) {
+    std::size_t count = 0;
+    ASSERT_EQ(spindle_next(connection_, &events[received], kMessages - received, &count, SPINDLE_NO_TIMEOUT), 0);
+    received += count;
+  }
+  // Every other one first, and by another thread.
+  for (std::size_t i = 0; i < kMessages; i += 2) spindle_event_free(events[i]);
+  std::thread([&] {
+    for (std::size_t i = 1; i < kMessages; i += 2) {
+      EXPECT_EQ(text(spindle_message_payload(events[i])), std::to_string(i));
+      spindle_event_free(events[i]);
+    }
+  }).join();
+}
+
 TEST_F(CConnections, HaveADescriptorThatTellsOfEvents) {
   ASSERT_EQ(connect(), 0);
   pollfd descriptor{spindle_descriptor(connection_), POLLIN, 0};

@@ -183,7 +183,8 @@ TEST(CEvents, FieldsOfOtherKindsAreNothing) {
 }
 
 TEST(CEvents, CopiesOutliveWhatTheyAreOf) {
-  auto* event = new spindle_event{Event(view())};
+  const spindle_event original{Event(view())};
+  spindle_event* event = spindle_event_copy(&original);
   spindle_event* copy = spindle_event_copy(event);
   spindle_event_free(event);
   EXPECT_EQ(list(*copy, SPINDLE_VIEW_MEMBERS), view().members);

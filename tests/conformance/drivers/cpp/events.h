@@ -72,6 +72,14 @@ inline Answer answer_for(const Disconnected& end) {
   return Answer("disconnected").add("code", code_of(end.error)).add("text", end.text);
 }
 
+inline Answer answer_for(const FlushRequest& request) { return Answer("flush_request").add("group", request.group); }
+
+inline Answer answer_for(const Reconnected& again) {
+  Answer answer = Answer("reconnected").add("how", again.resumed ? "resumed" : "anew").add("name", again.private_name);
+  for (const std::uint64_t ticket : again.unknown) answer.add("unknown", ticket);
+  return answer;
+}
+
 inline Answer describe(const Event& event) {
   return event.visit([](const LaterEvent&) { return Answer("later"); },
                      [](const auto& each) { return answer_for(each); });

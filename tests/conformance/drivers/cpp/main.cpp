@@ -15,7 +15,8 @@
 namespace spindle::conformance {
 namespace {
 
-constexpr const char* kFeatures[] = {"flows", "timeouts", "confirm", "drain", "writable"};
+constexpr const char* kFeatures[] = {"flows", "timeouts", "confirm", "drain",
+                                      "writable", "resumption", "synchrony"};
 
 /// What a call that gives an error code has come to.
 Answer outcome(const std::error_code& error) {
@@ -46,7 +47,12 @@ SlowPolicy policy_of(std::string_view name) {
 
 ConnectOptions options_of(const Call& call) {
   ConnectOptions options;
-  options.address = call.text("address");
+  options.more_addresses = call.all("address");
+  options.address = options.more_addresses.front();
+  options.more_addresses.erase(options.more_addresses.begin());
+  if (call.has("reconnect")) options.reconnect_timeout = std::chrono::minutes(1);
+  options.resume = call.has("resume");
+  if (call.has("keepalive_ms")) options.keepalive = milliseconds(call, "keepalive_ms");
   options.name = call.text("name");
   options.independent_flows = call.text("flows") == "independent";
   if (call.has("policy")) options.slow_policy = policy_of(call.text("policy"));
@@ -77,9 +83,12 @@ class Driver {
 
   /// With a timeout the form that waits.
   Answer join(const Call& call) {
-    if (!call.has("timeout_ms")) return outcome(connection_.join(call.text("group")));
-    return outcome(connection_.join(call.text("group"), timeout_of(call)).error());
+    const JoinOptions options{call.has("synchronous"), call.has("auto_flush")};
+    if (!call.has("timeout_ms")) return outcome(connection_.join(call.text("group"), options));
+    return outcome(connection_.join(call.text("group"), timeout_of(call), options).error());
   }
+
+  Answer flush_ok(const Call& call) { return outcome(connection_.flush_ok(call.text("group"))); }
 
   Answer leave(const Call& call) { return outcome(connection_.leave(call.text("group"))); }
   Answer ask(const Call& call) { return outcome(connection_.request_view(call.text("group"))); }
@@ -111,6 +120,7 @@ class Driver {
     std::uint64_t sent = 0;
     std::error_code error;
     for (; sent < call.integer("count") && !error; sent += error ? 0 : 1) {
+      options.ticket = call.integer("ticket") + sent;
       const std::string bytes = payload(call.integer("seed") + sent, call.integer("size"));
       error = call.has("try") ? connection_.try_multicast(service, groups, bytes, options)
                               : connection_.multicast(service, groups, bytes, options);
@@ -133,7 +143,7 @@ const std::map<std::string, Driver::Verb> Driver::kVerbs = {
     {"connect", &Driver::connect}, {"join", &Driver::join},       {"leave", &Driver::leave},
     {"ask", &Driver::ask},         {"flow", &Driver::flow},       {"writable", &Driver::writable},
     {"send", &Driver::send},       {"receive", &Driver::receive}, {"confirm", &Driver::confirm},
-    {"drain", &Driver::drain},     {"close", &Driver::close}};
+    {"drain", &Driver::drain},     {"close", &Driver::close},     {"flush_ok", &Driver::flush_ok}};
 
 std::mutex output_mutex;
 
