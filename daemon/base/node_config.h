@@ -102,7 +102,7 @@ struct SessionConfig {
   Duration resume_timeout = 5s;
   /// What was written to a client that may come back, and is not known to have come, beyond which nothing is written.
   std::size_t resume_bytes = 1u << 20;
-  Duration flush_timeout = 10s;                     // in which a member of a synchronous group has to answer a request
+  Duration flush_timeout = 10s;  // in which a member of a synchronous group has to answer a request
 };
 
 /// What a client may be allowed to do with a group.

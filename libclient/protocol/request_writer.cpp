@@ -277,8 +277,7 @@ std::error_code RequestWriter::request(ClientFrame type, std::string_view group,
   return {};
 }
 
-void RequestWriter::write_request(ClientFrame type, std::uint32_t number, std::string_view group,
-                                  std::uint8_t flags) {
+void RequestWriter::write_request(ClientFrame type, std::uint32_t number, std::string_view group, std::uint8_t flags) {
   pending_.insert_or_assign(number, Pending{kind_of(type), std::string(group)});
   write_group_request(out_.bytes(), type, {number, group, flags});
   out_.note_frame(type);

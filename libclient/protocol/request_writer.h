@@ -180,8 +180,8 @@ class RequestWriter {
   std::map<std::uint32_t, std::uint64_t> pending_confirms_;  // `confirm`s without an answer: what was accepted before
   std::uint32_t next_request_ = 1;
 
-  UntakenMessages untaken_;     // where the client may come back
-  std::uint64_t former_ = 0;    // messages of former sessions: taken, or not known to be
+  UntakenMessages untaken_;                                  // where the client may come back
+  std::uint64_t former_ = 0;                                 // messages of former sessions: taken, or not known to be
   std::map<std::string, std::uint64_t, std::less<>> asked_;  // requests to flush groups that are not answered
   std::set<std::string, std::less<>> flushed_;               // groups where it is, and the view is to come
 

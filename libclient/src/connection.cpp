@@ -65,7 +65,8 @@ Result<GroupView> Connection::join(std::string_view group, std::chrono::nanoseco
 void Connection::join_then(std::string_view group, std::chrono::nanoseconds timeout,
                            std::function<void(Result<GroupView>)> done, JoinOptions options) {
   Impl* impl = usable();
-  impl == nullptr ? done(Errc::not_connected) : impl->join_then(group, deadline_after(timeout), std::move(done), options);
+  impl == nullptr ? done(Errc::not_connected)
+                  : impl->join_then(group, deadline_after(timeout), std::move(done), options);
 }
 
 std::error_code Connection::leave(std::string_view group) {

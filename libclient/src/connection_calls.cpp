@@ -12,7 +12,7 @@ void Connection::Impl::join_then(std::string_view group, Deadline deadline, Pend
   std::error_code error = ask_to_join(lock, group, Patience::none(), options);
   if (error == Errc::would_block) {
     const auto go_on = [this, name = std::string(group), deadline, done = std::move(done),
-                          options](std::error_code failure) {
+                        options](std::error_code failure) {
       failure ? done(failure) : join_then(name, deadline, done, options);
     };
     calls_.add_writable(Groups(group), deadline, go_on);

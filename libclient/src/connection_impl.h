@@ -143,10 +143,10 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   bool write_failed_ = false;
   bool thread_sleeps_ = false;
   bool in_handler_ = false;
-  std::size_t waiters_ = 0;         // for `changed_`
+  std::size_t waiters_ = 0;                        // for `changed_`
   std::set<std::string, std::less<>> auto_flush_;  // groups in which note_taken() answers requests to flush
-  bool flows_want_buffer_ = false;  // a FlowReady is due once the send buffer has room
-  Clock::time_point looked_at_;     // when the clock was last read for a send
+  bool flows_want_buffer_ = false;                 // a FlowReady is due once the send buffer has room
+  Clock::time_point looked_at_;                    // when the clock was last read for a send
   unsigned sends_since_look_ = 0;
   unsigned sends_per_look_ = 1;  // more in a burst
   bool draining_ = false;

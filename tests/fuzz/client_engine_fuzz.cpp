@@ -47,6 +47,10 @@ class Run {
         return engine_.handle_bytes(input_.bytes(input_.u16()));
       case EngineStep::join:
         return static_cast<void>(engine_.join(short_text()));
+      case EngineStep::join_synchronous:
+        return static_cast<void>(engine_.join(short_text(), true));
+      case EngineStep::flush_ok:
+        return static_cast<void>(engine_.flush_ok(short_text()));
       case EngineStep::leave:
         return static_cast<void>(engine_.leave(short_text()));
       case EngineStep::request_view:
@@ -89,6 +93,8 @@ class Run {
         SPINDLE_CHECK(!flow->groups.empty() && flow->blocked_share <= 1 && flow->salary_period.count() >= 0);
       } else if (const auto* gap = event.get_if<spindle::Gap>()) {
         for (const spindle::Gap::Name& each : gap->names) SPINDLE_CHECK(each.messages <= gap->messages);
+      } else if (const auto* request = event.get_if<FlushRequest>()) {
+        SPINDLE_CHECK(!request->group.empty());
       } else if (event.is<Disconnected>()) {
         ended_ = true;
       }

@@ -17,6 +17,8 @@ enum class EngineStep : std::uint8_t {
   request_view = 8,  // u8 length, group
   request_flow = 9,  // u8 length, group
   confirm = 10,
+  join_synchronous = 11,  // u8 length, group
+  flush_ok = 12,          // u8 length, group
 };
 
 }  // namespace spindle_fuzz

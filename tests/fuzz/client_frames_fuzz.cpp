@@ -81,6 +81,9 @@ void fuzz_from_client(ClientFrame type, ByteView body) {
     case ClientFrame::flush_ok:
       static_cast<void>(read_flush(body));
       return;
+    case ClientFrame::received:
+      static_cast<void>(read_received(body));
+      return;
     case ClientFrame::flow_request:
       return check_round_trip(body, read_flow_request, body_writer(write_flow_request));
     case ClientFrame::confirm:
@@ -108,6 +111,9 @@ void fuzz_from_daemon(ClientFrame type, ByteView body) {
       return check_round_trip(body, read_order_view, body_writer(write_order_view));
     case ClientFrame::flush_request:
       static_cast<void>(read_flush(body));
+      return;
+    case ClientFrame::received_by_daemon:
+      static_cast<void>(read_received(body));
       return;
     case ClientFrame::transitional:
       static_cast<void>(read_transitional(body));

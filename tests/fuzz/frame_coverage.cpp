@@ -19,8 +19,8 @@ using spindle::protocol::ClientFrame;
 
 namespace {
 
-constexpr std::array kClientNames{"hello", "define",       "send",         "send_more", "join", "leave",  "bye",
-                                  "ping",  "view_request", "flow_request", "-",         "-",    "confirm"};
+constexpr std::array kClientNames{"hello", "define",       "send",         "send_more", "join",     "leave",  "bye",
+                                  "ping",  "view_request", "flow_request", "received",  "flush_ok", "confirm"};
 constexpr auto kLinkNames = [] {
   std::array<std::string_view, kFrameTypes> names;
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = kFrameTraits[i].name;

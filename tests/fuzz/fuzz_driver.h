@@ -31,6 +31,8 @@ class FuzzDriver : public spindled::Driver {
   void set_reading(spindled::ConnectionId id, bool on) override;
   /// A token of one byte is known, until it is revoked.
   spindled::Result<std::string> identify(spindled::ConnectionId id, std::string_view token) override;
+  /// All zero: a client may know it.
+  std::optional<Secret> draw_secret() override { return Secret{}; }
   void wake_at(spindled::Time deadline) override { deadline_ = deadline; }
 
   spindled::ConnectionId accept(spindled::Port port);

@@ -167,6 +167,7 @@ class Run {
     const unsigned privacy = what / 12;  // what is left of it
     peer.is_private = privacy % 2 == 1;
     peer.needs_token = privacy / 2 % 2 == 1;
+    peer.may_come_back = true;
     node_.handle_accepted(now_, driver_.accept(port), port, peer);
   }
 

@@ -242,6 +242,33 @@ std::string independent_flows() {
   return steps.op(NodeStep::frame).u8(kSecond).frame(frame_of(write_bye)).op(NodeStep::time).u16(500).bytes();
 }
 
+/// A client that loses its connection again and again, and others who say that they were it.
+std::string a_session_resumed() {
+  const auto hello = [](std::uint64_t received) {
+    Hello greeting{1, 1, 0, "a"};
+    greeting.is_resumable = true;
+    greeting.resume = Resume{{1, {}}, received};
+    greeting.keepalive_ms = 1000;
+    return frame_of(write_hello, greeting);
+  };
+  Steps steps;
+  steps.op(NodeStep::accept).u8(kClientPort);
+  client_frame(steps, kFirst, hello(0));  // of a session that nobody knows
+  client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+  client_frame(steps, kFirst, frame_of(write_define, Define{0, {"news"}}));
+  for (unsigned received = 0; received < 3; ++received) {
+    large_message(steps, kFirst, 0, 4, 2000);
+    steps.op(NodeStep::close).u8(kFirst).op(NodeStep::time).u16(100).op(NodeStep::accept).u8(kClientPort);
+    client_frame(steps, kFirst, hello(received));
+    client_frame(steps, kFirst, frame_of(write_received, ClientFrame::received, received));
+  }
+  steps.op(NodeStep::accept).u8(kClientPort);
+  client_frame(steps, kSecond, hello(1000));  // more than there were
+  steps.op(NodeStep::accept).u8(kClientPort);
+  client_frame(steps, kSecond, hello(3));  // while its connection stands
+  return steps.op(NodeStep::time).u16(6000).bytes();
+}
+
 /// Clients that send tokens, good and bad, whose tokens are revoked.
 std::string tokens() {
   constexpr unsigned kPrivate = 12, kNeedsToken = 24;
@@ -305,8 +332,13 @@ std::string peer_in_a_view(unsigned peer) {
   announce.groups.push_back({"news", 5, {{9, "b"}}});
   data(Service::agreed, MessageClass::group, spindled::write_operation(announce));
   Bytes message;
-  spindled::write_envelope(message, {9, "b", 1, false, false, 5, 0, 0, {{0, "news"}}},
-                           spindled::write_targets({{0, "news"}}));
+  spindled::Envelope envelope;
+  envelope.session = 9;
+  envelope.sender = "b";
+  envelope.type = 1;
+  envelope.total = 5;
+  envelope.targets = {{0, "news"}};
+  spindled::write_envelope(message, envelope, spindled::write_targets(envelope.targets));
   message.insert(message.end(), {'h', 'e', 'l', 'l', 'o'});
   data(Service::fifo, MessageClass::client, message);
   data(Service::agreed, MessageClass::client, message);
@@ -424,6 +456,13 @@ void add_client_engine_seeds(Seeds& seeds) {
   session.op(EngineStep::frame).frame(frame_of(write_ping, ClientFrame::pong, std::uint64_t{3}));
   add("session", session.op(EngineStep::bye).op(EngineStep::end));
 
+  Steps flush;
+  welcome(flush).op(EngineStep::join_synchronous).text("news");
+  flush.op(EngineStep::frame).frame(frame_of(write_flush, ClientFrame::flush_request, Flush{7, "news"}));
+  flush.op(EngineStep::flush_ok).text("news").op(EngineStep::multicast).u8(2).u8(1).text("news");
+  flush.op(EngineStep::frame).frame(frame_of(write_view, first_view()));
+  add("flush", flush.op(EngineStep::multicast).u8(2).u8(1).text("news"));
+
   add("large_group", large_group());
   add("full_window", full_window());
   Steps refused;
@@ -445,6 +484,7 @@ void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "imposed_partition", imposed_partition()});
   seeds.push_back({"node", "slow_client", slow_client()});
   seeds.push_back({"node", "independent_flows", independent_flows()});
+  seeds.push_back({"node", "a_session_resumed", a_session_resumed()});
   seeds.push_back({"node", "tokens", tokens()});
   seeds.push_back({"node", "smaller_peer_in_a_view", peer_in_a_view(0)});
   seeds.push_back({"node", "larger_peer_in_a_view", peer_in_a_view(1)});

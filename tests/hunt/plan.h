@@ -91,19 +91,19 @@ struct Step {
   std::uint64_t bytes_per_second = 0;  // read_rate: kReadAll or a rate, 0 for nothing at all; path: 0 for unlimited
   Duration delay{};                    // path; impose: how long the partition lasts; part_when: after the words
   Duration jitter{};                   // path
-  std::vector<std::vector<HostIndex>> sides;  // partition, impose, part_when: daemons on none form one more
-  bool independent_flows = false;             // connect
-  SlowPolicy policy{};                        // connect: what the client asks for; 0: nothing
+  std::vector<std::vector<HostIndex>> sides;           // partition, impose, part_when: daemons on none form one more
+  bool independent_flows = false;                      // connect
+  SlowPolicy policy{};                                 // connect: what the client asks for; 0: nothing
   std::optional<Duration> flushes_after = Duration{};  // connect: when it answers a request to flush; none: never
-  std::uint32_t answers = 0;                  // connect: how often the client answers what it is told
-  std::optional<std::uint32_t> named;         // connect: takes the name of the client of this number
-  std::vector<std::string> identities;        // connect: as the daemon knows it (Peer)
-  bool returns = false;                       // connect: it comes back where its connection is lost,
-  std::vector<HostIndex> others;              // to its daemon or one of these
-  bool silently = false;                      // sever: its daemon hears nothing of it; `delay`: how long the client
-                                              // does not reach it
-  std::size_t rules = 0;                      // reload: from now on the daemon's file has these of the plan
-  std::string says;  // crash_when, part_when: the daemon's next line with this in it (kViewSteps)
+  std::uint32_t answers = 0;                           // connect: how often the client answers what it is told
+  std::optional<std::uint32_t> named;                  // connect: takes the name of the client of this number
+  std::vector<std::string> identities;                 // connect: as the daemon knows it (Peer)
+  bool returns = false;                                // connect: it comes back where its connection is lost,
+  std::vector<HostIndex> others;                       // to its daemon or one of these
+  bool silently = false;  // sever: its daemon hears nothing of it; `delay`: how long the client
+                          // does not reach it
+  std::size_t rules = 0;  // reload: from now on the daemon's file has these of the plan
+  std::string says;       // crash_when, part_when: the daemon's next line with this in it (kViewSteps)
 
   bool operator==(const Step&) const = default;
 };

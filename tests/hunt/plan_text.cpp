@@ -147,8 +147,8 @@ void Parser::parse_options(Words& words, Step& step) {
     } else if (policy != std::end(spindle::kSlowPolicyNames)) {
       step.policy = static_cast<SlowPolicy>(1 + policy - std::begin(spindle::kSlowPolicyNames));
     } else {
-      words.fail(
-          fmt::format("\"{}\" is no option (as, is, flows, answers, flushes, returns, or, price, drop, disconnect)", word));
+      words.fail(fmt::format(
+          "\"{}\" is no option (as, is, flows, answers, flushes, returns, or, price, drop, disconnect)", word));
     }
   }
 }

@@ -56,17 +56,17 @@ class Member {
 
  private:
   void take(const Event& event) {
-    if (const auto* view = std::get_if<GroupView>(&event)) {
+    if (const auto* view = event.get_if<GroupView>()) {
       if (!view_.empty() && !has_flushed_) fail("a view came that it had not flushed for");
       if (!view->synchronous) fail("the group is not synchronous");
       view_ = text_of(view->id);
       received_[view_] = {};
       has_flushed_ = false;
-    } else if (std::holds_alternative<FlushRequest>(event)) {
+    } else if (event.is<FlushRequest>()) {
       send();  // the last one in this view
       if (connection_.flush_ok(kGroup)) fail("its answer was refused");
       has_flushed_ = true;
-    } else if (const auto* message = std::get_if<Message>(&event)) {
+    } else if (const auto* message = event.get_if<Message>()) {
       const std::string_view text = message->text();
       if (text.substr(0, text.find(' ')) != view_) fail("in view " + view_ + " came " + std::string(text));
       Received& received = received_[view_];
@@ -93,7 +93,7 @@ void come_and_go(Connection& client) {
     ASSERT_FALSE(client.join(kGroup, {.synchronous = true, .auto_flush = true}));
     for (bool is_member = false; !is_member;) {
       const Event event = next_event(client);
-      const auto* view = std::get_if<GroupView>(&event);
+      const auto* view = event.get_if<GroupView>();
       is_member = view != nullptr && view->my_index.has_value();
     }
     ASSERT_FALSE(client.leave(kGroup));
@@ -172,7 +172,7 @@ TEST(SynchronousGroups, AMemberThatNeverAnswersCostsTheTimeout) {
   wait_for_members(joins, kGroup, {"#joins#gamma"});
   for (;;) {
     const Event event = next_event(silent);
-    const auto* failed = std::get_if<RequestFailed>(&event);
+    const auto* failed = event.get_if<RequestFailed>();
     if (failed == nullptr) continue;
     EXPECT_EQ(failed->request, RequestFailed::Request::membership);
     EXPECT_EQ(failed->error, Errc::flush_timeout);
@@ -181,8 +181,8 @@ TEST(SynchronousGroups, AMemberThatNeverAnswersCostsTheTimeout) {
   wait_for_members(silent, kGroup, {});
   EXPECT_FALSE(silent.multicast(Service::agreed, kGroup, "of a view that is over"));
   const Event refused = next_event(silent);
-  ASSERT_TRUE(std::holds_alternative<RequestFailed>(refused));
-  EXPECT_EQ(std::get<RequestFailed>(refused).request, RequestFailed::Request::send);
+  ASSERT_TRUE(refused.is<RequestFailed>());
+  EXPECT_EQ(refused.get<RequestFailed>().request, RequestFailed::Request::send);
   EXPECT_FALSE(silent.join(kGroup, {.synchronous = true, .auto_flush = true}));
   wait_for_members(joins, kGroup, {"#joins#gamma", "#silent#alpha"});
   wait_for_members(silent, kGroup, {"#joins#gamma", "#silent#alpha"});
@@ -206,10 +206,10 @@ TEST(SynchronousGroups, AMulticastWaitsForTheViewThatItIsOf) {
   Connection third = line.gamma.connect("third");
   EXPECT_FALSE(third.join(kGroup, {.synchronous = true}));
   const Event asked = next_event(first);
-  ASSERT_TRUE(std::holds_alternative<FlushRequest>(asked));
+  ASSERT_TRUE(asked.is<FlushRequest>());
   EXPECT_EQ(first.try_multicast(Service::fifo, kGroup, "too late"), Errc::flushing);
   std::thread sends([&first] { EXPECT_FALSE(first.multicast(Service::fifo, kGroup, "in the next view")); });
-  ASSERT_TRUE(std::holds_alternative<FlushRequest>(next_event(second)));
+  ASSERT_TRUE(next_event(second).is<FlushRequest>());
   EXPECT_FALSE(second.flush_ok(kGroup));
   sends.join();
   wait_for_members(third, kGroup, {"#first#alpha", "#second#beta", "#third#gamma"});

@@ -89,16 +89,16 @@ TEST_F(ClientAsio, JoinsSendsAndConfirms) {
     not_taken = co_await connection.async_confirm(1h, asio::use_awaitable);
   };
   run(client(), [&] {
-    const auto join = protocol::read_group_request(daemon_.read().body);
+    const std::uint32_t join = daemon_.read_request();
     Bytes bytes;
-    protocol::write_reply(bytes, {join ? join->request : 0, 0});
+    protocol::write_reply(bytes, {join, 0});
     protocol::GroupViewFrame view{"news", {1, "fake", 1, 1}};
     view.joined = view.members = {"#me#fake"};
     protocol::write_view(bytes, view);
     daemon_.write(bytes);
-    const auto closed = protocol::read_group_request(daemon_.read().body);
+    const std::uint32_t closed = daemon_.read_request();
     bytes.clear();
-    protocol::write_reply(bytes, {closed ? closed->request : 0, static_cast<std::uint16_t>(Errc::access_denied)});
+    protocol::write_reply(bytes, {closed, static_cast<std::uint16_t>(Errc::access_denied)});
     daemon_.write(bytes);
     EXPECT_EQ(daemon_.read_messages(1).at(0), "hello");
     bytes.clear();

@@ -39,7 +39,7 @@ Bytes farewell_frame(std::string_view group) {
 
 Bytes reply_frame(const Frame& request, Errc code = Errc{}) {
   Bytes frame;
-  const auto read = protocol::read_group_request(request.body);
+  const auto read = protocol::read_group_request(request.type, request.body);
   EXPECT_TRUE(read);
   protocol::write_reply(frame, {read ? read->request : 0, static_cast<std::uint16_t>(code)});
   return frame;

@@ -806,7 +806,7 @@ TEST_F(ClientEngineTest, AfterAFlushNothingIsSentBeforeTheNextView) {
   engine_.handle_bytes(bytes);
   const std::vector<Event> events = engine_.take_events();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(std::get<FlushRequest>(events[0]).group, "g");
+  EXPECT_EQ(events[0].get<FlushRequest>().group, "g");
   EXPECT_FALSE(engine_.multicast(Service::fifo, "g", "before"));
   sent();
   ASSERT_FALSE(engine_.flush_ok("g"));
@@ -830,7 +830,7 @@ TEST_F(ClientEngineTest, AfterAFlushNothingIsSentBeforeTheNextView) {
     engine_.handle_bytes(bytes);
   }
   EXPECT_FALSE(engine_.multicast(Service::fifo, "g", "after"));
-  EXPECT_TRUE(std::get<GroupView>(engine_.take_events().back()).synchronous);
+  EXPECT_TRUE(engine_.take_events().back().get<GroupView>().synchronous);
 }
 
 TEST_F(ClientEngineTest, ADaemonAsksOnceToFlushForAView) {
@@ -852,8 +852,8 @@ TEST_F(ClientEngineTest, AJoinMayBeRefusedWhenItWasOnItsWay) {
   engine_.handle_bytes(bytes);
   const std::vector<Event> events = engine_.take_events();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(std::get<RequestFailed>(events[0]).request, RequestFailed::Request::join);
-  EXPECT_EQ(std::get<RequestFailed>(events[0]).error, Errc::mode_mismatch);
+  EXPECT_EQ(events[0].get<RequestFailed>().request, RequestFailed::Request::join);
+  EXPECT_EQ(events[0].get<RequestFailed>().error, Errc::mode_mismatch);
 }
 
 }  // namespace

@@ -94,6 +94,13 @@ class FakeDaemon {
     read_all(frame.body.data(), frame.body.size());
     return frame;
   }
+  /// The number of the next frame, which asks something of a group.
+  std::uint32_t read_request() {
+    const Frame frame = read();
+    const auto request = protocol::read_group_request(frame.type, frame.body);
+    EXPECT_TRUE(request);
+    return request ? request->request : 0;
+  }
   /// The payloads of the next `count` messages, whole, in order; skips what defines their destinations.
   std::vector<std::string> read_messages(std::size_t count) {
     std::vector<std::string> payloads;

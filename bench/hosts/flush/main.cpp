@@ -33,11 +33,9 @@ Connection connect(const std::string& address, const std::string& name) {
   ConnectOptions options;
   options.address = address;
   options.name = name;
-  std::error_code error;
-  std::string text;
-  Connection connection = Connection::connect(options, error, &text);
-  if (error) fail("cannot connect to {}: {}", address, text);
-  return connection;
+  Result<Connection> connection = Connection::connect(options);
+  if (!connection) fail("cannot connect to {}: {}", address, connection.text());
+  return *std::move(connection);
 }
 
 /// Counts the views that all members have got.
@@ -107,9 +105,9 @@ void measure(const Options& options) {
   for (std::size_t i = 0; i < options.members; ++i) {
     members.push_back(connect(options.addresses[i % options.addresses.size()], fmt::format("member{}", i)));
     members.back().set_handler([&views, i, all = options.members](Event&& event) {
-      const auto* view = std::get_if<GroupView>(&event);
+      const auto* view = event.get_if<GroupView>();
       if (view != nullptr && view->member_count >= all) views.add(i);
-      if (std::holds_alternative<Disconnected>(event)) fail("a member was closed");
+      if (event.is<Disconnected>()) fail("a member was closed");
     });
     join(members.back());
   }

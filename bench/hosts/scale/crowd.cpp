@@ -10,6 +10,7 @@
 #include <chrono>
 
 #include "bench/hosts/client_lines.h"
+#include "libclient/protocol/client_handshake.h"
 
 namespace spindle::bench {
 

@@ -32,13 +32,11 @@ std::size_t encode(Meter& meter, std::size_t bytes, std::size_t messages) {
   protocol::RequestWriter writer;
   writer.start({});
   writer.open();
-  std::vector<std::uint8_t> output;
   const auto batch = [&] {
     for (std::size_t i = 0; i < kBatch; ++i) {
       SPINDLE_CHECK(!writer.multicast(Service::agreed, "group", std::span(payload), {}));
     }
-    output.clear();
-    writer.take_output(output);
+    while (!writer.output().empty()) writer.consume(writer.output().size());
   };
   return repeat(meter, messages, kBatch, [&] { meter.counted(batch); });
 }

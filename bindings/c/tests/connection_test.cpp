@@ -46,7 +46,7 @@ Bytes view_frame() {
 
 Bytes reply_frame(const Frame& request, Errc code) {
   Bytes frame;
-  const auto read = protocol::read_group_request(request.body);
+  const auto read = protocol::read_group_request(request.type, request.body);
   EXPECT_TRUE(read);
   protocol::write_reply(frame, {read ? read->request : 0, static_cast<std::uint16_t>(code)});
   return frame;

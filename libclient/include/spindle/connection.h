@@ -134,7 +134,8 @@ class SPINDLE_EXPORT Connection {
   /// no event then, and the end of the connection. After timed_out the request stands, and what comes of it is an
   /// event; leave() takes it back. Somebody has to receive events meanwhile where more of them may come than
   /// ConnectOptions::receive_buffer_bytes.
-  [[nodiscard]] Result<GroupView> join(std::string_view group, std::chrono::nanoseconds timeout, JoinOptions options = {});
+  [[nodiscard]] Result<GroupView> join(std::string_view group, std::chrono::nanoseconds timeout,
+                                       JoinOptions options = {});
   /// The same without waiting: `done` is called once with the outcome, by the connection's own thread, or by this call
   /// where that is known at once. As a handler it should be brief, and must not throw.
   void join_then(std::string_view group, std::chrono::nanoseconds timeout, std::function<void(Result<GroupView>)> done,

@@ -54,7 +54,7 @@
   X(token_exposed, 43, "a token goes only over TLS or a unix socket")                               \
   X(mode_mismatch, 44, "the group is synchronous and this is not, or the other way round")          \
   X(flushing, 45, "the client has answered a flush request of the group, and its view is to come")  \
-  X(flush_timeout, 46, "the client did not answer a flush request of the group in time")              \
+  X(flush_timeout, 46, "the client did not answer a flush request of the group in time")            \
   X(out_of_memory, 56, "there is not enough memory")
 
 // X(name, condition): the codes that mean what a condition of std::errc means, so that `error == std::errc::timed_out`

@@ -218,14 +218,14 @@ enum {
    request stands, and what comes of it is an event. Somebody has to receive events meanwhile where more of them may
    come than the receive buffer takes.
 
-   `flags` are zero, or SPINDLE_JOIN_...; others are a BAD_ARGUMENT. Errors: BAD_GROUP_NAME, NOT_CONNECTED, TIMED_OUT (of the queued form,
-   too, where it waits for room in the send buffer), and of the daemon's those of joining. */
+   `flags` are zero, or SPINDLE_JOIN_...; others are a BAD_ARGUMENT. Errors: BAD_GROUP_NAME, NOT_CONNECTED, TIMED_OUT
+   (of the queued form, too, where it waits for room in the send buffer), and of the daemon's those of joining. */
 SPINDLE_C_API spindle_code spindle_join(spindle_connection* connection, spindle_bytes group, unsigned flags,
                                         int64_t timeout_ns);
 /* Asks to be a member no longer; queues the request as spindle_join() does. The last view of the group, of form
    SPINDLE_FORM_FAREWELL, shows it done. */
-/* Answers SPINDLE_EVENT_FLUSH_REQUEST: from here to the next view of the group this client sends nothing to it, and what
-   it sends then is of the next view. Errors: BAD_ARGUMENT where no such request is open, NOT_CONNECTED. */
+/* Answers SPINDLE_EVENT_FLUSH_REQUEST: from here to the next view of the group this client sends nothing to it, and
+   what it sends then is of the next view. Errors: BAD_ARGUMENT where no such request is open, NOT_CONNECTED. */
 SPINDLE_C_API spindle_code spindle_flush_ok(spindle_connection* connection, spindle_bytes group);
 SPINDLE_C_API spindle_code spindle_leave(spindle_connection* connection, spindle_bytes group);
 /* Asks for all members of a group that this client is a member of. The answer is a view of form SPINDLE_FORM_ANSWER. */
@@ -330,8 +330,9 @@ SPINDLE_C_API spindle_event* spindle_event_copy(const spindle_event* event);
    SPINDLE_EVENT_...; 0 for null, and for a kind that came with a later version of the library than all functions here.
  */
 SPINDLE_C_API unsigned spindle_event_kind(const spindle_event* event);
-/* The groups that the event is of. A view, a transitional signal, a request to flush and a refused request have one. A message has its
-   destinations, in the sender's order; FLOW_READY and FLOW_STATE those of the flow. Other kinds have none. */
+/* The groups that the event is of. A view, a transitional signal, a request to flush and a refused request have one. A
+   message has its destinations, in the sender's order; FLOW_READY and FLOW_STATE those of the flow. Other kinds have
+   none. */
 SPINDLE_C_API size_t spindle_event_group_count(const spindle_event* event);
 SPINDLE_C_API spindle_bytes spindle_event_group_at(const spindle_event* event, size_t index);
 /* The first of these. */
@@ -440,7 +441,8 @@ SPINDLE_C_API unsigned spindle_warning_percent(const spindle_event* event);
 SPINDLE_C_API uint64_t spindle_warning_bytes(const spindle_event* event);
 SPINDLE_C_API uint64_t spindle_warning_limit_bytes(const spindle_event* event);
 
-/* Not 0: the session goes on, and nothing was lost or doubled. Otherwise it is a new one: its groups are joined again. */
+/* Not 0: the session goes on, and nothing was lost or doubled. Otherwise it is a new one: its groups are joined again.
+ */
 SPINDLE_C_API int spindle_reconnected_is_resumed(const spindle_event* event);
 /* The private name of before, and now. */
 SPINDLE_C_API spindle_bytes spindle_reconnected_former_name(const spindle_event* event);

@@ -93,6 +93,16 @@ static void describe_groups(answer* to, const char* word, const spindle_event* e
   add_groups(to, event);
 }
 
+static void describe_reconnected(answer* to, const spindle_event* event) {
+  size_t i;
+  answer_begin(to, "reconnected");
+  answer_add_text(to, "how", spindle_reconnected_is_resumed(event) ? "resumed" : "anew");
+  answer_add(to, "name", spindle_reconnected_private_name(event));
+  for (i = 0; i < spindle_reconnected_unknown_count(event); ++i) {
+    answer_add_number(to, "unknown", spindle_reconnected_unknown_at(event, i));
+  }
+}
+
 void describe(answer* to, const spindle_event* event) {
   switch (spindle_event_kind(event)) {
     case SPINDLE_EVENT_MESSAGE:
@@ -121,6 +131,12 @@ void describe(answer* to, const spindle_event* event) {
       break;
     case SPINDLE_EVENT_DISCONNECTED:
       describe_end(to, event);
+      break;
+    case SPINDLE_EVENT_RECONNECTED:
+      describe_reconnected(to, event);
+      break;
+    case SPINDLE_EVENT_FLUSH_REQUEST:
+      describe_groups(to, "flush_request", event);
       break;
     default:
       answer_begin(to, "later");

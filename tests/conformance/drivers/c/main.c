@@ -2,10 +2,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/conformance/drivers/c/events.h"
 
-static const char* const kFeatures[] = {"flows", "timeouts", "confirm", "drain", "writable"};
+static const char* const kFeatures[] = {"flows", "timeouts", "confirm", "drain", "writable", "resumption", "synchrony"};
 static const char* const kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
 static const char* const kPolicies[] = {"daemon_default", "price", "drop", "disconnect"};
 
@@ -26,9 +27,29 @@ static void outcome(answer* to, spindle_code code) {
   if (code != 0) answer_add_text(to, "code", spindle_error_name(code));
 }
 
+static void add_addresses(spindle_options* options, const call* asked) {
+  char address[300];
+  size_t i, count;
+  spindle_bytes* all = call_all(asked, "address", &count);
+  for (i = 0; i < count; ++i) {
+    const size_t size = all[i].size < sizeof address - 1 ? all[i].size : sizeof address - 1;
+    memcpy(address, all[i].data, size);
+    address[size] = '\0';
+    if (i == 0) {
+      spindle_options_set_address(options, address);
+    } else {
+      spindle_options_add_address(options, address);
+    }
+  }
+  free(all);
+}
+
 static spindle_options* options_of(const call* asked) {
   spindle_options* options = spindle_options_new();
-  spindle_options_set_address(options, call_text(asked, "address"));
+  add_addresses(options, asked);
+  spindle_options_set_reconnect_timeout(options, call_has(asked, "reconnect") ? INT64_C(60000000000) : 0);
+  spindle_options_set_resume(options, call_has(asked, "resume"));
+  if (call_has(asked, "keepalive_ms")) spindle_options_set_keepalive(options, milliseconds(asked, "keepalive_ms"));
   spindle_options_set_name(options, call_text(asked, "name"));
   spindle_options_set_independent_flows(options, call_has(asked, "flows"));
   if (call_has(asked, "policy")) {
@@ -77,8 +98,12 @@ static spindle_bytes group_of(const call* asked) {
 
 /* With a timeout the form that waits. */
 static void do_join(const call* asked, answer* to) {
-  outcome(to, spindle_join(connection, group_of(asked), 0, milliseconds(asked, "timeout_ms")));
+  unsigned flags = call_has(asked, "synchronous") ? SPINDLE_JOIN_SYNCHRONOUS : 0;
+  if (call_has(asked, "auto_flush")) flags |= SPINDLE_JOIN_AUTO_FLUSH;
+  outcome(to, spindle_join(connection, group_of(asked), flags, milliseconds(asked, "timeout_ms")));
 }
+
+static void do_flush_ok(const call* asked, answer* to) { outcome(to, spindle_flush_ok(connection, group_of(asked))); }
 
 static void do_leave(const call* asked, answer* to) { outcome(to, spindle_leave(connection, group_of(asked))); }
 
@@ -151,6 +176,7 @@ static void do_send(const call* asked, answer* to) {
   spindle_send_options_set_type(options, (uint16_t)call_integer(asked, "type"));
   spindle_send_options_set_self_discard(options, call_has(asked, "self_discard"));
   while (sent < call_integer(asked, "count")) {
+    if (call_has(asked, "ticket")) spindle_send_options_set_ticket(options, call_integer(asked, "ticket") + sent);
     code = send_one(asked, groups, count, sent, options);
     if (code != 0) break;
     ++sent;
@@ -178,7 +204,7 @@ static const struct {
   void (*perform)(const call* asked, answer* to);
 } kVerbs[] = {{"connect", do_connect}, {"join", do_join},         {"leave", do_leave}, {"ask", do_ask},
               {"flow", do_flow},       {"writable", do_writable}, {"send", do_send},   {"receive", do_receive},
-              {"confirm", do_confirm}, {"drain", do_drain},       {"close", do_close}};
+              {"confirm", do_confirm}, {"drain", do_drain},       {"close", do_close}, {"flush_ok", do_flush_ok}};
 
 static void tell(const char* number, const answer* told) {
   pthread_mutex_lock(&output);

@@ -15,8 +15,7 @@
 namespace spindle::conformance {
 namespace {
 
-constexpr const char* kFeatures[] = {"flows", "timeouts", "confirm", "drain",
-                                      "writable", "resumption", "synchrony"};
+constexpr const char* kFeatures[] = {"flows", "timeouts", "confirm", "drain", "writable", "resumption", "synchrony"};
 
 /// What a call that gives an error code has come to.
 Answer outcome(const std::error_code& error) {
