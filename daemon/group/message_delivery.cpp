@@ -41,7 +41,7 @@ void MessageDelivery::deliver_now(const Delivery& message) {
   if (!route_.receivers.empty()) {
     count_work(chunks_.size());
     OrderedAt at;
-    if (message.is_placed) at = {&state_.view.id, state_.changes, message.position};
+    if (message.is_placed && !envelope.is_fifo) at = {&state_.view.id, state_.changes, message.position};
     const Service service = envelope.is_fifo ? Service::fifo : message.service;
     if (envelope.bundle) {
       state_.clients->deliver_bundle(route_.receivers, {service, route_.names, route_.packed, bundled_, at});

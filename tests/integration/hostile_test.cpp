@@ -56,7 +56,7 @@ std::vector<Attack> attacks_on_clients() {
   return {
       {"a frame that does not exist", make_frame(200, 10), Errc::unexpected_frame},
       {"random bytes", random_bytes(100'000, 2), Errc::frame_too_large},
-      {"an oversized hello", make_frame(code(ClientFrame::hello), 600), Errc::frame_too_large},
+      {"an oversized hello", make_frame(code(ClientFrame::hello), 1100), Errc::frame_too_large},
       {"the head of the largest frame", make_frame_head(code(ClientFrame::send), spindle::kFrameLengthMax),
        Errc::frame_too_large},
       {"a malformed hello", make_frame(code(ClientFrame::hello), nonsense), Errc::malformed_frame},
