@@ -6,7 +6,7 @@ from .failure import PATIENCE_S, Failure
 from .members import Members
 
 # What is passed over while something else is awaited. Messages, and what says that some are missing, never are.
-NEWS = {"ready", "flow", "warned"}
+NEWS = {"ready", "flow", "warned", "resumed"}
 PASSED_OVER = NEWS | {"view", "signal"}
 SEEDS_PER_CLIENT = 1_000_000
 FIRST_MARKER = 900_000
@@ -138,6 +138,8 @@ class Client:
         event = self.driver.call("receive", [("timeout_ms", PATIENCE_S * 1000)])
         if event.word == "failed":
             raise Failure(f"{self.name} waits for {awaited}: {event.values.text('code')}")
+        if event.word == "reconnected" and event.values.text("how") == "resumed":
+            event = event._replace(word="resumed")  # it changes nothing, and comes among messages
         if event.word == "view":
             self.members.apply(event.values)
         elif event.word in NEWS:

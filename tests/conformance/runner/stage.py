@@ -119,7 +119,8 @@ class Stage:
         daemons = [self._daemons[server] for server in of["servers"]]
         addresses = [daemon.client_address(of["by"]) for daemon in daemons]
         if self._scenario.verbs_on(name) & NEED_PROXY:
-            client.proxy = Proxy(str(self._folder / f"{name}.proxy"), lambda: daemons[0].client_address(of["by"]))
+            # By TCP: the daemon keeps no session for who is on its host.
+            client.proxy = Proxy(str(self._folder / f"{name}.proxy"), lambda: daemons[0].client_address("tcp"))
             self._proxies.append(client.proxy)
             addresses[0] = client.proxy.address
         self._connect(client, addresses, of)
