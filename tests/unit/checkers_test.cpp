@@ -149,6 +149,10 @@ TEST(Checkers, Positions) {
   differ.at('a').add(got('a', 1, 1, 5)).at('b').add(got('a', 1, 1, 6));
   EXPECT_EQ(check_positions(differ.history()).size(), 1u) << "one message, two places";
 
+  Writer missed_a_change = with_views();
+  missed_a_change.at('a').add(got('a', 1, 2, 5)).at('b').add(got('a', 1, 1, 5));
+  EXPECT_EQ(to_text(check_positions(missed_a_change.history())), "") << "as behind a hole";
+
   Writer before_its_view = with_views();
   before_its_view.at('a').view(2, "abc").add(got('a', 1, 1, 5));
   EXPECT_EQ(check_positions(before_its_view.history()).size(), 1u);
