@@ -77,7 +77,7 @@ void ClientSession::connected(Instant, std::string_view token) {
   hello.is_resumable = options_.may_resume && options_.reconnect_timeout.count() != 0;
   hello.keepalive_ms = static_cast<std::uint32_t>(options_.keepalive.count());
   if (server_ == last_server_) hello.resume = resume();
-  if (was_welcomed_) engine_.reader().restart();
+  engine_.reader().restart();  // whatever came of an earlier connection
   engine_.start(hello);
 }
 

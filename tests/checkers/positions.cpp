@@ -10,8 +10,8 @@ namespace {
 
 using spindle::MessagePosition;
 
-/// The place alone. What was the last change before it is the receiver's: behind a hole who gets a message may have missed
-/// a change that others have had.
+/// The place alone. What was the last change before it is the receiver's: behind a hole who gets a message may have
+/// missed a change that others have had.
 std::string order_text(const MessagePosition& position) {
   const spindle::GroupViewId& view = position.change;
   return fmt::format("{}@{}:{:x}+{}.{}", view.view_number, view.coordinator, view.incarnation, position.order,
