@@ -119,7 +119,15 @@ void expect_connects(const Listening& listening, const std::string& address) {
   server.join();
 }
 
-TEST(ClientSignals, InterruptConnectingByUnixSocket) {
+/// The thread sanitizer of GCC 12 does not know how a condition variable waits for a time: a thread that does handles
+/// its signals afterwards only. Other trees run these.
+class ClientSignalsInConnecting : public testing::Test {
+#if defined(__SANITIZE_THREAD__)
+  void SetUp() override { GTEST_SKIP() << "the sanitizer keeps signals back from a thread that waits"; }
+#endif
+};
+
+TEST_F(ClientSignalsInConnecting, ByUnixSocket) {
   const std::string path = "/tmp/spindle-client-signals-" + std::to_string(::getpid());
   ::unlink(path.c_str());
   Listening listening;
@@ -134,7 +142,7 @@ TEST(ClientSignals, InterruptConnectingByUnixSocket) {
   ::unlink(path.c_str());
 }
 
-TEST(ClientSignals, InterruptConnectingByTcp) {
+TEST_F(ClientSignalsInConnecting, ByTcp) {
   const Listening listening = listen_tcp();
   const auto& address = reinterpret_cast<const sockaddr_in&>(listening.address);
   expect_connects(listening, "127.0.0.1:" + std::to_string(ntohs(address.sin_port)));
