@@ -28,11 +28,11 @@ void fuzz_envelope(ByteView content) {
   if (size == 0) return;
   SPINDLE_CHECK(size <= content.size());
   std::vector<std::uint8_t> written;
-  write_envelope(written, envelope, write_targets(envelope.targets));
+  write_envelope(written, envelope, write_targets(envelope.targets, envelope.has_views));
   Envelope again;
   SPINDLE_CHECK(read_envelope(written, again) == written.size());
   SPINDLE_CHECK(again.sender == envelope.sender && again.targets.size() == envelope.targets.size());
-  SPINDLE_CHECK(again.bundle == envelope.bundle);
+  SPINDLE_CHECK(again.bundle == envelope.bundle && again.has_views == envelope.has_views);
   SPINDLE_CHECK(again.parts == envelope.parts && again.ahead == envelope.ahead);
   if (envelope.bundle) fuzz_bundle(content.subspan(size));
 }
