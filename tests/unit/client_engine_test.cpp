@@ -27,14 +27,16 @@ std::vector<Frame> cut_frames(ByteView bytes) {
   return frames;
 }
 
-void append_message(Bytes& out, std::string_view payload, std::vector<std::string_view> groups = {"news"}) {
+void append_message(Bytes& out, std::string_view payload, std::vector<std::string_view> groups = {"news"},
+                    Place place = {}) {
   const ByteView bytes = as_bytes(payload);
   const MessageHead message{4,
                             7,
                             "#peer#d",
                             std::move(groups),
                             static_cast<std::uint32_t>(bytes.size()),
-                            bytes.first(std::min(bytes.size(), kChunkBytesMax))};
+                            bytes.first(std::min(bytes.size(), kChunkBytesMax)),
+                            place};
   test::append_message_frame(out, message);
   for (std::size_t at = message.chunk.size(); at < bytes.size(); at += kChunkBytesMax) {
     const ByteView chunk = bytes.subspan(at, std::min(bytes.size() - at, kChunkBytesMax));
@@ -685,26 +687,8 @@ TEST_F(ClientEngineTest, AMessageMustBeCompletedBeforeTheNext) {
   EXPECT_EQ(end_of(excess), Errc::malformed_frame);
 }
 
-/// An agreed message with a place.
-void append_placed(Bytes& out, std::string_view payload, Place place) {
-  const ByteView bytes = as_bytes(payload);
-  MessageHead message{4,
-                      7,
-                      "#peer#d",
-                      {"news"},
-                      static_cast<std::uint32_t>(bytes.size()),
-                      bytes.first(std::min(bytes.size(), kChunkBytesMax)),
-                      place};
-  test::append_message_frame(out, message);
-  for (std::size_t at = message.chunk.size(); at < bytes.size(); at += kChunkBytesMax) {
-    const ByteView chunk = bytes.subspan(at, std::min(bytes.size() - at, kChunkBytesMax));
-    std::uint8_t head[kFrameHeadBytes];
-    Writer head_writer(head);
-    write_frame_head(head_writer, static_cast<std::uint8_t>(ClientFrame::message_more), chunk.size());
-    out.insert(out.end(), head, head + sizeof head);
-    out.insert(out.end(), chunk.begin(), chunk.end());
-  }
-}
+/// The same with a place.
+void append_placed(Bytes& out, std::string_view payload, Place place) { append_message(out, payload, {"news"}, place); }
 
 TEST_F(ClientEngineTest, MessagesTellTheirPositions) {
   welcome(engine_);
