@@ -90,7 +90,6 @@ void ClientSession::try_next(Instant now, Errc reason, std::string_view text) {
   // A program that starts wants to know that it cannot.
   if (was_welcomed_ ? has_lasted || refusals_ >= options_.servers : are_all_tried) return give_up(reason, text);
   server_ = (server_ + 1) % options_.servers;
-  engine_.reader().restart();
   welcome_until_ = kNeverAgain;
   if (!was_welcomed_) return dial(now);
   phase_ = Phase::waiting;
