@@ -7,6 +7,7 @@ COMMANDS = {
     "cluster": "cluster.command",
     "handshakes": "handshakes",
     "flush": "flush",
+    "requests": "requests",
     "scale": "scale.command",
     "bindings": "bindings",
     "field": "field.command",

@@ -4,7 +4,7 @@ namespace spindled {
 
 bool may_go_along(const ClientSend& first, const ClientSend& next) {
   return first.service == next.service && first.self_discard == next.self_discard &&
-         first.weight + next.weight <= kBundleWeightMax;
+         first.has_headers == next.has_headers && first.weight + next.weight <= kBundleWeightMax;
 }
 
 void go_along(ClientSend& first, ByteView payload, std::vector<std::uint8_t>& bundle, const ClientSend& next,

@@ -13,8 +13,9 @@ namespace spindled {
 struct ClientSend {
   Service service = Service::agreed;
   bool self_discard = false;
-  std::uint16_t type = 0;   // of a message alone
-  std::uint32_t total = 0;  // bytes of payload, of all messages
+  bool has_headers = false;  // each payload begins with them
+  std::uint16_t type = 0;    // of a message alone
+  std::uint32_t total = 0;   // bytes of payload, of all messages
   std::uint32_t messages = 1;
   std::uint32_t weight = kBundleWeightMax + 1;  // of all messages (bundle_weight); by default nothing goes along
   std::span<const Slice> chunks;                // the payload of a message alone; each at most kChunkBytesMax

@@ -29,6 +29,7 @@ struct ClientMessage {
   std::uint32_t total = 0;        // bytes of payload
   std::span<const Slice> chunks;  // the payload; each at most kChunkBytesMax
   OrderedAt at{};
+  bool has_headers = false;  // the payload begins with them
 };
 
 /// Several messages that came as one. Everything in it is valid during the call only.
@@ -38,6 +39,7 @@ struct ClientBundle {
   ByteView names;  // as in ClientMessage
   std::span<const BundledMessage> messages;
   OrderedAt at{};
+  bool has_headers = false;  // each payload begins with them
 };
 
 /// Implemented by the sessions. Session ids that are gone are ignored. Messages go to one session at least.

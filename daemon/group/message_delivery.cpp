@@ -4,6 +4,7 @@
 
 #include "libclient/common/limits.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/header_block.h"
 
 namespace spindled {
 
@@ -44,20 +45,29 @@ void MessageDelivery::deliver_now(const Delivery& message) {
     if (message.is_placed && !envelope.is_fifo) at = {&state_.view.id, state_.changes, message.position};
     const Service service = envelope.is_fifo ? Service::fifo : message.service;
     if (envelope.bundle) {
-      state_.clients->deliver_bundle(route_.receivers, {service, route_.names, route_.packed, bundled_, at});
+      state_.clients->deliver_bundle(route_.receivers,
+                                     {service, route_.names, route_.packed, bundled_, at, envelope.has_headers});
     } else {
-      state_.clients->deliver_message(
-          route_.receivers, {service, envelope.type, route_.names, route_.packed, envelope.total, chunks_, at});
+      state_.clients->deliver_message(route_.receivers, {service, envelope.type, route_.names, route_.packed,
+                                                         envelope.total, chunks_, at, envelope.has_headers});
     }
   }
   chunks_.clear();  // lets go of the slabs
+}
+
+/// Whether headers are there, where they are to be.
+bool MessageDelivery::begins_as_said(ByteView payload) const {
+  return !route_.envelope().has_headers || spindle::protocol::header_block_size(payload) != 0;
 }
 
 bool MessageDelivery::open_bundle(const Delivery& message) {
   const ByteView bundle = message.first.view().subspan(route_.envelope_size());
   if (!message.rest.empty() || bundle.size() > kBundleWeightMax || !read_bundle(bundle, bundled_)) return false;
   std::size_t weight = 0;
-  for (const BundledMessage& each : bundled_) weight += bundle_weight(each.payload.size(), route_.packed.size());
+  for (const BundledMessage& each : bundled_) {
+    weight += bundle_weight(each.payload.size(), route_.packed.size());
+    if (!begins_as_said(each.payload)) return false;
+  }
   return weight <= kBundleWeightMax;
 }
 
@@ -116,7 +126,7 @@ bool MessageDelivery::collect_chunks(const Delivery& message) {
     if (chunk.size() > spindle::kChunkBytesMax) return false;
     total += chunk.size();
   }
-  return total == route_.envelope().total;
+  return total == route_.envelope().total && begins_as_said(first_view(chunks_));
 }
 
 // --- Parts ---

@@ -52,6 +52,7 @@ class MessageDelivery final : public MessageHandler {
   bool collect_chunks(const Delivery& message);
   /// Puts what went ahead in front of `chunks_`; false where it is not there.
   bool put_together(MemberIndex origin);
+  bool begins_as_said(ByteView payload) const;
   bool open_bundle(const Delivery& message);
   /// A safe message behind the signal is one that only those who move together are known to have. Where somebody of
   /// them is cut off before the next view, it keeps less than the others have delivered by then: a group gets the

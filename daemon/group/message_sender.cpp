@@ -33,6 +33,7 @@ Envelope envelope_of(const Sender& sender, const ClientSend& message) {
   envelope.session = sender.session;
   envelope.sender = sender.client;
   envelope.self_discard = message.self_discard;
+  envelope.has_headers = message.has_headers;
   envelope.bundle = is_bundle;
   if (!is_bundle) {
     envelope.type = message.type;

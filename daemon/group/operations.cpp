@@ -16,6 +16,7 @@ constexpr std::uint8_t kBundle = 2;
 constexpr std::uint8_t kAhead = 4;
 constexpr std::uint8_t kFifo = 8;
 constexpr std::uint8_t kViews = 16;
+constexpr std::uint8_t kHeaders = 32;
 
 // Of a group that is announced.
 constexpr std::uint8_t kSynchronous = 1;
@@ -190,7 +191,7 @@ void write_envelope(std::vector<std::uint8_t>& out, const Envelope& envelope, By
   writer.u16(envelope.type);
   writer.u8(static_cast<std::uint8_t>((envelope.self_discard ? kSelfDiscard : 0) | (envelope.bundle ? kBundle : 0) |
                                       (has_parts ? kAhead : 0) | (envelope.is_fifo ? kFifo : 0) |
-                                      (envelope.has_views ? kViews : 0)));
+                                      (envelope.has_views ? kViews : 0) | (envelope.has_headers ? kHeaders : 0)));
   writer.varint(envelope.total);
   if (has_parts) {
     writer.varint(envelope.parts);
@@ -209,6 +210,7 @@ std::size_t read_envelope(ByteView content, Envelope& envelope) {
   envelope.bundle = (flags & kBundle) != 0;
   envelope.is_fifo = (flags & kFifo) != 0;
   envelope.has_views = (flags & kViews) != 0;
+  envelope.has_headers = (flags & kHeaders) != 0;
   envelope.total = static_cast<std::uint32_t>(reader.varint_up_to(spindle::kMessageBytesMax));
   const bool has_parts = (flags & kAhead) != 0;
   envelope.parts = has_parts ? reader.varint() : 0;
@@ -226,7 +228,7 @@ std::size_t read_envelope(ByteView content, Envelope& envelope) {
   }
   const bool is_consistent = (!envelope.bundle || (envelope.type == 0 && envelope.total == 0 && !has_parts)) &&
                              has_parts == (envelope.parts != 0);
-  const bool valid = reader.ok() && (flags & ~(kSelfDiscard | kBundle | kAhead | kFifo | kViews)) == 0 &&
+  const bool valid = reader.ok() && (flags & ~(kSelfDiscard | kBundle | kAhead | kFifo | kViews | kHeaders)) == 0 &&
                      is_consistent && spindle::is_client_name(envelope.sender);
   return valid ? content.size() - reader.remaining() : 0;
 }

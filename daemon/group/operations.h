@@ -25,7 +25,7 @@ using GroupId = std::uint64_t;
 ///   u16     type         the application's tag; 0 of a bundle
 ///   u8      flags        bit 0: not to the sender itself; bit 1: a bundle follows (bundle.h); bit 2: parts went ahead;
 ///                        bit 3: a fifo message that takes a place in the order (MessageSender); bit 4: views follow
-///                        the targets
+///                        the targets; bit 5: the payload, each of a bundle, begins with headers (header_block.h)
 ///   varint  total        bytes of the payload; 0 of a bundle
 ///   varint  parts        only with bit 2: the number under which they went, from 1
 ///   varint  ahead        only with bit 2: bytes of the payload that they hold; 0: they are void, all of it follows
@@ -49,6 +49,7 @@ struct Envelope {
   bool bundle = false;
   bool is_fifo = false;
   bool has_views = false;
+  bool has_headers = false;
   std::uint32_t total = 0;
   std::uint64_t parts = 0;  // 0: none went ahead
   std::uint32_t ahead = 0;

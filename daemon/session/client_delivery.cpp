@@ -20,7 +20,8 @@ protocol::PackedHead head_of(const ClientMessage& message) {
           message.names,
           first_view(message.chunks).size(),
           place,
-          protocol::place_size(place)};
+          protocol::place_size(place),
+          message.has_headers};
 }
 
 protocol::PackedHead head_of(const ClientBundle& bundle, const BundledMessage& message, std::uint32_t index,
@@ -32,7 +33,8 @@ protocol::PackedHead head_of(const ClientBundle& bundle, const BundledMessage& m
           bundle.names,
           bytes,
           {bundle.at.position, index},
-          protocol::place_size(order_bytes, index)};
+          protocol::place_size(order_bytes, index),
+          bundle.has_headers};
 }
 }  // namespace
 
@@ -50,7 +52,8 @@ void ClientDelivery::requests_done(Time now, SessionId id) {
 void ClientDelivery::deliver_message(std::span<const SessionId> to, const ClientMessage& message) {
   if (message.chunks.size() <= 1 && message.total <= OutputQueue::kCopyBytesMax) {
     const BundledMessage alone{message.type, first_view(message.chunks)};
-    deliver_bundle(to, {message.service, message.groups, message.names, std::span(&alone, 1), message.at});
+    deliver_bundle(
+        to, {message.service, message.groups, message.names, std::span(&alone, 1), message.at, message.has_headers});
   } else {
     deliver_large(to, message);
   }

@@ -193,6 +193,7 @@ void Ingress::tell_refused() {
 void Ingress::fill(ClientSend& message, const protocol::Send& send) const {
   message.service = static_cast<Service>(send.service);
   message.self_discard = send.self_discard;
+  message.has_headers = send.has_headers;
   message.type = send.type;
   message.total = send.total;
   const std::size_t sender_bytes = 2 + sender_.client.size() + context_.config.name.size();  // of "#client#daemon"

@@ -3,7 +3,45 @@
 #include <algorithm>
 #include <cstring>
 
+#include "libclient/protocol/header_block.h"
+
 namespace spindle::protocol {
+
+std::error_code ClientEngine::ask(const Groups& groups, const Payload& payload, const RequestOptions& options,
+                                  Requests::Number& number) {
+  Requests::Wanted wanted;
+  wanted.answers = options.answers;
+  const bool is_for_all = options.answers == RequestOptions::kAllMembers;
+  if (is_for_all) {
+    if (groups.size() != 1) return Errc::bad_argument;
+    if (!is_group_name(groups[0])) return Errc::bad_group_name;
+    if (!writer_.groups().contains(groups[0])) return Errc::not_a_member;
+    wanted.group = groups[0];
+    wanted.without_self = options.self_discard;
+    if (requests_.needs_list(wanted.group)) {
+      if (const std::error_code error = writer_.request_view(wanted.group)) return error;
+      requests_.expect_list(wanted.group, writer_.last_request());
+    }
+  }
+  number = requests_.next_number();
+  const std::string header = Requests::to_header(number);
+  SendOptions send;
+  send.type = options.type;
+  send.self_discard = options.self_discard && !is_for_all;  // it has to see where the request stands
+  send.headers = options.headers;
+  if (const std::error_code error = writer_.multicast(options.service, groups, payload, send, {kRequestKey, header})) {
+    return error;
+  }
+  wanted.accepted = writer_.accepted();
+  requests_.add(number, std::move(wanted));
+  return {};
+}
+
+std::error_code ClientEngine::answer(const Message& request, const Payload& payload, const SendOptions& options) {
+  const std::optional<std::string_view> number = Requests::number_of(request);
+  if (!number) return Errc::bad_argument;
+  return writer_.multicast(Service::fifo, request.sender(), payload, options, {kAnswerKey, *number});
+}
 
 void ClientEngine::handle_bytes(ByteView bytes) {
   while (!bytes.empty() && !reader_.ended()) {
@@ -42,6 +80,7 @@ void ClientEngine::settle(EventReader::News& news) {
   for (const EventReader::News::FlushNews& flush : news.flushes) writer_.settle_flush(flush.group, flush.request);
   settle_confirmed(news);
   for (const std::string& group : news.lost_groups) writer_.forget_group(group);
+  settle_requests(news);
   if (news.received) writer_.acknowledge(*news.received);
   if (!news.pong) return;
   last_pong_ = news.pong;
@@ -52,20 +91,25 @@ void ClientEngine::disconnect() {
   writer_.close();
   if (reader_.has_news()) reader_.take_news();
   const std::error_code reason(static_cast<int>(reader_.end_reason()), error_category());
+  requests_.end_all(reason);
+  tell_answers();
   reader_.add_event(Disconnected{reason, reader_.end_text(), writer_.not_taken()}, reader_.end_text().size());
 }
 
 void ClientEngine::settle_replies(EventReader::News& news) {
   std::size_t inserted = 0;
-  for (auto& [reply, before, flow] : news.replies) {
+  for (auto& [reply, before, flow, view] : news.replies) {
     bool unknown = false;
     std::optional<Event> event;
     if (flow) {
       writer_.settle(reply.request, *flow, unknown);
       event = std::move(*flow);
     } else if (std::optional<RequestFailed> failed = writer_.settle(reply, unknown)) {
-      const bool is_taken = observer_ != nullptr && observer_->refused(reply.request, *failed);
+      const bool is_taken = requests_.take_list(reply.request, before + inserted, nullptr) ||
+                            (observer_ != nullptr && observer_->refused(reply.request, *failed));
       if (!is_taken) event = std::move(*failed);
+    } else if (view && !unknown && !requests_.take_list(reply.request, before + inserted, &*view)) {
+      event = std::move(*view);
     }
     if (unknown) {
       reader_.end(Errc::unexpected_frame, "the daemon replied to a request that was not made");
@@ -92,6 +136,19 @@ void ClientEngine::settle_confirmed(const EventReader::News& news) {
       return reader_.end(Errc::unexpected_frame, "the daemon confirmed messages that were not sent");
     }
     if (observer_ != nullptr) observer_->confirmed(confirmed.request);
+  }
+}
+
+void ClientEngine::settle_requests(const EventReader::News& news) {
+  if (!news.has_answers && !news.has_views && !requests_.is_settling_due()) return;
+  requests_.settle(reader_.settling_events(), reader_.settled(), reader_.private_name());
+  reader_.note_settled();
+  tell_answers();
+}
+
+void ClientEngine::tell_answers() {
+  for (Requests::Outcome& outcome : requests_.take_outcomes()) {
+    if (observer_ != nullptr) observer_->answered(outcome.number, std::move(outcome.answers));
   }
 }
 

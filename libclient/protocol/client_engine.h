@@ -3,6 +3,7 @@
 
 #include "libclient/protocol/event_reader.h"
 #include "libclient/protocol/request_writer.h"
+#include "libclient/protocol/requests.h"
 
 namespace spindle::protocol {
 
@@ -13,6 +14,8 @@ class RequestObserver {
   /// The daemon has refused the request of that number. Whether the caller takes that: it is no event then.
   virtual bool refused(std::uint32_t request, const RequestFailed& failed) = 0;
   virtual void confirmed(std::uint32_t request) = 0;
+  /// `ask` of that number has ended.
+  virtual void answered(Requests::Number number, Answers answers) = 0;
 };
 
 /// Both halves of a client and what passes between them. A test uses the engine as it is:
@@ -37,6 +40,11 @@ class ClientEngine {
     if (error == Errc::would_block) writer_.want_ready(groups);
     return error;
   }
+  /// Sends a request, whose answers RequestObserver::answered() is given. `number` is set to its number.
+  std::error_code ask(const Groups& groups, const Payload& payload, const RequestOptions& options,
+                      Requests::Number& number);
+  /// Answers a message that is a request. bad_argument where it is none.
+  std::error_code answer(const Message& request, const Payload& payload, const SendOptions& options);
   std::error_code join(std::string_view group, bool synchronous = false) { return writer_.join(group, synchronous); }
   std::error_code flush_ok(std::string_view group) { return writer_.flush_ok(group); }
   std::error_code leave(std::string_view group) { return writer_.leave(group); }
@@ -60,6 +68,7 @@ class ClientEngine {
 
   RequestWriter& writer() { return writer_; }
   const RequestWriter& writer() const { return writer_; }
+  Requests& requests() { return requests_; }
   EventReader& reader() { return reader_; }
   const EventReader& reader() const { return reader_; }
   /// Why the stream of bytes ends, as far as this side knows.
@@ -90,9 +99,12 @@ class ClientEngine {
   void settle_admitted(const EventReader::News& news);
   void settle_taken(const EventReader::News& news);
   void settle_confirmed(const EventReader::News& news);
+  void settle_requests(const EventReader::News& news);
+  void tell_answers();
 
   RequestWriter writer_;
   EventReader reader_;
+  Requests requests_;
   RequestObserver* observer_ = nullptr;
   std::optional<std::uint64_t> last_pong_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libclient/protocol/append_frame.h"
+#include "libclient/protocol/header_block.h"
 
 namespace spindle::protocol {
 
@@ -12,6 +13,7 @@ constexpr std::uint8_t kServiceMask = 0x07;
 constexpr std::uint8_t kServiceMax = 5;
 constexpr std::uint8_t kSelfDiscardBit = 0x08;  // of a `send`
 constexpr std::uint8_t kPlaceBit = 0x08;        // of a `message`
+constexpr std::uint8_t kHeadersBit = 0x10;      // of both
 /// In the form of a view.
 constexpr std::uint8_t kSynchronousFormBit = 0x80;
 
@@ -127,7 +129,8 @@ bool starts_with(ByteView bytes, ByteView start) {
 bool fill(PackedMessage& message, ByteView body, std::vector<std::uint8_t>* good_names) {
   Reader reader(body);
   const std::uint8_t flags = reader.u8();
-  message.service = flags & static_cast<std::uint8_t>(~kPlaceBit);
+  message.service = flags & static_cast<std::uint8_t>(~(kPlaceBit | kHeadersBit));
+  message.has_headers = (flags & kHeadersBit) != 0;
   message.type = reader.u16();
   message.total = static_cast<std::uint32_t>(reader.varint_up_to(kMessageBytesMax));
   const std::size_t before_place = reader.remaining();
@@ -158,6 +161,7 @@ bool fill(PackedMessage& message, ByteView body, std::vector<std::uint8_t>* good
   message.chunk = reader.rest();
   const bool chunk_fits = message.chunk.size() <= std::min<std::size_t>(message.total, kChunkBytesMax);
   const bool is_complete = !message.chunk.empty() || message.total == 0;
+  if (message.has_headers && header_block_size(message.chunk) == 0) return false;
   return reader.ok() && message.service <= kServiceMax && chunk_fits && is_complete;
 }
 
@@ -326,7 +330,8 @@ void write_send_head(Writer& writer, const Send& send) { write_send_head_before(
 void write_send_head_before(Writer& writer, const Send& send, std::size_t chunk_bytes) {
   write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::send), send_body_size(send) + chunk_bytes);
   writer.varint(send.handle);
-  writer.u8(static_cast<std::uint8_t>(send.service | (send.self_discard ? kSelfDiscardBit : 0)));
+  writer.u8(static_cast<std::uint8_t>(send.service | (send.self_discard ? kSelfDiscardBit : 0) |
+                                      (send.has_headers ? kHeadersBit : 0)));
   writer.u16(send.type);
   writer.varint(send.total);
 }
@@ -349,7 +354,7 @@ void write_message_head(Writer& writer, const MessageHead& message) {
   std::vector<std::uint8_t> names;
   pack_names(names, message.sender, message.groups);
   write_packed_head(writer, {message.service, message.type, message.total, names, message.chunk.size(), message.place,
-                             place_size(message.place)});
+                             place_size(message.place), message.has_headers});
 }
 
 // The number of groups stands before the sender, so that sender, groups and payload follow each other without a gap:
@@ -369,7 +374,8 @@ std::size_t packed_head_size(const PackedHead& message) {
 void write_packed_head(Writer& writer, const PackedHead& message) {
   write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::message),
                    message_body_size(message.total, message.names.size(), message.place_bytes) + message.chunk_bytes);
-  writer.u8(message.place.is_there() ? message.service | kPlaceBit : message.service);
+  writer.u8(static_cast<std::uint8_t>(message.service | (message.place.is_there() ? kPlaceBit : 0) |
+                                      (message.has_headers ? kHeadersBit : 0)));
   writer.u16(message.type);
   writer.varint(message.total);
   if (message.place.is_there()) {
@@ -396,13 +402,15 @@ std::optional<Send> read_send(ByteView body) {
   const std::uint8_t flags = reader.u8();
   send.service = flags & kServiceMask;
   send.self_discard = (flags & kSelfDiscardBit) != 0;
+  send.has_headers = (flags & kHeadersBit) != 0;
   send.type = reader.u16();
   send.total = static_cast<std::uint32_t>(reader.varint_up_to(kMessageBytesMax));
   send.chunk = reader.rest();
-  if (!reader.ok() || (flags & ~(kServiceMask | kSelfDiscardBit)) != 0 || send.service > kServiceMax) {
+  if (!reader.ok() || (flags & ~(kServiceMask | kSelfDiscardBit | kHeadersBit)) != 0 || send.service > kServiceMax) {
     return std::nullopt;
   }
   if (send.chunk.size() != std::min<std::size_t>(send.total, kChunkBytesMax)) return std::nullopt;
+  if (send.has_headers && header_block_size(send.chunk) == 0) return std::nullopt;
   return send;
 }
 
@@ -459,6 +467,7 @@ std::optional<MessageHead> read_message(ByteView body) {
   message.total = packed->total;
   message.chunk = packed->chunk;
   message.place = packed->place;
+  message.has_headers = packed->has_headers;
   Reader reader(packed->groups);
   message.groups = read_counted_names(reader, packed->group_count, [](std::string_view) { return true; });
   return message;

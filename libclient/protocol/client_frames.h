@@ -111,9 +111,10 @@ struct Send {
   std::uint32_t handle = 0;
   std::uint8_t service = 0;  // spindle::Service
   bool self_discard = false;
-  std::uint16_t type = 0;   // the application's 16-bit tag
-  std::uint32_t total = 0;  // bytes of the whole payload
-  ByteView chunk;           // its first bytes: all of them, or kChunkBytesMax
+  std::uint16_t type = 0;    // the application's 16-bit tag
+  std::uint32_t total = 0;   // bytes of the whole payload
+  ByteView chunk;            // its first bytes: all of them, or kChunkBytesMax
+  bool has_headers = false;  // the payload begins with them (header_block.h)
 };
 
 /// `join`, `leave` and `view_request`.
@@ -197,6 +198,7 @@ struct MessageHead {
   std::uint32_t total = 0;
   ByteView chunk;
   Place place{};
+  bool has_headers = false;
 };
 
 /// The head of a `message` frame whose names are packed, for the daemon's path of messages: many have the same names.
@@ -208,6 +210,7 @@ struct PackedHead {
   std::size_t chunk_bytes = 0;
   Place place{};
   std::size_t place_bytes = 0;  // place_size(place)
+  bool has_headers = false;
 };
 
 /// A `message` frame whose group names are left as they came, for the client's path of messages, which allocates
@@ -223,6 +226,7 @@ struct PackedMessage {
   ByteView chunk;
   Place place;
   std::uint8_t place_bytes = 0;
+  bool has_headers = false;
 };
 
 struct GroupViewFrame {

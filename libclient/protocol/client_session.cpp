@@ -6,6 +6,9 @@ namespace spindle::protocol {
 
 namespace {
 
+/// Sends seeds that are near each other far apart: an odd number near 2^64 divided by the golden ratio.
+constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;
+
 /// Whether the daemon has ended the connection for something that another connection would not change.
 bool is_final(Errc reason) {
   switch (reason) {
@@ -42,6 +45,7 @@ bool is_lasting(Errc refusal) {
 }  // namespace
 
 ClientSession::ClientSession(SessionOptions options) : options_(std::move(options)), back_off_(options_.seed) {
+  engine_.requests().count_from(options_.seed * kSpread);
   if (options_.reconnect_timeout.count() == 0) return;
   engine_.writer().expect_return();
   engine_.reader().track_memberships();
@@ -196,6 +200,7 @@ Reconnected ClientSession::come_back(Instant now, const EventReader::News::Place
   former_.erase(name);  // a daemon ends the session that had it before
   event.fenced = build_fence();
   event.unknown = writer.start_anew(event.fenced);
+  engine_.requests().start_anew(writer.former());
   writer.open();
   // Its name may be that of another client by then, who is no reason to wait.
   fence_until_ = event.fenced ? now + kSilentPeriods * options_.keepalive + resume_timeout_ + kGonePeriod : kNeverAgain;

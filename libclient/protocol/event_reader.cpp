@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "libclient/protocol/client_handshake.h"
+#include "libclient/protocol/header_block.h"
 #include "libclient/protocol/member_list.h"
 
 namespace spindle::protocol {
@@ -179,6 +180,7 @@ void EventReader::handle_welcome(ByteView body) {
   if (!welcome->resumed) {
     partial_.reset();
     view_parts_ = {};
+    answer_.reset();
     memberships_.clear();
     flushing_.clear();
     frames_ = 0;
@@ -209,6 +211,7 @@ void EventReader::handle_message(ByteView body) {
     fill(message, *packed);
     message.memory_ = block_;
     event_bytes_ += sizeof(Event) + body.size();
+    if (packed->has_headers) note_headers(message);
     return;
   }
   const auto* start = reinterpret_cast<const std::uint8_t*>(packed->sender.data()) - packed->place_bytes;
@@ -222,9 +225,16 @@ void EventReader::handle_message(ByteView body) {
   partial_ = std::move(partial);
 }
 
+void EventReader::note_headers(const Message& message) {
+  if (!message.find_header(kRequestKey) && !message.find_header(kAnswerKey)) return;
+  news_.has_answers = true;
+  has_news_ = true;
+}
+
 void EventReader::fill(Message& message, const PackedMessage& packed) const {
   message.change_ = packed.place.is_there() ? change_.get() : nullptr;
-  message.place_bytes_ = packed.place_bytes;
+  message.place_bytes_ = packed.place_bytes & 0x7f;
+  message.has_headers_ = packed.has_headers;
   message.service_ = static_cast<Service>(packed.service);
   message.type_ = packed.type;
   message.start_ = reinterpret_cast<const std::uint8_t*>(packed.sender.data());
@@ -245,6 +255,7 @@ void EventReader::handle_message_more(ByteView body) {
   message.start_ = bytes.data() + message.place_bytes_;
   message.memory_ = std::move(partial_->content);
   partial_.reset();
+  if (message.has_headers_) note_headers(message);
   add_event(std::move(message), wanted);
 }
 
@@ -293,6 +304,10 @@ void EventReader::add_view(const GroupViewFrame& view, std::size_t bytes) {
   const std::size_t names =
       event.members.size() + event.joined.size() + event.left.size() + event.apart.size() + event.vs_set.size();
   if (view.form != ViewForm::answer && flushing_.erase(event.group) != 0) note_flush(event.group, 0);
+  if (view.form == ViewForm::answer) {
+    answer_ = std::move(event);  // its reply follows
+    return;
+  }
   add_event(std::move(event), 2 * bytes + names * sizeof(std::string));
   news_.has_views = true;
   has_news_ = true;
@@ -335,7 +350,7 @@ void EventReader::note_flush(const std::string& group, std::uint64_t request) {
 void EventReader::handle_reply(ByteView body) {
   const std::optional<Reply> reply = read_reply(body);
   if (!reply) return end(Errc::malformed_frame);
-  news_.replies.push_back({*reply, events_.size()});
+  news_.replies.push_back({*reply, events_.size(), {}, std::exchange(answer_, std::nullopt)});
   has_news_ = true;
 }
 
@@ -450,6 +465,7 @@ EventReader::News EventReader::take_news() {
 void EventReader::take_events(std::vector<Event>& into) {
   events_.swap(into);
   event_bytes_ = 0;
+  settled_ = 0;
 }
 
 }  // namespace spindle::protocol

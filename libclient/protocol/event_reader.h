@@ -34,11 +34,13 @@ class EventReader {
       Reply reply;
       std::size_t before = 0;              // the index of the event that it came before
       std::optional<FlowState> flow = {};  // the answer to a `flow_request`, without its groups
+      std::optional<GroupView> view = {};  // the answer to a `view_request`
     };
     std::vector<PlacedReply> replies;
     std::vector<Admitted> admitted;
     std::vector<Confirmed> confirmed;
-    bool has_views = false;  // among the events
+    bool has_views = false;    // among the events
+    bool has_answers = false;  // to requests, or these requests themselves, among the events
     /// Of synchronous groups, in the order in which they came: requests to flush, and views, which end them.
     struct FlushNews {
       std::string group;
@@ -85,6 +87,10 @@ class EventReader {
   /// Memory, about, of the events that `take_events` would give now.
   std::size_t event_bytes() const { return event_bytes_; }
   void insert_event(std::size_t index, Event event);
+  /// The events, for who takes some away. Those before `settled` have been looked at.
+  std::vector<Event>& settling_events() { return events_; }
+  std::size_t settled() const { return settled_; }
+  void note_settled() { settled_ = events_.size(); }
   /// `bytes`: memory of the event beside its own size.
   void add_event(Event event, std::size_t bytes);
 
@@ -138,6 +144,7 @@ class EventReader {
     std::vector<std::shared_ptr<const GroupViewId>> changes;
   };
 
+  void note_headers(const Message& message);
   /// All but the memory that the message refers to.
   void fill(Message& message, const PackedMessage& packed) const;
   const std::uint8_t* at(std::size_t offset) const { return block_ ? block_->bytes.get() + offset : nullptr; }
@@ -164,6 +171,7 @@ class EventReader {
   std::optional<Partial> partial_;
 
   std::vector<std::uint8_t> view_parts_;  // of a view whose last bytes are still to come
+  std::optional<GroupView> answer_;       // to a `view_request`, whose reply is still to come
 
   std::shared_ptr<const GroupViewId> change_;  // as the daemon told last; null: not yet
 
@@ -172,6 +180,7 @@ class EventReader {
 
   std::vector<Event> events_;
   std::size_t event_bytes_ = 0;
+  std::size_t settled_ = 0;         // events that were looked at
   std::set<std::string> flushing_;  // groups with a request that no view has followed
   News news_;
   bool has_news_ = false;

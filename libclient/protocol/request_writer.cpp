@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "libclient/protocol/header_block.h"
+
 namespace spindle::protocol {
 
 namespace {
@@ -134,13 +136,33 @@ void RequestWriter::close() {
   flushed_.clear();
 }
 
-std::error_code RequestWriter::check(Service service, const Groups& groups, const Payload& payload) {
+std::error_code RequestWriter::check(Service service, const Groups& groups, const Payload& payload,
+                                     const SendOptions& options) {
   if (const std::error_code error = check_sizes(service, groups, payload)) return error;
+  if (!are_valid(options.headers)) return Errc::bad_headers;
   return check_names(groups);
 }
 
 std::error_code RequestWriter::multicast(Service service, const Groups& groups, const Payload& payload,
-                                         SendOptions options) {
+                                         const SendOptions& options, const Header& own) {
+  if (!options.headers.empty() || !own.key.empty()) {
+    return multicast_with_headers(service, groups, payload, options, own);
+  }
+  return write_send(service, groups, payload, options, false);
+}
+
+std::error_code RequestWriter::multicast_with_headers(Service service, const Groups& groups, const Payload& payload,
+                                                      const SendOptions& options, const Header& own) {
+  if (!are_valid(options.headers)) return Errc::bad_headers;
+  std::vector<std::uint8_t> block;
+  write_header_block(block, own, options.headers);
+  std::vector<Bytes> pieces{block};
+  pieces.insert(pieces.end(), payload.pieces().begin(), payload.pieces().end());
+  return write_send(service, groups, pieces, options, true);
+}
+
+std::error_code RequestWriter::write_send(Service service, const Groups& groups, const Payload& payload,
+                                          const SendOptions& options, bool has_headers) {
   if (!open_) return Errc::not_connected;
   if (const std::error_code error = check_sizes(service, groups, payload)) return error;
   if (!flushed_.empty() && is_flushed(groups)) return Errc::flushing;
@@ -157,6 +179,7 @@ std::error_code RequestWriter::multicast(Service service, const Groups& groups, 
   }
   send.service = static_cast<std::uint8_t>(service);
   send.self_discard = options.self_discard;
+  send.has_headers = has_headers;
   send.type = options.type;
   send.total = static_cast<std::uint32_t>(payload.size());
   ++accepted_;

@@ -39,7 +39,9 @@ class RequestWriter {
   void open();
   void close();
 
-  std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options);
+  /// `own`, where it has a key, is a header of the library's.
+  std::error_code multicast(Service service, const Groups& groups, const Payload& payload, const SendOptions& options,
+                            const Header& own = {});
   std::error_code join(std::string_view group, bool synchronous = false) {
     return request(ClientFrame::join, group, synchronous ? kSynchronousBit : std::uint8_t{0});
   }
@@ -69,7 +71,8 @@ class RequestWriter {
   NotTaken not_taken_of(std::uint64_t accepted) const;
 
   /// What `multicast` would answer for the arguments alone.
-  static std::error_code check(Service service, const Groups& groups, const Payload& payload);
+  static std::error_code check(Service service, const Groups& groups, const Payload& payload,
+                               const SendOptions& options = {});
 
   bool has_independent_flows() const { return independent_; }
   /// Whether `multicast` would find room in the window of the flow to `groups`.
@@ -122,6 +125,8 @@ class RequestWriter {
   /// messages that the former session may have let in, or not; what it cannot have got is sent in the new one.
   std::vector<std::uint64_t> start_anew(bool hold);
   void release() { out_.release(); }
+  /// Messages that former sessions were sent: what became of them is known, or never will be.
+  std::uint64_t former() const { return former_; }
   /// The tickets of messages that are not known to have entered.
   std::vector<std::uint64_t> untaken() const { return untaken_.tickets(); }
   /// Groups that the client is in, or has asked to be in, with the flags of its joins.
@@ -143,6 +148,10 @@ class RequestWriter {
   /// The number of the set that is to be given up next, of those that there are.
   std::uint32_t set_to_give_up() const;
   void give_up(std::uint32_t handle);
+  std::error_code multicast_with_headers(Service service, const Groups& groups, const Payload& payload,
+                                         const SendOptions& options, const Header& own);
+  std::error_code write_send(Service service, const Groups& groups, const Payload& payload, const SendOptions& options,
+                             bool has_headers);
   void append_chunks(const Payload& payload);
   void write_definition(const Define& define);
   void write_request(ClientFrame type, std::uint32_t number, std::string_view group, std::uint8_t flags = 0);

@@ -97,6 +97,31 @@ std::error_code Connection::try_multicast(Service service, const Groups& groups,
   return impl == nullptr ? Errc::not_connected : impl->multicast(service, groups, payload, options, Patience::none());
 }
 
+Answers Connection::request(const Groups& groups, const Payload& payload, std::chrono::nanoseconds timeout,
+                            RequestOptions options) {
+  Impl* impl = usable();
+  if (impl == nullptr) return {Errc::not_connected, {}, {}};
+  return impl->ask(groups, payload, deadline_after(timeout), options);
+}
+
+void Connection::request_then(const Groups& groups, const Payload& payload, std::chrono::nanoseconds timeout,
+                              std::function<void(Answers)> done, RequestOptions options) {
+  Impl* impl = usable();
+  if (impl == nullptr) return done({Errc::not_connected, {}, {}});
+  impl->ask_then(groups, payload, deadline_after(timeout), Patience::none(), std::move(done), options);
+}
+
+std::error_code Connection::reply(const Message& request, const Payload& payload, SendOptions options) {
+  Impl* impl = usable();
+  if (impl == nullptr) return Errc::not_connected;
+  return impl->answer(request, payload, options, Patience(options.timeout.value_or(impl->send_timeout())));
+}
+
+std::error_code Connection::try_reply(const Message& request, const Payload& payload, SendOptions options) {
+  Impl* impl = usable();
+  return impl == nullptr ? Errc::not_connected : impl->answer(request, payload, options, Patience::none());
+}
+
 void Connection::when_writable(const Groups& groups, std::chrono::nanoseconds timeout,
                                std::function<void(std::error_code)> done) {
   Impl* impl = usable();

@@ -124,6 +124,31 @@ void Connection::Impl::when_writable(const Groups& groups, Deadline deadline, Pe
   done(error);
 }
 
+void Connection::Impl::ask_then(const Groups& groups, const Payload& payload, Deadline deadline, Patience patience,
+                                PendingCalls::Answered done, const RequestOptions& options) {
+  Lock lock(mutex_);
+  protocol::Requests::Number number = 0;
+  const std::error_code error = send(lock, groups, patience, [&] {
+    const std::error_code failure = session_.engine().ask(groups, payload, options, number);
+    if (!failure) calls_.add_request(number, deadline, std::move(done));
+    return failure;
+  });
+  wake_thread();
+  if (!error) return;
+  lock.unlock();
+  done({error, {}, {}});
+}
+
+Answers Connection::Impl::ask(const Groups& groups, const Payload& payload, Deadline deadline,
+                              const RequestOptions& options) {
+  if (on_thread()) return {Errc::would_block, {}, {}};
+  const auto answer = std::make_shared<Answer<Answers>>();
+  ask_then(
+      groups, payload, deadline, Patience(deadline), [answer](Answers answers) { answer->give(std::move(answers)); },
+      options);
+  return *answer->wait(Deadline::max());
+}
+
 NotTaken Connection::Impl::drain(Deadline deadline) {
   Patience patience(deadline);
   {
@@ -155,6 +180,10 @@ bool Connection::Impl::refused(std::uint32_t request, const RequestFailed& faile
 }
 
 void Connection::Impl::confirmed(std::uint32_t request) { calls_.note_confirmed(request); }
+
+void Connection::Impl::answered(protocol::Requests::Number number, Answers answers) {
+  calls_.note_answered(number, std::move(answers));
+}
 
 void Connection::Impl::note_views() {
   for (const Event& event : arrived_) {

@@ -240,7 +240,6 @@ void Connection::Impl::run_handler(Lock& lock) {
     lock.unlock();
     for (Event event; !handler_news_.load(std::memory_order_relaxed) && (more = events_.take(event));) {
       note_taken(event);
-      note_taken(event);
       (*handler)(std::move(event));
       if (is_inherited()) return;
     }

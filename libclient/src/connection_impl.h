@@ -49,6 +49,11 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   std::error_code request_flow(const Groups& groups);
   Result<GroupView> join(std::string_view group, Deadline deadline, JoinOptions options);
   void join_then(std::string_view group, Deadline deadline, PendingCalls::Joined done, JoinOptions options);
+  Answers ask(const Groups& groups, const Payload& payload, Deadline deadline, const RequestOptions& options);
+  /// `patience` is for room.
+  void ask_then(const Groups& groups, const Payload& payload, Deadline deadline, Patience patience,
+                PendingCalls::Answered done, const RequestOptions& options);
+  std::error_code answer(const Message& request, const Payload& payload, const SendOptions& options, Patience patience);
   NotTaken confirm(Deadline deadline);
   void confirm_then(Deadline deadline, PendingCalls::Confirmed done);
   void when_writable(const Groups& groups, Deadline deadline, PendingCalls::Writable done);
@@ -71,6 +76,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   bool has_output() const { return session_.writer().writable_size() > 0; }
   template <typename Condition>
   bool wait_until(Lock& lock, Deadline deadline, Condition&& condition);
+  template <typename Send>
+  std::error_code send(Lock& lock, const Groups& groups, Patience patience, Send&& attempt);
   std::error_code wait_for_room(Lock& lock, Patience& patience);
   std::error_code wait_for_flow(Lock& lock, const Groups& groups, Patience& patience);
   bool has_room_for(const Groups& groups);
@@ -88,6 +95,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   // RequestObserver; the caller holds the lock.
   bool refused(std::uint32_t request, const RequestFailed& failed) override;
   void confirmed(std::uint32_t request) override;
+  void answered(protocol::Requests::Number number, Answers answers) override;
 
   // The connection's own thread.
   void run();
@@ -137,7 +145,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   std::condition_variable changed_;
   protocol::ClientSession session_;
   bool is_blocked_ = false;  // the socket has taken less than it was offered
-  PendingCalls calls_{session_.writer()};
+  PendingCalls calls_{session_.engine()};
   JoinedGroups joined_;
   bool writer_busy_ = false;
   bool write_failed_ = false;
@@ -172,6 +180,30 @@ bool Connection::Impl::wait_until(Lock& lock, Deadline deadline, Condition&& con
   }
   --waiters_;
   return holds;
+}
+
+/// Calls `attempt` until it has sent a message to the groups, or fails, or patience ends.
+template <typename Send>
+std::error_code Connection::Impl::send(Lock& lock, const Groups& groups, Patience patience, Send&& attempt) {
+  if (on_thread()) patience = Patience::none();
+  for (;;) {
+    std::error_code error = wait_for_room(lock, patience);
+    if (error == Errc::would_block) flows_want_buffer_ = true;
+    if (!error) error = attempt();
+    if (error == Errc::flushing && patience.may_wait()) {
+      if (const std::error_code late = wait_for_view(lock, groups, patience)) return late;
+      continue;
+    }
+    if (error != Errc::would_block) {
+      if (!error) flush(lock);
+      return error;
+    }
+    if (!patience.may_wait()) {
+      session_.writer().want_ready(groups);
+      return error;
+    }
+    if (const std::error_code late = wait_for_flow(lock, groups, patience)) return late;
+  }
 }
 
 }  // namespace spindle

@@ -37,29 +37,18 @@ std::error_code Connection::Impl::wait_for_flow(Lock& lock, const Groups& groups
 std::error_code Connection::Impl::multicast(Service service, const Groups& groups, const Payload& payload,
                                             SendOptions options, Patience patience) {
   Lock lock(mutex_);
-  if (on_thread()) patience = Patience::none();
   if (is_full()) {
     // A message that will never be taken is refused at once.
-    if (const std::error_code error = protocol::RequestWriter::check(service, groups, payload)) return error;
+    if (const std::error_code error = protocol::RequestWriter::check(service, groups, payload, options)) return error;
   }
-  for (;;) {
-    std::error_code error = wait_for_room(lock, patience);
-    if (error == Errc::would_block) flows_want_buffer_ = true;
-    if (!error) error = session_.writer().multicast(service, groups, payload, options);
-    if (error == Errc::flushing && patience.may_wait()) {
-      if (const std::error_code late = wait_for_view(lock, groups, patience)) return late;
-      continue;
-    }
-    if (error != Errc::would_block) {
-      if (!error) flush(lock);
-      return error;
-    }
-    if (!patience.may_wait()) {
-      session_.writer().want_ready(groups);
-      return error;
-    }
-    if (const std::error_code late = wait_for_flow(lock, groups, patience)) return late;
-  }
+  return send(lock, groups, patience, [&] { return session_.writer().multicast(service, groups, payload, options); });
+}
+
+std::error_code Connection::Impl::answer(const Message& request, const Payload& payload, const SendOptions& options,
+                                         Patience patience) {
+  Lock lock(mutex_);
+  const Groups to(request.sender());
+  return send(lock, to, patience, [&] { return session_.engine().answer(request, payload, options); });
 }
 
 // Waits for the view that the client has made way for.

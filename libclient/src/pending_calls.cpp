@@ -11,7 +11,7 @@ PendingCalls::Id PendingCalls::add_join(std::uint32_t request, std::string_view 
 }
 
 PendingCalls::Id PendingCalls::add_confirm(std::uint32_t request, Deadline deadline, Confirmed done) {
-  confirms_.push_back({{++last_, deadline}, request, writer_.accepted(), std::move(done)});
+  confirms_.push_back({{++last_, deadline}, request, writer().accepted(), std::move(done)});
   return last_;
 }
 
@@ -19,6 +19,11 @@ PendingCalls::Id PendingCalls::add_writable(const Groups& groups, Deadline deadl
   std::vector<std::string> names;
   for (std::size_t i = 0; i < groups.size(); ++i) names.emplace_back(groups[i]);
   writables_.push_back({{++last_, deadline}, std::move(names), std::move(done)});
+  return last_;
+}
+
+PendingCalls::Id PendingCalls::add_request(protocol::Requests::Number number, Deadline deadline, Answered done) {
+  requests_.push_back({{++last_, deadline}, number, std::move(done)});
   return last_;
 }
 
@@ -53,6 +58,14 @@ void PendingCalls::note_confirmed(std::uint32_t request) {
   });
 }
 
+void PendingCalls::note_answered(protocol::Requests::Number number, Answers answers) {
+  const auto request =
+      std::find_if(requests_.begin(), requests_.end(), [&](const Request& each) { return each.number == number; });
+  if (request == requests_.end()) return;
+  finish(*request, std::move(answers));
+  requests_.erase(request);
+}
+
 void PendingCalls::expire(Deadline now) {
   std::erase_if(joins_, [&](Join& join) {
     if (join.deadline > now) return false;
@@ -67,6 +80,11 @@ void PendingCalls::expire(Deadline now) {
   std::erase_if(writables_, [&](Room& room) {
     if (room.deadline > now) return false;
     finish(room, Errc::timed_out);
+    return true;
+  });
+  std::erase_if(requests_, [&](Request& request) {
+    if (request.deadline > now) return false;
+    finish(request, engine_.requests().end(request.number, Errc::timed_out).value_or(Answers()));
     return true;
   });
 }
@@ -88,6 +106,7 @@ Deadline PendingCalls::next_deadline() const {
   add(joins_);
   add(confirms_);
   add(writables_);
+  add(requests_);
   return first;
 }
 
@@ -97,11 +116,16 @@ void PendingCalls::finish(Join& join, Result<GroupView> result) {
 
 void PendingCalls::finish(Confirm& confirm) {
   done_.emplace_back(
-      [done = std::move(confirm.done), not_taken = writer_.not_taken_of(confirm.accepted)] { done(not_taken); });
+      [done = std::move(confirm.done), not_taken = writer().not_taken_of(confirm.accepted)] { done(not_taken); });
 }
 
 void PendingCalls::finish(Room& room, std::error_code error) {
   done_.emplace_back([done = std::move(room.done), error] { done(error); });
+}
+
+void PendingCalls::finish(Request& request, Answers answers) {
+  done_.emplace_back(
+      [done = std::move(request.done), answers = std::move(answers)]() mutable { done(std::move(answers)); });
 }
 
 }  // namespace spindle

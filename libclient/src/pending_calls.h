@@ -7,9 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "libclient/protocol/request_writer.h"
+#include "libclient/protocol/client_engine.h"
 #include "libclient/src/socket.h"
 #include "spindle/event.h"
+#include "spindle/request.h"
 #include "spindle/result.h"
 #include "spindle/send.h"
 
@@ -23,9 +24,10 @@ class PendingCalls {
   using Joined = std::function<void(Result<GroupView>)>;
   using Confirmed = std::function<void(NotTaken)>;
   using Writable = std::function<void(std::error_code)>;
+  using Answered = std::function<void(Answers)>;
 
-  /// `writer` tells what is not confirmed.
-  explicit PendingCalls(const protocol::RequestWriter& writer) : writer_(writer) {}
+  /// The engine tells what is not confirmed, and which answers a request has got that ends at its deadline.
+  explicit PendingCalls(protocol::ClientEngine& engine) : engine_(engine) {}
 
   /// Waits for the view with which `member` has joined the group, by the request of that number.
   Id add_join(std::uint32_t request, std::string_view group, Deadline deadline, Joined done);
@@ -33,6 +35,8 @@ class PendingCalls {
   Id add_confirm(std::uint32_t request, Deadline deadline, Confirmed done);
   /// Waits until a message to the groups may be sent.
   Id add_writable(const Groups& groups, Deadline deadline, Writable done);
+  /// Waits for the answers to the request.
+  Id add_request(protocol::Requests::Number number, Deadline deadline, Answered done);
   /// The call is not waited for any more. False where it has ended.
   bool forget(Id id);
 
@@ -41,6 +45,7 @@ class PendingCalls {
   /// Whether somebody waits for the request.
   bool note_refused(std::uint32_t request, std::error_code error);
   void note_confirmed(std::uint32_t request);
+  void note_answered(protocol::Requests::Number number, Answers answers);
   template <typename HasRoom>
   void note_room(HasRoom&& has_room);
   /// Time has passed.
@@ -48,7 +53,7 @@ class PendingCalls {
   /// The connection has ended.
   void end(std::error_code error);
 
-  bool empty() const { return joins_.empty() && confirms_.empty() && writables_.empty(); }
+  bool empty() const { return joins_.empty() && confirms_.empty() && writables_.empty() && requests_.empty(); }
   bool wants_room() const { return !writables_.empty(); }
   /// The first of all deadlines.
   Deadline next_deadline() const;
@@ -76,15 +81,24 @@ class PendingCalls {
     Writable done;
   };
 
+  struct Request : Call {
+    protocol::Requests::Number number = 0;
+    Answered done;
+  };
+
   void finish(Join& join, Result<GroupView> result);
   void finish(Confirm& confirm);
   void finish(Room& room, std::error_code error);
+  void finish(Request& request, Answers answers);
 
-  const protocol::RequestWriter& writer_;
+  const protocol::RequestWriter& writer() const { return engine_.writer(); }
+
+  protocol::ClientEngine& engine_;
   Id last_ = 0;
   std::vector<Join> joins_;
   std::vector<Confirm> confirms_;
   std::vector<Room> writables_;
+  std::vector<Request> requests_;
   std::vector<std::function<void()>> done_;
 };
 

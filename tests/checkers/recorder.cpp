@@ -17,26 +17,45 @@ std::vector<std::uint8_t> make_payload(std::uint32_t client, std::uint64_t count
   return payload;
 }
 
-std::uint64_t message_digest(std::uint16_t type, ByteView payload) {
+std::string make_header(std::uint64_t count) { return count % 4 == 1 ? std::to_string(count) : std::string(); }
+
+constexpr std::string_view kHeaderKey = "count";
+
+std::vector<spindle::Header> headers_of(std::string_view value) {
+  if (value.empty()) return {};
+  return {{kHeaderKey, value}};
+}
+
+std::uint64_t message_digest(std::uint16_t type, std::string_view header, ByteView payload) {
   Digest digest;
   digest.add(std::uint64_t{type});
+  digest.add(spindle::as_bytes(header));
   digest.add(payload);
   return digest.value();
 }
 
 Sent record_sent(const std::string& sender, Service service, std::uint16_t type, const std::vector<std::string>& groups,
-                 ByteView payload, bool self_discard) {
-  return {{sender, message_digest(type, payload), payload.size(), service, type, groups}, self_discard};
+                 std::string_view header, ByteView payload, bool self_discard) {
+  return {{sender, message_digest(type, header, payload), payload.size(), service, type, groups}, self_discard};
 }
+
+namespace {
+/// What no message is sent with stands for headers that are not as they were sent.
+std::string header_of(const spindle::Message& message) {
+  const std::vector<spindle::Header> headers(message.headers().begin(), message.headers().end());
+  if (headers.empty()) return {};
+  return headers.size() == 1 && headers[0].key == kHeaderKey ? std::string(headers[0].value) : "other headers";
+}
+}  // namespace
 
 std::optional<What> Recorder::record(const spindle::Event& event) {
   if (const auto* message = event.get_if<spindle::Message>()) {
     const std::span<const std::byte> payload = message->payload();
     const ByteView bytes{reinterpret_cast<const std::uint8_t*>(payload.data()), payload.size()};
-    return Delivered{
-        {std::string(message->sender()), message_digest(message->type(), bytes), bytes.size(), message->service(),
-         message->type(), std::vector<std::string>(message->groups().begin(), message->groups().end())},
-        message->position()};
+    return Delivered{{std::string(message->sender()), message_digest(message->type(), header_of(*message), bytes),
+                      bytes.size(), message->service(), message->type(),
+                      std::vector<std::string>(message->groups().begin(), message->groups().end())},
+                     message->position()};
   }
   if (const auto* view = event.get_if<spindle::GroupView>()) return record_view(*view);
   if (const auto* signal = event.get_if<spindle::Transitional>()) return Transitional{signal->group};

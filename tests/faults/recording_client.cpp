@@ -113,10 +113,13 @@ std::vector<std::string> RecordingClient::choose_groups() {
 }
 
 bool RecordingClient::say(Service service, const std::vector<std::string>& groups, std::size_t size,
-                          const SendOptions& options) {
+                          SendOptions options) {
+  const std::string header = make_header(sent_);
+  const std::vector<spindle::Header> headers = headers_of(header);
+  options.headers = headers;
   const std::vector<std::uint8_t> payload = make_payload(number_, sent_, size);
   note(record_sent(std::string(connection_.private_name()), static_cast<spindled::Service>(service), options.type,
-                   groups, payload, options.self_discard));
+                   groups, header, payload, options.self_discard));
   const std::vector<std::string_view> names(groups.begin(), groups.end());
   const std::error_code error = connection_.try_multicast(service, names, payload, options);
   if (!error) {

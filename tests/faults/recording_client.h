@@ -65,7 +65,7 @@ class RecordingClient {
   void greet();
   void talk();
   /// Whether the daemon's client library took the message.
-  bool say(Service service, const std::vector<std::string>& groups, std::size_t size, const SendOptions& options);
+  bool say(Service service, const std::vector<std::string>& groups, std::size_t size, SendOptions options);
   void churn();
   std::vector<std::string> choose_groups();
   void take(const Event& event);

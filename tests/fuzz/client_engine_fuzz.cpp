@@ -62,6 +62,14 @@ class Run {
         const std::vector<std::uint8_t> payload(std::size_t{input_.u8()} * 64);
         return static_cast<void>(engine_.multicast(service, short_text(), payload));
       }
+      case EngineStep::ask: {
+        const std::uint8_t answers = input_.u8();
+        const RequestOptions options{.answers = answers & 127u, .self_discard = (answers & 128) != 0};
+        Requests::Number number = 0;
+        return static_cast<void>(engine_.ask(short_text(), "question", options, number));
+      }
+      case EngineStep::answer:
+        return static_cast<void>(engine_.answer(request_, "answer", {}));
       case EngineStep::confirm:
         return static_cast<void>(engine_.confirm());
       case EngineStep::ping:
@@ -82,6 +90,8 @@ class Run {
       if (const auto* message = event.get_if<Message>()) {
         std::size_t sum = message->type() + message->sender().size();
         for (const std::string_view group : message->groups()) sum += std::string(group).size();
+        for (const Header& header : message->headers()) sum += std::string(header.key).size() + header.value.size();
+        if (message->is_request()) request_ = *message;
         for (const std::byte byte : message->payload()) sum += static_cast<std::size_t>(byte);
         sum_ = sum_ + sum;
       } else if (const auto* view = event.get_if<GroupView>()) {
@@ -115,6 +125,7 @@ class Run {
   Input input_;
   ClientEngine engine_;
   std::map<std::string, Membership> memberships_;
+  Message request_;
   bool ended_ = false;
   volatile std::size_t sum_ = 0;
 };

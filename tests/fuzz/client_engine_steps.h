@@ -19,6 +19,8 @@ enum class EngineStep : std::uint8_t {
   confirm = 10,
   join_synchronous = 11,  // u8 length, group
   flush_ok = 12,          // u8 length, group
+  ask = 13,               // u8 answers, 0 of all members, with 128 not to itself, u8 length, group
+  answer = 14,            // the request that came last
 };
 
 }  // namespace spindle_fuzz

@@ -5,6 +5,7 @@
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
+#include "libclient/protocol/header_block.h"
 #include "tests/fuzz/seeds.h"
 
 namespace spindle_fuzz {
@@ -152,6 +153,13 @@ void add_client_frame_seeds(Seeds& seeds) {
   add("define_none", frame(write_define, Define{7, {}}));
   const Send send{7, 4, true, 99, 5, as_bytes("hello")};
   add("send", chunked(send, send_head_size(send), write_send_head));
+  std::vector<std::uint8_t> with_headers;
+  write_header_block(with_headers, {kRequestKey, "12345678"}, {{"colour", "blue"}, {"empty", ""}});
+  Send described = send;
+  described.total = static_cast<std::uint32_t>(with_headers.size());
+  described.chunk = with_headers;
+  described.has_headers = true;
+  add("send_headers", chunked(described, send_head_size(described), write_send_head));
   add("join", frame(write_group_request, ClientFrame::join, GroupRequest{1, "prices"}));
   add("join_synchronous", frame(write_group_request, ClientFrame::join, GroupRequest{5, "state", kSynchronousBit}));
   add("flush_ok", frame(write_flush, ClientFrame::flush_ok, Flush{3, "state"}));
@@ -169,6 +177,10 @@ void add_client_frame_seeds(Seeds& seeds) {
   MessageHead placed = message;
   placed.place = {1000, 3};
   add("message_placed", chunked(placed, message_head_size(placed), write_message_head));
+  placed.total = described.total;
+  placed.chunk = with_headers;
+  placed.has_headers = true;
+  add("message_headers", chunked(placed, message_head_size(placed), write_message_head));
   add("order_view", frame(write_order_view, spindle::GroupViewId{300, "alpha", 7, 12}));
   add("message", chunked(message, message_head_size(message), write_message_head));
   GroupViewFrame view{"prices", {5, "alpha", 3, 17}, ViewCause::network, ViewForm::full, 0, 0x0123456789abcdef};

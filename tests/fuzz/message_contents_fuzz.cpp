@@ -33,6 +33,7 @@ void fuzz_envelope(ByteView content) {
   SPINDLE_CHECK(read_envelope(written, again) == written.size());
   SPINDLE_CHECK(again.sender == envelope.sender && again.targets.size() == envelope.targets.size());
   SPINDLE_CHECK(again.bundle == envelope.bundle && again.has_views == envelope.has_views);
+  SPINDLE_CHECK(again.has_headers == envelope.has_headers);
   SPINDLE_CHECK(again.parts == envelope.parts && again.ahead == envelope.ahead);
   if (envelope.bundle) fuzz_bundle(content.subspan(size));
 }

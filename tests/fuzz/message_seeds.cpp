@@ -37,6 +37,10 @@ void add_message_content_seeds(Seeds& seeds) {
   std::vector<std::uint8_t> bytes;
   write_envelope(bytes, envelope, write_targets(envelope.targets));
   add("envelope", 3, bytes);
+  envelope.has_headers = true;
+  write_envelope(bytes, envelope, write_targets(envelope.targets));
+  add("envelope_headers", 3, bytes);
+  envelope.has_headers = false;
   envelope.parts = 9;
   envelope.ahead = 3;
   write_envelope(bytes, envelope, write_targets(envelope.targets));

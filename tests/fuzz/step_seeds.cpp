@@ -12,7 +12,9 @@
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
+#include "libclient/protocol/header_block.h"
 #include "libclient/protocol/member_list.h"
+#include "libclient/protocol/requests.h"
 #include "tests/fuzz/client_engine_steps.h"
 #include "tests/fuzz/node_steps.h"
 #include "tests/fuzz/seeds.h"
@@ -436,6 +438,37 @@ Steps full_window() {
 
 }  // namespace
 
+Bytes message_with_header(std::string_view sender, std::string_view key, std::string_view value) {
+  Bytes content;
+  write_header_block(content, {key, value}, {{"colour", "blue"}});
+  MessageHead message{4, 9, sender, {"news"}, static_cast<std::uint32_t>(content.size()), content};
+  message.has_headers = true;
+  return message_frame(message);
+}
+
+/// A request to one client, one to all members, whose list is asked for, their answers, and another client's request.
+Steps requests() {
+  const std::string one = Requests::to_header(1), two = Requests::to_header(2);
+  Steps steps;
+  welcome(steps).op(EngineStep::join).text("news");
+  steps.op(EngineStep::frame).frame(frame_of(write_reply, Reply{1, 0}));
+  steps.op(EngineStep::frame).frame(frame_of(write_view, first_view()));
+  steps.op(EngineStep::ask).u8(1).text("#you#beta");
+  steps.op(EngineStep::frame).frame(message_with_header("#you#beta", kAnswerKey, one));
+  steps.op(EngineStep::ask).u8(128).text("news");
+  const MemberList list({"#me#alpha", "#you#beta"});
+  GroupViewFrame answer{"news", {5, "alpha", 3, 18}, ViewCause::join, ViewForm::answer, 0, list.digest()};
+  answer.members = {list.names().begin(), list.names().end()};
+  steps.op(EngineStep::frame).frame(frame_of(write_view, answer));
+  steps.op(EngineStep::frame).frame(frame_of(write_reply, Reply{2, 0}));
+  steps.op(EngineStep::frame).frame(message_with_header("#me#alpha", kRequestKey, two));
+  GroupViewFrame change{"news", {5, "alpha", 3, 19}, ViewCause::leave, ViewForm::change, 1, 0};
+  change.left = {"#you#beta"};
+  steps.op(EngineStep::frame).frame(frame_of(write_view, change));
+  steps.op(EngineStep::frame).frame(message_with_header("#you#beta", kRequestKey, one));
+  return steps.op(EngineStep::answer);
+}
+
 void add_client_engine_seeds(Seeds& seeds) {
   const auto add = [&seeds](std::string name, const Steps& steps) {
     seeds.push_back({"client_engine", std::move(name), steps.bytes()});
@@ -464,6 +497,7 @@ void add_client_engine_seeds(Seeds& seeds) {
   add("flush", flush.op(EngineStep::multicast).u8(2).u8(1).text("news"));
 
   add("large_group", large_group());
+  add("requests", requests());
   add("full_window", full_window());
   Steps refused;
   add("refused", refused.op(EngineStep::frame).frame(frame_of(write_close, Close{12, "the name is taken"})));

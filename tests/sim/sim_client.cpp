@@ -144,12 +144,16 @@ std::error_code SimClient::send(const std::vector<std::string>& groups, const Se
   const Service service = is_to_synchronous ? std::max(options.service, Service::fifo) : options.service;
   const std::vector<std::uint8_t> payload = make_payload(number_, sent_, options.size);
   const std::vector<std::string_view> names(groups.begin(), groups.end());
-  const std::error_code error = session_.multicast(service, names, payload, {type, options.self_discard, sent_});
+  const std::string header = make_header(sent_);
+  const std::vector<spindle::Header> headers = headers_of(header);
+  const std::error_code error =
+      session_.multicast(service, names, payload,
+                         {.type = type, .self_discard = options.self_discard, .ticket = sent_, .headers = headers});
   if (error) return error;
   ++sent_;
   if (receiver_) return {};
   tickets_.push_back(sent_ - 1);
-  note(record_sent(history_.name, service, type, groups, payload, options.self_discard));
+  note(record_sent(history_.name, service, type, groups, header, payload, options.self_discard));
   return {};
 }
 

@@ -13,7 +13,9 @@
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
+#include "libclient/protocol/header_block.h"
 #include "libclient/protocol/member_list.h"
+#include "tests/support/payload_frames.h"
 
 namespace spindled {
 namespace {
@@ -289,6 +291,22 @@ TEST(WireExamples, ClientSend) {
     writer.bytes(send.chunk);
   });
   EXPECT_EQ(hex(frame), "07 00 00 03 00 04 07 00 02 68 69");
+  EXPECT_TRUE(protocol::read_send(ByteView(frame).subspan(kFrameHeadBytes)));
+}
+
+TEST(WireExamples, ClientSendWithHeaders) {
+  Bytes content;
+  protocol::write_header_block(content, {}, {{"to", "b"}});
+  content.insert(content.end(), {'h', 'i'});
+  protocol::Send send;
+  send.service = static_cast<std::uint8_t>(Service::agreed);
+  send.type = 7;
+  send.total = static_cast<std::uint32_t>(content.size());
+  send.chunk = content;
+  send.has_headers = true;
+  Bytes frame;
+  spindle::test::append_send_frame(frame, send);
+  EXPECT_EQ(hex(frame), "0f 00 00 03 00 14 07 00 0a 06 00 02 74 6f 01 00 62 68 69");
   EXPECT_TRUE(protocol::read_send(ByteView(frame).subspan(kFrameHeadBytes)));
 }
 

@@ -35,7 +35,7 @@ func main() {
 	address := flag.String("address", "nats://127.0.0.1:4222", "where the server of this member listens")
 	identity := flag.String("identity", "", "file of a certificate and of its key, for TLS; the server's is the same")
 	group := flag.String("group", "bench", "the subject")
-	measure := flag.String("measure", "throughput", "throughput or latency")
+	measure := flag.String("measure", "throughput", "throughput, latency, requests, or answers to those of another one")
 	service := flag.String("service", "fifo", "fifo is what NATS has")
 	warmup := flag.Float64("warmup", 1, "seconds before the measurement")
 	seconds := flag.Float64("seconds", 3, "seconds of the measurement")
@@ -51,6 +51,14 @@ func main() {
 	}
 
 	member := connect(*address, *identity, *group, plan.member)
+	switch *measure {
+	case "requests":
+		member.measureRequests(plan.size, plan.rate, *seconds)
+		return
+	case "answers":
+		member.answerRequests()
+		return
+	}
 	var work load
 	if *measure == "latency" {
 		work = newOpenLoop(&plan, member)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <new>
 #include <span>
 #include <string>
@@ -23,6 +24,8 @@ struct spindle_connection {
 
 struct spindle_send_options {
   spindle::SendOptions value;
+  std::deque<std::string> header_texts;  // keys and values, which stay where they are
+  std::vector<spindle::Header> headers;  // what `value` refers to
 };
 
 namespace spindle::c {
@@ -32,6 +35,11 @@ struct EventBlock;
 struct spindle_event {
   spindle::Event value;
   spindle::c::EventBlock* block = nullptr;  // whose it is
+};
+
+struct spindle_answers {
+  std::deque<spindle_event> messages;  // of no block
+  std::vector<std::string> missing;
 };
 
 struct spindle_membership {
@@ -49,6 +57,8 @@ inline spindle_bytes bytes_of(std::string_view text) { return {text.data(), text
 
 inline spindle_code code_of(const std::error_code& error) { return error.value(); }
 inline spindle_code code_of(Errc code) { return static_cast<spindle_code>(code); }
+
+inline bool are_bytes(spindle_bytes bytes) { return bytes.data != nullptr || bytes.size == 0; }
 
 /// Negative is the longest there is.
 inline std::chrono::nanoseconds duration_of(std::int64_t timeout_ns) {

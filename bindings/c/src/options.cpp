@@ -2,6 +2,7 @@
 #include <new>
 
 #include "bindings/c/src/handles.h"
+#include "libclient/protocol/header_block.h"
 
 namespace spindle::c {
 namespace {
@@ -112,4 +113,28 @@ spindle_code spindle_send_options_set_self_discard(spindle_send_options* options
 
 spindle_code spindle_send_options_set_ticket(spindle_send_options* options, uint64_t ticket) {
   return change(options, [&](auto& value) { value.ticket = ticket; });
+}
+
+spindle_code spindle_send_options_add_header(spindle_send_options* options, spindle_bytes key, spindle_bytes value) {
+  if (options == nullptr || !are_bytes(key) || !are_bytes(value)) return SPINDLE_ERROR_BAD_ARGUMENT;
+  return guarded([&] {
+    std::vector<spindle::Header> headers = options->headers;
+    headers.push_back({text_of(key), text_of(value)});
+    if (!spindle::protocol::are_valid(headers)) return make_error_code(spindle::Errc::bad_headers);
+    std::deque<std::string>& texts = options->header_texts;
+    const std::string& own_key = texts.emplace_back(text_of(key));
+    const std::string& own_value = texts.emplace_back(text_of(value));
+    headers.back() = {own_key, own_value};
+    options->headers = std::move(headers);
+    options->value.headers = options->headers;
+    return std::error_code();
+  });
+}
+
+spindle_code spindle_send_options_clear_headers(spindle_send_options* options) {
+  if (options == nullptr) return SPINDLE_ERROR_BAD_ARGUMENT;
+  options->value.headers = {};
+  options->headers.clear();
+  options->header_texts.clear();
+  return 0;
 }

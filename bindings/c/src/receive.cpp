@@ -52,6 +52,16 @@ const std::string* single_group(const spindle_event* event) {
   return nullptr;
 }
 
+/// A header of a message; of empty parts where there is none.
+Header header_at(const spindle_event* event, std::size_t index) {
+  const auto* message = content<Message>(event);
+  if (message == nullptr) return {};
+  for (const Header& header : message->headers()) {
+    if (index-- == 0) return header;
+  }
+  return {};
+}
+
 }  // namespace
 }  // namespace spindle::c
 
@@ -163,6 +173,32 @@ uint16_t spindle_message_type(const spindle_event* event) {
 spindle_bytes spindle_message_payload(const spindle_event* event) {
   const auto* message = content<spindle::Message>(event);
   return message == nullptr ? kNothing : bytes_of(message->text());
+}
+
+size_t spindle_message_header_count(const spindle_event* event) {
+  const auto* message = content<spindle::Message>(event);
+  if (message == nullptr) return 0;
+  const spindle::HeaderList headers = message->headers();
+  return static_cast<size_t>(std::distance(headers.begin(), headers.end()));
+}
+
+spindle_bytes spindle_message_header_key_at(const spindle_event* event, size_t index) {
+  return bytes_of(header_at(event, index).key);
+}
+
+spindle_bytes spindle_message_header_value_at(const spindle_event* event, size_t index) {
+  return bytes_of(header_at(event, index).value);
+}
+
+spindle_bytes spindle_message_header(const spindle_event* event, spindle_bytes key) {
+  const auto* message = content<spindle::Message>(event);
+  const auto value = message == nullptr ? std::nullopt : message->header(text_of(key));
+  return value ? bytes_of(*value) : kNothing;
+}
+
+int spindle_message_is_request(const spindle_event* event) {
+  const auto* message = content<spindle::Message>(event);
+  return message != nullptr && message->is_request() ? 1 : 0;
 }
 
 int spindle_message_has_position(const spindle_event* event) { return change_of(event) != nullptr ? 1 : 0; }

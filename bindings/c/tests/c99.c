@@ -69,11 +69,14 @@ static void misuse_options(void) {
   refused(spindle_send_options_set_type(NULL, 1));
   refused(spindle_send_options_set_self_discard(NULL, 1));
   refused(spindle_send_options_set_ticket(NULL, 1));
+  refused(spindle_send_options_add_header(NULL, spindle_text("k"), spindle_text("v")));
+  refused(spindle_send_options_clear_headers(NULL));
 }
 
 static void misuse_connection(void) {
   const spindle_bytes group = spindle_text("g");
   spindle_event* event = NULL;
+  spindle_answers* answers = NULL;
   size_t count = 7;
   uint64_t not_taken = 0;
   int is_exact = 0;
@@ -93,6 +96,14 @@ static void misuse_connection(void) {
   refused(spindle_disconnect(NULL, &not_taken, &is_exact));
   refused(spindle_multicast(NULL, SPINDLE_AGREED, &group, 1, group, NULL, 0));
   refused(spindle_multicast_pieces(NULL, SPINDLE_AGREED, &group, 1, &group, 1, NULL, 0));
+  refused(spindle_request(NULL, SPINDLE_AGREED, &group, 1, group, NULL, 1, 0, &answers));
+  wrong += answers != NULL;
+  refused(spindle_reply(NULL, NULL, group, NULL, 0));
+  spindle_answers_free(NULL);
+  is_zero(spindle_answers_count(NULL));
+  wrong += spindle_answers_at(NULL, 0) != NULL;
+  is_zero(spindle_answers_missing_count(NULL));
+  nothing(spindle_answers_missing_at(NULL, 0));
   refused(spindle_wait_writable(NULL, &group, 1, 0));
   refused(spindle_next(NULL, &event, 1, &count, 0));
   is_zero(count);
@@ -111,6 +122,11 @@ static void misuse_events(void) {
   is_zero(spindle_message_service(NULL));
   is_zero(spindle_message_type(NULL));
   nothing(spindle_message_payload(NULL));
+  is_zero(spindle_message_header_count(NULL));
+  nothing(spindle_message_header_key_at(NULL, 0));
+  nothing(spindle_message_header_value_at(NULL, 0));
+  nothing(spindle_message_header(NULL, spindle_text("k")));
+  is_zero((uint64_t)spindle_message_is_request(NULL));
   is_zero((uint64_t)spindle_message_has_position(NULL));
   is_zero(spindle_message_view_number(NULL));
   nothing(spindle_message_view_coordinator(NULL));

@@ -5,12 +5,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <thread>
 
 #include "bindings/c/src/handles.h"
 #include "bindings/c/tests/c99.h"
+#include "libclient/protocol/header_block.h"
+#include "tests/support/payload_frames.h"
 #include "tests/unit/client_fake_daemon.h"
 
 namespace spindle::c {
@@ -238,6 +241,107 @@ TEST_F(CConnections, SendToManyWithOptions) {
   EXPECT_EQ(send->type, 77u);
   EXPECT_TRUE(send->self_discard);
   EXPECT_EQ(send->service, SPINDLE_FIFO);
+}
+
+/// A message of "#you#fake" with one header of the library's and one of a program's.
+Bytes message_with_headers(std::string_view key, std::string_view value, std::string_view payload) {
+  Bytes content;
+  protocol::write_header_block(content, {key, value}, {{"colour", "blue"}});
+  content.insert(content.end(), payload.begin(), payload.end());
+  protocol::MessageHead head{4, 0, "#you#fake", {"news"}, static_cast<std::uint32_t>(content.size()), content};
+  head.has_headers = true;
+  Bytes frame;
+  spindle::test::append_message_frame(frame, head);
+  return frame;
+}
+
+TEST_F(CConnections, SendHeadersOfAnyBytes) {
+  ASSERT_EQ(connect(), 0);
+  spindle_send_options* how = spindle_send_options_new();
+  for (int i = 0; i < 3; ++i) {  // what was added before stays where it is
+    EXPECT_EQ(spindle_send_options_add_header(how, {"k\0y", 3}, bytes_of(std::to_string(i))), 0);
+  }
+  EXPECT_EQ(spindle_send_options_add_header(how, spindle_text("$id"), kNews), SPINDLE_ERROR_BAD_HEADERS);
+  EXPECT_EQ(spindle_send_options_add_header(how, {nullptr, 0}, kNews), SPINDLE_ERROR_BAD_HEADERS);
+  EXPECT_EQ(spindle_send_options_add_header(how, kNews, bytes_of(std::string(4096, 'x'))), SPINDLE_ERROR_BAD_HEADERS);
+  EXPECT_EQ(spindle_send_options_add_header(how, {nullptr, 1}, kNews), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(spindle_multicast(connection_, SPINDLE_AGREED, &kNews, 1, kNews, how, 0), 0);
+  EXPECT_EQ(spindle_send_options_clear_headers(how), 0);
+  EXPECT_EQ(spindle_multicast(connection_, SPINDLE_AGREED, &kNews, 1, kNews, how, 0), 0);
+  spindle_send_options_free(how);
+  ASSERT_EQ(daemon_.read().type, ClientFrame::define);
+  const Frame with = daemon_.read(), without = daemon_.read();
+  const auto sent = protocol::read_send(with.body), plain = protocol::read_send(without.body);
+  ASSERT_TRUE(sent && plain);
+  EXPECT_TRUE(sent->has_headers);
+  Bytes block;
+  const std::string key("k\0y", 3);
+  protocol::write_header_block(block, {}, {{key, "0"}, {key, "1"}, {key, "2"}});
+  EXPECT_TRUE(std::equal(block.begin(), block.end(), sent->chunk.begin()));
+  EXPECT_FALSE(plain->has_headers);
+}
+
+TEST_F(CConnections, GiveHeadersAndRequestsAndAnswerThem) {
+  ASSERT_EQ(connect(), 0);
+  daemon_.write(message_with_headers("$id", "12345678", "question"));
+  spindle_event* event = next();
+  EXPECT_EQ(text(spindle_message_payload(event)), "question");
+  ASSERT_EQ(spindle_message_header_count(event), 1u);
+  EXPECT_EQ(text(spindle_message_header_key_at(event, 0)), "colour");
+  EXPECT_EQ(text(spindle_message_header_value_at(event, 0)), "blue");
+  EXPECT_EQ(spindle_message_header_key_at(event, 1).data, nullptr);
+  EXPECT_EQ(text(spindle_message_header(event, spindle_text("colour"))), "blue");
+  EXPECT_EQ(spindle_message_header(event, spindle_text("$id")).data, nullptr);
+  EXPECT_EQ(spindle_message_is_request(event), 1);
+  EXPECT_EQ(spindle_reply(connection_, event, spindle_text("answer"), nullptr, 0), 0);
+  EXPECT_EQ(spindle_reply(connection_, event, {nullptr, 1}, nullptr, 0), SPINDLE_ERROR_BAD_ARGUMENT);
+  spindle_event_free(event);
+  const Frame define = daemon_.read(), answer = daemon_.read();
+  const auto to = protocol::read_define(define.body);
+  const auto sent = protocol::read_send(answer.body);
+  ASSERT_TRUE(to && sent);
+  EXPECT_EQ(to->groups, std::vector<std::string_view>{"#you#fake"});
+  EXPECT_EQ(sent->service, SPINDLE_FIFO);
+  EXPECT_EQ(protocol::find_header(sent->chunk, "$re"), "12345678");
+
+  daemon_.write(message_frame("no request"));
+  event = next();
+  EXPECT_EQ(spindle_message_is_request(event), 0);
+  EXPECT_EQ(spindle_reply(connection_, event, kNews, nullptr, 0), SPINDLE_ERROR_BAD_ARGUMENT);
+  spindle_event_free(event);
+}
+
+TEST_F(CConnections, WaitForTheAnswersToARequest) {
+  ASSERT_EQ(connect(), 0);
+  std::thread server([&] {
+    ASSERT_EQ(daemon_.read().type, ClientFrame::define);
+    const Frame frame = daemon_.read();
+    const auto sent = protocol::read_send(frame.body);
+    ASSERT_TRUE(sent && sent->has_headers);
+    EXPECT_EQ(sent->service, SPINDLE_SAFE);
+    daemon_.write(message_with_headers("$re", *protocol::find_header(sent->chunk, "$id"), "answer"));
+  });
+  spindle_answers* answers = nullptr;
+  EXPECT_EQ(spindle_request(connection_, SPINDLE_SAFE, &kNews, 1, kNews, nullptr, 1, 60 * kSecond, &answers), 0);
+  server.join();
+  ASSERT_EQ(spindle_answers_count(answers), 1u);
+  EXPECT_EQ(text(spindle_message_payload(spindle_answers_at(answers, 0))), "answer");
+  spindle_event* copy = spindle_event_copy(spindle_answers_at(answers, 0));
+  EXPECT_EQ(spindle_answers_at(answers, 1), nullptr);
+  EXPECT_EQ(spindle_answers_missing_count(answers), 0u);
+  EXPECT_EQ(spindle_answers_missing_at(answers, 0).data, nullptr);
+  spindle_answers_free(answers);
+  EXPECT_EQ(text(spindle_message_sender(copy)), "#you#fake");
+  spindle_event_free(copy);
+  EXPECT_EQ(spindle_request(connection_, SPINDLE_AGREED, &kNews, 1, kNews, nullptr, 1, kMillisecond, &answers),
+            SPINDLE_ERROR_TIMED_OUT);
+  EXPECT_EQ(spindle_answers_count(answers), 0u);
+  spindle_answers_free(answers);
+  EXPECT_EQ(
+      spindle_request(connection_, SPINDLE_AGREED, &kNews, 1, kNews, nullptr, SPINDLE_ALL_MEMBERS, kSecond, nullptr),
+      SPINDLE_ERROR_NOT_A_MEMBER);
+  EXPECT_EQ(spindle_request(connection_, 6, &kNews, 1, kNews, nullptr, 1, kSecond, nullptr),
+            SPINDLE_ERROR_BAD_ARGUMENT);
 }
 
 TEST_F(CConnections, RefuseMessagesThatAreNone) {

@@ -87,12 +87,34 @@ class AsioConnection {
         token, timeout);
   }
 
+  /// Completes with the answers to a request, as Connection::request(); would_block where there is no room to send.
+  /// Signature: void(std::error_code, Answers), where the error is that of the answers.
+  template <typename Token>
+  auto async_request(std::string group, std::string payload, std::chrono::nanoseconds timeout, RequestOptions options,
+                     Token&& token) {
+    return asio::async_initiate<Token, void(std::error_code, Answers)>(
+        [this, headers = detail::KeptHeaders(options.headers)](auto handler, const std::string& to,
+                                                               const std::string& bytes, std::chrono::nanoseconds time,
+                                                               RequestOptions how) {
+          const std::vector<Header> kept = headers.get();
+          how.headers = kept;
+          connection().request_then(
+              to, bytes, time,
+              [end = end_of(std::move(handler))](Answers answers) {
+                const std::error_code error = answers.error;
+                end(error, std::move(answers));
+              },
+              how);
+        },
+        token, std::move(group), std::move(payload), timeout, options);
+  }
+
   /// Completes when the message is on its way, as Connection::multicast() returns. Its timeout bounds each wait for
   /// room. Signature: void(std::error_code).
   template <typename Token>
   auto async_multicast(Service service, std::vector<std::string> groups, std::string payload, SendOptions options,
                        Token&& token) {
-    Send send{state_, service, std::move(groups), std::move(payload), options};
+    Send send{state_, service, std::move(groups), std::move(payload), options, detail::KeptHeaders(options.headers)};
     return asio::async_compose<Token, void(std::error_code)>(std::move(send), token, state_->readable);
   }
 
@@ -132,7 +154,8 @@ class AsioConnection {
     Service service;
     std::vector<std::string> groups;
     std::string payload;
-    SendOptions options;
+    SendOptions options;  // without headers
+    detail::KeptHeaders headers;
     bool has_begun = false;
 
     template <typename Operation>
@@ -141,7 +164,10 @@ class AsioConnection {
       if (!std::exchange(has_begun, true)) return asio::post(at->readable.get_executor(), std::move(operation));
       const std::vector<std::string> names = groups;  // the operation moves on
       const std::vector<std::string_view> views(names.begin(), names.end());
+      const std::vector<Header> kept = headers.get();
+      options.headers = kept;
       if (!error) error = at->connection.try_multicast(service, views, payload, options);
+      options.headers = {};
       if (error != Errc::would_block) return operation.complete(error);
       const std::chrono::nanoseconds timeout = options.timeout.value_or(std::chrono::nanoseconds::max());
       at->connection.when_writable(views, timeout, end_of(at->readable.get_executor(), std::move(operation)));

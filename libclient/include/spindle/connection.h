@@ -21,6 +21,7 @@
 #include "spindle/error.h"
 #include "spindle/event.h"
 #include "spindle/export.h"
+#include "spindle/request.h"
 #include "spindle/result.h"
 #include "spindle/send.h"
 #include "spindle/types.h"
@@ -158,11 +159,12 @@ class SPINDLE_EXPORT Connection {
   /// join().
   [[nodiscard]] std::error_code request_flow(const Groups& groups);
 
-  /// Sends a message of up to 16 MiB to 1 to 1,000 groups or private names; the client need not be a member. Waits
-  /// while the send buffer is full, with independent flows also while the flow is, but never in a handler, where it
-  /// says would_block. The message is copied before this returns. A thread's messages enter the network in the order of
-  /// its calls, with independent flows those to the same destinations do. Errors: message_too_large, too_many_groups,
-  /// bad_group_name, bad_argument (no such service), not_connected, timed_out, and flushing where flush_ok() says so.
+  /// Sends a message of up to 16 MiB, headers included, to 1 to 1,000 groups or private names; the client need not be a
+  /// member. Waits while the send buffer is full, with independent flows also while the flow is, but never in a
+  /// handler, where it says would_block. The message is copied before this returns. A thread's messages enter the
+  /// network in the order of its calls, with independent flows those to the same destinations do. Errors:
+  /// message_too_large, too_many_groups, bad_group_name, bad_argument (no such service), bad_headers, not_connected,
+  /// timed_out, and flushing where flush_ok() says so.
   [[nodiscard]] std::error_code multicast(Service service, const Groups& groups, const Payload& payload,
                                           SendOptions options = {});
   /// The same, but says would_block, and sends nothing, where it would wait. With independent flows that is said for
@@ -170,6 +172,24 @@ class SPINDLE_EXPORT Connection {
   /// has to receive events.
   [[nodiscard]] std::error_code try_multicast(Service service, const Groups& groups, const Payload& payload,
                                               SendOptions options = {});
+
+  /// Sends a request, and waits for answers: one, or as many as `options` say, for `timeout` at most, in which it also
+  /// waits for room as multicast() does. Whoever gets the request as a Message, for which is_request() holds, may
+  /// answer it with reply(); no answer is an event. With RequestOptions::kAllMembers those answer who are members of
+  /// the group where the client gets its own request, so that this is of the services agreed and safe and, of others,
+  /// what the client itself has seen. Answers::error is, beside what RequestOptions and Answers say, what multicast()
+  /// says, not_a_member where the client is none or ceases to be, and the reason of the connection's end.
+  [[nodiscard]] Answers request(const Groups& groups, const Payload& payload, std::chrono::nanoseconds timeout,
+                                RequestOptions options = {});
+  /// The same without waiting; `done` is called as by join_then(). Says would_block where there is no room to send.
+  void request_then(const Groups& groups, const Payload& payload, std::chrono::nanoseconds timeout,
+                    std::function<void(Answers)> done, RequestOptions options = {});
+  /// Answers a request, to its sender alone, in the service fifo: what this client sends later does not overtake it,
+  /// nor does its leaving. Each receiver's first answer counts. Waits, and errors, as multicast(), and bad_argument for
+  /// a message that is no request.
+  [[nodiscard]] std::error_code reply(const Message& request, const Payload& payload, SendOptions options = {});
+  /// The same, but says would_block as try_multicast() does.
+  [[nodiscard]] std::error_code try_reply(const Message& request, const Payload& payload, SendOptions options = {});
 
   /// Calls `done` when a message to these destinations can be sent: where try_multicast() has said would_block, it is
   /// worth trying again. The errors are not_connected and timed_out; `done` is called as by join_then().

@@ -24,7 +24,8 @@ struct WaitingMessage {
   Service service{};
   std::vector<std::string> groups;
   std::string payload;
-  SendOptions options;
+  SendOptions options;  // without headers
+  KeptHeaders headers;
   std::chrono::steady_clock::time_point deadline;
   std::promise<std::error_code> sent;
 };
@@ -38,7 +39,10 @@ inline void send_when_writable(const std::shared_ptr<WaitingMessage>& message) {
   const std::vector<std::string_view> groups(message->groups.begin(), message->groups.end());
   message->connection->when_writable(groups, time_left(message->deadline), [message](std::error_code error) {
     const std::vector<std::string_view> names(message->groups.begin(), message->groups.end());
-    if (!error) error = message->connection->try_multicast(message->service, names, message->payload, message->options);
+    const std::vector<Header> headers = message->headers.get();
+    SendOptions options = message->options;
+    options.headers = headers;
+    if (!error) error = message->connection->try_multicast(message->service, names, message->payload, options);
     if (error == Errc::would_block) return send_when_writable(message);
     message->sent.set_value(error);
   });
@@ -61,6 +65,15 @@ inline std::future<NotTaken> confirm_future(Connection& connection, std::chrono:
   return confirmed->get_future();
 }
 
+/// As Connection::request(), but says would_block where there is no room to send.
+inline std::future<Answers> request_future(Connection& connection, const Groups& groups, const Payload& payload,
+                                           std::chrono::nanoseconds timeout, RequestOptions options = {}) {
+  const auto answered = std::make_shared<std::promise<Answers>>();
+  connection.request_then(
+      groups, payload, timeout, [answered](Answers answers) { answered->set_value(std::move(answers)); }, options);
+  return answered->get_future();
+}
+
 /// As Connection::multicast(), within SendOptions::timeout, or for ever where that is not said. What cannot be sent at
 /// once is copied. Messages whose futures are not ready may be overtaken by others. The connection stays where it is
 /// until the future is ready.
@@ -80,6 +93,8 @@ inline std::future<std::error_code> multicast_future(Connection& connection, Ser
     message->payload.append(reinterpret_cast<const char*>(piece.data()), piece.size());
   }
   message->options = options;
+  message->options.headers = {};
+  message->headers = detail::KeptHeaders(options.headers);
   message->deadline = options.timeout ? std::chrono::steady_clock::now() + *options.timeout
                                       : std::chrono::steady_clock::time_point::max();
   detail::send_when_writable(message);

@@ -10,13 +10,15 @@
 #include <string_view>
 
 #include "spindle/export.h"
+#include "spindle/headers.h"
 #include "spindle/types.h"
 
 namespace spindle {
 
 namespace protocol {
 class EventReader;
-}
+class Requests;
+}  // namespace protocol
 
 /// The destinations of a received message, in the sender's order: a forward range of std::string_view that refers to
 /// the message.
@@ -82,7 +84,10 @@ class Message {
     const std::uint8_t* begin = start_ + sender_bytes_;
     return {begin, begin + groups_bytes_, group_count_};
   }
-  std::span<const std::byte> payload() const { return {reinterpret_cast<const std::byte*>(payload_start()), size_}; }
+  std::span<const std::byte> payload() const {
+    const std::size_t before = header_block_bytes();
+    return {reinterpret_cast<const std::byte*>(content() + before), size_ - before};
+  }
   /// Where the message stands in the order, for checkpoints, and to tell one that came before. Nothing for services
   /// without an order, and for messages that were left open when a view of the daemons ended.
   SPINDLE_EXPORT std::optional<MessagePosition> position() const;
@@ -90,22 +95,43 @@ class Message {
   const GroupViewId* change() const { return change_; }
   SPINDLE_EXPORT OrderPlace place() const;
   /// The payload as text.
-  std::string_view text() const { return {reinterpret_cast<const char*>(payload_start()), size_}; }
+  std::string_view text() const {
+    const std::size_t before = header_block_bytes();
+    return {reinterpret_cast<const char*>(content() + before), size_ - before};
+  }
+  /// SendOptions::headers.
+  HeaderList headers() const {
+    const std::size_t bytes = header_block_bytes();
+    return {content() + (bytes == 0 ? 0 : 2), content() + bytes};
+  }
+  /// The first value of that key.
+  SPINDLE_EXPORT std::optional<std::string_view> header(std::string_view key) const;
+  /// Whether the sender waits for answers: Connection::request() and Connection::reply().
+  SPINDLE_EXPORT bool is_request() const;
 
  private:
   friend class protocol::EventReader;
+  friend class protocol::Requests;
 
-  const std::uint8_t* payload_start() const { return start_ + sender_bytes_ + groups_bytes_; }
+  /// The payload, or headers and the payload behind them.
+  const std::uint8_t* content() const { return start_ + sender_bytes_ + groups_bytes_; }
+  std::size_t header_block_bytes() const {
+    if (!has_headers_) return 0;
+    return std::size_t{2} + content()[0] + (std::size_t{content()[1]} << 8);
+  }
+  /// Of the library's own headers, too.
+  std::optional<std::string_view> find_header(std::string_view key) const;
 
   std::shared_ptr<const void> memory_;   // of what the next two refer to
-  const std::uint8_t* start_ = nullptr;  // sender, group names, payload: without a gap
+  const std::uint8_t* start_ = nullptr;  // sender, group names, headers, payload: without a gap
   const GroupViewId* change_ = nullptr;  // of the position; null: there is none
-  std::uint32_t size_ = 0;
+  std::uint32_t size_ = 0;               // of headers and payload
   std::uint32_t groups_bytes_ = 0;
   std::uint16_t group_count_ = 0;
   std::uint16_t type_ = 0;
   std::uint8_t sender_bytes_ = 0;
-  std::uint8_t place_bytes_ = 0;  // so many before the start are the rest of the position, as it was sent
+  std::uint8_t place_bytes_ : 7 = 0;  // so many before the start are the rest of the position, as it was sent
+  bool has_headers_ : 1 = false;
   Service service_ = Service::unreliable;
 };
 

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "spindle/headers.h"
+
 namespace spindle {
 
 /// Where a message goes: one name or several. A name is a group, or the private name "#client#daemon" of one client.
@@ -111,6 +113,7 @@ struct SendOptions {
   std::uint64_t ticket = 0;   ///< by which Reconnected names the message where it is not known what came of it
   /// Bounds how long Connection::multicast() waits. Nothing: ConnectOptions::send_timeout does.
   std::optional<std::chrono::nanoseconds> timeout{};
+  Headers headers{};  ///< that go with the message
 };
 
 }  // namespace spindle

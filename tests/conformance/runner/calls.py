@@ -72,23 +72,27 @@ def perform_send(stage, step, clients):
 def send(stage, step, client):
     of = step.arguments
     groups = stage.resolve(of["groups"])
-    pairs = [("service", of["service"]), *(("group", group) for group in groups), ("size", of["size"]),
-             ("seed", client.next_seed()), ("count", of["count"]), ("type", of["type"]),
-             ("ticket", len(client.sent) + 1)]
-    pairs += [("self_discard", "yes")] * of["self_discard"] + [("try", "yes")] * (step.verb == "try")
-    for key, value in of["headers"]:
-        pairs += [("header", key), ("header_value", value)]
+    pairs = message_pairs(of, groups, client)
+    pairs += [("count", of["count"]), ("ticket", len(client.sent) + 1)] + [("try", "yes")] * (step.verb == "try")
     client.has_sent(of["count"], of["service"], of["type"], tuple(groups), of["size"], tuple(of["headers"]))
     client.call(step, "send", pairs)
+
+
+def message_pairs(of, groups, client):
+    pairs = [("service", of["service"]), *(("group", group) for group in groups), ("size", of["size"]),
+             ("seed", client.next_seed()), ("type", of["type"])]
+    pairs += [("self_discard", "yes")] * of["self_discard"]
+    for key, value in of["headers"]:
+        pairs += [("header", key), ("header_value", value)]
+    return pairs
 
 
 def perform_request(stage, step, clients):
     def one(client):
         of = step.arguments
         groups = stage.resolve(of["groups"])
-        pairs = [("service", of["service"]), *(("group", group) for group in groups), ("size", of["size"]),
-                 ("seed", client.next_seed()), ("answers", of["answers"])]
-        client.has_sent(1, of["service"], of["type"], tuple(groups), of["size"], ())
+        pairs = [*message_pairs(of, groups, client), ("answers", of["answers"])]
+        client.has_sent(1, of["service"], of["type"], tuple(groups), of["size"], tuple(of["headers"]))
         client.call(step, "request", pairs)
     stage.each(clients, one)
 

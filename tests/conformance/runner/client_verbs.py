@@ -38,6 +38,10 @@ def send(statement):
                  "count": 1, "size": 100, "type": 0, "self_discard": False, "headers": []}
     if statement.peek() is not None and statement.peek().isdigit():
         arguments["count"] = statement.count("a count")
+    return message_options(statement, arguments)
+
+
+def message_options(statement, arguments):
     while True:
         if statement.accept("of"):
             arguments["size"] = statement.size()
@@ -62,7 +66,7 @@ def request(statement):
     answers = 0 if statement.accept("all") else statement.count("a count")
     arguments = {"groups": groups, "service": service, "count": 1, "size": 100, "type": 0, "self_discard": False,
                  "headers": [], "answers": answers}
-    return outcome(statement, arguments)
+    return message_options(statement, arguments)
 
 
 def answered(statement):

@@ -56,6 +56,7 @@ typedef struct spindle_connection spindle_connection;
 typedef struct spindle_send_options spindle_send_options;
 typedef struct spindle_event spindle_event;
 typedef struct spindle_membership spindle_membership;
+typedef struct spindle_answers spindle_answers;
 
 #define SPINDLE_NO_TIMEOUT ((int64_t)-1)
 
@@ -116,6 +117,7 @@ enum {
   SPINDLE_ERROR_MODE_MISMATCH = 44,
   SPINDLE_ERROR_FLUSHING = 45,
   SPINDLE_ERROR_FLUSH_TIMEOUT = 46,
+  SPINDLE_ERROR_BAD_HEADERS = 48,
   SPINDLE_ERROR_OUT_OF_MEMORY = 56
 };
 
@@ -222,11 +224,11 @@ enum {
    (of the queued form, too, where it waits for room in the send buffer), and of the daemon's those of joining. */
 SPINDLE_C_API spindle_code spindle_join(spindle_connection* connection, spindle_bytes group, unsigned flags,
                                         int64_t timeout_ns);
-/* Asks to be a member no longer; queues the request as spindle_join() does. The last view of the group, of form
-   SPINDLE_FORM_FAREWELL, shows it done. */
 /* Answers SPINDLE_EVENT_FLUSH_REQUEST: from here to the next view of the group this client sends nothing to it, and
    what it sends then is of the next view. Errors: BAD_ARGUMENT where no such request is open, NOT_CONNECTED. */
 SPINDLE_C_API spindle_code spindle_flush_ok(spindle_connection* connection, spindle_bytes group);
+/* Asks to be a member no longer; queues the request as spindle_join() does. The last view of the group, of form
+   SPINDLE_FORM_FAREWELL, shows it done. */
 SPINDLE_C_API spindle_code spindle_leave(spindle_connection* connection, spindle_bytes group);
 /* Asks for all members of a group that this client is a member of. The answer is a view of form SPINDLE_FORM_ANSWER. */
 SPINDLE_C_API spindle_code spindle_request_view(spindle_connection* connection, spindle_bytes group);
@@ -268,19 +270,26 @@ SPINDLE_C_API void spindle_send_options_free(spindle_send_options* options);
 SPINDLE_C_API spindle_code spindle_send_options_set_type(spindle_send_options* options, uint16_t type);
 /* Not zero: messages are not delivered to the sender itself. Default: 0. */
 SPINDLE_C_API spindle_code spindle_send_options_set_self_discard(spindle_send_options* options, int discard);
-
 /* A number of the caller's choice, by which SPINDLE_EVENT_RECONNECTED names the message where it is not known what came
    of it. Default: 0. */
 SPINDLE_C_API spindle_code spindle_send_options_set_ticket(spindle_send_options* options, uint64_t ticket);
+/* A header that goes with the message, behind those that were added before: a key of 1 to 255 bytes, of which the first
+   is no '$', and a value of any bytes. Both are copied. A key may come several times. All keys and values take 4 KiB at
+   most, each header counting three bytes more; SPINDLE_ERROR_BAD_HEADERS, and nothing changes, where one is none or
+   there is no room for it. */
+SPINDLE_C_API spindle_code spindle_send_options_add_header(spindle_send_options* options, spindle_bytes key,
+                                                           spindle_bytes value);
+/* Takes all headers away. */
+SPINDLE_C_API spindle_code spindle_send_options_clear_headers(spindle_send_options* options);
 
-/* Sends a message of up to 16 MiB to 1 to 1,000 groups or private names; the client need not be a member. The message
-   is copied before this returns. Null options are those at their defaults.
+/* Sends a message of up to 16 MiB, headers included, to 1 to 1,000 groups or private names; the client need not be a
+   member. The message is copied before this returns. Null options are those at their defaults.
 
    Where there is no room the call waits: with SPINDLE_NO_TIMEOUT for as long as the connection's send timeout says.
    With a timeout of zero it says SPINDLE_ERROR_WOULD_BLOCK instead, and has sent nothing. With independent flows that
    is said for one flow while another may go on, and SPINDLE_EVENT_FLOW_READY follows when it is worth trying again.
    Errors, with which nothing was sent: MESSAGE_TOO_LARGE, TOO_MANY_GROUPS, BAD_GROUP_NAME, BAD_ARGUMENT (no such
-   service), NOT_CONNECTED, TIMED_OUT, WOULD_BLOCK. */
+   service), NOT_CONNECTED, TIMED_OUT, WOULD_BLOCK, and FLUSHING where spindle_flush_ok() says so. */
 SPINDLE_C_API spindle_code spindle_multicast(spindle_connection* connection, unsigned service,
                                              const spindle_bytes* groups, size_t count, spindle_bytes payload,
                                              const spindle_send_options* options, int64_t timeout_ns);
@@ -289,6 +298,35 @@ SPINDLE_C_API spindle_code spindle_multicast_pieces(spindle_connection* connecti
                                                     const spindle_bytes* groups, size_t count,
                                                     const spindle_bytes* pieces, size_t piece_count,
                                                     const spindle_send_options* options, int64_t timeout_ns);
+/* So many answers as a request to all members of a group waits for. */
+#define SPINDLE_ALL_MEMBERS ((size_t)0)
+
+/* Sends a request as spindle_multicast() sends a message, and waits until so many clients have answered, for the
+   timeout at most. Whoever gets the request as a message, for which spindle_message_is_request() holds, may answer it.
+   With SPINDLE_ALL_MEMBERS the answers of all members of the group are waited for: who leaves the group, or is out of
+   reach, counts as having answered. The client has to be a member itself then, and there is one group; with
+   self-discard it neither gets the request nor is waited for.
+
+   0, or an error: TIMED_OUT, CONNECTION_LOST where the connection was lost behind the request and the session could not
+   be resumed, NOT_A_MEMBER, the errors of spindle_multicast(). `*answers`, where `answers` is not null, are those that
+   have come, with an error, too, for the caller to free; null without any and without memory. */
+SPINDLE_C_API spindle_code spindle_request(spindle_connection* connection, unsigned service,
+                                           const spindle_bytes* groups, size_t count, spindle_bytes payload,
+                                           const spindle_send_options* options, size_t wanted, int64_t timeout_ns,
+                                           spindle_answers** answers);
+SPINDLE_C_API void spindle_answers_free(spindle_answers* answers);
+/* Messages, in the order in which they came, one of each client. They belong to the answers; spindle_event_copy() gives
+   one that does not. Null for an index that there is not. */
+SPINDLE_C_API size_t spindle_answers_count(const spindle_answers* answers);
+SPINDLE_C_API const spindle_event* spindle_answers_at(const spindle_answers* answers, size_t index);
+/* With SPINDLE_ALL_MEMBERS and an error: the private names of those who have not answered, as far as they are known. */
+SPINDLE_C_API size_t spindle_answers_missing_count(const spindle_answers* answers);
+SPINDLE_C_API spindle_bytes spindle_answers_missing_at(const spindle_answers* answers, size_t index);
+/* Answers a request, to its sender alone, in the service fifo. Waits, and errors, as spindle_multicast(), and
+   BAD_ARGUMENT for what is no request. */
+SPINDLE_C_API spindle_code spindle_reply(spindle_connection* connection, const spindle_event* request,
+                                         spindle_bytes payload, const spindle_send_options* options,
+                                         int64_t timeout_ns);
 /* Waits until a message to these destinations can be sent. Errors: TIMED_OUT, NOT_CONNECTED. */
 SPINDLE_C_API spindle_code spindle_wait_writable(spindle_connection* connection, const spindle_bytes* groups,
                                                  size_t count, int64_t timeout_ns);
@@ -346,6 +384,14 @@ SPINDLE_C_API unsigned spindle_message_service(const spindle_event* event);
 /* The sender's tag. */
 SPINDLE_C_API uint16_t spindle_message_type(const spindle_event* event);
 SPINDLE_C_API spindle_bytes spindle_message_payload(const spindle_event* event);
+/* The headers that it was sent with, in their order. */
+SPINDLE_C_API size_t spindle_message_header_count(const spindle_event* event);
+SPINDLE_C_API spindle_bytes spindle_message_header_key_at(const spindle_event* event, size_t index);
+SPINDLE_C_API spindle_bytes spindle_message_header_value_at(const spindle_event* event, size_t index);
+/* The first value of that key; a null pointer where there is none. */
+SPINDLE_C_API spindle_bytes spindle_message_header(const spindle_event* event, spindle_bytes key);
+/* Not 0: the sender waits for spindle_reply(). */
+SPINDLE_C_API int spindle_message_is_request(const spindle_event* event);
 
 /* Where the message stands in the order, the same at all receivers: not 0 where it stands anywhere. Then the view of
    the daemons, by its number, coordinator and the coordinator's incarnation; how many changes of groups came before,

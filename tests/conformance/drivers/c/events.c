@@ -19,6 +19,7 @@ static void add_code(answer* to, const spindle_event* event) {
 
 static void describe_message(answer* to, const spindle_event* event) {
   const spindle_bytes payload = spindle_message_payload(event);
+  size_t i;
   answer_begin(to, "message");
   answer_add(to, "sender", spindle_message_sender(event));
   answer_add_text(to, "service", kServices[spindle_message_service(event)]);
@@ -26,6 +27,10 @@ static void describe_message(answer* to, const spindle_event* event) {
   add_groups(to, event);
   answer_add_number(to, "size", payload.size);
   answer_add_number(to, "digest", digest_of(payload));
+  for (i = 0; i < spindle_message_header_count(event); ++i) {
+    answer_add(to, "header", spindle_message_header_key_at(event, i));
+    answer_add(to, "header_value", spindle_message_header_value_at(event, i));
+  }
 }
 
 static void add_list(answer* to, const char* key, const spindle_event* event, unsigned list) {

@@ -6,11 +6,13 @@
 
 #include "tests/conformance/drivers/c/events.h"
 
-static const char* const kFeatures[] = {"flows", "timeouts", "confirm", "drain", "writable", "resumption", "synchrony"};
+static const char* const kFeatures[] = {"flows",    "timeouts",   "confirm",   "drain",  "headers",
+                                        "writable", "resumption", "synchrony", "request"};
 static const char* const kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
 static const char* const kPolicies[] = {"daemon_default", "price", "drop", "disconnect"};
 
 static spindle_connection* connection = NULL;
+static spindle_event* request = NULL; /* the last one that came */
 static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
 
 static int64_t milliseconds(const call* asked, const char* key) { return (int64_t)call_integer(asked, key) * 1000000; }
@@ -167,14 +169,25 @@ static spindle_code send_one(const call* asked, const spindle_bytes* groups, siz
   return code;
 }
 
+static spindle_send_options* send_options_of(const call* asked) {
+  spindle_send_options* options = spindle_send_options_new();
+  size_t i, count;
+  spindle_bytes* keys = call_all(asked, "header", &count);
+  spindle_bytes* values = call_all(asked, "header_value", &count);
+  spindle_send_options_set_type(options, (uint16_t)call_integer(asked, "type"));
+  spindle_send_options_set_self_discard(options, call_has(asked, "self_discard"));
+  for (i = 0; i < count; ++i) spindle_send_options_add_header(options, keys[i], values[i]);
+  free(keys);
+  free(values);
+  return options;
+}
+
 static void do_send(const call* asked, answer* to) {
   size_t count;
   spindle_bytes* groups = call_all(asked, "group", &count);
-  spindle_send_options* options = spindle_send_options_new();
+  spindle_send_options* options = send_options_of(asked);
   uint64_t sent = 0;
   spindle_code code = 0;
-  spindle_send_options_set_type(options, (uint16_t)call_integer(asked, "type"));
-  spindle_send_options_set_self_discard(options, call_has(asked, "self_discard"));
   while (sent < call_integer(asked, "count")) {
     if (call_has(asked, "ticket")) spindle_send_options_set_ticket(options, call_integer(asked, "ticket") + sent);
     code = send_one(asked, groups, count, sent, options);
@@ -187,6 +200,38 @@ static void do_send(const call* asked, answer* to) {
   answer_add_number(to, "sent", sent);
 }
 
+static void do_request(const call* asked, answer* to) {
+  size_t i, count;
+  spindle_bytes* groups = call_all(asked, "group", &count);
+  spindle_send_options* options = send_options_of(asked);
+  const size_t size = (size_t)call_integer(asked, "size");
+  unsigned char* payload = make_payload(call_integer(asked, "seed"), size);
+  const spindle_bytes bytes = {payload, size};
+  spindle_answers* answers = NULL;
+  outcome(to, spindle_request(connection, number_of(kServices, 6, call_text(asked, "service")), groups, count, bytes,
+                              options, (size_t)call_integer(asked, "answers"),
+                              call_has(asked, "timeout_ms") ? milliseconds(asked, "timeout_ms") : SPINDLE_NO_TIMEOUT,
+                              &answers));
+  for (i = 0; i < spindle_answers_count(answers); ++i) {
+    const spindle_event* message = spindle_answers_at(answers, i);
+    answer_add(to, "sender", spindle_message_sender(message));
+    answer_add_number(to, "size", spindle_message_payload(message).size);
+    answer_add_number(to, "digest", digest_of(spindle_message_payload(message)));
+  }
+  spindle_answers_free(answers);
+  free(payload);
+  spindle_send_options_free(options);
+  free(groups);
+}
+
+static void do_answer(const call* asked, answer* to) {
+  const size_t size = (size_t)call_integer(asked, "size");
+  unsigned char* payload = make_payload(call_integer(asked, "seed"), size);
+  const spindle_bytes bytes = {payload, size};
+  outcome(to, spindle_reply(connection, request, bytes, NULL, SPINDLE_NO_TIMEOUT));
+  free(payload);
+}
+
 static void do_receive(const call* asked, answer* to) {
   spindle_event* event = NULL;
   size_t count = 0;
@@ -196,7 +241,12 @@ static void do_receive(const call* asked, answer* to) {
   } else {
     outcome(to, code);
   }
-  spindle_event_free(event);
+  if (spindle_message_is_request(event)) {
+    spindle_event_free(request);
+    request = event;
+  } else {
+    spindle_event_free(event);
+  }
 }
 
 static const struct {
@@ -204,7 +254,8 @@ static const struct {
   void (*perform)(const call* asked, answer* to);
 } kVerbs[] = {{"connect", do_connect}, {"join", do_join},         {"leave", do_leave}, {"ask", do_ask},
               {"flow", do_flow},       {"writable", do_writable}, {"send", do_send},   {"receive", do_receive},
-              {"confirm", do_confirm}, {"drain", do_drain},       {"close", do_close}, {"flush_ok", do_flush_ok}};
+              {"confirm", do_confirm}, {"drain", do_drain},       {"close", do_close}, {"flush_ok", do_flush_ok},
+              {"request", do_request}, {"answer", do_answer}};
 
 static void tell(const char* number, const answer* told) {
   pthread_mutex_lock(&output);
@@ -256,6 +307,7 @@ int main(void) {
     }
   }
   free(line);
+  spindle_event_free(request);
   spindle_disconnect(connection, NULL, NULL);
   return 0;
 }

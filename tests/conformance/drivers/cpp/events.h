@@ -17,12 +17,14 @@ inline std::string code_of(const std::error_code& error) {
 
 inline Answer answer_for(const Message& message) {
   Answer answer("message");
-  return answer.add("sender", message.sender())
+  answer.add("sender", message.sender())
       .add("service", to_string(message.service()))
       .add("type", message.type())
       .add_all("group", message.groups())
       .add("size", message.text().size())
       .add("digest", digest(message.text()));
+  for (const Header& header : message.headers()) answer.add("header", header.key).add("header_value", header.value);
+  return answer;
 }
 
 inline Answer answer_for(const GroupView& view) {

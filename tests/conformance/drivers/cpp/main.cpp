@@ -15,7 +15,8 @@
 namespace spindle::conformance {
 namespace {
 
-constexpr const char* kFeatures[] = {"flows", "timeouts", "confirm", "drain", "writable", "resumption", "synchrony"};
+constexpr const char* kFeatures[] = {"flows",    "timeouts",   "confirm",   "drain",  "headers",
+                                     "writable", "resumption", "synchrony", "request"};
 
 /// What a call that gives an error code has come to.
 Answer outcome(const std::error_code& error) {
@@ -60,6 +61,12 @@ ConnectOptions options_of(const Call& call) {
   if (call.has("connect_timeout_ms")) options.connect_timeout = milliseconds(call, "connect_timeout_ms");
   if (call.has("disconnect_timeout_ms")) options.disconnect_timeout = milliseconds(call, "disconnect_timeout_ms");
   return options;
+}
+
+std::vector<Header> headers_of(const std::vector<std::string>& keys, const std::vector<std::string>& values) {
+  std::vector<Header> headers;
+  for (std::size_t i = 0; i < keys.size(); ++i) headers.push_back({keys[i], values.at(i)});
+  return headers;
 }
 
 class Driver {
@@ -115,6 +122,9 @@ class Driver {
     const auto service = number_of<Service>(kServiceNames, call.text("service"));
     SendOptions options{.type = static_cast<std::uint16_t>(call.integer("type")),
                         .self_discard = call.has("self_discard")};
+    const std::vector<std::string> keys = call.all("header"), values = call.all("header_value");
+    const std::vector<Header> headers = headers_of(keys, values);
+    options.headers = headers;
     if (call.has("timeout_ms")) options.timeout = timeout_of(call);
     std::uint64_t sent = 0;
     std::error_code error;
@@ -127,22 +137,50 @@ class Driver {
     return outcome(error).add("sent", sent);
   }
 
+  Answer request(const Call& call) {
+    const std::vector<std::string> names = call.all("group");
+    const std::vector<std::string> keys = call.all("header"), values = call.all("header_value");
+    const std::vector<Header> headers = headers_of(keys, values);
+    RequestOptions options;
+    options.answers = call.integer("answers");
+    options.service = number_of<Service>(kServiceNames, call.text("service"));
+    options.type = static_cast<std::uint16_t>(call.integer("type"));
+    options.self_discard = call.has("self_discard");
+    options.headers = headers;
+    const auto timeout = call.has("timeout_ms") ? timeout_of(call) : std::chrono::nanoseconds::max();
+    const Answers answers = connection_.request(std::vector<std::string_view>(names.begin(), names.end()),
+                                                payload(call.integer("seed"), call.integer("size")), timeout, options);
+    Answer told = outcome(answers.error);
+    for (const Message& message : answers.messages) {
+      told.add("sender", message.sender()).add("size", message.text().size()).add("digest", digest(message.text()));
+    }
+    return told;
+  }
+
+  Answer answer(const Call& call) {
+    return outcome(connection_.reply(request_, payload(call.integer("seed"), call.integer("size"))));
+  }
+
   Answer receive(const Call& call) {
     std::error_code error;
     const std::optional<Event> event = connection_.receive(timeout_of(call), error);
+    const Message* message = event ? event->get_if<Message>() : nullptr;
+    if (message != nullptr && message->is_request()) request_ = *message;
     return event ? describe(*event) : outcome(error);
   }
 
   static const std::map<std::string, Verb> kVerbs;
 
   Connection connection_;
+  Message request_;  // the last one that came
 };
 
 const std::map<std::string, Driver::Verb> Driver::kVerbs = {
     {"connect", &Driver::connect}, {"join", &Driver::join},       {"leave", &Driver::leave},
     {"ask", &Driver::ask},         {"flow", &Driver::flow},       {"writable", &Driver::writable},
     {"send", &Driver::send},       {"receive", &Driver::receive}, {"confirm", &Driver::confirm},
-    {"drain", &Driver::drain},     {"close", &Driver::close},     {"flush_ok", &Driver::flush_ok}};
+    {"drain", &Driver::drain},     {"close", &Driver::close},     {"flush_ok", &Driver::flush_ok},
+    {"request", &Driver::request}, {"answer", &Driver::answer}};
 
 std::mutex output_mutex;
 
