@@ -62,7 +62,7 @@ def measure_nats(system, arguments):
 def measure(arguments, folder, stack):
     new_hosts = lambda: stack.enter_context(Hosts(DAEMONS) if arguments.peers else Here())
     spindle = Spindle(arguments.build, folder / "spindle", new_hosts(), DAEMONS, "mesh")
-    nats = Nats(pathlib.Path(arguments.build), folder / "nats", new_hosts(), DAEMONS) if arguments.peers else None
+    nats = Nats(pathlib.Path(arguments.build).resolve(), folder / "nats", new_hosts(), DAEMONS) if arguments.peers else None
     for system in filter(None, (spindle, nats)):
         system.start()
         stack.callback(system.stop)

@@ -70,6 +70,14 @@ std::string stamped(std::int64_t time_ns, std::size_t bytes) {
   return payload;
 }
 
+/// Until the daemons have one view.
+void wait_for_each_other(Connection& asking) {
+  for (int tries = 0; tries < 100; ++tries) {
+    if (!asking.request(kGroup, "are you there?", std::chrono::milliseconds(200)).error) return;
+  }
+  fail("the clients do not reach each other");
+}
+
 void measure(const Options& options) {
   Times times;
   Connection receiver = connect(options.answers_at, "answers");
@@ -86,6 +94,7 @@ void measure(const Options& options) {
     times.add(sent_ns);
   });
   Connection asking = connect(options.asks_at, "asks");
+  wait_for_each_other(asking);
   const bool asks = options.what == "request";
   const auto count = static_cast<std::size_t>(options.rate * options.seconds);
   const double gap_ns = 1e9 / options.rate;
