@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 #include "libclient/src/socket.h"
@@ -18,16 +19,20 @@ class Answer {
     value_.emplace(std::move(value));
     given_.notify_all();
   }
-  /// Nothing at the deadline.
-  std::optional<T> wait(Deadline deadline) {
+  /// Nothing at the deadline, or where a stop is requested, which wake() has looked at.
+  std::optional<T> wait(Deadline deadline, const std::stop_token& stop = {}) {
     std::unique_lock lock(mutex_);
-    const auto is_given = [this] { return value_.has_value(); };
+    const auto is_over = [&] { return value_.has_value() || stop.stop_requested(); };
     if (deadline == Deadline::max()) {
-      given_.wait(lock, is_given);
-    } else if (!given_.wait_until(lock, deadline, is_given)) {
-      return std::nullopt;
+      given_.wait(lock, is_over);
+    } else {
+      given_.wait_until(lock, deadline, is_over);
     }
     return std::move(value_);
+  }
+  void wake() {
+    const std::lock_guard lock(mutex_);
+    given_.notify_all();
   }
 
  private:

@@ -57,16 +57,17 @@ std::error_code Connection::flush_ok(std::string_view group) {
   return impl == nullptr ? Errc::not_connected : impl->flush_ok(group);
 }
 
-Result<GroupView> Connection::join(std::string_view group, std::chrono::nanoseconds timeout, JoinOptions options) {
+Result<GroupView> Connection::join(std::string_view group, std::chrono::nanoseconds timeout, JoinOptions options,
+                                   const std::stop_token& stop) {
   Impl* impl = usable();
-  return impl == nullptr ? Errc::not_connected : impl->join(group, deadline_after(timeout), options);
+  return impl == nullptr ? Errc::not_connected : impl->join(group, deadline_after(timeout), options, stop);
 }
 
 void Connection::join_then(std::string_view group, std::chrono::nanoseconds timeout,
-                           std::function<void(Result<GroupView>)> done, JoinOptions options) {
+                           std::function<void(Result<GroupView>)> done, JoinOptions options, std::stop_token stop) {
   Impl* impl = usable();
   impl == nullptr ? done(Errc::not_connected)
-                  : impl->join_then(group, deadline_after(timeout), std::move(done), options);
+                  : impl->join_then(group, deadline_after(timeout), std::move(done), options, stop);
 }
 
 std::error_code Connection::leave(std::string_view group) {
@@ -91,6 +92,15 @@ std::error_code Connection::multicast(Service service, const Groups& groups, con
   return impl->multicast(service, groups, payload, options, Patience(options.timeout.value_or(impl->send_timeout())));
 }
 
+std::error_code Connection::multicast(Service service, const Groups& groups, const Payload& payload,
+                                      SendOptions options, const std::stop_token& stop) {
+  Impl* impl = usable();
+  if (impl == nullptr) return Errc::not_connected;
+  if (stop.stop_requested()) return Errc::cancelled;
+  const std::chrono::nanoseconds timeout = options.timeout.value_or(impl->send_timeout());
+  return impl->multicast(service, groups, payload, options, Patience(timeout, stop));
+}
+
 std::error_code Connection::try_multicast(Service service, const Groups& groups, const Payload& payload,
                                           SendOptions options) {
   Impl* impl = usable();
@@ -98,23 +108,25 @@ std::error_code Connection::try_multicast(Service service, const Groups& groups,
 }
 
 Answers Connection::request(const Groups& groups, const Payload& payload, std::chrono::nanoseconds timeout,
-                            RequestOptions options) {
+                            RequestOptions options, const std::stop_token& stop) {
   Impl* impl = usable();
   if (impl == nullptr) return {Errc::not_connected, {}, {}};
-  return impl->ask(groups, payload, deadline_after(timeout), options);
+  return impl->ask(groups, payload, deadline_after(timeout), options, stop);
 }
 
 void Connection::request_then(const Groups& groups, const Payload& payload, std::chrono::nanoseconds timeout,
-                              std::function<void(Answers)> done, RequestOptions options) {
+                              std::function<void(Answers)> done, RequestOptions options, const std::stop_token& stop) {
   Impl* impl = usable();
   if (impl == nullptr) return done({Errc::not_connected, {}, {}});
-  impl->ask_then(groups, payload, deadline_after(timeout), Patience::none(), std::move(done), options);
+  impl->ask_then(groups, payload, deadline_after(timeout), Patience::none(), std::move(done), options, stop);
 }
 
-std::error_code Connection::reply(const Message& request, const Payload& payload, SendOptions options) {
+std::error_code Connection::reply(const Message& request, const Payload& payload, SendOptions options,
+                                  const std::stop_token& stop) {
   Impl* impl = usable();
   if (impl == nullptr) return Errc::not_connected;
-  return impl->answer(request, payload, options, Patience(options.timeout.value_or(impl->send_timeout())));
+  if (stop.stop_requested()) return Errc::cancelled;
+  return impl->answer(request, payload, options, Patience(options.timeout.value_or(impl->send_timeout()), stop));
 }
 
 std::error_code Connection::try_reply(const Message& request, const Payload& payload, SendOptions options) {
@@ -123,19 +135,21 @@ std::error_code Connection::try_reply(const Message& request, const Payload& pay
 }
 
 void Connection::when_writable(const Groups& groups, std::chrono::nanoseconds timeout,
-                               std::function<void(std::error_code)> done) {
+                               std::function<void(std::error_code)> done, std::stop_token stop) {
   Impl* impl = usable();
-  impl == nullptr ? done(Errc::not_connected) : impl->when_writable(groups, deadline_after(timeout), std::move(done));
+  impl == nullptr ? done(Errc::not_connected)
+                  : impl->when_writable(groups, deadline_after(timeout), std::move(done), stop);
 }
 
-NotTaken Connection::confirm(std::chrono::nanoseconds timeout) {
+NotTaken Connection::confirm(std::chrono::nanoseconds timeout, const std::stop_token& stop) {
   Impl* impl = usable();
-  return impl == nullptr ? NotTaken{0, true} : impl->confirm(deadline_after(timeout));
+  return impl == nullptr ? NotTaken{0, true} : impl->confirm(deadline_after(timeout), stop);
 }
 
-void Connection::confirm_then(std::chrono::nanoseconds timeout, std::function<void(NotTaken)> done) {
+void Connection::confirm_then(std::chrono::nanoseconds timeout, std::function<void(NotTaken)> done,
+                              std::stop_token stop) {
   Impl* impl = usable();
-  impl == nullptr ? done({0, true}) : impl->confirm_then(deadline_after(timeout), std::move(done));
+  impl == nullptr ? done({0, true}) : impl->confirm_then(deadline_after(timeout), std::move(done), stop);
 }
 
 std::optional<Event> Connection::receive() {
@@ -166,6 +180,27 @@ std::optional<Event> Connection::receive(std::chrono::nanoseconds timeout) {
   return receive(timeout, error);
 }
 
+std::optional<Event> Connection::receive(const std::stop_token& stop) {
+  std::error_code error;
+  return receive(std::chrono::nanoseconds::max(), error, stop);
+}
+
+std::optional<Event> Connection::receive(std::chrono::nanoseconds timeout, std::error_code& error,
+                                         const std::stop_token& stop) {
+  error.clear();
+  std::optional<Event> event;
+  Impl* impl = usable();
+  if (impl != nullptr) event = impl->receive(timeout, stop);
+  if (event) {
+    impl->note_taken(*event);
+  } else if (impl == nullptr || impl->events().finished()) {
+    error = Errc::not_connected;
+  } else {
+    error = stop.stop_requested() ? Errc::cancelled : Errc::timed_out;
+  }
+  return event;
+}
+
 int Connection::descriptor() {
   Impl* impl = usable();
   return impl == nullptr ? -1 : impl->events().descriptor();
@@ -180,9 +215,9 @@ NotTaken Connection::disconnect() {
   return impl == nullptr ? NotTaken{0, true} : impl->disconnect();
 }
 
-NotTaken Connection::drain(std::chrono::nanoseconds timeout) {
+NotTaken Connection::drain(std::chrono::nanoseconds timeout, const std::stop_token& stop) {
   Impl* impl = usable();
-  return impl == nullptr ? NotTaken{0, true} : impl->drain(deadline_after(timeout));
+  return impl == nullptr ? NotTaken{0, true} : impl->drain(deadline_after(timeout), stop);
 }
 
 }  // namespace spindle

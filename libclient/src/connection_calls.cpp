@@ -7,37 +7,45 @@
 namespace spindle {
 
 void Connection::Impl::join_then(std::string_view group, Deadline deadline, PendingCalls::Joined done,
-                                 JoinOptions options) {
+                                 JoinOptions options, const std::stop_token& stop) {
+  const Stoppable call = stoppable_call(stop);
   Lock lock(mutex_);
-  std::error_code error = ask_to_join(lock, group, Patience::none(), options);
+  std::error_code error = Errc::cancelled;
+  if (!stop.stop_requested()) error = ask_to_join(lock, group, Patience::none(), options);
   if (error == Errc::would_block) {
-    const auto go_on = [this, name = std::string(group), deadline, done = std::move(done),
-                        options](std::error_code failure) {
-      failure ? done(failure) : join_then(name, deadline, done, options);
+    PendingCalls::Writable go_on = [this, name = std::string(group), deadline, done = std::move(done), options,
+                                    stop](std::error_code failure) {
+      failure ? done(failure) : join_then(name, deadline, done, options, stop);
     };
-    calls_.add_writable(Groups(group), deadline, go_on);
+    const PendingCalls::Id id = calls_.add_writable(Groups(group), deadline, keeping(call, std::move(go_on)));
+    if (call) call->id = id;
   } else if (error) {
     lock.unlock();
     return done(error);
   } else {
-    calls_.add_join(session_.writer().last_request(), group, deadline, std::move(done));
+    const PendingCalls::Id id =
+        calls_.add_join(session_.writer().last_request(), group, deadline, keeping(call, std::move(done)));
+    if (call) call->id = id;
     flush(lock);
   }
   wake_thread();
 }
 
-Result<GroupView> Connection::Impl::join(std::string_view group, Deadline deadline, JoinOptions options) {
+Result<GroupView> Connection::Impl::join(std::string_view group, Deadline deadline, JoinOptions options,
+                                         const std::stop_token& stop) {
   if (on_thread()) return Failure{Errc::would_block, "a handler cannot wait for the view of a group"};
+  if (stop.stop_requested()) return Errc::cancelled;
   const auto answer = std::make_shared<Answer<Result<GroupView>>>();
   Lock lock(mutex_);
-  if (const std::error_code error = ask_to_join(lock, group, Patience(deadline), options)) return error;
+  if (const std::error_code error = ask_to_join(lock, group, Patience(deadline, stop), options)) return error;
   const PendingCalls::Id id = calls_.add_join(session_.writer().last_request(), group, Deadline::max(),
                                               [answer](Result<GroupView> result) { answer->give(std::move(result)); });
   flush(lock);
   lock.unlock();
-  if (auto result = answer->wait(deadline)) return *std::move(result);
+  const auto wake = on_stop(stop, [&answer] { answer->wake(); });
+  if (auto result = answer->wait(deadline, stop)) return *std::move(result);
   lock.lock();
-  if (calls_.forget(id)) return Errc::timed_out;
+  if (calls_.forget(id)) return stop.stop_requested() ? Errc::cancelled : Errc::timed_out;
   lock.unlock();
   return *answer->wait(Deadline::max());  // it has come just now
 }
@@ -84,55 +92,69 @@ void Connection::Impl::note_taken(const Event& event) {
   static_cast<void>(flush_ok(request->group));
 }
 
-void Connection::Impl::confirm_then(Deadline deadline, PendingCalls::Confirmed done) {
+void Connection::Impl::confirm_then(Deadline deadline, PendingCalls::Confirmed done, const std::stop_token& stop) {
+  const Stoppable call = stoppable_call(stop);
   Lock lock(mutex_);
-  if (!can_send() || session_.engine().confirm()) {
+  if (stop.stop_requested() || !can_send() || session_.engine().confirm()) {
     const NotTaken not_taken = session_.not_taken();
     lock.unlock();
     return done(not_taken);
   }
-  calls_.add_confirm(session_.writer().last_request(), deadline, std::move(done));
+  const PendingCalls::Id id =
+      calls_.add_confirm(session_.writer().last_request(), deadline, keeping(call, std::move(done)));
+  if (call) call->id = id;
   flush(lock);
   wake_thread();
 }
 
-NotTaken Connection::Impl::confirm(Deadline deadline) {
+NotTaken Connection::Impl::confirm(Deadline deadline, const std::stop_token& stop) {
   const auto answer = std::make_shared<Answer<NotTaken>>();
   Lock lock(mutex_);
-  if (on_thread() || !can_send() || session_.engine().confirm()) return session_.not_taken();
+  if (on_thread() || stop.stop_requested() || !can_send() || session_.engine().confirm()) return session_.not_taken();
   const std::uint64_t accepted = session_.writer().accepted();
   const PendingCalls::Id id = calls_.add_confirm(session_.writer().last_request(), Deadline::max(),
                                                  [answer](NotTaken not_taken) { answer->give(not_taken); });
   flush(lock);
   lock.unlock();
-  if (const auto not_taken = answer->wait(deadline)) return *not_taken;
+  const auto wake = on_stop(stop, [&answer] { answer->wake(); });
+  if (const auto not_taken = answer->wait(deadline, stop)) return *not_taken;
   lock.lock();
   if (calls_.forget(id)) return session_.writer().not_taken_of(accepted);
   lock.unlock();
   return *answer->wait(Deadline::max());  // it has come just now
 }
 
-void Connection::Impl::when_writable(const Groups& groups, Deadline deadline, PendingCalls::Writable done) {
+void Connection::Impl::when_writable(const Groups& groups, Deadline deadline, PendingCalls::Writable done,
+                                     const std::stop_token& stop) {
+  const Stoppable call = stoppable_call(stop);
   Lock lock(mutex_);
-  if (can_send() && !has_room_for(groups)) {
-    calls_.add_writable(groups, deadline, std::move(done));
+  std::error_code error = can_send() ? std::error_code() : Errc::not_connected;
+  if (!error && stop.stop_requested()) error = Errc::cancelled;
+  if (!error && !has_room_for(groups)) {
+    const PendingCalls::Id id = calls_.add_writable(groups, deadline, keeping(call, std::move(done)));
+    if (call) call->id = id;
     wake_thread();
     return;
   }
-  const std::error_code error = can_send() ? std::error_code() : Errc::not_connected;
   lock.unlock();
   done(error);
 }
 
 void Connection::Impl::ask_then(const Groups& groups, const Payload& payload, Deadline deadline, Patience patience,
-                                PendingCalls::Answered done, const RequestOptions& options) {
+                                PendingCalls::Answered done, const RequestOptions& options,
+                                const std::stop_token& stop) {
+  const Stoppable call = stoppable_call(stop);
   Lock lock(mutex_);
   protocol::Requests::Number number = 0;
-  const std::error_code error = send(lock, groups, patience, [&] {
+  std::error_code error = Errc::cancelled;
+  const auto ask = [&] {
     const std::error_code failure = session_.engine().ask(groups, payload, options, number);
-    if (!failure) calls_.add_request(number, deadline, std::move(done));
+    if (failure) return failure;
+    const PendingCalls::Id id = calls_.add_request(number, deadline, keeping(call, std::move(done)));
+    if (call) call->id = id;
     return failure;
-  });
+  };
+  if (!stop.stop_requested()) error = send(lock, groups, patience, ask);
   wake_thread();
   if (!error) return;
   lock.unlock();
@@ -140,17 +162,17 @@ void Connection::Impl::ask_then(const Groups& groups, const Payload& payload, De
 }
 
 Answers Connection::Impl::ask(const Groups& groups, const Payload& payload, Deadline deadline,
-                              const RequestOptions& options) {
+                              const RequestOptions& options, const std::stop_token& stop) {
   if (on_thread()) return {Errc::would_block, {}, {}};
   const auto answer = std::make_shared<Answer<Answers>>();
   ask_then(
-      groups, payload, deadline, Patience(deadline), [answer](Answers answers) { answer->give(std::move(answers)); },
-      options);
+      groups, payload, deadline, Patience(deadline, stop),
+      [answer](Answers answers) { answer->give(std::move(answers)); }, options, stop);
   return *answer->wait(Deadline::max());
 }
 
-NotTaken Connection::Impl::drain(Deadline deadline) {
-  Patience patience(deadline);
+NotTaken Connection::Impl::drain(Deadline deadline, const std::stop_token& stop) {
+  Patience patience(deadline, stop);
   {
     Lock lock(mutex_);
     for (const std::string& group : joined_.names()) {
@@ -160,10 +182,10 @@ NotTaken Connection::Impl::drain(Deadline deadline) {
     if (!on_thread()) {
       draining_ = true;
       raise_event(wake_);  // it may have stopped reading
-      wait_until(lock, deadline, [this] { return joined_.empty() || !can_send(); });
+      static_cast<void>(wait_for(lock, patience, [this] { return joined_.empty() || !can_send(); }));
     }
   }
-  return disconnect(deadline);
+  return disconnect(deadline, stop);
 }
 
 // Whether a message to the groups could be sent at once. The caller holds the lock.
@@ -197,13 +219,14 @@ void Connection::Impl::note_views() {
 // Calls what calls that have ended are to be told with, without the lock.
 void Connection::Impl::run_done(Lock& lock) {
   while (calls_.has_done()) {
-    const std::vector<std::function<void()>> done = calls_.take_done();
+    std::vector<std::function<void()>> done = calls_.take_done();
     in_handler_ = true;
     lock.unlock();
     for (const std::function<void()>& each : done) {
       each();
       if (is_inherited()) return;
     }
+    done.clear();  // without the lock, too
     lock.lock();
     in_handler_ = false;
   }

@@ -66,16 +66,24 @@ void Connection::Impl::set_handler(Handler handler) {
   wait_until(lock, Deadline::max(), [&] { return running_ != former.get(); });
 }
 
-NotTaken Connection::Impl::disconnect(Deadline deadline) {
+NotTaken Connection::Impl::disconnect(Deadline deadline, const std::stop_token& stop) {
   Lock lock(mutex_);
-  if (!closing_ && !ended_) {
+  const bool is_first = !closing_ && !ended_;
+  if (is_first) {
     closing_ = true;
     closing_deadline_ = deadline;
     session_.bye();
     changed_.notify_all();
     raise_event(wake_);
   }
-  if (!on_thread()) wait_until(lock, Deadline::max(), [this] { return ended_; });
+  if (on_thread()) return session_.not_taken();
+  const auto has_ended = [this] { return ended_; };
+  Patience patience(Deadline::max(), stop);
+  if (wait_for(lock, patience, has_ended) && is_first) {
+    closing_deadline_ = Clock::now();  // a stop
+    raise_event(wake_);
+    wait_until(lock, Deadline::max(), has_ended);
+  }
   return session_.not_taken();
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -47,18 +48,21 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   /// The program has been given the event, or is about to be.
   void note_taken(const Event& event);
   std::error_code request_flow(const Groups& groups);
-  Result<GroupView> join(std::string_view group, Deadline deadline, JoinOptions options);
-  void join_then(std::string_view group, Deadline deadline, PendingCalls::Joined done, JoinOptions options);
-  Answers ask(const Groups& groups, const Payload& payload, Deadline deadline, const RequestOptions& options);
+  Result<GroupView> join(std::string_view group, Deadline deadline, JoinOptions options, const std::stop_token& stop);
+  void join_then(std::string_view group, Deadline deadline, PendingCalls::Joined done, JoinOptions options,
+                 const std::stop_token& stop);
+  Answers ask(const Groups& groups, const Payload& payload, Deadline deadline, const RequestOptions& options,
+              const std::stop_token& stop);
   /// `patience` is for room.
   void ask_then(const Groups& groups, const Payload& payload, Deadline deadline, Patience patience,
-                PendingCalls::Answered done, const RequestOptions& options);
+                PendingCalls::Answered done, const RequestOptions& options, const std::stop_token& stop);
   std::error_code answer(const Message& request, const Payload& payload, const SendOptions& options, Patience patience);
-  NotTaken confirm(Deadline deadline);
-  void confirm_then(Deadline deadline, PendingCalls::Confirmed done);
-  void when_writable(const Groups& groups, Deadline deadline, PendingCalls::Writable done);
+  NotTaken confirm(Deadline deadline, const std::stop_token& stop);
+  void confirm_then(Deadline deadline, PendingCalls::Confirmed done, const std::stop_token& stop);
+  void when_writable(const Groups& groups, Deadline deadline, PendingCalls::Writable done, const std::stop_token& stop);
+  std::optional<Event> receive(std::chrono::nanoseconds timeout, const std::stop_token& stop);
   void set_handler(Handler handler);
-  NotTaken drain(Deadline deadline);
+  NotTaken drain(Deadline deadline, const std::stop_token& stop);
   NotTaken disconnect() { return disconnect(deadline_after(options_.disconnect_timeout)); }
   EventQueue& events() { return events_; }
   std::chrono::nanoseconds send_timeout() const { return options_.send_timeout; }
@@ -78,6 +82,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   bool wait_until(Lock& lock, Deadline deadline, Condition&& condition);
   template <typename Send>
   std::error_code send(Lock& lock, const Groups& groups, Patience patience, Send&& attempt);
+  template <typename Condition>
+  std::error_code wait_for(Lock& lock, Patience& patience, Condition&& condition);
   std::error_code wait_for_room(Lock& lock, Patience& patience);
   std::error_code wait_for_flow(Lock& lock, const Groups& groups, Patience& patience);
   bool has_room_for(const Groups& groups);
@@ -90,7 +96,17 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   void wake_thread();
   bool on_thread() const { return std::this_thread::get_id() == thread_id_; }
   std::error_code ask_to_join(Lock& lock, std::string_view group, Patience patience, JoinOptions options);
-  NotTaken disconnect(Deadline deadline);
+  NotTaken disconnect(Deadline deadline, const std::stop_token& stop = {});
+
+  // Stops. The caller does not hold the lock where it makes or drops what these return.
+  class StoppableCall;
+  using Stoppable = std::shared_ptr<StoppableCall>;
+  template <typename Wake>
+  auto on_stop(const std::stop_token& stop, Wake wake) const;
+  Stoppable stoppable_call(const std::stop_token& stop);
+  template <typename Done>
+  static Done keeping(const Stoppable& call, Done done);
+  void cancel(const StoppableCall& call);
 
   // RequestObserver; the caller holds the lock.
   bool refused(std::uint32_t request, const RequestFailed& failed) override;
@@ -168,6 +184,44 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   std::atomic<bool> handler_news_ = false;  // another handler, or none any more; looked at without the lock, too
 };
 
+/// A call that waits without a thread of its own, as long as a stop can end it. Its function keeps it: it goes when
+/// that has been called. Made and dropped without the lock, which a stop takes.
+class Connection::Impl::StoppableCall {
+ public:
+  StoppableCall(std::weak_ptr<Impl> impl, const std::stop_token& stop)
+      : impl_(std::move(impl)), callback_(stop, End{this}) {}
+
+  PendingCalls::Id id = 0;  // guarded by the lock
+
+ private:
+  struct End {
+    StoppableCall* call;
+    void operator()() const {
+      if (const std::shared_ptr<Impl> impl = call->impl_.lock()) impl->cancel(*call);
+    }
+  };
+
+  const std::weak_ptr<Impl> impl_;
+  std::stop_callback<End> callback_;  // goes first
+};
+
+/// Has a stop call `wake` until what this returns is dropped, which waits for a call that is running. Not in a child of
+/// fork(), whose locks are as they happened to be.
+template <typename Wake>
+auto Connection::Impl::on_stop(const std::stop_token& stop, Wake wake) const {
+  auto call = [this, wake] {
+    if (!is_inherited()) wake();
+  };
+  return std::stop_callback<decltype(call)>(stop, std::move(call));
+}
+
+/// `done`, which keeps `call` until it has been called.
+template <typename Done>
+Done Connection::Impl::keeping(const Stoppable& call, Done done) {
+  if (call == nullptr) return done;
+  return [call, done = std::move(done)](auto result) { done(std::move(result)); };
+}
+
 /// Whether the condition holds in time. It is looked at whenever something has changed.
 template <typename Condition>
 bool Connection::Impl::wait_until(Lock& lock, Deadline deadline, Condition&& condition) {
@@ -204,6 +258,27 @@ std::error_code Connection::Impl::send(Lock& lock, const Groups& groups, Patienc
     }
     if (const std::error_code late = wait_for_flow(lock, groups, patience)) return late;
   }
+
+/// Waits for the condition, no longer than the patience lasts: timed_out or cancelled then. Where a stop can end it the
+/// condition may hold no longer. Not inline: who need not wait is spared what this needs.
+template <typename Condition>
+[[gnu::noinline]] std::error_code Connection::Impl::wait_for(Lock& lock, Patience& patience, Condition&& condition) {
+  const std::stop_token* stop = patience.stop();
+  if (stop == nullptr) return wait_until(lock, patience.deadline(), condition) ? std::error_code() : Errc::timed_out;
+  std::error_code error;
+  lock.unlock();
+  {
+    const auto wake = on_stop(*stop, [this] {
+      const Lock guard(mutex_);
+      changed_.notify_all();
+    });
+    lock.lock();
+    wait_until(lock, patience.deadline(), [&] { return condition() || stop->stop_requested(); });
+    if (!condition()) error = stop->stop_requested() ? Errc::cancelled : Errc::timed_out;
+    lock.unlock();
+  }
+  lock.lock();
+  return error;
 }
 
 }  // namespace spindle

@@ -19,10 +19,10 @@ constexpr unsigned kSendsPerLookMax = 8;
 }  // namespace
 
 std::error_code Connection::Impl::wait_for_room(Lock& lock, Patience& patience) {
-  if (can_send() && is_full()) {
+  while (can_send() && is_full()) {
     if (!patience.may_wait() || on_thread()) return Errc::would_block;
     const auto may_go_on = [this] { return !can_send() || !is_full(); };
-    if (!wait_until(lock, patience.deadline(), may_go_on)) return Errc::timed_out;
+    if (const std::error_code error = wait_for(lock, patience, may_go_on)) return error;
   }
   if (!can_send()) return Errc::not_connected;
   return {};
@@ -30,8 +30,7 @@ std::error_code Connection::Impl::wait_for_room(Lock& lock, Patience& patience) 
 
 // Waits for room in the window of a flow; what it sends next may find the send buffer full, or the connection closed.
 std::error_code Connection::Impl::wait_for_flow(Lock& lock, const Groups& groups, Patience& patience) {
-  const auto may_go_on = [&] { return !can_send() || session_.writer().has_room(groups); };
-  return wait_until(lock, patience.deadline(), may_go_on) ? std::error_code() : Errc::timed_out;
+  return wait_for(lock, patience, [&] { return !can_send() || session_.writer().has_room(groups); });
 }
 
 std::error_code Connection::Impl::multicast(Service service, const Groups& groups, const Payload& payload,
@@ -53,8 +52,7 @@ std::error_code Connection::Impl::answer(const Message& request, const Payload& 
 
 // Waits for the view that the client has made way for.
 std::error_code Connection::Impl::wait_for_view(Lock& lock, const Groups& groups, Patience& patience) {
-  const auto may_go_on = [&] { return !can_send() || !session_.writer().is_flushed(groups); };
-  return wait_until(lock, patience.deadline(), may_go_on) ? std::error_code() : Errc::timed_out;
+  return wait_for(lock, patience, [&] { return !can_send() || !session_.writer().is_flushed(groups); });
 }
 
 // FlowReady to those who found the send buffer full, now that half of it is free. The caller holds the lock.

@@ -1,8 +1,9 @@
-// How long a call waits.
+// How long a call waits, and what ends it sooner.
 #pragma once
 
 #include <chrono>
 #include <optional>
+#include <stop_token>
 
 #include "libclient/src/socket.h"
 
@@ -24,17 +25,23 @@ class Patience {
   }
   explicit Patience(std::chrono::nanoseconds timeout) : timeout_(timeout) {}
   explicit Patience(Deadline deadline) : deadline_(deadline) {}
+  /// A stop ends it, too. The token stays where it is meanwhile.
+  Patience(std::chrono::nanoseconds timeout, const std::stop_token& stop) : timeout_(timeout), stop_(&stop) {}
+  Patience(Deadline deadline, const std::stop_token& stop) : deadline_(deadline), stop_(&stop) {}
 
   bool may_wait() const { return may_wait_; }
   Deadline deadline() {
     if (!deadline_) deadline_ = deadline_after(timeout_);
     return *deadline_;
   }
+  /// Null where nobody can stop the call.
+  const std::stop_token* stop() const { return stop_ != nullptr && stop_->stop_possible() ? stop_ : nullptr; }
 
  private:
   bool may_wait_ = true;
   std::chrono::nanoseconds timeout_{};
   std::optional<Deadline> deadline_;
+  const std::stop_token* stop_ = nullptr;
 };
 
 }  // namespace spindle

@@ -79,11 +79,12 @@ void EventQueue::note_finished() {
   arrived_.notify_all();
 }
 
-std::optional<Event> EventQueue::wait(std::optional<Deadline> deadline) {
+std::optional<Event> EventQueue::wait(std::optional<Deadline> deadline, const std::stop_token* stop) {
   while (true) {
     if (std::optional<Event> event = take()) return event;
     std::unique_lock lock(mutex_);
-    const auto ready = [this] { return has_events() || finished_; };
+    const auto is_over = [&] { return finished_ || (stop != nullptr && stop->stop_requested()); };
+    const auto ready = [&] { return has_events() || is_over(); };
     ++waiters_;
     bool in_time = true;
     if (deadline) {
@@ -92,8 +93,13 @@ std::optional<Event> EventQueue::wait(std::optional<Deadline> deadline) {
       arrived_.wait(lock, ready);
     }
     --waiters_;
-    if (!in_time || (finished_ && !has_events())) return std::nullopt;
+    if (!in_time || (!has_events() && is_over())) return std::nullopt;
   }
+}
+
+void EventQueue::wake() {
+  const std::lock_guard lock(mutex_);
+  arrived_.notify_all();
 }
 
 bool EventQueue::finished() const {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "libclient/src/socket.h"
@@ -43,8 +44,10 @@ class EventQueue {
   std::optional<Event> take();
   /// The same, in place of `event`; whether one waited.
   bool take(Event& event);
-  /// The next event; nothing once `deadline` has passed or Disconnected was taken.
-  std::optional<Event> wait(std::optional<Deadline> deadline);
+  /// The next event; nothing once `deadline` has passed or Disconnected was taken, or where none waits and a stop is
+  /// requested, which wake() has looked at.
+  std::optional<Event> wait(std::optional<Deadline> deadline, const std::stop_token* stop = nullptr);
+  void wake();
   /// Whether Disconnected was taken.
   bool finished() const;
 

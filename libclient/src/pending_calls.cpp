@@ -32,6 +32,21 @@ bool PendingCalls::forget(Id id) {
   return std::erase_if(joins_, is_it) + std::erase_if(confirms_, is_it) + std::erase_if(writables_, is_it) != 0;
 }
 
+bool PendingCalls::cancel(Id id) {
+  const auto end = [id](auto& calls, auto&& finish_one) {
+    return std::erase_if(calls, [&](auto& call) {
+      if (call.id != id) return false;
+      finish_one(call);
+      return true;
+    });
+  };
+  return end(joins_, [this](Join& join) { finish(join, Errc::cancelled); }) +
+             end(confirms_, [this](Confirm& confirm) { finish(confirm); }) +
+             end(writables_, [this](Room& room) { finish(room, Errc::cancelled); }) +
+             end(requests_, [this](Request& request) { finish(request, Errc::cancelled); }) !=
+         0;
+}
+
 void PendingCalls::note_view(const GroupView& view, const std::string& member) {
   if (joins_.empty() || std::find(view.joined.begin(), view.joined.end(), member) == view.joined.end()) return;
   // Of several requests for one group the others are refused.
@@ -84,7 +99,7 @@ void PendingCalls::expire(Deadline now) {
   });
   std::erase_if(requests_, [&](Request& request) {
     if (request.deadline > now) return false;
-    finish(request, engine_.requests().end(request.number, Errc::timed_out).value_or(Answers()));
+    finish(request, Errc::timed_out);
     return true;
   });
 }
@@ -121,6 +136,10 @@ void PendingCalls::finish(Confirm& confirm) {
 
 void PendingCalls::finish(Room& room, std::error_code error) {
   done_.emplace_back([done = std::move(room.done), error] { done(error); });
+}
+
+void PendingCalls::finish(Request& request, std::error_code error) {
+  finish(request, engine_.requests().end(request.number, error).value_or(Answers()));
 }
 
 void PendingCalls::finish(Request& request, Answers answers) {

@@ -39,6 +39,8 @@ class PendingCalls {
   Id add_request(protocol::Requests::Number number, Deadline deadline, Answered done);
   /// The call is not waited for any more. False where it has ended.
   bool forget(Id id);
+  /// The call ends as cancelled. False where it has ended.
+  bool cancel(Id id);
 
   // What happens. The view is one that lists who joined.
   void note_view(const GroupView& view, const std::string& member);
@@ -80,7 +82,6 @@ class PendingCalls {
     std::vector<std::string> groups;
     Writable done;
   };
-
   struct Request : Call {
     protocol::Requests::Number number = 0;
     Answered done;
@@ -89,6 +90,7 @@ class PendingCalls {
   void finish(Join& join, Result<GroupView> result);
   void finish(Confirm& confirm);
   void finish(Room& room, std::error_code error);
+  void finish(Request& request, std::error_code error);
   void finish(Request& request, Answers answers);
 
   const protocol::RequestWriter& writer() const { return engine_.writer(); }

@@ -3,14 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <asio/bind_cancellation_slot.hpp>
+#include <asio/bind_executor.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/strand.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/use_future.hpp>
 
 #include "tests/unit/client_fake_daemon.h"
+#ifdef ASIO_HAS_CO_AWAIT
+#include <asio/experimental/awaitable_operators.hpp>
+#endif
 
 namespace spindle {
 namespace {
@@ -18,6 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::Bytes;
 using test::FakeDaemon;
+using test::Frame;
 using test::message_frame;
 
 class ClientAsio : public testing::Test {
@@ -39,8 +46,20 @@ class ClientAsio : public testing::Test {
   }
 #endif
 
+  /// Sends until the buffer has no room for long; the number of messages.
+  static std::size_t fill(Connection& connection) {
+    std::size_t count = 0;
+    while (!connection.multicast(Service::fifo, "g", std::string(1000, 'x'), {.timeout = 200ms})) ++count;
+    return count;
+  }
+  void run_what_is_ready() {
+    while (context_.poll_one() != 0) continue;
+    context_.restart();
+  }
+
   FakeDaemon daemon_;
   asio::io_context context_;
+  asio::cancellation_signal cancel_;
 };
 
 #ifdef ASIO_HAS_CO_AWAIT
@@ -125,7 +144,172 @@ TEST_F(ClientAsio, SendingWaitsForRoomWithoutAThread) {
   });
 }
 
+TEST_F(ClientAsio, OperatorsOfAwaitablesCancel) {
+  using namespace asio::experimental::awaitable_operators;
+  AsioConnection connection = connect();
+  std::vector<std::size_t> first;
+  std::string text;
+  const auto client = [&]() -> asio::awaitable<void> {
+    asio::steady_timer timer(context_, 1ms);
+    first.push_back(
+        (co_await (connection.async_receive(asio::use_awaitable) || timer.async_wait(asio::use_awaitable))).index());
+    timer.expires_after(1ms);
+    first.push_back(
+        (co_await (connection.async_join("news", 1h, asio::use_awaitable) || timer.async_wait(asio::use_awaitable)))
+            .index());
+    timer.expires_after(1ms);
+    first.push_back(
+        (co_await (connection.async_confirm(1h, asio::use_awaitable) || timer.async_wait(asio::use_awaitable)))
+            .index());
+    daemon_.write(message_frame("kept"));
+    timer.expires_after(1h);
+    const auto last = co_await (connection.async_receive(asio::use_awaitable) || timer.async_wait(asio::use_awaitable));
+    text = std::get<0>(last).get<Message>().text();
+  };
+  ASSERT_FALSE(connection.connection().multicast(Service::fifo, "g", "not confirmed"));
+  run(client(), [] {});
+  EXPECT_EQ(first, (std::vector<std::size_t>{1, 1, 1})) << "the timer was first";
+  EXPECT_EQ(text, "kept");
+}
+
 #endif
+
+TEST_F(ClientAsio, SendingIsCancelledAndHasSentNothing) {
+  AsioConnection connection = connect({.send_buffer_bytes = 10'000});
+  const std::size_t sent = fill(connection.connection());
+  for (const bool waits : {true, false}) {
+    std::error_code cancelled;
+    connection.async_multicast(
+        Service::fifo, "g", "cancelled", {},
+        asio::bind_cancellation_slot(cancel_.slot(), [&](std::error_code error) { cancelled = error; }));
+    if (waits) run_what_is_ready();
+    cancel_.emit(asio::cancellation_type::total);
+    context_.run();
+    context_.restart();
+    EXPECT_EQ(cancelled, asio::error::operation_aborted) << waits;
+  }
+  std::thread waiter([&] { EXPECT_FALSE(connection.connection().multicast(Service::fifo, "g", "sent")); });
+  EXPECT_EQ(daemon_.read_messages(sent + 1).back(), "sent");
+  waiter.join();
+}
+
+TEST_F(ClientAsio, JoiningIsCancelledAndTheRequestStands) {
+  AsioConnection connection = connect();
+  std::error_code cancelled;
+  connection.async_join("news", 1h,
+                        asio::bind_cancellation_slot(
+                            cancel_.slot(), [&](std::error_code error, const GroupView&) { cancelled = error; }));
+  cancel_.emit(asio::cancellation_type::total);
+  const std::uint32_t request = daemon_.read_request();
+  ASSERT_FALSE(connection.connection().multicast(Service::fifo, "g", "not confirmed"));
+  connection.async_confirm(1ms, [&](std::error_code error, NotTaken) {
+    EXPECT_FALSE(error);
+    EXPECT_FALSE(cancelled) << "what has effects is not cancelled so";
+    cancel_.emit(asio::cancellation_type::partial);
+  });
+  context_.run();
+  EXPECT_EQ(cancelled, asio::error::operation_aborted);
+  Bytes refusal;
+  protocol::write_reply(refusal, {request, static_cast<std::uint16_t>(Errc::access_denied)});
+  daemon_.write(refusal);
+  EXPECT_TRUE(connection.connection().receive()->is<RequestFailed>());
+}
+
+TEST_F(ClientAsio, ConfirmingIsCancelledAndSaysWhatIsKnown) {
+  AsioConnection connection = connect();
+  ASSERT_FALSE(connection.connection().multicast(Service::fifo, "g", "not confirmed"));
+  std::error_code cancelled;
+  NotTaken known;
+  connection.async_confirm(1h,
+                           asio::bind_cancellation_slot(cancel_.slot(), [&](std::error_code error, NotTaken not_taken) {
+                             cancelled = error;
+                             known = not_taken;
+                           }));
+  cancel_.emit(asio::cancellation_type::total);
+  context_.run();
+  EXPECT_EQ(cancelled, asio::error::operation_aborted);
+  EXPECT_EQ(known.messages, 1u);
+}
+
+TEST_F(ClientAsio, ACancellationBetweenTwoStepsIsNotLost) {
+  AsioConnection connection = connect();
+  std::error_code cancelled;
+  connection.async_receive(
+      asio::bind_cancellation_slot(cancel_.slot(), [&](std::error_code error, Event) { cancelled = error; }));
+  cancel_.emit(asio::cancellation_type::all);
+  context_.run();
+  EXPECT_EQ(cancelled, asio::error::operation_aborted);
+}
+
+/// Whose copies would be noticed, and which notices on what thread it goes.
+class OwnedHandler {
+ public:
+  explicit OwnedHandler(std::function<void()> done) : done_(std::move(done)) {}
+  OwnedHandler(OwnedHandler&&) = default;
+  ~OwnedHandler() {
+    if (home_ == nullptr) return;
+    EXPECT_EQ(*home_, std::this_thread::get_id()) << "a handler goes on its executor";
+  }
+  template <typename... Results>
+  void operator()(std::error_code, const Results&...) {
+    done_();
+  }
+
+ private:
+  std::function<void()> done_;
+  std::unique_ptr<std::thread::id> home_ = std::make_unique<std::thread::id>(std::this_thread::get_id());
+};
+
+TEST_F(ClientAsio, HandlersAreMovedAndCalledOnTheirExecutors) {
+  AsioConnection connection = connect();
+  const auto strand = asio::make_strand(context_);
+  int on_strand = 0;
+  const auto count = [&] { on_strand += strand.running_in_this_thread() ? 1 : 100; };
+  for (int i = 0; i < 100; ++i) {
+    asio::cancellation_signal cancel;
+    const auto bound = [&] {
+      return asio::bind_cancellation_slot(cancel.slot(), asio::bind_executor(strand, OwnedHandler(count)));
+    };
+    connection.async_join("news", 1h, bound());
+    cancel.emit(asio::cancellation_type::terminal);
+    connection.async_confirm(1h, bound());
+    cancel.emit(asio::cancellation_type::terminal);
+    context_.run();
+    context_.restart();
+  }
+  EXPECT_EQ(on_strand, 200);
+}
+
+TEST_F(ClientAsio, EachOperationCompletesOnceWhateverCancelsIt) {
+  constexpr int kRounds = 1000;
+  AsioConnection connection = connect();
+  std::thread server([&] {
+    for (Frame frame = daemon_.read(); frame.type == protocol::ClientFrame::confirm; frame = daemon_.read()) {
+      Bytes bytes;
+      protocol::write_confirmed(bytes, {protocol::read_confirm(frame.body).value_or(0), 0});
+      daemon_.write(bytes);
+    }
+  });
+  const auto strand = asio::make_strand(context_);
+  std::vector<int> completed(kRounds);
+  std::vector<asio::cancellation_signal> signals(kRounds);
+  std::function<void(std::size_t)> begin = [&](std::size_t i) {
+    if (i == kRounds) return;
+    connection.async_confirm(1h, asio::bind_cancellation_slot(
+                                     signals[i].slot(), asio::bind_executor(strand, [&, i](std::error_code, NotTaken) {
+                                       ++completed[i];
+                                       begin(i + 1);
+                                     })));
+    asio::post(strand, [&, i] { signals[i].emit(asio::cancellation_type::all); });
+  };
+  asio::post(strand, [&] { begin(0); });
+  std::thread other([&] { context_.run(); });
+  context_.run();
+  other.join();
+  connection.connection() = Connection();
+  server.join();
+  EXPECT_EQ(completed, std::vector<int>(kRounds, 1));
+}
 
 TEST_F(ClientAsio, ReceivingIsCancelledAndLosesNothing) {
   AsioConnection connection = connect();

@@ -53,6 +53,7 @@ TEST(ClientErrors, EqualTheConditionsOfTheStandardThatMeanTheSame) {
   EXPECT_EQ(code(Errc::access_denied), std::errc::permission_denied);
   EXPECT_EQ(code(Errc::message_too_large), std::errc::message_size);
   EXPECT_EQ(code(Errc::name_in_use), std::errc::address_in_use);
+  EXPECT_EQ(code(Errc::cancelled), std::errc::operation_canceled);
   EXPECT_NE(code(Errc::timed_out), std::errc::not_connected);
 }
 

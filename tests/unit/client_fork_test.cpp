@@ -8,6 +8,8 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <stop_token>
+#include <thread>
 
 #include "tests/unit/client_fake_daemon.h"
 
@@ -73,6 +75,28 @@ void expect_alive(FakeDaemon& daemon, Connection& connection) {
   const std::optional<Event> event = connection.receive();
   ASSERT_TRUE(event && event->is<Message>());
   EXPECT_EQ(event->get<Message>().text(), "for the parent");
+}
+
+TEST_F(ClientFork, AStopInTheChildConcernsNobody) {
+  FakeDaemon daemon;
+  Connection connection = daemon.connect({.disconnect_timeout = 1ms});
+  std::stop_source source;
+  std::atomic<int> ended = 0;
+  connection.confirm_then(
+      1h, [&](NotTaken) { ++ended; }, source.get_token());
+  std::thread reader([&] {
+    const std::optional<Event> event = connection.receive(source.get_token());
+    EXPECT_TRUE(event && event->is<Message>());
+  });
+  std::this_thread::sleep_for(10ms);
+  EXPECT_EQ(fork_and_wait([&] {
+              source.request_stop();
+              return connection.receive(source.get_token()) ? 1 : 0;
+            }),
+            0);
+  EXPECT_EQ(ended, 0);
+  daemon.write(message_frame("for the parent"));
+  reader.join();
 }
 
 TEST_F(ClientFork, TheChildHasAClosedConnection) {

@@ -5,15 +5,20 @@
 #include <unistd.h>
 
 #include <asio/any_io_executor.hpp>
+#include <asio/associated_cancellation_slot.hpp>
 #include <asio/associated_executor.hpp>
 #include <asio/async_result.hpp>
+#include <asio/cancellation_state.hpp>
+#include <asio/cancellation_type.hpp>
 #include <asio/compose.hpp>
+#include <asio/error.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -30,8 +35,13 @@ namespace spindle {
 ///   co_await connection.async_join("news", 5s, asio::use_awaitable);
 ///   for (;;) handle(co_await connection.async_receive(asio::use_awaitable));
 ///
-/// Functions are called by one thread at a time. One async_receive() is under way at a time; it can be cancelled, and
-/// loses no event then. Destroying the object, which disconnects, ends what is under way. What is given is copied.
+/// Functions are called by one thread at a time. One async_receive() is under way at a time. Destroying the object,
+/// which disconnects, ends what is under way. What is given is copied.
+///
+/// Every operation can be cancelled by the slot of its handler, as with asio::bind_cancellation_slot or `||` between
+/// awaitables. Unless it is over already it completes with asio::error::operation_aborted then: a message has not been
+/// sent, and no event is lost. All types of cancellation do, but for async_join() and async_request(): what
+/// they ask for may stand, so that asio::cancellation_type::total alone does not cancel them.
 class AsioConnection {
  public:
   using executor_type = asio::any_io_executor;
@@ -55,8 +65,8 @@ class AsioConnection {
   /// For all else that a connection does. receive() and set_handler() are not to be used.
   Connection& connection() { return state_->connection; }
 
-  /// Completes with the next event. The error is not_connected once Disconnected, the last one, has been given, or
-  /// asio::error::operation_aborted. Signature: void(std::error_code, Event).
+  /// Completes with the next event. The error is not_connected once Disconnected, the last one, has been given.
+  /// Signature: void(std::error_code, Event).
   template <typename Token>
   auto async_receive(Token&& token) {
     return asio::async_compose<Token, void(std::error_code, Event)>(Receive{state_}, token, state_->readable);
@@ -68,21 +78,28 @@ class AsioConnection {
   auto async_join(std::string group, std::chrono::nanoseconds timeout, Token&& token) {
     return asio::async_initiate<Token, void(std::error_code, GroupView)>(
         [this](auto handler, const std::string& name, std::chrono::nanoseconds time) {
-          connection().join_then(name, time, [end = end_of(std::move(handler))](Result<GroupView> view) {
-            end(view.error(), view ? *std::move(view) : GroupView());
-          });
+          const std::stop_token stop = stop_of(handler, kHasEffects);
+          const auto done = [end = end_of(std::move(handler))](Result<GroupView> view) {
+            end(asio_error(view.error()), view ? *std::move(view) : GroupView());
+          };
+          connection().join_then(name, time, done, {}, stop);
         },
         token, std::move(group), timeout);
   }
 
   /// Completes once the network has taken what was sent before, or with how much it has not; as
-  /// Connection::confirm(). Signature: void(std::error_code, NotTaken); there is no error.
+  /// Connection::confirm(). Signature: void(std::error_code, NotTaken); there is no error but operation_aborted, with
+  /// which the number is as good.
   template <typename Token>
   auto async_confirm(std::chrono::nanoseconds timeout, Token&& token) {
     return asio::async_initiate<Token, void(std::error_code, NotTaken)>(
         [this](auto handler, std::chrono::nanoseconds time) {
-          connection().confirm_then(
-              time, [end = end_of(std::move(handler))](NotTaken not_taken) { end(std::error_code(), not_taken); });
+          const std::stop_token stop = stop_of(handler);
+          const auto done = [end = end_of(std::move(handler)), stop](NotTaken not_taken) {
+            const bool is_cancelled = stop.stop_requested() && not_taken.messages != 0;
+            end(is_cancelled ? aborted() : std::error_code(), not_taken);
+          };
+          connection().confirm_then(time, done, stop);
         },
         token, timeout);
   }
@@ -98,13 +115,12 @@ class AsioConnection {
                                                                RequestOptions how) {
           const std::vector<Header> kept = headers.get();
           how.headers = kept;
-          connection().request_then(
-              to, bytes, time,
-              [end = end_of(std::move(handler))](Answers answers) {
-                const std::error_code error = answers.error;
-                end(error, std::move(answers));
-              },
-              how);
+          const std::stop_token stop = stop_of(handler, kHasEffects);
+          const auto done = [end = end_of(std::move(handler))](Answers answers) {
+            const std::error_code error = asio_error(answers.error);
+            end(error, std::move(answers));
+          };
+          connection().request_then(to, bytes, time, done, how, stop);
         },
         token, std::move(group), std::move(payload), timeout, options);
   }
@@ -137,9 +153,9 @@ class AsioConnection {
 
     template <typename Operation>
     void operator()(Operation& operation, std::error_code error = {}) {
-      // Nothing completes within the function that begins it.
       State& at = *state;
-      if (!std::exchange(has_begun, true)) return asio::post(at.readable.get_executor(), std::move(operation));
+      if (!std::exchange(has_begun, true)) return begin(at, operation);
+      if (!error && is_cancelled(operation)) error = aborted();
       if (error) return operation.complete(error, Event());
       if (std::optional<Event> event = at.connection.receive(std::chrono::nanoseconds(0), error)) {
         return operation.complete({}, *std::move(event));
@@ -161,18 +177,53 @@ class AsioConnection {
     template <typename Operation>
     void operator()(Operation& operation, std::error_code error = {}) {
       const std::shared_ptr<State> at = state;
-      if (!std::exchange(has_begun, true)) return asio::post(at->readable.get_executor(), std::move(operation));
+      if (!std::exchange(has_begun, true)) return begin(*at, operation);
       const std::vector<std::string> names = groups;  // the operation moves on
       const std::vector<std::string_view> views(names.begin(), names.end());
       const std::vector<Header> kept = headers.get();
       options.headers = kept;
+      if (!error && is_cancelled(operation)) error = aborted();
       if (!error) error = at->connection.try_multicast(service, views, payload, options);
       options.headers = {};
-      if (error != Errc::would_block) return operation.complete(error);
+      if (error != Errc::would_block) return operation.complete(asio_error(error));
       const std::chrono::nanoseconds timeout = options.timeout.value_or(std::chrono::nanoseconds::max());
-      at->connection.when_writable(views, timeout, end_of(at->readable.get_executor(), std::move(operation)));
+      const std::stop_token stop = stop_of(operation);
+      at->connection.when_writable(views, timeout, end_of(at->readable.get_executor(), std::move(operation)), stop);
     }
   };
+
+  static std::error_code aborted() { return asio::error::operation_aborted; }
+  /// Of what the library says, as programs on Asio know it.
+  static std::error_code asio_error(std::error_code error) { return error == Errc::cancelled ? aborted() : error; }
+
+  /// Nothing completes within the function that begins it. What has no effects where it is cancelled can be so by all
+  /// types of cancellation.
+  template <typename Operation>
+  static void begin(State& at, Operation& operation) {
+    operation.reset_cancellation_state(asio::enable_total_cancellation());
+    asio::post(at.readable.get_executor(), std::move(operation));
+  }
+  /// Between two steps, when nothing that could be cancelled was under way.
+  template <typename Operation>
+  static bool is_cancelled(Operation& operation) {
+    return operation.get_cancellation_state().cancelled() != asio::cancellation_type::none;
+  }
+
+  static constexpr asio::cancellation_type kNoEffects = asio::cancellation_type::all;
+  static constexpr asio::cancellation_type kHasEffects =
+      asio::cancellation_type::terminal | asio::cancellation_type::partial;
+  /// A stop that is requested by the handler's slot, with cancellations of these types. None without a slot.
+  template <typename Handler>
+  static std::stop_token stop_of(const Handler& handler, asio::cancellation_type types = kNoEffects) {
+    auto slot = asio::get_associated_cancellation_slot(handler);
+    if (!slot.is_connected()) return {};
+    std::stop_source source;
+    std::stop_token stop = source.get_token();
+    slot.assign([source = std::move(source), types](asio::cancellation_type type) mutable {
+      if ((type & types) != asio::cancellation_type::none) source.request_stop();
+    });
+    return stop;
+  }
 
   /// What is called by the connection's thread, and has `handler` called on its executor. Keeps that at work.
   template <typename Executor, typename Handler>
@@ -183,7 +234,9 @@ class AsioConnection {
     return [state](auto... results) {
       asio::post(state->second.get_executor(), [state, ... results = std::move(results)]() mutable {
         state->second.reset();
-        state->first(std::move(results)...);
+        // Nothing of it is left to the connection's thread, which may be the last to drop the rest.
+        Handler last = std::move(state->first);
+        std::move(last)(std::move(results)...);
       });
     };
   }

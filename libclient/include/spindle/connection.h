@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -95,6 +96,11 @@ struct JoinOptions {
 /// once, except that moving, assigning and destroying must not coincide with anything else. Functions that return
 /// std::error_code return an Errc, or nothing wrong; they throw nothing but std::bad_alloc.
 ///
+/// A call that waits takes a std::stop_token: once a stop is requested, by any thread, it ends with `cancelled`. With a
+/// token that is stopped already it ends so at once, and does nothing. What a call waits for comes first: where it has
+/// come, the stop is too late, and changes nothing. `stop_requested` on the token says which it was where the result
+/// does not.
+///
 /// A connection belongs to the process that made it. In a child of fork() its copy is a closed connection: functions
 /// return not_connected, receive() returns nothing, and destroying it returns at once and does nothing to the parent's
 /// connection. The child may make connections of its own, and a handler may fork.
@@ -132,15 +138,16 @@ class SPINDLE_EXPORT Connection {
   [[nodiscard]] std::error_code flush_ok(std::string_view group);
   /// Joins, and waits for the first view of the group. The view is an event, too, in its place among the others: who
   /// receives events finds it there. Errors, beside those of the other form: what the daemon refused it with, which is
-  /// no event then, and the end of the connection. After timed_out the request stands, and what comes of it is an
-  /// event; leave() takes it back. Somebody has to receive events meanwhile where more of them may come than
-  /// ConnectOptions::receive_buffer_bytes.
+  /// no event then, and the end of the connection. After timed_out, or cancelled, the request stands once it is queued,
+  /// and what comes of it is an event; leave() takes it back. Somebody has to receive events meanwhile where more of
+  /// them may come than ConnectOptions::receive_buffer_bytes.
   [[nodiscard]] Result<GroupView> join(std::string_view group, std::chrono::nanoseconds timeout,
-                                       JoinOptions options = {});
+                                       JoinOptions options = {}, const std::stop_token& stop = {});
   /// The same without waiting: `done` is called once with the outcome, by the connection's own thread, or by this call
-  /// where that is known at once. As a handler it should be brief, and must not throw.
+  /// where that is known at once. As a handler it should be brief, and must not throw. It is not called by whoever
+  /// requests a stop.
   void join_then(std::string_view group, std::chrono::nanoseconds timeout, std::function<void(Result<GroupView>)> done,
-                 JoinOptions options = {});
+                 JoinOptions options = {}, std::stop_token stop = {});
 
   /// Asks the daemon for all members of a group that this client is a member of, for a program that has only seen
   /// changes of a large group and wants the list now. Queues the request as join() does. The answer is a GroupView of
@@ -167,6 +174,9 @@ class SPINDLE_EXPORT Connection {
   /// timed_out, and flushing where flush_ok() says so.
   [[nodiscard]] std::error_code multicast(Service service, const Groups& groups, const Payload& payload,
                                           SendOptions options = {});
+  /// A message whose call was cancelled was not sent.
+  [[nodiscard]] std::error_code multicast(Service service, const Groups& groups, const Payload& payload,
+                                          SendOptions options, const std::stop_token& stop);
   /// The same, but says would_block, and sends nothing, where it would wait. With independent flows that is said for
   /// one flow while another may go on, and the event FlowReady follows when it is worth trying again; such a program
   /// has to receive events.
@@ -178,29 +188,33 @@ class SPINDLE_EXPORT Connection {
   /// answer it with reply(); no answer is an event. With RequestOptions::kAllMembers those answer who are members of
   /// the group where the client gets its own request, so that this is of the services agreed and safe and, of others,
   /// what the client itself has seen. Answers::error is, beside what RequestOptions and Answers say, what multicast()
-  /// says, not_a_member where the client is none or ceases to be, and the reason of the connection's end.
+  /// says, not_a_member where the client is none or ceases to be, and the reason of the connection's end. Where the call
+  /// is cancelled the request may have been sent.
   [[nodiscard]] Answers request(const Groups& groups, const Payload& payload, std::chrono::nanoseconds timeout,
-                                RequestOptions options = {});
+                                RequestOptions options = {}, const std::stop_token& stop = {});
   /// The same without waiting; `done` is called as by join_then(). Says would_block where there is no room to send.
   void request_then(const Groups& groups, const Payload& payload, std::chrono::nanoseconds timeout,
-                    std::function<void(Answers)> done, RequestOptions options = {});
+                    std::function<void(Answers)> done, RequestOptions options = {}, const std::stop_token& stop = {});
   /// Answers a request, to its sender alone, in the service fifo: what this client sends later does not overtake it,
   /// nor does its leaving. Each receiver's first answer counts. Waits, and errors, as multicast(), and bad_argument for
   /// a message that is no request.
-  [[nodiscard]] std::error_code reply(const Message& request, const Payload& payload, SendOptions options = {});
+  [[nodiscard]] std::error_code reply(const Message& request, const Payload& payload, SendOptions options = {},
+                                      const std::stop_token& stop = {});
   /// The same, but says would_block as try_multicast() does.
   [[nodiscard]] std::error_code try_reply(const Message& request, const Payload& payload, SendOptions options = {});
 
   /// Calls `done` when a message to these destinations can be sent: where try_multicast() has said would_block, it is
-  /// worth trying again. The errors are not_connected and timed_out; `done` is called as by join_then().
-  void when_writable(const Groups& groups, std::chrono::nanoseconds timeout, std::function<void(std::error_code)> done);
+  /// worth trying again. The errors are not_connected, timed_out and cancelled; `done` is called as by join_then().
+  void when_writable(const Groups& groups, std::chrono::nanoseconds timeout, std::function<void(std::error_code)> done,
+                     std::stop_token stop = {});
 
   /// Waits until the network has taken all messages that were sent before, for `timeout` at most, and says how many it
   /// has not taken. With independent flows and others that send meanwhile the number is a bound where it is not zero.
-  /// In a handler, where it does not wait, these are the messages that are under way.
-  [[nodiscard]] NotTaken confirm(std::chrono::nanoseconds timeout);
+  /// In a handler, where it does not wait, these are the messages that are under way. Where it is cancelled it says
+  /// what it knows, as at the end of its time.
+  [[nodiscard]] NotTaken confirm(std::chrono::nanoseconds timeout, const std::stop_token& stop = {});
   /// The same without waiting; `done` is called as by join_then().
-  void confirm_then(std::chrono::nanoseconds timeout, std::function<void(NotTaken)> done);
+  void confirm_then(std::chrono::nanoseconds timeout, std::function<void(NotTaken)> done, std::stop_token stop = {});
 
   /// Waits for the next event. Nothing is returned once Disconnected, the last event, has been.
   [[nodiscard]] std::optional<Event> receive();
@@ -208,6 +222,10 @@ class SPINDLE_EXPORT Connection {
   /// not_connected once Disconnected has been returned.
   [[nodiscard]] std::optional<Event> receive(std::chrono::nanoseconds timeout, std::error_code& error);
   [[nodiscard]] std::optional<Event> receive(std::chrono::nanoseconds timeout);
+  /// Nothing is returned once a stop is requested, even where events wait, which stay; `error` is cancelled then.
+  [[nodiscard]] std::optional<Event> receive(const std::stop_token& stop);
+  [[nodiscard]] std::optional<Event> receive(std::chrono::nanoseconds timeout, std::error_code& error,
+                                             const std::stop_token& stop);
 
   /// A descriptor that polls as readable while events wait, for an event loop that then calls receive() with a timeout
   /// of zero until nothing comes. It belongs to the connection: do not read, write or close it. -1 if there is none.
@@ -236,12 +254,13 @@ class SPINDLE_EXPORT Connection {
   NotTaken disconnect();
   /// Goes without losing anything, in `timeout` at most: leaves all groups, waits for their last views, so that all
   /// messages up to there can be received, and disconnects once the network has taken all that was sent. Returns what
-  /// disconnect() does. A handler does not wait.
+  /// disconnect() does. A handler does not wait. Where it is cancelled it disconnects at once, as at the end of its
+  /// time.
   ///
   /// As with disconnect(), a handler may not have had the last events when this returns, and those that it has not had
   /// when the connection is destroyed it does not get: who needs them waits for Disconnected, or takes the handler away
   /// and receives them.
-  NotTaken drain(std::chrono::nanoseconds timeout);
+  NotTaken drain(std::chrono::nanoseconds timeout, const std::stop_token& stop = {});
 
  private:
   class SPINDLE_HIDDEN Impl;

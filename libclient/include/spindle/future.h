@@ -6,6 +6,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -27,6 +28,7 @@ struct WaitingMessage {
   SendOptions options;  // without headers
   KeptHeaders headers;
   std::chrono::steady_clock::time_point deadline;
+  std::stop_token stop;
   std::promise<std::error_code> sent;
 };
 
@@ -37,7 +39,7 @@ inline std::chrono::nanoseconds time_left(std::chrono::steady_clock::time_point 
 
 inline void send_when_writable(const std::shared_ptr<WaitingMessage>& message) {
   const std::vector<std::string_view> groups(message->groups.begin(), message->groups.end());
-  message->connection->when_writable(groups, time_left(message->deadline), [message](std::error_code error) {
+  const auto send = [message](std::error_code error) {
     const std::vector<std::string_view> names(message->groups.begin(), message->groups.end());
     const std::vector<Header> headers = message->headers.get();
     SendOptions options = message->options;
@@ -45,23 +47,27 @@ inline void send_when_writable(const std::shared_ptr<WaitingMessage>& message) {
     if (!error) error = message->connection->try_multicast(message->service, names, message->payload, options);
     if (error == Errc::would_block) return send_when_writable(message);
     message->sent.set_value(error);
-  });
+  };
+  message->connection->when_writable(groups, time_left(message->deadline), send, message->stop);
 }
 
 }  // namespace detail
 
 /// As Connection::join() with a timeout.
 inline std::future<Result<GroupView>> join_future(Connection& connection, std::string_view group,
-                                                  std::chrono::nanoseconds timeout) {
+                                                  std::chrono::nanoseconds timeout, std::stop_token stop = {}) {
   const auto joined = std::make_shared<std::promise<Result<GroupView>>>();
-  connection.join_then(group, timeout, [joined](Result<GroupView> view) { joined->set_value(std::move(view)); });
+  const auto done = [joined](Result<GroupView> view) { joined->set_value(std::move(view)); };
+  connection.join_then(group, timeout, done, {}, std::move(stop));
   return joined->get_future();
 }
 
 /// As Connection::confirm().
-inline std::future<NotTaken> confirm_future(Connection& connection, std::chrono::nanoseconds timeout) {
+inline std::future<NotTaken> confirm_future(Connection& connection, std::chrono::nanoseconds timeout,
+                                            std::stop_token stop = {}) {
   const auto confirmed = std::make_shared<std::promise<NotTaken>>();
-  connection.confirm_then(timeout, [confirmed](NotTaken not_taken) { confirmed->set_value(not_taken); });
+  const auto done = [confirmed](NotTaken not_taken) { confirmed->set_value(not_taken); };
+  connection.confirm_then(timeout, done, std::move(stop));
   return confirmed->get_future();
 }
 
@@ -78,10 +84,12 @@ inline std::future<Answers> request_future(Connection& connection, const Groups&
 /// once is copied. Messages whose futures are not ready may be overtaken by others. The connection stays where it is
 /// until the future is ready.
 inline std::future<std::error_code> multicast_future(Connection& connection, Service service, const Groups& groups,
-                                                     const Payload& payload, SendOptions options = {}) {
+                                                     const Payload& payload, SendOptions options = {},
+                                                     std::stop_token stop = {}) {
   const auto message = std::make_shared<detail::WaitingMessage>();
   std::future<std::error_code> sent = message->sent.get_future();
-  const std::error_code error = connection.try_multicast(service, groups, payload, options);
+  std::error_code error = Errc::cancelled;
+  if (!stop.stop_requested()) error = connection.try_multicast(service, groups, payload, options);
   if (error != Errc::would_block) {
     message->sent.set_value(error);
     return sent;
@@ -97,6 +105,7 @@ inline std::future<std::error_code> multicast_future(Connection& connection, Ser
   message->headers = detail::KeptHeaders(options.headers);
   message->deadline = options.timeout ? std::chrono::steady_clock::now() + *options.timeout
                                       : std::chrono::steady_clock::time_point::max();
+  message->stop = std::move(stop);
   detail::send_when_writable(message);
   return sent;
 }
