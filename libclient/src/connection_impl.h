@@ -258,6 +258,7 @@ std::error_code Connection::Impl::send(Lock& lock, const Groups& groups, Patienc
     }
     if (const std::error_code late = wait_for_flow(lock, groups, patience)) return late;
   }
+}
 
 /// Waits for the condition, no longer than the patience lasts: timed_out or cancelled then. Where a stop can end it the
 /// condition may hold no longer. Not inline: who need not wait is spared what this needs.

@@ -24,7 +24,8 @@ Failure connect(const spindle_options* options, spindle_connection& connection) 
 
 /// `call` is to be asked of an open connection, or of one that has ended.
 template <typename Call>
-spindle_code end_of(spindle_connection* connection, uint64_t* not_taken, int* is_exact, Call&& call) noexcept {
+spindle_code end_of(spindle_connection* connection, uint64_t* not_taken, int* is_exact, const std::stop_token& stop,
+                    Call&& call) noexcept {
   if (connection == nullptr) return code_of(Errc::bad_argument);
   return guarded([&]() -> std::error_code {
     const bool was_open = connection->value.is_open();
@@ -32,7 +33,8 @@ spindle_code end_of(spindle_connection* connection, uint64_t* not_taken, int* is
     if (not_taken != nullptr) *not_taken = left.messages;
     if (is_exact != nullptr) *is_exact = left.exact ? 1 : 0;
     if (left.messages == 0) return {};
-    return was_open ? Errc::timed_out : Errc::not_connected;
+    if (!was_open) return Errc::not_connected;
+    return stop.stop_requested() ? Errc::cancelled : Errc::timed_out;
   });
 }
 
@@ -73,12 +75,19 @@ int spindle_is_open(const spindle_connection* connection) {
 }
 
 spindle_code spindle_join(spindle_connection* connection, spindle_bytes group, unsigned flags, int64_t timeout_ns) {
+  return spindle_join_cancellable(connection, group, flags, timeout_ns, nullptr);
+}
+
+spindle_code spindle_join_cancellable(spindle_connection* connection, spindle_bytes group, unsigned flags,
+                                      int64_t timeout_ns, const spindle_cancel_token* token) {
   constexpr unsigned kKnown = SPINDLE_JOIN_SYNCHRONOUS | SPINDLE_JOIN_AUTO_FLUSH;
   if ((flags & ~kKnown) != 0) return SPINDLE_ERROR_BAD_ARGUMENT;
   const spindle::JoinOptions options{(flags & SPINDLE_JOIN_SYNCHRONOUS) != 0, (flags & SPINDLE_JOIN_AUTO_FLUSH) != 0};
-  return request(connection, [&](Connection& value) {
+  const std::stop_token stop = stop_of(token);
+  return request(connection, [&](Connection& value) -> std::error_code {
+    if (stop.stop_requested()) return Errc::cancelled;
     return timeout_ns == 0 ? value.join(text_of(group), options)
-                           : value.join(text_of(group), duration_of(timeout_ns), options).error();
+                           : value.join(text_of(group), duration_of(timeout_ns), options, stop).error();
   });
 }
 
@@ -95,15 +104,27 @@ spindle_code spindle_request_view(spindle_connection* connection, spindle_bytes 
 }
 
 spindle_code spindle_confirm(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken, int* is_exact) {
-  return end_of(connection, not_taken, is_exact,
-                [&](Connection& value) { return value.confirm(duration_of(timeout_ns)); });
+  return spindle_confirm_cancellable(connection, timeout_ns, not_taken, is_exact, nullptr);
+}
+
+spindle_code spindle_confirm_cancellable(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken,
+                                         int* is_exact, const spindle_cancel_token* token) {
+  const std::stop_token stop = stop_of(token);
+  return end_of(connection, not_taken, is_exact, stop,
+                [&](Connection& value) { return value.confirm(duration_of(timeout_ns), stop); });
 }
 
 spindle_code spindle_drain(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken, int* is_exact) {
-  return end_of(connection, not_taken, is_exact,
-                [&](Connection& value) { return value.drain(duration_of(timeout_ns)); });
+  return spindle_drain_cancellable(connection, timeout_ns, not_taken, is_exact, nullptr);
+}
+
+spindle_code spindle_drain_cancellable(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken,
+                                       int* is_exact, const spindle_cancel_token* token) {
+  const std::stop_token stop = stop_of(token);
+  return end_of(connection, not_taken, is_exact, stop,
+                [&](Connection& value) { return value.drain(duration_of(timeout_ns), stop); });
 }
 
 spindle_code spindle_disconnect(spindle_connection* connection, uint64_t* not_taken, int* is_exact) {
-  return end_of(connection, not_taken, is_exact, [](Connection& value) { return value.disconnect(); });
+  return end_of(connection, not_taken, is_exact, {}, [](Connection& value) { return value.disconnect(); });
 }

@@ -5,6 +5,7 @@
 #include <deque>
 #include <new>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -26,6 +27,11 @@ struct spindle_send_options {
   spindle::SendOptions value;
   std::deque<std::string> header_texts;  // keys and values, which stay where they are
   std::vector<spindle::Header> headers;  // what `value` refers to
+  std::stop_token stop;
+};
+
+struct spindle_cancel_token {
+  std::stop_source value;
 };
 
 namespace spindle::c {
@@ -65,6 +71,11 @@ inline std::chrono::nanoseconds duration_of(std::int64_t timeout_ns) {
   return timeout_ns < 0 ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(timeout_ns);
 }
 
+/// Of no token: none that is ever stopped.
+inline std::stop_token stop_of(const spindle_cancel_token* token) {
+  return token == nullptr ? std::stop_token() : token->value.get_token();
+}
+
 /// What a call comes to that returns std::error_code, or nothing: no exception leaves it. Inline, as what `function`
 /// refers to would go through memory otherwise.
 template <typename Function>
@@ -87,28 +98,5 @@ template <typename Function>
 inline spindle_bytes name_at(const std::vector<std::string>& names, std::size_t index) {
   return index < names.size() ? bytes_of(names[index]) : spindle_bytes{nullptr, 0};
 }
-
-/// Destinations in C's form as the library's. Few of them need no memory.
-class Destinations {
- public:
-  /// For more than one: a single one needs no array.
-  Destinations(const spindle_bytes* groups, std::size_t count) : count_(groups == nullptr ? 0 : count) {
-    std::string_view* names = few_;
-    if (count_ > std::size(few_)) {
-      many_.resize(count_);
-      names = many_.data();
-    }
-    for (std::size_t i = 0; i < count_; ++i) names[i] = text_of(groups[i]);
-  }
-
-  operator Groups() const {  // NOLINT: implicit on purpose
-    return std::span<const std::string_view>(count_ > std::size(few_) ? many_.data() : few_, count_);
-  }
-
- private:
-  const std::size_t count_;
-  std::string_view few_[8];
-  std::vector<std::string_view> many_;
-};
 
 }  // namespace spindle::c

@@ -138,3 +138,9 @@ spindle_code spindle_send_options_clear_headers(spindle_send_options* options) {
   options->header_texts.clear();
   return 0;
 }
+
+spindle_code spindle_send_options_set_cancel_token(spindle_send_options* options, const spindle_cancel_token* token) {
+  if (options == nullptr) return SPINDLE_ERROR_BAD_ARGUMENT;
+  options->stop = stop_of(token);
+  return 0;
+}

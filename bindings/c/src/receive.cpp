@@ -12,22 +12,32 @@ namespace {
 constexpr spindle_bytes kNothing{nullptr, 0};
 
 /// The events that there are, `room` at most. Memory for an event is there before the event is taken, so that none is
-/// lost without memory. Waits for the first one.
-std::error_code take(Connection& connection, std::chrono::nanoseconds timeout, spindle_event** events, std::size_t room,
-                     std::size_t& count) {
+/// lost without memory. Waits for the first one; null: nobody can stop that.
+std::error_code take(Connection& connection, std::chrono::nanoseconds timeout, const std::stop_token* stop,
+                     spindle_event** events, std::size_t room, std::size_t& count) {
   std::error_code error;
   while (count < room && !error) {
     const std::size_t piece = std::min(room - count, EventBlock::kEventsMax);
     const BlockPointer block(EventBlock::make(piece));
     if (!block) return Errc::out_of_memory;
     while (block->count < piece) {
-      std::optional<Event> event = connection.receive(timeout, error);
+      std::optional<Event> event =
+          stop == nullptr ? connection.receive(timeout, error) : connection.receive(timeout, error, *stop);
       if (!event) break;
       events[count++] = block->add(*std::move(event));
       timeout = std::chrono::nanoseconds::zero();
     }
   }
   return error;
+}
+
+spindle_code next(spindle_connection* connection, spindle_event** events, size_t room, size_t* count,
+                  int64_t timeout_ns, const std::stop_token* stop) {
+  if (count != nullptr) *count = 0;
+  if (connection == nullptr || events == nullptr || room == 0 || count == nullptr) return SPINDLE_ERROR_BAD_ARGUMENT;
+  const spindle_code code =
+      guarded([&] { return take(connection->value, duration_of(timeout_ns), stop, events, room, *count); });
+  return *count > 0 ? 0 : code;
 }
 
 /// Null where the event is no message, or has no place in the order.
@@ -70,11 +80,14 @@ using spindle::EventKind;
 
 spindle_code spindle_next(spindle_connection* connection, spindle_event** events, size_t room, size_t* count,
                           int64_t timeout_ns) {
-  if (count != nullptr) *count = 0;
-  if (connection == nullptr || events == nullptr || room == 0 || count == nullptr) return SPINDLE_ERROR_BAD_ARGUMENT;
-  const spindle_code code =
-      guarded([&] { return take(connection->value, duration_of(timeout_ns), events, room, *count); });
-  return *count > 0 ? 0 : code;
+  return next(connection, events, room, count, timeout_ns, nullptr);
+}
+
+spindle_code spindle_next_cancellable(spindle_connection* connection, spindle_event** events, size_t room,
+                                      size_t* count, int64_t timeout_ns, const spindle_cancel_token* token) {
+  if (token == nullptr) return next(connection, events, room, count, timeout_ns, nullptr);
+  const std::stop_token stop = stop_of(token);
+  return next(connection, events, room, count, timeout_ns, &stop);
 }
 
 int spindle_descriptor(spindle_connection* connection) {

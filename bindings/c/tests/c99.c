@@ -71,6 +71,10 @@ static void misuse_options(void) {
   refused(spindle_send_options_set_ticket(NULL, 1));
   refused(spindle_send_options_add_header(NULL, spindle_text("k"), spindle_text("v")));
   refused(spindle_send_options_clear_headers(NULL));
+  refused(spindle_send_options_set_cancel_token(NULL, NULL));
+  spindle_cancel_token_free(NULL);
+  refused(spindle_cancel(NULL));
+  is_zero((uint64_t)spindle_is_cancelled(NULL));
 }
 
 static void misuse_connection(void) {
@@ -86,6 +90,7 @@ static void misuse_connection(void) {
   is_zero((uint64_t)spindle_is_open(NULL));
   refused(spindle_join(NULL, group, 0, 0));
   refused(spindle_join(NULL, group, 0, 1));
+  refused(spindle_join_cancellable(NULL, group, 0, 1, NULL));
   refused(spindle_join(NULL, group, SPINDLE_JOIN_SYNCHRONOUS | SPINDLE_JOIN_AUTO_FLUSH, 0));
   refused(spindle_flush_ok(NULL, group));
   refused(spindle_leave(NULL, group));
@@ -93,6 +98,8 @@ static void misuse_connection(void) {
   refused(spindle_request_flow(NULL, &group, 1));
   refused(spindle_confirm(NULL, 1, &not_taken, &is_exact));
   refused(spindle_drain(NULL, 1, &not_taken, &is_exact));
+  refused(spindle_confirm_cancellable(NULL, 1, &not_taken, &is_exact, NULL));
+  refused(spindle_drain_cancellable(NULL, 1, &not_taken, &is_exact, NULL));
   refused(spindle_disconnect(NULL, &not_taken, &is_exact));
   refused(spindle_multicast(NULL, SPINDLE_AGREED, &group, 1, group, NULL, 0));
   refused(spindle_multicast_pieces(NULL, SPINDLE_AGREED, &group, 1, &group, 1, NULL, 0));
@@ -105,7 +112,11 @@ static void misuse_connection(void) {
   is_zero(spindle_answers_missing_count(NULL));
   nothing(spindle_answers_missing_at(NULL, 0));
   refused(spindle_wait_writable(NULL, &group, 1, 0));
+  refused(spindle_wait_writable_cancellable(NULL, &group, 1, 0, NULL));
   refused(spindle_next(NULL, &event, 1, &count, 0));
+  is_zero(count);
+  count = 7;
+  refused(spindle_next_cancellable(NULL, &event, 1, &count, 0, NULL));
   is_zero(count);
   wrong += spindle_descriptor(NULL) != -1;
 }

@@ -385,6 +385,105 @@ TEST_F(CConnections, SayWhereSendingWouldWait) {
   EXPECT_EQ(send(0), 0);
 }
 
+/// Cancels its token in a while, when a call most often waits with it.
+class Canceller {
+ public:
+  Canceller() : token(spindle_cancel_token_new()) {}
+  ~Canceller() {
+    thread_.join();
+    spindle_cancel_token_free(token);
+  }
+  spindle_cancel_token* const token;
+
+ private:
+  std::thread thread_{[this] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(spindle_cancel(token), 0);
+  }};
+};
+
+TEST_F(CConnections, CancelSending) {
+  spindle_options_set_send_buffer(options_, 1);
+  ASSERT_EQ(connect(), 0);
+  const std::string large(8u << 20, 'x');  // more than sockets hold
+  ASSERT_EQ(spindle_multicast(connection_, SPINDLE_FIFO, &kNews, 1, bytes_of(large), nullptr, 0), 0);
+  spindle_send_options* how = spindle_send_options_new();
+  {
+    const Canceller canceller;
+    EXPECT_EQ(spindle_send_options_set_cancel_token(how, canceller.token), 0);
+    EXPECT_EQ(spindle_multicast(connection_, SPINDLE_FIFO, &kNews, 1, kNews, how, SPINDLE_NO_TIMEOUT),
+              SPINDLE_ERROR_CANCELLED);
+    EXPECT_EQ(spindle_wait_writable_cancellable(connection_, &kNews, 1, SPINDLE_NO_TIMEOUT, canceller.token),
+              SPINDLE_ERROR_CANCELLED);
+  }
+  EXPECT_EQ(spindle_multicast_pieces(connection_, SPINDLE_FIFO, &kNews, 1, &kNews, 1, how, 0), SPINDLE_ERROR_CANCELLED)
+      << "the token is freed, and cancelled still";
+  EXPECT_EQ(spindle_send_options_set_cancel_token(how, nullptr), 0);
+  EXPECT_EQ(spindle_multicast(connection_, SPINDLE_FIFO, &kNews, 1, kNews, how, 0), SPINDLE_ERROR_WOULD_BLOCK);
+  spindle_cancel_token* token = spindle_cancel_token_new();
+  EXPECT_EQ(spindle_send_options_set_cancel_token(how, token), 0);
+  spindle_cancel_token_free(token);
+  std::thread server([&] { EXPECT_THAT(daemon_.read_messages(2), testing::ElementsAre(large, "news")); });
+  EXPECT_EQ(spindle_multicast(connection_, SPINDLE_FIFO, &kNews, 1, kNews, how, SPINDLE_NO_TIMEOUT), 0);
+  server.join();
+  spindle_send_options_free(how);
+}
+
+TEST_F(CConnections, CancelJoiningAndConfirming) {
+  ASSERT_EQ(connect(), 0);
+  spindle_cancel_token* token = spindle_cancel_token_new();
+  std::thread server([&] {
+    EXPECT_EQ(daemon_.read().type, ClientFrame::join);
+    EXPECT_EQ(spindle_cancel(token), 0);
+  });
+  EXPECT_EQ(spindle_join_cancellable(connection_, kNews, 0, SPINDLE_NO_TIMEOUT, token), SPINDLE_ERROR_CANCELLED);
+  server.join();
+  EXPECT_EQ(spindle_join_cancellable(connection_, kNews, 0, 0, token), SPINDLE_ERROR_CANCELLED);
+  spindle_cancel_token_free(token);
+  EXPECT_EQ(spindle_multicast(connection_, SPINDLE_FIFO, &kNews, 1, kNews, nullptr, 0), 0);
+  EXPECT_EQ(daemon_.read_messages(1).size(), 1u) << "and no second request before it";
+  std::uint64_t not_taken = 99;
+  int is_exact = 99;
+  {
+    const Canceller canceller;
+    EXPECT_EQ(spindle_confirm_cancellable(connection_, SPINDLE_NO_TIMEOUT, &not_taken, &is_exact, canceller.token),
+              SPINDLE_ERROR_CANCELLED);
+  }
+  EXPECT_EQ(not_taken, 1u);
+  EXPECT_EQ(is_exact, 0);
+  {
+    const Canceller canceller;
+    EXPECT_EQ(spindle_drain_cancellable(connection_, SPINDLE_NO_TIMEOUT, &not_taken, nullptr, canceller.token),
+              SPINDLE_ERROR_CANCELLED);
+  }
+  EXPECT_EQ(not_taken, 1u);
+  EXPECT_EQ(spindle_is_open(connection_), 0);
+}
+
+TEST_F(CConnections, CancelReceivingAndLoseNothing) {
+  ASSERT_EQ(connect(), 0);
+  spindle_event* event = nullptr;
+  std::size_t count = 7;
+  {
+    const Canceller canceller;
+    EXPECT_EQ(spindle_next_cancellable(connection_, &event, 1, &count, SPINDLE_NO_TIMEOUT, canceller.token),
+              SPINDLE_ERROR_CANCELLED);
+    EXPECT_EQ(count, 0u);
+    daemon_.write(message_frame("kept"));
+    pollfd descriptor{spindle_descriptor(connection_), POLLIN, 0};
+    EXPECT_EQ(::poll(&descriptor, 1, -1), 1);
+    EXPECT_EQ(spindle_is_cancelled(canceller.token), 1);
+    EXPECT_EQ(spindle_next_cancellable(connection_, &event, 1, &count, 0, canceller.token), SPINDLE_ERROR_CANCELLED);
+  }
+  spindle_cancel_token* token = spindle_cancel_token_new();
+  EXPECT_EQ(spindle_is_cancelled(token), 0);
+  EXPECT_EQ(spindle_next_cancellable(connection_, &event, 1, &count, 0, token), 0);
+  EXPECT_EQ(text(spindle_message_payload(event)), "kept");
+  spindle_event_free(event);
+  EXPECT_EQ(spindle_next_cancellable(connection_, &event, 1, &count, 0, nullptr), SPINDLE_ERROR_TIMED_OUT);
+  spindle_cancel_token_free(token);
+}
+
 TEST_F(CConnections, GiveEventsInBatches) {
   ASSERT_EQ(connect(), 0);
   spindle_event* events[3];

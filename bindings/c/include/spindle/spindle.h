@@ -57,6 +57,7 @@ typedef struct spindle_send_options spindle_send_options;
 typedef struct spindle_event spindle_event;
 typedef struct spindle_membership spindle_membership;
 typedef struct spindle_answers spindle_answers;
+typedef struct spindle_cancel_token spindle_cancel_token;
 
 #define SPINDLE_NO_TIMEOUT ((int64_t)-1)
 
@@ -129,6 +130,20 @@ SPINDLE_C_API const char* spindle_error_text(spindle_code code);
 
 /* The version of the library that the program runs with, such as "0.1.0": it may be newer than this header. */
 SPINDLE_C_API const char* spindle_version(void);
+
+/* ---- Calls that are cancelled ---- */
+
+/* With a token a program ends calls that wait, in whatever threads these are: spindle_..._cancellable(), and sending
+   with options that have it. They say SPINDLE_ERROR_CANCELLED then, unless what they wait for has come before. So do
+   calls that begin when the token has been cancelled, at once, and they do nothing else. A token serves any number of
+   calls; once cancelled it stays so. A null token is one that nobody cancels. Null without memory. */
+SPINDLE_C_API spindle_cancel_token* spindle_cancel_token_new(void);
+/* Calls that wait with it go on, and can be cancelled no longer. */
+SPINDLE_C_API void spindle_cancel_token_free(spindle_cancel_token* token);
+/* In any thread, any number of times, but not by a signal's handler. Only null is a BAD_ARGUMENT. */
+SPINDLE_C_API spindle_code spindle_cancel(spindle_cancel_token* token);
+/* 1 where the token has been cancelled, otherwise 0. */
+SPINDLE_C_API int spindle_is_cancelled(const spindle_cancel_token* token);
 
 /* ---- How to connect ---- */
 
@@ -225,6 +240,9 @@ enum {
    (of the queued form, too, where it waits for room in the send buffer), and of the daemon's those of joining. */
 SPINDLE_C_API spindle_code spindle_join(spindle_connection* connection, spindle_bytes group, unsigned flags,
                                         int64_t timeout_ns);
+/* The same, until the token is cancelled. The request stands then as after TIMED_OUT, once it is queued. */
+SPINDLE_C_API spindle_code spindle_join_cancellable(spindle_connection* connection, spindle_bytes group, unsigned flags,
+                                                    int64_t timeout_ns, const spindle_cancel_token* token);
 /* Answers SPINDLE_EVENT_FLUSH_REQUEST: from here to the next view of the group this client sends nothing to it, and
    what it sends then is of the next view. Errors: BAD_ARGUMENT where no such request is open, NOT_CONNECTED. */
 SPINDLE_C_API spindle_code spindle_flush_ok(spindle_connection* connection, spindle_bytes group);
@@ -243,10 +261,19 @@ SPINDLE_C_API spindle_code spindle_request_flow(spindle_connection* connection, 
    than these. */
 SPINDLE_C_API spindle_code spindle_confirm(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken,
                                            int* is_exact);
+/* The same, until the token is cancelled: then CANCELLED where something has not been taken, and as much is said of it
+   as with TIMED_OUT. */
+SPINDLE_C_API spindle_code spindle_confirm_cancellable(spindle_connection* connection, int64_t timeout_ns,
+                                                       uint64_t* not_taken, int* is_exact,
+                                                       const spindle_cancel_token* token);
 /* Leaves all groups, waits for their last views, so that all messages up to there can be received, and disconnects once
    the network has taken all that was sent. Returns what spindle_confirm() does. */
 SPINDLE_C_API spindle_code spindle_drain(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken,
                                          int* is_exact);
+/* The same, but disconnects at once when the token is cancelled. Returns what spindle_confirm_cancellable() does. */
+SPINDLE_C_API spindle_code spindle_drain_cancellable(spindle_connection* connection, int64_t timeout_ns,
+                                                     uint64_t* not_taken, int* is_exact,
+                                                     const spindle_cancel_token* token);
 /* Ends the connection: what was sent before is written, and the daemon's last word awaited, for the disconnect timeout
    at most. What has arrived can still be received, up to SPINDLE_EVENT_DISCONNECTED. Returns what spindle_confirm()
    does. */
@@ -282,6 +309,10 @@ SPINDLE_C_API spindle_code spindle_send_options_add_header(spindle_send_options*
                                                            spindle_bytes value);
 /* Takes all headers away. */
 SPINDLE_C_API spindle_code spindle_send_options_clear_headers(spindle_send_options* options);
+/* Sending with these options ends with CANCELLED when the token is cancelled, and has sent nothing then. Null takes it
+   away. The token may be freed. Default: none. */
+SPINDLE_C_API spindle_code spindle_send_options_set_cancel_token(spindle_send_options* options,
+                                                                 const spindle_cancel_token* token);
 
 /* Sends a message of up to 16 MiB, headers included, to 1 to 1,000 groups or private names; the client need not be a
    member. The message is copied before this returns. Null options are those at their defaults.
@@ -290,7 +321,7 @@ SPINDLE_C_API spindle_code spindle_send_options_clear_headers(spindle_send_optio
    With a timeout of zero it says SPINDLE_ERROR_WOULD_BLOCK instead, and has sent nothing. With independent flows that
    is said for one flow while another may go on, and SPINDLE_EVENT_FLOW_READY follows when it is worth trying again.
    Errors, with which nothing was sent: MESSAGE_TOO_LARGE, TOO_MANY_GROUPS, BAD_GROUP_NAME, BAD_ARGUMENT (no such
-   service), NOT_CONNECTED, TIMED_OUT, WOULD_BLOCK, and FLUSHING where spindle_flush_ok() says so. */
+   service), NOT_CONNECTED, TIMED_OUT, WOULD_BLOCK, CANCELLED, and FLUSHING where spindle_flush_ok() says so. */
 SPINDLE_C_API spindle_code spindle_multicast(spindle_connection* connection, unsigned service,
                                              const spindle_bytes* groups, size_t count, spindle_bytes payload,
                                              const spindle_send_options* options, int64_t timeout_ns);
@@ -331,6 +362,10 @@ SPINDLE_C_API spindle_code spindle_reply(spindle_connection* connection, const s
 /* Waits until a message to these destinations can be sent. Errors: TIMED_OUT, NOT_CONNECTED. */
 SPINDLE_C_API spindle_code spindle_wait_writable(spindle_connection* connection, const spindle_bytes* groups,
                                                  size_t count, int64_t timeout_ns);
+/* The same, until the token is cancelled. */
+SPINDLE_C_API spindle_code spindle_wait_writable_cancellable(spindle_connection* connection,
+                                                             const spindle_bytes* groups, size_t count,
+                                                             int64_t timeout_ns, const spindle_cancel_token* token);
 
 /* ---- Receiving ---- */
 
@@ -354,6 +389,10 @@ enum {
    nothing is lost, BAD_ARGUMENT without room. */
 SPINDLE_C_API spindle_code spindle_next(spindle_connection* connection, spindle_event** events, size_t room,
                                         size_t* count, int64_t timeout_ns);
+/* The same, until the token is cancelled: then CANCELLED, even where events wait, and nothing is lost. */
+SPINDLE_C_API spindle_code spindle_next_cancellable(spindle_connection* connection, spindle_event** events, size_t room,
+                                                    size_t* count, int64_t timeout_ns,
+                                                    const spindle_cancel_token* token);
 /* A descriptor that polls as readable for as long as events wait. It belongs to the connection: do not read, write or
    close it. -1 if there is none. */
 SPINDLE_C_API int spindle_descriptor(spindle_connection* connection);
