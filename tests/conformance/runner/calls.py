@@ -110,6 +110,12 @@ def perform_cancel(stage, step, clients):
     stage.each(clients, lambda client: client.cancel())
 
 
+def perform_receive(stage, step, clients):
+    """One that gives nothing: what comes is for expectations."""
+    patience = [] if step.arguments["within_ms"] else [("timeout_ms", PATIENCE_S * 1000)]
+    stage.each(clients, lambda client: client.call(step, "receive", patience))
+
+
 def perform_flow(stage, step, clients):
     groups = stage.resolve(step.arguments["groups"])
 
@@ -158,4 +164,5 @@ def perform_plainly(stage, step, clients):
 VERBS = {"join": perform_join, "leave": perform_leave, "ask": perform_ask, "send": perform_send, "try": perform_send,
          "flow": perform_flow, "close": perform_close, "writable": perform_writable,
          "confirm": perform_confirm, "drain": perform_confirm,
-         "flush_ok": perform_plainly, "request": perform_request, "answer": perform_answer, "cancel": perform_cancel}
+         "flush_ok": perform_plainly, "request": perform_request, "answer": perform_answer, "receive": perform_receive,
+         "cancel": perform_cancel}

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "tests/conformance/drivers/c/events.h"
+#include "tests/conformance/drivers/c/tokens.h"
 
 static const char* const kFeatures[] = {"flows",    "timeouts",   "confirm",   "drain",  "headers",
-                                        "writable", "resumption", "synchrony", "request"};
+                                        "writable", "resumption", "synchrony", "request", "cancellation"};
 static const char* const kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
 static const char* const kPolicies[] = {"daemon_default", "price", "drop", "disconnect"};
 
@@ -102,7 +103,8 @@ static spindle_bytes group_of(const call* asked) {
 static void do_join(const call* asked, answer* to) {
   unsigned flags = call_has(asked, "synchronous") ? SPINDLE_JOIN_SYNCHRONOUS : 0;
   if (call_has(asked, "auto_flush")) flags |= SPINDLE_JOIN_AUTO_FLUSH;
-  outcome(to, spindle_join(connection, group_of(asked), flags, milliseconds(asked, "timeout_ms")));
+  outcome(to, spindle_join_cancellable(connection, group_of(asked), flags, milliseconds(asked, "timeout_ms"),
+                                       token_of(asked)));
 }
 
 static void do_flush_ok(const call* asked, answer* to) { outcome(to, spindle_flush_ok(connection, group_of(asked))); }
@@ -121,7 +123,8 @@ static void do_flow(const call* asked, answer* to) {
 static void do_writable(const call* asked, answer* to) {
   size_t count;
   spindle_bytes* groups = call_all(asked, "group", &count);
-  outcome(to, spindle_wait_writable(connection, groups, count, milliseconds(asked, "timeout_ms")));
+  outcome(to, spindle_wait_writable_cancellable(connection, groups, count, milliseconds(asked, "timeout_ms"),
+                                                token_of(asked)));
   free(groups);
 }
 
@@ -135,14 +138,16 @@ static void tell_not_taken(answer* to, uint64_t not_taken, int is_exact) {
 static void do_confirm(const call* asked, answer* to) {
   uint64_t not_taken = 0;
   int is_exact = 1;
-  (void)spindle_confirm(connection, milliseconds(asked, "timeout_ms"), &not_taken, &is_exact);
+  (void)spindle_confirm_cancellable(connection, milliseconds(asked, "timeout_ms"), &not_taken, &is_exact,
+                                    token_of(asked));
   tell_not_taken(to, not_taken, is_exact);
 }
 
 static void do_drain(const call* asked, answer* to) {
   uint64_t not_taken = 0;
   int is_exact = 1;
-  (void)spindle_drain(connection, milliseconds(asked, "timeout_ms"), &not_taken, &is_exact);
+  (void)spindle_drain_cancellable(connection, milliseconds(asked, "timeout_ms"), &not_taken, &is_exact,
+                                  token_of(asked));
   tell_not_taken(to, not_taken, is_exact);
 }
 
@@ -152,6 +157,11 @@ static void do_close(const call* asked, answer* to) {
   (void)asked;
   (void)spindle_disconnect(connection, &not_taken, &is_exact);
   tell_not_taken(to, not_taken, is_exact);
+}
+
+/* The call aside may not have begun: then it finds that it is cancelled. */
+static void do_cancel(const call* asked, answer* to) {
+  outcome(to, spindle_cancel(token_numbered(call_integer(asked, "call"))));
 }
 
 static spindle_code send_one(const call* asked, const spindle_bytes* groups, size_t count, uint64_t number,
@@ -176,6 +186,7 @@ static spindle_send_options* send_options_of(const call* asked) {
   spindle_bytes* values = call_all(asked, "header_value", &count);
   spindle_send_options_set_type(options, (uint16_t)call_integer(asked, "type"));
   spindle_send_options_set_self_discard(options, call_has(asked, "self_discard"));
+  spindle_send_options_set_cancel_token(options, token_of(asked));
   for (i = 0; i < count; ++i) spindle_send_options_add_header(options, keys[i], values[i]);
   free(keys);
   free(values);
@@ -235,7 +246,8 @@ static void do_answer(const call* asked, answer* to) {
 static void do_receive(const call* asked, answer* to) {
   spindle_event* event = NULL;
   size_t count = 0;
-  const spindle_code code = spindle_next(connection, &event, 1, &count, milliseconds(asked, "timeout_ms"));
+  const spindle_code code =
+      spindle_next_cancellable(connection, &event, 1, &count, milliseconds(asked, "timeout_ms"), token_of(asked));
   if (code == 0) {
     describe(to, event);
   } else {
@@ -255,7 +267,8 @@ static const struct {
 } kVerbs[] = {{"connect", do_connect}, {"join", do_join},         {"leave", do_leave}, {"ask", do_ask},
               {"flow", do_flow},       {"writable", do_writable}, {"send", do_send},   {"receive", do_receive},
               {"confirm", do_confirm}, {"drain", do_drain},       {"close", do_close}, {"flush_ok", do_flush_ok},
-              {"request", do_request}, {"answer", do_answer}};
+              {"request", do_request}, {"answer", do_answer},
+              {"cancel", do_cancel}};
 
 static void tell(const char* number, const answer* told) {
   pthread_mutex_lock(&output);

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -16,7 +17,7 @@ namespace spindle::conformance {
 namespace {
 
 constexpr const char* kFeatures[] = {"flows",    "timeouts",   "confirm",   "drain",  "headers",
-                                     "writable", "resumption", "synchrony", "request"};
+                                     "writable", "resumption", "synchrony", "request", "cancellation"};
 
 /// What a call that gives an error code has come to.
 Answer outcome(const std::error_code& error) {
@@ -91,7 +92,7 @@ class Driver {
   Answer join(const Call& call) {
     const JoinOptions options{call.has("synchronous"), call.has("auto_flush")};
     if (!call.has("timeout_ms")) return outcome(connection_.join(call.text("group"), options));
-    return outcome(connection_.join(call.text("group"), timeout_of(call), options).error());
+    return outcome(connection_.join(call.text("group"), timeout_of(call), options, stop_of(call)).error());
   }
 
   Answer flush_ok(const Call& call) { return outcome(connection_.flush_ok(call.text("group"))); }
@@ -107,13 +108,14 @@ class Driver {
   Answer writable(const Call& call) {
     const std::vector<std::string> groups = call.all("group");
     std::promise<std::error_code> done;
-    connection_.when_writable(std::vector<std::string_view>(groups.begin(), groups.end()), timeout_of(call),
-                              [&](std::error_code error) { done.set_value(error); });
+    connection_.when_writable(
+        std::vector<std::string_view>(groups.begin(), groups.end()), timeout_of(call),
+        [&](std::error_code error) { done.set_value(error); }, stop_of(call));
     return outcome(done.get_future().get());
   }
 
-  Answer confirm(const Call& call) { return outcome(connection_.confirm(timeout_of(call))); }
-  Answer drain(const Call& call) { return outcome(connection_.drain(timeout_of(call))); }
+  Answer confirm(const Call& call) { return outcome(connection_.confirm(timeout_of(call), stop_of(call))); }
+  Answer drain(const Call& call) { return outcome(connection_.drain(timeout_of(call), stop_of(call))); }
   Answer close(const Call&) { return outcome(connection_.disconnect()); }
 
   Answer send(const Call& call) {
@@ -132,7 +134,7 @@ class Driver {
       options.ticket = call.integer("ticket") + sent;
       const std::string bytes = payload(call.integer("seed") + sent, call.integer("size"));
       error = call.has("try") ? connection_.try_multicast(service, groups, bytes, options)
-                              : connection_.multicast(service, groups, bytes, options);
+                              : connection_.multicast(service, groups, bytes, options, stop_of(call));
     }
     return outcome(error).add("sent", sent);
   }
@@ -149,7 +151,8 @@ class Driver {
     options.headers = headers;
     const auto timeout = call.has("timeout_ms") ? timeout_of(call) : std::chrono::nanoseconds::max();
     const Answers answers = connection_.request(std::vector<std::string_view>(names.begin(), names.end()),
-                                                payload(call.integer("seed"), call.integer("size")), timeout, options);
+                                                payload(call.integer("seed"), call.integer("size")), timeout, options,
+                                                stop_of(call));
     Answer told = outcome(answers.error);
     for (const Message& message : answers.messages) {
       told.add("sender", message.sender()).add("size", message.text().size()).add("digest", digest(message.text()));
@@ -163,16 +166,31 @@ class Driver {
 
   Answer receive(const Call& call) {
     std::error_code error;
-    const std::optional<Event> event = connection_.receive(timeout_of(call), error);
+    const std::optional<Event> event = connection_.receive(timeout_of(call), error, stop_of(call));
     const Message* message = event ? event->get_if<Message>() : nullptr;
     if (message != nullptr && message->is_request()) request_ = *message;
     return event ? describe(*event) : outcome(error);
+  }
+
+  /// The call aside may not have begun: then it finds that it is cancelled.
+  Answer cancel(const Call& call) {
+    stop_source_of(call.text("call")).request_stop();
+    return Answer("ok");
+  }
+  std::stop_token stop_of(const Call& call) {
+    return call.has("aside") ? stop_source_of(call.number).get_token() : std::stop_token();
+  }
+  std::stop_source stop_source_of(const std::string& number) {
+    const std::lock_guard lock(stops_mutex_);
+    return stops_[number];
   }
 
   static const std::map<std::string, Verb> kVerbs;
 
   Connection connection_;
   Message request_;  // the last one that came
+  std::mutex stops_mutex_;
+  std::map<std::string, std::stop_source> stops_;  // by the number of the call
 };
 
 const std::map<std::string, Driver::Verb> Driver::kVerbs = {
@@ -180,7 +198,8 @@ const std::map<std::string, Driver::Verb> Driver::kVerbs = {
     {"ask", &Driver::ask},         {"flow", &Driver::flow},       {"writable", &Driver::writable},
     {"send", &Driver::send},       {"receive", &Driver::receive}, {"confirm", &Driver::confirm},
     {"drain", &Driver::drain},     {"close", &Driver::close},     {"flush_ok", &Driver::flush_ok},
-    {"request", &Driver::request}, {"answer", &Driver::answer}};
+    {"request", &Driver::request}, {"answer", &Driver::answer},
+    {"cancel", &Driver::cancel}};
 
 std::mutex output_mutex;
 
