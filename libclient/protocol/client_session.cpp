@@ -165,9 +165,9 @@ std::size_t ClientSession::handle_welcome(Instant now, const EventReader::News::
   refusals_ = 0;
   std::size_t added = 0;
   if (was_welcomed_) {
-    Reconnected event = come_back(now, welcome);
-    if (engine_.reader().ended()) return 0;
-    engine_.reader().insert_event(welcome.before, std::move(event));
+    std::optional<Reconnected> event = come_back(now, welcome);
+    if (!event) return 0;
+    engine_.reader().insert_event(welcome.before, std::move(*event));
     ++reconnections_;
     added = 1;
   } else {
@@ -187,13 +187,14 @@ std::size_t ClientSession::handle_welcome(Instant now, const EventReader::News::
   return added;
 }
 
-Reconnected ClientSession::come_back(Instant now, const EventReader::News::PlacedWelcome& welcome) {
+std::optional<Reconnected> ClientSession::come_back(Instant now, const EventReader::News::PlacedWelcome& welcome) {
   RequestWriter& writer = engine_.writer();
   const std::string& name = engine_.reader().private_name();
   Reconnected event{welcome.resumed.has_value(), former_name_, name, {}, false};
   if (event.resumed) {
     if (!writer.resume(*welcome.resumed)) {
       engine_.reader().end(Errc::unexpected_frame, "the daemon resumed a session at a place where it was not");
+      return std::nullopt;
     }
     return event;
   }

@@ -129,7 +129,8 @@ class ClientSession {
   }
   void dial(Instant now);
   std::size_t handle_welcome(Instant now, const EventReader::News::PlacedWelcome& welcome);
-  Reconnected come_back(Instant now, const EventReader::News::PlacedWelcome& welcome);
+  /// Nothing where the daemon is wrong.
+  std::optional<Reconnected> come_back(Instant now, const EventReader::News::PlacedWelcome& welcome);
   /// Whether there is anything to wait for.
   bool build_fence();
   void tell_received();

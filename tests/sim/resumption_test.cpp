@@ -242,5 +242,39 @@ TEST_F(MoveElsewhere, ComesBackToARestartedDaemonAndJoinsAgain) {
   check();
 }
 
+/// It reads nothing from when it comes back until the daemon has given it up again: the welcome, what has come for it
+/// and the end are read at once.
+TEST_F(MoveElsewhere, IsToldOfEachSessionHoweverShort) {
+  NodeConfig node;
+  node.session.resume_timeout = {};
+  simulate_cluster(71, Shape::line, 1, node);
+  ClientOptions options{.tell_taken = true, .returns = true};
+  options.keepalive = 500ms;
+  clients_ = {&sim().add_client(sim().host(0), "c0", options), &sim().add_client(sim().host(0), "c1", options)};
+  for (SimClient* each : clients_) each->join("g");
+  await_group_view(clients_, "g");
+  first().multicast({"g"});
+  first().set_read_rate(0);
+  sim().host(0).crash();
+  sim().run_for(100ms);
+  sim().host(0).start();
+  await([&] { return clients_[1]->is_connected() && clients_[1]->reconnections().size() == 1; }, 20s,
+        "the other is back");
+  for (int i = 0; i < 10; ++i) {
+    clients_[1]->multicast({first().private_name()});
+    sim().run_for(500ms);
+  }
+  first().set_read_rate(std::nullopt);
+  await([&] { return first().reconnections().size() == 2; }, 20s, "it is told of both sessions");
+  EXPECT_EQ(first().reconnections()[0].unknown.size(), 1u) << "what it sent last in its first session";
+  EXPECT_TRUE(first().reconnections()[1].unknown.empty());
+  EXPECT_FALSE(first().reconnections()[0].resumed || first().reconnections()[1].resumed);
+  ASSERT_EQ(first().former_histories().size(), 2u);
+  EXPECT_FALSE(events_of<Delivered>(first().former_histories()[1]).empty())
+      << "what has come is of the session between";
+  await_rest();
+  check();
+}
+
 }  // namespace
 }  // namespace spindled::sim
