@@ -195,9 +195,10 @@ bool Session::try_admit_change(Time now, Admission::Change change, ByteView body
   if (!request) return true;  // it is refused
   refused_ = wrong_request(type, std::string(request->group));
   if (refused_) return true;
-  // What it sent as a member of a synchronous group is of its last view.
+  // What it sent as a member of a synchronous group is of its last view, also where it was put out of that.
+  const bool begins_anew = type == ClientFrame::join && is_expelled_from(request->group);
   const bool is_last = type == ClientFrame::leave && groups_.is_in_synchronous(id(), request->group);
-  if (is_last && !has_sent_all_to(now, request->group)) return false;
+  if ((begins_anew || is_last) && !has_sent_all_to(now, request->group)) return false;
   const Verdict verdict = ingress_.try_admit_change(now, change, std::string(request->group));
   retry_at_ = verdict.retry_at;
   return verdict.is_admitted();
@@ -213,6 +214,10 @@ bool Session::try_admit_view_request(Time now, ByteView body) {
 bool Session::has_sent_all_to(Time now, std::string_view group) {
   if (!ingress_.holds_messages()) return true;
   return may_go_on(now, context_.turn.may_check()) && !ingress_.holds_messages_to(group);
+}
+
+bool Session::is_expelled_from(std::string_view group) const {
+  return !groups_.flushes().expelled_from(id(), {std::string(group)}).empty();
 }
 
 bool Session::try_admit_flush_ok(Time now, ByteView body) {

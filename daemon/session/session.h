@@ -199,6 +199,7 @@ class Session final {
   bool try_admit_flush_ok(Time now, ByteView body);
   /// Whether nothing that it has sent to the group is held; where the turn has no room to look, it is tried again.
   bool has_sent_all_to(Time now, std::string_view group);
+  bool is_expelled_from(std::string_view group) const;
   bool try_admit_define(Time now, ByteView body);
   /// `has_room`: where the turn has none for what takes long, it is tried again in the next one.
   bool may_go_on(Time now, bool has_room);

@@ -215,6 +215,46 @@ TEST_F(SynchronousGroups, AMemberThatIsHeldUpHasTwiceTheTime) {
   EXPECT_EQ(counted(Counter::flush_timeouts), 1u);
 }
 
+/// What it sent as a member and waits in its daemon is of that membership, and not of the next one.
+TEST_F(SynchronousGroups, WhatWasHeldOfWhoIsPutOutIsRefused) {
+  NodeConfig node = config();
+  node.session.queue_soft_bytes = 128u << 10;
+  node.session.queue_hard_bytes = 4u << 20;
+  node.session.stall_timeout = 60s;
+  simulate_cluster(11, Shape::line, 3, node);
+  if (HasFatalFailure()) return;
+  SimClient& slow = add(2, "slow");
+  slow.join("slow");
+  ClientOptions options;
+  options.independent_flows = true;
+  options.flushes_after = std::nullopt;
+  SimClient& silent = sim().add_client(sim().host(0), "silent", options);
+  silent.join(kGroup, true);
+  SimClient& other = add_member(1, "other");
+  await_group_view({&slow}, "slow");
+  await_group_view({&silent, &other}, kGroup);
+  if (HasFatalFailure()) return;
+  slow.set_read_rate(0);
+  for (int i = 0; i < 4000; ++i) other.multicast({"slow"}, {.size = 1000});
+  sim().run_for(1s);
+  for (int i = 0; i < 60; ++i) silent.multicast({kGroup, "slow"}, {.size = 1000});
+  SimClient& joins = add_member(2, "joins");
+  await_group_view({&joins}, kGroup, 5s);
+  if (HasFatalFailure()) return;
+  ASSERT_EQ(silent.view(kGroup), nullptr);
+  silent.join(kGroup, true);
+  silent.multicast({kGroup});
+  sim().run_for(1s);
+  slow.set_read_rate(std::nullopt);
+  await_group_view({&silent, &joins}, kGroup);
+  await_rest();
+  std::uint64_t refused = 0;
+  for (const MessagesRefused* each : events_of<MessagesRefused>(silent.history())) refused += each->messages;
+  EXPECT_GT(refused, 0u);
+  EXPECT_EQ(got(joins), 1u) << "what it sent behind its request";
+  check();
+}
+
 /// The answer of one who has gone is not waited for, whatever it goes for.
 TEST_F(SynchronousGroups, WhoIsGoneIsNotWaitedFor) {
   for (const bool crash : {false, true}) {
