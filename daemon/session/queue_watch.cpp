@@ -37,7 +37,14 @@ std::size_t QueueWatch::drop_from() const {
   return std::min(config_->queue_soft_bytes, std::max(static_cast<std::size_t>(allowed), kDropFromLeast));
 }
 
+void QueueWatch::note_return(Time now, std::size_t bytes) {
+  progress_at_ = now;
+  if (behind_since_) behind_since_ = now;
+  excused_ = bytes;
+}
+
 std::optional<unsigned> QueueWatch::note_length(Time now, std::size_t bytes) {
+  excused_ = std::min(excused_, bytes);
   const Bounds bounds = bounds_of(policy_, *config_, memory_->allowance());
   if (!behind_since_ && bytes > bounds.behind) {
     behind_since_ = progress_at_ = now;
@@ -69,11 +76,11 @@ std::optional<Duration> QueueWatch::note_stall(Time now) {
 }
 
 std::optional<std::string> QueueWatch::objection(Time now, std::size_t bytes) const {
-  if (bytes > config_->queue_hard_bytes && !is_paid_for(now)) {
+  if (unexcused(bytes) > config_->queue_hard_bytes && !is_paid_for(now)) {
     return fmt::format(
         "{} bytes wait for the client, more than the limit of {} (session.queue_hard_bytes): it has to "
         "read faster, or to receive less",
-        bytes, config_->queue_hard_bytes);
+        unexcused(bytes), config_->queue_hard_bytes);
   }
   if (!behind_since_) return std::nullopt;
   if (policy_ == SlowPolicy::price && now - progress_at_ >= config_->stall_timeout) {

@@ -1,6 +1,7 @@
 // Holds the queue of a client against the limits of its policy.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -45,6 +46,10 @@ class QueueWatch {
   Time progress_at() const { return progress_at_; }
   /// Whether senders pay for what waits, and the client goes on reading it.
   bool is_paid_for(Time now) const { return is_priced() && now - progress_at_ < kStalled; }
+  /// The client has come back on another connection, and so much waits for it: it has yet to be seen how it reads.
+  void note_return(Time now, std::size_t bytes);
+  /// Of so many bytes that wait, those that are held against it: not what was there as it came back.
+  std::size_t unexcused(std::size_t bytes) const { return bytes - std::min(bytes, excused_); }
   /// `bytes` wait. The percentage to warn of, if it is time for a warning.
   std::optional<unsigned> note_length(Time now, std::size_t bytes);
   /// For how long a client that senders slow down for has read nothing, if it is time to say so in the log.
@@ -63,6 +68,7 @@ class QueueWatch {
   SlowPolicy policy_;
   std::optional<Time> behind_since_;
   Time progress_at_{};  // counts while behind
+  std::size_t excused_ = 0;
   Time warned_at_{};
   unsigned warned_ = 0;  // percent; the last warning that still holds
   std::optional<Time> stall_said_at_;

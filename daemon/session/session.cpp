@@ -496,10 +496,12 @@ void Session::detach(Time now) {
 }
 
 bool Session::holds_too_much() const {
-  return queue_.bytes() > waiting_when_detached_ + context_.config.session.queue_hard_bytes;
+  // What senders pay for has its bound elsewhere. Of others no more is kept than they could come back to.
+  const std::size_t paid_for = watch_.policy() == SlowPolicy::price ? waiting_when_detached_ : 0;
+  return queue_.bytes() > paid_for + context_.config.session.queue_hard_bytes;
 }
 
-void Session::attach(Session& fresh) {
+void Session::attach(Time now, Session& fresh) {
   connection_ = fresh.connection_;
   peer_.address = fresh.peer_.address;
   bytes_in_ += fresh.bytes_in_;
@@ -507,6 +509,7 @@ void Session::attach(Session& fresh) {
   detached_since_ = kNever;
   SPINDLE_CHECK(queue_.acknowledge(fresh.resume_->received));
   queue_.rewind();
+  watch_.note_return(now, queue_.bytes());
   const std::string private_name = spindle::make_private_name(name(), context_.config.name);
   protocol::Welcome welcome{protocol::kClientVersionMax, private_name};
   const Duration timeout = context_.config.session.resume_timeout;

@@ -109,7 +109,7 @@ class Session final {
   /// Whether more waits for it than may until it comes back.
   bool holds_too_much() const;
   /// Goes on with the connection of `fresh`, whose client may take it up.
-  void attach(Session& fresh);
+  void attach(Time now, Session& fresh);
   /// Whether what it was written and is not known to have got leaves room for more.
   bool may_write() const { return queue_.kept_bytes() < context_.config.session.resume_bytes; }
   /// Called every `period`: whether the client has been silent for three times as long as it promised to be at most.

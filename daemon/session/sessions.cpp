@@ -311,6 +311,7 @@ void Sessions::close(Time now, Session& session, const Error& reason) {
   }
   leave_everything(now, session);
   if (session.is_detached()) {
+    session.queue().drop_unwritten();
     session.marks.lost = true;
     lost_.push_back(session.id());
     timers_.set_earlier(Timer::tick, now);
@@ -411,7 +412,7 @@ void Sessions::resume(Time now, Session& fresh) {
     driver_.close(session.connection());
     detach(now, session, "the client has come back on another connection");
   }
-  session.attach(fresh);
+  session.attach(now, fresh);
   forget(fresh);
   sessions_.attach(session, session.connection());
   session.marks.blocked = false;

@@ -181,6 +181,22 @@ TEST_F(SessionResumption, EndsWhereTooMuchWaits) {
   EXPECT_EQ(count(Counter::sessions_closed), 1u);
 }
 
+TEST_F(SessionResumption, NothingIsKeptOfWhatWasTooMuch) {
+  const ConnectionId first = connect_member();
+  const ConnectionId other = connect_member({.name = "bob"});
+  lose(first);
+  std::size_t most = 0;
+  for (int i = 0; i < 30; ++i) {
+    std::vector<std::uint8_t> frames;
+    write_message(frames, 60'000);
+    read(other, frames);
+    turn();
+    most = std::max(most, node_.memory().session_queue);
+  }
+  EXPECT_EQ(count(Counter::sessions_closed), 1u);
+  EXPECT_LE(most, config().session.queue_hard_bytes);
+}
+
 TEST_F(SessionResumption, IsNothingOnAUnixSocketNorForWhoDoesNotAskForIt) {
   for (const Options& options : {Options{.may_come_back = false}, Options{.is_resumable = false}}) {
     const ConnectionId connection = connect_member(options);

@@ -333,6 +333,25 @@ TEST_F(QueueWatchTest, DisconnectCutsOffAfterAWhileAboveTheSoftLimit) {
   EXPECT_FALSE(watched.is_behind());
 }
 
+TEST_F(QueueWatchTest, WhatCameWhileItWasAwayIsNotHeldAgainstIt) {
+  for (const SlowPolicy policy : {SlowPolicy::price, SlowPolicy::drop, SlowPolicy::disconnect}) {
+    QueueWatch watched = watch(policy);
+    watched.note_length(now_, 5000);
+    const Time back = now_ + 30s;
+    watched.note_return(back, 18'000);
+    watched.note_length(back, 18'000);
+    EXPECT_FALSE(watched.objection(back, 18'000)) << "it has had no time to read it";
+    EXPECT_EQ(watched.unexcused(18'000), 0u);
+    EXPECT_FALSE(watched.objection(back + 2s, 28'000));
+    EXPECT_TRUE(watched.objection(back + 2s, 28'001)) << "more comes than it reads";
+    watched.note_length(back + 2s, 6000);
+    EXPECT_EQ(watched.unexcused(16'001), 10'001u) << "it has read most of it";
+    EXPECT_TRUE(watched.objection(back + 2s, 16'001));
+    watched.note_length(back + 2s, 0);
+    EXPECT_TRUE(watched.objection(back + 2s, 10'001));
+  }
+}
+
 TEST_F(QueueWatchTest, AStallIsSaidOnceInAWhile) {
   const SessionConfig config;
   QueueWatch watch(config, memory_);
