@@ -1,7 +1,10 @@
 // Programs that went on in a new session after their connection was lost.
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "daemon/base/result.h"
+#include "libclient/common/names.h"
 #include "tests/checkers/checkers.h"
 #include "tests/checkers/message_index.h"
 
@@ -9,13 +12,108 @@ namespace spindled::checkers {
 
 namespace {
 
+/// The groups that a session is in where it ends, as far as it was told.
+std::set<std::string> memberships_of(const ClientHistory& client) {
+  std::set<std::string> groups;
+  for (const GroupView* view : events_of<GroupView>(client)) {
+    if (is_in(view->members, client.name)) {
+      groups.insert(view->group);
+    } else {
+      groups.erase(view->group);
+    }
+  }
+  return groups;
+}
+
+/// Former sessions of a program that may still send, by the groups in which a new one would see them.
+using Former = std::map<std::string, std::set<std::string>>;
+
+/// Of these groups, those that the session joins as it begins.
+Former groups_joined_again(const ClientHistory& client, const Former& former) {
+  Former again;
+  for (const Event& event : client.events) {
+    const auto* join = std::get_if<JoinRequested>(&event.what);
+    if (join == nullptr) break;
+    if (const auto group = former.find(join->group); group != former.end()) again.insert(*group);
+  }
+  return again;
+}
+
+/// Which daemons were in which view, as far as that is known.
+class Reach {
+ public:
+  explicit Reach(const History& history) {
+    for (const DaemonHistory& daemon : history.daemons) {
+      for (const DaemonEvent& event : daemon.events) {
+        if (const auto* view = std::get_if<ViewInstalled>(&event.what)) views_.try_emplace(view->id, view->members);
+      }
+    }
+  }
+  /// Whether the daemon of the client was outside the view of the daemons that the group's view is of.
+  bool is_outside(const std::string& client, const spindle::GroupViewId& id) const {
+    const auto found = views_.find({id.view_number, id.coordinator, id.incarnation});
+    const auto parts = spindle::parse_private_name(client);
+    if (found == views_.end() || !parts) return false;
+    return std::none_of(found->second->begin(), found->second->end(),
+                        [&](const DaemonId& member) { return member.name == parts->daemon; });
+  }
+
+ private:
+  std::map<ViewId, MemberList> views_;
+};
+
+/// Whether what a session sends may come before what former ones have sent: it has left, or could not join, all groups
+/// by which it would have seen that these are gone; or it has seen them gone, and they were out of reach, or are back.
+/// One that has its own name is gone with its beginning.
+bool may_overtake(const ClientHistory& client, Former former, const Reach& reach) {
+  for (auto& group : former) group.second.erase(client.name);
+  std::erase_if(former, [](const auto& group) { return group.second.empty(); });
+  if (former.empty()) return false;
+  Former gone;
+  for (const Event& event : client.events) {
+    if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) {
+      former.erase(leave->group);
+    } else if (const auto* refused = std::get_if<Refused>(&event.what)) {
+      const auto code = static_cast<Errc>(refused->code);
+      if (code != Errc::already_a_member && code != Errc::not_a_member) former.erase(refused->group);
+    } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
+      const auto is_there = [&](const std::string& name) { return is_in(view->members, name); };
+      const auto back = gone.find(view->group);
+      const bool is_of_network = view->cause == spindle::ViewCause::network;
+      if (is_of_network && back != gone.end() && std::any_of(back->second.begin(), back->second.end(), is_there)) {
+        return true;
+      }
+      const auto group = former.find(view->group);
+      if (group != former.end() && std::none_of(group->second.begin(), group->second.end(), is_there)) {
+        const auto is_outside = [&](const std::string& name) { return reach.is_outside(name, view->id); };
+        if (std::any_of(group->second.begin(), group->second.end(), is_outside)) return true;
+        gone.insert(former.extract(group));
+      }
+    }
+    if (former.empty() && gone.empty()) return true;
+  }
+  return false;
+}
+
 /// Which session of which program sent a message.
 class Programs {
  public:
   explicit Programs(const History& history) {
+    std::map<std::uint32_t, std::map<std::uint32_t, const ClientHistory*>> programs;
     for (const ClientHistory& client : history.clients) {
-      if (client.program != 0 && !client.follows) beginnings_[client.program].insert(client.session);
+      if (client.program != 0) programs[client.program][client.session] = &client;
       for (const Sent* sent : events_of<Sent>(client)) senders_.emplace(key_of(sent->message), &client);
+    }
+    const Reach reach(history);
+    for (const auto& [program, sessions] : programs) {
+      Former former;
+      for (const auto& [number, session] : sessions) {
+        if (!session->follows || may_overtake(*session, groups_joined_again(*session, former), reach)) {
+          beginnings_[program].insert(number);
+          former.clear();
+        }
+        for (const std::string& group : memberships_of(*session)) former[group].insert(session->name);
+      }
     }
   }
   const ClientHistory* sender_of(const MessageRecord& message) const {
