@@ -13,6 +13,8 @@ struct Standing {
   bool wanted = false;              // its last request was to join
   bool known = true;                // nothing was refused for a reason that lies elsewhere, and no rules had it leave
   int joined = 0;                   // joins that were not refused, less leaves: also where rules had it leave
+  int leaves_open = 0;              // that it asked for and has not seen done
+  int leaves_void = 0;              // of these may have ended nothing, as the join before them was refused
   const GroupView* last = nullptr;  // the latest view that it got
 };
 
@@ -29,14 +31,25 @@ Standings standings_of(const ClientHistory& client) {
       --standing.joined;
       // Whether what it asked for last came before that or behind is told by what was refused alone.
       if (leave->by_rules) standing.known = false;
-      if (!leave->by_rules) standing.wanted = false;
+      if (leave->by_rules) continue;
+      standing.wanted = false;
+      ++standing.leaves_open;
     } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
-      standings[view->group].last = view;
+      Standing& standing = standings[view->group];
+      standing.last = view;
+      if (!is_in(view->members, client.name) && standing.leaves_open > 0) --standing.leaves_open;
     } else if (const auto* refused = std::get_if<Refused>(&event.what)) {
       const auto code = static_cast<Errc>(refused->code);
       Standing& standing = standings[refused->group];
       standing.joined += code == Errc::not_a_member ? 1 : -1;
+      if (code == Errc::not_a_member && standing.leaves_open > 0) --standing.leaves_open;
       if (code != Errc::already_a_member && code != Errc::not_a_member) standing.known = false;
+      // Another has founded the group before the join came out of the order: a leave that was asked for meanwhile finds
+      // nobody, and nothing tells of it.
+      if (code == Errc::mode_mismatch && standing.leaves_open > 0) {
+        --standing.leaves_open;
+        ++standing.leaves_void;
+      }
     }
   }
   return standings;
@@ -59,7 +72,8 @@ Violations check_membership(const History& history) {
     for (const auto& [group, standing] : standings) {
       const bool is_member = standing.last != nullptr && is_in(standing.last->members, client);
       const bool wanted = standing.known ? standing.wanted : standing.joined > 0;
-      if (is_member != wanted) {
+      const bool may_be_member = wanted || (!standing.known && standing.joined + standing.leaves_void > 0);
+      if (is_member ? !may_be_member : wanted) {
         report(violations, fmt::format("membership: the last that {} asked was to {} {}, and it is {} member", client,
                                        wanted ? "join" : "leave", group, is_member ? "still a" : "no"));
       }

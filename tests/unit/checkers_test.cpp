@@ -781,6 +781,18 @@ TEST(Checkers, Membership) {
   Writer gone = two_members();
   gone.at('b').closes();
   EXPECT_EQ(check_membership(gone.history()).size(), 1u);
+
+  // A leave whose join comes to nothing may end nothing, and whatever it asks for behind that stands.
+  const Refused other_kind{"g", static_cast<std::uint16_t>(Errc::mode_mismatch)};
+  for (const bool is_in : {false, true}) {
+    Writer void_leave = two_members();
+    void_leave.at('b').leaves().view(2, "", ViewCause::leave, "b").joins().leaves().joins().add(other_kind);
+    if (is_in) void_leave.view(3, "ab", ViewCause::join, "b");
+    EXPECT_TRUE(check_membership(void_leave.history()).empty()) << "either of the joins may be the one";
+  }
+  Writer behind = two_members();
+  behind.at('b').leaves().view(2, "", ViewCause::leave, "b").joins().add(other_kind).view(3, "ab");
+  EXPECT_EQ(check_membership(behind.history()).size(), 1u) << "there was no leave";
 }
 
 TEST(Checkers, Names) {
