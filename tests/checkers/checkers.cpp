@@ -10,12 +10,12 @@ void append(Violations& all, const Violations& found) { all.insert(all.end(), fo
 
 Violations check_clients(const History& history, bool at_rest) {
   Violations all;
-  for (const auto check :
-       {check_no_duplicates, check_no_invention, check_fifo, check_total_order, check_positions, check_one_order,
-        check_causality, check_views, check_local_monotonicity, check_member_delivery, check_virtual_synchrony,
-        check_synchrony, check_gaps, check_request_order, check_moves}) {
+  for (const auto check : {check_no_duplicates, check_no_invention, check_fifo, check_total_order, check_positions,
+                           check_one_order, check_causality, check_views, check_local_monotonicity,
+                           check_member_delivery, check_synchrony, check_gaps, check_request_order, check_moves}) {
     append(all, check(history));
   }
+  append(all, check_virtual_synchrony(history, at_rest));
   append(all, check_safe_delivery(history, at_rest));
   append(all, check_access(history, at_rest));
   if (!at_rest) return all;

@@ -1,5 +1,9 @@
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "daemon/base/result.h"
 #include "tests/checkers/checkers.h"
@@ -17,6 +21,15 @@ struct Standing {
   std::vector<MessageKey> next;  // messages that are of the next one
 };
 
+/// A request to join that the client has had no answer to, which is a view or a refusal, and what it sent to the group
+/// before the next one. Where it is a member, or a request before it makes it one, it changes nothing and is refused.
+/// Where it is put out before its daemon comes to read it, it begins the next membership, and what stands behind it is
+/// of that.
+struct Join {
+  bool synchronous = false;
+  std::vector<MessageKey> behind;
+};
+
 class Sender {
  public:
   Sender(const ClientHistory& client, SendingViews& views, Violations& violations)
@@ -25,7 +38,7 @@ class Sender {
   void run() {
     for (const Event& event : client_.events) {
       if (const auto* join = std::get_if<JoinRequested>(&event.what)) {
-        if (join->synchronous) standings_.try_emplace(join->group);
+        take_join(*join);
       } else if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) {
         take_leave(*leave);
       } else if (const auto* refused = std::get_if<Refused>(&event.what)) {
@@ -38,20 +51,62 @@ class Sender {
         take_sent(sent->message);
       }
     }
+    // Nobody has told it what became of these.
+    for (const auto& [group, joins] : joins_) {
+      for (const Join& join : joins) forget(group, join);
+    }
   }
 
  private:
+  void take_join(const JoinRequested& join) {
+    std::deque<Join>& joins = joins_[join.group];
+    joins.push_back({join.synchronous, {}});
+    const bool is_first = joins.size() == 1 && !memberships_.contains(join.group);
+    if (join.synchronous && (is_first || leaving_.contains(join.group))) standings_.try_emplace(join.group);
+  }
+
   void take_refusal(const Refused& refused) {
-    if (static_cast<Errc>(refused.code) == Errc::not_a_member) {
-      end_leave(refused.group);
-    } else if (const auto at = standings_.find(refused.group); at != standings_.end() && at->second.view.empty()) {
+    const auto code = static_cast<Errc>(refused.code);
+    if (code == Errc::not_a_member) return end_leave(refused.group);
+    std::deque<Join>& joins = joins_[refused.group];
+    if (joins.empty()) return;
+    if (code == Errc::already_a_member) {
+      // The one that makes it a member may still be under way.
+      const bool is_first = memberships_.contains(refused.group) || joins.size() == 1;
+      joins.erase(joins.begin() + (is_first ? 0 : 1));
+      return;
+    }
+    joins.pop_front();
+    if (const auto at = standings_.find(refused.group); at != standings_.end() && at->second.view.empty()) {
       standings_.erase(at);
     }
+    begin_next(refused.group);
   }
 
   void take_leave(const LeaveRequested& leave) {
     ++leaving_[leave.group];
     standings_.erase(leave.group);
+    if (!leave.by_rules) return;
+    // Its daemon has read none of the requests to join before that.
+    memberships_.erase(leave.group);
+    begin_next(leave.group);
+  }
+
+  /// The first of the requests to join that it has had no answer to is to make it a member.
+  void begin_next(const std::string& group) {
+    const std::deque<Join>& joins = joins_[group];
+    for (const Join& join : joins) forget(group, join);
+    if (joins.empty() || !joins.front().synchronous || standings_.contains(group)) return;
+    // Where it has asked to leave, too, that ends what they begin, or some of it.
+    if (const auto leaves = leaving_.find(group); leaves != leaving_.end() && leaves->second > 1) return;
+    Standing& standing = standings_[group];
+    for (const Join& join : joins) standing.next.insert(standing.next.end(), join.behind.begin(), join.behind.end());
+  }
+
+  void forget(const std::string& group, const Join& join) {
+    for (const MessageKey& key : join.behind) {
+      if (const auto at = views_.find(key); at != views_.end()) at->second.erase(group);
+    }
   }
 
   void end_leave(const std::string& group) {
@@ -59,7 +114,13 @@ class Sender {
   }
 
   void take_view(const GroupView& view) {
-    if (!is_in(view.members, client_.name)) return end_leave(view.group);
+    if (!is_in(view.members, client_.name)) {
+      memberships_.erase(view.group);
+      return end_leave(view.group);
+    }
+    if (memberships_.insert(view.group).second) {
+      if (std::deque<Join>& joins = joins_[view.group]; !joins.empty()) joins.pop_front();
+    }
     const auto at = standings_.find(view.group);
     // It may be of the part that it asked to end.
     if (at == standings_.end() || leaving_.contains(view.group)) return;
@@ -81,6 +142,9 @@ class Sender {
     if (message.service < Service::fifo) return;
     const MessageKey key = key_of(message);
     for (const std::string& group : message.groups) {
+      if (const auto joins = joins_.find(group); joins != joins_.end() && !joins->second.empty()) {
+        joins->second.back().behind.push_back(key);
+      }
       const auto at = standings_.find(group);
       if (at == standings_.end()) continue;
       Standing& standing = at->second;
@@ -96,7 +160,9 @@ class Sender {
   SendingViews& views_;
   Violations& violations_;
   std::map<std::string, Standing> standings_;
-  std::map<std::string, std::size_t> leaving_;  // leaves that it has asked for and not seen done
+  std::map<std::string, std::size_t> leaving_;     // leaves that it has asked for and not seen done
+  std::map<std::string, std::deque<Join>> joins_;  // by group
+  std::set<std::string> memberships_;              // groups of which it has a view
 };
 
 /// Whether the receiver, with these views of its groups, is to get the message: what is for it under another name, too,
@@ -117,9 +183,6 @@ const GroupView* wrong_view(const ClientHistory& client, const MessageRecord& me
   }
   return wrong;
 }
-
-/// Members of groups that rules had leave at some time.
-using TakenOut = std::set<std::pair<std::string, std::string>>;
 
 void check_receiver(const ClientHistory& client, const SendingViews& sending, bool has_rules, const TakenOut& taken_out,
                     Violations& violations) {
@@ -157,15 +220,21 @@ SendingViews sending_views_of(const History& history, Violations* violations) {
   return views;
 }
 
-Violations check_synchrony(const History& history) {
-  Violations violations;
-  const SendingViews sending = sending_views_of(history, &violations);
+TakenOut taken_out_by_rules(const History& history) {
   TakenOut taken_out;
+  if (history.rules.empty()) return taken_out;
   for (const ClientHistory& client : history.clients) {
     for (const LeaveRequested* leave : events_of<LeaveRequested>(client)) {
       if (leave->by_rules) taken_out.insert({client.name, leave->group});
     }
   }
+  return taken_out;
+}
+
+Violations check_synchrony(const History& history) {
+  Violations violations;
+  const SendingViews sending = sending_views_of(history, &violations);
+  const TakenOut taken_out = taken_out_by_rules(history);
   for (const ClientHistory& client : history.clients) {
     check_receiver(client, sending, !history.rules.empty(), taken_out, violations);
   }

@@ -14,9 +14,10 @@ using spindle::ViewCause;
 struct Segment {
   const ClientHistory* client = nullptr;
   const GroupView* start = nullptr;
-  const GroupView* end = nullptr;
+  const GroupView* end = nullptr;      // null: it is a member at the end of the run
   bool signalled = false;              // part of it came behind a transitional signal
   const GroupView* network = nullptr;  // where `end` has another cause: the first view with that one behind it
+  bool is_doubted = false;             // `network` is behind an `end` between two signals
   std::set<MessageKey> messages;
   std::uint64_t gaps = 0;  // messages that it was told to have missed
 };
@@ -28,22 +29,33 @@ using Segments = std::map<std::string, std::vector<Segment>>;
 struct Open {
   Segment segment;
   std::vector<Segment> ended;  // by views that are not of the network, since the last one that is
+  /// Ended by the network's last view, which came behind a signal. If another signal is next, that view stood as the
+  /// view of the daemons ended, and those who parted are known with the following one.
+  std::vector<Segment> doubted;
 };
 /// Groups with a signal that the network's next view has yet to end.
 using Signalled = std::set<std::string>;
 
 std::string key_of_segment(const Segment& segment) {
-  return segment.end->group + " " + to_text(segment.start->id) + " " + to_text(segment.end->id);
+  const std::string end = segment.end != nullptr ? to_text(segment.end->id) : "";
+  return segment.start->group + " " + to_text(segment.start->id) + " " + end;
 }
+
+void complete(std::vector<Segment>& ended, const GroupView* network, Segments& segments) {
+  for (Segment& segment : ended) {
+    segment.network = network;
+    segments[key_of_segment(segment)].push_back(std::move(segment));
+  }
+  ended.clear();
+}
+
+void settle_doubt(Open& open, Segments& segments) { complete(open.doubted, open.segment.start, segments); }
 
 /// The segments that ended since the network's last view: `network` is its next one, or nothing where the client's
 /// part in the group has ended.
 void complete(Open& open, const GroupView* network, Segments& segments) {
-  for (Segment& segment : open.ended) {
-    segment.network = network;
-    segments[key_of_segment(segment)].push_back(std::move(segment));
-  }
-  open.ended.clear();
+  settle_doubt(open, segments);
+  complete(open.ended, network, segments);
 }
 
 bool is_boundary(const GroupView& view, bool ordered) { return ordered || view.cause == ViewCause::network; }
@@ -57,23 +69,41 @@ void take_view(const ClientHistory& client, const GroupView& view, bool is_membe
   Open& open = opens[view.group];
   if (found != opens.end()) {
     open.segment.end = &view;
+    settle_doubt(open, segments);
+    const bool is_doubted = of_network && view.synchronous && open.segment.signalled;
     open.ended.push_back(std::move(open.segment));
-    if (of_network) complete(open, &view, segments);
+    if (is_doubted) {
+      open.doubted = std::move(open.ended);
+      open.ended.clear();
+    } else if (of_network) {
+      complete(open, &view, segments);
+    }
   }
-  open.segment = Segment{&client, &view, nullptr, signalled.contains(view.group), nullptr, {}, 0};
+  open.segment = Segment{&client, &view, nullptr, signalled.contains(view.group), nullptr, false, {}, 0};
 }
 
+/// What is known of messages to synchronous groups.
+struct Sending {
+  SendingViews views;
+  TakenOut taken_out;
+};
+
 /// Of what is sent to a synchronous group only the messages of members are to be in one view, where they are not
-/// ordered. And to who has not the sender's view one may have come under another name.
-bool counts(const MessageRecord& message, bool ordered, const GroupView& start, const SendingViews& sending) {
+/// ordered; and those of one that rules took out may have come as from who is no member. And to who has not the
+/// sender's view one may have come under another name.
+bool counts(const MessageRecord& message, const std::string& group, bool ordered, const GroupView& start,
+            const Sending& sending) {
   if (!start.synchronous) return true;
-  const auto sent = sending.find(key_of(message));
-  return message.groups.size() == 1 && (ordered || (sent != sending.end() && sent->second.contains(start.group)));
+  if (message.groups.size() != 1) return false;
+  const auto sent = sending.views.find(key_of(message));
+  const bool is_of_member = sent != sending.views.end() && sent->second.contains(group) &&
+                            !sending.taken_out.contains({message.sender, group});
+  return ordered || is_of_member;
 }
 
 /// With `ordered`: ordered messages between any two views; without: reliable and fifo ones between views of the
-/// network.
-void collect(const ClientHistory& client, const SendingViews& sending, bool ordered, Segments& segments) {
+/// network. `at_rest`: also since the last of these views.
+void collect(const ClientHistory& client, const Sending& sending, bool ordered, bool at_rest, Segments& segments) {
   std::map<std::string, Open> open;
   Signalled signalled;
   const auto end_part = [&](const std::string& group) {
@@ -87,7 +117,16 @@ void collect(const ClientHistory& client, const SendingViews& sending, bool orde
       end_part(leave->group);
     } else if (const auto* signal = std::get_if<Transitional>(&event.what)) {
       signalled.insert(signal->group);
-      if (const auto found = open.find(signal->group); found != open.end()) found->second.segment.signalled = true;
+      if (const auto found = open.find(signal->group); found != open.end()) {
+        Open& part = found->second;
+        part.segment.signalled = true;
+        for (Segment& segment : std::exchange(part.doubted, {})) {
+          segment.is_doubted = true;
+          part.ended.push_back(std::move(segment));
+        }
+      }
+    } else if (const auto* request = std::get_if<FlushRequested>(&event.what)) {
+      if (const auto found = open.find(request->group); found != open.end()) settle_doubt(found->second, segments);
     } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
       const bool is_member = is_in(view->members, client.name);
       if (is_boundary(*view, ordered)) take_view(client, *view, is_member, open, signalled, segments);
@@ -104,22 +143,40 @@ void collect(const ClientHistory& client, const SendingViews& sending, bool orde
       for (const std::string& group : delivered->message.groups) {
         const auto found = open.find(group);
         if (found == open.end()) continue;
+        settle_doubt(found->second, segments);
         Segment& segment = found->second.segment;
-        if (!counts(delivered->message, ordered, *segment.start, sending)) continue;
+        if (!counts(delivered->message, group, ordered, *segment.start, sending)) continue;
         segment.messages.insert(key_of(delivered->message));
       }
     }
   }
-  for (auto& entry : open) complete(entry.second, nullptr, segments);
+  for (auto& [group, part] : open) {
+    complete(part, nullptr, segments);
+    // One with a signal that no view has ended is told of in check_transitions.
+    if (!at_rest || client.is_closed() || part.segment.signalled) continue;
+    segments[key_of_segment(part.segment)].push_back(std::move(part.segment));
+  }
+}
+
+/// The view with that id that the client got.
+const GroupView* find_view(const ClientHistory& client, const GroupView* view) {
+  if (view == nullptr) return nullptr;
+  for (const GroupView* each : events_of<GroupView>(client)) {
+    if (each->group == view->group && to_text(each->id) == to_text(view->id)) return each;
+  }
+  return nullptr;
 }
 
 /// Behind a signal changes of membership are told among those who stay together, and what they hold for is known with
 /// the network's next view.
 bool moved_together(const Segment& a, const Segment& b) {
+  if (a.end == nullptr) return true;
+  const GroupView* with_a = a.is_doubted || !b.is_doubted ? a.network : find_view(*a.client, b.network);
+  const GroupView* with_b = b.is_doubted || !a.is_doubted ? b.network : find_view(*b.client, a.network);
   const bool of_network = a.end->cause == ViewCause::network;
   if (!of_network && !a.signalled && !b.signalled) return true;
-  if (a.network == nullptr || b.network == nullptr || to_text(a.network->id) != to_text(b.network->id)) return false;
-  return is_in(a.network->vs_set, b.client->name) && is_in(b.network->vs_set, a.client->name);
+  if (with_a == nullptr || with_b == nullptr || to_text(with_a->id) != to_text(with_b->id)) return false;
+  return is_in(with_a->vs_set, b.client->name) && is_in(with_b->vs_set, a.client->name);
 }
 
 void compare(const Segment& a, const Segment& b, const SentIndex& index, Violations& violations) {
@@ -135,23 +192,25 @@ void compare(const Segment& a, const Segment& b, const SentIndex& index, Violati
     if (sent.self_discard && is_own) continue;
     const bool a_has_it = a.messages.contains(key);
     if (a_has_it ? ++missed_by_b <= b.gaps : ++missed_by_a <= a.gaps) continue;
+    const std::string where = a.end == nullptr
+                                  ? fmt::format("since view {}", to_text(a.start->id))
+                                  : fmt::format("between views {} and {}", to_text(a.start->id), to_text(a.end->id));
     report(violations,
-           fmt::format("virtual synchrony: {} got {} in {} between views {} and {}, {} did not",
-                       a_has_it ? a.client->name : b.client->name, to_text(sent.message), a.start->group,
-                       to_text(a.start->id), to_text(a.end->id), a_has_it ? b.client->name : a.client->name));
+           fmt::format("virtual synchrony: {} got {} in {} {}, {} did not", a_has_it ? a.client->name : b.client->name,
+                       to_text(sent.message), a.start->group, where, a_has_it ? b.client->name : a.client->name));
     return;
   }
 }
 
 }  // namespace
 
-Violations check_virtual_synchrony(const History& history) {
+Violations check_virtual_synchrony(const History& history, bool at_rest) {
   Violations violations;
   const SentIndex index(history);
-  const SendingViews sending = sending_views_of(history);
+  const Sending sending{sending_views_of(history), taken_out_by_rules(history)};
   for (const bool ordered : {true, false}) {
     Segments segments;
-    for (const ClientHistory& client : history.clients) collect(client, sending, ordered, segments);
+    for (const ClientHistory& client : history.clients) collect(client, sending, ordered, at_rest, segments);
     for (const auto& entry : segments) {
       const std::vector<Segment>& same = entry.second;
       for (std::size_t i = 1; i < same.size(); ++i) {

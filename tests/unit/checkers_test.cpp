@@ -6,83 +6,49 @@
 #include <algorithm>
 
 #include "daemon/base/result.h"
+#include "tests/unit/checkers_writer.h"
 
 namespace spindled::checkers {
 namespace {
 
 using spindle::ViewCause;
-using Names = std::vector<std::string>;
 
-/// Histories written down by hand: clients are "#a#d", "#b#d", ...; a message is told by its number.
-class Writer {
+/// A message is told by its number.
+class Writer : public HistoryWriter<Writer> {
  public:
-  Writer& at(char client) {
-    const std::string name = std::string("#") + client + "#d";
-    for (ClientHistory& each : history_.clients) {
-      if (each.name == name) return current_ = &each, *this;
-    }
-    history_.clients.push_back({name, {}});
-    current_ = &history_.clients.back();
-    return *this;
-  }
-  /// Another client of that name.
-  Writer& another(char client) {
-    history_.clients.push_back({std::string("#") + client + "#d", {}});
-    current_ = &history_.clients.back();
-    return *this;
-  }
   Writer& since(Duration time) {
-    current_->since = Time(time);
+    current().since = Time(time);
     return *this;
   }
   Writer& sends(std::uint64_t number, Service service = Service::agreed, bool self_discard = false) {
-    return add(Sent{message(current_->name.at(1), number, service), self_discard});
+    return add(Sent{message(current().name.at(1), number, service), self_discard});
   }
   Writer& gets(char sender, std::uint64_t number, Service service = Service::agreed) {
     return add(Delivered{message(sender, number, service)});
   }
   Writer& sends_to(const std::string& group, std::uint64_t number) {
-    return add(Sent{message_to(group, current_->name.at(1), number), false});
+    return add(Sent{message_to(group, current().name.at(1), number), false});
   }
   Writer& gets_of(const std::string& group, char sender, std::uint64_t number) {
     return add(Delivered{message_to(group, sender, number)});
   }
   Writer& with_independent_flows() {
-    current_->independent_flows = true;
+    current().independent_flows = true;
     return *this;
   }
   Writer& joins() { return add(JoinRequested{"g"}); }
-  Writer& leaves() { return add(LeaveRequested{"g"}); }
-  Writer& has_to_leave() { return add(LeaveRequested{"g", true}); }
   Writer& signal() { return add(Transitional{"g"}); }
   Writer& view(std::uint64_t position, const std::string& members, ViewCause cause = ViewCause::join,
                const std::string& changed = "", const std::string& vs_set = "") {
     return add(GroupView{"g", {1, "d", 0, position}, cause, names(members), names(vs_set), names(changed)});
   }
-  Writer& closes() { return add(Closed{5, ""}); }
-  Writer& add(decltype(Event::what) what) {
-    current_->events.push_back({Time{}, std::move(what)});
-    return *this;
-  }
-  const History& history() const { return history_; }
-  History& history() { return history_; }
 
   static MessageRecord message(char sender, std::uint64_t number, Service service) {
-    return {std::string("#") + sender + "#d", number, 10, service, 0, {"g"}};
+    return {name_of(sender), number, 10, service, 0, {"g"}};
   }
   static MessageRecord message_to(const std::string& group, char sender, std::uint64_t number) {
-    return {std::string("#") + sender + "#d", number, 10, Service::agreed, 0, {group}};
+    return {name_of(sender), number, 10, Service::agreed, 0, {group}};
   }
-
- private:
-  static Names names(const std::string& letters) {
-    Names result;
-    for (const char letter : letters) result.push_back(std::string("#") + letter + "#d");
-    return result;
-  }
-
-  History history_;
-  ClientHistory* current_ = nullptr;
 };
 
 /// Two members, and a message of each to both.
@@ -659,6 +625,44 @@ TEST(Checkers, VirtualSynchronyBehindASignalHoldsForThoseWhoMoveTogether) {
   EXPECT_EQ(make("ab", "ab", true, false), 0u);
   EXPECT_EQ(make("a", "b", false, true), 1u);
   EXPECT_EQ(make("a", "b", false, false), 1u);
+}
+
+TEST(Checkers, VirtualSynchronyAtRest) {
+  const auto make = [](Service service, bool at_rest, const char* change = "") {
+    const std::string what = change;
+    Writer w;
+    w.at('c').sends(1, service);
+    w.at('a').view(1, "ab", ViewCause::network);
+    if (what == "own") w.sends(2, service, true).at('b').gets('a', 2, service);
+    w.at('a').gets('c', 1, service);
+    w.at('b').view(what == "another view" ? 2 : 1, "ab", ViewCause::network);
+    if (what == "own") w.gets('c', 1, service);
+    if (what == "leaves") w.leaves();
+    if (what == "closes") w.closes();
+    if (what == "misses it") w.add(Gapped{1, {{"g", 1}}});
+    return check_virtual_synchrony(w.history(), at_rest).size();
+  };
+  for (const Service service : {Service::reliable, Service::fifo, Service::agreed, Service::safe}) {
+    EXPECT_EQ(make(service, true), 1u);
+    EXPECT_EQ(make(service, false), 0u) << "it may still come";
+    for (const char* change : {"another view", "own", "leaves", "closes", "misses it"}) {
+      EXPECT_EQ(make(service, true, change), 0u) << change;
+    }
+  }
+  EXPECT_EQ(make(Service::unreliable, true), 0u);
+}
+
+TEST(Checkers, VirtualSynchronyAtRestOfOneWhoJoinsLate) {
+  const auto make = [](Service service, bool at_rest) {
+    Writer w;
+    w.at('c').sends(1, service);
+    w.at('a').view(1, "a", ViewCause::network).view(2, "ab", ViewCause::join, "b").gets('c', 1, service);
+    w.at('b').joins().view(2, "ab", ViewCause::join, "b");
+    return check_virtual_synchrony(w.history(), at_rest).size();
+  };
+  EXPECT_EQ(make(Service::agreed, true), 1u);
+  EXPECT_EQ(make(Service::agreed, false), 0u);
+  EXPECT_EQ(make(Service::fifo, true), 0u) << "it may have come on either side of the view";
 }
 
 TEST(Checkers, VirtualSynchronyEndsWithTheLastView) {
