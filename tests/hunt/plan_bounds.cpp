@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -59,6 +62,7 @@ class Counter {
         }
       }
       if (step.kind == StepKind::join) joined_.insert(step.groups.front());
+      if (names_destinations(step)) ++uses_[{step.client, &step.groups}];
     }
     for (const Step& step : plan.steps) add(step);
     for (PlanBounds::OfDaemon& each : bounds_.daemons) add_fresh(each);
@@ -74,12 +78,15 @@ class Counter {
   PlanBounds take() { return std::move(bounds_); }
 
  private:
+  static bool names_destinations(const Step& step) {
+    return step.kind == StepKind::send || step.kind == StepKind::ask_flow;
+  }
+
   void add(const Step& step) {
     const auto hosts = hosts_.find(step.client);
     if (!is_of_client(step.kind) || hosts == hosts_.end()) return;
     // Of a client that comes back each of its daemons may get everything.
-    const bool names_destinations = step.kind == StepKind::send || step.kind == StepKind::ask_flow;
-    const bool is_new_set = names_destinations && defined_.emplace(step.client, &step.groups).second;
+    const bool is_new_set = names_destinations(step) && defined_.emplace(step.client, &step.groups).second;
     for (const HostIndex host : hosts->second) add(step, is_new_set, bounds_.daemons[host]);
   }
 
@@ -106,15 +113,37 @@ class Counter {
         [[fallthrough]];
       case StepKind::ask_flow:
         if (is_new_set) {
-          // A client has another name before it is welcome: the same set is defined under both.
-          const bool names_client = std::any_of(step.groups.begin(), step.groups.end(),
-                                                [](const std::string& name) { return name.starts_with('#'); });
-          daemon.definitions += (names_client ? 2 : 1) * definition_bytes(step.groups);
+          // One that comes back has two sessions for a moment, each with what it defines.
+          const std::size_t sessions = returning_.contains(step.client) ? 2 : 1;
+          daemon.definitions += sessions * names_of(step) * definition_bytes(step.groups);
         }
         return;
       default:
         return;
     }
+  }
+
+  /// Under how many names a set may be defined: before a client that it names is welcome it is left out, and one that
+  /// comes back has another name at each of its daemons.
+  std::size_t names_of(const Step& step) const {
+    std::size_t welcomes = 1, places = 1;
+    bool any_returns = false;
+    for (const std::string& name : step.groups) {
+      const std::optional<std::uint32_t> client = client_named(name);
+      const auto hosts = client ? hosts_.find(*client) : hosts_.end();
+      if (hosts == hosts_.end()) continue;
+      ++welcomes;
+      any_returns = any_returns || returning_.contains(*client);
+      places *= 1 + (returning_.contains(*client) ? hosts->second.size() : 1);
+    }
+    return std::min(uses_.at({step.client, &step.groups}), any_returns ? places : welcomes);
+  }
+  /// Of "#m3".
+  static std::optional<std::uint32_t> client_named(std::string_view name) {
+    std::uint32_t number = 0;
+    if (!name.starts_with("#m")) return std::nullopt;
+    const auto [end, error] = std::from_chars(name.data() + 2, name.data() + name.size(), number);
+    return error == std::errc() && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
   }
 
   /// Every daemon says once for a join, and once for its end, that its members have flushed.
@@ -156,6 +185,7 @@ class Counter {
   std::set<std::string> joined_;
   std::set<std::pair<std::uint32_t, std::string>> memberships_;
   std::set<Defined, ByNames> defined_;
+  std::map<Defined, std::size_t, ByNames> uses_;  // how often each is named
 };
 
 }  // namespace

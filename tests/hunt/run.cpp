@@ -33,6 +33,8 @@ constexpr Duration kRest = 1s;
 constexpr Duration kSampleInterval = 20ms;
 /// A client with so much that its daemon has not taken yet sends nothing more.
 constexpr std::size_t kUnsentBytesMax = 400'000;
+/// So many messages of one client differ in their types.
+constexpr std::size_t kTypesOfOwner = 4096;
 /// Of clients that come back.
 constexpr std::chrono::milliseconds kKeepalive = 500ms;
 
@@ -104,6 +106,7 @@ class Run {
   MemoryLimits limits_;
   WorkLimits work_limits_;
   std::map<std::uint32_t, SimClient*> clients_;
+  std::map<std::string, std::size_t> owners_;                                     // how many have wanted each name
   std::map<std::pair<HostIndex, std::string>, std::vector<SimClient*>> by_wish_;  // by daemon and name; of one several
   std::vector<std::unique_ptr<sim::Stranger>> administrators_;
   std::multimap<std::string, const Step*, std::less<>> waiting_;  // by the daemon whose words they wait for
@@ -289,6 +292,7 @@ void Run::connect(const Step& step) {
   for (const HostIndex other : step.others) options.others.push_back(&sim_.host(other));
   options.tell_taken = step.returns;
   const std::string name = fmt::format("m{}", step.named.value_or(step.client));
+  options.first_type = static_cast<std::uint16_t>(kTypesOfOwner * owners_[name]++);
   clients_[step.client] = &sim_.add_client(host, name, options);
   by_wish_[{step.host, name}].push_back(clients_[step.client]);
   for (const HostIndex other : step.others) by_wish_[{other, name}].push_back(clients_[step.client]);
@@ -428,7 +432,9 @@ bool Run::await_fresh_members() {
   sim::ClientOptions options;
   if (!plan_.rules.empty()) options.identities = {kFreshIdentity};
   for (SimHost* host : sim_.hosts()) {
-    fresh.push_back(&sim_.add_client(*host, free_name(host->index()), options));
+    const std::string name = free_name(host->index());
+    options.first_type = static_cast<std::uint16_t>(kTypesOfOwner * owners_[name]++);
+    fresh.push_back(&sim_.add_client(*host, name, options));
     fresh.back()->join("fresh", plan_.seed % 2 == 0);
   }
   if (!await([&] { return sim::have_one_group_view(fresh, "fresh"); }, kFreshBound, "one view of fresh members")) {
@@ -460,23 +466,28 @@ void Run::check_properties(bool at_rest) {
 }
 
 /// A name is refused to who wants it only where another had it: not all who ever wanted it are refused. Whoever had it
-/// need not know, as the welcome is lost where the daemon ends. Who has what name is checked with all properties.
+/// need not know, as the welcome is lost where the daemon ends. One that tries several daemons tells only the last
+/// refusal, and one that came back had the name before. Who has what name is checked with all properties.
 void Run::check_refusals() {
+  std::map<const SimClient*, bool> refused;  // and whether anybody had the name, where it was wanted
   for (const auto& [wish, clients] : by_wish_) {
     const bool any_had_it = std::any_of(clients.begin(), clients.end(), [](const SimClient* each) {
       const Errc code = each->close_code();
-      return code != Errc::name_in_use && code != Errc::access_denied && code != Errc::too_many_sessions;
+      return each->is_welcome() ||
+             (code != Errc::name_in_use && code != Errc::access_denied && code != Errc::too_many_sessions);
     });
     for (const SimClient* each : clients) {
-      if (each->close_code() != Errc::name_in_use) continue;
-      outcome_.tally.add("names refused");
-      if (any_had_it) continue;
-      outcome_.findings.push_back({"names: refused", fmt::format("names: {} was refused at {}, and nobody had it",
-                                                                 wish.second, name_of(wish.first))});
+      if (each->close_code() == Errc::name_in_use) refused[each] = refused[each] || any_had_it;
     }
     const auto owners =
         std::count_if(clients.begin(), clients.end(), [](const SimClient* each) { return each->is_welcome(); });
     if (owners > 1) outcome_.tally.add("names taken over", static_cast<std::uint64_t>(owners - 1));
+  }
+  for (const auto& [client, any_had_it] : refused) {
+    outcome_.tally.add("names refused");
+    if (any_had_it) continue;
+    outcome_.findings.push_back({"names: refused", fmt::format("names: {} was refused at {}, and nobody had it",
+                                                               client->history().wish, client->host().name())});
   }
 }
 

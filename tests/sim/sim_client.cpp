@@ -138,7 +138,7 @@ void SimClient::request_view(const std::string& group) {
 }
 
 std::error_code SimClient::send(const std::vector<std::string>& groups, const SendOptions& options) {
-  const std::uint16_t type = message_type(sent_);
+  const std::uint16_t type = message_type(options_.first_type + sent_);
   const bool is_to_synchronous = std::any_of(groups.begin(), groups.end(),
                                              [this](const std::string& name) { return synchronous_.contains(name); });
   const Service service = is_to_synchronous ? std::max(options.service, Service::fifo) : options.service;

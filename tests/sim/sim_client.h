@@ -39,6 +39,8 @@ struct ClientOptions {
   bool returns = false;
   std::vector<SimHost*> others = {};
   std::chrono::milliseconds keepalive{10'000};
+  /// Of its first message; further ones count on. Where others of its name have sent before, it tells theirs from its.
+  std::uint16_t first_type = 0;
 };
 
 /// Connects in the constructor. Requests made before the daemon's welcome wait for it. Payloads are drawn from the
