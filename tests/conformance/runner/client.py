@@ -85,7 +85,7 @@ class Client:
         elif step.verb == "request":
             keys = ("sender", "size", "digest")
             self.answers = list(zip(*(answer.values.all(key) for key in keys)))
-            self._forget_sent(1 if code not in (None, "timed_out") else 0)
+            self._forget_sent(0 if code in (None, "timed_out", "cancelled") else 1)
         return answer
 
     def cancel(self):
