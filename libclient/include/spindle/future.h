@@ -73,10 +73,11 @@ inline std::future<NotTaken> confirm_future(Connection& connection, std::chrono:
 
 /// As Connection::request(), but says would_block where there is no room to send.
 inline std::future<Answers> request_future(Connection& connection, const Groups& groups, const Payload& payload,
-                                           std::chrono::nanoseconds timeout, RequestOptions options = {}) {
+                                           std::chrono::nanoseconds timeout, RequestOptions options = {},
+                                           const std::stop_token& stop = {}) {
   const auto answered = std::make_shared<std::promise<Answers>>();
   connection.request_then(
-      groups, payload, timeout, [answered](Answers answers) { answered->set_value(std::move(answers)); }, options);
+      groups, payload, timeout, [answered](Answers answers) { answered->set_value(std::move(answers)); }, options, stop);
   return answered->get_future();
 }
 
