@@ -102,6 +102,8 @@ struct SessionConfig {
   Duration resume_timeout = 5s;
   /// What was written to a client that may come back, and is not known to have come, beyond which nothing is written.
   std::size_t resume_bytes = 1u << 20;
+  /// What a daemon that stops gives clients that can go elsewhere to do so; 0: nothing.
+  Duration going_time = 2s;
   Duration flush_timeout = 10s;  // in which a member of a synchronous group has to answer a request
 };
 

@@ -174,6 +174,7 @@ const Key kKeys[] = {
     {"session", "message_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.message_timeout), 100, kHour}},
     {"session", "resume_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.resume_timeout), 0, kHour}},
     {"session", "resume_bytes", SizeKey{SPINDLE_FIELD(node.session.resume_bytes), 256 * kKiB, kGiB}},
+    {"session", "going_ms", DurationKey{SPINDLE_FIELD(node.session.going_time), 0, kHour}},
     {"session", "flush_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.flush_timeout), 100, kHour}},
 
     {kAccessSection, "who", EntryKey{EntryKey::Shape::list, wrong_identity, set_who}},

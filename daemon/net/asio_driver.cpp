@@ -132,7 +132,7 @@ Time AsioDriver::now() {
 // Connections.
 
 void AsioDriver::accepted(FileDescriptor socket, Port port, const std::string& peer, bool is_protected) {
-  if (stopping_) return;
+  if (stopping_ && node_->is_stopped()) return;
   SocketConnection& connection = add(next_id(), std::move(socket), port);
   connection.is_new = true;
   if (!is_protected) return open_accepted(connection, peer);
@@ -430,8 +430,7 @@ void AsioDriver::signalled(int number) {
   }
   log_.info("stopping on signal {}", number);
   stopping_ = true;
-  node_->stop(now());
-  stop_timer_.expires_after(kStopPatience);
+  stop_timer_.expires_at(to_steady(node_->stop(now()) + kStopPatience));
   stop_timer_.async_wait([this](const std::error_code&) {
     log_.warning("not every connection could be closed in time");
     out_of_patience_ = true;

@@ -45,7 +45,8 @@ class AsioDriver final : public Driver {
   void start(Node& node);
   /// The node goes by this from now on (Node::reconfigure).
   void reconfigure(const NodeConfig& config) { node_->reconfigure(now(), config); }
-  /// Returns when the node has stopped, after SIGTERM or SIGINT: within two seconds, or at once on a second signal.
+  /// Returns when the node has stopped, after SIGTERM or SIGINT: within two seconds and the time that clients have to
+  /// go, or at once on a second signal.
   void run();
 
   /// Closes the listening sockets and removes their files, after `run`. The destructor does the same.

@@ -51,7 +51,23 @@ struct Node::Layers {
   Sessions sessions;
   Admin admin;
   Time wake_at = kNever;
+
+  // The daemon stops. It waits for clients to go and for others to have what those have sent, and then ends its
+  // connections.
+  void end(Time now);
+  /// The end of a turn: whether there is nothing to wait for any more.
+  bool has_waited() const { return !sessions.has_movers() && order.unstable_bytes() == 0; }
+  Time ends_at = kNever;  // where it waits
+  bool is_ending = false;
 };
+
+void Node::Layers::end(Time now) {
+  is_ending = true;
+  ends_at = kNever;
+  sessions.close_all(now);
+  links.stop(now);
+  admin.stop();
+}
 
 Node::Node(NodeConfig config, Driver& driver, LogSink& sink, std::uint64_t seed, OrderObserver* observer)
     : layers_(std::make_unique<Layers>(std::move(config), driver, sink, seed, observer)) {}
@@ -65,14 +81,17 @@ void Node::start(Time now) {
   layers_->admin.start(now);
 }
 
-void Node::stop(Time now) {
-  layers_->sessions.stop(now);
-  layers_->links.stop(now);
-  layers_->admin.stop();
+Time Node::stop(Time now) {
+  Layers& node = *layers_;
+  const Time until = node.sessions.stop(now);
+  node.ends_at = until;
+  if (until <= now) node.end(now);
+  return until;
 }
 
 bool Node::is_stopped() const {
-  return layers_->sessions.is_stopped() && layers_->links.is_stopped() && layers_->admin.is_stopped();
+  return layers_->is_ending && layers_->sessions.is_stopped() && layers_->links.is_stopped() &&
+         layers_->admin.is_stopped();
 }
 
 void Node::reconfigure(Time now, const NodeConfig& config) {
@@ -116,6 +135,7 @@ void Node::handle_time(Time now) {
   layers_->order.handle_time(now);
   layers_->sessions.handle_time(now);
   layers_->admin.handle_time(now);
+  if (layers_->ends_at <= now) layers_->end(now);
 }
 
 void Node::end_turn(Time now) {
@@ -135,7 +155,8 @@ void Node::end_turn(Time now) {
   // What this turn had no room for is done in the next, when what has come meanwhile was read.
   const Time unfinished = node.order.is_held_up() ? now : kNever;
   node.context.turn.end_turn();
-  const Time next = std::min({unfinished, node.links.next_deadline(), node.overlay.next_deadline(),
+  if (node.ends_at != kNever && node.has_waited()) node.ends_at = now;
+  const Time next = std::min({unfinished, node.ends_at, node.links.next_deadline(), node.overlay.next_deadline(),
                               node.view.next_deadline(), node.order.next_deadline(), node.admission.next_deadline(),
                               node.sessions.next_deadline(), node.admin.next_deadline()});
   // One that comes too early costs less than setting it anew in every turn.

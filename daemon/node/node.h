@@ -69,9 +69,10 @@ class Node {
 
   /// Begins: dials neighbours, forms a view of its own. Call once, followed by `end_turn`.
   void start(Time now);
-  /// A clean stop: tells clients and neighbours why. The connections close one after the other; the driver destroys the
-  /// node when `is_stopped` or its patience ends.
-  void stop(Time now);
+  /// A clean stop: clients that can go elsewhere are waited for, until the time that this returns; then clients and
+  /// neighbours are told why. The connections close one after the other; the driver destroys the node when
+  /// `is_stopped`, or when its patience ends, which begins at that time.
+  Time stop(Time now);
   bool is_stopped() const;
   /// Goes by another configuration from now on, of which only the live keys may differ (config/reload.h).
   void reconfigure(Time now, const NodeConfig& config);

@@ -318,6 +318,7 @@ std::optional<Error> Session::handle_hello(Time now, ByteView body) {
   if (hello->keepalive_ms != 0) {
     keepalive_ = std::max<Duration>(std::chrono::milliseconds(hello->keepalive_ms), kKeepaliveMin);
   }
+  moves_ = hello->moves;
   welcome(*hello);
   return std::nullopt;
 }
@@ -524,6 +525,12 @@ bool Session::look_for_silence(Duration period) {
   if (keepalive_ == Duration::zero() || state_ != State::open || is_detached() || !marks.reading) return false;
   // Looks are counted, and not time: after a pause of the daemon what has come meanwhile is read before the next one.
   return ++silent_looks_ * period > kSilentPeriods * keepalive_;
+}
+
+void Session::tell_going() {
+  std::vector<std::uint8_t> frame;
+  protocol::write_going(frame, static_cast<std::uint32_t>(context_.config.session.going_time / 1ms));
+  queue_.push_urgent(frame);
 }
 
 std::optional<Error> Session::handle_confirm(ByteView body) {

@@ -116,6 +116,10 @@ class Session final {
   bool look_for_silence(Duration period);
   bool has_keepalive() const { return keepalive_ != Duration::zero(); }
 
+  /// Whether the client goes elsewhere where it is told that the daemon is going, and has not gone yet.
+  bool may_move() const { return moves_ && state_ == State::open && !is_detached() && !marks.lost; }
+  void tell_going();
+
   std::span<std::uint8_t> read_space();
   void commit_read(std::size_t bytes);
   /// Goes through what was read as far as possible. The reason to close the session, if there is one.
@@ -250,6 +254,7 @@ class Session final {
   Time taken_told_at_{};
   std::uint64_t frames_in_ = 0;  // but for those that the ingress has taken along
   Duration keepalive_{};
+  bool moves_ = false;
   int silent_looks_ = 0;
   std::optional<Resumption> resumption_;
   std::optional<spindle::protocol::Resume> resume_;

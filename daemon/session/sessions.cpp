@@ -160,8 +160,32 @@ void Sessions::reconsider(Time now) {
   if (access_review_.is_under_way()) timers_.set_earlier(Timer::review, now);
 }
 
-void Sessions::stop(Time now) {
+Time Sessions::stop(Time now) {
   stopping_ = true;
+  const Duration grace = context_.config.session.going_time;
+  std::size_t movers = 0;
+  sessions_.for_each([&](Session& session) {
+    if (session.state() == Session::State::handshake || session.is_detached()) {
+      close(now, session, {Errc::daemon_stopping, {}});
+    } else if (grace != Duration::zero() && session.may_move()) {
+      session.tell_going();
+      sessions_.mark_dirty(session);
+      ++movers;
+    }
+  });
+  if (movers == 0) return now;
+  log_.info("{} clients are told to go elsewhere, and have {:.1f} s for it (session.going_ms)", movers,
+            to_seconds(grace));
+  return now + grace;
+}
+
+bool Sessions::has_movers() const {
+  bool any = false;
+  sessions_.for_each([&any](const Session& session) { any = any || session.may_move(); });
+  return any;
+}
+
+void Sessions::close_all(Time now) {
   sessions_.for_each([&](Session& session) {
     if (session.state() != Session::State::closing) close(now, session, {Errc::daemon_stopping, {}});
   });
@@ -441,7 +465,7 @@ void Sessions::look_for_silence(Time now) {
     any = any || session.has_keepalive();
     if (session.marks.lost || !session.look_for_silence(kSilenceLook)) return;
     constexpr std::string_view kWhy = "nothing was heard from it for three times as long as it promised";
-    if (!session.is_resumable()) return close(now, session, {Errc::silent_peer, std::string(kWhy)});
+    if (!session.is_resumable() || stopping_) return close(now, session, {Errc::silent_peer, std::string(kWhy)});
     driver_.close(session.connection());
     detach(now, session, kWhy);
   });

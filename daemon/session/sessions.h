@@ -29,8 +29,12 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
 
   /// The configuration has changed: what the rules of access no longer allow ends.
   void reconsider(Time now);
-  /// Tells every client that the daemon stops, and closes.
-  void stop(Time now);
+  /// The daemon stops: takes in no client any more, and tells those that may go elsewhere to go. Until when they may.
+  Time stop(Time now);
+  /// Whether some of them have yet to go.
+  bool has_movers() const;
+  /// Tells every client that is left that the daemon stops, and closes.
+  void close_all(Time now);
   bool is_stopped() const { return stopping_ && sessions_.empty(); }
 
   // PortHandler, for connections of Port::client.

@@ -239,6 +239,10 @@ void write_transitional(std::vector<std::uint8_t>& out, std::string_view group) 
   append_frame(out, ClientFrame::transitional, short_size(group)).short_string(group);
 }
 
+void write_going(std::vector<std::uint8_t>& out, std::uint32_t milliseconds) {
+  append_frame(out, ClientFrame::going, varint_size(milliseconds)).varint(milliseconds);
+}
+
 void write_flush(std::vector<std::uint8_t>& out, ClientFrame type, const Flush& flush) {
   Writer writer = append_frame(out, type, varint_size(flush.request) + short_size(flush.group));
   writer.varint(flush.request);
@@ -511,6 +515,8 @@ std::optional<std::string_view> read_transitional(ByteView body) {
   if (!reader.done() || !is_group_name(group)) return std::nullopt;
   return group;
 }
+
+std::optional<std::uint32_t> read_going(ByteView body) { return read_confirm(body); }
 
 std::optional<Flush> read_flush(ByteView body) {
   Reader reader(body);

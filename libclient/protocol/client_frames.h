@@ -92,6 +92,7 @@ enum class ClientFrame : std::uint8_t {
   order_view = 34,
   confirmed = 35,
   flush_request = 32,
+  going = 36,  // overtakes what waits for the client
 };
 
 struct Close {
@@ -294,6 +295,8 @@ void write_taken(std::vector<std::uint8_t>& out, std::uint64_t messages);
 /// Which order the places of messages to come are of, and the last change of any group before them.
 void write_order_view(std::vector<std::uint8_t>& out, const GroupViewId& change);
 void write_transitional(std::vector<std::uint8_t>& out, std::string_view group);
+/// The daemon stops, and waits for so many milliseconds for its clients to go.
+void write_going(std::vector<std::uint8_t>& out, std::uint32_t milliseconds);
 void write_flush(std::vector<std::uint8_t>& out, ClientFrame type, const Flush& flush);
 void write_reply(std::vector<std::uint8_t>& out, const Reply& reply);
 void write_flow_request(std::vector<std::uint8_t>& out, const FlowRequest& request);
@@ -340,6 +343,7 @@ std::optional<PackedMessage> read_packed_message(ByteView body, std::vector<std:
 std::optional<GroupViewFrame> read_view(ByteView body);
 std::optional<GroupViewId> read_order_view(ByteView body);
 std::optional<std::string_view> read_transitional(ByteView body);
+std::optional<std::uint32_t> read_going(ByteView body);
 std::optional<Flush> read_flush(ByteView body);
 std::optional<Reply> read_reply(ByteView body);
 std::optional<FlowRequest> read_flow_request(ByteView body);

@@ -53,6 +53,8 @@ struct Hello {
   std::optional<Resume> resume{};
   /// The client sends something at least as often, in milliseconds; 0: it promises nothing.
   std::uint32_t keepalive_ms = 0;
+  /// It goes on elsewhere, in a new session, where it is told that the daemon is `going`.
+  bool moves = false;
 };
 
 /// The session can be taken up again by this key, within that time after its connection was lost.

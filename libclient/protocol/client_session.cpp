@@ -80,6 +80,7 @@ void ClientSession::connected(Instant, std::string_view token) {
   hello.token = token;
   hello.is_resumable = options_.may_resume && options_.reconnect_timeout.count() != 0;
   hello.keepalive_ms = static_cast<std::uint32_t>(options_.keepalive.count());
+  hello.moves = options_.reconnect_timeout.count() != 0;
   if (server_ == last_server_) hello.resume = resume();
   engine_.reader().restart();  // whatever came of an earlier connection
   engine_.start(hello);
@@ -128,7 +129,10 @@ void ClientSession::lose_connection(Instant now) {
     const std::string text = reader.end_text();
     return try_next(now, reason, text);
   }
-  if (options_.reconnect_timeout.count() == 0 || engine_.writer().said_bye() || is_final(reason)) return end();
+  const bool was_leaving = std::exchange(leaving_, Leaving::no) != Leaving::no;
+  const bool is_final_here = is_final(reason) && !(was_leaving && reason == Errc::closed_by_client);
+  const bool is_done = engine_.writer().said_bye() && !engine_.writer().holds_messages();
+  if (options_.reconnect_timeout.count() == 0 || is_done || is_final_here) return end();
   engine_.writer().cut();
   lost_at_ = now;
   former_name_ = reader.private_name();
@@ -138,7 +142,8 @@ void ClientSession::lose_connection(Instant now) {
   back_off_.reset();
   refusals_ = 0;
   // A daemon that stops is not there to come back to.
-  if (reason == Errc::daemon_stopping) server_ = (server_ + 1) % options_.servers;
+  if (was_leaving) key_.reset();
+  if (was_leaving || reason == Errc::daemon_stopping) server_ = (server_ + 1) % options_.servers;
   phase_ = Phase::waiting;
   dial_at_ = now + back_off_.next();
 }
@@ -150,10 +155,24 @@ void ClientSession::settle(Instant now) {
   engine_.settle([&](const EventReader::News::PlacedWelcome& welcome) { return handle_welcome(now, welcome); });
   if (!fence_.empty()) watch_fence();
   if (engine_.reader().ended()) return lose_connection(now);
+  if (engine_.reader().daemon_goes()) leave_daemon();
   if (is_telling_due()) {
     tell_received();
   } else if (is_telling_to_be_timed()) {
     tell_at_ = now + kToldPeriod;
+  }
+}
+
+void ClientSession::leave_daemon() {
+  RequestWriter& writer = engine_.writer();
+  if (options_.reconnect_timeout.count() == 0) return;
+  if (leaving_ == Leaving::no && !writer.said_bye()) {
+    writer.part();
+    leaving_ = Leaving::asked;
+  }
+  if (leaving_ == Leaving::asked && writer.has_all_entered()) {
+    writer.end_session();
+    leaving_ = Leaving::told;
   }
 }
 
@@ -255,7 +274,7 @@ void ClientSession::open_fence() {
   fence_.clear();
   fence_until_ = kNeverAgain;
   engine_.reader().watch_views(false);
-  engine_.writer().release();
+  if (leaving_ == Leaving::no) engine_.writer().release();
 }
 
 // --- Time ---

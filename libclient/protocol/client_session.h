@@ -118,6 +118,8 @@ class ClientSession {
 
  private:
   enum class Phase : std::uint8_t { idle, dialling, greeting, open, waiting, over };
+  /// Of a daemon that goes: it is asked whether all has entered, and then told goodbye.
+  enum class Leaving : std::uint8_t { no, asked, told };
 
   /// Something has come that the daemon is to be told of in a while.
   bool is_telling_to_be_timed() const {
@@ -135,6 +137,8 @@ class ClientSession {
   bool build_fence();
   void tell_received();
   void lose_connection(Instant now);
+  /// The daemon goes: has all that was sent enter, and says goodbye then.
+  void leave_daemon();
   void try_next(Instant now, Errc reason, std::string_view text);
   void end();
   void look_for_silence(Instant now);
@@ -161,6 +165,7 @@ class ClientSession {
   Instant lost_at_{};
   std::size_t refusals_ = 0;  // in a row, that will not change soon
   std::string former_name_;   // of the session before a lost connection
+  Leaving leaving_ = Leaving::no;
 
   std::optional<SessionKey> key_;  // of the session that can be resumed
   std::size_t last_server_ = 0;    // where it is

@@ -29,10 +29,10 @@ std::size_t frame_length_limit(ClientFrame type) {
   }
 }
 
-/// A warning overtakes, and the connection may end at any time.
+/// Some frames overtake, and the connection may end at any time.
 bool may_follow_view_part(ClientFrame type) {
   return type == ClientFrame::view_part || type == ClientFrame::view || type == ClientFrame::warning ||
-         type == ClientFrame::close;
+         type == ClientFrame::going || type == ClientFrame::close;
 }
 
 template <typename Strings>
@@ -162,6 +162,9 @@ void EventReader::handle_frame(ClientFrame type, ByteView body) {
       break;
     case ClientFrame::warning:
       handle_warning(body);
+      break;
+    case ClientFrame::going:
+      handle_going(body);
       break;
     case ClientFrame::refused:
       handle_refused(body);
@@ -415,6 +418,12 @@ void EventReader::handle_warning(ByteView body) {
   add_event(QueueWarning{warning->percent, warning->bytes, warning->limit_bytes}, body.size());
 }
 
+void EventReader::handle_going(ByteView body) {
+  if (!read_going(body)) return end(Errc::malformed_frame);
+  daemon_goes_ = true;
+  has_news_ = true;
+}
+
 void EventReader::handle_refused(ByteView body) {
   const std::optional<Refused> refused = read_refused(body);
   if (!refused) return end(Errc::malformed_frame);
@@ -442,7 +451,7 @@ void EventReader::end(Errc reason, std::string_view text) {
 
 void EventReader::restart() {
   parsed_ = filled_;
-  ended_ = welcomed_ = false;
+  ended_ = welcomed_ = daemon_goes_ = false;
   news_ = News();
   has_news_ = false;
 }

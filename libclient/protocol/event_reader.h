@@ -104,6 +104,8 @@ class EventReader {
   std::uint64_t frames() const { return frames_; }
   bool has_untold_frames() const { return has_untold_frames_; }
   void note_told() { has_untold_frames_ = false; }
+  /// Whether the daemon has said, on this connection, that it stops and waits for the client to go.
+  bool daemon_goes() const { return daemon_goes_; }
   /// Of all streams.
   std::uint64_t bytes() const { return bytes_; }
   /// Events that wait to be taken.
@@ -136,6 +138,7 @@ class EventReader {
   void handle_confirmed(ByteView body);
   void handle_gap(ByteView body);
   void handle_warning(ByteView body);
+  void handle_going(ByteView body);
   void handle_refused(ByteView body);
   /// Bytes that messages share, and what their positions refer to.
   struct Block {
@@ -189,6 +192,7 @@ class EventReader {
   std::set<std::string, std::less<>> memberships_;  // of this session
   std::vector<SeenView> seen_views_;
   bool welcomed_ = false;
+  bool daemon_goes_ = false;
   bool ended_ = false;
   Errc end_reason_{};
   std::string end_text_;

@@ -39,6 +39,7 @@ class OutgoingFrames {
   void append_ahead(ByteView frame);
   /// What was appended goes out; what is appended from now on waits for `release`.
   void hold();
+  bool is_holding() const { return is_holding_; }
   void release() { is_holding_ = false; }
 
   /// Bytes that are still to be written.

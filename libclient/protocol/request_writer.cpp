@@ -501,6 +501,8 @@ std::vector<std::uint64_t> RequestWriter::start_anew(bool hold) {
   taken_for_good_ = false;
   asked_.clear();
   flushed_.clear();
+  if (parting_) pending_confirms_.erase(parting_->request);
+  parting_.reset();
   join_again(hold);
   for (const auto& [handle, frame] : definitions) {
     if (has_names(frame)) out_.append(frame);
@@ -512,6 +514,22 @@ std::vector<std::uint64_t> RequestWriter::start_anew(bool hold) {
   }
   ask_again();
   return untaken_.take_all_but(unsent_messages);
+}
+
+void RequestWriter::part() {
+  // Behind a fence nothing was sent but joins.
+  parting_ = {next_request_++, out_.is_holding() ? former_ : accepted_};
+  pending_confirms_.emplace(parting_->request, parting_->accepted);
+  std::vector<std::uint8_t> frame;
+  write_confirm(frame, parting_->request);
+  out_.append_ahead(frame);
+  if (!out_.is_holding()) out_.hold();
+}
+
+void RequestWriter::end_session() {
+  std::vector<std::uint8_t> frame;
+  write_bye(frame);
+  out_.append_ahead(frame);
 }
 
 void RequestWriter::join_again(bool hold) {

@@ -127,6 +127,14 @@ class RequestWriter {
   void release() { out_.release(); }
   /// Messages that former sessions were sent: what became of them is known, or never will be.
   std::uint64_t former() const { return former_; }
+  /// The daemon goes: what is accepted from here on waits for the next session. Asks whether all that was sent before
+  /// has entered.
+  void part();
+  bool has_all_entered() const { return parting_ && !pending_confirms_.contains(parting_->request); }
+  /// Ends the session, and not the client.
+  void end_session();
+  /// Whether messages wait for the next session.
+  bool holds_messages() const { return parting_ && accepted_ > parting_->accepted; }
   /// The tickets of messages that are not known to have entered.
   std::vector<std::uint64_t> untaken() const { return untaken_.tickets(); }
   /// Groups that the client is in, or has asked to be in, with the flags of its joins.
@@ -193,6 +201,12 @@ class RequestWriter {
   std::uint64_t former_ = 0;                                 // messages of former sessions: taken, or not known to be
   std::map<std::string, std::uint64_t, std::less<>> asked_;  // requests to flush groups that are not answered
   std::set<std::string, std::less<>> flushed_;               // groups where it is, and the view is to come
+
+  struct Parting {
+    std::uint32_t request = 0;   // a `confirm`
+    std::uint64_t accepted = 0;  // messages before it
+  };
+  std::optional<Parting> parting_;  // of this session
 
   std::uint64_t accepted_ = 0;  // messages
   std::uint64_t taken_ = 0;     // of these, as far as the daemon has told

@@ -209,6 +209,8 @@ void Connection::Impl::answered(protocol::Requests::Number number, Answers answe
 
 void Connection::Impl::note_views() {
   for (const Event& event : arrived_) {
+    const auto* again = event.get_if<Reconnected>();
+    if (again != nullptr && !again->resumed) joined_.begin_anew(session_.writer().groups());
     const auto* view = event.get_if<GroupView>();
     if (view == nullptr) continue;
     if (view->form == ViewForm::farewell) joined_.ended(view->group);

@@ -132,8 +132,9 @@ bool Connection::Impl::turn(Lock& lock) {
 
 // Once all is written after a bye, tells the daemon so by ending this direction of the stream.
 void Connection::Impl::end_output(Lock&) {
-  if (!closing_ || ended_ || output_ended_ || writer_busy_ || stream_ == nullptr || has_output()) return;
-  if (!session_.is_connected()) return;
+  if (!closing_ || ended_ || output_ended_ || writer_busy_ || stream_ == nullptr) return;
+  // What is held goes out later, the bye with it.
+  if (!session_.is_connected() || session_.writer().output_size() != 0) return;
   output_ended_ = true;
   stream_->finish_writing();
 }
@@ -209,11 +210,13 @@ void Connection::Impl::deliver() {
   bool has_views = false;
   if (session_.is_settling_due()) {
     Lock lock(mutex_);
+    const std::uint64_t reconnections = session_.reconnections();
     // Whoever writes is let finish, so that it is known what was written on a connection that is gone.
     if (reader.ended() && stream_ != nullptr) stream_->shut_down();
     if (reader.ended()) wait_until(lock, Deadline::max(), [this] { return !writer_busy_; });
     has_views = reader.has_views();
     session_.settle(now());
+    has_views = has_views || session_.reconnections() != reconnections;
     if (session_.is_connected()) note_name();
     if (waiters_ > 0) changed_.notify_all();  // flows may have room
     if (calls_.wants_room()) note_room();

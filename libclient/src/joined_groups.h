@@ -17,6 +17,12 @@ class JoinedGroups {
     const auto at = count_.find(group);
     if (at != count_.end() && --at->second == 0) count_.erase(at);
   }
+  /// A new session has asked to join these, and is in none.
+  template <typename Groups>
+  void begin_anew(const Groups& groups) {
+    count_.clear();
+    for (const auto& [name, flags] : groups) count_[name] = 1;
+  }
   bool empty() const { return count_.empty(); }
   std::vector<std::string> names() const {
     std::vector<std::string> names;

@@ -115,6 +115,9 @@ void fuzz_from_daemon(ClientFrame type, ByteView body) {
     case ClientFrame::received_by_daemon:
       static_cast<void>(read_received(body));
       return;
+    case ClientFrame::going:
+      static_cast<void>(read_going(body));
+      return;
     case ClientFrame::transitional:
       static_cast<void>(read_transitional(body));
       return;

@@ -148,6 +148,7 @@ void add_client_frame_seeds(Seeds& seeds) {
   add("hello", frame(write_hello, Hello{1, 1, 0, "worker"}));
   add("hello_token", frame(write_hello, Hello{1, 1, kTellTakenBit, "worker", "spindle-token-7"}));
   add("hello_resume", frame(write_hello, Hello{1, 1, 0, "worker", {}, true, Resume{{7, {1, 2, 3}}, 300}, 5000}));
+  add("hello_moves", frame(write_hello, Hello{1, 1, 0, "worker", {}, false, {}, 5000, true}));
   add("hello_independent", frame(write_hello, Hello{1, 1, kIndependentFlowsBit | 2 << kSlowPolicyShift, "worker"}));
   add("define_two", frame(write_define, Define{7, {"prices", "#worker#alpha"}}));
   add("define_none", frame(write_define, Define{7, {}}));
@@ -169,6 +170,7 @@ void add_client_frame_seeds(Seeds& seeds) {
   add("flow_request", frame(write_flow_request, FlowRequest{4, 7}));
   add("confirm", frame(write_confirm, std::uint32_t{5}));
   add("confirmed", frame(write_confirmed, Confirmed{5, 300}));
+  add("going", frame(write_going, std::uint32_t{2000}));
   add("ping", frame(write_ping, ClientFrame::ping, std::uint64_t{42}));
   add("welcome", frame(write_welcome, Welcome{1, "#worker#alpha"}));
   add("welcome_resumed", frame(write_welcome, Welcome{1, "#worker#alpha", Resumable{{7, {1, 2, 3}}, 5000}, 300}));

@@ -244,6 +244,27 @@ std::string independent_flows() {
   return steps.op(NodeStep::frame).u8(kSecond).frame(frame_of(write_bye)).op(NodeStep::time).u16(500).bytes();
 }
 
+/// A daemon that stops, and a client that goes elsewhere when its messages have entered, beside one that does not go.
+std::string a_daemon_that_goes() {
+  const auto hello = [](std::string_view name) {
+    Hello greeting{1, 1, 0, name};
+    greeting.moves = true;
+    return frame_of(write_hello, greeting);
+  };
+  Steps steps;
+  steps.op(NodeStep::accept).u8(kClientPort);
+  client_frame(steps, kFirst, hello("a"));
+  client_frame(steps, kFirst, frame_of(write_define, Define{0, {"news"}}));
+  steps.op(NodeStep::accept).u8(kClientPort);
+  client_frame(steps, kSecond, hello("b"));
+  steps.op(NodeStep::time).u16(100).op(NodeStep::stop);
+  client_frame(steps, kFirst, send_frame({0, 4, false, 0, 5, as_bytes("goals")}));
+  client_frame(steps, kFirst, frame_of(write_confirm, std::uint32_t{1}));
+  client_frame(steps, kFirst, frame_of(write_bye));
+  steps.op(NodeStep::accept).u8(kClientPort);  // too late
+  return steps.op(NodeStep::time).u16(1000).op(NodeStep::time).u16(3000).bytes();
+}
+
 /// A client that loses its connection again and again, and others who say that they were it.
 std::string a_session_resumed() {
   const auto hello = [](std::uint64_t received) {
@@ -485,6 +506,7 @@ void add_client_engine_seeds(Seeds& seeds) {
   session.op(EngineStep::leave).text("news").op(EngineStep::frame).frame(frame_of(write_reply, Reply{2, 21}));
   session.op(EngineStep::confirm);
   session.op(EngineStep::frame).frame(frame_of(write_confirmed, Confirmed{3, 1}));
+  session.op(EngineStep::frame).frame(frame_of(write_going, std::uint32_t{2000}));
   session.op(EngineStep::ping).u16(3);
   session.op(EngineStep::frame).frame(frame_of(write_ping, ClientFrame::pong, std::uint64_t{3}));
   add("session", session.op(EngineStep::bye).op(EngineStep::end));
@@ -519,6 +541,7 @@ void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "slow_client", slow_client()});
   seeds.push_back({"node", "independent_flows", independent_flows()});
   seeds.push_back({"node", "a_session_resumed", a_session_resumed()});
+  seeds.push_back({"node", "a_daemon_that_goes", a_daemon_that_goes()});
   seeds.push_back({"node", "tokens", tokens()});
   seeds.push_back({"node", "smaller_peer_in_a_view", peer_in_a_view(0)});
   seeds.push_back({"node", "larger_peer_in_a_view", peer_in_a_view(1)});

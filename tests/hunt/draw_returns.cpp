@@ -14,7 +14,8 @@ Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<
 
 class ReturnsDrawer {
  public:
-  ReturnsDrawer(Plan& plan, Duration end) : plan_(plan), end_(end), random_(plan.seed ^ 0x7e7042) {}
+  ReturnsDrawer(Plan& plan, Duration end)
+      : plan_(plan), end_(end), random_(plan.seed ^ 0x7e7042), stops_(plan.seed ^ 0x601b6) {}
 
   void draw() {
     if (!plan_.rules.empty() || !random_.chance(kShare)) return;
@@ -30,6 +31,7 @@ class ReturnsDrawer {
       returning.push_back(step);
     }
     for (const Step& client : returning) draw_breaks(client);
+    if (!returning.empty()) draw_stops(returning);
   }
 
  private:
@@ -60,6 +62,28 @@ class ReturnsDrawer {
     }
   }
 
+  /// Daemons that stop while their clients send, and are started again. Drawn by themselves, so that what else is in a
+  /// plan does not change with them.
+  void draw_stops(const std::vector<Step>& returning) {
+    if (!stops_.chance(0.4)) return;
+    constexpr Duration kGraces[] = {2s, 200ms, 20ms, 0s};
+    plan_.going_time = stops_.chance(0.6) ? 2s : kGraces[stops_.below(std::size(kGraces))];
+    for (std::size_t i = stops_.between(1, 3); i > 0; --i) {
+      const Step& client = returning[stops_.below(returning.size())];
+      const Duration life = std::max<Duration>(end_ - client.at, 1ms);
+      Step stop;
+      stop.at = client.at + us(stops_.below(static_cast<std::uint64_t>(life / 1us)));
+      stop.kind = StepKind::stop;
+      stop.host = client.host;
+      Step start = stop;
+      start.at += us(stops_.below(stops_.chance(0.5) ? 3'000'000 : 100'000));
+      start.kind = StepKind::start;
+      draw_burst(client, stop.at);
+      plan_.steps.push_back(stop);
+      plan_.steps.push_back(start);
+    }
+  }
+
   /// Messages around the time at which the connection breaks: some are on their way then, and some wait.
   void draw_burst(const Step& client, Duration at) {
     std::vector<std::string> groups;
@@ -81,7 +105,7 @@ class ReturnsDrawer {
 
   Plan& plan_;
   Duration end_;
-  Random random_;
+  Random random_, stops_;
 };
 
 }  // namespace

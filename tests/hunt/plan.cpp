@@ -53,6 +53,7 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
   config.session.full_view_members = plan.full_view_members;
   config.session.stall_timeout = plan.stall_timeout;
   config.session.resume_timeout = plan.resume_timeout;
+  config.session.going_time = plan.going_time;
   config.session.resume_bytes = plan.resume_bytes;
   config.session.flush_timeout = plan.flush_timeout;
   config.order.announce_stable_within = plan.announce_stable_within;

@@ -140,6 +140,7 @@ struct Plan {
   std::uint64_t incarnations = 0;  // a sim::Incarnations
   std::uint64_t turn_work = 10'000;
   Duration resume_timeout = 5s;
+  Duration going_time = 2s;
   std::uint64_t resume_bytes = 1u << 20;
   Duration stall_timeout{};
   Duration flush_timeout = 500ms;

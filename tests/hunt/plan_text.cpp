@@ -43,7 +43,8 @@ std::int64_t us(Duration duration) { return duration / 1us; }
   X(heartbeat_interval)           \
   X(liveness_timeout)             \
   X(hold_down)                    \
-  X(resume_timeout)
+  X(resume_timeout)               \
+  X(going_time)
 
 std::string sides_to_text(const Step& step) {
   std::string text;

@@ -114,8 +114,8 @@ constexpr Duration kForgotten = 40s;
 /// Its daemon goes down with whatever it had: the client goes on at another one.
 class MoveElsewhere : public Resumption {
  protected:
-  void start_with_others(std::uint64_t seed, bool independent_flows = false) {
-    simulate_cluster(seed, Shape::ring, 3);
+  void start_with_others(std::uint64_t seed, bool independent_flows = false, const NodeConfig& node = {}) {
+    simulate_cluster(seed, Shape::ring, 3, node);
     clients_.clear();
     sent_ = 0;
     ClientOptions options{.independent_flows = independent_flows, .tell_taken = true, .returns = true};
@@ -273,6 +273,134 @@ TEST_F(MoveElsewhere, IsToldOfEachSessionHoweverShort) {
   EXPECT_FALSE(events_of<Delivered>(first().former_histories()[1]).empty())
       << "what has come is of the session between";
   await_rest();
+}
+
+/// A daemon that is told to stop, whose clients go elsewhere before.
+class GracefulStop : public MoveElsewhere {
+ protected:
+  /// Each message that the client has sent comes to the others once.
+  void expect_all_once() {
+    for (SimClient* witness : {clients_[1], clients_[2]}) {
+      for (const auto& [digest, times] : deliveries_to(*witness)) EXPECT_EQ(times, 1);
+    }
+  }
+  void await_stop(Duration bound) {
+    await([&] { return !sim().host(0).is_running(); }, bound, "the daemon has stopped");
+  }
+};
+
+TEST_F(GracefulStop, LosesAndDoublesNothingAndLeavesNothingUnknown) {
+  for (const bool independent : {false, true}) {
+    for (std::uint64_t seed = 80; seed < 100; ++seed) {
+      SCOPED_TRACE(seed);
+      start_with_others(seed, independent);
+      if (HasFatalFailure()) return;
+      Random random(seed);
+      for (int i = 0; i < 100; ++i) {
+        if (i == 50) sim().host(0).stop();
+        for (std::uint64_t n = random.below(10); n > 0; --n) {
+          static_cast<void>(first().try_multicast({"g"}, {.size = random.below(random.chance(0.1) ? 60'000 : 2'000)}));
+        }
+        sim().run_for(std::chrono::microseconds(random.below(3'000)));
+      }
+      await_move();
+      await_stop(5s);
+      await_rest();
+      ASSERT_EQ(first().reconnections().size(), 1u);
+      const spindle::Reconnected& event = first().reconnections().front();
+      EXPECT_FALSE(event.resumed);
+      EXPECT_TRUE(event.fenced);
+      EXPECT_TRUE(event.unknown.empty());
+      expect_all_once();
+      check();
+    }
+  }
+}
+
+// Links end without what waits on them.
+TEST_F(GracefulStop, WaitsUntilOthersHaveWhatItsClientsHaveSent) {
+  NodeConfig node;
+  node.admission.enabled = false;  // what waits is bounded by the send window alone
+  for (std::uint64_t seed = 100; seed < 110; ++seed) {
+    SCOPED_TRACE(seed);
+    start_with_others(seed, false, node);
+    if (HasFatalFailure()) return;
+    for (HostIndex i = 1; i < 3; ++i) {
+      sim().network().set_path(0, i, {.bytes_per_second = 1'000'000, .delay = 50ms});
+    }
+    for (int i = 0; i < 100; ++i) first().multicast({"g"}, {.size = 4'000});
+    sim().host(0).stop();
+    await_move();
+    await_stop(5s);
+    await_rest();
+    EXPECT_TRUE(first().reconnections().front().unknown.empty());
+    expect_all_once();
+    check();
+  }
+}
+
+TEST_F(GracefulStop, CostsTheGraceWhereAClientReadsNothing) {
+  start_with_others(110);
+  if (HasFatalFailure()) return;
+  for (int i = 0; i < 20; ++i) first().multicast({"g"});
+  first().set_read_rate(0);
+  const Time begin = sim().now();
+  sim().host(0).stop();
+  sim().run_for(1900ms);
+  EXPECT_TRUE(sim().host(0).is_running());
+  await_stop(5s);
+  EXPECT_GE(sim().now() - begin, 2s);
+  first().set_read_rate(std::nullopt);
+  await_move();
+  await_rest();
+  EXPECT_FALSE(first().reconnections().front().resumed);
+  check();
+}
+
+// What was asked for meanwhile is done elsewhere, a group that was left is not joined again, and the others answer.
+TEST_F(GracefulStop, MovesMembersOfSynchronousGroups) {
+  for (std::uint64_t seed = 120; seed < 140; ++seed) {
+    SCOPED_TRACE(seed);
+    simulate_cluster(seed, Shape::ring, 3);
+    clients_.clear();
+    ClientOptions moving{.tell_taken = true, .returns = true};
+    moving.others = {&sim().host(1), &sim().host(2)};
+    clients_ = {&sim().add_client(sim().host(0), "a", moving), &sim().add_client(sim().host(0), "b", moving),
+                &sim().add_client(sim().host(1), "c")};
+    for (SimClient* each : clients_) each->join("s", true);
+    await_group_view(clients_, "s");
+    Random random(seed);
+    for (int i = 0; i < 60; ++i) {
+      if (i == 20) sim().host(0).stop();
+      for (SimClient* each : clients_) static_cast<void>(each->try_multicast({"s"}, {.service = Service::fifo}));
+      sim().run_for(std::chrono::microseconds(random.below(3'000)));
+    }
+    await_move();
+    await_stop(5s);
+    await_rest();
+    for (SimClient* each : {clients_[0], clients_[1]}) {
+      ASSERT_EQ(each->reconnections().size(), 1u);
+      EXPECT_TRUE(each->reconnections().front().unknown.empty());
+    }
+    await_group_view(clients_, "s");
+    check();
+  }
+}
+
+TEST_F(GracefulStop, OfTheOnlyServerIsWaitedFor) {
+  simulate_cluster(150, Shape::line, 2);
+  clients_ = {&sim().add_client(sim().host(0), "c0", {.tell_taken = true, .returns = true}),
+              &sim().add_client(sim().host(1), "c1")};
+  for (SimClient* each : clients_) each->join("g");
+  await_group_view(clients_, "g");
+  for (int i = 0; i < 20; ++i) first().multicast({"g"});
+  sim().host(0).stop();
+  first().multicast({"g"});
+  await_stop(5s);
+  sim().run_for(1s);
+  sim().host(0).start();
+  await([&] { return first().is_connected() && clients_[1]->messages() == 21; }, 30s, "all has come");
+  EXPECT_TRUE(first().reconnections().front().unknown.empty());
   check();
 }
 

@@ -69,11 +69,11 @@ void SimHost::stop() {
   world_.log.note(fmt::format("{} stops", name()));
   stopping_ = true;
   in_turn_ = true;
-  node_->stop(node_time());
+  const Duration grace = node_->stop(node_time()) - node_time();
   node_->end_turn(node_time());
   in_turn_ = false;
   schedule_turn();
-  world_.events.after(kStopPatience, [this, life = life_] {
+  world_.events.after(grace + kStopPatience, [this, life = life_] {
     if (life == life_ && node_ != nullptr) end_process();
   });
 }
@@ -344,7 +344,7 @@ void SimHost::stream_closed(StreamRef end, std::string_view why) {
 }
 
 StreamOwner* SimHost::stream_accepted(StreamRef end, Port port, std::string_view peer) {
-  if (node_ == nullptr || stopping_) return nullptr;
+  if (node_ == nullptr || node_->is_stopped()) return nullptr;
   connections_[end].end = end;
   push({InputKind::accepted, end, port, std::string(peer)});
   return this;

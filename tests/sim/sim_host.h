@@ -40,7 +40,8 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
 
   /// Starts the daemon; not while it runs. Each start is a new incarnation.
   void start();
-  /// Tells the daemon to stop; it is gone once it says so, or after two seconds.
+  /// Tells the daemon to stop; it is gone once it says so, or two seconds after it has waited for its
+  /// clients to go.
   void stop();
   /// The process is killed: peers and clients see their connections reset. `silent`: the host lost power, nobody is
   /// told.

@@ -120,13 +120,14 @@ TEST_F(ClientFrames, HelloCarriesAToken) {
 
 TEST_F(ClientFrames, HelloCarriesWhatATakenUpSessionNeeds) {
   Bytes frame;
-  Hello hello{1, 1, 0, "a", "secret", true, Resume{{7, {1, 2, 3}}, 300}, 5000};
+  Hello hello{1, 1, 0, "a", "secret", true, Resume{{7, {1, 2, 3}}, 300}, 5000, true};
   write_hello(frame, hello);
   const std::optional<Hello> read = read_hello(body_of(frame));
   ASSERT_TRUE(read);
   EXPECT_TRUE(read->is_resumable);
   EXPECT_EQ(read->resume, hello.resume);
   EXPECT_EQ(read->keepalive_ms, 5000u);
+  EXPECT_TRUE(read->moves);
   EXPECT_EQ(read->token, "secret");
 
   frame.clear();
@@ -207,6 +208,17 @@ TEST_F(ClientFrames, ConfirmAndItsAnswerComeBack) {
     expect_exact(frame, read_confirmed);
     EXPECT_EQ(read_confirmed(body_of(frame))->request, confirmed.request);
     EXPECT_EQ(read_confirmed(body_of(frame))->taken, confirmed.taken);
+  }
+}
+
+TEST_F(ClientFrames, GoingComesBack) {
+  for (int round = 0; round < 50; ++round) {
+    const auto milliseconds = static_cast<std::uint32_t>(number(0, UINT32_MAX));
+    Bytes frame;
+    write_going(frame, milliseconds);
+    expect_head(frame, ClientFrame::going);
+    expect_exact(frame, read_going);
+    EXPECT_EQ(read_going(body_of(frame)), milliseconds);
   }
 }
 

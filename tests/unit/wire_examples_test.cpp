@@ -187,6 +187,10 @@ TEST(WireExamples, ClientHandshake) {
               protocol::write_hello(out, {.name = "ann", .is_resumable = true, .keepalive_ms = 10'000});
             }),
             "17 00 00 01 53 50 44 4c 01 00 01 00 00 03 61 6e 6e 02 00 00 04 04 00 10 27 00 00");
+  EXPECT_EQ(client_frame([](Bytes& out) {
+              protocol::write_hello(out, {.name = "ann", .is_resumable = true, .keepalive_ms = 10'000, .moves = true});
+            }),
+            "1a 00 00 01 53 50 44 4c 01 00 01 00 00 03 61 6e 6e 02 00 00 04 04 00 10 27 00 00 05 00 00");
   EXPECT_EQ(
       client_frame([&](Bytes& out) {
         protocol::write_welcome(
@@ -220,6 +224,7 @@ TEST(WireExamples, ClientHandshake) {
             "0b 00 00 1e 00 27 00 03 06 6f 72 64 65 72 73");
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_confirm(out, 4); }), "01 00 00 0d 04");
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_confirmed(out, {4, 300}); }), "03 00 00 23 04 ac 02");
+  EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_going(out, 2000); }), "02 00 00 24 d0 0f");
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_bye(out); }), "00 00 00 07");
   EXPECT_EQ(client_frame([](Bytes& out) { protocol::write_ping(out, protocol::ClientFrame::ping, 1000); }),
             "08 00 00 08 e8 03 00 00 00 00 00 00");

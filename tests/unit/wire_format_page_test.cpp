@@ -98,6 +98,9 @@ TEST(WireFormatPage, HasEveryFrameOfClientsWithItsNumber) {
       {ClientFrame::refused, "refused"},
       {ClientFrame::order_view, "order_view"},
       {ClientFrame::confirmed, "confirmed"},
+      {ClientFrame::flush_ok, "flush_ok"},
+      {ClientFrame::flush_request, "flush_request"},
+      {ClientFrame::going, "going"},
   };
   for (const auto& [type, name] : types) {
     EXPECT_NE(page.find(fmt::format("**{} {}**", static_cast<int>(type), name)), std::string::npos) << name;
