@@ -57,6 +57,7 @@ class Chat {
     if (const auto* failed = event.get_if<spindle::RequestFailed>()) {
       print("* refused: " + failed->error.message());
     }
+    if (const auto* again = event.get_if<spindle::Reconnected>()) show_return(*again);
     if (const auto* end = event.get_if<spindle::Disconnected>()) {
       print("* the connection has ended: " + end->text);
       ended_.set_value();
@@ -66,6 +67,16 @@ class Chat {
   void show_message(const spindle::Message& message) const {
     const bool to_room = message.groups().front() == room_;
     print(std::string(message.sender()) + (to_room ? ": " : " to you alone: ") + std::string(message.text()));
+  }
+
+  /// After a moment without the daemon nothing is missing. Otherwise what was said meanwhile is, and perhaps some of
+  /// what this one has said at last.
+  static void show_return(const spindle::Reconnected& again) {
+    if (again.resumed) return;
+    print("* connected again, as " + again.private_name);
+    if (!again.unknown.empty()) {
+      print("* perhaps nobody has got your last " + std::to_string(again.unknown.size()) + " lines");
+    }
   }
 
   static void show_names(const std::vector<std::string>& names, const std::string& what) {

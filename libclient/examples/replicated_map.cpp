@@ -193,8 +193,10 @@ class Replica {
 };
 
 int run(const examples::Options& options) {
-  Replica replica({.address = options["connect"], .name = options["name"]}, options.words().front(),
-                  static_cast<std::size_t>(options.number("replicas")));
+  // What it sent last may have been applied or not when the connection is lost. So it ends, and begins with the state
+  // of the others when it is started again.
+  spindle::ConnectOptions connect{.address = options["connect"], .name = options["name"], .reconnect_timeout = {}};
+  Replica replica(connect, options.words().front(), static_cast<std::size_t>(options.number("replicas")));
   for (std::string line; std::getline(std::cin, line);) {
     if (line == "list") {
       replica.list();

@@ -127,6 +127,8 @@ class Watcher {
         if (const auto sensor = sensors_.find(name); sensor != sensors_.end()) sensor->second.lost += messages;
       }
       std::cout << gap->messages << " readings are lost" << std::endl;
+    } else if (const auto* again = event.get_if<spindle::Reconnected>()) {
+      if (!again->resumed) std::cout << "connected again: readings of meanwhile are lost" << std::endl;
     } else if (const auto* end = event.get_if<spindle::Disconnected>()) {
       throw std::system_error(end->error, end->text);
     }

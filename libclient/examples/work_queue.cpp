@@ -85,6 +85,8 @@ class Worker {
       message->type() == kJob ? take(*message) : forget(*message);
     } else if (const auto* view = event.get_if<spindle::GroupView>()) {
       if (view->has_members()) take(*view);
+    } else if (const auto* again = event.get_if<spindle::Reconnected>()) {
+      if (!again->resumed) begin_anew();
     } else if (const auto* end = event.get_if<spindle::Disconnected>()) {
       std::cout << "the connection has ended: " << end->text << std::endl;
     }
@@ -97,6 +99,13 @@ class Worker {
     std::istringstream(std::string(message.text())) >> job.id >> job.number;
     assign(job);
     jobs_.push_back(job);
+  }
+
+  /// As another member, who knows of no jobs. The others have given its own to each other.
+  void begin_anew() {
+    jobs_.clear();
+    done_.clear();
+    members_.clear();
   }
 
   /// By the number alone: who knows the job and its candidates finds the same worker, whatever else it has seen.
@@ -144,18 +153,26 @@ class Worker {
   std::set<std::pair<std::string, std::string>> done_;  // those of them that this worker has answered
 };
 
-/// Asks for all numbers at once, and shows answers in the order in which they come.
-void ask(spindle::Connection& connection, const std::string& group, const std::vector<std::string>& numbers) {
-  std::set<std::string> open;
-  for (const std::string& number : numbers) {
-    const std::string id = std::to_string(open.size() + 1);
+using Questions = std::map<std::string, std::string>;  // numbers, by id
+
+void send(spindle::Connection& connection, const std::string& group, const Questions& questions) {
+  for (const auto& [id, number] : questions) {
     const auto error = connection.multicast(spindle::Service::agreed, group, id + " " + number, {.type = kJob});
     if (error) throw std::system_error(error);
-    open.insert(id);
   }
+}
+
+/// Asks for all numbers at once, and shows answers in the order in which they come.
+void ask(spindle::Connection& connection, const std::string& group, const std::vector<std::string>& numbers) {
+  Questions open;
+  for (const std::string& number : numbers) open.emplace(std::to_string(open.size() + 1), number);
+  send(connection, group, open);
   while (!open.empty()) {
     const auto event = connection.receive();
     if (!event) throw std::system_error(spindle::Errc::not_connected);
+    // Answers go to the name that asked, which is nobody's now.
+    const auto* again = event->get_if<spindle::Reconnected>();
+    if (again != nullptr && !again->resumed) send(connection, group, open);
     const auto* message = event->get_if<spindle::Message>();
     if (message == nullptr || message->type() != kAnswer) continue;
     std::istringstream words{std::string(message->text())};

@@ -40,6 +40,7 @@ void RecordingClient::run() {
     options.address = "unix:" + socket_;
     options.name = "m" + std::to_string(number_);
     options.connect_timeout = kConnectTimeout;
+    options.reconnect_timeout = {};  // it connects anew, as another member
     Result<Connection> connected = Connection::connect(options);
     if (!connected) {
       std::this_thread::sleep_for(kReconnectPause);

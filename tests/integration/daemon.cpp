@@ -91,6 +91,7 @@ Connection Daemon::connect(const std::string& client) {
   options.address = "unix:" + socket();
   options.name = client;
   options.connect_timeout = kPatience;
+  options.reconnect_timeout = {};  // tests look at the end of a connection
   return Connection::connect(options).value();
 }
 

@@ -257,7 +257,7 @@ TEST(Start, AfterAKillInTheSamePlace) {
 TEST(Stop, ClientsAndNeighboursAreTold) {
   LineOfThree line;
   Connection client = line.beta.connect("client");
-  Connection by_tcp = Connection::connect({.address = line.beta.client_address()}).value();
+  Connection by_tcp = Connection::connect({.address = line.beta.client_address(), .reconnect_timeout = {}}).value();
   RawSocket silent(line.beta.client_address());
   line.alpha.process().wait_for_line("link to beta up");
   EXPECT_EQ(line.beta.stop(), 0);

@@ -19,6 +19,7 @@ struct Flood {
     wait_for_members(reader, "news", {"#reader#gamma"});
     sender = Connection::connect({.address = line.alpha.socket(),
                                   .name = "sender",
+                                  .reconnect_timeout = {},  // its end is looked at
                                   .disconnect_timeout = disconnect_timeout,
                                   .send_buffer_bytes = std::size_t{64} << 20})
                  .value();

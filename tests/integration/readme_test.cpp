@@ -72,11 +72,17 @@ TEST(Readme, TheClientInTenLinesPrintsItsMessageAndThoseOfOthers) {
   first.wait_for_line("#c2#gamma: hello");
   EXPECT_EQ(first.output(Process::Stream::out), "#c2#alpha: hello\n#c3#alpha: hello\n#c2#gamma: hello\n");
   EXPECT_EQ(third.output(Process::Stream::out), "#c2#gamma: hello\n");
+  // They go on with a daemon that is restarted, and are members again.
+  Connection watcher = line.beta.connect("watcher");
+  EXPECT_FALSE(watcher.join("news"));
   line.alpha.stop();
-  line.gamma.stop();
-  EXPECT_EQ(first.wait(), 0) << "it ends with its connection";
-  EXPECT_EQ(second.wait(), 0);
-  EXPECT_EQ(third.wait(), 0);
+  line.alpha.start();
+  wait_for_members(watcher, "news", {"#c1#alpha", "#c2#alpha", "#c2#gamma", "#watcher#beta"});
+  const std::size_t before = first.line_count();
+  Process fourth(program, at(line.gamma));
+  first.wait_for_line("#c3#gamma: hello", before);
+  second.wait_for_line("#c3#gamma: hello");
+  third.wait_for_line("#c3#gamma: hello");
 }
 
 TEST(Readme, TheShellsLinesPrintTheMessageAndEnd) {
@@ -125,10 +131,13 @@ TEST(ClientPage, ItsProgramsTalkToEachOther) {
     EXPECT_EQ(next_message(watcher).text(), "item " + std::to_string(i));
     expected += "#writer#gamma: item " + std::to_string(i) + "\n";
   }
-  // What it has printed shows when it ends.
+  // What it has printed shows when it ends, as it does where it cannot come back.
+  line.alpha.reload("[[names]]\npattern = \"reader\"\nwho = []\n");
   line.alpha.stop();
+  line.alpha.start();
   EXPECT_EQ(reader.wait(), 0);
   EXPECT_EQ(reader.output(Process::Stream::out), expected);
+  EXPECT_THAT(reader.output(Process::Stream::error), testing::StartsWith("reader: the name reader is reserved"));
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ class TlsClients : public testing::Test {
     options.address = daemon_->client_address();
     options.tls_bundle = bundle;
     options.connect_timeout = kPatience;
+    options.reconnect_timeout = {};  // tests look at the end of a connection
     return options;
   }
   /// Why a client is refused.

@@ -43,6 +43,7 @@ class TokenClients : public testing::Test {
     options.token = token;
     options.name = name;
     options.connect_timeout = kPatience;
+    options.reconnect_timeout = {};  // tests look at the end of a connection
     return options;
   }
   ConnectOptions by_unix_socket(const std::string& token, const std::string& name = {}) {

@@ -56,6 +56,7 @@ class FakeDaemon {
   Connection connect(ConnectOptions options, std::error_code& error, std::string* text,
                      const std::function<void(Bytes&)>& answer) {
     options.address = path_;
+    options.reconnect_timeout = reconnect_timeout;
     std::thread server([&] {
       accept();
       const Frame frame = read();
@@ -88,7 +89,8 @@ class FakeDaemon {
   /// The next frame of the client; an empty `bye` when it has hung up.
   Frame read() {
     std::uint8_t head[spindle::kFrameHeadBytes];
-    if (!read_all(head, sizeof head)) return {protocol::ClientFrame::bye, {}};
+    has_hung_up = !read_all(head, sizeof head);
+    if (has_hung_up) return {protocol::ClientFrame::bye, {}};
     const auto parsed = spindle::read_frame_head(head);
     Frame frame{static_cast<protocol::ClientFrame>(parsed->type), Bytes(parsed->length)};
     read_all(frame.body.data(), frame.body.size());
@@ -126,6 +128,9 @@ class FakeDaemon {
     return true;
   }
 
+  /// Of its clients: tests look at the end of a connection.
+  std::chrono::milliseconds reconnect_timeout{0};
+  bool has_hung_up = false;  // the client, when something was to be read last
   std::string hello_name;
   std::uint8_t hello_flags = 0;
   std::string hello_token;

@@ -25,6 +25,7 @@ struct ConnectionOptions {
             .name = name,
             .tls_bundle = bundle,
             .token = token_file.empty() ? std::string() : read_token_file(token_file),
+            .reconnect_timeout = std::chrono::milliseconds(0),  // who starts it is told of the loss, and decides
             .independent_flows = independent_flows,
             .slow_policy = slow_policy};
   }

@@ -20,6 +20,7 @@ static spindle_connection* connect_to(const char* address) {
   spindle_options* options = spindle_options_new();
   spindle_connection* made;
   check(spindle_options_set_address(options, address));
+  check(spindle_options_set_reconnect_timeout(options, 0));
   check(spindle_connect(options, &made, NULL, 0));
   spindle_options_free(options);
   return made;

@@ -24,7 +24,7 @@ std::size_t receive(spindle::Connection& connection, std::size_t& messages) {
 }
 
 int run(const char* address, std::size_t bytes, std::size_t messages) {
-  spindle::Connection connection = spindle::Connection::connect({.address = address}).value();
+  spindle::Connection connection = spindle::Connection::connect({.address = address, .reconnect_timeout = {}}).value();
   const std::string_view to = connection.private_name();
   const std::string payload(bytes, '\0');
   std::size_t sent = 0, received = 0, received_bytes = 0;

@@ -9,6 +9,7 @@ SpindleMember::SpindleMember(const Where& where, Service service, std::size_t in
   for (std::size_t i = 1; i < where.groups; ++i) groups_.push_back(fmt::format("{}.{}", where.group, i));
   ConnectOptions options;
   options.address = where.address;
+  options.reconnect_timeout = {};  // a measurement with a lost connection is none
   // Sending never waits for room: in a handler it may not.
   options.send_buffer_bytes += in_flight_bytes;
   spindle::Result<Connection> connection = Connection::connect(options);

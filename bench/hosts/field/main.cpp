@@ -31,6 +31,7 @@ Connection connect(const Arguments& arguments) {
   options.name = arguments.name;
   options.send_buffer_bytes = 64 << 10;  // what waits here would only be sent after the measurement
   options.disconnect_timeout = std::chrono::milliseconds(0);
+  options.reconnect_timeout = std::chrono::milliseconds(0);  // a measurement with a lost connection is none
   spindle::Result<Connection> connection = Connection::connect(options);
   if (!connection) fail("cannot connect to {}: {}", arguments.address, connection.text());
   return *std::move(connection);

@@ -33,6 +33,7 @@ Connection connect(const std::string& address, const std::string& name) {
   ConnectOptions options;
   options.address = address;
   options.name = name;
+  options.reconnect_timeout = {};  // a measurement with a lost connection is none
   Result<Connection> connection = Connection::connect(options);
   if (!connection) fail("cannot connect to {}: {}", address, connection.text());
   return *std::move(connection);

@@ -51,6 +51,7 @@ void Watch::connect(Client& client) {
   ConnectOptions options;
   options.address = client.address;
   options.disconnect_timeout = std::chrono::milliseconds(0);
+  options.reconnect_timeout = std::chrono::milliseconds(0);  // a measurement with a lost connection is none
   spindle::Result<Connection> connection = Connection::connect(options);
   if (!connection) return;
   client.connection = *std::move(connection);

@@ -42,6 +42,16 @@ static void show_message(const spindle_event* message) {
          equal(spindle_event_group(message), room) ? ": " : " to you alone: ", (int)text.size, (const char*)text.data);
 }
 
+/* After a moment without the daemon nothing is missing. Otherwise what was said meanwhile is, and perhaps some of what
+   this one has said at last. */
+static void show_return(const spindle_event* again) {
+  const spindle_bytes name = spindle_reconnected_private_name(again);
+  const unsigned long unknown = (unsigned long)spindle_reconnected_unknown_count(again);
+  if (spindle_reconnected_is_resumed(again)) return;
+  printf("* connected again, as %.*s\n", (int)name.size, (const char*)name.data);
+  if (unknown != 0) printf("* perhaps nobody has got your last %lu lines\n", unknown);
+}
+
 static void show(const spindle_event* event) {
   const spindle_bytes end = spindle_disconnected_text(event);
   switch (spindle_event_kind(event)) {
@@ -53,6 +63,9 @@ static void show(const spindle_event* event) {
       break;
     case SPINDLE_EVENT_REQUEST_FAILED:
       printf("* refused: %s\n", spindle_error_text(spindle_event_code(event)));
+      break;
+    case SPINDLE_EVENT_RECONNECTED:
+      show_return(event);
       break;
     case SPINDLE_EVENT_DISCONNECTED:
       printf("* the connection has ended: %.*s\n", (int)end.size, (const char*)end.data);

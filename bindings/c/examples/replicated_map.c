@@ -307,9 +307,15 @@ static void serve(void) {
 
 int main(int argc, char** argv) {
   option options[] = {{"connect", ""}, {"name", ""}, {"replicas", "3"}};
+  spindle_options* how;
   size_t word_count;
   char** words = read_command_line(argc, argv, kHelp, options, 3, &word_count);
-  connection = connect_or_fail("replicated_map", NULL, options[0].value, options[1].value);
+  /* What it sent last may have been applied or not when the connection is lost. So it ends, and begins with the state
+     of the others when it is started again. */
+  how = spindle_options_new();
+  check("replicated_map", spindle_options_set_reconnect_timeout(how, 0));
+  connection = connect_or_fail("replicated_map", how, options[0].value, options[1].value);
+  spindle_options_free(how);
   group = spindle_text(words[0]);
   me = spindle_private_name(connection);
   replicas = strtoul(options[2].value, NULL, 10);

@@ -183,6 +183,8 @@ static void watch(int64_t pause_ns, uint64_t show) {
       show_reading(event, pause_ns, show);
     } else if (kind == SPINDLE_EVENT_GAP) {
       count_lost(event);
+    } else if (kind == SPINDLE_EVENT_RECONNECTED && !spindle_reconnected_is_resumed(event)) {
+      printf("connected again: readings of meanwhile are lost\n");
     } else if (kind == SPINDLE_EVENT_DISCONNECTED) {
       end(event);
     }

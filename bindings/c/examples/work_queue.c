@@ -132,6 +132,18 @@ static void forget(const spindle_event* message) {
   free(text);
 }
 
+/* As another member, who knows of no jobs. The others have given its own to each other. */
+static void begin_anew(const spindle_event* again) {
+  while (jobs != NULL) {
+    job* next = jobs->next;
+    free_job(jobs);
+    jobs = next;
+  }
+  clear(&members);
+  free(me);
+  me = copy_of(spindle_reconnected_private_name(again));
+}
+
 static void take_members(const spindle_event* view) {
   size_t i;
   clear(&members);
@@ -166,6 +178,9 @@ static int handle(const spindle_event* event) {
       return 1;
     case SPINDLE_EVENT_GROUP_VIEW:
       take_view(event);
+      return 1;
+    case SPINDLE_EVENT_RECONNECTED:
+      if (!spindle_reconnected_is_resumed(event)) begin_anew(event);
       return 1;
     case SPINDLE_EVENT_DISCONNECTED:
       printf("the connection has ended: %s\n", spindle_error_text(spindle_event_code(event)));
@@ -246,24 +261,34 @@ static int show_answer(const spindle_event* event, char* is_open, size_t count) 
   return is_answer;
 }
 
-/* Asks for all numbers at once, and shows answers in the order in which they come. */
-static void ask(char** numbers, size_t count) {
-  char* is_open = allocate(count + 1);
-  size_t left = count;
+/* Those that are open. */
+static void send_questions(char** numbers, const char* is_open, size_t count) {
   size_t i;
   for (i = 0; i < count; ++i) {
     char id[24];
     spindle_bytes pieces[2];
+    if (!is_open[i]) continue;
     snprintf(id, sizeof id, "%lu ", (unsigned long)i + 1);
     pieces[0] = spindle_text(id);
     pieces[1] = spindle_text(numbers[i]);
     check("work_queue",
           spindle_multicast_pieces(connection, SPINDLE_AGREED, &group, 1, pieces, 2, NULL, SPINDLE_NO_TIMEOUT));
-    is_open[i] = 1;
   }
+}
+
+/* Asks for all numbers at once, and shows answers in the order in which they come. */
+static void ask(char** numbers, size_t count) {
+  char* is_open = allocate(count + 1);
+  size_t left = count;
+  memset(is_open, 1, count);
+  send_questions(numbers, is_open, count);
   while (left > 0) {
     spindle_event* event = next_event(connection, SPINDLE_NO_TIMEOUT);
     if (event == NULL) check("work_queue", SPINDLE_ERROR_NOT_CONNECTED);
+    /* Answers go to the name that asked, which is nobody's now. */
+    if (spindle_event_kind(event) == SPINDLE_EVENT_RECONNECTED && !spindle_reconnected_is_resumed(event)) {
+      send_questions(numbers, is_open, count);
+    }
     if (spindle_event_kind(event) == SPINDLE_EVENT_MESSAGE) left -= (size_t)show_answer(event, is_open, count);
     spindle_event_free(event);
   }

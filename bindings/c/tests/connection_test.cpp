@@ -61,6 +61,7 @@ class CConnections : public testing::Test {
     options_ = spindle_options_new();
     spindle_options_set_address(options_, daemon_.path().c_str());
     spindle_options_set_disconnect_timeout(options_, kMillisecond);  // nobody answers a goodbye
+    spindle_options_set_reconnect_timeout(options_, 0);              // tests look at the end of a connection
   }
   void TearDown() override {
     spindle_close(connection_);
@@ -152,6 +153,12 @@ TEST_F(CConnections, TakeTheirOptions) {
   EXPECT_EQ(value.receive_buffer_bytes, 2u);
   EXPECT_EQ(spindle_options_set_name(options_, nullptr), 0);
   EXPECT_EQ(value.name, "");
+  EXPECT_EQ(value.reconnect_timeout, std::chrono::seconds(0));
+  EXPECT_EQ(spindle_options_set_reconnect_timeout(options_, 30'000 * kMillisecond), 0);
+  EXPECT_EQ(value.reconnect_timeout, std::chrono::seconds(30));
+  spindle_options* untouched = spindle_options_new();
+  EXPECT_EQ(untouched->value.reconnect_timeout, std::chrono::minutes(1));
+  spindle_options_free(untouched);
 }
 
 TEST_F(CConnections, NeedTheirOptionsNoLonger) {

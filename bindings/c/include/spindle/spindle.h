@@ -170,8 +170,8 @@ SPINDLE_C_API spindle_code spindle_options_set_address(spindle_options* options,
 /* A further daemon, in the same form; null takes all of them away. They are tried in this order where the one before
    cannot be reached or is lost, and then from the first one again. */
 SPINDLE_C_API spindle_code spindle_options_add_address(spindle_options* options, const char* address);
-/* For how long the library tries to connect again where a connection is lost; SPINDLE_EVENT_DISCONNECTED then. Default:
-   0, the loss is the end. */
+/* For how long the library tries to connect again where a connection is lost; SPINDLE_EVENT_DISCONNECTED then. 0: the
+   loss is the end. Default: one minute. spindle_connect itself does not wait for a daemon that is not there. */
 SPINDLE_C_API spindle_code spindle_options_set_reconnect_timeout(spindle_options* options, int64_t timeout_ns);
 /* Not zero: the daemon is asked to keep the session for a while where its connection is lost. Default: 1. */
 SPINDLE_C_API spindle_code spindle_options_set_resume(spindle_options* options, int resume);

@@ -51,7 +51,7 @@ ConnectOptions options_of(const Call& call) {
   options.more_addresses = call.all("address");
   options.address = options.more_addresses.front();
   options.more_addresses.erase(options.more_addresses.begin());
-  if (call.has("reconnect")) options.reconnect_timeout = std::chrono::minutes(1);
+  options.reconnect_timeout = call.has("reconnect") ? std::chrono::minutes(1) : std::chrono::minutes(0);
   options.resume = call.has("resume");
   if (call.has("keepalive_ms")) options.keepalive = milliseconds(call, "keepalive_ms");
   options.name = call.text("name");
