@@ -184,6 +184,7 @@ TEST_F(ClientSessionTest, SaysNothingOfItsOwnToWhoAskedForAConfirmation) {
   struct Observer final : RequestObserver {
     bool refused(std::uint32_t, const RequestFailed&) override { return false; }
     void confirmed(std::uint32_t request) override { requests.push_back(request); }
+    void answered(Requests::Number, Answers) override {}
     std::vector<std::uint32_t> requests;
   } observer;
   begin();

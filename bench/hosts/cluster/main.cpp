@@ -23,6 +23,7 @@ Service service_of(const std::string& name) {
 void define(CLI::App& app, SpindleMember::Where& where) {
   app.add_option("--groups", where.groups, "Groups that messages go to in turn, all with the same members")
       ->check(CLI::Range(1, 100'000));
+  app.add_flag("--resume", where.resume, "Asks for a session that can be resumed, which no unix socket gives");
   app.add_option("--also", where.also, "A group of clients that get every message and take no part");
 }
 

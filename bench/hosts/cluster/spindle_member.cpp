@@ -9,7 +9,7 @@ SpindleMember::SpindleMember(const Where& where, Service service, std::size_t in
   for (std::size_t i = 1; i < where.groups; ++i) groups_.push_back(fmt::format("{}.{}", where.group, i));
   ConnectOptions options;
   options.address = where.address;
-  options.reconnect_timeout = {};  // a measurement with a lost connection is none
+  if (!where.resume) options.reconnect_timeout = {};
   // Sending never waits for room: in a handler it may not.
   options.send_buffer_bytes += in_flight_bytes;
   spindle::Result<Connection> connection = Connection::connect(options);
@@ -42,6 +42,8 @@ void SpindleMember::handle(Event& event, std::size_t members) {
     if (view->member_count == members && ++complete_groups_ == groups_.size()) complete_.set_value();
   } else if (const auto* refused = event.get_if<RequestFailed>()) {
     fail("cannot join: {}", refused->error.message());
+  } else if (event.is<Reconnected>()) {
+    fail("connected again: a measurement with a lost connection is none");
   } else if (const auto* end = event.get_if<Disconnected>()) {
     if (end->error != Errc::closed_by_client) fail("disconnected: {}", end->text);
   }

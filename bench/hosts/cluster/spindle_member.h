@@ -17,6 +17,7 @@ class SpindleMember final : public GroupMember {
     std::string group;
     std::size_t groups = 1;  // that messages go to in turn: `group`, and others whose names are longer
     std::string also;        // a group that every message goes to besides; none where empty
+    bool resume = false;     // its session can be resumed
   };
 
   /// `in_flight_bytes` is the most that is ever sent and not yet received back.

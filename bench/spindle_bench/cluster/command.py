@@ -3,7 +3,8 @@
 Each daemon has one client at its unix socket. All clients send to one group and receive everything that is sent to it.
 With --peers each daemon has a host of its own, which is a network namespace, and other group communication systems do
 the same work on the same hosts. With --tls all clients come over TCP, those of one cluster, and its links, with TLS,
-those of another without. docs/performance.md says what the figures mean.
+those of another without; with --resumption over TCP, too, those of one cluster with sessions that can be resumed.
+docs/performance.md says what the figures mean.
 """
 
 import contextlib
@@ -49,6 +50,8 @@ def parse_arguments(name):
                         "which compares both within each measurement (default on)")
     parser.add_argument("--tls", action="store_true", help="with certificates, beside a cluster without and in turn "
                         f"with it; with --peers these have certificates, too ({','.join(WITH_TLS)})")
+    parser.add_argument("--resumption", action="store_true", help="with sessions that can be resumed, and in turn with "
+                        "it without, clients over TCP")
     parser.add_argument("--peers", type=words, nargs="?", const=DOCUMENTED, default=[], metavar="SYSTEMS",
                         help=f"beside other systems, some of {','.join(PEERS)} (where none is named, "
                         f"{','.join(DOCUMENTED)}); takes root")
@@ -91,6 +94,8 @@ def check(parser, arguments):
         parser.error("--admission: on, off, or two of them, or switched")
     if arguments.tls and len(arguments.admission) + is_switched(arguments) != 1:
         parser.error("--tls is for one --admission, on or off")
+    if arguments.resumption and (arguments.tls or arguments.peers or arguments.admission not in (["on"], ["off"])):
+        parser.error("--resumption is for one --admission, on or off, without --tls and --peers")
     if arguments.tls and any(peer not in WITH_TLS for peer in arguments.peers):
         parser.error(f"--tls --peers: some of {','.join(WITH_TLS)}")
     if any(peer not in PEERS for peer in arguments.peers):
@@ -112,6 +117,10 @@ def make_spindles(arguments, folder, new_hosts):
     if arguments.tls:
         names = ["spindle", PLAIN]
         clients = [Clients(by_tcp=True, tls=True), Clients(by_tcp=True)]
+        settings = arguments.admission * 2
+    elif arguments.resumption:
+        names = ["resumption on", "resumption off"]
+        clients = [Clients(by_tcp=True, resume=True), Clients(by_tcp=True)]
         settings = arguments.admission * 2
     elif len(settings) == 1:
         names = ["spindle"]
@@ -237,7 +246,7 @@ def main(name):
         print(tables(results, arguments.daemons))
         others = {PLAIN: spindles[PLAIN]} if arguments.tls else {}
         rows = compare(results, next(iter(spindles)), others | peers, absent)
-    if len(arguments.admission) == 2:
+    if len(arguments.admission) == 2 or arguments.resumption:
         print("\n" + comparison(results, list(spindles)))
     if arguments.peers or arguments.tls:
         print("\n" + peers_table(rows))

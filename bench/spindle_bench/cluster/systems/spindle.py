@@ -19,6 +19,7 @@ class Clients:
 
     by_tcp: bool = False  # over loopback, where otherwise at its unix socket
     tls: bool = False     # then: with certificates, and so are links
+    resume: bool = False  # they ask for sessions that can be resumed
 
 
 class Spindle:
@@ -84,7 +85,9 @@ class Spindle:
 
     def client_command(self, host):
         identity = ["env", f"SPINDLE_TLS_BUNDLE={self.bundles[CLIENT]}"] if self.clients.tls else []
-        return self.hosts.inside(host) + identity + [str(self.cluster_client), "--address", self.client_address(host)]
+        resume = ["--resume"] if self.clients.resume else []
+        return self.hosts.inside(host) + identity + [str(self.cluster_client), "--address", self.client_address(host),
+                                                     *resume]
 
     def _make_bundles(self):
         """Certificates of the daemons and of one client, by name."""
