@@ -138,6 +138,7 @@ void ClientSession::lose_connection(Instant now) {
   former_name_ = reader.private_name();
   if (fence_.empty()) former_.clear();
   former_[former_name_] = reader.memberships();
+  for (const std::string& group : left_) former_[former_name_].erase(group);
   last_server_ = server_;
   back_off_.reset();
   refusals_ = 0;
@@ -217,6 +218,7 @@ std::optional<Reconnected> ClientSession::come_back(Instant now, const EventRead
     }
     return event;
   }
+  left_.clear();
   former_.erase(name);  // a daemon ends the session that had it before
   event.fenced = build_fence();
   event.unknown = writer.start_anew(event.fenced);
@@ -230,6 +232,7 @@ std::optional<Reconnected> ClientSession::come_back(Instant now, const EventRead
 
 std::error_code ClientSession::leave(std::string_view group) {
   const std::error_code error = engine_.leave(group);
+  if (!error) left_.emplace(group);
   if (!error && !fence_.empty()) watch_fence();
   return error;
 }

@@ -180,6 +180,8 @@ class ClientSession {
   int silent_looks_ = 0;
 
   std::map<std::string, FencedGroup, std::less<>> fence_;
+  /// Groups that this session has ever asked to leave: that it is not in them does not say that it is gone.
+  std::set<std::string, std::less<>> left_;
   /// Sessions that it stands for, by name: the groups that they were in. Those that they had only asked to join tell
   /// nothing: they may join after this one.
   std::map<std::string, std::set<std::string, std::less<>>> former_;

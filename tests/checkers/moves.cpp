@@ -12,7 +12,7 @@ namespace spindled::checkers {
 
 namespace {
 
-/// The groups that a session is in where it ends, as far as it was told.
+/// The groups that a session is in where it ends, as far as it was told, and has never asked to leave.
 std::set<std::string> memberships_of(const ClientHistory& client) {
   std::set<std::string> groups;
   for (const GroupView* view : events_of<GroupView>(client)) {
@@ -21,6 +21,9 @@ std::set<std::string> memberships_of(const ClientHistory& client) {
     } else {
       groups.erase(view->group);
     }
+  }
+  for (const LeaveRequested* leave : events_of<LeaveRequested>(client)) {
+    if (!leave->by_rules) groups.erase(leave->group);
   }
   return groups;
 }

@@ -105,6 +105,20 @@ TEST(CheckMoves, OneOfSeveralGroupsIsEnoughToWait) {
   EXPECT_EQ(make(false), 0u);
 }
 
+/// It may not be in the group, and there nevertheless.
+TEST(CheckMoves, AGroupThatTheFormerSessionAskedToLeaveDoesNotTellThatItIsGone) {
+  const auto make = [](bool leaves) {
+    Writer w;
+    w.session('a', false).joins().joins("h").view(1, "aw").view(1, "aw", "h");
+    if (leaves) w.leaves();
+    w.sends(1).closes();
+    w.session('b').joins().joins("h").view(2, "bw").leaves_group("h");
+    return overtaken(w);
+  };
+  EXPECT_EQ(make(false), 1u) << "it has seen it by one of the two";
+  EXPECT_EQ(make(true), 0u);
+}
+
 TEST(CheckMoves, WhoMayNotJoinAgainWaitsNoMore) {
   EXPECT_EQ(overtaken(former().session('b').joins().is_refused(Errc::mode_mismatch)), 0u);
   EXPECT_EQ(overtaken(former().session('b').joins().is_refused(Errc::already_a_member).view(2, "bw")), 1u);
@@ -137,8 +151,8 @@ TEST(CheckMoves, ASessionOfTheSameNameNeedNotWait) {
 TEST(CheckMoves, ALineOfSessionsIsHeldToItsParts) {
   const auto make = [](char first, std::uint64_t of_first) {
     Writer w = former();
-    w.session('b').joins().leaves().joins().view(2, "bw").sends(2).closes();
-    w.session('c').joins().view(3, "cw").sends(3).at('w').view(1, "aw").gets('c', 3).gets(first, of_first);
+    w.session('b').joins().is_refused(Errc::mode_mismatch).joins("h").view(2, "bw", "h").sends(2).closes();
+    w.session('c').joins("h").view(3, "cw", "h").sends(3).at('w').view(1, "aw").gets('c', 3).gets(first, of_first);
     return w.violations();
   };
   EXPECT_EQ(make('a', 1), 0u);
