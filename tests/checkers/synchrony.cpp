@@ -86,10 +86,8 @@ class Sender {
   void take_leave(const LeaveRequested& leave) {
     ++leaving_[leave.group];
     standings_.erase(leave.group);
-    if (!leave.by_rules) return;
     // Its daemon has read none of the requests to join before that.
-    memberships_.erase(leave.group);
-    begin_next(leave.group);
+    if (leave.by_rules) begin_next(leave.group);
   }
 
   /// The first of the requests to join that it has had no answer to is to make it a member.
@@ -109,18 +107,21 @@ class Sender {
     }
   }
 
+  void end_join(const std::string& group) {
+    if (std::deque<Join>& joins = joins_[group]; !joins.empty()) joins.pop_front();
+  }
+
   void end_leave(const std::string& group) {
     if (const auto at = leaving_.find(group); at != leaving_.end() && --at->second == 0) leaving_.erase(at);
   }
 
   void take_view(const GroupView& view) {
     if (!is_in(view.members, client_.name)) {
-      memberships_.erase(view.group);
+      // It may have left before a view.
+      if (memberships_.erase(view.group) == 0) end_join(view.group);
       return end_leave(view.group);
     }
-    if (memberships_.insert(view.group).second) {
-      if (std::deque<Join>& joins = joins_[view.group]; !joins.empty()) joins.pop_front();
-    }
+    if (memberships_.insert(view.group).second) end_join(view.group);
     const auto at = standings_.find(view.group);
     // It may be of the part that it asked to end.
     if (at == standings_.end() || leaving_.contains(view.group)) return;

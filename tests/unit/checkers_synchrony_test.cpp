@@ -155,6 +155,16 @@ TEST(CheckSynchrony, TheJoinBehindARefusedOneCounts) {
   EXPECT_EQ(in_time.violations(), 1u);
 }
 
+TEST(CheckSynchrony, AJoinMayEndInAFarewell) {
+  Writer w;
+  w.at('a').joins().leaves().sends(1).add(JoinRequested{"g"}).joins().sends(2).view(2, "");
+  w.is_refused(Errc::mode_mismatch).view(3, "ab");
+  w.at('b').joins().view(1, "b").gets('a', 1);
+  EXPECT_EQ(w.violations(), 0u) << "it came as from who is no member";
+  w.gets('a', 2);
+  EXPECT_EQ(w.violations(), 1u);
+}
+
 TEST(CheckSynchrony, ARefusedSecondJoinDoesNotEndWhatTheFirstIsHeldTo) {
   Writer w;
   w.at('a').joins().joins().is_refused(Errc::already_a_member).view(1, "ab").sends(1).flushes().view(2, "abc");
