@@ -70,8 +70,8 @@ enum class ClientFrame : std::uint8_t {
   view_request = 9,
   flow_request = 10,
   received = 11,  // and 31: how many frames of the other side have come
-  confirm = 13,
   flush_ok = 12,
+  confirm = 13,
   // daemon to client
   welcome = 16,
   close = 17,
@@ -89,9 +89,9 @@ enum class ClientFrame : std::uint8_t {
   taken = 29,
   refused = 30,
   received_by_daemon = 31,
+  flush_request = 32,
   order_view = 34,
   confirmed = 35,
-  flush_request = 32,
   going = 36,  // overtakes what waits for the client
 };
 

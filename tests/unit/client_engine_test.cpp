@@ -718,6 +718,8 @@ TEST_F(ClientEngineTest, MessagesTellTheirPositions) {
   EXPECT_EQ(events[3].get<Message>().text(), large);
   EXPECT_EQ(events[3].get<Message>().sender(), "#peer#d");
   EXPECT_EQ(position(4), (MessagePosition{second, 1, 0}));
+  for (const std::size_t at : {1u, 2u, 3u}) EXPECT_EQ(position(at)->change, first);
+  EXPECT_EQ(position(4)->change, second);
   EXPECT_FALSE(position(5));
   EXPECT_EQ(events[4].get<Message>().text(), "three");
 }
@@ -747,6 +749,10 @@ TEST(MessagePosition, ComparesWithinAnOrder) {
     EXPECT_TRUE((position <=> MessagePosition{other, 11, 0}) == std::partial_ordering::unordered);
     EXPECT_FALSE(position.is_behind(other));
   }
+  EXPECT_EQ((MessagePosition{{3, "d", 9, 2}, 10, 1}), position) << "who has missed a change got it there, too";
+  EXPECT_NE((MessagePosition{change, 10, 2}), position);
+  EXPECT_NE((MessagePosition{change, 11, 1}), position);
+  EXPECT_NE((MessagePosition{{4, "d", 9, 4}, 10, 1}), position);
   EXPECT_TRUE(position.is_behind({3, "d", 9, 4}));
   EXPECT_TRUE(position.is_behind({3, "d", 9, 1}));
   EXPECT_FALSE(position.is_behind({3, "d", 9, 5}));

@@ -64,12 +64,16 @@ struct OrderPlace {
 /// have one that came in one order: the causal, agreed and safe ones, but for those that were left open when a view of
 /// the daemons ended. Positions of one view of the daemons compare; every new view begins anew.
 struct MessagePosition {
-  /// The last change of any group before the message: with what identifies the view of the daemons.
+  /// The last change of any group before the message, with what identifies the view of the daemons. A receiver that has
+  /// missed a change, behind a message that was lost, has an earlier one.
   GroupViewId change;
   std::uint64_t order = 0;  ///< in the order of that view
   std::uint32_t index = 0;  ///< among messages that travelled as one
 
-  bool operator==(const MessagePosition&) const = default;
+  /// Whether it is the same place: whatever changes of groups the receivers have had.
+  friend bool operator==(const MessagePosition& a, const MessagePosition& b) {
+    return are_of_one_order(a.change, b.change) && a.order == b.order && a.index == b.index;
+  }
   /// Unordered where the views of the daemons differ.
   friend std::partial_ordering operator<=>(const MessagePosition& a, const MessagePosition& b) {
     if (!are_of_one_order(a.change, b.change)) return std::partial_ordering::unordered;
