@@ -441,9 +441,12 @@ void RequestWriter::write_confirm_frame(std::uint32_t number) {
 bool RequestWriter::settle(const Confirmed& confirmed) {
   const auto pending = pending_confirms_.find(confirmed.request);
   if (pending == pending_confirms_.end() || former_ + confirmed.taken < pending->second) return false;
-  if (returns_) untaken_.entered(pending->second);
+  const std::uint64_t accepted = pending->second;
   pending_confirms_.erase(pending);
-  return former_ + confirmed.taken < taken_ || settle_taken(confirmed.taken, false);
+  if (former_ + confirmed.taken >= taken_ && !settle_taken(confirmed.taken, false)) return false;
+  // Only now: counted are those that are still in line.
+  if (returns_) untaken_.entered(accepted);
+  return true;
 }
 
 NotTaken RequestWriter::not_taken_of(std::uint64_t accepted) const {

@@ -207,6 +207,22 @@ TEST_F(ClientSessionTest, SaysNothingOfItsOwnToWhoAskedForAConfirmation) {
   EXPECT_EQ(session_->not_taken().messages, 0u);
 }
 
+TEST_F(ClientSessionTest, OfWhatWasConfirmedNothingElseCountsAsTaken) {
+  begin();
+  send("one", 1);
+  send("two", 2);
+  ASSERT_FALSE(session_->engine().confirm());
+  send("three", 3);
+  send("four", 4);
+  said();
+  confirm(asked_, 2);
+  session_->reader().end(Errc::connection_lost);
+  session_->settle(now_);
+  ASSERT_EQ(move(), 0u);
+  welcome("#me#b");
+  EXPECT_THAT(reconnected().front()->unknown, ElementsAre(3u, 4u));
+}
+
 TEST_F(ClientSessionTest, HeedsTheFirstGoingOnly) {
   begin();
   go();
