@@ -73,7 +73,10 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
   // end of a view empties the queue before. Unreliable messages, of which no window knows, come on top.
   link_data_ = all_streams_ + kUnreliableQueueBytes + bounds.message;
   link_control_ = kAttempts * agreement_bytes(plan.daemons);
-  queue_ = config.session.queue_hard_bytes;
+  // For a client that is away as much may come as for others, beside what waited when its connection was lost.
+  const bool any_returns =
+      std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return step.returns; });
+  queue_ = (any_returns ? 2 : 1) * config.session.queue_hard_bytes;
   clients_ = config.memory_bytes_max;
   groups_ = bounds.groups;
   memberships_ = bounds.memberships;
