@@ -418,8 +418,12 @@ TEST_F(ClientEngineTest, OtherFormsOfViewsHaveOnlyWhatTheySay) {
   answer.members = {"#a#d", "#me#d"};
   GroupViewFrame farewell{"g", {1, "d", 3, 2}, ViewCause::leave, ViewForm::farewell};
   farewell.left = {"#me#d"};
+  ASSERT_FALSE(engine_.request_view("g"));
   Bytes bytes;
-  for (const GroupViewFrame& view : {change, answer, farewell}) write_view(bytes, view);
+  write_view(bytes, change);
+  write_view(bytes, answer);
+  write_reply(bytes, {engine_.writer().last_request(), 0});
+  write_view(bytes, farewell);
   engine_.handle_bytes(bytes);
   const auto events = engine_.take_events();
   ASSERT_EQ(events.size(), 3u);

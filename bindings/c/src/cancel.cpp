@@ -13,7 +13,7 @@ void spindle_cancel_token_free(spindle_cancel_token* token) { delete token; }
 
 spindle_code spindle_cancel(spindle_cancel_token* token) {
   if (token == nullptr) return SPINDLE_ERROR_BAD_ARGUMENT;
-  // Another thread may free the token as soon as the calls have ended.
+  // Whose call has ended may free the token while others are being ended.
   std::stop_source source = token->value;
   source.request_stop();
   return 0;

@@ -189,8 +189,8 @@ class SPINDLE_EXPORT Connection {
   /// answer it with reply(); no answer is an event. With RequestOptions::kAllMembers those answer who are members of
   /// the group where the client gets its own request, so that this is of the services agreed and safe and, of others,
   /// what the client itself has seen. Answers::error is, beside what RequestOptions and Answers say, what multicast()
-  /// says, not_a_member where the client is none or ceases to be, and the reason of the connection's end. Where the call
-  /// is cancelled the request may have been sent.
+  /// says, not_a_member where the client is none or ceases to be, and the reason of the connection's end. Where the
+  /// call is cancelled the request may have been sent.
   [[nodiscard]] Answers request(const Groups& groups, const Payload& payload, std::chrono::nanoseconds timeout,
                                 RequestOptions options = {}, const std::stop_token& stop = {});
   /// The same without waiting; `done` is called as by join_then(). Says would_block where there is no room to send.

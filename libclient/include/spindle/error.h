@@ -56,7 +56,7 @@
   X(flushing, 45, "the client has answered a flush request of the group, and its view is to come")        \
   X(flush_timeout, 46, "the client did not answer a flush request of the group in time")                  \
   X(bad_headers, 48, "a header has a key of 1 to 255 bytes without '$' in front; all take 4 KiB at most") \
-  X(out_of_memory, 56, "there is not enough memory") \
+  X(out_of_memory, 56, "there is not enough memory")                                                      \
   X(cancelled, 57, "the program has cancelled the call")
 
 // X(name, condition): the codes that mean what a condition of std::errc means, so that `error == std::errc::timed_out`

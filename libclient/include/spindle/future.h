@@ -77,7 +77,8 @@ inline std::future<Answers> request_future(Connection& connection, const Groups&
                                            const std::stop_token& stop = {}) {
   const auto answered = std::make_shared<std::promise<Answers>>();
   connection.request_then(
-      groups, payload, timeout, [answered](Answers answers) { answered->set_value(std::move(answers)); }, options, stop);
+      groups, payload, timeout, [answered](Answers answers) { answered->set_value(std::move(answers)); }, options,
+      stop);
   return answered->get_future();
 }
 

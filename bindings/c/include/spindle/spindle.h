@@ -10,7 +10,8 @@
 
    Threads. All functions of a connection may be called by several threads at once, but spindle_close(), which must
    coincide with no other call. An event may be read by several threads at once. Options, send options and memberships
-   belong to one thread at a time; while nobody changes them, several may read them.
+   belong to one thread at a time; while nobody changes them, several may read them. Several threads may use a token,
+   and one of them cancel it, at once.
 
    fork(). In the child the connection is a closed one: requests, sending and spindle_next() say
    SPINDLE_ERROR_NOT_CONNECTED, and spindle_close() frees it and leaves the parent's alone. The child may make
@@ -138,7 +139,7 @@ SPINDLE_C_API const char* spindle_version(void);
    calls that begin when the token has been cancelled, at once, and they do nothing else. A token serves any number of
    calls; once cancelled it stays so. A null token is one that nobody cancels. Null without memory. */
 SPINDLE_C_API spindle_cancel_token* spindle_cancel_token_new(void);
-/* Calls that wait with it go on, and can be cancelled no longer. */
+/* Calls that wait with it go on, and can be cancelled no longer. Who has been told CANCELLED may free it at once. */
 SPINDLE_C_API void spindle_cancel_token_free(spindle_cancel_token* token);
 /* In any thread, any number of times, but not by a signal's handler. Only null is a BAD_ARGUMENT. */
 SPINDLE_C_API spindle_code spindle_cancel(spindle_cancel_token* token);

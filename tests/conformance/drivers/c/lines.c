@@ -92,6 +92,8 @@ uint64_t call_integer(const call* parsed, const char* key) {
   return text == NULL ? 0 : strtoull(text, NULL, 10);
 }
 
+int64_t call_milliseconds(const call* parsed, const char* key) { return (int64_t)call_integer(parsed, key) * 1000000; }
+
 spindle_bytes* call_all(const call* parsed, const char* key, size_t* count) {
   spindle_bytes* all = must(malloc((parsed->count + 1) * sizeof *all));
   size_t i;
@@ -112,6 +114,12 @@ static void append(answer* to, const char* text, size_t size) {
   memcpy(to->line + to->size, text, size);
   to->size += size;
   to->line[to->size] = '\0';
+}
+
+unsigned place_of_name(const char* const* names, unsigned count, const char* name) {
+  unsigned i = 0;
+  while (i < count && strcmp(names[i], name) != 0) ++i;
+  return i;
 }
 
 void answer_begin(answer* to, const char* word) {

@@ -17,8 +17,13 @@ int call_has(const call* parsed, const char* key);
 /* The first value of a key; null without one. */
 const char* call_text(const call* parsed, const char* key);
 uint64_t call_integer(const call* parsed, const char* key);
+/* In nanoseconds, as the library has times. */
+int64_t call_milliseconds(const call* parsed, const char* key);
 /* All values of a key, which the caller frees with free(); no bytes of them. */
 spindle_bytes* call_all(const call* parsed, const char* key, size_t* count);
+
+/* The place of a name among `count` names; none is behind the last. */
+unsigned place_of_name(const char* const* names, unsigned count, const char* name);
 
 /* A line to the runner that grows. */
 typedef struct answer {

@@ -5,77 +5,25 @@
 #include <string.h>
 
 #include "tests/conformance/drivers/c/events.h"
+#include "tests/conformance/drivers/c/options.h"
 #include "tests/conformance/drivers/c/tokens.h"
 
-static const char* const kFeatures[] = {"flows",    "timeouts",   "confirm",   "drain",  "headers",
+static const char* const kFeatures[] = {"flows",    "timeouts",   "confirm",   "drain",   "headers",
                                         "writable", "resumption", "synchrony", "request", "cancellation"};
 static const char* const kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
-static const char* const kPolicies[] = {"daemon_default", "price", "drop", "disconnect"};
 
 static spindle_connection* connection = NULL;
 static spindle_event* request = NULL; /* the last one that came */
 static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
-
-static int64_t milliseconds(const call* asked, const char* key) { return (int64_t)call_integer(asked, key) * 1000000; }
-
-/* The place of a name among `count` names; none is behind the last. */
-static unsigned number_of(const char* const* names, unsigned count, const char* name) {
-  unsigned i = 0;
-  while (i < count && strcmp(names[i], name) != 0) ++i;
-  return i;
-}
 
 static void outcome(answer* to, spindle_code code) {
   answer_begin(to, code == 0 ? "ok" : "failed");
   if (code != 0) answer_add_text(to, "code", spindle_error_name(code));
 }
 
-static void add_addresses(spindle_options* options, const call* asked) {
-  char address[300];
-  size_t i, count;
-  spindle_bytes* all = call_all(asked, "address", &count);
-  for (i = 0; i < count; ++i) {
-    const size_t size = all[i].size < sizeof address - 1 ? all[i].size : sizeof address - 1;
-    memcpy(address, all[i].data, size);
-    address[size] = '\0';
-    if (i == 0) {
-      spindle_options_set_address(options, address);
-    } else {
-      spindle_options_add_address(options, address);
-    }
-  }
-  free(all);
-}
-
-static spindle_options* options_of(const call* asked) {
-  spindle_options* options = spindle_options_new();
-  add_addresses(options, asked);
-  spindle_options_set_reconnect_timeout(options, call_has(asked, "reconnect") ? INT64_C(60000000000) : 0);
-  spindle_options_set_resume(options, call_has(asked, "resume"));
-  if (call_has(asked, "keepalive_ms")) spindle_options_set_keepalive(options, milliseconds(asked, "keepalive_ms"));
-  spindle_options_set_name(options, call_text(asked, "name"));
-  spindle_options_set_independent_flows(options, call_has(asked, "flows"));
-  if (call_has(asked, "policy")) {
-    spindle_options_set_slow_policy(options, number_of(kPolicies, 4, call_text(asked, "policy")));
-  }
-  if (call_has(asked, "receive_buffer")) {
-    spindle_options_set_receive_buffer(options, (size_t)call_integer(asked, "receive_buffer"));
-  }
-  if (call_has(asked, "send_buffer")) {
-    spindle_options_set_send_buffer(options, (size_t)call_integer(asked, "send_buffer"));
-  }
-  if (call_has(asked, "connect_timeout_ms")) {
-    spindle_options_set_connect_timeout(options, milliseconds(asked, "connect_timeout_ms"));
-  }
-  if (call_has(asked, "disconnect_timeout_ms")) {
-    spindle_options_set_disconnect_timeout(options, milliseconds(asked, "disconnect_timeout_ms"));
-  }
-  return options;
-}
-
 static void do_connect(const call* asked, answer* to) {
   char text[300];
-  spindle_options* options = options_of(asked);
+  spindle_options* options = connect_options_of(asked);
   spindle_connection* made = NULL;
   const spindle_code code = spindle_connect(options, &made, text, sizeof text);
   spindle_options_free(options);
@@ -103,7 +51,7 @@ static spindle_bytes group_of(const call* asked) {
 static void do_join(const call* asked, answer* to) {
   unsigned flags = call_has(asked, "synchronous") ? SPINDLE_JOIN_SYNCHRONOUS : 0;
   if (call_has(asked, "auto_flush")) flags |= SPINDLE_JOIN_AUTO_FLUSH;
-  outcome(to, spindle_join_cancellable(connection, group_of(asked), flags, milliseconds(asked, "timeout_ms"),
+  outcome(to, spindle_join_cancellable(connection, group_of(asked), flags, call_milliseconds(asked, "timeout_ms"),
                                        token_of(asked)));
 }
 
@@ -123,7 +71,7 @@ static void do_flow(const call* asked, answer* to) {
 static void do_writable(const call* asked, answer* to) {
   size_t count;
   spindle_bytes* groups = call_all(asked, "group", &count);
-  outcome(to, spindle_wait_writable_cancellable(connection, groups, count, milliseconds(asked, "timeout_ms"),
+  outcome(to, spindle_wait_writable_cancellable(connection, groups, count, call_milliseconds(asked, "timeout_ms"),
                                                 token_of(asked)));
   free(groups);
 }
@@ -138,7 +86,7 @@ static void tell_not_taken(answer* to, uint64_t not_taken, int is_exact) {
 static void do_confirm(const call* asked, answer* to) {
   uint64_t not_taken = 0;
   int is_exact = 1;
-  (void)spindle_confirm_cancellable(connection, milliseconds(asked, "timeout_ms"), &not_taken, &is_exact,
+  (void)spindle_confirm_cancellable(connection, call_milliseconds(asked, "timeout_ms"), &not_taken, &is_exact,
                                     token_of(asked));
   tell_not_taken(to, not_taken, is_exact);
 }
@@ -146,7 +94,7 @@ static void do_confirm(const call* asked, answer* to) {
 static void do_drain(const call* asked, answer* to) {
   uint64_t not_taken = 0;
   int is_exact = 1;
-  (void)spindle_drain_cancellable(connection, milliseconds(asked, "timeout_ms"), &not_taken, &is_exact,
+  (void)spindle_drain_cancellable(connection, call_milliseconds(asked, "timeout_ms"), &not_taken, &is_exact,
                                   token_of(asked));
   tell_not_taken(to, not_taken, is_exact);
 }
@@ -166,13 +114,13 @@ static void do_cancel(const call* asked, answer* to) {
 
 static spindle_code send_one(const call* asked, const spindle_bytes* groups, size_t count, uint64_t number,
                              const spindle_send_options* options) {
-  const unsigned service = number_of(kServices, 6, call_text(asked, "service"));
+  const unsigned service = place_of_name(kServices, 6, call_text(asked, "service"));
   const size_t size = (size_t)call_integer(asked, "size");
   unsigned char* payload = make_payload(call_integer(asked, "seed") + number, size);
   const spindle_bytes bytes = {payload, size};
   int64_t timeout_ns = SPINDLE_NO_TIMEOUT;
   spindle_code code;
-  if (call_has(asked, "timeout_ms")) timeout_ns = milliseconds(asked, "timeout_ms");
+  if (call_has(asked, "timeout_ms")) timeout_ns = call_milliseconds(asked, "timeout_ms");
   if (call_has(asked, "try")) timeout_ns = 0;
   code = spindle_multicast(connection, service, groups, count, bytes, options, timeout_ns);
   free(payload);
@@ -219,10 +167,11 @@ static void do_request(const call* asked, answer* to) {
   unsigned char* payload = make_payload(call_integer(asked, "seed"), size);
   const spindle_bytes bytes = {payload, size};
   spindle_answers* answers = NULL;
-  outcome(to, spindle_request(connection, number_of(kServices, 6, call_text(asked, "service")), groups, count, bytes,
-                              options, (size_t)call_integer(asked, "answers"),
-                              call_has(asked, "timeout_ms") ? milliseconds(asked, "timeout_ms") : SPINDLE_NO_TIMEOUT,
-                              &answers));
+  outcome(to,
+          spindle_request(connection, place_of_name(kServices, 6, call_text(asked, "service")), groups, count, bytes,
+                          options, (size_t)call_integer(asked, "answers"),
+                          call_has(asked, "timeout_ms") ? call_milliseconds(asked, "timeout_ms") : SPINDLE_NO_TIMEOUT,
+                          &answers));
   for (i = 0; i < spindle_answers_count(answers); ++i) {
     const spindle_event* message = spindle_answers_at(answers, i);
     answer_add(to, "sender", spindle_message_sender(message));
@@ -247,7 +196,7 @@ static void do_receive(const call* asked, answer* to) {
   spindle_event* event = NULL;
   size_t count = 0;
   const spindle_code code =
-      spindle_next_cancellable(connection, &event, 1, &count, milliseconds(asked, "timeout_ms"), token_of(asked));
+      spindle_next_cancellable(connection, &event, 1, &count, call_milliseconds(asked, "timeout_ms"), token_of(asked));
   if (code == 0) {
     describe(to, event);
   } else {
@@ -264,11 +213,10 @@ static void do_receive(const call* asked, answer* to) {
 static const struct {
   const char* name;
   void (*perform)(const call* asked, answer* to);
-} kVerbs[] = {{"connect", do_connect}, {"join", do_join},         {"leave", do_leave}, {"ask", do_ask},
-              {"flow", do_flow},       {"writable", do_writable}, {"send", do_send},   {"receive", do_receive},
-              {"confirm", do_confirm}, {"drain", do_drain},       {"close", do_close}, {"flush_ok", do_flush_ok},
-              {"request", do_request}, {"answer", do_answer},
-              {"cancel", do_cancel}};
+} kVerbs[] = {{"connect", do_connect}, {"join", do_join},         {"leave", do_leave},  {"ask", do_ask},
+              {"flow", do_flow},       {"writable", do_writable}, {"send", do_send},    {"receive", do_receive},
+              {"confirm", do_confirm}, {"drain", do_drain},       {"close", do_close},  {"flush_ok", do_flush_ok},
+              {"request", do_request}, {"answer", do_answer},     {"cancel", do_cancel}};
 
 static void tell(const char* number, const answer* told) {
   pthread_mutex_lock(&output);

@@ -16,7 +16,7 @@
 namespace spindle::conformance {
 namespace {
 
-constexpr const char* kFeatures[] = {"flows",    "timeouts",   "confirm",   "drain",  "headers",
+constexpr const char* kFeatures[] = {"flows",    "timeouts",   "confirm",   "drain",   "headers",
                                      "writable", "resumption", "synchrony", "request", "cancellation"};
 
 /// What a call that gives an error code has come to.
@@ -150,9 +150,9 @@ class Driver {
     options.self_discard = call.has("self_discard");
     options.headers = headers;
     const auto timeout = call.has("timeout_ms") ? timeout_of(call) : std::chrono::nanoseconds::max();
-    const Answers answers = connection_.request(std::vector<std::string_view>(names.begin(), names.end()),
-                                                payload(call.integer("seed"), call.integer("size")), timeout, options,
-                                                stop_of(call));
+    const Answers answers =
+        connection_.request(std::vector<std::string_view>(names.begin(), names.end()),
+                            payload(call.integer("seed"), call.integer("size")), timeout, options, stop_of(call));
     Answer told = outcome(answers.error);
     for (const Message& message : answers.messages) {
       told.add("sender", message.sender()).add("size", message.text().size()).add("digest", digest(message.text()));
@@ -198,8 +198,7 @@ const std::map<std::string, Driver::Verb> Driver::kVerbs = {
     {"ask", &Driver::ask},         {"flow", &Driver::flow},       {"writable", &Driver::writable},
     {"send", &Driver::send},       {"receive", &Driver::receive}, {"confirm", &Driver::confirm},
     {"drain", &Driver::drain},     {"close", &Driver::close},     {"flush_ok", &Driver::flush_ok},
-    {"request", &Driver::request}, {"answer", &Driver::answer},
-    {"cancel", &Driver::cancel}};
+    {"request", &Driver::request}, {"answer", &Driver::answer},   {"cancel", &Driver::cancel}};
 
 std::mutex output_mutex;
 
