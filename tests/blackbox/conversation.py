@@ -145,6 +145,18 @@ def check_largest(ann, bob):
     return 1
 
 
+def check_headers(ann, bob):
+    headers = ((b"colour", b"blue"), (b"empty", b""), (b"colour", b"\0red"))
+    for size in (0, 100, p.PIECE, 3 * p.PIECE):
+        ann.write(p.send(0, p.AGREED, 5, b"x" * size, headers=headers) + p.send(0, p.AGREED, 6, b"plain"))
+        ann.flush()
+        for client in (ann, bob):
+            message = client.wait(p.Message)
+            expect((message.headers, message.payload), (headers, b"x" * size))
+            expect(client.wait(p.Message).headers, ())
+    return 8
+
+
 def check_burst(ann, bob):
     """Small messages that travel together come one by one, and in order, to the private name as well as to the group."""
     count = 500
@@ -203,6 +215,7 @@ def check_refusals(address):
         (p.hello(b"a b"), 11), (p.hello(lowest=2, highest=9), 13), (p.hello(flags=0x20), 14),
         (p.hello(more=b"\1\0\0"), 14), (p.hello(more=b"\7\2\0x"), 14), (p.hello(token=b"nobody's"), 40 if "/" in address else 43),
         (open_frames + p.send(1, p.FIFO, 0, b""), 14), (open_frames + p.send(0, 6, 0, b""), 14),
+        (open_frames + p.frame(p.SEND, b"\0\x14\0\0\2hi"), 14), (open_frames + p.frame(p.SEND, b"\0\x14\0\0\3\0\0x"), 14),
         (open_frames + p.flow_request(1, 3), 14), (open_frames + p.define(4096, [b"x"]), 14),
         (open_frames + p.define(0, [b"x"] * 1001), 14), (open_frames + p.frame(p.SEND_MORE, b"x"), 16),
         (open_frames + p.frame(p.WELCOME), 16), (open_frames + piece + p.send(0, p.FIFO, 0, b""), 16),
@@ -363,6 +376,7 @@ def main():
             client.wait(p.View, members(ann, bob))
         sent = check_messages(ann, bob)
         sent += check_largest(ann, bob)
+        sent += check_headers(ann, bob)
         sent += check_burst(ann, bob)
         sent += check_pieces(ann, bob)
         check_requests(ann)

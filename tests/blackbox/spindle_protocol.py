@@ -111,7 +111,7 @@ class Reader:
 
 Welcome = collections.namedtuple("Welcome", "version name key timeout resumed")
 Close = collections.namedtuple("Close", "code text taken")
-Message = collections.namedtuple("Message", "service type sender groups payload place")
+Message = collections.namedtuple("Message", "service type sender groups payload place headers", defaults=((),))
 OrderView = collections.namedtuple("OrderView", "number coordinator incarnation changes")
 View = collections.namedtuple("View", "group id cause form synchronous digest joined left apart members count")
 Transitional = collections.namedtuple("Transitional", "group")
@@ -151,6 +151,21 @@ def read_view(body):
     if form == FAREWELL and (cause != LEFT or digest != 0 or count != 0):
         raise ProtocolError("a farewell that is none")
     return View(group, view_id, cause, form, synchronous, digest, joined, left, apart, members, count)
+
+
+def message_of(head, content, place, described):
+    """`content` is the payload, and, where it is described, the headers in front of it."""
+    if not described:
+        return Message(*head, content, place)
+    reader = Reader(content)
+    block = Reader(reader.take(reader.number(2)))
+    headers = []
+    while block.at < len(block.body):
+        key = block.string()
+        headers.append((key, block.take(block.number(2))))
+    if not headers or not all(key for key, _ in headers):
+        raise ProtocolError("headers that are none")
+    return Message(*head, reader.rest(), place, tuple(headers))
 
 
 class Incoming:
@@ -220,25 +235,26 @@ class Incoming:
     def read_message(self, reader):
         flags, kind, total = reader.number(1), reader.number(2), reader.varint()
         place = (reader.varint(), reader.varint()) if flags & 8 else None
-        service, count = flags & ~8, reader.varint()
+        service, count = flags & ~(8 | 16), reader.varint()
         if place is not None and (place[0] == 0 or self.order is None):
             raise ProtocolError("a place in no order")
         if service > SAFE or total > MESSAGE_MAX or not 1 <= count <= 1000:
             raise ProtocolError("a message that nobody may send")
         sender = reader.string()
         head = service, kind, sender, [reader.string() for _ in range(count)]
+        described = bool(flags & 16)
         payload = reader.rest()
         if len(payload) > min(total, PIECE) or (total and not payload):
             raise ProtocolError("the first piece of a message has %d of %d bytes" % (len(payload), total))
         if len(payload) == total:
-            return Message(*head, payload, place and (self.order, *place))
-        self.message = head, total, bytearray(payload), place and (self.order, *place)
+            return message_of(head, payload, place and (self.order, *place), described)
+        self.message = head, total, bytearray(payload), place and (self.order, *place), described
         return None
 
     def read_message_more(self, reader):
         if self.message is None:
             raise ProtocolError("a piece without a beginning")
-        head, total, payload, place = self.message
+        head, total, payload, place, described = self.message
         piece = reader.rest()
         if not piece or len(payload) + len(piece) > total:
             raise ProtocolError("a piece that does not fit")
@@ -246,7 +262,7 @@ class Incoming:
         if len(payload) < total:
             return None
         self.message = None
-        return Message(*head, bytes(payload), place)
+        return message_of(head, bytes(payload), place, described)
 
     def read_order_view(self, reader):
         self.order = OrderView(reader.varint(), reader.string(), reader.number(8), reader.varint())
@@ -323,8 +339,16 @@ def define(handle, groups):
     return frame(DEFINE, varint(handle) + names(groups))
 
 
-def send(handle, service, kind, payload, self_discard=False):
-    head = varint(handle) + struct.pack("<BH", service | (8 if self_discard else 0), kind) + varint(len(payload))
+def header_block(headers):
+    """Of keys and values; nothing for none."""
+    block = b"".join(string(key) + struct.pack("<H", len(value)) + value for key, value in headers)
+    return struct.pack("<H", len(block)) + block if block else b""
+
+
+def send(handle, service, kind, payload, self_discard=False, headers=()):
+    flags = service | (8 if self_discard else 0) | (16 if headers else 0)
+    payload = header_block(headers) + payload
+    head = varint(handle) + struct.pack("<BH", flags, kind) + varint(len(payload))
     out = [frame(SEND, head + payload[:PIECE])]
     for at in range(PIECE, len(payload), PIECE):
         out.append(frame(SEND_MORE, payload[at:at + PIECE]))

@@ -23,6 +23,7 @@ GROUPS = [b"news", b"sports", b"weather"]
 INTERVAL, REST, RECONNECT = 0.04, 0.3, 0.05
 MARKER = 0xffff
 WORD = 0xffffffffffffffff
+HEADER_KEY = b"count"
 
 quiet = stopping = False
 
@@ -35,8 +36,13 @@ def on_signal(number, _):
         stopping = True
 
 
-def record_digest(kind, payload):
-    """As tests/checkers/digest.cpp computes it: no part of the protocol."""
+def header_of(number):
+    """The value of the header that the message with this number has: tests/checkers/recorder.h; empty for none."""
+    return b"%d" % number if number % 4 == 1 else b""
+
+
+def record_digest(kind, header, payload):
+    """As tests/checkers/recorder.cpp computes it: no part of the protocol."""
     value = 0xcbf29ce484222325
 
     def add(word):
@@ -44,12 +50,16 @@ def record_digest(kind, payload):
         value = (value ^ word) * 0x100000001b3 & WORD
         value = (value << 23 | value >> 41) & WORD
 
+    def add_all(text):
+        add(len(text))
+        whole = len(text) // 8 * 8
+        for at in range(0, whole, 8):
+            add(int.from_bytes(text[at:at + 8], "little"))
+        add(int.from_bytes(text[whole:], "big"))
+
     add(kind)
-    add(len(payload))
-    whole = len(payload) // 8 * 8
-    for at in range(0, whole, 8):
-        add(int.from_bytes(payload[at:at + 8], "little"))
-    add(int.from_bytes(payload[whole:], "big"))
+    add_all(header)
+    add_all(payload)
     return value
 
 
@@ -106,8 +116,11 @@ class Talker:
         if key not in self.handles:
             self.handles[key] = len(self.handles) % 4096
             self.out += p.define(self.handles[key], groups)
-        self.history.note("sent", record_digest(kind, payload), size, service, kind, int(self_discard), groups)
-        self.out += p.send(self.handles[key], service, kind, payload, self_discard)
+        header = header_of(self.sent)
+        headers = [(HEADER_KEY, header)] if header else []
+        self.history.note("sent", record_digest(kind, header, payload), len(p.header_block(headers)) + size, service,
+                          kind, int(self_discard), groups)
+        self.out += p.send(self.handles[key], service, kind, payload, self_discard, headers)
         self.sent += 1
 
     def churn(self):
@@ -143,7 +156,9 @@ class Talker:
             for group in GROUPS:
                 self.ask(p.JOIN, group)
         elif isinstance(event, p.Message):
-            self.history.note("got", event.sender, record_digest(event.type, event.payload), len(event.payload),
+            header = dict(event.headers).get(HEADER_KEY, b"other headers" if event.headers else b"")
+            size = len(p.header_block(event.headers)) + len(event.payload)
+            self.history.note("got", event.sender, record_digest(event.type, header, event.payload), size,
                               event.service, event.type, event.groups)
             self.marker_returned |= event.type == MARKER and event.sender == self.name
         elif isinstance(event, p.View):

@@ -20,8 +20,8 @@ namespace spindled::checkers {
 /// A message. Equal sender and digest mean the same message: clients never send the same type, size and payload twice.
 struct MessageRecord {
   std::string sender;        // private name
-  std::uint64_t digest = 0;  // of type and payload
-  std::uint64_t size = 0;
+  std::uint64_t digest = 0;  // of type, headers and payload
+  std::uint64_t size = 0;    // of headers and payload
   Service service = Service::agreed;
   std::uint16_t type = 0;
   std::vector<std::string> groups;  // as given by the sender

@@ -2,6 +2,7 @@
 
 #include "daemon/base/random.h"
 #include "daemon/base/result.h"
+#include "libclient/protocol/header_block.h"
 #include "tests/checkers/digest.h"
 
 namespace spindled::checkers {
@@ -26,6 +27,14 @@ std::vector<spindle::Header> headers_of(std::string_view value) {
   return {{kHeaderKey, value}};
 }
 
+/// Of what travels as payload.
+static std::size_t content_size(std::string_view header, ByteView payload) {
+  if (header.empty()) return payload.size();
+  std::vector<std::uint8_t> block;
+  spindle::protocol::write_header_block(block, {}, headers_of(header));
+  return block.size() + payload.size();
+}
+
 std::uint64_t message_digest(std::uint16_t type, std::string_view header, ByteView payload) {
   Digest digest;
   digest.add(std::uint64_t{type});
@@ -36,7 +45,8 @@ std::uint64_t message_digest(std::uint16_t type, std::string_view header, ByteVi
 
 Sent record_sent(const std::string& sender, Service service, std::uint16_t type, const std::vector<std::string>& groups,
                  std::string_view header, ByteView payload, bool self_discard) {
-  return {{sender, message_digest(type, header, payload), payload.size(), service, type, groups}, self_discard};
+  return {{sender, message_digest(type, header, payload), content_size(header, payload), service, type, groups},
+          self_discard};
 }
 
 namespace {
@@ -52,8 +62,9 @@ std::optional<What> Recorder::record(const spindle::Event& event) {
   if (const auto* message = event.get_if<spindle::Message>()) {
     const std::span<const std::byte> payload = message->payload();
     const ByteView bytes{reinterpret_cast<const std::uint8_t*>(payload.data()), payload.size()};
-    return Delivered{{std::string(message->sender()), message_digest(message->type(), header_of(*message), bytes),
-                      bytes.size(), message->service(), message->type(),
+    const std::string header = header_of(*message);
+    return Delivered{{std::string(message->sender()), message_digest(message->type(), header, bytes),
+                      content_size(header, bytes), message->service(), message->type(),
                       std::vector<std::string>(message->groups().begin(), message->groups().end())},
                      message->position()};
   }

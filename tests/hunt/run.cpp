@@ -37,6 +37,8 @@ constexpr std::size_t kUnsentBytesMax = 400'000;
 constexpr std::size_t kTypesOfOwner = 4096;
 /// Of clients that come back.
 constexpr std::chrono::milliseconds kKeepalive = 500ms;
+/// One client in so many sends messages with headers, too.
+constexpr std::uint32_t kWithHeaders = 3;
 
 WorkLimits work_limits_of(const Plan& plan) {
   const PlanBounds bounds = bounds_of(plan);
@@ -291,6 +293,7 @@ void Run::connect(const Step& step) {
                              .keepalive = kKeepalive};
   for (const HostIndex other : step.others) options.others.push_back(&sim_.host(other));
   options.tell_taken = step.returns;
+  options.has_headers = step.client % kWithHeaders == 0;
   const std::string name = fmt::format("m{}", step.named.value_or(step.client));
   options.first_type = static_cast<std::uint16_t>(kTypesOfOwner * owners_[name]++);
   clients_[step.client] = &sim_.add_client(host, name, options);

@@ -1,4 +1,5 @@
 #include "tests/sim/sim_client.h"
+#include "libclient/common/limits.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,6 +12,7 @@ namespace spindled::sim {
 namespace {
 
 constexpr std::uint32_t kClientTraceBit = 1u << 23;  // tells clients from hosts in the trace
+constexpr std::size_t kHeaderRoom = 64;
 
 spindle::protocol::SessionOptions session_options(const std::string& name, std::uint32_t number,
                                                   const ClientOptions& options) {
@@ -144,7 +146,9 @@ std::error_code SimClient::send(const std::vector<std::string>& groups, const Se
   const Service service = is_to_synchronous ? std::max(options.service, Service::fifo) : options.service;
   const std::vector<std::uint8_t> payload = make_payload(number_, sent_, options.size);
   const std::vector<std::string_view> names(groups.begin(), groups.end());
-  const std::string header = make_header(sent_);
+  // One of the largest has no room for it.
+  const bool is_described = options_.has_headers && options.size + kHeaderRoom <= spindle::kMessageBytesMax;
+  const std::string header = is_described ? make_header(sent_) : std::string();
   const std::vector<spindle::Header> headers = headers_of(header);
   const std::error_code error =
       session_.multicast(service, names, payload,

@@ -41,6 +41,8 @@ struct ClientOptions {
   std::chrono::milliseconds keepalive{10'000};
   /// Of its first message; further ones count on. Where others of its name have sent before, it tells theirs from its.
   std::uint16_t first_type = 0;
+  /// Whether every fourth message has a header, which sets it apart from those that it would be bundled with.
+  bool has_headers = false;
 };
 
 /// Connects in the constructor. Requests made before the daemon's welcome wait for it. Payloads are drawn from the

@@ -15,7 +15,9 @@ using namespace std::chrono_literals;
 using protocol::ClientFrame;
 using test::Bytes;
 using test::close_frame;
+using test::confirmed_frame;
 using test::FakeDaemon;
+using test::fill;
 using test::Frame;
 using test::message_frame;
 
@@ -45,24 +47,10 @@ Bytes reply_frame(const Frame& request, Errc code = Errc{}) {
   return frame;
 }
 
-Bytes confirmed_frame(const Frame& confirm, std::uint64_t taken) {
-  Bytes frame;
-  EXPECT_EQ(confirm.type, ClientFrame::confirm);
-  protocol::write_confirmed(frame, {protocol::read_confirm(confirm.body).value_or(0), taken});
-  return frame;
-}
-
 Bytes taken_frame(std::uint64_t messages) {
   Bytes frame;
   protocol::write_taken(frame, messages);
   return frame;
-}
-
-/// Sends until the buffer, or the flow, has no room for long; the number of messages.
-std::size_t fill(Connection& connection) {
-  std::size_t count = 0;
-  while (!connection.multicast(Service::fifo, "g", std::string(1000, 'x'), {.timeout = 200ms})) ++count;
-  return count;
 }
 
 class ClientCalls : public testing::Test {

@@ -18,7 +18,9 @@ using namespace std::chrono_literals;
 using protocol::ClientFrame;
 using test::Bytes;
 using test::close_frame;
+using test::confirmed_frame;
 using test::FakeDaemon;
+using test::fill;
 using test::Frame;
 using test::message_frame;
 
@@ -30,19 +32,6 @@ Bytes joined_frames(std::uint32_t request) {
   view.joined = view.members = {"#me#fake"};
   protocol::write_view(frames, view);
   return frames;
-}
-
-Bytes confirmed_frame(const Frame& confirm, std::uint64_t taken) {
-  Bytes frame;
-  protocol::write_confirmed(frame, {protocol::read_confirm(confirm.body).value_or(0), taken});
-  return frame;
-}
-
-/// Sends until the buffer, or the flow, has no room for long; the number of messages.
-std::size_t fill(Connection& connection) {
-  std::size_t count = 0;
-  while (!connection.multicast(Service::fifo, "g", std::string(1000, 'x'), {.timeout = 200ms})) ++count;
-  return count;
 }
 
 class ClientCancel : public testing::Test {

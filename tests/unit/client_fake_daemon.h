@@ -159,6 +159,21 @@ inline Bytes message_frame(std::string_view payload) {
   return frame;
 }
 
+inline Bytes confirmed_frame(const Frame& confirm, std::uint64_t taken) {
+  Bytes frame;
+  EXPECT_EQ(confirm.type, protocol::ClientFrame::confirm);
+  protocol::write_confirmed(frame, {protocol::read_confirm(confirm.body).value_or(0), taken});
+  return frame;
+}
+
+/// Sends until the buffer, or the flow, has no room for long; the number of messages.
+inline std::size_t fill(Connection& connection) {
+  std::size_t count = 0;
+  const SendOptions options{.timeout = std::chrono::milliseconds(200)};
+  while (!connection.multicast(Service::fifo, "g", std::string(1000, 'x'), options)) ++count;
+  return count;
+}
+
 inline Bytes close_frame(Errc code, std::string_view text, std::uint64_t taken = 0) {
   Bytes frame;
   protocol::write_close(frame, {static_cast<std::uint16_t>(code), text, taken});

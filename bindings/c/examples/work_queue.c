@@ -132,13 +132,17 @@ static void forget(const spindle_event* message) {
   free(text);
 }
 
-/* As another member, who knows of no jobs. The others have given its own to each other. */
-static void begin_anew(const spindle_event* again) {
+static void forget_jobs(void) {
   while (jobs != NULL) {
     job* next = jobs->next;
     free_job(jobs);
     jobs = next;
   }
+}
+
+/* As another member, who knows of no jobs. The others have given its own to each other. */
+static void begin_anew(const spindle_event* again) {
+  forget_jobs();
   clear(&members);
   free(me);
   me = copy_of(spindle_reconnected_private_name(again));
@@ -296,11 +300,7 @@ static void ask(char** numbers, size_t count) {
 }
 
 static void free_all(void) {
-  while (jobs != NULL) {
-    job* next = jobs->next;
-    free_job(jobs);
-    jobs = next;
-  }
+  forget_jobs();
   clear(&members);
   free(me);
   spindle_send_options_free(as_answer);
