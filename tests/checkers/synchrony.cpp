@@ -80,23 +80,24 @@ class Sender {
     if (const auto at = standings_.find(refused.group); at != standings_.end() && at->second.view.empty()) {
       standings_.erase(at);
     }
-    begin_next(refused.group);
+    begin_next(refused.group, 0);
   }
 
   void take_leave(const LeaveRequested& leave) {
     ++leaving_[leave.group];
     standings_.erase(leave.group);
     // Its daemon has read none of the requests to join before that.
-    if (leave.by_rules) begin_next(leave.group);
+    if (leave.by_rules) begin_next(leave.group, 1);
   }
 
-  /// The first of the requests to join that it has had no answer to is to make it a member.
-  void begin_next(const std::string& group) {
+  /// The first of the requests to join that it has had no answer to is to make it a member. Of its leaves so many came
+  /// before that.
+  void begin_next(const std::string& group, std::size_t leaves_before) {
     const std::deque<Join>& joins = joins_[group];
     for (const Join& join : joins) forget(group, join);
     if (joins.empty() || !joins.front().synchronous || standings_.contains(group)) return;
     // Where it has asked to leave, too, that ends what they begin, or some of it.
-    if (const auto leaves = leaving_.find(group); leaves != leaving_.end() && leaves->second > 1) return;
+    if (const auto leaves = leaving_.find(group); leaves != leaving_.end() && leaves->second > leaves_before) return;
     Standing& standing = standings_[group];
     for (const Join& join : joins) standing.next.insert(standing.next.end(), join.behind.begin(), join.behind.end());
   }

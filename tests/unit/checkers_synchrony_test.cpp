@@ -165,6 +165,14 @@ TEST(CheckSynchrony, AJoinMayEndInAFarewell) {
   EXPECT_EQ(w.violations(), 1u);
 }
 
+TEST(CheckSynchrony, WhatStandsBeforeALeaveIsNotOfTheMembershipBehindIt) {
+  Writer w;
+  w.at('a').joins().joins().sends(1).leaves().joins().is_refused(Errc::mode_mismatch);
+  w.view(1, "ab").view(2, "").view(3, "ab");
+  w.at('b').joins().view(1, "ab").gets('a', 1);
+  EXPECT_EQ(w.violations(), 0u);
+}
+
 TEST(CheckSynchrony, ARefusedSecondJoinDoesNotEndWhatTheFirstIsHeldTo) {
   Writer w;
   w.at('a').joins().joins().is_refused(Errc::already_a_member).view(1, "ab").sends(1).flushes().view(2, "abc");
