@@ -139,11 +139,12 @@ void collect(const ClientHistory& client, const Sending& sending, bool ordered, 
       }
     } else if (const auto* delivered = std::get_if<Delivered>(&event.what)) {
       const Service service = delivered->message.service;
-      if (service == Service::unreliable || is_ordered(service) != ordered) continue;
+      const bool is_of_pass = service != Service::unreliable && is_ordered(service) == ordered;
       for (const std::string& group : delivered->message.groups) {
         const auto found = open.find(group);
         if (found == open.end()) continue;
         settle_doubt(found->second, segments);
+        if (!is_of_pass) continue;
         Segment& segment = found->second.segment;
         if (!counts(delivered->message, group, ordered, *segment.start, sending)) continue;
         segment.messages.insert(key_of(delivered->message));
