@@ -106,6 +106,8 @@ class Session final {
   void detach(Time now);
   bool is_detached() const { return detached_since_ != kNever; }
   Time detached_since() const { return detached_since_; }
+  /// Whether it had to leave a group while its client was away.
+  bool was_put_out() const { return was_put_out_; }
   /// Whether more waits for it than may until it comes back.
   bool holds_too_much() const;
   /// Goes on with the connection of `fresh`, whose client may take it up.
@@ -260,6 +262,7 @@ class Session final {
   std::optional<spindle::protocol::Resume> resume_;
   Time detached_since_ = kNever;
   std::size_t waiting_when_detached_ = 0;  // bytes
+  bool was_put_out_ = false;
   SessionQueue queue_;
   QueueWatch watch_;
   Groups& groups_;

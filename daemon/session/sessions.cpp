@@ -450,7 +450,10 @@ void Sessions::resume(Time now, Session& fresh) {
 void Sessions::look_for_missing(Time now, Session& session) {
   if (session.state() != Session::State::open) return;
   const Duration timeout = context_.config.session.resume_timeout;
-  if (session.holds_too_much()) {
+  if (session.was_put_out()) {
+    // Who goes on elsewhere takes a session that is in none of its groups any more for gone.
+    close(now, session, {Errc::connection_lost, "it has not come back, and had to leave a group meanwhile"});
+  } else if (session.holds_too_much()) {
     close(now, session, {Errc::connection_lost, "it has not come back, and too much waits for it"});
   } else if (now - session.detached_since() >= timeout) {
     close(now, session,

@@ -197,6 +197,31 @@ TEST_F(SessionResumption, NothingIsKeptOfWhatWasTooMuch) {
   EXPECT_LE(most, config().session.queue_hard_bytes);
 }
 
+// A member of a synchronous group that cannot answer, as it is away.
+TEST_F(SessionResumption, EndsWhereItHasToLeaveAGroupMeanwhile) {
+  NodeConfig next = config();
+  next.session.flush_timeout = 1s;
+  node_.reconfigure(now_, next);
+  const auto join = [&](std::string_view name) {
+    const ConnectionId connection = connect({.name = name});
+    std::vector<std::uint8_t> frames;
+    protocol::write_group_request(frames, ClientFrame::join, {1, "news", protocol::kSynchronousBit});
+    read(connection, frames);
+    for (int i = 0; i < 3; ++i) turn();
+    return connection;
+  };
+  const ConnectionId first = join("ann");
+  const ConnectionId other = join("bob");
+  ASSERT_EQ(frames_of(first, ClientFrame::flush_request).size(), 1u);
+  const protocol::Resume resume = resume_of(first);
+  lose(first);
+  wait(2s);
+  EXPECT_EQ(logged("had to leave a group meanwhile"), 1u);
+  EXPECT_EQ(count(Counter::flush_timeouts), 1u);
+  EXPECT_FALSE(frames_of(other, ClientFrame::view).empty());
+  EXPECT_FALSE(is_resumed(connect({.resume = resume})));
+}
+
 TEST_F(SessionResumption, IsNothingOnAUnixSocketNorForWhoDoesNotAskForIt) {
   for (const Options& options : {Options{.may_come_back = false}, Options{.is_resumable = false}}) {
     const ConnectionId connection = connect_member(options);
