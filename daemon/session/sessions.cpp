@@ -73,8 +73,10 @@ void Sessions::process(Time now, Session& session) {
     return;
   }
   if (session.resume()) return resume(now, session);
-  if (const Time due = session.tell_at(); due != kNever) {
-    timers_.set_earlier(Timer::tell, std::max(now, due));
+  if (const Time due = session.tell_at(); due <= now) {
+    session.tell(now);  // a timer for what is due would cost more
+  } else if (due != kNever) {
+    timers_.set_earlier(Timer::tell, due);
     if (!std::exchange(session.marks.untold, true)) untold_.push_back(session.id());
   }
   count_memory(now, session);

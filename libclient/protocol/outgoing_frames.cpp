@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kMergedBytes = 2u << 10, kMergedBytesMax = 16u << 10;
 /// Memory of more than this is not kept for what comes.
 constexpr std::size_t kSpareBytesMax = 4u << 20;
+/// Of buffers that the daemon has, so many are written to again, each of no more than this.
+constexpr std::size_t kSparesMax = 8, kSpareOfKeptBytesMax = 128u << 10;
 
 std::size_t frame_size(ByteView bytes) { return kFrameHeadBytes + read_frame_head(bytes)->length; }
 ClientFrame frame_type(ByteView bytes) { return static_cast<ClientFrame>(read_frame_head(bytes)->type); }
@@ -120,6 +122,10 @@ void OutgoingFrames::finish(Buffer& buffer) {
     last.has_definitions = last.has_definitions || buffer.has_definitions;
   } else {
     kept_.push_back(std::exchange(buffer, Buffer()));
+    if (!spares_.empty()) {
+      buffer.bytes = std::move(spares_.back());
+      spares_.pop_back();
+    }
   }
   std::vector<std::uint8_t> spare = std::move(buffer.bytes);
   spare.clear();
@@ -155,6 +161,8 @@ void OutgoingFrames::acknowledge(std::uint64_t frames) {
   acknowledged_ = std::max(acknowledged_, frames);
   while (!kept_.empty() && first_ + kept_.front().frames <= acknowledged_) {
     forget(kept_.front());
+    std::vector<std::uint8_t>& bytes = kept_.front().bytes;
+    if (spares_.size() < kSparesMax && bytes.capacity() <= kSpareOfKeptBytesMax) spares_.push_back(std::move(bytes));
     kept_.pop_front();
   }
 }

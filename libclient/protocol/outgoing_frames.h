@@ -101,9 +101,10 @@ class OutgoingFrames {
   bool remembers_ = false;
 
   std::map<std::uint32_t, std::vector<std::uint8_t>> definitions_;  // frames, by handle, of what is kept no longer
-  std::uint64_t first_ = 0;         // how many frames were written before those in `kept_`
-  std::uint64_t acknowledged_ = 0;  // frames
-  std::deque<Buffer> kept_;         // written, and perhaps not there
+  std::uint64_t first_ = 0;                        // how many frames were written before those in `kept_`
+  std::uint64_t acknowledged_ = 0;                 // frames
+  std::deque<Buffer> kept_;                        // written, and perhaps not there
+  std::vector<std::vector<std::uint8_t>> spares_;  // memory of buffers that are kept no longer
   Buffer in_flight_;
   std::size_t written_ = 0;   // bytes of it
   std::deque<Buffer> again_;  // to be written, before the tail
