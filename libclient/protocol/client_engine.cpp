@@ -29,7 +29,7 @@ std::error_code ClientEngine::ask(const Groups& groups, const Payload& payload, 
   send.type = options.type;
   send.self_discard = options.self_discard && !is_for_all;  // it has to see where the request stands
   send.headers = options.headers;
-  if (const std::error_code error = writer_.multicast(options.service, groups, payload, send, {kRequestKey, header})) {
+  if (const std::error_code error = writer_.multicast_with({kRequestKey, header}, options.service, groups, payload, send)) {
     return error;
   }
   wanted.accepted = writer_.accepted();
@@ -40,7 +40,7 @@ std::error_code ClientEngine::ask(const Groups& groups, const Payload& payload, 
 std::error_code ClientEngine::answer(const Message& request, const Payload& payload, const SendOptions& options) {
   const std::optional<std::string_view> number = Requests::number_of(request);
   if (!number) return Errc::bad_argument;
-  return writer_.multicast(Service::fifo, request.sender(), payload, options, {kAnswerKey, *number});
+  return writer_.multicast_with({kAnswerKey, *number}, Service::fifo, request.sender(), payload, options);
 }
 
 void ClientEngine::handle_bytes(ByteView bytes) {

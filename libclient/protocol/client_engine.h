@@ -35,7 +35,8 @@ class RequestObserver {
 class ClientEngine {
  public:
   void start(const Hello& hello) { writer_.start(hello); }
-  std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options = {}) {
+  std::error_code multicast(Service service, const Groups& groups, const Payload& payload,
+                            const SendOptions& options = {}) {
     const std::error_code error = writer_.multicast(service, groups, payload, options);
     if (error == Errc::would_block) writer_.want_ready(groups);
     return error;

@@ -70,7 +70,8 @@ class ClientSession {
   /// Whether bytes of the daemon are taken: where the driver does not read, silence means nothing.
   void set_reading(bool on) { is_reading_ = on; }
 
-  std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options = {}) {
+  std::error_code multicast(Service service, const Groups& groups, const Payload& payload,
+                            const SendOptions& options = {}) {
     return engine_.multicast(service, groups, payload, options);
   }
   std::error_code join(std::string_view group, bool synchronous = false) { return engine_.join(group, synchronous); }

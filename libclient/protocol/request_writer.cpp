@@ -74,7 +74,8 @@ std::vector<std::string> unpack_key(std::string_view key) {
 }
 
 /// Whether make_key() would make `key` of `groups`.
-bool is_key_of(const Groups& groups, std::string_view key) {
+/// Inline: a call for each message would cost more than most of it.
+[[gnu::always_inline]] inline bool is_key_of(const Groups& groups, std::string_view key) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::string_view name = groups[i];
     if (key.empty() || static_cast<unsigned char>(key.front()) != name.size()) return false;
@@ -143,24 +144,6 @@ std::error_code RequestWriter::check(Service service, const Groups& groups, cons
   return check_names(groups);
 }
 
-std::error_code RequestWriter::multicast(Service service, const Groups& groups, const Payload& payload,
-                                         const SendOptions& options, const Header& own) {
-  if (!options.headers.empty() || !own.key.empty()) {
-    return multicast_with_headers(service, groups, payload, options, own);
-  }
-  return write_send(service, groups, payload, options, false);
-}
-
-std::error_code RequestWriter::multicast_with_headers(Service service, const Groups& groups, const Payload& payload,
-                                                      const SendOptions& options, const Header& own) {
-  if (!are_valid(options.headers)) return Errc::bad_headers;
-  std::vector<std::uint8_t> block;
-  write_header_block(block, own, options.headers);
-  std::vector<Bytes> pieces{block};
-  pieces.insert(pieces.end(), payload.pieces().begin(), payload.pieces().end());
-  return write_send(service, groups, pieces, options, true);
-}
-
 std::error_code RequestWriter::write_send(Service service, const Groups& groups, const Payload& payload,
                                           const SendOptions& options, bool has_headers) {
   if (!open_) return Errc::not_connected;
@@ -198,6 +181,22 @@ std::error_code RequestWriter::write_send(Service service, const Groups& groups,
     append_chunks(payload);
   }
   return {};
+}
+
+std::error_code RequestWriter::multicast(Service service, const Groups& groups, const Payload& payload,
+                                         const SendOptions& options) {
+  if (!options.headers.empty()) return multicast_with({}, service, groups, payload, options);
+  return write_send(service, groups, payload, options, false);
+}
+
+std::error_code RequestWriter::multicast_with(const Header& own, Service service, const Groups& groups,
+                                              const Payload& payload, const SendOptions& options) {
+  if (!are_valid(options.headers)) return Errc::bad_headers;
+  std::vector<std::uint8_t> block;
+  write_header_block(block, own, options.headers);
+  std::vector<Bytes> pieces{block};
+  pieces.insert(pieces.end(), payload.pieces().begin(), payload.pieces().end());
+  return write_send(service, groups, pieces, options, true);
 }
 
 // What follows the head of the first frame.

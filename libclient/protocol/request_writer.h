@@ -39,9 +39,10 @@ class RequestWriter {
   void open();
   void close();
 
-  /// `own`, where it has a key, is a header of the library's.
-  std::error_code multicast(Service service, const Groups& groups, const Payload& payload, const SendOptions& options,
-                            const Header& own = {});
+  std::error_code multicast(Service service, const Groups& groups, const Payload& payload, const SendOptions& options);
+  /// With a header of the library's, where it has a key.
+  std::error_code multicast_with(const Header& own, Service service, const Groups& groups, const Payload& payload,
+                                 const SendOptions& options);
   std::error_code join(std::string_view group, bool synchronous = false) {
     return request(ClientFrame::join, group, synchronous ? kSynchronousBit : std::uint8_t{0});
   }
@@ -156,8 +157,6 @@ class RequestWriter {
   /// The number of the set that is to be given up next, of those that there are.
   std::uint32_t set_to_give_up() const;
   void give_up(std::uint32_t handle);
-  std::error_code multicast_with_headers(Service service, const Groups& groups, const Payload& payload,
-                                         const SendOptions& options, const Header& own);
   std::error_code write_send(Service service, const Groups& groups, const Payload& payload, const SendOptions& options,
                              bool has_headers);
   void append_chunks(const Payload& payload);
