@@ -29,7 +29,8 @@ std::error_code ClientEngine::ask(const Groups& groups, const Payload& payload, 
   send.type = options.type;
   send.self_discard = options.self_discard && !is_for_all;  // it has to see where the request stands
   send.headers = options.headers;
-  if (const std::error_code error = writer_.multicast_with({kRequestKey, header}, options.service, groups, payload, send)) {
+  if (const std::error_code error =
+          writer_.multicast_with({kRequestKey, header}, options.service, groups, payload, send)) {
     return error;
   }
   wanted.accepted = writer_.accepted();
