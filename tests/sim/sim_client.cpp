@@ -51,6 +51,7 @@ SimClient::SimClient(World world, SimHost& host, std::string name, std::uint32_t
   history_.connected = world_.events.now();
   servers_ = {&host};
   servers_.insert(servers_.end(), options_.others.begin(), options_.others.end());
+  session_.engine().observe(this);
   session_.start(now());
   drive();
 }
@@ -137,6 +138,14 @@ void SimClient::leave(const std::string& group) {
 
 void SimClient::request_view(const std::string& group) {
   when_welcome([this, group] { SPINDLE_CHECK(!session_.request_view(group)); });
+}
+
+void SimClient::ask_all(const std::string& group) {
+  when_welcome([this, group] {
+    spindle::protocol::Requests::Number number = 0;
+    const spindle::RequestOptions options{.answers = spindle::RequestOptions::kAllMembers, .self_discard = true};
+    if (!session_.engine().ask(group, "?", options, number)) ++asked_;
+  });
 }
 
 std::error_code SimClient::send(const std::vector<std::string>& groups, const SendOptions& options) {
@@ -341,6 +350,11 @@ void SimClient::take_events() {
     if (const auto* reconnected = event.get_if<spindle::Reconnected>()) {
       reconnections_.push_back(*reconnected);
       if (!reconnected->resumed) begin_anew(*reconnected);
+    }
+    if (const auto* message = event.get_if<spindle::Message>(); message != nullptr && message->is_request()) {
+      static_cast<void>(session_.engine().answer(*message, "yes", {}));
+      flush();
+      continue;
     }
     if (const auto* message = event.get_if<spindle::Message>()) {
       ++messages_;

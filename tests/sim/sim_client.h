@@ -47,7 +47,7 @@ struct ClientOptions {
 
 /// Connects in the constructor. Requests made before the daemon's welcome wait for it. Payloads are drawn from the
 /// client's number and a count, so that no two messages are equal, down to those of zero bytes, which differ by type.
-class SimClient final : private StreamOwner {
+class SimClient final : private StreamOwner, private spindle::protocol::RequestObserver {
  public:
   /// `number` is unique among clients. An empty name lets the daemon choose one.
   SimClient(World world, SimHost& host, std::string name, std::uint32_t number, ClientOptions options = {});
@@ -72,6 +72,12 @@ class SimClient final : private StreamOwner {
   /// False, and nothing sent, where the flow to these groups is full. For a welcome client with independent flows.
   [[nodiscard]] bool try_multicast(const std::vector<std::string>& groups, const SendOptions& options = {});
   void request_flow(const std::vector<std::string>& groups);
+  /// A request to all other members of the group, of which the client is one. Requests are answered by whoever gets
+  /// them, and neither they nor their answers are written down.
+  void ask_all(const std::string& group);
+  std::size_t asked() const { return asked_; }
+  /// What came of them.
+  const std::vector<spindle::Answers>& outcomes() const { return outcomes_; }
   /// Asks for an orderly end; what is asked for later is not sent.
   void bye();
   /// Ends without a word, as a killed program does.
@@ -132,6 +138,12 @@ class SimClient final : private StreamOwner {
   void stream_writable(StreamRef end) override;
   void stream_closed(StreamRef end, std::string_view why) override;
 
+  bool refused(std::uint32_t, const spindle::RequestFailed&) override { return false; }
+  void confirmed(std::uint32_t) override {}
+  void answered(spindle::protocol::Requests::Number, spindle::Answers answers) override {
+    outcomes_.push_back(std::move(answers));
+  }
+
   void note(What what);
   std::error_code send(const std::vector<std::string>& groups, const SendOptions& options);
   void when_welcome(std::function<void()> request);
@@ -185,6 +197,8 @@ class SimClient final : private StreamOwner {
   ClientHistory history_;
   std::vector<ClientHistory> former_;
   std::vector<spindle::Reconnected> reconnections_;
+  std::size_t asked_ = 0;
+  std::vector<spindle::Answers> outcomes_;
   std::size_t messages_ = 0;
   std::uint64_t bytes_ = 0;
   std::array<std::size_t, 4> views_of_{};
