@@ -46,7 +46,7 @@ bool is_lasting(Errc refusal) {
 
 ClientSession::ClientSession(SessionOptions options) : options_(std::move(options)), back_off_(options_.seed) {
   engine_.requests().count_from(options_.seed * kSpread);
-  if (options_.reconnect_timeout.count() == 0) return;
+  if (!returns()) return;
   engine_.writer().expect_return();
   engine_.reader().track_memberships();
 }
@@ -78,9 +78,9 @@ void ClientSession::connected(Instant, std::string_view token) {
   hello.name = options_.name;
   hello.flags = options_.flags;
   hello.token = token;
-  hello.is_resumable = options_.may_resume && options_.reconnect_timeout.count() != 0;
+  hello.is_resumable = options_.may_resume && returns();
   hello.keepalive_ms = static_cast<std::uint32_t>(options_.keepalive.count());
-  hello.moves = options_.reconnect_timeout.count() != 0;
+  hello.moves = returns();
   if (server_ == last_server_) hello.resume = resume();
   engine_.reader().restart();  // whatever came of an earlier connection
   engine_.start(hello);
@@ -89,7 +89,7 @@ void ClientSession::connected(Instant, std::string_view token) {
 void ClientSession::failed(Instant now, Errc reason, std::string_view text) { try_next(now, reason, text); }
 
 void ClientSession::try_next(Instant now, Errc reason, std::string_view text) {
-  const bool has_lasted = options_.reconnect_timeout.count() == 0 || now - lost_at_ >= options_.reconnect_timeout;
+  const bool has_lasted = !returns() || now - lost_at_ >= options_.reconnect_timeout;
   refusals_ = is_lasting(reason) ? refusals_ + 1 : 0;
   const bool are_all_tried = server_ + 1 == options_.servers;
   // A program that starts wants to know that it cannot.
@@ -132,7 +132,7 @@ void ClientSession::lose_connection(Instant now) {
   const bool was_leaving = std::exchange(leaving_, Leaving::no) != Leaving::no;
   const bool is_final_here = is_final(reason) && !(was_leaving && reason == Errc::closed_by_client);
   const bool is_done = engine_.writer().said_bye() && !engine_.writer().holds_messages();
-  if (options_.reconnect_timeout.count() == 0 || is_done || is_final_here) return end();
+  if (!returns() || is_done || is_final_here) return end();
   engine_.writer().cut();
   lost_at_ = now;
   former_name_ = reader.private_name();
@@ -166,7 +166,7 @@ void ClientSession::settle(Instant now) {
 
 void ClientSession::leave_daemon() {
   RequestWriter& writer = engine_.writer();
-  if (options_.reconnect_timeout.count() == 0) return;
+  if (!returns()) return;
   if (leaving_ == Leaving::no && !writer.said_bye()) {
     writer.part();
     leaving_ = Leaving::asked;

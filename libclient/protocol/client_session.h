@@ -87,6 +87,8 @@ class ClientSession {
   ByteView output() { return engine_.output(); }
   void consume(std::size_t bytes);
 
+  /// Whether the loss of a connection is not the end.
+  bool returns() const { return options_.reconnect_timeout.count() != 0; }
   /// Whether there is a connection, and a welcome has come on it.
   bool is_connected() const { return phase_ == Phase::open; }
   /// With what the session could be taken up.

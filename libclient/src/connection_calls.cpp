@@ -17,15 +17,12 @@ void Connection::Impl::join_then(std::string_view group, Deadline deadline, Pend
                                     stop](std::error_code failure) {
       failure ? done(failure) : join_then(name, deadline, done, options, stop);
     };
-    const PendingCalls::Id id = calls_.add_writable(Groups(group), deadline, keeping(call, std::move(go_on)));
-    if (call) call->id = id;
+    set_id(call, calls_.add_writable(Groups(group), deadline, keeping(call, std::move(go_on))));
   } else if (error) {
     lock.unlock();
     return done(error);
   } else {
-    const PendingCalls::Id id =
-        calls_.add_join(session_.writer().last_request(), group, deadline, keeping(call, std::move(done)));
-    if (call) call->id = id;
+    set_id(call, calls_.add_join(session_.writer().last_request(), group, deadline, keeping(call, std::move(done))));
     flush(lock);
   }
   wake_thread();
@@ -100,9 +97,7 @@ void Connection::Impl::confirm_then(Deadline deadline, PendingCalls::Confirmed d
     lock.unlock();
     return done(not_taken);
   }
-  const PendingCalls::Id id =
-      calls_.add_confirm(session_.writer().last_request(), deadline, keeping(call, std::move(done)));
-  if (call) call->id = id;
+  set_id(call, calls_.add_confirm(session_.writer().last_request(), deadline, keeping(call, std::move(done))));
   flush(lock);
   wake_thread();
 }
@@ -131,8 +126,7 @@ void Connection::Impl::when_writable(const Groups& groups, Deadline deadline, Pe
   std::error_code error = can_send() ? std::error_code() : Errc::not_connected;
   if (!error && stop.stop_requested()) error = Errc::cancelled;
   if (!error && !has_room_for(groups)) {
-    const PendingCalls::Id id = calls_.add_writable(groups, deadline, keeping(call, std::move(done)));
-    if (call) call->id = id;
+    set_id(call, calls_.add_writable(groups, deadline, keeping(call, std::move(done))));
     wake_thread();
     return;
   }
@@ -150,8 +144,7 @@ void Connection::Impl::ask_then(const Groups& groups, const Payload& payload, De
   const auto ask = [&] {
     const std::error_code failure = session_.engine().ask(groups, payload, options, number);
     if (failure) return failure;
-    const PendingCalls::Id id = calls_.add_request(number, deadline, keeping(call, std::move(done)));
-    if (call) call->id = id;
+    set_id(call, calls_.add_request(number, deadline, keeping(call, std::move(done))));
     return failure;
   };
   if (!stop.stop_requested()) error = send(lock, groups, patience, ask);

@@ -72,9 +72,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   using Clock = std::chrono::steady_clock;
 
   // Sending, on any thread; the caller holds the lock.
-  bool can_send() const { return !closing_ && !ended_ && (!write_failed_ || returns()); }
-  /// Whether the loss of a connection is not the end.
-  bool returns() const { return options_.reconnect_timeout.count() != 0; }
+  bool can_send() const { return !closing_ && !ended_ && (!write_failed_ || session_.returns()); }
   bool can_write() const { return stream_ != nullptr && !write_failed_ && !is_blocked_ && !writer_busy_; }
   bool is_full() const { return session_.writer().output_size() >= options_.send_buffer_bytes; }
   bool has_output() const { return session_.writer().writable_size() > 0; }
@@ -106,6 +104,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   Stoppable stoppable_call(const std::stop_token& stop);
   template <typename Done>
   static Done keeping(const Stoppable& call, Done done);
+  static void set_id(const Stoppable& call, PendingCalls::Id id);
   void cancel(const StoppableCall& call);
 
   // RequestObserver; the caller holds the lock.
@@ -204,6 +203,11 @@ class Connection::Impl::StoppableCall {
   const std::weak_ptr<Impl> impl_;
   std::stop_callback<End> callback_;  // goes first
 };
+
+/// A stop ends the call of that number from here on. The caller holds the lock.
+inline void Connection::Impl::set_id(const Stoppable& call, PendingCalls::Id id) {
+  if (call) call->id = id;
+}
 
 /// Has a stop call `wake` until what this returns is dropped, which waits for a call that is running. Not in a child of
 /// fork(), whose locks are as they happened to be.

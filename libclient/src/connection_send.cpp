@@ -139,7 +139,7 @@ void Connection::Impl::write_some(Lock& lock) {
   if (failed) {
     // The reason may still be waiting to be read: the thread goes on reading up to the end of what came.
     write_failed_ = true;
-    if (!returns()) session_.writer().drop_output();
+    if (!session_.returns()) session_.writer().drop_output();
     stream_->shut_down();
   }
   if (waiters_ > 0) changed_.notify_all();

@@ -32,19 +32,20 @@ bool PendingCalls::forget(Id id) {
   return std::erase_if(joins_, is_it) + std::erase_if(confirms_, is_it) + std::erase_if(writables_, is_it) != 0;
 }
 
-bool PendingCalls::cancel(Id id) {
-  const auto end = [id](auto& calls, auto&& finish_one) {
+template <typename IsOver>
+std::size_t PendingCalls::end_those(IsOver&& is_over, std::error_code error) {
+  const auto end = [&](auto& calls) {
     return std::erase_if(calls, [&](auto& call) {
-      if (call.id != id) return false;
-      finish_one(call);
+      if (!is_over(call)) return false;
+      finish(call, error);
       return true;
     });
   };
-  return end(joins_, [this](Join& join) { finish(join, Errc::cancelled); }) +
-             end(confirms_, [this](Confirm& confirm) { finish(confirm); }) +
-             end(writables_, [this](Room& room) { finish(room, Errc::cancelled); }) +
-             end(requests_, [this](Request& request) { finish(request, Errc::cancelled); }) !=
-         0;
+  return end(joins_) + end(confirms_) + end(writables_) + end(requests_);
+}
+
+bool PendingCalls::cancel(Id id) {
+  return end_those([id](const Call& call) { return call.id == id; }, Errc::cancelled) != 0;
 }
 
 void PendingCalls::note_view(const GroupView& view, const std::string& member) {
@@ -82,31 +83,12 @@ void PendingCalls::note_answered(protocol::Requests::Number number, Answers answ
 }
 
 void PendingCalls::expire(Deadline now) {
-  std::erase_if(joins_, [&](Join& join) {
-    if (join.deadline > now) return false;
-    finish(join, Errc::timed_out);
-    return true;
-  });
-  std::erase_if(confirms_, [&](Confirm& confirm) {
-    if (confirm.deadline > now) return false;
-    finish(confirm);
-    return true;
-  });
-  std::erase_if(writables_, [&](Room& room) {
-    if (room.deadline > now) return false;
-    finish(room, Errc::timed_out);
-    return true;
-  });
-  std::erase_if(requests_, [&](Request& request) {
-    if (request.deadline > now) return false;
-    finish(request, Errc::timed_out);
-    return true;
-  });
+  end_those([now](const Call& call) { return call.deadline <= now; }, Errc::timed_out);
 }
 
 void PendingCalls::end(std::error_code error) {
   for (Join& join : joins_) finish(join, error);
-  for (Confirm& confirm : confirms_) finish(confirm);
+  for (Confirm& confirm : confirms_) finish(confirm, error);
   for (Room& room : writables_) finish(room, Errc::not_connected);
   joins_.clear();
   confirms_.clear();
@@ -129,7 +111,7 @@ void PendingCalls::finish(Join& join, Result<GroupView> result) {
   done_.emplace_back([done = std::move(join.done), result = std::move(result)]() mutable { done(std::move(result)); });
 }
 
-void PendingCalls::finish(Confirm& confirm) {
+void PendingCalls::finish(Confirm& confirm, std::error_code) {
   done_.emplace_back(
       [done = std::move(confirm.done), not_taken = writer().not_taken_of(confirm.accepted)] { done(not_taken); });
 }

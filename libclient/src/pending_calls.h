@@ -87,8 +87,12 @@ class PendingCalls {
     Answered done;
   };
 
+  /// Those of which that holds end with the error. How many.
+  template <typename IsOver>
+  std::size_t end_those(IsOver&& is_over, std::error_code error);
   void finish(Join& join, Result<GroupView> result);
-  void finish(Confirm& confirm);
+  /// Says what it knows, whatever ends it.
+  void finish(Confirm& confirm, std::error_code error);
   void finish(Room& room, std::error_code error);
   void finish(Request& request, std::error_code error);
   void finish(Request& request, Answers answers);
