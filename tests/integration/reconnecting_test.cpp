@@ -24,6 +24,13 @@ ConnectOptions returning(const std::string& name, const std::string& address) {
   return options;
 }
 
+/// A program at one of the daemons that has gamma to go to.
+Connection connect_mover(LineOfThree& line, const std::string& name, const std::string& address) {
+  ConnectOptions options = returning(name, address);
+  options.more_addresses = {line.gamma.client_address()};
+  return Connection::connect(options).value();
+}
+
 std::string numbered(std::uint64_t number, std::size_t size) {
   std::string text = std::to_string(number);
   text.resize(std::max(text.size(), size), '.');
@@ -113,9 +120,7 @@ TEST(Reconnecting, NothingIsLostOrDoubledByAThousandCuts) {
 TEST(Reconnecting, GoesOnElsewhereAndSaysWhatIsUnknown) {
   LineOfThree line;
   wait_for_one_view(line.all());
-  ConnectOptions options = returning("mover", line.alpha.client_address());
-  options.more_addresses = {line.gamma.client_address()};
-  Connection mover = Connection::connect(options).value();
+  Connection mover = connect_mover(line, "mover", line.alpha.client_address());
   Connection witness = line.beta.connect("witness");
   for (Connection* each : {&mover, &witness}) EXPECT_FALSE(each->join("g"));
   for (Connection* each : {&mover, &witness}) wait_for_members(*each, "g", {"#mover#alpha", "#witness#beta"});
@@ -176,9 +181,7 @@ TEST(Reconnecting, LosesNothingWhereADaemonIsStopped) {
   wait_for_one_view(line.all());
   std::vector<Connection> movers;
   for (const std::string& address : {line.alpha.client_address(), "unix:" + line.alpha.socket()}) {
-    ConnectOptions options = returning("mover" + std::to_string(movers.size()), address);
-    options.more_addresses = {line.gamma.client_address()};
-    movers.push_back(Connection::connect(options).value());
+    movers.push_back(connect_mover(line, "mover" + std::to_string(movers.size()), address));
   }
   Connection witness = line.beta.connect("witness");
   for (Connection* each : {&movers[0], &movers[1], &witness}) EXPECT_FALSE(each->join("g"));
@@ -244,9 +247,7 @@ TEST(Reconnecting, LosesNothingWhereADaemonIsStopped) {
 TEST(Reconnecting, DisconnectsWhileItsDaemonGoes) {
   LineOfThree line;
   wait_for_one_view(line.all());
-  ConnectOptions options = returning("mover", line.alpha.client_address());
-  options.more_addresses = {line.gamma.client_address()};
-  Connection mover = Connection::connect(options).value();
+  Connection mover = connect_mover(line, "mover", line.alpha.client_address());
   Connection witness = line.beta.connect("witness");
   EXPECT_FALSE(witness.join("g"));
   wait_for_members(witness, "g", {"#witness#beta"});
