@@ -78,7 +78,8 @@ void ClientEngine::settle(EventReader::News& news) {
   settle_replies(news);
   settle_admitted(news);
   settle_taken(news);
-  for (const EventReader::News::FlushNews& flush : news.flushes) writer_.settle_flush(flush.group, flush.request);
+  for (const EventReader::News::FlushNews& flush : news.flushes)
+    writer_.settle_flush(flush.request, flush.daemons_number);
   settle_confirmed(news);
   for (const std::string& group : news.lost_groups) writer_.forget_group(group);
   settle_requests(news);

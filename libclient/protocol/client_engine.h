@@ -47,7 +47,7 @@ class ClientEngine {
   /// Answers a message that is a request. bad_argument where it is none.
   std::error_code answer(const Message& request, const Payload& payload, const SendOptions& options);
   std::error_code join(std::string_view group, bool synchronous = false) { return writer_.join(group, synchronous); }
-  std::error_code flush_ok(std::string_view group) { return writer_.flush_ok(group); }
+  std::error_code flush_ok(const FlushRequest& request) { return writer_.flush_ok(request); }
   std::error_code leave(std::string_view group) { return writer_.leave(group); }
   std::error_code request_view(std::string_view group) { return writer_.request_view(group); }
   std::error_code request_flow(const Groups& groups) { return writer_.request_flow(groups); }

@@ -75,7 +75,7 @@ class ClientSession {
     return engine_.multicast(service, groups, payload, options);
   }
   std::error_code join(std::string_view group, bool synchronous = false) { return engine_.join(group, synchronous); }
-  std::error_code flush_ok(std::string_view group) { return engine_.flush_ok(group); }
+  std::error_code flush_ok(const FlushRequest& request) { return engine_.flush_ok(request); }
   std::error_code leave(std::string_view group);
   std::error_code request_view(std::string_view group) { return engine_.request_view(group); }
   std::error_code request_flow(const Groups& groups) { return engine_.request_flow(groups); }

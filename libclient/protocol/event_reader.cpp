@@ -306,7 +306,7 @@ void EventReader::add_view(const GroupViewFrame& view, std::size_t bytes) {
   }
   const std::size_t names =
       event.members.size() + event.joined.size() + event.left.size() + event.apart.size() + event.vs_set.size();
-  if (view.form != ViewForm::answer && flushing_.erase(event.group) != 0) note_flush(event.group, 0);
+  if (view.form != ViewForm::answer && flushing_.erase(event.group) != 0) note_flush({event.group}, 0);
   if (view.form == ViewForm::answer) {
     answer_ = std::move(event);  // its reply follows
     return;
@@ -337,16 +337,17 @@ void EventReader::handle_transitional(ByteView body) {
 void EventReader::handle_flush_request(ByteView body) {
   const std::optional<Flush> request = read_flush(body);
   if (!request) return end(Errc::malformed_frame);
-  FlushRequest event{std::string(request->group)};
+  FlushRequest event{std::string(request->group), flush_requests_ + 1};
   if (!flushing_.insert(event.group).second) {
     return end(Errc::unexpected_frame, "the daemon asked twice to flush a group for one view");
   }
-  note_flush(event.group, request->request);
+  ++flush_requests_;
+  note_flush(event, request->request);
   add_event(std::move(event), body.size());
 }
 
-void EventReader::note_flush(const std::string& group, std::uint64_t request) {
-  news_.flushes.push_back({group, request});
+void EventReader::note_flush(const FlushRequest& request, std::uint64_t daemons_number) {
+  news_.flushes.push_back({request, daemons_number});
   has_news_ = true;
 }
 

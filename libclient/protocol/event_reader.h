@@ -43,8 +43,8 @@ class EventReader {
     bool has_answers = false;  // to requests, or these requests themselves, among the events
     /// Of synchronous groups, in the order in which they came: requests to flush, and views, which end them.
     struct FlushNews {
-      std::string group;
-      std::uint64_t request = 0;  // 0: a view
+      FlushRequest request;
+      std::uint64_t daemons_number = 0;  // 0: a view
     };
     std::vector<FlushNews> flushes;
     std::optional<std::uint64_t> pong;
@@ -128,7 +128,7 @@ class EventReader {
   void handle_order_view(ByteView body);
   void handle_transitional(ByteView body);
   void handle_flush_request(ByteView body);
-  void note_flush(const std::string& group, std::uint64_t request);
+  void note_flush(const FlushRequest& request, std::uint64_t daemons_number);
   void handle_reply(ByteView body);
   void handle_pong(ByteView body);
   void handle_admitted(ByteView body);
@@ -183,8 +183,9 @@ class EventReader {
 
   std::vector<Event> events_;
   std::size_t event_bytes_ = 0;
-  std::size_t settled_ = 0;         // events that were looked at
-  std::set<std::string> flushing_;  // groups with a request that no view has followed
+  std::size_t settled_ = 0;           // events that were looked at
+  std::set<std::string> flushing_;    // groups with a request that no view has followed
+  std::uint64_t flush_requests_ = 0;  // so many there were, at all daemons
   News news_;
   bool has_news_ = false;
   bool watches_views_ = false;

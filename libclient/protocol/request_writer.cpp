@@ -310,15 +310,21 @@ void RequestWriter::forget_group(std::string_view group) {
   if (found != groups_.end()) groups_.erase(found);
 }
 
-std::error_code RequestWriter::flush_ok(std::string_view group) {
+std::error_code RequestWriter::flush_ok(const FlushRequest& request) {
   if (!open_) return Errc::not_connected;
-  const auto asked = asked_.find(group);
-  if (asked == asked_.end()) return Errc::bad_argument;
-  write_flush(out_.bytes(), ClientFrame::flush_ok, {asked->second, group});
+  if (request.number == 0 || request.number > last_asked_) return Errc::bad_argument;
+  if (!awaits_flush(request)) return {};
+  const auto asked = asked_.find(request.group);
+  write_flush(out_.bytes(), ClientFrame::flush_ok, {asked->second.daemons_number, request.group});
   out_.note_frame(ClientFrame::flush_ok);
-  flushed_.insert(asked->first);
+  flushed_.insert(request.group);
   asked_.erase(asked);
   return {};
+}
+
+bool RequestWriter::awaits_flush(const FlushRequest& request) const {
+  const auto asked = asked_.find(request.group);
+  return asked != asked_.end() && asked->second.number == request.number;
 }
 
 bool RequestWriter::is_flushed(const Groups& groups) const {
@@ -328,10 +334,12 @@ bool RequestWriter::is_flushed(const Groups& groups) const {
   return false;
 }
 
-void RequestWriter::settle_flush(const std::string& group, std::uint64_t request) {
-  asked_.erase(group);
-  flushed_.erase(group);
-  if (request != 0) asked_[group] = request;
+void RequestWriter::settle_flush(const FlushRequest& request, std::uint64_t daemons_number) {
+  asked_.erase(request.group);
+  flushed_.erase(request.group);
+  if (daemons_number == 0) return;
+  asked_[request.group] = {request.number, daemons_number};
+  last_asked_ = request.number;
 }
 
 std::error_code RequestWriter::request_flow(const Groups& groups) {

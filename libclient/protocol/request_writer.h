@@ -50,9 +50,11 @@ class RequestWriter {
   std::error_code request_view(std::string_view group) { return request(ClientFrame::view_request, group); }
   /// `type` is one of these three.
   std::error_code request(ClientFrame type, std::string_view group, std::uint8_t flags = 0);
-  /// Nothing is sent to the group from here to its next view: `multicast` says flushing. bad_argument where no request
-  /// to flush the group is open.
-  std::error_code flush_ok(std::string_view group);
+  /// Nothing is sent to the group from here to its next view: `multicast` says flushing. An answer to a request that is
+  /// over is none. bad_argument for what is no request of this connection.
+  std::error_code flush_ok(const FlushRequest& request);
+  /// Whether the request is neither answered nor over.
+  bool awaits_flush(const FlushRequest& request) const;
   /// Whether that holds for one of the groups.
   bool is_flushed(const Groups& groups) const;
   std::error_code request_flow(const Groups& groups);
@@ -95,8 +97,8 @@ class RequestWriter {
   /// Takes what the daemon has let in. `unknown` is set where that was never sent.
   std::vector<FlowReady> settle(const Admitted& admitted, bool& unknown);
   void settle_pong(std::uint64_t token);
-  /// Takes a request to flush the group; 0: a view of it, which ends one.
-  void settle_flush(const std::string& group, std::uint64_t request);
+  /// Takes a request to flush a group, with the number that the daemon gave it; 0: a view of the group, which ends one.
+  void settle_flush(const FlushRequest& request, std::uint64_t daemons_number);
   /// Takes how many messages have entered the network. False where so many were never sent, or fewer than before.
   [[nodiscard]] bool settle_taken(std::uint64_t messages, bool for_good);
 
@@ -196,10 +198,15 @@ class RequestWriter {
   std::map<std::uint32_t, std::uint64_t> pending_confirms_;  // `confirm`s without an answer: what was accepted before
   std::uint32_t next_request_ = 1;
 
-  UntakenMessages untaken_;                                  // where the client may come back
-  std::uint64_t former_ = 0;                                 // messages of former sessions: taken, or not known to be
-  std::map<std::string, std::uint64_t, std::less<>> asked_;  // requests to flush groups that are not answered
-  std::set<std::string, std::less<>> flushed_;               // groups where it is, and the view is to come
+  UntakenMessages untaken_;   // where the client may come back
+  std::uint64_t former_ = 0;  // messages of former sessions: taken, or not known to be
+  struct AskedToFlush {
+    std::uint64_t number = 0;          // FlushRequest::number
+    std::uint64_t daemons_number = 0;  // begins anew at each daemon
+  };
+  std::map<std::string, AskedToFlush, std::less<>> asked_;  // requests to flush groups that are not answered
+  std::uint64_t last_asked_ = 0;                            // the number of the last one
+  std::set<std::string, std::less<>> flushed_;              // groups where one is answered, and the view is to come
 
   struct Parting {
     std::uint32_t request = 0;   // a `confirm`

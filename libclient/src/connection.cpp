@@ -52,9 +52,9 @@ std::error_code Connection::join(std::string_view group, JoinOptions options) {
   return impl == nullptr ? Errc::not_connected : impl->join(group, options);
 }
 
-std::error_code Connection::flush_ok(std::string_view group) {
+std::error_code Connection::flush_ok(const FlushRequest& request) {
   Impl* impl = usable();
-  return impl == nullptr ? Errc::not_connected : impl->flush_ok(group);
+  return impl == nullptr ? Errc::not_connected : impl->flush_ok(request);
 }
 
 Result<GroupView> Connection::join(std::string_view group, std::chrono::nanoseconds timeout, JoinOptions options,

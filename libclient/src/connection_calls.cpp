@@ -71,10 +71,10 @@ std::error_code Connection::Impl::join(std::string_view group, JoinOptions optio
 }
 
 // Waits for nothing: who is asked to flush may be the one who makes room.
-std::error_code Connection::Impl::flush_ok(std::string_view group) {
+std::error_code Connection::Impl::flush_ok(const FlushRequest& request) {
   Lock lock(mutex_);
   if (!can_send()) return Errc::not_connected;
-  if (const std::error_code error = session_.flush_ok(group)) return error;
+  if (const std::error_code error = session_.flush_ok(request)) return error;
   flush(lock);
   return {};
 }
@@ -86,7 +86,7 @@ void Connection::Impl::note_taken(const Event& event) {
     const Lock lock(mutex_);
     if (!auto_flush_.contains(request->group)) return;
   }
-  static_cast<void>(flush_ok(request->group));
+  static_cast<void>(flush_ok(*request));
 }
 
 void Connection::Impl::confirm_then(Deadline deadline, PendingCalls::Confirmed done, const std::stop_token& stop) {

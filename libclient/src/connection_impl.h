@@ -44,7 +44,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
                             Patience patience);
   std::error_code request(protocol::ClientFrame type, std::string_view group);
   std::error_code join(std::string_view group, JoinOptions options);
-  std::error_code flush_ok(std::string_view group);
+  std::error_code flush_ok(const FlushRequest& request);
   /// The program has been given the event, or is about to be.
   void note_taken(const Event& event);
   std::error_code request_flow(const Groups& groups);

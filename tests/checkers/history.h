@@ -61,6 +61,7 @@ struct Transitional {
 /// The client was asked to flush a synchronous group.
 struct FlushRequested {
   std::string group;
+  std::uint64_t number = 0;
 };
 /// It has: what it sends to the group from here on is of its next view.
 struct FlushAnswered {

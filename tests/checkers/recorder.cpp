@@ -70,7 +70,7 @@ std::optional<What> Recorder::record(const spindle::Event& event) {
   }
   if (const auto* view = event.get_if<spindle::GroupView>()) return record_view(*view);
   if (const auto* signal = event.get_if<spindle::Transitional>()) return Transitional{signal->group};
-  if (const auto* flush = event.get_if<spindle::FlushRequest>()) return FlushRequested{flush->group};
+  if (const auto* flush = event.get_if<spindle::FlushRequest>()) return FlushRequested{flush->group, flush->number};
   if (const auto* gap = event.get_if<spindle::Gap>()) {
     Gapped gapped{gap->messages, {}, gap->unlisted};
     for (const spindle::Gap::Name& name : gap->names) gapped.of_name[name.name] += name.messages;

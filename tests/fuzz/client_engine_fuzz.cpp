@@ -49,8 +49,10 @@ class Run {
         return static_cast<void>(engine_.join(short_text()));
       case EngineStep::join_synchronous:
         return static_cast<void>(engine_.join(short_text(), true));
-      case EngineStep::flush_ok:
-        return static_cast<void>(engine_.flush_ok(short_text()));
+      case EngineStep::flush_ok: {
+        const std::uint64_t number = input_.u8();
+        return static_cast<void>(engine_.flush_ok({std::string(short_text()), number}));
+      }
       case EngineStep::leave:
         return static_cast<void>(engine_.leave(short_text()));
       case EngineStep::request_view:

@@ -18,7 +18,7 @@ enum class EngineStep : std::uint8_t {
   request_flow = 9,  // u8 length, group
   confirm = 10,
   join_synchronous = 11,  // u8 length, group
-  flush_ok = 12,          // u8 length, group
+  flush_ok = 12,          // u8 number, u8 length, group
   ask = 13,               // u8 answers, 0 of all members, with 128 not to itself, u8 length, group
   answer = 14,            // the request that came last
 };

@@ -514,7 +514,7 @@ void add_client_engine_seeds(Seeds& seeds) {
   Steps flush;
   welcome(flush).op(EngineStep::join_synchronous).text("news");
   flush.op(EngineStep::frame).frame(frame_of(write_flush, ClientFrame::flush_request, Flush{7, "news"}));
-  flush.op(EngineStep::flush_ok).text("news").op(EngineStep::multicast).u8(2).u8(1).text("news");
+  flush.op(EngineStep::flush_ok).u8(1).text("news").op(EngineStep::multicast).u8(2).u8(1).text("news");
   flush.op(EngineStep::frame).frame(frame_of(write_view, first_view()));
   add("flush", flush.op(EngineStep::multicast).u8(2).u8(1).text("news"));
 

@@ -117,16 +117,18 @@ void SimClient::join(const std::string& group, bool synchronous) {
   });
 }
 
-void SimClient::flush_ok(const std::string& group) {
-  if (!open_ || session_.flush_ok(group)) return;
-  note(FlushAnswered{group});
+void SimClient::flush_ok(const FlushRequested& request) {
+  const spindle::FlushRequest asked{request.group, request.number};
+  if (!open_ || !session_.writer().awaits_flush(asked)) return;
+  SPINDLE_CHECK(!session_.flush_ok(asked));
+  note(FlushAnswered{request.group});
   flush();
 }
 
-void SimClient::take_flush_request(const std::string& group) {
+void SimClient::take_flush_request(const FlushRequested& request) {
   if (!options_.flushes_after) return;
-  if (*options_.flushes_after == Duration{}) return flush_ok(group);
-  world_.events.after(*options_.flushes_after, [this, group] { flush_ok(group); });
+  if (*options_.flushes_after == Duration{}) return flush_ok(request);
+  world_.events.after(*options_.flushes_after, [this, request] { flush_ok(request); });
 }
 
 void SimClient::leave(const std::string& group) {
@@ -377,7 +379,7 @@ void SimClient::take_events() {
     if (std::optional<What> what = recorder_.record(event)) {
       note(*what);
       if (options_.answers > 0) answer(*what);
-      if (const auto* request = std::get_if<FlushRequested>(&*what)) take_flush_request(request->group);
+      if (const auto* request = std::get_if<FlushRequested>(&*what)) take_flush_request(*request);
       if (std::holds_alternative<GroupView>(*what)) send_ahead();
     }
   }

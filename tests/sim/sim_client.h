@@ -57,7 +57,8 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   /// What it sends to a synchronous group from then on is fifo at least.
   void join(const std::string& group, bool synchronous = false);
   /// Where a request to flush the group is open.
-  void flush_ok(const std::string& group);
+  /// Answers a request to flush, where it is neither answered nor over.
+  void flush_ok(const FlushRequested& request);
   void leave(const std::string& group);
   void request_view(const std::string& group);
   /// With independent flows a message for which its flow has no room is not sent, nor is one to a synchronous group
@@ -154,7 +155,7 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   void schedule_read();
   void take_events();
   void answer(const What& what);
-  void take_flush_request(const std::string& group);
+  void take_flush_request(const FlushRequested& request);
   void close(Errc code, std::string text);
   void dial();
   /// Does what the session wants, after each thing that happens.

@@ -448,7 +448,7 @@ TEST_F(SynchronousGroups, AHostileMemberCostsTheTimeout) {
   SimClient& joins = add_member(0, "joins");
   sim().run_for(1s);
   EXPECT_EQ(joins.view(kGroup), nullptr) << "it answered before it was asked";
-  hostile.flush_ok(kGroup);
+  hostile.flush_ok({kGroup, 1});
   sim().run_for(100ms);
   all.push_back(&joins);
   EXPECT_TRUE(have_one_group_view(all, kGroup));

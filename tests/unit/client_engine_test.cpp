@@ -792,7 +792,8 @@ TEST_F(ClientEngineTest, WhatIsBeingWrittenStaysWhereItIs) {
 
 TEST_F(ClientEngineTest, AfterAFlushNothingIsSentBeforeTheNextView) {
   welcome(engine_);
-  EXPECT_EQ(engine_.flush_ok("g"), Errc::bad_argument) << "nobody has asked for it";
+  EXPECT_EQ(engine_.flush_ok({"g", 0}), Errc::bad_argument) << "nobody has asked for it";
+  EXPECT_EQ(engine_.flush_ok({"g", 1}), Errc::bad_argument) << "nobody has asked for it yet";
   ASSERT_FALSE(engine_.join("g", true));
   sent();
   Bytes bytes;
@@ -800,15 +801,17 @@ TEST_F(ClientEngineTest, AfterAFlushNothingIsSentBeforeTheNextView) {
   engine_.handle_bytes(bytes);
   const std::vector<Event> events = engine_.take_events();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(events[0].get<FlushRequest>().group, "g");
+  const auto& request = events[0].get<FlushRequest>();
+  EXPECT_EQ(request.group, "g");
   EXPECT_FALSE(engine_.multicast(Service::fifo, "g", "before"));
   sent();
-  ASSERT_FALSE(engine_.flush_ok("g"));
+  ASSERT_FALSE(engine_.flush_ok(request));
   const auto frames = sent();
   ASSERT_EQ(frames.size(), 1u);
   EXPECT_EQ(frames[0].type, ClientFrame::flush_ok);
   EXPECT_EQ(read_flush(frames[0].body)->request, 7u);
-  EXPECT_EQ(engine_.flush_ok("g"), Errc::bad_argument) << "it has answered";
+  EXPECT_FALSE(engine_.flush_ok(request)) << "it has answered";
+  EXPECT_TRUE(sent().empty());
   EXPECT_EQ(engine_.multicast(Service::fifo, {"h", "g"}, "between"), Errc::flushing);
   EXPECT_FALSE(engine_.multicast(Service::fifo, "h", "elsewhere"));
   for (const ViewForm form : {ViewForm::answer, ViewForm::full}) {
@@ -825,6 +828,31 @@ TEST_F(ClientEngineTest, AfterAFlushNothingIsSentBeforeTheNextView) {
   }
   EXPECT_FALSE(engine_.multicast(Service::fifo, "g", "after"));
   EXPECT_TRUE(engine_.take_events().back().get<GroupView>().synchronous);
+}
+
+TEST_F(ClientEngineTest, AnAnswerIsToTheRequestThatItNames) {
+  welcome(engine_);
+  Bytes bytes;
+  write_flush(bytes, ClientFrame::flush_request, {7, "g"});
+  GroupViewFrame view;
+  view.group = "g";
+  view.id = {1, "d", 1, 1};
+  view.form = ViewForm::full;
+  view.synchronous = true;
+  view.members = {"#me#d"};
+  write_view(bytes, view);
+  write_flush(bytes, ClientFrame::flush_request, {8, "g"});
+  engine_.handle_bytes(bytes);
+  const std::vector<Event> events = engine_.take_events();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_FALSE(engine_.flush_ok(events[0].get<FlushRequest>()));
+  EXPECT_TRUE(sent().empty()) << "the view that it makes way for is here";
+  EXPECT_FALSE(engine_.multicast(Service::fifo, "g", "in the view that came"));
+  sent();
+  EXPECT_FALSE(engine_.flush_ok(events[2].get<FlushRequest>()));
+  const auto frames = sent();
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(read_flush(frames[0].body)->request, 8u);
 }
 
 TEST_F(ClientEngineTest, ADaemonAsksOnceToFlushForAView) {

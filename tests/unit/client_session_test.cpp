@@ -423,14 +423,15 @@ TEST_F(ClientSessionTest, AnswersAFlushRequestElsewhereOrNever) {
   view_of({"#me#a"}, {"#me#a"});
   go();
   deliver_frame([](Bytes& out) { write_flush(out, ClientFrame::flush_request, {3, "news"}); });
-  EXPECT_FALSE(session_->flush_ok("news"));
+  const FlushRequest request{"news", 1};
+  EXPECT_FALSE(session_->flush_ok(request));
   EXPECT_THAT(said(), ElementsAre("confirm"));
   confirm(asked_, 0);
   close(Errc::closed_by_client, 0);
   said();
   ASSERT_EQ(move(), 1u);
   welcome("#me#b");
-  EXPECT_EQ(session_->flush_ok("news"), Errc::bad_argument) << "the request was that of a former session";
+  EXPECT_FALSE(session_->flush_ok(request)) << "the request was that of a former session";
   EXPECT_THAT(said(), ElementsAre("join"));
 }
 

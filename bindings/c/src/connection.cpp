@@ -1,7 +1,7 @@
 // Connecting, requests, and the end.
 #include <memory>
 
-#include "bindings/c/src/handles.h"
+#include "bindings/c/src/events.h"
 
 namespace spindle::c {
 namespace {
@@ -91,8 +91,10 @@ spindle_code spindle_join_cancellable(spindle_connection* connection, spindle_by
   });
 }
 
-spindle_code spindle_flush_ok(spindle_connection* connection, spindle_bytes group) {
-  return request(connection, [&](Connection& value) { return value.flush_ok(text_of(group)); });
+spindle_code spindle_flush_ok(spindle_connection* connection, const spindle_event* event) {
+  const auto* asked = content<spindle::FlushRequest>(event);
+  if (asked == nullptr) return SPINDLE_ERROR_BAD_ARGUMENT;
+  return request(connection, [&](Connection& value) { return value.flush_ok(*asked); });
 }
 
 spindle_code spindle_leave(spindle_connection* connection, spindle_bytes group) {

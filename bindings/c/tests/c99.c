@@ -92,7 +92,7 @@ static void misuse_connection(void) {
   refused(spindle_join(NULL, group, 0, 1));
   refused(spindle_join_cancellable(NULL, group, 0, 1, NULL));
   refused(spindle_join(NULL, group, SPINDLE_JOIN_SYNCHRONOUS | SPINDLE_JOIN_AUTO_FLUSH, 0));
-  refused(spindle_flush_ok(NULL, group));
+  refused(spindle_flush_ok(NULL, NULL));
   refused(spindle_leave(NULL, group));
   refused(spindle_request_view(NULL, group));
   refused(spindle_request_flow(NULL, &group, 1));

@@ -134,9 +134,10 @@ class SPINDLE_EXPORT Connection {
   [[nodiscard]] std::error_code leave(std::string_view group);
   /// Answers a FlushRequest: from here to the next view of the group this client sends nothing to it. multicast() waits
   /// for that view then, try_multicast() and a handler are told `flushing`; what is sent behind this call is of the
-  /// next view. Queues the answer, and does not wait for room. Errors: bad_argument where no FlushRequest of the group
-  /// is open, not_connected.
-  [[nodiscard]] std::error_code flush_ok(std::string_view group);
+  /// next view. Queues the answer, and does not wait for room. Where the request is over, since it has been answered or
+  /// the view of the group that follows it is here already, nothing happens. Errors: bad_argument for what is no
+  /// FlushRequest of this connection, not_connected.
+  [[nodiscard]] std::error_code flush_ok(const FlushRequest& request);
   /// Joins, and waits for the first view of the group. The view is an event, too, in its place among the others: who
   /// receives events finds it there. Errors, beside those of the other form: what the daemon refused it with, which is
   /// no event then, and the end of the connection. After timed_out, or cancelled, the request stands once it is queued,

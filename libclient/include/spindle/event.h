@@ -69,6 +69,7 @@ struct RequestFailed {
 /// daemon's `session.flush_timeout_ms` leaves the group, and is told so by RequestFailed with flush_timeout.
 struct FlushRequest {
   std::string group;
+  std::uint64_t number = 0;  ///< tells it from the connection's other ones, and grows
 };
 
 /// Independent flows only: a flow to these destinations, for which try_multicast() has said would_block, has room

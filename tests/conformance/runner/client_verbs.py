@@ -176,7 +176,7 @@ def none(statement):
 
 CALLS = {
     "join": join, "leave": leave, "ask": call_on_group, "send": send, "try": send, "flow": flow, "writable": flow,
-    "confirm": close, "drain": close, "close": close, "flush_ok": call_on_group, "request": request,
+    "confirm": close, "drain": close, "close": close, "flush_ok": plain_call, "request": request,
     "answer": plain_call, "receive": plain_call, "cancel": none}
 EXPECTATIONS = {
     "gets": gets, "get": gets, "view": view, "signal": on_group, "ready": on_groups, "warned": warned, "told": told,

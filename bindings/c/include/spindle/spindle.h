@@ -245,8 +245,10 @@ SPINDLE_C_API spindle_code spindle_join(spindle_connection* connection, spindle_
 SPINDLE_C_API spindle_code spindle_join_cancellable(spindle_connection* connection, spindle_bytes group, unsigned flags,
                                                     int64_t timeout_ns, const spindle_cancel_token* token);
 /* Answers SPINDLE_EVENT_FLUSH_REQUEST: from here to the next view of the group this client sends nothing to it, and
-   what it sends then is of the next view. Errors: BAD_ARGUMENT where no such request is open, NOT_CONNECTED. */
-SPINDLE_C_API spindle_code spindle_flush_ok(spindle_connection* connection, spindle_bytes group);
+   what it sends then is of the next view. Where the request is over, since it has been answered or the view of the
+   group that follows it is here already, nothing happens. Errors: BAD_ARGUMENT for what is no such event of this
+   connection, NOT_CONNECTED. */
+SPINDLE_C_API spindle_code spindle_flush_ok(spindle_connection* connection, const spindle_event* request);
 /* Asks to be a member no longer; queues the request as spindle_join() does. The last view of the group, of form
    SPINDLE_FORM_FAREWELL, shows it done. */
 SPINDLE_C_API spindle_code spindle_leave(spindle_connection* connection, spindle_bytes group);

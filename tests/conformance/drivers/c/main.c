@@ -13,7 +13,8 @@ static const char* const kFeatures[] = {"flows",    "timeouts",   "confirm",   "
 static const char* const kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
 
 static spindle_connection* connection = NULL;
-static spindle_event* request = NULL; /* the last one that came */
+static spindle_event* request = NULL;       /* the last one that came */
+static spindle_event* flush_request = NULL; /* likewise */
 static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
 
 static void outcome(answer* to, spindle_code code) {
@@ -55,7 +56,10 @@ static void do_join(const call* asked, answer* to) {
                                        token_of(asked)));
 }
 
-static void do_flush_ok(const call* asked, answer* to) { outcome(to, spindle_flush_ok(connection, group_of(asked))); }
+static void do_flush_ok(const call* asked, answer* to) {
+  (void)asked;
+  outcome(to, spindle_flush_ok(connection, flush_request));
+}
 
 static void do_leave(const call* asked, answer* to) { outcome(to, spindle_leave(connection, group_of(asked))); }
 
@@ -192,6 +196,11 @@ static void do_answer(const call* asked, answer* to) {
   free(payload);
 }
 
+static void keep(spindle_event** last, spindle_event* event) {
+  spindle_event_free(*last);
+  *last = event;
+}
+
 static void do_receive(const call* asked, answer* to) {
   spindle_event* event = NULL;
   size_t count = 0;
@@ -203,8 +212,9 @@ static void do_receive(const call* asked, answer* to) {
     outcome(to, code);
   }
   if (spindle_message_is_request(event)) {
-    spindle_event_free(request);
-    request = event;
+    keep(&request, event);
+  } else if (spindle_event_kind(event) == SPINDLE_EVENT_FLUSH_REQUEST) {
+    keep(&flush_request, event);
   } else {
     spindle_event_free(event);
   }
@@ -269,6 +279,7 @@ int main(void) {
   }
   free(line);
   spindle_event_free(request);
+  spindle_event_free(flush_request);
   spindle_disconnect(connection, NULL, NULL);
   return 0;
 }

@@ -95,7 +95,7 @@ class Driver {
     return outcome(connection_.join(call.text("group"), timeout_of(call), options, stop_of(call)).error());
   }
 
-  Answer flush_ok(const Call& call) { return outcome(connection_.flush_ok(call.text("group"))); }
+  Answer flush_ok(const Call&) { return outcome(connection_.flush_ok(flush_request_)); }
 
   Answer leave(const Call& call) { return outcome(connection_.leave(call.text("group"))); }
   Answer ask(const Call& call) { return outcome(connection_.request_view(call.text("group"))); }
@@ -169,6 +169,7 @@ class Driver {
     const std::optional<Event> event = connection_.receive(timeout_of(call), error, stop_of(call));
     const Message* message = event ? event->get_if<Message>() : nullptr;
     if (message != nullptr && message->is_request()) request_ = *message;
+    if (const auto* flush = event ? event->get_if<FlushRequest>() : nullptr) flush_request_ = *flush;
     return event ? describe(*event) : outcome(error);
   }
 
@@ -188,7 +189,8 @@ class Driver {
   static const std::map<std::string, Verb> kVerbs;
 
   Connection connection_;
-  Message request_;  // the last one that came
+  Message request_;             // the last one that came
+  FlushRequest flush_request_;  // likewise
   std::mutex stops_mutex_;
   std::map<std::string, std::stop_source> stops_;  // by the number of the call
 };
