@@ -47,6 +47,15 @@ std::size_t OutputQueue::gather(std::span<ByteView> buffers) const {
   return count;
 }
 
+void OutputQueue::copy_front(std::span<std::uint8_t> to) const {
+  for (std::size_t i = 0; !to.empty(); ++i) {
+    const ByteView piece = pieces_[i].view();
+    const std::size_t count = std::min(piece.size(), to.size());
+    std::copy_n(piece.begin(), count, to.begin());
+    to = to.subspan(count);
+  }
+}
+
 void OutputQueue::consume(std::size_t bytes) {
   SPINDLE_CHECK(bytes <= bytes_);
   bytes_ -= bytes;

@@ -36,6 +36,8 @@ class OutputQueue {
   std::size_t gather(std::span<ByteView> buffers) const;
   /// What is contiguous in memory at the front: all of what was appended in one piece, as far as it was not consumed.
   ByteView front() const { return pieces_.empty() ? ByteView() : pieces_.front().view(); }
+  /// Copies the first bytes, of which there are as many.
+  void copy_front(std::span<std::uint8_t> to) const;
   /// The first `bytes` were written.
   void consume(std::size_t bytes);
   /// Moves the first `bytes` to the end of another queue; small pieces are copied, as ever.

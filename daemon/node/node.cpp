@@ -198,6 +198,7 @@ NodeMemory Node::memory() const {
     const std::size_t limited = session.watch().unexcused(session.queue().bytes());
     if (is_limited) memory.limited_queue = std::max(memory.limited_queue, limited);
     memory.session_held = std::max(memory.session_held, session.ingress().held_bytes());
+    memory.session_kept = std::max(memory.session_kept, session.queue().kept_bytes());
   });
   const SessionMemory sum = layers_->sessions.memory();
   memory.sessions_unfinished = sum.unfinished;

@@ -482,7 +482,7 @@ std::optional<Error> Session::handle_received(ByteView body) {
   const std::optional<std::uint64_t> frames = protocol::read_received(body);
   if (!frames) return malformed("received");
   if (!resumption_) return Error{Errc::unexpected_frame, "the session cannot be taken up again, and counts no frames"};
-  if (queue_.acknowledge(*frames)) return std::nullopt;
+  if (!queue_.is_keeping() || queue_.acknowledge(*frames)) return std::nullopt;
   return Error{Errc::malformed_frame, fmt::format("{} frames are none that the client can have got", *frames)};
 }
 
@@ -521,6 +521,8 @@ void Session::attach(Time now, Session& fresh) {
   protocol::write_welcome(frame, welcome);
   queue_.push_preface(frame);
 }
+
+bool Session::may_write() const { return !marks.reading || queue_.kept_bytes() < context_.config.session.resume_bytes; }
 
 bool Session::look_for_silence(Duration period) {
   if (keepalive_ == Duration::zero() || state_ != State::open || is_detached() || !marks.reading) return false;
@@ -565,6 +567,13 @@ void Session::note_written(Time now, std::size_t bytes) {
   queue_.consume(bytes);
   bytes_out_ += bytes;
   if (bytes != 0) watch_.note_progress(now);
+  const SessionConfig& config = context_.config.session;
+  if (queue_.kept_bytes() > config.resume_bytes + config.queue_hard_bytes) {
+    Log(context_.log_sink, "session")
+        .info("client {} from {} cannot come back to this session: {} bytes were written to it and none read of it",
+              name(), peer(), queue_.kept_bytes());
+    queue_.stop_keeping();
+  }
   tell_refused();
 }
 

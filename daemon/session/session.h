@@ -96,7 +96,7 @@ class Session final {
   // Another connection.
 
   /// Whether the client may come back where its connection is lost.
-  bool is_resumable() const { return state_ == State::open && resumption_.has_value(); }
+  bool is_resumable() const { return state_ == State::open && queue_.is_keeping(); }
   bool may_be_resumed_by(const spindle::protocol::Resume& resume) const {
     return is_resumable() && resumption_->is_opened_by(resume.key) && queue_.may_go_on_behind(resume.received);
   }
@@ -112,8 +112,10 @@ class Session final {
   bool holds_too_much() const;
   /// Goes on with the connection of `fresh`, whose client may take it up.
   void attach(Time now, Session& fresh);
-  /// Whether what it was written and is not known to have got leaves room for more.
-  bool may_write() const { return queue_.kept_bytes() < context_.config.session.resume_bytes; }
+  /// Whether what it was written and is not known to have got leaves room for more. What it has got it says behind what
+  /// it sends: while that waits and nothing is read of it, nobody can expect it to say so, and to wait for it would be
+  /// to wait for ever where its own messages wait for what it gets.
+  bool may_write() const;
   /// Called every `period`: whether the client has been silent for three times as long as it promised to be at most.
   bool look_for_silence(Duration period);
   bool has_keepalive() const { return keepalive_ != Duration::zero(); }

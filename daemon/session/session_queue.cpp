@@ -1,8 +1,10 @@
 #include "daemon/session/session_queue.h"
 
 #include <algorithm>
+#include <array>
 
 #include "daemon/base/check.h"
+#include "libclient/common/framing.h"
 
 namespace spindled {
 
@@ -84,8 +86,15 @@ void SessionQueue::consume_from(Part& part, std::size_t bytes) {
 
 // --- What a client may have to get again ---
 
+void SessionQueue::Kept::note(std::uint64_t count, std::size_t size) {
+  frames += count;
+  written += count;
+  if (batches.empty() || batches.back().bytes >= kBatchBytes) batches.push_back();
+  batches.back().frames += static_cast<std::uint32_t>(count);
+  batches.back().bytes += static_cast<std::uint32_t>(size);
+}
+
 void SessionQueue::keep_from(Part& part, std::size_t bytes) {
-  Part& kept = kept_->part;
   if (part.frames.front().kind == FrameKind::preface) {
     const std::size_t size = part.frames.front().bytes, before = written_ - bytes;
     const std::size_t of_preface = std::min(bytes, size - before);
@@ -93,11 +102,16 @@ void SessionQueue::keep_from(Part& part, std::size_t bytes) {
     bytes -= of_preface;
     if (written_ >= size) written_ -= part.frames.pop_front().bytes;
   }
-  part.bytes.move_front(bytes, kept.bytes);
+  part.bytes.move_front(bytes, kept_->bytes);
   while (!part.frames.empty() && written_ >= part.frames.front().bytes) {
-    const Frame frame = part.frames.pop_front();
-    written_ -= frame.bytes;
-    kept.frames.push_back(frame);
+    std::uint64_t count = 0;
+    std::size_t size = 0;
+    do {
+      size += part.frames.pop_front().bytes;
+      ++count;
+    } while (size < Kept::kBatchBytes && !part.frames.empty() && written_ - size >= part.frames.front().bytes);
+    written_ -= size;
+    kept_->note(count, size);
   }
 }
 
@@ -114,10 +128,14 @@ void SessionQueue::push_preface(ByteView frame) {
 bool SessionQueue::acknowledge(std::uint64_t frames) {
   if (frames <= kept_->acknowledged) return true;
   if (!may_go_on_behind(frames)) return false;
-  Part& kept = kept_->part;
+  kept_->acknowledged = frames;
   std::size_t bytes = 0;
-  for (; kept_->acknowledged < frames; ++kept_->acknowledged) bytes += kept.frames.pop_front().bytes;
-  kept.bytes.consume(bytes);
+  while (!kept_->batches.empty() && kept_->first() + kept_->batches.front().frames <= frames) {
+    const Kept::Batch batch = kept_->batches.pop_front();
+    kept_->frames -= batch.frames;
+    bytes += batch.bytes;
+  }
+  kept_->bytes.consume(bytes);
   return true;
 }
 
@@ -131,15 +149,33 @@ void SessionQueue::rewind() {
   } else if (written_ != 0) {
     // Its beginning is the last of what is kept.
     const Frame frame = first.frames.pop_front();
-    first.bytes.move_front(frame.bytes - written_, kept_->part.bytes);
-    kept_->part.frames.push_back(frame);
+    first.bytes.move_front(frame.bytes - written_, kept_->bytes);
+    kept_->note(1, frame.bytes);
   } else if (!first.frames.empty() && first.frames.front().kind == FrameKind::preface) {
     first.bytes.consume(first.frames.pop_front().bytes);
   }
   written_ = 0;
-  while (!kept_->part.frames.empty()) move_frame(kept_->part, part, 0);
+  write_again(part);
   while (!others.frames.empty()) move_frame(others, part, 0);
   if (detour_->bytes() == 0) detour_.reset();
+}
+
+void SessionQueue::write_again(Part& to) {
+  Kept& kept = *kept_;
+  for (std::uint64_t number = kept.first(); number < kept.written; ++number) {
+    std::array<std::uint8_t, spindle::kFrameHeadBytes> head;
+    kept.bytes.copy_front(head);
+    const std::size_t size = spindle::kFrameHeadBytes + spindle::read_frame_head(head)->length;
+    if (number < kept.acknowledged) {
+      kept.bytes.consume(size);
+    } else {
+      kept.bytes.move_front(size, to.bytes);
+      end_frame(to, size, FrameKind::other);  // what is written again is not dropped
+    }
+  }
+  kept.batches.clear();
+  kept.frames = 0;
+  kept.written = kept.acknowledged;
 }
 
 // --- Dropping ---

@@ -58,6 +58,7 @@ class SessionQueue {
   /// From now on frames count, and what is written is kept.
   void start_keeping() { kept_ = std::make_unique<Kept>(pool_); }
   void stop_keeping() { kept_.reset(); }
+  bool is_keeping() const { return kept_ != nullptr; }
   /// A frame that does not count and goes before all others, none of which is partly written.
   void push_preface(ByteView frame);
   /// The client has got the first `frames` of those that count, which need not be kept any longer. False where so many
@@ -65,12 +66,12 @@ class SessionQueue {
   [[nodiscard]] bool acknowledge(std::uint64_t frames);
   /// Whether the queue can go on behind the first `frames`: no more were acknowledged, and so many were written.
   bool may_go_on_behind(std::uint64_t frames) const {
-    return frames >= kept_->acknowledged && frames - kept_->acknowledged <= kept_->part.frames.size();
+    return frames >= kept_->acknowledged && frames <= kept_->written;
   }
   /// The connection is gone: what is kept is to be written again, and so is a frame that is partly written. A preface
   /// is not.
   void rewind();
-  std::size_t kept_bytes() const { return kept_ ? kept_->part.bytes.bytes() : 0; }
+  std::size_t kept_bytes() const { return kept_ ? kept_->bytes.bytes() : 0; }
 
  private:
   /// What a turn may well put into a queue and write. A queue that was longer once, as where thousands join a group,
@@ -95,9 +96,23 @@ class SessionQueue {
     bool lost_is_written = false;      // as the last frame of `part`
   };
 
+  /// What is written, and the client may have to get again. Where its frames end is looked up when it has to: until
+  /// then it is some thousand bytes at a time that are kept, and let go of when the last frame of them is acknowledged.
   struct Kept {
-    explicit Kept(SlabPool& pool) : part(pool) {}
-    Part part;  // its bytes go on with those of a frame that is partly written
+    struct Batch {
+      std::uint32_t frames = 0;
+      std::uint32_t bytes = 0;
+    };
+    static constexpr std::uint32_t kBatchBytes = 8u << 10;
+
+    explicit Kept(SlabPool& pool) : bytes(pool, OutputQueue::kLongBytes) {}
+    void note(std::uint64_t frames, std::size_t bytes);
+    std::uint64_t first() const { return written - frames; }
+
+    OutputQueue bytes;  // of whole frames, and of one that is partly written
+    Ring<Batch, kKeptFrames> batches;
+    std::uint64_t frames = 0;   // whole ones in `bytes`
+    std::uint64_t written = 0;  // frames, in all
     std::uint64_t acknowledged = 0;
   };
 
@@ -105,6 +120,8 @@ class SessionQueue {
   void end_frame(Part& part, std::size_t bytes, FrameKind kind);
   void consume_from(Part& part, std::size_t bytes);
   void keep_from(Part& part, std::size_t bytes);
+  /// Moves what is kept, but for what is acknowledged, to the end of `to`.
+  void write_again(Part& to);
   /// Moves the first frame of `from`, of which `written_` bytes may be written, to the end of `to`.
   void move_frame(Part& from, Part& to, std::size_t written);
   /// Drops the message at the front of `waiting_`; the bytes of its payload.

@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kMergedBytes = 2u << 10, kMergedBytesMax = 16u << 10;
 /// Memory of more than this is not kept for what comes.
 constexpr std::size_t kSpareBytesMax = 4u << 20;
-/// Of buffers that the daemon has, so many are written to again, each of no more than this.
-constexpr std::size_t kSparesMax = 8, kSpareOfKeptBytesMax = 128u << 10;
+/// Buffers that the daemon has are written to again, each of no more than this, of so many bytes in all.
+constexpr std::size_t kSpareOfKeptBytesMax = 128u << 10, kSparesBytesMax = 1u << 20;
 
 std::size_t frame_size(ByteView bytes) { return kFrameHeadBytes + read_frame_head(bytes)->length; }
 ClientFrame frame_type(ByteView bytes) { return static_cast<ClientFrame>(read_frame_head(bytes)->type); }
@@ -122,16 +122,32 @@ void OutgoingFrames::finish(Buffer& buffer) {
     last.has_definitions = last.has_definitions || buffer.has_definitions;
   } else {
     kept_.push_back(std::exchange(buffer, Buffer()));
-    if (!spares_.empty()) {
-      buffer.bytes = std::move(spares_.back());
-      spares_.pop_back();
-    }
+    buffer.bytes = take_spare();
   }
   std::vector<std::uint8_t> spare = std::move(buffer.bytes);
   spare.clear();
   buffer = Buffer();
   buffer.bytes = std::move(spare);
   if (keeps_) acknowledge(acknowledged_);
+}
+
+/// Without one, memory for as much as was written last: it does not grow piece by piece.
+std::vector<std::uint8_t> OutgoingFrames::take_spare() {
+  std::vector<std::uint8_t> bytes;
+  if (spares_.empty()) {
+    bytes.reserve(std::min(kept_.back().bytes.size(), kSpareOfKeptBytesMax));
+  } else {
+    bytes = std::move(spares_.back());
+    spares_.pop_back();
+    spares_bytes_ -= bytes.capacity();
+  }
+  return bytes;
+}
+
+void OutgoingFrames::give_back(std::vector<std::uint8_t>&& bytes) {
+  if (bytes.capacity() > kSpareOfKeptBytesMax || spares_bytes_ + bytes.capacity() > kSparesBytesMax) return;
+  spares_bytes_ += bytes.capacity();
+  spares_.push_back(std::move(bytes));
 }
 
 void OutgoingFrames::forget(const Buffer& buffer) {
@@ -161,8 +177,7 @@ void OutgoingFrames::acknowledge(std::uint64_t frames) {
   acknowledged_ = std::max(acknowledged_, frames);
   while (!kept_.empty() && first_ + kept_.front().frames <= acknowledged_) {
     forget(kept_.front());
-    std::vector<std::uint8_t>& bytes = kept_.front().bytes;
-    if (spares_.size() < kSparesMax && bytes.capacity() <= kSpareOfKeptBytesMax) spares_.push_back(std::move(bytes));
+    give_back(std::move(kept_.front().bytes));
     kept_.pop_front();
   }
 }

@@ -92,6 +92,8 @@ class OutgoingFrames {
   void finish(Buffer& buffer);
   void forget(const Buffer& buffer);
   void take(Buffer& buffer);
+  std::vector<std::uint8_t> take_spare();
+  void give_back(std::vector<std::uint8_t>&& bytes);
 
   std::vector<std::uint8_t> handshake_;
   std::size_t handshake_written_ = 0;
@@ -105,6 +107,7 @@ class OutgoingFrames {
   std::uint64_t acknowledged_ = 0;                 // frames
   std::deque<Buffer> kept_;                        // written, and perhaps not there
   std::vector<std::vector<std::uint8_t>> spares_;  // memory of buffers that are kept no longer
+  std::size_t spares_bytes_ = 0;
   Buffer in_flight_;
   std::size_t written_ = 0;   // bytes of it
   std::deque<Buffer> again_;  // to be written, before the tail

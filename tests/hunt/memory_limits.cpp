@@ -77,6 +77,7 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
   const bool any_returns =
       std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return step.returns; });
   queue_ = (any_returns ? 2 : 1) * config.session.queue_hard_bytes;
+  session_kept_ = config.session.resume_bytes + config.session.queue_hard_bytes;
   clients_ = config.memory_bytes_max;
   groups_ = bounds.groups;
   memberships_ = bounds.memberships;
@@ -94,6 +95,7 @@ void MemoryLimits::check(HostIndex host, const NodeMemory& memory) {
   hold(host, Kept::link_data, memory.link_data, link_data_);
   hold(host, Kept::link_control, memory.link_control, link_control_);
   hold(host, Kept::session_queue, memory.limited_queue, queue_);
+  hold(host, Kept::session_kept, memory.session_kept, session_kept_);
   const std::size_t clients =
       std::min(memory.sessions_unfinished + memory.sessions_held + memory.sessions_queued, memory.slabs) +
       memory.sessions_definitions;
@@ -116,6 +118,7 @@ std::string_view MemoryLimits::text_of(Kept kept) {
       "bytes of messages that wait on a link",
       "bytes of control frames that wait on a link",
       "bytes that wait for a client",
+      "bytes that a client may have to get again",
       "bytes that all clients hold",
       "bytes of destinations that its clients have defined",
       "clients",

@@ -54,6 +54,7 @@ class MemoryLimits {
     link_data,
     link_control,
     session_queue,
+    session_kept,
     clients,
     definitions,
     sessions,
@@ -73,6 +74,7 @@ class MemoryLimits {
   std::size_t link_data_ = 0;
   std::size_t link_control_ = 0;
   std::size_t queue_ = 0;
+  std::size_t session_kept_ = 0;  // that one client may have to get again
   std::size_t clients_ = 0;
   std::size_t groups_ = 0;
   std::size_t memberships_ = 0;

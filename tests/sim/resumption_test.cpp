@@ -10,8 +10,8 @@ namespace {
 class Resumption : public Scenario {
  protected:
   /// Members of "g", one at each of three daemons; the first one comes back.
-  void start(std::uint64_t seed, ClientOptions options = {}) {
-    simulate_cluster(seed, Shape::line, 3);
+  void start(std::uint64_t seed, ClientOptions options = {}, const NodeConfig& node = {}) {
+    simulate_cluster(seed, Shape::line, 3, node);
     options.returns = true;
     options.tell_taken = true;
     clients_.clear();
@@ -75,6 +75,49 @@ TEST_F(Resumption, OfAFlowByItselfLosesNothing) {
   const std::size_t sent = events_of<Sent>(first().history()).size();
   EXPECT_GT(sent, 300u);
   for (SimClient* each : clients_) EXPECT_EQ(each->messages(), sent);
+  check();
+}
+
+// What a client has got it tells behind what it sends, and that waits where it is itself too slow for its groups.
+TEST_F(Resumption, OfAClientThatSendsAndGetsMuchNeverStops) {
+  for (const std::uint64_t seed : {31u, 32u, 33u}) {
+    start(seed);
+    if (HasFatalFailure()) return;
+    for (int i = 0; i < 3'000; ++i) {
+      for (SimClient* each : clients_) send(*each, 5'000);
+      if (i % 100 == 0) sim().run_for(1ms);
+    }
+    await_all();
+    if (HasFatalFailure()) return;
+    EXPECT_TRUE(first().reconnections().empty());
+    check();
+    sent_ = 0;
+  }
+}
+
+// A daemon that cannot read what the client has got does not keep everything for it.
+TEST_F(Resumption, IsGivenUpWhereTooMuchWouldHaveToBeKept) {
+  NodeConfig node;
+  node.session.resume_bytes = node.session.queue_soft_bytes = 256u << 10;
+  node.session.queue_hard_bytes = 512u << 10;
+  start(34, {}, node);
+  if (HasFatalFailure()) return;
+  for (int i = 0; i < 3'000; ++i) {
+    for (SimClient* each : clients_) send(*each, 5'000);
+  }
+  std::size_t most = 0;
+  await(
+      [&] {
+        most = std::max(most, sim().host(0).node().memory().session_kept);
+        return std::all_of(clients_.begin(), clients_.end(), [&](auto* c) { return c->messages() == sent_; });
+      },
+      30s, "everybody has every message");
+  EXPECT_GT(most, node.session.resume_bytes);
+  EXPECT_LT(most, 2 * node.session.queue_hard_bytes);
+  first().cut();
+  await([&] { return first().reconnections().size() == 1; }, 30s, "it is back");
+  EXPECT_FALSE(first().reconnections().front().resumed);
+  await_group_view(clients_, "g");
   check();
 }
 

@@ -92,10 +92,23 @@ TEST_F(SessionQueueKeeping, WritesAgainWhatIsNotAcknowledged) {
   EXPECT_TRUE(queue_->empty());
   EXPECT_EQ(queue_->kept_bytes(), 3 * 12u);
   EXPECT_TRUE(queue_->acknowledge(2));
-  EXPECT_EQ(queue_->kept_bytes(), 12u);
   got_.pop_back();  // the last one was lost with the connection
   come_back();
   expect_all_in_order();
+}
+
+TEST_F(SessionQueueKeeping, LetsGoOfWhatIsAcknowledgedSomeThousandBytesAtATime) {
+  constexpr std::size_t kFrame = 1'012, kCount = 200, kMore = 20'000;
+  for (std::size_t i = 0; i < kCount; ++i) append(1'000);
+  while (!queue_->empty()) read(3'000);
+  EXPECT_EQ(queue_->kept_bytes(), kCount * kFrame);
+  for (std::size_t got = 0; got < kCount; got += 7) {
+    ASSERT_TRUE(queue_->acknowledge(got));
+    ASSERT_GE(queue_->kept_bytes(), (kCount - got) * kFrame);
+    ASSERT_LE(queue_->kept_bytes(), (kCount - got) * kFrame + kMore);
+  }
+  ASSERT_TRUE(queue_->acknowledge(kCount));
+  EXPECT_EQ(queue_->kept_bytes(), 0u);
 }
 
 TEST_F(SessionQueueKeeping, RefusesWhatTheClientCannotHave) {
