@@ -28,4 +28,17 @@ std::uint64_t Resumption::tell() {
   return frames_;
 }
 
+void ResumeWindow::note_full(Time now, std::uint64_t frames) {
+  if (full_since_ != kNever) return;
+  full_since_ = now;
+  full_with_ = frames;
+}
+
+void ResumeWindow::note_got(Time now, std::uint64_t frames, std::size_t limit) {
+  if (full_since_ == kNever || frames < full_with_) return;
+  const bool is_far = now - full_since_ >= kFar;
+  bytes_ = is_far ? std::min(2 * bytes_, std::max(limit, kLeastBytes)) : std::max(bytes_ / 2, kLeastBytes);
+  full_since_ = kNever;
+}
+
 }  // namespace spindled

@@ -1,6 +1,8 @@
 // What lets a client take its session up again on another connection.
 #pragma once
 
+#include <algorithm>
+
 #include "daemon/base/time.h"
 #include "libclient/protocol/client_handshake.h"
 
@@ -34,6 +36,27 @@ class Resumption {
   std::uint64_t told_bytes_ = 0;
   bool has_news_ = false;
   Time news_since_{};
+};
+
+/// How much a client may be written that it is not known to have got. All of that is in memory twice, here and on its
+/// way: for a client that is near there is no more of it than it can use. One that is far away gets more.
+class ResumeWindow {
+ public:
+  /// Never more than `limit`.
+  std::size_t bytes(std::size_t limit) const { return std::min(bytes_, limit); }
+  /// It is full with the frame of this number, counted from the first.
+  void note_full(Time now, std::uint64_t frames);
+  /// The client has got so many frames.
+  void note_got(Time now, std::uint64_t frames, std::size_t limit);
+
+  static constexpr std::size_t kLeastBytes = 256u << 10;
+  /// A client is far away where it takes so long until it is known to have got what filled the window.
+  static constexpr Duration kFar = 10ms;
+
+ private:
+  std::size_t bytes_ = kLeastBytes;
+  Time full_since_ = kNever;
+  std::uint64_t full_with_ = 0;
 };
 
 }  // namespace spindled

@@ -266,7 +266,7 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
     case ClientFrame::ping:
       return handle_ping(body.view());
     case ClientFrame::received:
-      return handle_received(body.view());
+      return handle_received(now, body.view());
     case ClientFrame::confirm:
       return handle_confirm(body.view());
     case ClientFrame::flush_ok:
@@ -478,10 +478,11 @@ std::optional<Error> Session::handle_ping(ByteView body) {
   return std::nullopt;
 }
 
-std::optional<Error> Session::handle_received(ByteView body) {
+std::optional<Error> Session::handle_received(Time now, ByteView body) {
   const std::optional<std::uint64_t> frames = protocol::read_received(body);
   if (!frames) return malformed("received");
   if (!resumption_) return Error{Errc::unexpected_frame, "the session cannot be taken up again, and counts no frames"};
+  resume_window_.note_got(now, *frames, context_.config.session.resume_bytes);
   if (!queue_.is_keeping() || queue_.acknowledge(*frames)) return std::nullopt;
   return Error{Errc::malformed_frame, fmt::format("{} frames are none that the client can have got", *frames)};
 }
@@ -522,7 +523,11 @@ void Session::attach(Time now, Session& fresh) {
   queue_.push_preface(frame);
 }
 
-bool Session::may_write() const { return !marks.reading || queue_.kept_bytes() < context_.config.session.resume_bytes; }
+bool Session::may_write(Time now) {
+  if (!marks.reading || queue_.kept_bytes() < resume_window_.bytes(context_.config.session.resume_bytes)) return true;
+  resume_window_.note_full(now, queue_.frames_written());
+  return false;
+}
 
 bool Session::look_for_silence(Duration period) {
   if (keepalive_ == Duration::zero() || state_ != State::open || is_detached() || !marks.reading) return false;

@@ -115,7 +115,7 @@ class Session final {
   /// Whether what it was written and is not known to have got leaves room for more. What it has got it says behind what
   /// it sends: while that waits and nothing is read of it, nobody can expect it to say so, and to wait for it would be
   /// to wait for ever where its own messages wait for what it gets.
-  bool may_write() const;
+  bool may_write(Time now);
   /// Called every `period`: whether the client has been silent for three times as long as it promised to be at most.
   bool look_for_silence(Duration period);
   bool has_keepalive() const { return keepalive_ != Duration::zero(); }
@@ -187,7 +187,7 @@ class Session final {
   /// Adds to who the client is what its token proves. Why it is not let in, if it is not.
   std::optional<Error> identify(std::string_view token);
   void welcome(const spindle::protocol::Hello& hello);
-  std::optional<Error> handle_received(ByteView body);
+  std::optional<Error> handle_received(Time now, ByteView body);
   std::optional<Error> handle_define(ByteView body);
   std::optional<Error> handle_send(Slice&& body);
   std::optional<Error> handle_group_request(Time now, spindle::protocol::ClientFrame type, ByteView body);
@@ -261,6 +261,7 @@ class Session final {
   bool moves_ = false;
   int silent_looks_ = 0;
   std::optional<Resumption> resumption_;
+  ResumeWindow resume_window_;
   std::optional<spindle::protocol::Resume> resume_;
   Time detached_since_ = kNever;
   std::size_t waiting_when_detached_ = 0;  // bytes

@@ -71,6 +71,8 @@ class SessionQueue {
   /// The connection is gone: what is kept is to be written again, and so is a frame that is partly written. A preface
   /// is not.
   void rewind();
+  /// How many frames that count were written whole.
+  std::uint64_t frames_written() const { return kept_->written; }
   std::size_t kept_bytes() const { return kept_ ? kept_->bytes.bytes() : 0; }
 
  private:

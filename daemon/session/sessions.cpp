@@ -280,7 +280,7 @@ void Sessions::flush(Time now, SessionId id) {
 
 void Sessions::write(Time now, Session& session) {
   std::array<ByteView, 64> buffers;
-  while (!session.queue().empty() && session.may_write()) {
+  while (!session.queue().empty() && session.may_write(now)) {
     const std::size_t count = session.queue().gather(buffers);
     std::size_t offered = 0;
     for (std::size_t i = 0; i < count; ++i) offered += buffers[i].size();

@@ -1,4 +1,5 @@
 // Clients that come back on another connection.
+#include "daemon/session/resumption.h"
 #include "tests/unit/sessions_harness.h"
 
 namespace spindled::test {
@@ -277,13 +278,40 @@ TEST_F(SessionResumption, WritesNoFurtherThanTheClientHasRoomToAskAgain) {
     read(other, frames);
   }
   const std::size_t got_first = got(first).size();
-  EXPECT_GE(got_first * 30'000, 1u << 20);
+  EXPECT_GE(got_first * 30'000, ResumeWindow::kLeastBytes);
   EXPECT_LT(got_first, 60u);
-  std::vector<std::uint8_t> frame;
-  protocol::write_received(frame, ClientFrame::received, before + got_first);
-  read(first, frame);
-  for (int i = 0; i < 500; ++i) turn();
+  for (int i = 0; i < 500 && got(first).size() < 60; ++i) {
+    std::vector<std::uint8_t> frame;
+    protocol::write_received(frame, ClientFrame::received, before + got(first).size());
+    read(first, frame);
+    turn();
+  }
   EXPECT_EQ(got(first).size(), 60u);
+}
+
+TEST(ResumeWindow, GrowsForWhoIsFarAway) {
+  constexpr std::size_t kLimit = 3 * ResumeWindow::kLeastBytes;
+  ResumeWindow window;
+  EXPECT_EQ(window.bytes(kLimit), ResumeWindow::kLeastBytes);
+  EXPECT_EQ(window.bytes(1'000), 1'000u) << "the limit is lower now";
+  Time now{};
+  std::uint64_t frames = 0;
+  const auto round = [&](Duration trip) {
+    window.note_full(now, frames + 10);
+    window.note_full(now + 1ms, frames + 20);
+    window.note_got(now + trip / 2, frames + 9, kLimit);
+    window.note_got(now + trip, frames + 10, kLimit);
+    window.note_got(now + 1s, frames + 20, kLimit);
+    now += 2s;
+    frames += 20;
+    return window.bytes(kLimit);
+  };
+  EXPECT_EQ(round(ResumeWindow::kFar - 1us), ResumeWindow::kLeastBytes);
+  EXPECT_EQ(round(ResumeWindow::kFar), 2 * ResumeWindow::kLeastBytes);
+  EXPECT_EQ(round(100ms), kLimit);
+  EXPECT_EQ(round(100ms), kLimit);
+  EXPECT_EQ(round(1ms), kLimit / 2);
+  EXPECT_EQ(round(1ms), ResumeWindow::kLeastBytes);
 }
 
 TEST_F(SessionResumption, ASilentClientHasLostItsConnection) {
