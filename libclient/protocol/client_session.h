@@ -93,7 +93,8 @@ class ClientSession {
   bool is_connected() const { return phase_ == Phase::open; }
   /// With what the session could be taken up.
   std::optional<Resume> resume() const {
-    return key_ ? std::optional(Resume{*key_, engine_.reader().frames()}) : std::nullopt;
+    const bool may_go_on = key_ && engine_.writer().is_resumable();
+    return may_go_on ? std::optional(Resume{*key_, engine_.reader().frames()}) : std::nullopt;
   }
   /// Whether what is sent waits for the end of the former session.
   bool is_fenced() const { return !fence_.empty(); }

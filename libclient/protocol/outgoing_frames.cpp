@@ -113,6 +113,8 @@ void OutgoingFrames::consume(std::size_t bytes) {
 /// All of it is written. Its memory stays where it is not kept.
 void OutgoingFrames::finish(Buffer& buffer) {
   buffer.done_bytes = buffer.done_frames = 0;
+  if (keeps_ && kept_bytes_ + buffer.bytes.size() > kKeptBytesMax) set_keeping(false);
+  if (keeps_) kept_bytes_ += buffer.bytes.size();
   if (!keeps_) {
     forget(buffer);
   } else if (!kept_.empty() && buffer.bytes.size() <= kMergedBytes && kept_.back().bytes.size() < kMergedBytesMax) {
@@ -171,12 +173,14 @@ void OutgoingFrames::drop() {
 void OutgoingFrames::set_keeping(bool on) {
   keeps_ = on;
   for (const Buffer& buffer : std::exchange(kept_, {})) forget(buffer);
+  kept_bytes_ = 0;
 }
 
 void OutgoingFrames::acknowledge(std::uint64_t frames) {
   acknowledged_ = std::max(acknowledged_, frames);
   while (!kept_.empty() && first_ + kept_.front().frames <= acknowledged_) {
     forget(kept_.front());
+    kept_bytes_ -= kept_.front().bytes.size();
     give_back(std::move(kept_.front().bytes));
     kept_.pop_front();
   }
@@ -215,6 +219,7 @@ bool OutgoingFrames::resume(std::uint64_t frames) {
     again_.push_front(std::move(kept_.back()));
     kept_.pop_back();
   }
+  kept_bytes_ = 0;
   if (again_.empty()) return true;
   Buffer& front = again_.front();
   while (first_ + front.done_frames < frames) {
@@ -233,7 +238,7 @@ void OutgoingFrames::start_anew(const Visit& written, const Visit& unsent) {
   const std::deque<Buffer> kept = std::exchange(kept_, {});
   const std::deque<Buffer> again = std::exchange(again_, {});
   const Buffer tail = std::exchange(tail_, Buffer());
-  first_ = acknowledged_ = again_bytes_ = 0;
+  first_ = acknowledged_ = again_bytes_ = kept_bytes_ = 0;
   is_holding_ = false;
   const auto visit = [&](const Buffer& buffer, std::size_t written_bytes) {
     for_each_unit(buffer.bytes,

@@ -59,6 +59,10 @@ class OutgoingFrames {
   void expect_anew() { remembers_ = true; }
   /// Whether what is written is kept, for `resume`. What was kept before is not any more.
   void set_keeping(bool on);
+  /// No longer where more than kKeptBytesMax would have to be kept: a program that gets nothing does not see what its
+  /// daemon has got.
+  bool is_keeping() const { return keeps_; }
+  static constexpr std::size_t kKeptBytesMax = 64u << 20;
   /// The daemon has got so many frames.
   void acknowledge(std::uint64_t frames);
   /// The connection is gone.
@@ -106,6 +110,7 @@ class OutgoingFrames {
   std::uint64_t first_ = 0;                        // how many frames were written before those in `kept_`
   std::uint64_t acknowledged_ = 0;                 // frames
   std::deque<Buffer> kept_;                        // written, and perhaps not there
+  std::size_t kept_bytes_ = 0;                     // of `kept_`
   std::vector<std::vector<std::uint8_t>> spares_;  // memory of buffers that are kept no longer
   std::size_t spares_bytes_ = 0;
   Buffer in_flight_;

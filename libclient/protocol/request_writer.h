@@ -116,6 +116,7 @@ class RequestWriter {
   void expect_return();
   /// Whether the session can be taken up on another connection: what is written is kept.
   void set_resumable(bool on) { out_.set_keeping(on); }
+  bool is_resumable() const { return out_.is_keeping(); }
   /// The daemon has got so many frames.
   void acknowledge(std::uint64_t frames) { out_.acknowledge(frames); }
   // Frames that nothing holds back.

@@ -171,6 +171,28 @@ TEST_F(OutgoingFramesTest, TellsWhatMayHaveComeFromWhatCannotHave) {
   }
 }
 
+// The daemon says nothing, or nobody listens.
+TEST_F(OutgoingFramesTest, KeepsSoMuchAndNoMore) {
+  constexpr std::size_t kBytes = 1u << 20;
+  define(3, "a");
+  std::size_t bytes = 0;
+  while (out_.is_keeping()) {
+    ASSERT_LE(bytes, OutgoingFrames::kKeptBytesMax + kBytes);
+    append(kBytes);
+    bytes += kBytes;
+    while (out_.size() != 0) out_.consume(out_.next().size());
+  }
+  EXPECT_GE(bytes, OutgoingFrames::kKeptBytesMax - kBytes);
+  append(10);
+  out_.cut();
+  std::size_t defined = 0, written = 0, unsent = 0;
+  out_.start_anew([&](const OutgoingFrames::Unit& unit) { ++(unit.type == ClientFrame::define ? defined : written); },
+                  [&](const OutgoingFrames::Unit&) { ++unsent; });
+  EXPECT_EQ(defined, 1u);
+  EXPECT_EQ(written, 0u) << "none of it is here";
+  EXPECT_EQ(unsent, 1u);
+}
+
 TEST_F(OutgoingFramesTest, RemembersWhatWasDefined) {
   define(0, "a");
   define(1, "b");
