@@ -13,6 +13,7 @@ Seeds all_seeds() {
   add_node_seeds(seeds);
   add_tls_seeds(seeds);
   add_bundle_seeds(seeds);
+  add_raptorq_seeds(seeds);
   return seeds;
 }
 

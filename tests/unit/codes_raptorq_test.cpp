@@ -13,29 +13,14 @@
 #include "libclient/codes/gf256.h"
 #include "libclient/codes/raptorq_solver.h"
 #include "libclient/codes/raptorq_tables.h"
+#include "tests/support/known_content.h"
 
 namespace spindle::codes {
 namespace {
 
+using test::content_of;
+using test::crc32_of;
 using Bytes = std::vector<std::uint8_t>;
-
-Bytes content_of(std::uint64_t seed, std::size_t bytes) {
-  Bytes content(bytes);
-  for (std::uint8_t& octet : content) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    octet = static_cast<std::uint8_t>(seed >> 56);
-  }
-  return content;
-}
-
-std::uint32_t crc32_of(std::uint32_t crc, const Bytes& bytes) {
-  crc = ~crc;
-  for (const std::uint8_t octet : bytes) {
-    crc ^= octet;
-    for (int i = 0; i < 8; ++i) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xedb88320u : 0u);
-  }
-  return ~crc;
-}
 
 Bytes symbol_of(const BlockEncoder& encoder, std::uint32_t esi, std::size_t bytes) {
   Bytes symbol(bytes);
