@@ -73,6 +73,11 @@ void multiply_octets(std::uint8_t* row, std::size_t bytes, std::uint8_t factor) 
   for (std::size_t i = 0; i < bytes; ++i) row[i] = products.of(row[i]);
 }
 
+void multiply_add_octets(std::uint8_t* row, const std::uint8_t* more, std::size_t bytes, std::uint8_t factor) {
+  const Nibbles products(factor);
+  for (std::size_t i = 0; i < bytes; ++i) row[i] = products.of(row[i]) ^ more[i];
+}
+
 bool always() { return true; }
 
 #if defined(__x86_64__)
@@ -151,6 +156,19 @@ SPINDLE_TARGET("avx2") void multiply_avx2(std::uint8_t* row, std::size_t bytes, 
   for (; at < bytes; ++at) row[at] = products.of(row[at]);
 }
 
+SPINDLE_TARGET("avx2")
+void multiply_add_avx2(std::uint8_t* row, const std::uint8_t* more, std::size_t bytes, std::uint8_t factor) {
+  const Nibbles products(factor);
+  const WideNibbles wide = widen(products);
+  std::size_t at = 0;
+  for (; at + 32 <= bytes; at += 32) {
+    auto* into = reinterpret_cast<__m256i*>(row + at);
+    const __m256i term = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(more + at));
+    _mm256_storeu_si256(into, _mm256_xor_si256(product(wide, _mm256_loadu_si256(into)), term));
+  }
+  for (; at < bytes; ++at) row[at] = products.of(row[at]) ^ more[at];
+}
+
 bool has_avx2() { return __builtin_cpu_supports("avx2") != 0; }
 
 // --- AVX-512 with GFNI: a product is a matrix of bits, as the instruction for products has another polynomial ---
@@ -217,6 +235,17 @@ void multiply_gfni(std::uint8_t* row, std::size_t bytes, std::uint8_t factor) {
   for (; at < bytes; ++at) row[at] = gf256::multiply(factor, row[at]);
 }
 
+SPINDLE_TARGET("avx512f,avx512bw,gfni")
+void multiply_add_gfni(std::uint8_t* row, const std::uint8_t* more, std::size_t bytes, std::uint8_t factor) {
+  const __m512i matrix = _mm512_set1_epi64(static_cast<long long>(matrix_of(factor)));
+  std::size_t at = 0;
+  for (; at + 64 <= bytes; at += 64) {
+    const __m512i product = _mm512_gf2p8affine_epi64_epi8(_mm512_loadu_si512(row + at), matrix, 0);
+    _mm512_storeu_si512(row + at, _mm512_xor_si512(product, _mm512_loadu_si512(more + at)));
+  }
+  for (; at < bytes; ++at) row[at] = gf256::multiply(factor, row[at]) ^ more[at];
+}
+
 bool has_gfni() {
   return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
          __builtin_cpu_supports("gfni") != 0;
@@ -225,10 +254,10 @@ bool has_gfni() {
 #endif
 
 constexpr RowKernels kKernels[] = {
-    {"portable", always, sum_words, add_words, add_multiple_octets, multiply_octets},
+    {"portable", always, sum_words, add_words, add_multiple_octets, multiply_octets, multiply_add_octets},
 #if defined(__x86_64__)
-    {"AVX2", has_avx2, sum_avx2, add_avx2, add_multiple_avx2, multiply_avx2},
-    {"GFNI", has_gfni, sum_avx512, add_avx512, add_multiple_gfni, multiply_gfni},
+    {"AVX2", has_avx2, sum_avx2, add_avx2, add_multiple_avx2, multiply_avx2, multiply_add_avx2},
+    {"GFNI", has_gfni, sum_avx512, add_avx512, add_multiple_gfni, multiply_gfni, multiply_add_gfni},
 #endif
 };
 

@@ -51,6 +51,8 @@ struct RowKernels {
   void (*add_multiple)(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes, std::uint8_t factor);
   /// row *= factor
   void (*multiply)(std::uint8_t* row, std::size_t bytes, std::uint8_t factor);
+  /// row = factor * row + more
+  void (*multiply_add)(std::uint8_t* row, const std::uint8_t* more, std::size_t bytes, std::uint8_t factor);
 };
 
 /// All that were compiled, the slowest first, which is usable everywhere.

@@ -29,21 +29,27 @@ EncodingPlan::EncodingPlan(std::uint32_t source_symbols) : code_(BlockCode::of(s
 }
 
 BlockEncoder::BlockEncoder(const EncodingPlan& plan, const std::uint8_t* content, std::size_t symbol_bytes)
-    : code_(plan.code()), symbol_bytes_(symbol_bytes) {
-  const Solution& solution = plan.solution();
-  std::vector<const std::uint8_t*> inputs(code_.symbols, nullptr);
-  for (std::uint32_t i = 0; i < code_.source_symbols; ++i) inputs[i] = content + i * symbol_bytes;
-  intermediate_ = std::make_unique_for_overwrite<std::uint8_t[]>(code_.intermediate * symbol_bytes);
-  std::vector<RowSchedule::Output> outputs(code_.intermediate);
+    : plan_(plan),
+      symbol_bytes_(symbol_bytes),
+      intermediate_(std::make_unique_for_overwrite<std::uint8_t[]>(plan.code().intermediate * symbol_bytes)) {
+  load(content);
+}
+
+void BlockEncoder::load(const std::uint8_t* content) {
+  const BlockCode& code = plan_.code();
+  const Solution& solution = plan_.solution();
+  std::vector<const std::uint8_t*> inputs(code.symbols, nullptr);
+  for (std::uint32_t i = 0; i < code.source_symbols; ++i) inputs[i] = content + i * symbol_bytes_;
+  std::vector<RowSchedule::Output> outputs(code.intermediate);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    outputs[i] = {intermediate_.get() + i * symbol_bytes, std::span(solution.slots).subspan(i, 1)};
+    outputs[i] = {intermediate_.get() + i * symbol_bytes_, std::span(solution.slots).subspan(i, 1)};
   }
-  solution.schedule.run(inputs, outputs, symbol_bytes);
+  solution.schedule.run(inputs, outputs, symbol_bytes_);
 }
 
 void BlockEncoder::encode(std::uint32_t esi, std::uint8_t* to) const {
   std::vector<std::uint32_t> terms;
-  code_.append_terms(code_.isi_of(esi), terms);
+  plan_.code().append_terms(plan_.code().isi_of(esi), terms);
   std::vector<const std::uint8_t*> rows;
   for (const std::uint32_t term : terms) rows.push_back(intermediate_.get() + term * symbol_bytes_);
   row_kernels().sum(to, rows.data(), rows.size(), symbol_bytes_);

@@ -36,12 +36,15 @@ class BlockEncoder {
   /// `content`: the source symbols of the plan, of `symbol_bytes` each, the last one filled up; it need not stay.
   BlockEncoder(const EncodingPlan& plan, const std::uint8_t* content, std::size_t symbol_bytes);
 
-  std::uint32_t source_symbols() const { return code_.source_symbols; }
+  /// Goes on with another block, in the same memory.
+  void load(const std::uint8_t* content);
+
+  std::uint32_t source_symbols() const { return plan_.code().source_symbols; }
   /// Writes the encoding symbol with that id, `symbol_bytes` long.
   void encode(std::uint32_t esi, std::uint8_t* to) const;
 
  private:
-  BlockCode code_;
+  EncodingPlan plan_;
   std::size_t symbol_bytes_;
   std::unique_ptr<std::uint8_t[]> intermediate_;  // all intermediate symbols
 };

@@ -101,13 +101,13 @@ class Solver {
     for (std::uint32_t i = 0; i < count; ++i) schedule_.sum(hdpc_slot(i), {});
     for (std::uint32_t column = 0; column < columns; ++column) {
       kernels.multiply(running.data(), running.size(), gf256::power(1));
-      schedule_.multiply(running_slot(), gf256::power(1));
       const std::uint32_t place = peeling_.place_of(column);
       if ((place & Peeling::kInactiveBit) != 0) {
         running[place & ~Peeling::kInactiveBit] ^= 1;
+        schedule_.multiply(running_slot(), gf256::power(1));
       } else {
         bits_.for_each(place, [&](std::size_t bit) { running[bit] ^= 1; });
-        schedule_.add(running_slot(), slot(place));
+        schedule_.multiply_add(running_slot(), slot(place), gf256::power(1));
       }
       const auto add_to = [&](std::uint32_t row, std::uint8_t factor) {
         kernels.add_multiple(octets_[row].data(), running.data(), running.size(), factor);

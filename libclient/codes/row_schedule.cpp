@@ -45,6 +45,11 @@ void RowSchedule::multiply(Row slot, std::uint8_t factor) {
   steps_.push_back({Kind::multiply, factor, slot, 0, 0});
 }
 
+void RowSchedule::multiply_add(Row slot, Row row, std::uint8_t factor) {
+  steps_.push_back({Kind::multiply_add, factor, slot, static_cast<std::uint32_t>(rows_.size()), 1});
+  rows_.push_back(row);
+}
+
 void RowSchedule::finish(std::span<const Row> needed) {
   std::vector<bool> is_needed(slots_, false);
   for (const Row slot : needed) is_needed[slot] = true;
@@ -102,6 +107,9 @@ void RowSchedule::run(std::span<const std::uint8_t* const> inputs, std::span<con
           break;
         case Kind::multiply:
           kernels.multiply(to, count, step.factor);
+          break;
+        case Kind::multiply_add:
+          kernels.multiply_add(to, rows[step.first], count, step.factor);
           break;
       }
     }

@@ -22,6 +22,8 @@ class RowSchedule {
   void add(Row slot, Row row);
   void add_multiple(Row slot, Row from, std::uint8_t factor);
   void multiply(Row slot, std::uint8_t factor);
+  /// factor * slot + row
+  void multiply_add(Row slot, Row row, std::uint8_t factor);
   /// Leaves out what none of these slots needs, and nothing is added to it after that.
   void finish(std::span<const Row> needed);
 
@@ -38,7 +40,7 @@ class RowSchedule {
   void run(std::span<const std::uint8_t* const> inputs, std::span<const Output> outputs, std::size_t bytes) const;
 
  private:
-  enum class Kind : std::uint8_t { sum, add_multiple, multiply };
+  enum class Kind : std::uint8_t { sum, add_multiple, multiply, multiply_add };
   struct Step {
     Kind kind;
     std::uint8_t factor = 0;

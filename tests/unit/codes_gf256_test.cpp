@@ -71,6 +71,8 @@ TEST_P(RowKernelsTest, DoWhatOctetsSay) {
       kernels().add(sum.data() + offset, from.data() + offset, bytes);
       kernels().add_multiple(multiple.data() + offset, from.data() + offset, bytes, factor);
       kernels().multiply(product.data() + offset, bytes, factor);
+      Row product_and_more = before;
+      kernels().multiply_add(product_and_more.data() + offset, from.data() + offset, bytes, factor);
       const std::uint8_t* rows[] = {of_three.data() + offset, from.data() + offset, third.data() + offset};
       kernels().sum(of_three.data() + offset, rows, 3, bytes);
       for (std::size_t i = 0; i < bytes + offset; ++i) {
@@ -78,6 +80,7 @@ TEST_P(RowKernelsTest, DoWhatOctetsSay) {
         ASSERT_EQ(sum[i], is_in ? before[i] ^ from[i] : before[i]);
         ASSERT_EQ(multiple[i], is_in ? before[i] ^ gf256::multiply(factor, from[i]) : before[i]);
         ASSERT_EQ(product[i], is_in ? gf256::multiply(factor, before[i]) : before[i]);
+        ASSERT_EQ(product_and_more[i], is_in ? product[i] ^ from[i] : before[i]);
         ASSERT_EQ(of_three[i], is_in ? before[i] ^ from[i] ^ third[i] : before[i]);
       }
       kernels().sum(sum.data() + offset, nullptr, 0, bytes);
