@@ -337,11 +337,10 @@ void EventReader::handle_transitional(ByteView body) {
 void EventReader::handle_flush_request(ByteView body) {
   const std::optional<Flush> request = read_flush(body);
   if (!request) return end(Errc::malformed_frame);
-  FlushRequest event{std::string(request->group), flush_requests_ + 1};
+  FlushRequest event{std::string(request->group), ++flush_requests_};
   if (!flushing_.insert(event.group).second) {
     return end(Errc::unexpected_frame, "the daemon asked twice to flush a group for one view");
   }
-  ++flush_requests_;
   note_flush(event, request->request);
   add_event(std::move(event), body.size());
 }

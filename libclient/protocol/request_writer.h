@@ -53,10 +53,10 @@ class RequestWriter {
   /// Nothing is sent to the group from here to its next view: `multicast` says flushing. An answer to a request that is
   /// over is none. bad_argument for what is no request of this connection.
   std::error_code flush_ok(const FlushRequest& request);
-  /// Whether the request is neither answered nor over.
-  bool awaits_flush(const FlushRequest& request) const;
   /// Whether that holds for one of the groups.
   bool is_flushed(const Groups& groups) const;
+  /// Whether the request is neither answered nor over.
+  bool awaits_flush(const FlushRequest& request) const;
   std::error_code request_flow(const Groups& groups);
   /// Asks to be told once all messages that were accepted before have entered the network.
   std::error_code confirm();
