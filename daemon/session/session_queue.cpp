@@ -86,12 +86,11 @@ void SessionQueue::consume_from(Part& part, std::size_t bytes) {
 
 // --- What a client may have to get again ---
 
-void SessionQueue::Kept::note(std::uint64_t count, std::size_t size) {
-  frames += count;
-  written += count;
-  if (batches.empty() || batches.back().bytes >= kBatchBytes) batches.push_back();
-  batches.back().frames += static_cast<std::uint32_t>(count);
-  batches.back().bytes += static_cast<std::uint32_t>(size);
+void SessionQueue::Kept::note_frame(std::uint32_t size) {
+  ++written;
+  Batch& batch = batches.empty() || batches.back().bytes >= kBatchBytes ? batches.push_back() : batches.back();
+  ++batch.frames;
+  batch.bytes += size;
 }
 
 void SessionQueue::keep_from(Part& part, std::size_t bytes) {
@@ -104,14 +103,9 @@ void SessionQueue::keep_from(Part& part, std::size_t bytes) {
   }
   part.bytes.move_front(bytes, kept_->bytes);
   while (!part.frames.empty() && written_ >= part.frames.front().bytes) {
-    std::uint64_t count = 0;
-    std::size_t size = 0;
-    do {
-      size += part.frames.pop_front().bytes;
-      ++count;
-    } while (size < Kept::kBatchBytes && !part.frames.empty() && written_ - size >= part.frames.front().bytes);
+    const std::uint32_t size = part.frames.pop_front().bytes;
     written_ -= size;
-    kept_->note(count, size);
+    kept_->note_frame(size);
   }
 }
 
@@ -130,9 +124,9 @@ bool SessionQueue::acknowledge(std::uint64_t frames) {
   if (!may_go_on_behind(frames)) return false;
   kept_->acknowledged = frames;
   std::size_t bytes = 0;
-  while (!kept_->batches.empty() && kept_->first() + kept_->batches.front().frames <= frames) {
+  while (!kept_->batches.empty() && kept_->first + kept_->batches.front().frames <= frames) {
     const Kept::Batch batch = kept_->batches.pop_front();
-    kept_->frames -= batch.frames;
+    kept_->first += batch.frames;
     bytes += batch.bytes;
   }
   kept_->bytes.consume(bytes);
@@ -150,7 +144,7 @@ void SessionQueue::rewind() {
     // Its beginning is the last of what is kept.
     const Frame frame = first.frames.pop_front();
     first.bytes.move_front(frame.bytes - written_, kept_->bytes);
-    kept_->note(1, frame.bytes);
+    kept_->note_frame(frame.bytes);
   } else if (!first.frames.empty() && first.frames.front().kind == FrameKind::preface) {
     first.bytes.consume(first.frames.pop_front().bytes);
   }
@@ -162,7 +156,7 @@ void SessionQueue::rewind() {
 
 void SessionQueue::write_again(Part& to) {
   Kept& kept = *kept_;
-  for (std::uint64_t number = kept.first(); number < kept.written; ++number) {
+  for (std::uint64_t number = kept.first; number < kept.written; ++number) {
     std::array<std::uint8_t, spindle::kFrameHeadBytes> head;
     kept.bytes.copy_front(head);
     const std::size_t size = spindle::kFrameHeadBytes + spindle::read_frame_head(head)->length;
@@ -174,8 +168,7 @@ void SessionQueue::write_again(Part& to) {
     }
   }
   kept.batches.clear();
-  kept.frames = 0;
-  kept.written = kept.acknowledged;
+  kept.first = kept.written = kept.acknowledged;
 }
 
 // --- Dropping ---

@@ -108,14 +108,14 @@ class SessionQueue {
     static constexpr std::uint32_t kBatchBytes = 8u << 10;
 
     explicit Kept(SlabPool& pool) : bytes(pool, OutputQueue::kLongBytes) {}
-    void note(std::uint64_t frames, std::size_t bytes);
-    std::uint64_t first() const { return written - frames; }
+    /// Of `bytes` so many are a frame that is whole now.
+    void note_frame(std::uint32_t size);
 
     OutputQueue bytes;  // of whole frames, and of one that is partly written
     Ring<Batch, kKeptFrames> batches;
-    std::uint64_t frames = 0;   // whole ones in `bytes`
-    std::uint64_t written = 0;  // frames, in all
-    std::uint64_t acknowledged = 0;
+    std::uint64_t first = 0;         // so many whole frames are no longer in `bytes`,
+    std::uint64_t written = 0;       // so many were written,
+    std::uint64_t acknowledged = 0;  // and so many the client is known to have got
   };
 
   Detour& detour();
