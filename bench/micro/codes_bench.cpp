@@ -6,16 +6,12 @@
 
 #include "libclient/codes/raptorq.h"
 #include "libclient/codes/raptorq_solver.h"
+#include "tests/support/known_content.h"
 
 namespace spindle::codes {
 namespace {
 
-std::vector<std::uint8_t> content_of(std::size_t bytes) {
-  std::vector<std::uint8_t> content(bytes);
-  std::uint32_t value = 1;
-  for (std::uint8_t& octet : content) octet = static_cast<std::uint8_t>((value = value * 1664525u + 1013904223u) >> 24);
-  return content;
-}
+using test::content_of;
 
 void set_bytes(benchmark::State& state, std::size_t bytes) {
   state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * state.iterations());
@@ -25,7 +21,7 @@ void set_bytes(benchmark::State& state, std::size_t bytes) {
 void RaptorqEncode(benchmark::State& state) {
   const auto symbols = static_cast<std::uint32_t>(state.range(0));
   const auto bytes = static_cast<std::size_t>(state.range(1));
-  const std::vector<std::uint8_t> content = content_of(symbols * bytes);
+  const std::vector<std::uint8_t> content = content_of(1, symbols * bytes);
   BlockEncoder encoder(EncodingPlan(symbols), content.data(), bytes);
   for (auto _ : state) encoder.load(content.data());
   set_bytes(state, content.size());
@@ -35,7 +31,7 @@ BENCHMARK(RaptorqEncode)->Args({1000, 1280})->Args({1024, 8192});
 void RaptorqRepairSymbol(benchmark::State& state) {
   const auto symbols = static_cast<std::uint32_t>(state.range(0));
   const auto bytes = static_cast<std::size_t>(state.range(1));
-  const std::vector<std::uint8_t> content = content_of(symbols * bytes);
+  const std::vector<std::uint8_t> content = content_of(1, symbols * bytes);
   const BlockEncoder encoder(EncodingPlan(symbols), content.data(), bytes);
   std::vector<std::uint8_t> symbol(bytes);
   for (std::uint32_t esi = symbols; auto _ : state) encoder.encode(esi++, symbol.data());
@@ -47,7 +43,7 @@ BENCHMARK(RaptorqRepairSymbol)->Args({1000, 1280})->Args({1024, 8192});
 void RaptorqDecode(benchmark::State& state) {
   const auto symbols = static_cast<std::uint32_t>(state.range(0));
   const auto bytes = static_cast<std::size_t>(state.range(1));
-  std::vector<std::uint8_t> content = content_of(symbols * bytes);
+  std::vector<std::uint8_t> content = content_of(1, symbols * bytes);
   const BlockEncoder encoder(EncodingPlan(symbols), content.data(), bytes);
   BlockDecoder decoder(symbols, bytes);
   std::vector<std::uint8_t> symbol(bytes);

@@ -14,18 +14,6 @@ namespace {
 
 // --- Everywhere ---
 
-void add_words(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
-  std::size_t at = 0;
-  for (; at + 8 <= bytes; at += 8) {
-    std::uint64_t a = 0, b = 0;
-    std::memcpy(&a, to + at, 8);
-    std::memcpy(&b, from + at, 8);
-    a ^= b;
-    std::memcpy(to + at, &a, 8);
-  }
-  for (; at < bytes; ++at) to[at] ^= from[at];
-}
-
 /// The sum of the last bytes of all rows, behind `at`.
 void sum_rest(std::uint8_t* to, const std::uint8_t* const* from, std::size_t count, std::size_t at, std::size_t bytes) {
   for (; at < bytes; ++at) {
@@ -83,17 +71,6 @@ bool always() { return true; }
 #if defined(__x86_64__)
 
 // --- AVX2: products by table look-up, half an octet at a time ---
-
-SPINDLE_TARGET("avx2") void add_avx2(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
-  std::size_t at = 0;
-  for (; at + 32 <= bytes; at += 32) {
-    auto* into = reinterpret_cast<__m256i*>(to + at);
-    const __m256i sum =
-        _mm256_xor_si256(_mm256_loadu_si256(into), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + at)));
-    _mm256_storeu_si256(into, sum);
-  }
-  add_words(to + at, from + at, bytes - at);
-}
 
 SPINDLE_TARGET("avx2")
 void sum_avx2(std::uint8_t* to, const std::uint8_t* const* from, std::size_t count, std::size_t bytes) {
@@ -186,14 +163,6 @@ std::uint64_t matrix_of(std::uint8_t factor) {
   return matrix;
 }
 
-SPINDLE_TARGET("avx512f,avx512bw") void add_avx512(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
-  std::size_t at = 0;
-  for (; at + 64 <= bytes; at += 64) {
-    _mm512_storeu_si512(to + at, _mm512_xor_si512(_mm512_loadu_si512(to + at), _mm512_loadu_si512(from + at)));
-  }
-  add_words(to + at, from + at, bytes - at);
-}
-
 SPINDLE_TARGET("avx512f,avx512bw")
 void sum_avx512(std::uint8_t* to, const std::uint8_t* const* from, std::size_t count, std::size_t bytes) {
   std::size_t at = 0;
@@ -254,10 +223,10 @@ bool has_gfni() {
 #endif
 
 constexpr RowKernels kKernels[] = {
-    {"portable", always, sum_words, add_words, add_multiple_octets, multiply_octets, multiply_add_octets},
+    {"portable", always, sum_words, add_multiple_octets, multiply_octets, multiply_add_octets},
 #if defined(__x86_64__)
-    {"AVX2", has_avx2, sum_avx2, add_avx2, add_multiple_avx2, multiply_avx2, multiply_add_avx2},
-    {"GFNI", has_gfni, sum_avx512, add_avx512, add_multiple_gfni, multiply_gfni, multiply_add_gfni},
+    {"AVX2", has_avx2, sum_avx2, add_multiple_avx2, multiply_avx2, multiply_add_avx2},
+    {"GFNI", has_gfni, sum_avx512, add_multiple_gfni, multiply_gfni, multiply_add_gfni},
 #endif
 };
 

@@ -45,8 +45,6 @@ struct RowKernels {
   bool (*is_usable)();
   /// to = the sum of `count` rows; 0 of them make it 0. `to` may be one of them.
   void (*sum)(std::uint8_t* to, const std::uint8_t* const* from, std::size_t count, std::size_t bytes);
-  /// to += from
-  void (*add)(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes);
   /// to += factor * from
   void (*add_multiple)(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes, std::uint8_t factor);
   /// row *= factor

@@ -22,7 +22,7 @@ void RowSchedule::sum(Row slot, std::span<const Row> rows) {
 }
 
 void RowSchedule::add(Row slot, Row row) {
-  // One more for the sum before, where that is still its last row.
+  // One more for the sum that was the last step.
   if (!steps_.empty() && steps_.back().kind == Kind::sum && steps_.back().to == slot) {
     rows_.push_back(row);
     ++steps_.back().count;

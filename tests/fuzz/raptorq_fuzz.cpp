@@ -6,6 +6,7 @@
 #include "libclient/codes/raptorq.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/raptorq_steps.h"
+#include "tests/support/known_content.h"
 
 namespace spindle_fuzz {
 
@@ -20,7 +21,7 @@ class Transfer {
       : input_(input),
         symbols_(1u + input_.u8() % kRaptorqSymbolsMax),
         bytes_(1u + input_.u8() % kRaptorqSymbolBytesMax),
-        content_(draw_content()),
+        content_(spindle::test::content_of(input_.u8(), symbols_ * bytes_)),
         encoder_(EncodingPlan(symbols_), content_.data(), bytes_),
         decoder_(symbols_, bytes_) {}
 
@@ -30,13 +31,6 @@ class Transfer {
   }
 
  private:
-  Bytes draw_content() {
-    Bytes content(symbols_ * bytes_);
-    std::uint32_t value = input_.u8();
-    for (std::uint8_t& octet : content)
-      octet = static_cast<std::uint8_t>((value = value * 1664525u + 1013904223u) >> 24);
-    return content;
-  }
   std::uint32_t esi() { return input_.u16() | std::uint32_t{input_.u8()} << 16; }
 
   void step(RaptorqStep step) {

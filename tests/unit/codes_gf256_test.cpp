@@ -68,7 +68,8 @@ TEST_P(RowKernelsTest, DoWhatOctetsSay) {
       const Row before = draw(bytes + offset), from = draw(bytes + offset), third = draw(bytes + offset);
       const auto factor = static_cast<std::uint8_t>(random_());
       Row sum = before, multiple = before, product = before, of_three = before;
-      kernels().add(sum.data() + offset, from.data() + offset, bytes);
+      const std::uint8_t* two[] = {sum.data() + offset, from.data() + offset};
+      kernels().sum(sum.data() + offset, two, 2, bytes);
       kernels().add_multiple(multiple.data() + offset, from.data() + offset, bytes, factor);
       kernels().multiply(product.data() + offset, bytes, factor);
       Row product_and_more = before;
