@@ -86,13 +86,6 @@ void SessionQueue::consume_from(Part& part, std::size_t bytes) {
 
 // --- What a client may have to get again ---
 
-void SessionQueue::Kept::note_frame(std::uint32_t size) {
-  ++written;
-  Batch& batch = batches.empty() || batches.back().bytes >= kBatchBytes ? batches.push_back() : batches.back();
-  ++batch.frames;
-  batch.bytes += size;
-}
-
 void SessionQueue::keep_from(Part& part, std::size_t bytes) {
   if (part.frames.front().kind == FrameKind::preface) {
     const std::size_t size = part.frames.front().bytes, before = written_ - bytes;

@@ -109,7 +109,12 @@ class SessionQueue {
 
     explicit Kept(SlabPool& pool) : bytes(pool, OutputQueue::kLongBytes) {}
     /// Of `bytes` so many are a frame that is whole now.
-    void note_frame(std::uint32_t size);
+    void note_frame(std::uint32_t size) {
+      ++written;
+      Batch& batch = batches.empty() || batches.back().bytes >= kBatchBytes ? batches.push_back() : batches.back();
+      ++batch.frames;
+      batch.bytes += size;
+    }
 
     OutputQueue bytes;  // of whole frames, and of one that is partly written
     Ring<Batch, kKeptFrames> batches;
