@@ -13,7 +13,7 @@ constexpr std::size_t kMergedBytes = 2u << 10, kMergedBytesMax = 16u << 10;
 /// Memory of more than this is not kept for what comes.
 constexpr std::size_t kSpareBytesMax = 4u << 20;
 /// Buffers that the daemon has are written to again, each of no more than this, of so many bytes in all.
-constexpr std::size_t kSpareOfKeptBytesMax = 128u << 10, kSparesBytesMax = 1u << 20;
+constexpr std::size_t kSpareOfKeptBytesMax = 1u << 20, kSparesBytesMax = 4u << 20;
 
 std::size_t frame_size(ByteView bytes) { return kFrameHeadBytes + read_frame_head(bytes)->length; }
 ClientFrame frame_type(ByteView bytes) { return static_cast<ClientFrame>(read_frame_head(bytes)->type); }
