@@ -75,7 +75,8 @@ class Flushes {
     std::string group;
   };
   /// Members that have not answered in time. Those that `is_held_up`, because what they have sent may not enter, have
-  /// as much time once more. They are waited for until they are out of the group.
+  /// as much time once more, and as long as nothing at all may: what they have sent is to come before their end. They
+  /// are waited for until they are out of the group.
   template <typename IsHeldUp>
   std::vector<Overdue> take_overdue(Time now, IsHeldUp&& is_held_up);
   Time next_deadline() const { return next_deadline_; }
@@ -132,7 +133,8 @@ std::vector<Flushes::Overdue> Flushes::take_overdue(Time now, IsHeldUp&& is_held
   next_deadline_ = kNever;
   for (auto& [group, view] : state_.pending_views) {
     for (auto& [session, asked] : view.asked) {
-      if (asked.until <= now && !asked.has_more_time && is_held_up(session)) {
+      const bool has_more_time = !asked.has_more_time || !state_.is_ready();
+      if (asked.until <= now && has_more_time && is_held_up(session)) {
         asked.until = now + state_.context.config.session.flush_timeout;
         asked.has_more_time = true;
       } else if (asked.until <= now) {
