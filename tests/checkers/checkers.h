@@ -106,6 +106,11 @@ Violations check_safe_delivery(const History& history, bool at_rest);
 /// member got last has a client that is gone.
 Violations check_membership(const History& history);
 
+/// Who reads all that comes, as it comes, is not cut off. With the policy price, by which senders slow down, it is
+/// never closed as a slow receiver; with any policy no daemon ends its connection and goes on, and does not say why.
+/// `at_rest`: all that clients have sent is taken or refused.
+Violations check_reading(const History& history, bool at_rest);
+
 /// Of the rules of access that daemons went by: nobody gets a message, is a member or has a name that the rules of the
 /// client's daemon allowed at no moment between request and effect, or uses more than a quota leaves; what they allowed
 /// all the time is not refused; and as many messages are told to be refused as were. `at_rest`: also that no client is

@@ -109,6 +109,13 @@ struct ClientHistory {
   std::uint32_t session = 0;
   bool follows = false;  // what it sends waits for the end of the session before
 
+  // Of one that is not to be cut off as long as it reads, where that is known:
+  SlowPolicy policy{};                 // by which its daemon deals with it where it does not keep up
+  std::optional<Time> slow_since{};    // until then it has read all that came, as it came
+  std::vector<Time> ends_untold{};     // of connections that its daemon, which went on, has ended and not said why
+  std::uint64_t messages_untaken = 0;  // in the end, where it is connected: that its daemon is not known to have taken
+  std::uint64_t bytes_unsent = 0;      // likewise, of requests that its connection had no room for
+
   // Where it is to be held to rules:
   std::string daemon{};
   std::string wish{};                     // the name that it asked for, without its daemon

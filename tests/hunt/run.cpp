@@ -99,6 +99,7 @@ class Run {
   std::string free_name(HostIndex host) const;
   void check_properties(bool at_rest);
   void check_nothing_enters();
+  void check_nothing_waits();
   void check_refusals();
   void count();
 
@@ -403,8 +404,12 @@ bool Run::await_rest() {
     for (const auto& [number, each] : clients_) count += each->history().events.size();
     return count;
   };
-  // Who has sent much at once, or while a link was dear, earns for seconds before the next message can be paid.
+  // Who has sent much at once, or while a link was dear, earns for seconds before the next message can be paid; and is
+  // told a while later that it was.
   const auto waits = [this] {
+    for (const auto& [number, each] : clients_) {
+      if (!each->is_closed() && each->untaken_messages() > 0) return true;
+    }
     const std::vector<SimHost*> hosts = sim_.running_hosts();
     return std::any_of(hosts.begin(), hosts.end(),
                        [](const SimHost* host) { return host->node().waiting_clients() > 0; });
@@ -459,6 +464,16 @@ void Run::check_nothing_enters() {
     outcome_.findings.push_back(
         {"entering", fmt::format("entering: {} keeps {} bytes of messages that nobody sends any more",
                                  name_of(host->index()), partial)});
+  }
+}
+
+/// All clients read, so that nothing is left for them.
+void Run::check_nothing_waits() {
+  for (const SimHost* host : sim_.running_hosts()) {
+    const std::size_t waiting = host->node().memory().session_queue;
+    if (waiting == 0) continue;
+    outcome_.findings.push_back(
+        {"reading", fmt::format("reading: {} bytes wait at {} for a client, and all read", waiting, host->name())});
   }
 }
 
@@ -531,6 +546,7 @@ Outcome Run::execute() {
     for (Finding& each : probe_keys(sim_)) outcome_.findings.push_back(std::move(each));
   }
   if (at_rest) check_nothing_enters();
+  if (at_rest) check_nothing_waits();
   check_refusals();
   for (Finding& each : limits_.findings()) outcome_.findings.push_back(std::move(each));
   for (Finding& each : work_limits_.findings()) outcome_.findings.push_back(std::move(each));

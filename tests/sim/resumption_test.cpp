@@ -57,6 +57,7 @@ TEST_F(Resumption, LosesAndDoublesNothingHoweverOftenTheConnectionIsCut) {
     for (const auto& each : first().reconnections()) EXPECT_TRUE(each.resumed);
     EXPECT_EQ(views_of(*clients_[1]), views) << "nobody else has noticed";
     EXPECT_TRUE(first().former_histories().empty());
+    await_rest();
     check();
     sent_ = 0;
   }
@@ -90,6 +91,7 @@ TEST_F(Resumption, OfAClientThatSendsAndGetsMuchNeverStops) {
     await_all();
     if (HasFatalFailure()) return;
     EXPECT_TRUE(first().reconnections().empty());
+    await_rest();
     check();
     sent_ = 0;
   }

@@ -29,7 +29,8 @@ class Scenario : public testing::Test {
   /// Runs until the clients have one view of the group.
   void await_group_view(const std::vector<SimClient*>& clients, const std::string& group, Duration bound = 10s);
   void await(const Simulator::Predicate& predicate, Duration bound, std::string_view what);
-  /// Runs until nothing new has come to any client for a second of virtual time.
+  /// Runs until nothing new has come to any client for a second of virtual time, and those that are told know that all
+  /// their messages were taken.
   void await_rest(Duration bound = 60s);
   void check(bool at_rest = true);
 

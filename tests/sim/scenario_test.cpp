@@ -58,11 +58,17 @@ void Scenario::await_rest(Duration bound) {
     for (std::size_t i = 0; i < sim().client_count(); ++i) events += sim().client(i).history().events.size();
     return events;
   };
+  const auto any_is_untaken = [this] {
+    for (std::size_t i = 0; i < sim().client_count(); ++i) {
+      if (!sim().client(i).is_closed() && sim().client(i).untaken_messages() > 0) return true;
+    }
+    return false;
+  };
   std::size_t last = count();
   Time since = sim().now();
   await(
       [&] {
-        if (const std::size_t now = count(); now != last) {
+        if (const std::size_t now = count(); now != last || any_is_untaken()) {
           last = now;
           since = sim().now();
         }

@@ -67,6 +67,7 @@ void SimClient::dial() {
     return;
   }
   end_ = world_.network.dial_local(host_->index(), Port::client, "client", *this);
+  life_ = host_->life();
   host_->expect(end_.peer(), options_.identities);
 }
 
@@ -271,6 +272,7 @@ void SimClient::stream_writable(StreamRef) {
 void SimClient::stream_closed(StreamRef end, std::string_view why) {
   if (!open_ || end != end_) return;
   end_ = StreamRef();
+  note_end();
   if (std::exchange(connected_, false)) {
     session_.reader().end(Errc::connection_lost, why);
     session_.settle(now());
@@ -291,6 +293,7 @@ void SimClient::stream_readable(StreamRef) {
 
 void SimClient::set_read_rate(std::optional<std::uint64_t> bytes_per_second) {
   read_rate_ = bytes_per_second;
+  if (read_rate_ && !history_.slow_since) history_.slow_since = world_.events.now();
   session_.set_reading(read_rate_ != 0);
   schedule_read();
 }
@@ -316,6 +319,7 @@ void SimClient::read(std::size_t limit) {
     take_events();
   }
   if (open_ && connected_ && world_.network.at_end(end_)) {
+    note_end();
     session_.reader().end(session_.engine().end_reason());
     session_.settle(now());
     take_events();
@@ -338,6 +342,7 @@ void SimClient::take_events() {
   if (history_.name.empty() && !session_.private_name().empty()) {
     history_.name = session_.private_name();
     history_.since = world_.events.now();
+    history_.policy = policy();
     for (const auto& request : std::exchange(waiting_, {})) {
       if (session_.is_connected()) request();  // the daemon may have said welcome and closed in one go
     }
@@ -394,6 +399,8 @@ void SimClient::begin_anew(const spindle::Reconnected& reconnected) {
   history_.connected = history_.since = world_.events.now();
   history_.program = former.program;
   history_.session = former.session + 1;
+  history_.policy = policy();
+  history_.slow_since = former.slow_since;
   history_.follows = reconnected.fenced || reconnected.private_name == reconnected.former_name;
   history_.name = reconnected.private_name;
   recorder_ = Recorder();
@@ -438,6 +445,23 @@ void SimClient::close(Errc code, std::string text) {
   note(Closed{static_cast<std::uint16_t>(code), std::move(text)});
   open_ = false;
   world_.network.close(end_);
+}
+
+void SimClient::note_end() {
+  const bool has_ended = session_.reader().ended() || said_bye_ || !session_.is_connected();
+  const bool is_daemon_there = host_->is_running() && !host_->is_stopping() && host_->life() == life_;
+  if (!has_ended && is_daemon_there) history_.ends_untold.push_back(world_.events.now());
+}
+
+SlowPolicy SimClient::policy() const {
+  return options_.policy != SlowPolicy{} ? options_.policy : host_->config().session.slow_policy;
+}
+
+ClientHistory SimClient::history_of_now() const {
+  ClientHistory history = history_;
+  history.messages_untaken = untaken_messages();
+  history.bytes_unsent = may_send() ? unsent_bytes() : 0;
+  return history;
 }
 
 Errc SimClient::close_code() const {

@@ -117,6 +117,8 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   const std::vector<spindle::QueueWarning>& warnings() const { return warnings_; }
 
   const ClientHistory& history() const { return history_; }
+  /// The same, with what its daemon has yet to take.
+  ClientHistory history_of_now() const;
   std::size_t messages() const { return messages_; }
   std::uint64_t bytes() const { return bytes_; }
   /// How many views of this form came.
@@ -128,6 +130,10 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   const std::vector<spindle::FlowState>& flow_states() const { return flow_states_; }
   /// The latest view of `group` that came, with the client in it; otherwise nothing.
   const GroupView* view(const std::string& group) const;
+  /// Messages that its daemon is not known to have taken: of one that is connected, and is told.
+  std::uint64_t untaken_messages() const {
+    return may_send() && options_.tell_taken ? session_.not_taken().messages : 0;
+  }
   /// Bytes of requests that the daemon has not taken yet.
   std::size_t unsent_bytes() const { return session_.engine().writer().output_size() + raw_.size(); }
 
@@ -157,6 +163,10 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   void answer(const What& what);
   void take_flush_request(const FlushRequested& request);
   void close(Errc code, std::string text);
+  /// The other end of the connection is gone: writes it down where the daemon has done that and said nothing.
+  void note_end();
+  /// By which its daemon deals with it where it does not keep up.
+  SlowPolicy policy() const;
   void dial();
   /// Does what the session wants, after each thing that happens.
   void drive();
@@ -173,6 +183,7 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   std::uint32_t number_;
   ClientOptions options_;
   StreamRef end_;
+  std::uint64_t life_ = 0;  // of its daemon, as it dialled
   bool connected_ = false;
   bool open_ = true;
   bool said_bye_ = false;

@@ -61,6 +61,8 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   /// How the incarnations of its lives follow each other from the next start on.
   void set_incarnations(Incarnations how) { incarnations_ = how; }
   std::uint64_t incarnation() const { return config_.incarnation; }
+  /// Another number for each life of its daemon, and for the time after each.
+  std::uint64_t life() const { return life_; }
   std::uint64_t turns() const { return turns_; }
   /// What the daemon did, life by life.
   const std::vector<checkers::DaemonHistory>& histories() const { return recorder_.lives(); }

@@ -64,7 +64,7 @@ History Simulator::history() const {
   History history;
   for (const auto& client : clients_) {
     for (const ClientHistory& former : client->former_histories()) history.clients.push_back(former);
-    (client->is_welcome() ? history.clients : history.turned_away).push_back(client->history());
+    (client->is_welcome() ? history.clients : history.turned_away).push_back(client->history_of_now());
   }
   history.end = now();
   for (const auto& host : hosts_) {

@@ -103,6 +103,24 @@ TEST_F(SlowClient, ThatNeverReadsIsCutOffWhileOthersGoOn) {
   for (const SimClient* client : clients) EXPECT_FALSE(client->is_closed());
 }
 
+// There is no room for the reason, and the daemon does not wait for ever.
+TEST_F(SlowClient, ThatIsCutOffAndDoesNotReadWhyHasLostItsConnection) {
+  simulate_cluster(78, Shape::line, 2, config);
+  const std::vector<SimClient*> clients = add_members(2, "g");
+  await_group_view(clients, "g");
+  if (HasFatalFailure()) return;
+  SimClient& deaf = *clients[1];
+  deaf.set_read_rate(0);
+  flood(*clients[0], 3000, 1000);
+  await([&] { return sim().host(1).node().memory().sessions == 0; }, 15s, "the daemon has let the client go");
+  deaf.set_read_rate(std::nullopt);
+  await([&] { return deaf.is_closed(); }, 5s, "the client sees that it was cut off");
+  EXPECT_EQ(deaf.close_code(), Errc::connection_lost);
+  EXPECT_EQ(deaf.history().ends_untold.size(), 1u) << "what the checker of reading asks of a client that reads";
+  await_rest();
+  check();
+}
+
 TEST_F(SlowClient, ThatIsGoneByTheTimeItsPatienceEndsIsLetGoOnce) {
   simulate_cluster(74, Shape::line, 2);
   const std::vector<SimClient*> clients = add_members(2, "g");
