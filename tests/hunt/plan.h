@@ -141,6 +141,7 @@ struct Plan {
   std::uint64_t turn_work = 10'000;
   Duration resume_timeout = 5s;
   Duration going_time = 2s;
+  Duration keepalive = 500ms;  // of clients that come back; whole milliseconds
   std::uint64_t resume_bytes = 1u << 20;
   Duration stall_timeout{};
   Duration flush_timeout = 500ms;

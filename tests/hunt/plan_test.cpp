@@ -15,7 +15,8 @@ TEST(HuntPlan, HasEverythingThatCanHappenInSomeSeed) {
   std::vector<std::size_t> seen(kStepKinds, 0);
   std::uint32_t most = 0, least = UINT32_MAX;
   std::size_t calm = 0, near_wrap = 0, flows = 0, policies = 0, answers = 0, unpriced = 0, varied = 0, huge = 0,
-              crowds = 0, namesakes = 0, long_runs = 0, identities = 0, rules = 0, reserved = 0, quotas = 0;
+              crowds = 0, namesakes = 0, long_runs = 0, identities = 0, rules = 0, reserved = 0, quotas = 0,
+              exchanges = 0;
   constexpr std::uint64_t kSeeds = 600;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const Plan plan = draw_plan(seed);
@@ -28,6 +29,7 @@ TEST(HuntPlan, HasEverythingThatCanHappenInSomeSeed) {
       answers += step.answers;
       huge += step.size >= 1u << 20 ? 1 : 0;
       crowds += step.client >= 1000 && step.client < 2000 ? 1 : 0;
+      exchanges += step.client >= 3000 ? 1 : 0;
       namesakes += step.named ? 1 : 0;
       identities += step.identities.size();
     }
@@ -52,7 +54,7 @@ TEST(HuntPlan, HasEverythingThatCanHappenInSomeSeed) {
   EXPECT_GT(near_wrap, kSeeds / 3);
   EXPECT_LT(near_wrap, kSeeds * 2 / 3);
   for (const std::size_t rare : {flows, policies, answers, unpriced, varied, huge, crowds, namesakes, long_runs,
-                                 identities, rules, reserved, quotas})
+                                 identities, rules, reserved, quotas, exchanges})
     EXPECT_GT(rare, 0u);
 }
 

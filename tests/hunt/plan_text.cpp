@@ -44,7 +44,8 @@ std::int64_t us(Duration duration) { return duration / 1us; }
   X(liveness_timeout)             \
   X(hold_down)                    \
   X(resume_timeout)               \
-  X(going_time)
+  X(going_time)                   \
+  X(keepalive)
 
 std::string sides_to_text(const Step& step) {
   std::string text;

@@ -35,8 +35,6 @@ constexpr Duration kSampleInterval = 20ms;
 constexpr std::size_t kUnsentBytesMax = 400'000;
 /// So many messages of one client differ in their types.
 constexpr std::size_t kTypesOfOwner = 4096;
-/// Of clients that come back.
-constexpr std::chrono::milliseconds kKeepalive = 500ms;
 /// One client in so many sends messages with headers, too.
 constexpr std::uint32_t kWithHeaders = 3;
 
@@ -291,7 +289,7 @@ void Run::connect(const Step& step) {
                              .identities = step.identities,
                              .flushes_after = step.flushes_after,
                              .returns = step.returns,
-                             .keepalive = kKeepalive};
+                             .keepalive = std::chrono::duration_cast<std::chrono::milliseconds>(plan_.keepalive)};
   for (const HostIndex other : step.others) options.others.push_back(&sim_.host(other));
   options.tell_taken = step.returns;
   options.has_headers = step.client % kWithHeaders == 0;
