@@ -60,6 +60,17 @@ class Paths {
     return names;
   }
 
+  /// Who went on with `daemon` from that view to its next one; nothing where there is none.
+  std::optional<Names> along_out_of(const std::string& daemon, const GroupViewId& view) const {
+    const auto found = stays_.find({daemon, view_of_daemons(view)});
+    if (found == stays_.end() || found->second->next == kNone) return std::nullopt;
+    const DaemonIndex::Stay& next = index_.stay(found->second->next);
+    Names names;
+    next.installed->came_along.for_each(
+        [&](MemberIndex each) { names.insert((*index_.view_of(next).members)[each].name); });
+    return names;
+  }
+
  private:
   bool is(const DaemonIndex::Stay& stay, const GroupViewId& id) const {
     return index_.view_of(stay).id == view_of_daemons(id);
@@ -233,12 +244,19 @@ class Checker {
     return fmt::format("transitional signal: {} ends one that was given for no reason", where());
   }
 
-  /// All members came along, from the view in which the signal was given.
+  /// All members came along, from the view in which the signal was given. A view of a synchronous group that stands
+  /// behind the signal, as the view of the daemons ends, is of that one still: there who is separated may have left
+  /// with it, and no further signal follows.
   bool has_no_reason(const ClientHistory& client, const Part& part, const GroupView& view) const {
-    const auto along = paths_.along(daemon_of(client.name), part.at_signal->id, view.id);
+    const std::string daemon = daemon_of(client.name);
+    const auto along = paths_.along(daemon, part.at_signal->id, view.id);
+    const auto later = view.synchronous ? paths_.along_out_of(daemon, view.id) : std::nullopt;
+    const auto came = [&](const std::string& member) {
+      const bool has_left = later && !is_in(view.members, member) && !later->contains(daemon_of(member));
+      return along->contains(daemon_of(member)) && !has_left;
+    };
     const std::vector<std::string>& members = part.at_signal->members;
-    return along && std::all_of(members.begin(), members.end(),
-                                [&](const std::string& member) { return along->contains(daemon_of(member)); });
+    return along && std::all_of(members.begin(), members.end(), came);
   }
 
   /// Of two that are both told who came along: one came along with the other as the other did with it.

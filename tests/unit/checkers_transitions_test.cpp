@@ -33,9 +33,15 @@ class Clients {
     return *this;
   }
   Clients& view(std::uint64_t number, std::string_view coordinator, std::string_view members, ViewCause cause,
-                std::string_view vs_set = "", std::string_view changed = "") {
-    return add(
-        GroupView{"g", {number, std::string(coordinator), 1, 1}, cause, names(members), names(vs_set), names(changed)});
+                std::string_view vs_set = "", std::string_view changed = "", bool synchronous = false) {
+    return add(GroupView{"g",
+                         {number, std::string(coordinator), 1, 1},
+                         cause,
+                         names(members),
+                         names(vs_set),
+                         names(changed),
+                         true,
+                         synchronous});
   }
   Clients& signal() { return add(Transitional{"g"}); }
   Clients& add(decltype(Event::what) what) {
@@ -153,6 +159,23 @@ TEST(CheckersTransitions, ASignalHasAReason) {
   EXPECT_EQ(run(true, false), "");
   EXPECT_EQ(run(false, true), "") << "the safe message may be in the gap";
   EXPECT_NE(run(false, false).find("for no reason"), std::string::npos);
+}
+
+/// A view of a synchronous group that stands as the view of the daemons ends, behind the signal, is of that view.
+TEST(CheckersTransitions, WhoIsSeparatedMayHaveLeftWithAViewBehindTheSignal) {
+  const auto run = [](bool parts, bool leaves, bool synchronous) {
+    DaemonWriter w;
+    for (const char daemon : {'a', 'b'}) w.at(daemon).view(1, "ab", "ab").view(2, "ab", "ab");
+    w.at('a').view(3, parts ? "a" : "ab", parts ? "a" : "ab");
+    Clients clients{w.history()};
+    clients.at('x').view(1, "a", "xy", ViewCause::join).signal();
+    const std::string_view members = leaves ? "x" : "xy";
+    return clients.view(2, "a", members, ViewCause::network, members, "", synchronous).violations();
+  };
+  EXPECT_EQ(run(true, true, true), "");
+  EXPECT_NE(run(false, true, true).find("for no reason"), std::string::npos) << "nobody was separated";
+  EXPECT_NE(run(true, false, true).find("for no reason"), std::string::npos) << "who is a member is told again";
+  EXPECT_NE(run(true, true, false).find("for no reason"), std::string::npos) << "no view stands behind the signal";
 }
 
 TEST(CheckersTransitions, ASignalHasAnEnd) {
