@@ -84,9 +84,9 @@ Violations check_gaps(const History& history);
 /// Clients that move together from one view of a group to the next deliver the same ordered messages to it in between,
 /// and the same reliable and fifo ones between two views that the network caused. Where one has got a transitional
 /// signal, it is the network's next view that says who moves together; one of a synchronous group that stands between
-/// two signals is not yet that view. Of one that was told of gaps in between, as many messages may be missing as the
-/// gaps say of the group. `at_rest`: clients that are members at the end of a run that has come to rest, and had the
-/// same view last, have delivered the same since.
+/// two signals is not yet that view, but who is not in its vs set has parted. Of one that was told of gaps in between,
+/// as many messages may be missing as the gaps say of the group. `at_rest`: clients that are members at the end of a
+/// run that has come to rest, and had the same view last, have delivered the same since.
 Violations check_virtual_synchrony(const History& history, bool at_rest = false);
 
 /// At the end of a run that has come to rest: no two clients had one private name at one time, since no other got the

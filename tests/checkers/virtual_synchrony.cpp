@@ -14,10 +14,10 @@ using spindle::ViewCause;
 struct Segment {
   const ClientHistory* client = nullptr;
   const GroupView* start = nullptr;
-  const GroupView* end = nullptr;      // null: it is a member at the end of the run
-  bool signalled = false;              // part of it came behind a transitional signal
-  const GroupView* network = nullptr;  // where `end` has another cause: the first view with that one behind it
-  bool is_doubted = false;             // `network` is behind an `end` between two signals
+  const GroupView* end = nullptr;         // null: it is a member at the end of the run
+  bool signalled = false;                 // part of it came behind a transitional signal
+  const GroupView* network = nullptr;     // where `end` has another cause: the first view with that one behind it
+  std::vector<const GroupView*> doubted;  // the network's views before `network` that came between two signals
   std::set<MessageKey> messages;
   std::uint64_t gaps = 0;  // messages that it was told to have missed
 };
@@ -79,7 +79,7 @@ void take_view(const ClientHistory& client, const GroupView& view, bool is_membe
       complete(open, &view, segments);
     }
   }
-  open.segment = Segment{&client, &view, nullptr, signalled.contains(view.group), nullptr, false, {}, 0};
+  open.segment = Segment{&client, &view, nullptr, signalled.contains(view.group), nullptr, {}, {}, 0};
 }
 
 /// What is known of messages to synchronous groups.
@@ -121,7 +121,7 @@ void collect(const ClientHistory& client, const Sending& sending, bool ordered, 
         Open& part = found->second;
         part.segment.signalled = true;
         for (Segment& segment : std::exchange(part.doubted, {})) {
-          segment.is_doubted = true;
+          segment.doubted.push_back(part.segment.start);
           part.ended.push_back(std::move(segment));
         }
       }
@@ -168,14 +168,27 @@ const GroupView* find_view(const ClientHistory& client, const GroupView* view) {
   return nullptr;
 }
 
+/// Whether the client of `segment` was told of the other, with a view between two signals, that they had parted before.
+bool had_parted(const Segment& segment, const Segment& other) {
+  const auto is_told = [&](const GroupView* doubted) {
+    const GroupView* view = find_view(*segment.client, doubted);
+    return view != nullptr && !is_in(view->vs_set, other.client->name);
+  };
+  return std::any_of(segment.doubted.begin(), segment.doubted.end(), is_told) ||
+         std::any_of(other.doubted.begin(), other.doubted.end(), is_told);
+}
+
 /// Behind a signal changes of membership are told among those who stay together, and what they hold for is known with
 /// the network's next view.
 bool moved_together(const Segment& a, const Segment& b) {
   if (a.end == nullptr) return true;
-  const GroupView* with_a = a.is_doubted || !b.is_doubted ? a.network : find_view(*a.client, b.network);
-  const GroupView* with_b = b.is_doubted || !a.is_doubted ? b.network : find_view(*b.client, a.network);
+  const bool is_a_told = !a.doubted.empty() || b.doubted.empty();
+  const bool is_b_told = !b.doubted.empty() || a.doubted.empty();
+  const GroupView* with_a = is_a_told ? a.network : find_view(*a.client, b.network);
+  const GroupView* with_b = is_b_told ? b.network : find_view(*b.client, a.network);
   const bool of_network = a.end->cause == ViewCause::network;
   if (!of_network && !a.signalled && !b.signalled) return true;
+  if (had_parted(a, b) || had_parted(b, a)) return false;
   if (with_a == nullptr || with_b == nullptr || to_text(with_a->id) != to_text(with_b->id)) return false;
   return is_in(with_a->vs_set, b.client->name) && is_in(with_b->vs_set, a.client->name);
 }

@@ -216,6 +216,19 @@ TEST(CheckVirtualSynchrony, AViewBetweenTwoSignalsDoesNotSayWhoMovedTogether) {
   EXPECT_EQ(make("message", true), 1u);
 }
 
+TEST(CheckVirtualSynchrony, WhoIsNotInTheVsSetOfAViewBetweenTwoSignalsHadPartedBefore) {
+  const auto make = [](const std::string& of_a, const std::string& of_b) {
+    Writer w;
+    w.at('a').joins().network_view(1, "ab", "ab").signal().sends(1).gets('a', 1);
+    w.network_view(2, "ab", of_a).signal().network_view(3, "ab", "ab").signal().network_view(4, "ab", "ab");
+    w.at('b').joins().network_view(1, "ab", "ab").signal();
+    w.network_view(2, "ab", of_b).signal().network_view(3, "ab", "ab").signal().network_view(4, "ab", "ab");
+    return check_virtual_synchrony(w.history()).size();
+  };
+  EXPECT_EQ(make("a", "b"), 0u);
+  EXPECT_EQ(make("ab", "ab"), 1u);
+}
+
 TEST(CheckVirtualSynchrony, WhatIsUnorderedOfOneThatRulesTookOutIsOfNoView) {
   const auto make = [](bool is_taken_out, bool has_rules) {
     Writer w;
