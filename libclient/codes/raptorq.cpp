@@ -28,10 +28,11 @@ EncodingPlan::EncodingPlan(std::uint32_t source_symbols) : code_(BlockCode::of(s
   solution_ = std::make_shared<const Solution>(solve(code_, isis).value());
 }
 
+BlockEncoder::BlockEncoder(const EncodingPlan& plan, std::size_t symbol_bytes)
+    : plan_(plan), symbol_bytes_(symbol_bytes), intermediate_(new std::uint8_t[memory_bytes()]) {}
+
 BlockEncoder::BlockEncoder(const EncodingPlan& plan, const std::uint8_t* content, std::size_t symbol_bytes)
-    : plan_(plan),
-      symbol_bytes_(symbol_bytes),
-      intermediate_(std::make_unique_for_overwrite<std::uint8_t[]>(plan.code().intermediate * symbol_bytes)) {
+    : BlockEncoder(plan, symbol_bytes) {
   load(content);
 }
 
@@ -59,9 +60,22 @@ BlockDecoder::BlockDecoder(std::uint32_t source_symbols, std::size_t symbol_byte
     : code_(BlockCode::of(source_symbols)), symbol_bytes_(symbol_bytes) {}
 
 bool BlockDecoder::add(std::uint32_t esi, const std::uint8_t* symbol) {
-  if (!places_.emplace(esi, places_.size()).second) return false;
-  bytes_.insert(bytes_.end(), symbol, symbol + symbol_bytes_);
+  const std::size_t place = places_.size();
+  if (!places_.emplace(esi, place).second) return false;
+  if (place / kChunkSymbols == chunks_.size()) chunks_.emplace_back(new std::uint8_t[kChunkSymbols * symbol_bytes_]);
+  std::copy_n(symbol, symbol_bytes_, at(place));
   return true;
+}
+
+std::size_t BlockDecoder::memory_bytes() const {
+  constexpr std::size_t kPlaceBytes = 64;  // of a node of the map, with what the allocator adds
+  return chunks_.size() * kChunkSymbols * symbol_bytes_ + places_.size() * kPlaceBytes;
+}
+
+std::size_t BlockDecoder::decoding_bytes(std::uint32_t source_symbols) {
+  // Of the solver, and of the rows of a stripe: at most 1,550 bytes a symbol were measured, from 1,000 symbols on.
+  constexpr std::size_t kSymbolBytes = 2'000, kMoreBytes = 100'000;
+  return source_symbols * kSymbolBytes + kMoreBytes;
 }
 
 bool BlockDecoder::decode(std::uint8_t* content) const {

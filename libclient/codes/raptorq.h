@@ -33,15 +33,18 @@ class EncodingPlan {
 /// symbols as anybody may want. Functions that are const may be called by several threads.
 class BlockEncoder {
  public:
-  /// `content`: the source symbols of the plan, of `symbol_bytes` each, the last one filled up; it need not stay.
+  /// Without a block.
+  BlockEncoder(const EncodingPlan& plan, std::size_t symbol_bytes);
   BlockEncoder(const EncodingPlan& plan, const std::uint8_t* content, std::size_t symbol_bytes);
 
-  /// Goes on with another block, in the same memory.
+  /// Goes on with another block, in the same memory. `content`: the source symbols of the plan, of `symbol_bytes` each,
+  /// the last one filled up; it need not stay.
   void load(const std::uint8_t* content);
 
   std::uint32_t source_symbols() const { return plan_.code().source_symbols; }
   /// Writes the encoding symbol with that id, `symbol_bytes` long.
   void encode(std::uint32_t esi, std::uint8_t* to) const;
+  std::size_t memory_bytes() const { return plan_.code().intermediate * symbol_bytes_; }
 
  private:
   EncodingPlan plan_;
@@ -59,16 +62,27 @@ class BlockDecoder {
   /// Takes the encoding symbol with that id, `symbol_bytes` long. False where it is there already.
   bool add(std::uint32_t esi, const std::uint8_t* symbol);
   std::size_t symbols() const { return places_.size(); }
+  /// Forgets all symbols, and keeps their memory.
+  void clear() { places_.clear(); }
+  /// What the symbols take.
+  std::size_t memory_bytes() const;
+  /// What `decode` takes besides while it runs, at most, with no more than some symbols beyond those of the block.
+  static std::size_t decoding_bytes(std::uint32_t source_symbols);
   /// Writes the content, all source symbols one behind the other. False where what is there does not suffice yet.
   bool decode(std::uint8_t* content) const;
 
  private:
-  const std::uint8_t* at(std::size_t place) const { return bytes_.data() + place * symbol_bytes_; }
+  /// Memory grows by so many symbols, which are never moved.
+  static constexpr std::size_t kChunkSymbols = 32;
+
+  std::uint8_t* at(std::size_t place) const {
+    return chunks_[place / kChunkSymbols].get() + place % kChunkSymbols * symbol_bytes_;
+  }
 
   BlockCode code_;
   std::size_t symbol_bytes_;
-  std::map<std::uint32_t, std::size_t> places_;  // by ESI, in `bytes_`
-  std::vector<std::uint8_t> bytes_;
+  std::map<std::uint32_t, std::size_t> places_;  // by ESI, in `chunks_`
+  std::vector<std::unique_ptr<std::uint8_t[]>> chunks_;
 };
 
 }  // namespace spindle::codes
