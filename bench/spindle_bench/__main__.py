@@ -15,6 +15,7 @@ COMMANDS = {
     "grid": "sim.command",
     "changes": "sim.command",
     "loop": "sim.loop_model",
+    "codes": "codes",
     "check": "counts.command",
     "plots": "plots.command",
 }
