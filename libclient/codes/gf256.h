@@ -1,11 +1,9 @@
-// Octets with the arithmetic of RFC 6330, section 5.7, one by one and row by row.
+// Octets with the arithmetic of RFC 6330, section 5.7.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string_view>
 
 namespace spindle::codes {
 
@@ -38,24 +36,5 @@ constexpr std::uint8_t multiply(std::uint8_t a, std::uint8_t b) {
 constexpr std::uint8_t invert(std::uint8_t a) { return kTables.exp[255u - kTables.log[a]]; }
 
 }  // namespace gf256
-
-/// Arithmetic on rows of octets, in one way of doing it. Rows do not overlap.
-struct RowKernels {
-  std::string_view name;
-  bool (*is_usable)();
-  /// to = the sum of `count` rows; 0 of them make it 0. `to` may be one of them.
-  void (*sum)(std::uint8_t* to, const std::uint8_t* const* from, std::size_t count, std::size_t bytes);
-  /// to += factor * from
-  void (*add_multiple)(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes, std::uint8_t factor);
-  /// row *= factor
-  void (*multiply)(std::uint8_t* row, std::size_t bytes, std::uint8_t factor);
-  /// row = factor * row + more
-  void (*multiply_add)(std::uint8_t* row, const std::uint8_t* more, std::size_t bytes, std::uint8_t factor);
-};
-
-/// All that were compiled, the slowest first, which is usable everywhere.
-std::span<const RowKernels> all_row_kernels();
-/// The fastest that this processor has.
-const RowKernels& row_kernels();
 
 }  // namespace spindle::codes

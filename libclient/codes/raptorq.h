@@ -3,12 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "libclient/codes/raptorq_block.h"
+#include "libclient/codes/row_schedule.h"
 
 namespace spindle::codes {
 
@@ -44,12 +43,14 @@ class BlockEncoder {
   std::uint32_t source_symbols() const { return plan_.code().source_symbols; }
   /// Writes the encoding symbol with that id, `symbol_bytes` long.
   void encode(std::uint32_t esi, std::uint8_t* to) const;
-  std::size_t memory_bytes() const { return plan_.code().intermediate * symbol_bytes_; }
+  std::size_t memory_bytes() const;
 
  private:
+  std::size_t stripes() const { return (symbol_bytes_ + stripe_ - 1) / stripe_; }
+
   EncodingPlan plan_;
-  std::size_t symbol_bytes_;
-  std::unique_ptr<std::uint8_t[]> intermediate_;  // all intermediate symbols
+  std::size_t symbol_bytes_, stripe_;
+  RowMemory memory_;  // the slots of all stripes, with all intermediate symbols, and room for inputs
 };
 
 /// Takes encoding symbols of a block, in any order, until they suffice. That takes as many as there are source symbols
@@ -61,9 +62,9 @@ class BlockDecoder {
 
   /// Takes the encoding symbol with that id, `symbol_bytes` long. False where it is there already.
   bool add(std::uint32_t esi, const std::uint8_t* symbol);
-  std::size_t symbols() const { return places_.size(); }
+  std::size_t symbols() const { return esis_.size(); }
   /// Forgets all symbols, and keeps their memory.
-  void clear() { places_.clear(); }
+  void clear();
   /// What the symbols take.
   std::size_t memory_bytes() const;
   /// What `decode` takes besides while it runs, at most, with no more than some symbols beyond those of the block.
@@ -79,9 +80,14 @@ class BlockDecoder {
     return chunks_[place / kChunkSymbols].get() + place % kChunkSymbols * symbol_bytes_;
   }
 
+  bool note_id(std::uint32_t esi);
+  bool decode_missing(std::uint8_t* content) const;
+
   BlockCode code_;
   std::size_t symbol_bytes_;
-  std::map<std::uint32_t, std::size_t> places_;  // by ESI, in `chunks_`
+  std::vector<std::uint32_t> esis_;     // by place in `chunks_`
+  std::vector<std::uint32_t> sources_;  // places of source symbols, by ESI
+  std::vector<std::uint32_t> repairs_;  // ESIs of repair symbols, in order
   std::vector<std::unique_ptr<std::uint8_t[]>> chunks_;
 };
 

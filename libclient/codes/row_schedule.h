@@ -3,13 +3,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "libclient/codes/row_kernels.h"
+
 namespace spindle::codes {
+
+/// Memory for rows, aligned for the kernels, with nothing in it yet.
+struct RowMemoryDeleter {
+  void operator()(std::uint8_t* memory) const;
+};
+using RowMemory = std::unique_ptr<std::uint8_t[], RowMemoryDeleter>;
+RowMemory make_row_memory(std::size_t bytes);
 
 /// What is done with rows of octets, whatever is in them. Rows that are given are *inputs*, rows in between are
 /// *slots*. It is found once for a code and for the symbols that are there, and run for all of their bytes.
+///
+/// It is run for a *stripe* at a time, some hundred octets of all rows, so that these are in the cache together: slots
+/// lie one behind the other, and behind them the inputs, which are copied there.
 class RowSchedule {
  public:
   /// A slot, or an input.
@@ -22,25 +35,30 @@ class RowSchedule {
   void add(Row slot, Row row);
   void add_multiple(Row slot, Row from, std::uint8_t factor);
   void multiply(Row slot, std::uint8_t factor);
-  /// factor * slot + row
-  void multiply_add(Row slot, Row row, std::uint8_t factor);
+  /// running = factor * running + row, and then a += running and b += running. All are slots.
+  void accumulate(Row running, Row row, Row a, Row b, std::uint8_t factor);
   /// Leaves out what none of these slots needs, and nothing is added to it after that.
-  void finish(std::span<const Row> needed);
+  void finish(std::span<const Row> needed, std::size_t inputs);
+
+  // How it is run.
 
   std::size_t slots() const { return slots_; }
   std::size_t steps() const { return steps_.size(); }
 
-  /// A row that is wanted, as a sum.
-  struct Output {
-    std::uint8_t* to = nullptr;
-    std::span<const Row> rows;
-  };
-  /// Of `bytes` octets each. A null input is 0. It takes them some hundred at a time, so that all slots are in the
-  /// cache.
-  void run(std::span<const std::uint8_t* const> inputs, std::span<const Output> outputs, std::size_t bytes) const;
+  /// Octets of a row that are in a stripe, where rows have `bytes`: the last stripe may have fewer.
+  static std::size_t stripe_bytes(std::size_t bytes);
+  /// Memory that the slots of a stripe take.
+  std::size_t slots_bytes(std::size_t stripe) const { return slots_ * stripe; }
+  /// With the inputs behind them.
+  std::size_t memory_bytes(std::size_t stripe) const { return (slots_ + inputs_) * stripe; }
+
+  /// Computes one stripe: octets `at` to `at + stripe` of all rows, or as many as there are before `bytes`. A null
+  /// input is 0. The slots are in `memory` then, which is RowMemory, from a multiple of a stripe on.
+  void run(std::span<const std::uint8_t* const> inputs, std::size_t at, std::size_t bytes, std::size_t stripe,
+           std::uint8_t* memory) const;
 
  private:
-  enum class Kind : std::uint8_t { sum, add_multiple, multiply, multiply_add };
+  enum class Kind : std::uint8_t { sum, add_multiple, multiply, accumulate };
   struct Step {
     Kind kind;
     std::uint8_t factor = 0;
@@ -49,11 +67,13 @@ class RowSchedule {
     std::uint32_t count = 0;
   };
 
-  void note_slot(Row slot) { slots_ = slot < slots_ ? slots_ : slot + 1; }
+  void append(Kind kind, std::uint8_t factor, Row to, std::span<const Row> rows);
+  bool is_needed(const Step& step, const std::vector<char>& needed) const;
+  std::span<const Row> rows_of(const Step& step) const { return {rows_.data() + step.first, step.count}; }
 
   std::vector<Step> steps_;
-  std::vector<Row> rows_;
-  std::size_t slots_ = 0;
+  std::vector<Row> rows_;  // once it is finished, inputs have the numbers behind the slots
+  std::size_t slots_ = 0, inputs_ = 0;
 };
 
 }  // namespace spindle::codes

@@ -165,7 +165,7 @@ TEST(RaptorQCode, AnEncoderGoesOnToAnotherBlock) {
 TEST(RaptorQCode, SaysWhatSymbolsTake) {
   const RaptorQCode code;
   Transfer transfer(code, {.source_symbols = 100, .symbol_bytes = 1000});
-  EXPECT_EQ(transfer.decoder->memory_bytes(), 0u);
+  EXPECT_LE(transfer.decoder->memory_bytes(), 1'000u);
   transfer.give(0, 100);
   EXPECT_GE(transfer.decoder->memory_bytes(), 100'000u);
   EXPECT_LE(transfer.decoder->memory_bytes(), 140'000u);

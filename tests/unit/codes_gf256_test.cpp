@@ -1,12 +1,7 @@
-// Octets one by one against their definition, and rows against octets.
+// Octets against their definition.
 #include "libclient/codes/gf256.h"
 
 #include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
-#include <string>
-#include <vector>
 
 namespace spindle::codes {
 namespace {
@@ -44,55 +39,6 @@ TEST(Gf256, InvertsAndRaises) {
     power = gf256::multiply(power, 2);
   }
 }
-
-class RowKernelsTest : public testing::TestWithParam<std::size_t> {
- protected:
-  using Row = std::vector<std::uint8_t>;
-
-  const RowKernels& kernels() const { return all_row_kernels()[GetParam()]; }
-  Row draw(std::size_t bytes) {
-    Row row(bytes);
-    for (std::uint8_t& octet : row) octet = static_cast<std::uint8_t>(random_());
-    return row;
-  }
-  void SetUp() override {
-    if (!kernels().is_usable()) GTEST_SKIP() << "this processor does not have " << kernels().name;
-  }
-
-  std::mt19937 random_{7};
-};
-
-TEST_P(RowKernelsTest, DoWhatOctetsSay) {
-  for (std::size_t bytes = 0; bytes < 700; bytes += bytes < 70 ? 1 : 37) {
-    for (std::size_t offset = 0; offset < 3; ++offset) {
-      const Row before = draw(bytes + offset), from = draw(bytes + offset), third = draw(bytes + offset);
-      const auto factor = static_cast<std::uint8_t>(random_());
-      Row sum = before, multiple = before, product = before, of_three = before;
-      const std::uint8_t* two[] = {sum.data() + offset, from.data() + offset};
-      kernels().sum(sum.data() + offset, two, 2, bytes);
-      kernels().add_multiple(multiple.data() + offset, from.data() + offset, bytes, factor);
-      kernels().multiply(product.data() + offset, bytes, factor);
-      Row product_and_more = before;
-      kernels().multiply_add(product_and_more.data() + offset, from.data() + offset, bytes, factor);
-      const std::uint8_t* rows[] = {of_three.data() + offset, from.data() + offset, third.data() + offset};
-      kernels().sum(of_three.data() + offset, rows, 3, bytes);
-      for (std::size_t i = 0; i < bytes + offset; ++i) {
-        const bool is_in = i >= offset;
-        ASSERT_EQ(sum[i], is_in ? before[i] ^ from[i] : before[i]);
-        ASSERT_EQ(multiple[i], is_in ? before[i] ^ gf256::multiply(factor, from[i]) : before[i]);
-        ASSERT_EQ(product[i], is_in ? gf256::multiply(factor, before[i]) : before[i]);
-        ASSERT_EQ(product_and_more[i], is_in ? product[i] ^ from[i] : before[i]);
-        ASSERT_EQ(of_three[i], is_in ? before[i] ^ from[i] ^ third[i] : before[i]);
-      }
-      kernels().sum(sum.data() + offset, nullptr, 0, bytes);
-      ASSERT_TRUE(
-          std::all_of(sum.begin() + static_cast<std::ptrdiff_t>(offset), sum.end(), [](auto x) { return x == 0; }));
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(, RowKernelsTest, testing::Range(std::size_t{0}, all_row_kernels().size()),
-                         [](const auto& test) { return std::string(all_row_kernels()[test.param].name); });
 
 }  // namespace
 }  // namespace spindle::codes

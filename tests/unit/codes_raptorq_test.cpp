@@ -145,6 +145,26 @@ TEST(Raptorq, DecodesWhateverIsLost) {
   }
 }
 
+// Symbols are worked on in stripes, of which the last may be short.
+TEST(Raptorq, SymbolsHaveAnySize) {
+  for (const std::size_t bytes : {1u, 63u, 64u, 255u, 256u, 257u, 320u, 511u, 1000u, 1280u, 1281u}) {
+    const Block block(30, bytes, bytes);
+    BlockDecoder decoder(30, bytes);
+    for (std::uint32_t esi = 20; esi < 53; ++esi) decoder.add(esi, block.symbol(esi).data());
+    Bytes content(block.content.size());
+    ASSERT_TRUE(decoder.decode(content.data()));
+    ASSERT_EQ(content, block.content) << bytes << " bytes";
+    ASSERT_EQ(block.symbol(29), Bytes(content.end() - static_cast<std::ptrdiff_t>(bytes), content.end()));
+  }
+}
+
+TEST(Raptorq, AnEncoderTakesBlockAfterBlock) {
+  const Block other(20, 600, 2);
+  BlockEncoder encoder(EncodingPlan(20), content_of(1, 20 * 600).data(), 600);
+  encoder.load(other.content.data());
+  for (const std::uint32_t esi : {0u, 19u, 20u, 1000u}) EXPECT_EQ(symbol_of(encoder, esi, 600), other.symbol(esi));
+}
+
 /// The matrix of section 5.3.3.4.2, written out, and its rank.
 class DenseModel {
  public:
