@@ -1,6 +1,8 @@
 // Matrices of bits, and rows of octets as bits.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -49,46 +51,59 @@ class BitRows {
   std::vector<std::uint64_t> bits_;
 };
 
-/// A row of octets by their bits: a *plane* has one bit of each. So 64 of them are added at a time.
+/// A row of octets by their bits: a *plane* has one bit of each of 64 octets, which are added at a time.
 class OctetPlanes {
  public:
-  explicit OctetPlanes(std::size_t columns) : columns_(columns), words_((columns + 63) / 64), bits_(8 * words_, 0) {}
+  explicit OctetPlanes(std::size_t columns) : words_((columns + 63) / 64, Planes{}) {}
 
   /// Adds 1 to the octet of a column, or to those of all columns that have a bit.
-  void flip(std::size_t column) { plane(0)[column / 64] ^= std::uint64_t{1} << (column % 64); }
+  void flip(std::size_t column) { words_[column / 64][0] ^= std::uint64_t{1} << (column % 64); }
   void add(BitWords row) {
-    for (std::size_t i = 0; i < words_; ++i) plane(0)[i] ^= row[i];
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i][0] ^= row[i];
   }
   void add(const OctetPlanes& other) {
-    for (unsigned bit = 0; bit < 8; ++bit) {
-      for (std::size_t i = 0; i < words_; ++i) plane(bit)[i] ^= other.plane(bit)[i];
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      for (std::size_t bit = 0; bit < 8; ++bit) words_[i][bit] ^= other.words_[i][bit];
     }
   }
-  /// Octets move up by a bit, and what falls out is 0x1D, by the polynomial (section 5.7.2).
+  /// Bits move up by one, and what falls out is 0x1D, by the polynomial (RFC 6330, section 5.7.2).
   void multiply_by_alpha() {
-    lowest_ = (lowest_ + 7) % 8;
-    for (const unsigned bit : {2u, 3u, 4u}) {
-      for (std::size_t i = 0; i < words_; ++i) plane(bit)[i] ^= plane(0)[i];
+    for (Planes& planes : words_) {
+      std::rotate(planes.begin(), planes.end() - 1, planes.end());
+      for (const std::size_t bit : {2u, 3u, 4u}) planes[bit] ^= planes[0];
     }
   }
 
+  /// Of all columns, and 0 behind them up to a multiple of 64.
   std::vector<std::uint8_t> octets() const {
-    std::vector<std::uint8_t> result(columns_, 0);
-    for (unsigned bit = 0; bit < 8; ++bit) {
-      for (std::size_t i = 0; i < columns_; ++i) {
-        result[i] |= static_cast<std::uint8_t>((plane(bit)[i / 64] >> (i % 64) & 1) << bit);
+    std::vector<std::uint8_t> result;
+    for (const Planes& planes : words_) {
+      for (std::size_t first = 0; first < 64; first += 8) {
+        std::uint64_t eight = 0;  // octets of a plane each
+        for (std::size_t bit = 0; bit < 8; ++bit) eight |= (planes[bit] >> first & 0xff) << (8 * bit);
+        eight = transpose(eight);
+        for (std::size_t i = 0; i < 8; ++i) result.push_back(static_cast<std::uint8_t>(eight >> (8 * i)));
       }
     }
     return result;
   }
 
  private:
-  std::uint64_t* plane(unsigned bit) { return bits_.data() + (lowest_ + bit) % 8 * words_; }
-  const std::uint64_t* plane(unsigned bit) const { return bits_.data() + (lowest_ + bit) % 8 * words_; }
+  using Planes = std::array<std::uint64_t, 8>;
 
-  std::size_t columns_, words_;
-  unsigned lowest_ = 0;  // where plane 0 is
-  std::vector<std::uint64_t> bits_;
+  /// Eight rows of eight bits: bit i of octet k and bit k of octet i change places, by ever larger squares.
+  static std::uint64_t transpose(std::uint64_t square) {
+    const auto swap = [&](std::uint64_t mask, unsigned distance) {
+      const std::uint64_t change = (square ^ (square >> distance)) & mask;
+      square ^= change ^ (change << distance);
+    };
+    swap(0x00aa00aa00aa00aa, 7);
+    swap(0x0000cccc0000cccc, 14);
+    swap(0x00000000f0f0f0f0, 28);
+    return square;
+  }
+
+  std::vector<Planes> words_;
 };
 
 }  // namespace spindle::codes

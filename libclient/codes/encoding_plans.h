@@ -13,7 +13,7 @@ namespace spindle::codes {
 /// Keeps the plans that were wanted last, by the number of source symbols. Several threads may call it at once.
 class EncodingPlans {
  public:
-  /// `kept`: plans, at least one. One for 1,000 symbols takes some 160 KB; memory grows as the number of symbols.
+  /// `kept`: plans, at least one. One for 1,000 symbols takes some 200 KB; memory grows as the number of symbols.
   explicit EncodingPlans(std::size_t kept) : kept_(kept) {}
 
   /// Makes the plan where it is not there. Others do not wait for that; two threads may make the same one.

@@ -103,7 +103,7 @@ std::size_t BlockDecoder::memory_bytes() const {
 }
 
 std::size_t BlockDecoder::decoding_bytes(std::uint32_t source_symbols) {
-  // Of the solver, and of the rows of a stripe: at most 1,150 bytes a symbol were measured, from 1,000 symbols on.
+  // Of the solver, and of the rows of a stripe: at most 1,100 bytes a symbol were measured, from 1,000 symbols on.
   constexpr std::size_t kSymbolBytes = 1'500, kMoreBytes = 100'000;
   return source_symbols * kSymbolBytes + kMoreBytes;
 }

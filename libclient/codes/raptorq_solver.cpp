@@ -26,7 +26,8 @@ class Solver {
         left_over_(peeling_.left_over().size()),
         inactive_(peeling_.inactive().size()),
         bits_(pivots_ + left_over_, inactive_),
-        value_of_(inactive_, kNone) {}
+        value_of_(inactive_, kNone),
+        schedule_(zero_slot() + 1, isis.size()) {}
 
   std::optional<Solution> solve() {
     if (left_over_ + code_.hdpc_symbols < inactive_) return std::nullopt;
@@ -51,7 +52,7 @@ class Solver {
 
   /// Appends what the equation says its sum is: an input, or 0.
   void append_value(std::uint32_t row, std::vector<Row>& terms) const {
-    if (row >= code_.ldpc_symbols) terms.push_back((row - code_.ldpc_symbols) | RowSchedule::kInputBit);
+    if (row >= code_.ldpc_symbols) terms.push_back(schedule_.input(row - code_.ldpc_symbols));
   }
 
   /// Puts into `terms_` what is left of the equation when all pivots before it are replaced, and its inactive symbols
@@ -188,7 +189,6 @@ class Solver {
     Solution solution;
     solution.inactive = inactive_;
     for (std::uint32_t column = 0; column < code_.intermediate; ++column) solution.slots.push_back(slot_of(column));
-    schedule_.finish(solution.slots, rows_.rows() - code_.ldpc_symbols);
     solution.schedule = std::move(schedule_);
     return solution;
   }
@@ -204,7 +204,7 @@ class Solver {
   std::size_t pivots_, left_over_, inactive_;
   BitRows bits_;                                   // of pivots and left-over equations, reduced
   std::vector<Bound> bound_;                       // left-over equations, each with what it is for
-  std::vector<std::vector<std::uint8_t>> octets_;  // of HDPC equations
+  std::vector<std::vector<std::uint8_t>> octets_;  // of HDPC equations, in rows that fill registers
   std::vector<Row> value_of_;                      // the slots of inactive symbols
   std::vector<Row> terms_;
   RowSchedule schedule_;

@@ -25,7 +25,6 @@ RowMemory make_row_memory(std::size_t bytes) {
 }
 
 void RowSchedule::append(Kind kind, std::uint8_t factor, Row to, std::span<const Row> rows) {
-  slots_ = std::max<std::size_t>(slots_, to + 1);
   steps_.push_back(
       {kind, factor, to, static_cast<std::uint32_t>(rows_.size()), static_cast<std::uint32_t>(rows.size())});
   rows_.insert(rows_.end(), rows.begin(), rows.end());
@@ -55,39 +54,6 @@ void RowSchedule::multiply(Row slot, std::uint8_t factor) {
 
 void RowSchedule::accumulate(Row running, Row row, Row a, Row b, std::uint8_t factor) {
   append(Kind::accumulate, factor, running, std::array{row, a, b});
-}
-
-bool RowSchedule::is_needed(const Step& step, const std::vector<char>& needed) const {
-  if (needed[step.to]) return true;
-  return step.kind == Kind::accumulate && (needed[rows_[step.first + 1]] || needed[rows_[step.first + 2]]);
-}
-
-void RowSchedule::finish(std::span<const Row> wanted, std::size_t inputs) {
-  inputs_ = inputs;
-  std::vector<char> needed(slots_, false);  // quicker to ask than bits
-  for (const Row slot : wanted) needed[slot] = true;
-  std::vector<Step> kept;
-  kept.reserve(steps_.size());
-  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-    if (!is_needed(*step, needed)) continue;
-    needed[step->to] = step->kind != Kind::sum;  // a sum needs itself where it is among its own rows
-    for (const Row row : rows_of(*step)) {
-      if ((row & kInputBit) == 0) needed[row] = true;
-    }
-    kept.push_back(*step);
-  }
-  std::reverse(kept.begin(), kept.end());
-  std::vector<Row> rows;
-  rows.reserve(rows_.size());
-  for (Step& step : kept) {
-    const std::uint32_t first = static_cast<std::uint32_t>(rows.size());
-    for (const Row row : rows_of(step)) {
-      rows.push_back((row & kInputBit) == 0 ? row : static_cast<Row>(slots_) + (row & ~kInputBit));
-    }
-    step.first = first;
-  }
-  steps_ = std::move(kept);
-  rows_ = std::move(rows);
 }
 
 std::size_t RowSchedule::stripe_bytes(std::size_t bytes) {

@@ -25,11 +25,14 @@ RowMemory make_row_memory(std::size_t bytes);
 /// lie one behind the other, and behind them the inputs, which are copied there.
 class RowSchedule {
  public:
-  /// A slot, or an input.
+  /// The number of a slot, from 0 on, or of an input, behind all slots.
   using Row = std::uint32_t;
-  static constexpr Row kInputBit = 1u << 31;
 
   // How it is made.
+
+  RowSchedule() = default;
+  RowSchedule(std::size_t slots, std::size_t inputs) : slots_(slots), inputs_(inputs) {}
+  Row input(std::size_t number) const { return static_cast<Row>(slots_ + number); }
 
   void sum(Row slot, std::span<const Row> rows);
   void add(Row slot, Row row);
@@ -37,8 +40,6 @@ class RowSchedule {
   void multiply(Row slot, std::uint8_t factor);
   /// running = factor * running + row, and then a += running and b += running. All are slots.
   void accumulate(Row running, Row row, Row a, Row b, std::uint8_t factor);
-  /// Leaves out what none of these slots needs, and nothing is added to it after that.
-  void finish(std::span<const Row> needed, std::size_t inputs);
 
   // How it is run.
 
@@ -68,11 +69,9 @@ class RowSchedule {
   };
 
   void append(Kind kind, std::uint8_t factor, Row to, std::span<const Row> rows);
-  bool is_needed(const Step& step, const std::vector<char>& needed) const;
-  std::span<const Row> rows_of(const Step& step) const { return {rows_.data() + step.first, step.count}; }
 
   std::vector<Step> steps_;
-  std::vector<Row> rows_;  // once it is finished, inputs have the numbers behind the slots
+  std::vector<Row> rows_;
   std::size_t slots_ = 0, inputs_ = 0;
 };
 

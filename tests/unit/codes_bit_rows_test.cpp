@@ -30,7 +30,7 @@ TEST(OctetPlanes, DoWhatOctetsSay) {
   std::mt19937 random(4);
   for (const std::size_t columns : {1u, 63u, 64u, 65u, 200u}) {
     OctetPlanes planes(columns), sum(columns);
-    std::vector<std::uint8_t> octets(columns, 0), octets_sum(columns, 0);
+    std::vector<std::uint8_t> octets((columns + 63) / 64 * 64, 0), octets_sum(octets);
     for (int step = 0; step < 100; ++step) {
       planes.multiply_by_alpha();
       for (std::uint8_t& octet : octets) octet = gf256::multiply(octet, 2);
@@ -45,7 +45,7 @@ TEST(OctetPlanes, DoWhatOctetsSay) {
       planes.flip(column);
       octets[column] ^= 1;
       sum.add(planes);
-      for (std::size_t i = 0; i < columns; ++i) octets_sum[i] ^= octets[i];
+      for (std::size_t i = 0; i < octets.size(); ++i) octets_sum[i] ^= octets[i];
       ASSERT_EQ(planes.octets(), octets);
       ASSERT_EQ(sum.octets(), octets_sum);
     }
