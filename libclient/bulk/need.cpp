@@ -1,0 +1,95 @@
+#include "libclient/bulk/need.h"
+
+#include <algorithm>
+#include <span>
+
+namespace spindle::bulk {
+
+namespace {
+
+constexpr std::uint8_t kServesBit = 0x01;
+
+std::span<const Need::Begun> written_of(const Need& need) {
+  return std::span(need.begun).first(std::min(need.begun.size(), kBegunBlocksMax));
+}
+
+/// Appends what `one` has begun as far as `other` has begun it, too, or has it complete.
+void append_common(std::vector<Need::Begun>& begun, const Need& one, const Need& other) {
+  for (const Need::Begun& each : one.begun) {
+    if (other.complete.contains(each.block)) {
+      begun.push_back(each);
+    } else if (const std::uint32_t held = other.held_of(each.block); held != 0) {
+      begun.push_back({each.block, std::min(each.held, held)});
+    }
+  }
+}
+
+}  // namespace
+
+std::uint32_t Need::held_of(std::uint32_t block) const {
+  const auto found =
+      std::partition_point(begun.begin(), begun.end(), [&](const Begun& each) { return each.block < block; });
+  return found != begun.end() && found->block == block ? found->held : 0;
+}
+
+Need merged(const Need& a, const Need& b) {
+  Need need;
+  need.complete = intersection(a.complete, b.complete);
+  need.serves = a.serves || b.serves;
+  append_common(need.begun, a, b);
+  append_common(need.begun, b, a);
+  // What both have begun is there twice.
+  std::sort(need.begun.begin(), need.begun.end(),
+            [](const Need::Begun& left, const Need::Begun& right) { return left.block < right.block; });
+  need.begun.erase(std::unique(need.begun.begin(), need.begun.end()), need.begun.end());
+  return need;
+}
+
+std::size_t need_size(const Need& need) {
+  const auto begun = written_of(need);
+  std::size_t size = 1 + block_set_size(need.complete) + varint_size(begun.size());
+  std::uint32_t at = 0;
+  for (const Need::Begun& each : begun) {
+    size += varint_size(each.block - at) + varint_size(each.held);
+    at = each.block + 1;
+  }
+  return size;
+}
+
+void write_need(Writer& writer, const Need& need) {
+  const auto begun = written_of(need);
+  writer.u8(need.serves ? kServesBit : 0);
+  write_block_set(writer, need.complete);
+  writer.varint(begun.size());
+  std::uint32_t at = 0;
+  for (const Need::Begun& each : begun) {
+    writer.varint(each.block - at);
+    writer.varint(each.held);
+    at = each.block + 1;
+  }
+}
+
+Need read_need(Reader& reader) {
+  Need need;
+  const std::uint8_t flags = reader.u8();
+  if ((flags & ~kServesBit) != 0) reader.fail();
+  need.serves = (flags & kServesBit) != 0;
+  need.complete = read_block_set(reader);
+  const std::uint64_t count = reader.varint_up_to(kBegunBlocksMax);
+  if (count > reader.remaining() / 2) reader.fail();  // each takes two bytes at least
+  if (!reader.ok()) return need;
+  need.begun.reserve(count);
+  std::uint64_t at = 0;
+  for (std::uint64_t i = 0; i < count && reader.ok(); ++i) {
+    const std::uint64_t block = at + reader.varint_up_to(kBlocksMax);
+    const auto held = static_cast<std::uint32_t>(reader.varint_up_to(kHeldSymbolsMax));
+    if (block >= kBlocksMax || held == 0) reader.fail();
+    if (!reader.ok()) break;
+    if (need.complete.contains(static_cast<std::uint32_t>(block))) reader.fail();
+    need.begun.push_back({static_cast<std::uint32_t>(block), held});
+    at = block + 1;
+  }
+  return need;
+}
+
+}  // namespace spindle::bulk
