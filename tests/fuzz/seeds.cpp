@@ -14,6 +14,7 @@ Seeds all_seeds() {
   add_tls_seeds(seeds);
   add_bundle_seeds(seeds);
   add_raptorq_seeds(seeds);
+  add_bulk_frame_seeds(seeds);
   return seeds;
 }
 
