@@ -1,5 +1,7 @@
 // Seeds for what is read of bulk channels.
 #include "libclient/bulk/bulk_frames.h"
+#include "libclient/bulk/resume_state.h"
+#include "tests/fuzz/bulk_receiver_steps.h"
 #include "tests/fuzz/seeds.h"
 
 namespace spindle_fuzz {
@@ -39,6 +41,12 @@ NeedFrame sample_need() {
   return frame;
 }
 
+std::string step(BulkReceiverStep kind, std::initializer_list<unsigned> octets = {}) {
+  std::string bytes = one_byte(static_cast<unsigned>(kind));
+  for (const unsigned octet : octets) bytes += one_byte(octet);
+  return bytes;
+}
+
 }  // namespace
 
 void add_bulk_frame_seeds(Seeds& seeds) {
@@ -59,6 +67,51 @@ void add_bulk_frame_seeds(Seeds& seeds) {
   add("need_of_nothing", input_of<const NeedFrame&>(write_need, {0, 0, {}}));
   add("grant", input_of<const Grant&>(write_grant, {3, 1, 64}));
   add("release", input_of<const Release&>(write_release, {3, 1}));
+}
+
+void add_bulk_resume_seeds(Seeds& seeds) {
+  const auto add = [&](std::string name, const ResumeState& state) {
+    std::string file = as_string(state.encode());
+    file.resize(file.size() - 4);  // the checksum
+    seeds.push_back({"bulk_resume", std::move(name), std::move(file)});
+  };
+  ResumeState state;
+  add("nothing_of_a_stream", state);
+  state.layout = ContentLayout::of(100u << 20).value();
+  for (const std::uint32_t block : {0u, 1u, 2u, 7u, 12u}) state.index.set(block, BlockHash{});
+  state.written.add_run(0, 2);
+  state.written.add(12);
+  add("some_blocks", state);
+  state.root = BlockHash{};
+  add("sealed", state);
+}
+
+void add_bulk_receiver_seeds(Seeds& seeds) {
+  using Step = BulkReceiverStep;
+  const auto add = [&](std::string name, std::string bytes) {
+    seeds.push_back({"bulk_receiver", std::move(name), std::move(bytes)});
+  };
+  // Two blocks and a half, much memory.
+  const std::string content = one_byte(9) + one_byte(0xfc), stream = one_byte(9) + one_byte(0xfe);
+  const std::string index = step(Step::index, {0, 9}), take_and_run = step(Step::take) + step(Step::run, {0});
+  const std::string blocks = step(Step::block, {0}) + step(Step::block, {1}) + step(Step::block, {2});
+  const std::string jobs = take_and_run + take_and_run + take_and_run + take_and_run + take_and_run + take_and_run;
+  add("source_symbols", content + index + blocks + jobs + step(Step::seal));
+  add("index_last", content + blocks + step(Step::need, {250}) + index + jobs);
+  add("stream", stream + index + blocks + jobs + step(Step::false_seal, {4}) + step(Step::seal) + jobs);
+  add("repair_symbols", content + index + step(Step::symbol, {0, 4, 1}) + step(Step::symbol, {0, 5, 1}) +
+                            step(Step::symbol, {0, 6, 1}) + step(Step::symbol, {0, 7, 1}) + jobs);
+  add("not_enough", content + index + step(Step::symbol, {0, 4, 1}) + step(Step::symbol, {0, 4, 2}) +
+                        step(Step::symbol, {0, 6, 1}) + step(Step::symbol, {0, 7, 1}) + jobs);
+  add("wrong_symbol", content + index + step(Step::wrong, {0, 1, 0}) + blocks + jobs);
+  add("corrupt_symbol", content + index + step(Step::corrupt, {0, 1, 0}) + blocks + jobs);
+  std::string lie = content + step(Step::lie, {0}) + step(Step::index, {1, 9});
+  for (unsigned esi = 0; esi < kBulkBlockSymbols; ++esi) lie += step(Step::wrong, {0, esi, 0});
+  add("wrong_index", lie + blocks + jobs + step(Step::seal) + index + blocks + jobs);
+  add("little_memory", one_byte(39) + one_byte(0x10) + blocks + step(Step::block, {3}) + step(Step::take) +
+                           step(Step::fail, {0}) + jobs + index + blocks + jobs);
+  add("no_store", one_byte(39) + one_byte(0x11) + blocks + step(Step::block, {3}) + index + blocks + jobs);
+  add("restart", content + index + blocks + jobs + step(Step::restart) + step(Step::need, {0}) + step(Step::seal));
 }
 
 }  // namespace spindle_fuzz

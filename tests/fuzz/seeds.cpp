@@ -15,6 +15,8 @@ Seeds all_seeds() {
   add_bundle_seeds(seeds);
   add_raptorq_seeds(seeds);
   add_bulk_frame_seeds(seeds);
+  add_bulk_resume_seeds(seeds);
+  add_bulk_receiver_seeds(seeds);
   return seeds;
 }
 
