@@ -77,6 +77,11 @@ std::uint32_t BlockSet::first_missing(std::uint32_t from) const {
   return run == runs_.end() || from < run->first ? from : run->end;
 }
 
+std::uint32_t BlockSet::first_present(std::uint32_t from) const {
+  const auto run = run_at(runs_, from);
+  return run == runs_.end() ? kBlocksMax : std::max(from, run->first);
+}
+
 BlockSet intersection(const BlockSet& a, const BlockSet& b) {
   BlockSet both;
   auto left = a.runs().begin(), right = b.runs().begin();

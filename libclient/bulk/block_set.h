@@ -35,6 +35,8 @@ class BlockSet {
   std::uint32_t count() const { return count_; }
   /// The first block from `from` on that is not in the set: `from` itself, or the end of its run.
   std::uint32_t first_missing(std::uint32_t from = 0) const;
+  /// The first block from `from` on that is in the set; kBlocksMax where there is none.
+  std::uint32_t first_present(std::uint32_t from = 0) const;
   /// In ascending order; between two there is a block that is missing.
   std::span<const Run> runs() const { return runs_; }
 

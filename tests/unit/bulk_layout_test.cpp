@@ -143,11 +143,13 @@ class BlockSets : public testing::Test {
   }
   static void expect_same(const BlockSet& set, const std::set<std::uint32_t>& model, std::uint32_t bound) {
     ASSERT_EQ(set.count(), model.size());
-    std::uint32_t missing = bound;
+    std::uint32_t missing = bound, present = kBlocksMax;
     for (std::uint32_t i = bound; i-- > 0;) {
       ASSERT_EQ(set.contains(i), model.contains(i)) << i;
       if (!model.contains(i)) missing = i;
       ASSERT_EQ(set.first_missing(i), missing) << i;
+      if (model.contains(i)) present = i;
+      ASSERT_EQ(set.first_present(i), present) << i;
     }
     std::uint32_t end = 0;
     for (const BlockSet::Run& run : set.runs()) {

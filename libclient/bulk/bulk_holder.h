@@ -1,0 +1,108 @@
+// The sending side of a channel at a client that has content: the source, or a receiver with complete blocks.
+//
+// It sends streams, each one paid by grants of its daemon. The source has a live stream: every source symbol of every
+// block once, in order, as content gets there. Each child that is behind has a stream of its own (child_stream.h).
+//
+// What comes in is given to `handle_...`; after that `take_job`, `take_index` and `next_symbol` are asked until they
+// give nothing. One thread at a time uses it; jobs run anywhere. Content is in memory for as many blocks as it may
+// keep.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "libclient/bulk/block_cache.h"
+#include "libclient/bulk/bulk_frames.h"
+#include "libclient/bulk/child_stream.h"
+#include "libclient/bulk/repair_ids.h"
+
+namespace spindle::bulk {
+
+struct HolderLimits {
+  /// Blocks that are in memory, each with its content and, once repair symbols are wanted, an encoder of a like size.
+  std::size_t blocks_in_memory = 4;
+};
+
+struct HolderCounters {
+  std::uint64_t source = 0, repair = 0;  // symbols sent
+  std::uint64_t unreadable = 0;          // blocks
+  std::uint64_t refused = 0;             // needs that would take too much memory
+};
+
+class BulkHolder {
+ public:
+  enum class Kind : std::uint8_t {
+    source,    // has a live stream, and makes the index
+    receiver,  // serves others
+  };
+
+  BulkHolder(Kind kind, const ContentLayout& layout, const RepairIds& repair_ids, const HolderLimits& limits = {});
+
+  /// Blocks that can be sent: of a source, those whose content is there for good; of a receiver, those that are
+  /// written. A stream without a size has whole blocks only.
+  void handle_available(const BlockSet& blocks);
+  /// The size is known. False where so much does not fit the layout.
+  [[nodiscard]] bool handle_seal(std::uint64_t size);
+
+  void handle_grant(std::uint8_t stream, std::uint64_t symbols);
+  void handle_need(Nanoseconds now, std::uint8_t stream, const Need& need);
+  void handle_release(std::uint8_t stream);
+
+  /// What is to be loaded. Jobs may run at the same time, in any order; each is reported once.
+  std::optional<LoadJob> take_job();
+  /// A block that could not be read is not available any more.
+  void handle_loaded(LoadedBlock block);
+
+  /// Hashes that the source has not told yet. Told before symbols are taken, those of a block come before it. They
+  /// refer to the holder, until it is called again.
+  std::optional<IndexPart> take_index();
+  /// What is to be sent next, if anything can be. The number and the generation are for the caller to fill in; the
+  /// bytes stay where they are until the holder is called again.
+  std::optional<Symbol> next_symbol(Nanoseconds now);
+
+  /// When `next_symbol` may have something without anything happening before.
+  std::optional<Nanoseconds> due() const;
+  /// Whether every block has been sent live, to the end of content that is sealed.
+  bool is_live_over() const { return layout_.has_size() && live_.block >= layout_.blocks(); }
+  const ContentLayout& layout() const { return layout_; }
+  /// Of a source: the hashes of blocks that have been loaded so far.
+  const BlockIndex& index() const { return index_; }
+  const HolderCounters& counters() const { return counters_; }
+  std::size_t streams() const { return children_.size(); }
+
+ private:
+  struct Live {
+    std::uint32_t block = 0, esi = 0;
+    std::uint64_t credit = 0;
+    std::deque<std::pair<std::uint32_t, Nanoseconds>> over;  // blocks that may be on their way, and since when
+  };
+
+  using Wish = ChildStream::Wish;
+  std::optional<Wish> wish_of(std::uint8_t stream);
+  std::optional<Symbol> try_stream(Nanoseconds now, std::uint8_t stream);
+  bool is_wanted(std::uint32_t block);
+  void note_sent_live(Nanoseconds now, const Wish& wish);
+  void note_sent(Nanoseconds now, std::uint8_t stream, const Wish& wish);
+  void prefetch(const std::optional<Wish>& wish);
+
+  Kind kind_;
+  ContentLayout layout_;
+  RepairIds repair_ids_;
+  BlockSet available_;
+  BlockCache cache_;
+  Live live_;
+  std::map<std::uint8_t, ChildStream> children_;
+  std::uint8_t last_ = 0;  // the stream that was served last
+  BlockIndex index_;
+  BlockSet told_;  // of the index
+  // What the last symbol refers to.
+  std::shared_ptr<const std::uint8_t[]> content_;
+  std::vector<std::uint8_t> repair_symbol_;
+  HolderCounters counters_;
+};
+
+}  // namespace spindle::bulk
