@@ -1,6 +1,7 @@
 // Seeds for what is read of bulk channels.
 #include "libclient/bulk/bulk_frames.h"
 #include "libclient/bulk/resume_state.h"
+#include "tests/fuzz/bulk_holder_steps.h"
 #include "tests/fuzz/bulk_receiver_steps.h"
 #include "tests/fuzz/seeds.h"
 
@@ -41,7 +42,8 @@ NeedFrame sample_need() {
   return frame;
 }
 
-std::string step(BulkReceiverStep kind, std::initializer_list<unsigned> octets = {}) {
+template <typename Step>
+std::string step(Step kind, std::initializer_list<unsigned> octets = {}) {
   std::string bytes = one_byte(static_cast<unsigned>(kind));
   for (const unsigned octet : octets) bytes += one_byte(octet);
   return bytes;
@@ -112,6 +114,28 @@ void add_bulk_receiver_seeds(Seeds& seeds) {
                            step(Step::fail, {0}) + jobs + index + blocks + jobs);
   add("no_store", one_byte(39) + one_byte(0x11) + blocks + step(Step::block, {3}) + index + blocks + jobs);
   add("restart", content + index + blocks + jobs + step(Step::restart) + step(Step::need, {0}) + step(Step::seal));
+}
+
+void add_bulk_holder_seeds(Seeds& seeds) {
+  using Step = BulkHolderStep;
+  const auto add = [&](std::string name, std::string bytes) {
+    seeds.push_back({"bulk_holder", std::move(name), std::move(bytes)});
+  };
+  // Three blocks, with memory for all of them, or for one.
+  const std::string source = one_byte(11) + one_byte(0x20), receiver = one_byte(11) + one_byte(0x21);
+  const std::string stream = one_byte(11) + one_byte(0x22), little = one_byte(39) + one_byte(0x05);
+  const std::string load = step(Step::send, {1}) + step(Step::take) + step(Step::run, {0});
+  const std::string some = load + step(Step::send, {9}), all = some + some + some + some;
+  const std::string live = step(Step::grant, {0, 20}), child = step(Step::grant, {1, 40});
+  add("live", source + live + all);
+  add("not_readable", source + live + step(Step::send, {1}) + step(Step::take) + step(Step::fail, {0}) + all);
+  add("child_of_source", source + live + child + step(Step::need, {1, 0, 0}) + all + step(Step::wait, {60}) + all);
+  add("begun_blocks", receiver + child + step(Step::need, {1, 0, 2, 0, 2, 1, 3}) + all + step(Step::wait, {30}) +
+                          step(Step::need, {1, 1, 1, 0, 3}) + all + step(Step::need, {1, 2, 0}) + all);
+  add("takes_turns", little + child + step(Step::grant, {2, 40}) + step(Step::need, {1, 0, 0}) +
+                         step(Step::need, {2, 3, 1, 0, 1}) + all + step(Step::release, {1}) + all);
+  add("stream", stream + live + step(Step::available, {1}) + all + step(Step::available, {2}) + all + step(Step::seal) +
+                    step(Step::available, {9}) + step(Step::lose, {1}) + all);
 }
 
 }  // namespace spindle_fuzz

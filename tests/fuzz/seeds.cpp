@@ -17,6 +17,7 @@ Seeds all_seeds() {
   add_bulk_frame_seeds(seeds);
   add_bulk_resume_seeds(seeds);
   add_bulk_receiver_seeds(seeds);
+  add_bulk_holder_seeds(seeds);
   return seeds;
 }
 
