@@ -12,6 +12,8 @@ namespace {
 constexpr std::uint64_t kCreditMax = std::uint64_t{1} << 40;
 /// What was sent live so long ago has arrived, or is lost.
 constexpr Nanoseconds kLiveOnWay = std::chrono::milliseconds(500);
+/// Who is granted nothing for so long is not asked for: streams of children do not wait for it.
+constexpr Nanoseconds kLiveIdle = std::chrono::seconds(1);
 /// Runs and begun blocks of all needs that are kept.
 constexpr std::size_t kNeedEntriesMax = 256u << 10;
 
@@ -87,7 +89,8 @@ std::optional<IndexPart> BulkHolder::take_index() {
 
 std::optional<ChildStream::Wish> BulkHolder::wish_of(std::uint8_t stream) {
   if (stream != kLiveStream) {
-    const std::uint32_t live = kind_ == Kind::source ? live_.block : kBlocksMax;
+    const bool waits = kind_ == Kind::source && !live_.is_idle;
+    const std::uint32_t live = waits ? live_.block : kBlocksMax;
     const std::uint32_t arrived = live_.over.empty() ? live : live_.over.front().first;
     return children_.at(stream).next(layout_, available_, live, arrived);
   }
@@ -106,7 +109,7 @@ bool BulkHolder::is_wanted(std::uint32_t block) {
 }
 
 std::optional<Symbol> BulkHolder::next_symbol(Nanoseconds now) {
-  while (!live_.over.empty() && now - live_.over.front().second >= kLiveOnWay) live_.over.pop_front();
+  note_time(now);
   // The live stream and those of children in turn, from the one behind the last on.
   for (auto child = children_.upper_bound(last_); child != children_.end(); ++child) {
     if (auto symbol = try_stream(now, child->first)) return symbol;
@@ -168,9 +171,23 @@ void BulkHolder::note_sent_live(Nanoseconds now, const Wish& wish) {
   live_.esi = 0;
 }
 
+void BulkHolder::note_time(Nanoseconds now) {
+  while (!live_.over.empty() && now - live_.over.front().second >= kLiveOnWay) live_.over.pop_front();
+  if (live_.credit > 0) {
+    live_.idle.reset();
+  } else if (!live_.idle) {
+    live_.idle = now;
+  }
+  live_.is_idle = live_.idle && now - *live_.idle >= kLiveIdle;
+}
+
 std::optional<Nanoseconds> BulkHolder::due() const {
-  if (live_.over.empty()) return std::nullopt;
-  return live_.over.front().second + kLiveOnWay;
+  std::optional<Nanoseconds> due;
+  if (!live_.over.empty()) due = live_.over.front().second + kLiveOnWay;
+  if (kind_ == Kind::source && live_.idle && !live_.is_idle) {
+    due = std::min(due.value_or(Nanoseconds::max()), *live_.idle + kLiveIdle);
+  }
+  return due;
 }
 
 void BulkHolder::prefetch(const std::optional<Wish>& wish) {

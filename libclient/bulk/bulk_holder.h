@@ -1,7 +1,8 @@
 // The sending side of a channel at a client that has content: the source, or a receiver with complete blocks.
 //
 // It sends streams, each one paid by grants of its daemon. The source has a live stream: every source symbol of every
-// block once, in order, as content gets there. Each child that is behind has a stream of its own (child_stream.h).
+// block once, in order, as content gets there. Each child that is behind has a stream of its own (child_stream.h),
+// which stays behind the live one, but for when nothing more is granted to that.
 //
 // What comes in is given to `handle_...`; after that `take_job`, `take_index` and `next_symbol` are asked until they
 // give nothing. One thread at a time uses it; jobs run anywhere. Content is in memory for as many blocks as it may
@@ -79,12 +80,15 @@ class BulkHolder {
     std::uint32_t block = 0, esi = 0;
     std::uint64_t credit = 0;
     std::deque<std::pair<std::uint32_t, Nanoseconds>> over;  // blocks that may be on their way, and since when
+    std::optional<Nanoseconds> idle;                         // since when it has no credit, as far as was noticed
+    bool is_idle = false;                                    // for so long that streams of children do not wait for it
   };
 
   using Wish = ChildStream::Wish;
   std::optional<Wish> wish_of(std::uint8_t stream);
   std::optional<Symbol> try_stream(Nanoseconds now, std::uint8_t stream);
   bool is_wanted(std::uint32_t block);
+  void note_time(Nanoseconds now);
   void note_sent_live(Nanoseconds now, const Wish& wish);
   void note_sent(Nanoseconds now, std::uint8_t stream, const Wish& wish);
   void prefetch(const std::optional<Wish>& wish);

@@ -192,6 +192,10 @@ TEST_F(BulkHolders, StreamsWaitForWhatIsSentLive) {
   EXPECT_EQ(all(), (std::vector<Sent>{{1, 0, repair(0, 4)}})) << "the block 1 may be on its way";
   now_ += 500ms;
   EXPECT_EQ(all(), (std::vector<Sent>{{1, 1, repair(0, 8)}})) << "the block 2 is sent live";
+  EXPECT_EQ(holder_->due(), now_ + 500ms);
+  now_ += 500ms;
+  EXPECT_EQ(all(), (std::vector<Sent>{{1, 2, kSource}, {1, 3, kSource}})) << "it is not: nothing is granted";
+  EXPECT_FALSE(holder_->due());
 }
 
 TEST_F(BulkHolders, TakeTurns) {
