@@ -31,6 +31,8 @@ class Groups final : public OrderedMessages {
   /// Before anything else: the layers below and above. MessageDelivery handles messages of clients, and their parts.
   /// Both outlive this one's last call.
   void attach(Order& order, LocalClients& clients);
+  /// Likewise: who is told of members. It outlives this one's last call, too.
+  void observe(MembershipObserver& observer) { state_.observer = &observer; }
 
   /// Whether messages may be sent: the view is open and its group table complete.
   bool is_ready() const { return state_.is_ready(); }
@@ -63,6 +65,16 @@ class Groups final : public OrderedMessages {
   void handle(std::uint8_t operation, OperationHandler handler);
   /// Where `is_ready`.
   void originate(Time now, std::uint8_t operation, ByteView content);
+  /// The same in front of what this daemon says of its table, where `is_open` (MembershipObserver::view_began).
+  void originate_at_once(Time now, std::uint8_t operation, ByteView content);
+  /// Whether the view is open, be its table complete or not.
+  bool is_open() const { return state_.is_open(); }
+  /// Whether the view ends, and what changes in it is told with the next one.
+  bool tells_changes_later() const { return state_.told.has_value(); }
+  /// Adds the local members of the group that get its messages: those that have been told of a view of it.
+  void add_told_members(const Group& group, std::vector<SessionId>& to) const { state_.add_local_members(group, to); }
+  /// Has the task done in steps; nothing that is ordered later is delivered before.
+  void do_in_steps(Time now, Steps::Task task) { state_.steps.add(now, std::move(task)); }
 
   /// The session is gone: what it sends and is not complete never comes, and it leaves all its groups.
   void close_session(Time now, SessionId session);

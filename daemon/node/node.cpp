@@ -4,6 +4,7 @@
 
 #include "daemon/admin/admin.h"
 #include "daemon/admission/admission.h"
+#include "daemon/channel/channels.h"
 #include "daemon/group/groups.h"
 #include "daemon/link/links.h"
 #include "daemon/node/connection_table.h"
@@ -25,11 +26,12 @@ struct Node::Layers {
         links(context, connections),
         overlay(context, links),
         groups(context),
+        channels(context, groups),
         observed(observer == nullptr ? nullptr : std::make_unique<ObservedStreams>(*observer, overlay.streams())),
         order(context, observed ? static_cast<StreamTransport&>(*observed) : overlay.streams(), groups, observer),
         view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
         admission(context, links, overlay, order, groups),
-        sessions(context, connections, groups, admission),
+        sessions(context, connections, groups, channels, admission),
         admin(context, connections, {links, overlay, view, order, groups, sessions, admission}) {
     connections.attach(Port::link, links);
     connections.attach(Port::client, sessions);
@@ -37,6 +39,7 @@ struct Node::Layers {
     links.attach(overlay);
     overlay.attach(view, admission);
     groups.attach(order, sessions.clients());
+    channels.attach(sessions.channel_clients());
   }
 
   Context context;
@@ -44,6 +47,7 @@ struct Node::Layers {
   Links links;
   Overlay overlay;
   Groups groups;
+  Channels channels;
   std::unique_ptr<ObservedStreams> observed;  // below `order`, where somebody watches it
   Order order;
   ViewAgreement view;
@@ -133,6 +137,7 @@ void Node::handle_time(Time now) {
   layers_->overlay.handle_time(now);
   layers_->view.handle_time(now);
   layers_->order.handle_time(now);
+  layers_->channels.handle_time(now);
   layers_->sessions.handle_time(now);
   layers_->admin.handle_time(now);
   if (layers_->ends_at <= now) layers_->end(now);
@@ -156,9 +161,10 @@ void Node::end_turn(Time now) {
   const Time unfinished = node.order.is_held_up() ? now : kNever;
   node.context.turn.end_turn();
   if (node.ends_at != kNever && node.has_waited()) node.ends_at = now;
-  const Time next = std::min({unfinished, node.ends_at, node.links.next_deadline(), node.overlay.next_deadline(),
-                              node.view.next_deadline(), node.order.next_deadline(), node.admission.next_deadline(),
-                              node.sessions.next_deadline(), node.admin.next_deadline()});
+  const Time next =
+      std::min({unfinished, node.ends_at, node.links.next_deadline(), node.overlay.next_deadline(),
+                node.view.next_deadline(), node.order.next_deadline(), node.channels.next_deadline(),
+                node.admission.next_deadline(), node.sessions.next_deadline(), node.admin.next_deadline()});
   // One that comes too early costs less than setting it anew in every turn.
   if (next >= node.wake_at) return;
   node.wake_at = next;

@@ -15,6 +15,9 @@ namespace {
 /// Before the handshake a stranger gets to send no more than this.
 constexpr std::size_t kHelloBytesMax = 1024;
 
+/// Two names of 255 bytes, and some numbers.
+constexpr std::size_t kOfferBytesMax = 1024;
+
 /// What is read at once of a client where memory is short, if no frame is longer.
 constexpr std::size_t kReadBytesShort = 4u << 10;
 
@@ -38,6 +41,8 @@ std::size_t length_limit(ClientFrame type) {
     case ClientFrame::send:
     case ClientFrame::send_more:
       return spindle::kChunkBytesMax + 64;
+    case ClientFrame::bulk_offer:
+      return kOfferBytesMax;
     default:
       return 512;
   }
@@ -58,8 +63,8 @@ protocol::FlowReport to_report(const FlowSnapshot& state, std::uint32_t request)
 
 }  // namespace
 
-Session::Session(Context& context, SessionHost& host, Groups& groups, Admission& admission, Quotas& quotas,
-                 SessionId id, ConnectionId connection, Peer peer, Time now)
+Session::Session(Context& context, SessionHost& host, Groups& groups, Channels& channels, Admission& admission,
+                 Quotas& quotas, SessionId id, ConnectionId connection, Peer peer, Time now)
     : context_(context),
       host_(host),
       connection_(connection),
@@ -70,7 +75,8 @@ Session::Session(Context& context, SessionHost& host, Groups& groups, Admission&
       groups_(groups),
       access_(context, peer_),
       quota_(context, quotas, peer_),
-      ingress_(context, groups, admission, access_, quota_, queue_, id) {}
+      ingress_(context, groups, admission, access_, quota_, queue_, id),
+      bulk_(context, channels, access_, ingress_, queue_) {}
 
 void Session::start_closing(Time now) {
   state_ = State::closing;
@@ -181,7 +187,7 @@ bool Session::try_admit(Time now, ClientFrame type, ByteView body) {
     case ClientFrame::flush_ok:
       return try_admit_flush_ok(now, body);
     default:
-      return true;
+      return !protocol::is_bulk_request(type) || try_admit_bulk(now, type, body);
   }
 }
 
@@ -234,6 +240,14 @@ bool Session::try_admit_define(Time now, ByteView body) {
   return may_go_on(now, ingress_.judge(*define));
 }
 
+bool Session::try_admit_bulk(Time now, ClientFrame type, ByteView body) {
+  waits_for_room_ = !has_room();
+  if (waits_for_room_) return false;
+  const Verdict verdict = bulk_.try_admit(now, type, body);
+  retry_at_ = verdict.retry_at;
+  return verdict.is_admitted();
+}
+
 bool Session::may_go_on(Time now, bool has_room) {
   if (!has_room) retry_at_ = now;
   return has_room;
@@ -274,7 +288,10 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
     case ClientFrame::bye:
       ingress_.tell_refused();  // nothing is told behind the close, however much waits
       return Error{Errc::closed_by_client, {}};
+    case ClientFrame::bulk_token_request:
+      return bulk_.handle_token_request(body.view(), [this] { return host_.draw_secret(); });
     default:
+      if (protocol::is_bulk_request(type)) return bulk_.handle(now, type, body.view());
       return Error{Errc::unexpected_frame,
                    fmt::format("a client does not send frames of type {}", static_cast<int>(type))};
   }
@@ -319,6 +336,7 @@ std::optional<Error> Session::handle_hello(Time now, ByteView body) {
     keepalive_ = std::max<Duration>(std::chrono::milliseconds(hello->keepalive_ms), kKeepaliveMin);
   }
   moves_ = hello->moves;
+  if (hello->wants_channels) bulk_.open();
   welcome(*hello);
   return std::nullopt;
 }

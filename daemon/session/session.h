@@ -13,6 +13,7 @@
 #include "daemon/base/input_buffer.h"
 #include "daemon/base/peer.h"
 #include "daemon/group/groups.h"
+#include "daemon/session/bulk_requests.h"
 #include "daemon/session/ingress.h"
 #include "daemon/session/queue_watch.h"
 #include "daemon/session/resumption.h"
@@ -75,8 +76,8 @@ class Session final {
  public:
   enum class State : std::uint8_t { handshake, open, closing };
 
-  Session(Context& context, SessionHost& host, Groups& groups, Admission& admission, Quotas& quotas, SessionId id,
-          ConnectionId connection, Peer peer, Time now);
+  Session(Context& context, SessionHost& host, Groups& groups, Channels& channels, Admission& admission, Quotas& quotas,
+          SessionId id, ConnectionId connection, Peer peer, Time now);
 
   SessionId id() const { return ingress_.session(); }
   /// The last one, where it is detached.
@@ -132,6 +133,9 @@ class Session final {
   /// waits or holds some.
   Ingress& ingress() { return ingress_; }
   const Ingress& ingress() const { return ingress_; }
+  /// What it asks of bulk channels.
+  BulkRequests& bulk() { return bulk_; }
+  const BulkRequests& bulk() const { return bulk_; }
   SessionMemory memory() const;
   /// Since when nothing more has come of a frame or message that is not complete; kNever: there is none, or it does not
   /// wait for the client.
@@ -209,6 +213,7 @@ class Session final {
   bool has_sent_all_to(Time now, std::string_view group);
   bool is_expelled_from(std::string_view group) const;
   bool try_admit_define(Time now, ByteView body);
+  bool try_admit_bulk(Time now, spindle::protocol::ClientFrame type, ByteView body);
   /// `has_room`: where the turn has none for what takes long, it is tried again in the next one.
   bool may_go_on(Time now, bool has_room);
 
@@ -272,6 +277,7 @@ class Session final {
   ClientAccess access_;
   ClientQuota quota_;
   Ingress ingress_;
+  BulkRequests bulk_;
 };
 
 }  // namespace spindled

@@ -20,15 +20,17 @@ constexpr std::size_t kRefusedMax = 64;
 
 }  // namespace
 
-Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Admission& admission)
+Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Channels& channels, Admission& admission)
     : context_(context),
       log_(context.log_sink, "session"),
       driver_(driver),
       groups_(groups),
+      channels_(channels),
       admission_(admission),
       slow_clients_(context.config, context.memory, admission, *this),
       access_review_(context, groups, sessions_),
       delivery_(context, sessions_, slow_clients_),
+      bulk_delivery_(sessions_),
       relief_(context, sessions_) {}
 
 Sessions::~Sessions() = default;
@@ -38,7 +40,7 @@ Sessions::~Sessions() = default;
 void Sessions::handle_accepted(Time now, ConnectionId connection, const Peer& peer) {
   const SessionId id = ++last_id_;
   Session& added = sessions_.add(
-      std::make_unique<Session>(context_, *this, groups_, admission_, quotas_, id, connection, peer, now));
+      std::make_unique<Session>(context_, *this, groups_, channels_, admission_, quotas_, id, connection, peer, now));
   timers_.set_earlier(Timer::tick, now + kTick);
   if (stopping_) {
     refuse(now, added, {Errc::daemon_stopping, {}});
@@ -209,6 +211,13 @@ Result<std::string> Sessions::take_name(Time now, Session& session, std::string_
   return name;
 }
 
+std::optional<SessionId> Sessions::session_by_token(SessionId id, const SessionToken& token) const {
+  const Session* session = sessions_.find(id);
+  const bool is_of_session =
+      session != nullptr && session->state() == Session::State::open && session->bulk().has_token(token);
+  return is_of_session ? std::optional(id) : std::nullopt;
+}
+
 bool Sessions::is_reached_by(SessionId session, std::string_view name) const {
   if (groups_.requests().is_member(session, name)) return true;
   const auto parts = spindle::parse_private_name(name);
@@ -355,6 +364,7 @@ void Sessions::close(Time now, Session& session, const Error& reason) {
 void Sessions::leave_everything(Time now, Session& session) {
   slow_clients_.forget(session.id());
   sessions_.give_up_name(session);
+  channels_.close_session(now, session.id());
   groups_.close_session(now, session.id());
 }
 

@@ -14,7 +14,10 @@
 #include "daemon/base/driver.h"
 #include "daemon/base/port_handler.h"
 #include "daemon/base/timers.h"
+#include "daemon/channel/channels.h"
+#include "daemon/channel/session_tokens.h"
 #include "daemon/session/access_review.h"
+#include "daemon/session/bulk_delivery.h"
 #include "daemon/session/client_delivery.h"
 #include "daemon/session/memory_relief.h"
 #include "daemon/session/session_table.h"
@@ -22,9 +25,9 @@
 
 namespace spindled {
 
-class Sessions final : public PortHandler, public SessionHost, public ClientNames {
+class Sessions final : public PortHandler, public SessionHost, public ClientNames, public SessionTokens {
  public:
-  Sessions(Context& context, Driver& driver, Groups& groups, Admission& admission);
+  Sessions(Context& context, Driver& driver, Groups& groups, Channels& channels, Admission& admission);
   ~Sessions() override;
 
   /// The configuration has changed: what the rules of access no longer allow ends.
@@ -65,6 +68,8 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   const SessionTable& table() const { return sessions_; }
   /// What the group layer delivers through.
   LocalClients& clients() { return delivery_; }
+  /// And what bulk channels are told through.
+  ChannelClients& channel_clients() { return bulk_delivery_; }
 
   // SessionHost
   Result<std::string> identify(const Session& session, std::string_view token) override;
@@ -72,6 +77,9 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   bool may_resume(const Session& session, const spindle::protocol::Resume& resume) const override;
   std::optional<Driver::Secret> draw_secret() override { return driver_.draw_secret(); }
   bool may_send_part(const Session& session) override { return relief_.may_send_part(session); }
+
+  // SessionTokens
+  std::optional<SessionId> session_by_token(SessionId session, const SessionToken& token) const override;
 
   // ClientNames
   bool is_reached_by(SessionId session, std::string_view name) const override;
@@ -116,12 +124,14 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   Log log_;
   Driver& driver_;
   Groups& groups_;
+  Channels& channels_;
   Admission& admission_;
   Quotas quotas_;
   SessionTable sessions_;
   SlowClients slow_clients_;
   AccessReview access_review_;
   ClientDelivery delivery_;
+  BulkDelivery bulk_delivery_;
   MemoryRelief relief_;
   Timers<Timer> timers_;
   bool stopping_ = false;

@@ -100,8 +100,20 @@ void ClientEngine::disconnect() {
 
 void ClientEngine::settle_replies(EventReader::News& news) {
   std::size_t inserted = 0;
+  auto channel = news.channels.begin();
+  const auto tell_channels = [&](std::size_t up_to) {
+    for (; channel != news.channels.end() && channel->before <= up_to && !reader_.ended(); ++channel) {
+      tell_channel_news(std::move(channel->news), channel->before + inserted);
+    }
+  };
   for (auto& [reply, before, flow, view] : news.replies) {
+    tell_channels(before);
     bool unknown = false;
+    if (!flow && !view && writer_.settle_channel(reply.request)) {
+      const std::error_code error(reply.code, error_category());
+      if (observer_ != nullptr) observer_->channel_answered(reply.request, error);
+      continue;
+    }
     std::optional<Event> event;
     if (flow) {
       writer_.settle(reply.request, *flow, unknown);
@@ -119,6 +131,17 @@ void ClientEngine::settle_replies(EventReader::News& news) {
     }
     if (event) reader_.insert_event(before + inserted++, std::move(*event));
   }
+  tell_channels(SIZE_MAX);
+}
+
+void ClientEngine::tell_channel_news(BulkNews&& news, std::size_t before) {
+  const auto* offered = std::get_if<BulkOffered>(&news);
+  const auto* token = std::get_if<BulkToken>(&news);
+  const std::uint32_t request = offered != nullptr ? offered->request : token != nullptr ? token->request : 0;
+  if (request != 0 && !writer_.settle_channel(request)) {
+    return reader_.end(Errc::unexpected_frame, "the daemon answered a request that was not made");
+  }
+  if (observer_ != nullptr) observer_->channel_news(std::move(news), before);
 }
 
 void ClientEngine::settle_admitted(const EventReader::News& news) {

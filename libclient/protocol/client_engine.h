@@ -16,6 +16,11 @@ class RequestObserver {
   virtual void confirmed(std::uint32_t request) = 0;
   /// `ask` of that number has ended.
   virtual void answered(Requests::Number number, Answers answers) = 0;
+  /// What was asked of bulk channels under that number is on its way, or refused: `error`. Who begins a new session
+  /// (Reconnected) is told nothing of what was asked in the former one.
+  virtual void channel_answered(std::uint32_t /*request*/, std::error_code /*error*/) {}
+  /// It came before the event of that index, of those that take_events() gives next, not counting answers to `ask`.
+  virtual void channel_news(BulkNews /*news*/, std::size_t /*before*/) {}
 };
 
 /// Both halves of a client and what passes between them. A test uses the engine as it is:
@@ -52,6 +57,10 @@ class ClientEngine {
   std::error_code request_view(std::string_view group) { return writer_.request_view(group); }
   std::error_code request_flow(const Groups& groups) { return writer_.request_flow(groups); }
   std::error_code confirm() { return writer_.confirm(); }
+  /// Of bulk channels; `number` is set to that of the request.
+  std::error_code ask_channel(BulkRequest request, std::uint32_t& number) {
+    return writer_.ask_channel(std::move(request), number);
+  }
   std::error_code ping(std::uint64_t token) { return writer_.ping(token); }
   void bye() { writer_.bye(); }
 
@@ -97,6 +106,7 @@ class ClientEngine {
  private:
   void settle(EventReader::News& news);
   void settle_replies(EventReader::News& news);
+  void tell_channel_news(BulkNews&& news, std::size_t before);
   void settle_admitted(const EventReader::News& news);
   void settle_taken(const EventReader::News& news);
   void settle_confirmed(const EventReader::News& news);

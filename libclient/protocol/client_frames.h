@@ -93,6 +93,19 @@ enum class ClientFrame : std::uint8_t {
   order_view = 34,
   confirmed = 35,
   going = 36,  // overtakes what waits for the client
+  // client to daemon: bulk channels (bulk_requests.h)
+  bulk_offer = 40,
+  bulk_seal = 41,
+  bulk_outcome = 42,
+  bulk_cancel = 43,
+  bulk_set_rate = 44,
+  bulk_token_request = 45,
+  // daemon to client
+  bulk_offered = 48,
+  bulk_sealed = 49,
+  bulk_complete = 50,
+  bulk_ended = 51,
+  bulk_token = 52,
 };
 
 struct Close {

@@ -10,7 +10,7 @@ namespace spindle::protocol {
 namespace {
 
 // Numbers of options. They stand in rising order, none twice.
-enum class HelloOption : std::uint8_t { token = 1, resumable = 2, resume = 3, keepalive = 4, moves = 5 };
+enum class HelloOption : std::uint8_t { token = 1, resumable = 2, resume = 3, keepalive = 4, moves = 5, channels = 6 };
 enum class WelcomeOption : std::uint8_t { resumable = 1, resumed = 2 };
 
 constexpr std::size_t kKeyBytes = 8 + SessionKey::kSecretBytes;
@@ -75,6 +75,7 @@ std::vector<std::uint8_t> options_of(const Hello& hello) {
   }
   if (hello.keepalive_ms != 0) options.add(HelloOption::keepalive, 4).u32(hello.keepalive_ms);
   if (hello.moves) options.add(HelloOption::moves, 0);
+  if (hello.wants_channels) options.add(HelloOption::channels, 0);
   return bytes;
 }
 
@@ -110,6 +111,9 @@ void take_option(Hello& hello, unsigned number, Reader& option) {
       break;
     case HelloOption::moves:
       hello.moves = true;
+      break;
+    case HelloOption::channels:
+      hello.wants_channels = true;
       break;
     default:
       option.rest();

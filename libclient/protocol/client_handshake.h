@@ -55,6 +55,8 @@ struct Hello {
   std::uint32_t keepalive_ms = 0;
   /// It goes on elsewhere, in a new session, where it is told that the daemon is `going`.
   bool moves = false;
+  /// It wants to hear of bulk channels (bulk_requests.h), and may ask for what there is to ask about them.
+  bool wants_channels = false;
 };
 
 /// The session can be taken up again by this key, within that time after its connection was lost.

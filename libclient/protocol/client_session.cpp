@@ -81,6 +81,7 @@ void ClientSession::connected(Instant, std::string_view token) {
   hello.is_resumable = options_.may_resume && returns();
   hello.keepalive_ms = static_cast<std::uint32_t>(options_.keepalive.count());
   hello.moves = returns();
+  hello.wants_channels = options_.wants_channels;
   if (server_ == last_server_) hello.resume = resume();
   engine_.reader().restart();  // whatever came of an earlier connection
   engine_.start(hello);

@@ -32,6 +32,8 @@ struct SessionOptions {
   /// How often it makes sure that the daemon is there, and shows that itself is; 0: never.
   std::chrono::milliseconds keepalive{10'000};
   std::uint64_t seed = 1;  // of what it draws
+  /// Whether it wants to hear of bulk channels.
+  bool wants_channels = false;
 };
 
 /// Decides which server to connect to and when, says hello, and joins the groups of before again; where a session can

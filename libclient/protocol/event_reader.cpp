@@ -170,6 +170,7 @@ void EventReader::handle_frame(ClientFrame type, ByteView body) {
       handle_refused(body);
       break;
     default:
+      if (is_bulk_news(type)) return handle_channel_news(type, body);
       end(Errc::unexpected_frame, "the daemon sent a frame of an unknown type");
   }
 }
@@ -182,6 +183,7 @@ void EventReader::handle_welcome(ByteView body) {
   welcomed_ = true;
   if (!welcome->resumed) {
     partial_.reset();
+    partial_complete_.reset();
     view_parts_ = {};
     answer_.reset();
     memberships_.clear();
@@ -446,6 +448,27 @@ void EventReader::end(Errc reason, std::string_view text) {
   end_reason_ = reason;
   end_text_ = text.empty() ? describe(reason) : text;
   news_.ended = true;
+  has_news_ = true;
+}
+
+void EventReader::handle_channel_news(ClientFrame type, ByteView body) {
+  bool more = false;
+  std::optional<BulkNews> news = read_bulk_news(type, body, more);
+  if (!news) return end(Errc::malformed_frame);
+  auto* complete = std::get_if<BulkComplete>(&*news);
+  if (partial_complete_ && (complete == nullptr || complete->channel != partial_complete_->channel)) {
+    return end(Errc::unexpected_frame, "the daemon did not say to its end who has the content of a channel");
+  }
+  if (partial_complete_) {
+    partial_complete_->append(std::move(*complete));
+    *complete = std::move(*partial_complete_);
+    partial_complete_.reset();
+  }
+  if (more) {
+    partial_complete_ = std::move(*complete);
+    return;
+  }
+  news_.channels.push_back({std::move(*news), events_.size()});
   has_news_ = true;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libclient/include/spindle/event.h"
+#include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
 
@@ -39,6 +40,11 @@ class EventReader {
     std::vector<PlacedReply> replies;
     std::vector<Admitted> admitted;
     std::vector<Confirmed> confirmed;
+    struct PlacedChannelNews {
+      BulkNews news;
+      std::size_t before = 0;  // the index of the event that it came before
+    };
+    std::vector<PlacedChannelNews> channels;
     bool has_views = false;    // among the events
     bool has_answers = false;  // to requests, or these requests themselves, among the events
     /// Of synchronous groups, in the order in which they came: requests to flush, and views, which end them.
@@ -140,6 +146,7 @@ class EventReader {
   void handle_warning(ByteView body);
   void handle_going(ByteView body);
   void handle_refused(ByteView body);
+  void handle_channel_news(ClientFrame type, ByteView body);
   /// Bytes that messages share, and what their positions refer to.
   struct Block {
     explicit Block(std::size_t count) : bytes(std::make_unique_for_overwrite<std::uint8_t[]>(count)) {}
@@ -172,6 +179,7 @@ class EventReader {
     std::shared_ptr<PartialBytes> content;
   };
   std::optional<Partial> partial_;
+  std::optional<BulkComplete> partial_complete_;  // names are still to come
 
   std::vector<std::uint8_t> view_parts_;  // of a view whose last bytes are still to come
   std::optional<GroupView> answer_;       // to a `view_request`, whose reply is still to come

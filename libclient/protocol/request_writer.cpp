@@ -133,6 +133,7 @@ void RequestWriter::close() {
   pending_.clear();
   pending_flows_.clear();
   pending_confirms_.clear();
+  pending_channels_.clear();
   asked_.clear();
   flushed_.clear();
 }
@@ -379,6 +380,16 @@ std::error_code RequestWriter::confirm() {
   return {};
 }
 
+std::error_code RequestWriter::ask_channel(BulkRequest request, std::uint32_t& number) {
+  if (!open_) return Errc::not_connected;
+  number = next_request_++;
+  set_number(request, number);
+  write_bulk_request(out_.bytes(), request);
+  out_.note_frame(type_of(request));
+  pending_channels_.insert(number);
+  return {};
+}
+
 std::error_code RequestWriter::ping(std::uint64_t token) {
   if (!open_) return Errc::not_connected;
   if (returns_) pings_.push_back(token);
@@ -511,6 +522,7 @@ std::vector<std::uint64_t> RequestWriter::start_anew(bool hold) {
   taken_for_good_ = false;
   asked_.clear();
   flushed_.clear();
+  pending_channels_.clear();
   if (parting_) pending_confirms_.erase(parting_->request);
   parting_.reset();
   join_again(hold);

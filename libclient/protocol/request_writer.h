@@ -13,6 +13,7 @@
 
 #include "libclient/include/spindle/event.h"
 #include "libclient/include/spindle/send.h"
+#include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
 #include "libclient/protocol/flow_windows.h"
@@ -60,6 +61,8 @@ class RequestWriter {
   std::error_code request_flow(const Groups& groups);
   /// Asks to be told once all messages that were accepted before have entered the network.
   std::error_code confirm();
+  /// Of bulk channels, where the `hello` says that the client wants to hear of them. `number` is set to the request's.
+  std::error_code ask_channel(BulkRequest request, std::uint32_t& number);
   std::error_code ping(std::uint64_t token);
   /// The number of the last request: one of `request`, `request_flow` or `confirm`.
   std::uint32_t last_request() const { return next_request_ - 1; }
@@ -96,6 +99,8 @@ class RequestWriter {
   [[nodiscard]] bool settle(const Confirmed& confirmed);
   /// Takes what the daemon has let in. `unknown` is set where that was never sent.
   std::vector<FlowReady> settle(const Admitted& admitted, bool& unknown);
+  /// Takes the answer to `ask_channel`, of whatever form. False where nothing was asked under that number.
+  [[nodiscard]] bool settle_channel(std::uint32_t request) { return pending_channels_.erase(request) != 0; }
   void settle_pong(std::uint64_t token);
   /// Takes a request to flush a group, with the number that the daemon gave it; 0: a view of the group, which ends one.
   void settle_flush(const FlushRequest& request, std::uint64_t daemons_number);
@@ -197,6 +202,7 @@ class RequestWriter {
   std::deque<std::uint64_t> pings_;                          // without a pong, where the client may come back
   std::map<std::uint32_t, std::string> pending_flows_;       // `request_flow`s without an answer: the key of the groups
   std::map<std::uint32_t, std::uint64_t> pending_confirms_;  // `confirm`s without an answer: what was accepted before
+  std::set<std::uint32_t> pending_channels_;                 // `ask_channel`s without an answer
   std::uint32_t next_request_ = 1;
 
   UntakenMessages untaken_;   // where the client may come back

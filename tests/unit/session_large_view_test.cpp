@@ -73,7 +73,8 @@ class LargeViews : public testing::Test {
   Groups groups_{context_};
   Order order_{context_, overlay_.streams(), groups_};
   Admission admission_{context_, links_, overlay_, order_, groups_};
-  Sessions sessions_{context_, driver_, groups_, admission_};
+  Channels channels_{context_, groups_};
+  Sessions sessions_{context_, driver_, groups_, channels_, admission_};
   protocol::ClientEngine client_;
 };
 

@@ -101,6 +101,17 @@ TEST(WireFormatPage, HasEveryFrameOfClientsWithItsNumber) {
       {ClientFrame::flush_ok, "flush_ok"},
       {ClientFrame::flush_request, "flush_request"},
       {ClientFrame::going, "going"},
+      {ClientFrame::bulk_offer, "bulk_offer"},
+      {ClientFrame::bulk_seal, "bulk_seal"},
+      {ClientFrame::bulk_outcome, "bulk_outcome"},
+      {ClientFrame::bulk_cancel, "bulk_cancel"},
+      {ClientFrame::bulk_set_rate, "bulk_set_rate"},
+      {ClientFrame::bulk_token_request, "bulk_token_request"},
+      {ClientFrame::bulk_offered, "bulk_offered"},
+      {ClientFrame::bulk_sealed, "bulk_sealed"},
+      {ClientFrame::bulk_complete, "bulk_complete"},
+      {ClientFrame::bulk_ended, "bulk_ended"},
+      {ClientFrame::bulk_token, "bulk_token"},
   };
   for (const auto& [type, name] : types) {
     EXPECT_NE(page.find(fmt::format("**{} {}**", static_cast<int>(type), name)), std::string::npos) << name;

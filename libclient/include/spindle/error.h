@@ -57,7 +57,9 @@
   X(flush_timeout, 46, "the client did not answer a flush request of the group in time")                  \
   X(bad_headers, 48, "a header has a key of 1 to 255 bytes without '$' in front; all take 4 KiB at most") \
   X(out_of_memory, 56, "there is not enough memory")                                                      \
-  X(cancelled, 57, "the program has cancelled the call")
+  X(cancelled, 57, "the program has cancelled the call")                                                  \
+  X(too_many_channels, 58, "there are as many bulk channels as there may be, or as the client may offer") \
+  X(unknown_channel, 59, "there is no such bulk channel, or it has ended")
 
 // X(name, condition): the codes that mean what a condition of std::errc means, so that `error == std::errc::timed_out`
 // holds for them. Where several conditions would do, it is the one that a socket would report.
@@ -103,7 +105,8 @@
   X(flush_timeout, timed_out)                  \
   X(bad_headers, invalid_argument)             \
   X(out_of_memory, not_enough_memory)          \
-  X(cancelled, operation_canceled)
+  X(cancelled, operation_canceled)             \
+  X(too_many_channels, no_buffer_space)
 
 namespace spindle {
 

@@ -121,7 +121,9 @@ enum {
   SPINDLE_ERROR_FLUSH_TIMEOUT = 46,
   SPINDLE_ERROR_BAD_HEADERS = 48,
   SPINDLE_ERROR_OUT_OF_MEMORY = 56,
-  SPINDLE_ERROR_CANCELLED = 57
+  SPINDLE_ERROR_CANCELLED = 57,
+  SPINDLE_ERROR_TOO_MANY_CHANNELS = 58,
+  SPINDLE_ERROR_UNKNOWN_CHANNEL = 59
 };
 
 /* The identifier of a code, such as "slow_receiver", and the sentence that explains it; both "success" for 0. A code

@@ -1,0 +1,75 @@
+#include "daemon/channel/channel_exchange.h"
+
+#include <set>
+
+namespace spindled {
+
+bool ChannelExchange::add(ChannelReceivers& to, const ChannelReceivers& more, const MemberSet& side) {
+  for (const ChannelReceiver& each : more) {
+    const bool is_behind =
+        to.empty() || std::pair(to.back().daemon, to.back().session) < std::pair(each.daemon, each.session);
+    if (!is_behind || !side.contains(each.daemon)) return false;
+    to.push_back(each);
+  }
+  return true;
+}
+
+bool ChannelExchange::add(MemberIndex origin, ChannelsKnown part, const View& view) {
+  if (part.side.front() != origin || !part.side.is_subset_of(MemberSet::first(view.size()))) return false;
+  for (const auto& [representative, side] : sides_) {
+    if (representative != origin && side.daemons.intersects(part.side)) return false;
+  }
+  Side& side = sides_.try_emplace(origin, Side{part.side, {}}).first->second;
+  if (side.daemons != part.side) return false;
+  for (Channel& channel : part.channels) {
+    ChannelReceivers audience, others;
+    audience.swap(channel.audience);
+    others.swap(channel.others);
+    const BulkChannelId id = channel.id;
+    Channel& known = side.channels.try_emplace(id, std::move(channel)).first->second;
+    if (!add(known.audience, audience, side.daemons) || !add(known.others, others, side.daemons)) return false;
+  }
+  return true;
+}
+
+std::vector<BulkChannelId> ChannelExchange::ids() const {
+  std::set<BulkChannelId> all;
+  for (const auto& [representative, side] : sides_) {
+    for (const auto& [id, channel] : side.channels) all.insert(id);
+  }
+  return {all.begin(), all.end()};
+}
+
+const Channel* ChannelExchange::decisive(const BulkChannelId& id, const View& view) const {
+  const auto owner = index_in(view.members, {id.daemon, id.incarnation});
+  for (const auto& [representative, side] : sides_) {
+    const auto known = side.channels.find(id);
+    if (owner && !side.daemons.contains(*owner)) continue;
+    if (known != side.channels.end()) return &known->second;
+    if (owner) return nullptr;
+  }
+  return nullptr;
+}
+
+std::optional<Channel> ChannelExchange::unite(const BulkChannelId& id, const View& view) const {
+  const Channel* base = decisive(id, view);
+  if (base == nullptr) return std::nullopt;
+  Channel channel = *base;
+  for (const auto& [representative, side] : sides_) {
+    const auto known = side.channels.find(id);
+    if (known == side.channels.end() || &known->second == base) continue;
+    const Channel& other = known->second;
+    channel.source_is_gone = channel.source_is_gone || other.source_is_gone;
+    if (!channel.root && other.root) {
+      channel.root = other.root;
+      channel.terms.layout = other.terms.layout;
+    }
+    other.for_each_receiver([&](const ChannelReceiver& each) {
+      if (each.outcome == BulkOutcome::none || channel.find(each.daemon, each.session) != nullptr) return;
+      channel.others.insert(place_of(channel.others, each.daemon, each.session), each);
+    });
+  }
+  return channel;
+}
+
+}  // namespace spindled

@@ -1,0 +1,472 @@
+#include "daemon/channel/channels.h"
+
+#include <algorithm>
+
+#include "daemon/base/check.h"
+
+namespace spindled {
+
+namespace protocol = spindle::protocol;
+
+Channels::Channels(Context& context, Groups& groups)
+    : context_(context), log_(context.log_sink, "channel"), groups_(groups) {
+  for (std::size_t i = 0; i < kChannelOperations; ++i) {
+    const auto number = static_cast<std::uint8_t>(kChannelOperationMin + i);
+    groups.handle(number, [this, number](Time now, const Delivery& message, ByteView content) {
+      return deliver(now, message, number, content);
+    });
+  }
+  groups.observe(*this);
+}
+
+bool Channels::is_of(const BulkChannelId& id, MemberIndex daemon) const {
+  const DaemonId& member = groups_.view().members[daemon];
+  return member.name == id.daemon && member.incarnation == id.incarnation;
+}
+
+// --- Into the order ---
+
+void Channels::originate(Time now, const ChannelOperation& operation) {
+  groups_.originate(now, number_of(operation), write_channel_operation(operation));
+}
+
+Channels::Refusal Channels::ask(Time now, const ChannelClient& client, const protocol::BulkOffer& offer) {
+  std::size_t& offers = offers_[client.session];
+  if (offers >= kOffersMax || !table_.has_room(0)) {
+    if (offers == 0) offers_.erase(client.session);
+    return Errc::too_many_channels;
+  }
+  ++offers;
+  const DaemonId& self = groups_.view().members[groups_.view().self];
+  ChannelOffered offered{{self.name, self.incarnation, ++last_number_},
+                         offer.group,
+                         client.session,
+                         std::string(client.name),
+                         offer.terms};
+  entering_[last_number_] = {client.session, offer.request};
+  originate(now, offered);
+  return std::nullopt;
+}
+
+Result<const Channel*> Channels::find_own(const ChannelClient& client, const BulkChannelId& id) const {
+  const Channel* channel = table_.find(id);
+  if (channel == nullptr) return fail(Errc::unknown_channel);
+  if (!is_own(id) || channel->source != client.session) return fail(Errc::access_denied);
+  return channel;
+}
+
+Channels::Refusal Channels::ask(Time now, const ChannelClient& client, const protocol::BulkSeal& seal) {
+  const Result<const Channel*> channel = find_own(client, seal.channel);
+  if (!channel) return channel.error().code;
+  if ((*channel)->is_sealed() || !(*channel)->terms.layout.sealed(seal.size)) return Errc::bad_argument;
+  originate(now, ChannelSealed{seal.channel, seal.size, seal.root});
+  return std::nullopt;
+}
+
+Channels::Refusal Channels::ask(Time now, const ChannelClient& client, const protocol::BulkCancel& cancel) {
+  const Result<const Channel*> channel = find_own(client, cancel.channel);
+  if (!channel) return channel.error().code;
+  originate(now, ChannelCancelled{cancel.channel});
+  return std::nullopt;
+}
+
+Channels::Refusal Channels::ask(Time now, const ChannelClient& client, const protocol::BulkSetRate& rate) {
+  const Result<const Channel*> channel = find_own(client, rate.channel);
+  if (!channel) return channel.error().code;
+  originate(now, ChannelRateSet{rate.channel, rate.bytes_per_second});
+  return std::nullopt;
+}
+
+Channels::Refusal Channels::ask(Time now, const ChannelClient& client, const protocol::BulkOutcomeSaid& said) {
+  const Channel* channel = table_.find(said.channel);
+  if (channel == nullptr) return Errc::unknown_channel;
+  if (is_own(said.channel) && channel->source == client.session) return Errc::bad_argument;
+  if (!groups_.requests().is_member(client.session, channel->group)) return Errc::not_a_member;
+  progress_.add(said.channel, {client.session, said.outcome, said.code});
+  timers_.set_earlier(Timer::progress, now + kProgressPeriod);
+  return std::nullopt;
+}
+
+void Channels::flush_progress(Time now) {
+  if (!groups_.is_ready()) return;  // `opened` does
+  timers_.stop(Timer::progress);
+  while (!progress_.empty()) originate(now, progress_.take());
+}
+
+void Channels::close_session(Time now, SessionId session) {
+  if (progress_.has(session)) flush_progress(now);
+  if (offers_.erase(session) == 0) return;
+  if (groups_.is_ready()) {
+    originate(now, ChannelSourceGone{session});
+  } else {
+    departed_.push_back(session);
+  }
+}
+
+void Channels::member_leaves(Time now, SessionId session) {
+  if (progress_.has(session)) flush_progress(now);
+}
+
+// --- Out of the order ---
+
+bool Channels::deliver(Time now, const Delivery& message, std::uint8_t number, ByteView content) {
+  std::optional<ChannelOperation> operation = read_channel_operation(number, content);
+  if (!operation) return false;
+  context_.turn.begin_step();
+  context_.turn.count(1);
+  return std::visit([&](auto& known) { return apply(now, message, known); }, *operation);
+}
+
+ChannelReceivers Channels::audience_of(const ChannelOffered& offered, MemberIndex origin) {
+  ChannelReceivers audience;
+  const Group* group = groups_.table().find(offered.group);
+  if (group == nullptr) return audience;
+  context_.turn.count(group->members.size());
+  audience.reserve(group->members.size());
+  for (const GroupMember& member : group->members) {
+    const bool is_source = member.daemon() == origin && member.session() == offered.session;
+    if (!is_source && group->has_view(member)) audience.push_back({member.daemon(), member.session()});
+  }
+  std::sort(audience.begin(), audience.end(), [](const ChannelReceiver& a, const ChannelReceiver& b) {
+    return std::pair(a.daemon, a.session) < std::pair(b.daemon, b.session);
+  });
+  return audience;
+}
+
+bool Channels::apply(Time now, const Delivery& message, ChannelOffered& operation) {
+  if (!is_of(operation.id, message.origin) || table_.find(operation.id) != nullptr) return false;
+  const bool is_local = message.origin == groups_.view().self;
+  const auto entering = is_local ? entering_.extract(operation.id.number) : decltype(entering_)::node_type();
+  ChannelReceivers audience = audience_of(operation, message.origin);
+  if (!table_.has_room(audience.size())) {
+    if (entering.empty()) return true;
+    const auto offers = offers_.find(operation.session);
+    if (offers != offers_.end() && --offers->second == 0) offers_.erase(offers);
+    clients_->refuse_channel_request(operation.session, entering.mapped().request, Errc::too_many_channels);
+    return true;
+  }
+  Channel added;
+  added.id = operation.id;
+  added.group = std::move(operation.group);
+  added.source = operation.session;
+  added.client = std::move(operation.client);
+  added.terms = std::move(operation.terms);
+  added.audience = std::move(audience);
+  const Channel& channel = table_.add(std::move(added));
+  lives_[channel.id].active_at = now;
+  if (!entering.empty()) told_.tell_source(channel, entering.mapped().request);
+  std::vector<SessionId> members;
+  if (const Group* group = groups_.table().find(channel.group)) groups_.add_told_members(*group, members);
+  told_.tell_offered(channel, members, groups_.view().self);
+  events_->channel_offered(now, channel);
+  return true;
+}
+
+bool Channels::apply(Time now, const Delivery& message, const ChannelSealed& operation) {
+  if (!is_of(operation.id, message.origin)) return false;
+  if (!table_.seal(operation)) return true;
+  const Channel& channel = *table_.find(operation.id);
+  note_active(now, channel);
+  told_.tell_sealed(channel);
+  events_->channel_sealed(now, channel);
+  look(now, message.position, operation.id);
+  return true;
+}
+
+bool Channels::apply(Time now, const Delivery& message, const ChannelProgress& operation) {
+  for (const ChannelProgress::OfChannel& each : operation.channels) {
+    const Channel* channel = table_.find(each.id);
+    if (channel == nullptr) continue;
+    context_.turn.count(each.said.size());
+    const Group* group = groups_.table().find(channel->group);
+    bool is_changed = false;
+    for (const ChannelProgress::Said& said : each.said) {
+      const bool is_member = group != nullptr && groups_.table().is_member(*group, message.origin, said.session);
+      is_changed = table_.note(each.id, message.origin, said, is_member) || is_changed;
+    }
+    if (!is_changed) continue;
+    note_active(now, *channel);
+    events_->receivers_changed(now, *channel);
+    look(now, message.position, each.id);
+  }
+  return true;
+}
+
+bool Channels::apply(Time now, const Delivery& message, const ChannelCancelled& operation) {
+  if (!is_of(operation.id, message.origin)) return false;
+  end(now, operation.id, BulkEnd::cancelled);
+  return true;
+}
+
+bool Channels::apply(Time now, const Delivery& message, const ChannelEnded& operation) {
+  if (message.origin != timekeeper_of(operation.id)) return false;
+  end(now, operation.id, operation.why);
+  return true;
+}
+
+bool Channels::apply(Time now, const Delivery& message, const ChannelRateSet& operation) {
+  if (!is_of(operation.id, message.origin)) return false;
+  if (table_.set_rate(operation.id, operation.bytes_per_second)) {
+    events_->source_changed(now, *table_.find(operation.id));
+  }
+  return true;
+}
+
+bool Channels::apply(Time now, const Delivery& message, const ChannelSourceGone& operation) {
+  context_.turn.count(table_.size() / 16);
+  for (const auto& [id, channel] : table_) {
+    if (channel.source != operation.session || !is_of(id, message.origin) || !table_.lose_source(id)) continue;
+    if (message.origin == groups_.view().self) told_.forget(id, operation.session);
+    note_active(now, channel);
+    events_->source_changed(now, channel);
+  }
+  return true;
+}
+
+bool Channels::apply(Time, const Delivery& message, ChannelsKnown& operation) {
+  if (is_settled_) return false;
+  context_.turn.count(operation.channels.size());
+  for (const Channel& each : operation.channels) context_.turn.count(each.audience.size() + each.others.size());
+  return exchange_.add(message.origin, std::move(operation), groups_.view());
+}
+
+void Channels::end(Time now, const BulkChannelId& id, BulkEnd why) {
+  const Channel* channel = table_.find(id);
+  if (channel == nullptr) return;
+  if (is_own(id)) {
+    const auto offers = offers_.find(channel->source);
+    if (offers != offers_.end() && --offers->second == 0) offers_.erase(offers);
+  }
+  table_.end(id);
+  lives_.erase(id);
+  told_.tell_ended(id, why);
+  events_->channel_ended(now, id);
+}
+
+void Channels::look(Time now, std::uint64_t position, const BulkChannelId& id) {
+  if (!is_settled_ || groups_.tells_changes_later() || !table_.complete(id)) return;
+  const Channel& channel = *table_.find(id);
+  lives_[id].complete_at = now;
+  tell_complete(position, channel);
+  timers_.set_earlier(Timer::ends, now);
+}
+
+void Channels::tell_complete(std::uint64_t position, const Channel& channel) {
+  if (!told_.has_somebody_waiting(channel.id)) return;
+  const ViewId& view = groups_.view().id;
+  protocol::BulkComplete complete;
+  complete.channel = channel.id;
+  complete.place = {view.number, view.coordinator, view.incarnation, position};
+  if (const Group* group = channel.audience.empty() ? nullptr : groups_.table().find(channel.group)) {
+    context_.turn.count(group->members.size());
+    for (const GroupMember& member : group->members) {
+      const ChannelReceiver* receiver = find_receiver(channel.audience, member.daemon(), member.session());
+      if (receiver == nullptr) continue;
+      if (receiver->outcome == BulkOutcome::done) complete.done.push_back(member.name());
+      if (receiver->outcome == BulkOutcome::failed) complete.failed.push_back({member.name(), receiver->code});
+      if (receiver->outcome == BulkOutcome::refused) complete.refused.push_back(member.name());
+    }
+  }
+  told_.tell_complete(channel, complete);
+}
+
+// --- Members ---
+
+void Channels::member_came(Time, const Group& group, SessionId session) {
+  if (!is_settled_ || !table_.has_group(group.name)) return;
+  for (const BulkChannelId& id : table_.of_group(group.name)) {
+    context_.turn.count(1);
+    told_.tell_offered(*table_.find(id), std::span(&session, 1), groups_.view().self);
+  }
+}
+
+void Channels::member_left(Time now, std::uint64_t position, const Group& group, MemberIndex daemon,
+                           SessionId session) {
+  if (!table_.has_group(group.name)) return;
+  for (const BulkChannelId& id : table_.of_group(group.name)) {
+    context_.turn.count(1);
+    const Channel& channel = *table_.find(id);
+    const bool is_source = is_of(id, daemon) && channel.source == session;
+    if (daemon == groups_.view().self && !is_source) told_.forget(id, session);
+    if (!table_.leave(id, daemon, session)) continue;
+    note_active(now, channel);
+    events_->receivers_changed(now, channel);
+    look(now, position, id);
+  }
+}
+
+// --- Views ---
+
+void Channels::view_began(Time now, const GroupTable::Renumbering& to, const MemberSet& came_along) {
+  is_settled_ = false;
+  exchange_.clear();
+  if (table_.empty()) return;
+  groups_.do_in_steps(now, [this, to, at = table_.begin()](Time) mutable {
+    context_.turn.count(1 + (at->second.audience.size() + at->second.others.size()) / 16);
+    lives_[at->first].is_end_ordered = false;
+    table_.carry_over(at->first, to);
+    return ++at == table_.end();
+  });
+  const View& view = groups_.view();
+  const bool is_meeting = came_along != MemberSet::first(view.size());
+  if (is_meeting && came_along.front() == view.self) say_known(now, came_along);
+}
+
+void Channels::say_known(Time now, const MemberSet& side) {
+  struct Saying {
+    ChannelTable::Channels::const_iterator at;
+    std::size_t receiver = 0;  // of that channel: the next one
+  };
+  const std::size_t part_max = std::min<std::size_t>(1000, std::max<std::size_t>(context_.turn.max(), 2));
+  groups_.do_in_steps(now, [this, side, part_max, next = std::optional<Saying>()](Time later) mutable {
+    if (!groups_.is_open()) return true;
+    if (!next) next = Saying{table_.begin(), 0};
+    ChannelsKnown part;
+    part.side = side;
+    std::size_t units = 0;
+    while (next->at != table_.end() && units < part_max) {
+      const Channel& channel = next->at->second;
+      Channel said = channel;
+      const std::size_t receivers = channel.audience.size() + channel.others.size();
+      const std::size_t to = std::min(receivers, next->receiver + part_max - units);
+      const auto cut = [&](ChannelReceivers& all, std::size_t before) {
+        const auto index = [&](std::size_t i) { return i <= before ? 0 : std::min(i - before, all.size()); };
+        all = ChannelReceivers(all.begin() + static_cast<std::ptrdiff_t>(index(next->receiver)),
+                               all.begin() + static_cast<std::ptrdiff_t>(index(to)));
+      };
+      const std::size_t audience = channel.audience.size();
+      cut(said.audience, 0);
+      cut(said.others, audience);
+      units += 1 + to - next->receiver;
+      next->receiver = to;
+      if (to == receivers) {
+        ++next->at;
+        next->receiver = 0;
+      }
+      part.channels.push_back(std::move(said));
+    }
+    context_.turn.count(units);
+    part.more = next->at != table_.end();
+    const ChannelOperation operation = std::move(part);
+    groups_.originate_at_once(later, number_of(operation), write_channel_operation(operation));
+    return next->at == table_.end();
+  });
+}
+
+void Channels::table_completed(Time now) {
+  if (!exchange_.empty()) {
+    groups_.do_in_steps(now, [this, ids = exchange_.ids(), next = std::size_t{0}](Time later) mutable {
+      unite(later, ids[next++]);
+      return next == ids.size();
+    });
+  }
+  groups_.do_in_steps(now, [this, at = std::optional<ChannelTable::Channels::const_iterator>()](Time later) mutable {
+    if (!at) {
+      exchange_.clear();
+      is_settled_ = true;
+      at = table_.begin();
+    }
+    if (*at == table_.end()) return true;
+    const Channel& channel = (*at)++->second;
+    catch_up(later, channel);
+    return *at == table_.end();
+  });
+}
+
+void Channels::unite(Time now, const BulkChannelId& id) {
+  context_.turn.count(1);
+  std::optional<Channel> united = exchange_.unite(id, groups_.view());
+  if (!united) return end(now, id, BulkEnd::elsewhere);
+  context_.turn.count(united->audience.size() + united->others.size());
+  const bool is_new = !table_.end(id);
+  const Channel& channel = table_.add(std::move(*united));
+  Life& life = lives_[id];
+  if (is_new) life.active_at = now;
+  if (channel.is_complete && life.complete_at == kNever) life.complete_at = now;
+  if (!channel.is_complete) life.complete_at = kNever;
+  if (is_new) events_->channel_offered(now, channel);
+  if (is_new && channel.is_sealed()) events_->channel_sealed(now, channel);
+}
+
+void Channels::catch_up(Time now, const Channel& channel) {
+  context_.turn.count(1 + (channel.audience.size() + channel.others.size()) / 16);
+  std::vector<SessionId> members;
+  if (const Group* group = groups_.table().find(channel.group)) groups_.add_told_members(*group, members);
+  context_.turn.count(members.size());
+  told_.tell_offered(channel, members, groups_.view().self);
+  if (channel.is_sealed()) told_.tell_sealed(channel);
+  if (channel.is_complete) tell_complete(0, channel);
+  events_->receivers_changed(now, channel);
+  look(now, 0, channel.id);
+}
+
+void Channels::opened(Time now) {
+  for (const SessionId session : std::exchange(departed_, {})) originate(now, ChannelSourceGone{session});
+  flush_progress(now);
+  if (!table_.empty()) timers_.set_earlier(Timer::ends, now);
+}
+
+// --- Time ---
+
+MemberIndex Channels::timekeeper_of(const BulkChannelId& id) const {
+  return index_in(groups_.view().members, {id.daemon, id.incarnation}).value_or(MemberIndex{0});
+}
+
+std::optional<MemberIndex> Channels::source_daemon(const Channel& channel) const {
+  if (channel.source_is_gone) return std::nullopt;
+  return index_in(groups_.view().members, {channel.id.daemon, channel.id.incarnation});
+}
+
+void Channels::note_active(Time now, const Channel& channel) {
+  lives_[channel.id].active_at = now;
+  if (!source_daemon(channel)) timers_.set_earlier(Timer::ends, now + kAbandonedAfter);
+}
+
+Time Channels::deadline_of(const Channel& channel, const Life& life) const {
+  if (channel.is_complete) return life.complete_at + std::chrono::seconds(channel.terms.linger_s);
+  return source_daemon(channel) || !channel.holding().empty() ? kNever : life.active_at + kAbandonedAfter;
+}
+
+void Channels::keep_time(Time now) {
+  for (const auto& [id, channel] : table_) {
+    if (timekeeper_of(id) != groups_.view().self) continue;
+    Life& life = lives_[id];
+    const Time deadline = deadline_of(channel, life);
+    if (life.is_end_ordered || deadline == kNever) continue;
+    if (deadline > now) {
+      timers_.set_earlier(Timer::ends, deadline);
+      continue;
+    }
+    life.is_end_ordered = true;
+    originate(now, ChannelEnded{id, channel.is_complete ? BulkEnd::over : BulkEnd::abandoned});
+  }
+}
+
+void Channels::handle_time(Time now) {
+  if (timers_.take_due(Timer::progress, now)) flush_progress(now);
+  if (timers_.take_due(Timer::ends, now) && groups_.is_ready() && is_settled_) keep_time(now);
+}
+
+// --- For who relays the content ---
+
+std::optional<ChannelRole> Channels::role_of(const Channel& channel, SessionId session) const {
+  if (is_own(channel.id) && channel.source == session && !channel.source_is_gone) return ChannelRole::source;
+  const ChannelReceiver* receiver = channel.find(groups_.view().self, session);
+  if (receiver == nullptr) return std::nullopt;
+  if (receiver->outcome == BulkOutcome::done) return ChannelRole::holder;
+  return receiver->outcome == BulkOutcome::accepted ? std::optional(ChannelRole::receiver) : std::nullopt;
+}
+
+std::vector<LocalChannelClient> Channels::local_clients(const Channel& channel) const {
+  std::vector<LocalChannelClient> local;
+  const MemberIndex self = groups_.view().self;
+  if (source_daemon(channel) == self) local.push_back({channel.source, ChannelRole::source});
+  for (const ChannelReceivers* receivers : {&channel.audience, &channel.others}) {
+    for (auto at = place_of(*receivers, self, 0); at != receivers->end() && at->daemon == self; ++at) {
+      if (const auto role = role_of(channel, at->session)) local.push_back({at->session, *role});
+    }
+  }
+  return local;
+}
+
+}  // namespace spindled

@@ -1,0 +1,167 @@
+// Bulk channels, as far as daemons agree on them: takes what local clients ask into the order, and tells them what
+// comes out of it. The content itself goes elsewhere (ChannelEvents).
+//
+// A newcomer reads this class first, and then its parts: Channel and ChannelTable for what all daemons know;
+// channel_operations.h for what travels; ProgressBatch for what goes into the order; ToldChannels for what clients are
+// told; ChannelExchange for sides that meet.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/context.h"
+#include "daemon/base/timers.h"
+#include "daemon/channel/channel_clients.h"
+#include "daemon/channel/channel_events.h"
+#include "daemon/channel/channel_exchange.h"
+#include "daemon/channel/channel_operations.h"
+#include "daemon/channel/channel_table.h"
+#include "daemon/channel/progress_batch.h"
+#include "daemon/channel/told_channels.h"
+#include "daemon/group/groups.h"
+#include "daemon/group/membership_observer.h"
+
+namespace spindled {
+
+/// A client of this daemon that asks for something.
+struct ChannelClient {
+  SessionId session = 0;
+  std::string_view name;
+};
+
+/// What a local client is to a channel.
+enum class ChannelRole : std::uint8_t { source, receiver, holder };
+struct LocalChannelClient {
+  SessionId session = 0;
+  ChannelRole role{};
+  bool operator==(const LocalChannelClient&) const = default;
+};
+
+/// The table changes at places of the order: where operations are delivered, where members leave, and where a view is
+/// complete. Whether a channel is complete is looked at there; behind the point in a view that ends up to which others
+/// may have come first (Groups::tells_changes_later) it waits for the next view, so that all who are told it at one
+/// place are told the same.
+///
+/// A view that brings sides together begins with what each side knows (ChannelExchange). It is complete with the table
+/// of the groups, and until then nothing of clients is originated.
+///
+/// A channel's time is kept by the daemon of its source, or by the first of the view where that is not there: it orders
+/// the end.
+class Channels final : public MembershipObserver {
+ public:
+  /// Both outlive this one, which observes the groups from here on.
+  Channels(Context& context, Groups& groups);
+  /// Before anything else.
+  void attach(ChannelClients& clients) { clients_ = &clients, told_.attach(clients); }
+  void attach(ChannelEvents& events) { events_ = &events; }
+
+  static constexpr std::size_t kOffersMax = 64;  // of one client, that have not ended
+  static constexpr Duration kProgressPeriod = 100ms;
+  static constexpr Duration kAbandonedAfter = 10min;
+
+  const ChannelTable& table() const { return table_; }
+
+  // Requests of local clients, where Groups::is_ready. The client has asked for what it may. Nothing on success: what
+  // comes out of the order shows it done.
+
+  using Refusal = std::optional<Errc>;
+  Refusal ask(Time now, const ChannelClient& client, const spindle::protocol::BulkOffer& offer);
+  Refusal ask(Time now, const ChannelClient& client, const spindle::protocol::BulkSeal& seal);
+  Refusal ask(Time now, const ChannelClient& client, const spindle::protocol::BulkCancel& cancel);
+  Refusal ask(Time now, const ChannelClient& client, const spindle::protocol::BulkSetRate& rate);
+  /// At any time.
+  Refusal ask(Time now, const ChannelClient& client, const spindle::protocol::BulkOutcomeSaid& said);
+  /// The session is gone, and is about to leave its groups.
+  void close_session(Time now, SessionId session);
+
+  // For who relays the content.
+
+  /// The daemon of the source, where the source is there.
+  std::optional<MemberIndex> source_daemon(const Channel& channel) const;
+  /// What local clients are to the channel: its source, receivers that have accepted, and those that are done.
+  std::vector<LocalChannelClient> local_clients(const Channel& channel) const;
+  std::optional<ChannelRole> role_of(const Channel& channel, SessionId session) const;
+
+  void handle_time(Time now);
+  Time next_deadline() const { return timers_.next(); }
+
+  // MembershipObserver
+  void member_came(Time now, const Group& group, SessionId session) override;
+  void member_left(Time now, std::uint64_t position, const Group& group, MemberIndex daemon,
+                   SessionId session) override;
+  void member_leaves(Time now, SessionId session) override;
+  void view_began(Time now, const GroupTable::Renumbering& to, const MemberSet& came_along) override;
+  void table_completed(Time now) override;
+  void opened(Time now) override;
+
+ private:
+  enum class Timer : std::uint8_t { progress, ends, count_ };
+  /// What this daemon alone knows of a channel.
+  struct Life {
+    Time active_at{};  // when something was ordered for it last
+    Time complete_at = kNever;
+    bool is_end_ordered = false;  // in this view
+  };
+  /// An offer of a local client that is on its way.
+  struct Entering {
+    SessionId session = 0;
+    std::uint32_t request = 0;
+  };
+
+  // Into the order.
+  void originate(Time now, const ChannelOperation& operation);
+  /// What is known of a channel that the client is the source of; otherwise why it is refused.
+  Result<const Channel*> find_own(const ChannelClient& client, const BulkChannelId& id) const;
+  void flush_progress(Time now);
+  void say_known(Time now, const MemberSet& side);
+
+  // Out of the order.
+  /// False where it makes no sense.
+  bool deliver(Time now, const Delivery& message, std::uint8_t number, ByteView content);
+  bool apply(Time now, const Delivery& message, ChannelOffered& operation);
+  bool apply(Time now, const Delivery& message, const ChannelSealed& operation);
+  bool apply(Time now, const Delivery& message, const ChannelProgress& operation);
+  bool apply(Time now, const Delivery& message, const ChannelCancelled& operation);
+  bool apply(Time now, const Delivery& message, const ChannelEnded& operation);
+  bool apply(Time now, const Delivery& message, const ChannelRateSet& operation);
+  bool apply(Time now, const Delivery& message, const ChannelSourceGone& operation);
+  bool apply(Time now, const Delivery& message, ChannelsKnown& operation);
+  ChannelReceivers audience_of(const ChannelOffered& offered, MemberIndex origin);
+  void end(Time now, const BulkChannelId& id, BulkEnd why);
+  /// Looks whether the channel is complete, at that place.
+  void look(Time now, std::uint64_t position, const BulkChannelId& id);
+  void tell_complete(std::uint64_t position, const Channel& channel);
+  void unite(Time now, const BulkChannelId& id);
+  /// A view is complete: tells local clients what they do not know of the channel.
+  void catch_up(Time now, const Channel& channel);
+
+  bool is_of(const BulkChannelId& id, MemberIndex daemon) const;
+  bool is_own(const BulkChannelId& id) const { return is_of(id, groups_.view().self); }
+  MemberIndex timekeeper_of(const BulkChannelId& id) const;
+  Time deadline_of(const Channel& channel, const Life& life) const;
+  void keep_time(Time now);
+  void note_active(Time now, const Channel& channel);
+
+  Context& context_;
+  Log log_;
+  Groups& groups_;
+  ChannelClients* clients_ = nullptr;
+  NoChannelEvents nobody_;
+  ChannelEvents* events_ = &nobody_;
+  ChannelTable table_;
+  ChannelExchange exchange_;  // from the beginning of a view to the completion of its table
+  ToldChannels told_;
+  ProgressBatch progress_;
+  Timers<Timer> timers_;
+  bool is_settled_ = false;                     // not in that time
+  std::map<BulkChannelId, Life> lives_;         // of all channels
+  std::uint64_t last_number_ = 0;               // of an offer of this daemon
+  std::map<std::uint64_t, Entering> entering_;  // by that number
+  std::map<SessionId, std::size_t> offers_;     // of local clients, that have not ended
+  std::deque<SessionId> departed_;              // sources that closed while nothing could be sent
+};
+
+}  // namespace spindled
