@@ -153,11 +153,10 @@ bool Channels::apply(Time now, const Delivery& message, ChannelOffered& operatio
   added.terms = std::move(operation.terms);
   added.audience = std::move(audience);
   const Channel& channel = table_.add(std::move(added));
-  lives_[channel.id].active_at = now;
-  if (!entering.empty()) told_.tell_source(channel, entering.mapped().request);
-  std::vector<SessionId> members;
-  if (const Group* group = groups_.table().find(channel.group)) groups_.add_told_members(*group, members);
-  told_.tell_offered(channel, members, groups_.view().self);
+  Life& life = lives_[channel.id];
+  life.active_at = now;
+  if (!entering.empty()) life.untold_request = entering.mapped().request;
+  if (!groups_.tells_changes_later()) tell_offered(now, channel);
   events_->channel_offered(now, channel);
   return true;
 }
@@ -388,12 +387,23 @@ void Channels::unite(Time now, const BulkChannelId& id) {
   if (is_new && channel.is_sealed()) events_->channel_sealed(now, channel);
 }
 
-void Channels::catch_up(Time now, const Channel& channel) {
-  context_.turn.count(1 + (channel.audience.size() + channel.others.size()) / 16);
+void Channels::tell_offered(Time now, const Channel& channel) {
+  if (const auto request = std::exchange(lives_[channel.id].untold_request, {})) told_.tell_source(channel, *request);
   std::vector<SessionId> members;
   if (const Group* group = groups_.table().find(channel.group)) groups_.add_told_members(*group, members);
   context_.turn.count(members.size());
-  told_.tell_offered(channel, members, groups_.view().self);
+  const MemberIndex self = groups_.view().self;
+  told_.tell_offered(channel, members, self);
+  for (auto at = place_of(channel.audience, self, 0); at != channel.audience.end() && at->daemon == self; ++at) {
+    if (at->outcome != BulkOutcome::none || clients_->wants_channels(at->session)) continue;
+    progress_.add(channel.id, {at->session, BulkOutcome::refused, 0});
+    timers_.set_earlier(Timer::progress, now + kProgressPeriod);
+  }
+}
+
+void Channels::catch_up(Time now, const Channel& channel) {
+  context_.turn.count(1 + (channel.audience.size() + channel.others.size()) / 16);
+  tell_offered(now, channel);
   if (channel.is_sealed()) told_.tell_sealed(channel);
   if (channel.is_complete) tell_complete(0, channel);
   events_->receivers_changed(now, channel);

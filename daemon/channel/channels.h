@@ -43,7 +43,9 @@ struct LocalChannelClient {
 /// The table changes at places of the order: where operations are delivered, where members leave, and where a view is
 /// complete. Whether a channel is complete is looked at there; behind the point in a view that ends up to which others
 /// may have come first (Groups::tells_changes_later) it waits for the next view, so that all who are told it at one
-/// place are told the same.
+/// place are told the same; what is offered there is told then, too.
+///
+/// Of the audience those who do not want to hear of channels cannot say that they refuse: their daemons do.
 ///
 /// A view that brings sides together begins with what each side knows (ChannelExchange). It is complete with the table
 /// of the groups, and until then nothing of clients is originated.
@@ -104,6 +106,8 @@ class Channels final : public MembershipObserver {
     Time active_at{};  // when something was ordered for it last
     Time complete_at = kNever;
     bool is_end_ordered = false;  // in this view
+    /// Of an offer of a local client that has come while changes are told later: its number.
+    std::optional<std::uint32_t> untold_request;
   };
   /// An offer of a local client that is on its way.
   struct Entering {
@@ -135,6 +139,8 @@ class Channels final : public MembershipObserver {
   void look(Time now, std::uint64_t position, const BulkChannelId& id);
   void tell_complete(std::uint64_t position, const Channel& channel);
   void unite(Time now, const BulkChannelId& id);
+  /// Tells local clients that do not know that the channel is offered.
+  void tell_offered(Time now, const Channel& channel);
   /// A view is complete: tells local clients what they do not know of the channel.
   void catch_up(Time now, const Channel& channel);
 

@@ -106,6 +106,17 @@ Violations check_safe_delivery(const History& history, bool at_rest);
 /// member got last has a client that is gone.
 Violations check_membership(const History& history);
 
+/// Of bulk channels.
+///
+/// Nobody is told twice that a channel is offered, sealed or complete, and nothing else of one before it is offered;
+/// members are told behind their first view. Members that move together from one view of the group to the next are told
+/// in it of the same offers, as of such as they are in time for.
+/// Whoever is told that a channel is complete in one view of the daemons is told so at one place, with one list; all in
+/// it have been told of the offer in time, have said before what it says of them, and are members.
+/// `at_rest`: a channel that a client was told to be sealed is complete for it, or has ended, unless a member that was
+/// told of it in time, and is of it still, has not said what came of it.
+Violations check_channels(const History& history, bool at_rest);
+
 /// Who reads all that comes, as it comes, is not cut off. With the policy price, by which senders slow down, it is
 /// never closed as a slow receiver; with any policy no daemon ends its connection and goes on, and does not say why.
 /// `at_rest`: all that clients have sent is taken or refused.

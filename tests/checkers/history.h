@@ -14,6 +14,7 @@
 #include "daemon/wire/control.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/include/spindle/event.h"
+#include "libclient/protocol/bulk_requests.h"
 
 namespace spindled::checkers {
 
@@ -84,6 +85,14 @@ struct MessagesRefused {
   std::uint64_t messages = 0;
   bool by_rules = true;  // of access
 };
+/// What the client asked of bulk channels, or said of itself.
+struct ChannelSaid {
+  spindle::protocol::BulkRequest request;
+};
+/// What it was told of them.
+struct ChannelTold {
+  spindle::protocol::BulkNews news;
+};
 /// The client left, was cut off, or lost its daemon; nothing follows.
 struct Closed {
   std::uint16_t code = 0;  // an Errc
@@ -93,13 +102,14 @@ struct Closed {
 struct Event {
   Time at{};
   std::variant<Sent, Delivered, JoinRequested, LeaveRequested, GroupView, Transitional, Gapped, Refused, Closed,
-               MessagesRefused, FlushRequested, FlushAnswered>
+               MessagesRefused, FlushRequested, FlushAnswered, ChannelSaid, ChannelTold>
       what;
 };
 
 struct ClientHistory {
   std::string name;  // private name; that of one that has gone may be another's later
   std::vector<Event> events;
+  bool wants_channels = false;     // it is told of bulk channels
   bool independent_flows = false;  // its messages to one set of groups may overtake those to another
   Time since{};                    // when it was told its name, where that is known
   bool killed = false;             // it ended without a word, and its daemon had it until then

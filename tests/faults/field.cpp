@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "tests/checkers/channel_text.h"
+
 namespace spindle::test {
 
 using namespace spindled::checkers;
@@ -241,6 +243,8 @@ struct EventText {
   std::string operator()(const spindled::checkers::MessagesRefused& refused) const {
     return fmt::format("refused {} messages to {}", refused.messages, refused.name);
   }
+  std::string operator()(const spindled::checkers::ChannelSaid& said) const { return to_text(said); }
+  std::string operator()(const spindled::checkers::ChannelTold& told) const { return to_text(told); }
   std::string operator()(const Closed& closed) const { return fmt::format("closed {} {}", closed.code, closed.text); }
 };
 

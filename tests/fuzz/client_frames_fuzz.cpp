@@ -1,5 +1,6 @@
 // The frames between client and daemon, in both directions. The first byte chooses the frame, the rest is what follows
 // its head.
+#include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
 
@@ -63,6 +64,18 @@ void fuzz_names(std::string_view text) {
     SPINDLE_CHECK(is_client_name(name->client) && is_daemon_name(name->daemon));
     SPINDLE_CHECK(make_private_name(name->client, name->daemon) == text);
   }
+}
+
+void fuzz_bulk_request(ClientFrame type, ByteView body) {
+  const auto read = [type](ByteView bytes) { return read_bulk_request(type, bytes); };
+  check_round_trip(body, read, body_writer(write_bulk_request));
+}
+
+/// A `bulk_complete` that goes on is a frame of its own here.
+void fuzz_bulk_news(ClientFrame type, ByteView body) {
+  bool more = false;
+  const auto read = [&](ByteView bytes) { return read_bulk_news(type, bytes, more); };
+  if (body.size() <= kBulkCompleteBytesMax) check_round_trip(body, read, body_writer(write_bulk_news));
 }
 
 void fuzz_from_client(ClientFrame type, ByteView body) {
@@ -144,7 +157,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   spindle_fuzz::Input input(data, size);
   const ClientFrame type{input.u8()};
   const ByteView body = input.rest();
-  if (type < ClientFrame::welcome) {
+  if (is_bulk_request(type)) {
+    fuzz_bulk_request(type, body);
+  } else if (is_bulk_news(type)) {
+    fuzz_bulk_news(type, body);
+  } else if (type < ClientFrame::welcome) {
     fuzz_from_client(type, body);
   } else {
     fuzz_from_daemon(type, body);

@@ -10,6 +10,7 @@
 #include "daemon/admin/admin_frames.h"
 #include "daemon/wire/control.h"
 #include "daemon/wire/frame_traits.h"
+#include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 
 namespace spindle_fuzz {
@@ -21,6 +22,11 @@ namespace {
 
 constexpr std::array kClientNames{"hello", "define",       "send",         "send_more", "join",     "leave",  "bye",
                                   "ping",  "view_request", "flow_request", "received",  "flush_ok", "confirm"};
+/// From bulk_offer on.
+constexpr std::array kChannelNames{"bulk_offer",  "bulk_seal",     "bulk_outcome",
+                                   "bulk_cancel", "bulk_set_rate", "bulk_token_request"};
+constexpr auto kFirstOfChannels = static_cast<std::size_t>(ClientFrame::bulk_offer);
+static_assert(kFirstOfChannels + kChannelNames.size() == static_cast<std::size_t>(ClientFrame::bulk_token_request) + 1);
 constexpr auto kLinkNames = [] {
   std::array<std::string_view, kFrameTypes> names;
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = kFrameTraits[i].name;
@@ -67,6 +73,7 @@ FrameCoverage& FrameCoverage::of_process() {
 FrameCoverage::~FrameCoverage() {
   write_rows("admin ", kAdminNames, 1, admin_, "(unknown)");
   write_rows("client ", kClientNames, 1, client_, "(unknown)");
+  write_rows("client ", kChannelNames, 0, channel_, "(unknown)");
   write_rows("link control ", kControlNames, 0, control_, "(malformed)");
   // Control frames are counted by what they say.
   constexpr std::string_view kControl = kLinkNames.front();
@@ -78,6 +85,7 @@ FrameCoverage::~FrameCoverage() {
 FrameCoverage::Count& FrameCoverage::count_of(Port port, std::uint8_t type, ByteView body) {
   switch (port) {
     case Port::client:
+      if (spindle::protocol::is_bulk_request(ClientFrame{type})) return channel_[type - kFirstOfChannels];
       return count_in(client_, kClientNames.size(), type);
     case Port::admin:
       return count_in(admin_, kAdminNames.size(), type);

@@ -3,6 +3,7 @@
 #include "daemon/wire/control.h"
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
+#include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
 #include "libclient/protocol/header_block.h"
@@ -211,6 +212,27 @@ void add_client_frame_seeds(Seeds& seeds) {
   add("gap_unlisted", frame(write_gap, Gap{2, 0, {}, 2}));
   add("warning", frame(write_warning, Warning{80, 3'400'000, 4'194'304}));
   add("private_name", one_byte(0) + "#worker#alpha");
+  add("hello_channels", frame(write_hello, Hello{.name = "worker", .wants_channels = true}));
+  const BulkChannelId channel{"alpha", 7, 3};
+  ContentTerms terms;
+  terms.name = "map";
+  terms.layout = *ContentLayout::of(100'000);
+  const auto request = [&](std::string name, const BulkRequest& asked) { add(name, frame(write_bulk_request, asked)); };
+  request("bulk_offer", BulkOffer{1, "prices", terms});
+  request("bulk_seal", BulkSeal{2, channel, 100'000, {}});
+  request("bulk_outcome", BulkOutcomeSaid{3, channel, BulkOutcome::failed, 30});
+  request("bulk_cancel", BulkCancel{4, channel});
+  request("bulk_set_rate", BulkSetRate{5, channel, 1'000'000});
+  request("bulk_token_request", BulkTokenRequest{6});
+  const auto news = [&](std::string name, const BulkNews& told) { add(name, frame(write_bulk_news, told)); };
+  BulkOffered offered{channel, 1, true, false, "prices", "#worker#alpha", terms, {}};
+  news("bulk_offered", offered);
+  offered.root.emplace();
+  news("bulk_offered_sealed", offered);
+  news("bulk_sealed", BulkSealed{channel, 100'000, {}});
+  news("bulk_complete", BulkComplete{channel, {300, "alpha", 7, 12}, {"#a#alpha"}, {{"#b#beta", 30}}, {"#c#gamma"}});
+  news("bulk_ended", BulkEnded{channel, BulkEnd::over});
+  news("bulk_token", BulkToken{6, 9, {}});
 }
 
 }  // namespace spindle_fuzz

@@ -1,5 +1,6 @@
-// The contents of messages between daemons: run reports, order records, group operations, envelopes and what is in
-// bundles. The first byte chooses which, the second is the size of the view.
+// The contents of messages between daemons: run reports, order records, operations of groups and of bulk channels,
+// envelopes and what is in bundles. The first byte chooses which, the second is the size of the view.
+#include "daemon/channel/channel_operations.h"
 #include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
 #include "daemon/group/partial_messages.h"
@@ -50,6 +51,18 @@ void fuzz_part(ByteView content) {
   SPINDLE_CHECK(messages.bytes() == part->payload.size());
 }
 
+/// The number comes first.
+void fuzz_channel_operation(ByteView content) {
+  if (content.empty()) return;
+  const std::uint8_t number = content[0];
+  check_round_trip(
+      content.subspan(1), [number](ByteView bytes) { return read_channel_operation(number, bytes); },
+      [number](const ChannelOperation& operation) {
+        SPINDLE_CHECK(number_of(operation) == number);
+        return write_channel_operation(operation);
+      });
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -58,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t members = 1 + input.u8();
   const ByteView content = input.rest();
   static_cast<void>(order_operation(content));
-  switch (kind % 5) {
+  switch (kind % 6) {
     case 0:
       check_round_trip(
           content, [&](ByteView bytes) { return read_run_report(bytes, 0, members); }, write_run_report);
@@ -73,8 +86,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 3:
       fuzz_envelope(content);
       break;
-    default:
+    case 4:
       fuzz_part(content);
+      break;
+    default:
+      fuzz_channel_operation(content);
       break;
   }
   return 0;

@@ -1,10 +1,48 @@
 // Seeds for the decoders of the contents of messages.
+#include "daemon/channel/channel_operations.h"
 #include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
 #include "daemon/order/records.h"
 #include "tests/fuzz/seeds.h"
 
 namespace spindle_fuzz {
+
+namespace {
+
+std::vector<std::uint8_t> with_number(const spindled::ChannelOperation& operation) {
+  std::vector<std::uint8_t> bytes{spindled::number_of(operation)};
+  const std::vector<std::uint8_t> content = spindled::write_channel_operation(operation);
+  bytes.insert(bytes.end(), content.begin(), content.end());
+  return bytes;
+}
+
+/// One of each.
+std::vector<std::pair<std::string, spindled::ChannelOperation>> channel_operations() {
+  using namespace spindled;
+  const BulkChannelId id{"alpha", 7, 3};
+  ContentTerms terms;
+  terms.name = "map";
+  terms.layout = *ContentLayout::of(100'000);
+  Channel known;
+  known.id = id;
+  known.group = "news";
+  known.source = 9;
+  known.client = "writer";
+  known.terms = terms;
+  known.root.emplace();
+  known.audience = {{0, 9, BulkOutcome::failed, 30}, {1, 300}};
+  known.others = {{1, 5, BulkOutcome::done}};
+  return {{"offered", ChannelOffered{id, "news", 9, "writer", terms}},
+          {"sealed", ChannelSealed{id, 100'000, {}}},
+          {"progress", ChannelProgress{{{id, {{9, BulkOutcome::done, 0}, {300, BulkOutcome::failed, 30}}}}}},
+          {"cancelled", ChannelCancelled{id}},
+          {"ended", ChannelEnded{id, BulkEnd::over}},
+          {"rate_set", ChannelRateSet{id, 1'000'000}},
+          {"source_gone", ChannelSourceGone{9}},
+          {"channels_known", ChannelsKnown{MemberSet::first(2), {known}, true}}};
+}
+
+}  // namespace
 
 void add_message_content_seeds(Seeds& seeds) {
   using namespace spindled;
@@ -27,6 +65,7 @@ void add_message_content_seeds(Seeds& seeds) {
       write_operation(Announce{{{"news", 1, {{9, "reader"}, {300, "writer"}}}, {"talk", 0, {{9, "reader"}}}}}));
   add("table_state", 2, write_operation(TableState{2, 3, 1u << 30, {"news", "talk"}, true}));
   add("announce_in_part", 2, write_operation(Announce{{{"news", 0, {{9, "reader"}}}}, true}));
+  for (const auto& [name, operation] : channel_operations()) add("channel_" + name, 5, with_number(operation));
   Envelope envelope;
   envelope.session = 300;
   envelope.sender = "writer";

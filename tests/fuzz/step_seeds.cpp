@@ -10,6 +10,7 @@
 #include "daemon/wire/control.h"
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
+#include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
 #include "libclient/protocol/header_block.h"
@@ -119,6 +120,34 @@ std::string join_and_send() {
   client_frame(steps, kFirst, frame_of(write_group_request, ClientFrame::leave, GroupRequest{3, "news"}));
   client_frame(steps, kSecond, frame_of(write_bye));
   steps.op(NodeStep::close).u8(kFirst);
+  return steps.op(NodeStep::time).u16(1000).bytes();
+}
+
+std::string channels_of_two_clients() {
+  Steps steps;
+  for (const unsigned connection : {kFirst, kSecond}) {
+    steps.op(NodeStep::accept).u8(kClientPort);
+    const Hello hello{.name = connection == kFirst ? "a" : "b", .wants_channels = true};
+    steps.op(NodeStep::frame).u8(connection).frame(frame_of(write_hello, hello)).op(NodeStep::end_turn);
+    client_frame(steps, connection, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+  }
+  const auto ask = [&](unsigned connection, const BulkRequest& request) {
+    client_frame(steps, connection, frame_of(write_bulk_request, request));
+  };
+  BulkOffer offer{2, "news", {}};
+  offer.terms.layout = *ContentLayout::of(100'000);
+  offer.terms.linger_s = 1;
+  ask(kFirst, offer);
+  const BulkChannelId channel{"node", 7, 1};
+  ask(kFirst, BulkSetRate{3, channel, 1'000'000});
+  ask(kFirst, BulkSeal{4, channel, 100'000, {}});
+  ask(kSecond, BulkOutcomeSaid{5, channel, BulkOutcome::accepted, 0});
+  ask(kSecond, BulkOutcomeSaid{6, channel, BulkOutcome::done, 0});
+  ask(kSecond, BulkTokenRequest{7});
+  steps.op(NodeStep::time).u16(2000);
+  ask(kFirst, BulkCancel{8, channel});
+  ask(kSecond, offer);
+  steps.op(NodeStep::close).u8(kSecond).op(NodeStep::time).u16(200);
   return steps.op(NodeStep::time).u16(1000).bytes();
 }
 
@@ -532,6 +561,7 @@ void add_client_engine_seeds(Seeds& seeds) {
 
 void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "join_and_send", join_and_send()});
+  seeds.push_back({"node", "channels_of_two_clients", channels_of_two_clients()});
   seeds.push_back({"node", "rules_come_and_go", rules_come_and_go()});
   seeds.push_back({"node", "peer_coordinates_a_view", peer_coordinates_a_view()});
   seeds.push_back({"node", "node_coordinates_a_view", node_coordinates_a_view()});

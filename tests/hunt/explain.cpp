@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tests/checkers/channel_text.h"
 #include "tests/checkers/message_index.h"
 
 namespace spindled::hunt {
@@ -50,6 +51,8 @@ struct EventText {
   std::string operator()(const checkers::MessagesRefused& refused) const {
     return fmt::format("is refused {} messages, as it may not send to {}", refused.messages, refused.name);
   }
+  std::string operator()(const checkers::ChannelSaid& said) const { return checkers::to_text(said); }
+  std::string operator()(const checkers::ChannelTold& told) const { return checkers::to_text(told); }
   std::string operator()(const checkers::Closed& closed) const {
     return fmt::format("is closed with {}: {}", closed.code, closed.text);
   }

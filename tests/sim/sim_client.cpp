@@ -24,6 +24,7 @@ spindle::protocol::SessionOptions session_options(const std::string& name, std::
   session.flags = static_cast<std::uint8_t>(policy | flows | taken);
   session.servers = 1 + options.others.size();
   session.seed = number;
+  session.wants_channels = options.wants_channels;
   if (!options.returns) {
     session.reconnect_timeout = 0ms;
     session.keepalive = 0ms;
@@ -44,6 +45,7 @@ SimClient::SimClient(World world, SimHost& host, std::string name, std::uint32_t
       session_(session_options(name_, number, options_)),
       answers_(number) {
   history_.independent_flows = options_.independent_flows;
+  history_.wants_channels = options_.wants_channels;
   history_.daemon = host.name();
   if (options_.returns) history_.program = number + 1;
   history_.wish = name_;
@@ -348,7 +350,9 @@ void SimClient::take_events() {
     }
     flush();
   }
+  std::size_t taken = 0;
   for (const spindle::Event& event : session_.engine().take_events()) {
+    take_channel_news(taken++);
     if (const auto* end = event.get_if<spindle::Disconnected>()) {
       close(static_cast<Errc>(end->error.value()), end->text);
       continue;
@@ -387,12 +391,95 @@ void SimClient::take_events() {
       if (std::holds_alternative<GroupView>(*what)) send_ahead();
     }
   }
+  take_channel_news(SIZE_MAX);
+}
+
+// Bulk channels.
+
+void SimClient::ask_channel(protocol::BulkRequest request) {
+  std::uint32_t number = 0;
+  note(ChannelSaid{request});
+  static_cast<void>(session_.engine().ask_channel(std::move(request), number));
+}
+
+void SimClient::offer(const std::string& group, std::uint64_t size, std::optional<Duration> seals_after,
+                      std::uint32_t linger_s) {
+  when_welcome([this, group, size, seals_after, linger_s] {
+    protocol::BulkOffer offer;
+    offer.group = group;
+    offer.terms.name = "content";
+    offer.terms.layout = *protocol::ContentLayout::of(size);
+    offer.terms.linger_s = linger_s;
+    ask_channel(std::move(offer));
+    seals_[session_.writer().last_request()] = seals_after;
+  });
+}
+
+void SimClient::seal(const BulkChannelId& channel) {
+  const ClientChannel* known = channels_.find(channel);
+  const std::uint64_t size = known == nullptr ? 0 : known->offered.terms.layout.size;
+  when_welcome([this, channel, size] { ask_channel(protocol::BulkSeal{0, channel, size, {}}); });
+}
+
+void SimClient::say(const BulkChannelId& channel, BulkOutcome outcome) {
+  const bool is_failed = outcome == BulkOutcome::failed;
+  const auto code = static_cast<std::uint16_t>(is_failed ? static_cast<int>(Errc::limit_exceeded) : 0);
+  when_welcome([this, channel, outcome, code] { ask_channel(protocol::BulkOutcomeSaid{0, channel, outcome, code}); });
+}
+
+void SimClient::cancel(const BulkChannelId& channel) {
+  when_welcome([this, channel] { ask_channel(protocol::BulkCancel{0, channel}); });
+}
+
+void SimClient::cancel_all() {
+  for (const BulkChannelId& id : channels_.ids()) {
+    const ClientChannel& channel = *channels_.find(id);
+    if (channel.offered.request != 0 && !channel.ended) cancel(id);
+  }
+}
+
+void SimClient::set_rate(const BulkChannelId& channel, std::uint64_t bytes_per_second) {
+  when_welcome([this, channel, bytes_per_second] { ask_channel(protocol::BulkSetRate{0, channel, bytes_per_second}); });
+}
+
+void SimClient::request_token() {
+  when_welcome([this] { ask_channel(protocol::BulkTokenRequest{}); });
+}
+
+void SimClient::channel_answered(std::uint32_t, std::error_code error) {
+  if (error) refused_channels_.push_back(static_cast<Errc>(error.value()));
+}
+
+void SimClient::take_channel_news(std::size_t before) {
+  while (!channel_news_.empty() && channel_news_.front().first <= before) {
+    const protocol::BulkNews news = std::move(channel_news_.front().second);
+    channel_news_.pop_front();
+    take(news);
+  }
+}
+
+void SimClient::take(const protocol::BulkNews& news) {
+  channels_.take(news);
+  note(ChannelTold{news});
+  const auto* offered = std::get_if<protocol::BulkOffered>(&news);
+  if (offered == nullptr || !open_) return;
+  const BulkChannelId id = offered->channel;
+  if (offered->request != 0) {
+    const auto seals = seals_.extract(offered->request);
+    if (!seals.empty() && seals.mapped()) world_.events.after(*seals.mapped(), [this, id] { seal(id); });
+  } else if (options_.channel_habit && options_.channel_habit->outcome != BulkOutcome::none) {
+    const BulkOutcome outcome = options_.channel_habit->outcome;
+    if (outcome != BulkOutcome::refused) say(id, BulkOutcome::accepted);
+    if (outcome == BulkOutcome::accepted) return;
+    world_.events.after(options_.channel_habit->after, [this, id, outcome] { say(id, outcome); });
+  }
 }
 
 /// What was sent in the former session and may have entered is of that; what cannot have is sent in the new one.
 void SimClient::begin_anew(const spindle::Reconnected& reconnected) {
   ClientHistory former = std::exchange(history_, ClientHistory());
   history_.independent_flows = former.independent_flows;
+  history_.wants_channels = former.wants_channels;
   history_.daemon = host_->name();
   history_.wish = name_;
   history_.identities = former.identities;
@@ -479,6 +566,11 @@ void SimClient::note(What what) {
     digest.add(view->id.incarnation);
     digest.add(view->id.position);
     for (const std::string& member : view->members) digest.add(member);
+  }
+  if (const auto* told = std::get_if<ChannelTold>(&what)) {
+    std::vector<std::uint8_t> frames;
+    protocol::write_bulk_news(frames, told->news);
+    digest.add(ByteView(frames));
   }
   if (const auto* closed = std::get_if<Closed>(&what)) digest.add(std::uint64_t{closed->code});
   world_.trace.record(world_.events.now(), kClientTraceBit + number_, TraceEvent::delivery, digest.value());

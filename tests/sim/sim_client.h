@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "daemon/base/result.h"
 #include "libclient/protocol/client_session.h"
 #include "tests/checkers/recorder.h"
+#include "tests/sim/client_channels.h"
 #include "tests/sim/sim_host.h"
 
 namespace spindled::sim {
@@ -43,6 +45,9 @@ struct ClientOptions {
   std::uint16_t first_type = 0;
   /// Whether every fourth message has a header, which sets it apart from those that it would be bundled with.
   bool has_headers = false;
+  /// Whether it hears of bulk channels, and what it does about those that others offer; none: what it is told to.
+  bool wants_channels = false;
+  std::optional<ChannelHabit> channel_habit = {};
 };
 
 /// Connects in the constructor. Requests made before the daemon's welcome wait for it. Payloads are drawn from the
@@ -79,6 +84,22 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   std::size_t asked() const { return asked_; }
   /// What came of them.
   const std::vector<spindle::Answers>& outcomes() const { return outcomes_; }
+  // Bulk channels, without their content. What comes of requests is in `refused_channels`.
+
+  /// Offers a content of so many bytes; `seals_after`: when it seals that, once it is offered; nothing: when told to.
+  void offer(const std::string& group, std::uint64_t size, std::optional<Duration> seals_after = Duration{},
+             std::uint32_t linger_s = protocol::kLingerSecondsDefault);
+  void seal(const BulkChannelId& channel);
+  void say(const BulkChannelId& channel, BulkOutcome outcome);
+  void cancel(const BulkChannelId& channel);
+  /// Of all channels of its that it knows of and that have not ended.
+  void cancel_all();
+  void set_rate(const BulkChannelId& channel, std::uint64_t bytes_per_second);
+  void request_token();
+  const ClientChannels& channels() const { return channels_; }
+  /// Why requests were refused, in the order in which it was told.
+  const std::vector<Errc>& refused_channels() const { return refused_channels_; }
+
   /// Asks for an orderly end; what is asked for later is not sent.
   void bye();
   /// Ends without a word, as a killed program does.
@@ -151,6 +172,15 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
     outcomes_.push_back(std::move(answers));
   }
 
+  void channel_answered(std::uint32_t request, std::error_code error) override;
+  void channel_news(protocol::BulkNews news, std::size_t before) override {
+    channel_news_.emplace_back(before, std::move(news));
+  }
+  void ask_channel(protocol::BulkRequest request);
+  /// What came before that event.
+  void take_channel_news(std::size_t before);
+  void take(const protocol::BulkNews& news);
+
   void note(What what);
   std::error_code send(const std::vector<std::string>& groups, const SendOptions& options);
   void when_welcome(std::function<void()> request);
@@ -220,6 +250,10 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   std::vector<spindle::Gap> gaps_;
   std::vector<spindle::QueueWarning> warnings_;
   Recorder recorder_;
+  std::deque<std::pair<std::size_t, protocol::BulkNews>> channel_news_;  // and the event that it came before
+  ClientChannels channels_;
+  std::map<std::uint32_t, std::optional<Duration>> seals_;  // by the number of the offer
+  std::vector<Errc> refused_channels_;
 };
 
 }  // namespace spindled::sim

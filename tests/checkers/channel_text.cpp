@@ -1,0 +1,55 @@
+#include "tests/checkers/channel_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tests/checkers/message_index.h"
+
+namespace spindled::checkers {
+
+namespace protocol = spindle::protocol;
+
+namespace {
+
+constexpr const char* kOutcomes[] = {"nothing", "accepted", "done", "failed", "refused"};
+
+struct SaidText {
+  std::string operator()(const protocol::BulkOffer& offer) const { return "offers a content to " + offer.group; }
+  std::string operator()(const protocol::BulkSeal& seal) const { return "seals " + to_string(seal.channel); }
+  std::string operator()(const protocol::BulkOutcomeSaid& said) const {
+    return fmt::format("says {} of {}", kOutcomes[static_cast<std::size_t>(said.outcome)], to_string(said.channel));
+  }
+  std::string operator()(const protocol::BulkCancel& cancel) const { return "cancels " + to_string(cancel.channel); }
+  std::string operator()(const protocol::BulkSetRate& rate) const {
+    return "sets the rate of " + to_string(rate.channel);
+  }
+  std::string operator()(const protocol::BulkTokenRequest&) const { return "asks for a token"; }
+};
+
+struct ToldText {
+  std::string operator()(const protocol::BulkOffered& offered) const {
+    return fmt::format("is told that {} is offered to {} by {}{}{}", to_string(offered.channel), offered.group,
+                       offered.source, offered.is_late ? ", late" : "", offered.request != 0 ? ", its own" : "");
+  }
+  std::string operator()(const protocol::BulkSealed& sealed) const {
+    return fmt::format("is told that {} is sealed", to_string(sealed.channel));
+  }
+  std::string operator()(const protocol::BulkComplete& complete) const {
+    std::vector<std::string> failed;
+    for (const auto& each : complete.failed) failed.push_back(each.name);
+    return fmt::format("is told that {} is complete at {}: done {}; failed {}; refused {}", to_string(complete.channel),
+                       checkers::to_text(complete.place), fmt::join(complete.done, " "), fmt::join(failed, " "),
+                       fmt::join(complete.refused, " "));
+  }
+  std::string operator()(const protocol::BulkEnded& ended) const {
+    return fmt::format("is told that {} has ended, {}", to_string(ended.channel), static_cast<int>(ended.why));
+  }
+  std::string operator()(const protocol::BulkToken&) const { return "gets a token"; }
+};
+
+}  // namespace
+
+std::string to_text(const ChannelSaid& said) { return std::visit(SaidText(), said.request); }
+std::string to_text(const ChannelTold& told) { return std::visit(ToldText(), told.news); }
+
+}  // namespace spindled::checkers
