@@ -112,7 +112,8 @@ Violations check_membership(const History& history);
 /// members are told behind their first view. Members that move together from one view of the group to the next are told
 /// in it of the same offers, as of such as they are in time for.
 /// Whoever is told that a channel is complete in one view of the daemons is told so at one place, with one list; all in
-/// it have been told of the offer in time, have said before what it says of them, and are members.
+/// it have been told of the offer in time, have said before what it says of them, and are members (in a synchronous
+/// group of the view that may be pending).
 /// `at_rest`: a channel that a client was told to be sealed is complete for it, or has ended, unless a member that was
 /// told of it in time, and is of it still, has not said what came of it.
 Violations check_channels(const History& history, bool at_rest);

@@ -18,6 +18,13 @@ void count(const ClientHistory& each, Tally& tally) {
   tally.add("delivered", events_of<Delivered>(each).size());
   tally.add("group views", events_of<GroupView>(each).size());
   tally.add("transitional signals", events_of<Transitional>(each).size());
+  for (const ChannelTold* told : events_of<ChannelTold>(each)) {
+    if (const auto* offered = std::get_if<spindle::protocol::BulkOffered>(&told->news)) {
+      tally.add(offered->request != 0 ? "channels.offered" : offered->is_late ? "channels.late" : "channels.told");
+    }
+    if (std::holds_alternative<spindle::protocol::BulkComplete>(told->news)) tally.add("channels.complete");
+    if (std::holds_alternative<spindle::protocol::BulkEnded>(told->news)) tally.add("channels.ended");
+  }
   tally.add("groups flushed", events_of<FlushAnswered>(each).size());
   for (const Closed* closed : events_of<Closed>(each)) {
     if (closed->code == static_cast<std::uint16_t>(Errc::slow_receiver)) tally.add("slow clients cut off");

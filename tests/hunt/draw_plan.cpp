@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/hunt/draw_channels.h"
 #include "tests/hunt/draw_exchanges.h"
 #include "tests/hunt/draw_names.h"
 #include "tests/hunt/draw_rare.h"
@@ -46,6 +47,7 @@ class Drawer {
     draw_returns(plan_, end_);
     draw_synchrony(plan_);
     draw_exchanges(plan_, end_);
+    draw_channels(plan_, end_);
     std::stable_sort(plan_.steps.begin(), plan_.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
     return std::move(plan_);
   }

@@ -9,6 +9,7 @@
 
 #include "daemon/base/node_config.h"
 #include "daemon/wire/link_frames.h"
+#include "tests/sim/client_channels.h"
 #include "tests/sim/network.h"
 
 namespace spindled::hunt {
@@ -26,6 +27,8 @@ using sim::HostIndex;
   X(bye, "bye")                           \
   X(kill, "kill")                         \
   X(sever, "sever")                       \
+  X(offer, "offer")                       \
+  X(cancel_offers, "cancel-offers")       \
   X(read_rate, "read")                    \
   X(start, "start")                       \
   X(stop, "stop")                         \
@@ -100,6 +103,9 @@ struct Step {
   std::vector<std::string> identities;                 // connect: as the daemon knows it (Peer)
   bool returns = false;                                // connect: it comes back where its connection is lost,
   std::vector<HostIndex> others;                       // to its daemon or one of these
+  std::optional<sim::ChannelHabit> channels;           // connect: it hears of bulk channels, and does so about them
+  std::optional<Duration> seals_after;                 // offer: when it is sealed; none: never. `size`: of the content
+  std::uint32_t linger_s = 0;                          // offer
   bool silently = false;  // sever: its daemon hears nothing of it; `delay`: how long the client
                           // does not reach it
   std::size_t rules = 0;  // reload: from now on the daemon's file has these of the plan

@@ -13,6 +13,7 @@ namespace spindled::hunt {
 namespace {
 
 constexpr std::string_view kDiallers[] = {"both", "first", "second"};
+constexpr std::string_view kOutcomes[] = {"silent", "accepts", "done", "fails", "refuses"};
 constexpr std::string_view kTitle = "hunt-plan 1";
 constexpr std::uint32_t kDaemonsMax = 1000;
 constexpr std::uint64_t kClientsMax = 1'000'000;
@@ -141,6 +142,11 @@ void Parser::parse_options(Words& words, Step& step) {
       step.identities = words.list("identity");
     } else if (word == "answers") {
       step.answers = static_cast<std::uint32_t>(words.number("number of answers", kAnswersMax));
+    } else if (word == "channels") {
+      sim::ChannelHabit habit;
+      habit.outcome = static_cast<sim::BulkOutcome>(words.one_of(kOutcomes, "what comes of channels"));
+      habit.after = words.micros("time");
+      step.channels = habit;
     } else if (word == "flushes") {
       const std::string_view when = words.next("time");
       Words one(when);
@@ -150,7 +156,8 @@ void Parser::parse_options(Words& words, Step& step) {
       step.policy = static_cast<SlowPolicy>(1 + policy - std::begin(spindle::kSlowPolicyNames));
     } else {
       words.fail(fmt::format(
-          "\"{}\" is no option (as, is, flows, answers, flushes, returns, or, price, drop, disconnect)", word));
+          "\"{}\" is no option (as, is, flows, answers, flushes, channels, returns, or, price, drop, disconnect)",
+          word));
     }
   }
 }
@@ -171,6 +178,16 @@ void Parser::parse_client_step(Words& words, Step& step) {
       return;
     case StepKind::send:
       return parse_send(words, step);
+    case StepKind::offer: {
+      step.groups = {std::string(words.next("group"))};
+      step.size = words.number("size", kSizeMax);
+      step.linger_s = static_cast<std::uint32_t>(words.number("seconds to linger", 1'000'000));
+      const std::string_view when = words.next("time");
+      Words one(when);
+      if (when != "never") step.seals_after = one.micros("time");
+      if (one.error()) words.fail(*one.error());
+      return;
+    }
     case StepKind::sever:
       step.delay = words.micros("time out of reach");
       step.silently = !words.at_end() && words.next("option") == "silently";
@@ -311,6 +328,10 @@ std::string to_text(const Step& step) {
       if (step.answers > 0) text += fmt::format(" answers {}", step.answers);
       if (!step.flushes_after) text += " flushes never";
       if (step.flushes_after.value_or(0ns) != 0ns) text += fmt::format(" flushes {}", us(*step.flushes_after));
+      if (step.channels) {
+        text += fmt::format(" channels {} {}", kOutcomes[static_cast<std::size_t>(step.channels->outcome)],
+                            us(step.channels->after));
+      }
       if (!step.identities.empty()) text += fmt::format(" is {}", fmt::join(step.identities, ","));
       return text;
     case StepKind::join:
@@ -338,8 +359,12 @@ std::string to_text(const Step& step) {
       return text + sides_to_text(step);
     case StepKind::sever:
       return text + fmt::format(" {}{}", us(step.delay), step.silently ? " silently" : "");
+    case StepKind::offer:
+      text += fmt::format(" {} {} {}", step.groups.front(), step.size, step.linger_s);
+      return text + (step.seals_after ? fmt::format(" {}", us(*step.seals_after)) : " never");
     case StepKind::bye:
     case StepKind::kill:
+    case StepKind::cancel_offers:
     case StepKind::heal:
     case StepKind::heal_with_resets:
       return text;

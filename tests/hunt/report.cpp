@@ -74,6 +74,7 @@ std::string to_text(const Summary& summary) {
   row("messages sent", counts_line(tally, "sent."));
   row("  of them in bundles", std::to_string(tally.count(counted(Counter::messages_bundled))));
   row("denied by rules", counts_line(tally, "denied."));
+  row("bulk channels", counts_line(tally, "channels."));
   row("messages delivered", std::to_string(tally.count("delivered")));
   row("views of daemons", std::to_string(tally.count(counted(Counter::views_installed))));
   row("views of groups",

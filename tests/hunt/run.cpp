@@ -94,6 +94,7 @@ class Run {
   bool await_one_view();
   bool await_rest();
   bool await_fresh_members();
+  bool await_channels();
   std::string free_name(HostIndex host) const;
   void check_properties(bool at_rest);
   void check_nothing_enters();
@@ -269,6 +270,10 @@ void Run::apply_to_client(const Step& step) {
       return subject->bye();
     case StepKind::kill:
       return subject->kill();
+    case StepKind::offer:
+      return subject->offer(step.groups.front(), step.size, step.seals_after, step.linger_s);
+    case StepKind::cancel_offers:
+      return subject->cancel_all();
     case StepKind::sever:
       return subject->cut(step.silently, step.delay);
     case StepKind::read_rate:
@@ -292,6 +297,8 @@ void Run::connect(const Step& step) {
                              .keepalive = std::chrono::duration_cast<std::chrono::milliseconds>(plan_.keepalive)};
   for (const HostIndex other : step.others) options.others.push_back(&sim_.host(other));
   options.tell_taken = step.returns;
+  options.wants_channels = step.channels.has_value();
+  options.channel_habit = step.channels;
   options.has_headers = step.client % kWithHeaders == 0;
   const std::string name = fmt::format("m{}", step.named.value_or(step.client));
   options.first_type = static_cast<std::uint16_t>(kTypesOfOwner * owners_[name]++);
@@ -454,6 +461,18 @@ bool Run::await_fresh_members() {
                "messages of fresh members");
 }
 
+/// Channels end by themselves: what their daemons say of that is not to be on its way.
+bool Run::await_channels() {
+  const bool any = std::any_of(plan_.steps.begin(), plan_.steps.end(),
+                               [](const Step& step) { return step.kind == StepKind::offer; });
+  const auto has_all = [](const SimHost* host) { return host->node().memory().own_stream == 0; };
+  const auto is_quiet = [&] {
+    const std::vector<SimHost*> hosts = sim_.hosts();
+    return std::all_of(hosts.begin(), hosts.end(), has_all);
+  };
+  return !any || await(is_quiet, kFreshBound, "what daemons say of channels");
+}
+
 /// Nobody sends any more, so that no daemon keeps a part of a message.
 void Run::check_nothing_enters() {
   for (const SimHost* host : sim_.running_hosts()) {
@@ -534,7 +553,7 @@ Outcome Run::execute() {
     apply(step);
   }
   end_faults();
-  const bool at_rest = await_one_view() && await_rest() && await_fresh_members();
+  const bool at_rest = await_one_view() && await_rest() && await_fresh_members() && await_channels();
   if (at_rest && !plan_.rules.empty()) {
     for (Finding& each : probe_quotas(sim_)) outcome_.findings.push_back(std::move(each));
     for (Finding& each : check_rules_alarms(sim_)) outcome_.findings.push_back(std::move(each));

@@ -19,6 +19,7 @@ using protocol::BulkOutcome;
 struct ChannelHabit {
   BulkOutcome outcome = BulkOutcome::done;  // what comes of each; none: it says nothing, accepted: no more than that
   Duration after{};                         // it is told of the offer
+  bool operator==(const ChannelHabit&) const = default;
 };
 
 /// A channel as the client was told of it.
