@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "daemon/base/result.h"
@@ -14,8 +15,8 @@ namespace spindled {
 class ChannelClients {
  public:
   virtual ~ChannelClients() = default;
-  /// Whether the client wants to hear of channels.
-  virtual bool wants_channels(SessionId session) const = 0;
+  /// Whether the client wants to hear of channels; nothing: it is gone, or about to leave.
+  virtual std::optional<bool> wants_channels(SessionId session) const = 0;
   /// Whole frames, for all of these.
   virtual void deliver_channel_frames(std::span<const SessionId> to, ByteView frames) = 0;
   /// The request of that number was on its way, and is refused.

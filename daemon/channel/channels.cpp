@@ -173,22 +173,29 @@ bool Channels::apply(Time now, const Delivery& message, const ChannelSealed& ope
 }
 
 bool Channels::apply(Time now, const Delivery& message, const ChannelProgress& operation) {
-  for (const ChannelProgress::OfChannel& each : operation.channels) {
-    const Channel* channel = table_.find(each.id);
-    if (channel == nullptr) continue;
-    context_.turn.count(each.said.size());
-    const Group* group = groups_.table().find(channel->group);
-    bool is_changed = false;
-    for (const ChannelProgress::Said& said : each.said) {
-      const bool is_member = group != nullptr && groups_.table().is_member(*group, message.origin, said.session);
-      is_changed = table_.note(each.id, message.origin, said, is_member) || is_changed;
-    }
-    if (!is_changed) continue;
-    note_active(now, *channel);
-    events_->receivers_changed(now, *channel);
-    look(now, message.position, each.id);
-  }
+  groups_.do_in_steps(now, [this, operation, origin = message.origin, position = message.position,
+                            next = std::size_t{0}](Time later) mutable {
+    note_progress(later, position, origin, operation.channels[next++]);
+    return next == operation.channels.size();
+  });
   return true;
+}
+
+void Channels::note_progress(Time now, std::uint64_t position, MemberIndex origin,
+                             const ChannelProgress::OfChannel& progress) {
+  context_.turn.count(1 + progress.said.size());
+  const Channel* channel = table_.find(progress.id);
+  if (channel == nullptr) return;
+  const Group* group = groups_.table().find(channel->group);
+  bool is_changed = false;
+  for (const ChannelProgress::Said& said : progress.said) {
+    const bool is_member = group != nullptr && groups_.table().is_member(*group, origin, said.session);
+    is_changed = table_.note(progress.id, origin, said, is_member) || is_changed;
+  }
+  if (!is_changed) return;
+  note_active(now, *channel);
+  events_->receivers_changed(now, *channel);
+  look(now, position, progress.id);
 }
 
 bool Channels::apply(Time now, const Delivery& message, const ChannelCancelled& operation) {
@@ -271,27 +278,33 @@ void Channels::tell_complete(std::uint64_t position, const Channel& channel) {
 
 // --- Members ---
 
-void Channels::member_came(Time, const Group& group, SessionId session) {
-  if (!is_settled_ || !table_.has_group(group.name)) return;
-  for (const BulkChannelId& id : table_.of_group(group.name)) {
+template <typename Visit>
+void Channels::for_each_of_group(Time now, const std::string& group, Visit visit) {
+  if (!table_.has_group(group)) return;
+  groups_.do_in_steps(now, [this, visit, ids = table_.of_group(group), next = std::size_t{0}](Time later) mutable {
     context_.turn.count(1);
-    told_.tell_offered(*table_.find(id), std::span(&session, 1), groups_.view().self);
-  }
+    if (const Channel* channel = table_.find(ids[next++])) visit(later, *channel);
+    return next == ids.size();
+  });
+}
+
+void Channels::member_came(Time now, const Group& group, SessionId session) {
+  if (!is_settled_) return;
+  for_each_of_group(now, group.name, [this, session](Time, const Channel& channel) {
+    told_.tell_offered(channel, std::span(&session, 1), groups_.view().self);
+  });
 }
 
 void Channels::member_left(Time now, std::uint64_t position, const Group& group, MemberIndex daemon,
                            SessionId session) {
-  if (!table_.has_group(group.name)) return;
-  for (const BulkChannelId& id : table_.of_group(group.name)) {
-    context_.turn.count(1);
-    const Channel& channel = *table_.find(id);
-    const bool is_source = is_of(id, daemon) && channel.source == session;
-    if (daemon == groups_.view().self && !is_source) told_.forget(id, session);
-    if (!table_.leave(id, daemon, session)) continue;
-    note_active(now, channel);
-    events_->receivers_changed(now, channel);
-    look(now, position, id);
-  }
+  for_each_of_group(now, group.name, [this, position, daemon, session](Time later, const Channel& channel) {
+    const bool is_source = is_of(channel.id, daemon) && channel.source == session;
+    if (daemon == groups_.view().self && !is_source) told_.forget(channel.id, session);
+    if (!table_.leave(channel.id, daemon, session)) return;
+    note_active(later, channel);
+    events_->receivers_changed(later, channel);
+    look(later, position, channel.id);
+  });
 }
 
 // --- Views ---
@@ -395,7 +408,7 @@ void Channels::tell_offered(Time now, const Channel& channel) {
   const MemberIndex self = groups_.view().self;
   told_.tell_offered(channel, members, self);
   for (auto at = place_of(channel.audience, self, 0); at != channel.audience.end() && at->daemon == self; ++at) {
-    if (at->outcome != BulkOutcome::none || clients_->wants_channels(at->session)) continue;
+    if (at->outcome != BulkOutcome::none || clients_->wants_channels(at->session) != false) continue;
     progress_.add(channel.id, {at->session, BulkOutcome::refused, 0});
     timers_.set_earlier(Timer::progress, now + kProgressPeriod);
   }

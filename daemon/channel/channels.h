@@ -133,6 +133,10 @@ class Channels final : public MembershipObserver {
   bool apply(Time now, const Delivery& message, const ChannelRateSet& operation);
   bool apply(Time now, const Delivery& message, const ChannelSourceGone& operation);
   bool apply(Time now, const Delivery& message, ChannelsKnown& operation);
+  void note_progress(Time now, std::uint64_t position, MemberIndex origin, const ChannelProgress::OfChannel& progress);
+  /// Calls `visit(Time, const Channel&)` for those that were offered to the group, in steps.
+  template <typename Visit>
+  void for_each_of_group(Time now, const std::string& group, Visit visit);
   ChannelReceivers audience_of(const ChannelOffered& offered, MemberIndex origin);
   void end(Time now, const BulkChannelId& id, BulkEnd why);
   /// Looks whether the channel is complete, at that place.

@@ -52,7 +52,7 @@ void ToldChannels::tell_source(const Channel& channel, std::uint32_t request) {
 void ToldChannels::tell_offered(const Channel& channel, std::span<const SessionId> members, MemberIndex self) {
   std::vector<SessionId> in_time, late;
   for (const SessionId session : members) {
-    if (!clients_->wants_channels(session) || !add(channel, session)) continue;
+    if (!clients_->wants_channels(session).value_or(false) || !add(channel, session)) continue;
     const bool is_of_audience = find_receiver(channel.audience, self, session) != nullptr;
     (is_of_audience ? in_time : late).push_back(session);
   }

@@ -9,9 +9,9 @@ Session* BulkDelivery::find_open(SessionId id) const {
   return session != nullptr && session->state() == Session::State::open ? session : nullptr;
 }
 
-bool BulkDelivery::wants_channels(SessionId id) const {
+std::optional<bool> BulkDelivery::wants_channels(SessionId id) const {
   const Session* session = find_open(id);
-  return session != nullptr && session->bulk().is_open();
+  return session == nullptr ? std::nullopt : std::optional(session->bulk().is_open());
 }
 
 void BulkDelivery::deliver_channel_frames(std::span<const SessionId> to, ByteView frames) {

@@ -10,7 +10,7 @@ class BulkDelivery final : public ChannelClients {
  public:
   explicit BulkDelivery(SessionTable& sessions) : sessions_(sessions) {}
 
-  bool wants_channels(SessionId session) const override;
+  std::optional<bool> wants_channels(SessionId session) const override;
   void deliver_channel_frames(std::span<const SessionId> to, ByteView frames) override;
   void refuse_channel_request(SessionId session, std::uint32_t request, Errc why) override;
 

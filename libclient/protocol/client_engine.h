@@ -93,6 +93,7 @@ class ClientEngine {
     if (news.welcome) {
       const std::size_t added = handle_welcome(*news.welcome);
       for (auto& reply : news.replies) reply.before += added;
+      for (auto& channel : news.channels) channel.before += added;
     }
     settle(news);
   }

@@ -23,6 +23,7 @@ struct Known {
   bool is_late = false;
   bool is_sealed = false;
   bool is_complete = false;
+  const GroupView* view = nullptr;  // of the group, where it was offered; null: the client was no member
 };
 
 /// What a client has ever had to do with a channel.
@@ -39,6 +40,7 @@ struct Segment {
   const GroupView* end = nullptr;  // null: it is a member at the end
   bool is_signalled = false;
   std::set<BulkChannelId> offers;  // that it is in time for
+  std::set<BulkChannelId> late;    // and that it is not
 };
 
 /// Goes through what one client was told.
@@ -50,6 +52,7 @@ class Reading {
     const protocol::BulkComplete* complete = nullptr;
     Time at{};
     const GroupView* view = nullptr;  // of the group; null: the client is no member
+    bool is_of_audience = false;      // for sure: its daemon has not been parted from others since the offer
   };
 
   void run() {
@@ -91,7 +94,7 @@ class Reading {
       open_.erase(open);
     }
     if (is_member) {
-      open_[view.group] = {&client_, &view, nullptr, false, {}};
+      open_[view.group] = {&client_, &view, nullptr, false, {}, {}};
     } else {
       std::erase_if(known_, [&](const auto& each) { return !each.second.is_own && each.second.group == view.group; });
     }
@@ -113,7 +116,9 @@ class Reading {
              .second) {
       violate("is told twice that {} is offered", offered.channel);
     }
+    known_[offered.channel].view = open == open_.end() ? nullptr : open->second.start;
     if (!is_own && open == open_.end()) violate("is told that {} is offered, and is no member", offered.channel);
+    if (offered.is_late && open != open_.end()) open->second.late.insert(offered.channel);
     if (offered.is_late) return;
     if (!is_own) parts_[offered.channel].was_in_time = true;
     if (open != open_.end()) open->second.offers.insert(offered.channel);
@@ -125,7 +130,9 @@ class Reading {
     if (!known->is_sealed) violate("is told that {} is complete, and not sealed", complete.channel);
     once(known->is_complete, complete.channel, "complete");
     const auto open = open_.find(known->group);
-    completions_.push_back({&complete, at, open == open_.end() ? nullptr : open->second.start});
+    const bool is_of_audience = !known->is_own && !known->is_late && open != open_.end() && known->view != nullptr &&
+                                are_of_one_order(known->view->id, complete.place);
+    completions_.push_back({&complete, at, open == open_.end() ? nullptr : open->second.start, is_of_audience});
   }
 
   Known* find(const BulkChannelId& id, std::string_view what) {
@@ -163,6 +170,17 @@ bool move_together(const Segment& a, const Segment& b) {
   return !a.is_signalled && !b.is_signalled;
 }
 
+/// Of what one was in time for the other knows, too. What was offered as the view before ended is told with this one:
+/// there who comes from another side is late.
+bool knows_all(const Segment& one, const Segment& other) {
+  const bool has_come_along =
+      one.start->cause != spindle::ViewCause::network ||
+      (is_in(one.start->vs_set, other.client->name) && is_in(other.start->vs_set, one.client->name));
+  return std::all_of(one.offers.begin(), one.offers.end(), [&](const BulkChannelId& id) {
+    return other.offers.contains(id) || (!has_come_along && other.late.contains(id));
+  });
+}
+
 void check_offers(const std::vector<Reading>& readings, bool at_rest, Violations& violations) {
   std::map<std::string, std::vector<const Segment*>> segments;
   for (const Reading& reading : readings) {
@@ -177,7 +195,7 @@ void check_offers(const std::vector<Reading>& readings, bool at_rest, Violations
   for (const auto& [key, all] : segments) {
     for (const Segment* each : all) {
       const Segment& first = *all.front();
-      if (first.offers == each->offers || !move_together(first, *each)) continue;
+      if (!move_together(first, *each) || (knows_all(first, *each) && knows_all(*each, first))) continue;
       report(violations, fmt::format("channels: {} and {} move together from view {} of {}, and are told of {} and {} "
                                      "offers in it",
                                      first.client->name, each->client->name, to_text(first.start->id),
@@ -214,6 +232,13 @@ class Completions {
                          "complete in view {}",
                          reading.client().name, first->second.first->client().name, to_string(told.channel), view));
     }
+    const bool is_in_list = is_in(told.done, reading.client().name) || is_in(told.refused, reading.client().name) ||
+                            std::any_of(told.failed.begin(), told.failed.end(),
+                                        [&](const auto& failed) { return failed.name == reading.client().name; });
+    if (completion.is_of_audience && !is_in_list) {
+      report(violations_, fmt::format("channels: {} is told that {} is complete, of whose audience it is itself",
+                                      reading.client().name, to_string(told.channel)));
+    }
     for (const std::string& name : told.done) check(reading, completion, name, BulkOutcome::done);
     for (const auto& failed : told.failed) check(reading, completion, failed.name, BulkOutcome::failed);
     for (const std::string& name : told.refused) check(reading, completion, name, BulkOutcome::refused);
@@ -227,7 +252,8 @@ class Completions {
                                       reading.client().name, to_string(id), name, what));
     };
     // Where a view of a synchronous group is pending, its members do not know who has come.
-    if (completion.view != nullptr && !completion.view->synchronous && !is_in(completion.view->members, name)) violate("is no member");
+    if (completion.view != nullptr && !completion.view->synchronous && !is_in(completion.view->members, name))
+      violate("is no member");
     const auto found = by_name_.find(name);
     bool any_in_time = false, any_said = false;
     if (found != by_name_.end()) {

@@ -113,7 +113,7 @@ Violations check_membership(const History& history);
 /// in it of the same offers, as of such as they are in time for.
 /// Whoever is told that a channel is complete in one view of the daemons is told so at one place, with one list; all in
 /// it have been told of the offer in time, have said before what it says of them, and are members (in a synchronous
-/// group of the view that may be pending).
+/// group of the view that may be pending). Who is of the audience all the while is in the list.
 /// `at_rest`: a channel that a client was told to be sealed is complete for it, or has ended, unless a member that was
 /// told of it in time, and is of it still, has not said what came of it.
 Violations check_channels(const History& history, bool at_rest);

@@ -37,6 +37,7 @@ class Writer : public HistoryWriter<Writer> {
   Writer& says(protocol::BulkOutcome outcome) {
     return add(ChannelSaid{protocol::BulkOutcomeSaid{1, kChannel, outcome, 0}});
   }
+  using HistoryWriter<Writer>::names;
   Writer& done() { return says(protocol::BulkOutcome::done); }
 };
 
@@ -95,7 +96,7 @@ TEST(CheckChannels, AMemberIsToldOfAnOfferAtAll) {
 TEST(CheckChannels, CompletionHasOnePlaceAndOneList) {
   Writer w = usual();
   w.at('a').complete("ab");
-  w.at('b').complete("a");
+  w.at('b').complete("b");
   EXPECT_THAT(check_channels(w.history(), false), ElementsAre(HasSubstr("at other places, or other things")));
   Writer places = usual();
   places.at('a').complete("ab", 9);
@@ -121,8 +122,17 @@ TEST(CheckChannels, NobodyIsCountedWhoIsLate) {
 TEST(CheckChannels, NobodyIsCountedWhoHasNotSaidSo) {
   Writer w;
   w.hears('a').view(1, "ab").offered().sealed().says(protocol::BulkOutcome::refused);
-  w.hears('b').view(1, "ab").offered().sealed().complete("a");
+  w.hears('b').view(1, "ab").offered().sealed().done().complete("ab");
   EXPECT_THAT(check_channels(w.history(), false), ElementsAre(HasSubstr("with #a#d, who has not said so before")));
+}
+
+TEST(CheckChannels, NobodyOfTheAudienceIsLeftOut) {
+  Writer w = usual();
+  w.at('a').complete("b");
+  EXPECT_THAT(check_channels(w.history(), false), ElementsAre(HasSubstr("of whose audience it is itself")));
+  Writer later = usual();
+  later.at('a').add(ChannelTold{protocol::BulkComplete{kChannel, {2, "d", 1, 0}, Writer::names("b"), {}, {}}});
+  EXPECT_THAT(check_channels(later.history(), false), IsEmpty()) << "its daemon may have been parted meanwhile";
 }
 
 TEST(CheckChannels, CompletionComesInTheEnd) {
