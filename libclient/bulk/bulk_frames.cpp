@@ -124,6 +124,14 @@ void write_release(BulkBytes& out, const Release& release) {
   writer.u8(release.stream);
 }
 
+void write_mark(BulkBytes& out, const Mark& mark) {
+  Writer writer =
+      append_frame(out, BulkFrame::mark, varint_size(mark.number) + varint_size(mark.mark) + varint_size(mark.bound));
+  writer.varint(mark.number);
+  writer.varint(mark.mark);
+  writer.varint(mark.bound);
+}
+
 std::size_t symbol_head_size(const Symbol& symbol) { return kFrameHeadBytes + symbol_body_size(symbol); }
 
 void write_symbol_head(Writer& writer, const Symbol& symbol) {
@@ -241,6 +249,16 @@ std::optional<Release> read_release(ByteView body) {
   release.number = read_number(reader);
   release.stream = reader.u8();
   return if_done(reader, release);
+}
+
+std::optional<Mark> read_mark(ByteView body) {
+  Reader reader(body);
+  Mark mark;
+  mark.number = read_number(reader);
+  mark.mark = reader.varint();
+  mark.bound = static_cast<std::uint32_t>(reader.varint_up_to(kBlocksMax));
+  if (mark.mark == 0) return std::nullopt;
+  return if_done(reader, mark);
 }
 
 }  // namespace spindle::bulk

@@ -45,8 +45,9 @@ enum class BulkFrame : std::uint8_t {
   symbol = 3,
   index = 4,
   need = 5,
-  grant = 6,    // attachment only, daemon to client
-  release = 7,  // likewise
+  grant = 6,
+  release = 7,  // attachment only
+  mark = 8,
   hello = 64,   // bulk_hello
   attach = 65,  // bulk_attach
   welcome = 66,
@@ -113,17 +114,26 @@ struct NeedFrame {
   Need need;
 };
 
-/// So many more symbols of the stream may be sent.
+/// So many more symbols of the stream may be sent to who says so.
 struct Grant {
   std::uint32_t number = 0;
   std::uint8_t stream = kLiveStream;
   std::uint64_t symbols = 0;  // 1 to kGrantMax
 };
 
-/// The stream is over.
+/// From a daemon: the stream is over. From a holder: it has no more of it at present.
 struct Release {
   std::uint32_t number = 0;
   std::uint8_t stream = kLiveStream;
+};
+
+/// Stands between symbols: whoever has got it has got all that was sent before it, and says so in the next need
+/// (Need::seen), at once.
+struct Mark {
+  std::uint32_t number = 0;
+  std::uint64_t mark = 0;  // from 1, rising on a connection and channel
+  /// Of blocks below this one nothing is under way but what is asked for again.
+  std::uint32_t bound = 0;
 };
 
 using BulkBytes = std::vector<std::uint8_t>;
@@ -139,6 +149,7 @@ void write_index(BulkBytes& out, const IndexPart& index);
 void write_need(BulkBytes& out, const NeedFrame& need);
 void write_grant(BulkBytes& out, const Grant& grant);
 void write_release(BulkBytes& out, const Release& release);
+void write_mark(BulkBytes& out, const Mark& mark);
 /// A symbol is written in two steps, so that its bytes are not copied: the head of the frame and all before the bytes,
 /// and then the bytes, by whoever sends.
 std::size_t symbol_head_size(const Symbol& symbol);
@@ -157,5 +168,6 @@ std::optional<IndexPart> read_index(ByteView body);
 std::optional<NeedFrame> read_need(ByteView body);
 std::optional<Grant> read_grant(ByteView body);
 std::optional<Release> read_release(ByteView body);
+std::optional<Mark> read_mark(ByteView body);
 
 }  // namespace spindle::bulk

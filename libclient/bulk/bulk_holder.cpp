@@ -10,10 +10,6 @@ namespace spindle::bulk {
 namespace {
 
 constexpr std::uint64_t kCreditMax = std::uint64_t{1} << 40;
-/// What was sent live so long ago has arrived, or is lost.
-constexpr Nanoseconds kLiveOnWay = std::chrono::milliseconds(500);
-/// Who is granted nothing for so long is not asked for: streams of children do not wait for it.
-constexpr Nanoseconds kLiveIdle = std::chrono::seconds(1);
 /// Runs and begun blocks of all needs that are kept.
 constexpr std::size_t kNeedEntriesMax = 256u << 10;
 
@@ -26,10 +22,7 @@ BulkHolder::BulkHolder(Kind kind, const ContentLayout& layout, const RepairIds& 
       cache_(limits.blocks_in_memory),
       repair_symbol_(layout.symbol_bytes) {}
 
-void BulkHolder::handle_available(const BlockSet& blocks) {
-  available_ = blocks;
-  for (auto& [stream, child] : children_) child.handle_available();
-}
+void BulkHolder::handle_available(const BlockSet& blocks) { available_ = blocks; }
 
 bool BulkHolder::handle_seal(std::uint64_t size) {
   const std::optional<ContentLayout> sealed = layout_.sealed(size);
@@ -39,11 +32,14 @@ bool BulkHolder::handle_seal(std::uint64_t size) {
 }
 
 void BulkHolder::handle_grant(std::uint8_t stream, std::uint64_t symbols) {
-  if (stream != kLiveStream) return children_[stream].handle_grant(symbols);
+  if (stream != kLiveStream) {
+    if (const auto child = children_.find(stream); child != children_.end()) child->second.handle_grant(symbols);
+    return;
+  }
   live_.credit = std::min(live_.credit + std::min(symbols, kCreditMax), kCreditMax);
 }
 
-void BulkHolder::handle_need(Nanoseconds now, std::uint8_t stream, const Need& need) {
+void BulkHolder::handle_need(std::uint8_t stream, const Need& need) {
   if (stream == kLiveStream) return;
   std::size_t entries = need.complete.runs().size() + need.begun.size();
   for (const auto& [number, child] : children_) entries += number == stream ? 0 : child.need_entries();
@@ -51,7 +47,7 @@ void BulkHolder::handle_need(Nanoseconds now, std::uint8_t stream, const Need& n
     ++counters_.refused;
     return;
   }
-  children_[stream].handle_need(now, layout_, need);
+  children_.insert_or_assign(stream, ChildStream(need));
 }
 
 void BulkHolder::handle_release(std::uint8_t stream) { children_.erase(stream); }
@@ -89,10 +85,8 @@ std::optional<IndexPart> BulkHolder::take_index() {
 
 std::optional<ChildStream::Wish> BulkHolder::wish_of(std::uint8_t stream) {
   if (stream != kLiveStream) {
-    const bool waits = kind_ == Kind::source && !live_.is_idle;
-    const std::uint32_t live = waits ? live_.block : kBlocksMax;
-    const std::uint32_t arrived = live_.over.empty() ? live : live_.over.front().first;
-    return children_.at(stream).next(layout_, available_, live, arrived);
+    const ChildStream& child = children_.at(stream);
+    return child.credit() == 0 ? std::nullopt : child.next(layout_, available_, end_of_streams());
   }
   const bool has_next = live_.block < layout_.blocks() && available_.contains(live_.block);
   if (kind_ != Kind::source || live_.credit == 0 || !has_next) return std::nullopt;
@@ -108,20 +102,19 @@ bool BulkHolder::is_wanted(std::uint32_t block) {
          std::any_of(children_.begin(), children_.end(), [&](const auto& child) { return wants(child.first); });
 }
 
-std::optional<Symbol> BulkHolder::next_symbol(Nanoseconds now) {
-  note_time(now);
+std::optional<Symbol> BulkHolder::next_symbol() {
   // The live stream and those of children in turn, from the one behind the last on.
   for (auto child = children_.upper_bound(last_); child != children_.end(); ++child) {
-    if (auto symbol = try_stream(now, child->first)) return symbol;
+    if (auto symbol = try_stream(child->first)) return symbol;
   }
-  if (auto symbol = try_stream(now, kLiveStream)) return symbol;
+  if (auto symbol = try_stream(kLiveStream)) return symbol;
   for (auto child = children_.begin(); child != children_.end() && child->first <= last_; ++child) {
-    if (auto symbol = try_stream(now, child->first)) return symbol;
+    if (auto symbol = try_stream(child->first)) return symbol;
   }
   return std::nullopt;
 }
 
-std::optional<Symbol> BulkHolder::try_stream(Nanoseconds now, std::uint8_t stream) {
+std::optional<Symbol> BulkHolder::try_stream(std::uint8_t stream) {
   const std::optional<Wish> wish = wish_of(stream);
   if (!wish) return std::nullopt;
   const auto wanted = [this](std::uint32_t block) { return is_wanted(block); };
@@ -143,51 +136,43 @@ std::optional<Symbol> BulkHolder::try_stream(Nanoseconds now, std::uint8_t strea
   }
   symbol.crc = crc32c(symbol.bytes);
   cache_.note_used(wish->block);
-  note_sent(now, stream, *wish);
+  note_sent(stream, *wish);
   return symbol;
 }
 
-void BulkHolder::note_sent(Nanoseconds now, std::uint8_t stream, const Wish& wish) {
+void BulkHolder::note_sent(std::uint8_t stream, const Wish& wish) {
   last_ = stream;
   // In the middle of a block, or with the first of few symbols, the next one is loaded, so that nobody waits for it.
   const bool is_middle = wish.source && *wish.source == layout_.symbols_of(wish.block) / 2;
   if (stream != kLiveStream) {
     ChildStream& child = children_.at(stream);
-    const bool is_first = child.note_sent(now, layout_, wish);
-    if (is_middle || (is_first && !wish.source)) prefetch(child.next_after(wish, layout_, available_));
+    const bool is_first = child.note_sent(wish);
+    if (is_middle || (is_first && !wish.source))
+      prefetch(child.next_after(wish, layout_, available_, end_of_streams()));
     return;
   }
-  note_sent_live(now, wish);
+  note_sent_live(wish);
   if (is_middle && wish.block + 1 < layout_.blocks() && available_.contains(wish.block + 1)) {
     prefetch(Wish{wish.block + 1, 0});
   }
 }
 
-void BulkHolder::note_sent_live(Nanoseconds now, const Wish& wish) {
+void BulkHolder::note_sent_live(const Wish& wish) {
   --live_.credit;
   if (++live_.esi < layout_.symbols_of(wish.block)) return;
-  live_.over.emplace_back(wish.block, now);
   ++live_.block;
   live_.esi = 0;
 }
 
-void BulkHolder::note_time(Nanoseconds now) {
-  while (!live_.over.empty() && now - live_.over.front().second >= kLiveOnWay) live_.over.pop_front();
-  if (live_.credit > 0) {
-    live_.idle.reset();
-  } else if (!live_.idle) {
-    live_.idle = now;
+std::optional<std::uint8_t> BulkHolder::take_finished() {
+  if (kind_ == Kind::source && is_live_over() && !std::exchange(live_.is_told_over, true)) return kLiveStream;
+  for (const auto& [stream, child] : children_) {
+    if (child.next(layout_, available_, end_of_streams())) continue;
+    const std::uint8_t finished = stream;
+    children_.erase(finished);
+    return finished;
   }
-  live_.is_idle = live_.idle && now - *live_.idle >= kLiveIdle;
-}
-
-std::optional<Nanoseconds> BulkHolder::due() const {
-  std::optional<Nanoseconds> due;
-  if (!live_.over.empty()) due = live_.over.front().second + kLiveOnWay;
-  if (kind_ == Kind::source && live_.idle && !live_.is_idle) {
-    due = std::min(due.value_or(Nanoseconds::max()), *live_.idle + kLiveIdle);
-  }
-  return due;
+  return std::nullopt;
 }
 
 void BulkHolder::prefetch(const std::optional<Wish>& wish) {

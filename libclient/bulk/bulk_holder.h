@@ -1,8 +1,7 @@
 // The sending side of a channel at a client that has content: the source, or a receiver with complete blocks.
 //
 // It sends streams, each one paid by grants of its daemon. The source has a live stream: every source symbol of every
-// block once, in order, as content gets there. Each child that is behind has a stream of its own (child_stream.h),
-// which stays behind the live one, but for when nothing more is granted to that.
+// block once, in order, as content gets there. Each child that is behind has a stream of its own (child_stream.h).
 //
 // What comes in is given to `handle_...`; after that `take_job`, `take_index` and `next_symbol` are asked until they
 // give nothing. One thread at a time uses it; jobs run anywhere. Content is in memory for as many blocks as it may
@@ -10,7 +9,6 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <map>
 #include <optional>
 #include <utility>
@@ -50,7 +48,8 @@ class BulkHolder {
   [[nodiscard]] bool handle_seal(std::uint64_t size);
 
   void handle_grant(std::uint8_t stream, std::uint64_t symbols);
-  void handle_need(Nanoseconds now, std::uint8_t stream, const Need& need);
+  /// The stream is for that need, and begins anew; grants come behind it.
+  void handle_need(std::uint8_t stream, const Need& need);
   void handle_release(std::uint8_t stream);
 
   /// What is to be loaded. Jobs may run at the same time, in any order; each is reported once.
@@ -63,12 +62,15 @@ class BulkHolder {
   std::optional<IndexPart> take_index();
   /// What is to be sent next, if anything can be. The number and the generation are for the caller to fill in; the
   /// bytes stay where they are until the holder is called again.
-  std::optional<Symbol> next_symbol(Nanoseconds now);
+  std::optional<Symbol> next_symbol();
+  /// A stream whose need is fulfilled as far as it can be; the live stream, where it has come to the end of content.
+  /// Each once: the daemon is told, and the stream is forgotten.
+  std::optional<std::uint8_t> take_finished();
 
-  /// When `next_symbol` may have something without anything happening before.
-  std::optional<Nanoseconds> due() const;
-  /// Whether every block has been sent live, to the end of content that is sealed.
-  bool is_live_over() const { return layout_.has_size() && live_.block >= layout_.blocks(); }
+  /// Whether every block has been sent live, to the end of content that is sealed. A receiver sends none.
+  bool is_live_over() const {
+    return kind_ == Kind::receiver || (layout_.has_size() && live_.block >= layout_.blocks());
+  }
   const ContentLayout& layout() const { return layout_; }
   /// Of a source: the hashes of blocks that have been loaded so far.
   const BlockIndex& index() const { return index_; }
@@ -79,18 +81,17 @@ class BulkHolder {
   struct Live {
     std::uint32_t block = 0, esi = 0;
     std::uint64_t credit = 0;
-    std::deque<std::pair<std::uint32_t, Nanoseconds>> over;  // blocks that may be on their way, and since when
-    std::optional<Nanoseconds> idle;                         // since when it has no credit, as far as was noticed
-    bool is_idle = false;                                    // for so long that streams of children do not wait for it
+    bool is_told_over = false;
   };
 
   using Wish = ChildStream::Wish;
   std::optional<Wish> wish_of(std::uint8_t stream);
-  std::optional<Symbol> try_stream(Nanoseconds now, std::uint8_t stream);
+  std::optional<Symbol> try_stream(std::uint8_t stream);
+  /// Streams of children have blocks below it: what is still to be sent live comes to them anyhow.
+  std::uint32_t end_of_streams() const { return kind_ == Kind::source ? live_.block : kBlocksMax; }
   bool is_wanted(std::uint32_t block);
-  void note_time(Nanoseconds now);
-  void note_sent_live(Nanoseconds now, const Wish& wish);
-  void note_sent(Nanoseconds now, std::uint8_t stream, const Wish& wish);
+  void note_sent_live(const Wish& wish);
+  void note_sent(std::uint8_t stream, const Wish& wish);
   void prefetch(const std::optional<Wish>& wish);
 
   Kind kind_;

@@ -270,15 +270,27 @@ void BulkReceiver::finish() {
   schedule_.end();
 }
 
+void BulkReceiver::handle_mark(std::uint64_t mark) {
+  seen_ = mark;
+  schedule_.note_urgent();
+}
+
+void BulkReceiver::handle_attached() {
+  seen_ = 0;
+  schedule_.note_urgent();
+}
+
 std::optional<Need> BulkReceiver::take_need(Nanoseconds now) {
   const std::optional<Nanoseconds> due = schedule_.due();
   if (!due || now < *due) return std::nullopt;
   Need need;
   need.complete = complete_;
   need.serves = serves_;
+  need.seen = seen_;
   for (const auto& [number, block] : begun_.blocks()) {
     if (need.begun.size() == kBegunBlocksMax) break;
-    need.begun.push_back({number, std::min(block.held(), kHeldSymbolsMax)});
+    const bool has_enough = block.is_decoding() || block.is_decodable();
+    need.begun.push_back({number, has_enough ? kEnough : std::min(block.held(), kEnough - 1)});
   }
   missing_when_told_ = layout_.has_size() ? layout_.blocks() - complete_.count() : UINT32_MAX;
   schedule_.note_told(now);

@@ -78,6 +78,10 @@ class BulkReceiver {
   /// `from`: the neighbour, or stream, that the symbol came from, by any number that the caller gives it.
   SymbolUse handle_symbol(Nanoseconds now, const Symbol& symbol, std::uint32_t from);
   void handle_index(Nanoseconds now, const IndexPart& index);
+  /// All that was sent before it has been handled, and the next need, which is due at once, says so.
+  void handle_mark(std::uint64_t mark);
+  /// The connection is a new one, on which marks count from 1 again.
+  void handle_attached();
   /// The content is complete at its source. False where that cannot be: so much does not fit the layout, or it was
   /// sealed otherwise.
   [[nodiscard]] bool handle_seal(Nanoseconds now, std::uint64_t size, const BlockHash& root);
@@ -143,6 +147,7 @@ class BulkReceiver {
   std::uint32_t writes_ = 0;                        // jobs, taken or not
 
   NeedSchedule schedule_;
+  std::uint64_t seen_ = 0;  // the latest mark
   bool serves_ = false;
   std::uint32_t missing_when_told_ = UINT32_MAX;  // blocks; without a size: any number
   RateMeter rate_;

@@ -8,6 +8,11 @@ namespace spindle::bulk {
 namespace {
 
 constexpr std::uint8_t kServesBit = 0x01;
+constexpr std::uint8_t kLostBit = 0x02;
+
+std::uint8_t flags_of(const Need& need) {
+  return static_cast<std::uint8_t>((need.serves ? kServesBit : 0) | (need.lost ? kLostBit : 0));
+}
 
 std::span<const Need::Begun> written_of(const Need& need) {
   return std::span(need.begun).first(std::min(need.begun.size(), kBegunBlocksMax));
@@ -36,6 +41,7 @@ Need merged(const Need& a, const Need& b) {
   Need need;
   need.complete = intersection(a.complete, b.complete);
   need.serves = a.serves || b.serves;
+  need.lost = a.lost || b.lost;
   append_common(need.begun, a, b);
   append_common(need.begun, b, a);
   // What both have begun is there twice.
@@ -47,7 +53,7 @@ Need merged(const Need& a, const Need& b) {
 
 std::size_t need_size(const Need& need) {
   const auto begun = written_of(need);
-  std::size_t size = 1 + block_set_size(need.complete) + varint_size(begun.size());
+  std::size_t size = 1 + varint_size(need.seen) + block_set_size(need.complete) + varint_size(begun.size());
   std::uint32_t at = 0;
   for (const Need::Begun& each : begun) {
     size += varint_size(each.block - at) + varint_size(each.held);
@@ -58,7 +64,8 @@ std::size_t need_size(const Need& need) {
 
 void write_need(Writer& writer, const Need& need) {
   const auto begun = written_of(need);
-  writer.u8(need.serves ? kServesBit : 0);
+  writer.u8(flags_of(need));
+  writer.varint(need.seen);
   write_block_set(writer, need.complete);
   writer.varint(begun.size());
   std::uint32_t at = 0;
@@ -72,8 +79,10 @@ void write_need(Writer& writer, const Need& need) {
 Need read_need(Reader& reader) {
   Need need;
   const std::uint8_t flags = reader.u8();
-  if ((flags & ~kServesBit) != 0) reader.fail();
+  if ((flags & ~(kServesBit | kLostBit)) != 0) reader.fail();
   need.serves = (flags & kServesBit) != 0;
+  need.lost = (flags & kLostBit) != 0;
+  need.seen = reader.varint();
   need.complete = read_block_set(reader);
   const std::uint64_t count = reader.varint_up_to(kBegunBlocksMax);
   if (count > reader.remaining() / 2) reader.fail();  // each takes two bytes at least

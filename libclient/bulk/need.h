@@ -15,18 +15,24 @@ inline constexpr std::size_t kBegunBlocksMax = 4'096;
 /// Symbols that can be held of a block: as many as there are ESIs.
 inline constexpr std::uint32_t kHeldSymbolsMax = 1u << 24;
 
+/// Of a block that is being put together, or waits for that.
+inline constexpr std::uint32_t kEnough = kHeldSymbolsMax;
+
 /// Advice to whoever sends: it saves what would be sent for nothing.
 struct Need {
   /// A block that is not complete, of which so many symbols are there.
   struct Begun {
     std::uint32_t block = 0;
-    std::uint32_t held = 0;  // 1 to kHeldSymbolsMax, all different
+    std::uint32_t held = 0;  // 1 to kHeldSymbolsMax, all different; kEnough: it asks for no more at present
     bool operator==(const Begun&) const = default;
   };
 
   BlockSet complete;
   std::vector<Begun> begun;  // by ascending number; none is complete
   bool serves = false;       // the sender of this can give complete blocks
+  bool lost = false;         // below a relay something has been passed over that it cannot give itself
+  /// The latest `mark` behind which everything is counted here that was sent before it. 0: none.
+  std::uint64_t seen = 0;
 
   /// Symbols held of a block that is not complete.
   std::uint32_t held_of(std::uint32_t block) const;
@@ -38,9 +44,9 @@ struct Need {
 /// as with the one that has less. Blocks can be given where one of them can.
 Need merged(const Need& a, const Need& b);
 
-/// As in the frame: u8 flags (bit 0: serves), the complete blocks (block_set.h), a varint with how many blocks are
-/// begun; of each a varint with how many blocks lie between it and the former one, and one with the symbols held.
-/// Beyond kBegunBlocksMax none is written.
+/// As in the frame: u8 flags (bit 0: serves, bit 1: lost), varint seen, the complete blocks (block_set.h), a varint
+/// with how many blocks are begun; of each a varint with how many blocks lie between it and the former one, and one
+/// with the symbols held. Beyond kBegunBlocksMax none is written.
 std::size_t need_size(const Need& need);
 void write_need(Writer& writer, const Need& need);
 /// The reader fails where flags are not known, a number is beyond its bounds, or a begun block is complete.

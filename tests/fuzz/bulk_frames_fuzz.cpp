@@ -92,6 +92,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case BulkFrame::release:
       check_round_trip(body, read_release, body_writer(write_release));
       break;
+    case BulkFrame::mark:
+      check_round_trip(body, read_mark, body_writer(write_mark));
+      break;
     case BulkFrame::hello:
       check_round_trip(body, read_hello, body_writer(write_hello));
       break;

@@ -41,22 +41,28 @@ class BulkPipe {
 
   BulkPipe(const PipeShape& shape, std::uint32_t seed) : shape_(shape), random_(seed) {}
 
-  bool has_room() const { return queue_.size() < shape_.queue; }
-  std::size_t room() const { return shape_.queue - std::min(shape_.queue, queue_.size()); }
+  bool has_room() const { return room() > 0; }
+  std::size_t room() const {
+    const auto symbols = static_cast<std::size_t>(
+        std::count_if(queue_.begin(), queue_.end(), [](const InPipe& each) { return each.mark == 0; }));
+    return shape_.queue - std::min(shape_.queue, symbols);
+  }
   bool empty() const { return queue_.empty() && on_way_.empty(); }
   void set_faults(const PipeFaults& faults) { shape_.faults = faults; }
   const PipeCounters& counters() const { return counters_; }
   PipeCounters& counters() { return counters_; }
 
   void send(const bulk::Symbol& symbol) {
-    queue_.push_back({symbol, {symbol.bytes.begin(), symbol.bytes.end()}, {}});
+    queue_.push_back({symbol, {symbol.bytes.begin(), symbol.bytes.end()}, {}, 0});
     ++counters_.sent;
   }
+  void send_mark(std::uint64_t mark) { queue_.push_back({{}, {}, {}, mark}); }
 
-  /// Moves what has the time for it, and gives what arrives to `take`.
-  template <typename Take>
-  void advance(bulk::Nanoseconds now, Take&& take) {
-    for (std::size_t i = 0; i < shape_.symbols_per_ms && !queue_.empty(); ++i) {
+  /// Moves what has the time for it, and gives what arrives to `take`, and marks to `take_mark`.
+  template <typename Take, typename TakeMark>
+  void advance(bulk::Nanoseconds now, Take&& take, TakeMark&& take_mark) {
+    for (std::size_t i = 0; i < shape_.symbols_per_ms && !queue_.empty();) {
+      if (queue_.front().mark == 0) ++i;
       queue_.front().at = now + shape_.delay;
       damage(std::move(queue_.front()));
       queue_.pop_front();
@@ -64,6 +70,10 @@ class BulkPipe {
     while (!on_way_.empty() && on_way_.front().at <= now) {
       InPipe arrived = std::move(on_way_.front());
       on_way_.pop_front();
+      if (arrived.mark != 0) {
+        take_mark(arrived.mark);
+        continue;
+      }
       arrived.symbol.bytes = arrived.bytes;
       take(arrived.symbol);
     }
@@ -74,12 +84,14 @@ class BulkPipe {
     bulk::Symbol symbol;
     Bytes bytes;
     bulk::Nanoseconds at;
+    std::uint64_t mark = 0;  // not 0: a mark
   };
 
   bool draw(unsigned of_thousand) { return random_() % 1000 < of_thousand; }
 
   void damage(InPipe symbol) {
     const PipeFaults& faults = shape_.faults;
+    if (symbol.mark != 0) return on_way_.push_back(std::move(symbol));
     if (draw(faults.lost)) {
       ++counters_.lost;
       return;
@@ -97,7 +109,9 @@ class BulkPipe {
       ++counters_.repeated;
     }
     on_way_.push_back(std::move(symbol));
-    if (on_way_.size() > 1 && draw(faults.reordered)) std::swap(on_way_.back(), on_way_[random_() % on_way_.size()]);
+    if (on_way_.size() <= 1 || !draw(faults.reordered)) return;
+    InPipe& other = on_way_[random_() % on_way_.size()];
+    if (other.mark == 0) std::swap(on_way_.back(), other);
   }
 
   PipeShape shape_;
@@ -115,6 +129,11 @@ struct PipedReceiver {
   BulkStore store;
   std::unique_ptr<bulk::BulkReceiver> receiver;
   std::uint64_t granted = 0;  // and not sent yet
+  // What it lacks is known when a mark has come back, and sent in a stream.
+  std::uint64_t marks = 0;
+  std::uint32_t bound = 0;  // below which the last one counts
+  bool is_marked = false;   // and has not come back
+  bool has_stream = false;
 };
 
 /// Symbols of other holders than the first have their number as stream.
@@ -131,9 +150,14 @@ class BulkSwarm {
   void step(bulk::BulkHolder* holder, const std::vector<std::uint8_t>& content, std::size_t live_per_ms) {
     now += std::chrono::milliseconds(1);
     for (auto& each : receivers) {
-      each->pipe.advance(now, [&](const bulk::Symbol& symbol) {
-        if (each->receiver) each->receiver->handle_symbol(now, symbol, symbol.stream);
-      });
+      each->pipe.advance(
+          now,
+          [&](const bulk::Symbol& symbol) {
+            if (each->receiver) each->receiver->handle_symbol(now, symbol, symbol.stream);
+          },
+          [&](std::uint64_t mark) {
+            if (each->receiver) each->receiver->handle_mark(mark);
+          });
       if (each->receiver) each->store.run_all(now, *each->receiver);
     }
     if (holder == nullptr) return;
@@ -151,18 +175,36 @@ class BulkSwarm {
  private:
   void tell_need(bulk::BulkHolder& holder, PipedReceiver& child, std::uint8_t stream) {
     if (!child.receiver) return;
-    if (const auto need = child.receiver->take_need(now)) holder.handle_need(now, stream, *need);
+    const auto need = child.receiver->take_need(now);
+    if (need && child.is_marked && need->seen == child.marks) {
+      child.is_marked = false;
+      child.has_stream = true;
+      child.granted = 0;
+      bulk::Need lacking = *need;
+      lacking.complete.add_run(child.bound, bulk::kBlocksMax);
+      std::erase_if(lacking.begun, [&](const auto& each) { return lacking.complete.contains(each.block); });
+      holder.handle_need(stream, lacking);
+    }
     // A child gets symbols of its own where its pipe has room for more than live ones.
     const std::size_t room = child.pipe.room();
-    if (room > child.granted) {
+    if (child.has_stream && room > child.granted) {
       holder.handle_grant(stream, room - child.granted);
       child.granted = room;
     }
+    const std::uint32_t bound = holder.is_live_over() ? bulk::kBlocksMax : live_block_;
+    if (child.has_stream || child.is_marked || child.receiver->complete().first_missing() >= bound) return;
+    child.pipe.send_mark(++child.marks);
+    child.is_marked = true;
+    child.bound = bound;
+  }
+  void finish(std::uint8_t stream) {
+    if (stream != bulk::kLiveStream) receivers[stream - 1u]->has_stream = false;
   }
 
   void send(bulk::BulkHolder& holder, const std::vector<std::uint8_t>& content) {
     while (true) {
-      const auto symbol = holder.next_symbol(now);
+      const auto symbol = holder.next_symbol();
+      while (const auto finished = holder.take_finished()) finish(*finished);
       if (!symbol) {
         if (!load(holder, content)) return;
         while (const auto index = holder.take_index()) tell(*index);
@@ -175,6 +217,7 @@ class BulkSwarm {
         continue;
       }
       --live_granted_;
+      live_block_ = symbol->block;
       for (auto& each : receivers) {
         if (!each->receiver) continue;
         if (each->pipe.has_room()) {
@@ -224,6 +267,7 @@ class BulkSwarm {
   const bulk::Hasher& hasher_;
   bulk::BlockIndex index_;
   std::size_t live_granted_ = 0;  // and not sent yet
+  std::uint32_t live_block_ = 0;  // that is sent live now
 };
 
 }  // namespace spindle::test

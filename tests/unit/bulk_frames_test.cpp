@@ -178,8 +178,10 @@ TEST(BulkFrames, NeedHasWorkedBytes) {
   need.need.complete.add_run(1, 3);
   need.need.begun = {{0, 4}};
   need.need.serves = true;
+  need.need.lost = true;
+  need.need.seen = 300;
   const Bytes frame = frame_of<const NeedFrame&>(write_need, need);
-  EXPECT_EQ(frame, (Bytes{9, 0, 0, 5, 3, 7, 1, 1, 1, 2, 1, 0, 4}));
+  EXPECT_EQ(frame, (Bytes{11, 0, 0, 5, 3, 7, 3, 0xac, 2, 1, 1, 2, 1, 0, 4}));
   const Bytes body = checked_body(frame, BulkFrame::need, kReadNeed);
   EXPECT_EQ(read_need(ByteView(body))->stream, 7u);
   EXPECT_EQ(read_need(ByteView(body))->need, need.need);
@@ -191,6 +193,25 @@ TEST(BulkFrames, NeedHasWorkedBytes) {
   const Bytes longest = frame_of<const NeedFrame&>(write_need, need);
   EXPECT_LE(longest.size(), kFrameHeadBytes + kBulkFrameBytesMax);
   EXPECT_TRUE(read_need(ByteView(longest).subspan(kFrameHeadBytes)));
+}
+
+/// docs/wire-format.md, Bulk connections.
+TEST(BulkFrames, AreAsThePageShows) {
+  EXPECT_EQ(frame_of<const Open&>(write_open, {0, {"alpha", 7, 3}, {8u << 20, 8u << 10, 9u << 20}}),
+            (Bytes{0x1a, 0, 0, 1, 0, 5, 'a', 'l',  'p', 'h', 'a',  7,    0,    0,    0,
+                   0,    0, 0, 0, 3, 0, 0,   0x80, 0,   0,   0x20, 0x80, 0x80, 0xc0, 4}));
+  EXPECT_EQ(frame_of<const Grant&>(write_grant, {0, 0, 128}), (Bytes{4, 0, 0, 6, 0, 0, 0x80, 1}));
+  EXPECT_EQ(frame_of<const Mark&>(write_mark, {0, 2, 17}), (Bytes{3, 0, 0, 8, 0, 2, 17}));
+}
+
+TEST(BulkFrames, MarkHasWorkedBytes) {
+  const Bytes frame = frame_of<const Mark&>(write_mark, {3, 300, 17});
+  EXPECT_EQ(frame, (Bytes{4, 0, 0, 8, 3, 0xac, 2, 17}));
+  const Bytes body = checked_body(frame, BulkFrame::mark, read_mark);
+  EXPECT_EQ(read_mark(body)->mark, 300u);
+  EXPECT_EQ(read_mark(body)->bound, 17u);
+  EXPECT_FALSE(read_mark(Bytes{3, 0, 17})) << "marks count from 1";
+  EXPECT_FALSE(read_mark(Bytes{3, 1, 0x81, 0x80, 0x04})) << "beyond the blocks that there can be";
 }
 
 TEST(BulkFrames, GrantAndReleaseHaveWorkedBytes) {

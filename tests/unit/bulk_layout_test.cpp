@@ -238,7 +238,7 @@ TEST(Needs, HaveWorkedBytes) {
   need.begun = {{201, 5}, {202, 1000}, {210, 1}};
   need.serves = true;
   const Bytes bytes = written(need);
-  EXPECT_EQ(bytes, (Bytes{1, 2, 0, 0xc8, 1, 3, 1, 3, 0xc9, 1, 5, 0, 0xe8, 7, 7, 1}));
+  EXPECT_EQ(bytes, (Bytes{1, 0, 2, 0, 0xc8, 1, 3, 1, 3, 0xc9, 1, 5, 0, 0xe8, 7, 7, 1}));
   EXPECT_EQ(read(bytes), need);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(read(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size))));
@@ -249,16 +249,16 @@ TEST(Needs, HaveWorkedBytes) {
 
 TEST(Needs, ThatAreMalformedAreRefused) {
   const Bytes wrong[] = {
-      {2, 0, 0},                             // a flag that is not known
-      {0, 0, 1, 0, 0},                       // begun, and nothing held
-      {0, 1, 0, 2, 1, 1, 3},                 // begun, and complete
-      {0, 0, 1, 0x80, 0x80, 0x04, 1},        // the block 65,536
-      {0, 0, 2, 0xff, 0xff, 0x03, 1, 0, 1},  // the one behind 65,535
-      {0, 0, 1, 0, 0x81, 0x80, 0x80, 0x08},  // more symbols than there are
-      {0, 0, 2, 0, 1},                       // fewer than it says
+      {4, 0, 0, 0},                             // a flag that is not known
+      {0, 0, 0, 1, 0, 0},                       // begun, and nothing held
+      {0, 0, 1, 0, 2, 1, 1, 3},                 // begun, and complete
+      {0, 0, 0, 1, 0x80, 0x80, 0x04, 1},        // the block 65,536
+      {0, 0, 0, 2, 0xff, 0xff, 0x03, 1, 0, 1},  // the one behind 65,535
+      {0, 0, 0, 1, 0, 0x81, 0x80, 0x80, 0x08},  // more symbols than there are
+      {0, 0, 0, 2, 0, 1},                       // fewer than it says
   };
   for (const Bytes& bytes : wrong) EXPECT_FALSE(read(bytes));
-  Bytes many{0, 0, 0x81, 0x20};  // 4,097 begun ones
+  Bytes many{0, 0, 0, 0x81, 0x20};  // 4,097 begun ones
   many.resize(many.size() + 2 * (kBegunBlocksMax + 1), 1);
   EXPECT_FALSE(read(many));
 }

@@ -207,9 +207,10 @@ TEST_F(BulkTransfers, ReceiversServeOthers) {
   // The source is gone. Its last symbols are on their way.
   holder_.reset();
   second.granted = 0;
+  second.has_stream = false;
   BulkHolder other(BulkHolder::Kind::receiver, sealed_, RepairIds(5, 99));
   other.handle_available(first.receiver->written());
-  EXPECT_FALSE(other.next_symbol(swarm_.now));
+  EXPECT_FALSE(other.next_symbol());
   finish(&other);
   EXPECT_GT(other.counters().repair, 0u);
   EXPECT_FALSE(other.take_index());
