@@ -18,9 +18,10 @@ namespace spindled {
 /// Names one connection for as long as the driver lives; never reused.
 enum class ConnectionId : std::uint64_t {};
 
-/// What a connection that somebody opened to this daemon is for, told by the point that it arrived at.
-enum class Port : std::uint8_t { link, client, admin };
-inline constexpr std::size_t kPorts = 3;
+/// What a connection that somebody opened to this daemon is for, told by the point that it arrived at. Those of `bulk`
+/// arrive at the points of links and clients, and are told by their first frame (connection_taker.h).
+enum class Port : std::uint8_t { link, client, admin, bulk };
+inline constexpr std::size_t kPorts = 4;
 
 /// What came of connections that had to prove who they are before the Node hears of them.
 struct HandshakeCounts {

@@ -15,6 +15,8 @@ class PortHandler {
  public:
   virtual ~PortHandler() = default;
   virtual void handle_accepted(Time now, ConnectionId connection, const Peer& peer) = 0;
+  /// A dial of this one has succeeded.
+  virtual void handle_connected(Time, ConnectionId, std::string_view /*identity*/) {}
   virtual std::span<std::uint8_t> read_space(ConnectionId connection) = 0;
   virtual void handle_read(Time now, ConnectionId connection, std::size_t bytes) = 0;
   virtual void handle_writable(Time now, ConnectionId connection) = 0;

@@ -20,6 +20,8 @@ class ChannelEvents {
   /// The rate at which the source may send, or whether it is there.
   virtual void source_changed(Time now, const Channel& channel) = 0;
   virtual void channel_ended(Time now, const BulkChannelId& id) = 0;
+  /// A local client is gone.
+  virtual void session_closed(Time now, SessionId session) = 0;
 };
 
 /// Of who does not care.
@@ -30,6 +32,7 @@ class NoChannelEvents final : public ChannelEvents {
   void channel_sealed(Time, const Channel&) override {}
   void source_changed(Time, const Channel&) override {}
   void channel_ended(Time, const BulkChannelId&) override {}
+  void session_closed(Time, SessionId) override {}
 };
 
 }  // namespace spindled

@@ -94,6 +94,7 @@ void Channels::flush_progress(Time now) {
 }
 
 void Channels::close_session(Time now, SessionId session) {
+  events_->session_closed(now, session);
   if (progress_.has(session)) flush_progress(now);
   if (offers_.erase(session) == 0) return;
   if (groups_.is_ready()) {

@@ -57,6 +57,9 @@ class Link {
 
   std::span<std::uint8_t> read_space();
   void handle_read(Time now, std::size_t bytes);
+  ByteView unread() const { return input_.unread(); }
+  /// What was read and not taken, for another to go on with.
+  InputBuffer take_input() { return std::exchange(input_, InputBuffer()); }
   /// Forgets what was read and not taken.
   void discard_input() {
     input_.clear();

@@ -42,6 +42,7 @@ void Links::handle_read(Time now, ConnectionId connection, std::size_t bytes) {
   Link* link = layer_.table.find(connection);
   SPINDLE_CHECK(link != nullptr);
   link->handle_read(now, bytes);
+  if (hand_over(now, *link)) return;
   while (link->phase() != LinkPhase::closing) {
     Result<std::optional<Link::Frame>> frame = link->next_frame();
     if (!frame) {
@@ -53,6 +54,18 @@ void Links::handle_read(Time now, ConnectionId connection, std::size_t bytes) {
     }
   }
   link->discard_input();
+}
+
+bool Links::hand_over(Time now, Link& link) {
+  if (taker_ == nullptr || link.phase() != LinkPhase::handshake || link.dialled()) return false;
+  const std::optional<FrameHead> head = spindle::read_frame_head(link.unread());
+  if (!head || !taker_->takes(Port::link, head->type)) return false;
+  const Peer peer(link.address(), link.identity().empty() ? std::vector<std::string>() : std::vector{link.identity()});
+  InputBuffer unread = link.take_input();
+  layer_.table.set_deadline(link, kNever);
+  layer_.table.remove(link);
+  taker_->take_over(now, link.connection(), Port::link, peer, std::move(unread));
+  return true;
 }
 
 void Links::handle_frame(Time now, Link& link, Link::Frame frame) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/base/connection_taker.h"
 #include "daemon/base/port_handler.h"
 #include "daemon/link/handshakes.h"
 #include "daemon/link/link_layer.h"
@@ -49,6 +50,8 @@ class Links final : public PortHandler {
   Links(Context& context, Driver& driver) : layer_(context, driver) {}
   /// Before `start`: where frames and events go up to.
   void attach(LinkEvents& events) { layer_.events = &events; }
+  /// Who takes connections to the port of links that are none.
+  void attach(ConnectionTaker& taker) { taker_ = &taker; }
   void start(Time now);
   /// Tells every neighbour that this daemon stops, and closes.
   void stop(Time now);
@@ -56,7 +59,7 @@ class Links final : public PortHandler {
 
   // PortHandler, for connections of Port::link and those that this class dialled.
   void handle_accepted(Time now, ConnectionId connection, const Peer& peer) override;
-  void handle_connected(Time now, ConnectionId connection, std::string_view identity = {});
+  void handle_connected(Time now, ConnectionId connection, std::string_view identity = {}) override;
   std::span<std::uint8_t> read_space(ConnectionId connection) override;
   void handle_read(Time now, ConnectionId connection, std::size_t bytes) override;
   void handle_writable(Time now, ConnectionId connection) override;
@@ -107,11 +110,14 @@ class Links final : public PortHandler {
 
  private:
   void handle_frame(Time now, Link& link, Link::Frame frame);
+  /// Whether the connection has turned out to be none of a link, and is another's now.
+  bool hand_over(Time now, Link& link);
   /// The link if frames may be sent on it now.
   Link* sendable(LinkId link) const { return layer_.stopping ? nullptr : layer_.table.find_established(link); }
   void end_overflowed(Time now);
 
   LinkLayer layer_;
+  ConnectionTaker* taker_ = nullptr;
   Teardown teardown_{layer_};
   Liveness liveness_{layer_, teardown_};
   PartitionEnforcement partition_{layer_, teardown_};

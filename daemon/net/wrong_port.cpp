@@ -36,6 +36,7 @@ std::string_view who_at(Port port) {
     case Port::link:
       return "other daemons (listen.links)";
     case Port::admin:
+    case Port::bulk:
       break;
   }
   return "spmonitor (listen.admin_socket, listen.admin)";

@@ -16,9 +16,9 @@ PortHandler& ConnectionTable::take(ConnectionId connection) {
   return handler;
 }
 
-ConnectionId ConnectionTable::dial(std::string_view address) {
+ConnectionId ConnectionTable::dial_for(Port port, std::string_view address) {
   const ConnectionId connection = driver_.dial(address);
-  owners_.emplace(connection, of(Port::link));
+  owners_.emplace(connection, of(port));
   return connection;
 }
 

@@ -4,13 +4,14 @@
 #include <array>
 #include <unordered_map>
 
+#include "daemon/base/connection_taker.h"
 #include "daemon/base/port_handler.h"
 
 namespace spindled {
 
 /// Stands between the layers and the driver, and so sees every connection begin and end: those that the links dial,
 /// those that were accepted, and those that somebody closes.
-class ConnectionTable final : public Driver {
+class ConnectionTable final : public Driver, public ConnectionBroker {
  public:
   explicit ConnectionTable(Driver& driver) : driver_(driver) {}
 
@@ -25,8 +26,12 @@ class ConnectionTable final : public Driver {
   /// The connection is gone: whom to tell.
   PortHandler& take(ConnectionId connection);
 
+  // ConnectionBroker
+  ConnectionId dial_for(Port port, std::string_view address) override;
+  void hand_to(ConnectionId connection, Port port) override { owners_.at(connection) = of(port); }
+
   // Driver, for the layers.
-  ConnectionId dial(std::string_view address) override;
+  ConnectionId dial(std::string_view address) override { return dial_for(Port::link, address); }
   std::size_t write(ConnectionId connection, std::span<const ByteView> buffers) override {
     return driver_.write(connection, buffers);
   }

@@ -4,6 +4,7 @@
 
 #include "daemon/admin/admin.h"
 #include "daemon/admission/admission.h"
+#include "daemon/bulk/bulk_plane.h"
 #include "daemon/channel/channels.h"
 #include "daemon/group/groups.h"
 #include "daemon/link/links.h"
@@ -32,14 +33,19 @@ struct Node::Layers {
         view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
         admission(context, links, overlay, order, groups),
         sessions(context, connections, groups, channels, admission),
+        bulk(context, connections, connections, {links, overlay.streams(), groups, channels, sessions}),
         admin(context, connections, {links, overlay, view, order, groups, sessions, admission}) {
     connections.attach(Port::link, links);
     connections.attach(Port::client, sessions);
     connections.attach(Port::admin, admin);
+    connections.attach(Port::bulk, bulk);
     links.attach(overlay);
+    links.attach(bulk);
     overlay.attach(view, admission);
     groups.attach(order, sessions.clients());
     channels.attach(sessions.channel_clients());
+    channels.attach(bulk);
+    sessions.attach(bulk);
   }
 
   Context context;
@@ -53,6 +59,7 @@ struct Node::Layers {
   ViewAgreement view;
   Admission admission;
   Sessions sessions;
+  BulkPlane bulk;
   Admin admin;
   Time wake_at = kNever;
 
@@ -69,6 +76,7 @@ void Node::Layers::end(Time now) {
   is_ending = true;
   ends_at = kNever;
   sessions.close_all(now);
+  bulk.stop();
   links.stop(now);
   admin.stop();
 }
@@ -110,7 +118,7 @@ void Node::handle_accepted(Time now, ConnectionId connection, Port port, const P
 }
 
 void Node::handle_connected(Time now, ConnectionId connection, std::string_view identity) {
-  layers_->links.handle_connected(now, connection, identity);
+  layers_->connections.owner(connection).handle_connected(now, connection, identity);
 }
 
 std::span<std::uint8_t> Node::read_space(ConnectionId connection) {
@@ -138,6 +146,7 @@ void Node::handle_time(Time now) {
   layers_->view.handle_time(now);
   layers_->order.handle_time(now);
   layers_->channels.handle_time(now);
+  layers_->bulk.handle_time(now);
   layers_->sessions.handle_time(now);
   layers_->admin.handle_time(now);
   if (layers_->ends_at <= now) layers_->end(now);
@@ -155,16 +164,17 @@ void Node::end_turn(Time now) {
   node.links.flush(now);
   node.sessions.flush(now);
   if (node.admission.observe(now)) node.links.flush(now);
+  node.bulk.flush(now);  // ordered messages go first
   node.admin.flush(now);
 
   // What this turn had no room for is done in the next, when what has come meanwhile was read.
   const Time unfinished = node.order.is_held_up() ? now : kNever;
   node.context.turn.end_turn();
   if (node.ends_at != kNever && node.has_waited()) node.ends_at = now;
-  const Time next =
-      std::min({unfinished, node.ends_at, node.links.next_deadline(), node.overlay.next_deadline(),
-                node.view.next_deadline(), node.order.next_deadline(), node.channels.next_deadline(),
-                node.admission.next_deadline(), node.sessions.next_deadline(), node.admin.next_deadline()});
+  const Time next = std::min({unfinished, node.ends_at, node.links.next_deadline(), node.overlay.next_deadline(),
+                              node.view.next_deadline(), node.order.next_deadline(), node.channels.next_deadline(),
+                              node.bulk.next_deadline(), node.admission.next_deadline(), node.sessions.next_deadline(),
+                              node.admin.next_deadline()});
   // One that comes too early costs less than setting it anew in every turn.
   if (next >= node.wake_at) return;
   node.wake_at = next;
@@ -246,6 +256,15 @@ std::string Node::dump() const {
                       node.order.log().processed(), node.order.log().end(), node.order.unstable_bytes(),
                       node.order.retained_bytes());
   text += fmt::format("groups: ready {}, {} in the table\n", node.groups.is_ready(), node.groups.table().size());
+  for (const BulkPlane::RelayInfo& relay : node.bulk.relays()) {
+    text += fmt::format("channel {}: parent {}\n", spindle::bulk::to_string(relay.id), relay.parent.value_or("none"));
+    for (const ChannelRelay::ChildInfo& child : relay.children) {
+      text += fmt::format("  child {}: lacks from block {} on, {} begun, given {} symbols, missed {}{}{}\n",
+                          child.daemon.empty() ? "here" : child.daemon, child.need.complete.first_missing(),
+                          child.need.begun.size(), child.given, child.missed, child.is_behind ? ", behind" : "",
+                          child.has_stream ? ", has a stream" : "");
+    }
+  }
   text += fmt::format("sessions: {}, of which {} wait\n", node.sessions.table().size(), waiting_clients());
   return text;
 }

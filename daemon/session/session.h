@@ -126,6 +126,9 @@ class Session final {
   void tell_going();
 
   std::span<std::uint8_t> read_space();
+  ByteView unread() const { return input_.unread(); }
+  /// What was read and not taken, for another to go on with.
+  InputBuffer take_input() { return std::exchange(input_, InputBuffer()); }
   void commit_read(std::size_t bytes);
   /// Goes through what was read as far as possible. The reason to close the session, if there is one.
   std::optional<Error> process(Time now);

@@ -66,7 +66,20 @@ std::span<std::uint8_t> Sessions::read_space(ConnectionId connection) {
 void Sessions::handle_read(Time now, ConnectionId connection, std::size_t bytes) {
   Session& session = *sessions_.find(connection);
   session.commit_read(bytes);
+  if (hand_over(now, session)) return;
   if (session.state() != Session::State::closing && !session.is_waiting()) process(now, session);
+}
+
+bool Sessions::hand_over(Time now, Session& session) {
+  if (taker_ == nullptr || session.state() != Session::State::handshake) return false;
+  const std::optional<spindle::FrameHead> head = spindle::read_frame_head(session.unread());
+  if (!head || !taker_->takes(Port::client, head->type)) return false;
+  const ConnectionId connection = session.connection();
+  const Peer peer(session.peer());
+  InputBuffer unread = session.take_input();
+  forget(session);
+  taker_->take_over(now, connection, Port::client, peer, std::move(unread));
+  return true;
 }
 
 void Sessions::process(Time now, Session& session) {

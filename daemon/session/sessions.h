@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/admission/admission.h"
+#include "daemon/base/connection_taker.h"
 #include "daemon/base/context.h"
 #include "daemon/base/driver.h"
 #include "daemon/base/port_handler.h"
@@ -30,6 +31,8 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   Sessions(Context& context, Driver& driver, Groups& groups, Channels& channels, Admission& admission);
   ~Sessions() override;
 
+  /// Who takes connections to the port of clients that are none of a session.
+  void attach(ConnectionTaker& taker) { taker_ = &taker; }
   /// The configuration has changed: what the rules of access no longer allow ends.
   void reconsider(Time now);
   /// The daemon stops: takes in no client any more, and tells those that may go elsewhere to go. Until when they may.
@@ -89,6 +92,8 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   enum class Timer : std::uint8_t { tick, resume, tell, review, silence, count_ };
 
   void process(Time now, Session& session);
+  /// Whether the connection has turned out to be none of a session, and is another's now.
+  bool hand_over(Time now, Session& session);
   /// Tells those clients what was taken of them for whom it is time.
   void tell(Time now);
 
@@ -123,6 +128,7 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   Context& context_;
   Log log_;
   Driver& driver_;
+  ConnectionTaker* taker_ = nullptr;
   Groups& groups_;
   Channels& channels_;
   Admission& admission_;

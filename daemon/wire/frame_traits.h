@@ -28,6 +28,8 @@ enum class LinkFrame : std::uint8_t {
   close = 10,         // the last frame: why this side closes the link
   price = 11,         // what a congested link, or clients that do not keep up, cost now
   control_part = 12,  // of a ControlMessage that no control frame holds: a byte, 1 in the last part, then bytes of it
+  bulk_token = 13,    // by which the neighbour may open a hop for bulk content to the sender (daemon/bulk/hops.h)
+  bulk_plan = 14,     // who relays a bulk channel to whom (daemon/bulk/tree_plan.h)
 };
 
 /// In which queue of a link a frame waits: those of an earlier one are written first.
@@ -57,6 +59,8 @@ inline constexpr std::size_t kViewFrameBytesMax = 512;
 inline constexpr std::size_t kRoutedFrameBytesMax = 512;  // acknowledgement, stable, ready: a set and a few varints
 inline constexpr std::size_t kPushFrameBytesMax = kDataFrameBytesMax + 1024;
 inline constexpr std::size_t kPriceFrameBytesMax = 512;  // a name and a few numbers
+inline constexpr std::size_t kBulkTokenFrameBytes = 16;
+inline constexpr std::size_t kBulkPlanFrameBytesMax = 1024 + 9 * kMembersMax;  // a name, and three numbers a member
 inline constexpr std::size_t kPingFrameBytes = 8;
 inline constexpr std::size_t kCloseFrameBytesMax = 2 + 1024;
 static_assert(kRoutedFrameBytesMax >= 1 + kMembersMax / 8 + kShortFrameBytesMax);
@@ -131,6 +135,16 @@ inline constexpr FrameTraits kFrameTraits[] = {
      .bytes_max = kControlFrameBytesMax,
      .priority = FramePriority::control,
      .reach = FrameReach::neighbour},
+    {.type = LinkFrame::bulk_token,
+     .name = "bulk_token",
+     .bytes_max = kBulkTokenFrameBytes,
+     .priority = FramePriority::control,
+     .reach = FrameReach::neighbour},
+    {.type = LinkFrame::bulk_plan,
+     .name = "bulk_plan",
+     .bytes_max = kBulkPlanFrameBytesMax,
+     .priority = FramePriority::data,
+     .reach = FrameReach::view},
 };
 inline constexpr std::size_t kFrameTypes = std::size(kFrameTraits);
 static_assert([] {

@@ -90,6 +90,7 @@ FrameCoverage::Count& FrameCoverage::count_of(Port port, std::uint8_t type, Byte
     case Port::admin:
       return count_in(admin_, kAdminNames.size(), type);
     case Port::link:
+    case Port::bulk:  // nobody opens those here
       break;
   }
   if (type != static_cast<std::uint8_t>(LinkFrame::control)) return count_in(link_, kLinkNames.size(), type);

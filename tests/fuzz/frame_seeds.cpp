@@ -1,5 +1,6 @@
 // Seeds for the decoders of frames and control messages.
 #include "daemon/base/check.h"
+#include "daemon/bulk/tree_plan.h"
 #include "daemon/wire/control.h"
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
@@ -99,6 +100,11 @@ void add_link_frame_seeds(Seeds& seeds) {
   add("ready_largest", link_frame(LinkFrame::ready, short_frame(write_ready, {0, ~std::uint64_t{0}})));
   add("push", link_frame(LinkFrame::push, push_of({kProposal, kOldView}, whole)));
   add("ping", link_frame(LinkFrame::ping, {1, 2, 3, 4, 5, 6, 7, 8}));
+  add("bulk_token", link_frame(LinkFrame::bulk_token, Bytes(kBulkTokenFrameBytes, 7)));
+  Bytes plan{0x01, 0x06};
+  const Bytes places = write_tree_plan({"alpha", 7, 1}, {1, {{0, 0, {}}, {1, 0, {}}, {2, 1, MemberIndex{0}}}});
+  plan.insert(plan.end(), places.begin(), places.end());
+  add("bulk_plan", link_frame(LinkFrame::bulk_plan, plan));
   add("price_of_link", link_frame(LinkFrame::price, write_price({4, 1, 700, {}, 1u << 20, level_of(20), 240, {}})));
   add("price_of_clients", link_frame(LinkFrame::price, write_price({4, 2, 0, "#slow#gamma", 1, 0, 400, "slow"})));
   add("close", link_frame(LinkFrame::close, write_link_close({23, "cluster 'a' is not cluster 'b'"})));

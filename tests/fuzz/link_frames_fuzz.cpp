@@ -1,4 +1,5 @@
 // The hand-laid frames between daemons. The first byte chooses the frame, the rest is what follows its head.
+#include "daemon/bulk/tree_plan.h"
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 
@@ -102,6 +103,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case static_cast<int>(LinkFrame::close):
       check_round_trip(bytes, read_link_close, write_link_close);
+      break;
+    case static_cast<int>(LinkFrame::bulk_plan):
+      if (const auto told = read_tree_plan(bytes, kMembersMax)) write_tree_plan(told->channel, told->plan);
       break;
     case static_cast<int>(LinkFrame::price):
       check_round_trip(bytes, read_price, write_price);

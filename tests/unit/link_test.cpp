@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, LinkBadFrame,
     testing::Values(
         BadFrame{"type_zero", Errc::malformed_frame, std::string(4, '\0')},
-        BadFrame{"type_unknown", Errc::malformed_frame, frame(static_cast<LinkFrame>(13), "x")},
+        BadFrame{"type_unknown", Errc::malformed_frame, frame(static_cast<LinkFrame>(kFrameTypes + 1), "x")},
         BadFrame{"control_too_large", Errc::frame_too_large, head_only(LinkFrame::control, kControlFrameBytesMax + 1)},
         BadFrame{"data_too_large", Errc::frame_too_large, head_only(LinkFrame::data, kDataFrameBytesMax + 1)},
         BadFrame{"report_too_large", Errc::frame_too_large,

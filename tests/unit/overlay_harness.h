@@ -11,7 +11,8 @@ struct OverlayDaemon : ViewFrames, PriceFrames {
   explicit OverlayDaemon(LinkDaemon& on) : daemon(on), overlay(on.context, on.links) {
     daemon.links.attach(overlay);
     overlay.attach(*this, *this);
-    for (const LinkFrame type : {LinkFrame::data, LinkFrame::acknowledgement, LinkFrame::stable, LinkFrame::ready}) {
+    for (const LinkFrame type : {LinkFrame::data, LinkFrame::acknowledgement, LinkFrame::stable, LinkFrame::ready,
+                                 LinkFrame::bulk_token, LinkFrame::bulk_plan}) {
       streams().handle(type,
                        [this, type](Time, LinkId, Slice content) { return stream_frame(type, std::move(content)); });
     }

@@ -5,7 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <functional>
+#include <numeric>
 
+#include "daemon/bulk/tree_plan.h"
 #include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
 #include "daemon/wire/control.h"
@@ -164,6 +166,17 @@ TEST(WireExamples, DaemonPrice) {
             "09 00 00 0b 2c 01 02 02 09 56 47 f0 00");
   EXPECT_EQ(link_frame(LinkFrame::price, write_price({300, 2, 0, "news", 1, level_of(10), 400, "slow"})),
             "12 00 00 0b 2c 01 05 04 6e 65 77 73 01 6d 52 90 01 04 73 6c 6f 77");
+}
+
+TEST(WireExamples, DaemonBulk) {
+  Bytes token(kBulkTokenFrameBytes);
+  std::iota(token.begin(), token.end(), std::uint8_t{0});
+  EXPECT_EQ(link_frame(LinkFrame::bulk_token, token), "10 00 00 0d 00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f");
+  Bytes plan{0x01, 0x06};  // beta and gamma
+  const Bytes content = write_tree_plan({"alpha", 7, 1}, {1, {{0, 0, {}}, {1, 0, {}}, {2, 1, {}}}});
+  plan.insert(plan.end(), content.begin(), content.end());
+  EXPECT_EQ(link_frame(LinkFrame::bulk_plan, plan),
+            "1c 00 00 0e 01 06 05 61 6c 70 68 61 07 00 00 00 00 00 00 00 01 01 03 00 00 00 01 00 00 02 01 00");
 }
 
 std::string client_frame(const std::function<void(Bytes&)>& write) {

@@ -28,6 +28,8 @@ FrameKind kind_of(LinkFrame type) {
     case LinkFrame::view:
     case LinkFrame::push:
     case LinkFrame::close:
+    case LinkFrame::bulk_token:
+    case LinkFrame::bulk_plan:
       break;
   }
   return FrameKind::view;

@@ -1,0 +1,34 @@
+// How a connection goes from the layer that has accepted it to another.
+#pragma once
+
+#include <string_view>
+
+#include "daemon/base/driver.h"
+#include "daemon/base/input_buffer.h"
+#include "daemon/base/peer.h"
+#include "daemon/base/time.h"
+
+namespace spindled {
+
+/// Takes connections whose first frame is of another protocol than that of the port that they came to.
+class ConnectionTaker {
+ public:
+  virtual ~ConnectionTaker() = default;
+  /// Whether a connection to that port that begins with a frame of that type is for this one.
+  virtual bool takes(Port port, std::uint8_t first_frame) const = 0;
+  /// The connection is no longer the former owner's, which calls nothing about it any more. `unread` begins with that
+  /// frame, of which a part may be missing.
+  virtual void take_over(Time now, ConnectionId connection, Port port, const Peer& peer, InputBuffer unread) = 0;
+};
+
+/// Decides whom the driver's inputs of a connection go to.
+class ConnectionBroker {
+ public:
+  virtual ~ConnectionBroker() = default;
+  /// Driver::dial, for whoever handles that port.
+  virtual ConnectionId dial_for(Port port, std::string_view address) = 0;
+  /// The connection is of whoever handles that port from now on.
+  virtual void hand_to(ConnectionId connection, Port port) = 0;
+};
+
+}  // namespace spindled

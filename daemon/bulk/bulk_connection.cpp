@@ -1,0 +1,94 @@
+#include "daemon/bulk/bulk_connection.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <set>
+
+#include "libclient/common/framing.h"
+
+namespace spindled {
+
+namespace bulk = spindle::bulk;
+
+BulkConnection::BulkConnection(Context& context, Driver& driver, ConnectionId connection, Phase phase, Time now)
+    : context_(context),
+      driver_(driver),
+      connection_(connection),
+      phase_(phase),
+      since_(now),
+      output_(context.slabs, OutputQueue::kLongBytes) {}
+
+Result<std::optional<BulkConnection::Frame>> BulkConnection::next_frame() {
+  wanted_ = 0;
+  const std::optional<spindle::FrameHead> head = spindle::read_frame_head(input_.unread());
+  if (!head) return std::nullopt;
+  if (head->length > bulk::kBulkFrameBytesMax) {
+    return fail(Errc::frame_too_large, fmt::format("a bulk frame of type {} has {} bytes", head->type, head->length));
+  }
+  const std::size_t size = spindle::kFrameHeadBytes + head->length;
+  if (input_.unread().size() < size) {
+    wanted_ = size;
+    return std::nullopt;
+  }
+  input_.skip(spindle::kFrameHeadBytes);
+  bytes_in_ += size;
+  return Frame{static_cast<BulkFrame>(head->type), input_.take(head->length)};
+}
+
+const bulk::BulkChannelId* BulkConnection::channel_of(std::uint32_t number) const {
+  const auto at = theirs_.find(number);
+  return at == theirs_.end() ? nullptr : &at->second;
+}
+
+std::optional<std::uint32_t> BulkConnection::number_of(const BulkChannelId& id) const {
+  const auto at = ours_.find(id);
+  return at == ours_.end() ? std::nullopt : std::optional(at->second);
+}
+
+std::optional<std::uint32_t> BulkConnection::open(const BulkChannelId& id) {
+  std::set<std::uint32_t> taken;
+  for (const auto& [other, number] : ours_) taken.insert(number);
+  std::uint32_t free = 0;
+  while (taken.contains(free)) ++free;
+  if (free >= bulk::kOpenChannelsMax) return std::nullopt;
+  ours_.emplace(id, free);
+  return free;
+}
+
+void BulkConnection::forget(const BulkChannelId& id) {
+  ours_.erase(id);
+  schedule_.remove(id);
+}
+
+std::vector<bulk::BulkChannelId> BulkConnection::channels() const {
+  std::set<BulkChannelId> all;
+  for (const auto& [number, id] : theirs_) all.insert(id);
+  for (const auto& [id, number] : ours_) all.insert(id);
+  return {all.begin(), all.end()};
+}
+
+void BulkConnection::send(std::uint32_t number, const RelayedSymbol& symbol) {
+  const bulk::Symbol head{number,     symbol.generation, bulk::kLiveStream,  symbol.block,
+                          symbol.esi, symbol.crc,        symbol.bytes.view()};
+  std::uint8_t* const at = context_.arena.reserve(bulk::symbol_head_size(head));
+  spindle::Writer writer(at);
+  bulk::write_symbol_head(writer, head);
+  output_.append(context_.arena.commit(writer.size()));
+  output_.append(symbol.bytes);
+}
+
+void BulkConnection::write() {
+  std::array<ByteView, 64> buffers;
+  while (!blocked_ && !output_.empty()) {
+    const std::size_t count = output_.gather(buffers);
+    std::size_t offered = 0;
+    for (std::size_t i = 0; i < count; ++i) offered += buffers[i].size();
+    const std::size_t taken = driver_.write(connection_, std::span(buffers).first(count));
+    output_.consume(taken);
+    bytes_out_ += taken;
+    blocked_ = taken < offered;
+  }
+}
+
+}  // namespace spindled

@@ -1,0 +1,518 @@
+#include "daemon/bulk/channel_relay.h"
+
+#include <algorithm>
+
+namespace spindled {
+
+using spindle::bulk::BlockSet;
+using spindle::bulk::kBlockHashBytes;
+using spindle::bulk::kLiveStream;
+
+namespace {
+
+/// What the ring holds of the rate at which symbols arrive.
+constexpr Duration kRingTime = 50ms;
+
+/// Whether there is a block below this one that `have` has and `other` has not.
+bool has_more(const BlockSet& have, const BlockSet& other, std::uint32_t below) {
+  return std::any_of(have.runs().begin(), have.runs().end(), [&](const BlockSet::Run& run) {
+    return other.first_missing(run.first) < std::min(run.end, below);
+  });
+}
+
+}  // namespace
+
+ChannelRelay::ChannelRelay(RelayOutput& output, std::uint32_t symbol_bytes)
+    : output_(output),
+      symbol_bytes_(symbol_bytes),
+      ring_(std::max<std::size_t>(kRingBytesMin / symbol_bytes, 1)),
+      stream_window_(std::max<std::size_t>(kStreamBytes / symbol_bytes, 2)) {}
+
+// Who is there.
+
+void ChannelRelay::add_upstream(Time now, ConnectionId id, bool is_source) {
+  const auto [at, is_new] = upstreams_.try_emplace(id);
+  if (!is_new) return;
+  at->second.is_source = is_source;
+  at->second.heard_at = now;
+  if (!is_source) untold_.insert(id);
+  tell_needs(now, Telling::news);
+  grant_upstreams(now);
+  tick_at_ = std::min(tick_at_, now + kNeedInterval);
+}
+
+void ChannelRelay::add_child(Time now, ConnectionId id, std::string_view daemon) {
+  const auto [at, is_new] = children_.try_emplace(id);
+  if (!is_new) return;
+  Child& child = at->second;
+  child.daemon = daemon;
+  child.cursor = child.taken = ring_.begin();
+  child.moved_at = now;
+  child.has_sequence = child.given_sequence = last_sequence_;
+  if (ring_.begin() != 0) miss(child);
+  tell_needs(now, Telling::news);
+  grant_upstreams(now);
+  tick_at_ = std::min(tick_at_, now + kNeedInterval);
+}
+
+void ChannelRelay::add_holder(ConnectionId id, bool is_source) {
+  holders_.try_emplace(id).first->second.is_source = is_source;
+  serve_all();
+}
+
+void ChannelRelay::remove(Time now, ConnectionId id) {
+  remove_upstream(id);
+  remove_child(now, id);
+  if (holders_.erase(id) != 0) {
+    for (auto& [other, child] : children_) {
+      if (child.stream && child.stream->holder == id) end_stream(child);
+    }
+  }
+  grant_upstreams(now);
+}
+
+void ChannelRelay::remove_child(Time now, ConnectionId id) {
+  const auto child = children_.find(id);
+  if (child == children_.end()) return;
+  if (child->second.stream) end_stream(child->second);
+  children_.erase(child);
+  settle_marks(now);
+  grant_upstreams(now);
+}
+
+void ChannelRelay::remove_upstream(ConnectionId id) {
+  upstreams_.erase(id);
+  untold_.erase(id);
+  std::erase_if(marks_, [&](const PassingMark& mark) { return mark.upstream == id; });
+}
+
+void ChannelRelay::set_plan(std::uint8_t generation, std::set<std::string, std::less<>> below) {
+  std::erase_if(plans_, [&](const Plan& plan) { return plan.generation == generation; });
+  plans_.push_back({generation, std::move(below)});
+  if (plans_.size() > kGenerationsKept) plans_.pop_front();
+}
+
+// What comes in.
+
+void ChannelRelay::symbol_received(Time now, ConnectionId from, std::uint8_t stream, RelayedSymbol symbol) {
+  if (symbol.bytes.size() != symbol_bytes_) return;
+  if (holders_.contains(from)) symbol.generation = latest_generation();
+  if (stream != kLiveStream) return symbol_of_stream_received(from, stream, std::move(symbol));
+  const auto upstream = upstreams_.find(from);
+  if (upstream == upstreams_.end() || upstream->second.owed == 0) return;
+  --upstream->second.owed;
+  upstream->second.heard_at = now;
+  blocks_seen_ = std::max(blocks_seen_, symbol.block + 1);
+  ring_.push(std::move(symbol));
+  for (const auto& [id, child] : children_) {
+    if (child.takes_from_ring()) output_.may_send(id);
+  }
+  grant_upstreams(now);
+}
+
+void ChannelRelay::symbol_of_stream_received(ConnectionId from, std::uint8_t stream, RelayedSymbol symbol) {
+  for (auto& [id, child] : children_) {
+    if (!child.stream || child.stream->holder != from || child.stream->number != stream) continue;
+    if (child.stream->owed == 0) return;
+    --child.stream->owed;
+    own_bytes_ += symbol.bytes.size();
+    child.own.push_back(std::move(symbol));
+    return output_.may_send(id);
+  }
+}
+
+void ChannelRelay::mark_received(Time now, ConnectionId from, const RelayedMark& mark) {
+  if (!upstreams_.contains(from) || marks_.size() == kMarksMax) return;
+  marks_.push_back({++last_sequence_, ring_.end(), from, mark, now});
+  for (const auto& [id, child] : children_) output_.may_send(id);
+  settle_marks(now);
+}
+
+void ChannelRelay::index_received(ConnectionId from, std::uint32_t first, ByteView hashes) {
+  if (!upstreams_.contains(from)) return;
+  const std::size_t known = index_.size() / kBlockHashBytes;
+  const std::size_t count = hashes.size() / kBlockHashBytes;
+  if (first > known || first + count <= known) return;
+  const ByteView news = hashes.subspan((known - first) * kBlockHashBytes);
+  index_.insert(index_.end(), news.begin(), news.end());
+  for (const auto& [id, child] : children_) output_.may_send(id);
+}
+
+void ChannelRelay::need_received(Time now, ConnectionId from, Need need) {
+  const auto at = children_.find(from);
+  if (at == children_.end()) return;
+  Child& child = at->second;
+  const bool is_answer = !child.marks.empty() && need.seen >= child.marks.front().number;
+  if (!is_answer && now - child.need_at < kNeedIntervalLeast) {
+    child.next_need = std::move(need);
+    tick_at_ = std::min(tick_at_, child.need_at + kNeedIntervalLeast);
+    return;
+  }
+  take_need(now, from, child, std::move(need));
+}
+
+void ChannelRelay::take_need(Time now, ConnectionId from, Child& child, Need need) {
+  child.need_at = now;
+  child.next_need.reset();
+  // What it said it had was passed over: more have come below it.
+  if (has_more(child.need.complete, need.complete, blocks_seen_)) miss(child);
+  child.need = std::move(need);
+  if (child.need.lost) miss(child);
+  if (child.daemon.empty() && child.need.serves) {
+    holders_[from].complete = child.need.complete;
+    serve_all();
+  }
+  marks_seen(child);
+  serve(from, child);
+  settle_marks(now);
+  tell_needs(now, Telling::regularly);
+  output_.may_send(from);  // a mark may be due
+}
+
+void ChannelRelay::grant_received(ConnectionId from, std::uint64_t symbols) {
+  const auto child = children_.find(from);
+  if (child == children_.end()) return;
+  child->second.credit = std::min<std::uint64_t>(child->second.credit + symbols, spindle::bulk::kGrantMax);
+  output_.may_send(from);
+}
+
+void ChannelRelay::release_received(Time now, ConnectionId from, std::uint8_t stream) {
+  if (const auto upstream = upstreams_.find(from); stream == kLiveStream && upstream != upstreams_.end()) {
+    is_live_over_ = is_live_over_ || upstream->second.is_source;
+    for (const auto& [id, child] : children_) output_.may_send(id);  // a mark may be due
+    return;
+  }
+  for (auto& [id, child] : children_) {
+    if (!child.stream || child.stream->holder != from || child.stream->number != stream) continue;
+    child.stream->is_over = true;
+    if (child.own.empty()) end_stream(child);
+    output_.may_send(id);
+    return grant_upstreams(now);
+  }
+}
+
+// What goes out.
+
+ChannelRelay::IndexPart ChannelRelay::next_index(ConnectionId id) {
+  const auto child = children_.find(id);
+  if (child == children_.end()) return {};
+  const std::size_t known = index_.size() / kBlockHashBytes;
+  const std::size_t first = child->second.index_given;
+  const std::size_t count = std::min(known - first, spindle::bulk::kHashesPerIndexMax);
+  child->second.index_given += count;
+  return {static_cast<std::uint32_t>(first),
+          ByteView(index_).subspan(first * kBlockHashBytes, count * kBlockHashBytes)};
+}
+
+bool ChannelRelay::has_next(Time now, ConnectionId id) {
+  const auto at = children_.find(id);
+  if (at == children_.end()) return false;
+  Child& child = at->second;
+  if (child.credit > 0 && !child.own.empty()) return true;
+  if (!child.takes_from_ring()) return false;
+  const bool has_symbol = child.credit > 0 && seek(now, id, child);
+  return has_symbol || due_mark(now, id, child).has_value();
+}
+
+std::optional<ChannelRelay::Item> ChannelRelay::next(Time now, ConnectionId id) {
+  if (!has_next(now, id)) return std::nullopt;
+  Child& child = children_.at(id);
+  const std::optional<GivenMark> due = child.takes_from_ring() ? due_mark(now, id, child) : std::nullopt;
+  if (due) {
+    child.last_mark = due->number;
+    child.given_sequence = std::max(child.given_sequence, due->sequence);
+    child.marks.push_back(*due);
+    if (due->sequence == 0) child.marked_at = now;
+    return RelayedMark{due->number, due->bound};
+  }
+  --child.credit;
+  ++child.given;
+  const bool has_in_ring = child.takes_from_ring() && seek(now, id, child);
+  child.is_turn_of_ring = !child.is_turn_of_ring;
+  if (!child.own.empty() && !(has_in_ring && child.is_turn_of_ring)) {
+    RelayedSymbol symbol = std::move(child.own.front());
+    child.own.pop_front();
+    own_bytes_ -= symbol.bytes.size();
+    refill(child);
+    if (child.own.empty() && child.stream->is_over) end_stream(child);
+    return symbol;
+  }
+  RelayedSymbol symbol = ring_.at(child.cursor);
+  child.taken = ++child.cursor;
+  child.moved_at = now;
+  grant_upstreams(now);
+  return symbol;
+}
+
+bool ChannelRelay::may_have(const Child& child, const RelayedSymbol& symbol) const {
+  if (child.need.complete.contains(symbol.block)) return false;
+  // What it lacks there it gets in its stream, once it is known what that is.
+  const bool is_asked = !child.marks.empty() && child.marks.back().sequence == 0;
+  if (is_asked && symbol.block < std::min(child.marks.back().bound, child.behind_below)) return false;
+  if (child.daemon.empty()) return true;
+  const auto plan = std::find_if(plans_.begin(), plans_.end(),
+                                 [&](const Plan& each) { return each.generation == symbol.generation; });
+  return plan != plans_.end() && plan->below.contains(child.daemon);
+}
+
+bool ChannelRelay::seek(Time now, ConnectionId, Child& child) {
+  if (child.cursor < ring_.begin()) {
+    child.missed += ring_.begin() - child.cursor;
+    child.cursor = ring_.begin();
+    miss(child);
+    tell_needs(now, Telling::news);
+  }
+  const std::uint64_t from = child.cursor;
+  while (child.cursor < ring_.end() && !may_have(child, ring_.at(child.cursor))) {
+    // What it may not have by this plan it lacks all the same.
+    if (!child.need.complete.contains(ring_.at(child.cursor).block)) miss(child);
+    ++child.cursor;
+  }
+  if (child.cursor != from || child.cursor == ring_.end()) child.moved_at = now;
+  if (child.cursor != from) grant_upstreams(now);
+  return child.cursor < ring_.end();
+}
+
+void ChannelRelay::miss(Child& child) {
+  // Blocks come in order but for what some lacked: it can have been of any.
+  child.behind_below = blocks_seen_;
+}
+
+// Marks.
+
+std::uint32_t ChannelRelay::bound_of(const Child& child) const {
+  const std::uint64_t next = std::max(child.cursor, ring_.begin());
+  if (next < ring_.end()) return ring_.at(next).block;
+  // The rest of the last block comes to it anyhow.
+  const bool is_flowing = !is_live_over_ && std::any_of(upstreams_.begin(), upstreams_.end(),
+                                                        [](const auto& each) { return each.second.is_source; });
+  return is_flowing && blocks_seen_ > 0 ? blocks_seen_ - 1 : blocks_seen_;
+}
+
+const ChannelRelay::PassingMark* ChannelRelay::passing_mark(const Child& child) const {
+  const PassingMark* latest = nullptr;
+  for (const PassingMark& mark : marks_) {
+    if (mark.sequence > child.given_sequence && mark.place <= child.cursor) latest = &mark;
+  }
+  return latest;
+}
+
+std::optional<ChannelRelay::GivenMark> ChannelRelay::due_mark(Time now, ConnectionId id, const Child& child) const {
+  if (const PassingMark* mark = passing_mark(child))
+    return GivenMark{child.last_mark + 1, mark->mark.bound, mark->sequence};
+  const bool is_waiting =
+      std::any_of(child.marks.begin(), child.marks.end(), [](const GivenMark& mark) { return mark.sequence == 0; });
+  const std::uint32_t bound = std::min(bound_of(child), child.behind_below);
+  const bool lacks = child.need.complete.first_missing() < bound;
+  if (now - child.marked_at < kMarkInterval) return std::nullopt;
+  if (is_waiting || child.stream || child.known_below || !lacks || !has_holder_for(id, child)) return std::nullopt;
+  return GivenMark{child.last_mark + 1, bound_of(child), 0};
+}
+
+void ChannelRelay::marks_seen(Child& child) {
+  while (!child.marks.empty() && child.marks.front().number <= child.need.seen) {
+    const GivenMark& mark = child.marks.front();
+    if (mark.sequence == 0) {
+      child.known_below = mark.bound;
+    } else {
+      child.has_sequence = std::max(child.has_sequence, mark.sequence);
+    }
+    child.marks.pop_front();
+  }
+}
+
+void ChannelRelay::settle_marks(Time now) {
+  bool is_news = false;
+  while (!marks_.empty()) {
+    const PassingMark& mark = marks_.front();
+    const bool is_old = now - mark.come_at >= kMarkPatience;
+    const bool all_have = std::all_of(children_.begin(), children_.end(), [&](const auto& each) {
+      return each.second.has_sequence >= mark.sequence || !each.second.takes_from_ring();
+    });
+    if (!all_have && !is_old) break;
+    if (const auto upstream = upstreams_.find(mark.upstream); upstream != upstreams_.end()) {
+      upstream->second.seen = mark.mark.mark;
+      untold_.insert(mark.upstream);
+      is_news = true;
+    }
+    marks_.pop_front();
+  }
+  if (is_news) tell_needs(now, Telling::news);
+}
+
+// Streams.
+
+bool ChannelRelay::has_for(const Holder& holder, const Child& child, std::uint32_t below) {
+  if (holder.is_source) return child.need.complete.first_missing() < below;
+  return has_more(holder.complete, child.need.complete, below);
+}
+
+bool ChannelRelay::has_holder_for(ConnectionId id, const Child& child) const {
+  const std::uint32_t below = std::min(bound_of(child), child.behind_below);
+  return std::any_of(holders_.begin(), holders_.end(),
+                     [&](const auto& each) { return each.first != id && has_for(each.second, child, below); });
+}
+
+void ChannelRelay::serve_all() {
+  for (auto& [id, child] : children_) serve(id, child);
+}
+
+void ChannelRelay::serve(ConnectionId id, Child& child) {
+  if (child.stream || !child.known_below) return;
+  if (child.need.complete.first_missing() >= *child.known_below) child.known_below.reset();
+  if (!child.known_below) return;
+  for (auto& [holder_id, holder] : holders_) {
+    if (holder_id == id || !has_for(holder, child, *child.known_below)) continue;
+    const auto free = std::find(holder.streams.begin() + 1, holder.streams.end(), false);
+    if (free == holder.streams.end()) continue;
+    *free = true;
+    child.stream = Stream{holder_id, static_cast<std::uint8_t>(free - holder.streams.begin())};
+    Need lacking = child.need;
+    lacking.complete.add_run(*child.known_below, spindle::bulk::kBlocksMax);
+    std::erase_if(lacking.begun, [&](const Need::Begun& each) { return lacking.complete.contains(each.block); });
+    child.known_below.reset();
+    output_.send_need(holder_id, child.stream->number, lacking);
+    return refill(child);
+  }
+}
+
+void ChannelRelay::end_stream(Child& child) {
+  if (const auto holder = holders_.find(child.stream->holder); holder != holders_.end()) {
+    holder->second.streams[child.stream->number] = false;
+    if (!child.stream->is_over) output_.send_release(child.stream->holder, child.stream->number);
+  }
+  for (const RelayedSymbol& symbol : child.own) own_bytes_ -= symbol.bytes.size();
+  child.own.clear();
+  child.stream.reset();
+}
+
+void ChannelRelay::refill(Child& child) {
+  Stream& stream = *child.stream;
+  const std::uint64_t under_way = stream.owed + child.own.size();
+  if (stream.is_over || under_way > stream_window_ / 2) return;
+  const std::uint64_t symbols = stream_window_ - under_way;
+  stream.owed += symbols;
+  output_.send_grant(stream.holder, stream.number, symbols);
+}
+
+// Upwards.
+
+std::uint64_t ChannelRelay::consumed(Time now) const {
+  std::uint64_t furthest = 0;
+  std::uint64_t last = ring_.end();
+  bool is_taken = false;
+  for (const auto& [id, child] : children_) {
+    if (!child.takes_from_ring()) continue;
+    furthest = std::max(furthest, child.taken);
+    if (child.cursor != ring_.end() && now - child.moved_at >= kStalled) continue;
+    last = std::min(last, std::max(child.cursor, ring_.begin()));
+    is_taken = true;
+  }
+  // What all have passed over is nobody's any more.
+  return is_taken ? std::max(furthest, last) : furthest;
+}
+
+void ChannelRelay::grant_upstreams(Time now) {
+  const bool is_wanted =
+      std::any_of(children_.begin(), children_.end(), [](const auto& each) { return each.second.takes_from_ring(); });
+  if (!is_wanted || upstreams_.empty()) return;
+  std::uint64_t under_way = ring_.end() - std::min(consumed(now), ring_.end());
+  for (const auto& [id, upstream] : upstreams_) under_way += upstream.owed;
+  const std::uint64_t capacity = ring_.capacity();
+  if (under_way > capacity - std::max<std::uint64_t>(capacity / 4, 1)) return;
+  const std::uint64_t share = std::max<std::uint64_t>((capacity - under_way) / upstreams_.size(), 1);
+  for (auto& [id, upstream] : upstreams_) {
+    if (upstream.owed == 0) upstream.heard_at = now;
+    upstream.owed += share;
+    output_.send_grant(id, kLiveStream, share);
+  }
+}
+
+ChannelRelay::Need ChannelRelay::need() const {
+  std::optional<Need> all;
+  for (const auto& [id, child] : children_) all = all ? merged(*all, child.need) : child.need;
+  // Where nobody is, nothing is wanted.
+  Need need = all.value_or(Need{BlockSet::of_first(spindle::bulk::kBlocksMax), {}});
+  need.serves = false;
+  for (const auto& [id, holder] : holders_) need.complete = united(need.complete, holder.complete);
+  const bool is_source_here =
+      std::any_of(holders_.begin(), holders_.end(), [](const auto& each) { return each.second.is_source; });
+  need.lost = !is_source_here && std::any_of(children_.begin(), children_.end(), [&](const auto& each) {
+    return need.complete.first_missing() < each.second.behind_below;
+  });
+  std::erase_if(need.begun, [&](const Need::Begun& each) { return need.complete.contains(each.block); });
+  return need;
+}
+
+void ChannelRelay::tell_needs(Time now, Telling telling) {
+  if (upstreams_.empty()) return;
+  Need news = need();
+  // At once what others wait for, and what was not wanted before; all else now and then.
+  const bool is_urgent = !untold_.empty() || !told_ || (news.lost && !told_->lost) ||
+                         has_more(told_->complete, news.complete, spindle::bulk::kBlocksMax);
+  const Duration since = now - told_at_;
+  const bool is_due = telling == Telling::regularly && since >= (told_ != news ? kNeedInterval : kRepeat);
+  if (!is_urgent && !is_due) return;
+  for (const auto& [id, upstream] : upstreams_) {
+    if (upstream.is_source) continue;
+    Need to_it = news;
+    to_it.seen = upstream.seen;
+    output_.send_need(id, kLiveStream, to_it);
+  }
+  untold_.clear();
+  told_at_ = now;
+  told_ = std::move(news);
+}
+
+void ChannelRelay::handle_time(Time now) {
+  if (now < tick_at_) return;
+  for (auto& [id, child] : children_) {
+    if (child.next_need && now - child.need_at >= kNeedIntervalLeast) {
+      take_need(now, id, child, std::move(*child.next_need));
+    }
+  }
+  settle_marks(now);
+  tell_needs(now, Telling::regularly);
+  size_ring(now);
+  for (const auto& [id, child] : children_) {
+    if (child.is_behind()) output_.may_send(id);  // a mark may be due
+  }
+  grant_upstreams(now);
+  tick_at_ = upstreams_.empty() && children_.empty() ? kNever : now + kNeedInterval;
+}
+
+void ChannelRelay::set_round_trip(ConnectionId id, Duration round_trip) {
+  if (const auto upstream = upstreams_.find(id); upstream != upstreams_.end()) upstream->second.round_trip = round_trip;
+}
+
+void ChannelRelay::size_ring(Time now) {
+  const double seconds = to_seconds(now - sized_at_);
+  const auto bytes = static_cast<double>((ring_.end() - arrived_) * symbol_bytes_);
+  arrived_ = ring_.end();
+  sized_at_ = now;
+  Duration time = kRingTime;
+  for (const auto& [id, upstream] : upstreams_) time = std::max(time, 2 * upstream.round_trip);
+  const double wanted = seconds > 0 ? bytes / seconds * to_seconds(time) : 0;
+  const double size = std::clamp(wanted, double{kRingBytesMin}, double{kRingBytesMax});
+  ring_.set_capacity(std::max<std::size_t>(static_cast<std::size_t>(size) / symbol_bytes_, 1));
+}
+
+std::optional<Time> ChannelRelay::silent_since() const {
+  std::optional<Time> since;
+  for (const auto& [id, upstream] : upstreams_) {
+    if (upstream.owed == 0 || upstream.is_source) continue;
+    since = since ? std::max(*since, upstream.heard_at) : upstream.heard_at;
+  }
+  return since;
+}
+
+std::vector<ChannelRelay::ChildInfo> ChannelRelay::children() const {
+  std::vector<ChildInfo> infos;
+  for (const auto& [id, child] : children_) {
+    infos.push_back(
+        {id, child.daemon, child.need, child.given, child.missed, child.is_behind(), child.stream.has_value()});
+  }
+  return infos;
+}
+
+}  // namespace spindled

@@ -1,0 +1,274 @@
+// The way of one channel's symbols through a daemon.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "daemon/base/driver.h"
+#include "daemon/base/time.h"
+#include "daemon/bulk/symbol_ring.h"
+#include "libclient/bulk/bulk_frames.h"
+
+namespace spindled {
+
+/// What a relay has the connections send: implemented by whoever owns them. No call may call back into the relay.
+class RelayOutput {
+ public:
+  virtual ~RelayOutput() = default;
+  /// There may be something to take for this connection: ChannelRelay::next_index, next_symbol.
+  virtual void may_send(ConnectionId to) = 0;
+  virtual void send_need(ConnectionId to, std::uint8_t stream, const spindle::bulk::Need& need) = 0;
+  virtual void send_grant(ConnectionId to, std::uint8_t stream, std::uint64_t symbols) = 0;
+  virtual void send_release(ConnectionId to, std::uint8_t stream) = 0;
+};
+
+/// A mark as it is given to a child: libclient/bulk/bulk_frames.h.
+struct RelayedMark {
+  std::uint64_t mark = 0;
+  std::uint32_t bound = 0;
+};
+
+/// Relays one channel: no socket, and no knowledge of the content. Connections are of three kinds, and one can be all
+/// of them: *upstreams* bring symbols to relay, *children* are given them, and *holders* are local clients that have
+/// content. A child is another daemon or a local receiver: whoever asks.
+///
+/// What upstreams bring goes into a ring; each child has a cursor in it and takes what comes next whenever its
+/// connection has room (ROMA, section IV: forward when feasible). So a slow child loses what is overwritten, and nobody
+/// waits for it. Upstreams may send what they were granted: what the ring has room for ahead of the child that is
+/// furthest. The pace is that of the fastest child, and nothing comes that nobody could take.
+///
+/// A child that has missed something, or has come late, is *behind*. Where a holder here has what it lacks, it is given
+/// that in a stream of its own, and takes nothing out of the ring meanwhile. Where there is none, the need of this
+/// daemon says that something is *lost*, and it is itself behind for its parent, which gives it both in turns: what
+/// others lack is not to hold up those that lack nothing.
+///
+/// What a child lacks is known but for what is on its way to it. So that nothing is sent twice a *mark* goes to it in
+/// between symbols, and comes back in its need: what is lacking then below the mark's bound has been lost. A relay
+/// hands the marks of its parent on, each behind what came before it, and tells the parent when all its children have
+/// them.
+class ChannelRelay {
+ public:
+  ChannelRelay(RelayOutput& output, std::uint32_t symbol_bytes);
+
+  // Who is there.
+
+  /// Brings symbols to relay. `is_source`: the client that offers, whose live stream it is.
+  void add_upstream(Time now, ConnectionId upstream, bool is_source);
+  /// `daemon`: its name; empty: a local client.
+  void add_child(Time now, ConnectionId child, std::string_view daemon);
+  /// A local client that has content: all of it, as far as it is there at all, where it is the source.
+  void add_holder(ConnectionId holder, bool is_source);
+  /// The connection is gone, or has shut the channel.
+  void remove(Time now, ConnectionId connection);
+  void remove_upstream(ConnectionId upstream);
+  /// It asks for nothing any more.
+  void remove_child(Time now, ConnectionId child);
+  bool is_upstream(ConnectionId connection) const { return upstreams_.contains(connection); }
+  bool has_children() const { return !children_.empty(); }
+
+  /// A plan of the tree: symbols of its generation may be given to these daemons. Four plans are remembered; symbols of
+  /// others are not passed on to daemons, so that plans may change without loops. What holders here send travels by
+  /// the latest plan.
+  void set_plan(std::uint8_t generation, std::set<std::string, std::less<>> below);
+
+  // What comes in. What nobody has asked for is dropped.
+
+  void symbol_received(Time now, ConnectionId from, std::uint8_t stream, RelayedSymbol symbol);
+  void mark_received(Time now, ConnectionId from, const RelayedMark& mark);
+  /// Hashes of blocks from `first` on. What does not continue those that are here is dropped: the sender begins with
+  /// the first.
+  void index_received(ConnectionId from, std::uint32_t first, ByteView hashes);
+  void need_received(Time now, ConnectionId from, spindle::bulk::Need need);
+  void grant_received(ConnectionId from, std::uint64_t symbols);
+  /// A holder has sent all that the stream was for; the source, with the live stream, all there is.
+  void release_received(Time now, ConnectionId from, std::uint8_t stream);
+
+  // What goes out.
+
+  /// Hashes that the child has not been given, to be sent before any symbol; empty: none. They count as given.
+  struct IndexPart {
+    std::uint32_t first = 0;
+    ByteView hashes;  // valid until the next call
+  };
+  IndexPart next_index(ConnectionId child);
+  /// What the child is given next, or nothing. It counts as given.
+  using Item = std::variant<RelayedSymbol, RelayedMark>;
+  std::optional<Item> next(Time now, ConnectionId child);
+  bool has_next(Time now, ConnectionId child);
+
+  /// Tells upstreams what is missing, and sizes the ring. Call it when `next_deadline` has come.
+  void handle_time(Time now);
+  Time next_deadline() const { return tick_at_; }
+  /// Of the way to an upstream: what is on its way is part of what may be granted.
+  void set_round_trip(ConnectionId upstream, Duration round_trip);
+
+  /// Since when all upstreams but clients have owed symbols and sent none.
+  std::optional<Time> silent_since() const;
+
+  struct ChildInfo {
+    ConnectionId connection{};
+    std::string daemon;
+    spindle::bulk::Need need;
+    std::uint64_t given = 0;   // symbols
+    std::uint64_t missed = 0;  // that were overwritten before it had room
+    bool is_behind = false;
+    bool has_stream = false;
+  };
+  std::vector<ChildInfo> children() const;
+  /// What all below this daemon have, or can get here.
+  spindle::bulk::Need need() const;
+  std::size_t memory_bytes() const { return ring_.bytes() + own_bytes_ + index_.size(); }
+
+  static constexpr Duration kNeedInterval = 250ms;
+  /// Needs of one child that come faster are taken together, but for answers to marks: to take one costs the more the
+  /// more children there are.
+  static constexpr Duration kNeedIntervalLeast = 5ms;
+  /// A need without news is told again after this long.
+  static constexpr Duration kRepeat = 1s;
+  /// A child that has not said so long that it has a mark is not waited for.
+  static constexpr Duration kMarkPatience = 2s;
+  static constexpr std::size_t kRingBytesMin = 1u << 20;
+  static constexpr std::size_t kRingBytesMax = 8u << 20;
+  /// A child that has taken nothing so long, though there was something for it, is not waited for.
+  static constexpr Duration kStalled = 250ms;
+  /// How often a child is asked what it lacks, at most.
+  static constexpr Duration kMarkInterval = 20ms;
+  /// What a child's own stream may have on its way between holder and child.
+  static constexpr std::size_t kStreamBytes = 256u << 10;
+  static constexpr std::size_t kGenerationsKept = 4;
+  /// Marks of upstreams that are under way at a time; further ones are dropped.
+  static constexpr std::size_t kMarksMax = 64;
+
+ private:
+  using Need = spindle::bulk::Need;
+
+  struct Upstream {
+    bool is_source = false;
+    std::uint64_t owed = 0;  // symbols that were granted and have not come
+    std::uint64_t seen = 0;  // the latest of its marks that all children have
+    Duration round_trip{};
+    Time heard_at{};  // or since when it owes something
+  };
+  /// A mark of an upstream.
+  struct PassingMark {
+    std::uint64_t sequence = 0;  // of all that have come, from 1
+    std::uint64_t place = 0;     // in the ring: it comes before that symbol
+    ConnectionId upstream{};
+    RelayedMark mark;
+    Time come_at{};
+  };
+  struct Stream {
+    ConnectionId holder{};
+    std::uint8_t number = 0;
+    std::uint64_t owed = 0;
+    bool is_over = false;  // the holder has sent all; what is in `own` is left
+  };
+  /// A mark that a child was given.
+  struct GivenMark {
+    std::uint64_t number = 0;
+    std::uint32_t bound = 0;
+    std::uint64_t sequence = 0;  // of the upstream's mark that it hands on; 0: it is this relay's
+  };
+  struct Child {
+    std::string daemon{};         // empty: a local client
+    std::uint64_t cursor = 0;     // in the ring
+    std::uint64_t taken = 0;      // the place behind the last that it was given
+    Time moved_at{};              // when its cursor last did
+    std::uint64_t credit = 0;     // symbols that it has room for
+    std::size_t index_given = 0;  // hashes
+    Need need{};
+    Time need_at{};                   // when it came,
+    std::optional<Need> next_need{};  // and one that has come too soon behind it
+    std::uint32_t behind_below = 0;   // it has missed something of blocks below this one, or may have
+    std::uint64_t last_mark = 0;
+    Time marked_at{};                            // when it was given the last one that is this relay's
+    std::uint64_t has_sequence = 0;              // it has the upstreams' marks up to here
+    std::uint64_t given_sequence = 0;            // or was given them
+    std::deque<GivenMark> marks{};               // that it has not said that it has
+    std::optional<std::uint32_t> known_below{};  // what it lacks below this block is lost
+    std::optional<Stream> stream{};
+    std::deque<RelayedSymbol> own{};  // of its stream
+    bool is_turn_of_ring = false;
+    std::uint64_t given = 0;
+    std::uint64_t missed = 0;
+
+    /// Whether it lacks something that it will not get in passing.
+    bool is_behind() const { return need.complete.first_missing() < behind_below; }
+    /// Not while it is given what it lacks itself; what others below it lack comes in between.
+    bool takes_from_ring() const { return !stream || need.lost; }
+  };
+  struct Holder {
+    bool is_source = false;  // has whatever there is
+    spindle::bulk::BlockSet complete{};
+    std::array<bool, 256> streams{};
+  };
+  struct Plan {
+    std::uint8_t generation = 0;
+    std::set<std::string, std::less<>> below;
+  };
+
+  bool may_have(const Child& child, const RelayedSymbol& symbol) const;
+  /// Moves the cursor to what the child may have and lacks, if there is any.
+  bool seek(Time now, ConnectionId id, Child& child);
+  void take_need(Time now, ConnectionId from, Child& child, spindle::bulk::Need need);
+  void symbol_of_stream_received(ConnectionId from, std::uint8_t stream, RelayedSymbol symbol);
+  void miss(Child& child);
+
+  // Marks.
+  /// The mark that the child is to have before anything else, if there is one.
+  std::optional<GivenMark> due_mark(Time now, ConnectionId id, const Child& child) const;
+  const PassingMark* passing_mark(const Child& child) const;
+  /// Below which block nothing is to be given to the child in passing.
+  std::uint32_t bound_of(const Child& child) const;
+  void marks_seen(Child& child);
+  /// Which marks of upstreams all children have now.
+  void settle_marks(Time now);
+
+  // Streams.
+  bool has_holder_for(ConnectionId id, const Child& child) const;
+  static bool has_for(const Holder& holder, const Child& child, std::uint32_t below);
+  void serve_all();
+  /// A stream for a child that is behind, where it is known what it lacks, and a holder has something of that.
+  void serve(ConnectionId id, Child& child);
+  void end_stream(Child& child);
+  void refill(Child& child);
+
+  // Upwards.
+  /// Grants upstreams what the ring has room for.
+  void grant_upstreams(Time now);
+  std::uint64_t consumed(Time now) const;
+  enum class Telling : std::uint8_t { news, regularly };
+  void tell_needs(Time now, Telling telling);
+  void size_ring(Time now);
+  std::uint8_t latest_generation() const { return plans_.empty() ? std::uint8_t{0} : plans_.back().generation; }
+
+  RelayOutput& output_;
+  std::uint32_t symbol_bytes_;
+  SymbolRing ring_;
+  std::uint64_t stream_window_;  // symbols
+  std::map<ConnectionId, Upstream> upstreams_;
+  std::map<ConnectionId, Child> children_;
+  std::map<ConnectionId, Holder> holders_;
+  std::deque<Plan> plans_;  // the latest is last
+  std::deque<PassingMark> marks_;
+  std::uint64_t last_sequence_ = 0;
+  std::vector<std::uint8_t> index_;  // of blocks from the first on
+  std::uint32_t blocks_seen_ = 0;    // one more than the last that an upstream has sent anything of
+  bool is_live_over_ = false;        // the source is here, and has sent the last block to its end
+  std::size_t own_bytes_ = 0;
+  std::optional<Need> told_;       // upwards,
+  Time told_at_{};                 // then
+  std::set<ConnectionId> untold_;  // upstreams that have been told nothing
+  Time tick_at_ = kNever;
+  std::uint64_t arrived_ = 0;  // at the last tick, ring_.end()
+  Time sized_at_{};
+};
+
+}  // namespace spindled

@@ -1,0 +1,187 @@
+// Relaying a channel, over chains and trees of relays.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "daemon/base/random.h"
+#include "tests/unit/bulk_relay_net.h"
+
+namespace spindled {
+namespace {
+
+using test::RelayNet;
+
+std::uint64_t symbols_of(const RelayNet& net) { return std::uint64_t{net.content().blocks} * net.content().symbols; }
+
+double seconds_to(const RelayNet::Receiver& receiver) {
+  return std::chrono::duration<double>(receiver.done_at - Time{1h}).count();
+}
+
+TEST(ChannelRelay, BringsAllToOneReceiverOnce) {
+  RelayNet net({40, 64});
+  const auto a = net.add_daemon("a");
+  const auto b = net.add_daemon("b");
+  const ConnectionId hop = net.connect(a, b, 10);
+  RelayNet::Receiver& receiver = net.add_receiver(b);
+  net.add_source(a);
+  ASSERT_TRUE(net.run(5'000));
+  EXPECT_EQ(receiver.duplicates, 0U);
+  EXPECT_EQ(net.sent_over(hop), symbols_of(net));
+}
+
+TEST(ChannelRelay, OfAChainRunsAtTheRateOfItsNarrowestHop) {
+  RelayNet net({64, 128});
+  std::vector<std::size_t> daemons;
+  for (int i = 0; i < 6; ++i) daemons.push_back(net.add_daemon("d" + std::to_string(i)));
+  std::vector<ConnectionId> hops;
+  for (std::size_t i = 0; i + 1 < daemons.size(); ++i) {
+    hops.push_back(net.connect(daemons[i], daemons[i + 1], i == 2 ? 4 : 20));
+  }
+  RelayNet::Receiver& last = net.add_receiver(daemons.back());
+  net.add_source(daemons.front());
+  ASSERT_TRUE(net.run(20'000));
+  const double ideal = static_cast<double>(symbols_of(net)) / 4 / 1000;
+  EXPECT_LE(seconds_to(last), 1.05 * ideal);
+  // Nothing is sent above the narrow hop that cannot pass it.
+  for (const ConnectionId hop : hops) EXPECT_LE(net.sent_over(hop), symbols_of(net) + 2 * net.content().blocks);
+  EXPECT_EQ(last.duplicates, 0U);
+}
+
+TEST(ChannelRelay, LetsNobodyWaitForASlowReceiver) {
+  RelayNet net({64, 128});
+  const auto a = net.add_daemon("a");
+  const auto fast = net.add_daemon("fast");
+  const auto slow = net.add_daemon("slow");
+  net.connect(a, fast, 20);
+  const ConnectionId narrow = net.connect(a, slow, 0.2);
+  RelayNet::Receiver& quick = net.add_receiver(fast);
+  RelayNet::Receiver& late = net.add_receiver(slow);
+  net.add_source(a);
+  ASSERT_TRUE(net.run(100'000));
+  EXPECT_LE(seconds_to(quick), 1.02 * static_cast<double>(symbols_of(net)) / 20 / 1000 + 0.01);
+  // Its hop carries what it lacks, once.
+  EXPECT_LE(net.sent_over(narrow), symbols_of(net) * 102 / 100);
+  EXPECT_LE(seconds_to(late), 1.05 * static_cast<double>(symbols_of(net)) / 0.2 / 1000);
+}
+
+TEST(ChannelRelay, OfARelayWithoutContentServesEachChildAtItsOwnRate) {
+  RelayNet net({64, 128});
+  const auto a = net.add_daemon("a");
+  const auto transit = net.add_daemon("transit");
+  const auto fast = net.add_daemon("fast");
+  const auto slow = net.add_daemon("slow");
+  net.connect(a, transit, 40);
+  net.connect(transit, fast, 20);
+  net.connect(transit, slow, 5);
+  RelayNet::Receiver& quick = net.add_receiver(fast);
+  RelayNet::Receiver& late = net.add_receiver(slow);
+  net.add_source(a);
+  ASSERT_TRUE(net.run(60'000));
+  EXPECT_LE(seconds_to(quick), 1.05 * static_cast<double>(symbols_of(net)) / 20 / 1000);
+  EXPECT_LE(seconds_to(late), 1.1 * static_cast<double>(symbols_of(net)) / 5 / 1000);
+}
+
+TEST(ChannelRelay, HasAReceiverServeThoseBelowIt) {
+  RelayNet net({64, 128});
+  const auto a = net.add_daemon("a");
+  const auto middle = net.add_daemon("middle");
+  const auto below = net.add_daemon("below");
+  const ConnectionId above = net.connect(a, middle, 20);
+  net.connect(middle, below, 2);
+  RelayNet::Receiver& holder = net.add_receiver(middle);
+  RelayNet::Receiver& late = net.add_receiver(below);
+  net.add_source(a);
+  ASSERT_TRUE(net.run(60'000));
+  EXPECT_LE(seconds_to(holder), 1.05 * static_cast<double>(symbols_of(net)) / 20 / 1000);
+  EXPECT_LE(net.sent_over(above), symbols_of(net) * 101 / 100) << "the hop above carries each block once";
+  EXPECT_LE(seconds_to(late), 1.1 * static_cast<double>(symbols_of(net)) / 2 / 1000);
+}
+
+TEST(ChannelRelay, ServesOneThatComesLate) {
+  RelayNet net({64, 128});
+  const auto a = net.add_daemon("a");
+  const auto b = net.add_daemon("b");
+  const auto c = net.add_daemon("c");
+  net.connect(a, b, 10);
+  net.add_receiver(b);
+  net.add_source(a);
+  net.run(400);
+  const ConnectionId hop = net.connect(a, c, 10);
+  RelayNet::Receiver& late = net.add_receiver(c);
+  ASSERT_TRUE(net.run(10'000));
+  EXPECT_LE(net.sent_over(hop), symbols_of(net) * 102 / 100);
+  EXPECT_LE(late.duplicates, symbols_of(net) * 2 / 100);
+}
+
+TEST(ChannelRelay, GoesOnUnderAnotherParent) {
+  RelayNet net({64, 128});
+  const auto a = net.add_daemon("a");
+  const auto b = net.add_daemon("b");
+  const auto c = net.add_daemon("c");
+  net.connect(a, b, 20);
+  const ConnectionId lost = net.connect(b, c, 10);
+  RelayNet::Receiver& receiver = net.add_receiver(c);
+  net.add_source(a);
+  net.run(300);
+  ASSERT_FALSE(receiver.is_done(net.content()));
+  const std::uint64_t before = receiver.symbols;
+  net.disconnect(lost);
+  const ConnectionId next = net.connect(a, c, 10);
+  ASSERT_TRUE(net.run(20'000));
+  EXPECT_LE(net.sent_over(next), symbols_of(net) - before + symbols_of(net) * 5 / 100);
+}
+
+/// Trees and rates of any kind, receivers that come late, relays that serve nothing, hops that are lost and replaced.
+TEST(ChannelRelay, BringsAllToEverybodyInAnyTree) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    RelayNet net(
+        {static_cast<std::uint32_t>(random.between(1, 40)), static_cast<std::uint32_t>(random.between(1, 100))});
+    const std::size_t count = random.between(2, 10);
+    std::vector<ConnectionId> above(count);
+    std::vector<std::size_t> parent(count);
+    const auto rate = [&] { return std::exp2(random.real() * 8 - 2); };
+    for (std::size_t i = 0; i < count; ++i) {
+      net.add_daemon("d" + std::to_string(i));
+      if (i == 0) continue;
+      parent[i] = random.below(i);
+      above[i] = net.connect(parent[i], i, rate(), static_cast<int>(random.below(20)));
+    }
+    net.add_source(0);
+    std::vector<RelayNet::Receiver*> receivers;
+    for (std::size_t i = 1; i < count; ++i) {
+      if (i + 1 < count && random.chance(0.3)) continue;  // a relay only
+      receivers.push_back(&net.add_receiver(i, random.chance(0.2) ? rate() : 1e9, random.chance(0.7)));
+      if (random.chance(0.3)) net.run(static_cast<int>(random.below(200)));
+    }
+    for (int losses = 0; losses < 3 && random.chance(0.5); ++losses) {
+      net.run(static_cast<int>(random.below(300)));
+      const std::size_t child = random.between(1, count - 1);
+      net.disconnect(above[child]);
+      parent[child] = random.below(child);
+      above[child] = net.connect(parent[child], child, rate(), static_cast<int>(random.below(20)));
+    }
+    ASSERT_TRUE(net.run(600'000)) << "seed " << seed;
+    for (const RelayNet::Receiver* each : receivers) {
+      EXPECT_LE(each->duplicates, symbols_of(net) / 2 + 2000) << "seed " << seed;
+    }
+  }
+}
+
+TEST(ChannelRelay, TakesNothingThatNobodyWants) {
+  RelayNet net({8, 64});
+  const auto a = net.add_daemon("a");
+  net.add_source(a);
+  EXPECT_TRUE(net.run(10)) << "there is nobody";
+  ChannelRelay& relay = net.relay(a);
+  relay.symbol_received(net.now(), ConnectionId{77}, 0, {});
+  relay.need_received(net.now(), ConnectionId{77}, {});
+  relay.grant_received(ConnectionId{77}, 9);
+  relay.release_received(net.now(), ConnectionId{77}, 3);
+  relay.remove(net.now(), ConnectionId{77});
+  EXPECT_EQ(relay.memory_bytes(), 0U);
+  EXPECT_FALSE(relay.next(net.now(), ConnectionId{77}));
+}
+
+}  // namespace
+}  // namespace spindled
