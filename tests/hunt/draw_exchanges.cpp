@@ -38,7 +38,8 @@ class ExchangesDrawer {
       add(at, StepKind::join, kFirst + i).groups = {kGroup};
     }
     for (std::size_t i = random_.between(1, 3); i > 0; --i) {
-      const Duration at = us(random_.between(600'000, std::max<std::uint64_t>(end_ / 1us, 600'001)));
+      const Duration at =
+          us(random_.between(600'000, std::max(static_cast<std::uint64_t>(end_ / 1us), std::uint64_t{600'001})));
       for (std::uint32_t client = 0; client < clients; ++client) draw_burst(kFirst + client, at);
     }
   }

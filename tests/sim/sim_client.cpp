@@ -418,7 +418,11 @@ void SimClient::offer(const std::string& group, std::uint64_t size, std::optiona
 void SimClient::seal(const BulkChannelId& channel) {
   const ClientChannel* known = channels_.find(channel);
   const std::uint64_t size = known == nullptr ? 0 : known->offered.terms.layout.size;
-  when_welcome([this, channel, size] { ask_channel(protocol::BulkSeal{0, channel, size, {}}); });
+  seal(channel, size, {});
+}
+
+void SimClient::seal(const BulkChannelId& channel, std::uint64_t size, const protocol::ContentRoot& root) {
+  when_welcome([this, channel, size, root] { ask_channel(protocol::BulkSeal{0, channel, size, root}); });
 }
 
 void SimClient::say(const BulkChannelId& channel, BulkOutcome outcome) {

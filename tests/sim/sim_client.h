@@ -90,6 +90,7 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   void offer(const std::string& group, std::uint64_t size, std::optional<Duration> seals_after = Duration{},
              std::uint32_t linger_s = protocol::kLingerSecondsDefault);
   void seal(const BulkChannelId& channel);
+  void seal(const BulkChannelId& channel, std::uint64_t size, const protocol::ContentRoot& root);
   void say(const BulkChannelId& channel, BulkOutcome outcome);
   void cancel(const BulkChannelId& channel);
   /// Of all channels of its that it knows of and that have not ended.

@@ -1,0 +1,198 @@
+// Bulk channels with their content: from a client through daemons to the members of a group.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "daemon/base/random.h"
+#include "tests/sim/bulk_client.h"
+#include "tests/sim/scenario.h"
+#include "tests/support/known_content.h"
+
+namespace spindled::sim {
+namespace {
+
+class Bulk : public Scenario {
+ protected:
+  void begin(std::uint64_t seed, Shape shape, std::size_t daemons) {
+    simulate_cluster(seed, shape, daemons, {});
+    for (std::size_t i = 0; i < daemons; ++i) add(i);
+    await_group_view(members_, "g");
+  }
+  BulkClient& add(std::size_t host, BulkClient::Options options = {true, true}) {
+    SimClient& client =
+        sim().add_client(sim().host(host), "c" + std::to_string(members_.size()), {.wants_channels = true});
+    client.join("g");
+    members_.push_back(&client);
+    bulk_.push_back(std::make_unique<BulkClient>(sim().world(), client, options));
+    return *bulk_.back();
+  }
+  BulkChannelId offer(std::size_t member, std::size_t size) {
+    content_ = spindle::test::content_of(static_cast<std::uint32_t>(size), size);
+    const std::size_t before = members_[member]->channels().size();
+    bulk_[member]->offer("g", content_);
+    await([&] { return members_[member]->channels().size() > before; }, 10s, "the offer");
+    return members_[member]->channels().ids().back();
+  }
+  bool has(std::size_t member, const BulkChannelId& id) const {
+    const auto* received = bulk_[member]->received(id);
+    return received != nullptr && *received == content_;
+  }
+  void await_all(const BulkChannelId& id, std::size_t source, Duration bound) {
+    await(
+        [&] {
+          for (std::size_t i = 0; i < members_.size(); ++i) {
+            if (i != source && !members_[i]->is_closed() && !has(i, id)) return false;
+          }
+          return true;
+        },
+        bound, "the content at all members");
+  }
+  std::vector<SimClient*> members_;
+  std::vector<std::unique_ptr<BulkClient>> bulk_;
+  std::vector<std::uint8_t> content_;
+};
+
+TEST_F(Bulk, ReachesAMemberAtTheSameDaemon) {
+  begin(1, Shape::line, 1);
+  add(0);
+  await_group_view(members_, "g");
+  const BulkChannelId id = offer(0, 3'000'000);
+  await_all(id, 0, 20s);
+}
+
+TEST_F(Bulk, ReachesAllMembersOfALine) {
+  begin(2, Shape::line, 4);
+  const BulkChannelId id = offer(1, 3'000'000);
+  await_all(id, 1, 30s);
+  await([&] { return members_[1]->channels().find(id)->is_complete(); }, 5s, "the completion");
+  EXPECT_EQ(members_[1]->channels().find(id)->complete->done.size(), 3u);
+  for (const std::size_t i : {0u, 2u, 3u}) {
+    EXPECT_LE(bulk_[i]->counters(id)->duplicate, 60u);
+    EXPECT_EQ(bulk_[i]->counters(id)->corrupt, 0u);
+  }
+}
+
+TEST_F(Bulk, ServesWhoComesLate) {
+  begin(3, Shape::ring, 4);
+  const BulkChannelId id = offer(0, 8'000'000);
+  sim().run_for(20ms);
+  add(2);
+  await_all(id, 0, 60s);
+  EXPECT_TRUE(members_.back()->channels().find(id)->offered.is_late);
+}
+
+TEST_F(Bulk, ServesWhoComesLateWhereTheSourceIsGone) {
+  begin(4, Shape::line, 3);
+  const BulkChannelId id = offer(0, 2'000'000);
+  await_all(id, 0, 60s);
+  await([&] { return members_[1]->channels().find(id)->is_complete(); }, 10s, "the completion");
+  members_[0]->kill();
+  sim().run_for(1s);
+  add(0);
+  await_all(id, 0, 60s);
+}
+
+TEST_F(Bulk, GoesOnWhereARelayIsLost) {
+  begin(5, Shape::ring, 5);
+  const BulkChannelId id = offer(0, 12'000'000);
+  sim().run_for(30ms);
+  sim().host(1).crash();
+  await_all(id, 0, 60s);
+}
+
+TEST_F(Bulk, GoesOnWhereARelayLosesPower) {
+  begin(6, Shape::ring, 5);
+  const BulkChannelId id = offer(0, 12'000'000);
+  sim().run_for(30ms);
+  sim().host(4).crash(true);
+  await_all(id, 0, 60s);
+}
+
+TEST_F(Bulk, GoesOnWhenSidesMeetAgain) {
+  begin(7, Shape::line, 4);
+  const BulkChannelId id = offer(0, 12'000'000);
+  sim().run_for(30ms);
+  sim().network().partition({{0, 1}, {2, 3}});
+  sim().run_for(3s);
+  EXPECT_FALSE(has(3, id));
+  sim().network().heal();
+  await_all(id, 0, 120s);
+}
+
+TEST_F(Bulk, GoesOnOverANewConnectionOfAClient) {
+  begin(8, Shape::line, 3);
+  const BulkChannelId id = offer(0, 12'000'000);
+  for (const std::size_t member : {2u, 0u, 1u}) {
+    sim().run_for(15ms);
+    bulk_[member]->break_attachment();
+  }
+  await_all(id, 0, 60s);
+}
+
+TEST_F(Bulk, CarriesSeveralAtATime) {
+  begin(9, Shape::ring, 4);
+  std::vector<BulkChannelId> ids;
+  std::vector<std::vector<std::uint8_t>> contents;
+  for (const std::size_t member : {0u, 1u, 2u, 2u}) {
+    ids.push_back(offer(member, 1'000'000 + 300'000 * member + ids.size()));
+    contents.push_back(content_);
+  }
+  const std::size_t sources[] = {0, 1, 2, 2};
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    content_ = contents[i];
+    await_all(ids[i], sources[i], 60s);
+  }
+}
+
+TEST_F(Bulk, OfNothingIsThereAtOnce) {
+  begin(10, Shape::line, 2);
+  const BulkChannelId id = offer(0, 0);
+  await_all(id, 0, 10s);
+}
+
+/// Slow links, clients that come late, daemons that are lost and come back, connections that break: who is there at the
+/// end has all of it.
+TEST_F(Bulk, ReachesAllWhateverHappens) {
+  for (std::uint64_t seed = 100; seed < 112; ++seed) {
+    SCOPED_TRACE(seed);
+    members_.clear();
+    bulk_.clear();
+    Random random(seed);
+    begin(seed, kShapes[random.below(std::size(kShapes))], random.between(2, 6));
+    const std::size_t daemons = members_.size();
+    for (HostIndex a = 0; a < daemons; ++a) {
+      for (HostIndex b = 0; b < a; ++b) {
+        PathProperties path;
+        path.bytes_per_second = random.between(1, 20) * 1'000'000;
+        path.delay = std::chrono::microseconds(random.between(50, 5'000));
+        sim().network().set_path(a, b, path);
+      }
+    }
+    const BulkChannelId id = offer(0, random.between(1, 6'000'000));
+    for (int i = 0; i < 4; ++i) {
+      sim().run_for(std::chrono::milliseconds(random.below(300)));
+      const std::size_t at = random.below(daemons);
+      switch (random.below(4)) {
+        case 0:
+          add(at, {true, random.chance(0.5)});
+          break;
+        case 1:
+          bulk_[random.below(bulk_.size())]->break_attachment();
+          break;
+        case 2:
+          sim().network().reset_between(static_cast<HostIndex>(at), static_cast<HostIndex>(random.below(daemons)));
+          break;
+        default:
+          sim().host(at).pause();
+          sim().run_for(std::chrono::milliseconds(random.below(900)));
+          sim().host(at).resume();
+          break;
+      }
+    }
+    await_all(id, 0, 300s);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace spindled::sim
