@@ -79,6 +79,7 @@ void BulkConnection::send(std::uint32_t number, const RelayedSymbol& symbol) {
 }
 
 void BulkConnection::write() {
+  if (phase_ == Phase::dialling) return;  // it is not there yet
   std::array<ByteView, 64> buffers;
   while (!blocked_ && !output_.empty()) {
     const std::size_t count = output_.gather(buffers);

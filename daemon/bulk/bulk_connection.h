@@ -86,7 +86,7 @@ class BulkConnection {
   bool has_room() const { return phase_ == Phase::open && !blocked_ && output_.bytes() < kAheadBytes; }
   /// The other side does not read, and what it has to be told has grown beyond bounds.
   bool is_overflowing() const { return output_.bytes() > kQueueBytesMax; }
-  /// Writes what can be written.
+  /// Writes what can be written, once the connection is there.
   void write();
   void handle_writable() { blocked_ = false; }
   bool has_output() const { return !output_.empty(); }

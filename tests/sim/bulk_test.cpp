@@ -144,6 +144,21 @@ TEST_F(Bulk, CarriesSeveralAtATime) {
   }
 }
 
+TEST_F(Bulk, ADaemonMayStopWhileHopsAreOpened) {
+  for (int wait = 0; wait < 12; ++wait) {
+    members_.clear();
+    bulk_.clear();
+    begin(20, Shape::line, 3);
+    const std::size_t before = members_[0]->channels().size();
+    bulk_[0]->offer("g", spindle::test::content_of(1, 100'000));
+    await([&] { return members_[0]->channels().size() > before; }, 10s, "the offer");
+    sim().run_for(std::chrono::milliseconds(10 * wait));
+    for (std::size_t i = 0; i < 3; ++i) sim().host(i).stop();
+    sim().run_for(5s);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_FALSE(sim().host(i).is_running());
+  }
+}
+
 TEST_F(Bulk, OfNothingIsThereAtOnce) {
   begin(10, Shape::line, 2);
   const BulkChannelId id = offer(0, 0);
