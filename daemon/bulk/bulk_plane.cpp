@@ -88,7 +88,7 @@ BulkPlane::BulkPlane(Context& context, Driver& driver, ConnectionBroker& broker,
       driver_(driver),
       broker_(broker),
       layers_(layers),
-      hops_(context, driver, broker, layers.links, layers.streams) {
+      hops_(context, driver, broker, layers.links, layers.streams, [this](Time now) { look_for_hops(now); }) {
   layers_.streams.handle(LinkFrame::bulk_plan,
                          [this](Time now, LinkId, const Slice& content) { return plan_received(now, content.view()); });
 }

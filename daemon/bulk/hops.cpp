@@ -8,10 +8,15 @@ namespace spindled {
 
 namespace bulk = spindle::bulk;
 
-Hops::Hops(Context& context, Driver& driver, ConnectionBroker& broker, Links& links, StreamTransport& streams)
+Hops::Hops(Context& context, Driver& driver, ConnectionBroker& broker, Links& links, StreamTransport& streams,
+           std::function<void(Time)> invited)
     : context_(context), driver_(driver), broker_(broker), links_(links) {
   streams.handle(LinkFrame::bulk_token,
-                 [this](Time, LinkId link, const Slice& content) { return token_received(link, content.view()); });
+                 [this, invited = std::move(invited)](Time now, LinkId link, const Slice& content) {
+                   if (!token_received(link, content.view())) return false;
+                   invited(now);
+                   return true;
+                 });
 }
 
 std::optional<ConnectionId> Hops::find(std::string_view daemon) const {

@@ -1,6 +1,7 @@
 // Who of the neighbouring daemons is connected for bulk content, and how hops are opened.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,7 +22,9 @@ namespace spindled {
 /// link that it was opened beside.
 class Hops {
  public:
-  Hops(Context& context, Driver& driver, ConnectionBroker& broker, Links& links, StreamTransport& streams);
+  /// `invited` is called when a neighbour may be dialled that could not be before.
+  Hops(Context& context, Driver& driver, ConnectionBroker& broker, Links& links, StreamTransport& streams,
+       std::function<void(Time)> invited);
 
   /// The hop to that neighbour, open or being opened.
   std::optional<ConnectionId> find(std::string_view daemon) const;
