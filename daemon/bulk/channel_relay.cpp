@@ -1,6 +1,7 @@
 #include "daemon/bulk/channel_relay.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace spindled {
 
@@ -36,6 +37,7 @@ void ChannelRelay::add_upstream(Time now, ConnectionId id, bool is_source) {
   at->second.is_source = is_source;
   at->second.heard_at = now;
   if (!is_source) untold_.insert(id);
+  if (is_source && (blocks_seen_ != 0 || !index_.empty())) has_gap_ = true;
   tell_needs(now, Telling::news);
   grant_upstreams(now);
   tick_at_ = std::min(tick_at_, now + kNeedInterval);
@@ -103,6 +105,7 @@ void ChannelRelay::symbol_received(Time now, ConnectionId from, std::uint8_t str
   --upstream->second.owed;
   upstream->second.heard_at = now;
   blocks_seen_ = std::max(blocks_seen_, symbol.block + 1);
+  if (upstream->second.is_source) miss_gap();
   ring_.push(std::move(symbol));
   for (const auto& [id, child] : children_) {
     if (child.takes_from_ring()) output_.may_send(id);
@@ -178,7 +181,11 @@ void ChannelRelay::grant_received(ConnectionId from, std::uint64_t symbols) {
 
 void ChannelRelay::release_received(Time now, ConnectionId from, std::uint8_t stream) {
   if (const auto upstream = upstreams_.find(from); stream == kLiveStream && upstream != upstreams_.end()) {
-    is_live_over_ = is_live_over_ || upstream->second.is_source;
+    if (upstream->second.is_source) {
+      is_live_over_ = true;
+      blocks_seen_ = std::max(blocks_seen_, static_cast<std::uint32_t>(index_.size() / kBlockHashBytes));
+      miss_gap();
+    }
     for (const auto& [id, child] : children_) output_.may_send(id);  // a mark may be due
     return;
   }
@@ -276,6 +283,11 @@ bool ChannelRelay::seek(Time now, ConnectionId, Child& child) {
 void ChannelRelay::miss(Child& child) {
   // Blocks come in order but for what some lacked: it can have been of any.
   child.behind_below = blocks_seen_;
+}
+
+void ChannelRelay::miss_gap() {
+  if (!std::exchange(has_gap_, false)) return;
+  for (auto& [id, child] : children_) miss(child);
 }
 
 // Marks.

@@ -220,6 +220,8 @@ class ChannelRelay {
   void take_need(Time now, ConnectionId from, Child& child, spindle::bulk::Need need);
   void symbol_of_stream_received(ConnectionId from, std::uint8_t stream, RelayedSymbol symbol);
   void miss(Child& child);
+  /// All children, where something that the source has sent may have been lost on its former connection.
+  void miss_gap();
 
   // Marks.
   /// The mark that the child is to have before anything else, if there is one.
@@ -262,6 +264,7 @@ class ChannelRelay {
   std::vector<std::uint8_t> index_;  // of blocks from the first on
   std::uint32_t blocks_seen_ = 0;    // one more than the last that an upstream has sent anything of
   bool is_live_over_ = false;        // the source is here, and has sent the last block to its end
+  bool has_gap_ = false;             // before what it sends next, as it has another connection now
   std::size_t own_bytes_ = 0;
   std::optional<Need> told_;       // upwards,
   Time told_at_{};                 // then

@@ -27,6 +27,7 @@ void Attachment::add(const BulkChannelId& id, const ContentLayout& layout, const
   if (number >= kOpenChannelsMax) return;
   channels_.emplace(id, Channel{number, layout, engines});
   if (engines.receiver != nullptr) engines.receiver->handle_attached();
+  if (engines.holder != nullptr) engines.holder->handle_attached();
   write_open(output_, {number, id, layout});
 }
 

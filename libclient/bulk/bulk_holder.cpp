@@ -31,6 +31,13 @@ bool BulkHolder::handle_seal(std::uint64_t size) {
   return true;
 }
 
+void BulkHolder::handle_attached() {
+  live_.credit = 0;
+  live_.is_told_over = false;
+  children_.clear();
+  told_.clear();
+}
+
 void BulkHolder::handle_grant(std::uint8_t stream, std::uint64_t symbols) {
   if (stream != kLiveStream) {
     if (const auto child = children_.find(stream); child != children_.end()) child->second.handle_grant(symbols);

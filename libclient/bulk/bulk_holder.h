@@ -47,6 +47,9 @@ class BulkHolder {
   /// The size is known. False where so much does not fit the layout.
   [[nodiscard]] bool handle_seal(std::uint64_t size);
 
+  /// The connection is a new one: what was told and granted on a former one counts no more. What was sent live there
+  /// and may be lost comes in streams.
+  void handle_attached();
   void handle_grant(std::uint8_t stream, std::uint64_t symbols);
   /// The stream is for that need, and begins anew; grants come behind it.
   void handle_need(std::uint8_t stream, const Need& need);

@@ -129,6 +129,23 @@ TEST_F(Bulk, GoesOnOverANewConnectionOfAClient) {
   await_all(id, 0, 60s);
 }
 
+TEST_F(Bulk, LosesNothingWithTheConnectionOfItsSource) {
+  begin(21, Shape::line, 1);
+  add(0);
+  await_group_view(members_, "g");
+  PathProperties slow;
+  slow.bytes_per_second = 40'000'000;
+  sim().network().set_local_path(slow);
+  for (const auto& each : bulk_) each->break_attachment();
+  const BulkChannelId id = offer(0, 12'000'000);
+  for (int i = 0; i < 4; ++i) {
+    sim().run_for(50ms);
+    EXPECT_FALSE(has(1, id));
+    bulk_[0]->break_attachment();
+  }
+  await_all(id, 0, 30s);
+}
+
 TEST_F(Bulk, CarriesSeveralAtATime) {
   begin(9, Shape::ring, 4);
   std::vector<BulkChannelId> ids;
