@@ -32,7 +32,6 @@ Result<std::optional<BulkConnection::Frame>> BulkConnection::next_frame() {
     return std::nullopt;
   }
   input_.skip(spindle::kFrameHeadBytes);
-  bytes_in_ += size;
   return Frame{static_cast<BulkFrame>(head->type), input_.take(head->length)};
 }
 
@@ -61,13 +60,6 @@ void BulkConnection::forget(const BulkChannelId& id) {
   schedule_.remove(id);
 }
 
-std::vector<bulk::BulkChannelId> BulkConnection::channels() const {
-  std::set<BulkChannelId> all;
-  for (const auto& [number, id] : theirs_) all.insert(id);
-  for (const auto& [id, number] : ours_) all.insert(id);
-  return {all.begin(), all.end()};
-}
-
 void BulkConnection::send(std::uint32_t number, const RelayedSymbol& symbol) {
   const bulk::Symbol head{number,     symbol.generation, bulk::kLiveStream,  symbol.block,
                           symbol.esi, symbol.crc,        symbol.bytes.view()};
@@ -87,7 +79,6 @@ void BulkConnection::write() {
     for (std::size_t i = 0; i < count; ++i) offered += buffers[i].size();
     const std::size_t taken = driver_.write(connection_, std::span(buffers).first(count));
     output_.consume(taken);
-    bytes_out_ += taken;
     blocked_ = taken < offered;
   }
 }

@@ -73,8 +73,6 @@ class BulkConnection {
   /// A number for a channel that has none yet; nothing: there is none free.
   std::optional<std::uint32_t> open(const BulkChannelId& id);
   void forget(const BulkChannelId& id);
-  /// Those that either side has open.
-  std::vector<BulkChannelId> channels() const;
 
   // Output.
 
@@ -89,12 +87,8 @@ class BulkConnection {
   /// Writes what can be written, once the connection is there.
   void write();
   void handle_writable() { blocked_ = false; }
-  bool has_output() const { return !output_.empty(); }
-  bool is_blocked() const { return blocked_; }
 
   ChannelSchedule& schedule() { return schedule_; }
-  std::uint64_t bytes_in() const { return bytes_in_; }
-  std::uint64_t bytes_out() const { return bytes_out_; }
 
  private:
   static constexpr std::size_t kAheadBytes = 64u << 10;
@@ -115,7 +109,6 @@ class BulkConnection {
   OutputQueue output_;
   bool blocked_ = false;
   ChannelSchedule schedule_;
-  std::uint64_t bytes_in_ = 0, bytes_out_ = 0;
 };
 
 }  // namespace spindled

@@ -30,6 +30,13 @@ std::optional<Error> malformed(std::string_view name) {
   return Error{Errc::malformed_frame, fmt::format("a malformed bulk frame: {}", name)};
 }
 
+/// Of a close frame.
+std::optional<Error> told_reason(ByteView body) {
+  const std::optional<bulk::BulkClose> close = bulk::read_close(body);
+  if (!close) return malformed("close");
+  return Error{static_cast<Errc>(close->code), std::string(close->text)};
+}
+
 }  // namespace
 
 /// What its relay has connections send goes into their queues at once, and is written at the end of the turn.
@@ -77,7 +84,6 @@ struct BulkPlane::Relayed final : RelayOutput {
   std::optional<std::string> parent;
   std::optional<std::string> backup;
   std::set<std::string, std::less<>> below;
-  bool is_root = false;
   std::uint8_t generation = 0;
   bool is_plan_due = false;
 };
@@ -214,11 +220,8 @@ std::optional<Error> BulkPlane::greet(Time now, BulkConnection& connection, cons
       for (auto& [id, relayed] : relayed_) update_upstreams(now, *relayed);
       return std::nullopt;
     }
-    case BulkFrame::close: {
-      const std::optional<bulk::BulkClose> close = bulk::read_close(frame.body.view());
-      return Error{close ? static_cast<Errc>(close->code) : Errc::malformed_frame,
-                   close ? std::string(close->text) : std::string()};
-    }
+    case BulkFrame::close:
+      return told_reason(frame.body.view());
     default:
       // Who is dialled says hello as on a link before it knows what this is.
       if (connection.is_hop() && static_cast<LinkFrame>(frame.type) == LinkFrame::control) return std::nullopt;
@@ -326,11 +329,8 @@ std::optional<Error> BulkPlane::handle_frame(Time now, BulkConnection& connectio
       return with_channel(connection, bulk::read_mark(body), [&](Relayed& relayed, const bulk::Mark& mark) {
         relayed.relay.mark_received(now, from, {mark.mark, mark.bound});
       });
-    case BulkFrame::close: {
-      const std::optional<bulk::BulkClose> close = bulk::read_close(body);
-      return Error{close ? static_cast<Errc>(close->code) : Errc::malformed_frame,
-                   close ? std::string(close->text) : std::string()};
-    }
+    case BulkFrame::close:
+      return told_reason(body);
     default:
       return Error{Errc::unexpected_frame,
                    fmt::format("there is no bulk frame of type {} behind the handshake", static_cast<int>(frame.type))};
@@ -454,8 +454,7 @@ void BulkPlane::apply(Time now, Relayed& relayed, const TreePlan& plan) {
   relayed.backup.reset();
   relayed.below.clear();
   const TreePlace* own = plan.find(view.self);
-  relayed.is_root = own != nullptr && own->parent == own->member;
-  if (own != nullptr && !relayed.is_root) relayed.parent = name_of(own->parent);
+  if (own != nullptr && own->parent != own->member) relayed.parent = name_of(own->parent);
   if (own != nullptr && own->backup) relayed.backup = name_of(*own->backup);
   for (const TreePlace& place : plan.places) {
     if (place.member == view.self) continue;
@@ -621,12 +620,6 @@ void BulkPlane::stop() {
   }
   connections_.clear();
   relayed_.clear();
-}
-
-std::size_t BulkPlane::memory_bytes() const {
-  std::size_t bytes = 0;
-  for (const auto& [id, relayed] : relayed_) bytes += relayed->relay.memory_bytes();
-  return bytes;
 }
 
 std::vector<BulkPlane::RelayInfo> BulkPlane::relays() const {

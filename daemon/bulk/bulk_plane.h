@@ -69,8 +69,6 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   /// The daemon stops: all connections end.
   void stop();
 
-  /// What it holds in memory.
-  std::size_t memory_bytes() const;
   struct RelayInfo {
     BulkChannelId id;
     std::optional<std::string> parent;  // in the tree, where this daemon has one

@@ -211,30 +211,21 @@ ChannelRelay::IndexPart ChannelRelay::next_index(ConnectionId id) {
           ByteView(index_).subspan(first * kBlockHashBytes, count * kBlockHashBytes)};
 }
 
-bool ChannelRelay::has_next(Time now, ConnectionId id) {
-  const auto at = children_.find(id);
-  if (at == children_.end()) return false;
-  Child& child = at->second;
-  if (child.credit > 0 && !child.own.empty()) return true;
-  if (!child.takes_from_ring()) return false;
-  const bool has_symbol = child.credit > 0 && seek(now, id, child);
-  return has_symbol || due_mark(now, id, child).has_value();
-}
-
 std::optional<ChannelRelay::Item> ChannelRelay::next(Time now, ConnectionId id) {
-  if (!has_next(now, id)) return std::nullopt;
-  Child& child = children_.at(id);
-  const std::optional<GivenMark> due = child.takes_from_ring() ? due_mark(now, id, child) : std::nullopt;
-  if (due) {
+  const auto at = children_.find(id);
+  if (at == children_.end()) return std::nullopt;
+  Child& child = at->second;
+  const bool has_in_ring = child.credit > 0 && child.takes_from_ring() && seek(now, child);
+  if (const auto due = child.takes_from_ring() ? due_mark(now, id, child) : std::nullopt) {
     child.last_mark = due->number;
     child.given_sequence = std::max(child.given_sequence, due->sequence);
     child.marks.push_back(*due);
     if (due->sequence == 0) child.marked_at = now;
     return RelayedMark{due->number, due->bound};
   }
+  if (child.credit == 0 || (child.own.empty() && !has_in_ring)) return std::nullopt;
   --child.credit;
   ++child.given;
-  const bool has_in_ring = child.takes_from_ring() && seek(now, id, child);
   child.is_turn_of_ring = !child.is_turn_of_ring;
   if (!child.own.empty() && !(has_in_ring && child.is_turn_of_ring)) {
     RelayedSymbol symbol = std::move(child.own.front());
@@ -262,7 +253,7 @@ bool ChannelRelay::may_have(const Child& child, const RelayedSymbol& symbol) con
   return plan != plans_.end() && plan->below.contains(child.daemon);
 }
 
-bool ChannelRelay::seek(Time now, ConnectionId, Child& child) {
+bool ChannelRelay::seek(Time now, Child& child) {
   if (child.cursor < ring_.begin()) {
     child.missed += ring_.begin() - child.cursor;
     child.cursor = ring_.begin();
@@ -312,12 +303,10 @@ const ChannelRelay::PassingMark* ChannelRelay::passing_mark(const Child& child) 
 std::optional<ChannelRelay::GivenMark> ChannelRelay::due_mark(Time now, ConnectionId id, const Child& child) const {
   if (const PassingMark* mark = passing_mark(child))
     return GivenMark{child.last_mark + 1, mark->mark.bound, mark->sequence};
+  if (child.stream || child.known_below || now - child.marked_at < kMarkInterval) return std::nullopt;
   const bool is_waiting =
       std::any_of(child.marks.begin(), child.marks.end(), [](const GivenMark& mark) { return mark.sequence == 0; });
-  const std::uint32_t bound = std::min(bound_of(child), child.behind_below);
-  const bool lacks = child.need.complete.first_missing() < bound;
-  if (now - child.marked_at < kMarkInterval) return std::nullopt;
-  if (is_waiting || child.stream || child.known_below || !lacks || !has_holder_for(id, child)) return std::nullopt;
+  if (is_waiting || !has_holder_for(id, child)) return std::nullopt;
   return GivenMark{child.last_mark + 1, bound_of(child), 0};
 }
 

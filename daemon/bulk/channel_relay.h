@@ -71,7 +71,6 @@ class ChannelRelay {
   /// It asks for nothing any more.
   void remove_child(Time now, ConnectionId child);
   bool is_upstream(ConnectionId connection) const { return upstreams_.contains(connection); }
-  bool has_children() const { return !children_.empty(); }
 
   /// A plan of the tree: symbols of its generation may be given to these daemons. Four plans are remembered; symbols of
   /// others are not passed on to daemons, so that plans may change without loops. What holders here send travels by
@@ -101,7 +100,6 @@ class ChannelRelay {
   /// What the child is given next, or nothing. It counts as given.
   using Item = std::variant<RelayedSymbol, RelayedMark>;
   std::optional<Item> next(Time now, ConnectionId child);
-  bool has_next(Time now, ConnectionId child);
 
   /// Tells upstreams what is missing, and sizes the ring. Call it when `next_deadline` has come.
   void handle_time(Time now);
@@ -216,7 +214,7 @@ class ChannelRelay {
 
   bool may_have(const Child& child, const RelayedSymbol& symbol) const;
   /// Moves the cursor to what the child may have and lacks, if there is any.
-  bool seek(Time now, ConnectionId id, Child& child);
+  bool seek(Time now, Child& child);
   void take_need(Time now, ConnectionId from, Child& child, spindle::bulk::Need need);
   void symbol_of_stream_received(ConnectionId from, std::uint8_t stream, RelayedSymbol symbol);
   void miss(Child& child);

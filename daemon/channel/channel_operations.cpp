@@ -16,18 +16,6 @@ constexpr std::uint8_t kSourceGone = 1;
 constexpr std::uint8_t kSealed = 2;
 constexpr std::uint8_t kComplete = 4;
 
-std::string read_group(Reader& reader) {
-  const std::string_view name = reader.short_string();
-  if (!spindle::is_group_name(name)) reader.fail();
-  return std::string(name);
-}
-
-std::string read_client(Reader& reader) {
-  const std::string_view name = reader.short_string();
-  if (!spindle::is_client_name(name)) reader.fail();
-  return std::string(name);
-}
-
 // --- Writing ---
 
 void write_receivers(GrowingWriter& out, const ChannelReceivers& receivers) {
@@ -101,9 +89,9 @@ struct OperationWriter {
 ChannelOffered read_offered(Reader& reader) {
   ChannelOffered offered;
   offered.id = spindle::bulk::read_channel_id(reader);
-  offered.group = read_group(reader);
+  offered.group = read_group_name(reader);
   offered.session = reader.varint();
-  offered.client = read_client(reader);
+  offered.client = read_client_name(reader);
   offered.terms = protocol::read_terms(reader);
   return offered;
 }
@@ -169,9 +157,9 @@ ChannelReceivers read_receivers(Reader& reader) {
 Channel read_known(Reader& reader) {
   Channel channel;
   channel.id = spindle::bulk::read_channel_id(reader);
-  channel.group = read_group(reader);
+  channel.group = read_group_name(reader);
   channel.source = reader.varint();
-  channel.client = read_client(reader);
+  channel.client = read_client_name(reader);
   channel.terms = protocol::read_terms(reader);
   const std::uint8_t flags = reader.u8();
   if (flags > (kSourceGone | kSealed | kComplete)) reader.fail();

@@ -101,18 +101,6 @@ struct OperationWriter {
   }
 };
 
-std::string read_group(Reader& reader) {
-  const std::string_view name = reader.short_string();
-  if (!spindle::is_group_name(name)) reader.fail();
-  return std::string(name);
-}
-
-std::string read_client(Reader& reader) {
-  const std::string_view name = reader.short_string();
-  if (!spindle::is_client_name(name)) reader.fail();
-  return std::string(name);
-}
-
 bool read_flag(Reader& reader) {
   const std::uint8_t value = reader.u8();
   if (value > 1) reader.fail();
@@ -127,7 +115,7 @@ TableState read_table_state(Reader& reader) {
   const std::uint64_t head = reader.varint();
   state.more = (head & 1U) != 0;
   for (std::uint64_t i = 0; i < head >> 1U && reader.ok(); ++i) {
-    std::string group = read_group(reader);
+    std::string group = read_group_name(reader);
     if (!state.signalled.empty() && group <= state.signalled.back()) reader.fail();
     state.signalled.push_back(std::move(group));
   }
@@ -141,7 +129,7 @@ Announce read_announce(Reader& reader) {
   announce.more = (head & 1U) != 0;
   for (std::uint64_t i = 0; i < groups && reader.ok(); ++i) {
     Announce::Group group;
-    group.name = read_group(reader);
+    group.name = read_group_name(reader);
     if (!announce.groups.empty() && group.name <= announce.groups.back().name) reader.fail();
     group.id = reader.varint();
     const std::uint8_t mode = reader.u8();
@@ -153,7 +141,7 @@ Announce read_announce(Reader& reader) {
     for (std::uint64_t j = 0; j < members && reader.ok(); ++j) {
       Announce::Member& member = group.members.emplace_back();
       member.session = reader.varint();
-      member.client = read_client(reader);
+      member.client = read_client_name(reader);
       member.is_newcomer = group.is_pending && read_flag(reader);
     }
     announce.groups.push_back(std::move(group));
@@ -253,6 +241,18 @@ std::optional<Part> read_part(ByteView content) {
   return part;
 }
 
+std::string read_group_name(Reader& reader) {
+  const std::string_view name = reader.short_string();
+  if (!spindle::is_group_name(name)) reader.fail();
+  return std::string(name);
+}
+
+std::string read_client_name(Reader& reader) {
+  const std::string_view name = reader.short_string();
+  if (!spindle::is_client_name(name)) reader.fail();
+  return std::string(name);
+}
+
 std::vector<std::uint8_t> write_operation(const GroupOperation& operation) {
   return std::visit(OperationWriter{}, operation);
 }
@@ -262,23 +262,23 @@ std::optional<GroupOperation> read_operation(ByteView content) {
   std::optional<GroupOperation> operation;
   switch (static_cast<Code>(reader.u8())) {
     case Code::subscribe:
-      operation = Subscribe{read_group(reader)};
+      operation = Subscribe{read_group_name(reader)};
       break;
     case Code::unsubscribe:
-      operation = Unsubscribe{read_group(reader)};
+      operation = Unsubscribe{read_group_name(reader)};
       break;
     case Code::join: {
       JoinGroup join;
-      join.group = read_group(reader);
+      join.group = read_group_name(reader);
       join.session = reader.varint();
-      join.client = read_client(reader);
+      join.client = read_client_name(reader);
       join.synchronous = read_flag(reader);
       operation = std::move(join);
       break;
     }
     case Code::leave: {
       LeaveGroup leave;
-      leave.group = read_group(reader);
+      leave.group = read_group_name(reader);
       leave.session = reader.varint();
       operation = std::move(leave);
       break;
@@ -288,7 +288,7 @@ std::optional<GroupOperation> read_operation(ByteView content) {
       break;
     case Code::flushed: {
       Flushed flushed;
-      flushed.group = read_group(reader);
+      flushed.group = read_group_name(reader);
       flushed.round = reader.varint();
       operation = std::move(flushed);
       break;

@@ -144,6 +144,10 @@ inline constexpr std::uint8_t kChannelOperationMin = 128;
 using GroupOperation =
     std::variant<Subscribe, Unsubscribe, JoinGroup, LeaveGroup, Disconnect, Flushed, TableState, Announce>;
 
+// Names in operations, of groups and of channels. The reader fails where it is none.
+std::string read_group_name(spindle::Reader& reader);
+std::string read_client_name(spindle::Reader& reader);
+
 std::vector<std::uint8_t> write_operation(const GroupOperation& operation);
 /// Nothing where the bytes are not exactly one valid operation.
 std::optional<GroupOperation> read_operation(ByteView content);
