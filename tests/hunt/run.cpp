@@ -90,7 +90,9 @@ class Run {
 
   void end_faults();
   void revive();
+  /// Holds daemons to the limits of the plan meanwhile.
   bool await(const sim::Simulator::Predicate& predicate, Duration bound, const std::string& what);
+  bool await_unsampled(const sim::Simulator::Predicate& predicate, Duration bound, const std::string& what);
   bool await_one_view();
   bool await_rest();
   bool await_fresh_members();
@@ -374,9 +376,8 @@ void Run::revive() {
 }
 
 bool Run::await(const sim::Simulator::Predicate& predicate, Duration bound, const std::string& what) {
-  const Time begin = sim_.now();
   Time sampled{};
-  const bool came = sim_.run_until(
+  return await_unsampled(
       [&] {
         if (sim_.now() - sampled >= kSampleInterval) {
           sampled = sim_.now();
@@ -384,7 +385,12 @@ bool Run::await(const sim::Simulator::Predicate& predicate, Duration bound, cons
         }
         return predicate();
       },
-      bound);
+      bound, what);
+}
+
+bool Run::await_unsampled(const sim::Simulator::Predicate& predicate, Duration bound, const std::string& what) {
+  const Time begin = sim_.now();
+  const bool came = sim_.run_until(predicate, bound);
   outcome_.tally.raise(fmt::format("{}, virtual ms", what), static_cast<std::uint64_t>((sim_.now() - begin) / 1ms));
   if (!came) {
     outcome_.findings.push_back(
@@ -461,7 +467,8 @@ bool Run::await_fresh_members() {
                "messages of fresh members");
 }
 
-/// Channels end by themselves: what their daemons say of that is not to be on its way.
+/// Channels end by themselves: what their daemons say of that is not to be on its way. Clients of no plan may be there
+/// by then, who probed quotas.
 bool Run::await_channels() {
   const bool any = std::any_of(plan_.steps.begin(), plan_.steps.end(),
                                [](const Step& step) { return step.kind == StepKind::offer; });
@@ -470,7 +477,7 @@ bool Run::await_channels() {
     const std::vector<SimHost*> hosts = sim_.hosts();
     return std::all_of(hosts.begin(), hosts.end(), has_all);
   };
-  return !any || await(is_quiet, kFreshBound, "what daemons say of channels");
+  return !any || await_unsampled(is_quiet, kFreshBound, "what daemons say of channels");
 }
 
 /// Nobody sends any more, so that no daemon keeps a part of a message.
