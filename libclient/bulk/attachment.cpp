@@ -180,6 +180,10 @@ void Attachment::consume(std::size_t bytes) {
   if (written_ == output_.size()) {
     output_.clear();
     written_ = 0;
+  } else if (written_ >= kOutputBytesMax) {
+    // A socket that never takes all would otherwise let it grow for ever.
+    output_.erase(output_.begin(), output_.begin() + static_cast<std::ptrdiff_t>(written_));
+    written_ = 0;
   }
 }
 
