@@ -25,7 +25,7 @@ void Attachment::add(const BulkChannelId& id, const ContentLayout& layout, const
   std::uint32_t number = 0;
   while (taken.contains(number)) ++number;
   if (number >= kOpenChannelsMax) return;
-  channels_.emplace(id, Channel{number, layout, engines});
+  channels_.emplace(id, Channel{number, layout, engines, 0, {}});
   if (engines.receiver != nullptr) engines.receiver->handle_attached();
   if (engines.holder != nullptr) engines.holder->handle_attached();
   write_open(output_, {number, id, layout});
@@ -36,6 +36,10 @@ void Attachment::remove(const BulkChannelId& id) {
   if (channel == channels_.end()) return;
   write_shut(output_, channel->second.number);
   channels_.erase(channel);
+}
+
+void Attachment::set_rate(const BulkChannelId& id, std::uint64_t bytes_per_second) {
+  if (const auto channel = channels_.find(id); channel != channels_.end()) channel->second.rate.set(bytes_per_second);
 }
 
 std::optional<Attachment::End> Attachment::handle_read(Nanoseconds now, ByteView bytes) {
@@ -136,7 +140,7 @@ void Attachment::fill(Nanoseconds now) {
   bool is_more = true;
   while (is_more && output_.size() - written_ < kOutputBytesMax) {
     is_more = false;
-    for (auto& [id, channel] : channels_) is_more = write_symbol(channel) || is_more;
+    for (auto& [id, channel] : channels_) is_more = write_symbol(now, channel) || is_more;
   }
 }
 
@@ -153,15 +157,17 @@ void Attachment::fill(Nanoseconds now, Channel& channel) {
   }
 }
 
-bool Attachment::write_symbol(Channel& channel) {
+bool Attachment::write_symbol(Nanoseconds now, Channel& channel) {
   BulkHolder* holder = channel.engines.holder;
   if (holder == nullptr) return false;
   while (std::optional<IndexPart> part = holder->take_index()) {
     part->number = channel.number;
     write_index(output_, *part);
   }
-  std::optional<Symbol> symbol = holder->next_symbol();
+  std::optional<Symbol> symbol;
+  if (channel.rate.may_send(now)) symbol = holder->next_symbol();
   if (symbol) {
+    channel.rate.note_sent(now, symbol->bytes.size());
     symbol->number = channel.number;
     const std::size_t size = output_.size();
     output_.resize(size + symbol_frame_size(*symbol));
@@ -194,6 +200,7 @@ std::optional<Nanoseconds> Attachment::due() const {
   };
   for (const auto& [id, channel] : channels_) {
     if (channel.engines.receiver != nullptr) consider(channel.engines.receiver->need_due());
+    if (channel.engines.holder != nullptr) consider(channel.rate.due());
   }
   return due;
 }

@@ -10,6 +10,7 @@
 #include "libclient/bulk/bulk_frames.h"
 #include "libclient/bulk/bulk_holder.h"
 #include "libclient/bulk/bulk_receiver.h"
+#include "libclient/bulk/rate_limit.h"
 #include "libclient/include/spindle/error.h"
 
 namespace spindle::bulk {
@@ -33,6 +34,8 @@ class Attachment {
   /// A channel that is there already goes on with these.
   void add(const BulkChannelId& channel, const ContentLayout& layout, const Engines& engines);
   void remove(const BulkChannelId& channel);
+  /// The most that its holder sends, in bytes per second, heads of frames left out; 0: as much as goes.
+  void set_rate(const BulkChannelId& channel, std::uint64_t bytes_per_second);
 
   /// Why the connection is to be closed, by the daemon's word or because what came makes no sense.
   struct End {
@@ -61,6 +64,7 @@ class Attachment {
     ContentLayout layout;
     Engines engines;
     std::uint64_t granted = 0;  // symbols that the daemon may still send
+    RateLimit rate;
 
     std::uint64_t window() const { return std::max<std::uint64_t>(kWindowBytes / layout.symbol_bytes, 4); }
   };
@@ -71,7 +75,7 @@ class Attachment {
   void take_symbol(Nanoseconds now, Channel& channel, const Symbol& symbol);
   void fill(Nanoseconds now, Channel& channel);
   /// Symbols of its holder; whether there was one.
-  bool write_symbol(Channel& channel);
+  bool write_symbol(Nanoseconds now, Channel& channel);
 
   std::map<BulkChannelId, Channel> channels_;
   std::map<std::uint32_t, BulkChannelId> theirs_;  // by the numbers of the daemon

@@ -75,6 +75,10 @@ class BulkHolder {
     return kind_ == Kind::receiver || (layout_.has_size() && live_.block >= layout_.blocks());
   }
   const ContentLayout& layout() const { return layout_; }
+  /// Symbols that were sent live, in bytes: the last one may be filled up.
+  std::uint64_t live_bytes() const {
+    return live_.block * std::uint64_t{layout_.block_bytes} + live_.esi * std::uint64_t{layout_.symbol_bytes};
+  }
   /// Of a source: the hashes of blocks that have been loaded so far.
   const BlockIndex& index() const { return index_; }
   const HolderCounters& counters() const { return counters_; }
