@@ -103,7 +103,7 @@ void ClientEngine::settle_replies(EventReader::News& news) {
   auto channel = news.channels.begin();
   const auto tell_channels = [&](std::size_t up_to) {
     for (; channel != news.channels.end() && channel->before <= up_to && !reader_.ended(); ++channel) {
-      tell_channel_news(std::move(channel->news), channel->before + inserted);
+      inserted += tell_channel_news(std::move(channel->news), channel->before + inserted) ? 1 : 0;
     }
   };
   for (auto& [reply, before, flow, view] : news.replies) {
@@ -134,14 +134,18 @@ void ClientEngine::settle_replies(EventReader::News& news) {
   tell_channels(SIZE_MAX);
 }
 
-void ClientEngine::tell_channel_news(BulkNews&& news, std::size_t before) {
+bool ClientEngine::tell_channel_news(BulkNews&& news, std::size_t before) {
   const auto* offered = std::get_if<BulkOffered>(&news);
   const auto* token = std::get_if<BulkToken>(&news);
   const std::uint32_t request = offered != nullptr ? offered->request : token != nullptr ? token->request : 0;
   if (request != 0 && !writer_.settle_channel(request)) {
-    return reader_.end(Errc::unexpected_frame, "the daemon answered a request that was not made");
+    reader_.end(Errc::unexpected_frame, "the daemon answered a request that was not made");
+    return false;
   }
-  if (observer_ != nullptr) observer_->channel_news(std::move(news), before);
+  if (observer_ == nullptr) return false;
+  std::optional<Event> event = observer_->channel_news(std::move(news), before);
+  if (event) reader_.insert_event(before, *std::move(event));
+  return event.has_value();
 }
 
 void ClientEngine::settle_admitted(const EventReader::News& news) {

@@ -20,7 +20,10 @@ class RequestObserver {
   /// (Reconnected) is told nothing of what was asked in the former one.
   virtual void channel_answered(std::uint32_t /*request*/, std::error_code /*error*/) {}
   /// It came before the event of that index, of those that take_events() gives next, not counting answers to `ask`.
-  virtual void channel_news(BulkNews /*news*/, std::size_t /*before*/) {}
+  /// What is returned stands there as an event.
+  virtual std::optional<Event> channel_news(BulkNews /*news*/, std::size_t /*before*/) { return std::nullopt; }
+  /// A new session begins: of the channels of the former one nothing more is told.
+  virtual void session_began_anew() {}
 };
 
 /// Both halves of a client and what passes between them. A test uses the engine as it is:
@@ -101,13 +104,19 @@ class ClientEngine {
   void settle();
   /// Nothing comes any more: Disconnected is the last event.
   void disconnect();
+  /// What was asked in the former session is not answered.
+  void begin_anew() {
+    requests_.start_anew(writer_.former());
+    if (observer_ != nullptr) observer_->session_began_anew();
+  }
   /// `observer` outlives the engine, or is null.
   void observe(RequestObserver* observer) { observer_ = observer; }
 
  private:
   void settle(EventReader::News& news);
   void settle_replies(EventReader::News& news);
-  void tell_channel_news(BulkNews&& news, std::size_t before);
+  /// Whether an event stands at that place now.
+  bool tell_channel_news(BulkNews&& news, std::size_t before);
   void settle_admitted(const EventReader::News& news);
   void settle_taken(const EventReader::News& news);
   void settle_confirmed(const EventReader::News& news);

@@ -223,7 +223,7 @@ std::optional<Reconnected> ClientSession::come_back(Instant now, const EventRead
   former_.erase(name);  // a daemon ends the session that had it before
   event.fenced = build_fence();
   event.unknown = writer.start_anew(event.fenced);
-  engine_.requests().start_anew(writer.former());
+  engine_.begin_anew();
   writer.open();
   // Its name may be that of another client by then, who is no reason to wait.
   fence_until_ = event.fenced ? now + kSilentPeriods * options_.keepalive + resume_timeout_ + kGonePeriod : kNeverAgain;

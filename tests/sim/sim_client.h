@@ -174,8 +174,9 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   }
 
   void channel_answered(std::uint32_t request, std::error_code error) override;
-  void channel_news(protocol::BulkNews news, std::size_t before) override {
+  std::optional<spindle::Event> channel_news(protocol::BulkNews news, std::size_t before) override {
     channel_news_.emplace_back(before, std::move(news));
+    return std::nullopt;
   }
   void ask_channel(protocol::BulkRequest request);
   /// What came before that event.

@@ -62,7 +62,10 @@ class BulkTokens : public testing::Test, private protocol::RequestObserver {
   bool refused(std::uint32_t, const spindle::RequestFailed&) override { return false; }
   void confirmed(std::uint32_t) override {}
   void answered(protocol::Requests::Number, spindle::Answers) override {}
-  void channel_news(protocol::BulkNews news, std::size_t) override { token_ = std::get<protocol::BulkToken>(news); }
+  std::optional<spindle::Event> channel_news(protocol::BulkNews news, std::size_t) override {
+    token_ = std::get<protocol::BulkToken>(news);
+    return std::nullopt;
+  }
 
   Time now_{1s};
   OneClient driver_;
