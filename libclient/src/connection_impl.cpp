@@ -236,6 +236,7 @@ void Connection::Impl::deliver() {
   if (ended) {
     ended_ = true;
     calls_.end(end);
+    if (channels_ != nullptr) channels_->session_ended(end);
   }
   if (waiters_ > 0) changed_.notify_all();
 }

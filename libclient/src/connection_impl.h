@@ -15,6 +15,7 @@
 
 #include "libclient/io/byte_stream.h"
 #include "libclient/protocol/client_session.h"
+#include "libclient/src/channel_listener.h"
 #include "libclient/src/deadline.h"
 #include "libclient/src/event_queue.h"
 #include "libclient/src/fork_guard.h"
@@ -65,6 +66,22 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   NotTaken drain(Deadline deadline, const std::stop_token& stop);
   NotTaken disconnect() { return disconnect(deadline_after(options_.disconnect_timeout)); }
   EventQueue& events() { return events_; }
+
+  // For bulk channels, on any thread.
+
+  /// Tells `listener` of channels from here on; null: nobody any more, and the former one is not being told when this
+  /// returns. False where there is one already, or the daemon does not tell.
+  bool set_channel_listener(ChannelListener* listener);
+  /// Asks the daemon, and waits for nothing. `note_number` is called with the number of the request before anything
+  /// comes of it, with the lock that ChannelListener is called with.
+  std::error_code ask_channel(protocol::BulkRequest request, const std::function<void(std::uint32_t)>& note_number);
+  /// Has the event come behind those that are there. Nothing comes behind Disconnected.
+  void add_event(Event event);
+  /// For a second connection to the daemon that the session is at.
+  const ConnectOptions& options() const { return options_; }
+  std::string server_address() const;
+  bool has_room_for_events() const { return !events_.is_full(); }
+  bool is_own_thread() const { return on_thread(); }
   std::chrono::nanoseconds send_timeout() const { return options_.send_timeout; }
 
  private:
@@ -111,6 +128,9 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   bool refused(std::uint32_t request, const RequestFailed& failed) override;
   void confirmed(std::uint32_t request) override;
   void answered(protocol::Requests::Number number, Answers answers) override;
+  void channel_answered(std::uint32_t request, std::error_code error) override;
+  std::optional<Event> channel_news(protocol::BulkNews news, std::size_t before) override;
+  void session_began_anew() override;
 
   // The connection's own thread.
   void run();
@@ -161,6 +181,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   protocol::ClientSession session_;
   bool is_blocked_ = false;  // the socket has taken less than it was offered
   PendingCalls calls_{session_.engine()};
+  ChannelListener* channels_ = nullptr;
+  std::size_t dialled_server_ = 0;
   JoinedGroups joined_;
   bool writer_busy_ = false;
   bool write_failed_ = false;

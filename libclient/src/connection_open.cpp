@@ -19,6 +19,7 @@ protocol::SessionOptions Connection::Impl::session_options(const ConnectOptions&
   session.reconnect_timeout = options.reconnect_timeout;
   session.may_resume = options.resume;
   session.keepalive = options.keepalive;
+  session.wants_channels = options.bulk;
   session.seed = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
   return session;
 }
@@ -56,6 +57,7 @@ bool Connection::Impl::open(std::error_code& error, std::string& text) {
     if (const std::optional<std::size_t> server = session_.take_dial()) {
       // Each server has its share of the time.
       const auto share = (deadline - Clock::now()) / static_cast<int>(1 + options_.more_addresses.size() - *server);
+      dialled_server_ = *server;
       greet(lock, dial_server(options_, address_of(*server), Clock::now() + share));
     } else {
       await_welcome(lock, deadline);
@@ -93,6 +95,7 @@ void Connection::Impl::await_welcome(Lock& lock, Deadline deadline) {
 void Connection::Impl::go_on_connecting(Lock& lock) {
   if (session_.take_hang_up()) hang_up(lock);
   if (const std::optional<std::size_t> server = session_.take_dial()) {
+    dialled_server_ = *server;
     dialler_.start(options_, address_of(*server), deadline_after(options_.connect_timeout), [self = weak_from_this()] {
       if (const auto impl = self.lock()) raise_event(impl->wake_);
     });

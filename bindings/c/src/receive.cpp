@@ -139,6 +139,16 @@ unsigned spindle_event_kind(const spindle_event* event) {
       return SPINDLE_EVENT_RECONNECTED;
     case EventKind::flush_request:
       return SPINDLE_EVENT_FLUSH_REQUEST;
+    case EventKind::bulk_offered:
+      return SPINDLE_EVENT_BULK_OFFERED;
+    case EventKind::bulk_progress:
+      return SPINDLE_EVENT_BULK_PROGRESS;
+    case EventKind::bulk_received:
+      return SPINDLE_EVENT_BULK_RECEIVED;
+    case EventKind::bulk_complete:
+      return SPINDLE_EVENT_BULK_COMPLETE;
+    case EventKind::bulk_ended:
+      return SPINDLE_EVENT_BULK_ENDED;
     default:
       return 0;
   }

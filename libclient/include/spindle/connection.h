@@ -29,6 +29,8 @@
 
 namespace spindle {
 
+class Bulk;
+
 struct ConnectOptions {
   /// "unix:/path" or "/path"; "tls:host:port" or "tls:host"; "tcp:host:port", "host:port" or "host" (port 4803); IPv6
   /// addresses in brackets. What is sent by "tcp:" can be read and altered on its way.
@@ -82,6 +84,8 @@ struct ConnectOptions {
   /// The order in which messages to different sets of destinations enter is then not promised. See docs/client.md.
   bool independent_flows = false;
   SlowPolicy slow_policy = SlowPolicy::daemon_default;
+  /// Whether the daemon is asked to tell of bulk channels: for a program that makes a Bulk (bulk.h).
+  bool bulk = false;
 };
 
 struct JoinOptions {
@@ -270,6 +274,8 @@ class SPINDLE_EXPORT Connection {
   /// Null where the connection is closed or belongs to another process.
   Impl* usable() const noexcept;
   void let_go();
+
+  friend class Bulk;
 
   std::shared_ptr<Impl> impl_;
 };

@@ -59,7 +59,11 @@
   X(out_of_memory, 56, "there is not enough memory")                                                      \
   X(cancelled, 57, "the program has cancelled the call")                                                  \
   X(too_many_channels, 58, "there are as many bulk channels as there may be, or as the client may offer") \
-  X(unknown_channel, 59, "there is no such bulk channel, or it has ended")
+  X(unknown_channel, 59, "there is no such bulk channel, or it has ended")                                \
+  X(no_space, 60, "there is no room for the content where it is to be stored")                            \
+  X(file_failed, 61, "a file of the content cannot be read or written")                                   \
+  X(file_exists, 62, "there is a file of that name already, or it is being received")                     \
+  X(bad_content_name, 63, "the name of the content is not one that a file can have here")
 
 // X(name, condition): the codes that mean what a condition of std::errc means, so that `error == std::errc::timed_out`
 // holds for them. Where several conditions would do, it is the one that a socket would report.
@@ -106,7 +110,11 @@
   X(bad_headers, invalid_argument)             \
   X(out_of_memory, not_enough_memory)          \
   X(cancelled, operation_canceled)             \
-  X(too_many_channels, no_buffer_space)
+  X(too_many_channels, no_buffer_space)        \
+  X(no_space, no_space_on_device)              \
+  X(file_failed, io_error)                     \
+  X(file_exists, file_exists)                  \
+  X(bad_content_name, invalid_argument)
 
 namespace spindle {
 

@@ -139,6 +139,85 @@ struct Reconnected {
   bool fenced = false;
 };
 
+// Of bulk channels (bulk.h), in programs that have a Bulk.
+
+/// Somebody offers a content to a group that this client is a member of: Bulk::accept() or Bulk::refuse(). Stands at
+/// one place among messages and views at all members.
+struct BulkOffered {
+  ChannelId channel;
+  std::string group;
+  std::string source;  ///< private name of the client that offers
+  std::string name;    ///< as the source says it, UTF-8, of up to 255 bytes; may be empty
+  ContentKind kind = ContentKind::bytes;
+  std::optional<std::uint64_t> size;  ///< in bytes; nothing: not known yet
+  bool late = false;                  ///< it was offered before this client joined: nobody waits for it
+};
+
+/// How far a content is that this client offers or receives. Comes at most twice a second, and only where something has
+/// changed.
+struct BulkProgress {
+  ChannelId channel;
+  /// Of a content that is received: what is there, and is right. Of one that is offered: what was sent to those who
+  /// keep up; who does not is sent the rest afterwards.
+  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> size;   ///< of the content, in bytes; nothing: not known yet
+  std::uint64_t bytes_per_second = 0;  ///< of late
+};
+
+/// A content that was accepted is here, whole and right, or cannot be received. Comes once for each accept(), unless
+/// BulkEnded comes first.
+struct BulkReceived {
+  ChannelId channel;
+  std::error_code error;            ///< none: it is here; others are told (BulkComplete::failed), too
+  std::string text;                 ///< says more of `error`, for people
+  std::string path;                 ///< of the file, where it went into one
+  std::vector<std::uint8_t> bytes;  ///< where it was received in memory
+};
+
+/// All members of the audience, the group where the content was offered, have it or have said that they will not. Who
+/// has left the group since then is not waited for. Comes to source and members alike, at one place in the order.
+struct BulkComplete {
+  struct Failed {
+    std::string name;
+    std::error_code error;
+  };
+  ChannelId channel;
+  std::vector<std::string> done;     ///< private names
+  std::vector<Failed> failed;        ///< they could not receive it
+  std::vector<std::string> refused;  ///< they did not want it
+};
+
+/// Nothing more comes of the channel.
+struct BulkEnded {
+  enum class Cause : std::uint8_t {
+    cancelled = 1,     ///< by the source, or, with an error, as its content cannot be read
+    over = 2,          ///< it was complete, and its time to linger is over
+    abandoned = 3,     ///< the source is gone, nobody has the content, and nothing has happened for long
+    elsewhere = 4,     ///< daemons that were apart and are back know that it has ended
+    disconnected = 5,  ///< the session of this client that offered it is gone; others may go on
+  };
+  ChannelId channel;
+  Cause cause = Cause::over;
+  std::error_code error;  ///< why this client cancelled it by itself; none: it did not
+  std::string text;       ///< says more of `error`, for people
+};
+
+constexpr std::string_view to_string(BulkEnded::Cause cause) {
+  switch (cause) {
+    case BulkEnded::Cause::cancelled:
+      return "cancelled";
+    case BulkEnded::Cause::over:
+      return "over";
+    case BulkEnded::Cause::abandoned:
+      return "abandoned";
+    case BulkEnded::Cause::elsewhere:
+      return "elsewhere";
+    case BulkEnded::Cause::disconnected:
+      return "disconnected";
+  }
+  return "unknown";
+}
+
 /// The connection has ended: the last event, and there is exactly one. Where the daemon closed the connection, this is
 /// its reason, in its words.
 struct Disconnected {
@@ -159,7 +238,12 @@ struct Disconnected {
   X(QueueWarning, queue_warning)   \
   X(Disconnected, disconnected)    \
   X(Reconnected, reconnected)      \
-  X(FlushRequest, flush_request)
+  X(FlushRequest, flush_request)   \
+  X(BulkOffered, bulk_offered)     \
+  X(BulkProgress, bulk_progress)   \
+  X(BulkReceived, bulk_received)   \
+  X(BulkComplete, bulk_complete)   \
+  X(BulkEnded, bulk_ended)
 
 /// New kinds are added with new versions: a program has to bear with one that it does not know.
 enum class EventKind : std::uint8_t {

@@ -49,6 +49,21 @@ struct GroupViewId {
   bool operator==(const GroupViewId&) const = default;
 };
 
+/// Names a bulk channel, one content that a client offers to a group, for good.
+struct ChannelId {
+  std::string daemon;             ///< of the client that offers
+  std::uint64_t incarnation = 0;  ///< of that daemon: which of its lives
+  std::uint64_t number = 0;       ///< of the offers of that daemon in that life, from 1
+
+  auto operator<=>(const ChannelId&) const = default;
+};
+
+/// "number@daemon", as people read it.
+inline std::string to_string(const ChannelId& channel) { return std::to_string(channel.number) + "@" + channel.daemon; }
+
+/// What a content that is offered is at its source.
+enum class ContentKind : std::uint8_t { bytes = 0, file = 1, directory = 2 };
+
 /// Whether both are of the same view of the daemons, so that their positions compare.
 inline bool are_of_one_order(const GroupViewId& a, const GroupViewId& b) {
   return a.view_number == b.view_number && a.incarnation == b.incarnation && a.coordinator == b.coordinator;

@@ -123,7 +123,11 @@ enum {
   SPINDLE_ERROR_OUT_OF_MEMORY = 56,
   SPINDLE_ERROR_CANCELLED = 57,
   SPINDLE_ERROR_TOO_MANY_CHANNELS = 58,
-  SPINDLE_ERROR_UNKNOWN_CHANNEL = 59
+  SPINDLE_ERROR_UNKNOWN_CHANNEL = 59,
+  SPINDLE_ERROR_NO_SPACE = 60,
+  SPINDLE_ERROR_FILE_FAILED = 61,
+  SPINDLE_ERROR_FILE_EXISTS = 62,
+  SPINDLE_ERROR_BAD_CONTENT_NAME = 63
 };
 
 /* The identifier of a code, such as "slow_receiver", and the sentence that explains it; both "success" for 0. A code
@@ -386,7 +390,12 @@ enum {
   SPINDLE_EVENT_QUEUE_WARNING = 8,  /* the daemon holds more and more for this client */
   SPINDLE_EVENT_DISCONNECTED = 9,   /* the connection has ended: the last event, exactly one */
   SPINDLE_EVENT_RECONNECTED = 10,   /* the connection was lost, and there is another one */
-  SPINDLE_EVENT_FLUSH_REQUEST = 11  /* the next view of a synchronous group waits for spindle_flush_ok() */
+  SPINDLE_EVENT_FLUSH_REQUEST = 11, /* the next view of a synchronous group waits for spindle_flush_ok() */
+  SPINDLE_EVENT_BULK_OFFERED = 12,  /* these are of bulk channels, for which C has no functions yet */
+  SPINDLE_EVENT_BULK_PROGRESS = 13,
+  SPINDLE_EVENT_BULK_RECEIVED = 14,
+  SPINDLE_EVENT_BULK_COMPLETE = 15,
+  SPINDLE_EVENT_BULK_ENDED = 16
 };
 
 /* Waits for events, and gives those that there are, `room` at most, which the caller frees. 0: `*count` is one or more.

@@ -8,6 +8,7 @@
 namespace spindle::conformance {
 
 inline constexpr std::string_view kForms[] = {"full", "change", "answer", "farewell"};
+inline constexpr std::string_view kContents[] = {"bytes", "file", "directory"};
 inline constexpr std::string_view kRequests[] = {"join", "leave", "view", "send", "membership"};
 
 /// The identifier of a code of ours, such as "would_block".
@@ -80,6 +81,48 @@ inline Answer answer_for(const Reconnected& again) {
   Answer answer = Answer("reconnected").add("how", again.resumed ? "resumed" : "anew").add("name", again.private_name);
   for (const std::uint64_t ticket : again.unknown) answer.add("unknown", ticket);
   return answer;
+}
+
+inline Answer answer_for(const BulkOffered& offered) {
+  Answer answer("bulk_offered");
+  answer.add("channel", to_string(offered.channel))
+      .add("group", offered.group)
+      .add("source", offered.source)
+      .add("name", offered.name)
+      .add("kind", kContents[static_cast<std::size_t>(offered.kind)])
+      .add("late", offered.late);
+  if (offered.size) answer.add("size", *offered.size);
+  return answer;
+}
+
+inline Answer answer_for(const BulkProgress& progress) {
+  Answer answer("bulk_progress");
+  answer.add("channel", to_string(progress.channel)).add("bytes", progress.bytes);
+  if (progress.size) answer.add("size", *progress.size);
+  return answer;
+}
+
+inline Answer answer_for(const BulkReceived& received) {
+  return Answer("bulk_received")
+      .add("channel", to_string(received.channel))
+      .add("code", code_of(received.error))
+      .add("size", received.bytes.size())
+      .add("digest", digest({reinterpret_cast<const char*>(received.bytes.data()), received.bytes.size()}));
+}
+
+inline Answer answer_for(const BulkComplete& complete) {
+  Answer answer("bulk_complete");
+  answer.add("channel", to_string(complete.channel))
+      .add_all("done", complete.done)
+      .add_all("refused", complete.refused);
+  for (const BulkComplete::Failed& each : complete.failed) {
+    answer.add("failed", each.name).add("failed_code", code_of(each.error));
+  }
+  return answer;
+}
+
+inline Answer answer_for(const BulkEnded& ended) {
+  return Answer("bulk_ended").add("channel", to_string(ended.channel)).add("cause", to_string(ended.cause));
 }
 
 inline Answer describe(const Event& event) {

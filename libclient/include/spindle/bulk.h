@@ -1,0 +1,174 @@
+// Bulk channels: large content from one client to the members of a group.
+//
+//   spindle::Connection connection = spindle::Connection::connect({.name = "sender", .bulk = true}).value();
+//   spindle::Bulk bulk = spindle::Bulk::open(connection).value();
+//   bulk.offer("images", spindle::BulkSource::file("disk.img")).value();
+//   while (auto event = connection.receive()) {
+//     if (event->is<spindle::BulkComplete>()) break;
+//   }
+//
+// and who receives it:
+//
+//   if (const auto* offered = event->get_if<spindle::BulkOffered>()) {
+//     const auto error = bulk.accept(offered->channel, spindle::BulkSink::directory("/srv/images"));
+//   }
+//
+// docs/bulk.md is the guide.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "spindle/connection.h"
+#include "spindle/error.h"
+#include "spindle/event.h"
+#include "spindle/export.h"
+#include "spindle/result.h"
+#include "spindle/types.h"
+
+namespace spindle {
+
+/// What is offered.
+class BulkSource {
+ public:
+  /// A regular file, offered by the last part of its path as its name. It is read while it is sent, and must not change
+  /// before the channel has ended: receivers do not take what does not fit its hashes.
+  static BulkSource file(std::string path) { return {std::move(path), {}, {}}; }
+  static BulkSource bytes(std::vector<std::uint8_t> content, std::string name = {}) {
+    return {{}, std::make_shared<const std::vector<std::uint8_t>>(std::move(content)), std::move(name)};
+  }
+  /// Offers it by another name: UTF-8, of up to 255 bytes.
+  BulkSource& named(std::string name) {
+    name_ = std::move(name);
+    return *this;
+  }
+
+ private:
+  friend class Bulk;
+  BulkSource(std::string path, std::shared_ptr<const std::vector<std::uint8_t>> content, std::string name)
+      : path_(std::move(path)), content_(std::move(content)), name_(std::move(name)) {}
+
+  std::string path_;  // of a file; empty: bytes
+  std::shared_ptr<const std::vector<std::uint8_t>> content_;
+  std::string name_;
+};
+
+struct OfferOptions {
+  /// The most that this client sends of it, in bytes per second; 0: as much as goes. Bulk::set_rate() changes it.
+  std::uint64_t bytes_per_second = 0;
+  /// 1 to 100: its share of what connections carry, beside the weights of other channels.
+  unsigned weight = 10;
+  /// How long the channel stays once it is complete, for members that come later.
+  std::chrono::seconds linger{60};
+  /// Bounds how long offer() waits for the daemon's answer.
+  std::chrono::nanoseconds timeout = std::chrono::seconds(30);
+};
+
+/// Where a content goes that is received.
+///
+/// In a directory it is first "NAME.spindle-part", which has its full size from the beginning, with
+/// "NAME.spindle-state" beside it; once it is whole and written to the disk it gets its name, and the state goes. Who
+/// accepts the same content there once more, after a crash or an end of the connection, goes on with what is there.
+class BulkSink {
+ public:
+  /// The file of that path.
+  static BulkSink file(std::string path) { return {Kind::file, std::move(path), 0}; }
+  /// A file in that directory, by the name that the source has offered. accept() says bad_content_name where that is no
+  /// name for a file: empty, "." or "..", with '/' or control characters, or ".spindle-part" or ".spindle-state" at its
+  /// end.
+  static BulkSink directory(std::string path) { return {Kind::directory, std::move(path), 0}; }
+  /// BulkReceived::bytes. accept() says limit_exceeded where the content is larger than `bytes_max`, or of unknown
+  /// size.
+  static BulkSink memory(std::size_t bytes_max = std::size_t{64} << 20) { return {Kind::memory, {}, bytes_max}; }
+
+ private:
+  friend class Bulk;
+  enum class Kind : std::uint8_t { file, directory, memory };
+  BulkSink(Kind kind, std::string path, std::size_t bytes_max)
+      : kind_(kind), path_(std::move(path)), bytes_max_(bytes_max) {}
+
+  Kind kind_;
+  std::string path_;
+  std::size_t bytes_max_;
+};
+
+struct AcceptOptions {
+  /// Whether a file of that name may be replaced. Otherwise BulkReceived says file_exists.
+  bool replace = false;
+  /// Whether this client sends what it has to other receivers, which get it sooner so, or at all where the source is
+  /// gone.
+  bool serve = true;
+};
+
+struct BulkOptions {
+  /// Threads that read, write, hash, encode and decode. 1 to 64.
+  unsigned workers = 2;
+};
+
+/// Offers and receives contents beside a connection made with ConnectOptions::bulk. What becomes of them are events of
+/// that connection: BulkOffered, BulkProgress, BulkReceived, BulkComplete, BulkEnded.
+///
+/// It has a second connection to the daemon, of the same kind, for the content, which is made when it is needed first,
+/// and again where it is lost; a thread that reads and writes it; and workers. In memory is a bounded part of each
+/// content: some blocks of 8 MiB of one that is sent, and at most some 110 MiB of one that is received.
+///
+/// All functions may be called by several threads at once, and by a handler of the connection, but for offer(), which
+/// says would_block there; moving, assigning and destroying must not coincide with anything else. Functions that return
+/// std::error_code return an Errc, or nothing wrong; they throw nothing but std::bad_alloc.
+///
+/// In a child of fork() its copy is a closed one, as that of a Connection is.
+class SPINDLE_EXPORT Bulk {
+ public:
+  /// A closed one: functions return not_connected.
+  Bulk() noexcept;
+  Bulk(Bulk&&) noexcept;
+  /// Closes what it was first.
+  Bulk& operator=(Bulk&&) noexcept;
+  /// Ends what is under way: contents that it offers are no longer sent by this client, those that it receives can be
+  /// gone on with later. Waits until jobs that have begun are over.
+  ~Bulk();
+
+  /// Beside `connection`, which may be moved and goes on without it. Made before the first join, it misses no offer.
+  /// Errors: not_connected; bad_argument where the connection was made without ConnectOptions::bulk, or has one
+  /// already.
+  static Result<Bulk> open(Connection& connection, const BulkOptions& options = {});
+
+  /// Offers a content to the members of a group, and waits until the daemon has taken the offer. The client itself need
+  /// not be a member, and gets no BulkOffered of its own. What follows are BulkProgress, BulkComplete and BulkEnded.
+  /// Errors: file_failed, bad_group_name, bad_argument for a name or weight that cannot be, too_many_channels,
+  /// not_connected, timed_out, would_block in a handler.
+  Result<ChannelId> offer(std::string_view group, const BulkSource& source, const OfferOptions& options = {});
+
+  /// Receives what was offered; BulkReceived tells of its end, and of files that cannot be written. Errors:
+  /// unknown_channel; bad_argument for what this client offers itself, or has accepted or refused already;
+  /// bad_content_name and limit_exceeded, see BulkSink; not_connected. After the last two the channel may be accepted
+  /// otherwise, or refused.
+  [[nodiscard]] std::error_code accept(const ChannelId& channel, const BulkSink& sink,
+                                       const AcceptOptions& options = {});
+  /// Tells all that this client will not receive it. Who neither accepts nor refuses is waited for. Errors:
+  /// unknown_channel, bad_argument as for accept(), not_connected.
+  [[nodiscard]] std::error_code refuse(const ChannelId& channel);
+  /// Ends a channel that this client has offered, at all. Errors: unknown_channel, bad_argument for somebody else's,
+  /// not_connected.
+  [[nodiscard]] std::error_code cancel(const ChannelId& channel);
+  /// Changes OfferOptions::bytes_per_second. Errors as of cancel().
+  [[nodiscard]] std::error_code set_rate(const ChannelId& channel, std::uint64_t bytes_per_second);
+
+ private:
+  class SPINDLE_HIDDEN Impl;
+  explicit Bulk(std::shared_ptr<Impl> impl) noexcept;
+  Impl* usable() const noexcept;
+  void let_go();
+
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace spindle

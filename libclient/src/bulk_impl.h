@@ -1,0 +1,89 @@
+// What stands behind a Bulk: the program's calls, and what the session tells of channels.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "libclient/src/answer.h"
+#include "libclient/src/bulk_io.h"
+#include "libclient/src/channel_listener.h"
+#include "libclient/src/connection_impl.h"
+#include "spindle/bulk.h"
+
+namespace spindle {
+
+/// Order of calls: `open`; if it succeeds anything; `close` at last.
+///
+/// Locks: the connection calls ChannelListener with its lock, then `mutex_` is taken; nobody calls the connection with
+/// `mutex_`.
+class Bulk::Impl : private ChannelListener, private BulkSession {
+ public:
+  explicit Impl(std::shared_ptr<Connection::Impl> connection) : connection_(std::move(connection)) {}
+
+  std::error_code open(const BulkOptions& options);
+  void close();
+  bool is_inherited() const { return io_.is_inherited(); }
+
+  Result<ChannelId> offer(std::string_view group, const BulkSource& source, const OfferOptions& options);
+  std::error_code accept(const ChannelId& channel, const BulkSink& sink, const AcceptOptions& options);
+  std::error_code refuse(const ChannelId& channel);
+  std::error_code cancel(const ChannelId& channel);
+  std::error_code set_rate(const ChannelId& channel, std::uint64_t bytes_per_second);
+
+ private:
+  using Lock = std::lock_guard<std::mutex>;
+  using Offered = Answer<Result<ChannelId>>;
+
+  /// An offer that the daemon has not answered yet.
+  struct Pending {
+    std::shared_ptr<BulkStore> store;
+    std::shared_ptr<Offered> answer;
+  };
+  struct Known {
+    bool is_own = false;
+    bool is_taken = false;  // accepted or refused
+    std::string name;
+    bulk::ContentLayout layout;
+    std::optional<bulk::BlockHash> root;
+    StoreFailure failure;  // why this client has cancelled it by itself
+  };
+
+  // ChannelListener
+  std::optional<Event> channel_news(protocol::BulkNews news) override;
+  void channel_answered(std::uint32_t request, std::error_code error) override;
+  void session_began_anew() override;
+  void session_ended(std::error_code error) override;
+
+  std::optional<Event> take(protocol::BulkOffered& offered);
+  std::optional<Event> take(protocol::BulkSealed& sealed);
+  std::optional<Event> take(protocol::BulkComplete& complete);
+  std::optional<Event> take(protocol::BulkEnded& ended);
+  std::optional<Event> take(protocol::BulkToken& token);
+
+  // BulkSession
+  std::error_code ask(protocol::BulkRequest request) override;
+  void give(Event event) override;
+  void note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) override;
+  std::string address() const override { return connection_->server_address(); }
+  const ConnectOptions& options() const override { return connection_->options(); }
+
+  std::error_code check_own(const bulk::BulkChannelId& id);
+  void fail_pending(std::error_code error);
+  static std::shared_ptr<BulkStore> open_source(const BulkSource& source, protocol::ContentTerms& terms,
+                                                StoreFailure& failure);
+  static std::shared_ptr<BulkStore> make_sink(const Known& known, const BulkSink& sink, const AcceptOptions& options,
+                                              std::error_code& error);
+
+  const std::shared_ptr<Connection::Impl> connection_;
+  BulkIo io_{*this};
+
+  std::mutex mutex_;                          // guards what follows
+  std::map<std::uint32_t, Pending> pending_;  // by the number of the request
+  std::map<bulk::BulkChannelId, Known> known_;
+  std::uint32_t token_request_ = 0;
+};
+
+}  // namespace spindle

@@ -1,0 +1,87 @@
+#include "libclient/src/bulk_store.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "libclient/src/file_io.h"
+
+namespace spindle {
+
+namespace {
+
+class SourceFile final : public BulkStore {
+ public:
+  explicit SourceFile(Descriptor file) : file_(std::move(file)) {}
+  bool read(std::uint64_t start, std::span<std::uint8_t> to) const override { return read_at(file_, start, to); }
+
+ private:
+  const Descriptor file_;
+};
+
+class SourceBytes final : public BulkStore {
+ public:
+  explicit SourceBytes(std::shared_ptr<const std::vector<std::uint8_t>> bytes) : bytes_(std::move(bytes)) {}
+  bool read(std::uint64_t start, std::span<std::uint8_t> to) const override {
+    if (start > bytes_->size() || to.size() > bytes_->size() - start) return false;
+    std::copy_n(bytes_->begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
+    return true;
+  }
+
+ private:
+  const std::shared_ptr<const std::vector<std::uint8_t>> bytes_;
+};
+
+/// They go to the program when they are whole; nobody else is served from here then.
+class ReceivedBytes final : public BulkStore {
+ public:
+  std::optional<bulk::ResumeState> open(const bulk::ContentLayout& layout, const std::optional<bulk::BlockHash>&,
+                                        StoreFailure&) override {
+    bytes_.resize(layout.size);
+    return std::nullopt;
+  }
+  bool read(std::uint64_t start, std::span<std::uint8_t> to) const override {
+    if (start > bytes_.size() || to.size() > bytes_.size() - start) return false;
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
+    return true;
+  }
+  StoreFailure write(std::uint64_t start, ByteView bytes) override {
+    if (start > bytes_.size() || bytes.size() > bytes_.size() - start) return {Errc::internal_error, {}};
+    std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(start));
+    return {};
+  }
+  std::vector<std::uint8_t> take_bytes() override { return std::move(bytes_); }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+};
+
+}  // namespace
+
+std::shared_ptr<BulkStore> open_source_file(const std::string& path, std::uint64_t& size, StoreFailure& failure) {
+  // What is no file, such as a pipe that nobody writes to, must not hold up the program.
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat found {};
+  if (!file || ::fstat(file.get(), &found) != 0) {
+    failure = {Errc::file_failed, path + ": " + std::strerror(errno)};
+    return nullptr;
+  }
+  if (!S_ISREG(found.st_mode)) {
+    failure = {Errc::file_failed, path + " is not a regular file"};
+    return nullptr;
+  }
+  size = static_cast<std::uint64_t>(found.st_size);
+  return std::make_shared<SourceFile>(std::move(file));
+}
+
+std::shared_ptr<BulkStore> open_source_bytes(std::shared_ptr<const std::vector<std::uint8_t>> bytes) {
+  return std::make_shared<SourceBytes>(std::move(bytes));
+}
+
+std::shared_ptr<BulkStore> make_received_bytes() { return std::make_shared<ReceivedBytes>(); }
+
+}  // namespace spindle

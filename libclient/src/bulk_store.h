@@ -1,0 +1,63 @@
+// Where the content of a bulk channel is: a file, or memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "libclient/bulk/resume_state.h"
+#include "libclient/src/socket.h"
+
+namespace spindle {
+
+/// An Errc, and what more there is to say; no error where all went well.
+struct StoreFailure {
+  std::error_code error;
+  std::string text;
+};
+
+/// Read by any threads at once. What reads and writes fails for good where the file does.
+class BulkStore {
+ public:
+  virtual ~BulkStore() = default;
+
+  virtual bool read(std::uint64_t start, std::span<std::uint8_t> to) const = 0;
+
+  // Of what is received. Any threads may write at once, at different places; the rest is for one thread at a time.
+
+  /// Before anything else. `root`: of what is offered, where it is known. Gives what is there from a former time.
+  virtual std::optional<bulk::ResumeState> open(const bulk::ContentLayout& /*layout*/,
+                                                const std::optional<bulk::BlockHash>& /*root*/,
+                                                StoreFailure& /*failure*/) {
+    return std::nullopt;
+  }
+  virtual StoreFailure write(std::uint64_t /*start*/, ByteView /*bytes*/) { return {}; }
+  /// What was written before is on the disk when the state is.
+  virtual StoreFailure save(const bulk::ResumeState& /*state*/) { return {}; }
+  /// The content is whole, and has that size.
+  virtual StoreFailure finish(std::uint64_t /*size*/) { return {}; }
+  /// What is there of it goes, where it is not finished.
+  virtual void discard() {}
+  /// Of the file, once it is finished; empty: none.
+  virtual std::string path() const { return {}; }
+  /// Whether both go to one file.
+  bool is_at_place_of(const BulkStore& other) const { return !path().empty() && path() == other.path(); }
+  virtual std::vector<std::uint8_t> take_bytes() { return {}; }
+};
+
+/// What is offered. Null, with the reason, where it cannot be read.
+std::shared_ptr<BulkStore> open_source_file(const std::string& path, std::uint64_t& size, StoreFailure& failure);
+std::shared_ptr<BulkStore> open_source_bytes(std::shared_ptr<const std::vector<std::uint8_t>> bytes);
+
+/// Whether a file may have the name that somebody else has given to a content.
+bool is_file_name(std::string_view name);
+
+/// What is received. Nothing is opened yet.
+std::shared_ptr<BulkStore> make_received_file(std::string directory, std::string name, bool replace);
+std::shared_ptr<BulkStore> make_received_bytes();
+
+}  // namespace spindle

@@ -1,0 +1,325 @@
+#include "libclient/src/bulk_transfer.h"
+
+#include <chrono>
+#include <type_traits>
+#include <utility>
+
+namespace spindle {
+
+namespace {
+
+/// The number of a job that loads a block for its hash alone: no block that is to be sent waits for it.
+constexpr std::uint64_t kHashJob = UINT64_MAX;
+
+bulk::ReadContent reading(std::shared_ptr<BulkStore> store) {
+  return [store = std::move(store)](std::uint64_t start, std::span<std::uint8_t> to) { return store->read(start, to); };
+}
+
+/// Neighbours go in one piece.
+StoreFailure write_symbols(BulkStore& store, const bulk::StoreJob& job) {
+  std::vector<std::uint8_t> piece;
+  std::uint64_t start = 0;
+  for (const bulk::HeldSymbol& symbol : job.symbols) {
+    const std::uint64_t at = job.place.start_of(symbol.esi);
+    const std::size_t bytes = job.place.bytes_of(symbol.esi, 1);
+    constexpr std::size_t kPieceBytes = 1u << 20;
+    if (!piece.empty() && (at != start + piece.size() || piece.size() >= kPieceBytes)) {
+      if (StoreFailure failure = store.write(start, piece); failure.error) return failure;
+      piece.clear();
+    }
+    if (piece.empty()) start = at;
+    piece.insert(piece.end(), symbol.bytes.get(), symbol.bytes.get() + bytes);
+  }
+  return piece.empty() ? StoreFailure{} : store.write(start, piece);
+}
+
+}  // namespace
+
+ChannelId to_public(const bulk::BulkChannelId& id) { return {id.daemon, id.incarnation, id.number}; }
+bulk::BulkChannelId to_internal(const ChannelId& id) { return {id.daemon, id.incarnation, id.number}; }
+
+bulk::Nanoseconds BulkTransfer::now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+BulkTransfer::BulkTransfer(BulkTransferHost& host, Offer offer)
+    : host_(host),
+      id_(std::move(offer.id)),
+      is_own_(true),
+      layout_(offer.layout),
+      store_(std::move(offer.store)),
+      bytes_per_second_(offer.bytes_per_second) {}
+
+BulkTransfer::BulkTransfer(BulkTransferHost& host, Acceptance acceptance)
+    : host_(host),
+      id_(std::move(acceptance.id)),
+      is_own_(false),
+      layout_(acceptance.layout),
+      root_(acceptance.root),
+      store_(std::move(acceptance.store)),
+      serves_(acceptance.serves) {}
+
+template <typename Work, typename Done>
+void BulkTransfer::run(Work work, Done done) {
+  // What a job has may not be copied, and functions are.
+  auto shared = std::make_shared<Work>(std::move(work));
+  host_.submit([self = shared_from_this(), shared, done = std::move(done)]() -> std::function<void()> {
+    auto result = std::make_shared<decltype((*shared)())>((*shared)());
+    return [self, result, done] {
+      if (!self->is_over_) done(std::move(*result));
+    };
+  });
+}
+
+void BulkTransfer::start() {
+  active_at_ = told_at_ = now();
+  if (is_own_) {
+    holder_ = std::make_unique<bulk::BulkHolder>(bulk::BulkHolder::Kind::source, layout_,
+                                                 bulk::RepairIds(host_.draw(), host_.draw()));
+    holder_->handle_available(bulk::BlockSet::of_first(layout_.blocks()));
+    return host_.engines_changed(id_);
+  }
+  say(outcome_);
+  struct Opened {
+    std::optional<bulk::ResumeState> state;
+    StoreFailure failure;
+  };
+  run(
+      [store = store_, layout = layout_, root = root_] {
+        Opened opened;
+        opened.state = store->open(layout, root, opened.failure);
+        return opened;
+      },
+      [this](Opened result) { opened(std::move(result.state), result.failure); });
+}
+
+void BulkTransfer::opened(std::optional<bulk::ResumeState> state, const StoreFailure& failure) {
+  if (failure.error) return fail(failure);
+  receiver_ =
+      std::make_unique<bulk::BulkReceiver>(layout_, host_.hasher(), bulk::ReceiverLimits{}, state ? &*state : nullptr);
+  saved_blocks_ = receiver_->written().count();
+  saved_at_ = now();
+  if (serves_) {
+    receiver_->set_serves(true);
+    holder_ = std::make_unique<bulk::BulkHolder>(bulk::BulkHolder::Kind::receiver, layout_,
+                                                 bulk::RepairIds(host_.draw(), host_.draw()));
+  }
+  if (root_) handle_seal(now(), layout_.size, *root_);
+  if (!is_over_) host_.engines_changed(id_);
+}
+
+void BulkTransfer::handle_seal(bulk::Nanoseconds now, std::uint64_t size, const bulk::BlockHash& root) {
+  if (is_own_ || is_over_ || outcome_ == protocol::BulkOutcome::failed) return;
+  const std::optional<bulk::ContentLayout> sealed = layout_.sealed(size);
+  const bool fits = sealed && (receiver_ == nullptr || receiver_->handle_seal(now, size, root)) &&
+                    (receiver_ == nullptr || holder_ == nullptr || holder_->handle_seal(size));
+  if (!fits) return fail({Errc::unexpected_frame, "the content was sealed with a size that it cannot have"});
+  layout_ = *sealed;
+  root_ = root;
+}
+
+void BulkTransfer::say_again() {
+  if (!is_own_) say(outcome_, error_);
+}
+
+void BulkTransfer::pump(bulk::Nanoseconds now) {
+  if (is_over_) return;
+  if (is_own_) {
+    pump_source(now);
+  } else if (receiver_ != nullptr) {
+    pump_receiver(now);
+  }
+  if (!is_over_) tell_progress(now);
+}
+
+void BulkTransfer::load(bulk::LoadJob job) {
+  ++loads_;
+  run([job = std::move(job), store = store_,
+       &host = host_]() mutable { return bulk::run(std::move(job), reading(store), host.code(), host.hasher()); },
+      [this](bulk::LoadedBlock block) {
+        --loads_;
+        const bool is_for_hash = block.job.number == kHashJob;
+        const bool is_lost = is_own_ && !block.good;
+        if (is_for_hash) is_hashing_ = false;
+        if (holder_ != nullptr) holder_->handle_loaded(std::move(block));
+        if (is_lost) fail({Errc::file_failed, "the content cannot be read any more, or has become shorter"});
+      });
+}
+
+void BulkTransfer::pump_source(bulk::Nanoseconds now) {
+  while (auto job = holder_->take_job()) load(std::move(*job));
+  const std::uint64_t sent = holder_->counters().source + holder_->counters().repair;
+  if (sent != sent_symbols_ || loads_ != 0) active_at_ = now;
+  sent_symbols_ = sent;
+  if (is_sealed_) return;
+  const bulk::BlockSet& known = holder_->index().known();
+  if (known.count() == layout_.blocks()) {
+    if (const auto root = holder_->index().root(layout_.blocks(), host_.hasher())) {
+      is_sealed_ = true;
+      host_.ask(protocol::BulkSeal{0, id_, layout_.size, *root});
+    }
+  } else if (!is_hashing_ && now - active_at_ >= kIdlePeriod) {
+    is_hashing_ = true;
+    load({kHashJob, bulk::BlockPlace::of(layout_, known.first_missing()), nullptr, true, false});
+    active_at_ -= kIdlePeriod;  // the next one follows at once, unless somebody wants something
+  }
+}
+
+void BulkTransfer::pump_receiver(bulk::Nanoseconds now) {
+  if (outcome_ == protocol::BulkOutcome::failed) return;
+  while (auto job = receiver_->take_job()) do_job(std::move(*job));
+  if (holder_ != nullptr) {
+    if (const std::uint32_t blocks = receiver_->written().count(); blocks != available_blocks_) {
+      available_blocks_ = blocks;
+      holder_->handle_available(receiver_->written());
+    }
+    while (auto job = holder_->take_job()) load(std::move(*job));
+  }
+  if (receiver_->is_done()) return finish();
+  save_state(now);
+}
+
+void BulkTransfer::do_job(bulk::ReceiverJob job) {
+  if (auto* decode = std::get_if<bulk::DecodeJob>(&job)) {
+    run([decode = std::move(*decode), store = store_,
+         &host = host_]() mutable { return bulk::run(std::move(decode), reading(store), host.code(), host.hasher()); },
+        [this](bulk::DecodedBlock block) { receiver_->handle_decoded(now(), std::move(block)); });
+  } else if (auto* symbols = std::get_if<bulk::StoreJob>(&job)) {
+    struct Stored {
+      bulk::StoreJob job;
+      StoreFailure failure;
+    };
+    run(
+        [symbols = std::move(*symbols), store = store_]() mutable {
+          StoreFailure failure = write_symbols(*store, symbols);
+          return Stored{std::move(symbols), std::move(failure)};
+        },
+        [this](Stored stored) {
+          const bool is_good = !stored.failure.error;
+          receiver_->handle_stored(now(), std::move(stored.job), is_good);
+          if (!is_good) fail(stored.failure);
+        });
+  } else if (auto* block = std::get_if<bulk::WriteJob>(&job)) {
+    const std::uint64_t number = block->number;
+    const std::uint32_t place = block->place.block;
+    run(
+        [block = std::move(*block), store = store_] {
+          return store->write(block.place.start, {block.content.get(), block.place.bytes});
+        },
+        [this, number, place](const StoreFailure& failure) {
+          receiver_->handle_written(now(), number, place, !failure.error);
+          if (failure.error) fail(failure);
+        });
+  }
+}
+
+void BulkTransfer::save_state(bulk::Nanoseconds now) {
+  const std::uint32_t written = receiver_->written().count();
+  if (is_saving_ || written == saved_blocks_ || now - saved_at_ < kSavePeriod) return;
+  is_saving_ = true;
+  saved_at_ = now;
+  saved_blocks_ = written;
+  run([store = store_, state = receiver_->resume_state()] { return store->save(state); },
+      [this](const StoreFailure& failure) {
+        is_saving_ = false;
+        if (failure.error) fail(failure);
+      });
+}
+
+void BulkTransfer::finish() {
+  if (is_finishing_ || is_saving_) return;
+  is_finishing_ = true;
+  run([store = store_, size = layout_.size] { return store->finish(size); },
+      [this](const StoreFailure& failure) { finished(failure); });
+}
+
+void BulkTransfer::finished(const StoreFailure& failure) {
+  if (failure.error) return fail(failure);
+  // Who gets the event may leave at once: the daemon is told before.
+  say(protocol::BulkOutcome::done);
+  host_.give(BulkReceived{to_public(id_), {}, {}, store_->path(), store_->take_bytes()});
+}
+
+void BulkTransfer::fail(const StoreFailure& failure) {
+  if (is_over_ || outcome_ == protocol::BulkOutcome::failed) return;
+  if (is_own_) {
+    end(false);
+    host_.note_failure(id_, failure);
+    return host_.ask(protocol::BulkCancel{0, id_});
+  }
+  say(protocol::BulkOutcome::failed, failure.error);
+  host_.give(BulkReceived{to_public(id_), failure.error, failure.text, {}, {}});
+  const bool is_full = failure.error == Errc::no_space;
+  if (is_full) store_->discard();
+  // Jobs that are under way still refer to the receiver, which gets nothing more.
+  holder_.reset();
+  host_.engines_changed(id_);
+}
+
+void BulkTransfer::say(protocol::BulkOutcome outcome, std::error_code error) {
+  outcome_ = outcome;
+  error_ = error;
+  host_.ask(protocol::BulkOutcomeSaid{0, id_, outcome, static_cast<std::uint16_t>(error.value())});
+}
+
+std::uint64_t BulkTransfer::bytes() const {
+  if (is_own_) return std::min(holder_->live_bytes(), layout_.size);
+  return receiver_ != nullptr ? receiver_->progress(now()).bytes_verified : 0;
+}
+
+void BulkTransfer::tell_progress(bulk::Nanoseconds now) {
+  const std::uint64_t there = bytes();
+  if (is_own_ && there > rated_bytes_) {
+    rate_.add(now, there - rated_bytes_);
+    rated_bytes_ = there;
+  }
+  if (there == told_bytes_ || now - told_at_ < kProgressPeriod) return;
+  told_at_ = now;
+  told_bytes_ = there;
+  BulkProgress progress{to_public(id_), there, std::nullopt, 0};
+  if (layout_.has_size()) progress.size = layout_.size;
+  progress.bytes_per_second = is_own_ ? rate_.rate(now) : receiver_->progress(now).bytes_per_second;
+  host_.give(progress);
+}
+
+std::optional<bulk::Nanoseconds> BulkTransfer::due() const {
+  if (is_over_) return std::nullopt;
+  std::optional<bulk::Nanoseconds> due;
+  const auto consider = [&](bulk::Nanoseconds at) { due = due ? std::min(*due, at) : at; };
+  if (is_own_ && !is_sealed_ && !is_hashing_) consider(active_at_ + kIdlePeriod);
+  if ((is_own_ || receiver_ != nullptr) && bytes() != told_bytes_) consider(told_at_ + kProgressPeriod);
+  if (receiver_ != nullptr && outcome_ == protocol::BulkOutcome::accepted && !is_saving_ && !is_finishing_ &&
+      receiver_->written().count() != saved_blocks_) {
+    consider(saved_at_ + kSavePeriod);
+  }
+  return due;
+}
+
+bool BulkTransfer::gives_way_to(const BulkStore& store) {
+  const bool is_under_way = !is_own_ && !is_over_ && outcome_ == protocol::BulkOutcome::accepted;
+  if (!is_under_way || !store_->is_at_place_of(store)) return false;
+  if (receiver_ != nullptr && receiver_->written().count() != 0) {
+    host_.submit([store = store_, state = receiver_->resume_state()]() -> std::function<void()> {
+      static_cast<void>(store->save(state));
+      return nullptr;
+    });
+  }
+  fail({Errc::file_exists, "another content of that name has taken its place"});
+  return true;
+}
+
+void BulkTransfer::end(bool discards) {
+  if (is_over_) return;
+  is_over_ = true;
+  if (!is_own_ && discards && outcome_ == protocol::BulkOutcome::accepted) {
+    host_.submit([store = store_]() -> std::function<void()> {
+      store->discard();
+      return nullptr;
+    });
+  }
+}
+
+void BulkTransfer::save_at_end() {
+  if (is_over_ || is_own_ || receiver_ == nullptr || outcome_ != protocol::BulkOutcome::accepted) return;
+  if (receiver_->written().count() != saved_blocks_) static_cast<void>(store_->save(receiver_->resume_state()));
+}
+
+}  // namespace spindle

@@ -1,0 +1,138 @@
+// One bulk channel at a client: its engines, and what is done for them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "libclient/bulk/attachment.h"
+#include "libclient/bulk/bulk_holder.h"
+#include "libclient/bulk/bulk_receiver.h"
+#include "libclient/codes/erasure_code.h"
+#include "libclient/protocol/bulk_requests.h"
+#include "libclient/src/bulk_store.h"
+#include "spindle/event.h"
+
+namespace spindle {
+
+/// What a transfer needs of the thread that drives it.
+class BulkTransferHost {
+ public:
+  virtual ~BulkTransferHost() = default;
+
+  /// Has a worker call `job`, and the thread what that gives.
+  virtual void submit(std::function<std::function<void()>()> job) = 0;
+  virtual void ask(protocol::BulkRequest request) = 0;
+  virtual void give(Event event) = 0;
+  /// The channel's end, which this client asks for, has that reason.
+  virtual void note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) = 0;
+  /// What the engines are has changed.
+  virtual void engines_changed(const bulk::BulkChannelId& channel) = 0;
+  virtual const codes::ErasureCode& code() const = 0;
+  virtual const bulk::Hasher& hasher() const = 0;
+  /// A random number for each channel.
+  virtual std::uint32_t draw() = 0;
+};
+
+ChannelId to_public(const bulk::BulkChannelId& id);
+bulk::BulkChannelId to_internal(const ChannelId& id);
+
+/// For the bulk thread alone. `pump` is called whenever something may have happened, and at `due`.
+class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
+ public:
+  struct Offer {
+    bulk::BulkChannelId id;
+    bulk::ContentLayout layout;
+    std::shared_ptr<BulkStore> store;
+    std::uint64_t bytes_per_second = 0;
+  };
+  struct Acceptance {
+    bulk::BulkChannelId id;
+    bulk::ContentLayout layout;
+    std::optional<bulk::BlockHash> root;
+    std::shared_ptr<BulkStore> store;
+    bool serves = true;
+  };
+
+  BulkTransfer(BulkTransferHost& host, Offer offer);
+  BulkTransfer(BulkTransferHost& host, Acceptance acceptance);
+  /// Once, after construction.
+  void start();
+
+  bool is_own() const { return is_own_; }
+  const bulk::ContentLayout& layout() const { return layout_; }
+  /// None where it has nothing to do with the content, not yet or not any more.
+  bulk::Attachment::Engines engines() const {
+    if (is_over_ || outcome_ == protocol::BulkOutcome::failed) return {};
+    return {holder_.get(), receiver_.get()};
+  }
+  std::uint64_t bytes_per_second() const { return bytes_per_second_; }
+  void set_rate(std::uint64_t bytes_per_second) { bytes_per_second_ = bytes_per_second; }
+
+  void handle_seal(bulk::Nanoseconds now, std::uint64_t size, const bulk::BlockHash& root);
+  /// The channel was offered in a new session: what is to be said of it is said again.
+  void say_again();
+  void pump(bulk::Nanoseconds now);
+  std::optional<bulk::Nanoseconds> due() const;
+  /// The same file is to be that of a later offer, as where a source was started again: this one gives way, and what is
+  /// there may serve the other.
+  bool gives_way_to(const BulkStore& store);
+  /// Nothing more comes of it; what comes of jobs is left aside. `discards`: what was received of it goes, unless it is
+  /// whole.
+  void end(bool discards);
+  /// So that it can be gone on with later. No worker is at work any more.
+  void save_at_end();
+
+ private:
+  static constexpr bulk::Nanoseconds kProgressPeriod = std::chrono::milliseconds(500);
+  static constexpr bulk::Nanoseconds kSavePeriod = std::chrono::seconds(2);
+  /// A source whose content nobody asks for hashes it by itself.
+  static constexpr bulk::Nanoseconds kIdlePeriod = std::chrono::milliseconds(300);
+
+  /// `work` runs on a worker, `done` takes what it gives here, unless the transfer is over.
+  template <typename Work, typename Done>
+  void run(Work work, Done done);
+  void opened(std::optional<bulk::ResumeState> state, const StoreFailure& failure);
+  void load(bulk::LoadJob job);
+  void pump_source(bulk::Nanoseconds now);
+  void pump_receiver(bulk::Nanoseconds now);
+  void do_job(bulk::ReceiverJob job);
+  void save_state(bulk::Nanoseconds now);
+  void finish();
+  void finished(const StoreFailure& failure);
+  void fail(const StoreFailure& failure);
+  void say(protocol::BulkOutcome outcome, std::error_code error = {});
+  void tell_progress(bulk::Nanoseconds now);
+  std::uint64_t bytes() const;
+  static bulk::Nanoseconds now();
+
+  BulkTransferHost& host_;
+  const bulk::BulkChannelId id_;
+  const bool is_own_;
+  bulk::ContentLayout layout_;
+  std::optional<bulk::BlockHash> root_;  // of what is received, once it is known
+  const std::shared_ptr<BulkStore> store_;
+  bool serves_ = false;
+  std::uint64_t bytes_per_second_ = 0;
+  std::unique_ptr<bulk::BulkHolder> holder_;
+  std::unique_ptr<bulk::BulkReceiver> receiver_;
+
+  protocol::BulkOutcome outcome_ = protocol::BulkOutcome::accepted;  // said of it
+  std::error_code error_;
+  bool is_over_ = false;
+  bool is_sealed_ = false;     // the source has said so
+  bool is_finishing_ = false;  // what was received
+  bool is_saving_ = false;
+  bool is_hashing_ = false;
+  std::uint32_t loads_ = 0;  // jobs
+  std::uint32_t saved_blocks_ = 0;
+  std::uint32_t available_blocks_ = 0;
+  bulk::Nanoseconds saved_at_{}, told_at_{}, active_at_{};
+  std::uint64_t told_bytes_ = 0;
+  std::uint64_t sent_symbols_ = 0;
+  bulk::RateMeter rate_;  // of what is sent live
+  std::uint64_t rated_bytes_ = 0;
+};
+
+}  // namespace spindle

@@ -1,0 +1,33 @@
+// Threads that do what takes long, or touches a file.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace spindle {
+
+/// How many jobs there are at a time is bounded by whoever makes them.
+class BulkWorkers {
+ public:
+  using Job = std::function<void()>;
+
+  void start(unsigned threads);
+  void add(Job job);
+  /// Jobs that have not begun are dropped; returns when the others are over.
+  void stop();
+
+ private:
+  void run();
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable news_;
+  std::deque<Job> jobs_;
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace spindle
