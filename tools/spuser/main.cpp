@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "tools/spuser/events.h"
 #include "tools/spuser/exit.h"
+#include "tools/spuser/files.h"
 #include "tools/spuser/interactive.h"
 #include "tools/spuser/publish.h"
 #include "tools/spuser/subscribe.h"
@@ -23,22 +25,27 @@ constexpr const char* kFooter =
     "Without a command it reads commands from standard input: type \"help\".\n\n"
     "SIGINT and SIGTERM end it, a second one at once.\n\n"
     "Exit codes:\n"
-    "  0    done; of subscribe also: interrupted, or nobody reads its output any more\n"
+    "  0    done; of subscribe and receive-file also: interrupted, or nobody reads its output any more\n"
     "  1    the daemon cannot be reached, or the connection was lost; standard error says why\n"
     "  2    the command line is not valid\n"
-    "  3    something cannot be read or written, or is too large for a message\n"
-    "  4    the daemon refused a join\n"
+    "  3    something cannot be read or written, or is too large for a message; of send-file also: a member failed to "
+    "receive it\n"
+    "  4    the daemon refused a join or an offer\n"
     "  130  interrupted (143: terminated) before it was done\n";
 
 struct CommandLine {
   ConnectionOptions connection;
   PublishOptions publish;
   SubscribeOptions subscribe;
+  SendFileOptions send_file;
+  ReceiveFileOptions receive_file;
   std::string service = "agreed";
   std::string slow_policy;
   bool lines = false, json = false, raw = false, senders = false;
   CLI::App* publish_command = nullptr;
   CLI::App* subscribe_command = nullptr;
+  CLI::App* send_file_command = nullptr;
+  CLI::App* receive_file_command = nullptr;
 };
 
 /// As the command line's checks take them.
@@ -103,6 +110,44 @@ void add_subscribe(CLI::App& app, CommandLine& line) {
       ->type_name("FILE");
 }
 
+void add_send_file(CLI::App& app, CommandLine& line) {
+  SendFileOptions& options = line.send_file;
+  CLI::App* command = line.send_file_command =
+      app.add_subcommand("send-file",
+                         "Send a file of any size to the members of a group, and end when all of them have it, have "
+                         "failed or have refused it");
+  command->add_option("group", options.group, "Group")->type_name("GROUP")->required();
+  command->add_option("path", options.path, "File, which must not change meanwhile")->type_name("PATH")->required();
+  command
+      ->add_option("--rate", options.rate,
+                   "Bytes a second at most, such as 500k, 10M or 1G; default: as fast as it goes")
+      ->type_name("RATE")
+      ->transform(CLI::AsNumberWithUnit(
+          std::map<std::string, std::uint64_t>{{"k", 1'000}, {"m", 1'000'000}, {"g", 1'000'000'000}},
+          CLI::AsNumberWithUnit::CASE_INSENSITIVE));
+  command->add_flag("--wait", options.wait,
+                    "Stay for members that come later, until the daemons end the channel a minute after the others "
+                    "have it");
+  command->add_option("--wait-members", options.wait_members, "Begin once the group has N members besides this one")
+      ->type_name("N");
+}
+
+void add_receive_file(CLI::App& app, CommandLine& line) {
+  ReceiveFileOptions& options = line.receive_file;
+  CLI::App* command = line.receive_file_command = app.add_subcommand(
+      "receive-file", "Join a group, receive the files that are sent to it into a directory, and print their paths");
+  command->add_option("group", options.group, "Group")->type_name("GROUP")->required();
+  command
+      ->add_option("directory", options.directory,
+                   "Where they go, by the names that they are sent with. What is not whole yet is "
+                   "NAME.spindle-part; it is gone on with when this is started again")
+      ->type_name("DIR")
+      ->required();
+  command->add_flag("--replace", options.replace, "Files that are there may be replaced");
+  command->add_option("--count", options.count, "End after N files, or when one cannot be received")->type_name("N");
+  command->add_option("--ready-file", options.ready_file, "Make this file when the group is joined")->type_name("FILE");
+}
+
 /// Nothing where the program has to go on; else its exit code.
 std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, CommandLine& line) {
   app.footer(kFooter);
@@ -135,6 +180,8 @@ std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, Comm
       ->check(CLI::IsMember(words(spindle::kSlowPolicyNames)));
   add_publish(app, line);
   add_subscribe(app, line);
+  add_send_file(app, line);
+  add_receive_file(app, line);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -162,6 +209,10 @@ int run(const CommandLine& line) {
       publish(signals, output, line.connection, line.publish);
     } else if (line.subscribe_command->parsed()) {
       subscribe(signals, output, line.connection, line.subscribe);
+    } else if (line.send_file_command->parsed()) {
+      send_file(signals, output, line.connection, line.send_file);
+    } else if (line.receive_file_command->parsed()) {
+      receive_file(signals, output, line.connection, line.receive_file);
     } else {
       interact(signals, output, line.connection);
     }

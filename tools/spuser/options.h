@@ -56,4 +56,20 @@ struct SubscribeOptions {
   std::string ready_file;
 };
 
+struct SendFileOptions {
+  std::string group;
+  std::string path;
+  std::uint64_t rate = 0;  // bytes a second; 0: as fast as it goes
+  bool wait = false;
+  std::size_t wait_members = 0;
+};
+
+struct ReceiveFileOptions {
+  std::string group;
+  std::string directory;
+  bool replace = false;
+  std::optional<std::uint64_t> count;
+  std::string ready_file;
+};
+
 }  // namespace spuser

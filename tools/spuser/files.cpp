@@ -1,0 +1,258 @@
+#include "tools/spuser/files.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "spindle/bulk.h"
+#include "tools/spuser/conversation.h"
+#include "tools/spuser/events.h"
+#include "tools/spuser/exit.h"
+#include "tools/spuser/membership.h"
+#include "tools/spuser/progress.h"
+
+namespace spuser {
+
+namespace {
+
+spindle::ConnectOptions with_bulk(const ConnectionOptions& connection) {
+  spindle::ConnectOptions options = connection.to_connect_options();
+  options.bulk = true;
+  return options;
+}
+
+spindle::Bulk open_bulk(Conversation& conversation) {
+  spindle::Result<spindle::Bulk> bulk = spindle::Bulk::open(conversation.connection());
+  if (!bulk) throw Exit{kExitConnection, "cannot begin to exchange files: " + bulk.text()};
+  return *std::move(bulk);
+}
+
+/// What others have given to a content is shown so that it cannot do anything to a terminal.
+std::string shown(const std::string& name) { return name.empty() ? "(no name)" : json_string(name); }
+
+std::string summary(std::uint64_t bytes, std::chrono::duration<double> took) {
+  const double seconds = std::max(took.count(), 1e-3);
+  return fmt::format("{} in {:.1f} s, {}/s", human_bytes(bytes), seconds,
+                     human_bytes(static_cast<std::uint64_t>(static_cast<double>(bytes) / seconds)));
+}
+
+std::string text_of(const std::error_code& error, const std::string& text) {
+  return text.empty() || text == error.message() ? error.message() : error.message() + ": " + text;
+}
+
+class Sender {
+ public:
+  Sender(Conversation& conversation, Output& output, const SendFileOptions& options)
+      : conversation_(conversation),
+        output_(output),
+        options_(options),
+        membership_({options.group}),
+        bulk_(open_bulk(conversation)) {
+    conversation_.set_handler(
+        [this](spindle::Event&& event) { event.visit([this](const auto& value) { handle(value); }); });
+  }
+
+  void run() {
+    wait_for_members();
+    spindle::OfferOptions offer;
+    offer.bytes_per_second = options_.rate;
+    const spindle::Result<spindle::ChannelId> channel =
+        bulk_.offer(options_.group, spindle::BulkSource::file(options_.path), offer);
+    if (!channel) throw refusal(channel.error(), channel.text());
+    channel_ = *channel;
+    progress_.begin(channel_, options_.path);
+    conversation_.wait_until([this] { return is_complete_ || is_ended_; });
+    if (is_complete_ && options_.wait && !is_ended_) {
+      progress_.say("it stays for members that come later; end this with Ctrl-C, or wait");
+      conversation_.wait_until([this] { return is_ended_; });
+    }
+    bulk_ = spindle::Bulk();
+    conversation_.finish();
+    if (failed_ > 0) throw Exit{kExitInputOutput, fmt::format("{} of the members did not receive it", failed_)};
+  }
+
+ private:
+  void wait_for_members() {
+    if (options_.wait_members == 0) return;
+    conversation_.check(conversation_.connection().join(options_.group));
+    conversation_.wait_until([this] { return membership_.is_complete(options_.wait_members + 1); });
+  }
+
+  Exit refusal(std::error_code error, const std::string& text) const {
+    if (error == spindle::Errc::file_failed) return {kExitInputOutput, "cannot read " + text};
+    if (error == spindle::Errc::not_connected) conversation_.check(error);
+    std::string advice;
+    if (error == spindle::Errc::too_many_channels) advice = "; wait until one of your others has ended";
+    if (error == spindle::Errc::timed_out) advice = "; the daemon may not know of bulk channels yet";
+    return {kExitRefused, "the daemon did not take the offer: " + text + advice};
+  }
+
+  void handle(const spindle::GroupView& view) { membership_.note(view); }
+  /// Others would wait for this client to say something.
+  void handle(const spindle::BulkOffered& offered) { static_cast<void>(bulk_.refuse(offered.channel)); }
+  void handle(const spindle::BulkProgress& progress) {
+    if (progress.channel == channel_) progress_.note(progress);
+  }
+  void handle(const spindle::BulkComplete& complete) {
+    if (complete.channel != channel_) return;
+    is_complete_ = true;
+    failed_ = complete.failed.size();
+    const std::chrono::duration<double> took = progress_.end(channel_);
+    for (const auto& each : complete.failed) {
+      progress_.say(fmt::format("{} could not receive it: {}", each.name, each.error.message()));
+    }
+    for (const std::string& name : complete.refused) progress_.say(name + " did not want it");
+    output_.add(fmt::format("{}: received by {}, failed {}, refused {}, {:.1f} s\n", shown(options_.path),
+                            complete.done.size(), complete.failed.size(), complete.refused.size(), took.count()));
+    if (complete.done.empty() && complete.failed.empty() && complete.refused.empty()) {
+      progress_.say("nobody was a member of " + options_.group + ": --wait-members 1 waits for somebody");
+    }
+    output_.flush();
+  }
+  void handle(const spindle::BulkEnded& ended) {
+    if (ended.channel != channel_) return;
+    is_ended_ = true;
+    if (ended.error) throw Exit{kExitInputOutput, text_of(ended.error, ended.text)};
+    if (!is_complete_) throw Exit{kExitRefused, fmt::format("the channel has ended: {}", to_string(ended.cause))};
+  }
+  void handle(const auto&) {}  // of no interest here
+
+  Conversation& conversation_;
+  Output& output_;
+  const SendFileOptions& options_;
+  MembershipCounts membership_;
+  Progress progress_;
+  spindle::Bulk bulk_;
+  spindle::ChannelId channel_;
+  bool is_complete_ = false;
+  bool is_ended_ = false;
+  std::size_t failed_ = 0;
+};
+
+class Receiver {
+ public:
+  Receiver(Conversation& conversation, Output& output, const ReceiveFileOptions& options)
+      : conversation_(conversation), output_(output), options_(options), bulk_(open_bulk(conversation)) {
+    conversation_.set_handler(
+        [this](spindle::Event&& event) { event.visit([this](const auto& value) { handle(value); }); });
+  }
+
+  void run() {
+    conversation_.check(conversation_.connection().join(options_.group));
+    conversation_.wait_until([this] { return options_.count && received_ >= *options_.count; });
+    // Who leaves before the others have it is in nobody's list, and serves nobody.
+    const Clock::time_point end = Clock::now() + kLastWait;
+    while (!incomplete_.empty() && Clock::now() < end) {
+      conversation_.wait_until(std::min(end, Clock::now() + std::chrono::milliseconds(20)));
+    }
+    bulk_ = spindle::Bulk();
+    conversation_.finish();
+  }
+
+ private:
+  static constexpr std::chrono::seconds kLastWait{5};
+
+  struct Content {
+    std::string name;
+    std::uint64_t size = 0;
+    bool is_late = false;
+    bool is_complete = false;
+  };
+
+  void handle(const spindle::GroupView&) {
+    if (!std::exchange(is_joined_, true)) make_ready_file(options_.ready_file);
+  }
+  void handle(const spindle::BulkOffered& offered) {
+    const std::error_code error =
+        bulk_.accept(offered.channel, spindle::BulkSink::directory(options_.directory), {.replace = options_.replace});
+    if (error) {
+      progress_.say(fmt::format("{} from {} is refused: {}", shown(offered.name), offered.source, error.message()));
+      static_cast<void>(bulk_.refuse(offered.channel));
+      return;
+    }
+    contents_[offered.channel] = {offered.name, offered.size.value_or(0), offered.late, false};
+    progress_.begin(offered.channel, shown(offered.name));
+    progress_.say(fmt::format("{} from {}, {}", shown(offered.name), offered.source,
+                              offered.size ? human_bytes(*offered.size) : "of unknown size"));
+  }
+  void handle(const spindle::BulkProgress& progress) { progress_.note(progress); }
+  void handle(const spindle::BulkReceived& received) {
+    const Content content = contents_[received.channel];
+    contents_.erase(received.channel);
+    const std::chrono::duration<double> took = progress_.end(received.channel);
+    if (received.error) {
+      progress_.say(fmt::format("{} was not received: {}{}", shown(content.name),
+                                text_of(received.error, received.text), advice(received.error)));
+      if (options_.count) throw Exit{kExitInputOutput};
+      return;
+    }
+    ++received_;
+    if (!content.is_late && !content.is_complete) incomplete_.insert(received.channel);
+    output_.add(received.path + "\n");
+    output_.flush();
+    progress_.say(fmt::format("{}: {}", shown(content.name), summary(content.size, took)));
+  }
+  void handle(const spindle::BulkComplete& complete) {
+    incomplete_.erase(complete.channel);
+    if (const auto content = contents_.find(complete.channel); content != contents_.end()) {
+      content->second.is_complete = true;
+    }
+  }
+  void handle(const spindle::BulkEnded& ended) {
+    incomplete_.erase(ended.channel);
+    const auto content = contents_.find(ended.channel);
+    if (content == contents_.end()) return;
+    progress_.end(ended.channel);
+    progress_.say(fmt::format("{} was not received: the channel has ended ({})", shown(content->second.name),
+                              to_string(ended.cause)));
+    contents_.erase(content);
+  }
+  void handle(const auto&) {}  // of no interest here
+
+  static std::string advice(std::error_code error) {
+    if (error == spindle::Errc::no_space) return "; make room there, and have it sent again";
+    if (error == spindle::Errc::file_exists) return "; --replace has it replaced";
+    return {};
+  }
+
+  Conversation& conversation_;
+  Output& output_;
+  const ReceiveFileOptions& options_;
+  Progress progress_;
+  spindle::Bulk bulk_;
+  std::map<spindle::ChannelId, Content> contents_;
+  std::set<spindle::ChannelId> incomplete_;  // that are here, and that others of the audience wait for
+  bool is_joined_ = false;
+  std::uint64_t received_ = 0;
+};
+
+}  // namespace
+
+void send_file(Signals& signals, Output& output, const ConnectionOptions& connection, const SendFileOptions& options) {
+  Conversation conversation(signals, output, with_bulk(connection));
+  Sender(conversation, output, options).run();
+}
+
+void receive_file(Signals& signals, Output& output, const ConnectionOptions& connection,
+                  const ReceiveFileOptions& options) {
+  struct stat found {};
+  if (::stat(options.directory.c_str(), &found) != 0) {
+    throw Exit{kExitInputOutput, options.directory + ": " + std::strerror(errno)};
+  }
+  if (!S_ISDIR(found.st_mode)) throw Exit{kExitInputOutput, options.directory + " is not a directory"};
+  Conversation conversation(signals, output, with_bulk(connection));
+  try {
+    Receiver(conversation, output, options).run();
+  } catch (const Exit& exit) {
+    // A signal is the usual end, as of subscribe.
+    output.flush();
+    throw exit.code > kExitSignal && !options.count ? Exit{kExitDone} : exit;
+  }
+}
+
+}  // namespace spuser
