@@ -1,0 +1,310 @@
+// Large content from one client to the members of a group, with real daemons, sockets and files.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "spindle/bulk.h"
+#include "tests/integration/clients.h"
+
+namespace spindle::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+
+constexpr std::size_t kFileBytes = 40'000'003;
+
+/// Content that no two of are alike.
+std::vector<std::uint8_t> random_bytes(std::size_t size, std::uint64_t seed) {
+  std::vector<std::uint8_t> bytes((size + 7) / 8 * 8);
+  std::mt19937_64 random(seed);
+  for (std::size_t at = 0; at < bytes.size(); at += 8) {
+    const std::uint64_t word = random();
+    std::memcpy(bytes.data() + at, &word, 8);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+void write_bytes(const std::string& path, const std::vector<std::uint8_t>& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  ASSERT_TRUE(file.flush());
+}
+
+std::vector<std::uint8_t> read_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<std::uint8_t> bytes(std::filesystem::file_size(path));
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+std::string make_file(const TemporaryDirectory& directory, const std::string& name, std::size_t size = kFileBytes) {
+  write_bytes(directory.path(name), random_bytes(size, size));
+  return directory.path(name);
+}
+
+std::string make_directory(const TemporaryDirectory& directory, const std::string& name) {
+  std::filesystem::create_directory(directory.path(name));
+  return directory.path(name);
+}
+
+/// A program that offers or receives content.
+struct BulkProgram {
+  BulkProgram(Daemon& daemon, const std::string& name) : BulkProgram(options_for(daemon, name)) {}
+  explicit BulkProgram(const ConnectOptions& options)
+      : connection(Connection::connect(options).value()), bulk(Bulk::open(connection).value()) {}
+
+  static ConnectOptions options_for(Daemon& daemon, const std::string& name) {
+    ConnectOptions options;
+    options.address = "unix:" + daemon.socket();
+    options.name = name;
+    options.connect_timeout = kPatience;
+    options.reconnect_timeout = {};
+    options.bulk = true;
+    return options;
+  }
+
+  void join(const std::string& group) { ASSERT_TRUE(connection.join(group, kPatience)); }
+  /// The next event of that kind; others before it are passed over.
+  template <typename T>
+  T next() {
+    for (;;) {
+      Event event = next_event(connection);
+      if (auto* wanted = event.get_if<T>()) return std::move(*wanted);
+    }
+  }
+
+  Connection connection;
+  Bulk bulk;
+};
+
+ProcessOptions spuser_options(Daemon& daemon, const std::vector<std::string>& arguments) {
+  ProcessOptions options;
+  options.arguments = {"--connect", daemon.socket()};
+  options.arguments.insert(options.arguments.end(), arguments.begin(), arguments.end());
+  return options;
+}
+
+/// Sends a file to two receivers, each a program of its own.
+void expect_files_arrive(Daemon& source, Daemon& first, Daemon& second) {
+  const TemporaryDirectory directory;
+  const std::string sent = make_file(directory, "disk.img");
+  const std::vector<std::string> places{make_directory(directory, "a"), make_directory(directory, "b")};
+  Process a(SPUSER_PATH, spuser_options(first, {"receive-file", "images", places[0], "--count", "1"}));
+  Process b(SPUSER_PATH, spuser_options(second, {"receive-file", "images", places[1], "--count", "1"}));
+  const Finished sender =
+      run(SPUSER_PATH, spuser_options(source, {"send-file", "images", sent, "--wait-members", "2"}));
+  EXPECT_EQ(sender.code, 0) << sender.error;
+  EXPECT_THAT(sender.out, HasSubstr("received by 2, failed 0, refused 0"));
+  for (Process* each : {&a, &b}) EXPECT_EQ(each->wait(), 0) << each->transcript();
+  EXPECT_EQ(a.output(Process::Stream::out), places[0] + "/disk.img\n");
+  const std::vector<std::uint8_t> content = read_bytes(sent);
+  for (const std::string& place : places) {
+    EXPECT_TRUE(read_bytes(place + "/disk.img") == content) << place;
+    // Nothing is left beside it.
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(place), {}), 1) << place;
+  }
+}
+
+TEST(BulkFiles, ArriveAtTwoReceiversOfOneDaemon) {
+  Daemon daemon({});
+  expect_files_arrive(daemon, daemon, daemon);
+}
+
+TEST(BulkFiles, ArriveAlongALineOfDaemons) {
+  LineOfThree line;
+  wait_for_one_view(line.all());
+  expect_files_arrive(line.alpha, line.beta, line.gamma);
+}
+
+/// The source at `first`, members that receive at `first` and `last`, and one that refuses at `between`.
+void expect_bytes_arrive(Daemon& first, Daemon& between, Daemon& last) {
+  BulkProgram source(first, "source"), near(first, "near"), far(last, "far"), not_me(between, "not");
+  for (BulkProgram* each : {&near, &far, &not_me}) each->join("g");
+  const std::string near_name(near.connection.private_name()), far_name(far.connection.private_name()),
+      not_name(not_me.connection.private_name()), source_name(source.connection.private_name());
+  for (BulkProgram* each : {&near, &far, &not_me}) {
+    wait_for_members(each->connection, "g", {near_name, far_name, not_name});
+  }
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{100'000}, std::size_t{9'000'000}}) {
+    SCOPED_TRACE(size);
+    const std::vector<std::uint8_t> content = random_bytes(size, 7);
+    const ChannelId channel = source.bulk.offer("g", BulkSource::bytes(content, "numbers")).value();
+    for (BulkProgram* each : {&near, &far, &not_me}) {
+      const auto offered = each->next<BulkOffered>();
+      EXPECT_EQ(offered.channel, channel);
+      EXPECT_EQ(offered.group, "g");
+      EXPECT_EQ(offered.source, source_name);
+      EXPECT_EQ(offered.name, "numbers");
+      EXPECT_EQ(offered.size, size);
+      EXPECT_FALSE(offered.late);
+    }
+    EXPECT_FALSE(not_me.bulk.refuse(channel));
+    EXPECT_EQ(not_me.bulk.accept(channel, BulkSink::memory()), Errc::bad_argument);
+    for (BulkProgram* each : {&near, &far}) EXPECT_FALSE(each->bulk.accept(channel, BulkSink::memory()));
+    for (BulkProgram* each : {&near, &far}) {
+      const auto received = each->next<BulkReceived>();
+      EXPECT_FALSE(received.error) << received.text;
+      EXPECT_TRUE(received.bytes == content) << size;
+    }
+    for (BulkProgram* each : {&source, &near, &far, &not_me}) {
+      const auto complete = each->next<BulkComplete>();
+      EXPECT_EQ(complete.channel, channel);
+      EXPECT_THAT(complete.done, UnorderedElementsAre(near_name, far_name));
+      EXPECT_THAT(complete.refused, UnorderedElementsAre(not_name));
+      EXPECT_THAT(complete.failed, SizeIs(0));
+    }
+  }
+}
+
+TEST(Bulk, BytesAndEmptyContentsArriveAndAllSeeTheSameEnd) {
+  Daemon daemon({});
+  expect_bytes_arrive(daemon, daemon, daemon);
+}
+
+TEST(Bulk, BytesArriveAlongALineOfDaemons) {
+  LineOfThree line;
+  wait_for_one_view(line.all());
+  expect_bytes_arrive(line.alpha, line.beta, line.gamma);
+}
+
+TEST(Bulk, GoesByTcpAndMemoryHasABound) {
+  Daemon daemon({});
+  ConnectOptions options = BulkProgram::options_for(daemon, "source");
+  options.address = "tcp:" + daemon.client_address();
+  BulkProgram source(options), receiver(daemon, "receiver");
+  receiver.join("g");
+  const TemporaryDirectory directory;
+  const std::string sent = make_file(directory, "sent", 9'000'000);
+  const ChannelId channel = source.bulk.offer("g", BulkSource::file(sent)).value();
+  receiver.next<BulkOffered>();
+  EXPECT_EQ(receiver.bulk.accept(channel, BulkSink::memory(1'000)), Errc::limit_exceeded);
+  EXPECT_FALSE(receiver.bulk.accept(channel, BulkSink::file(directory.path("got"))));
+  EXPECT_EQ(receiver.next<BulkReceived>().path, directory.path("got"));
+  EXPECT_TRUE(read_bytes(directory.path("got")) == read_bytes(sent));
+}
+
+TEST(Bulk, NamesOfOthersLeadNowhereElse) {
+  Daemon daemon({});
+  BulkProgram source(daemon, "source"), receiver(daemon, "receiver");
+  receiver.join("g");
+  const TemporaryDirectory directory;
+  const std::string place = make_directory(directory, "place");
+  for (const char* name : {"", ".", "..", "../evil", "/tmp/evil", "a/b", "a\nb", "x.spindle-part", "x.spindle-state"}) {
+    const ChannelId channel = source.bulk.offer("g", BulkSource::bytes({1, 2, 3}, name)).value();
+    receiver.next<BulkOffered>();
+    EXPECT_EQ(receiver.bulk.accept(channel, BulkSink::directory(place)), Errc::bad_content_name) << name;
+    EXPECT_FALSE(receiver.bulk.refuse(channel));
+    EXPECT_THAT(source.next<BulkComplete>().refused, SizeIs(1));
+  }
+  // A link in the way is not followed, whether it is the name's or that of what is not whole yet.
+  ASSERT_EQ(::symlink(directory.path("outside").c_str(), (place + "/name.spindle-part").c_str()), 0);
+  const ChannelId channel = source.bulk.offer("g", BulkSource::bytes({1, 2, 3}, "name")).value();
+  receiver.next<BulkOffered>();
+  EXPECT_FALSE(receiver.bulk.accept(channel, BulkSink::directory(place)));
+  EXPECT_EQ(receiver.next<BulkReceived>().error, Errc::file_failed);
+  EXPECT_FALSE(std::filesystem::exists(directory.path("outside")));
+  EXPECT_THAT(source.next<BulkComplete>().failed, SizeIs(1));
+}
+
+TEST(Bulk, AFileThatIsThereIsReplacedOnlyWhereThatIsSaid) {
+  Daemon daemon({});
+  BulkProgram source(daemon, "source"), receiver(daemon, "receiver");
+  receiver.join("g");
+  const TemporaryDirectory directory;
+  write_file(directory.path("name"), "before");
+  for (const bool replace : {false, true}) {
+    const ChannelId channel = source.bulk.offer("g", BulkSource::bytes({'n', 'e', 'w'}, "name")).value();
+    receiver.next<BulkOffered>();
+    EXPECT_FALSE(receiver.bulk.accept(channel, BulkSink::file(directory.path("name")), {.replace = replace}));
+    const auto received = receiver.next<BulkReceived>();
+    EXPECT_EQ(received.error, replace ? std::error_code() : Errc::file_exists) << received.text;
+    EXPECT_EQ(read_bytes(directory.path("name")).size(), replace ? 3u : 6u);
+  }
+}
+
+TEST(Bulk, ACancelledContentLeavesNothingBehind) {
+  Daemon daemon({});
+  BulkProgram source(daemon, "source"), receiver(daemon, "receiver");
+  receiver.join("g");
+  const TemporaryDirectory directory;
+  const std::string sent = make_file(directory, "sent");
+  const std::string place = make_directory(directory, "place");
+  const ChannelId channel = source.bulk.offer("g", BulkSource::file(sent), {.bytes_per_second = 4'000'000}).value();
+  receiver.next<BulkOffered>();
+  EXPECT_FALSE(receiver.bulk.accept(channel, BulkSink::directory(place)));
+  receiver.next<BulkProgress>();
+  EXPECT_EQ(receiver.bulk.cancel(channel), Errc::bad_argument);
+  EXPECT_FALSE(source.bulk.cancel(channel));
+  EXPECT_EQ(receiver.next<BulkEnded>().cause, BulkEnded::Cause::cancelled);
+  EXPECT_EQ(source.next<BulkEnded>().cause, BulkEnded::Cause::cancelled);
+  wait_until("the part to go", [&] { return std::filesystem::is_empty(place); });
+}
+
+TEST(Bulk, ADirectoryWithoutRoomSaysSo) {
+  Daemon daemon({});
+  BulkProgram source(daemon, "source"), receiver(daemon, "receiver");
+  receiver.join("g");
+  const TemporaryDirectory directory;
+  const std::string place = make_directory(directory, "place");
+  struct statvfs room {};
+  ASSERT_EQ(::statvfs(place.c_str(), &room), 0);
+  // A file without blocks, which is larger than what is left there.
+  const std::string sent = directory.path("sent");
+  write_file(sent, "");
+  const std::uintmax_t size = std::uintmax_t{room.f_bavail} * room.f_frsize + (std::uintmax_t{1} << 30);
+  std::error_code too_large;
+  std::filesystem::resize_file(sent, size, too_large);
+  if (too_large) GTEST_SKIP() << "no file of " << size << " bytes can be made here";
+  const ChannelId channel = source.bulk.offer("g", BulkSource::file(sent)).value();
+  receiver.next<BulkOffered>();
+  EXPECT_FALSE(receiver.bulk.accept(channel, BulkSink::directory(place)));
+  const auto received = receiver.next<BulkReceived>();
+  EXPECT_EQ(received.error, Errc::no_space) << received.text;
+  EXPECT_THAT(received.text, HasSubstr(place));
+  EXPECT_TRUE(std::filesystem::is_empty(place));
+  EXPECT_FALSE(source.bulk.cancel(channel));
+}
+
+TEST(BulkFiles, AReceiverThatWasKilledGoesOnWithWhatItHas) {
+  Daemon daemon({});
+  const TemporaryDirectory directory;
+  const std::string sent = make_file(directory, "disk.img");
+  const std::string place = make_directory(directory, "place");
+  BulkProgram source(daemon, "source");
+  source.join("images");
+  Process killed(SPUSER_PATH, spuser_options(daemon, {"--name", "first", "receive-file", "images", place}));
+  wait_for_members(source.connection, "images", {"#source#alpha", "#first#alpha"});
+  const ChannelId channel =
+      source.bulk.offer("images", BulkSource::file(sent), {.bytes_per_second = 8'000'000}).value();
+  wait_until("a state", [&] { return std::filesystem::exists(place + "/disk.img.spindle-state"); });
+  killed.signal(SIGKILL);
+  EXPECT_EQ(killed.wait(), -SIGKILL);
+  EXPECT_EQ(std::filesystem::file_size(place + "/disk.img.spindle-part"), kFileBytes);
+
+  // So slowly that nothing comes: what there is, is what was there.
+  EXPECT_FALSE(source.bulk.set_rate(channel, 1'000));
+  BulkProgram second(daemon, "second");
+  second.join("images");
+  const auto offered = second.next<BulkOffered>();
+  EXPECT_EQ(offered.channel, channel);
+  EXPECT_TRUE(offered.late);
+  EXPECT_FALSE(second.bulk.accept(channel, BulkSink::directory(place)));
+  EXPECT_GE(second.next<BulkProgress>().bytes, 8u << 20);
+  EXPECT_FALSE(source.bulk.set_rate(channel, 0));
+  const auto received = second.next<BulkReceived>();
+  EXPECT_FALSE(received.error) << received.text;
+  EXPECT_TRUE(read_bytes(place + "/disk.img") == read_bytes(sent));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(place), {}), 1);
+}
+
+}  // namespace
+}  // namespace spindle::test
