@@ -41,6 +41,7 @@ struct Segment {
   bool is_signalled = false;
   std::set<BulkChannelId> offers;  // that it is in time for
   std::set<BulkChannelId> late;    // and that it is not
+  std::set<BulkChannelId> known;   // of which it was told before
 };
 
 /// Goes through what one client was told.
@@ -94,7 +95,10 @@ class Reading {
       open_.erase(open);
     }
     if (is_member) {
-      open_[view.group] = {&client_, &view, nullptr, false, {}, {}};
+      Segment& begun = open_[view.group] = {&client_, &view, nullptr, false, {}, {}, {}};
+      for (const auto& [id, known] : known_) {
+        if (known.group == view.group) begun.known.insert(id);
+      }
     } else {
       std::erase_if(known_, [&](const auto& each) { return !each.second.is_own && each.second.group == view.group; });
     }
@@ -171,13 +175,13 @@ bool move_together(const Segment& a, const Segment& b) {
 }
 
 /// Of what one was in time for the other knows, too. What was offered as the view before ended is told with this one:
-/// there who comes from another side is late.
+/// there who comes from another side is late, or was told of it where its side ended that view, and is not told again.
 bool knows_all(const Segment& one, const Segment& other) {
   const bool has_come_along =
       one.start->cause != spindle::ViewCause::network ||
       (is_in(one.start->vs_set, other.client->name) && is_in(other.start->vs_set, one.client->name));
   return std::all_of(one.offers.begin(), one.offers.end(), [&](const BulkChannelId& id) {
-    return other.offers.contains(id) || (!has_come_along && other.late.contains(id));
+    return other.offers.contains(id) || (!has_come_along && (other.late.contains(id) || other.known.contains(id)));
   });
 }
 

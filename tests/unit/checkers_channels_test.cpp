@@ -10,6 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 namespace protocol = spindle::protocol;
 
@@ -25,6 +26,11 @@ class Writer : public HistoryWriter<Writer> {
   /// The view of that number, with the members of these letters, who have all come along.
   Writer& view(std::uint64_t number, const std::string& members, spindle::ViewCause cause = spindle::ViewCause::join) {
     return add(GroupView{"g", {1, "d", 1, number}, cause, names(members), names(members), {}});
+  }
+  /// The view of that number of a and b, of whom only this one has come along.
+  Writer& alone(std::uint64_t number, char client) {
+    const std::string self(1, client);
+    return add(GroupView{"g", {1, "d", 1, number}, spindle::ViewCause::network, names("ab"), names(self), {}});
   }
   Writer& offered(bool late = false, std::uint32_t request = 0) {
     protocol::BulkOffered offered{kChannel, request, late, false, "g", "#s#d", {}, {}};
@@ -83,6 +89,25 @@ TEST(CheckChannels, MembersThatMoveTogetherAreToldOfTheSameOffers) {
   w.hears('a').view(1, "ab").offered().view(2, "abc");
   w.hears('b').view(1, "ab").view(2, "abc").offered();
   EXPECT_THAT(check_channels(w.history(), false), ElementsAre(HasSubstr("#a#d and #b#d move together")));
+}
+
+TEST(CheckChannels, AMemberOfAnotherSideMayHaveBeenToldBefore) {
+  Writer w;
+  w.hears('a').view(1, "ab").alone(3, 'a').offered();
+  w.hears('b').view(1, "ab").view(2, "b", spindle::ViewCause::network).offered().alone(3, 'b');
+  EXPECT_THAT(check_channels(w.history(), true), IsEmpty());
+  Writer late;
+  late.hears('a').view(1, "ab").alone(3, 'a').offered();
+  late.hears('b').view(1, "ab").view(2, "b", spindle::ViewCause::network).alone(3, 'b').offered(true);
+  EXPECT_THAT(check_channels(late.history(), true), IsEmpty());
+  Writer never;
+  never.hears('a').view(1, "ab").alone(3, 'a').offered();
+  never.hears('b').view(1, "ab").view(2, "b", spindle::ViewCause::network).alone(3, 'b');
+  EXPECT_THAT(check_channels(never.history(), true), ElementsAre(HasSubstr("#a#d and #b#d move together")));
+  Writer along;
+  along.hears('a').view(1, "ab").view(3, "ab", spindle::ViewCause::network).offered();
+  along.hears('b').view(1, "ab").offered().view(3, "ab", spindle::ViewCause::network);
+  EXPECT_THAT(check_channels(along.history(), true), Not(IsEmpty())) << "who has come along is told at the same place";
 }
 
 TEST(CheckChannels, AMemberIsToldOfAnOfferAtAll) {
