@@ -102,7 +102,7 @@ void ClientEngine::settle_replies(EventReader::News& news) {
   std::size_t inserted = 0;
   auto channel = news.channels.begin();
   const auto tell_channels = [&](std::size_t up_to) {
-    for (; channel != news.channels.end() && channel->before <= up_to && !reader_.ended(); ++channel) {
+    for (; channel != news.channels.end() && channel->before <= up_to; ++channel) {
       inserted += tell_channel_news(std::move(channel->news), channel->before + inserted) ? 1 : 0;
     }
   };
@@ -160,7 +160,6 @@ void ClientEngine::settle_admitted(const EventReader::News& news) {
 
 void ClientEngine::settle_confirmed(const EventReader::News& news) {
   for (const Confirmed& confirmed : news.confirmed) {
-    if (reader_.ended()) return;
     if (!writer_.settle(confirmed)) {
       return reader_.end(Errc::unexpected_frame, "the daemon confirmed messages that were not sent");
     }

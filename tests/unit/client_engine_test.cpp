@@ -610,6 +610,42 @@ TEST_F(ClientEngineTest, TheEndHasItsReason) {
   EXPECT_EQ(engine_.take_events().at(0).get<Disconnected>().error, Errc::closed_by_client);
 }
 
+TEST_F(ClientEngineTest, WhatCameInFrontOfTheEndIsTold) {
+  class Told : public RequestObserver {
+   public:
+    bool refused(std::uint32_t, const RequestFailed&) override { return false; }
+    void confirmed(std::uint32_t request) override { confirmed_.push_back(request); }
+    void answered(Requests::Number, Answers) override {}
+    std::optional<Event> channel_news(BulkNews news, std::size_t before) override {
+      news_.emplace_back(std::move(news), before);
+      return std::nullopt;
+    }
+    std::vector<std::uint32_t> confirmed_;
+    std::vector<std::pair<BulkNews, std::size_t>> news_;
+  };
+  Told told;
+  welcome(engine_);
+  engine_.observe(&told);
+  ASSERT_FALSE(engine_.confirm());
+  const std::uint32_t confirm = engine_.writer().last_request();
+  BulkOffered offered;
+  offered.channel = {"d", 1, 1};
+  offered.group = "news";
+  offered.source = "#peer#d";
+  Bytes bytes;
+  append_message(bytes, "1");
+  write_bulk_news(bytes, offered);
+  append_message(bytes, "2");
+  write_confirmed(bytes, {confirm, 0});
+  write_close(bytes, {static_cast<std::uint16_t>(Errc::daemon_stopping), "stops"});
+  engine_.handle_bytes(bytes);
+  EXPECT_EQ(engine_.take_events().size(), 3u);
+  ASSERT_EQ(told.news_.size(), 1u);
+  EXPECT_EQ(std::get<BulkOffered>(told.news_[0].first).channel, offered.channel);
+  EXPECT_EQ(told.news_[0].second, 1u);
+  EXPECT_EQ(told.confirmed_, std::vector<std::uint32_t>{confirm});
+}
+
 TEST_F(ClientEngineTest, SetsOfGroupsThatLookAlikeAreDifferent) {
   welcome(engine_);
   EXPECT_FALSE(engine_.multicast(Service::agreed, {"a", "b"}, "1"));
