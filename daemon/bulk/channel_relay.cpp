@@ -8,6 +8,7 @@ namespace spindled {
 using spindle::bulk::BlockSet;
 using spindle::bulk::kBlockHashBytes;
 using spindle::bulk::kLiveStream;
+using spindle::bulk::Need;
 
 namespace {
 
@@ -19,6 +20,21 @@ bool has_more(const BlockSet& have, const BlockSet& other, std::uint32_t below) 
   return std::any_of(have.runs().begin(), have.runs().end(), [&](const BlockSet::Run& run) {
     return other.first_missing(run.first) < std::min(run.end, below);
   });
+}
+
+/// Of each block that is begun in one of them what the one that has more of it holds.
+std::vector<Need::Begun> furthest(const std::vector<Need::Begun>& a, const std::vector<Need::Begun>& b) {
+  std::vector<Need::Begun> all;
+  all.reserve(a.size() + b.size());
+  auto other = b.begin();
+  for (const Need::Begun& each : a) {
+    while (other != b.end() && other->block < each.block) all.push_back(*other++);
+    const bool is_in_both = other != b.end() && other->block == each.block;
+    all.push_back({each.block, is_in_both ? std::max(each.held, other->held) : each.held});
+    if (is_in_both) ++other;
+  }
+  all.insert(all.end(), other, b.end());
+  return all;
 }
 
 }  // namespace
@@ -435,11 +451,19 @@ ChannelRelay::Need ChannelRelay::need() const {
   // Where nobody is, nothing is wanted.
   Need need = all.value_or(Need{BlockSet::of_first(spindle::bulk::kBlocksMax), {}});
   need.serves = false;
-  for (const auto& [id, holder] : holders_) need.complete = united(need.complete, holder.complete);
+  // What a client here has, or is going to have, it gives to all others below.
+  std::uint32_t given_here_from = spindle::bulk::kBlocksMax;
+  for (const auto& [id, holder] : holders_) {
+    need.complete = united(need.complete, holder.complete);
+    const auto client = children_.find(id);
+    if (client == children_.end()) continue;
+    need.begun = furthest(need.begun, client->second.need.begun);
+    given_here_from = std::min(given_here_from, client->second.behind_below);
+  }
   const bool is_source_here =
       std::any_of(holders_.begin(), holders_.end(), [](const auto& each) { return each.second.is_source; });
   need.lost = !is_source_here && std::any_of(children_.begin(), children_.end(), [&](const auto& each) {
-    return need.complete.first_missing() < each.second.behind_below;
+    return need.complete.first_missing() < std::min(each.second.behind_below, given_here_from);
   });
   std::erase_if(need.begun, [&](const Need::Begun& each) { return need.complete.contains(each.block); });
   return need;

@@ -45,9 +45,10 @@ struct RelayedMark {
 /// furthest. The pace is that of the fastest child, and nothing comes that nobody could take.
 ///
 /// A child that has missed something, or has come late, is *behind*. Where a holder here has what it lacks, it is given
-/// that in a stream of its own, and takes nothing out of the ring meanwhile. Where there is none, the need of this
-/// daemon says that something is *lost*, and it is itself behind for its parent, which gives it both in turns: what
-/// others lack is not to hold up those that lack nothing.
+/// that in a stream of its own, and takes nothing out of the ring meanwhile. What a local client that serves has, or is
+/// going to have, is not asked for again: it will be a holder of that. Where there is none, the need of this daemon
+/// says that something is *lost*, and it is itself behind for its parent, which gives it both in turns: what others
+/// lack is not to hold up those that lack nothing.
 ///
 /// What a child lacks is known but for what is on its way to it. So that nothing is sent twice a *mark* goes to it in
 /// between symbols, and comes back in its need: what is lacking then below the mark's bound has been lost. A relay

@@ -97,6 +97,25 @@ TEST(ChannelRelay, HasAReceiverServeThoseBelowIt) {
   EXPECT_LE(seconds_to(late), 1.1 * static_cast<double>(symbols_of(net)) / 2 / 1000);
 }
 
+TEST(ChannelRelay, OfASlowRelayTheHopCarriesWhatItsReceiverLacksAndNotWhatThoseBelowDo) {
+  RelayNet net({12, 4'096});
+  const auto a = net.add_daemon("a");
+  const auto fast = net.add_daemon("fast");
+  const auto middle = net.add_daemon("middle");
+  const auto below = net.add_daemon("below");
+  net.connect(a, fast, 20);
+  const ConnectionId above = net.connect(a, middle, 12);
+  net.connect(middle, below, 3);
+  net.add_receiver(fast);
+  RelayNet::Receiver& holder = net.add_receiver(middle);
+  RelayNet::Receiver& late = net.add_receiver(below);
+  net.add_source(a);
+  ASSERT_TRUE(net.run(60'000));
+  EXPECT_LE(net.sent_over(above), symbols_of(net) * 102 / 100);
+  EXPECT_LE(seconds_to(holder), 1.05 * static_cast<double>(symbols_of(net)) / 12 / 1000);
+  EXPECT_LE(seconds_to(late), 1.1 * static_cast<double>(symbols_of(net)) / 3 / 1000);
+}
+
 TEST(ChannelRelay, ServesOneThatComesLate) {
   RelayNet net({64, 128});
   const auto a = net.add_daemon("a");
