@@ -3,14 +3,33 @@
 #include <algorithm>
 
 #include "libclient/bulk/bulk_holder.h"
+#include "libclient/codes/counting_code.h"
+#include "libclient/codes/raptorq_code.h"
+#include "tests/support/sha256.h"
 
 namespace spindled::sim {
 
 namespace bulk = spindle::bulk;
 
+namespace {
+
+constexpr std::uint64_t kCountingSeed = 1;
+
+/// Of contents that are zeros: what is hashed is known by its length.
+class LengthHasher final : public bulk::Hasher {
+ public:
+  bulk::BlockHash hash(ByteView bytes) const override {
+    bulk::BlockHash hash{};
+    spindle::Writer(hash.data()).u64(bytes.size());
+    return hash;
+  }
+};
+
+}  // namespace
+
 struct BulkClient::Content {
   BulkChannelId id;
-  Bytes bytes;  // of its own offer
+  Offered offered;  // of its own
   bool is_own = false;
   bool is_sealed = false;  // told to all, or told to it
   bool is_told_done = false;
@@ -18,25 +37,49 @@ struct BulkClient::Content {
   std::unique_ptr<bulk::BulkReceiver> receiver;
   std::unique_ptr<spindle::test::BulkStore> store;
 
-  const Bytes& content() const { return is_own ? bytes : store->content; }
+  const Bytes& content() const { return is_own ? offered.bytes : store->content; }
 };
 
 BulkClient::BulkClient(World world, SimClient& session, Options options)
     : world_(world), session_(session), options_(options) {
+  if (options_.is_hollow) {
+    code_ = std::make_unique<spindle::codes::CountingCode>(kCountingSeed);
+    hasher_ = std::make_unique<LengthHasher>();
+  } else {
+    code_ = std::make_unique<spindle::codes::RaptorQCode>();
+    hasher_ = std::make_unique<spindle::test::Sha256>();
+  }
   tick();
 }
 
 BulkClient::~BulkClient() { *is_alive_ = false; }
 
 void BulkClient::offer(const std::string& group, Bytes content) {
+  SPINDLE_CHECK(!options_.is_hollow);
   session_.offer(group, content.size(), std::nullopt);
-  offered_.push_back(std::move(content));
+  const std::uint64_t size = content.size();
+  offered_.push_back({std::move(content), size});
+}
+
+void BulkClient::offer(const std::string& group, std::uint64_t size, std::uint8_t weight) {
+  SPINDLE_CHECK(options_.is_hollow);
+  session_.offer(group, size, std::nullopt, protocol::kLingerSecondsDefault, weight);
+  offered_.push_back({{}, size});
 }
 
 const BulkClient::Bytes* BulkClient::received(const BulkChannelId& channel) const {
+  return is_done(channel) ? &contents_.at(channel)->store->content : nullptr;
+}
+
+bool BulkClient::is_done(const BulkChannelId& channel) const {
   const auto content = contents_.find(channel);
-  if (content == contents_.end() || !content->second->receiver) return nullptr;
-  return content->second->receiver->is_done() ? &content->second->store->content : nullptr;
+  return content != contents_.end() && content->second->receiver && content->second->receiver->is_done();
+}
+
+std::optional<spindle::test::DecodingCounters> BulkClient::decoding(const BulkChannelId& channel) const {
+  const auto content = contents_.find(channel);
+  if (content == contents_.end() || !content->second->receiver) return std::nullopt;
+  return content->second->store->decoding;
 }
 
 std::optional<bulk::ReceiverCounters> BulkClient::counters(const BulkChannelId& channel) const {
@@ -86,14 +129,15 @@ void BulkClient::look_at(const BulkChannelId& id) {
     const auto place = static_cast<std::uint32_t>(std::hash<std::string>()(session_.private_name()) % 2048);
     const bulk::RepairIds repair_ids(place, place);
     if (content->is_own && !offered_.empty()) {
-      content->bytes = std::move(offered_.front());
+      content->offered = std::move(offered_.front());
       offered_.erase(offered_.begin());
       content->holder = std::make_unique<bulk::BulkHolder>(bulk::BulkHolder::Kind::source, layout, repair_ids);
       content->holder->handle_available(bulk::BlockSet::of_first(layout.blocks()));
     } else if (options_.accepts) {
       session_.say(id, BulkOutcome::accepted);
-      content->store = std::make_unique<spindle::test::BulkStore>(code_, hasher_);
-      content->receiver = std::make_unique<bulk::BulkReceiver>(layout, hasher_);
+      content->store = std::make_unique<spindle::test::BulkStore>(*code_, *hasher_);
+      content->store->is_hollow = options_.is_hollow;
+      content->receiver = std::make_unique<bulk::BulkReceiver>(layout, *hasher_);
       if (options_.serves) {
         content->receiver->set_serves(true);
         content->holder = std::make_unique<bulk::BulkHolder>(bulk::BulkHolder::Kind::receiver, layout, repair_ids);
@@ -119,6 +163,10 @@ void BulkClient::look_at(const BulkChannelId& id) {
 
 void BulkClient::work(Content& content) {
   const auto read = [&](std::uint64_t start, std::span<std::uint8_t> to) {
+    if (options_.is_hollow) {
+      std::fill(to.begin(), to.end(), std::uint8_t{0});
+      return true;
+    }
     const Bytes& bytes = content.content();
     if (start + to.size() > bytes.size()) return false;
     std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
@@ -130,12 +178,12 @@ void BulkClient::work(Content& content) {
   }
   if (!content.holder) return;
   while (auto job = content.holder->take_job())
-    content.holder->handle_loaded(bulk::run(std::move(*job), read, code_, hasher_));
+    content.holder->handle_loaded(bulk::run(std::move(*job), read, *code_, *hasher_));
   if (!content.is_own || content.is_sealed) return;
   const bulk::ContentLayout& layout = content.holder->layout();
-  if (const auto root = content.holder->index().root(layout.blocks(), hasher_)) {
+  if (const auto root = content.holder->index().root(layout.blocks(), *hasher_)) {
     content.is_sealed = true;
-    session_.seal(content.id, content.bytes.size(), *root);
+    session_.seal(content.id, content.offered.size, *root);
   }
 }
 

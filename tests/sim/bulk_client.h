@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "libclient/bulk/attachment.h"
-#include "libclient/codes/raptorq_code.h"
+#include "libclient/codes/erasure_code.h"
 #include "tests/sim/sim_client.h"
 #include "tests/support/bulk_store.h"
-#include "tests/support/sha256.h"
 
 namespace spindled::sim {
 
@@ -25,6 +24,9 @@ class BulkClient final : private StreamOwner {
     bool accepts = true;
     /// Whether it serves others once it has complete blocks.
     bool serves = true;
+    /// Contents are sizes: their bytes are zeros that nobody keeps or hashes, and the code counts symbols
+    /// (codes::CountingCode). All that offer and receive them agree on this.
+    bool is_hollow = false;
   };
 
   BulkClient(World world, SimClient& session, Options options);
@@ -33,10 +35,16 @@ class BulkClient final : private StreamOwner {
   BulkClient& operator=(const BulkClient&) = delete;
 
   void offer(const std::string& group, Bytes content);
+  /// The same for one whose contents are hollow.
+  void offer(const std::string& group, std::uint64_t size, std::uint8_t weight = protocol::kChannelWeightDefault);
   /// What it has received, once that is whole; null before.
   const Bytes* received(const BulkChannelId& channel) const;
+  /// Whether it has received all of it.
+  bool is_done(const BulkChannelId& channel) const;
   /// What has come of the channel so far; nothing: it does not receive it.
   std::optional<spindle::bulk::ReceiverCounters> counters(const BulkChannelId& channel) const;
+  /// How many symbols its blocks took, as far as they are complete; nothing: it does not receive it.
+  std::optional<spindle::test::DecodingCounters> decoding(const BulkChannelId& channel) const;
   SimClient& session() { return session_; }
   /// Ends its connection for content, and opens another.
   void break_attachment();
@@ -45,6 +53,10 @@ class BulkClient final : private StreamOwner {
   static constexpr Duration kTick = 2ms;
 
   struct Content;
+  struct Offered {
+    Bytes bytes;
+    std::uint64_t size = 0;
+  };
 
   void stream_connected(StreamRef end) override;
   void stream_readable(StreamRef end) override;
@@ -61,9 +73,9 @@ class BulkClient final : private StreamOwner {
   World world_;
   SimClient& session_;
   Options options_;
-  spindle::codes::RaptorQCode code_;
-  spindle::test::Sha256 hasher_;
-  std::vector<Bytes> offered_;  // whose channels are not known yet, in the order of the offers
+  std::unique_ptr<const spindle::codes::ErasureCode> code_;
+  std::unique_ptr<const spindle::bulk::Hasher> hasher_;
+  std::vector<Offered> offered_;  // whose channels are not known yet, in the order of the offers
   std::map<BulkChannelId, std::unique_ptr<Content>> contents_;
   std::optional<spindle::bulk::Attachment> attachment_;
   StreamRef end_;

@@ -1,6 +1,7 @@
 // Hosts and paths: what is connected, and what is broken.
 #include "tests/sim/network.h"
 
+#include <tuple>
 #include <utility>
 
 namespace spindled::sim {
@@ -11,6 +12,9 @@ HostIndex Network::add_host(std::string name, std::string address, StreamListene
 }
 
 Network::Wire& Network::wire(HostIndex from, HostIndex to) {
+  if (const auto shared = shared_.find({from, to}); shared != shared_.end()) {
+    std::tie(from, to) = shared->second;
+  }
   const auto [found, is_new] = wires_.try_emplace({from, to});
   if (is_new) {
     found->second.from = from;
@@ -23,6 +27,11 @@ Network::Wire& Network::wire(HostIndex from, HostIndex to) {
 void Network::set_path(HostIndex a, HostIndex b, const PathProperties& properties) {
   wire(a, b).properties = properties;
   wire(b, a).properties = properties;
+}
+
+void Network::share_path(HostIndex a, HostIndex b, HostIndex other_a, HostIndex other_b) {
+  shared_.insert_or_assign({other_a, other_b}, std::pair(a, b));
+  shared_.insert_or_assign({other_b, other_a}, std::pair(b, a));
 }
 
 const PathProperties& Network::path(HostIndex from, HostIndex to) { return wire(from, to).properties; }

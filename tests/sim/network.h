@@ -90,6 +90,9 @@ class Network {
   /// Both directions.
   void set_path(HostIndex a, HostIndex b, const PathProperties& properties);
   const PathProperties& path(HostIndex from, HostIndex to);
+  /// From the next dial on, streams between the second two hosts are on the path between the first two, in the same
+  /// direction: they share its capacity, queue and loss, and are cut with it.
+  void share_path(HostIndex a, HostIndex b, HostIndex other_a, HostIndex other_b);
   /// Of what programs on a host itself have to its daemon, from the next one that dials.
   void set_local_path(const PathProperties& properties) { local_path_ = properties; }
   /// Called with all bytes as they leave in this direction, and the end that sent them.
@@ -232,6 +235,7 @@ class Network {
   PathProperties local_path_{0, 10us, 5us, 256u << 10, 256u << 10};
   std::vector<Host> hosts_;
   std::map<std::pair<HostIndex, HostIndex>, Wire> wires_;
+  std::map<std::pair<HostIndex, HostIndex>, std::pair<HostIndex, HostIndex>> shared_;  // whose wire it is
   std::map<std::uint64_t, Stream> streams_;
   std::uint64_t next_stream_ = 1;
   std::uint64_t bytes_carried_ = 0;

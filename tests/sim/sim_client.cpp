@@ -403,13 +403,14 @@ void SimClient::ask_channel(protocol::BulkRequest request) {
 }
 
 void SimClient::offer(const std::string& group, std::uint64_t size, std::optional<Duration> seals_after,
-                      std::uint32_t linger_s) {
-  when_welcome([this, group, size, seals_after, linger_s] {
+                      std::uint32_t linger_s, std::uint8_t weight) {
+  when_welcome([this, group, size, seals_after, linger_s, weight] {
     protocol::BulkOffer offer;
     offer.group = group;
     offer.terms.name = "content";
     offer.terms.layout = *protocol::ContentLayout::of(size);
     offer.terms.linger_s = linger_s;
+    offer.terms.weight = weight;
     ask_channel(std::move(offer));
     seals_[session_.writer().last_request()] = seals_after;
   });

@@ -88,7 +88,8 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
 
   /// Offers a content of so many bytes; `seals_after`: when it seals that, once it is offered; nothing: when told to.
   void offer(const std::string& group, std::uint64_t size, std::optional<Duration> seals_after = Duration{},
-             std::uint32_t linger_s = protocol::kLingerSecondsDefault);
+             std::uint32_t linger_s = protocol::kLingerSecondsDefault,
+             std::uint8_t weight = protocol::kChannelWeightDefault);
   void seal(const BulkChannelId& channel);
   void seal(const BulkChannelId& channel, std::uint64_t size, const protocol::ContentRoot& root);
   void say(const BulkChannelId& channel, BulkOutcome outcome);

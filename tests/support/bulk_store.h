@@ -2,12 +2,21 @@
 #pragma once
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "libclient/bulk/bulk_receiver.h"
 
 namespace spindle::test {
+
+/// Of blocks that were put together.
+struct DecodingCounters {
+  std::uint64_t blocks = 0;
+  std::uint64_t symbols = 0;     // that they have
+  std::uint64_t beyond = 0;      // and that they took beyond those:
+  std::uint64_t beyond_max = 0;  // the most for any
+};
 
 class BulkStore {
  public:
@@ -28,7 +37,10 @@ class BulkStore {
       stored_symbols += store->symbols.size();
       receiver.handle_stored(now, std::move(*store), !is_broken);
     } else if (auto* decode = std::get_if<bulk::DecodeJob>(&job)) {
-      receiver.handle_decoded(now, run_here(std::move(*decode)));
+      const std::size_t held = decode->held.size();
+      bulk::DecodedBlock block = run_here(std::move(*decode));
+      count(block, held);
+      receiver.handle_decoded(now, std::move(block));
     } else if (auto* block = std::get_if<bulk::WriteJob>(&job)) {
       write(block->place.start, {block->content.get(), block->place.bytes});
       receiver.handle_written(now, block->number, block->place.block, !is_broken);
@@ -37,6 +49,10 @@ class BulkStore {
 
   bulk::DecodedBlock run_here(bulk::DecodeJob job) {
     const auto read = [&](std::uint64_t start, std::span<std::uint8_t> to) {
+      if (is_hollow) {
+        std::fill(to.begin(), to.end(), std::uint8_t{0});
+        return true;
+      }
       if (is_broken || start + to.size() > content.size()) return false;
       std::copy_n(content.begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
       return true;
@@ -46,17 +62,36 @@ class BulkStore {
 
   std::vector<std::uint8_t> content;
   std::size_t stored_symbols = 0;
+  DecodingCounters decoding;
   bool is_broken = false;  // nothing can be read, and what is written does not arrive
+  bool is_hollow = false;  // nothing is kept, and all is zeros
 
  private:
+  void count(const bulk::DecodedBlock& block, std::size_t held) {
+    const bulk::BlockPlace& place = block.job.place;
+    if (block.outcome != bulk::DecodedBlock::Outcome::decoded) {
+      failed_.insert(place.block);
+      return;
+    }
+    std::uint64_t took = held;
+    for (const bulk::BlockSet::Run& run : block.job.stored) took += run.end - run.first;
+    // Where the first try succeeds, what came in the same moment as the last one that it took was not wanted by the
+    // code.
+    const std::uint64_t beyond = failed_.contains(place.block) ? took - place.shape.source_symbols : 0;
+    ++decoding.blocks;
+    decoding.symbols += place.shape.source_symbols;
+    decoding.beyond += beyond;
+    decoding.beyond_max = std::max(decoding.beyond_max, beyond);
+  }
   void write(std::uint64_t start, ByteView bytes) {
-    if (is_broken) return;
+    if (is_broken || is_hollow) return;
     if (content.size() < start + bytes.size()) content.resize(start + bytes.size());
     std::copy(bytes.begin(), bytes.end(), content.begin() + static_cast<std::ptrdiff_t>(start));
   }
 
   const codes::ErasureCode& code_;
   const bulk::Hasher& hasher_;
+  std::set<std::uint32_t> failed_;  // blocks that once took more symbols
 };
 
 }  // namespace spindle::test
