@@ -162,6 +162,8 @@ void ChannelRelay::need_received(Time now, ConnectionId from, Need need) {
   if (at == children_.end()) return;
   Child& child = at->second;
   const bool is_answer = !child.marks.empty() && need.seen >= child.marks.front().number;
+  // That something was lost is told once.
+  if (child.next_need && child.next_need->lost) need.lost = true;
   if (!is_answer && now - child.need_at < kNeedIntervalLeast) {
     child.next_need = std::move(need);
     tick_at_ = std::min(tick_at_, child.need_at + kNeedIntervalLeast);
@@ -177,6 +179,7 @@ void ChannelRelay::take_need(Time now, ConnectionId from, Child& child, Need nee
   if (has_more(child.need.complete, need.complete, blocks_seen_)) miss(child);
   child.need = std::move(need);
   if (child.need.lost) miss(child);
+  if (child.daemon.empty()) child.need.lost = false;  // it lacks that itself, and nobody below it does
   if (child.daemon.empty() && child.need.serves) {
     holders_[from].complete = child.need.complete;
     serve_all();

@@ -69,7 +69,9 @@ SymbolUse BulkReceiver::use(const Symbol& symbol, std::uint32_t from) {
 
 SymbolUse BulkReceiver::handle_symbol(Nanoseconds now, const Symbol& symbol, std::uint32_t from) {
   schedule_.note_heard(now);
+  const std::uint64_t given_up = begun_.given_up();
   const SymbolUse use_of_it = use(symbol, from);
+  if (begun_.given_up() != given_up) note_lost();
   switch (use_of_it) {
     case SymbolUse::useful:
       ++counters_.useful;
@@ -82,9 +84,11 @@ SymbolUse BulkReceiver::handle_symbol(Nanoseconds now, const Symbol& symbol, std
       break;
     case SymbolUse::no_room:
       ++counters_.no_room;
+      note_lost();
       break;
     case SymbolUse::corrupt:
       ++counters_.corrupt;
+      note_lost();
       break;
     case SymbolUse::foreign:
       ++counters_.foreign;
@@ -174,7 +178,10 @@ std::optional<ReceiverJob> BulkReceiver::take_job() {
 }
 
 void BulkReceiver::handle_stored(Nanoseconds, StoreJob job, bool good) {
-  if (!good) ++counters_.failed_stores;
+  if (!good) {
+    ++counters_.failed_stores;
+    note_lost();
+  }
   begun_.handle_stored(job, good);
   look_at(job.place.block);
 }
@@ -233,8 +240,13 @@ void BulkReceiver::handle_written(Nanoseconds, std::uint64_t job, std::uint32_t 
   begin_anew(block);
 }
 
-void BulkReceiver::begin_anew(std::uint32_t block) {
+void BulkReceiver::note_lost() {
+  has_lost_some_ = true;
   schedule_.note_news();
+}
+
+void BulkReceiver::begin_anew(std::uint32_t block) {
+  note_lost();
   begun_.erase(block);
   if (const auto writing = writing_.find(block); writing != writing_.end()) writing->second = 0;
   if (!complete_.contains(block)) return;
@@ -287,6 +299,7 @@ std::optional<Need> BulkReceiver::take_need(Nanoseconds now) {
   need.complete = complete_;
   need.serves = serves_;
   need.seen = seen_;
+  need.lost = std::exchange(has_lost_some_, false);
   for (const auto& [number, block] : begun_.blocks()) {
     if (need.begun.size() == kBegunBlocksMax) break;
     const bool has_enough = block.is_decoding() || block.is_decodable();

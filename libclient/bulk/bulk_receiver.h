@@ -123,6 +123,8 @@ class BulkReceiver {
   void handle_decoded_right(DecodedBlock block);
   void handle_wrong(const ReceivingBlock& block);
   void begin_anew(std::uint32_t block);
+  /// What its daemon takes to be here is not.
+  void note_lost();
   void cut_to(const ContentLayout& sealed);
   void compare_with_root();
   void finish();
@@ -147,7 +149,8 @@ class BulkReceiver {
   std::uint32_t writes_ = 0;                        // jobs, taken or not
 
   NeedSchedule schedule_;
-  std::uint64_t seen_ = 0;  // the latest mark
+  std::uint64_t seen_ = 0;      // the latest mark
+  bool has_lost_some_ = false;  // of what has come, since the last need
   bool serves_ = false;
   std::uint32_t missing_when_told_ = UINT32_MAX;  // blocks; without a size: any number
   RateMeter rate_;

@@ -30,7 +30,8 @@ struct Need {
   BlockSet complete;
   std::vector<Begun> begun;  // by ascending number; none is complete
   bool serves = false;       // the sender of this can give complete blocks
-  bool lost = false;         // below a relay something has been passed over that it cannot give itself
+  /// Below a relay something has been passed over that it cannot give itself; or a receiver has not kept what came.
+  bool lost = false;
   /// The latest `mark` behind which everything is counted here that was sent before it. 0: none.
   std::uint64_t seen = 0;
 

@@ -398,6 +398,25 @@ TEST_F(BulkReceivers, TellTheirNeedInTime) {
   EXPECT_FALSE(receiver_->need_due());
 }
 
+TEST_F(BulkReceivers, TellOnceThatTheyHaveLostWhatHasCome) {
+  offer(2 * kK * kT);
+  begin();
+  tell_index();
+  EXPECT_FALSE(receiver_->take_need(now_)->lost);
+  give(0, 0);
+  EXPECT_FALSE(need_after(300ms)->lost);
+  receiver_->handle_symbol(now_, {0, 0, 0, 0, 1, 12345, symbol_bytes(0, 1)}, 0);
+  EXPECT_TRUE(need_after(300ms)->lost);
+  give(0, 2);
+  EXPECT_FALSE(need_after(300ms)->lost);
+  store_.is_broken = true;
+  give_block(0);
+  run();
+  const auto need = need_after(300ms);
+  EXPECT_TRUE(need->lost);
+  EXPECT_FALSE(need->complete.contains(0));
+}
+
 TEST_F(BulkReceivers, GoOnWithWhatWasWritten) {
   offer(5 * kK * kT + 5);
   begin();
