@@ -184,6 +184,28 @@ struct DaemonHistory {
   bool is_running() const { return end == End::running; }
 };
 
+/// What a client had to do with the content of a bulk channel.
+struct ContentHistory {
+  struct Block {
+    std::uint32_t number = 0;
+    std::uint64_t digest = 0;
+  };
+
+  spindle::bulk::BulkChannelId channel;
+  std::string client;  // its private name
+  bool is_source = false;
+  bool is_receiver = false;
+  std::vector<Block> blocks;            // of the source all; of a receiver each as it was given to its program
+  std::optional<std::uint64_t> digest;  // of all of it; of a receiver once it was done
+  std::size_t resumed_blocks = 0;       // of a receiver, that it had when it began
+  std::uint64_t symbols = 0;            // that came to a receiver,
+  std::uint64_t symbols_wanted = 0;     // and that it had to get
+  bool is_undisturbed = false;          // nothing has failed, and it was there from the beginning to the end
+  // In the end:
+  bool is_there = false;  // the client, and the channel
+  bool gives = false;     // it has all, and gives it to others
+};
+
 /// A daemon goes by these rules from then on.
 struct RulesInForce {
   std::string daemon;
@@ -197,7 +219,8 @@ struct History {
   std::vector<DaemonHistory> daemons;
   std::vector<ClientHistory> turned_away;  // clients that were never told a name
   std::vector<RulesInForce> rules;         // those of each daemon in order; a daemon without any allows everything
-  Time end = Time::max();                  // when it was taken
+  std::vector<ContentHistory> contents;
+  Time end = Time::max();  // when it was taken
 };
 
 /// Empty when all is well; otherwise one sentence for each violation, the first kViolationsMax of them.

@@ -1,11 +1,11 @@
 #include "tests/sim/bulk_client.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "libclient/bulk/bulk_holder.h"
-#include "libclient/codes/counting_code.h"
-#include "libclient/codes/raptorq_code.h"
-#include "tests/support/sha256.h"
+#include "tests/checkers/digest.h"
 
 namespace spindled::sim {
 
@@ -13,17 +13,26 @@ namespace bulk = spindle::bulk;
 
 namespace {
 
-constexpr std::uint64_t kCountingSeed = 1;
+/// How long a receiver whose disk is full asks for nothing.
+constexpr Duration kFullPause = 5s;
 
-/// Of contents that are zeros: what is hashed is known by its length.
-class LengthHasher final : public bulk::Hasher {
- public:
-  bulk::BlockHash hash(ByteView bytes) const override {
-    bulk::BlockHash hash{};
-    spindle::Writer(hash.data()).u64(bytes.size());
-    return hash;
+std::uint64_t digest_of(ByteView bytes) {
+  checkers::Digest digest;
+  digest.add(bytes);
+  return digest.value();
+}
+
+std::uint64_t digest_of(const bulk::ContentLayout& layout, std::uint32_t block, ByteView content) {
+  return digest_of(content.subspan(layout.start_of(block), layout.bytes_of(block)));
+}
+
+std::uint64_t symbols_of(const bulk::ContentLayout& layout, const bulk::BlockSet& but) {
+  std::uint64_t symbols = 0;
+  for (std::uint32_t block = 0; block < layout.blocks(); ++block) {
+    symbols += but.contains(block) ? 0 : layout.symbols_of(block);
   }
-};
+  return symbols;
+}
 
 }  // namespace
 
@@ -32,39 +41,57 @@ struct BulkClient::Content {
   Offered offered;  // of its own
   bool is_own = false;
   bool is_sealed = false;  // told to all, or told to it
-  bool is_told_done = false;
+  bool is_ended = false;
+  std::size_t offers = 0;  // told, of the channel
+  BulkOutcome said = BulkOutcome::none;
   std::unique_ptr<bulk::BulkHolder> holder;
   std::unique_ptr<bulk::BulkReceiver> receiver;
-  std::unique_ptr<spindle::test::BulkStore> store;
+  spindle::test::BulkStore* store = nullptr;
+  std::uint64_t failed_writes = 0;
+  std::optional<Time> full_until;       // it asks for nothing
+  bulk::BlockSet noted;                 // blocks that are at their places, and in the history
+  std::uint64_t wanted = 0;             // symbols
+  std::size_t resumed = 0;              // blocks
+  std::optional<std::uint64_t> digest;  // once it is done
+  std::vector<checkers::ContentHistory::Block> written;
 
   const Bytes& content() const { return is_own ? offered.bytes : store->content; }
 };
 
 BulkClient::BulkClient(World world, SimClient& session, Options options)
-    : world_(world), session_(session), options_(options) {
-  if (options_.is_hollow) {
-    code_ = std::make_unique<spindle::codes::CountingCode>(kCountingSeed);
-    hasher_ = std::make_unique<LengthHasher>();
-  } else {
-    code_ = std::make_unique<spindle::codes::RaptorQCode>();
-    hasher_ = std::make_unique<spindle::test::Sha256>();
-  }
+    : world_(world), session_(session), options_(std::move(options)) {
+  if (!options_.disk) options_.disk = std::make_shared<ContentDisk>();
   tick();
 }
 
 BulkClient::~BulkClient() { *is_alive_ = false; }
 
 void BulkClient::offer(const std::string& group, Bytes content) {
-  SPINDLE_CHECK(!options_.is_hollow);
-  session_.offer(group, content.size(), std::nullopt);
-  const std::uint64_t size = content.size();
-  offered_.push_back({std::move(content), size});
+  SPINDLE_CHECK(!options_.disk->is_hollow());
+  protocol::ContentTerms terms;
+  terms.layout = *bulk::ContentLayout::of(content.size());
+  offer(group, std::move(terms), std::move(content));
 }
 
 void BulkClient::offer(const std::string& group, std::uint64_t size, std::uint8_t weight) {
-  SPINDLE_CHECK(options_.is_hollow);
-  session_.offer(group, size, std::nullopt, protocol::kLingerSecondsDefault, weight);
-  offered_.push_back({{}, size});
+  SPINDLE_CHECK(options_.disk->is_hollow());
+  protocol::ContentTerms terms;
+  terms.layout = *bulk::ContentLayout::of(size);
+  terms.weight = weight;
+  offer(group, std::move(terms), {});
+}
+
+void BulkClient::offer(const std::string& group, Bytes content, std::uint32_t block_symbols, std::uint32_t linger_s) {
+  protocol::ContentTerms terms;
+  terms.layout = {block_symbols * bulk::kSymbolBytesMin, bulk::kSymbolBytesMin, content.size()};
+  terms.linger_s = linger_s;
+  offer(group, std::move(terms), std::move(content));
+}
+
+void BulkClient::offer(const std::string& group, protocol::ContentTerms terms, Bytes content) {
+  terms.name = fmt::format("content {}", ++offers_);
+  session_.offer(group, terms);
+  offered_.emplace(terms.name, Offered{std::move(content), terms.layout.size});
 }
 
 const BulkClient::Bytes* BulkClient::received(const BulkChannelId& channel) const {
@@ -92,30 +119,95 @@ void BulkClient::break_attachment() {
   if (end_ != StreamRef()) world_.network.close(std::exchange(end_, StreamRef()));
   is_connected_ = false;
   attachment_.reset();
-  has_asked_ = false;
+  asked_at_.reset();
+}
+
+void BulkClient::end() {
+  break_attachment();
+  *is_alive_ = false;
+}
+
+void BulkClient::set_reading(bool on) {
+  is_reading_ = on;
+  if (on && end_ != StreamRef()) read();
 }
 
 void BulkClient::tick() {
-  if (session_.is_closed()) return;
-  world_.events.after(kTick, [this, is_alive = is_alive_] {
+  if (session_.is_closed()) return break_attachment();
+  world_.events.after(options_.tick, [this, is_alive = is_alive_] {
     if (*is_alive) tick();
   });
   if (!session_.is_welcome()) return;
+  if (session_.former_histories().size() != sessions_) begin_anew();
+  if (session_.reconnections().size() != returns_) {
+    // What it had asked for may be lost.
+    returns_ = session_.reconnections().size();
+    if (!attachment_) asked_at_.reset();
+  }
   if (!attachment_) attach();
   for (const BulkChannelId& id : session_.channels().ids()) look_at(id);
   flush();
 }
 
+void BulkClient::begin_anew() {
+  sessions_ = session_.former_histories().size();
+  break_attachment();
+  for (const auto& [id, content] : contents_) former_.push_back(history_of(*content));
+  contents_.clear();
+}
+
 void BulkClient::attach() {
-  if (!std::exchange(has_asked_, true)) return session_.request_token();
-  const std::optional<protocol::BulkToken>& token = session_.channels().token();
-  if (!token) return;
-  attachment_.emplace(token->session, token->token);
+  if (!asked_at_) {
+    asked_at_ = session_.channels().tokens();
+    return session_.request_token();
+  }
+  if (session_.channels().tokens() <= *asked_at_) return;
+  const protocol::BulkToken& token = *session_.channels().token();
+  attachment_.emplace(token.session, token.token);
   for (auto& [id, content] : contents_) {
+    if (content->is_ended || content->full_until) continue;
     attachment_->add(id, session_.channels().find(id)->offered.terms.layout,
                      {content->holder.get(), content->receiver.get()});
   }
   end_ = world_.network.dial_local(session_.host().index(), Port::client, "bulk", *this);
+}
+
+void BulkClient::begin(Content& content, const ClientChannel& channel) {
+  const bulk::ContentLayout& layout = channel.offered.terms.layout;
+  content.is_own = channel.offered.request != 0;
+  const auto place = static_cast<std::uint32_t>(std::hash<std::string>()(session_.private_name()) % 2048);
+  const bulk::RepairIds repair_ids(place, place);
+  const auto offered = content.is_own ? offered_.find(channel.offered.terms.name) : offered_.end();
+  if (offered != offered_.end()) {
+    content.offered = std::move(offered->second);
+    offered_.erase(offered);
+    content.holder = std::make_unique<bulk::BulkHolder>(bulk::BulkHolder::Kind::source, layout, repair_ids);
+    content.holder->handle_available(bulk::BlockSet::of_first(layout.blocks()));
+  } else if (!content.is_own && options_.accepts && layout.has_size() && layout.size > options_.disk->capacity) {
+    session_.say(content.id, content.said = BulkOutcome::failed);
+  } else if (!content.is_own && options_.accepts) {
+    const auto resumed = options_.disk->read_state(content.id);
+    content.store = &options_.disk->store_of(content.id);
+    content.receiver = std::make_unique<bulk::BulkReceiver>(layout, options_.disk->hasher(), options_.limits,
+                                                            resumed ? &*resumed : nullptr);
+    content.noted = content.receiver->written();
+    content.resumed = content.noted.count();
+    content.wanted = symbols_of(layout, content.noted);
+    if (options_.serves) {
+      content.receiver->set_serves(true);
+      content.holder = std::make_unique<bulk::BulkHolder>(bulk::BulkHolder::Kind::receiver, layout, repair_ids);
+    }
+  }
+  if (attachment_) attachment_->add(content.id, layout, {content.holder.get(), content.receiver.get()});
+}
+
+/// What its daemon does not know of it yet, or has forgotten as it left the group.
+void BulkClient::say(Content& content) {
+  if (content.said == BulkOutcome::none) session_.say(content.id, content.said = BulkOutcome::accepted);
+  if (content.said == BulkOutcome::accepted && content.receiver->is_done()) {
+    content.digest = digest_of(content.store->content);
+    session_.say(content.id, content.said = BulkOutcome::done);
+  }
 }
 
 void BulkClient::look_at(const BulkChannelId& id) {
@@ -124,67 +216,92 @@ void BulkClient::look_at(const BulkChannelId& id) {
   if (!content) {
     content = std::make_unique<Content>();
     content->id = id;
-    content->is_own = channel.offered.request != 0;
-    const bulk::ContentLayout& layout = channel.offered.terms.layout;
-    const auto place = static_cast<std::uint32_t>(std::hash<std::string>()(session_.private_name()) % 2048);
-    const bulk::RepairIds repair_ids(place, place);
-    if (content->is_own && !offered_.empty()) {
-      content->offered = std::move(offered_.front());
-      offered_.erase(offered_.begin());
-      content->holder = std::make_unique<bulk::BulkHolder>(bulk::BulkHolder::Kind::source, layout, repair_ids);
-      content->holder->handle_available(bulk::BlockSet::of_first(layout.blocks()));
-    } else if (options_.accepts) {
-      session_.say(id, BulkOutcome::accepted);
-      content->store = std::make_unique<spindle::test::BulkStore>(*code_, *hasher_);
-      content->store->is_hollow = options_.is_hollow;
-      content->receiver = std::make_unique<bulk::BulkReceiver>(layout, *hasher_);
-      if (options_.serves) {
-        content->receiver->set_serves(true);
-        content->holder = std::make_unique<bulk::BulkHolder>(bulk::BulkHolder::Kind::receiver, layout, repair_ids);
-      }
-    }
-    if (attachment_) attachment_->add(id, layout, {content->holder.get(), content->receiver.get()});
+    begin(*content, channel);
   }
   if (channel.ended) {
-    if (attachment_) attachment_->remove(id);
+    if (!std::exchange(content->is_ended, true) && attachment_) attachment_->remove(id);
     return;
   }
+  if (std::exchange(content->offers, channel.offers) != channel.offers) {
+    if (content->said != BulkOutcome::failed) content->said = BulkOutcome::none;
+    if (attachment_ && channel.offers > 1) {  // it had left the group
+      attachment_->remove(id);
+      attachment_->add(id, channel.offered.terms.layout, {content->holder.get(), content->receiver.get()});
+    }
+  }
   work(*content);
-  const bool is_sealed = channel.is_sealed();
-  if (content->receiver && is_sealed && !std::exchange(content->is_sealed, true)) {
+  if (!content->receiver) return;
+  look_at_disk(*content);
+  if (channel.is_sealed() && !std::exchange(content->is_sealed, true)) {
     const auto& root = channel.sealed ? channel.sealed->root : *channel.offered.root;
     const std::uint64_t size = channel.sealed ? channel.sealed->size : channel.offered.terms.layout.size;
     SPINDLE_CHECK(content->receiver->handle_seal(now(), size, root));
   }
-  if (content->receiver && content->receiver->is_done() && !std::exchange(content->is_told_done, true)) {
-    session_.say(id, BulkOutcome::done);
+  say(*content);
+}
+
+/// Where it is full the receiver asks for nothing, and tries again a while later.
+void BulkClient::look_at_disk(Content& content) {
+  content.store->capacity = options_.disk->fills_at;
+  if (content.full_until && *content.full_until <= world_.events.now()) {
+    content.full_until.reset();
+    if (attachment_) {
+      attachment_->add(content.id, content.receiver->layout(), {content.holder.get(), content.receiver.get()});
+    }
+  } else if (std::exchange(content.failed_writes, content.store->failed_writes) != content.store->failed_writes &&
+             content.store->capacity < content.receiver->layout().size && !content.full_until) {
+    content.full_until = world_.events.now() + kFullPause;
+    if (attachment_) attachment_->remove(content.id);
   }
 }
 
 void BulkClient::work(Content& content) {
+  if (content.is_ended) return;
   const auto read = [&](std::uint64_t start, std::span<std::uint8_t> to) {
-    if (options_.is_hollow) {
+    if (options_.disk->is_hollow()) {
       std::fill(to.begin(), to.end(), std::uint8_t{0});
       return true;
     }
     const Bytes& bytes = content.content();
     if (start + to.size() > bytes.size()) return false;
     std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
+    if (!content.is_own && options_.disk->reads_to_spoil > 0) {
+      --options_.disk->reads_to_spoil;
+      to[to.size() / 2] ^= 1;
+    }
     return true;
   };
   if (content.receiver) {
-    content.store->run_all(now(), *content.receiver);
+    while (auto job = content.receiver->take_job()) {
+      content.store->run(now(), *content.receiver, std::move(*job));
+      note_written(content);
+    }
     if (content.holder) content.holder->handle_available(content.receiver->written());
   }
   if (!content.holder) return;
-  while (auto job = content.holder->take_job())
-    content.holder->handle_loaded(bulk::run(std::move(*job), read, *code_, *hasher_));
+  while (auto job = content.holder->take_job()) {
+    content.holder->handle_loaded(bulk::run(std::move(*job), read, options_.disk->code(), options_.disk->hasher()));
+  }
   if (!content.is_own || content.is_sealed) return;
   const bulk::ContentLayout& layout = content.holder->layout();
-  if (const auto root = content.holder->index().root(layout.blocks(), *hasher_)) {
+  if (const auto root = content.holder->index().root(layout.blocks(), options_.disk->hasher())) {
     content.is_sealed = true;
     session_.seal(content.id, content.offered.size, *root);
   }
+}
+
+void BulkClient::note_written(Content& content) {
+  const bulk::BlockSet& written = content.receiver->written();
+  if (written == content.noted || options_.disk->is_hollow()) return;
+  const bulk::ContentLayout& layout = content.receiver->layout();
+  for (const bulk::BlockSet::Run& run : written.runs()) {
+    for (std::uint32_t block = content.noted.first_missing(run.first); block < run.end;
+         block = content.noted.first_missing(block + 1)) {
+      content.written.push_back({block, digest_of(layout, block, content.store->content)});
+    }
+  }
+  content.noted = written;
+  options_.disk->write_state(content.id, content.receiver->resume_state());
 }
 
 void BulkClient::stream_connected(StreamRef end) {
@@ -194,14 +311,17 @@ void BulkClient::stream_connected(StreamRef end) {
 }
 
 void BulkClient::stream_readable(StreamRef end) {
-  if (end != end_ || !attachment_) return;
+  if (end == end_ && is_reading_) read();
+}
+
+void BulkClient::read() {
+  if (!attachment_) return;
   std::array<std::uint8_t, 64 << 10> bytes;
   for (;;) {
     const std::size_t read = world_.network.read(end_, bytes);
     if (read == 0) break;
     if (attachment_->handle_read(now(), ByteView(bytes).first(read))) return break_attachment();
   }
-  for (auto& [id, content] : contents_) work(*content);
   flush();
 }
 
@@ -212,16 +332,65 @@ void BulkClient::stream_closed(StreamRef end, std::string_view) {
 }
 
 void BulkClient::flush() {
+  for (auto& [id, content] : contents_) work(*content);
   if (!attachment_ || !is_connected_) return;
   for (;;) {
-    for (auto& [id, content] : contents_) work(*content);
     attachment_->fill(now());
     const ByteView output = attachment_->output();
     if (output.empty()) return;
     const std::size_t taken = world_.network.write(end_, {&output, 1});
     attachment_->consume(taken);
     if (taken < output.size()) return;
+    for (auto& [id, content] : contents_) work(*content);
   }
+}
+
+std::vector<checkers::ContentHistory> BulkClient::histories() const {
+  std::vector<checkers::ContentHistory> histories = former_;
+  for (const auto& [id, content] : contents_) {
+    histories.push_back(history_of(*content));
+    histories.back().is_there = is_there(*content);
+    histories.back().gives = standing_of(*content) == Standing::gives;
+  }
+  return histories;
+}
+
+/// Whether the client is there, and a member, and the channel goes on.
+bool BulkClient::is_there(const Content& content) const {
+  const ClientChannel* channel = session_.channels().find(content.id);
+  return !session_.is_closed() && session_.former_histories().size() == sessions_ && channel != nullptr &&
+         !channel->ended && session_.view(channel->offered.group) != nullptr;
+}
+
+BulkClient::Standing BulkClient::standing_of(const Content& content) const {
+  if (!is_there(content)) return Standing::none;
+  const bool has_all = content.is_own ? content.is_sealed : content.said == BulkOutcome::done;
+  if (has_all) return content.holder ? Standing::gives : Standing::none;
+  return content.receiver ? Standing::lacks : Standing::none;
+}
+
+checkers::ContentHistory BulkClient::history_of(const Content& content) const {
+  checkers::ContentHistory history;
+  history.channel = content.id;
+  history.client = session_.private_name();
+  history.is_source = content.is_own && content.holder;
+  history.is_receiver = content.receiver != nullptr;
+  history.blocks = content.written;
+  history.symbols_wanted = content.wanted;
+  history.resumed_blocks = content.resumed;
+  history.digest = content.digest;
+  if (history.is_source) {
+    const bulk::ContentLayout& layout = content.holder->layout();
+    for (std::uint32_t block = 0; block < layout.blocks(); ++block) {
+      history.blocks.push_back({block, digest_of(layout, block, content.offered.bytes)});
+    }
+    history.digest = digest_of(content.offered.bytes);
+  }
+  if (content.receiver) {
+    const bulk::ReceiverCounters counters = content.receiver->counters();
+    history.symbols = counters.useful + counters.duplicate + counters.no_room + counters.corrupt + counters.foreign;
+  }
+  return history;
 }
 
 }  // namespace spindled::sim

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "libclient/bulk/attachment.h"
-#include "libclient/codes/erasure_code.h"
+#include "tests/checkers/history.h"
+#include "tests/sim/content_disk.h"
 #include "tests/sim/sim_client.h"
-#include "tests/support/bulk_store.h"
 
 namespace spindled::sim {
 
@@ -24,9 +24,11 @@ class BulkClient final : private StreamOwner {
     bool accepts = true;
     /// Whether it serves others once it has complete blocks.
     bool serves = true;
-    /// Contents are sizes: their bytes are zeros that nobody keeps or hashes, and the code counts symbols
-    /// (codes::CountingCode). All that offer and receive them agree on this.
-    bool is_hollow = false;
+    /// That of a program that ran before; none: an empty one. All that offer and receive a content agree on its kind.
+    std::shared_ptr<ContentDisk> disk = nullptr;
+    spindle::bulk::ReceiverLimits limits = {};
+    /// How often it looks whether there is something to do.
+    Duration tick = 2ms;
   };
 
   BulkClient(World world, SimClient& session, Options options);
@@ -35,8 +37,10 @@ class BulkClient final : private StreamOwner {
   BulkClient& operator=(const BulkClient&) = delete;
 
   void offer(const std::string& group, Bytes content);
-  /// The same for one whose contents are hollow.
+  /// The same where contents are hollow (ContentDisk::Kind).
   void offer(const std::string& group, std::uint64_t size, std::uint8_t weight = protocol::kChannelWeightDefault);
+  /// In blocks of so many symbols of the least size.
+  void offer(const std::string& group, Bytes content, std::uint32_t block_symbols, std::uint32_t linger_s);
   /// What it has received, once that is whole; null before.
   const Bytes* received(const BulkChannelId& channel) const;
   /// Whether it has received all of it.
@@ -46,17 +50,33 @@ class BulkClient final : private StreamOwner {
   /// How many symbols its blocks took, as far as they are complete; nothing: it does not receive it.
   std::optional<spindle::test::DecodingCounters> decoding(const BulkChannelId& channel) const;
   SimClient& session() { return session_; }
+  const std::shared_ptr<ContentDisk>& disk() const { return options_.disk; }
   /// Ends its connection for content, and opens another.
   void break_attachment();
+  /// Its program has ended, and another one has its disk.
+  void end();
+  /// Whether it reads what comes on that connection.
+  void set_reading(bool on);
+
+  /// Calls `note(channel, gives)` for each channel of which it has something to give, or of which it lacks something.
+  template <typename Note>
+  void note_standing(Note&& note) const {
+    for (const auto& [id, content] : contents_) {
+      const Standing standing = standing_of(*content);
+      if (standing != Standing::none) note(id, standing == Standing::gives);
+    }
+  }
+  /// For the checkers: of each channel that it had to do with, in any session.
+  std::vector<checkers::ContentHistory> histories() const;
 
  private:
-  static constexpr Duration kTick = 2ms;
-
   struct Content;
   struct Offered {
     Bytes bytes;
     std::uint64_t size = 0;
   };
+  void offer(const std::string& group, protocol::ContentTerms terms, Bytes content);
+  enum class Standing : std::uint8_t { none, lacks, gives };
 
   void stream_connected(StreamRef end) override;
   void stream_readable(StreamRef end) override;
@@ -65,22 +85,35 @@ class BulkClient final : private StreamOwner {
 
   void tick();
   void attach();
+  /// Its session is another one, whose daemon knows nothing of what it did before.
+  void begin_anew();
   void look_at(const BulkChannelId& id);
+  void begin(Content& content, const ClientChannel& channel);
+  void say(Content& content);
+  void look_at_disk(Content& content);
   void work(Content& content);
+  void note_written(Content& content);
+  void read();
   void flush();
+  bool is_there(const Content& content) const;
+  Standing standing_of(const Content& content) const;
+  checkers::ContentHistory history_of(const Content& content) const;
   spindle::bulk::Nanoseconds now() const { return world_.events.now().time_since_epoch(); }
 
   World world_;
   SimClient& session_;
   Options options_;
-  std::unique_ptr<const spindle::codes::ErasureCode> code_;
-  std::unique_ptr<const spindle::bulk::Hasher> hasher_;
-  std::vector<Offered> offered_;  // whose channels are not known yet, in the order of the offers
+  std::map<std::string, Offered> offered_;  // whose channels are not known yet, by the names of the contents
+  std::size_t offers_ = 0;
   std::map<BulkChannelId, std::unique_ptr<Content>> contents_;
+  std::vector<checkers::ContentHistory> former_;  // of former sessions
+  std::size_t sessions_ = 0;                      // former ones
+  std::size_t returns_ = 0;
   std::optional<spindle::bulk::Attachment> attachment_;
   StreamRef end_;
   bool is_connected_ = false;
-  bool has_asked_ = false;  // for a token
+  bool is_reading_ = true;
+  std::optional<std::size_t> asked_at_;  // for a token, when it had got so many
   std::shared_ptr<bool> is_alive_ = std::make_shared<bool>(true);
 };
 

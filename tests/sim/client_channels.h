@@ -28,6 +28,7 @@ struct ClientChannel {
   std::optional<protocol::BulkSealed> sealed;      // since
   std::optional<protocol::BulkComplete> complete;  // since
   std::optional<protocol::BulkEnd> ended;
+  std::size_t offers = 0;  // how often it was told that it is offered
 
   bool is_sealed() const { return offered.root.has_value() || sealed.has_value(); }
   bool is_complete() const { return offered.is_complete || complete.has_value(); }
@@ -39,7 +40,8 @@ class ClientChannels {
   void take(const protocol::BulkNews& news) {
     if (const auto* offered = std::get_if<protocol::BulkOffered>(&news)) {
       if (!channels_.contains(offered->channel)) order_.push_back(offered->channel);
-      channels_[offered->channel] = {*offered, {}, {}, {}};
+      ClientChannel& channel = channels_[offered->channel];
+      channel = {*offered, {}, {}, {}, channel.offers + 1};
     } else if (const auto* sealed = std::get_if<protocol::BulkSealed>(&news)) {
       channels_[sealed->channel].sealed = *sealed;
     } else if (const auto* complete = std::get_if<protocol::BulkComplete>(&news)) {
@@ -48,6 +50,7 @@ class ClientChannels {
       channels_[ended->channel].ended = ended->why;
     } else if (const auto* token = std::get_if<protocol::BulkToken>(&news)) {
       token_ = *token;
+      ++tokens_;
     }
   }
   /// Null where it was never told of it.
@@ -59,11 +62,14 @@ class ClientChannels {
   const std::vector<BulkChannelId>& ids() const { return order_; }
   std::size_t size() const { return channels_.size(); }
   const std::optional<protocol::BulkToken>& token() const { return token_; }
+  /// How many came.
+  std::size_t tokens() const { return tokens_; }
 
  private:
   std::map<BulkChannelId, ClientChannel> channels_;
   std::vector<BulkChannelId> order_;
   std::optional<protocol::BulkToken> token_;
+  std::size_t tokens_ = 0;
 };
 
 }  // namespace spindled::sim

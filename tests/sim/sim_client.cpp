@@ -416,6 +416,15 @@ void SimClient::offer(const std::string& group, std::uint64_t size, std::optiona
   });
 }
 
+void SimClient::offer(const std::string& group, protocol::ContentTerms terms) {
+  when_welcome([this, group, terms = std::move(terms)] {
+    protocol::BulkOffer offer;
+    offer.group = group;
+    offer.terms = terms;
+    ask_channel(std::move(offer));
+  });
+}
+
 void SimClient::seal(const BulkChannelId& channel) {
   const ClientChannel* known = channels_.find(channel);
   const std::uint64_t size = known == nullptr ? 0 : known->offered.terms.layout.size;
@@ -496,6 +505,7 @@ void SimClient::begin_anew(const spindle::Reconnected& reconnected) {
   history_.follows = reconnected.fenced || reconnected.private_name == reconnected.former_name;
   history_.name = reconnected.private_name;
   recorder_ = Recorder();
+  channels_ = ClientChannels();  // its daemon tells it of all anew
   for (const auto& [group, flags] : session_.writer().groups()) {
     note(JoinRequested{group, (flags & spindle::protocol::kSynchronousBit) != 0});
   }

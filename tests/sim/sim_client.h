@@ -90,6 +90,8 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   void offer(const std::string& group, std::uint64_t size, std::optional<Duration> seals_after = Duration{},
              std::uint32_t linger_s = protocol::kLingerSecondsDefault,
              std::uint8_t weight = protocol::kChannelWeightDefault);
+  /// Offers what the terms say; it is sealed when told to.
+  void offer(const std::string& group, protocol::ContentTerms terms);
   void seal(const BulkChannelId& channel);
   void seal(const BulkChannelId& channel, std::uint64_t size, const protocol::ContentRoot& root);
   void say(const BulkChannelId& channel, BulkOutcome outcome);

@@ -31,19 +31,21 @@ class BulkStore {
 
   void run(bulk::Nanoseconds now, bulk::BulkReceiver& receiver, bulk::ReceiverJob job) {
     if (auto* store = std::get_if<bulk::StoreJob>(&job)) {
+      bool good = true;
       for (const bulk::HeldSymbol& symbol : store->symbols) {
-        write(store->place.start_of(symbol.esi), {symbol.bytes.get(), store->place.bytes_of(symbol.esi, 1)});
+        const ByteView bytes(symbol.bytes.get(), store->place.bytes_of(symbol.esi, 1));
+        good = write(store->place.start_of(symbol.esi), bytes) && good;
       }
       stored_symbols += store->symbols.size();
-      receiver.handle_stored(now, std::move(*store), !is_broken);
+      receiver.handle_stored(now, std::move(*store), good);
     } else if (auto* decode = std::get_if<bulk::DecodeJob>(&job)) {
       const std::size_t held = decode->held.size();
       bulk::DecodedBlock block = run_here(std::move(*decode));
       count(block, held);
       receiver.handle_decoded(now, std::move(block));
     } else if (auto* block = std::get_if<bulk::WriteJob>(&job)) {
-      write(block->place.start, {block->content.get(), block->place.bytes});
-      receiver.handle_written(now, block->number, block->place.block, !is_broken);
+      const bool good = write(block->place.start, {block->content.get(), block->place.bytes});
+      receiver.handle_written(now, block->number, block->place.block, good);
     }
   }
 
@@ -63,8 +65,11 @@ class BulkStore {
   std::vector<std::uint8_t> content;
   std::size_t stored_symbols = 0;
   DecodingCounters decoding;
-  bool is_broken = false;  // nothing can be read, and what is written does not arrive
-  bool is_hollow = false;  // nothing is kept, and all is zeros
+  bool is_broken = false;            // nothing can be read, and what is written does not arrive
+  bool is_hollow = false;            // nothing is kept, and all is zeros
+  std::size_t capacity = SIZE_MAX;   // so many bytes fit
+  std::uint32_t writes_to_fail = 0;  // of the next ones
+  std::uint64_t failed_writes = 0;
 
  private:
   void count(const bulk::DecodedBlock& block, std::size_t held) {
@@ -83,10 +88,17 @@ class BulkStore {
     decoding.beyond += beyond;
     decoding.beyond_max = std::max(decoding.beyond_max, beyond);
   }
-  void write(std::uint64_t start, ByteView bytes) {
-    if (is_broken || is_hollow) return;
+  bool write(std::uint64_t start, ByteView bytes) {
+    const bool fails = is_broken || start + bytes.size() > capacity || writes_to_fail > 0;
+    if (writes_to_fail > 0) --writes_to_fail;
+    if (fails) {
+      ++failed_writes;
+      return false;
+    }
+    if (is_hollow) return true;
     if (content.size() < start + bytes.size()) content.resize(start + bytes.size());
     std::copy(bytes.begin(), bytes.end(), content.begin() + static_cast<std::ptrdiff_t>(start));
+    return true;
   }
 
   const codes::ErasureCode& code_;
