@@ -118,6 +118,11 @@ Violations check_membership(const History& history);
 /// told of it in time, and is of it still, has not said what came of it.
 Violations check_channels(const History& history, bool at_rest);
 
+/// Of what bulk channels carry: what a receiver is given is what was offered, block by block, and as a whole where it
+/// is done. Of what comes to one that nothing has disturbed it had to get at least about half. `at_rest`: all receivers
+/// that are there have got what anybody has that gives it.
+Violations check_content(const History& history, bool at_rest);
+
 /// Who reads all that comes, as it comes, is not cut off. With the policy price, by which senders slow down, it is
 /// never closed as a slow receiver; with any policy no daemon ends its connection and goes on, and does not say why.
 /// `at_rest`: all that clients have sent is taken or refused.

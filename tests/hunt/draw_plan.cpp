@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/hunt/draw_channels.h"
+#include "tests/hunt/draw_content.h"
 #include "tests/hunt/draw_exchanges.h"
 #include "tests/hunt/draw_names.h"
 #include "tests/hunt/draw_rare.h"
@@ -48,6 +49,7 @@ class Drawer {
     draw_synchrony(plan_);
     draw_exchanges(plan_, end_);
     draw_channels(plan_, end_);
+    draw_content(plan_, end_);
     std::stable_sort(plan_.steps.begin(), plan_.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
     return std::move(plan_);
   }

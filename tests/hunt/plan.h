@@ -29,6 +29,7 @@ using sim::HostIndex;
   X(sever, "sever")                       \
   X(offer, "offer")                       \
   X(cancel_offers, "cancel-offers")       \
+  X(detach, "detach")                     \
   X(read_rate, "read")                    \
   X(start, "start")                       \
   X(stop, "stop")                         \
@@ -77,6 +78,17 @@ constexpr bool waits(StepKind kind) { return kind == StepKind::crash_when || kin
 /// Whether steps of this kind are something that a client does.
 constexpr bool is_of_client(StepKind kind) { return kind <= StepKind::read_rate; }
 
+/// Of a client that sends and receives the contents of bulk channels.
+struct ContentHabit {
+  bool serves = true;                 // others, with what it has
+  std::optional<std::uint32_t> disk;  // it goes on with what that client has left
+  bool is_torn = false;               // whose last states were not written to their ends
+  std::uint32_t fails = 0;            // so many of its first writes of a content fail
+  std::uint32_t spoils = 0;           // so many of the first blocks that it reads for others are wrong
+  std::uint64_t memory = 0;           // for symbols, in bytes; 0: as usual
+  bool operator==(const ContentHabit&) const = default;
+};
+
 /// One thing that happens; which members mean something depends on the kind. A step whose subject is not there (a
 /// daemon that is down, a client that has gone) does nothing, so that any part of a plan is a plan.
 struct Step {
@@ -104,6 +116,8 @@ struct Step {
   bool returns = false;                                // connect: it comes back where its connection is lost,
   std::vector<HostIndex> others;                       // to its daemon or one of these
   std::optional<sim::ChannelHabit> channels;           // connect: it hears of bulk channels, and does so about them
+  std::optional<ContentHabit> content;                 // connect: it has to do with what channels carry
+  std::uint32_t block_symbols = 0;                     // offer: with its content, in blocks of so many symbols of 1 KiB
   std::optional<Duration> seals_after;                 // offer: when it is sealed; none: never. `size`: of the content
   std::uint32_t linger_s = 0;                          // offer
   bool silently = false;  // sever: its daemon hears nothing of it; `delay`: how long the client

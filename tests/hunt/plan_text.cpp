@@ -14,10 +14,12 @@ namespace {
 
 constexpr std::string_view kDiallers[] = {"both", "first", "second"};
 constexpr std::string_view kOutcomes[] = {"silent", "accepts", "done", "fails", "refuses"};
+constexpr std::string_view kServing[] = {"keeps", "serves"};
 constexpr std::string_view kTitle = "hunt-plan 1";
 constexpr std::uint32_t kDaemonsMax = 1000;
 constexpr std::uint64_t kClientsMax = 1'000'000;
 constexpr std::uint64_t kAnswersMax = 1'000;
+constexpr std::uint64_t kBlockSymbolsMax = 1'024;
 constexpr std::uint64_t kSizeMax = 16u << 20;
 
 std::int64_t us(Duration duration) { return duration / 1us; }
@@ -57,6 +59,16 @@ std::string sides_to_text(const Step& step) {
   return text;
 }
 
+std::string to_text(const ContentHabit& habit) {
+  std::string text = fmt::format("content {}", kServing[habit.serves ? 1 : 0]);
+  if (habit.disk) text += fmt::format(" disk m{}", *habit.disk);
+  if (habit.is_torn) text += " torn";
+  if (habit.fails > 0) text += fmt::format(" fails {}", habit.fails);
+  if (habit.spoils > 0) text += fmt::format(" spoils {}", habit.spoils);
+  if (habit.memory > 0) text += fmt::format(" memory {}", habit.memory);
+  return text;
+}
+
 class Parser {
  public:
   tl::expected<Plan, std::string> parse(std::string_view text);
@@ -69,6 +81,7 @@ class Parser {
   void parse_sides(Words& words, Step& step);
   static std::string view_step(Words& words);
   void parse_options(Words& words, Step& step);
+  static void parse_content(Words& words, Step& step);
   void parse_link(Words& words);
   HostIndex host(Words& words) {
     if (plan_.daemons == 0) words.fail("the number of daemons comes first");
@@ -124,6 +137,29 @@ void Parser::parse_sides(Words& words, Step& step) {
   }
 }
 
+/// The last option of a client that connects.
+void Parser::parse_content(Words& words, Step& step) {
+  ContentHabit habit;
+  habit.serves = words.one_of(kServing, "word for what a client does with content (keeps, serves)") == 1;
+  while (!words.at_end()) {
+    const std::string_view word = words.next("option");
+    if (word == "disk") {
+      habit.disk = words.name('m', "client", kClientsMax);
+    } else if (word == "torn") {
+      habit.is_torn = true;
+    } else if (word == "fails") {
+      habit.fails = static_cast<std::uint32_t>(words.number("number of writes", kClientsMax));
+    } else if (word == "spoils") {
+      habit.spoils = static_cast<std::uint32_t>(words.number("number of reads", kClientsMax));
+    } else if (word == "memory") {
+      habit.memory = words.number("number of bytes");
+    } else {
+      words.fail(fmt::format("\"{}\" is no option of content (disk, torn, fails, spoils, memory)", word));
+    }
+  }
+  step.content = habit;
+}
+
 /// Of a client that connects.
 void Parser::parse_options(Words& words, Step& step) {
   while (!words.at_end()) {
@@ -147,6 +183,8 @@ void Parser::parse_options(Words& words, Step& step) {
       habit.outcome = static_cast<sim::BulkOutcome>(words.one_of(kOutcomes, "what comes of channels"));
       habit.after = words.micros("time");
       step.channels = habit;
+    } else if (word == "content") {
+      parse_content(words, step);
     } else if (word == "flushes") {
       const std::string_view when = words.next("time");
       Words one(when);
@@ -155,9 +193,10 @@ void Parser::parse_options(Words& words, Step& step) {
     } else if (policy != std::end(spindle::kSlowPolicyNames)) {
       step.policy = static_cast<SlowPolicy>(1 + policy - std::begin(spindle::kSlowPolicyNames));
     } else {
-      words.fail(fmt::format(
-          "\"{}\" is no option (as, is, flows, answers, flushes, channels, returns, or, price, drop, disconnect)",
-          word));
+      words.fail(
+          fmt::format("\"{}\" is no option (as, is, flows, answers, flushes, channels, content, returns, or, price, "
+                      "drop, disconnect)",
+                      word));
     }
   }
 }
@@ -186,6 +225,10 @@ void Parser::parse_client_step(Words& words, Step& step) {
       Words one(when);
       if (when != "never") step.seals_after = one.micros("time");
       if (one.error()) words.fail(*one.error());
+      if (words.at_end()) return;
+      if (words.next("option") != "content") words.fail("an offer has \"content\", or nothing more is said");
+      step.block_symbols = static_cast<std::uint32_t>(words.number("symbols of a block", kBlockSymbolsMax));
+      if (step.block_symbols == 0) words.fail("a block has symbols");
       return;
     }
     case StepKind::sever:
@@ -333,7 +376,7 @@ std::string to_text(const Step& step) {
                             us(step.channels->after));
       }
       if (!step.identities.empty()) text += fmt::format(" is {}", fmt::join(step.identities, ","));
-      return text;
+      return step.content ? text + " " + to_text(*step.content) : text;
     case StepKind::join:
     case StepKind::leave:
     case StepKind::ask_view:
@@ -361,10 +404,12 @@ std::string to_text(const Step& step) {
       return text + fmt::format(" {}{}", us(step.delay), step.silently ? " silently" : "");
     case StepKind::offer:
       text += fmt::format(" {} {} {}", step.groups.front(), step.size, step.linger_s);
-      return text + (step.seals_after ? fmt::format(" {}", us(*step.seals_after)) : " never");
+      text += step.seals_after ? fmt::format(" {}", us(*step.seals_after)) : " never";
+      return step.block_symbols > 0 ? text + fmt::format(" content {}", step.block_symbols) : text;
     case StepKind::bye:
     case StepKind::kill:
     case StepKind::cancel_offers:
+    case StepKind::detach:
     case StepKind::heal:
     case StepKind::heal_with_resets:
       return text;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tests/checkers/checkers.h"
+#include "tests/hunt/contents.h"
 #include "tests/hunt/count_clients.h"
 #include "tests/hunt/explain.h"
 #include "tests/hunt/key_probes.h"
@@ -29,6 +30,7 @@ using sim::SimHost;
 constexpr Duration kOneViewBound = 60s;
 constexpr Duration kRestBound = 120s;
 constexpr Duration kFreshBound = 20s;
+constexpr Duration kContentBound = 120s;
 constexpr Duration kRest = 1s;
 constexpr Duration kSampleInterval = 20ms;
 /// A client with so much that its daemon has not taken yet sends nothing more.
@@ -62,7 +64,8 @@ class Run {
         options_(options),
         sim_({.seed = plan.seed, .log_level = log_level_of(plan, options), .log_echo = options.log_echo}),
         limits_(plan),
-        work_limits_(work_limits_of(plan)) {}
+        work_limits_(work_limits_of(plan)),
+        contents_(plan, sim_) {}
 
   Outcome execute();
 
@@ -97,6 +100,7 @@ class Run {
   bool await_rest();
   bool await_fresh_members();
   bool await_channels();
+  bool await_content();
   std::string free_name(HostIndex host) const;
   void check_properties(bool at_rest);
   void check_nothing_enters();
@@ -114,6 +118,7 @@ class Run {
   std::map<std::pair<HostIndex, std::string>, std::vector<SimClient*>> by_wish_;  // by daemon and name; of one several
   std::vector<std::unique_ptr<sim::Stranger>> administrators_;
   std::multimap<std::string, const Step*, std::less<>> waiting_;  // by the daemon whose words they wait for
+  Contents contents_;
   bool faults_have_ended_ = false;
   std::map<std::pair<HostIndex, std::uint64_t>, Counters> lives_;  // of daemons, by their incarnations
   Outcome outcome_;
@@ -273,12 +278,16 @@ void Run::apply_to_client(const Step& step) {
     case StepKind::kill:
       return subject->kill();
     case StepKind::offer:
+      if (step.block_symbols > 0) return contents_.offer(step);
       return subject->offer(step.groups.front(), step.size, step.seals_after, step.linger_s);
     case StepKind::cancel_offers:
       return subject->cancel_all();
+    case StepKind::detach:
+      return contents_.detach(step.client);
     case StepKind::sever:
       return subject->cut(step.silently, step.delay);
     case StepKind::read_rate:
+      contents_.set_reading(step.client, step.bytes_per_second != 0);
       return subject->set_read_rate(step.bytes_per_second == kReadAll ? std::nullopt
                                                                       : std::optional(step.bytes_per_second));
     default:
@@ -299,12 +308,13 @@ void Run::connect(const Step& step) {
                              .keepalive = std::chrono::duration_cast<std::chrono::milliseconds>(plan_.keepalive)};
   for (const HostIndex other : step.others) options.others.push_back(&sim_.host(other));
   options.tell_taken = step.returns;
-  options.wants_channels = step.channels.has_value();
+  options.wants_channels = step.channels.has_value() || step.content.has_value();
   options.channel_habit = step.channels;
   options.has_headers = step.client % kWithHeaders == 0;
   const std::string name = fmt::format("m{}", step.named.value_or(step.client));
   options.first_type = static_cast<std::uint16_t>(kTypesOfOwner * owners_[name]++);
   clients_[step.client] = &sim_.add_client(host, name, options);
+  if (step.content) contents_.add(step, *clients_[step.client]);
   by_wish_[{step.host, name}].push_back(clients_[step.client]);
   for (const HostIndex other : step.others) by_wish_[{other, name}].push_back(clients_[step.client]);
 }
@@ -366,6 +376,7 @@ void Run::end_faults() {
   }
   for (const auto& [number, each] : clients_) {
     if (!each->is_closed()) each->set_read_rate(std::nullopt);
+    contents_.set_reading(number, true);
   }
 }
 
@@ -467,6 +478,12 @@ bool Run::await_fresh_members() {
                "messages of fresh members");
 }
 
+/// What anybody has, and gives to others, all get.
+bool Run::await_content() {
+  return contents_.empty() ||
+         await([this] { return contents_.are_received(); }, kContentBound, "contents at all receivers");
+}
+
 /// Channels end by themselves: what their daemons say of that is not to be on its way. Clients of no plan may be there
 /// by then, who probed quotas.
 bool Run::await_channels() {
@@ -502,7 +519,9 @@ void Run::check_nothing_waits() {
 }
 
 void Run::check_properties(bool at_rest) {
-  for (const std::string& sentence : checkers::check_all(sim_.history(), at_rest)) {
+  checkers::History history = sim_.history();
+  history.contents = contents_.histories();
+  for (const std::string& sentence : checkers::check_all(history, at_rest)) {
     outcome_.findings.push_back({sentence.substr(0, sentence.find(':')), sentence});
   }
 }
@@ -536,6 +555,7 @@ void Run::check_refusals() {
 void Run::count() {
   Tally& tally = outcome_.tally;
   count_clients(sim_.history(), tally);
+  contents_.count(tally);
   if (!plan_.rules.empty()) tally.add("runs with rules");
   tally.add("daemons", plan_.daemons);
   tally.add("restarts", lives_.size() - std::min<std::size_t>(lives_.size(), plan_.daemons));
@@ -560,7 +580,7 @@ Outcome Run::execute() {
     apply(step);
   }
   end_faults();
-  bool at_rest = await_one_view() && await_rest() && await_fresh_members();
+  bool at_rest = await_one_view() && await_content() && await_rest() && await_fresh_members();
   if (at_rest && !plan_.rules.empty()) {
     for (Finding& each : probe_quotas(sim_)) outcome_.findings.push_back(std::move(each));
     for (Finding& each : check_rules_alarms(sim_)) outcome_.findings.push_back(std::move(each));

@@ -1,0 +1,116 @@
+#include "tests/hunt/contents.h"
+
+#include <algorithm>
+#include <set>
+
+#include "tests/support/known_content.h"
+
+namespace spindled::hunt {
+
+namespace {
+
+constexpr Duration kTick = 10ms;
+
+/// Whether the plan has anything that makes content come twice: all but offers, and clients that come and join.
+bool disturbs(const Step& step) {
+  switch (step.kind) {
+    case StepKind::connect:
+      return step.content && (step.content->memory > 0 || step.content->spoils > 0 || step.content->fails > 0);
+    case StepKind::start:
+    case StepKind::resume:
+    case StepKind::repair:
+    case StepKind::unstall:
+    case StepKind::heal:
+    case StepKind::ask_view:
+    case StepKind::ask_flow:
+    case StepKind::join:
+    case StepKind::send:
+    case StepKind::offer:
+    case StepKind::cancel_offers:
+    case StepKind::reload:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+Contents::Contents(const Plan& plan, sim::Simulator& sim)
+    : plan_(plan), sim_(sim), is_disturbed_(std::any_of(plan.steps.begin(), plan.steps.end(), disturbs)) {}
+
+void Contents::add(const Step& connect, sim::SimClient& client) {
+  const ContentHabit& habit = *connect.content;
+  sim::BulkClient::Options options;
+  options.serves = habit.serves;
+  options.tick = kTick;
+  const auto former = habit.disk ? clients_.find(*habit.disk) : clients_.end();
+  // One that runs still has its disk for itself.
+  if (former != clients_.end() && former->second->session().is_closed()) {
+    former->second->end();
+    options.disk = former->second->disk();
+    if (habit.is_torn) options.disk->tear_states();
+  } else {
+    options.disk = std::make_shared<sim::ContentDisk>();
+  }
+  options.disk->writes_to_fail = habit.fails;
+  options.disk->reads_to_spoil = habit.spoils;
+  if (habit.memory > 0) {
+    options.limits.symbols.repair_bytes = options.limits.symbols.source_bytes = habit.memory;
+  }
+  clients_[connect.client] = std::make_unique<sim::BulkClient>(sim_.world(), client, options);
+}
+
+void Contents::offer(const Step& step) {
+  const auto client = clients_.find(step.client);
+  if (client == clients_.end()) return;
+  client->second->offer(step.groups.front(), spindle::test::content_of(step.client * 1000 + step.size, step.size),
+                        step.block_symbols, step.linger_s);
+}
+
+void Contents::detach(std::uint32_t number) {
+  if (const auto client = clients_.find(number); client != clients_.end()) client->second->break_attachment();
+}
+
+void Contents::set_reading(std::uint32_t number, bool on) {
+  if (const auto client = clients_.find(number); client != clients_.end()) client->second->set_reading(on);
+}
+
+bool Contents::are_received() const {
+  std::set<sim::BulkChannelId> given, awaited;
+  for (const auto& [number, client] : clients_) {
+    client->note_standing([&](const sim::BulkChannelId& id, bool gives) { (gives ? given : awaited).insert(id); });
+  }
+  return std::none_of(awaited.begin(), awaited.end(), [&](const auto& id) { return given.contains(id); });
+}
+
+std::vector<checkers::ContentHistory> Contents::histories() const {
+  std::vector<checkers::ContentHistory> histories;
+  for (const auto& [number, client] : clients_) {
+    for (checkers::ContentHistory& each : client->histories()) {
+      each.is_undisturbed = !is_disturbed_;
+      histories.push_back(std::move(each));
+    }
+  }
+  return histories;
+}
+
+void Contents::count(Tally& tally) const {
+  if (empty()) return;
+  tally.add("contents.runs");
+  for (const checkers::ContentHistory& each : histories()) {
+    if (each.is_source) tally.add("contents.offered");
+    if (each.is_receiver && each.digest) tally.add("contents.received");
+    if (each.is_receiver && !each.digest) tally.add("contents.broken off");
+    if (each.resumed_blocks > 0) tally.add("contents.resumed");
+    if (each.is_receiver) tally.add("contents.blocks", each.blocks.size());
+    if (!each.is_receiver || !each.is_undisturbed) continue;
+    tally.add("contents.undisturbed");
+    if (each.symbols_wanted > 0) {
+      tally.raise("symbols that came to a receiver, % of what it had to get",
+                  each.symbols * 100 / std::max<std::uint64_t>(each.symbols_wanted, 64));
+    }
+  }
+}
+
+}  // namespace spindled::hunt

@@ -1,0 +1,39 @@
+// The contents of bulk channels in a run, and the clients that send and receive them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "tests/hunt/outcome.h"
+#include "tests/hunt/plan.h"
+#include "tests/sim/bulk_client.h"
+#include "tests/sim/simulator.h"
+
+namespace spindled::hunt {
+
+class Contents {
+ public:
+  /// Both outlive it.
+  Contents(const Plan& plan, sim::Simulator& sim);
+
+  bool empty() const { return clients_.empty(); }
+  void add(const Step& connect, sim::SimClient& client);
+  void offer(const Step& step);
+  /// Its connection for content breaks.
+  void detach(std::uint32_t client);
+  void set_reading(std::uint32_t client, bool on);
+
+  /// Whether all have what anybody has.
+  bool are_received() const;
+  std::vector<checkers::ContentHistory> histories() const;
+  void count(Tally& tally) const;
+
+ private:
+  const Plan& plan_;
+  sim::Simulator& sim_;
+  bool is_disturbed_;
+  std::map<std::uint32_t, std::unique_ptr<sim::BulkClient>> clients_;
+};
+
+}  // namespace spindled::hunt

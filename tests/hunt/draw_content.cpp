@@ -1,0 +1,174 @@
+#include "tests/hunt/draw_content.h"
+
+#include <algorithm>
+
+#include "daemon/base/random.h"
+
+namespace spindled::hunt {
+
+namespace {
+
+constexpr double kShare = 0.25;         // of the plans that have no other channels
+constexpr double kShareQuiet = 0.15;    // of these: nothing fails, and nobody goes
+constexpr double kShareDeaf = 0.08;     // of the clients of these: they do not hear of channels
+constexpr double kShareOthers = 0.12;   // they hear of them, and say at once what comes of each
+constexpr std::uint32_t kFirst = 3000;  // of the clients that are added
+constexpr std::uint32_t kDaemonsMax = 24;
+
+Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
+
+class ContentDrawer {
+ public:
+  ContentDrawer(Plan& plan, Duration end) : plan_(plan), end_(end), random_(plan.seed ^ 0xc0d3d) {}
+
+  void draw() {
+    const bool has_channels =
+        std::any_of(plan_.steps.begin(), plan_.steps.end(), [](const Step& step) { return step.channels.has_value(); });
+    if (has_channels || plan_.daemons > kDaemonsMax || !random_.chance(kShare)) return;
+    for (Step& step : plan_.steps) {
+      if (step.kind == StepKind::connect) draw_client(step);
+    }
+    if (clients_.empty()) return;
+    for (std::size_t i = random_.between(1, 4); i > 0; --i) draw_offer();
+    if (random_.chance(kShareQuiet)) return make_quiet();
+    draw_restarts();
+    draw_disturbances();
+  }
+
+ private:
+  void draw_client(Step& connect) {
+    if (random_.chance(kShareDeaf)) return;
+    if (random_.chance(kShareOthers)) {
+      connect.channels = {random_.chance(0.5) ? sim::BulkOutcome::refused : sim::BulkOutcome::failed, {}};
+      return;
+    }
+    ContentHabit habit;
+    habit.serves = random_.chance(0.7);
+    if (random_.chance(0.1)) habit.fails = static_cast<std::uint32_t>(random_.between(1, 6));
+    if (random_.chance(0.2)) habit.memory = random_.between(1, 40) << 10;
+    connect.content = habit;
+    clients_.push_back(connect);
+  }
+
+  /// What comes to receivers then is what they need.
+  void make_quiet() {
+    std::erase_if(plan_.steps, [](const Step& step) {
+      const bool is_end = step.kind == StepKind::kill || step.kind == StepKind::bye || step.kind == StepKind::sever ||
+                          step.kind == StepKind::leave || step.kind == StepKind::read_rate;
+      return is_end || is_fault(step.kind);
+    });
+    for (Step& step : plan_.steps) {
+      if (!step.content) continue;
+      ContentHabit habit;
+      habit.serves = step.content->serves;
+      step.content = habit;
+    }
+  }
+
+  Step& add(Duration at, StepKind kind, std::uint32_t client) {
+    Step& step = plan_.steps.emplace_back();
+    step.at = at;
+    step.kind = kind;
+    step.client = client;
+    return step;
+  }
+
+  std::uint64_t draw_size() {
+    const double drawn = random_.real();
+    if (drawn < 0.05) return random_.below(2);
+    if (drawn < 0.45) return random_.between(1, 20'000);
+    return random_.between(20'000, drawn < 0.85 ? 300'000 : 3'000'000);
+  }
+
+  void draw_offer() {
+    const Step source = any_client();
+    const std::vector<std::string> groups = groups_of(source.client);
+    if (groups.empty()) return;
+    Step& step = add(draw_time(source.at), StepKind::offer, source.client);
+    step.groups = {groups[random_.below(groups.size())]};
+    step.size = draw_size();
+    step.linger_s = random_.chance(0.3) ? static_cast<std::uint32_t>(random_.below(4)) : 60;
+    step.seals_after = Duration{};
+    step.block_symbols = static_cast<std::uint32_t>(random_.between(1, random_.chance(0.7) ? 12 : 64));
+    const Duration at = step.at;
+    if (random_.chance(0.1)) add(at + us(random_.below(500'000)), StepKind::cancel_offers, source.client);
+    offers_.push_back(at);
+    sources_.push_back(source.client);
+  }
+
+  /// A receiver ends, and its program runs again with what is on its disk.
+  void draw_restarts() {
+    std::uint32_t next = kFirst;
+    for (std::size_t i = random_.chance(0.5) ? random_.between(1, 3) : 0; i > 0; --i) {
+      Step again = any_client();
+      const std::uint32_t former = again.client;
+      const std::vector<std::string> groups = groups_of(former);
+      const Duration end = draw_time_of_offer();
+      if (end <= again.at || groups.empty()) continue;
+      add(end, random_.chance(0.8) ? StepKind::kill : StepKind::bye, former);
+      again.at = end + us(random_.below(400'000));
+      again.client = next++;
+      again.named.reset();
+      again.content->disk = former;
+      again.content->is_torn = random_.chance(0.3);
+      if (random_.chance(0.3)) again.host = static_cast<HostIndex>(random_.below(plan_.daemons));
+      plan_.steps.push_back(again);
+      for (const std::string& group : groups) add(again.at, StepKind::join, again.client).groups = {group};
+    }
+  }
+
+  void draw_disturbances() {
+    for (std::size_t i = random_.chance(0.6) ? random_.below(6) : 0; i > 0; --i) {
+      const std::uint32_t client = sources_.empty() || random_.chance(0.6) ? any_client().client : any_source();
+      const Duration at = draw_time_of_offer();
+      if (random_.chance(0.6)) {
+        add(at, StepKind::detach, client);
+        continue;
+      }
+      add(at, StepKind::read_rate, client).bytes_per_second = 0;
+      add(at + us(random_.below(1'500'000)), StepKind::read_rate, client).bytes_per_second = kReadAll;
+    }
+  }
+
+  std::uint32_t any_source() { return sources_[random_.below(sources_.size())]; }
+  const Step& any_client() { return clients_[random_.below(clients_.size())]; }
+
+  std::vector<std::string> groups_of(std::uint32_t client) const {
+    std::vector<std::string> groups;
+    for (const Step& step : plan_.steps) {
+      if (step.kind == StepKind::join && step.client == client) groups.push_back(step.groups.front());
+    }
+    return groups;
+  }
+
+  /// While something is likely to be on its way.
+  Duration draw_time_of_offer() {
+    const Duration offer = offers_.empty() ? end_ / 2 / 1us * 1us : offers_[random_.below(offers_.size())];
+    return offer + us(random_.below(random_.chance(0.6) ? 100'000 : 1'000'000));
+  }
+
+  /// At any time of the client's life; half of them before a fault, where there is any.
+  Duration draw_time(Duration from) {
+    std::vector<Duration> faults;
+    for (const Step& step : plan_.steps) {
+      if (is_fault(step.kind) && step.at > from) faults.push_back(step.at);
+    }
+    if (!faults.empty() && random_.chance(0.6)) {
+      return std::max(from, faults[random_.below(faults.size())] - us(random_.below(400'000)));
+    }
+    return from + us(random_.below(static_cast<std::uint64_t>(std::max<Duration>(end_ - from, 1ms) / 1us)));
+  }
+
+  Plan& plan_;
+  Duration end_;
+  Random random_;
+  std::vector<Step> clients_;
+  std::vector<Duration> offers_;
+  std::vector<std::uint32_t> sources_;
+};
+
+}  // namespace
+
+void draw_content(Plan& plan, Duration end) { ContentDrawer(plan, end).draw(); }
+
+}  // namespace spindled::hunt
