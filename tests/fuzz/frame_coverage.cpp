@@ -10,12 +10,14 @@
 #include "daemon/admin/admin_frames.h"
 #include "daemon/wire/control.h"
 #include "daemon/wire/frame_traits.h"
+#include "libclient/bulk/bulk_frames.h"
 #include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 
 namespace spindle_fuzz {
 
 using namespace spindled;
+using spindle::bulk::BulkFrame;
 using spindle::protocol::ClientFrame;
 
 namespace {
@@ -27,6 +29,13 @@ constexpr std::array kChannelNames{"bulk_offer",  "bulk_seal",     "bulk_outcome
                                    "bulk_cancel", "bulk_set_rate", "bulk_token_request"};
 constexpr auto kFirstOfChannels = static_cast<std::size_t>(ClientFrame::bulk_offer);
 static_assert(kFirstOfChannels + kChannelNames.size() == static_cast<std::size_t>(ClientFrame::bulk_token_request) + 1);
+/// From open on, and those that begin and end a connection.
+constexpr std::array kBulkNames{"open",    "shut", "symbol", "index",  "need",    "grant",
+                                "release", "mark", "hello",  "attach", "welcome", "close"};
+constexpr auto kBulkFramesBetween = static_cast<std::size_t>(BulkFrame::mark);
+constexpr auto kFirstBulkGreeting = static_cast<std::size_t>(BulkFrame::hello);
+static_assert(kBulkNames.size() ==
+              kBulkFramesBetween + static_cast<std::size_t>(BulkFrame::close) - kFirstBulkGreeting + 1);
 constexpr auto kLinkNames = [] {
   std::array<std::string_view, kFrameTypes> names;
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = kFrameTraits[i].name;
@@ -75,6 +84,7 @@ FrameCoverage::~FrameCoverage() {
   write_rows("client ", kClientNames, 1, client_, "(unknown)");
   write_rows("client ", kChannelNames, 0, channel_, "(unknown)");
   write_rows("link control ", kControlNames, 0, control_, "(malformed)");
+  write_rows("bulk ", kBulkNames, 1, bulk_, "(unknown)");
   // Control frames are counted by what they say.
   constexpr std::string_view kControl = kLinkNames.front();
   static_assert(kControl == "control");
@@ -89,8 +99,12 @@ FrameCoverage::Count& FrameCoverage::count_of(Port port, std::uint8_t type, Byte
       return count_in(client_, kClientNames.size(), type);
     case Port::admin:
       return count_in(admin_, kAdminNames.size(), type);
+    case Port::bulk: {
+      const std::size_t place = type < kFirstBulkGreeting ? type : type - kFirstBulkGreeting + kBulkFramesBetween + 1;
+      const bool is_between = type > kBulkFramesBetween && type < kFirstBulkGreeting;
+      return is_between || place == 0 || place > kBulkNames.size() ? bulk_.back() : bulk_[place];
+    }
     case Port::link:
-    case Port::bulk:  // nobody opens those here
       break;
   }
   if (type != static_cast<std::uint8_t>(LinkFrame::control)) return count_in(link_, kLinkNames.size(), type);

@@ -5,6 +5,7 @@
 #include "daemon/base/check.h"
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
+#include "libclient/bulk/bulk_frames.h"
 
 namespace spindle_fuzz {
 
@@ -80,9 +81,12 @@ void FuzzDriver::take_frames(ConnectionId id, Connection& connection) {
   while (const std::optional<FrameHead> head = spindle::read_frame_head(bytes)) {
     if (bytes.size() < kFrameHeadBytes + head->length) break;
     const ByteView body = bytes.subspan(kFrameHeadBytes, head->length);
+    if (head->type >= static_cast<std::uint8_t>(spindle::bulk::BulkFrame::hello) && connection.port == Port::link) {
+      connection.is_bulk = true;
+    }
     if (connection.port == Port::client) {
       sent_[{id, head->type}] = true;
-    } else if (head->type == static_cast<std::uint8_t>(LinkFrame::control)) {
+    } else if (!connection.is_bulk && head->type == static_cast<std::uint8_t>(LinkFrame::control)) {
       note_control(body);
     }
     bytes = bytes.subspan(kFrameHeadBytes + head->length);

@@ -19,6 +19,7 @@ class FuzzDriver : public spindled::Driver {
     spindled::Port port = spindled::Port::link;
     bool open = false;  // false: dialled, not yet connected
     bool reading = true;
+    bool is_bulk = false;     // it is a hop or an attachment
     bool identified = false;  // by a token
     bool full = false;        // the node was given a short write and waits for room
     std::size_t room = SIZE_MAX;

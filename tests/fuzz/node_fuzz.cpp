@@ -6,11 +6,13 @@
 #include "daemon/node/node.h"
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
+#include "libclient/bulk/bulk_frames.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
 #include "tests/fuzz/frame_coverage.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_driver.h"
+#include "tests/fuzz/node_bulk.h"
 #include "tests/fuzz/node_neighbour.h"
 #include "tests/fuzz/node_steps.h"
 #include "tests/support/payload_frames.h"
@@ -18,6 +20,7 @@
 namespace {
 
 using namespace spindled;
+using spindle::bulk::BulkFrame;
 using spindle_fuzz::Bytes;
 using spindle_fuzz::FrameCoverage;
 using spindle_fuzz::FuzzDriver;
@@ -127,7 +130,9 @@ class Run {
       case NodeStep::message:
         return send_message(id);
       default:
-        for (const Bytes& frame : neighbours_.frames(step, input_)) arrive_frame(id, frame);
+        const auto frames = spindle_fuzz::is_bulk(step) ? spindle_fuzz::bulk_frames(node_, step, input_)
+                                                        : neighbours_.frames(step, input_);
+        for (const Bytes& frame : frames) arrive_frame(id, frame);
     }
   }
 
@@ -199,16 +204,25 @@ class Run {
   }
 
   void arrive_frame(ConnectionId id, const Bytes& frame) {
-    const FuzzDriver::Connection* connection = driver_.find(id);
+    FuzzDriver::Connection* connection = driver_.find(id);
     if (connection == nullptr || !connection->open || !connection->reading) return;
-    const Port port = connection->port;
+    const std::uint8_t type = frame[kFrameHeadBytes - 1];
+    // Only the first frame can make it one, and elsewhere these types mean nothing.
+    if (begins_bulk(connection->port, type)) connection->is_bulk = true;
+    const Port port = connection->is_bulk ? Port::bulk : connection->port;
     arrive(id, frame);
-    FrameCoverage::of_process().note(port, frame[kFrameHeadBytes - 1], ByteView(frame).subspan(kFrameHeadBytes),
+    FrameCoverage::of_process().note(port, type, ByteView(frame).subspan(kFrameHeadBytes),
                                      driver_.find(id) != nullptr || is_close(port, frame));
   }
 
   static bool is_close(Port port, const Bytes& frame) {
-    return port == Port::link && frame[kFrameHeadBytes - 1] == static_cast<std::uint8_t>(LinkFrame::close);
+    const std::uint8_t type = frame[kFrameHeadBytes - 1];
+    return (port == Port::link && type == static_cast<std::uint8_t>(LinkFrame::close)) ||
+           (port == Port::bulk && type == static_cast<std::uint8_t>(BulkFrame::close));
+  }
+  static bool begins_bulk(Port port, std::uint8_t type) {
+    return (port == Port::link && type == static_cast<std::uint8_t>(BulkFrame::hello)) ||
+           (port == Port::client && type == static_cast<std::uint8_t>(BulkFrame::attach));
   }
 
   void send_message(ConnectionId id) {

@@ -37,6 +37,20 @@ enum class NodeStep : std::uint8_t {
                    // there is a name, its clients cost
   message = 22,    // connection, u8 handle, u8 service, u16 length: a client sends so many bytes
   rules = 23,      // u8: the node goes by other rules of access, one for each bit
+  // Bulk content (node_bulk.h). `number` is that of a channel on a connection.
+  attach = 24,        // connection, u8 session: it becomes the attachment of that session
+  bulk_hello = 25,    // connection, u8 peer: it becomes a hop to the peer
+  bulk_open = 26,     // connection, u8 number, u8 channel
+  bulk_symbols = 27,  // connection, u8 number, u8 generation, u8 stream, u8 block, u8 ESI, u8 count: from there on
+  bulk_index = 28,    // connection, u8 number, u8 first, u8 count
+  bulk_need = 29,     // connection, u8 number, u8 stream, u8 flags (serves, lost, begun), u8 complete blocks, u8 begun
+                      // block, u8 mark that was seen
+  bulk_grant = 30,    // connection, u8 number, u8 stream, u16 symbols
+  bulk_mark = 31,     // connection, u8 number, u8 mark, u8 bound
+  bulk_release = 32,  // connection, u8 number, u8 stream
+  bulk_plan = 33,     // connection, u8 channel, u8 generation, u8 shape: a neighbour tells a tree of the view's members
+  bulk_token = 34,    // connection: a neighbour invites the node to dial a hop
+  offer = 35,         // connection, u8 size in KiB: a client offers a content to "news"
 };
 
 }  // namespace spindle_fuzz

@@ -10,6 +10,7 @@
 #include "daemon/wire/control.h"
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
+#include "libclient/bulk/bulk_frames.h"
 #include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
@@ -149,6 +150,96 @@ std::string channels_of_two_clients() {
   ask(kSecond, offer);
   steps.op(NodeStep::close).u8(kSecond).op(NodeStep::time).u16(200);
   return steps.op(NodeStep::time).u16(1000).bytes();
+}
+
+/// A client that hears of channels, is in "news", and has a token.
+Steps& channel_client(Steps& steps, unsigned connection, std::string_view name) {
+  steps.op(NodeStep::accept).u8(kClientPort);
+  steps.op(NodeStep::frame).u8(connection).frame(frame_of(write_hello, Hello{.name = name, .wants_channels = true}));
+  client_frame(steps, connection, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+  return client_frame(steps, connection, frame_of(write_bulk_request, BulkRequest(BulkTokenRequest{2})));
+}
+
+/// The attachment of the session of that number, from 0, on which the node's first channel is open.
+Steps& attachment(Steps& steps, unsigned connection, unsigned session) {
+  steps.op(NodeStep::accept).u8(kClientPort).op(NodeStep::attach).u8(connection).u8(session);
+  return steps.op(NodeStep::bulk_open).u8(connection).u8(0).u8(0);
+}
+
+Steps& ask_for_all(Steps& steps, unsigned connection, unsigned number) {
+  constexpr unsigned kServes = 1, kBegun = 4;
+  steps.op(NodeStep::bulk_need).u8(connection).u8(number).u8(0).u8(kServes | kBegun).u8(0).u8(2).u8(0);
+  return steps.op(NodeStep::bulk_grant).u8(connection).u8(number).u8(0).u16(1000);
+}
+
+Steps& give(Steps& steps, unsigned connection, unsigned generation, unsigned stream, unsigned block) {
+  return steps.op(NodeStep::bulk_symbols).u8(connection).u8(0).u8(generation).u8(stream).u8(block).u8(0).u8(7);
+}
+
+/// Content from a client to another one, and to a third that has come late and is served in a stream.
+std::string content_of_a_client() {
+  constexpr unsigned kSource = kFirst + 3, kReceiver = kFirst + 4, kLate = kFirst + 5;
+  Steps steps;
+  channel_client(steps, kFirst, "a");
+  channel_client(steps, kSecond, "b");
+  channel_client(steps, kSecond + 1, "c");
+  steps.op(NodeStep::offer).u8(kFirst).u8(40).op(NodeStep::time).u16(50);
+  attachment(steps, kSource, 0);
+  attachment(steps, kReceiver, 1);
+  ask_for_all(steps, kReceiver, 0).op(NodeStep::end_turn);
+  steps.op(NodeStep::bulk_index).u8(kSource).u8(0).u8(0).u8(9);
+  for (const unsigned block : {0u, 2u, 4u}) give(steps, kSource, 0, 0, block).op(NodeStep::end_turn);
+  attachment(steps, kLate, 2);
+  steps.op(NodeStep::bulk_need).u8(kLate).u8(0).u8(0).u8(2).u8(0).u8(0).u8(0);  // it has lost what has come
+  steps.op(NodeStep::bulk_grant).u8(kLate).u8(0).u8(0).u16(1000).op(NodeStep::time).u16(50);
+  steps.op(NodeStep::bulk_need).u8(kLate).u8(0).u8(0).u8(0).u8(0).u8(0).u8(1).op(NodeStep::time).u16(50);
+  give(steps, kSource, 0, 1, 0);
+  steps.op(NodeStep::bulk_release).u8(kSource).u8(0).u8(1).op(NodeStep::time).u16(300);
+  steps.op(NodeStep::bulk_release).u8(kSource).u8(0).u8(0).op(NodeStep::time).u16(300);
+  steps.op(NodeStep::frame).u8(kReceiver).frame(frame_of(bulk::write_shut, std::uint32_t{0}));
+  steps.op(NodeStep::frame).u8(kReceiver).frame(frame_of(bulk::write_close, bulk::BulkClose{5, "bye"}));
+  return steps.op(NodeStep::close).u8(kSource).op(NodeStep::time).u16(1000).bytes();
+}
+
+/// The node between a neighbour that has dialled a hop and a client: the content comes from the one or the other.
+std::string content_over_a_hop(bool is_from_peer) {
+  constexpr unsigned kHop = kFirst + 2, kAttachment = kFirst + 3;
+  constexpr unsigned kOfNode = 0, kOfPeer = 1;  // places in the view
+  Steps steps;
+  channel_client(steps, kFirst, "a");
+  steps.op(NodeStep::offer).u8(kFirst).u8(40).op(NodeStep::time).u16(100);
+  steps.op(NodeStep::accept).u8(kLinkPort).op(NodeStep::end_turn);
+  steps.op(NodeStep::peer_view).u8(kSecond).u8(1);
+  steps.op(NodeStep::bulk_plan).u8(kSecond).u8(0).u8(1).u8(is_from_peer ? kOfPeer : kOfNode);
+  steps.op(NodeStep::time).u16(50).op(NodeStep::accept).u8(kLinkPort).op(NodeStep::end_turn);
+  steps.op(NodeStep::bulk_hello).u8(kHop).u8(1).op(NodeStep::bulk_open).u8(kHop).u8(0).u8(0);
+  attachment(steps, kAttachment, 0);
+  ask_for_all(steps, is_from_peer ? kAttachment : kHop, 0).op(NodeStep::time).u16(20);
+  const unsigned from = is_from_peer ? kHop : kAttachment;
+  steps.op(NodeStep::bulk_index).u8(from).u8(0).u8(0).u8(9);
+  give(steps, from, 1, 0, 0).op(NodeStep::bulk_mark).u8(from).u8(0).u8(0).u8(2).op(NodeStep::time).u16(20);
+  give(steps, from, 1, 0, 2).op(NodeStep::time).u16(1000);
+  steps.op(NodeStep::close).u8(kHop).op(NodeStep::time).u16(1000);
+  return steps.op(NodeStep::close).u8(kSecond).op(NodeStep::time).u16(1000).bytes();
+}
+
+/// The node dials the hop itself, as it has dialled the link.
+std::string content_over_a_dialled_hop() {
+  constexpr unsigned kDialled = 0, kHop = kFirst + 1, kAttachment = kFirst + 2;
+  constexpr unsigned kOfPeer = 1;
+  Steps steps;
+  channel_client(steps, kFirst, "a");
+  steps.op(NodeStep::offer).u8(kFirst).u8(40).op(NodeStep::time).u16(100);
+  steps.op(NodeStep::connected).u8(kDialled).op(NodeStep::end_turn).op(NodeStep::peer_view).u8(kDialled).u8(1);
+  steps.op(NodeStep::bulk_token).u8(kDialled).op(NodeStep::bulk_plan).u8(kDialled).u8(0).u8(1).u8(kOfPeer);
+  steps.op(NodeStep::time).u16(600).op(NodeStep::connected).u8(kHop).op(NodeStep::end_turn);
+  steps.op(NodeStep::frame).u8(kHop).frame(frame_of(bulk::write_welcome, bulk::kBulkVersion));
+  steps.op(NodeStep::bulk_open).u8(kHop).u8(0).u8(0);
+  attachment(steps, kAttachment, 0);
+  ask_for_all(steps, kAttachment, 0).op(NodeStep::time).u16(20);
+  steps.op(NodeStep::bulk_index).u8(kHop).u8(0).u8(0).u8(9);
+  give(steps, kHop, 1, 0, 0).op(NodeStep::time).u16(4000);
+  return steps.op(NodeStep::close).u8(kHop).op(NodeStep::time).u16(1000).bytes();
 }
 
 std::string rules_come_and_go() {
@@ -562,6 +653,10 @@ void add_client_engine_seeds(Seeds& seeds) {
 void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "join_and_send", join_and_send()});
   seeds.push_back({"node", "channels_of_two_clients", channels_of_two_clients()});
+  seeds.push_back({"node", "content_of_a_client", content_of_a_client()});
+  seeds.push_back({"node", "content_from_a_peer", content_over_a_hop(true)});
+  seeds.push_back({"node", "content_to_a_peer", content_over_a_hop(false)});
+  seeds.push_back({"node", "content_over_a_dialled_hop", content_over_a_dialled_hop()});
   seeds.push_back({"node", "rules_come_and_go", rules_come_and_go()});
   seeds.push_back({"node", "peer_coordinates_a_view", peer_coordinates_a_view()});
   seeds.push_back({"node", "node_coordinates_a_view", node_coordinates_a_view()});
