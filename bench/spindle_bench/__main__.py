@@ -14,6 +14,7 @@ COMMANDS = {
     "scenarios": "sim.command",
     "grid": "sim.command",
     "changes": "sim.command",
+    "bulk-scenarios": "sim.command",
     "loop": "sim.loop_model",
     "codes": "codes",
     "check": "counts.command",

@@ -116,6 +116,9 @@ class Programs(unittest.TestCase):
                           "--output", "there", "--check"])
         self.assertEqual(self.options("grid", "--lossy", "--list", "--only=10M"),
                          ["--only", "10M", "--list", "--lossy", "--jobs", "2", "--output", "build/grid"])
+        self.assertEqual(self.options("bulk-scenarios", "--share", "0.2", "--only=fig6", "--check"),
+                         ["--only", "fig6", "--share", "0.2", "--jobs", "2", "--output", "build/bulk-scenarios",
+                          "--check"])
 
 
 if __name__ == "__main__":

@@ -147,10 +147,17 @@ std::string summary_of(const Result& result) {
 }
 
 std::string table_of(const std::vector<Figure>& figures) {
-  std::string text = fmt::format("{:6} {:40} {:>12} {:>15} {:>20}\n", "", "", "paper", "must reach", "ours");
+  std::size_t name = 6, what = 40, paper = 12;
   for (const Figure& figure : figures) {
-    text += fmt::format("{:6} {:40} {:>12} {:>15} {:>20}  {}\n", figure.scenario, figure.what, figure.paper,
-                        figure.must, figure.ours,
+    name = std::max(name, figure.scenario.size());
+    what = std::max(what, figure.what.size());
+    paper = std::max(paper, figure.paper.size());
+  }
+  std::string text =
+      fmt::format("{:{}} {:{}} {:>{}} {:>15} {:>20}\n", "", name, "", what, "paper", paper, "must reach", "ours");
+  for (const Figure& figure : figures) {
+    text += fmt::format("{:{}} {:{}} {:>{}} {:>15} {:>20}  {}\n", figure.scenario, name, figure.what, what,
+                        figure.paper, paper, figure.must, figure.ours,
                         figure.must.empty() ? ""
                         : figure.ok         ? "ok"
                                             : "FAILED");

@@ -6,8 +6,9 @@ import subprocess
 from .. import plots
 from ..console import make_parser, say
 
-PROGRAMS = {"scenarios": "scenarios", "grid": "scenario_grid", "changes": "scenario_changes"}
-RESULTS = {"scenarios": "results.json", "grid": "grid.json", "changes": "changes.json"}
+PROGRAMS = {"scenarios": "scenarios", "grid": "scenario_grid", "changes": "scenario_changes",
+            "bulk-scenarios": "scenario_bulk"}
+RESULTS = {"scenarios": "results.json", "grid": "grid.json", "changes": "changes.json", "bulk-scenarios": "bulk.json"}
 DESCRIPTIONS = {
     "scenarios": """Runs networks with bottlenecks in the simulator, with the daemon's own code, and compares what admission
 makes of them with the figures of the paper that it follows: a summary of each, and a table (paper, must reach, ours).
@@ -16,12 +17,17 @@ what is measured.
 
   tools/bench scenarios grid       a bottleneck over a grid of rates and delays, see tools/bench grid --help
   tools/bench scenarios changes    changes of capacity and load, see tools/bench changes --help
+  tools/bench scenarios bulk       bulk channels, see tools/bench scenarios bulk --help
   tools/bench scenarios --real     on real sockets, see tools/bench field --help""",
     "grid": """Runs a bottleneck in the simulator over a grid of rates, delays, senders and sizes: a few cells of it, or
 with --whole all, which takes half an hour. grid.json, grid.csv and heat maps go to the folder of --output.""",
     "changes": """How soon all is right again when a bottleneck's capacity halves, doubles, quarters or flaps, and when a
 sender begins, at several rates and delays, in the simulator; takes a few minutes. changes.json, changes.csv, a series of
 each cell and heat maps go to the folder of --output.""",
+    "bulk-scenarios": """Sends contents through bulk channels in the simulator, with the code of daemons and clients, over
+the paths of the paper that relays follow, beside plain TCP, and has receivers come late and relays, sources and paths
+fail: a table (paper, must reach, ours). Symbols are counted and carry no content. docs/performance.md says what the
+experiments are. Takes some minutes. bulk.json, a CSV file of each experiment and plots go to the folder of --output.""",
 }
 
 
@@ -34,16 +40,21 @@ def parse_arguments(name):
         parser.add_argument("--senders", **several, metavar="N",
                             help="scenario 4: how many, one number after the other")
     else:
+        parts = "experiments" if name == "bulk-scenarios" else "cells"
         parser.add_argument("--only", **several, metavar="NAME",
-                            help="cells whose names have one of these in them")
-        parser.add_argument("--list", action="store_true", help="name the cells, and run none")
+                            help=f"{parts} whose names have one of these in them")
+        parser.add_argument("--list", action="store_true", help=f"name the {parts}, and run none")
     if name == "grid":
         parser.add_argument("--whole", action="store_true", help="all cells instead of a few")
         parser.add_argument("--lossy", action="store_true",
                             help="instead, bottlenecks that lose 0.1 and 1 %% of their packets, with Reno and CUBIC")
     parser.add_argument("--seed", metavar="N", help="another run of each")
-    parser.add_argument("--set", **several, metavar="KEY=VALUE",
-                        help="another constant of admission, such as queue_time=10ms; a wrong one lists them all")
+    if name == "bulk-scenarios":
+        parser.add_argument("--share", metavar="X", help="of the sizes and times that experiments should have, from "
+                            "0.02 to 1, for a quick look (default 1)")
+    else:
+        parser.add_argument("--set", **several, metavar="KEY=VALUE",
+                            help="another constant of admission, such as queue_time=10ms; a wrong one lists them all")
     parser.add_argument("--jobs", default="2", metavar="N", help="at most N at once (default %(default)s)")
     parser.add_argument("--output", default=f"build/{name}", metavar="DIR",
                         help="where the results (JSON), the series (CSV) and the plots (PNG, SVG) go "
@@ -71,6 +82,6 @@ def main(name):
     program = pathlib.Path(arguments.build, "bench", PROGRAMS[name])
     status = subprocess.run([program, *as_options(arguments)], check=False).returncode
     if results.exists() and status in (0, 1):
-        plots.draw("scenarios", arguments.output)
+        plots.draw("bulk" if name == "bulk-scenarios" else "scenarios", arguments.output)
         say(f"{name}: series in {arguments.output}")
     return status

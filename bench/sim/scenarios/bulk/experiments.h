@@ -1,0 +1,60 @@
+// The experiments on bulk channels: those of the paper that relays follow, with its parameters (Kwon and Byers,
+// Reliable Overlay Multicast with Loosely Coupled TCP Connections), and others about who comes, goes and fails.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/sim/scenarios/figures.h"
+#include "tests/support/bulk_store.h"
+
+namespace spindled::scenarios::bulk {
+
+struct Options {
+  std::uint64_t seed = 1;
+  /// Of the sizes and times that experiments should have. Marks are for 1; but for those of chains of lossy hops, whose
+  /// rates take long to have a mean, they hold from a fifth on.
+  double share = 1;
+};
+
+/// Rows for a CSV file.
+struct Table {
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// What contents took, over all runs of an experiment.
+struct Cost {
+  spindle::test::DecodingCounters decoding;
+  std::size_t memory_max = 0;  // of a daemon
+
+  void add(const Cost& other);
+};
+
+struct Outcome {
+  std::string name;
+  std::string error;            // why there is nothing to see; empty if all is well
+  std::vector<Figure> figures;  // what is held to a mark, and what is beside it
+  Table table;
+  Cost cost;
+  double cpu_seconds = 0;
+
+  bool is_ok() const;
+};
+
+struct Experiment {
+  std::string name;
+  std::string title;  // for tables and plots
+  Outcome (*run)(const Options& options);
+};
+
+/// Those that take the longest come last.
+const std::vector<Experiment>& experiments();
+/// With the time that it took.
+Outcome run(const Experiment& experiment, const Options& options);
+
+/// Of all that was run: what codes and daemons took.
+std::vector<Figure> figures_of_cost(const std::vector<Outcome>& outcomes);
+
+}  // namespace spindled::scenarios::bulk
