@@ -67,6 +67,19 @@
   X(client_frames_bad, "clients cut off for a frame that is malformed, too large or out of place") \
   X(access_denied, "messages, requests and names of clients refused by rules of access")           \
   X(tokens_refused, "clients refused for a token that is unknown, expired, exposed or missing")    \
+  X(bulk_symbols_relayed, "symbols of bulk channels given to daemons and clients")                 \
+  X(bulk_bytes_relayed, "bytes of those symbols")                                                  \
+  X(bulk_symbols_overwritten, "symbols that had gone before a child had room, counted per child")  \
+  X(bulk_symbols_needless, "symbols of bulk channels that came though all here had their blocks")  \
+  X(bulk_needs_in, "needs of bulk channels received from daemons and clients")                     \
+  X(bulk_needs_out, "needs of bulk channels told to parents")                                      \
+  X(bulk_backups_asked, "times that a backup parent was asked, as the parent was gone or silent")  \
+  X(bulk_plans_made, "trees of bulk channels that this daemon has planned")                        \
+  X(bulk_plans_followed, "trees of bulk channels that this daemon has taken its place in")         \
+  X(bulk_hops_opened, "hops to other daemons that were opened")                                    \
+  X(bulk_hops_idle, "hops closed because no bulk channel needed them any more")                    \
+  X(bulk_yields, "times that a hop's rate was made less, as ordered messages go first")            \
+  X(bulk_capacities_told, "times that what links carry was told to the other daemons")             \
   X(admin_requests, "administration requests answered")                                            \
   X(admin_frames_bad, "administration connections closed for a bad request")                       \
   X(log_lines_lost, "lines of the log lost because nobody read it or it could not be written")     \

@@ -53,6 +53,9 @@ class Driver {
   /// that is not known.
   virtual Duration shortest_round_trip(ConnectionId /*connection*/) { return Duration::zero(); }
 
+  /// The same of now, smoothed: what waits on the way is in it.
+  virtual Duration round_trip(ConnectionId /*connection*/) { return Duration::zero(); }
+
   /// What it holds of connections in memory, in bytes, roughly: to protect them takes more than a client does.
   virtual std::size_t memory_bytes() const { return 0; }
 

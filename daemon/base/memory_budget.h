@@ -33,6 +33,7 @@ class MemoryBudget {
     clients,      // themselves
     connections,  // what the driver holds of them
     groups,
+    bulk,  // indexes of channels
     count_
   };
 

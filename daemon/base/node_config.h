@@ -107,6 +107,11 @@ struct SessionConfig {
   Duration flush_timeout = 10s;  // in which a member of a synchronous group has to answer a request
 };
 
+struct BulkConfig {
+  /// What bulk content has left of what a path carries where ordered messages want all of it; 1: it does not yield.
+  double share = 0.05;
+};
+
 /// What a client may be allowed to do with a group.
 enum class Right : std::uint8_t {
   send,    // messages to it
@@ -201,6 +206,7 @@ struct NodeConfig {
   OrderConfig order;
   AdmissionConfig admission;
   SessionConfig session;
+  BulkConfig bulk;
   AccessConfig access;
   AdminConfig admin;
 };

@@ -17,6 +17,7 @@ BulkConnection::BulkConnection(Context& context, Driver& driver, ConnectionId co
       connection_(connection),
       phase_(phase),
       since_(now),
+      heard_at_(now),
       output_(context.slabs, OutputQueue::kLongBytes) {}
 
 Result<std::optional<BulkConnection::Frame>> BulkConnection::next_frame() {
@@ -70,8 +71,9 @@ void BulkConnection::send(std::uint32_t number, const RelayedSymbol& symbol) {
   output_.append(symbol.bytes);
 }
 
-void BulkConnection::write() {
-  if (phase_ == Phase::dialling) return;  // it is not there yet
+std::size_t BulkConnection::write() {
+  if (phase_ == Phase::dialling) return 0;  // it is not there yet
+  std::size_t written = 0;
   std::array<ByteView, 64> buffers;
   while (!blocked_ && !output_.empty()) {
     const std::size_t count = output_.gather(buffers);
@@ -79,8 +81,10 @@ void BulkConnection::write() {
     for (std::size_t i = 0; i < count; ++i) offered += buffers[i].size();
     const std::size_t taken = driver_.write(connection_, std::span(buffers).first(count));
     output_.consume(taken);
+    written += taken;
     blocked_ = taken < offered;
   }
+  return written;
 }
 
 }  // namespace spindled

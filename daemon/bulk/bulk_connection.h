@@ -54,7 +54,11 @@ class BulkConnection {
   // Input. `read_space`, `handle_read`, then `next_frame` until it has none.
 
   std::span<std::uint8_t> read_space() { return input_.prepare(context_.read_arena, wanted_); }
-  void handle_read(std::size_t bytes) { input_.commit(context_.read_arena, bytes); }
+  void handle_read(Time now, std::size_t bytes) {
+    input_.commit(context_.read_arena, bytes);
+    heard_at_ = now;
+  }
+  Time heard_at() const { return heard_at_; }
   void go_on_with(InputBuffer unread) { input_ = std::move(unread); }
   struct Frame {
     BulkFrame type{};
@@ -84,8 +88,10 @@ class BulkConnection {
   bool has_room() const { return phase_ == Phase::open && !blocked_ && output_.bytes() < kAheadBytes; }
   /// The other side does not read, and what it has to be told has grown beyond bounds.
   bool is_overflowing() const { return output_.bytes() > kQueueBytesMax; }
-  /// Writes what can be written, once the connection is there.
-  void write();
+  /// Writes what can be written, once the connection is there; how many bytes that were.
+  std::size_t write();
+  /// The system took less than there was.
+  bool is_blocked() const { return blocked_; }
   void handle_writable() { blocked_ = false; }
 
   ChannelSchedule& schedule() { return schedule_; }
@@ -99,6 +105,7 @@ class BulkConnection {
   ConnectionId connection_;
   Phase phase_;
   Time since_;
+  Time heard_at_;
   std::string daemon_;
   std::string identity_;
   SessionId session_ = 0;

@@ -25,6 +25,17 @@ constexpr Duration kSilence = 750ms;
 /// One that has sent none for this long may not know what it was asked for: it is asked anew.
 constexpr Duration kForgotten = 3s;
 constexpr std::size_t kEarlyPlansMax = 256;
+/// How often it is looked whether another tree would be better,
+constexpr Duration kReplan = 10s;
+/// and by how much the content has to come faster to some daemon.
+constexpr double kReplanGain = 1.3;
+/// A hop that no channel needs is closed when nothing has gone over it for this long.
+constexpr Duration kHopIdle = 30s;
+/// Of all rings together, and as a part of the limit of memory.
+constexpr std::size_t kRingsBytesMax = 256u << 20;
+constexpr std::size_t kRingsShare = 4;
+/// Of one, whatever there is of memory.
+constexpr std::size_t kRingBytesLeast = 64u << 10;
 
 std::optional<Error> malformed(std::string_view name) {
   return Error{Errc::malformed_frame, fmt::format("a malformed bulk frame: {}", name)};
@@ -55,6 +66,7 @@ struct BulkPlane::Relayed final : RelayOutput {
     plane.mark_dirty(*connection);
   }
   void send_need(ConnectionId to, std::uint8_t stream, const bulk::Need& need) override {
+    if (stream == bulk::kLiveStream) plane.context_.counters.add(Counter::bulk_needs_out);
     send(to, [&](std::uint32_t number, bulk::BulkBytes& out) { bulk::write_need(out, {number, stream, need}); });
   }
   void send_grant(ConnectionId to, std::uint8_t stream, std::uint64_t symbols) override {
@@ -86,6 +98,9 @@ struct BulkPlane::Relayed final : RelayOutput {
   std::set<std::string, std::less<>> below;
   std::uint8_t generation = 0;
   bool is_plan_due = false;
+  std::optional<TreePlan> plan;  // where it was made here, in that view
+  ViewId planned_in;
+  ChannelRelay::Tally counted;  // of what the relay has told
 };
 
 BulkPlane::BulkPlane(Context& context, Driver& driver, ConnectionBroker& broker, Layers layers)
@@ -94,9 +109,11 @@ BulkPlane::BulkPlane(Context& context, Driver& driver, ConnectionBroker& broker,
       driver_(driver),
       broker_(broker),
       layers_(layers),
-      hops_(context, driver, broker, layers.links, layers.streams, [this](Time now) { look_for_hops(now); }) {
-  layers_.streams.handle(LinkFrame::bulk_plan,
-                         [this](Time now, LinkId, const Slice& content) { return plan_received(now, content.view()); });
+      hops_(context, driver, broker, layers.links, layers.overlay.streams(), [this](Time now) { look_for_hops(now); }),
+      paths_(context, driver, layers.links, layers.overlay) {
+  layers_.overlay.streams().handle(LinkFrame::bulk_plan, [this](Time now, LinkId, const Slice& content) {
+    return plan_received(now, content.view());
+  });
 }
 
 BulkPlane::~BulkPlane() = default;
@@ -119,7 +136,7 @@ bool BulkPlane::takes(Port port, std::uint8_t first_frame) const {
 }
 
 BulkConnection& BulkPlane::add(Time now, ConnectionId connection, BulkConnection::Phase phase) {
-  timers_.set_earlier(Timer::idle, now + kHandshakeTimeout);
+  timers_.set_earlier(Timer::handshakes, now + kHandshakeTimeout);
   return *connections_.emplace(connection, std::make_unique<BulkConnection>(context_, driver_, connection, phase, now))
               .first->second;
 }
@@ -146,7 +163,7 @@ std::span<std::uint8_t> BulkPlane::read_space(ConnectionId id) { return connecti
 
 void BulkPlane::handle_read(Time now, ConnectionId id, std::size_t bytes) {
   BulkConnection& connection = *connections_.at(id);
-  connection.handle_read(bytes);
+  connection.handle_read(now, bytes);
   process(now, connection);
 }
 
@@ -193,6 +210,7 @@ void BulkPlane::forget(Time now, ConnectionId id) {
   const auto connection = std::move(found->second);
   connections_.erase(found);
   hops_.forget(id);
+  if (connection->is_hop()) paths_.closed(connection->daemon(), id);
   if (const auto attachment = attachments_.find(connection->session());
       attachment != attachments_.end() && attachment->second == id) {
     attachments_.erase(attachment);
@@ -216,7 +234,7 @@ std::optional<Error> BulkPlane::greet(Time now, BulkConnection& connection, cons
       const std::optional<std::uint16_t> version = bulk::read_welcome(frame.body.view());
       if (!connection.is_hop() || !version) return malformed("welcome");
       if (*version != bulk::kBulkVersion) return Error{Errc::version_mismatch, {}};
-      connection.enter(BulkConnection::Phase::open);
+      enter_open(now, connection);
       for (auto& [id, relayed] : relayed_) update_upstreams(now, *relayed);
       return std::nullopt;
     }
@@ -239,7 +257,7 @@ std::optional<Error> BulkPlane::greet_daemon(Time now, BulkConnection& connectio
   if (BulkConnection* old = *former ? find(**former) : nullptr) {
     close(now, *old, {Errc::duplicate_link, {}});
   }
-  welcome(connection);
+  welcome(now, connection);
   for (auto& [id, relayed] : relayed_) update_upstreams(now, *relayed);
   return std::nullopt;
 }
@@ -258,12 +276,20 @@ std::optional<Error> BulkPlane::greet_client(Time now, BulkConnection& connectio
     BulkConnection* former = find(std::exchange(attachment->second, connection.id()));
     if (former != nullptr) close(now, *former, {Errc::duplicate_link, "another attachment of the session"});
   }
-  welcome(connection);
+  welcome(now, connection);
   return std::nullopt;
 }
 
-void BulkPlane::welcome(BulkConnection& connection) {
+void BulkPlane::enter_open(Time now, BulkConnection& connection) {
   connection.enter(BulkConnection::Phase::open);
+  if (!connection.is_hop()) return;
+  paths_.opened(now, connection.daemon(), connection.id());
+  context_.counters.add(Counter::bulk_hops_opened);
+  timers_.set_earlier(Timer::idle, now + kHopIdle);
+}
+
+void BulkPlane::welcome(Time now, BulkConnection& connection) {
+  enter_open(now, connection);
   bulk::BulkBytes frame;
   bulk::write_welcome(frame, bulk::kBulkVersion);
   connection.send(frame);
@@ -314,6 +340,7 @@ std::optional<Error> BulkPlane::handle_frame(Time now, BulkConnection& connectio
     case BulkFrame::need:
       return with_channel(connection, bulk::read_need(body), [&](Relayed& relayed, const bulk::NeedFrame& need) {
         if (!ensure_child(now, relayed, connection)) return;
+        context_.counters.add(Counter::bulk_needs_in);
         relayed.relay.need_received(now, from, need.need);
         timers_.set_earlier(Timer::relays, relayed.relay.next_deadline());
       });
@@ -394,6 +421,7 @@ void BulkPlane::channel_ended(Time, const BulkChannelId& id) {
   const auto relayed = relayed_.find(id);
   if (relayed == relayed_.end()) return;
   for (auto& [connection_id, connection] : connections_) shut(*connection, id);
+  count(*relayed->second);
   relayed_.erase(relayed);
   early_plans_.erase(id);
 }
@@ -423,16 +451,52 @@ void BulkPlane::plan_due(Time now) {
   }
 }
 
+std::vector<std::uint64_t> BulkPlane::capacities() const {
+  const View& view = layers_.groups.view();
+  std::vector<std::uint64_t> capacities;
+  capacities.reserve(view.edges.size());
+  for (const Edge& edge : view.edges) {
+    capacities.push_back(layers_.overlay.link_state().capacity(view.members[edge.a], view.members[edge.b]));
+  }
+  return capacities;
+}
+
+TreeInput BulkPlane::input_for(const Channel& channel, const std::vector<std::uint64_t>& capacities) const {
+  const View& view = layers_.groups.view();
+  return {view, view.self, channel.lacking() | channel.holding(), capacities};
+}
+
 void BulkPlane::plan(Time now, Relayed& relayed, const Channel& channel) {
   if (channel.lacking().empty()) return;
   const View& view = layers_.groups.view();
-  TreePlan plan = plan_tree({view, view.self, channel.lacking() | channel.holding(), {}});
+  const std::vector<std::uint64_t> known = capacities();
+  TreePlan plan = plan_tree(input_for(channel, known));
   plan.generation = ++relayed.generation;
+  context_.counters.add(Counter::bulk_plans_made);
   MemberSet others;
   for (const TreePlace& place : plan.places) others.insert(place.member);
   others.erase(view.self);
-  if (!others.empty()) layers_.streams.send(LinkFrame::bulk_plan, others, write_tree_plan(relayed.id, plan));
+  if (!others.empty()) {
+    layers_.overlay.streams().send(LinkFrame::bulk_plan, others, write_tree_plan(relayed.id, plan));
+  }
   apply(now, relayed, plan);
+  relayed.plan = std::move(plan);
+  relayed.planned_in = view.id;
+  timers_.set_earlier(Timer::replan, now + kReplan);
+}
+
+void BulkPlane::replan_due(Time now) {
+  const std::vector<std::uint64_t> known = capacities();
+  for (auto& [id, relayed] : relayed_) {
+    const Channel* channel = layers_.channels.table().find(id);
+    if (channel == nullptr || !relayed->plan || !is_root(*channel) || channel->lacking().empty()) continue;
+    timers_.set_earlier(Timer::replan, now + kReplan);
+    if (relayed->planned_in != layers_.groups.view().id) continue;
+    const TreeInput input = input_for(*channel, known);
+    if (largest_gain(*relayed->plan, plan_tree(input), input) < kReplanGain) continue;
+    log_.info("another tree for channel {} would be faster", bulk::to_string(id));
+    plan(now, *relayed, *channel);
+  }
 }
 
 bool BulkPlane::plan_received(Time now, ByteView content) {
@@ -449,7 +513,9 @@ bool BulkPlane::plan_received(Time now, ByteView content) {
 void BulkPlane::apply(Time now, Relayed& relayed, const TreePlan& plan) {
   const View& view = layers_.groups.view();
   const auto name_of = [&](MemberIndex member) { return view.members[member].name; };
+  context_.counters.add(Counter::bulk_plans_followed);
   relayed.generation = plan.generation;
+  relayed.plan.reset();
   relayed.parent.reset();
   relayed.backup.reset();
   relayed.below.clear();
@@ -485,6 +551,7 @@ void BulkPlane::update_upstreams(Time now, Relayed& relayed) {
       shut(*connection, relayed.id);
     }
     if (is_wanted && !relayed.relay.is_upstream(id)) {
+      if (connection.get() == backup) context_.counters.add(Counter::bulk_backups_asked);
       relayed.relay.add_upstream(now, id, false);
       relayed.relay.set_round_trip(id, driver_.shortest_round_trip(id));
     }
@@ -510,22 +577,63 @@ void BulkPlane::look_for_hops(Time now) {
   if (!wanted.empty()) timers_.set_earlier(Timer::hops, now + kHopRetry);
 }
 
+void BulkPlane::close_idle_hops(Time now) {
+  const auto wanted = wanted_hops();
+  std::vector<BulkConnection*> idle;
+  for (const auto& [id, connection] : connections_) {
+    if (!connection->is_hop() || connection->phase() != BulkConnection::Phase::open) continue;
+    const Time due = std::max(paths_.used_at(connection->daemon()), connection->heard_at()) + kHopIdle;
+    timers_.set_earlier(Timer::idle, due > now ? due : now + kHopIdle);
+    if (due <= now && !wanted.contains(connection->daemon())) idle.push_back(connection.get());
+  }
+  for (BulkConnection* connection : idle) {
+    context_.counters.add(Counter::bulk_hops_idle);
+    close(now, *connection, {Errc::timed_out, "no bulk channel needs the hop any more"});
+  }
+}
+
+void BulkPlane::share_memory() {
+  std::size_t index_bytes = 0;
+  ring_bytes_ = 0;
+  const std::size_t all = std::min(kRingsBytesMax, context_.memory.limit() / kRingsShare);
+  const std::size_t each = all / std::max<std::size_t>(relayed_.size(), 1);
+  const auto allowed = static_cast<std::size_t>(context_.memory.allowance() * static_cast<double>(each));
+  for (auto& [id, relayed] : relayed_) {
+    relayed->relay.set_ring_bytes_max(std::max(allowed, kRingBytesLeast));
+    ring_bytes_ += relayed->relay.ring_bytes();
+    index_bytes += relayed->relay.index_bytes();
+  }
+  context_.memory.set(MemoryBudget::Use::bulk, index_bytes);
+}
+
+void BulkPlane::count(Relayed& relayed) {
+  const ChannelRelay::Tally& tally = relayed.relay.tally();
+  context_.counters.add(Counter::bulk_symbols_overwritten, tally.overwritten - relayed.counted.overwritten);
+  context_.counters.add(Counter::bulk_symbols_needless, tally.needless - relayed.counted.needless);
+  relayed.counted = tally;
+}
+
 // Time, and output.
 
 void BulkPlane::handle_time(Time now) {
   if (timers_.take_due(Timer::plan, now)) plan_due(now);
   if (timers_.take_due(Timer::hops, now)) look_for_hops(now);
+  if (timers_.take_due(Timer::replan, now)) replan_due(now);
+  if (timers_.take_due(Timer::idle, now)) close_idle_hops(now);
+  paths_.handle_time(now);
   if (timers_.take_due(Timer::relays, now)) {
+    share_memory();
     for (auto& [id, relayed] : relayed_) {
       relayed->relay.handle_time(now);
+      count(*relayed);
       update_upstreams(now, *relayed);
     }
   }
-  if (timers_.take_due(Timer::idle, now)) {
+  if (timers_.take_due(Timer::handshakes, now)) {
     std::vector<BulkConnection*> late;
     for (const auto& [id, connection] : connections_) {
       if (connection->phase() == BulkConnection::Phase::open) continue;
-      timers_.set_earlier(Timer::idle, std::max(now, connection->since() + kHandshakeTimeout));
+      timers_.set_earlier(Timer::handshakes, std::max(now, connection->since() + kHandshakeTimeout));
       if (now - connection->since() >= kHandshakeTimeout) late.push_back(connection.get());
     }
     for (BulkConnection* connection : late) close(now, *connection, {Errc::handshake_timeout, {}});
@@ -559,6 +667,7 @@ void BulkPlane::shut(BulkConnection& connection, const BulkChannelId& id) {
 void BulkPlane::flush(Time now) {
   written_ = 0;
   flush_at_ = kNever;
+  paths_.end_turn(now);
   for (const ConnectionId id : std::exchange(dirty_, {})) {
     BulkConnection* connection = find(id);
     if (connection == nullptr) continue;
@@ -568,16 +677,22 @@ void BulkPlane::flush(Time now) {
       continue;
     }
     fill(now, *connection);
-    if (!connection->schedule().empty() && connection->has_room()) {  // the rest in the next turn
+    if (!connection->schedule().empty() && connection->has_room()) {  // the rest in the next turn, or by its rate
       mark_dirty(*connection);
-      flush_at_ = now;
+      const bool may_go_on = may_send(now, *connection);
+      flush_at_ = std::min(flush_at_, may_go_on ? now : paths_.rate(connection->daemon()).next_at());
     }
   }
 }
 
+bool BulkPlane::may_send(Time now, const BulkConnection& connection) {
+  return !connection.is_hop() || paths_.rate(connection.daemon()).may_send(now);
+}
+
 void BulkPlane::fill(Time now, BulkConnection& connection) {
-  connection.write();
-  while (connection.has_room() && !connection.schedule().empty() && written_ < kTurnBytes) {
+  std::size_t taken = connection.write();
+  while (connection.has_room() && !connection.schedule().empty() && written_ < kTurnBytes &&
+         may_send(now, connection)) {
     const BulkChannelId id = connection.schedule().front();
     Relayed* relayed = find(id);
     const std::optional<std::uint32_t> number = relayed == nullptr ? std::nullopt : number_for(connection, *relayed);
@@ -596,6 +711,8 @@ void BulkPlane::fill(Time now, BulkConnection& connection) {
         const RelayedSymbol& symbol = std::get<RelayedSymbol>(*item);
         connection.send(*number, symbol);
         bytes = symbol.bytes.size();
+        context_.counters.add(Counter::bulk_symbols_relayed);
+        context_.counters.add(Counter::bulk_bytes_relayed, bytes);
       }
     } else {
       connection.schedule().drop_front();
@@ -605,9 +722,11 @@ void BulkPlane::fill(Time now, BulkConnection& connection) {
     bytes += frame.size();
     written_ += bytes;
     connection.schedule().charge(bytes);
-    if (!connection.has_room()) connection.write();
+    if (connection.is_hop()) paths_.rate(connection.daemon()).sent(bytes);
+    if (!connection.has_room()) taken += connection.write();
   }
-  connection.write();
+  taken += connection.write();
+  if (connection.is_hop()) paths_.wrote(now, connection.daemon(), taken, connection.is_blocked());
 }
 
 void BulkPlane::stop() {

@@ -1,8 +1,8 @@
 // The content of bulk channels on its way between clients and daemons.
 //
 // A newcomer reads this class first, and then its parts: ChannelRelay for the way of one channel's symbols through this
-// daemon; TreePlan for who relays to whom; Hops for the connections to other daemons; BulkConnection for one of those,
-// or of a client's. What daemons agree on is elsewhere (daemon/channel).
+// daemon; TreePlan for who relays to whom; Hops for the connections to other daemons; Paths for how fast these may
+// send; BulkConnection for one of them, or of a client's. What daemons agree on is elsewhere (daemon/channel).
 #pragma once
 
 #include <map>
@@ -19,6 +19,7 @@
 #include "daemon/base/timers.h"
 #include "daemon/bulk/bulk_connection.h"
 #include "daemon/bulk/hops.h"
+#include "daemon/bulk/paths.h"
 #include "daemon/bulk/tree_plan.h"
 #include "daemon/channel/channels.h"
 #include "daemon/channel/session_tokens.h"
@@ -34,7 +35,7 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
  public:
   struct Layers {
     Links& links;
-    StreamTransport& streams;
+    Overlay& overlay;
     const Groups& groups;
     Channels& channels;
     const SessionTokens& tokens;
@@ -63,7 +64,7 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   void session_closed(Time now, SessionId session) override;
 
   void handle_time(Time now);
-  Time next_deadline() const { return std::min(timers_.next(), flush_at_); }
+  Time next_deadline() const { return std::min({timers_.next(), flush_at_, paths_.next_deadline()}); }
   /// The end of a turn: writes what there is, or as much as a turn may.
   void flush(Time now);
   /// The daemon stops: all connections end.
@@ -81,7 +82,7 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
 
   /// One channel, as this daemon relays it.
   struct Relayed;
-  enum class Timer : std::uint8_t { plan, relays, hops, idle, count_ };
+  enum class Timer : std::uint8_t { plan, replan, relays, hops, handshakes, idle, count_ };
 
   BulkConnection* find(ConnectionId connection);
   Relayed* find(const BulkChannelId& id);
@@ -90,7 +91,7 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   std::optional<Error> greet(Time now, BulkConnection& connection, const BulkConnection::Frame& frame);
   std::optional<Error> greet_daemon(Time now, BulkConnection& connection, ByteView body);
   std::optional<Error> greet_client(Time now, BulkConnection& connection, ByteView body);
-  void welcome(BulkConnection& connection);
+  void welcome(Time now, BulkConnection& connection);
   std::optional<Error> handle_frame(Time now, BulkConnection& connection, const BulkConnection::Frame& frame);
   std::optional<Error> handle_open(Time now, BulkConnection& connection, ByteView body);
   template <typename Frame, typename Handle>
@@ -106,13 +107,24 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   // Trees.
   bool is_root(const Channel& channel) const;
   void plan_due(Time now);
+  TreeInput input_for(const Channel& channel, const std::vector<std::uint64_t>& capacities) const;
+  /// Of the edges of the view, as far as they are known.
+  std::vector<std::uint64_t> capacities() const;
   void plan(Time now, Relayed& relayed, const Channel& channel);
+  /// Plans anew where some daemon would get the content much faster.
+  void replan_due(Time now);
   void apply(Time now, Relayed& relayed, const TreePlan& plan);
   bool plan_received(Time now, ByteView content);
   void update_upstreams(Time now, Relayed& relayed);
   /// The daemons that this one shares channels with, by the trees that it knows of.
   std::set<std::string, std::less<>> wanted_hops() const;
   void look_for_hops(Time now);
+  void close_idle_hops(Time now);
+  /// Shares what there is of memory among the rings, and counts what they and the indexes take.
+  void share_memory();
+  void count(Relayed& relayed);
+  void enter_open(Time now, BulkConnection& connection);
+  bool may_send(Time now, const BulkConnection& connection);
 
   // Output.
   void mark_dirty(BulkConnection& connection);
@@ -127,6 +139,7 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   ConnectionBroker& broker_;
   Layers layers_;
   Hops hops_;
+  Paths paths_;
   std::unordered_map<ConnectionId, std::unique_ptr<BulkConnection>> connections_;
   std::map<BulkChannelId, std::unique_ptr<Relayed>> relayed_;
   std::map<BulkChannelId, ToldTreePlan> early_plans_;  // of channels that are not known yet
@@ -135,6 +148,7 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   Timers<Timer> timers_;
   Time flush_at_ = kNever;
   std::size_t written_ = 0;  // bytes, in this turn
+  std::size_t ring_bytes_ = 0;
 };
 
 }  // namespace spindled

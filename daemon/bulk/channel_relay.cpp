@@ -121,6 +121,7 @@ void ChannelRelay::symbol_received(Time now, ConnectionId from, std::uint8_t str
   --upstream->second.owed;
   upstream->second.heard_at = now;
   blocks_seen_ = std::max(blocks_seen_, symbol.block + 1);
+  if (told_ && told_->complete.contains(symbol.block)) ++tally_.needless;
   if (upstream->second.is_source) miss_gap();
   ring_.push(std::move(symbol));
   for (const auto& [id, child] : children_) {
@@ -275,6 +276,7 @@ bool ChannelRelay::may_have(const Child& child, const RelayedSymbol& symbol) con
 bool ChannelRelay::seek(Time now, Child& child) {
   if (child.cursor < ring_.begin()) {
     child.missed += ring_.begin() - child.cursor;
+    tally_.overwritten += ring_.begin() - child.cursor;
     child.cursor = ring_.begin();
     miss(child);
     tell_needs(now, Telling::news);
@@ -521,7 +523,8 @@ void ChannelRelay::size_ring(Time now) {
   Duration time = kRingTime;
   for (const auto& [id, upstream] : upstreams_) time = std::max(time, 2 * upstream.round_trip);
   const double wanted = seconds > 0 ? bytes / seconds * to_seconds(time) : 0;
-  const double size = std::clamp(wanted, double{kRingBytesMin}, double{kRingBytesMax});
+  const auto most = static_cast<double>(ring_bytes_max_);
+  const double size = std::clamp(wanted, std::min(double{kRingBytesMin}, most), most);
   ring_.set_capacity(std::max<std::size_t>(static_cast<std::size_t>(size) / symbol_bytes_, 1));
 }
 

@@ -123,7 +123,17 @@ class ChannelRelay {
   std::vector<ChildInfo> children() const;
   /// What all below this daemon have, or can get here.
   spindle::bulk::Need need() const;
-  std::size_t memory_bytes() const { return ring_.bytes() + own_bytes_ + index_.size(); }
+  /// Of symbols that are kept, in slabs.
+  std::size_t ring_bytes() const { return ring_.bytes() + own_bytes_; }
+  std::size_t index_bytes() const { return index_.capacity(); }
+  /// What the ring may have at most from now on.
+  void set_ring_bytes_max(std::size_t bytes) { ring_bytes_max_ = std::min(bytes, kRingBytesMax); }
+
+  struct Tally {
+    std::uint64_t overwritten = 0;  // symbols, of what some child lost: counted per child
+    std::uint64_t needless = 0;     // that came though all here had their blocks
+  };
+  const Tally& tally() const { return tally_; }
 
   static constexpr Duration kNeedInterval = 250ms;
   /// Needs of one child that come faster are taken together, but for answers to marks: to take one costs the more the
@@ -271,6 +281,8 @@ class ChannelRelay {
   Time tick_at_ = kNever;
   std::uint64_t arrived_ = 0;  // at the last tick, ring_.end()
   Time sized_at_{};
+  std::size_t ring_bytes_max_ = kRingBytesMax;
+  Tally tally_;
 };
 
 }  // namespace spindled

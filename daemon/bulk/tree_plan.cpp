@@ -199,6 +199,31 @@ TreePlan plan_tree(const TreeInput& input) {
   return {0, growth.places()};
 }
 
+double largest_gain(const TreePlan& plan, const TreePlan& other, const TreeInput& input) {
+  const std::vector<std::vector<Way>> ways = ways_of(input);
+  const auto rates_of = [&](const TreePlan& of) {
+    std::vector<Rate> rates(input.view.size(), 0);
+    for (const TreePlace& place : of.places) {
+      if (place.parent == place.member) {
+        rates[place.member] = std::numeric_limits<Rate>::infinity();
+        continue;
+      }
+      for (const Way& way : ways[place.parent]) {
+        if (way.to == place.member) rates[place.member] = std::min(rates[place.parent], way.capacity);
+      }
+    }
+    return rates;
+  };
+  const std::vector<Rate> rates = rates_of(plan), others = rates_of(other);
+  double gain = 1;
+  for (const TreePlace& place : plan.places) {
+    if (place.parent != place.member && rates[place.member] > 0) {
+      gain = std::max(gain, others[place.member] / rates[place.member]);
+    }
+  }
+  return gain;
+}
+
 std::vector<std::uint8_t> write_tree_plan(const spindle::bulk::BulkChannelId& channel, const TreePlan& plan) {
   const auto backup_value = [](const TreePlace& place) { return place.backup ? *place.backup + 1U : 0U; };
   std::size_t size = spindle::bulk::channel_id_size(channel) + 1 + spindle::varint_size(plan.places.size());

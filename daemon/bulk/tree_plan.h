@@ -54,6 +54,9 @@ struct TreeInput {
 /// Receivers that cannot be reached within kTreeDepthMax are left out. Where no one is reached the root is alone.
 TreePlan plan_tree(const TreeInput& input);
 
+/// How many times as fast some member of `plan` would get the content by the other plan: the largest of these gains.
+double largest_gain(const TreePlan& plan, const TreePlan& other, const TreeInput& input);
+
 // A plan as it is told:
 ///
 ///   ...     channel id

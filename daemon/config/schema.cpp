@@ -177,6 +177,8 @@ const Key kKeys[] = {
     {"session", "going_ms", DurationKey{SPINDLE_FIELD(node.session.going_time), 0, kHour}},
     {"session", "flush_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.flush_timeout), 100, kHour}},
 
+    {"bulk", "share", NumberKey{SPINDLE_FIELD(node.bulk.share), 0.001, 1}},
+
     {kAccessSection, "who", EntryKey{EntryKey::Shape::list, wrong_identity, set_who}},
     {kAccessSection, "groups", EntryKey{EntryKey::Shape::list, wrong_pattern, set_groups}},
     {kAccessSection, "allow", EntryKey{EntryKey::Shape::list_or_none, wrong_right, set_rights}},
@@ -261,7 +263,7 @@ std::span<const Key> schema() { return kKeys; }
 bool is_live(const Key& key) {
   if (key.section == "admission") return key.name != "enabled";  // which spmonitor switches
   if (key.section == "tls") return key.name != "insecure";
-  if (key.section == "limits") return true;
+  if (key.section == "limits" || key.section == "bulk") return true;
   if (is_repeated(key.section)) return key.section != kNeighbourSection;
   return key.section == "session" || key.section == "order" || key.section == "admin" || key.full_name() == "log.level";
 }

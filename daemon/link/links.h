@@ -92,6 +92,8 @@ class Links final : public PortHandler {
   Duration round_trip(LinkId link) const { return layer_.table.at(link).round_trip(); }
   /// Without the time that the daemons take to answer, as far as that is known: what a path is worth.
   Duration path_round_trip(LinkId link) const { return layer_.table.at(link).path_round_trip(); }
+  /// The same of now; zero: not known.
+  Duration current_round_trip(LinkId link) const { return layer_.table.at(link).current_round_trip(); }
   std::size_t queued_bytes(LinkId link, FramePriority priority) const {
     return layer_.table.at(link).queue().bytes(priority);
   }

@@ -220,6 +220,11 @@ Duration AsioDriver::shortest_round_trip(ConnectionId id) {
   return connection == nullptr ? Duration::zero() : connection->shortest_round_trip();
 }
 
+Duration AsioDriver::round_trip(ConnectionId id) {
+  SocketConnection* connection = find(id);
+  return connection == nullptr ? Duration::zero() : connection->round_trip();
+}
+
 void AsioDriver::lose(SocketConnection& connection, const IoResult& failure) {
   const std::string why = connection.reason_of(failure);
   if (failure.error != IoResult::kProtectionFailed) return lose(connection, why);

@@ -136,6 +136,14 @@ Duration shortest_round_trip(int socket) {
   return info.tcpi_min_rtt == kUnknown ? Duration::zero() : std::chrono::microseconds(info.tcpi_min_rtt);
 }
 
+Duration round_trip(int socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return Duration::zero();
+  if (size < offsetof(tcp_info, tcpi_rtt) + sizeof info.tcpi_rtt) return Duration::zero();
+  return std::chrono::microseconds(info.tcpi_rtt);
+}
+
 bool is_unix_socket(int socket) {
   int domain = 0;
   socklen_t size = sizeof domain;

@@ -67,6 +67,8 @@ std::size_t unsent_bytes(int socket);
 /// The shortest round trip that TCP has measured in the last minutes (net.ipv4.tcp_min_rtt_wlen); zero where the kernel
 /// does not say.
 Duration shortest_round_trip(int socket);
+/// The smoothed round trip of now; zero where the kernel does not say.
+Duration round_trip(int socket);
 
 bool is_unix_socket(int socket);
 /// "pid 4711, uid 1000": who is at the other end of a unix socket.

@@ -79,6 +79,8 @@ IoResult SocketConnection::write_on_link(Time now, std::span<const ByteView> buf
 
 Duration SocketConnection::shortest_round_trip() { return spindled::shortest_round_trip(descriptor_.native_handle()); }
 
+Duration SocketConnection::round_trip() { return spindled::round_trip(descriptor_.native_handle()); }
+
 void SocketConnection::drained(Time now) {
   if (port != Port::link) return;
   unsent_at_most_ = count_unsent();

@@ -52,6 +52,7 @@ class SocketConnection {
   /// Why the connection is over, for people to read.
   std::string reason_of(const IoResult& result) const;
   Duration shortest_round_trip();
+  Duration round_trip();
   std::vector<std::string> identities() const { return stream_->identities(); }
   /// Whether nobody else can read what goes over it.
   bool is_unix() const { return is_unix_; }

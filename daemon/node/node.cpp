@@ -33,7 +33,7 @@ struct Node::Layers {
         view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
         admission(context, links, overlay, order, groups),
         sessions(context, connections, groups, channels, admission),
-        bulk(context, connections, connections, {links, overlay.streams(), groups, channels, sessions}),
+        bulk(context, connections, connections, {links, overlay, groups, channels, sessions}),
         admin(context, connections, {links, overlay, view, order, groups, sessions, admission}) {
     connections.attach(Port::link, links);
     connections.attach(Port::client, sessions);

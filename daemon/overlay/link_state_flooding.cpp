@@ -8,6 +8,16 @@
 
 namespace spindled {
 
+namespace {
+
+/// Capacities that differ by less than a quarter need not be told: no tree would be another one.
+bool is_alike(std::uint64_t told, std::uint64_t now) {
+  if (told == 0 || now == 0) return told == now;
+  return std::max(told, now) < std::min(told, now) / 4 * 5;
+}
+
+}  // namespace
+
 LinkStateFlooding::LinkStateFlooding(Context& context, const Links& links, ControlChannel& channel,
                                      LinkStateEvents& events)
     : context_(context),
@@ -67,6 +77,37 @@ void LinkStateFlooding::round_trip_changed(Time now, LinkId link) {
   topology_changed(now);
 }
 
+bool LinkStateFlooding::set_capacity(Time now, std::string_view neighbour, std::uint64_t bytes_per_second) {
+  bool is_news = false;
+  for (Neighbour& each : neighbours_) {
+    if (!each.up || each.peer.name != neighbour || is_alike(each.bytes_per_second, bytes_per_second)) continue;
+    each.bytes_per_second = bytes_per_second;
+    is_news = true;
+  }
+  if (!is_news) return false;
+  update_own_links(now);
+  database_.own().repeat(now);
+  advertise(now);
+  return true;
+}
+
+std::uint64_t LinkStateFlooding::capacity(const DaemonId& a, const DaemonId& b) const {
+  const auto told_by = [&](const DaemonId& end, const DaemonId& other) -> std::uint64_t {
+    const bool is_self = end == database_.self();
+    const auto entry = database_.entries().find(end);
+    if (!is_self && entry == database_.entries().end()) return 0;
+    const std::vector<AdvertisedLink>& links = is_self ? database_.own().published().links : entry->second.state.links;
+    const auto at = std::lower_bound(links.begin(), links.end(),
+                                     std::pair<std::string_view, std::uint64_t>(other.name, other.incarnation),
+                                     [](const AdvertisedLink& each, const auto& key) { return key_of(each) < key; });
+    const bool is_there =
+        at != links.end() && at->neighbour == other.name && at->neighbour_incarnation == other.incarnation;
+    return is_there ? at->bytes_per_second : 0;
+  };
+  const std::uint64_t forth = told_by(a, b), back = told_by(b, a);
+  return forth == 0 || back == 0 ? std::max(forth, back) : std::min(forth, back);
+}
+
 void LinkStateFlooding::review_own_links(Time now) {
   update_own_links(now);
   advertise(now);
@@ -82,6 +123,7 @@ void LinkStateFlooding::update_own_links(Time now) {
     advertised.neighbour = neighbour.peer.name;
     advertised.neighbour_incarnation = neighbour.peer.incarnation;
     advertised.weight = neighbour.weight.value();
+    advertised.bytes_per_second = std::max(advertised.bytes_per_second, neighbour.bytes_per_second);
     advertised.round_trip_us = static_cast<std::uint32_t>(std::min<std::int64_t>(round_trip / 1us, UINT32_MAX));
   }
   std::vector<AdvertisedLink> links;

@@ -49,6 +49,11 @@ class LinkStateFlooding {
   void review_own_links(Time now);
   /// The configuration has changed: the others are told, as far as it concerns them.
   void reconsider(Time now);
+  /// What the path to that neighbour carries, in bytes a second; 0: not known. The others are told where it has changed
+  /// by much. Says whether they are.
+  bool set_capacity(Time now, std::string_view neighbour, std::uint64_t bytes_per_second);
+  /// What either end has told of the link between two daemons, the less of it where both have; 0: not known.
+  std::uint64_t capacity(const DaemonId& a, const DaemonId& b) const;
   /// Of what is reachable, the daemons whose rules are others than this one's.
   std::vector<std::string> daemons_with_other_rules() const;
   /// The least MemoryBudget::limit that one of them has told, or this daemon has.
@@ -70,6 +75,7 @@ class LinkStateFlooding {
     bool in_step = false;
     DaemonId peer;
     LinkWeight weight;
+    std::uint64_t bytes_per_second = 0;  // of its path; 0: not known
   };
 
   Neighbour& at(LinkId link) { return neighbours_[static_cast<std::size_t>(link)]; }

@@ -31,6 +31,10 @@ class Overlay final : public LinkEvents, public ViewTransport, private LinkState
   PriceFlooding& prices() { return prices_; }
   PartitionOrders& partitions() { return partitions_; }
   const LinkStateFlooding& link_state() const { return link_state_; }
+  /// LinkStateFlooding::set_capacity.
+  bool set_capacity(Time now, std::string_view neighbour, std::uint64_t bytes_per_second) {
+    return link_state_.set_capacity(now, neighbour, bytes_per_second);
+  }
   /// The configuration has changed.
   void reconsider(Time now) { link_state_.reconsider(now); }
   const ForwardingTable& routes() const { return forwarder_.routes(); }

@@ -257,6 +257,14 @@ void Network::grow_window(End& sender, const Wire& back, std::size_t bytes) {
   sender.measured_since = events_->now();
 }
 
+Duration Network::round_trip(StreamRef ref) const {
+  const End* end = find(ref);
+  const End* peer = find(ref.peer());
+  if (end == nullptr || end->out == nullptr || peer->out == nullptr) return Duration::zero();
+  const Duration queued = std::max<Duration>(end->out->free_at - events_->now(), 0ns);
+  return end->out->properties.delay + queued + peer->out->properties.delay;
+}
+
 std::size_t Network::readable(StreamRef ref) const {
   const End* end = find(ref);
   return end == nullptr ? 0 : end->receive.size();

@@ -293,6 +293,8 @@ void SimHost::set_reading(ConnectionId connection, bool on) {
   if (on && (world_.network.readable(end) > 0 || world_.network.at_end(end))) push_readable(found->second);
 }
 
+Duration SimHost::round_trip(ConnectionId connection) { return world_.network.round_trip(ref_of(connection)); }
+
 /// "token-of-web" is the token of "token:web".
 Result<std::string> SimHost::identify(ConnectionId, std::string_view token) {
   constexpr std::string_view kPrefix = "token-of-";

@@ -198,7 +198,7 @@ TEST(ChannelRelay, TakesNothingThatNobodyWants) {
   relay.grant_received(ConnectionId{77}, 9);
   relay.release_received(net.now(), ConnectionId{77}, 3);
   relay.remove(net.now(), ConnectionId{77});
-  EXPECT_EQ(relay.memory_bytes(), 0U);
+  EXPECT_EQ(relay.ring_bytes(), 0U);
   EXPECT_FALSE(relay.next(net.now(), ConnectionId{77}));
 }
 

@@ -53,6 +53,16 @@ TEST(TreePlan, TakesWhatIsNotKnownForTheMedian) {
   EXPECT_EQ(shape(plan_tree({view, 0, all_of(4), capacities})), "1<0 2<1(0) 3<2");
 }
 
+TEST(TreePlan, TellsWhatAnotherOneWouldGain) {
+  std::vector<std::uint64_t> capacities;
+  const View view = view_with(3, {{0, 1, 100}, {0, 2, 95}, {1, 2, 100}}, capacities);
+  const TreePlan plan = plan_tree({view, 0, all_of(3), capacities});
+  EXPECT_DOUBLE_EQ(largest_gain(plan, plan, {view, 0, all_of(3), capacities}), 1);
+  capacities[1] = 20;
+  const TreeInput now{view, 0, all_of(3), capacities};
+  EXPECT_DOUBLE_EQ(largest_gain(plan, plan_tree(now), now), 5);
+}
+
 TEST(TreePlan, SharesTheEgressOfAParent) {
   std::vector<std::uint64_t> capacities;
   const View view =

@@ -20,12 +20,14 @@ TEST(Socket, TcpKnowsTheShortestRoundTrip) {
   ASSERT_EQ(::read(there.get(), &byte, 1), 1);
   EXPECT_GT(shortest_round_trip(here.get()), Duration::zero());
   EXPECT_LT(shortest_round_trip(here.get()), 10s);
+  EXPECT_GE(round_trip(here.get()), shortest_round_trip(here.get()));
 }
 
 TEST(Socket, OthersKnowNoRoundTrip) {
   const FileDescriptor unix_socket(::socket(AF_UNIX, SOCK_STREAM, 0));
   ASSERT_TRUE(unix_socket.is_open());
   EXPECT_EQ(shortest_round_trip(unix_socket.get()), Duration::zero());
+  EXPECT_EQ(round_trip(unix_socket.get()), Duration::zero());
 }
 
 }  // namespace

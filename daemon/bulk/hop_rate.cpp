@@ -1,0 +1,83 @@
+#include "daemon/bulk/hop_rate.h"
+
+#include <utility>
+
+namespace spindled {
+
+namespace {
+
+/// What is left of a rate that ordered messages wait for.
+constexpr double kDecrease = 0.7;
+/// What a rate grows by, of what the path carries.
+constexpr double kIncrease = 0.02;
+/// A rate beyond so many times what the path carries limits nothing.
+constexpr double kAboveAll = 1.1;
+/// The part of an interval from which on the link counts as having waited.
+constexpr double kWaitedShare = 0.3;
+/// What may be sent at once after a pause, in the time that it takes at the rate.
+constexpr Duration kBurst = 10ms;
+
+}  // namespace
+
+void HopRate::start(Time now, const Path& path) {
+  before_ = path;
+  adjusted_at_ = now;
+}
+
+void HopRate::note_link(Time now, bool waits) {
+  if (waits_since_) waited_ += now - *waits_since_;
+  waits_since_ = waits ? std::optional(now) : std::nullopt;
+}
+
+bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double share) {
+  const Duration interval = now - adjusted_at_;
+  if (interval <= Duration::zero()) return false;
+  note_link(now, waits_since_.has_value());
+  const double seconds = to_seconds(interval);
+  waited_share_ = to_seconds(waited_) / seconds;
+  const bool has_waited = waited_share_ >= kWaitedShare;
+  const double carried = static_cast<double>(path.bulk_bytes - before_.bulk_bytes) / seconds;
+  const double both = carried + static_cast<double>(path.ordered_bytes - before_.ordered_bytes) / seconds;
+  // While the link waits, what the path carries is what it has carried.
+  const double whole = capacity != 0 ? static_cast<double>(capacity) : both;
+  if (path.round_trip != Duration::zero()) {
+    shortest_ = shortest_ == Duration::zero() ? path.round_trip : std::min(shortest_, path.round_trip);
+  }
+  const bool is_shrinking = path.ordered_waiting < before_.ordered_waiting;
+  before_ = path;
+  adjusted_at_ = now;
+  waited_ = {};
+  const Duration delay_max = shortest_ + kDelayMax;
+  const bool is_delayed = path.round_trip > delay_max;
+  if (share < 1 && (has_waited || is_delayed)) {
+    // What was sent before it fell is still on its way, or what has piled up before is leaving.
+    if (now - fell_at_ < path.round_trip || (!is_delayed && is_shrinking)) return false;
+    const double delayed = is_delayed ? to_seconds(delay_max) / to_seconds(path.round_trip) : 1;
+    const double waited = has_waited ? 1 - (1 - kDecrease) * waited_share_ * waited_share_ : 1;
+    const double factor = std::max(kDecrease, std::min(waited, delayed));
+    const double fallen = std::max(factor * std::min(rate_, std::max(carried, share * whole)), share * whole);
+    if (fallen >= rate_) return false;
+    fell_from_ = std::min(rate_, carried);
+    rate_ = fallen;
+    fell_at_ = now;
+    return true;
+  }
+  if (!is_limited()) return false;
+  rate_ += std::max(kIncrease * whole, (fell_from_ - rate_) / 2);
+  if (share >= 1 || whole == 0 || rate_ > kAboveAll * whole) rate_ = kUnlimited;
+  return false;
+}
+
+bool HopRate::may_send(Time now) {
+  if (!is_limited()) return true;
+  const double earned = rate_ * to_seconds(now - std::exchange(credited_at_, now));
+  credit_ = std::min(credit_ + earned, rate_ * to_seconds(kBurst));
+  return credit_ >= 0;
+}
+
+Time HopRate::next_at() const {
+  if (!is_limited() || credit_ >= 0) return credited_at_;
+  return credited_at_ + from_seconds(-credit_ / rate_) + 1us;
+}
+
+}  // namespace spindled

@@ -1,0 +1,81 @@
+// How fast bulk content goes to a neighbour beside ordered messages.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "daemon/base/time.h"
+
+namespace spindled {
+
+/// The rate of one hop. It is unlimited until ordered messages have to wait: their link and the hop share a path, whose
+/// ends share it fairly at best. Each time that it is set anew,
+///
+/// - where the link has had something waiting, and not less of it than before, the rate falls, by the square of the
+/// part
+///   of the time in which it has: to 0.7 of what it was where that was all of it (the decrease of CUBIC, RFC 9438);
+/// - where a round trip is longer than the shortest one by more than kDelayMax, it falls in that proportion, and to no
+///   less than 0.7;
+/// - it does not fall below the least share of what the path carries;
+/// - where nothing has waited it grows by half of what it fell by last, or by 2 % of what the path carries where that
+/// is
+///   more. Where it exceeds all that the path carries, it is unlimited again.
+///
+/// What the link costs (daemon/admission) is no measure of this: a price outlasts its queue by far, so that bulk
+/// content would leave unused what ordered messages do not want.
+///
+/// Order of calls: `start`; then `note_link` at the end of each turn, and `adjust` every kInterval.
+class HopRate {
+ public:
+  static constexpr Duration kInterval = 50ms;
+  static constexpr Duration kDelayMax = 25ms;
+
+  /// What has gone over the path until now, and how long a round trip takes.
+  struct Path {
+    std::uint64_t ordered_bytes = 0;  // on the link,
+    std::uint64_t bulk_bytes = 0;     // and on the hop, ever
+    std::size_t ordered_waiting = 0;  // bytes that the link has yet to take
+    Duration round_trip{};            // the longer one of both connections; zero: not known
+  };
+
+  void start(Time now, const Path& path);
+  /// Whether something waits to be written on the link that could be.
+  void note_link(Time now, bool waits);
+  /// `capacity`: what the path carries, in bytes a second; 0: not known. `share`: of it, what is left to bulk in any
+  /// case. Says whether the rate has become less.
+  bool adjust(Time now, const Path& path, std::uint64_t capacity, double share);
+
+  /// Of the interval that `adjust` has ended, the part in which the link has had something waiting.
+  double waited_share() const { return waited_share_; }
+
+  bool is_limited() const { return rate_ < kUnlimited; }
+  /// Bytes a second, where it is limited.
+  double rate() const { return rate_; }
+  /// Whether more may be sent. What is sent then may be more than the rate allows; it is made up for.
+  bool may_send(Time now);
+  void sent(std::size_t bytes) {
+    if (is_limited()) credit_ -= static_cast<double>(bytes);
+  }
+  /// When it may be again.
+  Time next_at() const;
+
+ private:
+  static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+  double rate_ = kUnlimited;
+  double credit_ = 0;  // bytes
+  Time credited_at_{};
+  // Since `adjusted_at_`.
+  Path before_;
+  Time adjusted_at_{};
+  Duration waited_{};  // the time in which the link had something waiting
+  std::optional<Time> waits_since_;
+  double waited_share_ = 0;
+  Duration shortest_{};  // round trip; zero: not known
+  Time fell_at_{};
+  double fell_from_ = 0;  // the rate, then
+};
+
+}  // namespace spindled

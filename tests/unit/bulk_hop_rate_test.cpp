@@ -1,0 +1,147 @@
+// How bulk content yields to ordered messages, and what paths carry.
+#include "daemon/bulk/hop_rate.h"
+
+#include <gtest/gtest.h>
+
+#include "daemon/bulk/path_capacity.h"
+
+namespace spindled {
+namespace {
+
+constexpr std::uint64_t kCapacity = 10'000'000;
+constexpr double kShare = 0.05;
+
+class Hop {
+ public:
+  Hop() { rate.start(now_, path); }
+  /// An interval in which the hop carries what it may.
+  bool interval(bool link_waits, double carried = kCapacity) {
+    rate.note_link(now_, link_waits);
+    now_ += HopRate::kInterval;
+    path.bulk_bytes += static_cast<std::uint64_t>(std::min(carried, rate.is_limited() ? rate.rate() : carried) * 0.05);
+    return rate.adjust(now_, path, kCapacity, kShare);
+  }
+  Time now() const { return now_; }
+  HopRate rate;
+  HopRate::Path path;
+
+ private:
+  Time now_{1s};
+};
+
+TEST(HopRate, IsUnlimitedWhileNothingWaits) {
+  Hop hop;
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(hop.interval(false));
+  EXPECT_FALSE(hop.rate.is_limited());
+  hop.rate.sent(1u << 30);
+  EXPECT_TRUE(hop.rate.may_send(hop.now()));
+}
+
+TEST(HopRate, FallsWhileOrderedMessagesWaitAndNotBelowItsShare) {
+  Hop hop;
+  EXPECT_TRUE(hop.interval(true));
+  EXPECT_DOUBLE_EQ(hop.rate.rate(), 0.7 * kCapacity);
+  EXPECT_TRUE(hop.interval(true));
+  EXPECT_DOUBLE_EQ(hop.rate.rate(), 0.49 * kCapacity);
+  for (int i = 0; i < 20; ++i) hop.interval(true);
+  EXPECT_DOUBLE_EQ(hop.rate.rate(), kShare * kCapacity);
+  EXPECT_FALSE(hop.interval(true));
+}
+
+TEST(HopRate, GrowsUntilItIsUnlimited) {
+  Hop hop;
+  for (int i = 0; i < 20; ++i) hop.interval(true);
+  hop.interval(false);
+  EXPECT_DOUBLE_EQ(hop.rate.rate(), (kShare + 0.02) * kCapacity);
+  for (int i = 0; i < 60; ++i) hop.interval(false);
+  EXPECT_FALSE(hop.rate.is_limited());
+}
+
+TEST(HopRate, AMomentOfWaitingIsNone) {
+  Hop hop;
+  hop.rate.note_link(hop.now(), true);
+  hop.rate.note_link(hop.now() + 5ms, false);
+  EXPECT_FALSE(hop.interval(false));
+  EXPECT_FALSE(hop.rate.is_limited());
+}
+
+TEST(HopRate, FallsByAsMuchAsRoundTripsAreTooLong) {
+  Hop hop;
+  hop.path.round_trip = 10ms;
+  hop.interval(false);
+  hop.path.round_trip = 35ms;
+  EXPECT_FALSE(hop.interval(false));
+  hop.path.round_trip = 40ms;
+  EXPECT_TRUE(hop.interval(false));
+  EXPECT_NEAR(hop.rate.rate(), 35.0 / 40 * kCapacity, 1);
+  hop.path.round_trip = 1s;
+  EXPECT_FALSE(hop.interval(false)) << "what is on its way was sent before";
+  for (int i = 0; i < 21; ++i) hop.interval(false);
+  EXPECT_LE(hop.rate.rate(), 0.7 * 35 / 40 * kCapacity);
+}
+
+TEST(HopRate, SendsAtItsRate) {
+  Hop hop;
+  for (int i = 0; i < 20; ++i) hop.interval(true);
+  std::size_t sent = 0;
+  Time now = hop.now();
+  const Time end = now + 2s;
+  while (now < end) {
+    while (hop.rate.may_send(now)) {
+      hop.rate.sent(8'192);
+      sent += 8'192;
+    }
+    EXPECT_GT(hop.rate.next_at(), now);
+    now = hop.rate.next_at();
+  }
+  EXPECT_NEAR(static_cast<double>(sent), 2 * kShare * kCapacity, 20'000);
+}
+
+TEST(HopRate, ThatIsToTakeAllDoesNotFall) {
+  HopRate rate;
+  HopRate::Path path;
+  rate.start(Time{1s}, path);
+  rate.note_link(Time{1s}, true);
+  path.bulk_bytes = 500'000;
+  EXPECT_FALSE(rate.adjust(Time{1s} + 50ms, path, kCapacity, 1));
+  EXPECT_FALSE(rate.is_limited());
+}
+
+TEST(HopRate, NeedsNoCapacityToFall) {
+  HopRate rate;
+  HopRate::Path path;
+  rate.start(Time{1s}, path);
+  rate.note_link(Time{1s}, true);
+  path.bulk_bytes = 500'000;
+  path.ordered_bytes = 250'000;
+  EXPECT_TRUE(rate.adjust(Time{1s} + 50ms, path, 0, kShare));
+  EXPECT_DOUBLE_EQ(rate.rate(), 0.7 * 10'000'000);
+}
+
+TEST(PathCapacity, IsWhatWasCarriedWhileBusy) {
+  PathCapacity capacity;
+  Time now{1s};
+  std::uint64_t bytes = 77;
+  capacity.start(now, bytes);
+  const auto interval = [&](std::uint64_t carried, bool busy) {
+    now += 50ms;
+    bytes += carried;
+    capacity.observe(now, bytes, busy);
+  };
+  for (int i = 0; i < 10; ++i) interval(1'000'000, false);
+  EXPECT_EQ(capacity.bytes_per_second(), 0u);
+  for (int i = 0; i < 3; ++i) interval(100'000, true);
+  EXPECT_EQ(capacity.bytes_per_second(), 0u) << "it is not long enough";
+  interval(0, false);
+  for (int i = 0; i < 4; ++i) interval(100'000, true);
+  EXPECT_EQ(capacity.bytes_per_second(), 2'000'000u);
+  for (int i = 0; i < 4; ++i) interval(200'000, true);
+  EXPECT_EQ(capacity.bytes_per_second(), 4'000'000u) << "more counts at once";
+  for (int i = 0; i < 4; ++i) interval(100'000, true);
+  EXPECT_EQ(capacity.bytes_per_second(), 3'750'000u) << "less by and by";
+  EXPECT_FALSE(capacity.is_over(now + 299s));
+  EXPECT_TRUE(capacity.is_over(now + 300s));
+}
+
+}  // namespace
+}  // namespace spindled
