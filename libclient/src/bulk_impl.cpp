@@ -1,6 +1,7 @@
 #include "libclient/src/bulk_impl.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "libclient/common/names.h"
@@ -19,6 +20,13 @@ std::pair<std::string, std::string> split(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return {".", path};
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+/// Also of ".", and without what is behind the last part.
+std::string name_of_directory(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::canonical(path, error);
+  return error ? std::string() : whole.filename().string();
 }
 
 }  // namespace
@@ -48,6 +56,11 @@ std::shared_ptr<BulkStore> Bulk::Impl::open_source(const BulkSource& source, pro
   if (source.content_ != nullptr) {
     size = source.content_->size();
     store = open_source_bytes(source.content_);
+  } else if (source.is_directory_) {
+    store = open_source_directory(source.path_, source.left_out_, size, failure);
+    if (store == nullptr) return nullptr;
+    terms.kind = protocol::ContentKind::directory;
+    if (terms.name.empty()) terms.name = name_of_directory(source.path_);
   } else {
     store = open_source_file(source.path_, size, failure);
     if (store == nullptr) return nullptr;
@@ -98,6 +111,11 @@ Result<ChannelId> Bulk::Impl::offer(std::string_view group, const BulkSource& so
 
 std::shared_ptr<BulkStore> Bulk::Impl::make_sink(const Known& known, const BulkSink& sink, const AcceptOptions& options,
                                                  std::error_code& error) {
+  const bool is_directory = known.kind == protocol::ContentKind::directory;
+  if (is_directory && (sink.kind_ == BulkSink::Kind::memory || !known.layout.has_size())) {
+    error = Errc::bad_argument;
+    return nullptr;
+  }
   if (sink.kind_ == BulkSink::Kind::memory) {
     const bool fits = known.layout.has_size() && known.layout.size <= sink.bytes_max_;
     if (!fits) error = Errc::limit_exceeded;
@@ -108,6 +126,7 @@ std::shared_ptr<BulkStore> Bulk::Impl::make_sink(const Known& known, const BulkS
     error = Errc::bad_content_name;
     return nullptr;
   }
+  if (is_directory) return make_received_directory(std::move(directory), std::move(name), options.replace);
   return make_received_file(std::move(directory), std::move(name), options.replace);
 }
 
@@ -178,7 +197,7 @@ std::optional<Event> Bulk::Impl::take(protocol::BulkOffered& offered) {
     }
     return std::nullopt;
   }
-  known->second = {offered.request != 0, false, terms.name, terms.layout, offered.root, {}};
+  known->second = {offered.request != 0, false, terms.name, terms.kind, terms.layout, offered.root, {}};
   if (offered.request != 0) {
     const auto pending = pending_.find(offered.request);
     if (pending == pending_.end()) return std::nullopt;

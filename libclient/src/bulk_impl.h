@@ -46,6 +46,7 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
     bool is_own = false;
     bool is_taken = false;  // accepted or refused
     std::string name;
+    protocol::ContentKind kind = protocol::ContentKind::bytes;
     bulk::ContentLayout layout;
     std::optional<bulk::BlockHash> root;
     StoreFailure failure;  // why this client has cancelled it by itself

@@ -16,11 +16,17 @@ namespace {
 
 class SourceFile final : public BulkStore {
  public:
-  explicit SourceFile(Descriptor file) : file_(std::move(file)) {}
-  bool read(std::uint64_t start, std::span<std::uint8_t> to) const override { return read_at(file_, start, to); }
+  SourceFile(Descriptor file, const struct stat& then) : file_(std::move(file)), then_(then.st_mtim) {}
+  /// Not what has been written to since it was offered: what was told of it, and sent, would not be right any more.
+  bool read(std::uint64_t start, std::span<std::uint8_t> to) const override {
+    struct stat now {};
+    return read_at(file_, start, to) && ::fstat(file_.get(), &now) == 0 && now.st_mtim.tv_sec == then_.tv_sec &&
+           now.st_mtim.tv_nsec == then_.tv_nsec;
+  }
 
  private:
   const Descriptor file_;
+  const timespec then_;
 };
 
 class SourceBytes final : public BulkStore {
@@ -75,7 +81,7 @@ std::shared_ptr<BulkStore> open_source_file(const std::string& path, std::uint64
     return nullptr;
   }
   size = static_cast<std::uint64_t>(found.st_size);
-  return std::make_shared<SourceFile>(std::move(file));
+  return std::make_shared<SourceFile>(std::move(file), found);
 }
 
 std::shared_ptr<BulkStore> open_source_bytes(std::shared_ptr<const std::vector<std::uint8_t>> bytes) {

@@ -18,6 +18,8 @@ namespace spindle {
 struct StoreFailure {
   std::error_code error;
   std::string text;
+  /// There may be room later, and nothing is lost of what was written before.
+  bool may_pass = false;
 };
 
 /// Read by any threads at once. What reads and writes fails for good where the file does.
@@ -36,6 +38,8 @@ class BulkStore {
     return std::nullopt;
   }
   virtual StoreFailure write(std::uint64_t /*start*/, ByteView /*bytes*/) { return {}; }
+  /// A whole block, which is right as far as is known. What was written to its place before need not be.
+  virtual StoreFailure write_block(std::uint64_t start, ByteView bytes) { return write(start, bytes); }
   /// What was written before is on the disk when the state is.
   virtual StoreFailure save(const bulk::ResumeState& /*state*/) { return {}; }
   /// The content is whole, and has that size.
@@ -51,6 +55,10 @@ class BulkStore {
 
 /// What is offered. Null, with the reason, where it cannot be read.
 std::shared_ptr<BulkStore> open_source_file(const std::string& path, std::uint64_t& size, StoreFailure& failure);
+/// Symbolic links, and what is neither file nor directory, are added to `left_out`; where that is null they are a
+/// failure.
+std::shared_ptr<BulkStore> open_source_directory(const std::string& path, std::vector<std::string>* left_out,
+                                                 std::uint64_t& size, StoreFailure& failure);
 std::shared_ptr<BulkStore> open_source_bytes(std::shared_ptr<const std::vector<std::uint8_t>> bytes);
 
 /// Whether a file may have the name that somebody else has given to a content.
@@ -58,6 +66,7 @@ bool is_file_name(std::string_view name);
 
 /// What is received. Nothing is opened yet.
 std::shared_ptr<BulkStore> make_received_file(std::string directory, std::string name, bool replace);
+std::shared_ptr<BulkStore> make_received_directory(std::string directory, std::string name, bool replace);
 std::shared_ptr<BulkStore> make_received_bytes();
 
 }  // namespace spindle

@@ -140,7 +140,7 @@ void BulkTransfer::load(bulk::LoadJob job) {
         const bool is_lost = is_own_ && !block.good;
         if (is_for_hash) is_hashing_ = false;
         if (holder_ != nullptr) holder_->handle_loaded(std::move(block));
-        if (is_lost) fail({Errc::file_failed, "the content cannot be read any more, or has become shorter"});
+        if (is_lost) fail({Errc::file_failed, "the content cannot be read any more, or has changed"});
       });
 }
 
@@ -202,7 +202,7 @@ void BulkTransfer::do_job(bulk::ReceiverJob job) {
     const std::uint32_t place = block->place.block;
     run(
         [block = std::move(*block), store = store_] {
-          return store->write(block.place.start, {block.content.get(), block.place.bytes});
+          return store->write_block(block.place.start, {block.content.get(), block.place.bytes});
         },
         [this, number, place](const StoreFailure& failure) {
           receiver_->handle_written(now(), number, place, !failure.error);
@@ -247,8 +247,8 @@ void BulkTransfer::fail(const StoreFailure& failure) {
   }
   say(protocol::BulkOutcome::failed, failure.error);
   host_.give(BulkReceived{to_public(id_), failure.error, failure.text, {}, {}});
-  const bool is_full = failure.error == Errc::no_space;
-  if (is_full) store_->discard();
+  // Nobody can do anything with one whose list of files is no good.
+  if (failure.error == Errc::bad_content_name) store_->discard();
   // Jobs that are under way still refer to the receiver, which gets nothing more.
   holder_.reset();
   host_.engines_changed(id_);

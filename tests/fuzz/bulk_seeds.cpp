@@ -1,5 +1,6 @@
 // Seeds for what is read of bulk channels.
 #include "libclient/bulk/bulk_frames.h"
+#include "libclient/bulk/file_list.h"
 #include "libclient/bulk/resume_state.h"
 #include "tests/fuzz/bulk_holder_steps.h"
 #include "tests/fuzz/bulk_receiver_steps.h"
@@ -86,6 +87,25 @@ void add_bulk_resume_seeds(Seeds& seeds) {
   add("some_blocks", state);
   state.root = BlockHash{};
   add("sealed", state);
+}
+
+void add_bulk_list_seeds(Seeds& seeds) {
+  using Kind = FileListEntry::Kind;
+  const auto add = [&](std::string name, unsigned bytes, const FileList& list) {
+    seeds.push_back({"bulk_list", std::move(name), one_byte(bytes) + std::string(3, '\0') + as_string(list.encode())});
+  };
+  add("empty", 0, {});
+  add("files", 12, {{{Kind::file, 0, "a", 5}, {Kind::executable, 0, "b", 7}, {Kind::file, 0, "\xc3\xa4", 0}}});
+  add("tree", 3,
+      {{{Kind::directory, 0, "a", 0},
+        {Kind::directory, 1, "b", 0},
+        {Kind::file, 2, "c", 3},
+        {Kind::directory, 1, "d", 0},
+        {Kind::file, 0, "a.txt", 0}}});
+  add("out_of_order", 0, {{{Kind::file, 0, "b", 0}, {Kind::file, 0, "a", 0}}});
+  add("twice", 0, {{{Kind::directory, 0, "a", 0}, {Kind::file, 0, "a", 0}}});
+  add("in_a_file", 0, {{{Kind::file, 0, "a", 0}, {Kind::file, 1, "b", 0}}});
+  add("upwards", 0, {{{Kind::directory, 0, "..", 0}, {Kind::file, 1, "b", 0}}});
 }
 
 void add_bulk_receiver_seeds(Seeds& seeds) {

@@ -16,6 +16,7 @@ Seeds all_seeds() {
   add_raptorq_seeds(seeds);
   add_bulk_frame_seeds(seeds);
   add_bulk_resume_seeds(seeds);
+  add_bulk_list_seeds(seeds);
   add_bulk_receiver_seeds(seeds);
   add_bulk_holder_seeds(seeds);
   return seeds;

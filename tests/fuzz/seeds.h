@@ -30,6 +30,7 @@ void add_bundle_seeds(Seeds& seeds);
 void add_raptorq_seeds(Seeds& seeds);
 void add_bulk_frame_seeds(Seeds& seeds);
 void add_bulk_resume_seeds(Seeds& seeds);
+void add_bulk_list_seeds(Seeds& seeds);
 void add_bulk_receiver_seeds(Seeds& seeds);
 void add_bulk_holder_seeds(Seeds& seeds);
 

@@ -274,6 +274,108 @@ TEST(Bulk, ADirectoryWithoutRoomSaysSo) {
   EXPECT_FALSE(source.bulk.cancel(channel));
 }
 
+/// Files of many sizes in directories of several depths, an empty one among them.
+std::string make_tree(const TemporaryDirectory& directory, const std::string& name) {
+  namespace fs = std::filesystem;
+  const std::string root = directory.path(name);
+  fs::create_directories(root + "/some/deep/directory");
+  fs::create_directory(root + "/nothing in it");
+  std::mt19937_64 random(11);
+  for (std::size_t i = 0; i < 1'000; ++i) {
+    const std::string inside = i % 3 == 0 ? "/" : i % 3 == 1 ? "/some/" : "/some/deep/directory/";
+    write_bytes(root + inside + "file " + std::to_string(i) + " \xc3\xa4", random_bytes(random() % 3'000, i));
+  }
+  write_bytes(root + "/some/large", random_bytes(kFileBytes, 3));
+  write_file(root + "/run", "#!/bin/sh\n");
+  fs::permissions(root + "/run", fs::perms::owner_all);
+  return root;
+}
+
+void expect_same_trees(const std::string& one, const std::string& other) {
+  namespace fs = std::filesystem;
+  std::size_t entries = 0;
+  for (const fs::directory_entry& each : fs::recursive_directory_iterator(one)) {
+    ++entries;
+    const fs::path there = other / fs::relative(each.path(), one);
+    ASSERT_EQ(each.status().type(), fs::status(there).type()) << there;
+    if (!each.is_regular_file()) continue;
+    EXPECT_TRUE(read_bytes(each.path()) == read_bytes(there)) << there;
+  }
+  EXPECT_EQ(std::distance(fs::recursive_directory_iterator(other), {}), static_cast<std::ptrdiff_t>(entries));
+}
+
+TEST(BulkFiles, DirectoriesArriveWithAllThatIsInThem) {
+  LineOfThree line;
+  wait_for_one_view(line.all());
+  const TemporaryDirectory directory;
+  const std::string sent = make_tree(directory, "tree");
+  std::filesystem::create_symlink("/etc/passwd", sent + "/link");
+  const std::vector<std::string> places{make_directory(directory, "a"), make_directory(directory, "b")};
+  Process a(SPUSER_PATH, spuser_options(line.beta, {"receive-file", "images", places[0], "--count", "1"}));
+  Process b(SPUSER_PATH, spuser_options(line.gamma, {"receive-file", "images", places[1], "--count", "1"}));
+  const Finished sender =
+      run(SPUSER_PATH, spuser_options(line.alpha, {"send-file", "images", sent + "/", "--wait-members", "2"}));
+  EXPECT_EQ(sender.code, 0) << sender.error;
+  EXPECT_THAT(sender.out, HasSubstr("received by 2, failed 0, refused 0"));
+  EXPECT_THAT(sender.error, HasSubstr("\"link\" is no file or directory"));
+  for (Process* each : {&a, &b}) EXPECT_EQ(each->wait(), 0) << each->transcript();
+  EXPECT_EQ(a.output(Process::Stream::out), places[0] + "/tree\n");
+  std::filesystem::remove(sent + "/link");
+  for (const std::string& place : places) {
+    expect_same_trees(sent, place + "/tree");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(place), {}), 1) << place;
+  }
+}
+
+TEST(BulkFiles, ADirectoryIsGoneOnWithByAReceiverThatWasKilled) {
+  Daemon daemon({});
+  const TemporaryDirectory directory;
+  const std::string sent = make_tree(directory, "tree");
+  const std::string place = make_directory(directory, "place");
+  BulkProgram source(daemon, "source");
+  source.join("images");
+  Process killed(SPUSER_PATH, spuser_options(daemon, {"--name", "first", "receive-file", "images", place}));
+  wait_for_members(source.connection, "images", {"#source#alpha", "#first#alpha"});
+  const ChannelId channel =
+      source.bulk.offer("images", BulkSource::directory(sent), {.bytes_per_second = 8'000'000}).value();
+  wait_until("a state", [&] { return std::filesystem::exists(place + "/tree.spindle-state"); });
+  killed.signal(SIGKILL);
+  EXPECT_EQ(killed.wait(), -SIGKILL);
+  // So slowly that nothing comes: what there is, is what was there.
+  EXPECT_FALSE(source.bulk.set_rate(channel, 1'000));
+  BulkProgram second(daemon, "second");
+  second.join("images");
+  EXPECT_EQ(second.next<BulkOffered>().kind, ContentKind::directory);
+  EXPECT_EQ(second.bulk.accept(channel, BulkSink::memory()), Errc::bad_argument);
+  EXPECT_FALSE(second.bulk.accept(channel, BulkSink::file(place + "/tree")));
+  EXPECT_GE(second.next<BulkProgress>().bytes, 8u << 20);
+  EXPECT_FALSE(source.bulk.set_rate(channel, 0));
+  const auto received = second.next<BulkReceived>();
+  EXPECT_FALSE(received.error) << received.text;
+  EXPECT_EQ(received.path, place + "/tree");
+  expect_same_trees(sent, place + "/tree");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(place), {}), 1);
+}
+
+TEST(Bulk, AFileThatChangesWhileItIsSentEndsTheChannel) {
+  Daemon daemon({});
+  BulkProgram source(daemon, "source"), receiver(daemon, "receiver");
+  receiver.join("g");
+  const TemporaryDirectory directory;
+  const std::string sent = make_file(directory, "sent");
+  const std::string place = make_directory(directory, "place");
+  const ChannelId channel = source.bulk.offer("g", BulkSource::file(sent), {.bytes_per_second = 4'000'000}).value();
+  receiver.next<BulkOffered>();
+  EXPECT_FALSE(receiver.bulk.accept(channel, BulkSink::directory(place)));
+  receiver.next<BulkProgress>();
+  std::filesystem::resize_file(sent, 1'000);
+  EXPECT_FALSE(source.bulk.set_rate(channel, 0));
+  const auto ended = source.next<BulkEnded>();
+  EXPECT_EQ(ended.error, Errc::file_failed);
+  EXPECT_THAT(ended.text, HasSubstr("changed"));
+  EXPECT_EQ(receiver.next<BulkEnded>().cause, BulkEnded::Cause::cancelled);
+}
+
 TEST(BulkFiles, AReceiverThatWasKilledGoesOnWithWhatItHas) {
   Daemon daemon({});
   const TemporaryDirectory directory;

@@ -61,8 +61,9 @@ class Sender {
     wait_for_members();
     spindle::OfferOptions offer;
     offer.bytes_per_second = options_.rate;
-    const spindle::Result<spindle::ChannelId> channel =
-        bulk_.offer(options_.group, spindle::BulkSource::file(options_.path), offer);
+    std::vector<std::string> left_out;
+    const spindle::Result<spindle::ChannelId> channel = bulk_.offer(options_.group, source(left_out), offer);
+    for (const std::string& path : left_out) progress_.say(shown(path) + " is no file or directory, and is left out");
     if (!channel) throw refusal(channel.error(), channel.text());
     channel_ = *channel;
     progress_.begin(channel_, options_.path);
@@ -83,9 +84,19 @@ class Sender {
     conversation_.wait_until([this] { return membership_.is_complete(options_.wait_members + 1); });
   }
 
+  spindle::BulkSource source(std::vector<std::string>& left_out) const {
+    struct stat found {};
+    const bool is_directory = ::stat(options_.path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+    return is_directory ? spindle::BulkSource::directory(options_.path, &left_out)
+                        : spindle::BulkSource::file(options_.path);
+  }
+
   Exit refusal(std::error_code error, const std::string& text) const {
     if (error == spindle::Errc::file_failed) return {kExitInputOutput, "cannot read " + text};
     if (error == spindle::Errc::not_connected) conversation_.check(error);
+    if (error == spindle::Errc::bad_content_name || error == spindle::Errc::limit_exceeded) {
+      return {kExitInputOutput, "cannot send " + text};
+    }
     std::string advice;
     if (error == spindle::Errc::too_many_channels) advice = "; wait until one of your others has ended";
     if (error == spindle::Errc::timed_out) advice = "; the daemon may not know of bulk channels yet";

@@ -114,10 +114,12 @@ void add_send_file(CLI::App& app, CommandLine& line) {
   SendFileOptions& options = line.send_file;
   CLI::App* command = line.send_file_command =
       app.add_subcommand("send-file",
-                         "Send a file of any size to the members of a group, and end when all of them have it, have "
-                         "failed or have refused it");
+                         "Send a file of any size, or a directory with all that is in it, to the members of a group, "
+                         "and end when all of them have it, have failed or have refused it");
   command->add_option("group", options.group, "Group")->type_name("GROUP")->required();
-  command->add_option("path", options.path, "File, which must not change meanwhile")->type_name("PATH")->required();
+  command->add_option("path", options.path, "File or directory, which must not change meanwhile")
+      ->type_name("PATH")
+      ->required();
   command
       ->add_option("--rate", options.rate,
                    "Bytes a second at most, such as 500k, 10M or 1G; default: as fast as it goes")
@@ -135,7 +137,8 @@ void add_send_file(CLI::App& app, CommandLine& line) {
 void add_receive_file(CLI::App& app, CommandLine& line) {
   ReceiveFileOptions& options = line.receive_file;
   CLI::App* command = line.receive_file_command = app.add_subcommand(
-      "receive-file", "Join a group, receive the files that are sent to it into a directory, and print their paths");
+      "receive-file",
+      "Join a group, receive the files and directories that are sent to it into a directory, and print their paths");
   command->add_option("group", options.group, "Group")->type_name("GROUP")->required();
   command
       ->add_option("directory", options.directory,

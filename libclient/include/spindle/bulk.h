@@ -40,10 +40,28 @@ namespace spindle {
 class BulkSource {
  public:
   /// A regular file, offered by the last part of its path as its name. It is read while it is sent, and must not change
-  /// before the channel has ended: receivers do not take what does not fit its hashes.
-  static BulkSource file(std::string path) { return {std::move(path), {}, {}}; }
+  /// before the channel has ended: one that has changed ends it.
+  static BulkSource file(std::string path) {
+    BulkSource source;
+    source.path_ = std::move(path);
+    return source;
+  }
+  /// A directory with all that is in it, offered by its name: files, whether their owner may execute them, and
+  /// directories, also empty ones. Names have to be UTF-8 without control characters. What is neither file nor
+  /// directory, symbolic links above all, is not sent: offer() puts its path, from the directory on, into `left_out`,
+  /// and says file_failed where that is null. Files must not change, as with file().
+  static BulkSource directory(std::string path, std::vector<std::string>* left_out = nullptr) {
+    BulkSource source;
+    source.path_ = std::move(path);
+    source.is_directory_ = true;
+    source.left_out_ = left_out;
+    return source;
+  }
   static BulkSource bytes(std::vector<std::uint8_t> content, std::string name = {}) {
-    return {{}, std::make_shared<const std::vector<std::uint8_t>>(std::move(content)), std::move(name)};
+    BulkSource source;
+    source.content_ = std::make_shared<const std::vector<std::uint8_t>>(std::move(content));
+    source.name_ = std::move(name);
+    return source;
   }
   /// Offers it by another name: UTF-8, of up to 255 bytes.
   BulkSource& named(std::string name) {
@@ -53,11 +71,12 @@ class BulkSource {
 
  private:
   friend class Bulk;
-  BulkSource(std::string path, std::shared_ptr<const std::vector<std::uint8_t>> content, std::string name)
-      : path_(std::move(path)), content_(std::move(content)), name_(std::move(name)) {}
+  BulkSource() = default;
 
-  std::string path_;  // of a file; empty: bytes
-  std::shared_ptr<const std::vector<std::uint8_t>> content_;
+  std::string path_;  // of a file or directory
+  bool is_directory_ = false;
+  std::vector<std::string>* left_out_ = nullptr;
+  std::shared_ptr<const std::vector<std::uint8_t>> content_;  // null: there is a path
   std::string name_;
 };
 
@@ -77,16 +96,20 @@ struct OfferOptions {
 /// In a directory it is first "NAME.spindle-part", which has its full size from the beginning, with
 /// "NAME.spindle-state" beside it; once it is whole and written to the disk it gets its name, and the state goes. Who
 /// accepts the same content there once more, after a crash or an end of the connection, goes on with what is there.
+///
+/// A content that is a directory (ContentKind::directory) goes into one by file() and directory() alike: its part is a
+/// directory, too, with the list of its files beside it in "NAME.spindle-list" as long as it is not whole.
+/// BulkReceived says bad_content_name where that list leads anywhere else, or has a name twice.
 class BulkSink {
  public:
   /// The file of that path.
   static BulkSink file(std::string path) { return {Kind::file, std::move(path), 0}; }
   /// A file in that directory, by the name that the source has offered. accept() says bad_content_name where that is no
-  /// name for a file: empty, "." or "..", with '/' or control characters, or ".spindle-part" or ".spindle-state" at its
-  /// end.
+  /// name for a file: empty, no UTF-8, "." or "..", with '/' or control characters, or ".spindle-part",
+  /// ".spindle-list" or ".spindle-state" at its end.
   static BulkSink directory(std::string path) { return {Kind::directory, std::move(path), 0}; }
   /// BulkReceived::bytes. accept() says limit_exceeded where the content is larger than `bytes_max`, or of unknown
-  /// size.
+  /// size, and bad_argument where it is a directory.
   static BulkSink memory(std::size_t bytes_max = std::size_t{64} << 20) { return {Kind::memory, {}, bytes_max}; }
 
  private:
@@ -101,7 +124,8 @@ class BulkSink {
 };
 
 struct AcceptOptions {
-  /// Whether a file of that name may be replaced. Otherwise BulkReceived says file_exists.
+  /// Whether a file of that name may be replaced, or by a directory a directory with all that is in it. Otherwise
+  /// BulkReceived says file_exists.
   bool replace = false;
   /// Whether this client sends what it has to other receivers, which get it sooner so, or at all where the source is
   /// gone.

@@ -1,0 +1,55 @@
+// Where in a directory a content is received: its name, and what is beside it until it is whole.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "libclient/src/bulk_store.h"
+#include "libclient/src/socket.h"
+
+namespace spindle {
+
+/// Symbolic links are not followed, so that nobody who may write to the directory can have something else written to.
+class ReceivedPlace {
+ public:
+  ReceivedPlace(std::string directory, std::string name, bool replace)
+      : directory_path_(std::move(directory)), name_(std::move(name)), replace_(replace) {}
+
+  /// Before anything else. `is_directory`: of what is received.
+  StoreFailure open(bool is_directory);
+  /// Makes the file beside it, or opens it, and locks it as long as it is open.
+  StoreFailure open_locked(const std::string& name, Descriptor& file) const;
+
+  std::optional<bulk::ResumeState> load_state() const;
+  /// Whether the state may be that of what is offered.
+  static bool may_be_of(const bulk::ResumeState& state, const bulk::ContentLayout& layout,
+                        const std::optional<bulk::BlockHash>& root);
+  StoreFailure save_state(const bulk::ResumeState& state) const;
+  void remove(const std::string& name) const;
+  /// What has come there in the meantime is replaced only where it may be.
+  StoreFailure move_here(const std::string& part) const;
+  /// What has been moved is on the disk.
+  void sync() const;
+
+  const Descriptor& directory() const { return directory_; }
+  const std::string& name() const { return name_; }
+  bool replaces() const { return replace_; }
+  std::string part_name() const;
+  std::string list_name() const;
+  std::string state_name() const;
+  /// Of what is beside it by that name.
+  std::string path_of(const std::string& name) const;
+  std::string path() const { return path_of(name_); }
+
+  StoreFailure failure_of(int error, const std::string& name) const;
+  StoreFailure exists() const { return {Errc::file_exists, path() + " is there already"}; }
+
+ private:
+  const std::string directory_path_;
+  const std::string name_;
+  const bool replace_;
+  Descriptor directory_;
+};
+
+}  // namespace spindle
