@@ -109,6 +109,11 @@ bool BulkHolder::is_wanted(std::uint32_t block) {
          std::any_of(children_.begin(), children_.end(), [&](const auto& child) { return wants(child.first); });
 }
 
+bool BulkHolder::is_lacking(std::uint32_t block) const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [block](const auto& child) { return child.second.lacks(block); });
+}
+
 std::optional<Symbol> BulkHolder::next_symbol() {
   // The live stream and those of children in turn, from the one behind the last on.
   for (auto child = children_.upper_bound(last_); child != children_.end(); ++child) {

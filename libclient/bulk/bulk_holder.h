@@ -79,6 +79,8 @@ class BulkHolder {
   std::uint64_t live_bytes() const {
     return live_.block * std::uint64_t{layout_.block_bytes} + live_.esi * std::uint64_t{layout_.symbol_bytes};
   }
+  /// Whether a child that is behind lacks the block.
+  bool is_lacking(std::uint32_t block) const;
   /// Of a source: the hashes of blocks that have been loaded so far.
   const BlockIndex& index() const { return index_; }
   const HolderCounters& counters() const { return counters_; }

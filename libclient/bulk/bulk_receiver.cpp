@@ -314,6 +314,11 @@ void BulkReceiver::set_serves(bool serves) {
   if (std::exchange(serves_, serves) != serves) schedule_.note_news();
 }
 
+bool BulkReceiver::lacks_something() const {
+  if (layout_.has_size()) return !is_done_;
+  return intersection(told_.known(), complete_) != told_.known();
+}
+
 ResumeState BulkReceiver::resume_state() const {
   ResumeState state{layout_, root_, written_, told_};
   for (const BlockSet::Run& run : written_.runs()) {

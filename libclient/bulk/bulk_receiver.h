@@ -101,6 +101,8 @@ class BulkReceiver {
   void set_serves(bool serves);
 
   bool is_done() const { return is_done_; }
+  /// Whether something is missing that the source has told of.
+  bool lacks_something() const;
   const ContentLayout& layout() const { return layout_; }
   /// Blocks that are right, and those of them that are at their places.
   const BlockSet& complete() const { return complete_; }

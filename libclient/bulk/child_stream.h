@@ -21,6 +21,7 @@ class ChildStream {
   explicit ChildStream(Need need) : need_(std::move(need)) {}
 
   void handle_grant(std::uint64_t symbols);
+  bool lacks(std::uint32_t block) const { return !need_.complete.contains(block); }
   /// Symbols that it may still be sent.
   std::uint64_t credit() const { return credit_; }
 

@@ -49,11 +49,17 @@ void Bulk::Impl::close() {
 // --- Calls ---
 
 std::shared_ptr<BulkStore> Bulk::Impl::open_source(const BulkSource& source, protocol::ContentTerms& terms,
-                                                   StoreFailure& failure) {
+                                                   std::shared_ptr<StreamSource>& stream, StoreFailure& failure) {
   terms.name = source.name_;
   std::uint64_t size = 0;
   std::shared_ptr<BulkStore> store;
-  if (source.content_ != nullptr) {
+  if (source.read_) {
+    size = bulk::kSizeUnknown;
+    store = stream = std::make_shared<StreamSource>(source.read_);
+    if (!source.path_.empty()) failure = stream->spool_to(source.path_);
+    if (failure.error) return nullptr;
+    terms.kind = protocol::ContentKind::file;
+  } else if (source.content_ != nullptr) {
     size = source.content_->size();
     store = open_source_bytes(source.content_);
   } else if (source.is_directory_) {
@@ -88,7 +94,8 @@ Result<ChannelId> Bulk::Impl::offer(std::string_view group, const BulkSource& so
   protocol::BulkOffer offer;
   offer.group = group;
   StoreFailure failure;
-  Pending pending{open_source(source, offer.terms, failure), std::make_shared<Offered>()};
+  Pending pending{nullptr, nullptr, std::make_shared<Offered>()};
+  pending.store = open_source(source, offer.terms, pending.stream, failure);
   if (pending.store == nullptr) return Failure{failure.error, failure.text};
   offer.terms.bytes_per_second = options.bytes_per_second;
   offer.terms.weight = static_cast<std::uint8_t>(options.weight);
@@ -112,10 +119,12 @@ Result<ChannelId> Bulk::Impl::offer(std::string_view group, const BulkSource& so
 std::shared_ptr<BulkStore> Bulk::Impl::make_sink(const Known& known, const BulkSink& sink, const AcceptOptions& options,
                                                  std::error_code& error) {
   const bool is_directory = known.kind == protocol::ContentKind::directory;
-  if (is_directory && (sink.kind_ == BulkSink::Kind::memory || !known.layout.has_size())) {
+  if (is_directory &&
+      (sink.kind_ == BulkSink::Kind::memory || sink.kind_ == BulkSink::Kind::stream || !known.layout.has_size())) {
     error = Errc::bad_argument;
     return nullptr;
   }
+  if (sink.kind_ == BulkSink::Kind::stream) return make_received_stream(sink.write_, sink.path_);
   if (sink.kind_ == BulkSink::Kind::memory) {
     const bool fits = known.layout.has_size() && known.layout.size <= sink.bytes_max_;
     if (!fits) error = Errc::limit_exceeded;
@@ -138,8 +147,9 @@ std::error_code Bulk::Impl::accept(const ChannelId& channel, const BulkSink& sin
   Known& known = found->second;
   if (known.is_own || known.is_taken) return Errc::bad_argument;
   std::error_code error;
-  BulkTransfer::Acceptance acceptance{found->first, known.layout, known.root, make_sink(known, sink, options, error),
-                                      options.serve && sink.kind_ != BulkSink::Kind::memory};
+  BulkTransfer::Acceptance acceptance{
+      found->first, known.layout, known.root, make_sink(known, sink, options, error),
+      options.serve && sink.kind_ != BulkSink::Kind::memory && sink.kind_ != BulkSink::Kind::stream};
   if (error) return error;
   known.is_taken = true;
   io_.run_soon([acceptance](BulkIo& io) { io.accept(acceptance); });
@@ -201,8 +211,9 @@ std::optional<Event> Bulk::Impl::take(protocol::BulkOffered& offered) {
   if (offered.request != 0) {
     const auto pending = pending_.find(offered.request);
     if (pending == pending_.end()) return std::nullopt;
-    io_.run_soon([offer = BulkTransfer::Offer{offered.channel, terms.layout, pending->second.store,
-                                              terms.bytes_per_second}](BulkIo& io) { io.offer(offer); });
+    io_.run_soon(
+        [offer = BulkTransfer::Offer{offered.channel, terms.layout, pending->second.store, terms.bytes_per_second,
+                                     pending->second.stream}](BulkIo& io) { io.offer(offer); });
     if (pending->second.answer != nullptr) {
       pending->second.answer->give(to_public(offered.channel));
     } else {

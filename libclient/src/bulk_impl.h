@@ -40,6 +40,7 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
   /// An offer that the daemon has not answered yet.
   struct Pending {
     std::shared_ptr<BulkStore> store;
+    std::shared_ptr<StreamSource> stream;
     std::shared_ptr<Offered> answer;
   };
   struct Known {
@@ -74,7 +75,7 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
   std::error_code check_own(const bulk::BulkChannelId& id);
   void fail_pending(std::error_code error);
   static std::shared_ptr<BulkStore> open_source(const BulkSource& source, protocol::ContentTerms& terms,
-                                                StoreFailure& failure);
+                                                std::shared_ptr<StreamSource>& stream, StoreFailure& failure);
   static std::shared_ptr<BulkStore> make_sink(const Known& known, const BulkSink& sink, const AcceptOptions& options,
                                               std::error_code& error);
 

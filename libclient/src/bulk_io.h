@@ -78,6 +78,9 @@ class BulkIo : private BulkTransferHost {
     session_.note_failure(channel, failure);
   }
   void engines_changed(const bulk::BulkChannelId& id) override;
+  void wake() override {
+    run_soon([](BulkIo&) {});
+  }
   const codes::ErasureCode& code() const override { return code_; }
   const bulk::Hasher& hasher() const override { return hasher_; }
   std::uint32_t draw() override { return static_cast<std::uint32_t>(random_()); }

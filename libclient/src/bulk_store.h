@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -68,5 +69,9 @@ bool is_file_name(std::string_view name);
 std::shared_ptr<BulkStore> make_received_file(std::string directory, std::string name, bool replace);
 std::shared_ptr<BulkStore> make_received_directory(std::string directory, std::string name, bool replace);
 std::shared_ptr<BulkStore> make_received_bytes();
+/// False, or an exception: the program takes no more.
+using TakeBlock = std::function<bool(ByteView)>;
+/// `directory`: for what comes before its turn; empty: that of the system for what is temporary.
+std::shared_ptr<BulkStore> make_received_stream(TakeBlock take, std::string directory);
 
 }  // namespace spindle

@@ -1,6 +1,7 @@
 #include "libclient/src/bulk_transfer.h"
 
 #include <chrono>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -44,14 +45,17 @@ BulkTransfer::BulkTransfer(BulkTransferHost& host, Offer offer)
     : host_(host),
       id_(std::move(offer.id)),
       is_own_(true),
+      is_stream_(offer.stream != nullptr),
       layout_(offer.layout),
       store_(std::move(offer.store)),
+      stream_(std::move(offer.stream)),
       bytes_per_second_(offer.bytes_per_second) {}
 
 BulkTransfer::BulkTransfer(BulkTransferHost& host, Acceptance acceptance)
     : host_(host),
       id_(std::move(acceptance.id)),
       is_own_(false),
+      is_stream_(!acceptance.layout.has_size()),
       layout_(acceptance.layout),
       root_(acceptance.root),
       store_(std::move(acceptance.store)),
@@ -74,7 +78,11 @@ void BulkTransfer::start() {
   if (is_own_) {
     holder_ = std::make_unique<bulk::BulkHolder>(bulk::BulkHolder::Kind::source, layout_,
                                                  bulk::RepairIds(host_.draw(), host_.draw()));
-    holder_->handle_available(bulk::BlockSet::of_first(layout_.blocks()));
+    if (stream_ != nullptr) {
+      stream_->start(layout_.block_bytes, [&host = host_] { host.wake(); });
+    } else {
+      holder_->handle_available(bulk::BlockSet::of_first(layout_.blocks()));
+    }
     return host_.engines_changed(id_);
   }
   say(outcome_);
@@ -144,7 +152,40 @@ void BulkTransfer::load(bulk::LoadJob job) {
       });
 }
 
+void BulkTransfer::pump_stream(bulk::Nanoseconds now) {
+  release_blocks(now);
+  const StreamSource::Progress progress = stream_->progress();
+  if (progress.failure.error) return fail(progress.failure);
+  if (progress.size && !layout_.has_size()) {
+    layout_ = *layout_.sealed(*progress.size);
+    if (!holder_->handle_seal(*progress.size)) return fail({Errc::internal_error, {}});
+  }
+  if (progress.first == stream_first_ && progress.end == stream_end_) return;
+  stream_first_ = progress.first;
+  stream_end_ = progress.end;
+  bulk::BlockSet available;
+  if (stream_first_ < stream_end_) available.add_run(stream_first_, stream_end_);
+  holder_->handle_available(available);
+}
+
+/// Nobody is to wait for ever for the slowest, nor lose what he is about to get.
+void BulkTransfer::release_blocks(bulk::Nanoseconds now) {
+  if (stream_->spools()) return;
+  const auto live = static_cast<std::uint32_t>(holder_->live_bytes() / layout_.block_bytes);
+  while (stream_first_ + kBlocksBehind < live) {
+    if (holder_->is_lacking(stream_first_)) {
+      if (!waiting_since_) waiting_since_ = now;
+      if (now - *waiting_since_ < kWaitForBlock) return;
+    }
+    waiting_since_.reset();
+    stream_->release(++stream_first_);
+    stream_end_ = 0;  // what is available is to be told
+  }
+}
+
 void BulkTransfer::pump_source(bulk::Nanoseconds now) {
+  if (stream_ != nullptr) pump_stream(now);
+  if (is_over_) return;
   while (auto job = holder_->take_job()) load(std::move(*job));
   const std::uint64_t sent = holder_->counters().source + holder_->counters().repair;
   if (sent != sent_symbols_ || loads_ != 0) active_at_ = now;
@@ -156,15 +197,17 @@ void BulkTransfer::pump_source(bulk::Nanoseconds now) {
       is_sealed_ = true;
       host_.ask(protocol::BulkSeal{0, id_, layout_.size, *root});
     }
-  } else if (!is_hashing_ && now - active_at_ >= kIdlePeriod) {
+  } else if (const std::uint32_t next = known.first_missing();
+             !is_hashing_ && now - active_at_ >= kIdlePeriod && (stream_ == nullptr || next < stream_end_)) {
     is_hashing_ = true;
-    load({kHashJob, bulk::BlockPlace::of(layout_, known.first_missing()), nullptr, true, false});
+    load({kHashJob, bulk::BlockPlace::of(layout_, next), nullptr, true, false});
     active_at_ -= kIdlePeriod;  // the next one follows at once, unless somebody wants something
   }
 }
 
 void BulkTransfer::pump_receiver(bulk::Nanoseconds now) {
   if (outcome_ == protocol::BulkOutcome::failed) return;
+  if (full_) return try_room(now);
   while (auto job = receiver_->take_job()) do_job(std::move(*job));
   if (holder_ != nullptr) {
     if (const std::uint32_t blocks = receiver_->written().count(); blocks != available_blocks_) {
@@ -174,7 +217,17 @@ void BulkTransfer::pump_receiver(bulk::Nanoseconds now) {
     while (auto job = holder_->take_job()) load(std::move(*job));
   }
   if (receiver_->is_done()) return finish();
-  save_state(now);
+  if (is_stream_) look_for_silence(now);
+  if (outcome_ != protocol::BulkOutcome::failed) save_state(now);
+}
+
+void BulkTransfer::look_for_silence(bulk::Nanoseconds now) {
+  const std::uint64_t symbols = receiver_->counters().useful;
+  if (symbols != heard_symbols_ || heard_at_ == bulk::Nanoseconds{} || !receiver_->lacks_something()) heard_at_ = now;
+  heard_symbols_ = symbols;
+  if (now - heard_at_ < kStreamSilence) return;
+  fail({Errc::file_failed, "block " + std::to_string(receiver_->complete().first_missing()) +
+                               " of the stream is gone: its source keeps no more than the last ones"});
 }
 
 void BulkTransfer::do_job(bulk::ReceiverJob job) {
@@ -194,19 +247,22 @@ void BulkTransfer::do_job(bulk::ReceiverJob job) {
         },
         [this](Stored stored) {
           const bool is_good = !stored.failure.error;
+          const std::uint64_t start = stored.job.place.start_of(stored.job.symbols.front().esi);
+          const std::size_t bytes = stored.job.place.bytes_of(stored.job.symbols.front().esi, 1);
           receiver_->handle_stored(now(), std::move(stored.job), is_good);
-          if (!is_good) fail(stored.failure);
+          if (!is_good) wait_for_room(stored.failure, start, bytes);
         });
   } else if (auto* block = std::get_if<bulk::WriteJob>(&job)) {
     const std::uint64_t number = block->number;
-    const std::uint32_t place = block->place.block;
+    const bulk::BlockPlace place = block->place;
     run(
         [block = std::move(*block), store = store_] {
           return store->write_block(block.place.start, {block.content.get(), block.place.bytes});
         },
         [this, number, place](const StoreFailure& failure) {
-          receiver_->handle_written(now(), number, place, !failure.error);
-          if (failure.error) fail(failure);
+          receiver_->handle_written(now(), number, place.block, !failure.error);
+          if (failure.error) return wait_for_room(failure, place.start, place.bytes);
+          full_since_.reset();
         });
   }
 }
@@ -220,7 +276,41 @@ void BulkTransfer::save_state(bulk::Nanoseconds now) {
   run([store = store_, state = receiver_->resume_state()] { return store->save(state); },
       [this](const StoreFailure& failure) {
         is_saving_ = false;
-        if (failure.error) fail(failure);
+        // Without room for it the former one holds.
+        if (failure.may_pass) saved_blocks_ = UINT32_MAX;
+        if (failure.error && !failure.may_pass) fail(failure);
+      });
+}
+
+void BulkTransfer::wait_for_room(const StoreFailure& failure, std::uint64_t start, std::size_t bytes) {
+  if (!failure.may_pass) return fail(failure);
+  if (full_ || outcome_ == protocol::BulkOutcome::failed) return;
+  if (!full_since_) full_since_ = now();
+  full_ = Full{failure, start, bytes, now() + kRetryPeriod, false};
+  host_.engines_changed(id_);
+}
+
+void BulkTransfer::try_room(bulk::Nanoseconds now) {
+  if (full_->is_trying || now < full_->retry_at) return;
+  if (now - *full_since_ >= kFullMax) {
+    const StoreFailure failure = full_->failure;
+    return fail(failure);
+  }
+  full_->is_trying = true;
+  // Nothing of it is held: it is fetched again.
+  run([store = store_, start = full_->start,
+       bytes = full_->bytes] { return store->write(start, std::vector<std::uint8_t>(bytes)); },
+      [this](const StoreFailure& failure) {
+        if (!full_) return;
+        if (failure.error && !failure.may_pass) return fail(failure);
+        if (failure.error) {
+          full_->is_trying = false;
+          full_->retry_at = BulkTransfer::now() + kRetryPeriod;
+          return;
+        }
+        full_.reset();
+        heard_at_ = BulkTransfer::now();
+        host_.engines_changed(id_);
       });
 }
 
@@ -249,6 +339,7 @@ void BulkTransfer::fail(const StoreFailure& failure) {
   host_.give(BulkReceived{to_public(id_), failure.error, failure.text, {}, {}});
   // Nobody can do anything with one whose list of files is no good.
   if (failure.error == Errc::bad_content_name) store_->discard();
+  full_.reset();
   // Jobs that are under way still refer to the receiver, which gets nothing more.
   holder_.reset();
   host_.engines_changed(id_);
@@ -284,9 +375,16 @@ std::optional<bulk::Nanoseconds> BulkTransfer::due() const {
   if (is_over_) return std::nullopt;
   std::optional<bulk::Nanoseconds> due;
   const auto consider = [&](bulk::Nanoseconds at) { due = due ? std::min(*due, at) : at; };
-  if (is_own_ && !is_sealed_ && !is_hashing_) consider(active_at_ + kIdlePeriod);
+  const bool has_next = stream_ == nullptr || (holder_ && holder_->index().known().first_missing() < stream_end_);
+  if (is_own_ && !is_sealed_ && !is_hashing_ && has_next) consider(active_at_ + kIdlePeriod);
+  if (is_stream_ && receiver_ != nullptr && !full_ && outcome_ == protocol::BulkOutcome::accepted &&
+      !receiver_->is_done() && receiver_->lacks_something()) {
+    consider(heard_at_ + kStreamSilence);
+  }
+  if (waiting_since_) consider(*waiting_since_ + kWaitForBlock);
+  if (full_ && !full_->is_trying) consider(full_->retry_at);
   if ((is_own_ || receiver_ != nullptr) && bytes() != told_bytes_) consider(told_at_ + kProgressPeriod);
-  if (receiver_ != nullptr && outcome_ == protocol::BulkOutcome::accepted && !is_saving_ && !is_finishing_ &&
+  if (receiver_ != nullptr && !full_ && outcome_ == protocol::BulkOutcome::accepted && !is_saving_ && !is_finishing_ &&
       receiver_->written().count() != saved_blocks_) {
     consider(saved_at_ + kSavePeriod);
   }
@@ -309,6 +407,7 @@ bool BulkTransfer::gives_way_to(const BulkStore& store) {
 void BulkTransfer::end(bool discards) {
   if (is_over_) return;
   is_over_ = true;
+  if (stream_ != nullptr) stream_->stop();
   if (!is_own_ && discards && outcome_ == protocol::BulkOutcome::accepted) {
     host_.submit([store = store_]() -> std::function<void()> {
       store->discard();

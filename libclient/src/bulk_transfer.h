@@ -12,6 +12,7 @@
 #include "libclient/codes/erasure_code.h"
 #include "libclient/protocol/bulk_requests.h"
 #include "libclient/src/bulk_store.h"
+#include "libclient/src/stream_source.h"
 #include "spindle/event.h"
 
 namespace spindle {
@@ -29,6 +30,8 @@ class BulkTransferHost {
   virtual void note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) = 0;
   /// What the engines are has changed.
   virtual void engines_changed(const bulk::BulkChannelId& channel) = 0;
+  /// By any thread: there is something to pump.
+  virtual void wake() = 0;
   virtual const codes::ErasureCode& code() const = 0;
   virtual const bulk::Hasher& hasher() const = 0;
   /// A random number for each channel.
@@ -46,6 +49,7 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
     bulk::ContentLayout layout;
     std::shared_ptr<BulkStore> store;
     std::uint64_t bytes_per_second = 0;
+    std::shared_ptr<StreamSource> stream;  // null: the size is known; otherwise `store` is the same
   };
   struct Acceptance {
     bulk::BulkChannelId id;
@@ -64,7 +68,7 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   const bulk::ContentLayout& layout() const { return layout_; }
   /// None where it has nothing to do with the content, not yet or not any more.
   bulk::Attachment::Engines engines() const {
-    if (is_over_ || outcome_ == protocol::BulkOutcome::failed) return {};
+    if (is_over_ || full_ || outcome_ == protocol::BulkOutcome::failed) return {};
     return {holder_.get(), receiver_.get()};
   }
   std::uint64_t bytes_per_second() const { return bytes_per_second_; }
@@ -88,6 +92,13 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   static constexpr bulk::Nanoseconds kProgressPeriod = std::chrono::milliseconds(500);
   static constexpr bulk::Nanoseconds kSavePeriod = std::chrono::seconds(2);
   /// A source whose content nobody asks for hashes it by itself.
+  static constexpr bulk::Nanoseconds kRetryPeriod = std::chrono::seconds(5);
+  static constexpr bulk::Nanoseconds kFullMax = std::chrono::minutes(10);
+  /// A stream that keeps nothing goes so far beyond a block before that is dropped, and waits so long for who lacks it.
+  static constexpr std::uint32_t kBlocksBehind = 8;
+  static constexpr bulk::Nanoseconds kWaitForBlock = std::chrono::seconds(10);
+  /// Who lacks something of one gets nothing for so long: nobody has it any more.
+  static constexpr bulk::Nanoseconds kStreamSilence = std::chrono::seconds(60);
   static constexpr bulk::Nanoseconds kIdlePeriod = std::chrono::milliseconds(300);
 
   /// `work` runs on a worker, `done` takes what it gives here, unless the transfer is over.
@@ -96,8 +107,14 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   void opened(std::optional<bulk::ResumeState> state, const StoreFailure& failure);
   void load(bulk::LoadJob job);
   void pump_source(bulk::Nanoseconds now);
+  void pump_stream(bulk::Nanoseconds now);
+  void release_blocks(bulk::Nanoseconds now);
+  /// Asks for nothing until there is room for what could not be written.
+  void wait_for_room(const StoreFailure& failure, std::uint64_t start, std::size_t bytes);
+  void try_room(bulk::Nanoseconds now);
   void pump_receiver(bulk::Nanoseconds now);
   void do_job(bulk::ReceiverJob job);
+  void look_for_silence(bulk::Nanoseconds now);
   void save_state(bulk::Nanoseconds now);
   void finish();
   void finished(const StoreFailure& failure);
@@ -110,9 +127,13 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   BulkTransferHost& host_;
   const bulk::BulkChannelId id_;
   const bool is_own_;
+  const bool is_stream_;  // was offered without a size
   bulk::ContentLayout layout_;
   std::optional<bulk::BlockHash> root_;  // of what is received, once it is known
   const std::shared_ptr<BulkStore> store_;
+  const std::shared_ptr<StreamSource> stream_;  // of what is offered; null: the size is known
+  std::uint32_t stream_first_ = 0, stream_end_ = 0;
+  std::optional<bulk::Nanoseconds> waiting_since_;  // for who lacks the first block of the stream
   bool serves_ = false;
   std::uint64_t bytes_per_second_ = 0;
   std::unique_ptr<bulk::BulkHolder> holder_;
@@ -120,6 +141,17 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
 
   protocol::BulkOutcome outcome_ = protocol::BulkOutcome::accepted;  // said of it
   std::error_code error_;
+  struct Full {
+    StoreFailure failure;
+    std::uint64_t start = 0;
+    std::size_t bytes = 0;
+    bulk::Nanoseconds retry_at{};
+    bool is_trying = false;
+  };
+  std::optional<Full> full_;                     // there is no room at present
+  std::optional<bulk::Nanoseconds> full_since_;  // nothing could be written
+  std::uint64_t heard_symbols_ = 0;
+  bulk::Nanoseconds heard_at_{};
   bool is_over_ = false;
   bool is_sealed_ = false;     // the source has said so
   bool is_finishing_ = false;  // what was received

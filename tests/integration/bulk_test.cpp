@@ -1,4 +1,5 @@
 // Large content from one client to the members of a group, with real daemons, sockets and files.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/statvfs.h>
@@ -11,6 +12,7 @@
 
 #include "spindle/bulk.h"
 #include "tests/integration/clients.h"
+#include "tests/integration/needs.h"
 
 namespace spindle::test {
 namespace {
@@ -355,6 +357,128 @@ TEST(BulkFiles, ADirectoryIsGoneOnWithByAReceiverThatWasKilled) {
   EXPECT_EQ(received.path, place + "/tree");
   expect_same_trees(sent, place + "/tree");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(place), {}), 1);
+}
+
+/// Gives the content in pieces of any size, and now and then has nothing.
+BulkSource::Read reads(std::shared_ptr<const std::vector<std::uint8_t>> content) {
+  return [content, at = std::size_t{0},
+          calls = std::mt19937(5)](std::span<std::uint8_t> to) mutable -> std::optional<std::size_t> {
+    if (calls() % 8 == 0) return std::nullopt;
+    const std::size_t bytes = std::min({to.size(), content->size() - at, std::size_t{calls() % 3'000'000 + 1}});
+    std::copy_n(content->begin() + static_cast<std::ptrdiff_t>(at), bytes, to.begin());
+    at += bytes;
+    return bytes;
+  };
+}
+
+TEST(Bulk, StreamsArriveInFilesAndAsStreams) {
+  Daemon daemon({});
+  BulkProgram source(daemon, "source"), to_file(daemon, "file"), to_stream(daemon, "stream");
+  to_file.join("g");
+  to_stream.join("g");
+  const TemporaryDirectory directory;
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{8} << 20, std::size_t{150'000'001}}) {
+    for (const bool spools : {false, true}) {
+      SCOPED_TRACE(std::to_string(size) + (spools ? " with a spool" : ""));
+      const auto content = std::make_shared<const std::vector<std::uint8_t>>(random_bytes(size, size));
+      const std::string spool = spools ? directory.path("spool") : std::string();
+      const ChannelId channel = source.bulk.offer("g", BulkSource::stream(reads(content), "flow", spool)).value();
+      EXPECT_FALSE(std::filesystem::exists(directory.path("spool")));
+      for (BulkProgram* each : {&to_file, &to_stream}) EXPECT_FALSE(each->next<BulkOffered>().size.has_value());
+      std::vector<std::uint8_t> got;
+      EXPECT_EQ(to_file.bulk.accept(channel, BulkSink::memory()), Errc::limit_exceeded);
+      EXPECT_FALSE(to_file.bulk.accept(channel, BulkSink::file(directory.path("flow")), {.replace = true}));
+      EXPECT_FALSE(to_stream.bulk.accept(channel, BulkSink::stream([&got](std::span<const std::uint8_t> block) {
+                                           got.insert(got.end(), block.begin(), block.end());
+                                           return true;
+                                         })));
+      for (BulkProgram* each : {&to_file, &to_stream}) {
+        const auto received = each->next<BulkReceived>();
+        EXPECT_FALSE(received.error) << received.text;
+      }
+      EXPECT_TRUE(read_bytes(directory.path("flow")) == *content);
+      EXPECT_TRUE(got == *content);
+      EXPECT_THAT(source.next<BulkComplete>().done, SizeIs(2));
+    }
+  }
+}
+
+TEST(Bulk, StreamsWhoseFunctionsFailSaySo) {
+  Daemon daemon({});
+  BulkProgram source(daemon, "source"), receiver(daemon, "receiver");
+  receiver.join("g");
+  const auto nothing = std::make_shared<const std::vector<std::uint8_t>>(random_bytes(20'000'000, 1));
+  const ChannelId refused = source.bulk.offer("g", BulkSource::stream(reads(nothing), "flow")).value();
+  receiver.next<BulkOffered>();
+  EXPECT_FALSE(receiver.bulk.accept(refused, BulkSink::stream([](std::span<const std::uint8_t>) { return false; })));
+  EXPECT_EQ(receiver.next<BulkReceived>().error, Errc::file_failed);
+  EXPECT_FALSE(source.bulk.cancel(refused));
+  source.next<BulkEnded>();
+  static_cast<void>(source.bulk.offer("g", BulkSource::stream(
+                                               [](std::span<std::uint8_t>) -> std::optional<std::size_t> {
+                                                 throw std::runtime_error("the pump is out of order");
+                                               },
+                                               "flow")));
+  const auto ended = source.next<BulkEnded>();
+  EXPECT_EQ(ended.error, Errc::file_failed);
+  EXPECT_EQ(ended.text, "the pump is out of order");
+}
+
+TEST(BulkFiles, GoFromStandardInputToStandardOutput) {
+  Daemon daemon({});
+  const TemporaryDirectory directory;
+  const std::string sent = make_file(directory, "sent");
+  const int output = ::open(directory.path("got").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const int input = ::open(sent.c_str(), O_RDONLY | O_CLOEXEC);
+  ProcessOptions options = spuser_options(daemon, {"receive-file", "images", "-"});
+  options.output = output;
+  Process receiver(SPUSER_PATH, options);
+  options = spuser_options(daemon, {"send-file", "images", "-", "--wait-members", "1"});
+  options.input = input;
+  const Finished sender = run(SPUSER_PATH, options);
+  EXPECT_EQ(sender.code, 0) << sender.error;
+  EXPECT_EQ(receiver.wait(), 0) << receiver.transcript();
+  EXPECT_TRUE(read_bytes(directory.path("got")) == read_bytes(sent));
+  ::close(input);
+  ::close(output);
+}
+
+/// Empty: a program can be given a file system of its own here.
+std::string why_no_mounts() {
+  ProcessOptions options;
+  options.arguments = {"--mount", "/bin/sh", "-c", "mount -t tmpfs none /mnt"};
+  return run("/usr/bin/unshare", options).code == 0 ? "" : "no file system can be mounted here, which takes root";
+}
+
+TEST(BulkFiles, WhoHasNoRoomAnyMoreWaitsForIt) {
+  SPINDLE_TEST_NEEDS(why_no_mounts());
+  Daemon daemon({});
+  const TemporaryDirectory directory;
+  const std::string place = make_directory(directory, "place");
+  BulkProgram source(daemon, "source");
+  source.join("images");
+  ProcessOptions options;
+  // Of a stream nobody knows from the beginning how much room it takes.
+  options.arguments = {"--mount", "/bin/sh", "-c",
+                       "mount -t tmpfs -o size=48m none " + place + " && head -c 30000000 /dev/zero > " + place +
+                           "/filler && exec " + SPUSER_PATH + " --connect " + daemon.socket() +
+                           " --name receiver receive-file images " + place + " --count 1"};
+  options.environment = {"PATH=/usr/bin:/bin"};
+  Process receiver("/usr/bin/unshare", options);
+  wait_for_members(source.connection, "images", {"#source#alpha", "#receiver#alpha"});
+  const std::string seen = "/proc/" + std::to_string(receiver.id()) + "/root" + place;
+  const auto content = std::make_shared<const std::vector<std::uint8_t>>(random_bytes(kFileBytes, 1));
+  static_cast<void>(source.bulk.offer("images", BulkSource::stream(reads(content), "flow")).value());
+  wait_until("the end of room", [&] {
+    struct statvfs room {};
+    return ::statvfs(seen.c_str(), &room) == 0 && room.f_bavail == 0;
+  });
+  EXPECT_TRUE(std::filesystem::exists(seen + "/flow.spindle-part"));
+  std::filesystem::remove(seen + "/filler");
+  const auto complete = source.next<BulkComplete>();
+  EXPECT_THAT(complete.done, SizeIs(1));
+  EXPECT_THAT(complete.failed, SizeIs(0));
+  EXPECT_EQ(receiver.wait(), 0) << receiver.transcript();
 }
 
 TEST(Bulk, AFileThatChangesWhileItIsSentEndsTheChannel) {

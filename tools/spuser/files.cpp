@@ -1,7 +1,9 @@
 #include "tools/spuser/files.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -45,6 +47,28 @@ std::string text_of(const std::error_code& error, const std::string& text) {
   return text.empty() || text == error.message() ? error.message() : error.message() + ": " + text;
 }
 
+constexpr const char* kStandard = "-";
+
+std::optional<std::size_t> read_input(std::span<std::uint8_t> to) {
+  constexpr int kPatienceMs = 100;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  if (::poll(&input, 1, kPatienceMs) <= 0) return std::nullopt;
+  const ssize_t bytes = ::read(STDIN_FILENO, to.data(), to.size());
+  if (bytes >= 0) return static_cast<std::size_t>(bytes);
+  if (errno == EINTR || errno == EAGAIN) return std::nullopt;
+  throw std::system_error(errno, std::generic_category(), "standard input");
+}
+
+bool write_output(std::span<const std::uint8_t> block) {
+  while (!block.empty()) {
+    const ssize_t bytes = ::write(STDOUT_FILENO, block.data(), block.size());
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) throw std::system_error(errno, std::generic_category(), "standard output");
+    block = block.subspan(static_cast<std::size_t>(bytes));
+  }
+  return true;
+}
+
 class Sender {
  public:
   Sender(Conversation& conversation, Output& output, const SendFileOptions& options)
@@ -85,10 +109,14 @@ class Sender {
   }
 
   spindle::BulkSource source(std::vector<std::string>& left_out) const {
+    if (options_.path == kStandard) {
+      return spindle::BulkSource::stream(read_input, options_.as.empty() ? "stdin" : options_.as, options_.spool);
+    }
     struct stat found {};
     const bool is_directory = ::stat(options_.path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
-    return is_directory ? spindle::BulkSource::directory(options_.path, &left_out)
-                        : spindle::BulkSource::file(options_.path);
+    auto source = is_directory ? spindle::BulkSource::directory(options_.path, &left_out)
+                               : spindle::BulkSource::file(options_.path);
+    return options_.as.empty() ? source : source.named(options_.as);
   }
 
   Exit refusal(std::error_code error, const std::string& text) const {
@@ -155,7 +183,7 @@ class Receiver {
 
   void run() {
     conversation_.check(conversation_.connection().join(options_.group));
-    conversation_.wait_until([this] { return options_.count && received_ >= *options_.count; });
+    conversation_.wait_until([this] { return count() && received_ >= *count(); });
     // Who leaves before the others have it is in nobody's list, and serves nobody.
     const Clock::time_point end = Clock::now() + kLastWait;
     while (!incomplete_.empty() && Clock::now() < end) {
@@ -179,8 +207,13 @@ class Receiver {
     if (!std::exchange(is_joined_, true)) make_ready_file(options_.ready_file);
   }
   void handle(const spindle::BulkOffered& offered) {
-    const std::error_code error =
-        bulk_.accept(offered.channel, spindle::BulkSink::directory(options_.directory), {.replace = options_.replace});
+    const bool is_busy = is_to_output() && (received_ > 0 || !contents_.empty());
+    const std::error_code error = is_busy
+                                      ? make_error_code(spindle::Errc::limit_exceeded)
+                                      : bulk_.accept(offered.channel,
+                                                     is_to_output() ? spindle::BulkSink::stream(write_output)
+                                                                    : spindle::BulkSink::directory(options_.directory),
+                                                     {.replace = options_.replace});
     if (error) {
       progress_.say(fmt::format("{} from {} is refused: {}", shown(offered.name), offered.source, error.message()));
       static_cast<void>(bulk_.refuse(offered.channel));
@@ -199,12 +232,12 @@ class Receiver {
     if (received.error) {
       progress_.say(fmt::format("{} was not received: {}{}", shown(content.name),
                                 text_of(received.error, received.text), advice(received.error)));
-      if (options_.count) throw Exit{kExitInputOutput};
+      if (count()) throw Exit{kExitInputOutput};
       return;
     }
     ++received_;
     if (!content.is_late && !content.is_complete) incomplete_.insert(received.channel);
-    output_.add(received.path + "\n");
+    if (!is_to_output()) output_.add(received.path + "\n");
     output_.flush();
     progress_.say(fmt::format("{}: {}", shown(content.name), summary(content.size, took)));
   }
@@ -224,6 +257,12 @@ class Receiver {
     contents_.erase(content);
   }
   void handle(const auto&) {}  // of no interest here
+
+  bool is_to_output() const { return options_.directory == kStandard; }
+  /// One alone goes to standard output.
+  std::optional<std::uint64_t> count() const {
+    return is_to_output() ? std::optional(std::uint64_t{1}) : options_.count;
+  }
 
   static std::string advice(std::error_code error) {
     if (error == spindle::Errc::no_space) return "; make room there, and have it sent again";
@@ -252,17 +291,18 @@ void send_file(Signals& signals, Output& output, const ConnectionOptions& connec
 void receive_file(Signals& signals, Output& output, const ConnectionOptions& connection,
                   const ReceiveFileOptions& options) {
   struct stat found {};
-  if (::stat(options.directory.c_str(), &found) != 0) {
+  const bool is_to_output = options.directory == kStandard;
+  if (!is_to_output && ::stat(options.directory.c_str(), &found) != 0) {
     throw Exit{kExitInputOutput, options.directory + ": " + std::strerror(errno)};
   }
-  if (!S_ISDIR(found.st_mode)) throw Exit{kExitInputOutput, options.directory + " is not a directory"};
+  if (!is_to_output && !S_ISDIR(found.st_mode)) throw Exit{kExitInputOutput, options.directory + " is not a directory"};
   Conversation conversation(signals, output, with_bulk(connection));
   try {
     Receiver(conversation, output, options).run();
   } catch (const Exit& exit) {
     // A signal is the usual end, as of subscribe.
     output.flush();
-    throw exit.code > kExitSignal && !options.count ? Exit{kExitDone} : exit;
+    throw exit.code > kExitSignal && !options.count && !is_to_output ? Exit{kExitDone} : exit;
   }
 }
 

@@ -117,7 +117,7 @@ void add_send_file(CLI::App& app, CommandLine& line) {
                          "Send a file of any size, or a directory with all that is in it, to the members of a group, "
                          "and end when all of them have it, have failed or have refused it");
   command->add_option("group", options.group, "Group")->type_name("GROUP")->required();
-  command->add_option("path", options.path, "File or directory, which must not change meanwhile")
+  command->add_option("path", options.path, "File or directory, which must not change meanwhile; -: standard input")
       ->type_name("PATH")
       ->required();
   command
@@ -127,6 +127,13 @@ void add_send_file(CLI::App& app, CommandLine& line) {
       ->transform(CLI::AsNumberWithUnit(
           std::map<std::string, std::uint64_t>{{"k", 1'000}, {"m", 1'000'000}, {"g", 1'000'000'000}},
           CLI::AsNumberWithUnit::CASE_INSENSITIVE));
+  command->add_option("--as", options.as, "Send it by this name; default: its own, of standard input: stdin")
+      ->type_name("NAME");
+  command
+      ->add_option("--spool", options.spool,
+                   "Keep all of standard input in this file, which goes at the end, for members that are slow or come "
+                   "later; default: only the last 64 MiB are kept")
+      ->type_name("FILE");
   command->add_flag("--wait", options.wait,
                     "Stay for members that come later, until the daemons end the channel a minute after the others "
                     "have it");
@@ -143,7 +150,8 @@ void add_receive_file(CLI::App& app, CommandLine& line) {
   command
       ->add_option("directory", options.directory,
                    "Where they go, by the names that they are sent with. What is not whole yet is "
-                   "NAME.spindle-part; it is gone on with when this is started again")
+                   "NAME.spindle-part; it is gone on with when this is started again. -: the first one goes to "
+                   "standard output")
       ->type_name("DIR")
       ->required();
   command->add_flag("--replace", options.replace, "Files that are there may be replaced");

@@ -19,8 +19,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -63,6 +65,23 @@ class BulkSource {
     source.name_ = std::move(name);
     return source;
   }
+  /// Puts the next bytes to the front of `to`, and says how many; 0: that was all; nothing: there are none at present,
+  /// ask again. An exception ends the channel.
+  using Read = std::function<std::optional<std::size_t>(std::span<std::uint8_t> to)>;
+  /// A content whose size is not known: `read` is called by a thread of its own until it has come to the end. Blocks
+  /// of 8 MiB are sent as soon as they are whole, the last one at the end. Where `spool` is the path of a file, which
+  /// must not be there, everything is kept in it, without a name, until the channel has ended. Otherwise the last 8
+  /// blocks are; for who is further behind the source waits 10 s, then drops the block, which he can get of others
+  /// only: who gets nothing for a minute says file_failed. Without a spool `read` is called no more than 96 MiB before
+  /// what has been sent, and so not before somebody accepts. It must come back soon: the end of the channel waits for
+  /// it.
+  static BulkSource stream(Read read, std::string name, std::string spool = {}) {
+    BulkSource source;
+    source.read_ = std::move(read);
+    source.path_ = std::move(spool);
+    source.name_ = std::move(name);
+    return source;
+  }
   /// Offers it by another name: UTF-8, of up to 255 bytes.
   BulkSource& named(std::string name) {
     name_ = std::move(name);
@@ -73,7 +92,8 @@ class BulkSource {
   friend class Bulk;
   BulkSource() = default;
 
-  std::string path_;  // of a file or directory
+  std::string path_;  // of a file or directory, or of the spool of a stream
+  Read read_;         // of a stream
   bool is_directory_ = false;
   std::vector<std::string>* left_out_ = nullptr;
   std::shared_ptr<const std::vector<std::uint8_t>> content_;  // null: there is a path
@@ -111,16 +131,28 @@ class BulkSink {
   /// BulkReceived::bytes. accept() says limit_exceeded where the content is larger than `bytes_max`, or of unknown
   /// size, and bad_argument where it is a directory.
   static BulkSink memory(std::size_t bytes_max = std::size_t{64} << 20) { return {Kind::memory, {}, bytes_max}; }
+  /// Called with each block, in order, by a worker: content that takes its time holds up a worker, and others where
+  /// there is but one. False, or an exception: the content cannot be received. Each block is right by its hash as
+  /// daemons tell it; whether all is what the source has offered says BulkReceived. accept() says bad_argument where
+  /// the content is a directory. What comes before its turn waits in a file without a name in `directory`; empty: that
+  /// of the system for temporary files. It cannot be gone on with after a crash, and nobody is served.
+  using Write = std::function<bool(std::span<const std::uint8_t> block)>;
+  static BulkSink stream(Write write, std::string directory = {}) {
+    BulkSink sink{Kind::stream, std::move(directory), 0};
+    sink.write_ = std::move(write);
+    return sink;
+  }
 
  private:
   friend class Bulk;
-  enum class Kind : std::uint8_t { file, directory, memory };
+  enum class Kind : std::uint8_t { file, directory, memory, stream };
   BulkSink(Kind kind, std::string path, std::size_t bytes_max)
       : kind_(kind), path_(std::move(path)), bytes_max_(bytes_max) {}
 
   Kind kind_;
   std::string path_;
   std::size_t bytes_max_;
+  Write write_;
 };
 
 struct AcceptOptions {
@@ -171,7 +203,9 @@ class SPINDLE_EXPORT Bulk {
   /// not_connected, timed_out, would_block in a handler.
   Result<ChannelId> offer(std::string_view group, const BulkSource& source, const OfferOptions& options = {});
 
-  /// Receives what was offered; BulkReceived tells of its end, and of files that cannot be written. Errors:
+  /// Receives what was offered; BulkReceived tells of its end, and of files that cannot be written. Where there is no
+  /// room from the beginning it says no_space at once. Where there is none later this client asks for nothing, tries
+  /// every 5 s for 10 minutes, and says so then; the part stays. Errors:
   /// unknown_channel; bad_argument for what this client offers itself, or has accepted or refused already;
   /// bad_content_name and limit_exceeded, see BulkSink; not_connected. After the last two the channel may be accepted
   /// otherwise, or refused.
