@@ -90,8 +90,9 @@ Overlay::Member& Overlay::add_member(const std::string& daemon) {
   const std::string name = fmt::format("c{}", clients_.size() - 1);
   member.session = &simulator_.add_client(host(daemon), name, {.wants_channels = true});
   member.session->join(kGroup);
-  member.bulk = std::make_unique<sim::BulkClient>(simulator_.world(), *member.session,
-                                                  sim::BulkClient::Options{.is_hollow = true});
+  member.bulk = std::make_unique<sim::BulkClient>(
+      simulator_.world(), *member.session,
+      sim::BulkClient::Options{.disk = std::make_shared<sim::ContentDisk>(sim::ContentDisk::Kind::hollow)});
   return member;
 }
 
