@@ -442,12 +442,15 @@ std::optional<MemberIndex> Channels::source_daemon(const Channel& channel) const
 }
 
 void Channels::note_active(Time now, const Channel& channel) {
-  lives_[channel.id].active_at = now;
-  if (!source_daemon(channel)) timers_.set_earlier(Timer::ends, now + kAbandonedAfter);
+  Life& life = lives_[channel.id];
+  life.active_at = now;
+  if (const Time deadline = deadline_of(channel, life); deadline != kNever) timers_.set_earlier(Timer::ends, deadline);
 }
 
 Time Channels::deadline_of(const Channel& channel, const Life& life) const {
-  if (channel.is_complete) return life.complete_at + std::chrono::seconds(channel.terms.linger_s);
+  // Who has come late is served to the end.
+  const bool is_wanted = !channel.is_complete || !channel.lacking().empty();
+  if (!is_wanted) return life.complete_at + std::chrono::seconds(channel.terms.linger_s);
   return source_daemon(channel) || !channel.holding().empty() ? kNever : life.active_at + kAbandonedAfter;
 }
 

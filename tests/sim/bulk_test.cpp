@@ -81,6 +81,22 @@ TEST_F(Bulk, ServesWhoComesLate) {
   EXPECT_TRUE(members_.back()->channels().find(id)->offered.is_late);
 }
 
+TEST_F(Bulk, ServesWhoComesLateToTheEnd) {
+  begin(12, Shape::line, 2);
+  content_ = spindle::test::content_of(12, 3'000'000);
+  bulk_[0]->offer("g", content_, 64, 1);
+  await([&] { return members_[0]->channels().size() == 1; }, 10s, "the offer");
+  const BulkChannelId id = members_[0]->channels().ids().back();
+  await([&] { return members_[0]->channels().find(id)->is_complete(); }, 30s, "the completion");
+  BulkClient& late = add(1);
+  late.set_reading(false);
+  sim().run_for(5s);  // for longer than it lingers
+  EXPECT_FALSE(members_[0]->channels().find(id)->ended);
+  late.set_reading(true);
+  await_all(id, 0, 30s);
+  await([&] { return members_[0]->channels().find(id)->ended.has_value(); }, 5s, "the end");
+}
+
 TEST_F(Bulk, ServesWhoComesLateWhereTheSourceIsGone) {
   begin(4, Shape::line, 3);
   const BulkChannelId id = offer(0, 2'000'000);

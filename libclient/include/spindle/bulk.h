@@ -105,7 +105,8 @@ struct OfferOptions {
   std::uint64_t bytes_per_second = 0;
   /// 1 to 100: its share of what connections carry, beside the weights of other channels.
   unsigned weight = 10;
-  /// How long the channel stays once it is complete, for members that come later.
+  /// How long the channel stays once it is complete, for members that come later. Who has accepted by then is served to
+  /// the end.
   std::chrono::seconds linger{60};
   /// Bounds how long offer() waits for the daemon's answer.
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
