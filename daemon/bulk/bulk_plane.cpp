@@ -399,7 +399,7 @@ void BulkPlane::channel_offered(Time now, const Channel& channel) {
   relayed = std::make_unique<Relayed>(*this, channel);
   receivers_changed(now, channel);
   if (const auto early = early_plans_.find(channel.id); early != early_plans_.end()) {
-    apply(now, *relayed, early->second.plan);
+    if (early->second.view == layers_.groups.view().id) apply(now, *relayed, early->second.plan);
     early_plans_.erase(early);
   }
 }
@@ -505,7 +505,7 @@ bool BulkPlane::plan_received(Time now, ByteView content) {
   if (Relayed* relayed = find(told->channel)) {
     apply(now, *relayed, told->plan);
   } else if (early_plans_.size() < kEarlyPlansMax) {
-    early_plans_.insert_or_assign(told->channel, std::move(*told));
+    early_plans_.insert_or_assign(told->channel, EarlyPlan{layers_.groups.view().id, std::move(told->plan)});
   }
   return true;
 }

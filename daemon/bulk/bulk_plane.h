@@ -142,7 +142,12 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   Paths paths_;
   std::unordered_map<ConnectionId, std::unique_ptr<BulkConnection>> connections_;
   std::map<BulkChannelId, std::unique_ptr<Relayed>> relayed_;
-  std::map<BulkChannelId, ToldTreePlan> early_plans_;  // of channels that are not known yet
+  /// Of a channel that is not known yet. In another view it means nothing.
+  struct EarlyPlan {
+    ViewId view;
+    TreePlan plan;
+  };
+  std::map<BulkChannelId, EarlyPlan> early_plans_;
   std::map<SessionId, ConnectionId> attachments_;
   std::vector<ConnectionId> dirty_;
   Timers<Timer> timers_;
