@@ -23,7 +23,8 @@ std::uint64_t digest_of(ByteView bytes) {
 }
 
 std::uint64_t digest_of(const bulk::ContentLayout& layout, std::uint32_t block, ByteView content) {
-  return digest_of(content.subspan(layout.start_of(block), layout.bytes_of(block)));
+  const std::uint64_t start = layout.start_of(block), bytes = layout.bytes_of(block);
+  return start + bytes > content.size() ? 0 : digest_of(content.subspan(start, bytes));
 }
 
 std::uint64_t symbols_of(const bulk::ContentLayout& layout, const bulk::BlockSet& but) {
