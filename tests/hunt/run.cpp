@@ -580,7 +580,7 @@ Outcome Run::execute() {
     apply(step);
   }
   end_faults();
-  bool at_rest = await_one_view() && await_content() && await_rest() && await_fresh_members();
+  bool at_rest = await_one_view() && await_content() && await_rest() && await_content() && await_fresh_members();
   if (at_rest && !plan_.rules.empty()) {
     for (Finding& each : probe_quotas(sim_)) outcome_.findings.push_back(std::move(each));
     for (Finding& each : check_rules_alarms(sim_)) outcome_.findings.push_back(std::move(each));
