@@ -18,6 +18,8 @@
 namespace spindled {
 
 class Admission;
+class BulkPlane;
+class Channels;
 class Groups;
 class Links;
 class Order;
@@ -34,6 +36,8 @@ struct AdminSubjects {
   const Groups& groups;
   const Sessions& sessions;
   Admission& admission;  // and told to go on and off
+  Channels& channels;    // and asked to end channels, and to set their rates
+  const BulkPlane& bulk;
 };
 
 class Admin final : public PortHandler {

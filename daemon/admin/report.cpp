@@ -8,6 +8,7 @@
 #include "daemon/access/access_rules.h"
 #include "daemon/admin/admin.pb.h"
 #include "daemon/admin/admin_frames.h"
+#include "daemon/admin/bulk_report.h"
 #include "daemon/admin/flow_report.h"
 #include "daemon/admin/page_room.h"
 #include "daemon/admission/admission.h"
@@ -347,6 +348,11 @@ std::string change_of(const proto::Request& request) {
   if (request.has_admission())
     return request.admission().enabled() ? "switches admission on" : "switches admission off";
   if (request.has_heal()) return "ends the partition";
+  if (request.has_bulk_cancel()) return fmt::format("cancels channel {}", printable(request.bulk_cancel().id()));
+  if (request.has_bulk_rate()) {
+    return fmt::format("sets the rate of channel {} to {} bytes a second", printable(request.bulk_rate().id()),
+                       request.bulk_rate().bytes_per_second());
+  }
   if (!request.has_partition()) return {};
   std::string text = "imposes a partition:";
   for (const proto::Side& side : request.partition().sides()) {
@@ -404,6 +410,18 @@ Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) 
       break;
     case proto::Request::kAdmission:
       answer.admission(request.admission(), *reply.mutable_admission());
+      break;
+    case proto::Request::kBulk:
+      report_bulk(now, subjects_, *reply.mutable_bulk());
+      break;
+    case proto::Request::kBulkCancel:
+      done = cancel_channel(now, subjects_, request.bulk_cancel().id());
+      reply.mutable_bulk_cancel()->set_id(printable(request.bulk_cancel().id()));
+      break;
+    case proto::Request::kBulkRate:
+      done = set_channel_rate(now, subjects_, request.bulk_rate().id(), request.bulk_rate().bytes_per_second());
+      reply.mutable_bulk_rate()->set_id(printable(request.bulk_rate().id()));
+      reply.mutable_bulk_rate()->set_bytes_per_second(request.bulk_rate().bytes_per_second());
       break;
     case proto::Request::KIND_NOT_SET:
       return fail(Errc::unknown_request, "this daemon does not know the request: it may be older than who asks");

@@ -84,6 +84,7 @@ struct BulkPlane::Relayed final : RelayOutput {
     bulk::BulkBytes frame;
     write(*number, frame);
     connection->send(frame);
+    plane.control_bytes_ += frame.size();
     plane.mark_dirty(*connection);
   }
 
@@ -118,12 +119,12 @@ BulkPlane::BulkPlane(Context& context, Driver& driver, ConnectionBroker& broker,
 
 BulkPlane::~BulkPlane() = default;
 
-BulkConnection* BulkPlane::find(ConnectionId connection) {
+BulkConnection* BulkPlane::find(ConnectionId connection) const {
   const auto found = connections_.find(connection);
   return found == connections_.end() ? nullptr : found->second.get();
 }
 
-BulkPlane::Relayed* BulkPlane::find(const BulkChannelId& id) {
+BulkPlane::Relayed* BulkPlane::find(const BulkChannelId& id) const {
   const auto found = relayed_.find(id);
   return found == relayed_.end() ? nullptr : found->second.get();
 }
@@ -668,6 +669,7 @@ void BulkPlane::flush(Time now) {
   written_ = 0;
   flush_at_ = kNever;
   paths_.end_turn(now);
+  if (control_bytes_ != 0) control_out_.add(now.time_since_epoch(), std::exchange(control_bytes_, 0));
   for (const ConnectionId id : std::exchange(dirty_, {})) {
     BulkConnection* connection = find(id);
     if (connection == nullptr) continue;
@@ -719,6 +721,7 @@ void BulkPlane::fill(Time now, BulkConnection& connection) {
       continue;
     }
     connection.send(frame);
+    control_bytes_ += frame.size();
     bytes += frame.size();
     written_ += bytes;
     connection.schedule().charge(bytes);
@@ -741,10 +744,68 @@ void BulkPlane::stop() {
   relayed_.clear();
 }
 
-std::vector<BulkPlane::RelayInfo> BulkPlane::relays() const {
+std::string BulkPlane::limit_of(Time now, const Relayed& relayed, const ChannelRelay::ChildInfo& child) const {
+  const BulkConnection* connection = find(child.connection);
+  const Channel* channel = layers_.channels.table().find(relayed.id);
+  if (connection == nullptr || channel == nullptr) return {};
+  if (relayed.layout.has_size() && child.need.complete.first_missing() >= relayed.layout.blocks()) return {};
+  const bool is_client = !connection->is_hop();
+  if (!child.has_credit) return is_client ? "its client takes no more" : "those behind it take no more";
+  if (child.is_waiting && !is_client && paths_.info(now, child.daemon).is_held_back) return "ordered messages go first";
+  if (child.is_waiting) return is_client ? "its client does not read" : fmt::format("the hop to {}", child.daemon);
+  // It has had all that there is here.
+  if (relayed.relay.upstreams() == 0 && !relayed.relay.has_holder()) {
+    return relayed.parent ? fmt::format("no hop to {}", *relayed.parent) : "nobody has what it lacks";
+  }
+  if (relayed.parent) return fmt::format("what comes from {}", *relayed.parent);
+  if (channel->source_is_gone || !layers_.channels.source_daemon(*channel)) return "nobody has what it lacks";
+  if (const std::uint64_t cap = channel->terms.bytes_per_second; cap != 0 && child.bytes_per_s >= cap / 10 * 8) {
+    return "the rate cap";
+  }
+  return "the source";
+}
+
+BulkPlane::RelayInfo BulkPlane::relay(Time now, const Channel& channel) const {
+  RelayInfo info;
+  info.id = channel.id;
+  const Relayed* relayed = find(channel.id);
+  if (relayed == nullptr) return info;
+  info.parent = relayed->parent;
+  info.backup = relayed->backup;
+  info.generation = relayed->generation;
+  info.ring_bytes = relayed->relay.ring_bytes();
+  info.index_bytes = relayed->relay.index_bytes();
+  info.tally = relayed->relay.tally();
+  for (ChannelRelay::ChildInfo& child : relayed->relay.children(now)) {
+    const BulkConnection* connection = find(child.connection);
+    std::string limit = limit_of(now, *relayed, child);
+    info.children.push_back({std::move(child), connection == nullptr ? 0 : connection->session(), std::move(limit)});
+  }
+  return info;
+}
+
+std::vector<BulkPlane::RelayInfo> BulkPlane::relays(Time now) const {
   std::vector<RelayInfo> infos;
-  for (const auto& [id, relayed] : relayed_) infos.push_back({id, relayed->parent, relayed->relay.children()});
+  for (const auto& [id, relayed] : relayed_) {
+    if (const Channel* channel = layers_.channels.table().find(id)) infos.push_back(relay(now, *channel));
+  }
   return infos;
+}
+
+std::vector<BulkPlane::HopInfo> BulkPlane::hops(Time now) const {
+  std::vector<HopInfo> infos;
+  for (const auto& [id, connection] : connections_) {
+    if (!connection->is_hop()) continue;
+    const bool is_open = connection->phase() == BulkConnection::Phase::open;
+    infos.push_back({connection->daemon(), is_open, paths_.info(now, connection->daemon())});
+  }
+  std::sort(infos.begin(), infos.end(), [](const HopInfo& a, const HopInfo& b) { return a.daemon < b.daemon; });
+  return infos;
+}
+
+std::uint64_t BulkPlane::control_bytes_per_s(Time now) const {
+  spindle::bulk::RateMeter meter = control_out_;
+  return meter.rate(now.time_since_epoch());
 }
 
 }  // namespace spindled

@@ -70,12 +70,34 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   /// The daemon stops: all connections end.
   void stop();
 
+  // For the administrator.
+  struct ReceiverInfo {
+    ChannelRelay::ChildInfo child;
+    SessionId session = 0;   // of a local client
+    std::string limited_by;  // empty: it has all, or nothing limits it
+  };
   struct RelayInfo {
     BulkChannelId id;
-    std::optional<std::string> parent;  // in the tree, where this daemon has one
-    std::vector<ChannelRelay::ChildInfo> children;
+    std::optional<std::string> parent;  // in the tree, where this daemon has one,
+    std::optional<std::string> backup;
+    std::uint8_t generation = 0;  // of the tree
+    std::vector<ReceiverInfo> children;
+    std::size_t ring_bytes = 0;
+    std::size_t index_bytes = 0;
+    ChannelRelay::Tally tally;
   };
-  std::vector<RelayInfo> relays() const;
+  struct HopInfo {
+    std::string daemon;
+    bool is_open = false;
+    Paths::Info path;
+  };
+  RelayInfo relay(Time now, const Channel& channel) const;
+  std::vector<HopInfo> hops(Time now) const;
+  /// Bytes a second of all that goes out and is no symbol, lately.
+  std::uint64_t control_bytes_per_s(Time now) const;
+  std::size_t ring_bytes() const { return ring_bytes_; }
+  /// In which it has any part.
+  std::vector<RelayInfo> relays(Time now) const;
 
  private:
   using BulkFrame = spindle::bulk::BulkFrame;
@@ -84,8 +106,9 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   struct Relayed;
   enum class Timer : std::uint8_t { plan, replan, relays, hops, handshakes, idle, count_ };
 
-  BulkConnection* find(ConnectionId connection);
-  Relayed* find(const BulkChannelId& id);
+  BulkConnection* find(ConnectionId connection) const;
+  Relayed* find(const BulkChannelId& id) const;
+  std::string limit_of(Time now, const Relayed& relayed, const ChannelRelay::ChildInfo& child) const;
   BulkConnection& add(Time now, ConnectionId connection, BulkConnection::Phase phase);
   /// Both sides' frames until the connection is open.
   std::optional<Error> greet(Time now, BulkConnection& connection, const BulkConnection::Frame& frame);
@@ -154,6 +177,8 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   Time flush_at_ = kNever;
   std::size_t written_ = 0;  // bytes, in this turn
   std::size_t ring_bytes_ = 0;
+  std::uint64_t control_bytes_ = 0;  // that were queued in this turn
+  spindle::bulk::RateMeter control_out_;
 };
 
 }  // namespace spindled

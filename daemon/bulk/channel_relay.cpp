@@ -246,6 +246,7 @@ std::optional<ChannelRelay::Item> ChannelRelay::next(Time now, ConnectionId id) 
   if (child.credit == 0 || (child.own.empty() && !has_in_ring)) return std::nullopt;
   --child.credit;
   ++child.given;
+  child.meter.add(now.time_since_epoch(), symbol_bytes_);
   child.is_turn_of_ring = !child.is_turn_of_ring;
   if (!child.own.empty() && !(has_in_ring && child.is_turn_of_ring)) {
     RelayedSymbol symbol = std::move(child.own.front());
@@ -537,11 +538,14 @@ std::optional<Time> ChannelRelay::silent_since() const {
   return since;
 }
 
-std::vector<ChannelRelay::ChildInfo> ChannelRelay::children() const {
+std::vector<ChannelRelay::ChildInfo> ChannelRelay::children(Time now) const {
   std::vector<ChildInfo> infos;
   for (const auto& [id, child] : children_) {
-    infos.push_back(
-        {id, child.daemon, child.need, child.given, child.missed, child.is_behind(), child.stream.has_value()});
+    spindle::bulk::RateMeter meter = child.meter;
+    infos.push_back({id, child.daemon, child.need, child.given, child.missed, child.is_behind(),
+                     child.stream.has_value(), child.credit > 0,
+                     !child.own.empty() || (child.takes_from_ring() && child.cursor < ring_.end()),
+                     meter.rate(now.time_since_epoch())});
   }
   return infos;
 }

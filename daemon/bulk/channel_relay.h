@@ -15,6 +15,7 @@
 #include "daemon/base/time.h"
 #include "daemon/bulk/symbol_ring.h"
 #include "libclient/bulk/bulk_frames.h"
+#include "libclient/bulk/rate_meter.h"
 
 namespace spindled {
 
@@ -119,8 +120,13 @@ class ChannelRelay {
     std::uint64_t missed = 0;  // that were overwritten before it had room
     bool is_behind = false;
     bool has_stream = false;
+    bool has_credit = false;        // it has said that it takes more
+    bool is_waiting = false;        // there is something here for it
+    std::uint64_t bytes_per_s = 0;  // lately
   };
-  std::vector<ChildInfo> children() const;
+  std::vector<ChildInfo> children(Time now) const;
+  bool has_holder() const { return !holders_.empty(); }
+  std::size_t upstreams() const { return upstreams_.size(); }
   /// What all below this daemon have, or can get here.
   spindle::bulk::Need need() const;
   /// Of symbols that are kept, in slabs.
@@ -207,6 +213,7 @@ class ChannelRelay {
     bool is_turn_of_ring = false;
     std::uint64_t given = 0;
     std::uint64_t missed = 0;
+    spindle::bulk::RateMeter meter{};  // of what it is given
 
     /// Whether it lacks something that it will not get in passing.
     bool is_behind() const { return need.complete.first_missing() < behind_below; }

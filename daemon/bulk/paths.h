@@ -43,6 +43,7 @@ class Paths {
     std::uint64_t capacity = 0;     // of the path; 0: not known
     std::uint64_t bytes_out = 0;    // of the hop
     std::uint64_t bytes_per_s = 0;  // lately
+    bool is_held_back = false;      // by the rate
   };
   Info info(Time now, std::string_view daemon) const;
   /// When the hop has written something last.

@@ -34,7 +34,7 @@ struct Node::Layers {
         admission(context, links, overlay, order, groups),
         sessions(context, connections, groups, channels, admission),
         bulk(context, connections, connections, {links, overlay, groups, channels, sessions}),
-        admin(context, connections, {links, overlay, view, order, groups, sessions, admission}) {
+        admin(context, connections, {links, overlay, view, order, groups, sessions, admission, channels, bulk}) {
     connections.attach(Port::link, links);
     connections.attach(Port::client, sessions);
     connections.attach(Port::admin, admin);
@@ -256,13 +256,14 @@ std::string Node::dump() const {
                       node.order.log().processed(), node.order.log().end(), node.order.unstable_bytes(),
                       node.order.retained_bytes());
   text += fmt::format("groups: ready {}, {} in the table\n", node.groups.is_ready(), node.groups.table().size());
-  for (const BulkPlane::RelayInfo& relay : node.bulk.relays()) {
+  for (const BulkPlane::RelayInfo& relay : node.bulk.relays({})) {
     text += fmt::format("channel {}: parent {}\n", spindle::bulk::to_string(relay.id), relay.parent.value_or("none"));
-    for (const ChannelRelay::ChildInfo& child : relay.children) {
-      text += fmt::format("  child {}: lacks from block {} on, {} begun, given {} symbols, missed {}{}{}\n",
+    for (const BulkPlane::ReceiverInfo& receiver : relay.children) {
+      const ChannelRelay::ChildInfo& child = receiver.child;
+      text += fmt::format("  child {}: lacks from block {} on, {} begun, given {} symbols, missed {}{}{}, {}\n",
                           child.daemon.empty() ? "here" : child.daemon, child.need.complete.first_missing(),
                           child.need.begun.size(), child.given, child.missed, child.is_behind ? ", behind" : "",
-                          child.has_stream ? ", has a stream" : "");
+                          child.has_stream ? ", has a stream" : "", receiver.limited_by);
     }
   }
   text += fmt::format("sessions: {}, of which {} wait\n", node.sessions.table().size(), waiting_clients());

@@ -41,6 +41,8 @@ struct CommandLine {
   std::vector<std::string> sides;
   std::string duration = "60s";
   std::string setting;
+  std::string channel;
+  std::uint64_t rate = 0;
   std::function<int()> job;  // of a command that asks no daemon
 };
 
@@ -82,6 +84,27 @@ void add_partition(CLI::App& app, CommandLine& line) {
   });
 }
 
+void add_bulk(CLI::App& app, CommandLine& line) {
+  CLI::App* bulk = app.add_subcommand("bulk", "Bulk channels: their trees, who has how much, and what limits each");
+  bulk->require_subcommand(0, 1);
+  CLI::App* cancel = bulk->add_subcommand("cancel", "End a channel, at the daemon of its source");
+  cancel->add_option("id", line.channel, "As 'spmonitor bulk' shows it")->type_name("ID")->required();
+  CLI::App* rate = bulk->add_subcommand("rate", "Set the most that the source is to send, at its daemon");
+  rate->add_option("id", line.channel, "As 'spmonitor bulk' shows it")->type_name("ID")->required();
+  rate->add_option("rate", line.rate, "Bytes a second; 0: as much as goes")->type_name("BYTES/s")->required();
+  bulk->callback([&line, cancel, rate] {
+    spindle::admin::Request& request = line.inquiry.request;
+    if (cancel->parsed()) {
+      request.mutable_bulk_cancel()->set_id(line.channel);
+    } else if (rate->parsed()) {
+      request.mutable_bulk_rate()->set_id(line.channel);
+      request.mutable_bulk_rate()->set_bytes_per_second(line.rate);
+    } else {
+      request.mutable_bulk();
+    }
+  });
+}
+
 void add_subcommands(CLI::App& app, CommandLine& line) {
   using spindle::admin::Request;
   Request& request = line.inquiry.request;
@@ -113,6 +136,7 @@ void add_subcommands(CLI::App& app, CommandLine& line) {
   }
   CLI::App* counters = add("counters", "Everything that the daemon counts", [&] { request.mutable_counters(); });
   counters->add_flag("--all", line.all, "Also counters that are zero");
+  add_bulk(app, line);
   add_admission(app, line);
   add_partition(app, line);
   pki::add_commands(app, line.job);
@@ -163,8 +187,10 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
     return app.exit(error) == 0 ? kExitDone : kExitBadCommandLine;
   }
   const spindle::admin::Request& request = line.inquiry.request;
-  if (line.watch_seconds > 0 && (request.has_partition() || request.has_heal() || request.has_admission())) {
-    std::fputs("--watch: admission is switched once, and a partition imposed or healed once\n", stderr);
+  const bool changes = request.has_partition() || request.has_heal() || request.has_admission() ||
+                       request.has_bulk_cancel() || request.has_bulk_rate();
+  if (line.watch_seconds > 0 && changes) {
+    std::fputs("--watch: what changes something is done once\n", stderr);
     return kExitBadCommandLine;
   }
   line.inquiry.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(line.timeout_seconds * 1000));

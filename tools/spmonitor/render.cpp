@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <google/protobuf/util/json_util.h>
 
+#include "tools/spmonitor/render_bulk.h"
 #include "tools/spmonitor/render_flow.h"
 #include "tools/spmonitor/table.h"
 
@@ -240,6 +241,15 @@ std::string render(const proto::Reply& reply, bool all) {
       return render_flow(reply.flow());
     case proto::Reply::kAdmission:
       return render(reply.admission());
+    case proto::Reply::kBulk:
+      return render_bulk(reply.bulk());
+    case proto::Reply::kBulkCancel:
+      return fmt::format("channel {} is cancelled\n", reply.bulk_cancel().id());
+    case proto::Reply::kBulkRate:
+      return reply.bulk_rate().bytes_per_second() == 0
+                 ? fmt::format("channel {} has no rate cap\n", reply.bulk_rate().id())
+                 : fmt::format("channel {} has a rate cap of {}/s\n", reply.bulk_rate().id(),
+                               show_bytes(static_cast<double>(reply.bulk_rate().bytes_per_second())));
     case proto::Reply::KIND_NOT_SET:
       break;
   }
