@@ -12,6 +12,7 @@
 
 #include "spindle/bulk.h"
 #include "tests/integration/clients.h"
+#include "tests/integration/identities.h"
 #include "tests/integration/needs.h"
 
 namespace spindle::test {
@@ -479,6 +480,52 @@ TEST(BulkFiles, WhoHasNoRoomAnyMoreWaitsForIt) {
   EXPECT_THAT(complete.done, SizeIs(1));
   EXPECT_THAT(complete.failed, SizeIs(0));
   EXPECT_EQ(receiver.wait(), 0) << receiver.transcript();
+}
+
+TEST(Bulk, GoesByTls) {
+  Identities identities;
+  DaemonOptions daemon_options = identities.daemon("alpha");
+  daemon_options.client_address = "tls:127.0.0.1:0";
+  Daemon daemon(daemon_options);
+  ConnectOptions options = BulkProgram::options_for(daemon, "source");
+  options.address = daemon.client_address();
+  options.tls_bundle = identities.bundle("client/source");
+  BulkProgram source(options);
+  options.name = "receiver";
+  options.tls_bundle = identities.bundle("client/receiver");
+  BulkProgram receiver(options);
+  receiver.join("g");
+  const std::vector<std::uint8_t> content = random_bytes(kFileBytes, 1);
+  const ChannelId channel = source.bulk.offer("g", BulkSource::bytes(content)).value();
+  receiver.next<BulkOffered>();
+  EXPECT_FALSE(receiver.bulk.accept(channel, BulkSink::memory()));
+  EXPECT_TRUE(receiver.next<BulkReceived>().bytes == content);
+  EXPECT_THAT(source.next<BulkComplete>().done, SizeIs(1));
+}
+
+TEST(Bulk, CanBeDestroyedInTheMiddle) {
+  Daemon daemon({});
+  BulkProgram source(daemon, "source"), receiver(daemon, "receiver");
+  receiver.join("g");
+  const TemporaryDirectory directory;
+  const std::string sent = make_file(directory, "sent");
+  for (int i = 0; i < 3; ++i) {
+    const ChannelId channel = source.bulk.offer("g", BulkSource::file(sent)).value();
+    receiver.next<BulkOffered>();
+    EXPECT_FALSE(receiver.bulk.accept(channel, BulkSink::file(directory.path("got")), {.replace = true}));
+    receiver.next<BulkProgress>();
+    receiver.bulk = {};
+    source.bulk = {};
+    EXPECT_EQ(source.bulk.cancel(channel), Errc::not_connected);
+    source.bulk = Bulk::open(source.connection).value();
+    receiver.bulk = Bulk::open(receiver.connection).value();
+  }
+  // What was there is gone on with.
+  const ChannelId channel = source.bulk.offer("g", BulkSource::file(sent)).value();
+  for (auto offered = receiver.next<BulkOffered>(); offered.channel != channel;) offered = receiver.next<BulkOffered>();
+  EXPECT_FALSE(receiver.bulk.accept(channel, BulkSink::file(directory.path("got")), {.replace = true}));
+  EXPECT_FALSE(receiver.next<BulkReceived>().error);
+  EXPECT_TRUE(read_bytes(directory.path("got")) == read_bytes(sent));
 }
 
 TEST(Bulk, AFileThatChangesWhileItIsSentEndsTheChannel) {
