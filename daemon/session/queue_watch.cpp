@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace spindled {
 
@@ -35,6 +36,13 @@ Bounds bounds_of(SlowPolicy policy, const SessionConfig& config, double allowanc
 std::size_t QueueWatch::drop_from() const {
   const double allowed = memory_->allowance() * static_cast<double>(config_->queue_soft_bytes);
   return std::min(config_->queue_soft_bytes, std::max(static_cast<std::size_t>(allowed), kDropFromLeast));
+}
+
+void QueueWatch::note_look(Time now) {
+  const Duration stood_still = now - std::exchange(looked_at_, now) - kLookPeriod;
+  if (!behind_since_ || stood_still <= Duration::zero()) return;
+  progress_at_ = std::min(now, progress_at_ + stood_still);
+  behind_since_ = std::min(now, *behind_since_ + stood_still);
 }
 
 void QueueWatch::note_return(Time now, std::size_t bytes) {

@@ -41,6 +41,9 @@ class QueueWatch {
   std::size_t drop_from() const;
   std::size_t drop_to() const { return drop_from() / 4 * 3; }
 
+  /// Before what is said of a moment. While the client is behind this comes every kLookPeriod at least: what is beyond
+  /// that the daemon has stood still, and it has yet to see what the client has read meanwhile.
+  void note_look(Time now);
   /// The client has taken something.
   void note_progress(Time now) { progress_at_ = now; }
   Time progress_at() const { return progress_at_; }
@@ -61,6 +64,7 @@ class QueueWatch {
   /// A client that has read nothing for so long does not go on reading: it is said to, and again after so long.
   static constexpr Duration kStalled = 1s;
   static constexpr Duration kStalledAgain = 10s;
+  static constexpr Duration kLookPeriod = 500ms;
 
  private:
   const SessionConfig* config_;
@@ -68,6 +72,7 @@ class QueueWatch {
   SlowPolicy policy_;
   std::optional<Time> behind_since_;
   Time progress_at_{};  // counts while behind
+  Time looked_at_{};    // likewise
   std::size_t excused_ = 0;
   Time warned_at_{};
   unsigned warned_ = 0;  // percent; the last warning that still holds

@@ -601,6 +601,7 @@ void Session::note_written(Time now, std::size_t bytes) {
 }
 
 std::optional<Error> Session::hold_to_limits(Time now) {
+  watch_.note_look(now);
   if (const std::optional<unsigned> percent = watch_.note_length(now, queue_.bytes())) warn(*percent);
   if (const std::optional<Duration> stalled = watch_.note_stall(now)) {
     Log(context_.log_sink, "session")

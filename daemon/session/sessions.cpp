@@ -9,7 +9,8 @@ namespace spindled {
 namespace protocol = spindle::protocol;
 
 namespace {
-constexpr Duration kTick = 500ms;          // how often the patience with clients is checked, while there is any to lose
+/// How often the patience with clients is checked, while there is any to lose.
+constexpr Duration kTick = QueueWatch::kLookPeriod;
 constexpr Duration kClosingPatience = 2s;  // for the last words to be read, while nothing at all is,
 constexpr Duration kClosingTime = 30s;     // and in all: a slow client first reads what is on its way
 constexpr Duration kSilenceLook = 500ms;   // how often clients are looked at that promised to send something

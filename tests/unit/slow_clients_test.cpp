@@ -309,6 +309,35 @@ TEST_F(QueueWatchTest, PriceCutsOffOnlyWhoReadsNothing) {
   EXPECT_FALSE(watched.objection(now_ + 1h, 15)) << "nobody waits for it";
 }
 
+TEST_F(QueueWatchTest, TimeInWhichTheDaemonStoodStillDoesNotCount) {
+  for (const SlowPolicy policy : {SlowPolicy::price, SlowPolicy::disconnect}) {
+    QueueWatch watched = watch(policy);
+    const auto look = [&](std::size_t bytes) {
+      watched.note_look(now_);
+      watched.note_length(now_, bytes);
+      return watched.objection(now_, bytes).has_value();
+    };
+    EXPECT_FALSE(look(5000));
+    for (int i = 0; i < 4; ++i) {
+      now_ += 1min;
+      EXPECT_FALSE(look(10'000)) << "it may have read everything meanwhile";
+    }
+    const Time went_on = now_;
+    while (!look(10'000)) now_ += QueueWatch::kLookPeriod;
+    EXPECT_EQ(now_ - went_on, 10s - 4 * QueueWatch::kLookPeriod);
+  }
+  QueueWatch watched = watch(SlowPolicy::price);
+  watched.note_look(now_);
+  watched.note_length(now_, 5000);
+  now_ += 2s;
+  watched.note_look(now_);
+  watched.note_length(now_, 11'000);
+  EXPECT_FALSE(watched.objection(now_, 11'000)) << "who sends pays for it";
+  now_ += QueueWatch::kLookPeriod;
+  watched.note_look(now_);
+  EXPECT_TRUE(watched.objection(now_, 11'000));
+}
+
 TEST_F(QueueWatchTest, DropCutsOffAtTheHardLimitOnly) {
   QueueWatch watched = watch(SlowPolicy::drop);
   watched.note_length(now_, 1001);
