@@ -17,6 +17,7 @@ COMMANDS = {
     "bulk-scenarios": "sim.command",
     "loop": "sim.loop_model",
     "codes": "codes",
+    "bulk": "bulk.command",
     "check": "counts.command",
     "plots": "plots.command",
 }

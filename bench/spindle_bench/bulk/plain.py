@@ -1,0 +1,38 @@
+"""The same file by other means: one TCP connection, or one after the other."""
+
+import pathlib
+import subprocess
+import sys
+import time
+
+from ..processes import end_all, start, wait_until_ready
+
+PORT = 4900
+READY_SECONDS = 10
+SCRIPT = pathlib.Path(__file__).with_name("tcp_copy.py")
+
+
+def tcp_seconds(inside, address, content, place, path=None):
+    """From the start of the program that sends until the other one, at `address`, has all of it. `inside`: what goes
+    before the commands of both."""
+    receiver = start([*inside[1], sys.executable, SCRIPT, "receive", PORT, place])
+    try:
+        wait_until_ready(receiver, READY_SECONDS, "a plain receiver")
+        begin = time.monotonic()
+        subprocess.run([*map(str, inside[0]), sys.executable, SCRIPT, "send", address, str(PORT),
+                        path or content.path], check=True)
+        seconds = time.monotonic() - begin
+        receiver.wait(READY_SECONDS)
+        content.check(place)
+        return seconds
+    finally:
+        end_all([receiver])
+
+
+def tcp_between(hosts, one, other, content, folder, path=None):
+    folder.mkdir(exist_ok=True)
+    place = folder / f"plain-{other}"
+    try:
+        return tcp_seconds((hosts.inside(one), hosts.inside(other)), hosts.address(other), content, place, path)
+    finally:
+        place.unlink(missing_ok=True)
