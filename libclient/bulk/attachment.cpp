@@ -43,11 +43,26 @@ void Attachment::set_rate(const BulkChannelId& id, std::uint64_t bytes_per_secon
 }
 
 std::optional<Attachment::End> Attachment::handle_read(Nanoseconds now, ByteView bytes) {
-  input_.insert(input_.end(), bytes.begin(), bytes.end());
-  std::size_t at = 0;
   std::optional<End> end;
+  // A frame that was cut in two is put together, its head first; all others are handled where they were read.
+  while (!input_.empty() && !bytes.empty() && !end) {
+    const std::optional<FrameHead> head = read_frame_head(input_);
+    const std::size_t size = kFrameHeadBytes + (head ? head->length : 0);
+    const ByteView more = bytes.first(std::min(size - input_.size(), bytes.size()));
+    input_.insert(input_.end(), more.begin(), more.end());
+    bytes = bytes.subspan(more.size());
+    if (handle_frames(now, input_, end) != 0) input_.clear();
+  }
+  if (end || bytes.empty()) return end;
+  const std::size_t handled = handle_frames(now, bytes, end);
+  input_.assign(bytes.begin() + static_cast<std::ptrdiff_t>(handled), bytes.end());
+  return end;
+}
+
+std::size_t Attachment::handle_frames(Nanoseconds now, ByteView bytes, std::optional<End>& end) {
+  std::size_t at = 0;
   while (!end) {
-    const ByteView rest = ByteView(input_).subspan(at);
+    const ByteView rest = bytes.subspan(at);
     const std::optional<FrameHead> head = read_frame_head(rest);
     if (!head) break;
     if (head->length > kBulkFrameBytesMax) {
@@ -59,8 +74,7 @@ std::optional<Attachment::End> Attachment::handle_read(Nanoseconds now, ByteView
       at += kFrameHeadBytes + head->length;
     }
   }
-  input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(at));
-  return end;
+  return at;
 }
 
 template <typename Frame, typename Handle>

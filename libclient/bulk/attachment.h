@@ -69,6 +69,8 @@ class Attachment {
     std::uint64_t window() const { return std::max<std::uint64_t>(kWindowBytes / layout.symbol_bytes, 4); }
   };
 
+  /// Whole frames, until one says that this is the end: the bytes that they had.
+  std::size_t handle_frames(Nanoseconds now, ByteView bytes, std::optional<End>& end);
   std::optional<End> handle_frame(Nanoseconds now, std::uint8_t type, ByteView body);
   template <typename Frame, typename Handle>
   std::optional<End> with_channel(const std::optional<Frame>& frame, Handle&& handle);
@@ -80,7 +82,7 @@ class Attachment {
   std::map<BulkChannelId, Channel> channels_;
   std::map<std::uint32_t, BulkChannelId> theirs_;  // by the numbers of the daemon
   bool is_welcome_ = false;
-  BulkBytes input_;
+  BulkBytes input_;  // of a frame that has not come to its end
   BulkBytes output_;
   std::size_t written_ = 0;  // of `output_`
 };
