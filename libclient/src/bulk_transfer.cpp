@@ -1,5 +1,6 @@
 #include "libclient/src/bulk_transfer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <type_traits>
@@ -269,13 +270,14 @@ void BulkTransfer::do_job(bulk::ReceiverJob job) {
 
 void BulkTransfer::save_state(bulk::Nanoseconds now) {
   const std::uint32_t written = receiver_->written().count();
-  if (is_saving_ || written == saved_blocks_ || now - saved_at_ < kSavePeriod) return;
+  if (is_saving_ || written == saved_blocks_ || now - saved_at_ < save_period_) return;
   is_saving_ = true;
   saved_at_ = now;
   saved_blocks_ = written;
   run([store = store_, state = receiver_->resume_state()] { return store->save(state); },
       [this](const StoreFailure& failure) {
         is_saving_ = false;
+        save_period_ = std::clamp(kSaveShare * (BulkTransfer::now() - saved_at_), kSavePeriodMin, kSavePeriodMax);
         // Without room for it the former one holds.
         if (failure.may_pass) saved_blocks_ = UINT32_MAX;
         if (failure.error && !failure.may_pass) fail(failure);
@@ -386,7 +388,7 @@ std::optional<bulk::Nanoseconds> BulkTransfer::due() const {
   if ((is_own_ || receiver_ != nullptr) && bytes() != told_bytes_) consider(told_at_ + kProgressPeriod);
   if (receiver_ != nullptr && !full_ && outcome_ == protocol::BulkOutcome::accepted && !is_saving_ && !is_finishing_ &&
       receiver_->written().count() != saved_blocks_) {
-    consider(saved_at_ + kSavePeriod);
+    consider(saved_at_ + save_period_);
   }
   return due;
 }

@@ -90,7 +90,11 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
 
  private:
   static constexpr bulk::Nanoseconds kProgressPeriod = std::chrono::milliseconds(500);
-  static constexpr bulk::Nanoseconds kSavePeriod = std::chrono::seconds(2);
+  /// What is there is noted as often as a twentieth of the time suffices for: little is fetched again after a crash
+  /// where the disk is fast.
+  static constexpr int kSaveShare = 20;
+  static constexpr bulk::Nanoseconds kSavePeriodMin = std::chrono::milliseconds(50);
+  static constexpr bulk::Nanoseconds kSavePeriodMax = std::chrono::seconds(2);
   /// A source whose content nobody asks for hashes it by itself.
   static constexpr bulk::Nanoseconds kRetryPeriod = std::chrono::seconds(5);
   static constexpr bulk::Nanoseconds kFullMax = std::chrono::minutes(10);
@@ -160,6 +164,7 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   std::uint32_t loads_ = 0;  // jobs
   std::uint32_t saved_blocks_ = 0;
   std::uint32_t available_blocks_ = 0;
+  bulk::Nanoseconds save_period_ = kSavePeriodMin;
   bulk::Nanoseconds saved_at_{}, told_at_{}, active_at_{};
   std::uint64_t told_bytes_ = 0;
   std::uint64_t sent_symbols_ = 0;
