@@ -75,6 +75,7 @@ struct BulkPlane::Relayed final : RelayOutput {
   void send_release(ConnectionId to, std::uint8_t stream) override {
     send(to, [&](std::uint32_t number, bulk::BulkBytes& out) { bulk::write_release(out, {number, stream}); });
   }
+  void wake_at(Time when) override { plane.timers_.set_earlier(Timer::relays, when); }
   template <typename Write>
   void send(ConnectionId to, Write&& write) {
     BulkConnection* connection = plane.find(to);

@@ -14,6 +14,8 @@ namespace {
 
 /// What the ring holds of the rate at which symbols arrive.
 constexpr Duration kRingTime = 50ms;
+/// One part of so many of the time is spent waiting for children that are held up.
+constexpr int kPatienceShare = 200;
 
 /// Whether there is a block below this one that `have` has and `other` has not.
 bool has_more(const BlockSet& have, const BlockSet& other, std::uint32_t below) {
@@ -389,7 +391,7 @@ void ChannelRelay::serve(ConnectionId id, Child& child) {
     const auto free = std::find(holder.streams.begin() + 1, holder.streams.end(), false);
     if (free == holder.streams.end()) continue;
     *free = true;
-    child.stream = Stream{holder_id, static_cast<std::uint8_t>(free - holder.streams.begin())};
+    child.stream = Stream{holder_id, static_cast<std::uint8_t>(free - holder.streams.begin()), 0, false, child.need_at};
     Need lacking = child.need;
     lacking.complete.add_run(*child.known_below, spindle::bulk::kBlocksMax);
     std::erase_if(lacking.begun, [&](const Need::Begun& each) { return lacking.complete.contains(each.block); });
@@ -435,14 +437,53 @@ std::uint64_t ChannelRelay::consumed(Time now) const {
   return is_taken ? std::max(furthest, last) : furthest;
 }
 
+bool ChannelRelay::has_room_beside(std::uint64_t under_way) const {
+  const std::uint64_t capacity = ring_.capacity();
+  return under_way <= capacity - std::max<std::uint64_t>(capacity / 4, 1);
+}
+
+std::uint64_t ChannelRelay::passed_by_all(Time now) const {
+  std::uint64_t passed = ring_.end();
+  for (const auto& [id, child] : children_) {
+    if (child.cursor == ring_.end() || now - child.moved_at >= kStalled) continue;
+    passed = std::min(passed, std::max(child.cursor, ring_.begin()));
+  }
+  return passed;
+}
+
+bool ChannelRelay::is_held_up_by_source(Time now, const Child& child) const {
+  if (!child.stream || child.stream->is_over || child.need.lost) return false;
+  if (child.stream->owed == 0 || !child.own.empty()) return false;
+  const auto holder = holders_.find(child.stream->holder);
+  return holder != holders_.end() && holder->second.is_source && now - child.stream->begun_at < kStreamPatience;
+}
+
+bool ChannelRelay::is_waiting_for_others(Time now, std::uint64_t owed) {
+  const Duration since = std::min<Duration>(now - patience_at_, kPatience * kPatienceShare);
+  patience_ =
+      is_patient_ ? std::max(patience_ - since, Duration{}) : std::min(patience_ + since / kPatienceShare, kPatience);
+  patience_at_ = now;
+  // What is not sent live leaves the source time for streams.
+  const bool is_time_of_streams = std::any_of(children_.begin(), children_.end(),
+                                              [&](const auto& each) { return is_held_up_by_source(now, each.second); });
+  // It is not spent in crumbs.
+  const bool may_wait = patience_ > (is_patient_ ? Duration{} : kPatience / 2);
+  is_patient_ = !is_time_of_streams && may_wait && !has_room_beside(ring_.end() - passed_by_all(now) + owed);
+  if (!is_time_of_streams && !is_patient_) return false;
+  const Time until = now + (is_patient_ ? patience_ : kStreamPatience);
+  if (until < tick_at_) output_.wake_at(tick_at_ = until);
+  return true;
+}
+
 void ChannelRelay::grant_upstreams(Time now) {
   const bool is_wanted =
       std::any_of(children_.begin(), children_.end(), [](const auto& each) { return each.second.takes_from_ring(); });
   if (!is_wanted || upstreams_.empty()) return;
-  std::uint64_t under_way = ring_.end() - std::min(consumed(now), ring_.end());
-  for (const auto& [id, upstream] : upstreams_) under_way += upstream.owed;
+  std::uint64_t owed = 0;
+  for (const auto& [id, upstream] : upstreams_) owed += upstream.owed;
+  const std::uint64_t under_way = ring_.end() - std::min(consumed(now), ring_.end()) + owed;
+  if (!has_room_beside(under_way) || is_waiting_for_others(now, owed)) return;
   const std::uint64_t capacity = ring_.capacity();
-  if (under_way > capacity - std::max<std::uint64_t>(capacity / 4, 1)) return;
   const std::uint64_t share = std::max<std::uint64_t>((capacity - under_way) / upstreams_.size(), 1);
   for (auto& [id, upstream] : upstreams_) {
     if (upstream.owed == 0) upstream.heard_at = now;
@@ -517,13 +558,16 @@ void ChannelRelay::set_round_trip(ConnectionId id, Duration round_trip) {
 }
 
 void ChannelRelay::size_ring(Time now) {
+  if (now - sized_at_ < kSizeInterval) return;
   const double seconds = to_seconds(now - sized_at_);
   const auto bytes = static_cast<double>((ring_.end() - arrived_) * symbol_bytes_);
   arrived_ = ring_.end();
   sized_at_ = now;
   Duration time = kRingTime;
   for (const auto& [id, upstream] : upstreams_) time = std::max(time, 2 * upstream.round_trip);
-  const double wanted = seconds > 0 ? bytes / seconds * to_seconds(time) : 0;
+  // It grows at once, and becomes smaller by and by: a pause says nothing of the rate.
+  const double least = 0.75 * static_cast<double>(ring_.capacity() * symbol_bytes_);
+  const double wanted = std::max(bytes / seconds * to_seconds(time), least);
   const auto most = static_cast<double>(ring_bytes_max_);
   const double size = std::clamp(wanted, std::min(double{kRingBytesMin}, most), most);
   ring_.set_capacity(std::max<std::size_t>(static_cast<std::size_t>(size) / symbol_bytes_, 1));

@@ -28,6 +28,8 @@ class RelayOutput {
   virtual void send_need(ConnectionId to, std::uint8_t stream, const spindle::bulk::Need& need) = 0;
   virtual void send_grant(ConnectionId to, std::uint8_t stream, std::uint64_t symbols) = 0;
   virtual void send_release(ConnectionId to, std::uint8_t stream) = 0;
+  /// ChannelRelay::next_deadline has come nearer.
+  virtual void wake_at(Time) {}
 };
 
 /// A mark as it is given to a child: libclient/bulk/bulk_frames.h.
@@ -43,7 +45,9 @@ struct RelayedMark {
 /// What upstreams bring goes into a ring; each child has a cursor in it and takes what comes next whenever its
 /// connection has room (ROMA, section IV: forward when feasible). So a slow child loses what is overwritten, and nobody
 /// waits for it. Upstreams may send what they were granted: what the ring has room for ahead of the child that is
-/// furthest. The pace is that of the fastest child, and nothing comes that nobody could take.
+/// furthest. The pace is that of the fastest child, and nothing comes that nobody could take. Only for one part of the
+/// time in 200 it waits for others, and for a moment where a child gets from the source what it has missed: those that
+/// are as fast, and were held up, go on in step with it then, and need no streams of their own.
 ///
 /// A child that has missed something, or has come late, is *behind*. Where a holder here has what it lacks, it is given
 /// that in a stream of its own, and takes nothing out of the ring meanwhile. What a local client that serves has, or is
@@ -149,10 +153,15 @@ class ChannelRelay {
   static constexpr Duration kRepeat = 1s;
   /// A child that has not said so long that it has a mark is not waited for.
   static constexpr Duration kMarkPatience = 2s;
+  /// How often the ring is sized.
+  static constexpr Duration kSizeInterval = 50ms;
   static constexpr std::size_t kRingBytesMin = 1u << 20;
   static constexpr std::size_t kRingBytesMax = 8u << 20;
   /// A child that has taken nothing so long, though there was something for it, is not waited for.
   static constexpr Duration kStalled = 250ms;
+  /// For so long the fastest child may wait for others, once it has not done so for 200 times as long.
+  static constexpr Duration kPatience = 10ms;
+  static constexpr Duration kStreamPatience = 20ms;
   /// How often a child is asked what it lacks, at most.
   static constexpr Duration kMarkInterval = 20ms;
   /// What a child's own stream may have on its way between holder and child.
@@ -184,6 +193,7 @@ class ChannelRelay {
     std::uint8_t number = 0;
     std::uint64_t owed = 0;
     bool is_over = false;  // the holder has sent all; what is in `own` is left
+    Time begun_at{};
   };
   /// A mark that a child was given.
   struct GivenMark {
@@ -262,6 +272,13 @@ class ChannelRelay {
   /// Grants upstreams what the ring has room for.
   void grant_upstreams(Time now);
   std::uint64_t consumed(Time now) const;
+  /// Whether so many symbols that may come leave room in the ring for more.
+  bool has_room_beside(std::uint64_t under_way) const;
+  /// What all children that move have passed.
+  std::uint64_t passed_by_all(Time now) const;
+  /// Whether it could be given more of its stream, which has only just begun, than the source sends.
+  bool is_held_up_by_source(Time now, const Child& child) const;
+  bool is_waiting_for_others(Time now, std::uint64_t owed);
   enum class Telling : std::uint8_t { news, regularly };
   void tell_needs(Time now, Telling telling);
   void size_ring(Time now);
@@ -286,6 +303,9 @@ class ChannelRelay {
   Time told_at_{};                 // then
   std::set<ConnectionId> untold_;  // upstreams that have been told nothing
   Time tick_at_ = kNever;
+  Duration patience_ = kPatience;
+  Time patience_at_{};         // as of then,
+  bool is_patient_ = false;    // when it became less, or more
   std::uint64_t arrived_ = 0;  // at the last tick, ring_.end()
   Time sized_at_{};
   std::size_t ring_bytes_max_ = kRingBytesMax;
