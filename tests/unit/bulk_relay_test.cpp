@@ -187,6 +187,30 @@ TEST(ChannelRelay, BringsAllToEverybodyInAnyTree) {
   }
 }
 
+TEST(ChannelRelay, KeepsNoMoreThanItMay) {
+  constexpr std::size_t kMost = 64u << 10;
+  for (const bool is_bounded : {false, true}) {
+    RelayNet net({64, 128});
+    const auto a = net.add_daemon("a");
+    const auto fast = net.add_daemon("fast");
+    const auto slow = net.add_daemon("slow");
+    net.connect(a, fast, 20);
+    net.connect(a, slow, 0.2);
+    RelayNet::Receiver& quick = net.add_receiver(fast);
+    net.add_receiver(slow);
+    if (is_bounded) net.relay(a).set_ring_bytes_max(kMost);
+    net.add_source(a);
+    net.run(300);
+    std::size_t largest = 0;
+    for (int i = 0; i < 2'000 && !quick.is_done(net.content()); ++i) {
+      net.run(10);
+      largest = std::max(largest, net.relay(a).ring_bytes());
+    }
+    EXPECT_TRUE(quick.is_done(net.content()));
+    EXPECT_EQ(largest <= kMost + ChannelRelay::kStreamBytes, is_bounded) << largest;
+  }
+}
+
 TEST(ChannelRelay, TakesNothingThatNobodyWants) {
   RelayNet net({8, 64});
   const auto a = net.add_daemon("a");
