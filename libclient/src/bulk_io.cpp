@@ -87,7 +87,13 @@ void BulkIo::seal(const bulk::BulkChannelId& id, std::uint64_t size, const bulk:
 }
 
 void BulkIo::offered_again(const bulk::BulkChannelId& id) {
-  if (const auto found = transfers_.find(id); found != transfers_.end()) found->second->say_again();
+  const auto found = transfers_.find(id);
+  if (found == transfers_.end()) return;
+  found->second->say_again();
+  if (!attachment_) return;
+  // What this client has asked for before the daemon knew it as a member is lost.
+  attachment_->remove(id);
+  add(id, *found->second);
 }
 
 void BulkIo::set_rate(const bulk::BulkChannelId& id, std::uint64_t bytes_per_second) {

@@ -387,7 +387,10 @@ TEST(Bulk, StreamsArriveInFilesAndAsStreams) {
       EXPECT_FALSE(std::filesystem::exists(directory.path("spool")));
       for (BulkProgram* each : {&to_file, &to_stream}) EXPECT_FALSE(each->next<BulkOffered>().size.has_value());
       std::vector<std::uint8_t> got;
-      EXPECT_EQ(to_file.bulk.accept(channel, BulkSink::memory()), Errc::limit_exceeded);
+      // A stream that is shorter may be sealed by now.
+      if (size > (std::size_t{100} << 20)) {
+        EXPECT_EQ(to_file.bulk.accept(channel, BulkSink::memory()), Errc::limit_exceeded);
+      }
       EXPECT_FALSE(to_file.bulk.accept(channel, BulkSink::file(directory.path("flow")), {.replace = true}));
       EXPECT_FALSE(to_stream.bulk.accept(channel, BulkSink::stream([&got](std::span<const std::uint8_t> block) {
                                            got.insert(got.end(), block.begin(), block.end());
@@ -501,6 +504,28 @@ TEST(Bulk, GoesByTls) {
   EXPECT_FALSE(receiver.bulk.accept(channel, BulkSink::memory()));
   EXPECT_TRUE(receiver.next<BulkReceived>().bytes == content);
   EXPECT_THAT(source.next<BulkComplete>().done, SizeIs(1));
+}
+
+TEST(Bulk, GoesOnWhereTheDaemonOfAReceiverIsKilledAndStarted) {
+  LineOfThree line;
+  wait_for_one_view(line.all());
+  BulkProgram source(line.alpha, "source");
+  ConnectOptions options = BulkProgram::options_for(line.gamma, "receiver");
+  options.reconnect_timeout = kPatience;
+  BulkProgram receiver(options);
+  receiver.join("g");
+  const TemporaryDirectory directory;
+  const std::string sent = make_file(directory, "sent");
+  const ChannelId channel = source.bulk.offer("g", BulkSource::file(sent), {.bytes_per_second = 10'000'000}).value();
+  receiver.next<BulkOffered>();
+  EXPECT_FALSE(receiver.bulk.accept(channel, BulkSink::file(directory.path("got"))));
+  receiver.next<BulkProgress>();
+  line.gamma.kill();
+  line.gamma.start();
+  EXPECT_FALSE(source.bulk.set_rate(channel, 0));
+  const auto received = receiver.next<BulkReceived>();
+  EXPECT_FALSE(received.error) << received.text;
+  EXPECT_TRUE(read_bytes(directory.path("got")) == read_bytes(sent));
 }
 
 TEST(Bulk, CanBeDestroyedInTheMiddle) {
