@@ -163,8 +163,9 @@ void Attachment::fill(Nanoseconds now, Channel& channel) {
     if (const std::optional<Need> need = receiver->take_need(now)) {
       write_need(output_, {channel.number, kLiveStream, *need});
     }
-    if (!receiver->is_done() && channel.granted <= channel.window() / 2) {
-      const std::uint64_t more = channel.window() - channel.granted;
+    const std::uint64_t window = std::min(channel.window(), receiver->room());
+    if (!receiver->is_done() && channel.granted <= window / 2 && channel.granted < window) {
+      const std::uint64_t more = window - channel.granted;
       channel.granted += more;
       write_grant(output_, {channel.number, kLiveStream, more});
     }

@@ -72,6 +72,13 @@ bool BegunBlocks::store_oldest(std::uint64_t but) {
   return true;
 }
 
+std::uint64_t BegunBlocks::room() const {
+  if (!has_store_) return UINT64_MAX;
+  const std::size_t used = source_.symbols * symbol_bytes_;
+  const auto left = [this](std::size_t bytes) { return source_.limit_bytes - std::min(source_.limit_bytes, bytes); };
+  return (left(used) + left(storing_bytes_)) / symbol_bytes_;
+}
+
 bool BegunBlocks::give_up_newest(Memory& memory, std::uint64_t order) {
   if (memory.blocks.empty() || memory.blocks.rbegin()->first <= order) return false;
   const std::uint32_t newest = memory.blocks.rbegin()->second;

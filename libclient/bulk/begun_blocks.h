@@ -58,6 +58,9 @@ class BegunBlocks {
 
   /// Symbols in memory, those of jobs that store them included and those of jobs that decode them not.
   std::size_t memory_bytes() const { return (source_.symbols + repair_.symbols) * symbol_bytes_ + storing_bytes_; }
+  /// How many source symbols can be taken before any job that stores some is over, and none is dropped. Without a store
+  /// there is no bound: nothing is gained by waiting.
+  std::uint64_t room() const;
   /// That were taken, and then given up for others.
   std::uint64_t given_up() const { return given_up_; }
 

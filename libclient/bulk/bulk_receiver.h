@@ -113,6 +113,9 @@ class BulkReceiver {
   ReceiverCounters counters() const;
   /// Blocks that were wrong since the last call; the last ones, where they are many.
   std::vector<WrongBlock> take_wrong_blocks() { return std::exchange(wrong_blocks_, {}); }
+  /// How many symbols it is to be sent at most, in all that are on their way: what takes long to be stored is not to be
+  /// dropped for want of memory.
+  std::uint64_t room() const { return begun_.room(); }
   std::size_t symbol_memory_bytes() const { return begun_.memory_bytes(); }
 
  private:

@@ -295,6 +295,29 @@ TEST_F(BulkReceivers, SourceSymbolsGoToTheirPlacesWhereMemoryIsUsedUp) {
   EXPECT_EQ(store_.content, content_);
 }
 
+TEST_F(BulkReceivers, NothingIsDroppedThatItHasRoomForWhileSymbolsAreStored) {
+  offer(40 * kK * kT);
+  ReceiverLimits limits;
+  limits.symbols.source_bytes = 20 * kT;
+  begin(limits);
+  tell_index();
+  EXPECT_EQ(receiver_->room(), 40u);
+  std::uint64_t given = 0;
+  for (std::uint32_t esi = 0; esi + 1 < kK; ++esi) {
+    for (std::uint32_t block = 0; block < 40; ++block) {  // no block is whole
+      if (receiver_->room() == 0) {
+        EXPECT_GE(given, 20u);
+        given = 0;
+        run();  // symbols are stored
+      }
+      ++given;
+      ASSERT_EQ(give(block, esi), SymbolUse::useful);
+    }
+  }
+  EXPECT_GT(store_.stored_symbols, 100u);
+  EXPECT_EQ(receiver_->counters().no_room, 0u);
+}
+
 TEST_F(BulkReceivers, MemoryHasABound) {
   offer(100 * kK * kT);
   for (const bool has_store : {true, false}) {
