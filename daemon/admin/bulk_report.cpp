@@ -18,7 +18,7 @@ namespace proto = spindle::admin;
 namespace {
 
 /// By the number of a BulkOutcome.
-constexpr std::array<const char*, 5> kOutcomes = {"undecided", "accepted", "done", "failed", "refused"};
+constexpr std::array<const char*, 6> kOutcomes = {"undecided", "accepted", "done", "failed", "refused", "kept"};
 
 void describe(const Channel& channel, proto::BulkChannel& out) {
   out.set_id(printable(spindle::bulk::to_string(channel.id)));

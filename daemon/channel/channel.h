@@ -78,7 +78,7 @@ struct Channel {
   }
   /// Daemons with receivers that have accepted and are not done.
   MemberSet lacking() const { return daemons_with(BulkOutcome::accepted); }
-  /// Daemons with receivers that have all of it.
+  /// Daemons with receivers that have all of it, and give it to others.
   MemberSet holding() const { return daemons_with(BulkOutcome::done); }
 
  private:

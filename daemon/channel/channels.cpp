@@ -269,7 +269,8 @@ void Channels::tell_complete(std::uint64_t position, const Channel& channel) {
     for (const GroupMember& member : group->members) {
       const ChannelReceiver* receiver = find_receiver(channel.audience, member.daemon(), member.session());
       if (receiver == nullptr) continue;
-      if (receiver->outcome == BulkOutcome::done) complete.done.push_back(member.name());
+      const bool is_done = receiver->outcome == BulkOutcome::done || receiver->outcome == BulkOutcome::kept;
+      if (is_done) complete.done.push_back(member.name());
       if (receiver->outcome == BulkOutcome::failed) complete.failed.push_back({member.name(), receiver->code});
       if (receiver->outcome == BulkOutcome::refused) complete.refused.push_back(member.name());
     }

@@ -231,7 +231,7 @@ BulkComplete read_complete(Reader& reader, bool& more) {
     std::uint16_t code = 0;
     const BulkOutcome outcome = read_outcome(reader, code);
     std::string name = read_private_name(reader);
-    if (outcome < last) reader.fail();
+    if (outcome < last || outcome > BulkOutcome::refused) reader.fail();
     last = outcome;
     if (outcome == BulkOutcome::done) {
       complete.done.push_back(std::move(name));

@@ -50,8 +50,15 @@ struct ContentTerms {
 };
 
 /// How a receiver stands. What is said first of the last three is so for good.
-enum class BulkOutcome : std::uint8_t { none = 0, accepted = 1, done = 2, failed = 3, refused = 4 };
-inline constexpr BulkOutcome kBulkOutcomeLast = BulkOutcome::refused;
+enum class BulkOutcome : std::uint8_t {
+  none = 0,
+  accepted = 1,
+  done = 2,
+  failed = 3,
+  refused = 4,
+  kept = 5,  // done, and it gives the content to nobody
+};
+inline constexpr BulkOutcome kBulkOutcomeLast = BulkOutcome::kept;
 constexpr bool is_final(BulkOutcome outcome) { return outcome >= BulkOutcome::done; }
 
 /// Why a channel has ended.

@@ -326,7 +326,7 @@ void BulkTransfer::finish() {
 void BulkTransfer::finished(const StoreFailure& failure) {
   if (failure.error) return fail(failure);
   // Who gets the event may leave at once: the daemon is told before.
-  say(protocol::BulkOutcome::done);
+  say(serves_ ? protocol::BulkOutcome::done : protocol::BulkOutcome::kept);
   host_.give(BulkReceived{to_public(id_), {}, {}, store_->path(), store_->take_bytes()});
 }
 

@@ -107,7 +107,7 @@ class Reading {
   void take(Time at, const protocol::BulkOutcomeSaid& said) {
     Part& part = parts_[said.channel];
     if (protocol::is_final(part.said) || !protocol::is_final(said.outcome)) return;
-    part.said = said.outcome;
+    part.said = said.outcome == BulkOutcome::kept ? BulkOutcome::done : said.outcome;
     part.said_at = at;
   }
 

@@ -75,6 +75,7 @@ constexpr Counter kMovedElsewhere[] = {
     Counter::log_lines_left_out,      // tests/integration/lifecycle_test.cpp
     Counter::tls_handshakes,          // tests/integration/tls_links_test.cpp
     Counter::tls_handshakes_refused,  // tests/integration/tls_links_test.cpp
+    Counter::bulk_capacities_told,    // tests/sim/bulk_yield_test.cpp
 };
 
 TEST(HuntRun, MovesEveryOtherCounter) {

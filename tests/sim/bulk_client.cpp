@@ -207,7 +207,7 @@ void BulkClient::say(Content& content) {
   if (content.said == BulkOutcome::none) session_.say(content.id, content.said = BulkOutcome::accepted);
   if (content.said == BulkOutcome::accepted && content.receiver->is_done()) {
     content.digest = digest_of(content.store->content);
-    session_.say(content.id, content.said = BulkOutcome::done);
+    session_.say(content.id, content.said = content.holder ? BulkOutcome::done : BulkOutcome::kept);
   }
 }
 
@@ -367,6 +367,7 @@ BulkClient::Standing BulkClient::standing_of(const Content& content) const {
   if (!is_there(content)) return Standing::none;
   const bool has_all = content.is_own ? content.is_sealed : content.said == BulkOutcome::done;
   if (has_all) return content.holder ? Standing::gives : Standing::none;
+  if (content.said == BulkOutcome::kept) return Standing::none;
   return content.receiver ? Standing::lacks : Standing::none;
 }
 

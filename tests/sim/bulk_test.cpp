@@ -108,6 +108,23 @@ TEST_F(Bulk, ServesWhoComesLateWhereTheSourceIsGone) {
   await_all(id, 0, 60s);
 }
 
+TEST_F(Bulk, WhoHasItAndGivesItToNobodyIsNotWaitedFor) {
+  simulate_cluster(13, Shape::line, 3, {});
+  add(0, {.serves = false});  // of the first daemon, which would plan the tree
+  add(1);
+  add(2);
+  await_group_view(members_, "g");
+  const BulkChannelId id = offer(2, 2'000'000);
+  await_all(id, 2, 60s);
+  await([&] { return members_[1]->channels().find(id)->is_complete(); }, 10s, "the completion");
+  EXPECT_EQ(members_[1]->channels().find(id)->complete->done.size(), 2u);
+  members_[2]->kill();
+  sim().run_for(1s);
+  add(0);
+  add(2);
+  await_all(id, 2, 60s);
+}
+
 TEST_F(Bulk, GoesOnWhereARelayIsLost) {
   begin(5, Shape::ring, 5);
   const BulkChannelId id = offer(0, 12'000'000);
