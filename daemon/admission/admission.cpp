@@ -63,6 +63,7 @@ void Admission::start_turn(Time now) {
   book_.expire(now);
   retention_full_ = order_.retained_bytes() >= context_.config.order.retention_bytes_max;
   const bool has_room_now = has_room();
+  if (has_room_now || !groups_.is_ready()) lacked_room_ = false;
   if (std::exchange(had_room_, has_room_now) != has_room_now || book_.falls() != seen_falls_) ++news_;
   seen_falls_ = book_.falls();
 }
@@ -73,7 +74,10 @@ void Admission::set_enabled(bool enabled) {
   ++news_;
 }
 
-bool Admission::has_room() const { return groups_.is_ready() && !retention_full_ && order_.unstable_bytes() < window_; }
+bool Admission::has_room() const {
+  return groups_.is_ready() && !retention_full_ && order_.unstable_bytes() < window_ &&
+         order_.own_unordered_bytes() + order_.held_up_bytes() < window_;
+}
 
 void Admission::set_window() {
   const std::vector<DaemonId>& members = order_.view().members;
@@ -86,6 +90,7 @@ Verdict Admission::try_admit(Time now, Flow& flow, DestinationSet& to, const Off
   const std::uint32_t bytes = is_divided ? part_size(now, flow, offer.part) : offer.bytes;
   if (!has_room()) {
     had_room_ = false;  // it may be back by the next turn
+    lacked_room_ = groups_.is_ready();
     count_held(flow);
     flow.wait_for_room(now);
     return refusal(flow);
@@ -132,6 +137,7 @@ std::uint32_t Admission::part_size(Time now, Flow& flow, std::uint32_t part) {
 Verdict Admission::try_admit(Time now, MembershipBudget& client, Change change, const std::string& group) {
   if (!has_room()) {
     had_room_ = false;
+    lacked_room_ = groups_.is_ready();
     return {0, AdmissionWait::room, kNever};
   }
   if (const auto until = membership_rate_.wait_until(now, client)) return {0, AdmissionWait::changes, *until};

@@ -82,6 +82,8 @@ class Admission final : public PriceFrames, public ClientPrices {
   Verdict try_admit(Time now, MembershipBudget& client, Change change, const std::string& group);
   /// Changes when messages that were refused before might enter now.
   std::uint64_t news() const { return news_; }
+  /// Whether such may enter that were refused for want of room: the end of a turn may make it, and no other follow.
+  bool is_room_back() const { return lacked_room_ && has_room(); }
 
   // ClientPrices
   void set_client_price(const std::string& name, double dollars, std::string_view slowest) override {
@@ -137,6 +139,7 @@ class Admission final : public PriceFrames, public ClientPrices {
   std::size_t window_ = 0;       // of this daemon's own bytes that are not stable, beyond which nothing enters
   std::uint64_t seen_settings_ = 0;
   bool had_room_ = false;
+  bool lacked_room_ = false;  // something was refused in this view, and there has been no room since
   std::uint64_t news_ = 0;
   std::uint64_t seen_falls_ = 0;  // of the book
 };

@@ -201,6 +201,7 @@ NodeMemory Node::memory() const {
   memory.view_ends = !order.is_open();
   memory.retained = order.retained_bytes();
   memory.unordered = order.unordered_bytes();
+  memory.own_unordered = order.own_unordered_bytes();
   memory.pushed = order.pushed_bytes();
   memory.partial = layers_->groups.delivery().partial_bytes();
   memory.held_up = order.held_up_bytes() + layers_->groups.delivery().early_bytes();

@@ -26,6 +26,7 @@ struct NodeMemory {
   bool view_ends = false;          // what is stable is not heard, and what others push comes on top
   std::size_t retained = 0;        // of all streams
   std::size_t unordered = 0;       // of ordered messages that wait for their place, stable or not
+  std::size_t own_unordered = 0;   // of these its own
   std::size_t pushed = 0;          // of what recovery has brought, until it counts as received
   std::size_t held_up = 0;         // of messages that the group layer has yet to take, or to deliver
   std::size_t partial = 0;         // of payload that went ahead of its messages

@@ -2,6 +2,13 @@
 
 namespace spindled {
 
+std::size_t PendingMessage::content_size() const {
+  std::size_t size = delivery.content_size();
+  if (!followers) return size;
+  for (const Delivery& follower : *followers) size += follower.content_size();
+  return size;
+}
+
 bool IncomingStream::accept(const BodyHead& head, Slice first, Slice rest, Delivery& delivery) {
   if (head.number != 0) {
     high_ = head.number;
@@ -27,6 +34,17 @@ bool IncomingStream::accept(const BodyHead& head, Slice first, Slice rest, Deliv
   return head.last;
 }
 
+void IncomingStream::accept_ordered(const BodyHead& head, Slice first, Slice rest) {
+  // Put together where it waits for its place.
+  PendingMessage& pending = ordered_.push_back();
+  pending.seen = head.seen;
+  if (accept(head, std::move(first), std::move(rest), pending.delivery)) {
+    ordered_bytes_ += pending.delivery.content_size();
+  } else {
+    ordered_.pop_back();
+  }
+}
+
 void IncomingStream::retain(std::uint64_t number, const Slice& body) {
   retained_bytes_ += body.size();
   RetainedBody& kept = retained_.push_back();
@@ -50,6 +68,7 @@ bool IncomingStream::follow(std::uint64_t number, Delivery& delivery) {
   if (behind == 0) return false;
   PendingMessage& leader = ordered_[behind - 1];
   if (!leader.followers) leader.followers = std::make_unique<std::vector<Delivery>>();
+  ordered_bytes_ += delivery.content_size();
   leader.followers->push_back(std::move(delivery));
   return true;
 }

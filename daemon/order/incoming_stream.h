@@ -25,6 +25,9 @@ struct PendingMessage {
   Delivery delivery;
   std::uint64_t seen = 0;  // how far its origin had been through the order when it sent it
   std::unique_ptr<std::vector<Delivery>> followers;
+
+  /// Contents of all of them.
+  std::size_t content_size() const;
 };
 
 /// Holds what has arrived of one origin's stream: bodies until they are stable, ordered messages until their place in
@@ -41,6 +44,8 @@ class IncomingStream {
   /// Takes in the next body's head and content. Whether it completes a message, which `delivery`, a new one, then is. A
   /// fragment that follows no first one is dropped.
   bool accept(const BodyHead& head, Slice first, Slice rest, Delivery& delivery);
+  /// The same of an ordered message, which waits for its place from then on.
+  void accept_ordered(const BodyHead& head, Slice first, Slice rest);
   void retain(std::uint64_t number, const Slice& body);
   /// Nothing up to `number` is addressed to this daemon and has not arrived.
   void advance_to(std::uint64_t number) { high_ = std::max(high_, number); }
@@ -54,8 +59,12 @@ class IncomingStream {
   /// The first of them is delivered, at its place in the order.
   PendingMessage pass_ordered() {
     ++ordered_passed_;
-    return ordered_.pop_front();
+    PendingMessage first = ordered_.pop_front();
+    ordered_bytes_ -= first.content_size();
+    return first;
   }
+  /// Contents of those that wait.
+  std::size_t ordered_bytes() const { return ordered_bytes_; }
   /// How many were.
   std::uint64_t ordered_passed() const { return ordered_passed_; }
   const Ring<RetainedBody>& retained() const { return retained_; }
@@ -81,6 +90,7 @@ class IncomingStream {
   std::size_t retained_bytes_ = 0;
   Ring<PendingMessage> ordered_;
   std::uint64_t ordered_passed_ = 0;
+  std::size_t ordered_bytes_ = 0;
   std::optional<Delivery> assembling_;
   std::uint64_t reported_ = 0;
   std::uint64_t messages_since_report_ = 0;

@@ -54,10 +54,13 @@ std::size_t Order::foreign_bytes_max() const {
 
 std::size_t Order::unordered_bytes() const {
   std::size_t bytes = 0;
-  for (const IncomingStream& stream : state_.incoming) {
-    for (std::size_t i = 0; i < stream.ordered().size(); ++i) bytes += stream.ordered()[i].delivery.content_size();
-  }
+  for (const IncomingStream& stream : state_.incoming) bytes += stream.ordered_bytes();
   return bytes;
+}
+
+std::size_t Order::own_unordered_bytes() const {
+  const bool has_view = state_.view.self < state_.incoming.size();
+  return has_view ? state_.incoming[state_.view.self].ordered_bytes() : 0;
 }
 
 std::size_t Order::pushed_bytes() const { return recovery_ ? recovery_->held_bytes() : 0; }
@@ -153,11 +156,7 @@ void Order::data_received(Time now, Slice bytes) {
 void Order::take_content(Time now, const BodyHead& head, Slice first, Slice rest) {
   IncomingStream& stream = state_.incoming[head.origin];
   if (takes_a_place(head.message_class, head.service)) {
-    // Put together where it waits for its place.
-    PendingMessage& pending = stream.ordered().push_back();
-    pending.seen = head.seen;
-    if (!stream.accept(head, std::move(first), std::move(rest), pending.delivery)) stream.ordered().pop_back();
-    return;
+    return stream.accept_ordered(head, std::move(first), std::move(rest));
   }
   Delivery delivery;
   if (!stream.accept(head, std::move(first), std::move(rest), delivery)) return;

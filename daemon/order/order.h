@@ -43,8 +43,10 @@ class Order final : public ViewedStreams {
   std::size_t retained_bytes() const;
   /// The same of one other daemon's stream, the one of which the most is kept.
   std::size_t foreign_bytes_max() const;
-  /// Contents of ordered messages that wait for their place.
+  /// Contents of ordered messages that wait for their place, and of what may not come before them.
   std::size_t unordered_bytes() const;
+  /// Of this daemon's own messages. Those that are for no other daemon are stable at once, and wait all the same.
+  std::size_t own_unordered_bytes() const;
   /// Contents of messages that have reached their place and wait for the layer above.
   std::size_t held_up_bytes() const { return state_.held_up.bytes(); }
   /// What recovery has brought, until it counts as received.

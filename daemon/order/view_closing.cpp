@@ -73,7 +73,7 @@ void ViewClosing::pass_run(Time now, std::uint64_t count, bool delivered) {
     if (delivered) {
       deliver(now, state_.take_front());
     } else {
-      drop(now, state_.incoming[origin].ordered().pop_front());
+      drop(now, state_.incoming[origin].pass_ordered());
       state_.order.advance(1);
     }
   }
@@ -99,7 +99,7 @@ void ViewClosing::pass_unordered(Time now) {
   while (!firsts.empty()) {
     const First first = firsts.top();
     firsts.pop();
-    PendingMessage pending = state_.incoming[first.origin].ordered().pop_front();
+    PendingMessage pending = state_.incoming[first.origin].pass_ordered();
     if (may_deliver(first.origin)) {
       pending.delivery.position = state_.order.processed();
       deliver(now, pending);

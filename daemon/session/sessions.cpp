@@ -284,7 +284,7 @@ void Sessions::flush(Time now) {
     hold_to_memory(now);
   }
   written_ = 0;
-  if (relief_.look(now)) timers_.set_earlier(Timer::resume, now);
+  if (relief_.look(now) || admission_.is_room_back()) timers_.set_earlier(Timer::resume, now);
   if (context_.memory.is_short()) timers_.set_earlier(Timer::tick, now + kTick);
   flush_at_ = dirty.empty() ? kNever : now;
 }

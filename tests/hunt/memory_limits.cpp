@@ -89,6 +89,7 @@ void MemoryLimits::check(HostIndex host, const NodeMemory& memory) {
   hold(host, Kept::foreign_stream, memory.foreign_stream, memory.view_ends ? limits.foreign_at_end : limits.foreign);
   hold(host, Kept::all_streams, memory.retained, all_streams_);
   hold(host, Kept::unordered, memory.unordered, all_contents_);
+  hold(host, Kept::own_unordered, memory.own_unordered, limits.own);
   hold(host, Kept::pushed, memory.pushed, all_streams_);
   hold(host, Kept::held_up, memory.held_up, held_up_);
   hold(host, Kept::partial, memory.partial, partial_);
@@ -112,6 +113,7 @@ std::string_view MemoryLimits::text_of(Kept kept) {
       "bytes of another daemon's messages",
       "bytes of all messages",
       "bytes that wait for their place",
+      "bytes of its own that wait for their place",
       "bytes that recovery brought",
       "bytes that wait for the group layer",
       "bytes of messages that are entering",

@@ -48,6 +48,7 @@ class MemoryLimits {
     foreign_stream,
     all_streams,
     unordered,
+    own_unordered,
     pushed,
     held_up,
     partial,

@@ -129,9 +129,18 @@ TEST(HuntMemoryLimits, HoldStreamsToWhatThePlanPutsIntoThem) {
 
 /// More than is due, of one thing each.
 constexpr NodeMemory kTooMuch[] = {
-    {.retained = 520'000},  {.unordered = 1'100'000}, {.pushed = 520'000},    {.held_up = 1'100'000},
-    {.partial = 1'100'000}, {.link_control = 20'000}, {.link_data = 800'000}, {.sessions_definitions = 1'000},
-    {.groups = 3},          {.memberships = 4},       {.sessions = 3},
+    {.retained = 520'000},
+    {.unordered = 1'100'000},
+    {.own_unordered = 520'000},
+    {.pushed = 520'000},
+    {.held_up = 1'100'000},
+    {.partial = 1'100'000},
+    {.link_control = 20'000},
+    {.link_data = 800'000},
+    {.sessions_definitions = 1'000},
+    {.groups = 3},
+    {.memberships = 4},
+    {.sessions = 3},
 };
 
 TEST(HuntMemoryLimits, ArePartOfEverythingThatADaemonHolds) {
@@ -143,6 +152,7 @@ TEST(HuntMemoryLimits, ArePartOfEverythingThatADaemonHolds) {
   MemoryLimits limits(small_plan());
   limits.check(0, {.retained = 400'000,
                    .unordered = 1'000'000,
+                   .own_unordered = 20'000,
                    .pushed = 400'000,
                    .held_up = 900'000,
                    .partial = 900'000,

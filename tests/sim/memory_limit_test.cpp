@@ -90,6 +90,25 @@ TEST_F(MemoryLimit, ThoseWhoReadNothingCostMoreAndThenGoAndNobodyElseDoes) {
   }
 }
 
+// No other daemon gets these messages, so they are stable at once; but they wait for one that is far.
+TEST_F(MemoryLimit, WhatADaemonsClientsSendEachOtherWaitsForItsPlaceWithinTheWindow) {
+  NodeConfig node;
+  node.session.send_window_bytes = kMiB / 8;
+  simulate_cluster(714, Shape::line, 3, node);
+  sim().network().set_path(1, 2, {.delay = 100ms});
+  SimClient& sender = add_member(0, "g");
+  SimClient& member = add_member(0, "g");
+  for (std::uint32_t i = 0; i < 2000; ++i) {
+    sender.multicast({"g"}, {.service = i % 2 == 0 ? Service::safe : Service::fifo, .size = 1000});
+  }
+  std::size_t most = 0;
+  await([&] { return most = std::max(most, memory(0).unordered), member.messages() == 2000; }, 60s, "all");
+  EXPECT_LE(most, node.session.send_window_bytes + kMiB / 16);
+  EXPECT_EQ(sender.messages(), 2000u);
+  await_rest();
+  check();
+}
+
 TEST_F(MemoryLimit, NewcomersAndNewGroupsWaitForRoom) {
   NodeConfig node;
   node.memory_bytes_max = 4 * kMiB;
