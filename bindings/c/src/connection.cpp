@@ -6,11 +6,6 @@
 namespace spindle::c {
 namespace {
 
-void write_text(std::string_view from, char* text, size_t room) {
-  if (text == nullptr || room == 0) return;
-  text[from.copy(text, room - 1)] = '\0';
-}
-
 Failure connect(const spindle_options* options, spindle_connection& connection) {
   try {
     Result<Connection> result = Connection::connect(options == nullptr ? ConnectOptions() : options->value);

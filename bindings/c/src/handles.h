@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bindings/c/include/spindle/spindle.h"
+#include "spindle/bulk.h"
 #include "spindle/connection.h"
 #include "spindle/membership.h"
 
@@ -53,6 +54,31 @@ struct spindle_membership {
   std::vector<std::string> vs_set;  // after the view that was applied last
 };
 
+struct spindle_bulk_options {
+  spindle::BulkOptions value;
+};
+
+struct spindle_bulk {
+  spindle::Bulk value;
+};
+
+struct spindle_bulk_source {
+  spindle::BulkSource value;
+  std::string name;                // empty: the one that it has by itself
+  std::string directory;           // empty: it is none
+  spindle::BulkSource::Read read;  // null: it is no stream
+  std::vector<std::string> left_out;
+};
+
+struct spindle_bulk_sink {
+  spindle::BulkSink value;
+  spindle::BulkSink::Write write;  // null: it is no stream
+};
+
+struct spindle_offer_options {
+  spindle::OfferOptions value;
+};
+
 namespace spindle::c {
 
 inline std::string_view text_of(spindle_bytes bytes) {
@@ -60,6 +86,18 @@ inline std::string_view text_of(spindle_bytes bytes) {
 }
 
 inline spindle_bytes bytes_of(std::string_view text) { return {text.data(), text.size()}; }
+
+inline std::string text_or_empty(const char* text) { return text == nullptr ? std::string() : std::string(text); }
+
+/// As much of it as fits, with a zero byte behind it.
+inline void write_text(std::string_view from, char* text, std::size_t room) {
+  if (text == nullptr || room == 0) return;
+  text[from.copy(text, room - 1)] = '\0';
+}
+
+/// A channel is the id itself.
+inline const spindle_channel* handle_of(const ChannelId& id) { return reinterpret_cast<const spindle_channel*>(&id); }
+inline const ChannelId* id_of(const spindle_channel* channel) { return reinterpret_cast<const ChannelId*>(channel); }
 
 inline spindle_code code_of(const std::error_code& error) { return error.value(); }
 inline spindle_code code_of(Errc code) { return static_cast<spindle_code>(code); }

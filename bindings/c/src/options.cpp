@@ -13,8 +13,6 @@ spindle_code change(Options* options, Change&& apply) noexcept {
   return guarded([&] { apply(options->value); });
 }
 
-std::string text_or_empty(const char* text) { return text == nullptr ? std::string() : std::string(text); }
-
 // Not less than what was asked for.
 std::chrono::milliseconds milliseconds_of(std::int64_t timeout_ns) {
   return timeout_ns < 0 ? std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds::max())
@@ -97,6 +95,10 @@ spindle_code spindle_options_set_independent_flows(spindle_options* options, int
 spindle_code spindle_options_set_slow_policy(spindle_options* options, unsigned policy) {
   if (policy > SPINDLE_SLOW_DISCONNECT) return SPINDLE_ERROR_BAD_ARGUMENT;
   return change(options, [&](auto& value) { value.slow_policy = static_cast<spindle::SlowPolicy>(policy); });
+}
+
+spindle_code spindle_options_set_bulk(spindle_options* options, int bulk) {
+  return change(options, [&](auto& value) { value.bulk = bulk != 0; });
 }
 
 spindle_send_options* spindle_send_options_new(void) { return new (std::nothrow) spindle_send_options(); }

@@ -59,6 +59,7 @@ const std::string* single_group(const spindle_event* event) {
   if (const auto* signal = content<Transitional>(event)) return &signal->group;
   if (const auto* failed = content<RequestFailed>(event)) return &failed->group;
   if (const auto* request = content<FlushRequest>(event)) return &request->group;
+  if (const auto* offered = content<BulkOffered>(event)) return &offered->group;
   return nullptr;
 }
 
@@ -175,6 +176,8 @@ spindle_bytes spindle_event_group(const spindle_event* event) { return spindle_e
 spindle_code spindle_event_code(const spindle_event* event) {
   if (const auto* failed = content<spindle::RequestFailed>(event)) return code_of(failed->error);
   if (const auto* end = content<spindle::Disconnected>(event)) return code_of(end->error);
+  if (const auto* received = content<spindle::BulkReceived>(event)) return code_of(received->error);
+  if (const auto* ended = content<spindle::BulkEnded>(event)) return code_of(ended->error);
   return 0;
 }
 

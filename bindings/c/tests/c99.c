@@ -66,6 +66,7 @@ static void misuse_options(void) {
   refused(spindle_options_set_receive_buffer(NULL, 1));
   refused(spindle_options_set_independent_flows(NULL, 1));
   refused(spindle_options_set_slow_policy(NULL, SPINDLE_SLOW_DROP));
+  refused(spindle_options_set_bulk(NULL, 1));
   refused(spindle_send_options_set_type(NULL, 1));
   refused(spindle_send_options_set_self_discard(NULL, 1));
   refused(spindle_send_options_set_ticket(NULL, 1));
@@ -195,11 +196,79 @@ static void misuse_membership(void) {
   nothing(spindle_membership_vs_at(NULL, 0));
 }
 
+static void misuse_bulk_content(void) {
+  const spindle_bytes no_bytes = {NULL, 1};
+  spindle_bulk_options_free(NULL);
+  refused(spindle_bulk_options_set_workers(NULL, 1));
+  spindle_offer_options_free(NULL);
+  refused(spindle_offer_options_set_rate(NULL, 1));
+  refused(spindle_offer_options_set_weight(NULL, 1));
+  refused(spindle_offer_options_set_linger(NULL, 1));
+  wrong += spindle_bulk_source_file(NULL) != NULL;
+  wrong += spindle_bulk_source_directory(NULL) != NULL;
+  wrong += spindle_bulk_source_bytes(no_bytes) != NULL;
+  wrong += spindle_bulk_source_stream(NULL, NULL, NULL) != NULL;
+  spindle_bulk_source_free(NULL);
+  refused(spindle_bulk_source_set_name(NULL, "x"));
+  refused(spindle_bulk_source_set_spool(NULL, "x"));
+  refused(spindle_bulk_source_set_leave_out(NULL, 1));
+  is_zero(spindle_bulk_source_left_out_count(NULL));
+  nothing(spindle_bulk_source_left_out_at(NULL, 0));
+  wrong += spindle_bulk_sink_file(NULL) != NULL;
+  wrong += spindle_bulk_sink_directory(NULL) != NULL;
+  wrong += spindle_bulk_sink_stream(NULL, NULL, NULL) != NULL;
+  spindle_bulk_sink_free(NULL);
+  refused(spindle_bulk_sink_set_temporary_directory(NULL, "x"));
+}
+
+static void misuse_bulk(void) {
+  const spindle_bytes group = spindle_text("g");
+  spindle_bulk* bulk = NULL;
+  spindle_channel* channel = NULL;
+  refused(spindle_bulk_open(NULL, NULL, &bulk));
+  refused(spindle_bulk_open(NULL, NULL, NULL));
+  wrong += bulk != NULL;
+  spindle_bulk_close(NULL);
+  wrong += spindle_channel_copy(NULL) != NULL;
+  spindle_channel_free(NULL);
+  is_zero((uint64_t)spindle_channel_equal(NULL, NULL));
+  nothing(spindle_channel_daemon(NULL));
+  is_zero(spindle_channel_incarnation(NULL));
+  is_zero(spindle_channel_number(NULL));
+  refused(spindle_bulk_offer(NULL, group, NULL, NULL, 1, &channel, NULL, 0));
+  wrong += channel != NULL;
+  refused(spindle_bulk_accept(NULL, NULL, NULL, 0));
+  refused(spindle_bulk_refuse(NULL, NULL));
+  refused(spindle_bulk_cancel(NULL, NULL));
+  refused(spindle_bulk_set_rate(NULL, NULL, 1));
+}
+
+static void misuse_bulk_events(void) {
+  wrong += spindle_bulk_channel(NULL) != NULL;
+  wrong += spindle_bulk_size(NULL) != -1;
+  nothing(spindle_bulk_text(NULL));
+  nothing(spindle_bulk_offered_source(NULL));
+  nothing(spindle_bulk_offered_name(NULL));
+  is_zero(spindle_bulk_offered_content(NULL));
+  is_zero((uint64_t)spindle_bulk_offered_is_late(NULL));
+  is_zero(spindle_bulk_progress_bytes(NULL));
+  is_zero(spindle_bulk_progress_rate(NULL));
+  nothing(spindle_bulk_received_path(NULL));
+  nothing(spindle_bulk_received_bytes(NULL));
+  is_zero(spindle_bulk_complete_name_count(NULL, SPINDLE_BULK_DONE));
+  nothing(spindle_bulk_complete_name_at(NULL, SPINDLE_BULK_DONE, 0));
+  is_zero((uint64_t)spindle_bulk_complete_code_at(NULL, 0));
+  is_zero(spindle_bulk_ended_cause(NULL));
+}
+
 int misuse_nulls(void) {
   wrong = 0;
   misuse_options();
   misuse_connection();
   misuse_events();
   misuse_membership();
+  misuse_bulk_content();
+  misuse_bulk();
+  misuse_bulk_events();
   return wrong;
 }

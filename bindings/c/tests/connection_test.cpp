@@ -12,9 +12,9 @@
 
 #include "bindings/c/src/handles.h"
 #include "bindings/c/tests/c99.h"
+#include "bindings/c/tests/connection.h"
 #include "libclient/protocol/header_block.h"
 #include "tests/support/payload_frames.h"
-#include "tests/unit/client_fake_daemon.h"
 
 namespace spindle::c {
 namespace {
@@ -25,18 +25,7 @@ using test::close_frame;
 using test::Frame;
 using test::message_frame;
 
-constexpr std::int64_t kMillisecond = 1'000'000;
-constexpr std::int64_t kSecond = 1'000 * kMillisecond;
-
 const spindle_bytes kNews = spindle_text("news");
-
-std::string text(spindle_bytes bytes) { return std::string(text_of(bytes)); }
-
-Bytes welcome() {
-  Bytes bytes;
-  protocol::write_welcome(bytes, {protocol::kClientVersionMax, "#me#fake"});
-  return bytes;
-}
 
 Bytes view_frame() {
   Bytes frame;
@@ -55,51 +44,7 @@ Bytes reply_frame(const Frame& request, Errc code) {
   return frame;
 }
 
-class CConnections : public testing::Test {
- protected:
-  void SetUp() override {
-    options_ = spindle_options_new();
-    spindle_options_set_address(options_, daemon_.path().c_str());
-    spindle_options_set_disconnect_timeout(options_, kMillisecond);  // nobody answers a goodbye
-    spindle_options_set_reconnect_timeout(options_, 0);              // tests look at the end of a connection
-  }
-  void TearDown() override {
-    spindle_close(connection_);
-    spindle_options_free(options_);
-  }
-
-  spindle_code connect(const Bytes& answer = welcome()) {
-    std::thread server([&] {
-      daemon_.accept();
-      hello_ = daemon_.read();
-      daemon_.write(answer);
-    });
-    const spindle_code code = spindle_connect(options_, &connection_, text_, sizeof text_);
-    server.join();
-    return code;
-  }
-
-  /// The next event, which the caller frees.
-  spindle_event* next() {
-    spindle_event* event = nullptr;
-    std::size_t count = 0;
-    EXPECT_EQ(spindle_next(connection_, &event, 1, &count, SPINDLE_NO_TIMEOUT), 0);
-    EXPECT_EQ(count, 1u);
-    return event;
-  }
-  unsigned next_kind() {
-    spindle_event* event = next();
-    const unsigned kind = spindle_event_kind(event);
-    spindle_event_free(event);
-    return kind;
-  }
-
-  test::FakeDaemon daemon_;
-  spindle_options* options_ = nullptr;
-  spindle_connection* connection_ = nullptr;
-  Frame hello_;
-  char text_[200] = "before";
-};
+using CConnections = ConnectionTest;
 
 TEST_F(CConnections, AreNamedByTheDaemon) {
   ASSERT_EQ(connect(), 0);
@@ -616,7 +561,7 @@ TEST_F(CConnections, ServeProgramsInC) {
   std::thread server([&] {
     daemon_.accept();
     daemon_.read();
-    daemon_.write(welcome());
+    daemon_.write(welcome_frame());
     EXPECT_EQ(daemon_.read().type, ClientFrame::join);
     EXPECT_THAT(daemon_.read_messages(1), testing::ElementsAre("hello"));
     daemon_.write(view_frame());

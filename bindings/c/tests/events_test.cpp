@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -169,6 +170,88 @@ TEST(CEvents, TheEndSaysWhyAndWhatIsLost) {
   EXPECT_EQ(spindle_disconnected_is_exact(&event), 1);
 }
 
+const ChannelId kChannel{"alpha", 7, 8};
+
+TEST(CEvents, OffersHaveTheirFields) {
+  const spindle_event event{
+      Event(BulkOffered{kChannel, "news", "#ann#alpha", "disk.img", ContentKind::directory, 12, true})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_BULK_OFFERED});
+  EXPECT_EQ(groups(event), Names{"news"});
+  EXPECT_EQ(text(spindle_bulk_offered_source(&event)), "#ann#alpha");
+  EXPECT_EQ(text(spindle_bulk_offered_name(&event)), "disk.img");
+  EXPECT_EQ(spindle_bulk_offered_content(&event), unsigned{SPINDLE_CONTENT_DIRECTORY});
+  EXPECT_EQ(spindle_bulk_size(&event), 12);
+  EXPECT_EQ(spindle_bulk_offered_is_late(&event), 1);
+  const spindle_event other{Event(BulkOffered())};
+  EXPECT_EQ(spindle_bulk_size(&other), -1);
+  EXPECT_EQ(spindle_bulk_offered_is_late(&other), 0);
+}
+
+TEST(CEvents, ChannelsOutliveTheirEvents) {
+  auto event = std::make_unique<spindle_event>(spindle_event{Event(BulkProgress{kChannel, 5, 12, 3})});
+  const spindle_event ended{Event(BulkEnded{kChannel, BulkEnded::Cause::over, {}, {}})};
+  const spindle_event others{Event(BulkEnded{{"alpha", 7, 9}, BulkEnded::Cause::over, {}, {}})};
+  spindle_channel* channel = spindle_channel_copy(spindle_bulk_channel(event.get()));
+  event.reset();
+  EXPECT_EQ(text(spindle_channel_daemon(channel)), "alpha");
+  EXPECT_EQ(spindle_channel_incarnation(channel), 7u);
+  EXPECT_EQ(spindle_channel_number(channel), 8u);
+  EXPECT_EQ(spindle_channel_equal(channel, spindle_bulk_channel(&ended)), 1);
+  EXPECT_EQ(spindle_channel_equal(channel, spindle_bulk_channel(&others)), 0);
+  EXPECT_EQ(spindle_channel_equal(channel, nullptr), 0);
+  spindle_channel_free(channel);
+}
+
+TEST(CEvents, ProgressHasItsFields) {
+  const spindle_event event{Event(BulkProgress{kChannel, 5, 12, 3})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_BULK_PROGRESS});
+  EXPECT_EQ(spindle_channel_number(spindle_bulk_channel(&event)), 8u);
+  EXPECT_EQ(spindle_bulk_progress_bytes(&event), 5u);
+  EXPECT_EQ(spindle_bulk_size(&event), 12);
+  EXPECT_EQ(spindle_bulk_progress_rate(&event), 3u);
+}
+
+TEST(CEvents, WhatIsReceivedHasItsFields) {
+  const spindle_event event{Event(BulkReceived{kChannel, Errc::no_space, "no room", "/srv/x", {'a', 0, 'b'}})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_BULK_RECEIVED});
+  EXPECT_EQ(spindle_channel_number(spindle_bulk_channel(&event)), 8u);
+  EXPECT_EQ(spindle_event_code(&event), SPINDLE_ERROR_NO_SPACE);
+  EXPECT_EQ(text(spindle_bulk_text(&event)), "no room");
+  EXPECT_EQ(text(spindle_bulk_received_path(&event)), "/srv/x");
+  EXPECT_EQ(text(spindle_bulk_received_bytes(&event)), std::string("a\0b", 3));
+}
+
+TEST(CEvents, CompletionsHaveTheirLists) {
+  const spindle_event event{
+      Event(BulkComplete{kChannel, {"#a#x", "#b#x"}, {{"#c#x", Errc::no_space}}, {"#d#x", "#e#x", "#f#x"}})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_BULK_COMPLETE});
+  EXPECT_EQ(spindle_channel_number(spindle_bulk_channel(&event)), 8u);
+  const auto names = [&](unsigned list) {
+    Names found;
+    for (std::size_t i = 0; i < spindle_bulk_complete_name_count(&event, list); ++i) {
+      found.push_back(text(spindle_bulk_complete_name_at(&event, list, i)));
+    }
+    EXPECT_EQ(spindle_bulk_complete_name_at(&event, list, found.size()).data, nullptr);
+    return found;
+  };
+  EXPECT_EQ(names(SPINDLE_BULK_DONE), (Names{"#a#x", "#b#x"}));
+  EXPECT_EQ(names(SPINDLE_BULK_FAILED), Names{"#c#x"});
+  EXPECT_EQ(names(SPINDLE_BULK_REFUSED), (Names{"#d#x", "#e#x", "#f#x"}));
+  EXPECT_EQ(names(99), Names());
+  EXPECT_EQ(spindle_bulk_complete_code_at(&event, 0), SPINDLE_ERROR_NO_SPACE);
+  EXPECT_EQ(spindle_bulk_complete_code_at(&event, 1), 0);
+}
+
+TEST(CEvents, EndsOfChannelsSayWhy) {
+  const spindle_event event{
+      Event(BulkEnded{kChannel, BulkEnded::Cause::cancelled, Errc::file_failed, "the file has changed"})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_BULK_ENDED});
+  EXPECT_EQ(spindle_channel_number(spindle_bulk_channel(&event)), 8u);
+  EXPECT_EQ(spindle_bulk_ended_cause(&event), unsigned{SPINDLE_BULK_CANCELLED});
+  EXPECT_EQ(spindle_event_code(&event), SPINDLE_ERROR_FILE_FAILED);
+  EXPECT_EQ(text(spindle_bulk_text(&event)), "the file has changed");
+}
+
 TEST(CEvents, FieldsOfOtherKindsAreNothing) {
   const spindle_event message{Event(Message())};
   EXPECT_EQ(spindle_view_form(&message), 0u);
@@ -180,6 +263,10 @@ TEST(CEvents, FieldsOfOtherKindsAreNothing) {
   EXPECT_EQ(spindle_message_payload(&warning).data, nullptr);
   EXPECT_EQ(spindle_message_type(&warning), 0u);
   EXPECT_EQ(groups(warning), Names());
+  EXPECT_EQ(spindle_bulk_channel(&warning), nullptr);
+  EXPECT_EQ(spindle_bulk_size(&warning), -1);
+  EXPECT_EQ(spindle_bulk_received_bytes(&warning).data, nullptr);
+  EXPECT_EQ(spindle_bulk_complete_name_count(&warning, SPINDLE_BULK_DONE), 0u);
 }
 
 TEST(CEvents, CopiesOutliveWhatTheyAreOf) {

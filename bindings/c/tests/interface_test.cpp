@@ -92,6 +92,15 @@ TEST(CInterface, HasTheNumbersOfTheLibrary) {
   EXPECT_EQ(SPINDLE_MEMBERS_ASK, static_cast<int>(Outcome::ask));
   EXPECT_EQ(SPINDLE_MEMBERS_UNKNOWN, static_cast<int>(Outcome::unknown));
   EXPECT_EQ(SPINDLE_MEMBERS_LEFT, static_cast<int>(Outcome::left));
+  EXPECT_EQ(SPINDLE_CONTENT_BYTES, static_cast<int>(ContentKind::bytes));
+  EXPECT_EQ(SPINDLE_CONTENT_FILE, static_cast<int>(ContentKind::file));
+  EXPECT_EQ(SPINDLE_CONTENT_DIRECTORY, static_cast<int>(ContentKind::directory));
+  using Cause = BulkEnded::Cause;
+  EXPECT_EQ(SPINDLE_BULK_CANCELLED, static_cast<int>(Cause::cancelled));
+  EXPECT_EQ(SPINDLE_BULK_OVER, static_cast<int>(Cause::over));
+  EXPECT_EQ(SPINDLE_BULK_ABANDONED, static_cast<int>(Cause::abandoned));
+  EXPECT_EQ(SPINDLE_BULK_ELSEWHERE, static_cast<int>(Cause::elsewhere));
+  EXPECT_EQ(SPINDLE_BULK_DISCONNECTED, static_cast<int>(Cause::disconnected));
 }
 
 TEST(CInterface, HasEveryKindOfEvents) {

@@ -9,13 +9,14 @@
    Times are nanoseconds. Zero: the call does not wait. SPINDLE_NO_TIMEOUT, or any negative number: without a bound.
 
    Threads. All functions of a connection may be called by several threads at once, but spindle_close(), which must
-   coincide with no other call. An event may be read by several threads at once. Options, send options and memberships
-   belong to one thread at a time; while nobody changes them, several may read them. Several threads may use a token,
-   and one of them cancel it, at once.
+   coincide with no other call. The same holds of a spindle_bulk and spindle_bulk_close(). An event may be read by
+   several threads at once. Options, send options, memberships, and sources and sinks of bulk content belong to one
+   thread at a time; while nobody changes them, several may read them. Several threads may use a token, and one of them
+   cancel it, at once.
 
    fork(). In the child the connection is a closed one: requests, sending and spindle_next() say
-   SPINDLE_ERROR_NOT_CONNECTED, and spindle_close() frees it and leaves the parent's alone. The child may make
-   connections of its own.
+   SPINDLE_ERROR_NOT_CONNECTED, and spindle_close() frees it and leaves the parent's alone. So is a spindle_bulk. The
+   child may make connections of its own.
 
    Numbers never change, and functions stay as they are; new ones are added with new versions. A program has to bear
    with kinds of events, codes and causes that it does not know. */
@@ -59,6 +60,12 @@ typedef struct spindle_event spindle_event;
 typedef struct spindle_membership spindle_membership;
 typedef struct spindle_answers spindle_answers;
 typedef struct spindle_cancel_token spindle_cancel_token;
+typedef struct spindle_bulk_options spindle_bulk_options;
+typedef struct spindle_bulk spindle_bulk;
+typedef struct spindle_channel spindle_channel;
+typedef struct spindle_bulk_source spindle_bulk_source;
+typedef struct spindle_bulk_sink spindle_bulk_sink;
+typedef struct spindle_offer_options spindle_offer_options;
 
 #define SPINDLE_NO_TIMEOUT ((int64_t)-1)
 
@@ -213,6 +220,8 @@ SPINDLE_C_API spindle_code spindle_options_set_receive_buffer(spindle_options* o
 SPINDLE_C_API spindle_code spindle_options_set_independent_flows(spindle_options* options, int independent);
 /* SPINDLE_SLOW_... */
 SPINDLE_C_API spindle_code spindle_options_set_slow_policy(spindle_options* options, unsigned policy);
+/* Not zero: the daemon is asked to tell of bulk channels, for a program that calls spindle_bulk_open(). Default: 0. */
+SPINDLE_C_API spindle_code spindle_options_set_bulk(spindle_options* options, int bulk);
 
 /* ---- The connection ---- */
 
@@ -391,11 +400,11 @@ enum {
   SPINDLE_EVENT_DISCONNECTED = 9,   /* the connection has ended: the last event, exactly one */
   SPINDLE_EVENT_RECONNECTED = 10,   /* the connection was lost, and there is another one */
   SPINDLE_EVENT_FLUSH_REQUEST = 11, /* the next view of a synchronous group waits for spindle_flush_ok() */
-  SPINDLE_EVENT_BULK_OFFERED = 12,  /* these are of bulk channels, for which C has no functions yet */
-  SPINDLE_EVENT_BULK_PROGRESS = 13,
-  SPINDLE_EVENT_BULK_RECEIVED = 14,
-  SPINDLE_EVENT_BULK_COMPLETE = 15,
-  SPINDLE_EVENT_BULK_ENDED = 16
+  SPINDLE_EVENT_BULK_OFFERED = 12,  /* somebody offers a content: spindle_bulk_accept() or spindle_bulk_refuse() */
+  SPINDLE_EVENT_BULK_PROGRESS = 13, /* how far a content is; twice a second at most */
+  SPINDLE_EVENT_BULK_RECEIVED = 14, /* a content that was accepted is here, or cannot be received */
+  SPINDLE_EVENT_BULK_COMPLETE = 15, /* all members have it, could not receive it, or have refused it */
+  SPINDLE_EVENT_BULK_ENDED = 16     /* nothing more comes of the channel */
 };
 
 /* Waits for events, and gives those that there are, `room` at most, which the caller frees. 0: `*count` is one or more.
@@ -422,14 +431,15 @@ SPINDLE_C_API spindle_event* spindle_event_copy(const spindle_event* event);
    SPINDLE_EVENT_...; 0 for null, and for a kind that came with a later version of the library than all functions here.
  */
 SPINDLE_C_API unsigned spindle_event_kind(const spindle_event* event);
-/* The groups that the event is of. A view, a transitional signal, a request to flush and a refused request have one. A
-   message has its destinations, in the sender's order; FLOW_READY and FLOW_STATE those of the flow. Other kinds have
-   none. */
+/* The groups that the event is of. A view, a transitional signal, a request to flush, a refused request and
+   BULK_OFFERED have one. A message has its destinations, in the sender's order; FLOW_READY and FLOW_STATE those of the
+   flow. Other kinds have none. */
 SPINDLE_C_API size_t spindle_event_group_count(const spindle_event* event);
 SPINDLE_C_API spindle_bytes spindle_event_group_at(const spindle_event* event, size_t index);
 /* The first of these. */
 SPINDLE_C_API spindle_bytes spindle_event_group(const spindle_event* event);
-/* Of REQUEST_FAILED and DISCONNECTED: why. */
+/* Of REQUEST_FAILED and DISCONNECTED: why. Of BULK_RECEIVED: why the content is not here, or 0. Of BULK_ENDED: why this
+   client has cancelled the channel by itself, or 0. */
 SPINDLE_C_API spindle_code spindle_event_code(const spindle_event* event);
 
 /* The private name of the sender. */
@@ -591,6 +601,200 @@ SPINDLE_C_API int64_t spindle_membership_index_of(const spindle_membership* memb
    none. */
 SPINDLE_C_API size_t spindle_membership_vs_count(const spindle_membership* membership);
 SPINDLE_C_API spindle_bytes spindle_membership_vs_at(const spindle_membership* membership, size_t index);
+
+/* ---- Bulk channels: large content from one client to the members of a group; docs/bulk.md ---- */
+
+/* Options that are all at their defaults; null without memory. */
+SPINDLE_C_API spindle_bulk_options* spindle_bulk_options_new(void);
+SPINDLE_C_API void spindle_bulk_options_free(spindle_bulk_options* options);
+/* Threads that read, write, hash, encode and decode: 1 to 64, or BAD_ARGUMENT. Default: 2. */
+SPINDLE_C_API spindle_code spindle_bulk_options_set_workers(spindle_bulk_options* options, unsigned workers);
+
+/* Offers and receives contents beside a connection that was made with spindle_options_set_bulk(). What becomes of them
+   are events of that connection. Made before the first join, it misses no offer. Null options are those at their
+   defaults. `*bulk` is null unless 0 is returned. Errors: NOT_CONNECTED; BAD_ARGUMENT where the connection was made
+   otherwise, or has one already. */
+SPINDLE_C_API spindle_code spindle_bulk_open(spindle_connection* connection, const spindle_bulk_options* options,
+                                             spindle_bulk** bulk);
+/* Ends what is under way: contents that it offers are no longer sent by this client, those that it receives can be gone
+   on with later. Waits until jobs that have begun are over. Before or after spindle_close(). */
+SPINDLE_C_API void spindle_bulk_close(spindle_bulk* bulk);
+
+/* Names a channel, one content that a client offers to a group, for good. One that a function returns as const belongs
+   to the event that it was asked of; a copy, and what spindle_bulk_offer() gives, to the caller. Null without memory.
+ */
+SPINDLE_C_API spindle_channel* spindle_channel_copy(const spindle_channel* channel);
+SPINDLE_C_API void spindle_channel_free(spindle_channel* channel);
+/* 1 where both are the same channel, otherwise 0. Null is none. */
+SPINDLE_C_API int spindle_channel_equal(const spindle_channel* one, const spindle_channel* other);
+/* The daemon of the client that offers, which of that daemon's lives it is, and the number of the offer in it, from 1.
+ */
+SPINDLE_C_API spindle_bytes spindle_channel_daemon(const spindle_channel* channel);
+SPINDLE_C_API uint64_t spindle_channel_incarnation(const spindle_channel* channel);
+SPINDLE_C_API uint64_t spindle_channel_number(const spindle_channel* channel);
+
+/* What is offered. A source serves for one or several offers, and may be freed behind them. Null without memory, and
+   without a path or function.
+
+   A regular file, offered by the last part of its path as its name. It is read while it is sent, and must not change
+   before the channel has ended: one that has changed ends it. */
+SPINDLE_C_API spindle_bulk_source* spindle_bulk_source_file(const char* path);
+/* A directory with all that is in it, offered by its name: files, whether their owner may execute them, and
+   directories. Names have to be UTF-8 without control characters. What is neither file nor directory, symbolic links
+   above all, is not sent: FILE_FAILED, unless spindle_bulk_source_set_leave_out() says otherwise. */
+SPINDLE_C_API spindle_bulk_source* spindle_bulk_source_directory(const char* path);
+/* These bytes, which are copied, offered without a name. */
+SPINDLE_C_API spindle_bulk_source* spindle_bulk_source_bytes(spindle_bytes content);
+
+/* What a function that reads says beside how many bytes there are. */
+#define SPINDLE_READ_AGAIN ((int64_t)-1)  /* none at present: it is called again soon */
+#define SPINDLE_READ_FAILED ((int64_t)-2) /* the channel ends, with FILE_FAILED; so with any other negative number */
+/* Puts the next bytes to the front of the `room` bytes at `to`, and says how many; 0: that was all. */
+typedef int64_t (*spindle_bulk_read)(void* user, void* to, size_t room);
+/* Nobody calls the function any more to which `user` was given. */
+typedef void (*spindle_bulk_release)(void* user);
+/* A content whose size is not known, offered without a name: `read` is called by a thread of its own, with `user`,
+   until it has come to the end. Blocks of 8 MiB are sent as soon as they are whole. Without a spool only the last 8 are
+   kept: for who is further behind the source waits 10 s, then drops the block; and `read` is called no more than 96 MiB
+   before what has been sent, and so not before somebody accepts. It must come back soon: the end of the channel waits
+   for it. Such a source serves for one offer.
+
+   `release`, unless it is null, is called once, by any thread, when the source is freed and its channel is over. It
+   must not call functions of the bulk. */
+SPINDLE_C_API spindle_bulk_source* spindle_bulk_source_stream(spindle_bulk_read read, void* user,
+                                                              spindle_bulk_release release);
+SPINDLE_C_API void spindle_bulk_source_free(spindle_bulk_source* source);
+/* Offers it by another name: UTF-8, of up to 255 bytes. */
+SPINDLE_C_API spindle_code spindle_bulk_source_set_name(spindle_bulk_source* source, const char* name);
+/* Of a stream: all of it is kept in a file of this path, which must not be there, without a name, until the channel has
+   ended. Null: none. BAD_ARGUMENT for other sources. */
+SPINDLE_C_API spindle_code spindle_bulk_source_set_spool(spindle_bulk_source* source, const char* path);
+/* Of a directory: not zero: what cannot be sent is left out. Default: 0. BAD_ARGUMENT for other sources. */
+SPINDLE_C_API spindle_code spindle_bulk_source_set_leave_out(spindle_bulk_source* source, int leave_out);
+/* What the last offer has left out: paths, from the directory on. */
+SPINDLE_C_API size_t spindle_bulk_source_left_out_count(const spindle_bulk_source* source);
+SPINDLE_C_API spindle_bytes spindle_bulk_source_left_out_at(const spindle_bulk_source* source, size_t index);
+
+/* How a content is offered; null without memory. One handle serves for any number of offers. */
+SPINDLE_C_API spindle_offer_options* spindle_offer_options_new(void);
+SPINDLE_C_API void spindle_offer_options_free(spindle_offer_options* options);
+/* The most that this client sends of it, in bytes per second; 0: as much as goes. Default: 0. */
+SPINDLE_C_API spindle_code spindle_offer_options_set_rate(spindle_offer_options* options, uint64_t bytes_per_second);
+/* 1 to 100, or BAD_ARGUMENT: its share of what connections carry, beside the weights of other channels. Default: 10. */
+SPINDLE_C_API spindle_code spindle_offer_options_set_weight(spindle_offer_options* options, unsigned weight);
+/* How long the channel stays once it is complete, in whole seconds, for members that come later. Who has accepted by
+   then is served to the end. Default: 60 s. */
+SPINDLE_C_API spindle_code spindle_offer_options_set_linger(spindle_offer_options* options, int64_t linger_ns);
+
+/* Offers a content to the members of a group, and waits until the daemon has taken the offer; after TIMED_OUT it is
+   taken back. The client itself need not be a member, and gets no BULK_OFFERED of its own. What follows are
+   BULK_PROGRESS, BULK_COMPLETE and BULK_ENDED. Null options are those at their defaults.
+
+   `*channel`, unless `channel` is null, names the channel, for the caller to free; null unless 0 is returned. Where
+   `text` is not null, `room` bytes there take the reason in words, as of spindle_connect(). Errors: FILE_FAILED,
+   BAD_GROUP_NAME, BAD_ARGUMENT for a name that cannot be, LIMIT_EXCEEDED, TOO_MANY_CHANNELS, NOT_CONNECTED,
+   TIMED_OUT. */
+SPINDLE_C_API spindle_code spindle_bulk_offer(spindle_bulk* bulk, spindle_bytes group, spindle_bulk_source* source,
+                                              const spindle_offer_options* options, int64_t timeout_ns,
+                                              spindle_channel** channel, char* text, size_t room);
+
+/* Where a content goes that is received. A sink serves for one or several contents, and may be freed behind
+   spindle_bulk_accept(). Null without memory, and without a path or function.
+
+   The file of that path, or where the content is a directory, that directory. */
+SPINDLE_C_API spindle_bulk_sink* spindle_bulk_sink_file(const char* path);
+/* A file, or directory, in that directory, by the name that the source has offered. BAD_CONTENT_NAME where that is no
+   name for a file. */
+SPINDLE_C_API spindle_bulk_sink* spindle_bulk_sink_directory(const char* path);
+/* spindle_bulk_received_bytes(). LIMIT_EXCEEDED where the content is larger than `bytes_max`, or of unknown size, and
+   BAD_ARGUMENT where it is a directory. */
+SPINDLE_C_API spindle_bulk_sink* spindle_bulk_sink_memory(size_t bytes_max);
+/* Takes the next bytes. Not 0: the content cannot be received. */
+typedef int (*spindle_bulk_write)(void* user, spindle_bytes block);
+/* `write` is called with each block, in order, by a worker: content that takes its time holds up a worker, and others
+   where there is but one. Each block is right by its hash as daemons tell it; whether all is what the source has
+   offered says BULK_RECEIVED. BAD_ARGUMENT where the content is a directory. `release` as of
+   spindle_bulk_source_stream(). Such a sink serves for one content. */
+SPINDLE_C_API spindle_bulk_sink* spindle_bulk_sink_stream(spindle_bulk_write write, void* user,
+                                                          spindle_bulk_release release);
+SPINDLE_C_API void spindle_bulk_sink_free(spindle_bulk_sink* sink);
+/* Of a stream: what comes before its turn waits in a file without a name in this directory. Null: in that of the system
+   for temporary files. BAD_ARGUMENT for other sinks. */
+SPINDLE_C_API spindle_code spindle_bulk_sink_set_temporary_directory(spindle_bulk_sink* sink, const char* path);
+
+enum {
+  SPINDLE_ACCEPT_REPLACE = 1,    /* what is there by that name may be replaced; otherwise FILE_EXISTS */
+  SPINDLE_ACCEPT_NOT_SERVING = 2 /* this client does not send what it has to other receivers */
+};
+
+/* Receives what was offered; BULK_RECEIVED tells of its end. `flags` are zero, or SPINDLE_ACCEPT_...; others are a
+   BAD_ARGUMENT. Errors: UNKNOWN_CHANNEL; BAD_ARGUMENT for what this client offers itself, or has accepted or refused
+   already; BAD_CONTENT_NAME and LIMIT_EXCEEDED, with which the channel may be accepted otherwise, or refused;
+   NOT_CONNECTED. */
+SPINDLE_C_API spindle_code spindle_bulk_accept(spindle_bulk* bulk, const spindle_channel* channel,
+                                               const spindle_bulk_sink* sink, unsigned flags);
+/* Tells all that this client will not receive it. Who neither accepts nor refuses is waited for. Errors:
+   UNKNOWN_CHANNEL, BAD_ARGUMENT as of spindle_bulk_accept(), NOT_CONNECTED. */
+SPINDLE_C_API spindle_code spindle_bulk_refuse(spindle_bulk* bulk, const spindle_channel* channel);
+/* Ends a channel that this client has offered, at all. Errors: UNKNOWN_CHANNEL, BAD_ARGUMENT for somebody else's,
+   NOT_CONNECTED. */
+SPINDLE_C_API spindle_code spindle_bulk_cancel(spindle_bulk* bulk, const spindle_channel* channel);
+/* Changes what spindle_offer_options_set_rate() has said. Errors as of spindle_bulk_cancel(). */
+SPINDLE_C_API spindle_code spindle_bulk_set_rate(spindle_bulk* bulk, const spindle_channel* channel,
+                                                 uint64_t bytes_per_second);
+
+/* Of all BULK_... events: the channel, which belongs to the event. Null of others. */
+SPINDLE_C_API const spindle_channel* spindle_bulk_channel(const spindle_event* event);
+/* Of BULK_OFFERED and BULK_PROGRESS: the bytes of the content; -1 where that is not known yet. */
+SPINDLE_C_API int64_t spindle_bulk_size(const spindle_event* event);
+/* Of BULK_RECEIVED and BULK_ENDED: says more of spindle_event_code(), for people. */
+SPINDLE_C_API spindle_bytes spindle_bulk_text(const spindle_event* event);
+
+/* What a content is at its source. */
+enum { SPINDLE_CONTENT_BYTES = 0, SPINDLE_CONTENT_FILE = 1, SPINDLE_CONTENT_DIRECTORY = 2 };
+
+/* The private name of the client that offers. */
+SPINDLE_C_API spindle_bytes spindle_bulk_offered_source(const spindle_event* event);
+/* As the source says it: UTF-8, of up to 255 bytes; may be empty. */
+SPINDLE_C_API spindle_bytes spindle_bulk_offered_name(const spindle_event* event);
+SPINDLE_C_API unsigned spindle_bulk_offered_content(const spindle_event* event);
+/* Not 0: it was offered before this client joined, and nobody waits for it. */
+SPINDLE_C_API int spindle_bulk_offered_is_late(const spindle_event* event);
+
+/* Of a content that is received: what is there, and is right. Of one that is offered: what was sent to those who keep
+   up. */
+SPINDLE_C_API uint64_t spindle_bulk_progress_bytes(const spindle_event* event);
+/* In bytes per second, of late. */
+SPINDLE_C_API uint64_t spindle_bulk_progress_rate(const spindle_event* event);
+
+/* Of the file, where it went into one. */
+SPINDLE_C_API spindle_bytes spindle_bulk_received_path(const spindle_event* event);
+/* The content, where it was received in memory. */
+SPINDLE_C_API spindle_bytes spindle_bulk_received_bytes(const spindle_event* event);
+
+/* The lists of BULK_COMPLETE. All are of private names. */
+enum {
+  SPINDLE_BULK_DONE = 0,   /* they have it */
+  SPINDLE_BULK_FAILED = 1, /* they could not receive it */
+  SPINDLE_BULK_REFUSED = 2 /* they did not want it */
+};
+
+/* The names on one of the lists; none on a list that there is not. */
+SPINDLE_C_API size_t spindle_bulk_complete_name_count(const spindle_event* event, unsigned list);
+SPINDLE_C_API spindle_bytes spindle_bulk_complete_name_at(const spindle_event* event, unsigned list, size_t index);
+/* Why one of SPINDLE_BULK_FAILED could not. */
+SPINDLE_C_API spindle_code spindle_bulk_complete_code_at(const spindle_event* event, size_t index);
+
+/* Why a channel has ended. */
+enum {
+  SPINDLE_BULK_CANCELLED = 1,   /* by the source, or, with an error, as its content cannot be read */
+  SPINDLE_BULK_OVER = 2,        /* it was complete, and its time to linger is over */
+  SPINDLE_BULK_ABANDONED = 3,   /* the source is gone, nobody has the content, and nothing has happened for long */
+  SPINDLE_BULK_ELSEWHERE = 4,   /* daemons that were apart and are back know that it has ended */
+  SPINDLE_BULK_DISCONNECTED = 5 /* the session of this client that offered it is gone; others may go on */
+};
+
+SPINDLE_C_API unsigned spindle_bulk_ended_cause(const spindle_event* event);
 
 #ifdef __cplusplus
 }
