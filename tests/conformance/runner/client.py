@@ -6,10 +6,11 @@ from .failure import PATIENCE_S, Failure
 from .members import Members
 
 # What is passed over while something else is awaited. Messages, and what says that some are missing, never are.
-NEWS = {"ready", "flow", "warned", "resumed"}
+NEWS = {"ready", "flow", "warned", "resumed", "bulk_progress"}
 PASSED_OVER = NEWS | {"view", "signal"}
 SEEDS_PER_CLIENT = 1_000_000
 FIRST_MARKER = 900_000
+FIRST_CONTENT = 800_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Client:
         self.names = set()  # private names that it has had
         self.is_open = False
         self.sent = []
+        self.contents = []  # that it has offered
         self.members = Members(b"")
         self.news = []  # of flows and of the queue, which were passed over
         self.view_reached = None  # with which the last join or leave has ended, as long as nothing came behind it
@@ -97,6 +99,9 @@ class Client:
 
     def next_seed(self):
         return self._first_seed + len(self.sent) + 1
+
+    def content_seed(self, number):
+        return self._first_seed + FIRST_CONTENT + number
 
     def has_sent(self, count, service, kind, groups, size, headers):
         for _ in range(count):
@@ -164,5 +169,6 @@ def describe(event):
     values = event.values
     shown = [f"{key} {'+'.join(each.decode('utf-8', 'backslashreplace') for each in values.all(key)[:6])}"
              for key in ("request", "code", "sender", "group", "size", "service", "type", "cause", "form", "member",
-                         "joined", "left", "apart", "messages", "percent", "text") if values.all(key)]
+                         "joined", "left", "apart", "messages", "percent", "channel", "done", "failed", "text")
+             if values.all(key)]
     return " ".join([event.word, *(f"({', '.join(shown)})" for _ in shown[:1])])

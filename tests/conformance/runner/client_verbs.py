@@ -1,26 +1,11 @@
 """Statements about what clients call and what they get: how each is read."""
-from . import words
+from . import bulk_verbs, words
+from .outcome import outcome
 
 SERVICES = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"}
 CAUSES = {"join", "leave", "disconnect", "network"}
 FORMS = {"full", "change", "answer", "farewell"}
 END_OF_NAMES = {"meanwhile", "refused", "synchronous", "within", "flushing"}
-
-
-def outcome(statement, arguments):
-    """What may stand behind a call: that it is not waited for, its timeout, or that it is refused."""
-    arguments.setdefault("refused", None)
-    arguments["meanwhile"] = arguments["within_ms"] = None
-    while statement.peek() is not None:
-        if statement.accept("meanwhile"):
-            arguments["meanwhile"] = True
-        elif statement.accept("within"):
-            arguments["within_ms"] = statement.milliseconds()
-        elif statement.accept("refused"):
-            arguments["refused"] = statement.take("a code")
-        else:
-            statement.end()
-    return arguments
 
 
 def join(statement):
@@ -182,4 +167,4 @@ EXPECTATIONS = {
     "gets": gets, "get": gets, "view": view, "signal": on_group, "ready": on_groups, "warned": warned, "told": told,
     "disconnected": disconnected, "reconnected": reconnected, "flush_request": on_group, "answered": answered,
     "nothing": none, "done": none}
-VERBS = {**CALLS, **EXPECTATIONS}
+VERBS = {**CALLS, **EXPECTATIONS, **bulk_verbs.VERBS}

@@ -23,6 +23,13 @@ class Sequence:
 
 
 @dataclasses.dataclass(frozen=True)
+class Offered:
+    """A content that a client has offered, by its number."""
+    source: str
+    number: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Step:
     """One statement. `arguments` are what its verb takes."""
     file: str

@@ -36,6 +36,16 @@ class Stage:
     def private_names(self, names):
         return {client.private_name for client in self.clients(names)}
 
+    @property
+    def folder(self):
+        return self._folder
+
+    def content(self, offered):
+        found = self._clients[offered.source].contents
+        if offered.number > len(found):
+            raise Failure(f"{offered.source} has offered only {len(found)} contents")
+        return found[offered.number - 1]
+
     def resolve(self, names):
         return [self._clients[name.client].private_name if isinstance(name, Private) else name for name in names]
 

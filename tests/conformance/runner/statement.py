@@ -2,13 +2,15 @@
 import re
 
 from . import words
-from .scenario import Private, ScenarioError, Sequence
+from .scenario import Offered, Private, ScenarioError, Sequence
 
 NAME = re.compile(r"[a-z][a-z0-9]*")
 COUNT = re.compile(r"[0-9]+")
 SIZE = re.compile(r"([0-9]+)([km]?)")
 RANGE = re.compile(r"(.*)\[([0-9]+)\.\.([0-9]+)\]")
 SEQUENCE = re.compile(r"([a-z][a-z0-9]*):(?:(last)|([0-9]+)(\.\.([0-9]+)?)?)")
+
+CONTENT = re.compile(r"([a-z][a-z0-9]*)/([1-9][0-9]*)")
 
 
 def group_name(word):
@@ -126,6 +128,13 @@ class Statement:
         if word in self._clients:
             raise self.error(f"{word} is a client, and a group is expected")
         return group_name(word)
+
+    def content(self):
+        """x/2: the second one that x has offered."""
+        match = CONTENT.fullmatch(self.take("a content"))
+        if not match:
+            raise self.error("contents are x/1, counted from 1")
+        return Offered(self.known_client(match.group(1)), int(match.group(2)))
 
     def sequence(self):
         """x:3, x:1..3, x:1.. up to the last that x has sent, or that one, x:last."""

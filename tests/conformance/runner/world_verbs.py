@@ -3,7 +3,7 @@ from . import words
 
 # How a client connects, as drivers know it (README.md, "connect").
 CLIENT_OPTIONS = {"address", "name", "flows", "policy", "receive_buffer", "send_buffer", "connect_timeout_ms",
-                  "disconnect_timeout_ms", "reconnect", "resume", "keepalive_ms", "fresh_name"}
+                  "disconnect_timeout_ms", "reconnect", "resume", "keepalive_ms", "fresh_name", "bulk"}
 
 
 def settings(statement, what, known=None):

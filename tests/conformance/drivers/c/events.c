@@ -1,5 +1,7 @@
 #include "tests/conformance/drivers/c/events.h"
 
+#include "tests/conformance/drivers/c/contents.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,6 +9,8 @@ static const char* const kServices[] = {"unreliable", "reliable", "fifo", "causa
 static const char* const kCauses[] = {"none", "join", "leave", "disconnect", "network"};
 static const char* const kForms[] = {"full", "change", "answer", "farewell"};
 static const char* const kRequests[] = {"join", "leave", "view", "send", "membership"};
+static const char* const kContents[] = {"bytes", "file", "directory"};
+static const char* const kEnds[] = {"none", "cancelled", "over", "abandoned", "elsewhere", "disconnected"};
 
 static void add_groups(answer* to, const spindle_event* event) {
   size_t i;
@@ -108,7 +112,74 @@ static void describe_reconnected(answer* to, const spindle_event* event) {
   }
 }
 
-void describe(answer* to, const spindle_event* event) {
+static void add_channel(answer* to, const spindle_event* event) { answer_add_channel(to, spindle_bulk_channel(event)); }
+
+static void add_size(answer* to, const spindle_event* event) {
+  if (spindle_bulk_size(event) >= 0) answer_add_number(to, "size", (uint64_t)spindle_bulk_size(event));
+}
+
+/* Where there is one. */
+static void add_failure(answer* to, const spindle_event* event) {
+  if (spindle_event_code(event) == 0) return;
+  add_code(to, event);
+  answer_add(to, "text", spindle_bulk_text(event));
+}
+
+static void describe_offered(answer* to, const spindle_event* event) {
+  answer_begin(to, "bulk_offered");
+  add_channel(to, event);
+  add_groups(to, event);
+  answer_add(to, "source", spindle_bulk_offered_source(event));
+  answer_add(to, "name", spindle_bulk_offered_name(event));
+  answer_add_text(to, "kind", kContents[spindle_bulk_offered_content(event)]);
+  answer_add_text(to, "late", spindle_bulk_offered_is_late(event) ? "yes" : "no");
+  add_size(to, event);
+}
+
+static void describe_progress(answer* to, const spindle_event* event) {
+  answer_begin(to, "bulk_progress");
+  add_channel(to, event);
+  answer_add_number(to, "bytes", spindle_bulk_progress_bytes(event));
+  add_size(to, event);
+}
+
+static void describe_received(answer* to, const spindle_event* event, const spindle_bytes* streamed) {
+  const spindle_bytes bytes = streamed == NULL ? spindle_bulk_received_bytes(event) : *streamed;
+  answer_begin(to, "bulk_received");
+  add_channel(to, event);
+  answer_add(to, "path", spindle_bulk_received_path(event));
+  answer_add_number(to, "size", bytes.size);
+  answer_add_number(to, "digest", digest_of(bytes));
+  add_failure(to, event);
+}
+
+static void add_names(answer* to, const char* key, const spindle_event* event, unsigned list) {
+  size_t i;
+  for (i = 0; i < spindle_bulk_complete_name_count(event, list); ++i) {
+    answer_add(to, key, spindle_bulk_complete_name_at(event, list, i));
+  }
+}
+
+static void describe_complete(answer* to, const spindle_event* event) {
+  size_t i;
+  answer_begin(to, "bulk_complete");
+  add_channel(to, event);
+  add_names(to, "done", event, SPINDLE_BULK_DONE);
+  add_names(to, "refused", event, SPINDLE_BULK_REFUSED);
+  add_names(to, "failed", event, SPINDLE_BULK_FAILED);
+  for (i = 0; i < spindle_bulk_complete_name_count(event, SPINDLE_BULK_FAILED); ++i) {
+    answer_add_text(to, "failed_code", spindle_error_name(spindle_bulk_complete_code_at(event, i)));
+  }
+}
+
+static void describe_ended(answer* to, const spindle_event* event) {
+  answer_begin(to, "bulk_ended");
+  add_channel(to, event);
+  answer_add_text(to, "cause", kEnds[spindle_bulk_ended_cause(event)]);
+  add_failure(to, event);
+}
+
+void describe(answer* to, const spindle_event* event, const spindle_bytes* streamed) {
   switch (spindle_event_kind(event)) {
     case SPINDLE_EVENT_MESSAGE:
       describe_message(to, event);
@@ -142,6 +213,21 @@ void describe(answer* to, const spindle_event* event) {
       break;
     case SPINDLE_EVENT_FLUSH_REQUEST:
       describe_groups(to, "flush_request", event);
+      break;
+    case SPINDLE_EVENT_BULK_OFFERED:
+      describe_offered(to, event);
+      break;
+    case SPINDLE_EVENT_BULK_PROGRESS:
+      describe_progress(to, event);
+      break;
+    case SPINDLE_EVENT_BULK_RECEIVED:
+      describe_received(to, event, streamed);
+      break;
+    case SPINDLE_EVENT_BULK_COMPLETE:
+      describe_complete(to, event);
+      break;
+    case SPINDLE_EVENT_BULK_ENDED:
+      describe_ended(to, event);
       break;
     default:
       answer_begin(to, "later");

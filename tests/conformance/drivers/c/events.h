@@ -4,6 +4,7 @@
 
 #include "tests/conformance/drivers/c/lines.h"
 
-void describe(answer* to, const spindle_event* event);
+/* `streamed` are the bytes that a stream has brought of the channel of the event; null where there is no stream. */
+void describe(answer* to, const spindle_event* event, const spindle_bytes* streamed);
 
 #endif

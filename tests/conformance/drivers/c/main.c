@@ -4,15 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/conformance/drivers/c/contents.h"
 #include "tests/conformance/drivers/c/events.h"
 #include "tests/conformance/drivers/c/options.h"
 #include "tests/conformance/drivers/c/tokens.h"
 
-static const char* const kFeatures[] = {"flows",    "timeouts",   "confirm",   "drain",   "headers",
-                                        "writable", "resumption", "synchrony", "request", "cancellation"};
+static const char* const kFeatures[] = {"flows",      "timeouts",  "confirm", "drain",        "headers", "writable",
+                                        "resumption", "synchrony", "request", "cancellation", "bulk"};
 static const char* const kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
 
 static spindle_connection* connection = NULL;
+static spindle_bulk* bulk = NULL;
 static spindle_event* request = NULL;       /* the last one that came */
 static spindle_event* flush_request = NULL; /* likewise */
 static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
@@ -33,8 +35,11 @@ static void do_connect(const call* asked, answer* to) {
     answer_add_text(to, "text", text);
     return;
   }
+  spindle_bulk_close(bulk);
   spindle_close(connection);
+  bulk = NULL;
   connection = made;
+  if (call_has(asked, "bulk")) spindle_bulk_open(connection, NULL, &bulk);
   answer_add(to, "name", spindle_private_name(connection));
 }
 
@@ -196,6 +201,54 @@ static void do_answer(const call* asked, answer* to) {
   free(payload);
 }
 
+/* The code of the first option that cannot be. */
+static spindle_code offer_options_of(const call* asked, spindle_offer_options* options) {
+  spindle_code code = spindle_offer_options_set_rate(options, call_integer(asked, "rate"));
+  if (code == 0 && call_has(asked, "weight")) {
+    code = spindle_offer_options_set_weight(options, (unsigned)call_integer(asked, "weight"));
+  }
+  if (code == 0 && call_has(asked, "linger_ms")) {
+    code = spindle_offer_options_set_linger(options, call_milliseconds(asked, "linger_ms"));
+  }
+  return code;
+}
+
+static void do_offer(const call* asked, answer* to) {
+  char text[300] = "";
+  spindle_channel* channel = NULL;
+  spindle_bulk_source* source = source_of(asked);
+  spindle_offer_options* options = spindle_offer_options_new();
+  const int64_t timeout_ns =
+      call_has(asked, "timeout_ms") ? call_milliseconds(asked, "timeout_ms") : INT64_C(30000000000);
+  spindle_code code = offer_options_of(asked, options);
+  if (code == 0) {
+    code = spindle_bulk_offer(bulk, group_of(asked), source, options, timeout_ns, &channel, text, sizeof text);
+  }
+  spindle_offer_options_free(options);
+  spindle_bulk_source_free(source);
+  outcome(to, code);
+  if (code != 0) answer_add_text(to, "text", text);
+  if (code == 0) answer_add_channel(to, channel);
+  note_channel(channel);
+  spindle_channel_free(channel);
+}
+
+static void do_accept(const call* asked, answer* to) {
+  spindle_bulk_sink* sink = sink_of(asked);
+  unsigned flags = call_has(asked, "replace") ? SPINDLE_ACCEPT_REPLACE : 0;
+  if (call_has(asked, "not_serving")) flags |= SPINDLE_ACCEPT_NOT_SERVING;
+  outcome(to, spindle_bulk_accept(bulk, channel_of(asked), sink, flags));
+  spindle_bulk_sink_free(sink);
+}
+
+static void do_refuse(const call* asked, answer* to) { outcome(to, spindle_bulk_refuse(bulk, channel_of(asked))); }
+
+static void do_withdraw(const call* asked, answer* to) { outcome(to, spindle_bulk_cancel(bulk, channel_of(asked))); }
+
+static void do_rate(const call* asked, answer* to) {
+  outcome(to, spindle_bulk_set_rate(bulk, channel_of(asked), call_integer(asked, "rate")));
+}
+
 static void keep(spindle_event** last, spindle_event* event) {
   spindle_event_free(*last);
   *last = event;
@@ -207,7 +260,11 @@ static void do_receive(const call* asked, answer* to) {
   const spindle_code code =
       spindle_next_cancellable(connection, &event, 1, &count, call_milliseconds(asked, "timeout_ms"), token_of(asked));
   if (code == 0) {
-    describe(to, event);
+    const spindle_channel* channel = spindle_bulk_channel(event);
+    const int is_received = spindle_event_kind(event) == SPINDLE_EVENT_BULK_RECEIVED;
+    spindle_bytes streamed = {NULL, 0};
+    note_channel(channel);
+    describe(to, event, is_received && bytes_streamed(channel, &streamed) ? &streamed : NULL);
   } else {
     outcome(to, code);
   }
@@ -223,10 +280,11 @@ static void do_receive(const call* asked, answer* to) {
 static const struct {
   const char* name;
   void (*perform)(const call* asked, answer* to);
-} kVerbs[] = {{"connect", do_connect}, {"join", do_join},         {"leave", do_leave},  {"ask", do_ask},
-              {"flow", do_flow},       {"writable", do_writable}, {"send", do_send},    {"receive", do_receive},
-              {"confirm", do_confirm}, {"drain", do_drain},       {"close", do_close},  {"flush_ok", do_flush_ok},
-              {"request", do_request}, {"answer", do_answer},     {"cancel", do_cancel}};
+} kVerbs[] = {{"connect", do_connect}, {"join", do_join},         {"leave", do_leave},       {"ask", do_ask},
+              {"flow", do_flow},       {"writable", do_writable}, {"send", do_send},         {"receive", do_receive},
+              {"confirm", do_confirm}, {"drain", do_drain},       {"close", do_close},       {"flush_ok", do_flush_ok},
+              {"request", do_request}, {"answer", do_answer},     {"cancel", do_cancel},     {"offer", do_offer},
+              {"accept", do_accept},   {"refuse", do_refuse},     {"withdraw", do_withdraw}, {"rate", do_rate}};
 
 static void tell(const char* number, const answer* told) {
   pthread_mutex_lock(&output);
@@ -280,6 +338,7 @@ int main(void) {
   free(line);
   spindle_event_free(request);
   spindle_event_free(flush_request);
+  spindle_bulk_close(bulk);
   spindle_disconnect(connection, NULL, NULL);
   return 0;
 }

@@ -45,5 +45,6 @@ spindle_options* connect_options_of(const call* asked) {
   if (call_has(asked, "disconnect_timeout_ms")) {
     spindle_options_set_disconnect_timeout(options, call_milliseconds(asked, "disconnect_timeout_ms"));
   }
+  spindle_options_set_bulk(options, call_has(asked, "bulk"));
   return options;
 }

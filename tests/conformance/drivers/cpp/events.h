@@ -90,7 +90,7 @@ inline Answer answer_for(const BulkOffered& offered) {
       .add("source", offered.source)
       .add("name", offered.name)
       .add("kind", kContents[static_cast<std::size_t>(offered.kind)])
-      .add("late", offered.late);
+      .add("late", offered.late ? "yes" : "no");
   if (offered.size) answer.add("size", *offered.size);
   return answer;
 }
@@ -103,11 +103,13 @@ inline Answer answer_for(const BulkProgress& progress) {
 }
 
 inline Answer answer_for(const BulkReceived& received) {
-  return Answer("bulk_received")
-      .add("channel", to_string(received.channel))
-      .add("code", code_of(received.error))
+  Answer answer("bulk_received");
+  answer.add("channel", to_string(received.channel))
+      .add("path", received.path)
       .add("size", received.bytes.size())
       .add("digest", digest({reinterpret_cast<const char*>(received.bytes.data()), received.bytes.size()}));
+  if (received.error) answer.add("code", code_of(received.error)).add("text", received.text);
+  return answer;
 }
 
 inline Answer answer_for(const BulkComplete& complete) {
@@ -122,7 +124,10 @@ inline Answer answer_for(const BulkComplete& complete) {
 }
 
 inline Answer answer_for(const BulkEnded& ended) {
-  return Answer("bulk_ended").add("channel", to_string(ended.channel)).add("cause", to_string(ended.cause));
+  Answer answer("bulk_ended");
+  answer.add("channel", to_string(ended.channel)).add("cause", to_string(ended.cause));
+  if (ended.error) answer.add("code", code_of(ended.error)).add("text", ended.text);
+  return answer;
 }
 
 inline Answer describe(const Event& event) {

@@ -10,14 +10,16 @@
 #include <string>
 #include <thread>
 
+#include "spindle/bulk.h"
 #include "spindle/connection.h"
+#include "tests/conformance/drivers/cpp/contents.h"
 #include "tests/conformance/drivers/cpp/events.h"
 
 namespace spindle::conformance {
 namespace {
 
-constexpr const char* kFeatures[] = {"flows",    "timeouts",   "confirm",   "drain",   "headers",
-                                     "writable", "resumption", "synchrony", "request", "cancellation"};
+constexpr const char* kFeatures[] = {"flows",      "timeouts",  "confirm", "drain",        "headers", "writable",
+                                     "resumption", "synchrony", "request", "cancellation", "bulk"};
 
 /// What a call that gives an error code has come to.
 Answer outcome(const std::error_code& error) {
@@ -61,6 +63,16 @@ ConnectOptions options_of(const Call& call) {
   options.send_buffer_bytes = call.integer("send_buffer", options.send_buffer_bytes);
   if (call.has("connect_timeout_ms")) options.connect_timeout = milliseconds(call, "connect_timeout_ms");
   if (call.has("disconnect_timeout_ms")) options.disconnect_timeout = milliseconds(call, "disconnect_timeout_ms");
+  options.bulk = call.has("bulk");
+  return options;
+}
+
+OfferOptions offer_options_of(const Call& call) {
+  OfferOptions options;
+  options.bytes_per_second = call.integer("rate");
+  options.weight = static_cast<unsigned>(call.integer("weight", options.weight));
+  if (call.has("linger_ms")) options.linger = std::chrono::ceil<std::chrono::seconds>(milliseconds(call, "linger_ms"));
+  if (call.has("timeout_ms")) options.timeout = timeout_of(call);
   return options;
 }
 
@@ -84,7 +96,9 @@ class Driver {
   Answer connect(const Call& call) {
     Result<Connection> result = Connection::connect(options_of(call));
     if (!result) return outcome(result.error()).add("text", result.text());
+    bulk_ = Bulk();
     connection_ = *std::move(result);
+    if (call.has("bulk")) bulk_ = Bulk::open(connection_).value();
     return Answer("ok").add("name", connection_.private_name());
   }
 
@@ -164,12 +178,31 @@ class Driver {
     return outcome(connection_.reply(request_, payload(call.integer("seed"), call.integer("size"))));
   }
 
+  Answer offer(const Call& call) {
+    const Result<ChannelId> channel =
+        bulk_.offer(call.text("group"), Contents::source_of(call), offer_options_of(call));
+    if (!channel) return outcome(channel.error()).add("text", channel.text());
+    contents_.note(*channel);
+    return Answer("ok").add("channel", to_string(*channel));
+  }
+
+  Answer accept(const Call& call) {
+    const AcceptOptions options{call.has("replace"), !call.has("not_serving")};
+    return outcome(bulk_.accept(contents_.channel_of(call), contents_.sink_of(call), options));
+  }
+
+  Answer refuse(const Call& call) { return outcome(bulk_.refuse(contents_.channel_of(call))); }
+  Answer withdraw(const Call& call) { return outcome(bulk_.cancel(contents_.channel_of(call))); }
+  Answer rate(const Call& call) { return outcome(bulk_.set_rate(contents_.channel_of(call), call.integer("rate"))); }
+
   Answer receive(const Call& call) {
     std::error_code error;
-    const std::optional<Event> event = connection_.receive(timeout_of(call), error, stop_of(call));
+    std::optional<Event> event = connection_.receive(timeout_of(call), error, stop_of(call));
     const Message* message = event ? event->get_if<Message>() : nullptr;
     if (message != nullptr && message->is_request()) request_ = *message;
     if (const auto* flush = event ? event->get_if<FlushRequest>() : nullptr) flush_request_ = *flush;
+    if (const auto* offered = event ? event->get_if<BulkOffered>() : nullptr) contents_.note(offered->channel);
+    if (auto* received = event ? event->get_if<BulkReceived>() : nullptr) contents_.add_stream(*received);
     return event ? describe(*event) : outcome(error);
   }
 
@@ -189,6 +222,8 @@ class Driver {
   static const std::map<std::string, Verb> kVerbs;
 
   Connection connection_;
+  Bulk bulk_;
+  Contents contents_;
   Message request_;             // the last one that came
   FlushRequest flush_request_;  // likewise
   std::mutex stops_mutex_;
@@ -196,11 +231,13 @@ class Driver {
 };
 
 const std::map<std::string, Driver::Verb> Driver::kVerbs = {
-    {"connect", &Driver::connect}, {"join", &Driver::join},       {"leave", &Driver::leave},
-    {"ask", &Driver::ask},         {"flow", &Driver::flow},       {"writable", &Driver::writable},
-    {"send", &Driver::send},       {"receive", &Driver::receive}, {"confirm", &Driver::confirm},
-    {"drain", &Driver::drain},     {"close", &Driver::close},     {"flush_ok", &Driver::flush_ok},
-    {"request", &Driver::request}, {"answer", &Driver::answer},   {"cancel", &Driver::cancel}};
+    {"connect", &Driver::connect},   {"join", &Driver::join},       {"leave", &Driver::leave},
+    {"ask", &Driver::ask},           {"flow", &Driver::flow},       {"writable", &Driver::writable},
+    {"send", &Driver::send},         {"receive", &Driver::receive}, {"confirm", &Driver::confirm},
+    {"drain", &Driver::drain},       {"close", &Driver::close},     {"flush_ok", &Driver::flush_ok},
+    {"request", &Driver::request},   {"answer", &Driver::answer},   {"cancel", &Driver::cancel},
+    {"offer", &Driver::offer},       {"accept", &Driver::accept},   {"refuse", &Driver::refuse},
+    {"withdraw", &Driver::withdraw}, {"rate", &Driver::rate}};
 
 std::mutex output_mutex;
 
