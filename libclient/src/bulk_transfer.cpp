@@ -66,9 +66,12 @@ template <typename Work, typename Done>
 void BulkTransfer::run(Work work, Done done) {
   // What a job has may not be copied, and functions are.
   auto shared = std::make_shared<Work>(std::move(work));
+  ++jobs_;
   host_.submit([self = shared_from_this(), shared, done = std::move(done)]() -> std::function<void()> {
     auto result = std::make_shared<decltype((*shared)())>((*shared)());
     return [self, result, done] {
+      --self->jobs_;
+      self->has_worked_ = true;
       if (!self->is_over_) done(std::move(*result));
     };
   });
@@ -218,15 +221,28 @@ void BulkTransfer::pump_receiver(bulk::Nanoseconds now) {
     while (auto job = holder_->take_job()) load(std::move(*job));
   }
   if (receiver_->is_done()) return finish();
-  if (is_stream_) look_for_silence(now);
+  look_for_silence(now);
   if (outcome_ != protocol::BulkOutcome::failed) save_state(now);
 }
 
+bool BulkTransfer::waits_for_others() const {
+  return receiver_->lacks_something() && receiver_->complete().count() < layout_.blocks();
+}
+
+/// Who is busy itself does not wait for others.
 void BulkTransfer::look_for_silence(bulk::Nanoseconds now) {
   const std::uint64_t symbols = receiver_->counters().useful;
-  if (symbols != heard_symbols_ || heard_at_ == bulk::Nanoseconds{} || !receiver_->lacks_something()) heard_at_ = now;
+  const bool is_busy = jobs_ != 0 || std::exchange(has_worked_, false);
+  if (symbols != heard_symbols_ || heard_at_ == bulk::Nanoseconds{} || is_busy || !waits_for_others()) {
+    heard_at_ = now;
+    if (std::exchange(is_stalled_, false)) has_to_go_on_ = true;
+  }
   heard_symbols_ = symbols;
-  if (now - heard_at_ < kStreamSilence) return;
+  if (now - heard_at_ >= kStallPeriod && !is_stalled_) {
+    is_stalled_ = true;
+    host_.give(BulkStalled{to_public(id_)});
+  }
+  if (!is_stream_ || now - heard_at_ < kStreamSilence) return;
   fail({Errc::file_failed, "block " + std::to_string(receiver_->complete().first_missing()) +
                                " of the stream is gone: its source keeps no more than the last ones"});
 }
@@ -364,7 +380,8 @@ void BulkTransfer::tell_progress(bulk::Nanoseconds now) {
     rate_.add(now, there - rated_bytes_);
     rated_bytes_ = there;
   }
-  if (there == told_bytes_ || now - told_at_ < kProgressPeriod) return;
+  if ((there == told_bytes_ && !has_to_go_on_) || now - told_at_ < kProgressPeriod) return;
+  has_to_go_on_ = false;
   told_at_ = now;
   told_bytes_ = there;
   BulkProgress progress{to_public(id_), there, std::nullopt, 0};
@@ -379,13 +396,15 @@ std::optional<bulk::Nanoseconds> BulkTransfer::due() const {
   const auto consider = [&](bulk::Nanoseconds at) { due = due ? std::min(*due, at) : at; };
   const bool has_next = stream_ == nullptr || (holder_ && holder_->index().known().first_missing() < stream_end_);
   if (is_own_ && !is_sealed_ && !is_hashing_ && has_next) consider(active_at_ + kIdlePeriod);
-  if (is_stream_ && receiver_ != nullptr && !full_ && outcome_ == protocol::BulkOutcome::accepted &&
-      !receiver_->is_done() && receiver_->lacks_something()) {
-    consider(heard_at_ + kStreamSilence);
+  if (receiver_ != nullptr && !full_ && outcome_ == protocol::BulkOutcome::accepted && waits_for_others()) {
+    if (!is_stalled_) consider(heard_at_ + kStallPeriod);
+    if (is_stream_) consider(heard_at_ + kStreamSilence);
   }
   if (waiting_since_) consider(*waiting_since_ + kWaitForBlock);
   if (full_ && !full_->is_trying) consider(full_->retry_at);
-  if ((is_own_ || receiver_ != nullptr) && bytes() != told_bytes_) consider(told_at_ + kProgressPeriod);
+  if ((is_own_ || receiver_ != nullptr) && (bytes() != told_bytes_ || has_to_go_on_)) {
+    consider(told_at_ + kProgressPeriod);
+  }
   if (receiver_ != nullptr && !full_ && outcome_ == protocol::BulkOutcome::accepted && !is_saving_ && !is_finishing_ &&
       receiver_->written().count() != saved_blocks_) {
     consider(saved_at_ + save_period_);

@@ -103,6 +103,8 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   static constexpr bulk::Nanoseconds kWaitForBlock = std::chrono::seconds(10);
   /// Who lacks something of one gets nothing for so long: nobody has it any more.
   static constexpr bulk::Nanoseconds kStreamSilence = std::chrono::seconds(60);
+  /// Who lacks something of any content and gets nothing for so long tells the program.
+  static constexpr bulk::Nanoseconds kStallPeriod = std::chrono::seconds(10);
   static constexpr bulk::Nanoseconds kIdlePeriod = std::chrono::milliseconds(300);
 
   /// `work` runs on a worker, `done` takes what it gives here, unless the transfer is over.
@@ -118,6 +120,8 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   void try_room(bulk::Nanoseconds now);
   void pump_receiver(bulk::Nanoseconds now);
   void do_job(bulk::ReceiverJob job);
+  /// Whether others have something that is missing here.
+  bool waits_for_others() const;
   void look_for_silence(bulk::Nanoseconds now);
   void save_state(bulk::Nanoseconds now);
   void finish();
@@ -156,6 +160,10 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   std::optional<bulk::Nanoseconds> full_since_;  // nothing could be written
   std::uint64_t heard_symbols_ = 0;
   bulk::Nanoseconds heard_at_{};
+  std::uint32_t jobs_ = 0;     // under way
+  bool has_worked_ = false;    // jobs have ended since silence was looked for
+  bool is_stalled_ = false;    // the program was told so
+  bool has_to_go_on_ = false;  // the program is to be told that it is no more
   bool is_over_ = false;
   bool is_sealed_ = false;     // the source has said so
   bool is_finishing_ = false;  // what was received

@@ -225,6 +225,10 @@ class Receiver {
                               offered.size ? human_bytes(*offered.size) : "of unknown size"));
   }
   void handle(const spindle::BulkProgress& progress) { progress_.note(progress); }
+  void handle(const spindle::BulkStalled& stalled) {
+    const auto content = contents_.find(stalled.channel);
+    if (content != contents_.end()) progress_.say(shown(content->second.name) + ": nothing has come for 10 s");
+  }
   void handle(const spindle::BulkReceived& received) {
     const Content content = contents_[received.channel];
     contents_.erase(received.channel);

@@ -30,9 +30,10 @@ using spindle::BulkEnded;
 using spindle::BulkOffered;
 using spindle::BulkProgress;
 using spindle::BulkReceived;
+using spindle::BulkStalled;
 
 const spindle_channel* spindle_bulk_channel(const spindle_event* event) {
-  const auto* id = channel_of<BulkOffered, BulkProgress, BulkReceived, BulkComplete, BulkEnded>(event);
+  const auto* id = channel_of<BulkOffered, BulkProgress, BulkReceived, BulkComplete, BulkEnded, BulkStalled>(event);
   return id == nullptr ? nullptr : handle_of(*id);
 }
 

@@ -150,6 +150,8 @@ unsigned spindle_event_kind(const spindle_event* event) {
       return SPINDLE_EVENT_BULK_COMPLETE;
     case EventKind::bulk_ended:
       return SPINDLE_EVENT_BULK_ENDED;
+    case EventKind::bulk_stalled:
+      return SPINDLE_EVENT_BULK_STALLED;
     default:
       return 0;
   }

@@ -211,6 +211,12 @@ TEST(CEvents, ProgressHasItsFields) {
   EXPECT_EQ(spindle_bulk_progress_rate(&event), 3u);
 }
 
+TEST(CEvents, WhatStallsIsAChannel) {
+  const spindle_event event{Event(BulkStalled{kChannel})};
+  EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_BULK_STALLED});
+  EXPECT_EQ(spindle_channel_number(spindle_bulk_channel(&event)), 8u);
+}
+
 TEST(CEvents, WhatIsReceivedHasItsFields) {
   const spindle_event event{Event(BulkReceived{kChannel, Errc::no_space, "no room", "/srv/x", {'a', 0, 'b'}})};
   EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_BULK_RECEIVED});

@@ -154,7 +154,7 @@ struct BulkOffered {
 };
 
 /// How far a content is that this client offers or receives. Comes at most twice a second, and only where something has
-/// changed.
+/// changed, or comes again after BulkStalled.
 struct BulkProgress {
   ChannelId channel;
   /// Of a content that is received: what is there, and is right. Of one that is offered: what was sent to those who
@@ -162,6 +162,12 @@ struct BulkProgress {
   std::uint64_t bytes = 0;
   std::optional<std::uint64_t> size;   ///< of the content, in bytes; nothing: not known yet
   std::uint64_t bytes_per_second = 0;  ///< of late
+};
+
+/// Nothing has come for 10 s of a content that this client receives, although something is missing: its source has
+/// stopped, or is out of reach, as may be all others that have it. Comes once; with the next BulkProgress it is over.
+struct BulkStalled {
+  ChannelId channel;
 };
 
 /// A content that was accepted is here, whole and right, or cannot be received. Comes once for each accept(), unless
@@ -243,7 +249,8 @@ struct Disconnected {
   X(BulkProgress, bulk_progress)   \
   X(BulkReceived, bulk_received)   \
   X(BulkComplete, bulk_complete)   \
-  X(BulkEnded, bulk_ended)
+  X(BulkEnded, bulk_ended)         \
+  X(BulkStalled, bulk_stalled)
 
 /// New kinds are added with new versions: a program has to bear with one that it does not know.
 enum class EventKind : std::uint8_t {

@@ -6,7 +6,7 @@ from .failure import PATIENCE_S, Failure
 from .members import Members
 
 # What is passed over while something else is awaited. Messages, and what says that some are missing, never are.
-NEWS = {"ready", "flow", "warned", "resumed", "bulk_progress"}
+NEWS = {"ready", "flow", "warned", "resumed", "bulk_progress", "bulk_stalled"}
 PASSED_OVER = NEWS | {"view", "signal"}
 SEEDS_PER_CLIENT = 1_000_000
 FIRST_MARKER = 900_000

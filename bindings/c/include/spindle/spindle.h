@@ -404,7 +404,9 @@ enum {
   SPINDLE_EVENT_BULK_PROGRESS = 13, /* how far a content is; twice a second at most */
   SPINDLE_EVENT_BULK_RECEIVED = 14, /* a content that was accepted is here, or cannot be received */
   SPINDLE_EVENT_BULK_COMPLETE = 15, /* all members have it, could not receive it, or have refused it */
-  SPINDLE_EVENT_BULK_ENDED = 16     /* nothing more comes of the channel */
+  SPINDLE_EVENT_BULK_ENDED = 16,    /* nothing more comes of the channel */
+  SPINDLE_EVENT_BULK_STALLED = 17   /* nothing has come for 10 s of a content that this client receives, although
+                                       something is missing; over with the next BULK_PROGRESS */
 };
 
 /* Waits for events, and gives those that there are, `room` at most, which the caller frees. 0: `*count` is one or more.

@@ -220,6 +220,10 @@ void describe(answer* to, const spindle_event* event, const spindle_bytes* strea
     case SPINDLE_EVENT_BULK_PROGRESS:
       describe_progress(to, event);
       break;
+    case SPINDLE_EVENT_BULK_STALLED:
+      answer_begin(to, "bulk_stalled");
+      add_channel(to, event);
+      break;
     case SPINDLE_EVENT_BULK_RECEIVED:
       describe_received(to, event, streamed);
       break;

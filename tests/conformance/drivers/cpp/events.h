@@ -102,6 +102,10 @@ inline Answer answer_for(const BulkProgress& progress) {
   return answer;
 }
 
+inline Answer answer_for(const BulkStalled& stalled) {
+  return Answer("bulk_stalled").add("channel", to_string(stalled.channel));
+}
+
 inline Answer answer_for(const BulkReceived& received) {
   Answer answer("bulk_received");
   answer.add("channel", to_string(received.channel))
