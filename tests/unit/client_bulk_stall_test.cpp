@@ -47,8 +47,8 @@ class Host final : public BulkTransferHost {
   bool holds_jobs = false;
 
  private:
-  const codes::RaptorQCode code_;
-  const Sha256 hasher_;
+  const codes::RaptorQCode code_{};
+  const Sha256 hasher_{};
   std::vector<std::function<std::function<void()>()>> jobs_;
 };
 
