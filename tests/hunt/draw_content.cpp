@@ -65,14 +65,6 @@ class ContentDrawer {
     }
   }
 
-  Step& add(Duration at, StepKind kind, std::uint32_t client) {
-    Step& step = plan_.steps.emplace_back();
-    step.at = at;
-    step.kind = kind;
-    step.client = client;
-    return step;
-  }
-
   std::uint64_t draw_size() {
     const double drawn = random_.real();
     if (drawn < 0.05) return random_.below(2);
@@ -84,14 +76,14 @@ class ContentDrawer {
     const Step source = any_client();
     const std::vector<std::string> groups = groups_of(source.client);
     if (groups.empty()) return;
-    Step& step = add(draw_time(source.at), StepKind::offer, source.client);
+    Step& step = plan_.add(draw_time(source.at), StepKind::offer, source.client);
     step.groups = {groups[random_.below(groups.size())]};
     step.size = draw_size();
     step.linger_s = random_.chance(0.3) ? static_cast<std::uint32_t>(random_.below(4)) : 60;
     step.seals_after = Duration{};
     step.block_symbols = static_cast<std::uint32_t>(random_.between(1, random_.chance(0.7) ? 12 : 64));
     const Duration at = step.at;
-    if (random_.chance(0.1)) add(at + us(random_.below(500'000)), StepKind::cancel_offers, source.client);
+    if (random_.chance(0.1)) plan_.add(at + us(random_.below(500'000)), StepKind::cancel_offers, source.client);
     offers_.push_back(at);
     sources_.push_back(source.client);
   }
@@ -105,7 +97,7 @@ class ContentDrawer {
       const std::vector<std::string> groups = groups_of(former);
       const Duration end = draw_time_of_offer();
       if (end <= again.at || groups.empty()) continue;
-      add(end, random_.chance(0.8) ? StepKind::kill : StepKind::bye, former);
+      plan_.add(end, random_.chance(0.8) ? StepKind::kill : StepKind::bye, former);
       again.at = end + us(random_.below(400'000));
       again.client = next++;
       again.named.reset();
@@ -113,7 +105,7 @@ class ContentDrawer {
       again.content->is_torn = random_.chance(0.3);
       if (random_.chance(0.3)) again.host = static_cast<HostIndex>(random_.below(plan_.daemons));
       plan_.steps.push_back(again);
-      for (const std::string& group : groups) add(again.at, StepKind::join, again.client).groups = {group};
+      for (const std::string& group : groups) plan_.add(again.at, StepKind::join, again.client).groups = {group};
     }
   }
 
@@ -122,11 +114,11 @@ class ContentDrawer {
       const std::uint32_t client = sources_.empty() || random_.chance(0.6) ? any_client().client : any_source();
       const Duration at = draw_time_of_offer();
       if (random_.chance(0.6)) {
-        add(at, StepKind::detach, client);
+        plan_.add(at, StepKind::detach, client);
         continue;
       }
-      add(at, StepKind::read_rate, client).bytes_per_second = 0;
-      add(at + us(random_.below(1'500'000)), StepKind::read_rate, client).bytes_per_second = kReadAll;
+      plan_.add(at, StepKind::read_rate, client).bytes_per_second = 0;
+      plan_.add(at + us(random_.below(1'500'000)), StepKind::read_rate, client).bytes_per_second = kReadAll;
     }
   }
 

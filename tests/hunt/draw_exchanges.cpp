@@ -32,10 +32,10 @@ class ExchangesDrawer {
     const auto clients = static_cast<std::uint32_t>(random_.between(2, 4));
     for (std::uint32_t i = 0; i < clients; ++i) {
       const Duration at = us(random_.between(100'000, 500'000));
-      Step& connect = add(at, StepKind::connect, kFirst + i);
+      Step& connect = plan_.add(at, StepKind::connect, kFirst + i);
       connect.host = at_one_daemon ? host : static_cast<HostIndex>(random_.below(plan_.daemons));
       connect.returns = i == 0 || random_.chance(0.7);
-      add(at, StepKind::join, kFirst + i).groups = {kGroup};
+      plan_.add(at, StepKind::join, kFirst + i).groups = {kGroup};
     }
     for (std::size_t i = random_.between(1, 3); i > 0; --i) {
       const Duration at =
@@ -56,19 +56,11 @@ class ExchangesDrawer {
     std::uint64_t left = random_.between(kLeastAtOnce, kMostAtOnce);
     const auto service = static_cast<Service>(random_.between(2, 5));
     for (; left > size; left -= size) {
-      Step& step = add(at + us(random_.below(2'000)), StepKind::send, client);
+      Step& step = plan_.add(at + us(random_.below(2'000)), StepKind::send, client);
       step.service = service;
       step.size = size;
       step.groups = {kGroup};
     }
-  }
-
-  Step& add(Duration at, StepKind kind, std::uint32_t client) {
-    Step& step = plan_.steps.emplace_back();
-    step.at = at;
-    step.kind = kind;
-    step.client = client;
-    return step;
   }
 
   Plan& plan_;

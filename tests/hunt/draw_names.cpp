@@ -49,13 +49,6 @@ class NamesDrawer {
     return from + us(random_.below(static_cast<std::uint64_t>(std::max<Duration>(end_ - from, 1ms) / 1us)));
   }
   HostIndex any_host() { return static_cast<HostIndex>(random_.below(plan_.daemons)); }
-  Step& add(Duration at, StepKind kind, std::uint32_t client) {
-    Step& step = plan_.steps.emplace_back();
-    step.at = at;
-    step.kind = kind;
-    step.client = client;
-    return step;
-  }
   std::uint32_t name_of(const Step& connect) const { return connect.named.value_or(connect.client); }
 
   /// The groups that a client joins, as they are drawn so far.
@@ -72,14 +65,14 @@ class NamesDrawer {
   /// One that has the name of `owner`, joins the same groups, and sends to them and to whoever has that name.
   Step draw_client(Duration at, HostIndex host, const Step& owner) {
     const std::uint32_t number = kFirst + static_cast<std::uint32_t>(added_++);
-    Step& connect = add(at, StepKind::connect, number);
+    Step& connect = plan_.add(at, StepKind::connect, number);
     connect.host = host;
     connect.named = name_of(owner);
     const Step made = connect;
     const std::vector<std::string> groups = groups_of(owner.client);
-    for (const std::string& group : groups) add(at, StepKind::join, number).groups = {group};
+    for (const std::string& group : groups) plan_.add(at, StepKind::join, number).groups = {group};
     for (std::size_t i = random_.below(8); i > 0 && !groups.empty(); --i) {
-      Step& message = add(at + us(random_.below(random_.chance(0.5) ? 5'000 : 500'000)), StepKind::send, number);
+      Step& message = plan_.add(at + us(random_.below(random_.chance(0.5) ? 5'000 : 500'000)), StepKind::send, number);
       message.groups = {groups[random_.below(groups.size())]};
       if (random_.chance(0.3)) message.groups.push_back(fmt::format("#m{}", owner.client));
       message.service = static_cast<Service>(random_.below(6));
@@ -116,7 +109,7 @@ class NamesDrawer {
   void draw_successors(Step owner) {
     Duration at = time_from(owner.at);
     for (std::size_t i = random_.between(1, 4); i > 0; --i) {
-      add(at, random_.chance(0.7) ? StepKind::kill : StepKind::bye, owner.client);
+      plan_.add(at, random_.chance(0.7) ? StepKind::kill : StepKind::bye, owner.client);
       constexpr std::uint64_t kLater[] = {1, 1'000, 30'000, 1'000'000};
       at += us(random_.below(kLater[random_.below(std::size(kLater))]));
       const HostIndex host = random_.chance(0.75) ? owner.host : any_host();

@@ -175,6 +175,15 @@ struct Plan {
 
   std::vector<Step> steps;  // ascending in time
 
+  /// At the end of `steps`: one of a client.
+  Step& add(Duration at, StepKind kind, std::uint32_t client) {
+    Step& step = steps.emplace_back();
+    step.at = at;
+    step.kind = kind;
+    step.client = client;
+    return step;
+  }
+
   bool operator==(const Plan&) const = default;
 };
 
