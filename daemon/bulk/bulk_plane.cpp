@@ -804,9 +804,6 @@ std::vector<BulkPlane::HopInfo> BulkPlane::hops(Time now) const {
   return infos;
 }
 
-std::uint64_t BulkPlane::control_bytes_per_s(Time now) const {
-  spindle::bulk::RateMeter meter = control_out_;
-  return meter.rate(now.time_since_epoch());
-}
+std::uint64_t BulkPlane::control_bytes_per_s(Time now) const { return control_out_.rate(now.time_since_epoch()); }
 
 }  // namespace spindled

@@ -585,11 +585,10 @@ std::optional<Time> ChannelRelay::silent_since() const {
 std::vector<ChannelRelay::ChildInfo> ChannelRelay::children(Time now) const {
   std::vector<ChildInfo> infos;
   for (const auto& [id, child] : children_) {
-    spindle::bulk::RateMeter meter = child.meter;
     infos.push_back({id, child.daemon, child.need, child.given, child.missed, child.is_behind(),
                      child.stream.has_value(), child.credit > 0,
                      !child.own.empty() || (child.takes_from_ring() && child.cursor < ring_.end()),
-                     meter.rate(now.time_since_epoch())});
+                     child.meter.rate(now.time_since_epoch())});
   }
   return infos;
 }

@@ -119,9 +119,8 @@ Paths::Info Paths::info(Time now, std::string_view daemon) const {
   const auto found = paths_.find(daemon);
   if (found == paths_.end()) return {};
   const Path& path = found->second;
-  spindle::bulk::RateMeter meter = path.meter;
   return {path.rate.is_limited() ? path.rate.rate() : 0, path.capacity.bytes_per_second(), path.written,
-          meter.rate(now.time_since_epoch()), path.rate.is_limited() && path.rate.next_at() > now};
+          path.meter.rate(now.time_since_epoch()), path.rate.is_limited() && path.rate.next_at() > now};
 }
 
 }  // namespace spindled

@@ -16,10 +16,12 @@ class RateMeter {
     current_ += bytes;
   }
   /// Bytes per second.
-  std::uint64_t rate(Nanoseconds now) {
-    advance(now);
-    const double seconds = std::chrono::duration<double>(kWindow + std::max(now - begin_, Nanoseconds{})).count();
-    return static_cast<std::uint64_t>(static_cast<double>(former_ + current_) / seconds);
+  std::uint64_t rate(Nanoseconds now) const {
+    RateMeter by_now = *this;
+    by_now.advance(now);
+    const double seconds =
+        std::chrono::duration<double>(kWindow + std::max(now - by_now.begin_, Nanoseconds{})).count();
+    return static_cast<std::uint64_t>(static_cast<double>(by_now.former_ + by_now.current_) / seconds);
   }
 
  private:
