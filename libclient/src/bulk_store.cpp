@@ -20,8 +20,7 @@ class SourceFile final : public BulkStore {
   /// Not what has been written to since it was offered: what was told of it, and sent, would not be right any more.
   bool read(std::uint64_t start, std::span<std::uint8_t> to) const override {
     struct stat now {};
-    return read_at(file_, start, to) && ::fstat(file_.get(), &now) == 0 && now.st_mtim.tv_sec == then_.tv_sec &&
-           now.st_mtim.tv_nsec == then_.tv_nsec;
+    return read_at(file_, start, to) && ::fstat(file_.get(), &now) == 0 && is_same_time(now.st_mtim, then_);
   }
 
  private:
@@ -32,11 +31,7 @@ class SourceFile final : public BulkStore {
 class SourceBytes final : public BulkStore {
  public:
   explicit SourceBytes(std::shared_ptr<const std::vector<std::uint8_t>> bytes) : bytes_(std::move(bytes)) {}
-  bool read(std::uint64_t start, std::span<std::uint8_t> to) const override {
-    if (start > bytes_->size() || to.size() > bytes_->size() - start) return false;
-    std::copy_n(bytes_->begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
-    return true;
-  }
+  bool read(std::uint64_t start, std::span<std::uint8_t> to) const override { return read_at(*bytes_, start, to); }
 
  private:
   const std::shared_ptr<const std::vector<std::uint8_t>> bytes_;
@@ -50,11 +45,7 @@ class ReceivedBytes final : public BulkStore {
     bytes_.resize(layout.size);
     return std::nullopt;
   }
-  bool read(std::uint64_t start, std::span<std::uint8_t> to) const override {
-    if (start > bytes_.size() || to.size() > bytes_.size() - start) return false;
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
-    return true;
-  }
+  bool read(std::uint64_t start, std::span<std::uint8_t> to) const override { return read_at(bytes_, start, to); }
   StoreFailure write(std::uint64_t start, ByteView bytes) override {
     if (start > bytes_.size() || bytes.size() > bytes_.size() - start) return {Errc::internal_error, {}};
     std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(start));

@@ -23,6 +23,12 @@ struct StoreFailure {
   bool may_pass = false;
 };
 
+/// Of what was to be written: where there is no room there may be some later.
+inline StoreFailure may_pass(StoreFailure failure) {
+  failure.may_pass = failure.error == Errc::no_space;
+  return failure;
+}
+
 /// Read by any threads at once. What reads and writes fails for good where the file does.
 class BulkStore {
  public:

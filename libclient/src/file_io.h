@@ -1,8 +1,11 @@
-// Reading and writing of files at places, whole.
+// Reading and writing at places, whole.
 #pragma once
 
+#include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <span>
@@ -12,7 +15,7 @@
 
 namespace spindle {
 
-/// False where the file ends before, or cannot be read.
+/// False where it ends before, or cannot be read.
 inline bool read_at(const Descriptor& file, std::uint64_t start, std::span<std::uint8_t> to) {
   while (!to.empty()) {
     const ssize_t count = ::pread(file.get(), to.data(), to.size(), static_cast<off_t>(start));
@@ -22,6 +25,26 @@ inline bool read_at(const Descriptor& file, std::uint64_t start, std::span<std::
     start += static_cast<std::uint64_t>(count);
   }
   return true;
+}
+
+/// The same of a content in memory.
+inline bool read_at(ByteView content, std::uint64_t start, std::span<std::uint8_t> to) {
+  if (start > content.size() || to.size() > content.size() - start) return false;
+  std::copy_n(content.begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
+  return true;
+}
+
+/// Reserves that many bytes of the file. 0, or an errno.
+inline int allocate(const Descriptor& file, std::uint64_t size) {
+  int error = 0;
+  do {
+    error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(size));
+  } while (error == EINTR);
+  return error;
+}
+
+inline bool is_same_time(const timespec& a, const timespec& b) {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
 /// 0, or an errno.

@@ -94,9 +94,7 @@ class ReceivedDirectory final : public BulkStore {
     if (::fdatasync(early_.get()) != 0) return place_.failure_of(errno, place_.list_name());
     if (StoreFailure failure = sync(written); failure.error) return failure;
     has_state_ = true;
-    StoreFailure failure = place_.save_state(state);
-    failure.may_pass = failure.error == Errc::no_space;
-    return failure;
+    return place_.save_state(state);
   }
 
   StoreFailure finish(std::uint64_t) override {
@@ -226,11 +224,6 @@ class ReceivedDirectory final : public BulkStore {
     return early == bytes.size() ? StoreFailure{} : put_to_files(*tree_, start + early, bytes.subspan(early));
   }
 
-  static StoreFailure may_pass(StoreFailure failure) {
-    failure.may_pass = failure.error == Errc::no_space;
-    return failure;
-  }
-
   StoreFailure put_to_files(const FileTree& tree, std::uint64_t start, ByteView bytes) {
     FileTreeOpener opener(root_, tree);
     for (const FileTree::Piece& piece : tree.pieces_of(start, bytes.size())) {
@@ -316,7 +309,7 @@ class ReceivedDirectory final : public BulkStore {
       } else {
         const bool is_executable = entry.kind == bulk::FileListEntry::Kind::executable;
         const Descriptor file = opener.open(i, O_RDWR | O_CREAT, is_executable ? 0777 : 0666);
-        error = !file ? errno : entry.size == 0 ? 0 : ::posix_fallocate(file.get(), 0, static_cast<off_t>(entry.size));
+        error = !file ? errno : entry.size == 0 ? 0 : allocate(file, entry.size);
       }
       if (error != 0) {
         return may_pass(place_.failure_of(error, place_.part_name() + "/" + tree.path_of(i)));

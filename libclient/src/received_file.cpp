@@ -26,7 +26,7 @@ class ReceivedFile final : public BulkStore {
     std::optional<bulk::ResumeState> state = place_.load_state();
     if (state && !is_of(*state, layout, root)) state.reset();
     if (!state) failure = begin_anew();
-    if (!failure.error && layout.has_size() && layout.size > 0) failure = allocate(layout.size);
+    if (!failure.error && layout.has_size() && layout.size > 0) failure = reserve(layout.size);
     // Who finds no room leaves nothing behind that takes some.
     if (failure.error && !state) discard();
     return failure.error ? std::nullopt : std::move(state);
@@ -36,17 +36,12 @@ class ReceivedFile final : public BulkStore {
 
   StoreFailure write(std::uint64_t start, ByteView bytes) override {
     const int error = write_at(file_, start, bytes);
-    if (error == 0) return {};
-    StoreFailure failure = place_.failure_of(error, place_.part_name());
-    failure.may_pass = failure.error == Errc::no_space;
-    return failure;
+    return error == 0 ? StoreFailure{} : may_pass(place_.failure_of(error, place_.part_name()));
   }
 
   StoreFailure save(const bulk::ResumeState& state) override {
     if (::fdatasync(file_.get()) != 0) return place_.failure_of(errno, place_.part_name());
-    StoreFailure failure = place_.save_state(state);
-    failure.may_pass = failure.error == Errc::no_space;
-    return failure;
+    return place_.save_state(state);
   }
 
   StoreFailure finish(std::uint64_t size) override {
@@ -86,11 +81,8 @@ class ReceivedFile final : public BulkStore {
     return ::ftruncate(file_.get(), 0) == 0 ? StoreFailure{} : place_.failure_of(errno, place_.part_name());
   }
 
-  StoreFailure allocate(std::uint64_t size) {
-    int error = 0;
-    do {
-      error = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(size));
-    } while (error == EINTR);
+  StoreFailure reserve(std::uint64_t size) {
+    const int error = allocate(file_, size);
     return error == 0 ? StoreFailure{} : place_.failure_of(error, place_.part_name());
   }
 

@@ -96,11 +96,11 @@ StoreFailure ReceivedPlace::save_state(const bulk::ResumeState& state) const {
   const std::string fresh = name_ + std::string(kNewStateSuffix);
   const Descriptor file(
       ::openat(directory_.get(), fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file) return failure_of(errno, fresh);
-  if (const int error = write_at(file, 0, state.encode())) return failure_of(error, fresh);
+  if (!file) return may_pass(failure_of(errno, fresh));
+  if (const int error = write_at(file, 0, state.encode())) return may_pass(failure_of(error, fresh));
   if (::fdatasync(file.get()) != 0 ||
       ::renameat(directory_.get(), fresh.c_str(), directory_.get(), state_name().c_str()) != 0) {
-    return failure_of(errno, state_name());
+    return may_pass(failure_of(errno, state_name()));
   }
   return {};
 }

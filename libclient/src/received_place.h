@@ -25,6 +25,7 @@ class ReceivedPlace {
   /// Whether the state may be that of what is offered.
   static bool may_be_of(const bulk::ResumeState& state, const bulk::ContentLayout& layout,
                         const std::optional<bulk::BlockHash>& root);
+  /// May fail for want of room, and the former state is there then.
   StoreFailure save_state(const bulk::ResumeState& state) const;
   void remove(const std::string& name) const;
   /// What has come there in the meantime is replaced only where it may be.

@@ -45,10 +45,9 @@ class SourceDirectory final : public BulkStore {
  private:
   bool is_same(const Descriptor& file, std::uint32_t entry) const {
     struct stat found {};
-    const timespec& then = changed_[entry];
     return ::fstat(file.get(), &found) == 0 && S_ISREG(found.st_mode) &&
            static_cast<std::uint64_t>(found.st_size) == tree_.entry(entry).size &&
-           found.st_mtim.tv_sec == then.tv_sec && found.st_mtim.tv_nsec == then.tv_nsec;
+           is_same_time(found.st_mtim, changed_[entry]);
   }
 
   const Descriptor root_;

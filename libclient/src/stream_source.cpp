@@ -60,10 +60,7 @@ bool StreamSource::read(std::uint64_t start, std::span<std::uint8_t> to) const {
     if (found == blocks_.end()) return false;
     block = found->second;
   }
-  const std::uint64_t at = start % block_bytes_;
-  if (at > block->size() || to.size() > block->size() - at) return false;
-  std::copy_n(block->begin() + static_cast<std::ptrdiff_t>(at), to.size(), to.begin());
-  return true;
+  return read_at(*block, start % block_bytes_, to);
 }
 
 void StreamSource::run() {
