@@ -8,6 +8,11 @@ from .processes import read_line
 START_SECONDS = 10
 
 
+def is_settled(status, members):
+    """By what `spmonitor --json status` says of a daemon: whether it is in a view of so many, which is complete."""
+    return status.get("settled", False) and len(status["view"]["members"]) == members
+
+
 def quoted(text):
     return f'"{text}"' if text else ""
 

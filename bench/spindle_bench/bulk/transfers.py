@@ -13,7 +13,7 @@ import threading
 import time
 
 from ..processes import MeasurementFailed, end_all, processor_seconds, wait_for
-from ..spindled import Daemon
+from ..spindled import Daemon, is_settled
 from .segment import device_bytes
 
 PORT = 4804
@@ -108,10 +108,7 @@ class Daemons:
 
     def _is_settled(self, host, members):
         done = subprocess.run(self.daemons[host].monitor_command("--json", "status"), capture_output=True)
-        if done.returncode != 0:
-            return False
-        status = json.loads(done.stdout)
-        return status.get("settled", False) and len(status["view"]["members"]) == members
+        return done.returncode == 0 and is_settled(json.loads(done.stdout), members)
 
 
 class Client:

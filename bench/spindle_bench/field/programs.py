@@ -8,7 +8,7 @@ import threading
 import time
 
 from ..processes import MeasurementFailed, end_all, read_line, start, tell, wait_for, wait_until_ready
-from ..spindled import Daemon
+from ..spindled import Daemon, is_settled
 
 PORT = 4804
 START_SECONDS = 10
@@ -58,8 +58,7 @@ class Daemons:
         return json.loads(done.stdout)
 
     def _is_settled(self, host):
-        status = self._status(host)
-        return status.get("settled", False) and len(status["view"]["members"]) == len(self.network.hosts)
+        return is_settled(self._status(host), len(self.network.hosts))
 
     def _monitor_command(self, host, *question):
         return self.daemons[host].monitor_command("--json", *question)
