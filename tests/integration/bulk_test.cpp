@@ -330,22 +330,28 @@ TEST(BulkFiles, DirectoriesArriveWithAllThatIsInThem) {
   }
 }
 
+/// Offers the content, which is called `name`, to a program that is killed once it has a part of it. What is sent
+/// behind that is next to nothing: what another one has soon is what was there.
+ChannelId offer_to_one_that_is_killed(Daemon& daemon, BulkProgram& source, const BulkSource& content,
+                                      const std::string& place, const std::string& name) {
+  source.join("images");
+  Process killed(SPUSER_PATH, spuser_options(daemon, {"--name", "first", "receive-file", "images", place}));
+  wait_for_members(source.connection, "images", {"#source#alpha", "#first#alpha"});
+  const ChannelId channel = source.bulk.offer("images", content, {.bytes_per_second = 8'000'000}).value();
+  wait_until("a state", [&] { return std::filesystem::exists(place + "/" + name + ".spindle-state"); });
+  killed.signal(SIGKILL);
+  EXPECT_EQ(killed.wait(), -SIGKILL);
+  EXPECT_FALSE(source.bulk.set_rate(channel, 1'000));
+  return channel;
+}
+
 TEST(BulkFiles, ADirectoryIsGoneOnWithByAReceiverThatWasKilled) {
   Daemon daemon({});
   const TemporaryDirectory directory;
   const std::string sent = make_tree(directory, "tree");
   const std::string place = make_directory(directory, "place");
   BulkProgram source(daemon, "source");
-  source.join("images");
-  Process killed(SPUSER_PATH, spuser_options(daemon, {"--name", "first", "receive-file", "images", place}));
-  wait_for_members(source.connection, "images", {"#source#alpha", "#first#alpha"});
-  const ChannelId channel =
-      source.bulk.offer("images", BulkSource::directory(sent), {.bytes_per_second = 8'000'000}).value();
-  wait_until("a state", [&] { return std::filesystem::exists(place + "/tree.spindle-state"); });
-  killed.signal(SIGKILL);
-  EXPECT_EQ(killed.wait(), -SIGKILL);
-  // So slowly that nothing comes: what there is, is what was there.
-  EXPECT_FALSE(source.bulk.set_rate(channel, 1'000));
+  const ChannelId channel = offer_to_one_that_is_killed(daemon, source, BulkSource::directory(sent), place, "tree");
   BulkProgram second(daemon, "second");
   second.join("images");
   EXPECT_EQ(second.next<BulkOffered>().kind, ContentKind::directory);
@@ -578,18 +584,9 @@ TEST(BulkFiles, AReceiverThatWasKilledGoesOnWithWhatItHas) {
   const std::string sent = make_file(directory, "disk.img");
   const std::string place = make_directory(directory, "place");
   BulkProgram source(daemon, "source");
-  source.join("images");
-  Process killed(SPUSER_PATH, spuser_options(daemon, {"--name", "first", "receive-file", "images", place}));
-  wait_for_members(source.connection, "images", {"#source#alpha", "#first#alpha"});
-  const ChannelId channel =
-      source.bulk.offer("images", BulkSource::file(sent), {.bytes_per_second = 8'000'000}).value();
-  wait_until("a state", [&] { return std::filesystem::exists(place + "/disk.img.spindle-state"); });
-  killed.signal(SIGKILL);
-  EXPECT_EQ(killed.wait(), -SIGKILL);
+  const ChannelId channel = offer_to_one_that_is_killed(daemon, source, BulkSource::file(sent), place, "disk.img");
   EXPECT_EQ(std::filesystem::file_size(place + "/disk.img.spindle-part"), kFileBytes);
 
-  // So slowly that nothing comes: what there is, is what was there.
-  EXPECT_FALSE(source.bulk.set_rate(channel, 1'000));
   BulkProgram second(daemon, "second");
   second.join("images");
   const auto offered = second.next<BulkOffered>();
