@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "daemon/admission/balance.h"
+#include "daemon/group/entering_messages.h"
 #include "daemon/link/link_limits.h"
 
 namespace spindled {
@@ -83,11 +84,11 @@ void Admission::set_window() {
   const std::vector<DaemonId>& members = order_.view().members;
   const std::size_t memory = link_state_.smallest_memory(members);
   window_ = std::min(context_.config.session.send_window_bytes, MemoryBudget::window(memory, members.size()));
+  entering_room_ = EnteringMessages::room(memory, members.size());
 }
 
 Verdict Admission::try_admit(Time now, Flow& flow, DestinationSet& to, const Offer& offer) {
-  const bool is_divided = offer.part != 0 && is_congested(flow, to);
-  const std::uint32_t bytes = is_divided ? part_size(now, flow, offer.part) : offer.bytes;
+  const std::uint32_t bytes = share_of(now, flow, to, offer);
   if (!has_room()) {
     had_room_ = false;  // it may be back by the next turn
     lacked_room_ = groups_.is_ready();
@@ -121,17 +122,17 @@ Verdict Admission::try_admit(Time now, Flow& flow, DestinationSet& to, const Off
   return refusal(flow);
 }
 
-bool Admission::is_congested(Flow& flow, DestinationSet& to) {
-  if (!divides() || !groups_.is_ready()) return false;
+std::uint32_t Admission::share_of(Time now, Flow& flow, DestinationSet& to, const Offer& offer) {
+  if (offer.part == 0 || !divides(offer.bytes) || !groups_.is_ready()) return offer.bytes;
   groups_.sender().resolve(to);
-  return find_way(flow, to).congestion > 0;
-}
-
-std::uint32_t Admission::part_size(Time now, Flow& flow, std::uint32_t part) {
-  if (has_room() && flow.way.reckoned_at != now) reckon(now, flow, flow.way);
+  Flow::Way& way = find_way(flow, to);
+  const bool is_idle = way.congestion <= 0;
+  if (is_idle && (offer.bytes <= kIdlePartBytes || book_.is_local(to.daemons))) return offer.bytes;
+  if (has_room() && way.reckoned_at != now) reckon(now, flow, way);
   const double packets = std::max({1.0, std::floor(flow.credit()), std::floor(kPartS * flow.earning())});
-  const std::size_t room = kPacketBytes * static_cast<std::size_t>(std::min(packets, 1e6)) - kPartHeadBytes;
-  return static_cast<std::uint32_t>(std::min<std::size_t>(part, room));
+  const std::size_t earned = kPacketBytes * static_cast<std::size_t>(std::min(packets, 1e6)) - kPartHeadBytes;
+  const std::size_t room = is_idle ? std::max<std::size_t>(earned, kIdlePartBytes) : earned;
+  return static_cast<std::uint32_t>(std::min<std::size_t>(offer.part, room));
 }
 
 Verdict Admission::try_admit(Time now, MembershipBudget& client, Change change, const std::string& group) {

@@ -72,14 +72,20 @@ class Admission final : public PriceFrames, public ClientPrices {
   bool is_enabled() const { return enabled_; }
   void set_enabled(bool enabled);
 
-  /// A message: what enters of it is paid for. All of it does, or nothing, but where something on its way is congested:
-  /// there a part enters as soon as that can be paid. Brings `to` up to date with the group table.
+  /// A message: what enters of it is paid for. All of it does, or nothing, but where something on its way is congested,
+  /// or where much is left of it: there a part enters as soon as that can be paid. Brings `to` up to date with the
+  /// group table.
   Verdict try_admit(Time now, Flow& flow, DestinationSet& to, const Offer& offer);
-  /// Whether it may be a part that enters: not where nothing costs anything.
-  bool divides() const { return enabled_ && !book_.is_idle(); }
+  /// Of a message no more than this enters at once where nothing costs anything: a packet of somebody else would have
+  /// to wait behind it.
+  static constexpr std::uint32_t kIdlePartBytes = 128u << 10;
+  /// Whether it may be a part that enters of a message of so many bytes.
+  bool divides(std::uint32_t bytes) const { return enabled_ && (bytes > kIdlePartBytes || !book_.is_idle()); }
   /// A join or a leave. It is a message to all daemons, and all members are told; where it enters it is paid for.
   enum class Change : std::uint8_t { join, leave };
   Verdict try_admit(Time now, MembershipBudget& client, Change change, const std::string& group);
+  /// As EnteringMessages::room.
+  std::size_t entering_room() const { return entering_room_; }
   /// Changes when messages that were refused before might enter now.
   std::uint64_t news() const { return news_; }
   /// Whether such may enter that were refused for want of room: the end of a turn may make it, and no other follow.
@@ -102,10 +108,8 @@ class Admission final : public PriceFrames, public ClientPrices {
   bool price_received(Time now, const Price& price) override;
 
  private:
-  /// Whether anything on the flow's way costs anything, and messages wait for that. Brings `to` up to date.
-  bool is_congested(Flow& flow, DestinationSet& to);
-  /// How much of a part is to enter at once.
-  std::uint32_t part_size(Time now, Flow& flow, std::uint32_t part);
+  /// How much of what is offered is to enter at once. Brings `to` up to date.
+  std::uint32_t share_of(Time now, Flow& flow, DestinationSet& to, const Offer& offer);
   void pay(MembershipBudget& client, Change change, const std::string& group);
   /// What the flow's messages meet on their way, brought up to date.
   Flow::Way& find_way(Flow& flow, const DestinationSet& to) const;
@@ -136,7 +140,8 @@ class Admission final : public PriceFrames, public ClientPrices {
   bool enabled_;
   Time turn_at_{};
   bool retention_full_ = false;  // at the start of the turn: costly to know
-  std::size_t window_ = 0;       // of this daemon's own bytes that are not stable, beyond which nothing enters
+  std::size_t entering_room_ = 0;
+  std::size_t window_ = 0;  // of this daemon's own bytes that are not stable, beyond which nothing enters
   std::uint64_t seen_settings_ = 0;
   bool had_room_ = false;
   bool lacked_room_ = false;  // something was refused in this view, and there has been no room since

@@ -5,7 +5,6 @@
 namespace spindled {
 
 std::uint64_t EnteringMessages::begin(Entering entering) {
-  SPINDLE_CHECK(has_room_for(entering.total));
   bytes_ += entering.total;
   entering_.emplace(++last_number_, std::move(entering));
   return last_number_;

@@ -1,6 +1,8 @@
 // Large messages of this daemon's clients that enter the network part by part.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 
@@ -18,8 +20,15 @@ namespace spindled {
 /// All of this is of one view.
 class EnteringMessages {
  public:
-  /// So many bytes of payload have all of them together, complete: so much may have to be kept at each daemon.
-  static constexpr std::size_t kBytesMax = 32u << 20;
+  /// So much is kept of one daemon's at most, complete.
+  static constexpr std::size_t kBytesMax = 256u << 20;
+
+  /// How many bytes of payload all of them together may have, complete, at one of `daemons`: each may have to keep as
+  /// much of every other one. That is a quarter of the least limit of memory of any, shared out, but two of the largest
+  /// messages in any case.
+  static std::size_t room(std::size_t smallest_memory, std::size_t daemons) {
+    return std::clamp(smallest_memory / (4 * std::max<std::size_t>(daemons, 1)), kRoomLeast, kBytesMax);
+  }
 
   struct Entering {
     SessionId session = 0;
@@ -28,8 +37,8 @@ class EnteringMessages {
     std::uint32_t ahead = 0;  // of these, what has gone
   };
 
-  /// Whether another one may begin.
-  bool has_room_for(std::size_t total) const { return bytes_ + total <= kBytesMax; }
+  /// Of all of them, complete.
+  std::size_t bytes() const { return bytes_; }
   /// The number of a new one, never given before in the life of the daemon.
   std::uint64_t begin(Entering entering);
   /// Null where there is none of that number, or none any more; `begin` and `end` may move it.
@@ -51,6 +60,8 @@ class EnteringMessages {
   }
 
  private:
+  static constexpr std::size_t kRoomLeast = 32u << 20;
+
   std::map<std::uint64_t, Entering> entering_;
   std::uint64_t last_number_ = 0;
   std::size_t bytes_ = 0;

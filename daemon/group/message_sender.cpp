@@ -103,9 +103,9 @@ void MessageSender::originate(Time now, Sender& sender, const ClientSend& messag
 
 // --- Large messages ---
 
-std::uint32_t MessageSender::next_part(std::uint64_t entering, const ClientSend& message) const {
+std::uint32_t MessageSender::next_part(std::uint64_t entering, const ClientSend& message, std::size_t room) const {
   const std::size_t ahead = sent_ahead(entering);
-  if (ahead == 0 && !entering_.has_room_for(message.total)) return 0;
+  if (ahead == 0 && entering_.bytes() + message.total > room) return 0;
   std::size_t skipped = ahead;
   for (const Slice& chunk : message.chunks) {
     if (skipped < chunk.size()) return static_cast<std::uint32_t>(chunk.size() - skipped);

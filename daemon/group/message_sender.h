@@ -57,8 +57,8 @@ class MessageSender {
   // A message that may be large. `entering` is what it is known by, 0 at first.
 
   /// The next bytes of its payload that can go ahead of it, up to the end of a chunk; 0: the rest has to go with the
-  /// message.
-  std::uint32_t next_part(std::uint64_t entering, const ClientSend& message) const;
+  /// message. One begins only where all that are entering have no more than `room` bytes with it.
+  std::uint32_t next_part(std::uint64_t entering, const ClientSend& message, std::size_t room) const;
   /// What has gone ahead of it.
   std::uint32_t sent_ahead(std::uint64_t entering) const {
     const EnteringMessages::Entering* found = entering == 0 ? nullptr : entering_.find(entering);

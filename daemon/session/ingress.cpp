@@ -280,7 +280,9 @@ Verdict Ingress::try_admit(Time now, std::uint32_t handle, const ClientSend& mes
   if (has_rate_ && set.flow->entering == 0) {
     if (const std::optional<Time> until = quota_.wait_until(now)) return {0, AdmissionWait::quota, *until};
   }
-  if (is_large(message) && (set.flow->entering != 0 || admission_.divides())) return try_admit_large(now, set, message);
+  if (is_large(message) && (set.flow->entering != 0 || admission_.divides(message.total))) {
+    return try_admit_large(now, set, message);
+  }
   return admission_.try_admit(now, set.flow->flow, set.to, {message.total});
 }
 
@@ -289,8 +291,8 @@ Verdict Ingress::try_admit_large(Time now, DefinedSet& set, const ClientSend& me
   std::uint64_t& entering = set.flow->entering;
   for (;;) {
     const std::uint32_t rest = message.total - sender.sent_ahead(entering);
-    const Verdict verdict =
-        admission_.try_admit(now, set.flow->flow, set.to, {rest, sender.next_part(entering, message)});
+    const std::uint32_t part = sender.next_part(entering, message, admission_.entering_room());
+    const Verdict verdict = admission_.try_admit(now, set.flow->flow, set.to, {rest, part});
     if (!verdict.is_admitted() || verdict.bytes == rest) return verdict;
     entering = sender.send_part(now, sender_, set.to, message, entering, verdict.bytes);
     ++parts_;

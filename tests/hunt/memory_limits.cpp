@@ -68,7 +68,7 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
   // Both what waits for the group layer and what waits there for its table may exceed the bound by one message.
   held_up_ = std::min(all_contents_, HeldUp::kBytesMax + EarlyMessages::kBytesMax + 2 * (bounds.message + windows));
   // What has come ahead of messages, of which each daemon lets so many enter part by part.
-  partial_ = std::min(all_contents_, plan.daemons * EnteringMessages::kBytesMax);
+  partial_ = std::min(all_contents_, plan.daemons * EnteringMessages::room(config.memory_bytes_max, 1));
   // Of each message that some destination lacks one copy waits on a link, and so does one of what recovery pushes: the
   // end of a view empties the queue before. Unreliable messages, of which no window knows, come on top.
   link_data_ = all_streams_ + kUnreliableQueueBytes + bounds.message;

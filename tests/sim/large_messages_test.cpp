@@ -65,6 +65,23 @@ TEST_F(LargeMessages, EnterPartByPartAndOthersGoInBetween) {
   EXPECT_EQ(partial(2), 0u);
 }
 
+TEST_F(LargeMessages, OfMebibytesLeaveRoomForOthersOnAnIdleWay) {
+  simulate_bottleneck(1);
+  SimClient& far = add_receiver({"far"});
+  SimClient& sender = add_large_sender();
+  if (HasFatalFailure()) return;
+  sender.multicast({"far"}, {.size = 4u << 20});
+  double longest = 0;
+  for (int i = 0; i < 300; ++i) {
+    sim().run_for(10ms);
+    longest = std::max(longest, narrow_link(flow(1)).queued_packets());
+  }
+  EXPECT_LT(longest, 400) << "the message is 3,000";
+  await([&] { return far.messages() == 1; }, 120s, "the message");
+  await_rest();
+  check();
+}
+
 TEST_F(LargeMessages, EnterWholeWhereNothingIsCongested) {
   simulate_cluster(2, Shape::line, 3);
   const std::vector<SimClient*> clients = add_members(3, "g");

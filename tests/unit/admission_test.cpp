@@ -243,6 +243,26 @@ TEST_F(AdmissionTest, APartOfALargeMessageIsOfAsManyPacketsOnTheLinkAsArePaidFor
   EXPECT_GT(parts, 10);
 }
 
+TEST_F(AdmissionTest, OfALargeMessageAPartEntersAtOnceWhereNothingCostsAnything) {
+  const Offer offer{16u << 20, 16u << 20};
+  EXPECT_EQ(admission.try_admit(now, far.flow, far.to, offer).bytes, Admission::kIdlePartBytes);
+  EXPECT_EQ(admission.try_admit(now, far.flow, far.to, offer).bytes, 0u) << "it has a debt";
+  std::size_t entered = 0;
+  for (int i = 0; i < 2000 && entered < offer.bytes; ++i) {
+    now += 1ms;
+    admission.start_turn(now);
+    const std::uint32_t rest = offer.bytes - static_cast<std::uint32_t>(entered);
+    entered += admission.try_admit(now, far.flow, far.to, {rest, rest}).bytes;
+  }
+  EXPECT_EQ(entered, offer.bytes);
+}
+
+TEST_F(AdmissionTest, WholeEntersWhatFitsIntoAPartAndWhatHasNoRoomToEnterInParts) {
+  EXPECT_EQ(admission.try_admit(now, far.flow, far.to, {Admission::kIdlePartBytes, 50'000}).bytes,
+            Admission::kIdlePartBytes);
+  EXPECT_EQ(admission.try_admit(now, near.flow, near.to, {16u << 20, 0}).bytes, 16u << 20);
+}
+
 TEST_F(AdmissionTest, WhatBeginsToCostSomethingHalvesTheRateAndWhatComesOnTopLeavesIt) {
   indebt(far);
   for (int i = 0; i < 20; ++i) {

@@ -62,15 +62,23 @@ TEST(PartialMessages, LetsAnOriginHaveNoMoreThanItMay) {
   EXPECT_TRUE(messages.add(0, {++number, 2, as_bytes("a")}));
 }
 
-TEST(EnteringMessages, HaveRoomForSoMuchTogether) {
+TEST(EnteringMessages, HaveAQuarterOfTheLeastMemoryTogether) {
+  constexpr std::size_t kMiB = 1u << 20;
+  EXPECT_EQ(EnteringMessages::room(1200 * kMiB, 3), 100 * kMiB);
+  EXPECT_EQ(EnteringMessages::room(100'000 * kMiB, 3), EnteringMessages::kBytesMax);
+  EXPECT_EQ(EnteringMessages::room(100 * kMiB, 64), 32 * kMiB) << "two of the largest";
+  EXPECT_EQ(EnteringMessages::room(100 * kMiB, 0), 32 * kMiB);
+}
+
+TEST(EnteringMessages, CountWhatTheyHaveTogether) {
   EnteringMessages entering;
-  constexpr std::uint32_t kHalf = EnteringMessages::kBytesMax / 2;
+  constexpr std::uint32_t kHalf = 16u << 20;
   const std::uint64_t first = entering.begin({1, MemberSet::of(0), kHalf, 0});
   const std::uint64_t second = entering.begin({2, MemberSet::of(0), kHalf, 0});
   EXPECT_NE(first, second);
-  EXPECT_FALSE(entering.has_room_for(1));
+  EXPECT_EQ(entering.bytes(), 2 * kHalf);
   entering.end(first);
-  EXPECT_TRUE(entering.has_room_for(kHalf));
+  EXPECT_EQ(entering.bytes(), kHalf);
   EXPECT_EQ(entering.find(first), nullptr);
   ASSERT_NE(entering.find(second), nullptr);
   EXPECT_EQ(entering.find(second)->session, 2u);
