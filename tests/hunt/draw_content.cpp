@@ -12,7 +12,7 @@ constexpr double kShare = 0.25;         // of the plans that have no other chann
 constexpr double kShareQuiet = 0.15;    // of these: nothing fails, and nobody goes
 constexpr double kShareDeaf = 0.08;     // of the clients of these: they do not hear of channels
 constexpr double kShareOthers = 0.12;   // they hear of them, and say at once what comes of each
-constexpr std::uint32_t kFirst = 3000;  // of the clients that are added
+constexpr std::uint32_t kFirst = 4000;  // of the clients that are added
 constexpr std::uint32_t kDaemonsMax = 24;
 
 Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }

@@ -29,7 +29,7 @@ TEST(HuntPlan, HasEverythingThatCanHappenInSomeSeed) {
       answers += step.answers;
       huge += step.size >= 1u << 20 ? 1 : 0;
       crowds += step.client >= 1000 && step.client < 2000 ? 1 : 0;
-      exchanges += step.client >= 3000 ? 1 : 0;
+      exchanges += step.client >= 3000 && step.client < 4000 ? 1 : 0;
       namesakes += step.named ? 1 : 0;
       identities += step.identities.size();
     }
