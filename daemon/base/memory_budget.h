@@ -24,7 +24,8 @@ namespace spindled {
 /// - from kFull on newcomers and new groups are refused, and clients are cut off that let lie what they hold;
 /// - beyond the limit those that hold most.
 ///
-/// Links are never shed. What is on its way between daemons has half of the limit (`window`).
+/// Links are never shed. What is on its way between daemons has half of the limit (`window`), and a
+/// quarter what has come ahead of messages (EnteringMessages).
 class MemoryBudget {
  public:
   /// What is counted besides slabs.
@@ -33,7 +34,8 @@ class MemoryBudget {
     clients,      // themselves
     connections,  // what the driver holds of them
     groups,
-    bulk,  // indexes of channels
+    parts,  // of messages, that have come ahead of them
+    bulk,   // indexes of channels
     count_
   };
 

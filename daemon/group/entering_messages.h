@@ -24,10 +24,9 @@ class EnteringMessages {
   static constexpr std::size_t kBytesMax = 256u << 20;
 
   /// How many bytes of payload all of them together may have, complete, at one of `daemons`: each may have to keep as
-  /// much of every other one. That is a quarter of the least limit of memory of any, shared out, but two of the largest
-  /// messages in any case.
+  /// much of every other one. That is a quarter of the least limit of memory of any, shared out.
   static std::size_t room(std::size_t smallest_memory, std::size_t daemons) {
-    return std::clamp(smallest_memory / (4 * std::max<std::size_t>(daemons, 1)), kRoomLeast, kBytesMax);
+    return std::min(smallest_memory / (4 * std::max<std::size_t>(daemons, 1)), kBytesMax);
   }
 
   struct Entering {
@@ -60,8 +59,6 @@ class EnteringMessages {
   }
 
  private:
-  static constexpr std::size_t kRoomLeast = 32u << 20;
-
   std::map<std::uint64_t, Entering> entering_;
   std::uint64_t last_number_ = 0;
   std::size_t bytes_ = 0;

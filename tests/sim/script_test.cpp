@@ -83,7 +83,7 @@ TEST(ScriptInterpreter, TellsWhatIsWrongWithACommand) {
   EXPECT_THAT(run_error("cluster ring 3\ncluster ring 3"), StartsWith("t.txt:2: a script begins with its one cluster"));
   EXPECT_EQ(run_error("cluster tree 4"),
             "t.txt:1: \"tree\" is no shape (usage: cluster SHAPE SIZE [delay DURATION] [rate BYTES_PER_SECOND] "
-            "[seed NUMBER])");
+            "[unpriced] [seed NUMBER])");
   EXPECT_THAT(run_error("cluster line"), StartsWith("t.txt:1: the size is missing"));
   EXPECT_THAT(run_error("cluster line many"), StartsWith("t.txt:1: the size is \"many\", which is no number"));
   EXPECT_THAT(run_error("cluster line 0"), StartsWith("t.txt:1: a cluster has 1 to 100 daemons"));

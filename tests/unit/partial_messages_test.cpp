@@ -66,8 +66,7 @@ TEST(EnteringMessages, HaveAQuarterOfTheLeastMemoryTogether) {
   constexpr std::size_t kMiB = 1u << 20;
   EXPECT_EQ(EnteringMessages::room(1200 * kMiB, 3), 100 * kMiB);
   EXPECT_EQ(EnteringMessages::room(100'000 * kMiB, 3), EnteringMessages::kBytesMax);
-  EXPECT_EQ(EnteringMessages::room(100 * kMiB, 64), 32 * kMiB) << "two of the largest";
-  EXPECT_EQ(EnteringMessages::room(100 * kMiB, 0), 32 * kMiB);
+  EXPECT_EQ(EnteringMessages::room(100 * kMiB, 0), 25 * kMiB) << "alone";
 }
 
 TEST(EnteringMessages, CountWhatTheyHaveTogether) {

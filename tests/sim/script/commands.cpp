@@ -10,7 +10,8 @@ namespace spindled::sim {
 const std::map<std::string_view, Interpreter::Known>& Interpreter::commands() {
   using I = Interpreter;
   static const std::map<std::string_view, Known> all = {
-      {"cluster", {"cluster SHAPE SIZE [delay DURATION] [rate BYTES_PER_SECOND] [seed NUMBER]", &I::cluster, true}},
+      {"cluster",
+       {"cluster SHAPE SIZE [delay DURATION] [rate BYTES_PER_SECOND] [unpriced] [seed NUMBER]", &I::cluster, true}},
       {"members", {"members GROUP [DAEMON...]", &I::members, true}},
       {"connect", {"connect CLIENT DAEMON", &I::connect, true}},
       {"join", {"join CLIENT... GROUP", &I::join}},
@@ -85,6 +86,8 @@ void Interpreter::cluster(Arguments& arguments) {
       delay = arguments.duration();
     } else if (arguments.take("rate")) {
       rate = arguments.number("the rate");
+    } else if (arguments.take("unpriced")) {
+      options.node.admission.enabled = false;
     } else {
       arguments.expect("seed");
       seed = arguments.number("the seed");
