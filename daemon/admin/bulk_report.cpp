@@ -43,15 +43,15 @@ void describe(const Channel& channel, proto::BulkChannel& out) {
   }
 }
 
-void describe(const BulkPlane::RelayInfo& relay, const Sessions& sessions, proto::BulkChannel& out) {
-  out.set_parent(relay.parent.value_or(""));
-  out.set_backup(relay.backup.value_or(""));
-  out.set_generation(relay.generation);
+void describe(const BulkStatus::RelayInfo& relay, const Sessions& sessions, proto::BulkChannel& out) {
+  out.set_parent(relay.position.parent.value_or(""));
+  out.set_backup(relay.position.backup.value_or(""));
+  out.set_generation(relay.position.generation);
   out.set_ring_bytes(relay.ring_bytes);
   out.set_index_bytes(relay.index_bytes);
   out.set_needless_symbols(relay.tally.needless);
   const std::uint32_t blocks = out.blocks();
-  for (const BulkPlane::ReceiverInfo& receiver : relay.children) {
+  for (const BulkStatus::ReceiverInfo& receiver : relay.children) {
     proto::BulkChild& child = *out.add_children();
     child.set_daemon(receiver.child.daemon);
     const Session* session = sessions.table().find(receiver.session);
@@ -100,14 +100,14 @@ void report_bulk(Time now, const AdminSubjects& subjects, proto::BulkReply& out)
   for (const auto& [id, channel] : table) {
     proto::BulkChannel described;
     describe(channel, described);
-    describe(subjects.bulk.relay(now, channel), subjects.sessions, described);
+    describe(subjects.bulk.status().relay(now, channel), subjects.sessions, described);
     if (room.full() || !room.take(described.ByteSizeLong())) {
       out.set_truncated(true);
       break;
     }
     *out.add_channels() = std::move(described);
   }
-  for (const BulkPlane::HopInfo& hop : subjects.bulk.hops(now)) {
+  for (const BulkStatus::HopInfo& hop : subjects.bulk.status().hops(now)) {
     proto::BulkHop& added = *out.add_hops();
     added.set_peer(hop.daemon);
     added.set_open(hop.is_open);
@@ -116,8 +116,8 @@ void report_bulk(Time now, const AdminSubjects& subjects, proto::BulkReply& out)
     added.set_rate(static_cast<std::uint64_t>(hop.path.rate));
     added.set_capacity(hop.path.capacity);
   }
-  out.set_ring_bytes(subjects.bulk.ring_bytes());
-  out.set_control_bytes_per_second(subjects.bulk.control_bytes_per_s(now));
+  out.set_ring_bytes(subjects.bulk.status().ring_bytes());
+  out.set_control_bytes_per_second(subjects.bulk.status().control_bytes_per_s(now));
 }
 
 Result<void> cancel_channel(Time now, const AdminSubjects& subjects, const std::string& id) {

@@ -258,9 +258,10 @@ std::string Node::dump() const {
                       node.order.log().processed(), node.order.log().end(), node.order.unstable_bytes(),
                       node.order.retained_bytes());
   text += fmt::format("groups: ready {}, {} in the table\n", node.groups.is_ready(), node.groups.table().size());
-  for (const BulkPlane::RelayInfo& relay : node.bulk.relays({})) {
-    text += fmt::format("channel {}: parent {}\n", spindle::bulk::to_string(relay.id), relay.parent.value_or("none"));
-    for (const BulkPlane::ReceiverInfo& receiver : relay.children) {
+  for (const BulkStatus::RelayInfo& relay : node.bulk.status().relays({})) {
+    text += fmt::format("channel {}: parent {}\n", spindle::bulk::to_string(relay.id),
+                        relay.position.parent.value_or("none"));
+    for (const BulkStatus::ReceiverInfo& receiver : relay.children) {
       const ChannelRelay::ChildInfo& child = receiver.child;
       text += fmt::format("  child {}: lacks from block {} on, {} begun, given {} symbols, missed {}{}{}, {}\n",
                           child.daemon.empty() ? "here" : child.daemon, child.need.complete.first_missing(),

@@ -1,0 +1,153 @@
+#include "daemon/bulk/bulk_output.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spindled {
+
+namespace bulk = spindle::bulk;
+
+namespace {
+
+/// What a turn writes of bulk content at most: ordered messages come in between.
+constexpr std::size_t kTurnBytes = 256u << 10;
+
+}  // namespace
+
+BulkOutput::BulkOutput(Context& context, BulkConnections& connections, RelayedChannels& channels, Paths& paths,
+                       std::function<void(Time, BulkConnection&)> overflowing)
+    : context_(context),
+      connections_(connections),
+      channels_(channels),
+      paths_(paths),
+      overflowing_(std::move(overflowing)) {}
+
+void BulkOutput::mark_dirty(BulkConnection& connection) {
+  if (!std::exchange(connection.is_dirty, true)) dirty_.push_back(connection.id());
+}
+
+void BulkOutput::may_send(ConnectionId to, const RelayedChannel& channel) {
+  BulkConnection* connection = connections_.find(to);
+  if (connection == nullptr) return;
+  connection->schedule().add(channel.id, channel.weight);
+  mark_dirty(*connection);
+}
+
+void BulkOutput::send_need(ConnectionId to, const RelayedChannel& channel, std::uint8_t stream,
+                           const bulk::Need& need) {
+  if (stream == bulk::kLiveStream) context_.counters.add(Counter::bulk_needs_out);
+  send(to, channel, [&](std::uint32_t number, bulk::BulkBytes& out) { bulk::write_need(out, {number, stream, need}); });
+}
+
+void BulkOutput::send_grant(ConnectionId to, const RelayedChannel& channel, std::uint8_t stream,
+                            std::uint64_t symbols) {
+  send(to, channel, [&](std::uint32_t number, bulk::BulkBytes& out) {
+    bulk::write_grant(out, {number, stream, symbols});
+  });
+}
+
+void BulkOutput::send_release(ConnectionId to, const RelayedChannel& channel, std::uint8_t stream) {
+  send(to, channel, [&](std::uint32_t number, bulk::BulkBytes& out) { bulk::write_release(out, {number, stream}); });
+}
+
+template <typename Write>
+void BulkOutput::send(ConnectionId to, const RelayedChannel& channel, Write&& write) {
+  BulkConnection* connection = connections_.find(to);
+  if (connection == nullptr) return;
+  const std::optional<std::uint32_t> number = number_for(*connection, channel);
+  if (!number) return;
+  bulk::BulkBytes frame;
+  write(*number, frame);
+  connection->send(frame);
+  control_bytes_ += frame.size();
+  mark_dirty(*connection);
+}
+
+std::optional<std::uint32_t> BulkOutput::number_for(BulkConnection& connection, const RelayedChannel& channel) {
+  if (const std::optional<std::uint32_t> number = connection.number_of(channel.id)) return number;
+  const std::optional<std::uint32_t> number = connection.open(channel.id);
+  if (!number) return std::nullopt;
+  bulk::BulkBytes frame;
+  bulk::write_open(frame, {*number, channel.id, channel.layout});
+  connection.send(frame);
+  return number;
+}
+
+void BulkOutput::shut(BulkConnection& connection, const BulkChannelId& id) {
+  const std::optional<std::uint32_t> number = connection.number_of(id);
+  if (!number) return;
+  bulk::BulkBytes frame;
+  bulk::write_shut(frame, *number);
+  connection.send(frame);
+  connection.forget(id);
+  mark_dirty(connection);
+}
+
+void BulkOutput::flush(Time now) {
+  written_ = 0;
+  flush_at_ = kNever;
+  paths_.end_turn(now);
+  if (control_bytes_ != 0) control_out_.add(now.time_since_epoch(), std::exchange(control_bytes_, 0));
+  for (const ConnectionId id : std::exchange(dirty_, {})) {
+    BulkConnection* connection = connections_.find(id);
+    if (connection == nullptr) continue;
+    connection->is_dirty = false;
+    if (connection->is_overflowing()) {
+      overflowing_(now, *connection);
+      continue;
+    }
+    fill(now, *connection);
+    if (!connection->schedule().empty() && connection->has_room()) {  // the rest in the next turn, or by its rate
+      mark_dirty(*connection);
+      const bool may_go_on = may_send_now(now, *connection);
+      flush_at_ = std::min(flush_at_, may_go_on ? now : paths_.rate(connection->daemon()).next_at());
+    }
+  }
+}
+
+bool BulkOutput::may_send_now(Time now, const BulkConnection& connection) {
+  return !connection.is_hop() || paths_.rate(connection.daemon()).may_send(now);
+}
+
+void BulkOutput::fill(Time now, BulkConnection& connection) {
+  std::size_t taken = connection.write();
+  while (connection.has_room() && !connection.schedule().empty() && written_ < kTurnBytes &&
+         may_send_now(now, connection)) {
+    const BulkChannelId id = connection.schedule().front();
+    RelayedChannel* channel = channels_.find(id);
+    const std::optional<std::uint32_t> number = channel == nullptr ? std::nullopt : number_for(connection, *channel);
+    if (!number) {
+      connection.schedule().drop_front();
+      continue;
+    }
+    bulk::BulkBytes frame;
+    std::size_t bytes = 0;
+    if (const ChannelRelay::IndexPart part = channel->relay.next_index(connection.id()); !part.hashes.empty()) {
+      bulk::write_index(frame, {*number, part.first, part.hashes});
+    } else if (const std::optional<ChannelRelay::Item> item = channel->relay.next(now, connection.id())) {
+      if (const auto* mark = std::get_if<RelayedMark>(&*item)) {
+        bulk::write_mark(frame, {*number, mark->mark, mark->bound});
+      } else {
+        const RelayedSymbol& symbol = std::get<RelayedSymbol>(*item);
+        connection.send(*number, symbol);
+        bytes = symbol.bytes.size();
+        context_.counters.add(Counter::bulk_symbols_relayed);
+        context_.counters.add(Counter::bulk_bytes_relayed, bytes);
+      }
+    } else {
+      connection.schedule().drop_front();
+      continue;
+    }
+    connection.send(frame);
+    control_bytes_ += frame.size();
+    bytes += frame.size();
+    written_ += bytes;
+    connection.schedule().charge(bytes);
+    if (connection.is_hop()) paths_.rate(connection.daemon()).sent(bytes);
+    if (!connection.has_room()) taken += connection.write();
+  }
+  taken += connection.write();
+  if (connection.is_hop()) paths_.wrote(now, connection.daemon(), taken, connection.is_blocked());
+}
+
+}  // namespace spindled

@@ -1,0 +1,151 @@
+#include "daemon/bulk/channel_trees.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spindled {
+
+namespace bulk = spindle::bulk;
+
+namespace {
+
+/// Changes of receivers are taken together for this long before the tree is planned anew.
+constexpr Duration kPlanDelay = 20ms;
+/// How often it is looked whether another tree would be better,
+constexpr Duration kReplan = 10s;
+/// and by how much the content has to come faster to some daemon.
+constexpr double kReplanGain = 1.3;
+constexpr std::size_t kEarlyPlansMax = 256;
+
+}  // namespace
+
+ChannelTrees::ChannelTrees(Context& context, Overlay& overlay, const Groups& groups, const Channels& channels,
+                           RelayedChannels& relayed, std::function<void(Time, RelayedChannel&)> followed)
+    : context_(context),
+      log_(context.log_sink, "bulk"),
+      overlay_(overlay),
+      groups_(groups),
+      channels_(channels),
+      relayed_(relayed),
+      followed_(std::move(followed)) {
+  overlay_.streams().handle(LinkFrame::bulk_plan, [this](Time now, LinkId, const Slice& content) {
+    return plan_received(now, content.view());
+  });
+}
+
+void ChannelTrees::offered(Time now, const Channel& channel, RelayedChannel& relayed) {
+  changed(now, channel);
+  if (const auto early = early_plans_.find(channel.id); early != early_plans_.end()) {
+    if (early->second.view == groups_.view().id) follow(now, relayed, early->second.plan);
+    early_plans_.erase(early);
+  }
+}
+
+void ChannelTrees::changed(Time now, const Channel& channel) {
+  RelayedChannel* relayed = relayed_.find(channel.id);
+  if (relayed == nullptr || !is_root(channel)) return;
+  relayed->is_plan_due = true;
+  timers_.set_earlier(Timer::plan, now + kPlanDelay);
+}
+
+void ChannelTrees::handle_time(Time now) {
+  if (timers_.take_due(Timer::plan, now)) plan_due(now);
+  if (timers_.take_due(Timer::replan, now)) replan_due(now);
+}
+
+bool ChannelTrees::is_root(const Channel& channel) const {
+  const MemberIndex self = groups_.view().self;
+  if (const std::optional<MemberIndex> source = channels_.source_daemon(channel)) return *source == self;
+  const MemberSet holding = channel.holding();
+  if (!holding.empty()) return holding.front() == self;
+  const MemberSet lacking = channel.lacking();
+  return !lacking.empty() && lacking.front() == self;
+}
+
+void ChannelTrees::plan_due(Time now) {
+  for (auto& [id, relayed] : relayed_) {
+    if (!std::exchange(relayed->is_plan_due, false)) continue;
+    const Channel* channel = channels_.table().find(id);
+    if (channel != nullptr && is_root(*channel)) plan(now, *relayed, *channel);
+  }
+}
+
+std::vector<std::uint64_t> ChannelTrees::capacities() const {
+  const View& view = groups_.view();
+  std::vector<std::uint64_t> capacities;
+  capacities.reserve(view.edges.size());
+  for (const Edge& edge : view.edges) {
+    capacities.push_back(overlay_.link_state().capacity(view.members[edge.a], view.members[edge.b]));
+  }
+  return capacities;
+}
+
+TreeInput ChannelTrees::input_for(const Channel& channel, const std::vector<std::uint64_t>& capacities) const {
+  const View& view = groups_.view();
+  return {view, view.self, channel.lacking() | channel.holding(), capacities};
+}
+
+void ChannelTrees::plan(Time now, RelayedChannel& relayed, const Channel& channel) {
+  if (channel.lacking().empty()) return;
+  const View& view = groups_.view();
+  const std::vector<std::uint64_t> known = capacities();
+  TreePlan plan = plan_tree(input_for(channel, known));
+  plan.generation = ++relayed.position.generation;
+  context_.counters.add(Counter::bulk_plans_made);
+  MemberSet others;
+  for (const TreePlace& place : plan.places) others.insert(place.member);
+  others.erase(view.self);
+  if (!others.empty()) {
+    overlay_.streams().send(LinkFrame::bulk_plan, others, write_tree_plan(relayed.id, plan));
+  }
+  follow(now, relayed, plan);
+  relayed.plan = std::move(plan);
+  relayed.planned_in = view.id;
+  timers_.set_earlier(Timer::replan, now + kReplan);
+}
+
+void ChannelTrees::replan_due(Time now) {
+  const std::vector<std::uint64_t> known = capacities();
+  for (auto& [id, relayed] : relayed_) {
+    const Channel* channel = channels_.table().find(id);
+    if (channel == nullptr || !relayed->plan || !is_root(*channel) || channel->lacking().empty()) continue;
+    timers_.set_earlier(Timer::replan, now + kReplan);
+    if (relayed->planned_in != groups_.view().id) continue;
+    const TreeInput input = input_for(*channel, known);
+    if (largest_gain(*relayed->plan, plan_tree(input), input) < kReplanGain) continue;
+    log_.info("another tree for channel {} would be faster", bulk::to_string(id));
+    plan(now, *relayed, *channel);
+  }
+}
+
+bool ChannelTrees::plan_received(Time now, ByteView content) {
+  std::optional<ToldTreePlan> told = read_tree_plan(content, groups_.view().size());
+  if (!told) return false;
+  if (RelayedChannel* relayed = relayed_.find(told->channel)) {
+    follow(now, *relayed, told->plan);
+  } else if (early_plans_.size() < kEarlyPlansMax) {
+    early_plans_.insert_or_assign(told->channel, EarlyPlan{groups_.view().id, std::move(told->plan)});
+  }
+  return true;
+}
+
+void ChannelTrees::follow(Time now, RelayedChannel& relayed, const TreePlan& plan) {
+  const View& view = groups_.view();
+  const auto name_of = [&](MemberIndex member) { return view.members[member].name; };
+  context_.counters.add(Counter::bulk_plans_followed);
+  relayed.plan.reset();
+  TreePosition position;
+  position.generation = plan.generation;
+  const TreePlace* own = plan.find(view.self);
+  if (own != nullptr && own->parent != own->member) position.parent = name_of(own->parent);
+  if (own != nullptr && own->backup) position.backup = name_of(*own->backup);
+  for (const TreePlace& place : plan.places) {
+    if (place.member == view.self) continue;
+    if (place.parent == view.self || place.backup == view.self) position.below.insert(name_of(place.member));
+  }
+  relayed.relay.set_plan(position.generation, position.below);
+  relayed.position = std::move(position);
+  followed_(now, relayed);
+}
+
+}  // namespace spindled

@@ -1,0 +1,66 @@
+// The trees of the channels: who plans them, and what this daemon makes of a plan.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "daemon/base/context.h"
+#include "daemon/base/log.h"
+#include "daemon/base/timers.h"
+#include "daemon/bulk/relayed_channel.h"
+#include "daemon/bulk/tree_plan.h"
+#include "daemon/channel/channels.h"
+#include "daemon/overlay/overlay.h"
+
+namespace spindled {
+
+/// The root of a channel, which is the daemon of the source where there is one, plans its tree and tells the others.
+/// Changes of receivers are taken together for a moment; and now and then the root looks whether another tree would be
+/// much better. A plan may come before its channel.
+class ChannelTrees {
+ public:
+  /// `followed` is called with a channel that has a new position.
+  ChannelTrees(Context& context, Overlay& overlay, const Groups& groups, const Channels& channels,
+               RelayedChannels& relayed, std::function<void(Time, RelayedChannel&)> followed);
+
+  /// The channel is new here.
+  void offered(Time now, const Channel& channel, RelayedChannel& relayed);
+  /// Its receivers have changed, or its source.
+  void changed(Time now, const Channel& channel);
+  void ended(const BulkChannelId& id) { early_plans_.erase(id); }
+
+  void handle_time(Time now);
+  Time next_deadline() const { return timers_.next(); }
+
+ private:
+  enum class Timer : std::uint8_t { plan, replan, count_ };
+
+  bool is_root(const Channel& channel) const;
+  void plan_due(Time now);
+  /// Plans anew where some daemon would get the content much faster.
+  void replan_due(Time now);
+  TreeInput input_for(const Channel& channel, const std::vector<std::uint64_t>& capacities) const;
+  /// Of the edges of the view, as far as they are known.
+  std::vector<std::uint64_t> capacities() const;
+  void plan(Time now, RelayedChannel& relayed, const Channel& channel);
+  bool plan_received(Time now, ByteView content);
+  void follow(Time now, RelayedChannel& relayed, const TreePlan& plan);
+
+  Context& context_;
+  Log log_;
+  Overlay& overlay_;
+  const Groups& groups_;
+  const Channels& channels_;
+  RelayedChannels& relayed_;
+  std::function<void(Time, RelayedChannel&)> followed_;
+  /// Of a channel that is not known yet. In another view it means nothing.
+  struct EarlyPlan {
+    ViewId view;
+    TreePlan plan;
+  };
+  std::map<BulkChannelId, EarlyPlan> early_plans_;
+  Timers<Timer> timers_;
+};
+
+}  // namespace spindled

@@ -1,0 +1,83 @@
+#include "daemon/bulk/relayed_channel.h"
+
+#include <algorithm>
+
+#include "daemon/bulk/bulk_output.h"
+
+namespace spindled {
+
+namespace bulk = spindle::bulk;
+
+namespace {
+
+/// Of all rings together, and as a part of the limit of memory.
+constexpr std::size_t kRingsBytesMax = 256u << 20;
+constexpr std::size_t kRingsShare = 4;
+/// Of one, whatever there is of memory.
+constexpr std::size_t kRingBytesLeast = 64u << 10;
+
+}  // namespace
+
+RelayedChannel::RelayedChannel(RelayedChannels& among, BulkOutput& output, const Channel& channel)
+    : all(among),
+      out(output),
+      id(channel.id),
+      layout(channel.terms.layout),
+      weight(channel.terms.weight),
+      relay(*this, layout.symbol_bytes) {}
+
+void RelayedChannel::may_send(ConnectionId to) { out.may_send(to, *this); }
+
+void RelayedChannel::send_need(ConnectionId to, std::uint8_t stream, const bulk::Need& need) {
+  out.send_need(to, *this, stream, need);
+}
+
+void RelayedChannel::send_grant(ConnectionId to, std::uint8_t stream, std::uint64_t symbols) {
+  out.send_grant(to, *this, stream, symbols);
+}
+
+void RelayedChannel::send_release(ConnectionId to, std::uint8_t stream) { out.send_release(to, *this, stream); }
+
+void RelayedChannel::wake_at(Time when) { all.wake_at(when); }
+
+RelayedChannel* RelayedChannels::find(const BulkChannelId& id) const {
+  const auto found = channels_.find(id);
+  return found == channels_.end() ? nullptr : found->second.get();
+}
+
+RelayedChannel* RelayedChannels::add(BulkOutput& output, const Channel& channel) {
+  auto& added = channels_[channel.id];
+  if (added) return nullptr;
+  added = std::make_unique<RelayedChannel>(*this, output, channel);
+  return added.get();
+}
+
+void RelayedChannels::remove(const BulkChannelId& id) {
+  const auto channel = channels_.find(id);
+  if (channel == channels_.end()) return;
+  count(*channel->second);
+  channels_.erase(channel);
+}
+
+void RelayedChannels::share_memory() {
+  std::size_t index_bytes = 0;
+  ring_bytes_ = 0;
+  const std::size_t all = std::min(kRingsBytesMax, context_.memory.limit() / kRingsShare);
+  const std::size_t each = all / std::max<std::size_t>(channels_.size(), 1);
+  const auto allowed = static_cast<std::size_t>(context_.memory.allowance() * static_cast<double>(each));
+  for (const auto& [id, channel] : channels_) {
+    channel->relay.set_ring_bytes_max(std::max(allowed, kRingBytesLeast));
+    ring_bytes_ += channel->relay.ring_bytes();
+    index_bytes += channel->relay.index_bytes();
+  }
+  context_.memory.set(MemoryBudget::Use::bulk, index_bytes);
+}
+
+void RelayedChannels::count(RelayedChannel& channel) {
+  const ChannelRelay::Tally& tally = channel.relay.tally();
+  context_.counters.add(Counter::bulk_symbols_overwritten, tally.overwritten - channel.counted.overwritten);
+  context_.counters.add(Counter::bulk_symbols_needless, tally.needless - channel.counted.needless);
+  channel.counted = tally;
+}
+
+}  // namespace spindled

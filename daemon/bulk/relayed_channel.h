@@ -1,0 +1,93 @@
+// The channels that this daemon relays.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "daemon/base/context.h"
+#include "daemon/bulk/channel_relay.h"
+#include "daemon/bulk/tree_plan.h"
+#include "daemon/channel/channel.h"
+
+namespace spindled {
+
+class BulkOutput;
+class RelayedChannels;
+
+/// The place in the tree of a channel, by the latest plan.
+struct TreePosition {
+  std::optional<std::string> parent;
+  std::optional<std::string> backup;
+  std::set<std::string, std::less<>> below;
+  std::uint8_t generation = 0;
+};
+
+/// One channel. What its relay has connections send goes into their queues at once, and is written at the end of the
+/// turn.
+struct RelayedChannel final : RelayOutput {
+  RelayedChannel(RelayedChannels& among, BulkOutput& output, const Channel& channel);
+
+  void may_send(ConnectionId to) override;
+  void send_need(ConnectionId to, std::uint8_t stream, const spindle::bulk::Need& need) override;
+  void send_grant(ConnectionId to, std::uint8_t stream, std::uint64_t symbols) override;
+  void send_release(ConnectionId to, std::uint8_t stream) override;
+  void wake_at(Time when) override;
+
+  RelayedChannels& all;
+  BulkOutput& out;
+  BulkChannelId id;
+  ContentLayout layout;
+  std::uint32_t weight;
+  ChannelRelay relay;
+  TreePosition position;
+  bool is_plan_due = false;
+  std::optional<TreePlan> plan;  // where it was made here, in that view
+  ViewId planned_in;
+  ChannelRelay::Tally counted;  // of what the relay has told
+};
+
+/// All of them: what memory their rings share, and when a relay has something to do.
+class RelayedChannels {
+ public:
+  explicit RelayedChannels(Context& context) : context_(context) {}
+
+  RelayedChannel* find(const BulkChannelId& id) const;
+  /// Null where it is there already.
+  RelayedChannel* add(BulkOutput& output, const Channel& channel);
+  void remove(const BulkChannelId& id);
+  void clear() { channels_.clear(); }
+  auto begin() const { return channels_.begin(); }
+  auto end() const { return channels_.end(); }
+
+  /// A relay has something to do then.
+  void wake_at(Time when) { due_at_ = std::min(due_at_, when); }
+  Time next_deadline() const { return due_at_; }
+  /// Has relays do what is due; `done` is called with each.
+  template <typename Done>
+  void handle_time(Time now, Done&& done) {
+    if (due_at_ > now) return;
+    due_at_ = kNever;
+    share_memory();
+    for (const auto& [id, channel] : channels_) {
+      channel->relay.handle_time(now);
+      count(*channel);
+      done(*channel);
+    }
+  }
+  std::size_t ring_bytes() const { return ring_bytes_; }
+
+ private:
+  /// Shares what there is of memory among the rings, and counts what they and the indexes take.
+  void share_memory();
+  void count(RelayedChannel& channel);
+
+  Context& context_;
+  std::map<BulkChannelId, std::unique_ptr<RelayedChannel>> channels_;
+  Time due_at_ = kNever;
+  std::size_t ring_bytes_ = 0;
+};
+
+}  // namespace spindled
