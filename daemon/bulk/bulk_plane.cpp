@@ -52,6 +52,7 @@ BulkPlane::BulkPlane(Context& context, Driver& driver, ConnectionBroker& broker,
               }),
       trees_(context, layers.overlay, layers.groups, layers.channels, relayed_,
              [this](Time now, RelayedChannel& relayed) {
+               update_awaited(now, relayed);
                update_upstreams(now, relayed);
                look_for_hops(now);
              }),
@@ -142,6 +143,7 @@ void BulkPlane::forget(Time now, ConnectionId id) {
   if (const auto attachment = attachments_.find(connection->session());
       attachment != attachments_.end() && attachment->second == id) {
     attachments_.erase(attachment);
+    for (auto& [channel, relayed] : relayed_) update_awaited(now, *relayed);
   }
   for (auto& [channel, relayed] : relayed_) {
     relayed->relay.remove(now, id);
@@ -204,6 +206,7 @@ std::optional<Error> BulkPlane::greet_client(Time now, BulkConnection& connectio
     BulkConnection* former = connections_.find(std::exchange(attachment->second, connection.id()));
     if (former != nullptr) close(now, *former, {Errc::duplicate_link, "another attachment of the session"});
   }
+  for (auto& [id, relayed] : relayed_) update_awaited(now, *relayed);
   welcome(now, connection);
   return std::nullopt;
 }
@@ -328,10 +331,13 @@ void BulkPlane::channel_offered(Time now, const Channel& channel) {
   if (RelayedChannel* relayed = relayed_.add(output_, channel)) trees_.offered(now, channel, *relayed);
 }
 
-void BulkPlane::receivers_changed(Time now, const Channel& channel) { trees_.changed(now, channel); }
+void BulkPlane::receivers_changed(Time now, const Channel& channel) {
+  trees_.changed(now, channel);
+  if (RelayedChannel* relayed = relayed_.find(channel.id)) update_awaited(now, *relayed);
+}
 
 void BulkPlane::channel_sealed(Time, const Channel& channel) {
-  if (RelayedChannel* relayed = relayed_.find(channel.id)) relayed->layout = channel.terms.layout;
+  if (RelayedChannel* relayed = relayed_.find(channel.id)) relayed->set_layout(channel.terms.layout);
 }
 
 void BulkPlane::source_changed(Time now, const Channel& channel) { trees_.changed(now, channel); }
@@ -376,6 +382,23 @@ void BulkPlane::update_upstreams(Time now, RelayedChannel& relayed) {
       relayed.relay.set_round_trip(id, driver_.shortest_round_trip(id));
     }
   }
+  relayed_.wake_at(relayed.relay.next_deadline());
+}
+
+void BulkPlane::update_awaited(Time now, RelayedChannel& relayed) {
+  const Channel* channel = layers_.channels.table().find(relayed.id);
+  if (channel == nullptr) return;
+  ChannelRelay::Awaited awaited{relayed.position.children, {}, trees_.may_grow(*channel, relayed)};
+  for (const LocalChannelClient& client : layers_.channels.local_clients(*channel)) {
+    if (client.role != ChannelRole::receiver) continue;
+    const auto attachment = attachments_.find(client.session);
+    if (attachment == attachments_.end()) {
+      awaited.others = true;
+    } else {
+      awaited.clients.insert(attachment->second);
+    }
+  }
+  relayed.relay.set_awaited(now, std::move(awaited));
   relayed_.wake_at(relayed.relay.next_deadline());
 }
 

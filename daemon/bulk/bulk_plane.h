@@ -102,6 +102,8 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
 
   /// Asks the parent, and the backup beside it where the parent is not there or is silent.
   void update_upstreams(Time now, RelayedChannel& relayed);
+  /// Who is going to ask here.
+  void update_awaited(Time now, RelayedChannel& relayed);
   /// The daemons that this one shares channels with, by the trees that it knows of.
   std::set<std::string, std::less<>> wanted_hops() const;
   void look_for_hops(Time now);

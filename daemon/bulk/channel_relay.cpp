@@ -54,7 +54,7 @@ void ChannelRelay::add_upstream(Time now, ConnectionId id, bool is_source) {
   if (!is_new) return;
   at->second.is_source = is_source;
   at->second.heard_at = now;
-  if (!is_source) untold_.insert(id);
+  is_source ? told_source_.clear() : static_cast<void>(untold_.insert(id));
   if (is_source && (blocks_seen_ != 0 || !index_.empty())) has_gap_ = true;
   tell_needs(now, Telling::news);
   grant_upstreams(now);
@@ -69,7 +69,7 @@ void ChannelRelay::add_child(Time now, ConnectionId id, std::string_view daemon)
   child.cursor = child.taken = ring_.begin();
   child.moved_at = now;
   child.has_sequence = child.given_sequence = last_sequence_;
-  if (ring_.begin() != 0) miss(child);
+  if (ring_.begin() != 0 || !is_whole_) miss(child);
   tell_needs(now, Telling::news);
   grant_upstreams(now);
   tick_at_ = std::min(tick_at_, now + kNeedInterval);
@@ -106,6 +106,11 @@ void ChannelRelay::remove_upstream(ConnectionId id) {
   std::erase_if(marks_, [&](const PassingMark& mark) { return mark.upstream == id; });
 }
 
+void ChannelRelay::set_awaited(Time now, Awaited awaited) {
+  awaited_ = std::move(awaited);
+  tell_needs(now, Telling::regularly);
+}
+
 void ChannelRelay::set_plan(std::uint8_t generation, std::set<std::string, std::less<>> below) {
   std::erase_if(plans_, [&](const Plan& plan) { return plan.generation == generation; });
   plans_.push_back({generation, std::move(below)});
@@ -122,6 +127,8 @@ void ChannelRelay::symbol_received(Time now, ConnectionId from, std::uint8_t str
   if (upstream == upstreams_.end() || upstream->second.owed == 0) return;
   --upstream->second.owed;
   upstream->second.heard_at = now;
+  if (upstream->second.is_source) note_live(symbol.block);
+  if (symbol.block > blocks_seen_) is_whole_ = false;
   blocks_seen_ = std::max(blocks_seen_, symbol.block + 1);
   if (told_ && told_->complete.contains(symbol.block)) ++tally_.needless;
   if (upstream->second.is_source) miss_gap();
@@ -176,13 +183,15 @@ void ChannelRelay::need_received(Time now, ConnectionId from, Need need) {
 }
 
 void ChannelRelay::take_need(Time now, ConnectionId from, Child& child, Need need) {
+  child.has_asked = true;
   child.need_at = now;
   child.next_need.reset();
   // What it said it had was passed over: more have come below it.
   if (has_more(child.need.complete, need.complete, blocks_seen_)) miss(child);
   child.need = std::move(need);
   if (child.need.lost) miss(child);
-  if (child.daemon.empty()) child.need.lost = false;  // it lacks that itself, and nobody below it does
+  // It lacks that itself, and nobody is below it.
+  if (child.daemon.empty()) child.need.lost = child.need.awaits = false;
   if (child.daemon.empty() && child.need.serves) {
     holders_[from].complete = child.need.complete;
     serve_all();
@@ -205,7 +214,9 @@ void ChannelRelay::release_received(Time now, ConnectionId from, std::uint8_t st
   if (const auto upstream = upstreams_.find(from); stream == kLiveStream && upstream != upstreams_.end()) {
     if (upstream->second.is_source) {
       is_live_over_ = true;
-      blocks_seen_ = std::max(blocks_seen_, static_cast<std::uint32_t>(index_.size() / kBlockHashBytes));
+      note_live(blocks_.value_or(0));
+      blocks_seen_ =
+          std::max(blocks_seen_, blocks_.value_or(static_cast<std::uint32_t>(index_.size() / kBlockHashBytes)));
       miss_gap();
     }
     for (const auto& [id, child] : children_) output_.may_send(id);  // a mark may be due
@@ -303,6 +314,17 @@ void ChannelRelay::miss(Child& child) {
 void ChannelRelay::miss_gap() {
   if (!std::exchange(has_gap_, false)) return;
   for (auto& [id, child] : children_) miss(child);
+}
+
+void ChannelRelay::note_live(std::uint32_t block) {
+  if (block > live_seen_) {
+    is_whole_ = false;
+    for (auto& [id, child] : children_) {
+      const bool lacks_some = child.need.complete.first_missing(live_seen_) < block;
+      if (lacks_some) child.behind_below = std::max(child.behind_below, block);
+    }
+  }
+  live_seen_ = std::max(live_seen_, is_live_over_ ? block : block + 1);
 }
 
 // Marks.
@@ -478,7 +500,7 @@ bool ChannelRelay::is_waiting_for_others(Time now, std::uint64_t owed) {
 void ChannelRelay::grant_upstreams(Time now) {
   const bool is_wanted =
       std::any_of(children_.begin(), children_.end(), [](const auto& each) { return each.second.takes_from_ring(); });
-  if (!is_wanted || upstreams_.empty()) return;
+  if (!is_wanted || upstreams_.empty() || (is_awaiting_ && !is_live_wanted())) return;
   std::uint64_t owed = 0;
   for (const auto& [id, upstream] : upstreams_) owed += upstream.owed;
   const std::uint64_t under_way = ring_.end() - std::min(consumed(now), ring_.end()) + owed;
@@ -494,7 +516,10 @@ void ChannelRelay::grant_upstreams(Time now) {
 
 ChannelRelay::Need ChannelRelay::need() const {
   std::optional<Need> all;
-  for (const auto& [id, child] : children_) all = all ? merged(*all, child.need) : child.need;
+  for (const auto& [id, child] : children_) {
+    if (is_awaiting_ && !child.has_asked) continue;
+    all = all ? merged(*all, child.need) : child.need;
+  }
   // Where nobody is, nothing is wanted.
   Need need = all.value_or(Need{BlockSet::of_first(spindle::bulk::kBlocksMax), {}});
   need.serves = false;
@@ -516,11 +541,62 @@ ChannelRelay::Need ChannelRelay::need() const {
   return need;
 }
 
+bool ChannelRelay::lacks_somebody() const {
+  const auto awaits = [](const auto& each) { return !each.second.has_asked || each.second.need.awaits; };
+  if (awaited_.others || children_.empty() || std::any_of(children_.begin(), children_.end(), awaits)) return true;
+  std::size_t daemons = 0;
+  for (const auto& [id, child] : children_) {
+    if (!child.daemon.empty()) daemons += awaited_.daemons.count(child.daemon);
+  }
+  return daemons < awaited_.daemons.size() || std::any_of(awaited_.clients.begin(), awaited_.clients.end(),
+                                                          [&](ConnectionId id) { return !children_.contains(id); });
+}
+
+std::optional<ConnectionId> ChannelRelay::source() const {
+  const auto source =
+      std::find_if(upstreams_.begin(), upstreams_.end(), [](const auto& each) { return each.second.is_source; });
+  return source == upstreams_.end() ? std::nullopt : std::optional(source->first);
+}
+
+bool ChannelRelay::is_live_wanted() const {
+  // The last block that has come may be there in part.
+  const std::uint32_t next = live_seen_ == 0 ? 0 : live_seen_ - 1;
+  return !source() || std::any_of(children_.begin(), children_.end(), [&](const auto& each) {
+    return each.second.has_asked && each.second.need.complete.first_missing(next) <= live_seen_;
+  });
+}
+
+void ChannelRelay::tell_source() {
+  const std::optional<ConnectionId> to = source();
+  if (!to || is_live_over_ || live_seen_ >= blocks_.value_or(0)) return;
+  BlockSet ahead;
+  ahead.add_run(live_seen_, *blocks_);
+  const BlockSet told = intersection(told_source_, ahead);
+  if (children_.empty() || is_awaiting_) ahead.clear();
+  for (const auto& [id, child] : children_) {
+    if (ahead.empty()) break;
+    ahead = intersection(ahead, child.need.complete);
+  }
+  if (ahead == told) return;
+  output_.send_need(*to, kLiveStream, Need{ahead, {}});
+  told_source_ = std::move(ahead);
+}
+
 void ChannelRelay::tell_needs(Time now, Telling telling) {
   if (upstreams_.empty()) return;
+  if (!lacks_somebody()) {
+    awaits_since_.reset();
+  } else if (!awaits_since_) {
+    awaits_since_ = now;
+  }
+  const bool was_awaiting = is_awaiting_;
+  is_awaiting_ = awaits_since_ && now - *awaits_since_ < kAskPatience;
+  tell_source();
+  if (was_awaiting && !is_awaiting_) grant_upstreams(now);
   Need news = need();
+  news.awaits = is_awaiting_;
   // At once what others wait for, and what was not wanted before; all else now and then.
-  const bool is_urgent = !untold_.empty() || !told_ || (news.lost && !told_->lost) ||
+  const bool is_urgent = !untold_.empty() || !told_ || (news.lost && !told_->lost) || news.awaits != told_->awaits ||
                          has_more(told_->complete, news.complete, spindle::bulk::kBlocksMax);
   const Duration since = now - told_at_;
   const bool is_due = telling == Telling::regularly && since >= (told_ != news ? kNeedInterval : kRepeat);

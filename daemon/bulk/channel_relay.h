@@ -55,6 +55,10 @@ struct RelayedMark {
 /// says that something is *lost*, and it is itself behind for its parent, which gives it both in turns: what others
 /// lack is not to hold up those that lack nothing.
 ///
+/// The source is told which blocks all who are going to ask have had before it has sent them, and passes over those:
+/// who goes on with a content is not to wait for all of it again. It is waited a moment for those that have not asked
+/// yet; who asks later lacks what was passed over as if it had missed it.
+///
 /// What a child lacks is known but for what is on its way to it. So that nothing is sent twice a *mark* goes to it in
 /// between symbols, and comes back in its need: what is lacking then below the mark's bound has been lost. A relay
 /// hands the marks of its parent on, each behind what came before it, and tells the parent when all its children have
@@ -77,6 +81,16 @@ class ChannelRelay {
   /// It asks for nothing any more.
   void remove_child(Time now, ConnectionId child);
   bool is_upstream(ConnectionId connection) const { return upstreams_.contains(connection); }
+  /// Who is going to ask here, as the order and the tree say.
+  struct Awaited {
+    std::set<std::string, std::less<>> daemons{};
+    std::set<ConnectionId> clients{};
+    bool others = false;  // of whom it is not known yet where they ask, or whether
+  };
+  void set_awaited(Time now, Awaited awaited);
+
+  /// How many blocks there are. Before that is known the source passes over none.
+  void set_blocks(std::uint32_t blocks) { blocks_ = blocks; }
 
   /// A plan of the tree: symbols of its generation may be given to these daemons. Four plans are remembered; symbols of
   /// others are not passed on to daemons, so that plans may change without loops. What holders here send travels by
@@ -145,6 +159,8 @@ class ChannelRelay {
   };
   const Tally& tally() const { return tally_; }
 
+  /// It is waited so long for those that are going to ask.
+  static constexpr Duration kAskPatience = 1s;
   static constexpr Duration kNeedInterval = 250ms;
   /// Needs of one child that come faster are taken together, but for answers to marks: to take one costs the more the
   /// more children there are.
@@ -209,6 +225,7 @@ class ChannelRelay {
     std::uint64_t credit = 0;     // symbols that it has room for
     std::size_t index_given = 0;  // hashes
     Need need{};
+    bool has_asked = false;           // a need has come
     Time need_at{};                   // when it came,
     std::optional<Need> next_need{};  // and one that has come too soon behind it
     std::uint32_t behind_below = 0;   // it has missed something of blocks below this one, or may have
@@ -248,6 +265,9 @@ class ChannelRelay {
   void miss(Child& child);
   /// All children, where something that the source has sent may have been lost on its former connection.
   void miss_gap();
+  /// The source goes on with that block, or has come to the end before it: who lacks something of those that it has
+  /// passed over has missed it.
+  void note_live(std::uint32_t block);
 
   // Marks.
   /// The mark that the child is to have before anything else, if there is one.
@@ -279,6 +299,12 @@ class ChannelRelay {
   /// Whether it could be given more of its stream, which has only just begun, than the source sends.
   bool is_held_up_by_source(Time now, const Child& child) const;
   bool is_waiting_for_others(Time now, std::uint64_t owed);
+  std::optional<ConnectionId> source() const;
+  bool lacks_somebody() const;
+  /// Whether somebody who has asked lacks what the source sends next.
+  bool is_live_wanted() const;
+  /// Which blocks it may pass over.
+  void tell_source();
   enum class Telling : std::uint8_t { news, regularly };
   void tell_needs(Time now, Telling telling);
   void size_ring(Time now);
@@ -296,12 +322,19 @@ class ChannelRelay {
   std::uint64_t last_sequence_ = 0;
   std::vector<std::uint8_t> index_;  // of blocks from the first on
   std::uint32_t blocks_seen_ = 0;    // one more than the last that an upstream has sent anything of
-  bool is_live_over_ = false;        // the source is here, and has sent the last block to its end
-  bool has_gap_ = false;             // before what it sends next, as it has another connection now
+  std::optional<std::uint32_t> blocks_;
+  std::uint32_t live_seen_ = 0;  // one more than the last block that the source has sent anything of, or passed over
+  bool is_whole_ = true;         // whatever has come was all there is from the first block on
+  bool is_live_over_ = false;    // the source is here, and has sent the last block to its end
+  bool has_gap_ = false;         // before what it sends next, as it has another connection now
   std::size_t own_bytes_ = 0;
   std::optional<Need> told_;       // upwards,
   Time told_at_{};                 // then
   std::set<ConnectionId> untold_;  // upstreams that have been told nothing
+  spindle::bulk::BlockSet told_source_;
+  Awaited awaited_;
+  std::optional<Time> awaits_since_;  // some of them lack
+  bool is_awaiting_ = false;          // and are waited for
   Time tick_at_ = kNever;
   Duration patience_ = kPatience;
   Time patience_at_{};         // as of then,

@@ -48,6 +48,12 @@ void ChannelTrees::changed(Time now, const Channel& channel) {
   timers_.set_earlier(Timer::plan, now + kPlanDelay);
 }
 
+bool ChannelTrees::may_grow(const Channel& channel, const RelayedChannel& relayed) const {
+  const auto is_open = [](const ChannelReceiver& each) { return each.outcome == BulkOutcome::none; };
+  return is_root(channel) &&
+         (relayed.is_plan_due || std::any_of(channel.audience.begin(), channel.audience.end(), is_open));
+}
+
 void ChannelTrees::handle_time(Time now) {
   if (timers_.take_due(Timer::plan, now)) plan_due(now);
   if (timers_.take_due(Timer::replan, now)) replan_due(now);
@@ -142,6 +148,7 @@ void ChannelTrees::follow(Time now, RelayedChannel& relayed, const TreePlan& pla
   for (const TreePlace& place : plan.places) {
     if (place.member == view.self) continue;
     if (place.parent == view.self || place.backup == view.self) position.below.insert(name_of(place.member));
+    if (place.parent == view.self) position.children.insert(name_of(place.member));
   }
   relayed.relay.set_plan(position.generation, position.below);
   relayed.position = std::move(position);

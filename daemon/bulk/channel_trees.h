@@ -29,6 +29,9 @@ class ChannelTrees {
   /// Its receivers have changed, or its source.
   void changed(Time now, const Channel& channel);
   void ended(const BulkChannelId& id) { early_plans_.erase(id); }
+  /// Whether others may get a place below this daemon, the root, in a moment: somebody of the audience has not said yet
+  /// whether he wants the content, or a plan is due.
+  bool may_grow(const Channel& channel, const RelayedChannel& relayed) const;
 
   void handle_time(Time now);
   Time next_deadline() const { return timers_.next(); }

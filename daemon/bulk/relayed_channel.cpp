@@ -22,9 +22,15 @@ RelayedChannel::RelayedChannel(RelayedChannels& among, BulkOutput& output, const
     : all(among),
       out(output),
       id(channel.id),
-      layout(channel.terms.layout),
       weight(channel.terms.weight),
-      relay(*this, layout.symbol_bytes) {}
+      relay(*this, channel.terms.layout.symbol_bytes) {
+  set_layout(channel.terms.layout);
+}
+
+void RelayedChannel::set_layout(const ContentLayout& to) {
+  layout = to;
+  if (layout.has_size()) relay.set_blocks(layout.blocks());
+}
 
 void RelayedChannel::may_send(ConnectionId to) { out.may_send(to, *this); }
 

@@ -22,6 +22,7 @@ struct TreePosition {
   std::optional<std::string> parent;
   std::optional<std::string> backup;
   std::set<std::string, std::less<>> below;
+  std::set<std::string, std::less<>> children;  // those below whose parent this daemon is
   std::uint8_t generation = 0;
 };
 
@@ -29,6 +30,8 @@ struct TreePosition {
 /// turn.
 struct RelayedChannel final : RelayOutput {
   RelayedChannel(RelayedChannels& among, BulkOutput& output, const Channel& channel);
+
+  void set_layout(const ContentLayout& to);
 
   void may_send(ConnectionId to) override;
   void send_need(ConnectionId to, std::uint8_t stream, const spindle::bulk::Need& need) override;

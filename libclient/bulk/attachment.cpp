@@ -126,9 +126,7 @@ std::optional<Attachment::End> Attachment::handle_frame(Nanoseconds now, std::ui
       });
     case BulkFrame::need:
       return with_channel(read_need(body), [&](Channel& channel, const NeedFrame& need) {
-        if (channel.engines.holder != nullptr && need.stream != kLiveStream) {
-          channel.engines.holder->handle_need(need.stream, need.need);
-        }
+        if (channel.engines.holder != nullptr) channel.engines.holder->handle_need(need.stream, need.need);
       });
     case BulkFrame::grant:
       return with_channel(read_grant(body), [&](Channel& channel, const Grant& grant) {

@@ -12,6 +12,8 @@ namespace {
 constexpr std::uint64_t kCreditMax = std::uint64_t{1} << 40;
 /// Runs and begun blocks of all needs that are kept.
 constexpr std::size_t kNeedEntriesMax = 256u << 10;
+/// The number of a job that loads a block for its hash alone: no block that is to be sent waits for it.
+constexpr std::uint64_t kHashJob = UINT64_MAX;
 
 }  // namespace
 
@@ -32,6 +34,7 @@ bool BulkHolder::handle_seal(std::uint64_t size) {
 }
 
 void BulkHolder::handle_attached() {
+  unwanted_.clear();
   live_.credit = 0;
   live_.is_told_over = false;
   children_.clear();
@@ -47,7 +50,10 @@ void BulkHolder::handle_grant(std::uint8_t stream, std::uint64_t symbols) {
 }
 
 void BulkHolder::handle_need(std::uint8_t stream, const Need& need) {
-  if (stream == kLiveStream) return;
+  if (stream == kLiveStream) {
+    unwanted_ = need.complete;
+    return pass_over();
+  }
   std::size_t entries = need.complete.runs().size() + need.begun.size();
   for (const auto& [number, child] : children_) entries += number == stream ? 0 : child.need_entries();
   if (entries > kNeedEntriesMax) {
@@ -65,8 +71,21 @@ std::optional<LoadJob> BulkHolder::take_job() {
   return job;
 }
 
+std::optional<LoadJob> BulkHolder::take_hash_job(bool is_idle) {
+  if (kind_ != Kind::source || hashing_.size() == kHashJobsMax) return std::nullopt;
+  const BlockSet& known = index_.known();
+  // What was sent was hashed before it was: all else below was passed over.
+  const std::uint32_t end = is_idle ? layout_.blocks() : live_.block;
+  for (std::uint32_t block = known.first_missing(); block < end; block = known.first_missing(block + 1)) {
+    if (!available_.contains(block)) return std::nullopt;
+    if (hashing_.insert(block).second) return LoadJob{kHashJob, BlockPlace::of(layout_, block), nullptr, true, false};
+  }
+  return std::nullopt;
+}
+
 void BulkHolder::handle_loaded(LoadedBlock block) {
   const std::uint32_t number = block.job.place.block;
+  if (block.job.number == kHashJob) hashing_.erase(number);
   if (block.good && block.job.wants_hash) index_.set(number, block.hash);
   if (!cache_.handle_loaded(block) || block.good) return;
   ++counters_.unreadable;
@@ -74,20 +93,12 @@ void BulkHolder::handle_loaded(LoadedBlock block) {
 }
 
 std::optional<IndexPart> BulkHolder::take_index() {
-  // Blocks are loaded in order, most of them: the first one that was not told is near the end of a run.
-  const std::uint32_t first = index_.known().first_present(told_.first_missing(0));
-  for (std::uint32_t block = first; block < kBlocksMax; block = index_.known().first_present(block)) {
-    const std::uint32_t missing = told_.first_missing(block);
-    if (missing != block) {
-      block = missing;
-      continue;
-    }
-    const std::uint32_t end = std::min(index_.known().first_missing(block), told_.first_present(block));
-    const std::uint32_t count = std::min<std::uint32_t>(end - block, kHashesPerIndexMax);
-    told_.add_run(block, block + count);
-    return IndexPart{0, block, index_.hashes_from(block, count)};
-  }
-  return std::nullopt;
+  // Daemons take them in order.
+  const std::uint32_t first = told_.first_missing();
+  const std::uint32_t count = std::min<std::uint32_t>(index_.known().first_missing(first) - first, kHashesPerIndexMax);
+  if (count == 0) return std::nullopt;
+  told_.add_run(first, first + count);
+  return IndexPart{0, first, index_.hashes_from(first, count)};
 }
 
 std::optional<ChildStream::Wish> BulkHolder::wish_of(std::uint8_t stream) {
@@ -164,9 +175,8 @@ void BulkHolder::note_sent(std::uint8_t stream, const Wish& wish) {
     return;
   }
   note_sent_live(wish);
-  if (is_middle && wish.block + 1 < layout_.blocks() && available_.contains(wish.block + 1)) {
-    prefetch(Wish{wish.block + 1, 0});
-  }
+  const std::uint32_t next = unwanted_.first_missing(wish.block + 1);
+  if (is_middle && next < layout_.blocks() && available_.contains(next)) prefetch(Wish{next, 0});
 }
 
 void BulkHolder::note_sent_live(const Wish& wish) {
@@ -174,6 +184,14 @@ void BulkHolder::note_sent_live(const Wish& wish) {
   if (++live_.esi < layout_.symbols_of(wish.block)) return;
   ++live_.block;
   live_.esi = 0;
+  pass_over();
+}
+
+void BulkHolder::pass_over() {
+  if (kind_ != Kind::source || live_.esi != 0) return;  // what has begun is sent to its end
+  const std::uint32_t next = std::min(unwanted_.first_missing(live_.block), std::max(live_.block, layout_.blocks()));
+  live_.passed_over += next - live_.block;
+  live_.block = next;
 }
 
 std::optional<std::uint8_t> BulkHolder::take_finished() {

@@ -1,7 +1,8 @@
 // The sending side of a channel at a client that has content: the source, or a receiver with complete blocks.
 //
 // It sends streams, each one paid by grants of its daemon. The source has a live stream: every source symbol of every
-// block once, in order, as content gets there. Each child that is behind has a stream of its own (child_stream.h).
+// block once, in order, as content gets there, but for blocks that all who are there have had from the beginning. Each
+// child that is behind has a stream of its own (child_stream.h).
 //
 // What comes in is given to `handle_...`; after that `take_job`, `take_index` and `next_symbol` are asked until they
 // give nothing. One thread at a time uses it; jobs run anywhere. Content is in memory for as many blocks as it may
@@ -11,6 +12,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -51,17 +53,23 @@ class BulkHolder {
   /// and may be lost comes in streams.
   void handle_attached();
   void handle_grant(std::uint8_t stream, std::uint64_t symbols);
-  /// The stream is for that need, and begins anew; grants come behind it.
+  /// The stream is for that need, and begins anew; grants come behind it. Of the live stream, which goes on where it
+  /// is: it passes over what is complete.
   void handle_need(std::uint8_t stream, const Need& need);
   void handle_release(std::uint8_t stream);
 
   /// What is to be loaded. Jobs may run at the same time, in any order; each is reported once.
   std::optional<LoadJob> take_job();
+  /// Of a source, what is to be loaded for its hash alone: a block that was passed over, or with `is_idle` the first
+  /// one that is not hashed. So many of these jobs are under way at a time.
+  std::optional<LoadJob> take_hash_job(bool is_idle);
+  std::size_t hash_jobs() const { return hashing_.size(); }
+  static constexpr std::size_t kHashJobsMax = 2;
   /// A block that could not be read is not available any more.
   void handle_loaded(LoadedBlock block);
 
-  /// Hashes that the source has not told yet. Told before symbols are taken, those of a block come before it. They
-  /// refer to the holder, until it is called again.
+  /// Hashes that the source has not told yet, in order. Told before symbols are taken, those of a block come before it.
+  /// They refer to the holder, until it is called again.
   std::optional<IndexPart> take_index();
   /// What is to be sent next, if anything can be. The number and the generation are for the caller to fill in; the
   /// bytes stay where they are until the holder is called again.
@@ -75,10 +83,12 @@ class BulkHolder {
     return kind_ == Kind::receiver || (layout_.has_size() && live_.block >= layout_.blocks());
   }
   const ContentLayout& layout() const { return layout_; }
-  /// Symbols that were sent live, in bytes: the last one may be filled up.
+  /// Symbols that were sent live, or passed over, in bytes: the last one may be filled up.
   std::uint64_t live_bytes() const {
     return live_.block * std::uint64_t{layout_.block_bytes} + live_.esi * std::uint64_t{layout_.symbol_bytes};
   }
+  /// What of that was passed over.
+  std::uint64_t passed_over_bytes() const { return live_.passed_over * std::uint64_t{layout_.block_bytes}; }
   /// Whether a child that is behind lacks the block.
   bool is_lacking(std::uint32_t block) const;
   /// Of a source: the hashes of blocks that have been loaded so far.
@@ -89,6 +99,7 @@ class BulkHolder {
  private:
   struct Live {
     std::uint32_t block = 0, esi = 0;
+    std::uint32_t passed_over = 0;  // blocks
     std::uint64_t credit = 0;
     bool is_told_over = false;
   };
@@ -100,6 +111,7 @@ class BulkHolder {
   std::uint32_t end_of_streams() const { return kind_ == Kind::source ? live_.block : kBlocksMax; }
   bool is_wanted(std::uint32_t block);
   void note_sent_live(const Wish& wish);
+  void pass_over();
   void note_sent(std::uint8_t stream, const Wish& wish);
   void prefetch(const std::optional<Wish>& wish);
 
@@ -109,10 +121,12 @@ class BulkHolder {
   BlockSet available_;
   BlockCache cache_;
   Live live_;
+  BlockSet unwanted_;  // of the live stream
   std::map<std::uint8_t, ChildStream> children_;
   std::uint8_t last_ = 0;  // the stream that was served last
   BlockIndex index_;
-  BlockSet told_;  // of the index
+  BlockSet told_;                    // of the index
+  std::set<std::uint32_t> hashing_;  // that are loaded for their hashes alone
   // What the last symbol refers to.
   std::shared_ptr<const std::uint8_t[]> content_;
   std::vector<std::uint8_t> repair_symbol_;

@@ -9,9 +9,11 @@ namespace {
 
 constexpr std::uint8_t kServesBit = 0x01;
 constexpr std::uint8_t kLostBit = 0x02;
+constexpr std::uint8_t kAwaitsBit = 0x08;
 
 std::uint8_t flags_of(const Need& need) {
-  return static_cast<std::uint8_t>((need.serves ? kServesBit : 0) | (need.lost ? kLostBit : 0));
+  return static_cast<std::uint8_t>((need.serves ? kServesBit : 0) | (need.lost ? kLostBit : 0) |
+                                   (need.awaits ? kAwaitsBit : 0));
 }
 
 std::span<const Need::Begun> written_of(const Need& need) {
@@ -42,6 +44,7 @@ Need merged(const Need& a, const Need& b) {
   need.complete = intersection(a.complete, b.complete);
   need.serves = a.serves || b.serves;
   need.lost = a.lost || b.lost;
+  need.awaits = a.awaits || b.awaits;
   append_common(need.begun, a, b);
   append_common(need.begun, b, a);
   // What both have begun is there twice.
@@ -79,9 +82,10 @@ void write_need(Writer& writer, const Need& need) {
 Need read_need(Reader& reader) {
   Need need;
   const std::uint8_t flags = reader.u8();
-  if ((flags & ~(kServesBit | kLostBit)) != 0) reader.fail();
+  if ((flags & ~(kServesBit | kLostBit | kAwaitsBit)) != 0) reader.fail();
   need.serves = (flags & kServesBit) != 0;
   need.lost = (flags & kLostBit) != 0;
+  need.awaits = (flags & kAwaitsBit) != 0;
   need.seen = reader.varint();
   need.complete = read_block_set(reader);
   const std::uint64_t count = reader.varint_up_to(kBegunBlocksMax);

@@ -32,6 +32,8 @@ struct Need {
   bool serves = false;       // the sender of this can give complete blocks
   /// Below a relay something has been passed over that it cannot give itself; or a receiver has not kept what came.
   bool lost = false;
+  /// There are some below of whom it is not known yet what they have.
+  bool awaits = false;
   /// The latest `mark` behind which everything is counted here that was sent before it. 0: none.
   std::uint64_t seen = 0;
 
@@ -42,12 +44,13 @@ struct Need {
 };
 
 /// What a relay asks of its parent for two of those below it: a block is complete where both have it, and as far begun
-/// as with the one that has less. Blocks can be given where one of them can.
+/// as with the one that has less. Blocks can be given where one of them can; somebody is awaited where one of them
+/// awaits somebody.
 Need merged(const Need& a, const Need& b);
 
-/// As in the frame: u8 flags (bit 0: serves, bit 1: lost), varint seen, the complete blocks (block_set.h), a varint
-/// with how many blocks are begun; of each a varint with how many blocks lie between it and the former one, and one
-/// with the symbols held. Beyond kBegunBlocksMax none is written.
+/// As in the frame: u8 flags (bit 0: serves, bit 1: lost, bit 3: awaits), varint seen, the complete blocks
+/// (block_set.h), a varint with how many blocks are begun; of each a varint with how many blocks lie between it and the
+/// former one, and one with the symbols held. Beyond kBegunBlocksMax none is written.
 std::size_t need_size(const Need& need);
 void write_need(Writer& writer, const Need& need);
 /// The reader fails where flags are not known, a number is beyond its bounds, or a begun block is complete.

@@ -10,9 +10,6 @@ namespace spindle {
 
 namespace {
 
-/// The number of a job that loads a block for its hash alone: no block that is to be sent waits for it.
-constexpr std::uint64_t kHashJob = UINT64_MAX;
-
 bulk::ReadContent reading(std::shared_ptr<BulkStore> store) {
   return [store = std::move(store)](std::uint64_t start, std::span<std::uint8_t> to) { return store->read(start, to); };
 }
@@ -148,9 +145,7 @@ void BulkTransfer::load(bulk::LoadJob job) {
        &host = host_]() mutable { return bulk::run(std::move(job), reading(store), host.code(), host.hasher()); },
       [this](bulk::LoadedBlock block) {
         --loads_;
-        const bool is_for_hash = block.job.number == kHashJob;
         const bool is_lost = is_own_ && !block.good;
-        if (is_for_hash) is_hashing_ = false;
         if (holder_ != nullptr) holder_->handle_loaded(std::move(block));
         if (is_lost) fail({Errc::file_failed, "the content cannot be read any more, or has changed"});
       });
@@ -192,7 +187,7 @@ void BulkTransfer::pump_source(bulk::Nanoseconds now) {
   if (is_over_) return;
   while (auto job = holder_->take_job()) load(std::move(*job));
   const std::uint64_t sent = holder_->counters().source + holder_->counters().repair;
-  if (sent != sent_symbols_ || loads_ != 0) active_at_ = now;
+  if (sent != sent_symbols_ || loads_ != holder_->hash_jobs()) active_at_ = now;
   sent_symbols_ = sent;
   if (is_sealed_) return;
   const bulk::BlockSet& known = holder_->index().known();
@@ -201,11 +196,13 @@ void BulkTransfer::pump_source(bulk::Nanoseconds now) {
       is_sealed_ = true;
       host_.ask(protocol::BulkSeal{0, id_, layout_.size, *root});
     }
-  } else if (const std::uint32_t next = known.first_missing();
-             !is_hashing_ && now - active_at_ >= kIdlePeriod && (stream_ == nullptr || next < stream_end_)) {
-    is_hashing_ = true;
-    load({kHashJob, bulk::BlockPlace::of(layout_, next), nullptr, true, false});
-    active_at_ -= kIdlePeriod;  // the next one follows at once, unless somebody wants something
+  } else {
+    // What somebody waits for goes first.
+    while (loads_ == holder_->hash_jobs()) {
+      auto job = holder_->take_hash_job(now - active_at_ >= kIdlePeriod);
+      if (!job) break;
+      load(std::move(*job));
+    }
   }
 }
 
@@ -376,9 +373,10 @@ std::uint64_t BulkTransfer::bytes() const {
 
 void BulkTransfer::tell_progress(bulk::Nanoseconds now) {
   const std::uint64_t there = bytes();
-  if (is_own_ && there > rated_bytes_) {
-    rate_.add(now, there - rated_bytes_);
-    rated_bytes_ = there;
+  const std::uint64_t sent = is_own_ ? there - std::min(there, holder_->passed_over_bytes()) : 0;
+  if (sent > rated_bytes_) {
+    rate_.add(now, sent - rated_bytes_);
+    rated_bytes_ = sent;
   }
   if ((there == told_bytes_ && !has_to_go_on_) || now - told_at_ < kProgressPeriod) return;
   has_to_go_on_ = false;
@@ -395,7 +393,7 @@ std::optional<bulk::Nanoseconds> BulkTransfer::due() const {
   std::optional<bulk::Nanoseconds> due;
   const auto consider = [&](bulk::Nanoseconds at) { due = due ? std::min(*due, at) : at; };
   const bool has_next = stream_ == nullptr || (holder_ && holder_->index().known().first_missing() < stream_end_);
-  if (is_own_ && !is_sealed_ && !is_hashing_ && has_next) consider(active_at_ + kIdlePeriod);
+  if (is_own_ && !is_sealed_ && holder_->hash_jobs() == 0 && has_next) consider(active_at_ + kIdlePeriod);
   if (receiver_ != nullptr && !full_ && outcome_ == protocol::BulkOutcome::accepted && waits_for_others()) {
     if (!is_stalled_) consider(heard_at_ + kStallPeriod);
     if (is_stream_) consider(heard_at_ + kStreamSilence);

@@ -95,7 +95,8 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   static constexpr int kSaveShare = 20;
   static constexpr bulk::Nanoseconds kSavePeriodMin = std::chrono::milliseconds(50);
   static constexpr bulk::Nanoseconds kSavePeriodMax = std::chrono::seconds(2);
-  /// A source whose content nobody asks for hashes it by itself.
+  /// A source whose content nobody asks for hashes it by itself, at once where all have it.
+  static constexpr bulk::Nanoseconds kIdlePeriod = std::chrono::milliseconds(300);
   static constexpr bulk::Nanoseconds kRetryPeriod = std::chrono::seconds(5);
   static constexpr bulk::Nanoseconds kFullMax = std::chrono::minutes(10);
   /// A stream that keeps nothing goes so far beyond a block before that is dropped, and waits so long for who lacks it.
@@ -105,7 +106,6 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   static constexpr bulk::Nanoseconds kStreamSilence = std::chrono::seconds(60);
   /// Who lacks something of any content and gets nothing for so long tells the program.
   static constexpr bulk::Nanoseconds kStallPeriod = std::chrono::seconds(10);
-  static constexpr bulk::Nanoseconds kIdlePeriod = std::chrono::milliseconds(300);
 
   /// `work` runs on a worker, `done` takes what it gives here, unless the transfer is over.
   template <typename Work, typename Done>
@@ -168,7 +168,6 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   bool is_sealed_ = false;     // the source has said so
   bool is_finishing_ = false;  // what was received
   bool is_saving_ = false;
-  bool is_hashing_ = false;
   std::uint32_t loads_ = 0;  // jobs
   std::uint32_t saved_blocks_ = 0;
   std::uint32_t available_blocks_ = 0;

@@ -75,7 +75,7 @@ class Holding {
       case BulkHolderStep::seal:
         return seal();
       case BulkHolderStep::take:
-        if (auto job = holder_->take_job()) jobs_.push_back(std::move(*job));
+        if (auto job = next_job()) jobs_.push_back(std::move(*job));
         return;
       case BulkHolderStep::run:
       case BulkHolderStep::fail:
@@ -101,6 +101,22 @@ class Holding {
       need.begun.push_back({block++, 1u + input_.u8()});
     }
     holder_->handle_need(stream, need);
+    if (stream != kLiveStream) return;
+    unwanted_ = need.complete;
+    pass_over();
+  }
+
+  void pass_over() {
+    if (!is_source_ || live_ % kHeldBlockSymbols != 0) return;
+    const std::uint64_t block = live_ / kHeldBlockSymbols;
+    if (block >= holder_->layout().blocks()) return;
+    const std::uint32_t wanted = unwanted_.first_missing(static_cast<std::uint32_t>(block));
+    live_ = std::min(wanted, holder_->layout().blocks()) * kHeldBlockSymbols;
+  }
+
+  std::optional<LoadJob> next_job() {
+    auto job = holder_->take_job();
+    return job ? std::move(job) : holder_->take_hash_job(false);
   }
 
   void seal() { SPINDLE_CHECK(holder_->handle_seal(content_.size())); }
@@ -136,7 +152,8 @@ class Holding {
     SPINDLE_CHECK(symbol->crc == crc32c(symbol->bytes));
     if (symbol->stream == kLiveStream) {
       SPINDLE_CHECK(is_source_ && symbol->esi < symbols && live_ == symbol->block * kHeldBlockSymbols + symbol->esi);
-      ++live_;
+      live_ = symbol->esi + 1 == symbols ? (symbol->block + 1) * kHeldBlockSymbols : live_ + 1;
+      pass_over();
     }
     return symbol->stream;
   }
@@ -170,7 +187,7 @@ class Holding {
         sent += *stream == 7 ? 1 : 0;
         continue;
       }
-      auto job = holder_->take_job();
+      auto job = next_job();
       if (!job) return sent;
       jobs_.push_back(std::move(*job));
     }
@@ -187,6 +204,7 @@ class Holding {
   std::vector<LoadJob> jobs_;  // taken
   std::array<std::uint64_t, 256> granted_{};
   std::uint64_t live_ = 0;  // symbols
+  BlockSet unwanted_;       // of the live stream
 };
 
 }  // namespace

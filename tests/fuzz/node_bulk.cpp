@@ -61,6 +61,7 @@ Bytes need(Input& input) {
   const std::uint8_t flags = input.u8();
   need.need.serves = (flags & 1) != 0;
   need.need.lost = (flags & 2) != 0;
+  need.need.awaits = (flags & 8) != 0;
   need.need.complete = bulk::BlockSet::of_first(input.u8());
   const std::uint32_t begun = input.u8();
   need.need.seen = input.u8();

@@ -10,10 +10,12 @@
 #include <fstream>
 #include <random>
 
+#include "libclient/bulk/resume_state.h"
 #include "spindle/bulk.h"
 #include "tests/integration/clients.h"
 #include "tests/integration/identities.h"
 #include "tests/integration/needs.h"
+#include "tests/support/sha256.h"
 
 namespace spindle::test {
 namespace {
@@ -599,6 +601,51 @@ TEST(BulkFiles, AReceiverThatWasKilledGoesOnWithWhatItHas) {
   EXPECT_FALSE(received.error) << received.text;
   EXPECT_TRUE(read_bytes(place + "/disk.img") == read_bytes(sent));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(place), {}), 1);
+}
+
+/// What a receiver has in a directory that was stopped before it had these blocks of a file of zeros.
+void put_part_of_zeros(const std::string& place, const std::string& name, std::uint64_t size,
+                       const std::vector<std::uint32_t>& lacking) {
+  bulk::ResumeState state;
+  state.layout = *bulk::ContentLayout::of(size);
+  const std::uint32_t blocks = state.layout.blocks();
+  state.written = bulk::BlockSet::of_first(blocks);
+  for (const std::uint32_t block : lacking) state.written.remove(block);
+  const bulk::BlockHash hash = Sha256().hash(std::vector<std::uint8_t>(state.layout.block_bytes));
+  for (std::uint32_t block = 0; block < blocks; ++block) {
+    if (state.written.contains(block)) state.index.set(block, hash);
+  }
+  write_bytes(place + "/" + name + ".spindle-state", state.encode());
+  write_file(place + "/" + name + ".spindle-part", "");
+  std::filesystem::resize_file(place + "/" + name + ".spindle-part", size);
+}
+
+TEST(BulkFiles, OfWhatAllHaveInPartNoMoreIsSentThanTheRest) {
+  constexpr std::uint64_t kSize = std::uint64_t{1} << 30;
+  constexpr std::uint64_t kBlockBytes = 8u << 20;
+  LineOfThree line;
+  wait_for_one_view(line.all());
+  const TemporaryDirectory directory;
+  const std::string sent = directory.path("disk.img");
+  write_file(sent, "");
+  std::filesystem::resize_file(sent, kSize);
+  const std::vector<std::string> places{make_directory(directory, "a"), make_directory(directory, "b")};
+  put_part_of_zeros(places[0], "disk.img", kSize, {5, 127});
+  put_part_of_zeros(places[1], "disk.img", kSize, {5, 90});
+  Process a(SPUSER_PATH, spuser_options(line.beta, {"receive-file", "images", places[0], "--count", "1"}));
+  Process b(SPUSER_PATH, spuser_options(line.gamma, {"receive-file", "images", places[1], "--count", "1"}));
+  const Finished sender =
+      run(SPUSER_PATH, spuser_options(line.alpha, {"send-file", "images", sent, "--wait-members", "2"}));
+  EXPECT_EQ(sender.code, 0) << sender.error;
+  for (Process* each : {&a, &b}) EXPECT_EQ(each->wait(), 0) << each->transcript();
+  // What was granted before somebody was there is sent as far as it goes.
+  constexpr std::uint64_t kMore = 2u << 20;
+  EXPECT_LE(line.alpha.count("bulk_bytes_relayed"), 3 * kBlockBytes + kMore);
+  EXPECT_LE(line.beta.count("bulk_bytes_relayed"), 4 * kBlockBytes + 2 * kMore);
+  EXPECT_LE(line.gamma.count("bulk_bytes_relayed"), 2 * kBlockBytes + kMore);
+  EXPECT_LE(line.alpha.count("bulk_symbols_needless"), kMore / 8'192);
+  EXPECT_EQ(std::filesystem::file_size(places[0] + "/disk.img"), kSize);
+  EXPECT_EQ(std::filesystem::file_size(places[1] + "/disk.img"), kSize);
 }
 
 }  // namespace

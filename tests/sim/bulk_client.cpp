@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "libclient/bulk/bulk_holder.h"
 #include "tests/checkers/digest.h"
 
 namespace spindled::sim {
@@ -114,6 +113,12 @@ std::optional<bulk::ReceiverCounters> BulkClient::counters(const BulkChannelId& 
   const auto content = contents_.find(channel);
   if (content == contents_.end() || !content->second->receiver) return std::nullopt;
   return content->second->receiver->counters();
+}
+
+std::optional<bulk::HolderCounters> BulkClient::sent(const BulkChannelId& channel) const {
+  const auto content = contents_.find(channel);
+  if (content == contents_.end() || !content->second->holder) return std::nullopt;
+  return content->second->holder->counters();
 }
 
 void BulkClient::break_attachment() {
@@ -280,7 +285,11 @@ void BulkClient::work(Content& content) {
     if (content.holder) content.holder->handle_available(content.receiver->written());
   }
   if (!content.holder) return;
-  while (auto job = content.holder->take_job()) {
+  const auto next_job = [&] {
+    auto job = content.holder->take_job();
+    return job ? std::move(job) : content.holder->take_hash_job(false);
+  };
+  while (auto job = next_job()) {
     content.holder->handle_loaded(bulk::run(std::move(*job), read, options_.disk->code(), options_.disk->hasher()));
   }
   if (!content.is_own || content.is_sealed) return;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libclient/bulk/attachment.h"
+#include "libclient/bulk/bulk_holder.h"
 #include "tests/checkers/history.h"
 #include "tests/sim/content_disk.h"
 #include "tests/sim/sim_client.h"
@@ -47,6 +48,8 @@ class BulkClient final : private StreamOwner {
   bool is_done(const BulkChannelId& channel) const;
   /// What has come of the channel so far; nothing: it does not receive it.
   std::optional<spindle::bulk::ReceiverCounters> counters(const BulkChannelId& channel) const;
+  /// What it has sent of the channel so far; nothing: it has nothing to give.
+  std::optional<spindle::bulk::HolderCounters> sent(const BulkChannelId& channel) const;
   /// How many symbols its blocks took, as far as they are complete; nothing: it does not receive it.
   std::optional<spindle::test::DecodingCounters> decoding(const BulkChannelId& channel) const;
   SimClient& session() { return session_; }

@@ -209,6 +209,140 @@ TEST_F(Bulk, ADaemonMayStopWhileHopsAreOpened) {
   }
 }
 
+/// A source that was started again offers what its receivers have in part.
+class BulkResumed : public Bulk {
+ protected:
+  static constexpr std::size_t kBlocks = 40;
+  static constexpr std::uint32_t kSymbols = 32;  // of a block
+  static constexpr std::size_t kBlockBytes = kSymbols * spindle::bulk::kSymbolBytesMin;
+
+  /// Members at all daemons; those at `has` get the content but for its last blocks, and then the source is killed.
+  void begin_with(std::uint64_t seed, Shape shape, std::size_t daemons, std::initializer_list<std::size_t> has) {
+    begin(seed, shape, daemons);
+    content_ = spindle::test::content_of(static_cast<std::uint32_t>(seed), kBlocks * kBlockBytes);
+    source_ = members_.size();
+    add(0);
+    await_group_view(members_, "g");
+    bulk_[source_]->offer("g", content_, kSymbols, 1);
+    await([&] { return members_[source_]->channels().size() == 1; }, 10s, "the offer");
+    former_ = members_[source_]->channels().ids().back();
+    await_all(former_, source_, 30s);
+    members_[source_]->kill();
+    for (std::size_t i = 0; i < source_; ++i) {
+      const bool has_some = std::find(has.begin(), has.end(), i) != has.end();
+      if (has_some) lose(i, kBlocks - 2);
+    }
+    sim().run_for(1s);
+  }
+  /// It has no more than so many blocks, and goes on with them.
+  void lose(std::size_t member, std::uint32_t but) {
+    auto state = bulk_[member]->disk()->read_state(former_);
+    ASSERT_TRUE(state);
+    state->written = spindle::bulk::BlockSet::of_first(but);
+    for (int i = 0; i < 2; ++i) bulk_[member]->disk()->write_state(former_, *state);
+    bulk_[member]->disk()->goes_on_with = former_;
+  }
+  /// Another program offers it again.
+  BulkChannelId offer_again() {
+    source_ = members_.size();
+    add(0, {false, true});
+    await_membership();
+    bulk_[source_]->offer("g", content_, kSymbols, 60);
+    await([&] { return members_[source_]->channels().size() > 0 && is_offered(); }, 10s, "the offer");
+    return members_[source_]->channels().ids().back();
+  }
+  void await_membership() {
+    await([&] { return members_.back()->view("g") != nullptr; }, 10s, "the view of the group");
+  }
+  bool is_offered() const {
+    const auto id = members_[source_]->channels().ids().back();
+    return members_[source_]->channels().find(id)->offered.request != 0;
+  }
+  std::uint64_t lacking_symbols() const { return 2 * kSymbols; }
+  std::size_t source_ = 0;
+  BulkChannelId former_;
+};
+
+TEST_F(BulkResumed, OverRelaysTakesWhatIsLacking) {
+  begin_with(31, Shape::line, 4, {0, 1, 2, 3});
+  const BulkChannelId id = offer_again();
+  await_all(id, source_, 10s);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(bulk_[i]->counters(id)->useful, lacking_symbols()) << i;
+  EXPECT_EQ(bulk_[source_]->sent(id)->source, lacking_symbols());
+  EXPECT_EQ(bulk_[source_]->sent(id)->repair, 0u);
+}
+
+TEST_F(BulkResumed, WhoHasNothingGetsAll) {
+  begin_with(32, Shape::ring, 5, {1, 3, 4});
+  const BulkChannelId id = offer_again();
+  await_all(id, source_, 30s);
+  for (const std::size_t i : {1u, 3u, 4u}) EXPECT_EQ(bulk_[i]->counters(id)->useful, lacking_symbols()) << i;
+  for (const std::size_t i : {0u, 2u}) EXPECT_EQ(bulk_[i]->counters(id)->useful, kBlocks * kSymbols) << i;
+}
+
+TEST_F(BulkResumed, WhoComesLaterGetsAll) {
+  begin_with(33, Shape::line, 4, {0, 1, 2, 3});
+  const BulkChannelId id = offer_again();
+  await_all(id, source_, 10s);
+  add(3);
+  add(2);
+  await_all(id, source_, 30s);
+}
+
+TEST_F(BulkResumed, WhoLosesItsDiskMeanwhileGetsAll) {
+  begin_with(34, Shape::line, 3, {0, 1, 2});
+  PathProperties slow;
+  slow.bytes_per_second = 20'000;
+  sim().network().set_path(1, 2, slow);
+  const BulkChannelId id = offer_again();
+  sim().run_for(500ms);
+  ASSERT_FALSE(has(2, id));
+  bulk_[2]->end();
+  members_[2]->kill();
+  sim().network().set_path(1, 2, {});
+  add(2);
+  await_all(id, source_, 30s);
+  EXPECT_EQ(bulk_.back()->counters(id)->useful, kBlocks * kSymbols);
+}
+
+TEST_F(BulkResumed, OfAnotherContentTakesWhatIsDifferent) {
+  begin_with(38, Shape::line, 3, {0, 1, 2});
+  content_[7 * kBlockBytes] ^= 1;
+  content_[30 * kBlockBytes + 5] ^= 1;
+  const BulkChannelId id = offer_again();
+  await_all(id, source_, 30s);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(bulk_[i]->counters(id)->useful, 4 * kSymbols) << i;
+}
+
+TEST_F(BulkResumed, IsNotHeldUpLongByWhoDoesNotAnswer) {
+  begin_with(35, Shape::line, 3, {0, 1, 2});
+  add(1, {false, true});
+  await_membership();
+  const std::size_t silent = members_.size() - 1;
+  const BulkChannelId id = offer_again();
+  await([&] { return has(0, id) && has(1, id) && has(2, id); }, 5s, "the content at those that answer");
+  EXPECT_EQ(bulk_[source_]->sent(id)->source, lacking_symbols());
+  members_[silent]->kill();
+  await([&] { return members_[source_]->channels().find(id)->is_complete(); }, 5s, "the completion");
+}
+
+TEST_F(BulkResumed, GoesOnWhereARelayIsStartedAnew) {
+  begin_with(36, Shape::line, 4, {0, 1, 2, 3});
+  const BulkChannelId id = offer_again();
+  sim().run_for(30ms);
+  sim().host(1).crash();
+  sim().run_for(200ms);
+  sim().host(1).start();
+  await_all(id, source_, 60s);
+}
+
+TEST_F(BulkResumed, EndsWhereItsSourceCancelsIt) {
+  begin_with(37, Shape::line, 3, {0, 1, 2});
+  const BulkChannelId id = offer_again();
+  members_[source_]->cancel(id);
+  await([&] { return members_[2]->channels().find(id)->ended.has_value(); }, 5s, "the end");
+}
+
 TEST_F(Bulk, OfNothingIsThereAtOnce) {
   begin(10, Shape::line, 2);
   const BulkChannelId id = offer(0, 0);

@@ -46,8 +46,11 @@ class ContentDisk {
   /// So many of the next blocks that are read for others are not what was written.
   std::uint32_t reads_to_spoil = 0;
 
+  /// What is offered next has the same content as that channel had: it goes on with what is there of it.
+  std::optional<BulkChannelId> goes_on_with;
+
   spindle::test::BulkStore& store_of(const BulkChannelId& channel) {
-    File& file = files_[channel];
+    File& file = file_of(channel);
     if (!file.store) file.store = std::make_unique<spindle::test::BulkStore>(*code_, *hasher_);
     file.store->is_hollow = is_hollow();
     file.store->capacity = fills_at;
@@ -55,13 +58,13 @@ class ContentDisk {
     return *file.store;
   }
   void write_state(const BulkChannelId& channel, const spindle::bulk::ResumeState& state) {
-    File& file = files_[channel];
+    File& file = file_of(channel);
     file.newest = 1 - file.newest;
     file.states[file.newest] = state.encode();
   }
   /// That of the two which is whole, and has more.
   std::optional<spindle::bulk::ResumeState> read_state(const BulkChannelId& channel) {
-    const File& file = files_[channel];
+    const File& file = file_of(channel);
     std::optional<spindle::bulk::ResumeState> best;
     for (const Bytes& bytes : file.states) {
       auto state = spindle::bulk::ResumeState::decode(bytes);
@@ -95,6 +98,12 @@ class ContentDisk {
     std::array<Bytes, 2> states;
     std::size_t newest = 0;
   };
+
+  File& file_of(const BulkChannelId& channel) {
+    const auto [file, is_new] = files_.try_emplace(channel);
+    if (is_new && goes_on_with) file->second = std::move(files_.at(*std::exchange(goes_on_with, std::nullopt)));
+    return file->second;
+  }
 
   static constexpr std::uint64_t kCountingSeed = 1;
 

@@ -1,6 +1,7 @@
 // The sending side of a bulk channel: streams, grants, what is in memory.
 #include "libclient/bulk/bulk_holder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -152,6 +153,66 @@ TEST_F(BulkHolders, TellTheIndexOnce) {
   EXPECT_EQ(index->first, 1u);
   EXPECT_EQ(index->count(), 2u);
   EXPECT_EQ(holder_->index().root(3, sha256_), sha256_.hash(holder_->index().hashes_from(0, 3)));
+}
+
+TEST_F(BulkHolders, PassOverWhatNobodyWants) {
+  hold(6 * kK * kT);
+  holder_->handle_grant(kLiveStream, 1);
+  EXPECT_EQ(all(), (std::vector<Sent>{{0, 0, {0}}}));
+  Need unwanted = need_of(2, {});
+  unwanted.complete.add_run(3, 5);
+  holder_->handle_need(kLiveStream, unwanted);
+  EXPECT_EQ(holder_->passed_over_bytes(), 0u) << "what has begun is sent to its end";
+  holder_->handle_grant(kLiveStream, 2 * kK - 1);
+  EXPECT_EQ(all(), (std::vector<Sent>{{0, 0, {1, 2, 3, 4, 5, 6, 7}}, {0, 2, kSource}}));
+  EXPECT_EQ(holder_->passed_over_bytes(), 3u * kK * kT);
+  EXPECT_EQ(holder_->live_bytes(), 5u * kK * kT);
+  // Who lacks it all the same gets it in a stream.
+  holder_->handle_need(1, need_of(0, {}));
+  holder_->handle_grant(1, 4 * kK);
+  EXPECT_EQ(all(), (std::vector<Sent>{{1, 0, kSource}, {1, 1, kSource}, {1, 2, kSource}, {1, 3, kSource}}));
+  // The last word counts.
+  holder_->handle_need(kLiveStream, need_of(6, {}));
+  EXPECT_TRUE(holder_->is_live_over());
+  EXPECT_EQ(holder_->take_finished(), kLiveStream);
+}
+
+TEST_F(BulkHolders, PassOverNothingOnANewConnectionBeforeTheyAreToldTo) {
+  hold(3 * kK * kT);
+  Need unwanted;
+  unwanted.complete.add_run(1, 3);
+  holder_->handle_need(kLiveStream, unwanted);
+  holder_->handle_attached();
+  holder_->handle_grant(kLiveStream, 1000);
+  EXPECT_THAT(all(), testing::SizeIs(3));
+}
+
+TEST_F(BulkHolders, HashWhatTheyPassOver) {
+  hold(8 * kK * kT);
+  EXPECT_FALSE(holder_->take_hash_job(false));
+  holder_->handle_need(kLiveStream, need_of(4, {}));
+  holder_->handle_grant(kLiveStream, 1);
+  EXPECT_TRUE(next());
+  EXPECT_FALSE(holder_->take_index()) << "daemons take hashes in order";
+  const auto read = [&](std::uint64_t start, std::span<std::uint8_t> to) {
+    std::copy_n(content_.begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
+    return true;
+  };
+  std::vector<LoadJob> jobs;
+  std::vector<std::uint32_t> hashed;
+  for (int i = 0; i < 8; ++i) {
+    const bool is_idle = i >= 4;
+    while (auto job = holder_->take_hash_job(is_idle)) jobs.push_back(std::move(*job));
+    EXPECT_LE(jobs.size(), BulkHolder::kHashJobsMax);
+    EXPECT_EQ(jobs.size(), holder_->hash_jobs());
+    if (jobs.empty()) continue;
+    hashed.push_back(jobs.front().place.block);
+    holder_->handle_loaded(bulk::run(std::move(jobs.front()), read, code_, sha256_));
+    jobs.erase(jobs.begin());
+  }
+  EXPECT_EQ(hashed, (std::vector<std::uint32_t>{0, 1, 2, 3, 5, 6, 7}));
+  EXPECT_EQ(holder_->take_index()->count(), 8u);
+  EXPECT_TRUE(holder_->index().root(8, sha256_));
 }
 
 TEST_F(BulkHolders, AStreamGivesWhatTheChildLacks) {

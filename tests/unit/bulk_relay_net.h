@@ -41,6 +41,7 @@ class RelayNet {
   /// A daemon; the name says who may be its children.
   std::size_t add_daemon(const std::string& name) {
     daemons_.push_back(std::make_unique<Daemon>(*this, name));
+    daemons_.back()->relay.set_blocks(content_.blocks);
     return daemons_.size() - 1;
   }
   /// From parent to child: so many symbols a millisecond, and so many milliseconds.
@@ -51,6 +52,7 @@ class RelayNet {
     hops_.push_back({id, &from, &to, nullptr, nullptr, rate, delay, 0, true});
     from.below.insert(to.name);
     from.relay.set_plan(1, from.below);
+    await(from, [&] { from.awaited.daemons.insert(to.name); });
     to.relay.add_upstream(now_, id, false);
     from.relay.add_child(now_, id, to.name);
     return id;
@@ -59,6 +61,8 @@ class RelayNet {
     for (Hop& hop : hops_) {
       if (hop.id != id) continue;
       hop.is_up = false;
+      if (hop.to != nullptr) await(*hop.from, [&] { hop.from->awaited.daemons.erase(hop.to->name); });
+      await(*hop.from, [&] { hop.from->awaited.clients.erase(id); });
       hop.from->relay.remove(now_, id);
       if (hop.to != nullptr) hop.to->relay.remove(now_, id);
     }
@@ -76,12 +80,15 @@ class RelayNet {
     daemons_[daemon]->relay.add_upstream(now_, id, true);
     daemons_[daemon]->relay.add_holder(id, true);
   }
-  Receiver& add_receiver(std::size_t daemon, double rate = 1e9, bool serves = true) {
+  /// `has`: from a former time.
+  Receiver& add_receiver(std::size_t daemon, double rate = 1e9, bool serves = true, spindle::bulk::BlockSet has = {}) {
     const ConnectionId id{next_++};
     receivers_.push_back(std::make_unique<Receiver>());
     Receiver& receiver = *receivers_.back();
     receiver.serves = serves;
+    receiver.complete = std::move(has);
     Daemon& at = *daemons_[daemon];
+    await(at, [&] { at.awaited.clients.insert(id); });
     hops_.push_back({id, &at, nullptr, &receiver, nullptr, rate, 0, 0, true});
     if (serves) sources_.push_back({id, &at});
     if (serves) sources_.back().receiver = &receiver;
@@ -101,6 +108,15 @@ class RelayNet {
       step();
     }
     return false;
+  }
+  /// Symbols that sources have sent live.
+  std::uint64_t sent_live() const {
+    std::uint64_t sent = 0;
+    for (const Sender& each : sources_) sent += each.sent_live;
+    return sent;
+  }
+  void run_for(int milliseconds) {
+    for (int i = 0; i < milliseconds; ++i) step();
   }
   ChannelRelay& relay(std::size_t daemon) { return daemons_[daemon]->relay; }
   Time now() const { return now_; }
@@ -125,7 +141,8 @@ class RelayNet {
     RelayNet& net;
     std::string name;
     ChannelRelay relay;
-    std::set<std::string, std::less<>> below;
+    std::set<std::string, std::less<>> below{};
+    ChannelRelay::Awaited awaited{};
   };
   struct Hop {
     ConnectionId id{};
@@ -152,12 +169,19 @@ class RelayNet {
     Daemon* at = nullptr;
     bool is_source = false;
     Receiver* receiver = nullptr;
-    std::uint64_t live = 0;  // symbols that went
+    std::uint64_t live = 0;  // symbols that went, or were passed over
+    std::uint64_t sent_live = 0;
+    spindle::bulk::BlockSet unwanted{};
     std::uint64_t credit = 0;
     std::map<std::uint8_t, Stream> streams{};
     std::map<std::uint32_t, std::uint32_t> repairs{};  // made of blocks
   };
 
+  template <typename Change>
+  void await(Daemon& at, Change&& change) {
+    change();
+    at.relay.set_awaited(now_, at.awaited);
+  }
   void later(ConnectionId to, const Daemon&, std::function<void(RelayNet&)> what) {
     int delay = 0;
     for (const Hop& hop : hops_) {
@@ -182,6 +206,8 @@ class RelayNet {
       Stream& fresh = sender(at)->streams[stream];
       fresh = {};
       fresh.need = need;
+    } else if (Sender* source = sender(at); source != nullptr && source->is_source) {
+      source->unwanted = need.complete;
     } else if (Hop* up = hop(at)) {
       up->from->relay.need_received(now_, at, need);
     }
@@ -224,9 +250,19 @@ class RelayNet {
     }
     return std::nullopt;
   }
+  void pass_over(Sender& from) const {
+    if (from.live % content_.symbols != 0) return;
+    const auto block = static_cast<std::uint32_t>(from.live / content_.symbols);
+    from.live = std::uint64_t{std::min(from.unwanted.first_missing(block), content_.blocks)} * content_.symbols;
+    if (from.live == std::uint64_t{content_.blocks} * content_.symbols && from.live / content_.symbols > block) {
+      from.at->relay.release_received(now_, from.id, 0);
+    }
+  }
   void run_sender(Sender& from) {
+    if (from.is_source) pass_over(from);
     while (from.is_source && from.credit > 0 && from.live < std::uint64_t{content_.blocks} * content_.symbols) {
       --from.credit;
+      ++from.sent_live;
       const auto block = static_cast<std::uint32_t>(from.live / content_.symbols);
       const auto esi = static_cast<std::uint32_t>(from.live % content_.symbols);
       ++from.live;
@@ -234,6 +270,7 @@ class RelayNet {
       if (from.live == std::uint64_t{content_.blocks} * content_.symbols) {
         from.at->relay.release_received(now_, from.id, 0);
       }
+      pass_over(from);
     }
     for (auto at = from.streams.begin(); at != from.streams.end();) {
       auto& [number, stream] = *at;

@@ -9,6 +9,7 @@
 namespace spindled {
 namespace {
 
+using spindle::bulk::BlockSet;
 using test::RelayNet;
 
 std::uint64_t symbols_of(const RelayNet& net) { return std::uint64_t{net.content().blocks} * net.content().symbols; }
@@ -150,13 +151,102 @@ TEST(ChannelRelay, GoesOnUnderAnotherParent) {
   EXPECT_LE(net.sent_over(next), symbols_of(net) - before + symbols_of(net) * 5 / 100);
 }
 
-/// Trees and rates of any kind, receivers that come late, relays that serve nothing, hops that are lost and replaced.
+/// All blocks but these.
+BlockSet all_but(std::uint32_t blocks, std::initializer_list<std::uint32_t> lacking) {
+  BlockSet has = BlockSet::of_first(blocks);
+  for (const std::uint32_t block : lacking) has.remove(block);
+  return has;
+}
+
+TEST(ChannelRelay, HasTheSourcePassOverWhatAllHave) {
+  RelayNet net({1'000, 64});
+  const auto a = net.add_daemon("a");
+  const auto transit = net.add_daemon("transit");
+  const auto b = net.add_daemon("b");
+  net.connect(a, transit, 20, 30);
+  const ConnectionId hop = net.connect(transit, b, 20, 30);
+  RelayNet::Receiver& near = net.add_receiver(a, 1e9, true, all_but(1'000, {7, 500, 999}));
+  RelayNet::Receiver& far = net.add_receiver(b, 1e9, true, all_but(1'000, {7, 300}));
+  net.add_source(a);
+  ASSERT_TRUE(net.run(5'000));
+  EXPECT_EQ(near.symbols, 3 * 64U);
+  EXPECT_EQ(far.symbols, 2 * 64U);
+  EXPECT_EQ(net.sent_over(hop), 2 * 64U);
+  // Of the ring that the source is granted at a time all is sent that belongs to a block.
+  EXPECT_LE(net.sent_live(), 4 * 64U);
+}
+
+TEST(ChannelRelay, WaitsForThoseThatAreGoingToAskBeforeAnythingIsPassedOver) {
+  for (const bool is_told : {false, true}) {
+    RelayNet net({200, 64});
+    const auto a = net.add_daemon("a");
+    const auto b = net.add_daemon("b");
+    if (is_told) net.relay(b).set_awaited(net.now(), {{}, {}, true});
+    net.connect(a, b, 20);
+    net.add_receiver(a, 1e9, true, all_but(200, {199}));
+    net.add_receiver(b, 1e9, true, all_but(200, {199}));
+    if (is_told) net.relay(b).set_awaited(net.now(), {{}, {}, true});
+    net.add_source(a);
+    EXPECT_EQ(net.run(900), !is_told);
+    EXPECT_EQ(net.sent_live(), is_told ? 0U : 64U);
+    EXPECT_TRUE(net.run(500));
+    EXPECT_EQ(net.sent_live(), 64U);
+  }
+}
+
+TEST(ChannelRelay, DoesNotWaitLongForWhoNeverAsks) {
+  RelayNet net({60'000, 1'024});
+  const auto a = net.add_daemon("a");
+  RelayNet::Receiver& receiver = net.add_receiver(a, 20, true, all_but(60'000, {59'999}));
+  net.relay(a).set_awaited(net.now(), {{"nobody"}, {}, false});
+  net.add_source(a);
+  ASSERT_TRUE(net.run(3'000));
+  EXPECT_EQ(receiver.symbols, 1'024U);
+  EXPECT_EQ(net.sent_live(), 1'024U);
+}
+
+TEST(ChannelRelay, GivesWhatWasPassedOverToWhoComesLater) {
+  for (const int later : {1, 40, 3'000}) {
+    RelayNet net({100, 64});
+    const auto a = net.add_daemon("a");
+    const auto b = net.add_daemon("b");
+    const auto c = net.add_daemon("c");
+    net.connect(a, b, 20);
+    const ConnectionId hop = net.connect(b, c, 20, 10);
+    net.add_receiver(b, 1e9, false, all_but(100, {}));
+    net.add_source(a);
+    net.run_for(later);
+    RelayNet::Receiver& late = net.add_receiver(c);
+    ASSERT_TRUE(net.run(10'000)) << later;
+    EXPECT_LE(late.duplicates, 64U);
+    EXPECT_LE(net.sent_over(hop), 102 * 64U);
+    EXPECT_EQ(net.sent_live(), later == 3'000 ? 0U : 100 * 64U);
+  }
+}
+
+TEST(ChannelRelay, GivesAllToWhoHasLostWhatItHad) {
+  RelayNet net({200, 64});
+  const auto a = net.add_daemon("a");
+  const auto b = net.add_daemon("b");
+  net.connect(a, b, 20);
+  net.add_receiver(a, 1, true, all_but(200, {150, 199}));
+  RelayNet::Receiver& receiver = net.add_receiver(b, 1e9, true, all_but(200, {151}));
+  net.add_source(a);
+  net.run_for(80);
+  receiver.complete.clear();
+  ASSERT_TRUE(net.run(10'000));
+  EXPECT_LE(receiver.symbols, 205 * 64U);
+}
+
+/// Trees and rates of any kind, receivers that come late or go on with what they have, relays that serve nothing, hops
+/// that are lost and replaced.
 TEST(ChannelRelay, BringsAllToEverybodyInAnyTree) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
     RelayNet net(
         {static_cast<std::uint32_t>(random.between(1, 40)), static_cast<std::uint32_t>(random.between(1, 100))});
     const std::size_t count = random.between(2, 10);
+    const double goes_on = seed % 2 == 0 ? random.real() * 0.9 : 0;
     std::vector<ConnectionId> above(count);
     std::vector<std::size_t> parent(count);
     const auto rate = [&] { return std::exp2(random.real() * 8 - 2); };
@@ -170,7 +260,14 @@ TEST(ChannelRelay, BringsAllToEverybodyInAnyTree) {
     std::vector<RelayNet::Receiver*> receivers;
     for (std::size_t i = 1; i < count; ++i) {
       if (i + 1 < count && random.chance(0.3)) continue;  // a relay only
-      receivers.push_back(&net.add_receiver(i, random.chance(0.2) ? rate() : 1e9, random.chance(0.7)));
+      const double its_rate = random.chance(0.2) ? rate() : 1e9;
+      const bool serves = random.chance(0.7);
+      BlockSet has;
+      while (random.chance(goes_on)) {
+        const auto first = static_cast<std::uint32_t>(random.below(net.content().blocks));
+        has.add_run(first, first + static_cast<std::uint32_t>(random.below(net.content().blocks - first + 1)));
+      }
+      receivers.push_back(&net.add_receiver(i, its_rate, serves && has.empty(), has));
       if (random.chance(0.3)) net.run(static_cast<int>(random.below(200)));
     }
     for (int losses = 0; losses < 3 && random.chance(0.5); ++losses) {
