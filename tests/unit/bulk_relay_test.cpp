@@ -238,6 +238,84 @@ TEST(ChannelRelay, GivesAllToWhoHasLostWhatItHad) {
   EXPECT_LE(receiver.symbols, 205 * 64U);
 }
 
+/// A relay with a source of 12 blocks, the first ten of which a child has.
+class PassedOver : public testing::Test, protected RelayOutput {
+ protected:
+  PassedOver() : relay_(*this, RelayNet::kSymbolBytes) {
+    relay_.set_blocks(12);
+    relay_.add_child(kNow, kChild, "");
+    relay_.add_upstream(kNow, kSource, true);
+    relay_.need_received(kNow, kChild, need_of(10));
+    relay_.grant_received(kChild, 100);
+    EXPECT_EQ(told_, BlockSet::of_first(10));
+  }
+  static spindle::bulk::Need need_of(std::uint32_t complete) { return {BlockSet::of_first(complete), {}}; }
+  void send(std::uint32_t block) {
+    static const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes);
+    relay_.symbol_received(kNow, kSource, 0, {0, block, 0, 0, Slice({}, bytes.data(), bytes.size())});
+  }
+  bool is_behind(ConnectionId id) const {
+    for (const ChannelRelay::ChildInfo& child : relay_.children(kNow)) {
+      if (child.connection == id) return child.is_behind;
+    }
+    return false;
+  }
+  static constexpr Time kNow{1h};
+  static constexpr ConnectionId kSource{1}, kChild{2}, kLate{3};
+  BlockSet told_;
+  ChannelRelay relay_;
+
+ private:
+  void may_send(ConnectionId) override {}
+  void send_need(ConnectionId to, std::uint8_t, const spindle::bulk::Need& need) override {
+    if (to == kSource) told_ = need.complete;
+  }
+  void send_grant(ConnectionId, std::uint8_t, std::uint64_t) override {}
+  void send_release(ConnectionId, std::uint8_t) override {}
+};
+
+TEST_F(PassedOver, IsMissedByWhoHasLostIt) {
+  send(10);
+  EXPECT_FALSE(is_behind(kChild));
+  relay_.need_received(kNow + 1s, kChild, need_of(9));
+  EXPECT_TRUE(is_behind(kChild));
+}
+
+TEST_F(PassedOver, IsMissedByWhoHasLostItBeforeTheSourceGoesOn) {
+  relay_.need_received(kNow + 1s, kChild, need_of(9));
+  EXPECT_EQ(told_, BlockSet::of_first(9));
+  EXPECT_FALSE(is_behind(kChild)) << "the source may not have been told in time, or it may";
+  send(10);
+  EXPECT_TRUE(is_behind(kChild));
+}
+
+TEST_F(PassedOver, IsMissedByWhoComesLater) {
+  send(10);
+  relay_.add_child(kNow, kLate, "");
+  relay_.need_received(kNow, kLate, need_of(0));
+  EXPECT_TRUE(is_behind(kLate));
+  EXPECT_FALSE(is_behind(kChild));
+}
+
+TEST_F(PassedOver, ToTheEndIsMissedByWhoLacksAnything) {
+  relay_.need_received(kNow + 1s, kChild, need_of(12));
+  EXPECT_EQ(told_, BlockSet::of_first(12));
+  relay_.release_received(kNow + 1s, kSource, 0);
+  EXPECT_FALSE(is_behind(kChild));
+  relay_.add_child(kNow + 1s, kLate, "");
+  relay_.need_received(kNow + 1s, kLate, need_of(11));
+  EXPECT_TRUE(is_behind(kLate));
+}
+
+TEST_F(PassedOver, IsNothingOfAContentWhoseSizeIsNotKnown) {
+  told_.clear();
+  ChannelRelay relay(*this, RelayNet::kSymbolBytes);
+  relay.add_child(kNow, kChild, "");
+  relay.add_upstream(kNow, kSource, true);
+  relay.need_received(kNow, kChild, need_of(10));
+  EXPECT_TRUE(told_.empty());
+}
+
 /// Trees and rates of any kind, receivers that come late or go on with what they have, relays that serve nothing, hops
 /// that are lost and replaced.
 TEST(ChannelRelay, BringsAllToEverybodyInAnyTree) {
