@@ -484,17 +484,18 @@ bool Run::await_content() {
          await([this] { return contents_.are_received(); }, kContentBound, "contents at all receivers");
 }
 
-/// Channels end by themselves: what their daemons say of that is not to be on its way. Clients of no plan may be there
-/// by then, who probed quotas.
+/// Channels end by themselves: what their daemons say of that is not to be on its way. A client may have been told of
+/// one only now, and gets its content. Clients of no plan may be there by then, who probed quotas.
 bool Run::await_channels() {
   const bool any = std::any_of(plan_.steps.begin(), plan_.steps.end(),
                                [](const Step& step) { return step.kind == StepKind::offer; });
   const auto has_all = [](const SimHost* host) { return host->node().memory().own_stream == 0; };
   const auto is_quiet = [&] {
     const std::vector<SimHost*> hosts = sim_.hosts();
-    return std::all_of(hosts.begin(), hosts.end(), has_all);
+    return std::all_of(hosts.begin(), hosts.end(), has_all) && contents_.are_received();
   };
-  return !any || await_unsampled(is_quiet, kFreshBound, "what daemons say of channels");
+  const Duration bound = contents_.empty() ? kFreshBound : kContentBound;
+  return !any || await_unsampled(is_quiet, bound, "what daemons say of channels");
 }
 
 /// Nobody sends any more, so that no daemon keeps a part of a message.
