@@ -53,10 +53,14 @@ class Growth {
   }
 
   void grow() {
-    while (const std::optional<MemberIndex> next = choose()) {
-      const Candidate from = *nodes_[*next].best;
-      attach(*next, from);
+    attach_all();
+    // What is left can be reached over deeper members only.
+    depth_max_ = nodes_.size();
+    const std::vector<MemberIndex> attached = order_;
+    for (const MemberIndex member : attached) {
+      if (nodes_[member].depth == kTreeDepthMax) offer_ways_of(member);
     }
+    attach_all();
   }
 
   /// Without what leads to no receiver; members that are less deep first.
@@ -79,18 +83,25 @@ class Growth {
   /// How a member could be attached.
   struct Candidate {
     MemberIndex parent = 0;
-    std::uint8_t depth = 0;
+    std::size_t depth = 0;
     Rate rate = 0;
   };
   struct Node {
     bool is_in = false;
-    std::uint8_t depth = 0;
+    std::size_t depth = 0;
     MemberIndex parent = 0;
     std::size_t children = 0;
     Rate rate = 0;                                 // at which it gets the content
     std::optional<Candidate> best = std::nullopt;  // while it is not in the tree,
     Rate widest = 0;                               // and the largest rate that any candidate has had
   };
+
+  void attach_all() {
+    while (const std::optional<MemberIndex> next = choose()) {
+      const Candidate from = *nodes_[*next].best;
+      attach(*next, from);
+    }
+  }
 
   void attach(MemberIndex member, const Candidate& from) {
     Node& node = nodes_[member];
@@ -109,9 +120,8 @@ class Growth {
 
   void offer(MemberIndex member, MemberIndex parent, Rate capacity) {
     Node& node = nodes_[member];
-    if (node.is_in || nodes_[parent].depth == kTreeDepthMax) return;
-    const Candidate candidate{parent, static_cast<std::uint8_t>(nodes_[parent].depth + 1),
-                              rate_below(parent, capacity)};
+    if (node.is_in || nodes_[parent].depth == depth_max_) return;
+    const Candidate candidate{parent, nodes_[parent].depth + 1, rate_below(parent, capacity)};
     node.widest = std::max(node.widest, candidate.rate);
     if (candidate.rate < kAlike * node.widest) return;
     if (!node.best || node.best->rate < kAlike * node.widest || is_better(candidate, *node.best)) node.best = candidate;
@@ -182,6 +192,7 @@ class Growth {
   std::vector<std::vector<Way>> ways_;
   std::vector<Node> nodes_;
   std::vector<MemberIndex> order_;  // as they came in
+  std::size_t depth_max_ = kTreeDepthMax;
 };
 
 }  // namespace

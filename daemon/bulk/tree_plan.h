@@ -13,8 +13,8 @@
 
 namespace spindled {
 
-/// The deepest that a tree may be: the root has depth 0.
-inline constexpr std::uint8_t kTreeDepthMax = 16;
+/// The deepest that a tree is to be, where all receivers can be reached so: the root has depth 0.
+inline constexpr std::size_t kTreeDepthMax = 16;
 
 /// A daemon's place in a tree.
 struct TreePlace {
@@ -51,7 +51,8 @@ struct TreeInput {
 /// where a parent's egress is shared by its children (Bullet, section 4.1). Of members whose rates differ by less than
 /// a tenth the one that would be less deep comes first. Daemons without receivers are in it where they lead to some.
 ///
-/// Receivers that cannot be reached within kTreeDepthMax are left out. Where no one is reached the root is alone.
+/// Receivers that cannot be reached within kTreeDepthMax come behind the others, as deep as they are. Those that cannot
+/// be reached at all are left out. Where no one is reached the root is alone.
 TreePlan plan_tree(const TreeInput& input);
 
 /// How many times as fast some member of `plan` would get the content by the other plan: the largest of these gains.
