@@ -71,6 +71,10 @@ class Driver {
   using Secret = std::array<std::uint8_t, 16>;
   virtual std::optional<Secret> draw_secret() { return std::nullopt; }
 
+  /// SHA-256 (FIPS 180-4) of the bytes. Nothing: it is not to be had, and what it would prove counts as wrong.
+  using Digest = std::array<std::uint8_t, 32>;
+  virtual std::optional<Digest> sha256(ByteView /*bytes*/) const { return std::nullopt; }
+
   /// Call `handle_time` at `deadline` or soon after. Replaces the deadline given before; kNever for none.
   virtual void wake_at(Time deadline) = 0;
 };

@@ -50,6 +50,10 @@ void BulkOutput::send_release(ConnectionId to, const RelayedChannel& channel, st
   send(to, channel, [&](std::uint32_t number, bulk::BulkBytes& out) { bulk::write_release(out, {number, stream}); });
 }
 
+void BulkOutput::ask_index(ConnectionId to, const RelayedChannel& channel) {
+  send(to, channel, [](std::uint32_t number, bulk::BulkBytes& out) { bulk::write_ask_index(out, {number}); });
+}
+
 template <typename Write>
 void BulkOutput::send(ConnectionId to, const RelayedChannel& channel, Write&& write) {
   BulkConnection* connection = connections_.find(to);
@@ -122,7 +126,7 @@ void BulkOutput::fill(Time now, BulkConnection& connection) {
     }
     bulk::BulkBytes frame;
     std::size_t bytes = 0;
-    if (const ChannelRelay::IndexPart part = channel->relay.next_index(connection.id()); !part.hashes.empty()) {
+    if (const ChannelIndex::Part part = channel->relay.index().next(connection.id()); !part.hashes.empty()) {
       bulk::write_index(frame, {*number, part.first, part.hashes});
     } else if (const std::optional<ChannelRelay::Item> item = channel->relay.next(now, connection.id())) {
       if (const auto* mark = std::get_if<RelayedMark>(&*item)) {

@@ -32,6 +32,7 @@ class BulkOutput {
   void send_need(ConnectionId to, const RelayedChannel& channel, std::uint8_t stream, const spindle::bulk::Need& need);
   void send_grant(ConnectionId to, const RelayedChannel& channel, std::uint8_t stream, std::uint64_t symbols);
   void send_release(ConnectionId to, const RelayedChannel& channel, std::uint8_t stream);
+  void ask_index(ConnectionId to, const RelayedChannel& channel);
   void shut(BulkConnection& connection, const BulkChannelId& id);
 
   /// The end of a turn: writes what there is, or as much as a turn may.

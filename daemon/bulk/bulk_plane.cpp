@@ -18,7 +18,8 @@ constexpr Duration kHopRetry = 500ms;
 constexpr Duration kHandshakeTimeout = 5s;
 /// A parent that owes symbols and has sent none for this long has a backup beside it.
 constexpr Duration kSilence = 750ms;
-/// One that has sent none for this long may not know what it was asked for: it is asked anew.
+/// One that has sent none for this long may not know what it was asked for: it is asked anew. One that has not given
+/// the index for as long has the backup beside it, too.
 constexpr Duration kForgotten = 3s;
 /// A hop that no channel needs is closed when nothing has gone over it for this long.
 constexpr Duration kHopIdle = 30s;
@@ -45,7 +46,8 @@ BulkPlane::BulkPlane(Context& context, Driver& driver, ConnectionBroker& broker,
       hops_(context, driver, broker, layers.links, layers.overlay.streams(), [this](Time now) { look_for_hops(now); }),
       paths_(context, driver, layers.links, layers.overlay),
       connections_(context, driver),
-      relayed_(context),
+      hasher_(driver),
+      relayed_(context, hasher_),
       output_(context, connections_, relayed_, paths_,
               [this](Time now, BulkConnection& connection) {
                 close(now, connection, {Errc::slow_receiver, "it does not read what it is told"});
@@ -268,7 +270,7 @@ std::optional<Error> BulkPlane::handle_frame(Time now, BulkConnection& connectio
     case BulkFrame::index:
       return with_channel(connection, bulk::read_index(body),
                           [&](RelayedChannel& relayed, const bulk::IndexPart& index) {
-                            relayed.relay.index_received(from, index.first, index.hashes);
+                            relayed.relay.index().received(now, from, index.first, index.hashes);
                           });
     case BulkFrame::need:
       return with_channel(connection, bulk::read_need(body), [&](RelayedChannel& relayed, const bulk::NeedFrame& need) {
@@ -289,6 +291,10 @@ std::optional<Error> BulkPlane::handle_frame(Time now, BulkConnection& connectio
     case BulkFrame::mark:
       return with_channel(connection, bulk::read_mark(body), [&](RelayedChannel& relayed, const bulk::Mark& mark) {
         relayed.relay.mark_received(now, from, {mark.mark, mark.bound});
+      });
+    case BulkFrame::ask_index:
+      return with_channel(connection, bulk::read_ask_index(body), [&](RelayedChannel& relayed, const bulk::AskIndex&) {
+        relayed.relay.index().asked_for(from);
       });
     case BulkFrame::close:
       return told_reason(body);
@@ -328,7 +334,10 @@ bool BulkPlane::ensure_child(Time now, RelayedChannel& relayed, BulkConnection& 
 // Channels.
 
 void BulkPlane::channel_offered(Time now, const Channel& channel) {
-  if (RelayedChannel* relayed = relayed_.add(output_, channel)) trees_.offered(now, channel, *relayed);
+  RelayedChannel* relayed = relayed_.add(output_, channel);
+  if (relayed == nullptr) return;
+  channel_sealed(now, channel);
+  trees_.offered(now, channel, *relayed);
 }
 
 void BulkPlane::receivers_changed(Time now, const Channel& channel) {
@@ -336,8 +345,11 @@ void BulkPlane::receivers_changed(Time now, const Channel& channel) {
   if (RelayedChannel* relayed = relayed_.find(channel.id)) update_awaited(now, *relayed);
 }
 
-void BulkPlane::channel_sealed(Time, const Channel& channel) {
-  if (RelayedChannel* relayed = relayed_.find(channel.id)) relayed->set_layout(channel.terms.layout);
+void BulkPlane::channel_sealed(Time now, const Channel& channel) {
+  RelayedChannel* relayed = relayed_.find(channel.id);
+  if (relayed == nullptr) return;
+  relayed->set_layout(channel.terms.layout);
+  if (channel.root) relayed->relay.index().seal(now, relayed->layout.blocks(), *channel.root);
 }
 
 void BulkPlane::source_changed(Time now, const Channel& channel) { trees_.changed(now, channel); }
@@ -366,7 +378,9 @@ void BulkPlane::update_upstreams(Time now, RelayedChannel& relayed) {
   BulkConnection* parent = open_hop(relayed.position.parent);
   BulkConnection* backup = open_hop(relayed.position.backup);
   const std::optional<Time> silent = relayed.relay.silent_since();
-  const bool needs_backup = parent == nullptr || (silent && now - *silent >= kSilence);
+  const std::optional<Time> lacks_index = relayed.relay.index().lacking_since();
+  const bool needs_backup =
+      parent == nullptr || (silent && now - *silent >= kSilence) || (lacks_index && now - *lacks_index >= kForgotten);
   const bool is_forgotten = silent && now - *silent >= kForgotten;
   for (auto& [id, connection] : connections_) {
     if (!connection->is_hop()) continue;

@@ -19,6 +19,7 @@
 #include "daemon/bulk/bulk_output.h"
 #include "daemon/bulk/bulk_status.h"
 #include "daemon/bulk/channel_trees.h"
+#include "daemon/bulk/driver_hasher.h"
 #include "daemon/bulk/hops.h"
 #include "daemon/bulk/paths.h"
 #include "daemon/bulk/relayed_channel.h"
@@ -118,6 +119,7 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   Hops hops_;
   Paths paths_;
   BulkConnections connections_;
+  DriverHasher hasher_;
   RelayedChannels relayed_;
   BulkOutput output_;
   ChannelTrees trees_;

@@ -36,7 +36,7 @@ BulkStatus::RelayInfo BulkStatus::relay(Time now, const Channel& channel) const 
   if (relayed == nullptr) return info;
   info.position = relayed->position;
   info.ring_bytes = relayed->relay.ring_bytes();
-  info.index_bytes = relayed->relay.index_bytes();
+  info.index_bytes = relayed->relay.index().bytes();
   info.tally = relayed->relay.tally();
   for (ChannelRelay::ChildInfo& child : relayed->relay.children(now)) {
     const BulkConnection* connection = subjects_.connections.find(child.connection);

@@ -6,7 +6,6 @@
 namespace spindled {
 
 using spindle::bulk::BlockSet;
-using spindle::bulk::kBlockHashBytes;
 using spindle::bulk::kLiveStream;
 using spindle::bulk::Need;
 
@@ -41,11 +40,12 @@ std::vector<Need::Begun> furthest(const std::vector<Need::Begun>& a, const std::
 
 }  // namespace
 
-ChannelRelay::ChannelRelay(RelayOutput& output, std::uint32_t symbol_bytes)
+ChannelRelay::ChannelRelay(RelayOutput& output, std::uint32_t symbol_bytes, const spindle::bulk::Hasher& hasher)
     : output_(output),
       symbol_bytes_(symbol_bytes),
       ring_(std::max<std::size_t>(kRingBytesMin / symbol_bytes, 1)),
-      stream_window_(std::max<std::size_t>(kStreamBytes / symbol_bytes, 2)) {}
+      stream_window_(std::max<std::size_t>(kStreamBytes / symbol_bytes, 2)),
+      index_(output, hasher) {}
 
 // Who is there.
 
@@ -55,7 +55,8 @@ void ChannelRelay::add_upstream(Time now, ConnectionId id, bool is_source) {
   at->second.is_source = is_source;
   at->second.heard_at = now;
   is_source ? told_source_.clear() : static_cast<void>(untold_.insert(id));
-  if (is_source && (blocks_seen_ != 0 || !index_.empty())) has_gap_ = true;
+  if (is_source && (blocks_seen_ != 0 || index_.count() != 0)) has_gap_ = true;
+  index_.add_upstream(id);
   tell_needs(now, Telling::news);
   grant_upstreams(now);
   tick_at_ = std::min(tick_at_, now + kNeedInterval);
@@ -66,6 +67,7 @@ void ChannelRelay::add_child(Time now, ConnectionId id, std::string_view daemon)
   if (!is_new) return;
   Child& child = at->second;
   child.daemon = daemon;
+  index_.add_child(id);
   child.cursor = child.taken = ring_.begin();
   child.moved_at = now;
   child.has_sequence = child.given_sequence = last_sequence_;
@@ -83,12 +85,15 @@ void ChannelRelay::add_holder(ConnectionId id, bool is_source) {
 void ChannelRelay::remove(Time now, ConnectionId id) {
   remove_upstream(id);
   remove_child(now, id);
-  if (holders_.erase(id) != 0) {
-    for (auto& [other, child] : children_) {
-      if (child.stream && child.stream->holder == id) end_stream(child);
-    }
-  }
+  remove_holder(id);
   grant_upstreams(now);
+}
+
+void ChannelRelay::remove_holder(ConnectionId id) {
+  if (holders_.erase(id) == 0) return;
+  for (auto& [other, child] : children_) {
+    if (child.stream && child.stream->holder == id) end_stream(child);
+  }
 }
 
 void ChannelRelay::remove_child(Time now, ConnectionId id) {
@@ -96,12 +101,14 @@ void ChannelRelay::remove_child(Time now, ConnectionId id) {
   if (child == children_.end()) return;
   if (child->second.stream) end_stream(child->second);
   children_.erase(child);
+  index_.remove_child(id);
   settle_marks(now);
   grant_upstreams(now);
 }
 
 void ChannelRelay::remove_upstream(ConnectionId id) {
   upstreams_.erase(id);
+  index_.remove_upstream(id);
   untold_.erase(id);
   std::erase_if(marks_, [&](const PassingMark& mark) { return mark.upstream == id; });
 }
@@ -157,16 +164,6 @@ void ChannelRelay::mark_received(Time now, ConnectionId from, const RelayedMark&
   settle_marks(now);
 }
 
-void ChannelRelay::index_received(ConnectionId from, std::uint32_t first, ByteView hashes) {
-  if (!upstreams_.contains(from)) return;
-  const std::size_t known = index_.size() / kBlockHashBytes;
-  const std::size_t count = hashes.size() / kBlockHashBytes;
-  if (first > known || first + count <= known) return;
-  const ByteView news = hashes.subspan((known - first) * kBlockHashBytes);
-  index_.insert(index_.end(), news.begin(), news.end());
-  for (const auto& [id, child] : children_) output_.may_send(id);
-}
-
 void ChannelRelay::need_received(Time now, ConnectionId from, Need need) {
   const auto at = children_.find(from);
   if (at == children_.end()) return;
@@ -189,18 +186,36 @@ void ChannelRelay::take_need(Time now, ConnectionId from, Child& child, Need nee
   // What it said it had was passed over: more have come below it.
   if (has_more(child.need.complete, need.complete, blocks_seen_)) miss(child);
   child.need = std::move(need);
+  index_.set_knows(from, child.need.knows_index);
   if (child.need.lost) miss(child);
   // It lacks that itself, and nobody is below it.
   if (child.daemon.empty()) child.need.lost = child.need.awaits = false;
-  if (child.daemon.empty() && child.need.serves) {
-    holders_[from].complete = child.need.complete;
-    serve_all();
-  }
+  if (child.daemon.empty()) note_holder(from, child.need);
   marks_seen(child);
   serve(from, child);
   settle_marks(now);
   tell_needs(now, Telling::regularly);
   output_.may_send(from);  // a mark may be due
+}
+
+void ChannelRelay::note_holder(ConnectionId id, const Need& need) {
+  if (!need.serves) {
+    if (const auto holder = holders_.find(id); holder != holders_.end() && !holder->second.is_source) remove_holder(id);
+    return;
+  }
+  holders_[id].complete = need.complete;
+  note_brought(id, need.complete);
+  serve_all();
+}
+
+void ChannelRelay::note_brought(ConnectionId holder, const BlockSet& blocks) {
+  const std::uint32_t end = blocks.runs().empty() ? 0 : blocks.runs().back().end;
+  if (end <= blocks_seen_) return;
+  blocks_seen_ = end;
+  is_whole_ = false;
+  for (auto& [id, child] : children_) {
+    if (id != holder) miss(child);
+  }
 }
 
 void ChannelRelay::grant_received(ConnectionId from, std::uint64_t symbols) {
@@ -215,8 +230,7 @@ void ChannelRelay::release_received(Time now, ConnectionId from, std::uint8_t st
     if (upstream->second.is_source) {
       is_live_over_ = true;
       note_live(blocks_.value_or(0));
-      blocks_seen_ =
-          std::max(blocks_seen_, blocks_.value_or(static_cast<std::uint32_t>(index_.size() / kBlockHashBytes)));
+      blocks_seen_ = std::max(blocks_seen_, blocks_.value_or(index_.count()));
       miss_gap();
     }
     for (const auto& [id, child] : children_) output_.may_send(id);  // a mark may be due
@@ -232,17 +246,6 @@ void ChannelRelay::release_received(Time now, ConnectionId from, std::uint8_t st
 }
 
 // What goes out.
-
-ChannelRelay::IndexPart ChannelRelay::next_index(ConnectionId id) {
-  const auto child = children_.find(id);
-  if (child == children_.end()) return {};
-  const std::size_t known = index_.size() / kBlockHashBytes;
-  const std::size_t first = child->second.index_given;
-  const std::size_t count = std::min(known - first, spindle::bulk::kHashesPerIndexMax);
-  child->second.index_given += count;
-  return {static_cast<std::uint32_t>(first),
-          ByteView(index_).subspan(first * kBlockHashBytes, count * kBlockHashBytes)};
-}
 
 std::optional<ChannelRelay::Item> ChannelRelay::next(Time now, ConnectionId id) {
   const auto at = children_.find(id);
@@ -523,6 +526,7 @@ ChannelRelay::Need ChannelRelay::need() const {
   // Where nobody is, nothing is wanted.
   Need need = all.value_or(Need{BlockSet::of_first(spindle::bulk::kBlocksMax), {}});
   need.serves = false;
+  need.knows_index = index_.is_right();
   // What a client here has, or is going to have, it gives to all others below.
   std::uint32_t given_here_from = spindle::bulk::kBlocksMax;
   for (const auto& [id, holder] : holders_) {
@@ -619,6 +623,7 @@ void ChannelRelay::handle_time(Time now) {
       take_need(now, id, child, std::move(*child.next_need));
     }
   }
+  index_.handle_time(now);
   settle_marks(now);
   tell_needs(now, Telling::regularly);
   size_ring(now);

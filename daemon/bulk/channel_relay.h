@@ -13,24 +13,13 @@
 
 #include "daemon/base/driver.h"
 #include "daemon/base/time.h"
+#include "daemon/bulk/channel_index.h"
+#include "daemon/bulk/relay_output.h"
 #include "daemon/bulk/symbol_ring.h"
 #include "libclient/bulk/bulk_frames.h"
 #include "libclient/bulk/rate_meter.h"
 
 namespace spindled {
-
-/// What a relay has the connections send: implemented by whoever owns them. No call may call back into the relay.
-class RelayOutput {
- public:
-  virtual ~RelayOutput() = default;
-  /// There may be something to take for this connection: ChannelRelay::next_index, next_symbol.
-  virtual void may_send(ConnectionId to) = 0;
-  virtual void send_need(ConnectionId to, std::uint8_t stream, const spindle::bulk::Need& need) = 0;
-  virtual void send_grant(ConnectionId to, std::uint8_t stream, std::uint64_t symbols) = 0;
-  virtual void send_release(ConnectionId to, std::uint8_t stream) = 0;
-  /// ChannelRelay::next_deadline has come nearer.
-  virtual void wake_at(Time) {}
-};
 
 /// A mark as it is given to a child: libclient/bulk/bulk_frames.h.
 struct RelayedMark {
@@ -65,7 +54,8 @@ struct RelayedMark {
 /// them.
 class ChannelRelay {
  public:
-  ChannelRelay(RelayOutput& output, std::uint32_t symbol_bytes);
+  /// `output` and `hasher` outlive it.
+  ChannelRelay(RelayOutput& output, std::uint32_t symbol_bytes, const spindle::bulk::Hasher& hasher);
 
   // Who is there.
 
@@ -101,9 +91,6 @@ class ChannelRelay {
 
   void symbol_received(Time now, ConnectionId from, std::uint8_t stream, RelayedSymbol symbol);
   void mark_received(Time now, ConnectionId from, const RelayedMark& mark);
-  /// Hashes of blocks from `first` on. What does not continue those that are here is dropped: the sender begins with
-  /// the first.
-  void index_received(ConnectionId from, std::uint32_t first, ByteView hashes);
   void need_received(Time now, ConnectionId from, spindle::bulk::Need need);
   void grant_received(ConnectionId from, std::uint64_t symbols);
   /// A holder has sent all that the stream was for; the source, with the live stream, all there is.
@@ -111,12 +98,6 @@ class ChannelRelay {
 
   // What goes out.
 
-  /// Hashes that the child has not been given, to be sent before any symbol; empty: none. They count as given.
-  struct IndexPart {
-    std::uint32_t first = 0;
-    ByteView hashes;  // valid until the next call
-  };
-  IndexPart next_index(ConnectionId child);
   /// What the child is given next, or nothing. It counts as given.
   using Item = std::variant<RelayedSymbol, RelayedMark>;
   std::optional<Item> next(Time now, ConnectionId child);
@@ -149,7 +130,9 @@ class ChannelRelay {
   spindle::bulk::Need need() const;
   /// Of symbols that are kept, in slabs.
   std::size_t ring_bytes() const { return ring_.bytes() + own_bytes_; }
-  std::size_t index_bytes() const { return index_.capacity(); }
+  /// What is to be sent of it goes before any symbol.
+  ChannelIndex& index() { return index_; }
+  const ChannelIndex& index() const { return index_; }
   /// What the ring may have at most from now on.
   void set_ring_bytes_max(std::size_t bytes) { ring_bytes_max_ = std::min(bytes, kRingBytesMax); }
 
@@ -218,12 +201,11 @@ class ChannelRelay {
     std::uint64_t sequence = 0;  // of the upstream's mark that it hands on; 0: it is this relay's
   };
   struct Child {
-    std::string daemon{};         // empty: a local client
-    std::uint64_t cursor = 0;     // in the ring
-    std::uint64_t taken = 0;      // the place behind the last that it was given
-    Time moved_at{};              // when its cursor last did
-    std::uint64_t credit = 0;     // symbols that it has room for
-    std::size_t index_given = 0;  // hashes
+    std::string daemon{};      // empty: a local client
+    std::uint64_t cursor = 0;  // in the ring
+    std::uint64_t taken = 0;   // the place behind the last that it was given
+    Time moved_at{};           // when its cursor last did
+    std::uint64_t credit = 0;  // symbols that it has room for
     Need need{};
     bool has_asked = false;           // a need has come
     Time need_at{};                   // when it came,
@@ -263,6 +245,11 @@ class ChannelRelay {
   void take_need(Time now, ConnectionId from, Child& child, spindle::bulk::Need need);
   void symbol_of_stream_received(ConnectionId from, std::uint8_t stream, RelayedSymbol symbol);
   void miss(Child& child);
+  /// A local client says what it has: it is a holder of that, or none any more.
+  void note_holder(ConnectionId id, const spindle::bulk::Need& need);
+  /// A holder has blocks that have not come through this relay: nobody else is going to get them in passing.
+  void note_brought(ConnectionId holder, const spindle::bulk::BlockSet& blocks);
+  void remove_holder(ConnectionId id);
   /// All children, where something that the source has sent may have been lost on its former connection.
   void miss_gap();
   /// The source goes on with that block, or has come to the end before it: who lacks something of those that it has
@@ -320,11 +307,11 @@ class ChannelRelay {
   std::deque<Plan> plans_;  // the latest is last
   std::deque<PassingMark> marks_;
   std::uint64_t last_sequence_ = 0;
-  std::vector<std::uint8_t> index_;  // of blocks from the first on
-  std::uint32_t blocks_seen_ = 0;    // one more than the last that an upstream has sent anything of
+  ChannelIndex index_;
+  std::uint32_t blocks_seen_ = 0;  // one more than the last of which an upstream or a holder has brought anything
   std::optional<std::uint32_t> blocks_;
   std::uint32_t live_seen_ = 0;  // one more than the last block that the source has sent anything of, or passed over
-  bool is_whole_ = true;         // whatever has come was all there is from the first block on
+  bool is_whole_ = true;         // whatever has come through the ring was all there is from the first block on
   bool is_live_over_ = false;    // the source is here, and has sent the last block to its end
   bool has_gap_ = false;         // before what it sends next, as it has another connection now
   std::size_t own_bytes_ = 0;

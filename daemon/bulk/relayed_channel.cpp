@@ -1,6 +1,7 @@
 #include "daemon/bulk/relayed_channel.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "daemon/bulk/bulk_output.h"
 
@@ -23,7 +24,7 @@ RelayedChannel::RelayedChannel(RelayedChannels& among, BulkOutput& output, const
       out(output),
       id(channel.id),
       weight(channel.terms.weight),
-      relay(*this, channel.terms.layout.symbol_bytes) {
+      relay(*this, channel.terms.layout.symbol_bytes, among.hasher()) {
   set_layout(channel.terms.layout);
 }
 
@@ -43,6 +44,8 @@ void RelayedChannel::send_grant(ConnectionId to, std::uint8_t stream, std::uint6
 }
 
 void RelayedChannel::send_release(ConnectionId to, std::uint8_t stream) { out.send_release(to, *this, stream); }
+
+void RelayedChannel::ask_index(ConnectionId to) { out.ask_index(to, *this); }
 
 void RelayedChannel::wake_at(Time when) { all.wake_at(when); }
 
@@ -74,7 +77,7 @@ void RelayedChannels::share_memory() {
   for (const auto& [id, channel] : channels_) {
     channel->relay.set_ring_bytes_max(std::max(allowed, kRingBytesLeast));
     ring_bytes_ += channel->relay.ring_bytes();
-    index_bytes += channel->relay.index_bytes();
+    index_bytes += channel->relay.index().bytes();
   }
   context_.memory.set(MemoryBudget::Use::bulk, index_bytes);
 }
@@ -84,6 +87,10 @@ void RelayedChannels::count(RelayedChannel& channel) {
   context_.counters.add(Counter::bulk_symbols_overwritten, tally.overwritten - channel.counted.overwritten);
   context_.counters.add(Counter::bulk_symbols_needless, tally.needless - channel.counted.needless);
   channel.counted = tally;
+  const std::uint64_t wrong = channel.relay.index().wrong();
+  if (wrong != std::exchange(channel.wrong_indexes, wrong)) {
+    log_.warning("a client or daemon gave a wrong index of channel {}", bulk::to_string(channel.id));
+  }
 }
 
 }  // namespace spindled

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "daemon/base/context.h"
+#include "daemon/base/log.h"
 #include "daemon/bulk/channel_relay.h"
 #include "daemon/bulk/tree_plan.h"
 #include "daemon/channel/channel.h"
@@ -37,6 +38,7 @@ struct RelayedChannel final : RelayOutput {
   void send_need(ConnectionId to, std::uint8_t stream, const spindle::bulk::Need& need) override;
   void send_grant(ConnectionId to, std::uint8_t stream, std::uint64_t symbols) override;
   void send_release(ConnectionId to, std::uint8_t stream) override;
+  void ask_index(ConnectionId to) override;
   void wake_at(Time when) override;
 
   RelayedChannels& all;
@@ -49,13 +51,16 @@ struct RelayedChannel final : RelayOutput {
   bool is_plan_due = false;
   std::optional<TreePlan> plan;  // where it was made here, in that view
   ViewId planned_in;
-  ChannelRelay::Tally counted;  // of what the relay has told
+  ChannelRelay::Tally counted;      // of what the relay has told
+  std::uint64_t wrong_indexes = 0;  // that were logged
 };
 
 /// All of them: what memory their rings share, and when a relay has something to do.
 class RelayedChannels {
  public:
-  explicit RelayedChannels(Context& context) : context_(context) {}
+  /// `hasher` outlives it.
+  RelayedChannels(Context& context, const spindle::bulk::Hasher& hasher)
+      : context_(context), log_(context.log_sink, "bulk"), hasher_(hasher) {}
 
   RelayedChannel* find(const BulkChannelId& id) const;
   /// Null where it is there already.
@@ -81,6 +86,7 @@ class RelayedChannels {
     }
   }
   std::size_t ring_bytes() const { return ring_bytes_; }
+  const spindle::bulk::Hasher& hasher() const { return hasher_; }
 
  private:
   /// Shares what there is of memory among the rings, and counts what they and the indexes take.
@@ -88,6 +94,8 @@ class RelayedChannels {
   void count(RelayedChannel& channel);
 
   Context& context_;
+  Log log_;
+  const spindle::bulk::Hasher& hasher_;
   std::map<BulkChannelId, std::unique_ptr<RelayedChannel>> channels_;
   Time due_at_ = kNever;
   std::size_t ring_bytes_ = 0;

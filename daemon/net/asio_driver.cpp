@@ -1,5 +1,6 @@
 #include "daemon/net/asio_driver.h"
 
+#include <openssl/sha.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -400,6 +401,12 @@ std::optional<Driver::Secret> AsioDriver::draw_secret() {
   Secret secret;
   if (::getentropy(secret.data(), secret.size()) != 0) return std::nullopt;
   return secret;
+}
+
+std::optional<Driver::Digest> AsioDriver::sha256(ByteView bytes) const {
+  Digest digest;
+  ::SHA256(bytes.data(), bytes.size(), digest.data());
+  return digest;
 }
 
 void AsioDriver::wake_at(Time deadline) {

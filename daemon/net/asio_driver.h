@@ -76,6 +76,7 @@ class AsioDriver final : public Driver {
   HandshakeCounts handshakes() const override { return handshakes_; }
   Result<std::string> identify(ConnectionId connection, std::string_view token) override;
   std::optional<Secret> draw_secret() override;
+  std::optional<Digest> sha256(ByteView bytes) const override;
   void wake_at(Time deadline) override;
 
  private:

@@ -45,6 +45,7 @@ class ConnectionTable final : public Driver, public ConnectionBroker {
     return driver_.identify(connection, token);
   }
   std::optional<Secret> draw_secret() override { return driver_.draw_secret(); }
+  std::optional<Digest> sha256(ByteView bytes) const override { return driver_.sha256(bytes); }
   void wake_at(Time deadline) override { driver_.wake_at(deadline); }
 
  private:

@@ -136,6 +136,11 @@ std::optional<Attachment::End> Attachment::handle_frame(Nanoseconds now, std::ui
       return with_channel(read_release(body), [&](Channel& channel, const Release& release) {
         if (channel.engines.holder != nullptr) channel.engines.holder->handle_release(release.stream);
       });
+    case BulkFrame::ask_index:
+      return with_channel(read_ask_index(body), [&](Channel& channel, const AskIndex&) {
+        if (channel.engines.holder != nullptr) channel.engines.holder->handle_index_asked();
+        if (channel.engines.receiver != nullptr) channel.engines.receiver->handle_index_asked();
+      });
     default:
       return End{Errc::unexpected_frame, "the daemon sent a bulk frame of a type that it does not send"};
   }
@@ -160,6 +165,13 @@ void Attachment::fill(Nanoseconds now, Channel& channel) {
   if (BulkReceiver* receiver = channel.engines.receiver) {
     if (const std::optional<Need> need = receiver->take_need(now)) {
       write_need(output_, {channel.number, kLiveStream, *need});
+    }
+    if (receiver->take_index_wish(now)) write_ask_index(output_, {channel.number});
+    while (output_.size() - written_ < kOutputBytesMax) {
+      std::optional<IndexPart> part = receiver->take_index();
+      if (!part) break;
+      part->number = channel.number;
+      write_index(output_, *part);
     }
     const std::uint64_t window = std::min(channel.window(), receiver->room());
     if (!receiver->is_done() && channel.granted <= window / 2 && channel.granted < window) {

@@ -124,6 +124,10 @@ void write_release(BulkBytes& out, const Release& release) {
   writer.u8(release.stream);
 }
 
+void write_ask_index(BulkBytes& out, const AskIndex& ask) {
+  append_frame(out, BulkFrame::ask_index, varint_size(ask.number)).varint(ask.number);
+}
+
 void write_mark(BulkBytes& out, const Mark& mark) {
   Writer writer =
       append_frame(out, BulkFrame::mark, varint_size(mark.number) + varint_size(mark.mark) + varint_size(mark.bound));
@@ -249,6 +253,11 @@ std::optional<Release> read_release(ByteView body) {
   release.number = read_number(reader);
   release.stream = reader.u8();
   return if_done(reader, release);
+}
+
+std::optional<AskIndex> read_ask_index(ByteView body) {
+  Reader reader(body);
+  return if_done(reader, AskIndex{read_number(reader)});
 }
 
 std::optional<Mark> read_mark(ByteView body) {

@@ -48,6 +48,7 @@ enum class BulkFrame : std::uint8_t {
   grant = 6,
   release = 7,  // attachment only
   mark = 8,
+  ask_index = 9,
   hello = 64,   // bulk_hello
   attach = 65,  // bulk_attach
   welcome = 66,
@@ -136,6 +137,11 @@ struct Mark {
   std::uint32_t bound = 0;
 };
 
+/// Who gets this is to give the index, from the first block on.
+struct AskIndex {
+  std::uint32_t number = 0;
+};
+
 using BulkBytes = std::vector<std::uint8_t>;
 
 void write_hello(BulkBytes& out, const BulkHello& hello);
@@ -150,6 +156,7 @@ void write_need(BulkBytes& out, const NeedFrame& need);
 void write_grant(BulkBytes& out, const Grant& grant);
 void write_release(BulkBytes& out, const Release& release);
 void write_mark(BulkBytes& out, const Mark& mark);
+void write_ask_index(BulkBytes& out, const AskIndex& ask);
 /// A symbol is written in two steps, so that its bytes are not copied: the head of the frame and all before the bytes,
 /// and then the bytes, by whoever sends.
 std::size_t symbol_head_size(const Symbol& symbol);
@@ -169,5 +176,6 @@ std::optional<NeedFrame> read_need(ByteView body);
 std::optional<Grant> read_grant(ByteView body);
 std::optional<Release> read_release(ByteView body);
 std::optional<Mark> read_mark(ByteView body);
+std::optional<AskIndex> read_ask_index(ByteView body);
 
 }  // namespace spindle::bulk

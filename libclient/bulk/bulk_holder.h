@@ -57,6 +57,8 @@ class BulkHolder {
   /// is: it passes over what is complete.
   void handle_need(std::uint8_t stream, const Need& need);
   void handle_release(std::uint8_t stream);
+  /// The daemon lacks the index: a source tells all of it again.
+  void handle_index_asked() { told_.clear(); }
 
   /// What is to be loaded. Jobs may run at the same time, in any order; each is reported once.
   std::optional<LoadJob> take_job();

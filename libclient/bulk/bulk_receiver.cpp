@@ -13,6 +13,8 @@ namespace {
 /// be the one that is being sent.
 constexpr std::uint32_t kLastBlocks = 4;
 constexpr std::size_t kWrongBlocksKept = 64;
+/// How often it asks for an index, where it was told a wrong one.
+constexpr Nanoseconds kIndexWish = std::chrono::seconds(1);
 
 BlockHash hash_at(const IndexPart& index, std::uint32_t i) {
   BlockHash hash{};
@@ -262,9 +264,12 @@ void BulkReceiver::compare_with_root() {
   if (!root) return;
   if (*root != *root_) {
     ++counters_.wrong_indexes;
+    lacks_index_ = true;
     return told_.clear();
   }
   is_index_right_ = true;
+  lacks_index_ = false;
+  schedule_.note_news();
   const BlockSet computed = computed_.known();
   for (const BlockSet::Run& run : computed.runs()) {
     for (std::uint32_t block = run.first; block < run.end; ++block) {
@@ -282,6 +287,28 @@ void BulkReceiver::finish() {
   schedule_.end();
 }
 
+void BulkReceiver::handle_index_asked() {
+  if (is_index_right_ && serves_) index_from_ = 0;
+}
+
+std::optional<IndexPart> BulkReceiver::take_index() {
+  if (!index_from_) return std::nullopt;
+  const std::uint32_t first = *index_from_;
+  const ByteView hashes = told_.hashes_from(first, kHashesPerIndexMax);
+  if (hashes.empty()) {
+    index_from_.reset();
+    return std::nullopt;
+  }
+  *index_from_ += static_cast<std::uint32_t>(hashes.size() / kBlockHashBytes);
+  return IndexPart{0, first, hashes};
+}
+
+bool BulkReceiver::take_index_wish(Nanoseconds now) {
+  if (!lacks_index_ || (index_wished_at_ && now - *index_wished_at_ < kIndexWish)) return false;
+  index_wished_at_ = now;
+  return true;
+}
+
 void BulkReceiver::handle_mark(std::uint64_t mark) {
   seen_ = mark;
   schedule_.note_urgent();
@@ -289,6 +316,7 @@ void BulkReceiver::handle_mark(std::uint64_t mark) {
 
 void BulkReceiver::handle_attached() {
   seen_ = 0;
+  index_from_.reset();
   schedule_.note_urgent();
 }
 
@@ -298,6 +326,7 @@ std::optional<Need> BulkReceiver::take_need(Nanoseconds now) {
   Need need;
   need.complete = complete_;
   need.serves = serves_;
+  need.knows_index = serves_ && is_index_right_;
   need.seen = seen_;
   need.lost = std::exchange(has_lost_some_, false);
   for (const auto& [number, block] : begun_.blocks()) {

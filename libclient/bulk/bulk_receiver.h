@@ -52,7 +52,7 @@ struct ReceiverCounters {
   std::uint64_t wrong_blocks = 0;    // by their hashes
   std::uint64_t failed_stores = 0;   // jobs that could not read or write
   std::uint64_t changed_hashes = 0;  // of an index that says something else than before
-  std::uint64_t wrong_indexes = 0;   // by the root
+  std::uint64_t wrong_indexes = 0;   // by the root; another one was asked for each time
 };
 
 /// A block that was wrong, though the CRC of each symbol was right.
@@ -78,6 +78,8 @@ class BulkReceiver {
   /// `from`: the neighbour, or stream, that the symbol came from, by any number that the caller gives it.
   SymbolUse handle_symbol(Nanoseconds now, const Symbol& symbol, std::uint32_t from);
   void handle_index(Nanoseconds now, const IndexPart& index);
+  /// Its daemon lacks the index: what is known here, proved by the root, is told from the first block on.
+  void handle_index_asked();
   /// All that was sent before it has been handled, and the next need, which is due at once, says so.
   void handle_mark(std::uint64_t mark);
   /// The connection is a new one, on which marks count from 1 again.
@@ -97,7 +99,11 @@ class BulkReceiver {
   std::optional<Need> take_need(Nanoseconds now);
   /// When `take_need` has something next; nothing: not before something happens.
   std::optional<Nanoseconds> need_due() const { return schedule_.due(); }
-  /// Whether it says that it can give complete blocks.
+  /// Hashes that its daemon has asked for, and has not been told. They refer to the receiver, until it is called again.
+  std::optional<IndexPart> take_index();
+  /// Whether the daemon is to be asked for the index now: the one that it has told was wrong.
+  bool take_index_wish(Nanoseconds now);
+  /// Whether it says that it can give complete blocks, and the index.
   void set_serves(bool serves);
 
   bool is_done() const { return is_done_; }
@@ -142,9 +148,12 @@ class BulkReceiver {
   BegunBlocks begun_;
   std::set<std::uint32_t> decodable_;  // that were ready; what has happened since may have changed that
   BlockSet complete_, written_;
-  BlockIndex told_;              // by neighbours
-  BlockIndex computed_;          // of blocks that are complete
-  bool is_index_right_ = false;  // `told_`, by the root
+  BlockIndex told_;                             // by neighbours
+  BlockIndex computed_;                         // of blocks that are complete
+  bool is_index_right_ = false;                 // `told_`, by the root
+  std::optional<std::uint32_t> index_from_;     // the daemon is to be told the index from this block on
+  bool lacks_index_ = false;                    // the one that was told was wrong
+  std::optional<Nanoseconds> index_wished_at_;  // the daemon was asked for another then
   bool is_done_ = false;
 
   std::uint64_t next_job_ = 1;

@@ -9,11 +9,12 @@ namespace {
 
 constexpr std::uint8_t kServesBit = 0x01;
 constexpr std::uint8_t kLostBit = 0x02;
+constexpr std::uint8_t kIndexBit = 0x04;
 constexpr std::uint8_t kAwaitsBit = 0x08;
 
 std::uint8_t flags_of(const Need& need) {
   return static_cast<std::uint8_t>((need.serves ? kServesBit : 0) | (need.lost ? kLostBit : 0) |
-                                   (need.awaits ? kAwaitsBit : 0));
+                                   (need.knows_index ? kIndexBit : 0) | (need.awaits ? kAwaitsBit : 0));
 }
 
 std::span<const Need::Begun> written_of(const Need& need) {
@@ -45,6 +46,7 @@ Need merged(const Need& a, const Need& b) {
   need.serves = a.serves || b.serves;
   need.lost = a.lost || b.lost;
   need.awaits = a.awaits || b.awaits;
+  need.knows_index = a.knows_index || b.knows_index;
   append_common(need.begun, a, b);
   append_common(need.begun, b, a);
   // What both have begun is there twice.
@@ -82,9 +84,10 @@ void write_need(Writer& writer, const Need& need) {
 Need read_need(Reader& reader) {
   Need need;
   const std::uint8_t flags = reader.u8();
-  if ((flags & ~(kServesBit | kLostBit | kAwaitsBit)) != 0) reader.fail();
+  if ((flags & ~(kServesBit | kLostBit | kIndexBit | kAwaitsBit)) != 0) reader.fail();
   need.serves = (flags & kServesBit) != 0;
   need.lost = (flags & kLostBit) != 0;
+  need.knows_index = (flags & kIndexBit) != 0;
   need.awaits = (flags & kAwaitsBit) != 0;
   need.seen = reader.varint();
   need.complete = read_block_set(reader);

@@ -30,6 +30,7 @@ struct Need {
   BlockSet complete;
   std::vector<Begun> begun;  // by ascending number; none is complete
   bool serves = false;       // the sender of this can give complete blocks
+  bool knows_index = false;  // and all hashes, which the root has proved
   /// Below a relay something has been passed over that it cannot give itself; or a receiver has not kept what came.
   bool lost = false;
   /// There are some below of whom it is not known yet what they have.
@@ -48,9 +49,9 @@ struct Need {
 /// awaits somebody.
 Need merged(const Need& a, const Need& b);
 
-/// As in the frame: u8 flags (bit 0: serves, bit 1: lost, bit 3: awaits), varint seen, the complete blocks
-/// (block_set.h), a varint with how many blocks are begun; of each a varint with how many blocks lie between it and the
-/// former one, and one with the symbols held. Beyond kBegunBlocksMax none is written.
+/// As in the frame: u8 flags (bit 0: serves, bit 1: lost, bit 2: knows the index, bit 3: awaits), varint seen, the
+/// complete blocks (block_set.h), a varint with how many blocks are begun; of each a varint with how many blocks lie
+/// between it and the former one, and one with the symbols held. Beyond kBegunBlocksMax none is written.
 std::size_t need_size(const Need& need);
 void write_need(Writer& writer, const Need& need);
 /// The reader fails where flags are not known, a number is beyond its bounds, or a begun block is complete.

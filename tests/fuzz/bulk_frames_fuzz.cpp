@@ -96,6 +96,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case BulkFrame::mark:
       check_round_trip(body, read_mark, body_writer(write_mark));
       break;
+    case BulkFrame::ask_index:
+      check_round_trip(body, read_ask_index, body_writer(write_ask_index));
+      break;
     case BulkFrame::hello:
       check_round_trip(body, read_hello, body_writer(write_hello));
       break;

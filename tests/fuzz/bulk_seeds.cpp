@@ -70,6 +70,7 @@ void add_bulk_frame_seeds(Seeds& seeds) {
   add("need_of_nothing", input_of<const NeedFrame&>(write_need, {0, 0, {}}));
   add("grant", input_of<const Grant&>(write_grant, {3, 1, 64}));
   add("release", input_of<const Release&>(write_release, {3, 1}));
+  add("ask_index", input_of<const AskIndex&>(write_ask_index, {3}));
 }
 
 void add_bulk_resume_seeds(Seeds& seeds) {

@@ -30,9 +30,9 @@ constexpr std::array kChannelNames{"bulk_offer",  "bulk_seal",     "bulk_outcome
 constexpr auto kFirstOfChannels = static_cast<std::size_t>(ClientFrame::bulk_offer);
 static_assert(kFirstOfChannels + kChannelNames.size() == static_cast<std::size_t>(ClientFrame::bulk_token_request) + 1);
 /// From open on, and those that begin and end a connection.
-constexpr std::array kBulkNames{"open",    "shut", "symbol", "index",  "need",    "grant",
-                                "release", "mark", "hello",  "attach", "welcome", "close"};
-constexpr auto kBulkFramesBetween = static_cast<std::size_t>(BulkFrame::mark);
+constexpr std::array kBulkNames{"open", "shut",      "symbol", "index",  "need",    "grant", "release",
+                                "mark", "ask_index", "hello",  "attach", "welcome", "close"};
+constexpr auto kBulkFramesBetween = static_cast<std::size_t>(BulkFrame::ask_index);
 constexpr auto kFirstBulkGreeting = static_cast<std::size_t>(BulkFrame::hello);
 static_assert(kBulkNames.size() ==
               kBulkFramesBetween + static_cast<std::size_t>(BulkFrame::close) - kFirstBulkGreeting + 1);

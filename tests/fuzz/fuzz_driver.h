@@ -10,6 +10,7 @@
 #include "daemon/base/driver.h"
 #include "daemon/base/log.h"
 #include "daemon/wire/control.h"
+#include "tests/support/sha256.h"
 
 namespace spindle_fuzz {
 
@@ -34,6 +35,7 @@ class FuzzDriver : public spindled::Driver {
   spindled::Result<std::string> identify(spindled::ConnectionId id, std::string_view token) override;
   /// All zero: a client may know it.
   std::optional<Secret> draw_secret() override { return Secret{}; }
+  std::optional<Digest> sha256(spindled::ByteView bytes) const override { return spindle::test::Sha256().hash(bytes); }
   void wake_at(spindled::Time deadline) override { deadline_ = deadline; }
 
   spindled::ConnectionId accept(spindled::Port port);

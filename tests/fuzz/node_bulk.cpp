@@ -62,6 +62,7 @@ Bytes need(Input& input) {
   need.need.serves = (flags & 1) != 0;
   need.need.lost = (flags & 2) != 0;
   need.need.awaits = (flags & 8) != 0;
+  need.need.knows_index = (flags & 16) != 0;
   need.need.complete = bulk::BlockSet::of_first(input.u8());
   const std::uint32_t begun = input.u8();
   need.need.seen = input.u8();

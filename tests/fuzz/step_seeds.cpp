@@ -196,6 +196,11 @@ std::string content_of_a_client() {
   give(steps, kSource, 0, 1, 0);
   steps.op(NodeStep::bulk_release).u8(kSource).u8(0).u8(1).op(NodeStep::time).u16(300);
   steps.op(NodeStep::bulk_release).u8(kSource).u8(0).u8(0).op(NodeStep::time).u16(300);
+  // The index is wrong: whoever says that it knows it is asked for another one.
+  client_frame(steps, kFirst, frame_of(write_bulk_request, BulkRequest(BulkSeal{3, {"node", 7, 1}, 40u << 10, {}})));
+  steps.op(NodeStep::time).u16(50).op(NodeStep::bulk_need).u8(kReceiver).u8(0).u8(0).u8(1 | 16).u8(3).u8(0).u8(0);
+  steps.op(NodeStep::time).u16(1000).op(NodeStep::bulk_index).u8(kReceiver).u8(0).u8(0).u8(9);
+  steps.op(NodeStep::frame).u8(kLate).frame(frame_of(bulk::write_ask_index, bulk::AskIndex{0}));
   steps.op(NodeStep::frame).u8(kReceiver).frame(frame_of(bulk::write_shut, std::uint32_t{0}));
   steps.op(NodeStep::frame).u8(kReceiver).frame(frame_of(bulk::write_close, bulk::BulkClose{5, "bye"}));
   return steps.op(NodeStep::close).u8(kSource).op(NodeStep::time).u16(1000).bytes();

@@ -108,6 +108,33 @@ TEST_F(Bulk, ServesWhoComesLateWhereTheSourceIsGone) {
   await_all(id, 0, 60s);
 }
 
+TEST_F(Bulk, ADaemonThatHasStartedAnewIsGivenTheIndexByWhoKnowsIt) {
+  for (const bool is_beside : {true, false}) {
+    members_.clear();
+    bulk_.clear();
+    simulate_cluster(is_beside ? 21 : 22, Shape::line, 3, {});
+    add(0);
+    const auto disk = std::make_shared<ContentDisk>();
+    add(1, {.disk = disk});
+    add(2);
+    await_group_view(members_, "g");
+    const BulkChannelId id = offer(0, 2'000'000);
+    await_all(id, 0, 60s);
+    await([&] { return members_[1]->channels().find(id)->is_complete(); }, 10s, "the completion");
+    members_[0]->kill();
+    if (is_beside) members_[2]->kill();
+    sim().host(1).crash();
+    sim().run_for(1s);
+    sim().host(1).start();
+    // Its client runs again, with what is on its disk, beside one that has nothing.
+    if (is_beside) add(1, {.disk = disk});
+    add(1);
+    add(2);
+    await_all(id, 0, 60s);
+    for (const auto& each : bulk_) EXPECT_EQ(each->counters(id) ? each->counters(id)->wrong_indexes : 0, 0u);
+  }
+}
+
 TEST_F(Bulk, WhoHasItAndGivesItToNobodyIsNotWaitedFor) {
   simulate_cluster(13, Shape::line, 3, {});
   add(0, {.serves = false});  // of the first daemon, which would plan the tree

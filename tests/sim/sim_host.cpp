@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "daemon/base/check.h"
+#include "tests/support/sha256.h"
 
 namespace spindled::sim {
 
@@ -307,6 +308,8 @@ std::optional<Driver::Secret> SimHost::draw_secret() {
   for (std::uint8_t& byte : secret) byte = static_cast<std::uint8_t>(secrets_.below(256));
   return secret;
 }
+
+std::optional<Driver::Digest> SimHost::sha256(ByteView bytes) const { return spindle::test::Sha256().hash(bytes); }
 
 void SimHost::wake_at(Time deadline) {
   if (deadline == deadline_) return;

@@ -101,6 +101,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   Duration round_trip(ConnectionId connection) override;
   Result<std::string> identify(ConnectionId connection, std::string_view token) override;
   std::optional<Secret> draw_secret() override;
+  std::optional<Digest> sha256(ByteView bytes) const override;
   void wake_at(Time deadline) override;
 
   // StreamOwner, StreamListener

@@ -179,9 +179,10 @@ TEST(BulkFrames, NeedHasWorkedBytes) {
   need.need.begun = {{0, 4}};
   need.need.serves = true;
   need.need.lost = true;
+  need.need.knows_index = true;
   need.need.seen = 300;
   const Bytes frame = frame_of<const NeedFrame&>(write_need, need);
-  EXPECT_EQ(frame, (Bytes{11, 0, 0, 5, 3, 7, 3, 0xac, 2, 1, 1, 2, 1, 0, 4}));
+  EXPECT_EQ(frame, (Bytes{11, 0, 0, 5, 3, 7, 7, 0xac, 2, 1, 1, 2, 1, 0, 4}));
   const Bytes body = checked_body(frame, BulkFrame::need, kReadNeed);
   EXPECT_EQ(read_need(ByteView(body))->stream, 7u);
   EXPECT_EQ(read_need(ByteView(body))->need, need.need);
@@ -212,6 +213,13 @@ TEST(BulkFrames, MarkHasWorkedBytes) {
   EXPECT_EQ(read_mark(body)->bound, 17u);
   EXPECT_FALSE(read_mark(Bytes{3, 0, 17})) << "marks count from 1";
   EXPECT_FALSE(read_mark(Bytes{3, 1, 0x81, 0x80, 0x04})) << "beyond the blocks that there can be";
+}
+
+TEST(BulkFrames, AskIndexHasWorkedBytes) {
+  const Bytes frame = frame_of<const AskIndex&>(write_ask_index, {300});
+  EXPECT_EQ(frame, (Bytes{2, 0, 0, 9, 0xac, 2}));
+  EXPECT_EQ(read_ask_index(checked_body(frame, BulkFrame::ask_index, read_ask_index))->number, 300u);
+  EXPECT_FALSE(read_ask_index(Bytes{0x80, 8})) << "beyond the channels that may be open";
 }
 
 TEST(BulkFrames, GrantAndReleaseHaveWorkedBytes) {

@@ -206,6 +206,61 @@ TEST_F(BulkReceivers, AWrongIndexIsSeenByTheRoot) {
   EXPECT_EQ(store_.content, content_);
 }
 
+TEST_F(BulkReceivers, AWrongIndexIsAskedForAgainUntilTheRightOneComes) {
+  offer(3 * kK * kT);
+  begin();
+  EXPECT_FALSE(receiver_->take_index_wish(now_));
+  BlockIndex wrong = index_;
+  wrong.set(0, BlockHash{});
+  receiver_->handle_index(now_, {0, 0, wrong.hashes_from(0, 3)});
+  EXPECT_FALSE(receiver_->take_index_wish(now_)) << "nobody can know yet";
+  EXPECT_TRUE(seal());
+  EXPECT_TRUE(receiver_->take_index_wish(now_));
+  EXPECT_FALSE(receiver_->take_index_wish(now_)) << "once a second";
+  now_ += 1s;
+  EXPECT_TRUE(receiver_->take_index_wish(now_));
+  receiver_->handle_index(now_, {0, 0, index_.hashes_from(0, 1)});
+  now_ += 1s;
+  EXPECT_TRUE(receiver_->take_index_wish(now_)) << "the rest is lacking";
+  tell_index();
+  now_ += 1s;
+  EXPECT_FALSE(receiver_->take_index_wish(now_));
+  for (std::uint32_t block = 0; block < 3; ++block) give_block(block);
+  run();
+  EXPECT_TRUE(receiver_->is_done());
+}
+
+TEST_F(BulkReceivers, GiveTheIndexThatTheRootHasProved) {
+  const std::uint32_t blocks = kHashesPerIndexMax + 2;
+  offer(blocks * kK * kT);
+  begin();
+  receiver_->set_serves(true);
+  tell_index();
+  EXPECT_FALSE(receiver_->take_need(now_)->knows_index);
+  receiver_->handle_index_asked();
+  EXPECT_FALSE(receiver_->take_index()) << "it may be wrong";
+  EXPECT_TRUE(seal());
+  EXPECT_TRUE(need_after(300ms)->knows_index) << "that is news";
+  EXPECT_FALSE(receiver_->take_index()) << "nobody asks";
+  for (int i = 0; i < 2; ++i) {
+    receiver_->handle_index_asked();
+    auto part = receiver_->take_index();
+    ASSERT_TRUE(part);
+    EXPECT_EQ(part->first, 0u);
+    EXPECT_EQ(part->count(), kHashesPerIndexMax);
+    part = receiver_->take_index();
+    ASSERT_TRUE(part);
+    EXPECT_EQ(part->first, kHashesPerIndexMax);
+    EXPECT_EQ(Bytes(part->hash(1).begin(), part->hash(1).end()),
+              Bytes(index_.find(blocks - 1)->begin(), index_.find(blocks - 1)->end()));
+    EXPECT_FALSE(receiver_->take_index());
+  }
+  receiver_->set_serves(false);
+  EXPECT_FALSE(need_after(300ms)->knows_index);
+  receiver_->handle_index_asked();
+  EXPECT_FALSE(receiver_->take_index()) << "it gives nothing";
+}
+
 TEST_F(BulkReceivers, StreamsGetTheirEndLate) {
   for (const bool early : {true, false}) {
     store_.content.clear();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "daemon/bulk/channel_relay.h"
+#include "tests/support/sha256.h"
 
 namespace spindled::test {
 
@@ -127,7 +128,8 @@ class RelayNet {
   static constexpr std::uint64_t kWindow = 256;
 
   struct Daemon final : RelayOutput {
-    Daemon(RelayNet& of, std::string its_name) : net(of), name(std::move(its_name)), relay(*this, kSymbolBytes) {}
+    Daemon(RelayNet& of, std::string its_name)
+        : net(of), name(std::move(its_name)), relay(*this, kSymbolBytes, net.hasher_) {}
     void may_send(ConnectionId) override {}  // hops look in each step
     void send_need(ConnectionId to, std::uint8_t stream, const spindle::bulk::Need& need) override {
       net.later(to, *this, [to, stream, need](RelayNet& at) { at.need_arrived(to, stream, need); });
@@ -138,6 +140,7 @@ class RelayNet {
     void send_release(ConnectionId to, std::uint8_t stream) override {
       net.later(to, *this, [to, stream](RelayNet& at) { at.release_arrived(to, stream); });
     }
+    void ask_index(ConnectionId) override {}  // nobody has any
     RelayNet& net;
     std::string name;
     ChannelRelay relay;
@@ -317,7 +320,6 @@ class RelayNet {
   void run_hop(Hop& over) {
     if (!over.is_up) return;
     over.tokens = std::min(over.tokens + over.rate, std::max(over.rate, 1.0) * 2);
-    while (!over.from->relay.next_index(over.id).hashes.empty()) continue;
     while (over.tokens >= 1) {
       std::optional<ChannelRelay::Item> next = over.from->relay.next(now_, over.id);
       if (!next) break;
@@ -362,6 +364,7 @@ class RelayNet {
   }
 
   NetContent content_;
+  spindle::test::Sha256 hasher_;
   Time now_{1h};
   std::uint64_t next_ = 1;
   std::size_t turn_ = 0;

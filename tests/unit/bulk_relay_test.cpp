@@ -241,7 +241,7 @@ TEST(ChannelRelay, GivesAllToWhoHasLostWhatItHad) {
 /// A relay with a source of 12 blocks, the first ten of which a child has.
 class PassedOver : public testing::Test, protected RelayOutput {
  protected:
-  PassedOver() : relay_(*this, RelayNet::kSymbolBytes) {
+  PassedOver() : relay_(*this, RelayNet::kSymbolBytes, sha256_) {
     relay_.set_blocks(12);
     relay_.add_child(kNow, kChild, "");
     relay_.add_upstream(kNow, kSource, true);
@@ -263,6 +263,7 @@ class PassedOver : public testing::Test, protected RelayOutput {
   static constexpr Time kNow{1h};
   static constexpr ConnectionId kSource{1}, kChild{2}, kLate{3};
   BlockSet told_;
+  const spindle::test::Sha256 sha256_;
   ChannelRelay relay_;
 
  private:
@@ -272,6 +273,7 @@ class PassedOver : public testing::Test, protected RelayOutput {
   }
   void send_grant(ConnectionId, std::uint8_t, std::uint64_t) override {}
   void send_release(ConnectionId, std::uint8_t) override {}
+  void ask_index(ConnectionId) override {}
 };
 
 TEST_F(PassedOver, IsMissedByWhoHasLostIt) {
@@ -309,11 +311,50 @@ TEST_F(PassedOver, ToTheEndIsMissedByWhoLacksAnything) {
 
 TEST_F(PassedOver, IsNothingOfAContentWhoseSizeIsNotKnown) {
   told_.clear();
-  ChannelRelay relay(*this, RelayNet::kSymbolBytes);
+  ChannelRelay relay(*this, RelayNet::kSymbolBytes, sha256_);
   relay.add_child(kNow, kChild, "");
   relay.add_upstream(kNow, kSource, true);
   relay.need_received(kNow, kChild, need_of(10));
   EXPECT_TRUE(told_.empty());
+}
+
+TEST(ChannelRelay, AHolderGivesWhatHasNotPassedThroughHere) {
+  RelayNet net({8, 64});
+  const auto anew = net.add_daemon("anew"), below = net.add_daemon("below");
+  RelayNet::Receiver& early = net.add_receiver(anew);
+  const ConnectionId hop = net.connect(anew, below, 10);
+  RelayNet::Receiver& distant = net.add_receiver(below);
+  net.run(100);
+  net.add_receiver(anew, 1e9, true, all_but(8, {}));  // it has come from another daemon with all of it
+  RelayNet::Receiver& late = net.add_receiver(anew);
+  ASSERT_TRUE(net.run(5'000));
+  for (const RelayNet::Receiver* each : {&early, &distant, &late}) EXPECT_EQ(each->duplicates, 0U);
+  EXPECT_EQ(net.sent_over(hop), symbols_of(net));
+}
+
+TEST(ChannelRelay, WhatAHolderLacksThatHasNotPassedThroughHereComesFromAbove) {
+  RelayNet net({8, 64});
+  const auto a = net.add_daemon("a"), anew = net.add_daemon("anew");
+  net.add_source(a);
+  net.add_receiver(anew, 1e9, true, BlockSet::of_first(5));
+  RelayNet::Receiver& late = net.add_receiver(anew);
+  const ConnectionId hop = net.connect(a, anew, 10);
+  ASSERT_TRUE(net.run(5'000));
+  EXPECT_EQ(late.duplicates, 0U);
+  EXPECT_EQ(net.sent_over(hop), 3U * net.content().symbols);
+}
+
+TEST(ChannelRelay, WhoCeasesToServeIsAskedNoMore) {
+  RelayNet net({8, 64});
+  const auto a = net.add_daemon("a");
+  RelayNet::Receiver& holder = net.add_receiver(a, 1e9, true, all_but(8, {}));
+  net.run(10);
+  EXPECT_TRUE(net.relay(a).has_holder());
+  holder.serves = false;
+  net.add_receiver(a, 0, false);
+  net.run(400);
+  EXPECT_FALSE(net.relay(a).has_holder());
+  EXPECT_EQ(net.relay(a).need().complete.count(), 0U) << "what it has is given to nobody";
 }
 
 /// Trees and rates of any kind, receivers that come late or go on with what they have, relays that serve nothing, hops
