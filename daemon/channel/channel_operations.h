@@ -25,6 +25,12 @@ struct ChannelSealed {
   ContentRoot root{};
 };
 /// How receivers of the origin stand: what has come of them for a while.
+/// Whether `next` counts behind `former`: what is final stays, but who is done may cease to give the content.
+constexpr bool may_follow(BulkOutcome former, BulkOutcome next) {
+  return former == BulkOutcome::done ? next == BulkOutcome::kept
+                                     : !spindle::protocol::is_final(former) && former != next;
+}
+
 struct ChannelProgress {
   struct Said {
     SessionId session = 0;

@@ -56,7 +56,7 @@ bool ChannelTable::note(const BulkChannelId& id, MemberIndex daemon, const Chann
     receiver = &*channel->others.insert(place_of(channel->others, daemon, said.session), {daemon, said.session});
     ++receivers_;
   }
-  if (is_final(receiver->outcome) || receiver->outcome == said.outcome) return false;
+  if (!may_follow(receiver->outcome, said.outcome)) return false;
   receiver->outcome = said.outcome;
   receiver->code = said.code;
   return true;

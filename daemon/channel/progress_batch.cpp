@@ -6,7 +6,7 @@ void ProgressBatch::add(const BulkChannelId& id, const ChannelProgress::Said& sa
   const auto [at, is_new] = channels_[id].try_emplace(said.session, said);
   if (is_new) {
     ++sessions_[said.session];
-  } else if (!spindle::protocol::is_final(at->second.outcome)) {
+  } else if (may_follow(at->second.outcome, said.outcome)) {
     at->second = said;
   }
 }

@@ -19,6 +19,7 @@ LoadedBlock run(LoadJob job, const ReadContent& read, const codes::ErasureCode& 
   if (!job.content) {
     std::shared_ptr<std::uint8_t[]> content(new std::uint8_t[place.shape.bytes()]);
     block.good = read(place.start, {content.get(), place.bytes});
+    if (block.good && job.right) block.good = hasher.hash({content.get(), place.bytes}) == *job.right;
     std::fill(content.get() + place.bytes, content.get() + place.shape.bytes(), std::uint8_t{0});
     job.content = std::move(content);
   }
@@ -81,24 +82,23 @@ std::optional<LoadJob> BlockCache::take_job() {
   for (auto& [block, entry] : entries_) {
     if (entry.job == 0 || entry.is_job_taken) continue;
     entry.is_job_taken = true;
-    return LoadJob{entry.job, entry.place, entry.content, false, entry.wants_encoder && !entry.encoder};
+    return LoadJob{entry.job, entry.place, entry.content, false, entry.wants_encoder && !entry.encoder, {}};
   }
   return std::nullopt;
 }
 
-bool BlockCache::handle_loaded(LoadedBlock& block) {
+void BlockCache::handle_loaded(LoadedBlock& block) {
   const auto found = entries_.find(block.job.place.block);
-  if (found == entries_.end() || found->second.job != block.job.number) return false;
+  if (found == entries_.end() || found->second.job != block.job.number) return;
   Entry& entry = found->second;
   entry.job = 0;
   entry.is_job_taken = false;
   if (!block.good) {
     entries_.erase(found);
-    return true;
+    return;
   }
   entry.content = block.job.content;
   if (block.encoder) entry.encoder = std::move(block.encoder);
-  return true;
 }
 
 }  // namespace spindle::bulk

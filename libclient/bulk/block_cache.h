@@ -19,11 +19,12 @@ struct LoadJob {
       content;  // all source symbols, the last one filled up; nothing: it is to be read
   bool wants_hash = false;
   bool wants_encoder = false;
+  std::optional<BlockHash> right{};  // what is read has to have this hash; nothing: any
 };
 
 struct LoadedBlock {
   LoadJob job;        // with the content
-  bool good = false;  // otherwise it could not be read
+  bool good = false;  // otherwise it could not be read, or has the wrong hash
   BlockHash hash{};   // where it is wanted
   std::unique_ptr<codes::ErasureEncoder> encoder;
 };
@@ -60,8 +61,8 @@ class BlockCache {
   void note_used(std::uint32_t block);
 
   std::optional<LoadJob> take_job();
-  /// False where nobody waits for it any more.
-  bool handle_loaded(LoadedBlock& block);
+  /// Nothing becomes of one that nobody waits for any more.
+  void handle_loaded(LoadedBlock& block);
 
   std::size_t size() const { return entries_.size(); }
 

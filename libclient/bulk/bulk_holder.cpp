@@ -67,7 +67,10 @@ void BulkHolder::handle_release(std::uint8_t stream) { children_.erase(stream); 
 
 std::optional<LoadJob> BulkHolder::take_job() {
   std::optional<LoadJob> job = cache_.take_job();
-  if (job) job->wants_hash = kind_ == Kind::source && index_.find(job->place.block) == nullptr;
+  if (!job) return job;
+  job->wants_hash = kind_ == Kind::source && index_.find(job->place.block) == nullptr;
+  const BlockHash* right = right_ == nullptr || job->content ? nullptr : right_->find(job->place.block);
+  if (right != nullptr) job->right = *right;
   return job;
 }
 
@@ -87,9 +90,19 @@ void BulkHolder::handle_loaded(LoadedBlock block) {
   const std::uint32_t number = block.job.place.block;
   if (block.job.number == kHashJob) hashing_.erase(number);
   if (block.good && block.job.wants_hash) index_.set(number, block.hash);
-  if (!cache_.handle_loaded(block) || block.good) return;
-  ++counters_.unreadable;
+  const bool is_good = block.good;
+  cache_.handle_loaded(block);
+  if (is_good) return;
+  ++counters_.bad;
   available_.remove(number);
+  bad_.add(number);
+}
+
+std::optional<std::uint32_t> BulkHolder::take_bad() {
+  if (bad_.empty()) return std::nullopt;
+  const std::uint32_t block = bad_.runs().front().first;
+  bad_.remove(block);
+  return block;
 }
 
 std::optional<IndexPart> BulkHolder::take_index() {

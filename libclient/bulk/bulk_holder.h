@@ -30,7 +30,7 @@ struct HolderLimits {
 
 struct HolderCounters {
   std::uint64_t source = 0, repair = 0;  // symbols sent
-  std::uint64_t unreadable = 0;          // blocks
+  std::uint64_t bad = 0;                 // blocks that could not be read, or were not what they had been
   std::uint64_t refused = 0;             // needs that would take too much memory
 };
 
@@ -46,6 +46,9 @@ class BulkHolder {
   /// Blocks that can be sent: of a source, those whose content is there for good; of a receiver, those that are
   /// written. A stream without a size has whole blocks only.
   void handle_available(const BlockSet& blocks);
+  /// Of a receiver: blocks that are loaded have to have these hashes, which outlive the holder. What went bad on the
+  /// disk is not given.
+  void set_hashes(const BlockIndex& right) { right_ = &right; }
   /// The size is known. False where so much does not fit the layout.
   [[nodiscard]] bool handle_seal(std::uint64_t size);
 
@@ -67,8 +70,10 @@ class BulkHolder {
   std::optional<LoadJob> take_hash_job(bool is_idle);
   std::size_t hash_jobs() const { return hashing_.size(); }
   static constexpr std::size_t kHashJobsMax = 2;
-  /// A block that could not be read is not available any more.
+  /// A block that could not be read, or has the wrong hash, is not available any more.
   void handle_loaded(LoadedBlock block);
+  /// Such blocks, each once: their owner is to get them again.
+  std::optional<std::uint32_t> take_bad();
 
   /// Hashes that the source has not told yet, in order. Told before symbols are taken, those of a block come before it.
   /// They refer to the holder, until it is called again.
@@ -129,6 +134,8 @@ class BulkHolder {
   BlockIndex index_;
   BlockSet told_;                    // of the index
   std::set<std::uint32_t> hashing_;  // that are loaded for their hashes alone
+  const BlockIndex* right_ = nullptr;
+  BlockSet bad_;  // not taken yet
   // What the last symbol refers to.
   std::shared_ptr<const std::uint8_t[]> content_;
   std::vector<std::uint8_t> repair_symbol_;

@@ -242,6 +242,13 @@ void BulkReceiver::handle_written(Nanoseconds, std::uint64_t job, std::uint32_t 
   begin_anew(block);
 }
 
+void BulkReceiver::handle_bad(std::uint32_t block) {
+  if (!written_.contains(block)) return;
+  begin_anew(block);
+  schedule_.note_urgent();
+  if (std::exchange(is_done_, false)) schedule_.begin_again();
+}
+
 void BulkReceiver::note_lost() {
   has_lost_some_ = true;
   schedule_.note_news();

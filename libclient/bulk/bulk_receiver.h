@@ -94,6 +94,8 @@ class BulkReceiver {
   void handle_decoded(Nanoseconds now, DecodedBlock block);
   /// Not `good`: the block is fetched again.
   void handle_written(Nanoseconds now, std::uint64_t job, std::uint32_t block, bool good);
+  /// A block that was written is not what it was: it is fetched again, and the content is not done any more.
+  void handle_bad(std::uint32_t block);
 
   /// What is to be told now, if anything.
   std::optional<Need> take_need(Nanoseconds now);
@@ -113,6 +115,8 @@ class BulkReceiver {
   /// Blocks that are right, and those of them that are at their places.
   const BlockSet& complete() const { return complete_; }
   const BlockSet& written() const { return written_; }
+  /// The hashes of complete blocks.
+  const BlockIndex& hashes() const { return computed_; }
   /// What a later receiver of this content goes on with.
   ResumeState resume_state() const;
   ReceiverProgress progress(Nanoseconds now);

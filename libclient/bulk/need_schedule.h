@@ -28,6 +28,7 @@ class NeedSchedule {
   }
   /// All is there: silence is as it should be.
   void end() { is_over_ = true; }
+  void begin_again() { is_over_ = false; }
 
   /// When it is due. Nothing: not before something happens.
   std::optional<Nanoseconds> due() const {

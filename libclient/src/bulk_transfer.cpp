@@ -110,6 +110,7 @@ void BulkTransfer::opened(std::optional<bulk::ResumeState> state, const StoreFai
     receiver_->set_serves(true);
     holder_ = std::make_unique<bulk::BulkHolder>(bulk::BulkHolder::Kind::receiver, layout_,
                                                  bulk::RepairIds(host_.draw(), host_.draw()));
+    holder_->set_hashes(receiver_->hashes());
   }
   if (root_) handle_seal(now(), layout_.size, *root_);
   if (!is_over_) host_.engines_changed(id_);
@@ -210,16 +211,31 @@ void BulkTransfer::pump_receiver(bulk::Nanoseconds now) {
   if (outcome_ == protocol::BulkOutcome::failed) return;
   if (full_) return try_room(now);
   while (auto job = receiver_->take_job()) do_job(std::move(*job));
-  if (holder_ != nullptr) {
-    if (const std::uint32_t blocks = receiver_->written().count(); blocks != available_blocks_) {
-      available_blocks_ = blocks;
-      holder_->handle_available(receiver_->written());
-    }
-    while (auto job = holder_->take_job()) load(std::move(*job));
-  }
+  if (holder_ != nullptr) pump_holder_of_received();
   if (receiver_->is_done()) return finish();
   look_for_silence(now);
   if (outcome_ != protocol::BulkOutcome::failed) save_state(now);
+}
+
+void BulkTransfer::pump_holder_of_received() {
+  while (const std::optional<std::uint32_t> block = holder_->take_bad()) {
+    if (!is_finishing_) receiver_->handle_bad(*block);
+    if (is_finishing_ || ++bad_blocks_ == kBadBlocksMax) return stop_serving();
+    available_blocks_ = UINT32_MAX;  // what is available is to be told
+  }
+  if (const std::uint32_t blocks = receiver_->written().count(); blocks != available_blocks_) {
+    available_blocks_ = blocks;
+    holder_->handle_available(receiver_->written());
+  }
+  while (auto job = holder_->take_job()) load(std::move(*job));
+}
+
+void BulkTransfer::stop_serving() {
+  serves_ = false;
+  receiver_->set_serves(false);
+  holder_.reset();
+  host_.engines_changed(id_);
+  if (outcome_ == protocol::BulkOutcome::done) say(protocol::BulkOutcome::kept);
 }
 
 bool BulkTransfer::waits_for_others() const {

@@ -96,6 +96,8 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   static constexpr bulk::Nanoseconds kSavePeriodMin = std::chrono::milliseconds(50);
   static constexpr bulk::Nanoseconds kSavePeriodMax = std::chrono::seconds(2);
   /// A source whose content nobody asks for hashes it by itself, at once where all have it.
+  /// A disk on which so many blocks have gone bad serves nobody: each of them is fetched again.
+  static constexpr std::uint32_t kBadBlocksMax = 8;
   static constexpr bulk::Nanoseconds kIdlePeriod = std::chrono::milliseconds(300);
   static constexpr bulk::Nanoseconds kRetryPeriod = std::chrono::seconds(5);
   static constexpr bulk::Nanoseconds kFullMax = std::chrono::minutes(10);
@@ -119,6 +121,9 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   void wait_for_room(const StoreFailure& failure, std::uint64_t start, std::size_t bytes);
   void try_room(bulk::Nanoseconds now);
   void pump_receiver(bulk::Nanoseconds now);
+  void pump_holder_of_received();
+  /// What was handed to the program, which may have changed it, is given to others no more, nor what a bad disk holds.
+  void stop_serving();
   void do_job(bulk::ReceiverJob job);
   /// Whether others have something that is missing here.
   bool waits_for_others() const;
@@ -171,6 +176,7 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   std::uint32_t loads_ = 0;  // jobs
   std::uint32_t saved_blocks_ = 0;
   std::uint32_t available_blocks_ = 0;
+  std::uint32_t bad_blocks_ = 0;  // that were read for others
   bulk::Nanoseconds save_period_ = kSavePeriodMin;
   bulk::Nanoseconds saved_at_{}, told_at_{}, active_at_{};
   std::uint64_t told_bytes_ = 0;

@@ -113,6 +113,8 @@ class Transfer {
         SPINDLE_CHECK(state.has_value());
         return begin(&*state);
       }
+      case BulkReceiverStep::bad:
+        return receiver_->handle_bad(input_.u8());
       case BulkReceiverStep::count_:
         return;
     }

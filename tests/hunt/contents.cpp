@@ -15,7 +15,8 @@ constexpr Duration kTick = 10ms;
 bool disturbs(const Step& step) {
   switch (step.kind) {
     case StepKind::connect:
-      return step.content && (step.content->memory > 0 || step.content->spoils > 0 || step.content->fails > 0);
+      return step.content && (step.content->memory > 0 || step.content->spoils > 0 || step.content->forges > 0 ||
+                              step.content->fails > 0);
     case StepKind::start:
     case StepKind::resume:
     case StepKind::repair:
@@ -55,6 +56,7 @@ void Contents::add(const Step& connect, sim::SimClient& client) {
   }
   options.disk->writes_to_fail = habit.fails;
   options.disk->reads_to_spoil = habit.spoils;
+  options.disk->blocks_to_forge = habit.forges;
   if (habit.memory > 0) {
     options.limits.symbols.repair_bytes = options.limits.symbols.source_bytes = habit.memory;
   }

@@ -29,6 +29,7 @@ class ContentDrawer {
       if (step.kind == StepKind::connect) draw_client(step);
     }
     if (clients_.empty()) return;
+    draw_bad_blocks();
     for (std::size_t i = random_.between(1, 4); i > 0; --i) draw_offer();
     if (random_.chance(kShareQuiet)) return make_quiet();
     draw_restarts();
@@ -48,6 +49,13 @@ class ContentDrawer {
     if (random_.chance(0.2)) habit.memory = random_.between(1, 40) << 10;
     connect.content = habit;
     clients_.push_back(connect);
+  }
+
+  void draw_bad_blocks() {
+    Random random(plan_.seed ^ 0xbadb10c);  // what else is drawn is the same without them
+    for (Step& step : plan_.steps) {
+      if (step.content && random.chance(0.15)) step.content->spoils = static_cast<std::uint32_t>(random.between(1, 6));
+    }
   }
 
   /// What comes to receivers then is what they need.

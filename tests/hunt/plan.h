@@ -84,7 +84,8 @@ struct ContentHabit {
   std::optional<std::uint32_t> disk;  // it goes on with what that client has left
   bool is_torn = false;               // whose last states were not written to their ends
   std::uint32_t fails = 0;            // so many of its first writes of a content fail
-  std::uint32_t spoils = 0;           // so many of the first blocks that it reads for others are wrong
+  std::uint32_t spoils = 0;           // so many of the first blocks that it reads for others went bad on its disk
+  std::uint32_t forges = 0;           // and so many are changed before they are given
   std::uint64_t memory = 0;           // for symbols, in bytes; 0: as usual
   bool operator==(const ContentHabit&) const = default;
 };

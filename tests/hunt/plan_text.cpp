@@ -65,6 +65,7 @@ std::string to_text(const ContentHabit& habit) {
   if (habit.is_torn) text += " torn";
   if (habit.fails > 0) text += fmt::format(" fails {}", habit.fails);
   if (habit.spoils > 0) text += fmt::format(" spoils {}", habit.spoils);
+  if (habit.forges > 0) text += fmt::format(" forges {}", habit.forges);
   if (habit.memory > 0) text += fmt::format(" memory {}", habit.memory);
   return text;
 }
@@ -151,10 +152,12 @@ void Parser::parse_content(Words& words, Step& step) {
       habit.fails = static_cast<std::uint32_t>(words.number("number of writes", kClientsMax));
     } else if (word == "spoils") {
       habit.spoils = static_cast<std::uint32_t>(words.number("number of reads", kClientsMax));
+    } else if (word == "forges") {
+      habit.forges = static_cast<std::uint32_t>(words.number("number of blocks", kClientsMax));
     } else if (word == "memory") {
       habit.memory = words.number("number of bytes");
     } else {
-      words.fail(fmt::format("\"{}\" is no option of content (disk, torn, fails, spoils, memory)", word));
+      words.fail(fmt::format("\"{}\" is no option of content (disk, torn, fails, spoils, forges, memory)", word));
     }
   }
   step.content = habit;

@@ -202,6 +202,7 @@ void BulkClient::begin(Content& content, const ClientChannel& channel) {
     if (options_.serves) {
       content.receiver->set_serves(true);
       content.holder = std::make_unique<bulk::BulkHolder>(bulk::BulkHolder::Kind::receiver, layout, repair_ids);
+      content.holder->set_hashes(content.receiver->hashes());
     }
   }
   if (attachment_) attachment_->add(content.id, layout, {content.holder.get(), content.receiver.get()});
@@ -282,6 +283,7 @@ void BulkClient::work(Content& content) {
       content.store->run(now(), *content.receiver, std::move(*job));
       note_written(content);
     }
+    if (content.holder) give_up_bad_blocks(content);
     if (content.holder) content.holder->handle_available(content.receiver->written());
   }
   if (!content.holder) return;
@@ -290,7 +292,9 @@ void BulkClient::work(Content& content) {
     return job ? std::move(job) : content.holder->take_hash_job(false);
   };
   while (auto job = next_job()) {
-    content.holder->handle_loaded(bulk::run(std::move(*job), read, options_.disk->code(), options_.disk->hasher()));
+    bulk::LoadedBlock block = bulk::run(std::move(*job), read, options_.disk->code(), options_.disk->hasher());
+    if (!content.is_own) forge(block);
+    content.holder->handle_loaded(std::move(block));
   }
   if (!content.is_own || content.is_sealed) return;
   const bulk::ContentLayout& layout = content.holder->layout();
@@ -298,6 +302,33 @@ void BulkClient::work(Content& content) {
     content.is_sealed = true;
     session_.seal(content.id, content.offered.size, *root);
   }
+}
+
+/// What the client has said to have whole it serves no more, as the library does.
+void BulkClient::give_up_bad_blocks(Content& content) {
+  while (const std::optional<std::uint32_t> block = content.holder->take_bad()) {
+    if (content.said != BulkOutcome::done) {
+      content.noted.remove(*block);
+      content.receiver->handle_bad(*block);
+      continue;
+    }
+    session_.say(content.id, content.said = BulkOutcome::kept);
+    content.receiver->set_serves(false);
+    content.holder.reset();
+    if (attachment_) attachment_->add(content.id, content.receiver->layout(), {nullptr, content.receiver.get()});
+    return;
+  }
+}
+
+void BulkClient::forge(bulk::LoadedBlock& block) {
+  if (!block.good || options_.disk->blocks_to_forge == 0) return;
+  --options_.disk->blocks_to_forge;
+  const std::size_t bytes = block.job.place.shape.bytes();
+  std::shared_ptr<std::uint8_t[]> forged(new std::uint8_t[bytes]);
+  std::copy_n(block.job.content.get(), bytes, forged.get());
+  forged[block.job.place.bytes / 2] ^= 1;
+  block.job.content = std::move(forged);
+  if (block.encoder) block.encoder->load(block.job.content.get());
 }
 
 void BulkClient::note_written(Content& content) {

@@ -95,6 +95,8 @@ class BulkClient final : private StreamOwner {
   void say(Content& content);
   void look_at_disk(Content& content);
   void work(Content& content);
+  void give_up_bad_blocks(Content& content);
+  void forge(spindle::bulk::LoadedBlock& block);
   void note_written(Content& content);
   void read();
   void flush();

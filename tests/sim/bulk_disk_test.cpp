@@ -114,14 +114,52 @@ TEST_F(BulkDisk, WhoRunsAgainAsksForWhatItLacksOnly) {
   }
 }
 
-TEST_F(BulkDisk, SpoiledBlocksAreFetchedAnew) {
+TEST_F(BulkDisk, BlocksThatWentBadAreGivenToNobodyAndFetchedAnew) {
+  begin(7, 2);
+  const auto disk = bulk_[1]->disk();
+  disk->fills_at = 200 * kBlockBytes;
+  const BulkChannelId id = offer(400);
+  await([&] { return bulk_[1]->histories().size() == 1 && bulk_[1]->histories()[0].blocks.size() == 200; }, 30s,
+        "the half of it");
+  members_[1]->kill();
+  bulk_[0]->set_reading(false);  // nothing more comes of the source
+  disk->fills_at = SIZE_MAX;
+  disk->reads_to_spoil = 3;
+  add(1, disk);
+  add(1, std::make_shared<ContentDisk>());
+  await([&] { return disk->reads_to_spoil == 0; }, 10s, "blocks that are read for the one that has none");
+  bulk_[0]->set_reading(true);
+  await_content(2, id);
+  await_content(3, id);
+  EXPECT_EQ(bulk_[2]->histories().back().resumed_blocks, 200u);
+  EXPECT_EQ(bulk_[2]->histories().back().blocks.size(), 200u + 3);
+  EXPECT_EQ(bulk_[3]->counters(id)->wrong_blocks, 0u);
+}
+
+TEST_F(BulkDisk, WhoHasItWholeCeasesToGiveItWhereABlockWentBad) {
+  begin(8, 3);
+  const BulkChannelId id = offer(400);
+  await_content(1, id);
+  await_content(2, id);
+  members_[0]->kill();
+  sim().run_for(1s);
+  bulk_[2]->disk()->reads_to_spoil = 1;
+  add(2, std::make_shared<ContentDisk>());
+  await_content(3, id);  // the other one gives it
+  EXPECT_EQ(bulk_[2]->disk()->reads_to_spoil, 0u);
+  EXPECT_FALSE(bulk_[2]->histories().back().gives);
+  EXPECT_TRUE(bulk_[1]->histories().back().gives);
+  EXPECT_EQ(bulk_[3]->counters(id)->wrong_blocks, 0u);
+}
+
+TEST_F(BulkDisk, ForgedBlocksAreFetchedAnew) {
   begin(5, 3);
   const BulkChannelId id = offer(400);  // more than a relay keeps
   await_content(1, id);
   await_content(2, id);
   members_[0]->kill();
   sim().run_for(1s);
-  bulk_[1]->disk()->reads_to_spoil = bulk_[2]->disk()->reads_to_spoil = 5;
+  bulk_[1]->disk()->blocks_to_forge = bulk_[2]->disk()->blocks_to_forge = 5;
   add(2, std::make_shared<ContentDisk>());
   await_content(3, id);
   EXPECT_GE(bulk_[3]->counters(id)->wrong_blocks, 1u);

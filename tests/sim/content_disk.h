@@ -45,6 +45,10 @@ class ContentDisk {
   std::uint32_t writes_to_fail = 0;
   /// So many of the next blocks that are read for others are not what was written.
   std::uint32_t reads_to_spoil = 0;
+  /// So many of the next blocks that are read for others are changed behind the check of their hashes: a client that
+  /// gives what is wrong.
+  std::uint32_t blocks_to_forge = 0;
+
   /// What is offered next has the same content as that channel had: it goes on with what is there of it.
   std::optional<BulkChannelId> goes_on_with;
 

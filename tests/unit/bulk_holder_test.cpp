@@ -291,11 +291,32 @@ TEST_F(BulkHolders, WhatCannotBeReadIsNotSent) {
   holder_->handle_grant(1, 1000);
   is_unreadable_ = true;
   EXPECT_FALSE(next());
-  EXPECT_EQ(holder_->counters().unreadable, 2u);
+  EXPECT_EQ(holder_->counters().bad, 2u);
   is_unreadable_ = false;
   EXPECT_FALSE(next());
   holder_->handle_available(BlockSet::of_first(1));
   EXPECT_EQ(all(), (std::vector<Sent>{{1, 0, kSource}}));
+}
+
+TEST_F(BulkHolders, BlocksThatAreNotWhatTheyWereAreNotSent) {
+  hold(3 * kK * kT, BulkHolder::Kind::receiver);
+  BlockIndex right;
+  for (std::uint32_t block = 0; block < 3; ++block) {
+    right.set(block, sha256_.hash(ByteView(content_).subspan(layout_.start_of(block), layout_.bytes_of(block))));
+  }
+  holder_->set_hashes(right);
+  ++content_[kK * kT + 77];  // it went bad on the disk
+  holder_->handle_need(1, {});
+  holder_->handle_grant(1, 1000);
+  EXPECT_EQ(all(), (std::vector<Sent>{{1, 0, kSource}, {1, 2, kSource}}));
+  EXPECT_EQ(holder_->counters().bad, 1u);
+  EXPECT_EQ(holder_->take_bad(), 1u);
+  EXPECT_EQ(holder_->take_bad(), std::nullopt) << "once";
+  --content_[kK * kT + 77];  // it was fetched again
+  holder_->handle_available(BlockSet::of_first(3));
+  holder_->handle_need(1, need_of(1, {{2, kK}}));
+  holder_->handle_grant(1, 1000);
+  EXPECT_EQ(all(), (std::vector<Sent>{{1, 1, kSource}, {1, 2, repair(0, 2)}}));
 }
 
 TEST_F(BulkHolders, HostileNeedsAndGrantsCostLittle) {

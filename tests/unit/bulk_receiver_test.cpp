@@ -261,6 +261,32 @@ TEST_F(BulkReceivers, GiveTheIndexThatTheRootHasProved) {
   EXPECT_FALSE(receiver_->take_index()) << "it gives nothing";
 }
 
+TEST_F(BulkReceivers, BlocksThatWentBadAreFetchedAnew) {
+  offer(2 * kK * kT);
+  begin();
+  tell_index();
+  EXPECT_TRUE(seal());
+  receiver_->handle_bad(1);
+  for (std::uint32_t block = 0; block < 2; ++block) give_block(block);
+  run();
+  ASSERT_TRUE(receiver_->is_done());
+  need_after(300ms);
+  EXPECT_EQ(receiver_->need_due(), std::nullopt);
+  receiver_->handle_bad(1);
+  EXPECT_FALSE(receiver_->is_done());
+  EXPECT_EQ(receiver_->written().count(), 1u);
+  EXPECT_EQ(receiver_->hashes().find(1), nullptr);
+  const auto need = need_after(0ms);
+  ASSERT_TRUE(need) << "at once";
+  EXPECT_TRUE(need->lost);
+  EXPECT_FALSE(need->complete.contains(1));
+  EXPECT_NE(receiver_->need_due(), std::nullopt) << "it waits for something";
+  give_block(1);
+  run();
+  EXPECT_TRUE(receiver_->is_done());
+  EXPECT_EQ(store_.content, content_);
+}
+
 TEST_F(BulkReceivers, StreamsGetTheirEndLate) {
   for (const bool early : {true, false}) {
     store_.content.clear();

@@ -87,6 +87,19 @@ TEST(ChannelTable, IsCompleteWithTheLastOutcomeAndTheSeal) {
   EXPECT_FALSE(table.complete(id)) << "once";
 }
 
+TEST(ChannelTable, WhoIsDoneMayCeaseToGive) {
+  ChannelTable table;
+  const BulkChannelId id = id_of("alpha");
+  table.add(channel_of(id, {{0, 3}, {1, 4}}));
+  EXPECT_TRUE(table.note(id, 0, said(3, BulkOutcome::done), true));
+  EXPECT_TRUE(table.note(id, 1, said(4, BulkOutcome::refused), true));
+  EXPECT_EQ(table.find(id)->holding(), MemberSet::of(0));
+  EXPECT_TRUE(table.note(id, 0, said(3, BulkOutcome::kept), true));
+  EXPECT_TRUE(table.find(id)->holding().empty());
+  EXPECT_FALSE(table.note(id, 0, said(3, BulkOutcome::done), true));
+  EXPECT_FALSE(table.note(id, 1, said(4, BulkOutcome::kept), true));
+}
+
 TEST(ChannelTable, WaitsForNobodyWhoIsGone) {
   ChannelTable table;
   const BulkChannelId id = id_of("alpha");
@@ -196,11 +209,14 @@ TEST(ProgressBatch, KeepsWhatIsFinalAndCutsWhatIsLong) {
   batch.add(id_of("alpha"), said(1, BulkOutcome::accepted));
   batch.add(id_of("alpha"), said(1, BulkOutcome::done));
   batch.add(id_of("alpha"), said(1, BulkOutcome::failed));
+  batch.add(id_of("gamma"), said(2, BulkOutcome::done));
+  batch.add(id_of("gamma"), said(2, BulkOutcome::kept));
   EXPECT_TRUE(batch.has(1));
   ChannelProgress progress = batch.take();
-  ASSERT_EQ(progress.channels.size(), 1u);
+  ASSERT_EQ(progress.channels.size(), 2u);
   ASSERT_EQ(progress.channels[0].said.size(), 1u);
   EXPECT_EQ(progress.channels[0].said[0].outcome, BulkOutcome::done);
+  EXPECT_EQ(progress.channels[1].said[0].outcome, BulkOutcome::kept);
   EXPECT_TRUE(batch.empty());
   EXPECT_FALSE(batch.has(1));
   for (SessionId session = 1; session <= 1500; ++session) batch.add(id_of("beta"), said(session, BulkOutcome::done));

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "libclient/bulk/crc32c.h"
-#include "libclient/codes/raptorq_code.h"
 #include "libclient/src/bulk_transfer.h"
-#include "libclient/src/sha256.h"
+#include "tests/unit/client_bulk_host.h"
 
 namespace spindle {
 namespace {
@@ -19,38 +18,6 @@ using bulk::Nanoseconds;
 const bulk::BulkChannelId kChannel{"alpha", 7, 8};
 constexpr std::uint64_t kSymbolBytes = 1'024;
 constexpr std::uint64_t kBytes = 100 * kSymbolBytes;
-
-/// Has jobs done at once, or when a test says so.
-class Host final : public BulkTransferHost {
- public:
-  void submit(std::function<std::function<void()>()> job) override {
-    jobs_.push_back(std::move(job));
-    if (!holds_jobs) do_jobs();
-  }
-  void do_jobs() {
-    for (const auto& job : std::exchange(jobs_, {})) {
-      if (const auto done = job()) done();
-    }
-  }
-  void ask(protocol::BulkRequest) override {}
-  void give(Event event) override { kinds.push_back(event.kind()); }
-  void note_failure(const bulk::BulkChannelId&, const StoreFailure&) override {}
-  void engines_changed(const bulk::BulkChannelId&) override {}
-  void wake() override {}
-  const codes::ErasureCode& code() const override { return code_; }
-  const bulk::Hasher& hasher() const override { return hasher_; }
-  std::uint32_t draw() override { return 1; }
-
-  std::vector<EventKind> take_kinds() { return std::exchange(kinds, {}); }
-
-  std::vector<EventKind> kinds;
-  bool holds_jobs = false;
-
- private:
-  const codes::RaptorQCode code_{};
-  const Sha256 hasher_{};
-  std::vector<std::function<std::function<void()>()>> jobs_;
-};
 
 class BulkStalls : public testing::Test {
  protected:
@@ -80,7 +47,7 @@ class BulkStalls : public testing::Test {
     transfer_->engines().receiver->handle_index(now_, {1, 0, hash});
   }
 
-  Host host_;
+  test::BulkHost host_;
   std::shared_ptr<BulkTransfer> transfer_;
   Nanoseconds now_ = std::chrono::steady_clock::now().time_since_epoch() + 1s;
   std::uint32_t next_ = 0;

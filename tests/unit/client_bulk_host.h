@@ -1,0 +1,49 @@
+// The thread of bulk transfers, for tests: it has jobs done at once, or when a test says so.
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "libclient/codes/raptorq_code.h"
+#include "libclient/src/bulk_transfer.h"
+#include "libclient/src/sha256.h"
+
+namespace spindle::test {
+
+class BulkHost final : public BulkTransferHost {
+ public:
+  void submit(std::function<std::function<void()>()> job) override {
+    jobs_.push_back(std::move(job));
+    if (!holds_jobs) do_jobs();
+  }
+  void do_jobs() {
+    for (const auto& job : std::exchange(jobs_, {})) {
+      if (const auto done = job()) done();
+    }
+  }
+  void ask(protocol::BulkRequest request) override {
+    if (const auto* said = std::get_if<protocol::BulkOutcomeSaid>(&request)) outcomes.push_back(said->outcome);
+  }
+  void give(Event event) override { kinds.push_back(event.kind()); }
+  void note_failure(const bulk::BulkChannelId&, const StoreFailure&) override {}
+  void engines_changed(const bulk::BulkChannelId&) override {}
+  void wake() override {}
+  const codes::ErasureCode& code() const override { return code_; }
+  const bulk::Hasher& hasher() const override { return hasher_; }
+  std::uint32_t draw() override { return 1; }
+
+  std::vector<EventKind> take_kinds() { return std::exchange(kinds, {}); }
+
+  std::vector<EventKind> kinds;
+  std::vector<protocol::BulkOutcome> outcomes;  // said
+  bool holds_jobs = false;
+
+ private:
+  const codes::RaptorQCode code_{};
+  const Sha256 hasher_{};
+  std::vector<std::function<std::function<void()>()>> jobs_;
+};
+
+}  // namespace spindle::test
