@@ -83,13 +83,18 @@ Channels::Refusal Channels::ask(Time now, const ChannelClient& client, const pro
   if (is_own(said.channel) && channel->source == client.session) return Errc::bad_argument;
   if (!groups_.requests().is_member(client.session, channel->group)) return Errc::not_a_member;
   progress_.add(said.channel, {client.session, said.outcome, said.code});
-  timers_.set_earlier(Timer::progress, now + kProgressPeriod);
+  flush_progress_soon(now);
   return std::nullopt;
+}
+
+void Channels::flush_progress_soon(Time now) {
+  timers_.set_earlier(Timer::progress, std::max(now + kProgressDelay, progressed_at_ + kProgressPeriod));
 }
 
 void Channels::flush_progress(Time now) {
   if (!groups_.is_ready()) return;  // `opened` does
   timers_.stop(Timer::progress);
+  if (!progress_.empty()) progressed_at_ = now;
   while (!progress_.empty()) originate(now, progress_.take());
 }
 
@@ -412,7 +417,7 @@ void Channels::tell_offered(Time now, const Channel& channel) {
   for (auto at = place_of(channel.audience, self, 0); at != channel.audience.end() && at->daemon == self; ++at) {
     if (at->outcome != BulkOutcome::none || clients_->wants_channels(at->session) != false) continue;
     progress_.add(channel.id, {at->session, BulkOutcome::refused, 0});
-    timers_.set_earlier(Timer::progress, now + kProgressPeriod);
+    flush_progress_soon(now);
   }
 }
 

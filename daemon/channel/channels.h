@@ -61,6 +61,9 @@ class Channels final : public MembershipObserver {
   void attach(ChannelEvents& events) { events_ = &events; }
 
   static constexpr std::size_t kOffersMax = 64;  // of one client, that have not ended
+  /// What receivers say goes at once, but for those of this daemon that say something with them, and not more often
+  /// than that: a content begins when the first has accepted it.
+  static constexpr Duration kProgressDelay = 5ms;
   static constexpr Duration kProgressPeriod = 100ms;
   static constexpr Duration kAbandonedAfter = 10min;
 
@@ -120,6 +123,7 @@ class Channels final : public MembershipObserver {
   /// What is known of a channel that the client is the source of; otherwise why it is refused.
   Result<const Channel*> find_own(const ChannelClient& client, const BulkChannelId& id) const;
   void flush_progress(Time now);
+  void flush_progress_soon(Time now);
   void say_known(Time now, const MemberSet& side);
 
   // Out of the order.
@@ -165,6 +169,7 @@ class Channels final : public MembershipObserver {
   ChannelExchange exchange_;  // from the beginning of a view to the completion of its table
   ToldChannels told_;
   ProgressBatch progress_;
+  Time progressed_at_{};  // when the last of it was ordered
   Timers<Timer> timers_;
   bool is_settled_ = false;                     // not in that time
   std::map<BulkChannelId, Life> lives_;         // of all channels

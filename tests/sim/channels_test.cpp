@@ -99,6 +99,21 @@ TEST_F(Channels, AreNotCompleteBeforeTheyAreSealed) {
   check();
 }
 
+TEST_F(Channels, AreToldWhatIsSaidFirstAtOnceAndTheRestTogether) {
+  begin(24, 2);
+  const BulkChannelId first = offer(member(0)), second = offer(member(0)), third = offer(member(0));
+  member(1).say(first, BulkOutcome::done);
+  await_complete(members_, first, 30ms);
+  member(1).say(second, BulkOutcome::done);
+  sim().run_for(20ms);
+  member(1).say(third, BulkOutcome::done);
+  sim().run_for(20ms);
+  EXPECT_FALSE(is_complete(member(0), second));
+  await_complete(members_, second, 100ms);
+  EXPECT_TRUE(is_complete(member(0), third));
+  check();
+}
+
 TEST_F(Channels, AreCompleteWithTheSealWhereNobodyIsInTheGroup) {
   simulate_cluster(3, Shape::line, 2);
   SimClient& source = sim().add_client(sim().host(0), "a", {.wants_channels = true});
