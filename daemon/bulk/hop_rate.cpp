@@ -14,6 +14,8 @@ constexpr double kIncrease = 0.02;
 constexpr double kAboveAll = 1.1;
 /// The part of an interval from which on the link counts as having waited.
 constexpr double kWaitedShare = 0.3;
+/// Bytes a second, for paths of which nothing is known, and those that carry next to nothing.
+constexpr double kRateLeast = 16u << 10;
 /// What may be sent at once after a pause, in the time that it takes at the rate.
 constexpr Duration kBurst = 10ms;
 
@@ -22,6 +24,7 @@ constexpr Duration kBurst = 10ms;
 void HopRate::start(Time now, const Path& path) {
   before_ = path;
   adjusted_at_ = now;
+  most_carried_ = 0;
 }
 
 void HopRate::note_link(Time now, bool waits) {
@@ -38,8 +41,8 @@ bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double 
   const bool has_waited = waited_share_ >= kWaitedShare;
   const double carried = static_cast<double>(path.bulk_bytes - before_.bulk_bytes) / seconds;
   const double both = carried + static_cast<double>(path.ordered_bytes - before_.ordered_bytes) / seconds;
-  // While the link waits, what the path carries is what it has carried.
-  const double whole = capacity != 0 ? static_cast<double>(capacity) : both;
+  most_carried_ = std::max(most_carried_, both);
+  const double whole = std::max(capacity != 0 ? static_cast<double>(capacity) : most_carried_, kRateLeast);
   if (path.round_trip != Duration::zero()) {
     shortest_ = shortest_ == Duration::zero() ? path.round_trip : std::min(shortest_, path.round_trip);
   }
@@ -47,15 +50,18 @@ bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double 
   before_ = path;
   adjusted_at_ = now;
   waited_ = {};
-  const Duration delay_max = shortest_ + kDelayMax;
-  const bool is_delayed = path.round_trip > delay_max;
+  if (both - carried > kSharedPart * whole) shared_until_ = now + kSharedFor;
+  const Duration delay_max = shortest_ + (now < shared_until_ ? kDelayMax : kDelayMaxAlone);
+  // The system keeps what it has measured last, however long ago.
+  const bool is_delayed = both > 0 && path.round_trip > delay_max;
   if (share < 1 && (has_waited || is_delayed)) {
     // What was sent before it fell is still on its way, or what has piled up before is leaving.
     if (now - fell_at_ < path.round_trip || (!is_delayed && is_shrinking)) return false;
     const double delayed = is_delayed ? to_seconds(delay_max) / to_seconds(path.round_trip) : 1;
     const double waited = has_waited ? 1 - (1 - kDecrease) * waited_share_ * waited_share_ : 1;
     const double factor = std::max(kDecrease, std::min(waited, delayed));
-    const double fallen = std::max(factor * std::min(rate_, std::max(carried, share * whole)), share * whole);
+    const double least = std::max(share * whole, kRateLeast);
+    const double fallen = std::max(factor * std::min(rate_, std::max(carried, least)), least);
     if (fallen >= rate_) return false;
     fell_from_ = std::min(rate_, carried);
     rate_ = fallen;
@@ -64,7 +70,7 @@ bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double 
   }
   if (!is_limited()) return false;
   rate_ += std::max(kIncrease * whole, (fell_from_ - rate_) / 2);
-  if (share >= 1 || whole == 0 || rate_ > kAboveAll * whole) rate_ = kUnlimited;
+  if (share >= 1 || rate_ > kAboveAll * whole) rate_ = kUnlimited;
   return false;
 }
 

@@ -17,7 +17,9 @@ namespace spindled {
 /// part
 ///   of the time in which it has: to 0.7 of what it was where that was all of it (the decrease of CUBIC, RFC 9438);
 /// - where a round trip is longer than the shortest one by more than kDelayMax, it falls in that proportion, and to no
-///   less than 0.7;
+///   less than 0.7. Where no ordered messages have gone over the link lately, kDelayMaxAlone counts: any queue in front
+///   of a path is filled by whoever has the path to himself, and one that is left as often as it fills costs much of
+///   what the path carries;
 /// - it does not fall below the least share of what the path carries;
 /// - where nothing has waited it grows by half of what it fell by last, or by 2 % of what the path carries where that
 /// is
@@ -31,6 +33,11 @@ class HopRate {
  public:
   static constexpr Duration kInterval = 50ms;
   static constexpr Duration kDelayMax = 25ms;
+  static constexpr Duration kDelayMaxAlone = 250ms;
+  /// There are ordered messages where the link has carried this part of what the path carries,
+  static constexpr double kSharedPart = 0.01;
+  /// and for so long after.
+  static constexpr Duration kSharedFor = 1s;
 
   /// What has gone over the path until now, and how long a round trip takes.
   struct Path {
@@ -73,7 +80,9 @@ class HopRate {
   Duration waited_{};  // the time in which the link had something waiting
   std::optional<Time> waits_since_;
   double waited_share_ = 0;
-  Duration shortest_{};  // round trip; zero: not known
+  double most_carried_ = 0;  // bytes a second, by both, since `start`
+  Duration shortest_{};      // round trip; zero: not known
+  Time shared_until_{};
   Time fell_at_{};
   double fell_from_ = 0;  // the rate, then
 };

@@ -68,6 +68,7 @@ TEST(HopRate, AMomentOfWaitingIsNone) {
 TEST(HopRate, FallsByAsMuchAsRoundTripsAreTooLong) {
   Hop hop;
   hop.path.round_trip = 10ms;
+  hop.path.ordered_bytes += kCapacity / 1'000;
   hop.interval(false);
   hop.path.round_trip = 35ms;
   EXPECT_FALSE(hop.interval(false));
@@ -78,6 +79,54 @@ TEST(HopRate, FallsByAsMuchAsRoundTripsAreTooLong) {
   EXPECT_FALSE(hop.interval(false)) << "what is on its way was sent before";
   for (int i = 0; i < 21; ++i) hop.interval(false);
   EXPECT_LE(hop.rate.rate(), 0.7 * 35 / 40 * kCapacity);
+}
+
+TEST(HopRate, DoesNotMindAQueueThatNobodyElseWaitsIn) {
+  Hop hop;
+  hop.path.round_trip = 10ms;
+  hop.interval(false);
+  hop.path.round_trip = 200ms;
+  for (int i = 0; i < 100; ++i) {
+    hop.path.ordered_bytes += kCapacity / 4'000;  // signs of life
+    EXPECT_FALSE(hop.interval(false));
+  }
+  EXPECT_FALSE(hop.rate.is_limited());
+  hop.path.ordered_bytes += kCapacity / 1'000;
+  EXPECT_TRUE(hop.interval(false));
+  EXPECT_TRUE(hop.rate.is_limited());
+  for (int i = 0; i < 20; ++i) hop.interval(false);
+  const double least = hop.rate.rate();
+  hop.interval(false);
+  EXPECT_GT(hop.rate.rate(), least) << "they have gone by";
+}
+
+TEST(HopRate, DoesNotFallToNothing) {
+  HopRate rate;
+  HopRate::Path path;
+  Time now{1s};
+  path.round_trip = 1ms;
+  rate.start(now, path);
+  path.bulk_bytes = 1'000;
+  rate.adjust(now += 50ms, path, 0, kShare);
+  // Nothing is known of the path, and nothing goes over it but a few messages while it is slow.
+  path.round_trip = 400ms;
+  for (int i = 0; i < 100; ++i) {
+    path.ordered_bytes += 10;
+    rate.adjust(now += 50ms, path, 0, kShare);
+    EXPECT_GE(rate.rate(), 16'384);
+  }
+  EXPECT_TRUE(rate.is_limited());
+  // Then nothing at all, so that no other round trip is measured.
+  for (int i = 0; i < 100; ++i) rate.adjust(now += 50ms, path, 0, kShare);
+  EXPECT_FALSE(rate.is_limited());
+}
+
+TEST(HopRate, DoesMindALongQueueOfItsOwn) {
+  Hop hop;
+  hop.path.round_trip = 10ms;
+  hop.interval(false);
+  hop.path.round_trip = 300ms;
+  EXPECT_TRUE(hop.interval(false));
 }
 
 TEST(HopRate, SendsAtItsRate) {
