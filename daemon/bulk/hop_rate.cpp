@@ -19,12 +19,27 @@ constexpr double kRateLeast = 16u << 10;
 /// What may be sent at once after a pause, in the time that it takes at the rate.
 constexpr Duration kBurst = 10ms;
 
+/// What a round trip may be longer by beside ordered messages.
+Duration shared_delay(double path_bytes_per_second) {
+  const double seconds = HopRate::kSharedBytes / std::max(path_bytes_per_second, 1.0);
+  return std::max(HopRate::kSharedDelay, from_seconds(std::min(seconds, to_seconds(HopRate::kDelayMax))));
+}
+
 }  // namespace
 
 void HopRate::start(Time now, const Path& path) {
   before_ = path;
   adjusted_at_ = now;
   most_carried_ = 0;
+  measure(path);
+}
+
+void HopRate::measure(const Path& path) {
+  if (path.shortest != Duration::zero()) {
+    shortest_ = path.shortest;
+  } else if (path.round_trip != Duration::zero()) {
+    shortest_ = shortest_ == Duration::zero() ? path.round_trip : std::min(shortest_, path.round_trip);
+  }
 }
 
 void HopRate::note_link(Time now, bool waits) {
@@ -43,20 +58,20 @@ bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double 
   const double both = carried + static_cast<double>(path.ordered_bytes - before_.ordered_bytes) / seconds;
   most_carried_ = std::max(most_carried_, both);
   const double whole = std::max(capacity != 0 ? static_cast<double>(capacity) : most_carried_, kRateLeast);
-  if (path.round_trip != Duration::zero()) {
-    shortest_ = shortest_ == Duration::zero() ? path.round_trip : std::min(shortest_, path.round_trip);
-  }
+  measure(path);
+  if (both - carried > kSharedPart * whole) shared_until_ = now + kSharedFor;
+  const Duration delay_max = shortest_ + (now < shared_until_ ? shared_delay(whole) : kDelayMaxAlone);
+  const bool is_delayed = both > 0 && path.round_trip > delay_max;
+  // What has piled up before is leaving: soon enough, where that is a queue of the path.
   const bool is_shrinking = path.ordered_waiting < before_.ordered_waiting;
+  const bool is_draining = 2 * (before_.round_trip - path.round_trip) >= path.round_trip - delay_max;
+  const bool is_leaving = (!has_waited || is_shrinking) && (!is_delayed || is_draining);
   before_ = path;
   adjusted_at_ = now;
   waited_ = {};
-  if (both - carried > kSharedPart * whole) shared_until_ = now + kSharedFor;
-  const Duration delay_max = shortest_ + (now < shared_until_ ? kDelayMax : kDelayMaxAlone);
-  // The system keeps what it has measured last, however long ago.
-  const bool is_delayed = both > 0 && path.round_trip > delay_max;
   if (share < 1 && (has_waited || is_delayed)) {
-    // What was sent before it fell is still on its way, or what has piled up before is leaving.
-    if (now - fell_at_ < path.round_trip || (!is_delayed && is_shrinking)) return false;
+    // Or what was sent before it fell is still on its way.
+    if (is_leaving || now - fell_at_ < path.round_trip) return false;
     const double delayed = is_delayed ? to_seconds(delay_max) / to_seconds(path.round_trip) : 1;
     const double waited = has_waited ? 1 - (1 - kDecrease) * waited_share_ * waited_share_ : 1;
     const double factor = std::max(kDecrease, std::min(waited, delayed));

@@ -13,17 +13,16 @@ namespace spindled {
 /// The rate of one hop. It is unlimited until ordered messages have to wait: their link and the hop share a path, whose
 /// ends share it fairly at best. Each time that it is set anew,
 ///
-/// - where the link has had something waiting, and not less of it than before, the rate falls, by the square of the
-/// part
-///   of the time in which it has: to 0.7 of what it was where that was all of it (the decrease of CUBIC, RFC 9438);
-/// - where a round trip is longer than the shortest one by more than kDelayMax, it falls in that proportion, and to no
-///   less than 0.7. Where no ordered messages have gone over the link lately, kDelayMaxAlone counts: any queue in front
-///   of a path is filled by whoever has the path to himself, and one that is left as often as it fills costs much of
-///   what the path carries;
+/// - where the link has had something waiting, and not less of it than before, the rate falls by the square of the part
+///   of the time in which it has: to 0.7 of what it was where that was all (the decrease of CUBIC, RFC 9438);
+/// - where there are ordered messages beside, a round trip is longer than the shortest one by more than kSharedBytes
+///   take, from kSharedDelay to kDelayMax, and is not falling back soon, the rate falls in that proportion, and to no
+///   less than 0.7: what waits in a queue of the path is not seen to wait on the link;
+/// - the same where there are none, from kDelayMaxAlone on: any queue in front of a path is filled by whoever has the
+///   path to himself, and one that is left as often as it fills costs much of what the path carries;
 /// - it does not fall below the least share of what the path carries;
-/// - where nothing has waited it grows by half of what it fell by last, or by 2 % of what the path carries where that
-/// is
-///   more. Where it exceeds all that the path carries, it is unlimited again.
+/// - where nothing has waited it grows by half of what it fell by last, or by 2 % of what the path carries, whichever
+///   is more. Where it exceeds all that the path carries, it is unlimited again.
 ///
 /// What the link costs (daemon/admission) is no measure of this: a price outlasts its queue by far, so that bulk
 /// content would leave unused what ordered messages do not want.
@@ -34,6 +33,9 @@ class HopRate {
   static constexpr Duration kInterval = 50ms;
   static constexpr Duration kDelayMax = 25ms;
   static constexpr Duration kDelayMaxAlone = 250ms;
+  static constexpr Duration kSharedDelay = 5ms;
+  /// Three symbols of a large content.
+  static constexpr double kSharedBytes = 24u << 10;
   /// There are ordered messages where the link has carried this part of what the path carries,
   static constexpr double kSharedPart = 0.01;
   /// and for so long after.
@@ -44,7 +46,8 @@ class HopRate {
     std::uint64_t ordered_bytes = 0;  // on the link,
     std::uint64_t bulk_bytes = 0;     // and on the hop, ever
     std::size_t ordered_waiting = 0;  // bytes that the link has yet to take
-    Duration round_trip{};            // the longer one of both connections; zero: not known
+    Duration round_trip{};            // the longer one of those connections that carry something; zero: not known
+    Duration shortest{};              // of both lately, as the system has measured it; zero: not known
   };
 
   void start(Time now, const Path& path);
@@ -70,6 +73,8 @@ class HopRate {
 
  private:
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+  void measure(const Path& path);
 
   double rate_ = kUnlimited;
   double credit_ = 0;  // bytes

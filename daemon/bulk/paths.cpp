@@ -59,13 +59,24 @@ void Paths::end_turn(Time now) {
 HopRate::Path Paths::look_at(const std::string& daemon, Path& path) {
   HopRate::Path state;
   path.link = links_.established_with(daemon);
+  const std::uint64_t hop_bytes = std::exchange(path.hop_bytes, path.written);
+  const std::uint64_t link_bytes = path.link_bytes;
   state.bulk_bytes = path.written;
-  if (path.hop) state.round_trip = driver_.round_trip(*path.hop);
+  // The system keeps what it has measured last, however long ago: it counts where something is sent.
+  const auto measure = [&](Duration current, Duration shortest, bool is_sending) {
+    if (is_sending) state.round_trip = std::max(state.round_trip, current);
+    if (shortest == Duration::zero()) return;
+    state.shortest = state.shortest == Duration::zero() ? shortest : std::min(state.shortest, shortest);
+  };
+  if (path.hop) {
+    measure(driver_.round_trip(*path.hop), driver_.shortest_round_trip(*path.hop), path.written != hop_bytes);
+  }
   if (!path.link) return state;
   const LinkInfo info = links_.info(*path.link);
+  path.link_bytes = info.bytes_out;
   state.ordered_bytes = info.bytes_out;
   state.ordered_waiting = info.queued_bytes;
-  state.round_trip = std::max(state.round_trip, links_.current_round_trip(*path.link));
+  measure(links_.current_round_trip(*path.link), links_.shortest_round_trip(*path.link), info.bytes_out != link_bytes);
   return state;
 }
 

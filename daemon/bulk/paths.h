@@ -57,7 +57,8 @@ class Paths {
     std::optional<LinkId> link;  // as of the last look
     HopRate rate;
     PathCapacity capacity;
-    std::uint64_t written = 0;  // bytes, on the hop
+    std::uint64_t written = 0;                    // bytes, on the hop
+    std::uint64_t hop_bytes = 0, link_bytes = 0;  // as of the last look
     Time used_at{};
     Time told_at{};
     bool is_watched = false;

@@ -124,7 +124,7 @@ bool Link::handle_pong(Time now, const Ping& pong) {
 }
 
 Duration Link::path_round_trip() const {
-  const Duration below = driver_.shortest_round_trip(connection_);
+  const Duration below = shortest_round_trip();
   return round_trip_ == Duration::zero() || below == Duration::zero() ? round_trip_ : below;
 }
 

@@ -100,6 +100,8 @@ class Link {
   Duration path_round_trip() const;
   /// What the system measures now, without the time that daemons take; zero: it does not say.
   Duration current_round_trip() const { return driver_.round_trip(connection_); }
+  /// The shortest of those lately.
+  Duration shortest_round_trip() const { return driver_.shortest_round_trip(connection_); }
 
   Time up_since() const { return up_since_; }
   void set_up_since(Time now) { up_since_ = now; }

@@ -94,6 +94,8 @@ class Links final : public PortHandler {
   Duration path_round_trip(LinkId link) const { return layer_.table.at(link).path_round_trip(); }
   /// The same of now; zero: not known.
   Duration current_round_trip(LinkId link) const { return layer_.table.at(link).current_round_trip(); }
+  /// The shortest of those lately.
+  Duration shortest_round_trip(LinkId link) const { return layer_.table.at(link).shortest_round_trip(); }
   std::size_t queued_bytes(LinkId link, FramePriority priority) const {
     return layer_.table.at(link).queue().bytes(priority);
   }

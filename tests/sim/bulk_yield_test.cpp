@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "daemon/link/links.h"
 #include "tests/sim/bulk_client.h"
@@ -36,25 +37,48 @@ class BulkYield : public Scenario {
     path.send_buffer = 16u << 10;
     return path;
   }
-  /// Two daemons on a narrow path, and a client at the far one that counts ordered messages.
-  void begin_on_one_path(std::uint64_t seed, const NodeConfig& node = {}) {
+  /// The same, but what waits is in front of the path, up to what it carries in 50 ms, and nobody sees it there.
+  static PathProperties path_with_queue() {
+    PathProperties path = narrow_path();
+    path.congestion_control = CongestionControl::cubic;
+    path.send_buffer = 64u << 10;
+    path.queue_bytes = kCapacity / 20;
+    return path;
+  }
+  /// Two daemons on such a path, and a client at the far one that counts ordered messages.
+  void begin_on_one_path(std::uint64_t seed, const NodeConfig& node = {}, const PathProperties& path = narrow_path()) {
     begin(seed, Shape::line, 2, node);
     if (HasFatalFailure()) return;
-    sim().network().set_path(0, 1, narrow_path());
+    sim().network().set_path(0, 1, path);
     receiver_ = &sim().add_client(sim().host(1), "receiver");
     receiver_->join("ordered");
     await_group_view({receiver_}, "ordered");
     if (HasFatalFailure()) return;
-    receiver_->hand_messages_to([this](const spindle::Message&) { ++received_; });
+    sent_at_.clear();
+    longest_ = {};
+    receiver_->hand_messages_to([this](const spindle::Message&) {
+      ++received_;
+      if (sent_at_.empty()) return;  // the sender's own, which are not counted
+      longest_ = std::max(longest_, sim().now() - sent_at_.front());
+      sent_at_.pop_front();
+      if (is_closed_loop_) send_message();
+    });
     sender_ = &sim().add_client(sim().host(0), "sender");
+  }
+  void send_message() {
+    sent_at_.push_back(sim().now());
+    sender_->multicast({"ordered"}, {.size = kMessageBytes, .self_discard = true});
+  }
+  /// So many messages are under way at any time.
+  void send_in_a_loop(int messages) {
+    is_closed_loop_ = true;
+    for (int i = 0; i < messages; ++i) send_message();
   }
   /// Messages of so many bytes a second in all, whatever becomes of them.
   void send_steadily(double bytes_per_second) {
     constexpr Duration kStep = 5ms;
     owed_ += bytes_per_second * to_seconds(kStep);
-    for (; owed_ >= kMessageBytes; owed_ -= kMessageBytes) {
-      sender_->multicast({"ordered"}, {.size = kMessageBytes, .self_discard = true});
-    }
+    for (; owed_ >= kMessageBytes; owed_ -= kMessageBytes) send_message();
     sim().world().events.after(kStep, [this, bytes_per_second] { send_steadily(bytes_per_second); });
   }
   BulkChannelId offer(std::size_t member, std::size_t size) {
@@ -77,6 +101,7 @@ class BulkYield : public Scenario {
             static_cast<double>(counter(0, Counter::bulk_bytes_relayed))};
   }
   Carried measure(Duration time) {
+    longest_ = {};
     const Carried before = carried();
     sim().run_for(time);
     const Carried after = carried();
@@ -102,6 +127,9 @@ class BulkYield : public Scenario {
   SimClient* sender_ = nullptr;
   std::uint64_t received_ = 0;
   double owed_ = 0;
+  std::deque<Time> sent_at_;  // of messages that have yet to come
+  Duration longest_{};        // that one of those measured was under way
+  bool is_closed_loop_ = false;
 };
 
 TEST_F(BulkYield, LeavesToOrderedMessagesAllThatTheyWant) {
@@ -127,6 +155,32 @@ TEST_F(BulkYield, TakesWhatOrderedMessagesDoNotWant) {
     sim().run_for(2s);
     const Carried beside = measure_beside_bulk(rate / static_cast<double>(kMessageBytes));
     EXPECT_GE(beside.bulk, 0.95 * (static_cast<double>(kCapacity) - beside.link));
+  }
+}
+
+TEST_F(BulkYield, LeavesThePathToMessagesThatWaitInFrontOfIt) {
+  begin_on_one_path(2, {}, path_with_queue());
+  send_in_a_loop(64);
+  sim().run_for(2s);
+  const double alone = measure(5s).messages;
+  EXPECT_GE(alone * kMessageBytes, 0.9 * static_cast<double>(kCapacity));
+  const Carried beside = measure_beside_bulk(alone);
+  EXPECT_GE(beside.bulk, 0.04 * static_cast<double>(kCapacity));
+}
+
+TEST_F(BulkYield, KeepsTheQueueInFrontOfThePathShort) {
+  for (const double part : {0.2, 0.5, 0.7, 0.85}) {
+    SCOPED_TRACE(part);
+    owed_ = 0;
+    received_ = 0;
+    begin_on_one_path(2, {}, path_with_queue());
+    const double rate = part * static_cast<double>(kCapacity);
+    send_steadily(rate);
+    sim().run_for(2s);
+    const Duration alone = longest_;
+    const Carried beside = measure_beside_bulk(rate / static_cast<double>(kMessageBytes));
+    EXPECT_GE(beside.bulk, 0.95 * (static_cast<double>(kCapacity) - beside.link));
+    EXPECT_LE(longest_, alone + 30ms);
   }
 }
 

@@ -133,6 +133,8 @@ class Network {
   std::size_t readable(StreamRef end) const;
   /// As the system measures it: both ways, and what waits in front of the path.
   Duration round_trip(StreamRef end) const;
+  /// The same with nothing in front of the path.
+  Duration shortest_round_trip(StreamRef end) const;
   /// The peer closed and everything was read.
   bool at_end(StreamRef end) const;
   /// Gives the end up; what was written still goes out.

@@ -294,6 +294,10 @@ void SimHost::set_reading(ConnectionId connection, bool on) {
   if (on && (world_.network.readable(end) > 0 || world_.network.at_end(end))) push_readable(found->second);
 }
 
+Duration SimHost::shortest_round_trip(ConnectionId connection) {
+  return world_.network.shortest_round_trip(ref_of(connection));
+}
+
 Duration SimHost::round_trip(ConnectionId connection) { return world_.network.round_trip(ref_of(connection)); }
 
 /// "token-of-web" is the token of "token:web".

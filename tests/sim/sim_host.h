@@ -98,6 +98,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   std::size_t write(ConnectionId connection, std::span<const ByteView> buffers) override;
   void close(ConnectionId connection) override;
   void set_reading(ConnectionId connection, bool on) override;
+  Duration shortest_round_trip(ConnectionId connection) override;
   Duration round_trip(ConnectionId connection) override;
   Result<std::string> identify(ConnectionId connection, std::string_view token) override;
   std::optional<Secret> draw_secret() override;

@@ -129,6 +129,75 @@ TEST(HopRate, DoesMindALongQueueOfItsOwn) {
   EXPECT_TRUE(hop.interval(false));
 }
 
+TEST(HopRate, KeepsRoundTripsShorterBesideOrderedMessages) {
+  Hop hop;
+  hop.path.round_trip = 10ms;
+  hop.interval(false);
+  hop.path.round_trip = 20ms;
+  EXPECT_FALSE(hop.interval(false)) << "there are none";
+  const auto interval_beside_messages = [&] {
+    hop.path.ordered_bytes += kCapacity / 100;
+    return hop.interval(false);
+  };
+  EXPECT_TRUE(interval_beside_messages());
+  EXPECT_NEAR(hop.rate.rate(), 0.75 * kCapacity, 1);
+  hop.path.round_trip = 15ms;
+  EXPECT_FALSE(interval_beside_messages());
+  for (int i = 0; i < 40; ++i) hop.interval(false);
+  hop.path.round_trip = 20ms;
+  EXPECT_FALSE(hop.interval(false)) << "there are none any more";
+}
+
+TEST(HopRate, WaitsWhileAQueueOfThePathIsLeaving) {
+  Hop hop;
+  hop.path.round_trip = 10ms;
+  hop.path.ordered_bytes += kCapacity / 1'000;
+  hop.interval(false);
+  hop.path.round_trip = 70ms;
+  EXPECT_TRUE(hop.interval(false));
+  hop.path.round_trip = 60ms;
+  hop.interval(false);  // sent before
+  EXPECT_TRUE(hop.interval(false)) << "it is not";
+  const double fallen = hop.rate.rate();
+  for (const Duration round_trip : {Duration(50ms), Duration(40ms)}) {
+    hop.path.round_trip = round_trip;
+    hop.interval(false);
+  }
+  EXPECT_EQ(hop.rate.rate(), fallen);
+}
+
+TEST(HopRate, GoesByTheShortestRoundTripThatTheSystemHasSeen) {
+  Hop hop;
+  hop.path.round_trip = 400ms;
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(hop.interval(false));
+  hop.path.shortest = 1ms;
+  EXPECT_TRUE(hop.interval(false));
+}
+
+TEST(HopRate, IsNeverNothing) {
+  HopRate rate;
+  HopRate::Path path;
+  path.shortest = 1ms;
+  path.round_trip = 400ms;
+  Time now{1s};
+  rate.start(now, path);
+  double carried = 1'000'000;
+  for (int i = 0; i < 400; ++i) {
+    path.bulk_bytes += static_cast<std::uint64_t>(carried / 20);
+    now += HopRate::kInterval;
+    rate.adjust(now, path, 0, kShare);
+    carried = std::min(carried, rate.rate());
+  }
+  EXPECT_NEAR(rate.rate(), kShare * 1'000'000, 1) << "of what the path has carried before";
+  path = {};
+  HopRate idle;
+  idle.start(now, path);
+  idle.note_link(now, true);
+  EXPECT_TRUE(idle.adjust(now + HopRate::kInterval, path, 0, kShare));
+  idle.sent(8'192);
+  EXPECT_LE(idle.next_at(), now + 10s);
+}
+
 TEST(HopRate, SendsAtItsRate) {
   Hop hop;
   for (int i = 0; i < 20; ++i) hop.interval(true);
