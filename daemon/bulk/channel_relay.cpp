@@ -12,7 +12,7 @@ using spindle::bulk::Need;
 namespace {
 
 /// What the ring holds of the rate at which symbols arrive.
-constexpr Duration kRingTime = 50ms;
+constexpr Duration kRingTime = 100ms;
 /// One part of so many of the time is spent waiting for children that are held up.
 constexpr int kPatienceShare = 200;
 
@@ -139,6 +139,7 @@ void ChannelRelay::symbol_received(Time now, ConnectionId from, std::uint8_t str
   blocks_seen_ = std::max(blocks_seen_, symbol.block + 1);
   if (told_ && told_->complete.contains(symbol.block)) ++tally_.needless;
   if (upstream->second.is_source) miss_gap();
+  size_ring(now);
   ring_.push(std::move(symbol));
   for (const auto& [id, child] : children_) {
     if (child.takes_from_ring()) output_.may_send(id);
@@ -296,6 +297,7 @@ bool ChannelRelay::seek(Time now, Child& child) {
     tally_.overwritten += ring_.begin() - child.cursor;
     child.cursor = ring_.begin();
     miss(child);
+    if (child.stream) child.stream->has_missed = true;
     tell_needs(now, Telling::news);
   }
   const std::uint64_t from = child.cursor;
@@ -416,7 +418,8 @@ void ChannelRelay::serve(ConnectionId id, Child& child) {
     const auto free = std::find(holder.streams.begin() + 1, holder.streams.end(), false);
     if (free == holder.streams.end()) continue;
     *free = true;
-    child.stream = Stream{holder_id, static_cast<std::uint8_t>(free - holder.streams.begin()), 0, false, child.need_at};
+    child.stream =
+        Stream{holder_id, static_cast<std::uint8_t>(free - holder.streams.begin()), 0, false, false, child.need_at};
     Need lacking = child.need;
     lacking.complete.add_run(*child.known_below, spindle::bulk::kBlocksMax);
     std::erase_if(lacking.begun, [&](const Need::Begun& each) { return lacking.complete.contains(each.block); });
@@ -462,10 +465,7 @@ std::uint64_t ChannelRelay::consumed(Time now) const {
   return is_taken ? std::max(furthest, last) : furthest;
 }
 
-bool ChannelRelay::has_room_beside(std::uint64_t under_way) const {
-  const std::uint64_t capacity = ring_.capacity();
-  return under_way <= capacity - std::max<std::uint64_t>(capacity / 4, 1);
-}
+std::uint64_t ChannelRelay::ahead_max() const { return std::max<std::uint64_t>(ring_.capacity() / 2, 1); }
 
 std::uint64_t ChannelRelay::passed_by_all(Time now) const {
   std::uint64_t passed = ring_.end();
@@ -483,7 +483,7 @@ bool ChannelRelay::is_held_up_by_source(Time now, const Child& child) const {
   return holder != holders_.end() && holder->second.is_source && now - child.stream->begun_at < kStreamPatience;
 }
 
-bool ChannelRelay::is_waiting_for_others(Time now, std::uint64_t owed) {
+bool ChannelRelay::is_waiting_for_others(Time now, std::uint64_t coming) {
   const Duration since = std::min<Duration>(now - patience_at_, kPatience * kPatienceShare);
   patience_ =
       is_patient_ ? std::max(patience_ - since, Duration{}) : std::min(patience_ + since / kPatienceShare, kPatience);
@@ -493,7 +493,7 @@ bool ChannelRelay::is_waiting_for_others(Time now, std::uint64_t owed) {
                                               [&](const auto& each) { return is_held_up_by_source(now, each.second); });
   // It is not spent in crumbs.
   const bool may_wait = patience_ > (is_patient_ ? Duration{} : kPatience / 2);
-  is_patient_ = !is_time_of_streams && may_wait && !has_room_beside(ring_.end() - passed_by_all(now) + owed);
+  is_patient_ = !is_time_of_streams && may_wait && ring_.end() - passed_by_all(now) + coming > ring_.capacity();
   if (!is_time_of_streams && !is_patient_) return false;
   const Time until = now + (is_patient_ ? patience_ : kStreamPatience);
   if (until < tick_at_) output_.wake_at(tick_at_ = until);
@@ -507,9 +507,11 @@ void ChannelRelay::grant_upstreams(Time now) {
   std::uint64_t owed = 0;
   for (const auto& [id, upstream] : upstreams_) owed += upstream.owed;
   const std::uint64_t under_way = ring_.end() - std::min(consumed(now), ring_.end()) + owed;
-  if (!has_room_beside(under_way) || is_waiting_for_others(now, owed)) return;
-  const std::uint64_t capacity = ring_.capacity();
-  const std::uint64_t share = std::max<std::uint64_t>((capacity - under_way) / upstreams_.size(), 1);
+  // In few pieces.
+  if (under_way > ahead_max() - std::max<std::uint64_t>(ahead_max() / 4, 1)) return;
+  const std::uint64_t more = ahead_max() - under_way;
+  if (is_waiting_for_others(now, owed + more)) return;
+  const std::uint64_t share = std::max<std::uint64_t>(more / upstreams_.size(), 1);
   for (auto& [id, upstream] : upstreams_) {
     if (upstream.owed == 0) upstream.heard_at = now;
     upstream.owed += share;
@@ -645,7 +647,7 @@ void ChannelRelay::size_ring(Time now) {
   arrived_ = ring_.end();
   sized_at_ = now;
   Duration time = kRingTime;
-  for (const auto& [id, upstream] : upstreams_) time = std::max(time, 2 * upstream.round_trip);
+  for (const auto& [id, upstream] : upstreams_) time = std::max(time, 4 * upstream.round_trip);
   // It grows at once, and becomes smaller by and by: a pause says nothing of the rate.
   const double least = 0.75 * static_cast<double>(ring_.capacity() * symbol_bytes_);
   const double wanted = std::max(bytes / seconds * to_seconds(time), least);

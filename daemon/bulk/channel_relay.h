@@ -39,10 +39,10 @@ struct RelayedMark {
 /// are as fast, and were held up, go on in step with it then, and need no streams of their own.
 ///
 /// A child that has missed something, or has come late, is *behind*. Where a holder here has what it lacks, it is given
-/// that in a stream of its own, and takes nothing out of the ring meanwhile. What a local client that serves has, or is
-/// going to have, is not asked for again: it will be a holder of that. Where there is none, the need of this daemon
-/// says that something is *lost*, and it is itself behind for its parent, which gives it both in turns: what others
-/// lack is not to hold up those that lack nothing.
+/// that in a stream of its own; if it does not keep up meanwhile, it takes nothing out of the ring until that is over.
+/// What a local client that serves has, or is going to have, is not asked for again: it will be a holder of that. Where
+/// there is none, the need of this daemon says that something is *lost*, and it is itself behind for its parent, which
+/// gives it both in turns: what others lack is not to hold up those that lack nothing.
 ///
 /// The source is told which blocks all who are going to ask have had before it has sent them, and passes over those:
 /// who goes on with a content is not to wait for all of it again. It is waited a moment for those that have not asked
@@ -155,7 +155,7 @@ class ChannelRelay {
   /// How often the ring is sized.
   static constexpr Duration kSizeInterval = 50ms;
   static constexpr std::size_t kRingBytesMin = 1u << 20;
-  static constexpr std::size_t kRingBytesMax = 8u << 20;
+  static constexpr std::size_t kRingBytesMax = 16u << 20;
   /// A child that has taken nothing so long, though there was something for it, is not waited for.
   static constexpr Duration kStalled = 250ms;
   /// For so long the fastest child may wait for others, once it has not done so for 200 times as long.
@@ -191,7 +191,8 @@ class ChannelRelay {
     ConnectionId holder{};
     std::uint8_t number = 0;
     std::uint64_t owed = 0;
-    bool is_over = false;  // the holder has sent all; what is in `own` is left
+    bool is_over = false;     // the holder has sent all; what is in `own` is left
+    bool has_missed = false;  // the child has lost something of the ring meanwhile
     Time begun_at{};
   };
   /// A mark that a child was given.
@@ -226,8 +227,9 @@ class ChannelRelay {
 
     /// Whether it lacks something that it will not get in passing.
     bool is_behind() const { return need.complete.first_missing() < behind_below; }
-    /// Not while it is given what it lacks itself; what others below it lack comes in between.
-    bool takes_from_ring() const { return !stream || need.lost; }
+    /// Who keeps up while it is given what it lacks is in step again afterwards. Otherwise it gets that alone, unless
+    /// it is others below it who lack it.
+    bool takes_from_ring() const { return !stream || !stream->has_missed || need.lost; }
   };
   struct Holder {
     bool is_source = false;  // has whatever there is
@@ -279,13 +281,14 @@ class ChannelRelay {
   /// Grants upstreams what the ring has room for.
   void grant_upstreams(Time now);
   std::uint64_t consumed(Time now) const;
-  /// Whether so many symbols that may come leave room in the ring for more.
-  bool has_room_beside(std::uint64_t under_way) const;
+  /// How many symbols there may be ahead of the child that is furthest. The rest of the ring is for others: what they
+  /// have yet to take is not overwritten at once.
+  std::uint64_t ahead_max() const;
   /// What all children that move have passed.
   std::uint64_t passed_by_all(Time now) const;
   /// Whether it could be given more of its stream, which has only just begun, than the source sends.
   bool is_held_up_by_source(Time now, const Child& child) const;
-  bool is_waiting_for_others(Time now, std::uint64_t owed);
+  bool is_waiting_for_others(Time now, std::uint64_t coming);
   std::optional<ConnectionId> source() const;
   bool lacks_somebody() const;
   /// Whether somebody who has asked lacks what the source sends next.
