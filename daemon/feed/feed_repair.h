@@ -1,0 +1,118 @@
+// Feeds at one daemon: packets on their way, and the repair of those that are lost.
+#pragma once
+
+#include <optional>
+
+#include "daemon/feed/feed_config.h"
+#include "daemon/feed/feed_sender.h"
+#include "daemon/feed/feed_table.h"
+#include "daemon/feed/nak_rules.h"
+#include "daemon/feed/repair_output.h"
+
+namespace spindled {
+
+/// Repairs feeds near where packets are lost, as Light-Weight Multicast Services do (docs/feeds.md). Read in this
+/// order: `Gaps`, what is missing and when it is asked for; `NakRules`, what is done about a request; `ReplierLink`,
+/// where it is steered; `PacketCache`, what is kept. No sockets and no clock: frames come in with the link that they
+/// came on and the time, and leave by `RepairOutput`.
+///
+/// Packets of a feed go along the tree of the view's shortest paths from its origin. The link to the next hop towards
+/// the origin is the *upstream* of a feed here, and what comes from elsewhere is taken as a repair only. Nothing is
+/// frozen while daemons agree on a view: frames of the former one are handled for a while after `install`.
+///
+/// Order of calls: `install` first; `handle_time` whenever `next_at` has come.
+class FeedRepair {
+ public:
+  FeedRepair(const FeedConfig& config, RepairOutput& output);
+
+  // Around it.
+
+  void install(Time now, FeedRoutes routes);
+  void link_down(LinkId link);
+  /// As it was measured; until then it is that of the view's snapshot.
+  void set_round_trip(LinkId link, Duration round_trip) { links_.at(link).round_trip = round_trip; }
+
+  // Feeds of this daemon's own.
+
+  /// The number is not in use. `first`: the lowest bits of the first packet's sequence.
+  void open(std::uint32_t number, Duration repair_for, std::uint32_t first = 0);
+  /// To all of `to` but this daemon; the sequence that the packet has.
+  std::uint64_t send(Time now, std::uint32_t number, const MemberSet& to, std::uint8_t flags, ByteView payload);
+  /// Nothing more is sent. Repairs are, for as long as they are of use.
+  void close(Time now, std::uint32_t number);
+
+  // Feeds of others.
+
+  /// How long repairs of the feed are of use. `first`: the first packet, for a feed that has just been opened; without
+  /// it, the feed begins with what comes next.
+  void describe(Time now, const FeedKey& feed, Duration repair_for, std::optional<std::uint32_t> first);
+  /// The feed is over.
+  void forget(const FeedKey& feed) { repair_for_.erase(feed); }
+
+  enum class Result : std::uint8_t {
+    handled,
+    malformed,     // does not fit the view: no daemon sends such a frame
+    unknown_view,  // of a view that is not installed, yet or any more
+  };
+  Result handle(Time now, LinkId from, const FeedPacket& packet);
+  Result handle(Time now, LinkId from, const FeedNak& nak);
+  Result handle(Time now, LinkId from, const FeedGone& gone);
+  Result handle(Time now, LinkId from, const FeedBeat& beat);
+
+  void handle_time(Time now);
+  Time next_at() const { return table_.next_at(); }
+
+  const RepairTally& tally() const { return tally_; }
+  std::size_t feeds() const { return table_.size(); }
+  /// What sequences here are beyond what their first frames have.
+  static constexpr std::uint64_t kSequenceBase = std::uint64_t{1} << 32;
+
+ private:
+  /// The view that a frame names.
+  struct Named {
+    const FeedRoutes* routes = nullptr;  // null: it is not known
+    FeedTable::View view{};
+
+    bool is_installed() const { return view == FeedTable::View::installed; }
+  };
+  Named find_view(Time now, std::uint16_t tag) const;
+  /// Those of the former view's members that are in it.
+  MemberSet in_installed_view(const MemberSet& former) const;
+  /// One that has not been known; null where there is no room.
+  Feed* begin(Time now, MemberIndex origin, std::uint32_t number, std::uint64_t first, Duration quiet);
+  void address(Feed& feed, const Named& named, const MemberSet& to);
+  /// In the installed view.
+  void address(Feed& feed, const MemberSet& to);
+  void branch(Feed& feed);
+
+  Result handle_original(Time now, LinkId from, const Named& named, const FeedPacket& packet);
+  Result handle_repair(Time now, LinkId from, const Named& named, const FeedPacket& packet);
+  /// Takes a packet in, if it is new.
+  Gaps::Arrival take(Time now, Feed& feed, bool is_for_here, std::uint64_t sequence, const FeedPacket& packet);
+  void forward(const Feed& feed, const FeedPacket& packet);
+
+  /// Asks for what is missing, if it is time.
+  void look_after(Time now, Feed& feed);
+  void ask(Feed& feed, const Gaps::Ask& ask);
+  void report_lost(Feed& feed, std::uint64_t first, std::uint64_t count);
+  void beat(Time now, Feed& feed);
+  /// Its upstream is alive.
+  void hear(Time now, Feed& feed, const FeedRoutes& routes, LinkId from);
+  void time_of(Time now, Feed& feed);
+  Time next_of(const Feed& feed) const;
+
+  const FeedConfig config_;
+  RepairOutput& output_;
+  RepairTally tally_;
+  PacketCache cache_;
+  FeedLinks links_;
+  FeedSender sender_;
+  NakRules rules_;
+  FeedTable table_;
+  std::map<FeedKey, Duration> repair_for_;  // of those that were described
+  FeedRoutes installed_, former_;
+  std::vector<std::optional<MemberIndex>> new_indices_;  // of the former view's members, in the installed one
+  Time former_until_{};
+};
+
+}  // namespace spindled

@@ -1,0 +1,72 @@
+// The packets of all feeds that a daemon keeps for a while.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "libclient/common/bytes.h"
+
+namespace spindled {
+
+/// One ring of bytes for all feeds: what is oldest goes first, whatever feed it is of. Packets are copied in, so that
+/// none of them keeps a slab alive. Each feed has an index, which needs no care when packets go.
+class PacketCache {
+ public:
+  /// Of the packets of one feed. Belongs to one cache.
+  class Index {
+   public:
+    Index() = default;
+
+   private:
+    friend class PacketCache;
+    std::uint64_t feed_ = 0;             // in the cache; 0: it has none yet
+    std::vector<std::uint64_t> places_;  // by the lowest bits of the sequence; 0: none
+  };
+
+  /// Room is taken when the first packet comes.
+  explicit PacketCache(std::size_t bytes_max);
+
+  struct Packet {
+    std::uint16_t view = 0;  // that the set is of
+    std::uint8_t flags = 0;
+    spindle::ByteView to;  // encoded MemberSet
+    spindle::ByteView payload;
+  };
+
+  /// A packet that is larger than the cache is not kept.
+  void put(Index& index, std::uint64_t sequence, const Packet& packet);
+  /// What it has is valid until the next packet is put in.
+  std::optional<Packet> find(const Index& index, std::uint64_t sequence) const;
+
+ private:
+  /// In front of the set and the payload of each packet, which follow each other.
+  struct Record {
+    std::uint64_t feed = 0;
+    std::uint64_t sequence = 0;
+    std::uint32_t bytes = 0;  // of the whole, a multiple of kAlignment
+    std::uint32_t payload_bytes = 0;
+    std::uint16_t to_bytes = 0;
+    std::uint16_t view = 0;
+    std::uint8_t flags = 0;
+  };
+  static constexpr std::size_t kAlignment = 8;
+  /// What a feed's index has room for at most, which is what its gaps may span.
+  static constexpr std::size_t kPlacesMax = 65'536;
+
+  Record read(std::uint64_t place) const;
+  /// Whether that record is still there, and is of this packet.
+  bool is_at(std::uint64_t place, const Index& index, std::uint64_t sequence) const;
+  void make_room(std::size_t bytes);
+  void enter(Index& index, std::uint64_t sequence, std::uint64_t place);
+
+  // Places count bytes from the beginning of time; the ring has those from `tail_` to `head_`.
+  const std::size_t bytes_max_;
+  std::unique_ptr<std::uint8_t[]> ring_;
+  std::uint64_t head_;
+  std::uint64_t tail_;
+  std::uint64_t feeds_ = 0;
+};
+
+}  // namespace spindled

@@ -1,0 +1,89 @@
+// The packets that a daemon keeps for repairs.
+#include "daemon/feed/packet_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "daemon/base/random.h"
+
+namespace spindled {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+const Bytes kTo{1, 6};
+
+PacketCache::Packet packet(const Bytes& payload) { return {7, 3, kTo, payload}; }
+Bytes bytes_of(spindle::ByteView view) { return {view.begin(), view.end()}; }
+
+TEST(PacketCache, GivesBackWhatWasPutIn) {
+  PacketCache cache(4'096);
+  PacketCache::Index feed, other;
+  const Bytes payload{1, 2, 3};
+  cache.put(feed, 5, packet(payload));
+  const auto found = cache.find(feed, 5);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->view, 7);
+  EXPECT_EQ(found->flags, 3);
+  EXPECT_EQ(bytes_of(found->to), kTo);
+  EXPECT_EQ(bytes_of(found->payload), payload);
+  EXPECT_FALSE(cache.find(feed, 4));
+  EXPECT_FALSE(cache.find(feed, 5 + 64)) << "at the same place of the index";
+  EXPECT_FALSE(cache.find(other, 5));
+  cache.put(other, 6, packet(payload));
+  EXPECT_FALSE(cache.find(other, 5));
+}
+
+TEST(PacketCache, KeepsNothingThatIsTooLarge) {
+  PacketCache cache(256);
+  PacketCache::Index feed;
+  cache.put(feed, 1, packet({1}));
+  cache.put(feed, 2, packet(Bytes(256)));
+  EXPECT_TRUE(cache.find(feed, 1));
+  EXPECT_FALSE(cache.find(feed, 2));
+  PacketCache none(0);
+  none.put(feed, 1, packet({}));
+}
+
+/// Against a list: the newest packets of all feeds, whose bytes fit.
+TEST(PacketCache, LetsTheOldestGo) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Random random(seed);
+    constexpr std::size_t kBytes = 20'000;
+    PacketCache cache(kBytes);
+    std::vector<PacketCache::Index> feeds(3);
+    std::vector<std::uint64_t> next(3, (std::uint64_t{1} << 32) - 100);
+    struct Put {
+      std::size_t feed;
+      std::uint64_t sequence;
+      Bytes payload;
+    };
+    std::deque<Put> model;
+    std::size_t kept = 0;
+    for (int i = 0; i < 1'500; ++i) {
+      const std::size_t feed = random.below(feeds.size());
+      const Bytes payload(random.below(300), static_cast<std::uint8_t>(i));
+      const std::uint64_t sequence = next[feed]++;
+      cache.put(feeds[feed], sequence, packet(payload));
+      model.push_back({feed, sequence, payload});
+      if (model.size() > 400) model.pop_front();
+      bool is_there = true;
+      std::size_t bytes = 0;
+      for (auto each = model.rbegin(); each != model.rend(); ++each) {
+        const auto found = cache.find(feeds[each->feed], each->sequence);
+        EXPECT_TRUE(is_there || !found) << "an older one is there, and a newer one is not";
+        is_there = is_there && found;
+        if (!found) continue;
+        EXPECT_EQ(bytes_of(found->payload), each->payload);
+        bytes += each->payload.size();
+      }
+      kept = std::max(kept, bytes);
+    }
+    EXPECT_GT(kept, kBytes / 2);
+    EXPECT_LT(kept, kBytes);
+  }
+}
+
+}  // namespace
+}  // namespace spindled
