@@ -13,12 +13,6 @@ namespace spindled::scenarios::bulk {
 inline constexpr double kMega = 1e6;
 inline constexpr std::uint64_t kMegabyte = 1'000'000;
 
-/// Rows of the table. Figures are shares unless `unit` says otherwise.
-Figure at_least(std::string what, std::string paper, double mark, double ours, std::string_view unit = "");
-Figure at_most(std::string what, std::string paper, double mark, double ours, std::string_view unit = "");
-/// Held to no mark.
-Figure beside(std::string what, std::string paper, std::string ours);
-
 /// A multiple of kSample.
 inline Duration scaled(Duration duration, double share) {
   const double samples = to_seconds(duration) / to_seconds(kSample);

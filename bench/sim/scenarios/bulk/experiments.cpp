@@ -22,24 +22,7 @@ double thread_cpu_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-std::string with_unit(double value, std::string_view unit) {
-  if (unit == "%") return fmt::format("{:.4g} %", value * 100);
-  return unit.empty() ? fmt::format("{:.3f}", value) : fmt::format("{:.4g} {}", value, unit);
-}
-
 }  // namespace
-
-Figure at_least(std::string what, std::string paper, double mark, double ours, std::string_view unit) {
-  return {{}, std::move(what), std::move(paper), ">= " + with_unit(mark, unit), with_unit(ours, unit), ours >= mark};
-}
-
-Figure at_most(std::string what, std::string paper, double mark, double ours, std::string_view unit) {
-  return {{}, std::move(what), std::move(paper), "<= " + with_unit(mark, unit), with_unit(ours, unit), ours <= mark};
-}
-
-Figure beside(std::string what, std::string paper, std::string ours) {
-  return {{}, std::move(what), std::move(paper), "", std::move(ours), true};
-}
 
 void Cost::add(const Cost& other) {
   decoding.blocks += other.decoding.blocks;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/sim/scenarios/figures.h"
+#include "bench/sim/scenarios/marks.h"
 #include "tests/support/bulk_store.h"
 
 namespace spindled::scenarios::bulk {
@@ -16,12 +16,6 @@ struct Options {
   /// Of the sizes and times that experiments should have. Marks are for 1; but for those of chains of lossy hops, whose
   /// rates take long to have a mean, they hold from a fifth on.
   double share = 1;
-};
-
-/// Rows for a CSV file.
-struct Table {
-  std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;
 };
 
 /// What contents took, over all runs of an experiment.

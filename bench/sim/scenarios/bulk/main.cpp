@@ -47,11 +47,6 @@ std::vector<Outcome> run_all(const std::vector<Experiment>& wanted, const Argume
   return outcomes;
 }
 
-std::string json_of(const Figure& figure) {
-  return fmt::format(R"({{"experiment": "{}", "what": "{}", "paper": "{}", "must": "{}", "ours": "{}", "ok": {}}})",
-                     figure.scenario, figure.what, figure.paper, figure.must, figure.ours, figure.ok);
-}
-
 void write_files(const Arguments& arguments, const std::vector<Experiment>& wanted,
                  const std::vector<Outcome>& outcomes, const std::vector<Figure>& figures) {
   std::vector<std::string> lines, names;
@@ -61,9 +56,7 @@ void write_files(const Arguments& arguments, const std::vector<Experiment>& want
     names.push_back(fmt::format(R"({{"experiment": "{}", "title": "{}", "error": "{}", "processor_s": {:.1f}}})",
                                 outcome.name, wanted[i].title, outcome.error, outcome.cpu_seconds));
     if (!outcome.error.empty()) continue;
-    std::ofstream out(arguments.output / fmt::format("bulk-{}.csv", outcome.name));
-    out << fmt::format("{}\n", fmt::join(outcome.table.columns, ","));
-    for (const auto& row : outcome.table.rows) out << fmt::format("\"{}\"\n", fmt::join(row, "\",\""));
+    write_csv(arguments.output / fmt::format("bulk-{}.csv", outcome.name), outcome.table);
   }
   std::ofstream(arguments.output / "bulk.json") << fmt::format(
       "{{\"seed\": {}, \"share\": {},\n\"figures\": [\n  {}\n],\n\"experiments\": [\n  {}\n]}}\n",
