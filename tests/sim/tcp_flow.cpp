@@ -10,14 +10,8 @@ constexpr double kLeastThreshold = 2;
 constexpr Duration kTimeoutFirst = 1s, kTimeoutMax = 60s;
 }  // namespace
 
-TcpFlow::TcpFlow(EventQueue& events, const PacketRoute& there, const PacketRoute& back, const TcpProperties& properties,
-                 std::uint64_t seed)
-    : events_(&events),
-      there_(&there),
-      back_(&back),
-      properties_(properties),
-      random_(seed),
-      window_(properties.first_window) {}
+TcpFlow::TcpFlow(EventQueue& events, const PacketRoute& there, const PacketRoute& back, const TcpProperties& properties)
+    : events_(&events), there_(&there), back_(&back), properties_(properties), window_(properties.first_window) {}
 
 // The sender.
 
@@ -38,16 +32,7 @@ void TcpFlow::send(std::uint64_t number) {
   ++counts_.sent;
   if (again) ++counts_.sent_again;
   if (deadline_ == kNever) arm();
-  const auto leave = [this, number] {
-    send_packet(*there_, properties_.packet_bytes, [this, number] { arrived(number); });
-  };
-  if (properties_.overhead == Duration::zero()) {
-    leave();
-    return;
-  }
-  const auto most = static_cast<std::uint64_t>(properties_.overhead.count());
-  leaves_at_ = std::max(leaves_at_, events_->now() + Duration(static_cast<Duration::rep>(random_.between(0, most))));
-  events_->at(leaves_at_, leave);
+  send_packet(*there_, properties_.packet_bytes, [this, number] { arrived(number); });
 }
 
 void TcpFlow::acknowledged(std::uint64_t next) {

@@ -22,9 +22,6 @@ struct TcpProperties {
   double receive_window = 1e6;       // packets
   Duration timeout_min = 1s;         // RFC 6298; Linux has 200 ms
   Duration delayed_ack_max = 100ms;  // RFC 5681, section 4.2: below 500 ms
-  /// Drawn from [0, overhead] for each packet that leaves, in order: without it, what competes over a drop-tail queue
-  /// loses by the phase of its packets (Floyd and Jacobson, On Traffic Phase Effects in Packet-Switched Gateways).
-  Duration overhead{};
 };
 
 /// A sender that always has something to send, and its receiver. Without selective acknowledgements; every second
@@ -40,8 +37,7 @@ class TcpFlow {
   };
 
   /// Packets go `there`, acknowledgements `back`; both outlive the flow.
-  TcpFlow(EventQueue& events, const PacketRoute& there, const PacketRoute& back, const TcpProperties& properties,
-          std::uint64_t seed);
+  TcpFlow(EventQueue& events, const PacketRoute& there, const PacketRoute& back, const TcpProperties& properties);
   TcpFlow(const TcpFlow&) = delete;
   TcpFlow& operator=(const TcpFlow&) = delete;
 
@@ -88,7 +84,6 @@ class TcpFlow {
   const PacketRoute* there_;
   const PacketRoute* back_;
   TcpProperties properties_;
-  Random random_;
   Counts counts_;
 
   std::uint64_t unacknowledged_ = 0;  // the first such packet
@@ -107,7 +102,6 @@ class TcpFlow {
   int backoff_ = 0;
   Time deadline_ = kNever;
   bool is_watched_ = false;  // an event is going to look at the deadline
-  Time leaves_at_{};         // with `overhead`: packets stay in order
 
   std::uint64_t expected_ = 0;
   std::set<std::uint64_t> early_;

@@ -16,7 +16,7 @@ class Tcp {
         back_(events, {.delay = there.delay}, seed + 1),
         there_route_{&path},
         back_route_{&back_},
-        flow(events, there_route_, back_route_, properties, seed + 2) {}
+        flow(events, there_route_, back_route_, properties) {}
   void run(Duration duration) {
     const Time until = events.now() + duration;
     while (events.step(until)) {
@@ -148,13 +148,18 @@ TEST(TcpFlow, RateFollowsTheRootOfLoss) {
 
 TEST(TcpFlow, SharesABottleneckAndFillsIt) {
   EventQueue events;
-  PacketPath path(events, {.bytes_per_second = 1'250'000, .delay = 20ms, .queue = {.packets_max = 60}}, 1);
+  PacketPath path(events, {.bytes_per_second = 1'250'000, .delay = 10ms, .queue = {.packets_max = 60}}, 1);
   PacketPath back(events, {.delay = 20ms}, 2);
-  const PacketRoute there{&path}, back_route{&back};
+  const PacketRoute back_route{&back};
+  std::vector<std::unique_ptr<PacketPath>> accesses;
+  std::vector<std::unique_ptr<PacketRoute>> routes;
   std::vector<std::unique_ptr<TcpFlow>> flows;
   for (std::uint64_t i = 0; i < 4; ++i) {
-    const TcpProperties properties{.overhead = 2ms};
-    flows.push_back(std::make_unique<TcpFlow>(events, there, back_route, properties, 10 + i));
+    // Without jitter it would be a matter of phases who loses (Floyd and Jacobson, On Traffic Phase Effects).
+    accesses.push_back(
+        std::make_unique<PacketPath>(events, PacketPathProperties{.delay = 10ms, .jitter = 2ms}, 10 + i));
+    routes.push_back(std::make_unique<PacketRoute>(PacketRoute{accesses.back().get(), &path}));
+    flows.push_back(std::make_unique<TcpFlow>(events, *routes.back(), back_route, TcpProperties()));
     flows.back()->start();
   }
   const Time until = events.now() + 200s;
