@@ -1,0 +1,162 @@
+#include "daemon/feed/rate.h"
+
+#include <algorithm>
+
+namespace spindled {
+
+namespace {
+
+/// Of samples that are shorter than half of the mean (section 2.3.3).
+constexpr double kShortDropped = 0.9;
+/// Without a packet for so many intervals a rate does not grow.
+constexpr int kIdleIntervals = 16;
+/// What the source uses is measured over so many packets that it may send, at least.
+constexpr double kUsePackets = 4;
+/// The rate is at most so many times what was sent.
+constexpr double kUseFactor = 2;
+
+}  // namespace
+
+std::string_view to_string(FeedLimit limit) {
+  constexpr std::string_view kNames[] = {"start", "link", "source", "maximum"};
+  return kNames[static_cast<std::size_t>(limit)];
+}
+
+FeedRate::FeedRate(Time now, const FeedRateConfig& config, Random random, const FeedTree* tree)
+    : config_(config),
+      random_(random),
+      paths_(tree),
+      is_starting_(config.start),
+      round_trip_(config.round_trip),
+      deviation_(config.round_trip / 2),
+      allowed_until_(now),
+      idle_since_(now) {
+  set_rate(config.start ? start_rate() : config.first_rate);
+  next_increase_ = now + interval();
+}
+
+void FeedRate::set_rate(double rate) {
+  const Duration epoch = round_trip_ + 4 * deviation_;
+  rate_ = std::min(std::max(rate, packets_in(epoch)), config_.rate_max);
+}
+
+void FeedRate::sent(Time now, std::uint64_t sequence, std::size_t bytes) {
+  advance(now);
+  sent_.sent(now, sequence);
+  highest_ = sequence;
+  used_ += static_cast<double>(bytes);
+  idle_since_ = now;
+}
+
+bool FeedRate::lost(Time now, const FeedNak& nak) {
+  advance(now);
+  const bool is_signaled = is_signal(nak);
+  const bool begins_epoch = is_signaled && now >= congested_until_;
+  // The silence is by the round trip of before, the end of the epoch by that of after.
+  const Duration silence = silence_now();
+  if (nak.is_first_try && !nak.sequences.empty()) {
+    const std::optional<Time> sent_at = sent_.sent_at(config_.like_tcp ? nak.heard : nak.sequences.back());
+    if (sent_at && now - *sent_at > nak.held) sample(nak.reporter, now - *sent_at - nak.held);
+  }
+  if (!begins_epoch) return false;
+  ++epochs_;
+  account(now);
+  silent_until_ = allowed_until_ = now + silence;
+  congested_until_ = silent_until_ + round_trip_ + 4 * deviation_;
+  const double before = rate_;
+  const std::optional<Time> sent_at = is_starting_ ? sent_.sent_at(nak.sequences.front()) : std::nullopt;
+  set_rate((sent_at ? rate_at(*sent_at) : rate_) / 2);
+  is_starting_ = false;
+  starts_.clear();
+  return rate_ < before;
+}
+
+double FeedRate::rate_at(Time sent_at) const {
+  const auto found =
+      std::find_if(starts_.begin(), starts_.end(), [&](const auto& start) { return sent_at <= start.first; });
+  return found == starts_.end() ? rate_ : found->second;
+}
+
+bool FeedRate::is_signal(const FeedNak& nak) {
+  for (const std::uint64_t sequence : nak.sequences) {
+    const std::optional<Time> sent_at = sent_.sent_at(sequence);
+    if (sent_at) paths_.lost(nak.reporter, sequence, *sent_at, increase_interval());
+  }
+  const bool is_on_worst = paths_.is_on_worst(nak.reporter, highest_);
+  if (config_.worst_path && !is_on_worst) return false;
+  bool is_new = false;
+  for (const std::uint64_t sequence : nak.sequences) is_new |= sent_.note_lost(sequence);
+  return is_new;
+}
+
+void FeedRate::sample(FeedReporter reporter, Duration round_trip) {
+  paths_.sample(reporter, round_trip);
+  if (2 * round_trip < round_trip_ && random_.chance(kShortDropped)) return;
+  const Duration difference = round_trip > round_trip_ ? round_trip - round_trip_ : round_trip_ - round_trip;
+  deviation_ += (difference - deviation_) / 4;
+  round_trip_ += (round_trip - round_trip_) / 8;
+}
+
+Duration FeedRate::silence_now() const {
+  const bool is_timeout = config_.like_tcp && rate_ < kTimeoutPackets * packets_in(round_trip_);
+  return is_timeout ? std::max(round_trip_ / 2, kTimeout) : round_trip_ / 2;
+}
+
+Duration FeedRate::increase_interval() const {
+  const Duration deviations = config_.increase_deviations * deviation_;
+  if (!config_.like_tcp) return round_trip_ + deviations;
+  const Duration without_queues = std::clamp(config_.round_trip, round_trip_ / 2, round_trip_);
+  const double blind = kBlindPackets * static_cast<double>(config_.packet_bytes) / rate_;
+  return (round_trip_ + without_queues) / 2 + deviations + from_seconds(blind);
+}
+
+void FeedRate::advance(Time now) {
+  if (now < next_increase_) return;
+  if (now - next_increase_ > kIdleIntervals * interval()) {
+    account(now);
+    decay(now);
+    next_increase_ = now + interval();
+    return;
+  }
+  while (next_increase_ <= now) {
+    const Time at = next_increase_;
+    increase(at);
+    next_increase_ = at + interval();
+  }
+}
+
+void FeedRate::increase(Time at) {
+  account(at);
+  decay(at);
+  if (at < congested_until_) return;
+  const double wanted = is_starting_ ? 2 * rate_ : rate_ + packets_in(increase_interval());
+  const double ceiling = config_.start ? kUseFactor * use_ * rate_ : wanted;
+  if (ceiling <= rate_) return;
+  if (is_starting_) starts_.emplace_back(at, rate_);
+  set_rate(std::min(wanted, ceiling));
+}
+
+void FeedRate::account(Time at) {
+  if (at <= allowed_until_) return;
+  allowed_ += rate_ * to_seconds(at - allowed_until_);
+  allowed_until_ = at;
+  if (allowed_ < kUsePackets * static_cast<double>(config_.packet_bytes)) return;
+  use_ = used_ / allowed_;
+  used_ = allowed_ = 0;
+}
+
+void FeedRate::decay(Time now) {
+  const Duration period = std::max(kIdle, round_trip_ + 4 * deviation_);
+  while (config_.start && idle_since_ + period <= now && rate_ > start_rate()) {
+    set_rate(std::max(rate_ / 2, start_rate()));
+    idle_since_ += period;
+  }
+}
+
+FeedLimit FeedRate::limited_by() const {
+  if (rate_ >= config_.rate_max) return FeedLimit::maximum;
+  if (config_.start && kUseFactor * use_ <= 1) return FeedLimit::source;
+  return is_starting_ ? FeedLimit::start : FeedLimit::link;
+}
+
+}  // namespace spindled

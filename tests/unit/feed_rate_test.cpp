@@ -1,0 +1,339 @@
+// GSC's rules, one by one: what a source makes of losses.
+#include "daemon/feed/rate.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace spindled {
+namespace {
+
+constexpr std::size_t kPacket = 1000;
+
+/// As the paper has it, at 100 packets a second, with round trips that are known to be 100 ms.
+FeedRateConfig paper() {
+  FeedRateConfig config;
+  config.packet_bytes = kPacket;
+  config.round_trip = 100ms;
+  config.start = false;
+  config.first_rate = 100 * kPacket;
+  config.worst_path = false;
+  config.like_tcp = false;
+  config.increase_deviations = 2;
+  return config;
+}
+
+/// A source that sends at the rate that it has, and listeners that say what they lack.
+class Source {
+ public:
+  explicit Source(const FeedRateConfig& config, const FeedTree* tree = nullptr)
+      : rate(Time(1s), config, Random(1), tree) {}
+  Time now() const { return now_; }
+  Duration since_start() const { return now_ - Time(1s); }
+  void pass(Duration duration) {
+    now_ += duration;
+    rate.advance(now_);
+  }
+  std::uint64_t send(std::size_t bytes = kPacket) {
+    rate.sent(now_, next_, bytes);
+    return next_++;
+  }
+  /// Packets that are sent one by one, at the rate, for so long.
+  void stream(Duration duration) {
+    const Time until = now_ + duration;
+    while (now_ < until) {
+      send();
+      pass(std::min(from_seconds(kPacket / rate.rate()), until - now_));
+    }
+  }
+  bool lose(std::vector<std::uint64_t> sequences, FeedReporter reporter = 1, bool is_first_try = true,
+            Duration held = {}) {
+    FeedNak nak;
+    nak.reporter = reporter;
+    nak.held = held;
+    nak.is_first_try = is_first_try;
+    nak.sequences = sequences;
+    nak.heard = sequences.empty() ? 0 : sequences.back() + 1;
+    return rate.lost(now_, nak);
+  }
+  /// One is sent, and is known to be lost a round trip later.
+  bool send_lost(Duration round_trip, FeedReporter reporter = 1) {
+    const std::uint64_t sequence = send();
+    send();
+    pass(round_trip);
+    return lose({sequence}, reporter);
+  }
+  FeedRate rate;
+
+ private:
+  Time now_{1s};
+  std::uint64_t next_ = 0;
+};
+
+TEST(FeedRate, IsHalvedByTheFirstLossAndHeldForAnEpoch) {
+  Source source(paper());
+  EXPECT_TRUE(source.send_lost(100ms));
+  EXPECT_DOUBLE_EQ(source.rate.rate(), 50 * kPacket);
+  // The silence is half of the round trip. The deviation of before was 50 ms, and that of after is a quarter less.
+  EXPECT_EQ(source.rate.silent_until(), source.now() + 50ms);
+  source.pass(50ms + 100ms + 4 * 37'500us - 1ns);
+  EXPECT_TRUE(source.rate.is_congested(source.now()));
+  EXPECT_DOUBLE_EQ(source.rate.rate(), 50 * kPacket);
+  source.pass(1ns);
+  EXPECT_FALSE(source.rate.is_congested(source.now()));
+  EXPECT_EQ(source.rate.epochs(), 1u);
+}
+
+TEST(FeedRate, IgnoresLossesOfAnEpoch) {
+  Source source(paper());
+  const std::uint64_t first = source.send(), second = source.send();
+  source.pass(100ms);
+  EXPECT_TRUE(source.lose({first}));
+  source.pass(150ms);
+  EXPECT_FALSE(source.lose({second}, 2)) << "whoever tells of it";
+  EXPECT_EQ(source.rate.epochs(), 1u);
+}
+
+TEST(FeedRate, NextLossAfterAnEpochBeginsAnother) {
+  Source source(paper());
+  source.send_lost(100ms);
+  source.pass(400ms);
+  const double rate = source.rate.rate();
+  EXPECT_TRUE(source.send_lost(100ms));
+  EXPECT_LT(source.rate.rate(), 0.65 * rate);
+  EXPECT_EQ(source.rate.epochs(), 2u);
+}
+
+TEST(FeedRate, LossThatIsKnownIsNoSignal) {
+  Source source(paper());
+  const std::uint64_t lost = source.send();
+  source.send();
+  source.pass(100ms);
+  EXPECT_TRUE(source.lose({lost}));
+  source.pass(1s);
+  EXPECT_FALSE(source.lose({lost}, 2)) << "an old NAK, after the epoch";
+  EXPECT_FALSE(source.lose({lost}, 1, false)) << "a second try";
+  EXPECT_TRUE(source.lose({lost, lost + 1})) << "one of them is new";
+}
+
+TEST(FeedRate, LossOfWhatWasNeverSentIsNone) {
+  Source source(paper());
+  source.send();
+  EXPECT_FALSE(source.lose({1'000}));
+  EXPECT_FALSE(source.lose({}));
+  EXPECT_EQ(source.rate.epochs(), 0u);
+}
+
+TEST(FeedRate, GrowsByAPacketInARoundTripForEachRoundTrip) {
+  FeedRateConfig config = paper();
+  config.increase_deviations = 0;
+  Source source(config);
+  source.stream(1050ms);
+  EXPECT_NEAR(source.rate.rate(), (100 + 10 * 10) * kPacket, 1);
+  // With two deviations of 50 ms it takes twice as long, and is half as much each time.
+  Source slower(paper());
+  slower.stream(1050ms);
+  EXPECT_NEAR(slower.rate.rate(), (100 + 5 * 5) * kPacket, 1);
+}
+
+TEST(FeedRate, MeasuresRoundTripsAsTcpDoes) {
+  Source source(paper());
+  source.send_lost(180ms);
+  EXPECT_EQ(source.rate.round_trip(), 110ms);
+  EXPECT_EQ(source.rate.deviation(), 57'500us);
+}
+
+TEST(FeedRate, TakesOffWhatNaksWereHeld) {
+  Source source(paper());
+  const std::uint64_t lost = source.send();
+  source.send();
+  source.pass(200ms);
+  source.lose({lost}, 1, true, 100ms);
+  EXPECT_EQ(source.rate.round_trip(), 100ms);
+}
+
+TEST(FeedRate, MeasuresFirstTriesOnly) {
+  Source source(paper());
+  const std::uint64_t lost = source.send();
+  source.send();
+  source.pass(500ms);
+  EXPECT_TRUE(source.lose({lost}, 1, false)) << "it is a signal all the same";
+  EXPECT_EQ(source.rate.round_trip(), 100ms);
+}
+
+TEST(FeedRate, OldNaksAreSamplesToo) {
+  Source source(paper());
+  const std::uint64_t lost = source.send();
+  source.send();
+  source.pass(100ms);
+  source.lose({lost}, 1);
+  source.pass(80ms);
+  source.lose({lost}, 2);
+  EXPECT_EQ(source.rate.round_trip(), 110ms) << "the longer way of the second listener";
+}
+
+TEST(FeedRate, DropsNineInTenOfTheShortSamples) {
+  int taken = 0;
+  Source source(paper());
+  for (int i = 0; i < 1000; ++i) {
+    source.pass(100ms);
+    const Duration before = source.rate.round_trip();
+    source.send_lost(before / 2 - 1us);
+    taken += source.rate.round_trip() < before ? 1 : 0;
+    // Back to what it was.
+    while (source.rate.round_trip() < 100ms) source.send_lost(150ms);
+  }
+  EXPECT_NEAR(taken, 100, 30);
+}
+
+TEST(FeedRate, PaperMeasuresTheLostPacketAndTcpTheOneThatShowsIt) {
+  for (const bool like_tcp : {false, true}) {
+    FeedRateConfig config = paper();
+    config.like_tcp = like_tcp;
+    Source source(config);
+    const std::uint64_t lost = source.send();
+    source.pass(80ms);
+    source.send();
+    source.pass(100ms);
+    source.lose({lost});
+    EXPECT_EQ(source.rate.round_trip(), like_tcp ? 100ms : 110ms);
+  }
+}
+
+TEST(FeedRate, IsNeverLessThanAPacketInAnEpoch) {
+  Source source(paper());
+  for (int i = 0; i < 20; ++i) {
+    source.send_lost(100ms);
+    source.pass(source.rate.round_trip() * 3 / 2 + 4 * source.rate.deviation());
+  }
+  EXPECT_GE(source.rate.rate(), kPacket / to_seconds(source.rate.round_trip() + 4 * source.rate.deviation()));
+  EXPECT_GT(source.rate.epochs(), 15u);
+}
+
+// Beside TCP.
+
+FeedRateConfig like_tcp() {
+  FeedRateConfig config = paper();
+  config.like_tcp = true;
+  config.increase_deviations = 0;
+  return config;
+}
+
+TEST(FeedRate, BesideTcpGrowsByTheMeanRoundTrip) {
+  Source source(like_tcp());
+  while (source.rate.round_trip() < 179ms) source.send_lost(180ms);
+  source.pass(source.rate.silent_until() + 4 * source.rate.deviation() + 200ms - source.now());
+  // 179 ms where queues are long and 100 ms where there are none, and two packets.
+  const double before = source.rate.rate();
+  const double interval_s = (to_seconds(source.rate.round_trip()) + 0.1) / 2 + 2 * kPacket / before;
+  source.pass(source.rate.next_at() - source.now());
+  EXPECT_NEAR(source.rate.rate() - before, kPacket / interval_s, 0.01 * kPacket / interval_s);
+}
+
+TEST(FeedRate, BesideTcpIsSilentForATimeoutWhereFewPacketsAreOnTheirWay) {
+  Source many(like_tcp());
+  many.send_lost(100ms);
+  EXPECT_EQ(many.rate.silent_until(), many.now() + 50ms);
+  FeedRateConfig config = like_tcp();
+  config.first_rate = 39 * kPacket;
+  Source few(config);
+  few.send_lost(100ms);
+  EXPECT_EQ(few.rate.silent_until(), few.now() + FeedRate::kTimeout);
+}
+
+// The start.
+
+FeedRateConfig with_start() {
+  FeedRateConfig config;
+  config.packet_bytes = kPacket;
+  config.round_trip = 100ms;
+  return config;
+}
+
+TEST(FeedRate, StartsWithFourPacketsInARoundTripAndDoubles) {
+  Source source(with_start());
+  EXPECT_DOUBLE_EQ(source.rate.rate(), 40 * kPacket);
+  EXPECT_EQ(source.rate.limited_by(), FeedLimit::start);
+  source.stream(1510ms);
+  EXPECT_NEAR(source.rate.rate(), 320 * kPacket, 1);
+}
+
+TEST(FeedRate, FirstLossHalvesTheRateThatThePacketWasSentAt) {
+  Source source(with_start());
+  source.stream(600ms);
+  ASSERT_NEAR(source.rate.rate(), 80 * kPacket, 1);
+  const std::uint64_t lost = source.send();
+  source.stream(1s);
+  ASSERT_NEAR(source.rate.rate(), 320 * kPacket, 1) << "a long queue: the loss shows late";
+  EXPECT_TRUE(source.lose({lost}));
+  EXPECT_NEAR(source.rate.rate(), 40 * kPacket, 1);
+  EXPECT_EQ(source.rate.limited_by(), FeedLimit::link);
+  source.stream(5s);
+  EXPECT_LT(source.rate.rate(), 300 * kPacket) << "it does not double any more";
+}
+
+TEST(FeedRate, GrowsToTwiceWhatIsSentAndNoFurther) {
+  Source source(with_start());
+  for (int i = 0; i < 1000; ++i) {
+    source.send();
+    source.pass(10ms);
+  }
+  EXPECT_NEAR(source.rate.rate(), 200 * kPacket, 41 * kPacket);
+  EXPECT_EQ(source.rate.limited_by(), FeedLimit::source);
+}
+
+TEST(FeedRate, KeepsToItsMaximum) {
+  FeedRateConfig config = with_start();
+  config.rate_max = 100 * kPacket;
+  Source source(config);
+  source.stream(3s);
+  EXPECT_DOUBLE_EQ(source.rate.rate(), 100 * kPacket);
+  EXPECT_EQ(source.rate.limited_by(), FeedLimit::maximum);
+}
+
+TEST(FeedRate, OfAnIdleSourceFallsToThatOfTheStart) {
+  Source source(with_start());
+  source.stream(1600ms);
+  ASSERT_NEAR(source.rate.rate(), 320 * kPacket, 1);
+  source.pass(900ms);
+  EXPECT_NEAR(source.rate.rate(), 320 * kPacket, 1);
+  source.pass(600ms);
+  EXPECT_NEAR(source.rate.rate(), 160 * kPacket, 1);
+  source.pass(1h);
+  EXPECT_DOUBLE_EQ(source.rate.rate(), 40 * kPacket);
+}
+
+// Paths.
+
+TEST(FeedRate, ObeysTheWorstPathOnly) {
+  FeedRateConfig config = with_start();
+  Source source(config);
+  // Of both each packet in a hundred is lost; the first listener was the first to say so.
+  int obeyed[3] = {};
+  for (int i = 0; i < 4000; ++i) {
+    const std::uint64_t sequence = source.send();
+    source.send();
+    source.pass(10ms);
+    for (const int reporter : {1, 2}) {
+      if (i % 100 == 30 * reporter) obeyed[reporter] += source.lose({sequence}, static_cast<FeedReporter>(reporter));
+    }
+  }
+  EXPECT_EQ(obeyed[1], 40);
+  EXPECT_EQ(obeyed[2], 0);
+  EXPECT_EQ(source.rate.paths().leader(), 1u);
+  EXPECT_NEAR(source.rate.loss(), 0.005, 0.0005);
+}
+
+TEST(FeedRate, LossThatOthersHaveToldOfIsOneWhenTheWorstPathTellsOfIt) {
+  Source source(with_start());
+  source.send_lost(100ms, 1);
+  source.pass(1s);
+  const std::uint64_t lost = source.send();
+  source.send();
+  source.pass(100ms);
+  EXPECT_FALSE(source.lose({lost}, 2));
+  EXPECT_TRUE(source.lose({lost}, 1));
+}
+
+}  // namespace
+}  // namespace spindled
