@@ -74,7 +74,7 @@ void TcpFlow::grow(std::uint64_t packets) {
     window_ += 1;
     return;
   }
-  acked_ += static_cast<double>(packets);
+  acked_ += properties_.counts_packets ? static_cast<double>(packets) : 1;
   if (acked_ < window_) return;
   acked_ -= window_;
   window_ += 1;

@@ -18,14 +18,17 @@ struct TcpProperties {
   TcpKind kind = TcpKind::newreno;
   std::size_t packet_bytes = 1500;  // with all heads
   std::size_t ack_bytes = 40;
-  double first_window = 4;           // packets, of RFC 5681; RFC 6928 has 10
-  double receive_window = 1e6;       // packets
+  double first_window = 4;      // packets, of RFC 5681; RFC 6928 has 10
+  double receive_window = 1e6;  // packets
+  /// Whether the window grows by what is acknowledged (RFC 5681, section 3.1), rather than by each acknowledgement,
+  /// which delayed ones halve: so it was usual in 2000.
+  bool counts_packets = true;
   Duration timeout_min = 1s;         // RFC 6298; Linux has 200 ms
   Duration delayed_ack_max = 100ms;  // RFC 5681, section 4.2: below 500 ms
 };
 
 /// A sender that always has something to send, and its receiver. Without selective acknowledgements; every second
-/// packet is acknowledged at once (RFC 5681), windows grow by what is acknowledged (section 3.1), the first two
+/// packet is acknowledged at once (RFC 5681), the first two
 /// duplicate acknowledgements let new packets out (RFC 3042). A flow outlives the events of its queue.
 class TcpFlow {
  public:

@@ -66,6 +66,16 @@ TEST(TcpFlow, AvoidsCongestionByAPacketInARoundTrip) {
   EXPECT_NEAR(tcp.flow.window(), window + 10, 1.1);
 }
 
+TEST(TcpFlow, GrowsHalfAsFastWhereItCountsDelayedAcknowledgements) {
+  Tcp tcp(kWide, {.counts_packets = false});
+  tcp.path.lose(30);
+  tcp.flow.start();
+  ASSERT_TRUE(tcp.run_until([&] { return tcp.flow.counts().fast_retransmits == 1 && !tcp.flow.is_recovering(); }));
+  const double window = tcp.flow.window();
+  tcp.run(1s);
+  EXPECT_NEAR(tcp.flow.window(), window + 5, 1.1);
+}
+
 TEST(TcpFlow, RepairsOneLossByAFastRetransmit) {
   for (const TcpKind kind : {TcpKind::reno, TcpKind::newreno}) {
     Tcp tcp(kWide, {.kind = kind, .first_window = 20});
