@@ -48,15 +48,15 @@ void FeedRate::sent(Time now, std::uint64_t sequence, std::size_t bytes) {
   idle_since_ = now;
 }
 
-bool FeedRate::lost(Time now, const FeedNak& nak) {
+bool FeedRate::lost(Time now, const LossReport& report) {
   advance(now);
-  const bool is_signaled = is_signal(nak);
+  const bool is_signaled = is_signal(report);
   const bool begins_epoch = is_signaled && now >= congested_until_;
   // The silence is by the round trip of before, the end of the epoch by that of after.
   const Duration silence = silence_now();
-  if (nak.is_first_try && !nak.sequences.empty()) {
-    const std::optional<Time> sent_at = sent_.sent_at(config_.like_tcp ? nak.heard : nak.sequences.back());
-    if (sent_at && now - *sent_at > nak.held) sample(nak.reporter, now - *sent_at - nak.held);
+  if (report.is_first_try && !report.sequences.empty()) {
+    const std::optional<Time> sent_at = sent_.sent_at(config_.like_tcp ? report.heard : report.sequences.back());
+    if (sent_at && now - *sent_at > report.held) sample(report.reporter, now - *sent_at - report.held);
   }
   if (!begins_epoch) return false;
   ++epochs_;
@@ -64,7 +64,7 @@ bool FeedRate::lost(Time now, const FeedNak& nak) {
   silent_until_ = allowed_until_ = now + silence;
   congested_until_ = silent_until_ + round_trip_ + 4 * deviation_;
   const double before = rate_;
-  const std::optional<Time> sent_at = is_starting_ ? sent_.sent_at(nak.sequences.front()) : std::nullopt;
+  const std::optional<Time> sent_at = is_starting_ ? sent_.sent_at(report.sequences.front()) : std::nullopt;
   set_rate((sent_at ? rate_at(*sent_at) : rate_) / 2);
   is_starting_ = false;
   starts_.clear();
@@ -77,15 +77,15 @@ double FeedRate::rate_at(Time sent_at) const {
   return found == starts_.end() ? rate_ : found->second;
 }
 
-bool FeedRate::is_signal(const FeedNak& nak) {
-  for (const std::uint64_t sequence : nak.sequences) {
+bool FeedRate::is_signal(const LossReport& report) {
+  for (const std::uint64_t sequence : report.sequences) {
     const std::optional<Time> sent_at = sent_.sent_at(sequence);
-    if (sent_at) paths_.lost(nak.reporter, sequence, *sent_at, increase_interval());
+    if (sent_at) paths_.lost(report.reporter, sequence, *sent_at, increase_interval());
   }
-  const bool is_on_worst = paths_.is_on_worst(nak.reporter, highest_);
+  const bool is_on_worst = paths_.is_on_worst(report.reporter, highest_);
   if (config_.worst_path && !is_on_worst) return false;
   bool is_new = false;
-  for (const std::uint64_t sequence : nak.sequences) is_new |= sent_.note_lost(sequence);
+  for (const std::uint64_t sequence : report.sequences) is_new |= sent_.note_lost(sequence);
   return is_new;
 }
 
@@ -132,7 +132,10 @@ void FeedRate::increase(Time at) {
   const double wanted = is_starting_ ? 2 * rate_ : rate_ + packets_in(increase_interval());
   const double ceiling = config_.start ? kUseFactor * use_ * rate_ : wanted;
   if (ceiling <= rate_) return;
-  if (is_starting_) starts_.emplace_back(at, rate_);
+  if (is_starting_) {
+    std::erase_if(starts_, [&](const auto& start) { return start.first + SentPackets::kTime < at; });
+    starts_.emplace_back(at, rate_);
+  }
   set_rate(std::min(wanted, ceiling));
 }
 

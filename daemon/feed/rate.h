@@ -20,7 +20,7 @@ struct FeedRateConfig {
   std::size_t packet_bytes = 1400;
   /// The greatest round trip to a listener, without queues: what is gone by until losses are heard of.
   Duration round_trip = 100ms;
-  double rate_max = std::numeric_limits<double>::infinity();  // bytes a second
+  double rate_max = std::numeric_limits<double>::infinity();  // bytes a second, more than 0
   /// Whether the rate doubles up to the first loss, and stays near what is sent. Without, it is `first_rate`, as long
   /// as nothing is lost grows by a packet at a time, and the source is taken to use it.
   bool start = true;
@@ -34,12 +34,12 @@ struct FeedRateConfig {
 };
 
 /// Somebody lacks packets, or has been sent them again by another than the source.
-struct FeedNak {
+struct LossReport {
   FeedReporter reporter = 0;
   Duration held{};  // since it got `heard`: by the reporter, and by relays on the way
   bool is_first_try = true;
-  /// The packet that has shown the gap: a round trip is measured on it, as how long the next one after a loss takes to
-  /// be sent is a matter of the rate.
+  /// The packet that has shown the gap, which is the one behind the last of `sequences` where these are all of the gap:
+  /// a round trip is measured on it, as how long the next one after a loss takes to be sent is a matter of the rate.
   std::uint64_t heard = 0;
   std::span<const std::uint64_t> sequences;  // rising
 };
@@ -57,21 +57,18 @@ std::string_view to_string(FeedLimit limit);
 /// its appendix A. The first loss that is new begins a **congestion epoch**: the rate is halved, for half a round trip
 /// nothing is sent, and all further losses are ignored until those of what was sent before must have been heard of.
 /// Outside of epochs the rate grows by a packet in a round trip for each round trip, as TCP's window does. Round trips
-/// are measured on losses only, so that they are those of the paths that are congested. One class has no more to do
-/// with many listeners than with one: no state depends on how many there are.
+/// are measured on losses only, so that they are those of the paths that are congested. No state depends on how many
+/// listeners there are.
 ///
 /// Beside TCP (`like_tcp`) the paper's rules are changed where they assume other than TCP does:
 ///
-/// - Losses come when queues are long, while TCP grows by the round trips of all of its packets: the mean is taken of
-/// the
-///   round trip that losses have and the one without queues, which cannot be less than half of it.
+/// - Losses come when queues are long, while TCP grows by the round trips of all of its packets: the interval is the
+///   mean of the round trip that losses have and of the one without queues, which counts as half of it at least.
 /// - A loss is heard of behind the next packets only, and growth in between is blind: it waits for kBlindPackets, too.
-/// - A round trip is that of the packet that shows the loss. The paper's is that of the packet that is lost, and has
-/// the
+/// - A round trip is that of the packet that shows the loss. The paper's is that of the packet that is lost: it has the
 ///   silence in it, and the pause up to the next packet.
 /// - Where less than kTimeoutPackets leave in a round trip, TCP has no three duplicate acknowledgements, and waits for
-/// a
-///   timeout: the silence lasts kTimeout.
+///   a timeout: the silence lasts kTimeout.
 ///
 /// Beyond the paper, too: the start, the worst path, and that the rate is never less than a packet in an epoch. What
 /// starts is clocked by nothing, as nobody acknowledges: where the first loss is heard of only behind a long queue, a
@@ -93,10 +90,10 @@ class FeedRate {
   /// `tree` outlives this; nullptr: losses are all on links of their own.
   FeedRate(Time now, const FeedRateConfig& config, Random random, const FeedTree* tree = nullptr);
 
-  /// A packet has left, not for the first time again: repairs are not told.
+  /// A new packet has left. Of repairs nothing is told.
   void sent(Time now, std::uint64_t sequence, std::size_t bytes);
   /// Says whether the rate has become less.
-  bool lost(Time now, const FeedNak& nak);
+  bool lost(Time now, const LossReport& report);
   void advance(Time now);
   /// When the rate changes next, if nothing happens.
   Time next_at() const { return next_increase_; }
@@ -118,7 +115,7 @@ class FeedRate {
 
  private:
   /// Whether it tells of a loss on the worst path that nobody there has told of before.
-  bool is_signal(const FeedNak& nak);
+  bool is_signal(const LossReport& report);
   void sample(FeedReporter reporter, Duration round_trip);
   void increase(Time at);
   /// What may be sent until then, and what of it was.
@@ -143,7 +140,7 @@ class FeedRate {
   LossPaths paths_;
   double rate_ = 0;
   bool is_starting_;
-  std::vector<std::pair<Time, double>> starts_;  // while it starts: rates, and until when they were
+  std::vector<std::pair<Time, double>> starts_;  // while it starts: rates of late, and until when they were
   std::uint64_t epochs_ = 0;
   std::uint64_t highest_ = 0;  // sequence
   Duration round_trip_;

@@ -48,13 +48,13 @@ class Source {
   }
   bool lose(std::vector<std::uint64_t> sequences, FeedReporter reporter = 1, bool is_first_try = true,
             Duration held = {}) {
-    FeedNak nak;
-    nak.reporter = reporter;
-    nak.held = held;
-    nak.is_first_try = is_first_try;
-    nak.sequences = sequences;
-    nak.heard = sequences.empty() ? 0 : sequences.back() + 1;
-    return rate.lost(now_, nak);
+    LossReport report;
+    report.reporter = reporter;
+    report.held = held;
+    report.is_first_try = is_first_try;
+    report.sequences = sequences;
+    report.heard = sequences.empty() ? 0 : sequences.back() + 1;
+    return rate.lost(now_, report);
   }
   /// One is sent, and is known to be lost a round trip later.
   bool send_lost(Duration round_trip, FeedReporter reporter = 1) {
