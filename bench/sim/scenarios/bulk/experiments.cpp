@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "bench/sim/scenarios/bulk/experiment_parts.h"
 
@@ -15,12 +14,6 @@ namespace {
 constexpr double kBeyondOfBlockMax = 0.002;
 constexpr double kBeyondMeanMax = 0.0001;
 constexpr double kMemoryMiBMax = 16;
-
-double thread_cpu_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
-}
 
 }  // namespace
 
@@ -38,10 +31,6 @@ Outcome failed(std::string why) {
   Outcome outcome;
   outcome.error = std::move(why);
   return outcome;
-}
-
-bool Outcome::is_ok() const {
-  return error.empty() && std::all_of(figures.begin(), figures.end(), [](const Figure& figure) { return figure.ok; });
 }
 
 const std::vector<Experiment>& experiments() {
@@ -66,17 +55,12 @@ const std::vector<Experiment>& experiments() {
 }
 
 Outcome run(const Experiment& experiment, const Options& options) {
-  const double start = thread_cpu_seconds();
-  Outcome outcome = experiment.run(options);
-  outcome.name = experiment.name;
-  for (Figure& figure : outcome.figures) figure.scenario = experiment.name;
-  outcome.cpu_seconds = thread_cpu_seconds() - start;
-  return outcome;
+  return run_named<Outcome>(experiment.name, [&] { return experiment.run(options); });
 }
 
-std::vector<Figure> figures_of_cost(const std::vector<Outcome>& outcomes) {
+std::vector<Figure> figures_of_cost(const std::vector<Cost>& costs) {
   Cost all;
-  for (const Outcome& outcome : outcomes) all.add(outcome.cost);
+  for (const Cost& cost : costs) all.add(cost);
   if (all.decoding.blocks == 0) return {};
   const double symbols_of_block = static_cast<double>(all.decoding.symbols) / static_cast<double>(all.decoding.blocks);
   const double most = static_cast<double>(all.decoding.beyond_max) / symbols_of_block;

@@ -6,17 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "bench/sim/scenarios/marks.h"
+#include "bench/sim/scenarios/experiment.h"
 #include "tests/support/bulk_store.h"
 
 namespace spindled::scenarios::bulk {
 
-struct Options {
-  std::uint64_t seed = 1;
-  /// Of the sizes and times that experiments should have. Marks are for 1; but for those of chains of lossy hops, whose
-  /// rates take long to have a mean, they hold from a fifth on.
-  double share = 1;
-};
+/// Marks are for a share of 1; but for those of chains of lossy hops, whose rates take long to have a mean, they hold
+/// from a fifth on.
+using Options = ExperimentOptions;
 
 /// What contents took, over all runs of an experiment.
 struct Cost {
@@ -26,15 +23,8 @@ struct Cost {
   void add(const Cost& other);
 };
 
-struct Outcome {
-  std::string name;
-  std::string error;            // why there is nothing to see; empty if all is well
-  std::vector<Figure> figures;  // what is held to a mark, and what is beside it
-  Table table;
+struct Outcome : ExperimentOutcome {
   Cost cost;
-  double cpu_seconds = 0;
-
-  bool is_ok() const;
 };
 
 struct Experiment {
@@ -49,6 +39,6 @@ const std::vector<Experiment>& experiments();
 Outcome run(const Experiment& experiment, const Options& options);
 
 /// Of all that was run: what codes and daemons took.
-std::vector<Figure> figures_of_cost(const std::vector<Outcome>& outcomes);
+std::vector<Figure> figures_of_cost(const std::vector<Cost>& costs);
 
 }  // namespace spindled::scenarios::bulk

@@ -23,7 +23,7 @@ TEST_P(BulkExperiment, MeetsItsMarks) {
   ASSERT_EQ(outcome.error, "");
   std::vector<Figure> figures = outcome.figures;
   if (outcome.cost.decoding.blocks >= 100) {  // of few the mean is a matter of luck
-    const std::vector<Figure> cost = figures_of_cost({outcome});
+    const std::vector<Figure> cost = figures_of_cost({outcome.cost});
     figures.insert(figures.end(), cost.begin(), cost.end());
   }
   EXPECT_TRUE(std::all_of(figures.begin(), figures.end(), [](const Figure& figure) { return figure.ok; }))
@@ -55,16 +55,15 @@ TEST(BulkFigures, FallShortBelowTheirMarks) {
 }
 
 TEST(BulkFigures, OfCostAreTheWorstOfAllExperiments) {
-  Outcome good, bad;
-  good.cost = {{.blocks = 10, .symbols = 10'000, .beyond = 0, .beyond_max = 0}, 1u << 20};
-  bad.cost = {{.blocks = 10, .symbols = 10'000, .beyond = 3, .beyond_max = 3}, 17u << 20};
+  const Cost good{{.blocks = 10, .symbols = 10'000, .beyond = 0, .beyond_max = 0}, 1u << 20};
+  const Cost bad{{.blocks = 10, .symbols = 10'000, .beyond = 3, .beyond_max = 3}, 17u << 20};
   const auto are_ok = [](const std::vector<Figure>& figures) {
     return std::all_of(figures.begin(), figures.end(), [](const Figure& figure) { return figure.ok; });
   };
   EXPECT_TRUE(are_ok(figures_of_cost({good})));
   const std::vector<Figure> figures = figures_of_cost({good, bad});
   EXPECT_TRUE(std::none_of(figures.begin(), figures.end(), [](const Figure& figure) { return figure.ok; }));
-  EXPECT_THAT(figures_of_cost({Outcome()}), IsEmpty());
+  EXPECT_THAT(figures_of_cost({Cost()}), IsEmpty());
 }
 
 TEST(TcpChain, RunsAtTheRateOfItsNarrowestHopEverywhere) {

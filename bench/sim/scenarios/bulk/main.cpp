@@ -1,116 +1,28 @@
 // scenario_bulk: what bulk channels make of paths, of who comes and of what fails, on the simulator with the daemon's
 // and the client's own code. docs/performance.md says what the experiments are.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <mutex>
-#include <thread>
 
 #include "bench/sim/scenarios/bulk/experiments.h"
-#include "bench/sim/scenarios/output_folder.h"
-#include "bench/sim/scenarios/report.h"
-
-namespace spindled::scenarios::bulk {
-namespace {
-
-struct Arguments {
-  std::vector<std::string> only;
-  Options options;
-  std::size_t jobs = 1;
-  std::filesystem::path output;
-  bool check = false;
-  bool list = false;
-};
-
-/// The longest first, which are the last: none of them is to be left at the end.
-std::vector<Outcome> run_all(const std::vector<Experiment>& wanted, const Arguments& arguments) {
-  std::vector<Outcome> outcomes(wanted.size());
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  const auto work = [&] {
-    for (std::size_t taken = next++; taken < wanted.size(); taken = next++) {
-      const std::size_t index = wanted.size() - 1 - taken;
-      outcomes[index] = run(wanted[index], arguments.options);
-      const std::scoped_lock lock(mutex);
-      fmt::print(stderr, "{} of {}: {}, {:.1f} s of processor\n", taken + 1, wanted.size(), wanted[index].name,
-                 outcomes[index].cpu_seconds);
-    }
-  };
-  std::vector<std::jthread> workers;
-  for (std::size_t i = 0; i < std::min(arguments.jobs, wanted.size()); ++i) workers.emplace_back(work);
-  workers.clear();
-  return outcomes;
-}
-
-void write_files(const Arguments& arguments, const std::vector<Experiment>& wanted,
-                 const std::vector<Outcome>& outcomes, const std::vector<Figure>& figures) {
-  std::vector<std::string> lines, names;
-  for (const Figure& figure : figures) lines.push_back(json_of(figure));
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const Outcome& outcome = outcomes[i];
-    names.push_back(fmt::format(R"({{"experiment": "{}", "title": "{}", "error": "{}", "processor_s": {:.1f}}})",
-                                outcome.name, wanted[i].title, outcome.error, outcome.cpu_seconds));
-    if (!outcome.error.empty()) continue;
-    write_csv(arguments.output / fmt::format("bulk-{}.csv", outcome.name), outcome.table);
-  }
-  std::ofstream(arguments.output / "bulk.json") << fmt::format(
-      "{{\"seed\": {}, \"share\": {},\n\"figures\": [\n  {}\n],\n\"experiments\": [\n  {}\n]}}\n",
-      arguments.options.seed, arguments.options.share, fmt::join(lines, ",\n  "), fmt::join(names, ",\n  "));
-}
-
-int run(const Arguments& arguments) {
-  std::vector<Experiment> wanted = experiments();
-  std::erase_if(wanted, [&](const Experiment& each) {
-    return !arguments.only.empty() && std::none_of(arguments.only.begin(), arguments.only.end(), [&](const auto& part) {
-      return each.name.find(part) != std::string::npos;
-    });
-  });
-  if (wanted.empty()) {
-    fmt::print(stderr, "scenario_bulk: there is no such experiment; --list names all\n");
-    return 2;
-  }
-  if (arguments.list) {
-    for (const Experiment& each : wanted) fmt::print("{:12} {}\n", each.name, each.title);
-    return 0;
-  }
-  if (!make_output_folder(arguments.output, "scenario_bulk")) return 2;
-  const std::vector<Outcome> outcomes = run_all(wanted, arguments);
-  std::vector<Figure> figures;
-  bool is_ok = true;
-  for (const Outcome& outcome : outcomes) {
-    if (!outcome.error.empty()) fmt::print("{} FAILED: {}\n", outcome.name, outcome.error);
-    figures.insert(figures.end(), outcome.figures.begin(), outcome.figures.end());
-    is_ok = is_ok && outcome.is_ok();
-  }
-  for (const Figure& figure : figures_of_cost(outcomes)) {
-    figures.push_back(figure);
-    is_ok = is_ok && figure.ok;
-  }
-  fmt::print("{}", table_of(figures));
-  if (!arguments.output.empty()) write_files(arguments, wanted, outcomes, figures);
-  return arguments.check && !is_ok ? 1 : 0;
-}
-
-}  // namespace
-}  // namespace spindled::scenarios::bulk
+#include "bench/sim/scenarios/experiment_program.h"
 
 int main(int argc, char** argv) {
-  using namespace spindled::scenarios::bulk;
-  Arguments arguments;
-  CLI::App app("What bulk channels make of paths, of who comes and of what fails, on the simulator", "scenario_bulk");
-  app.add_option("--only", arguments.only, "Experiments whose names have one of these in them")->delimiter(',');
-  app.add_flag("--list", arguments.list, "Name the experiments, and run none");
-  app.add_option("--share", arguments.options.share, "Of the sizes and times that experiments should have")
-      ->check(CLI::Range(0.02, 1.0));
-  app.add_option("--seed", arguments.options.seed, "Draws losses, and all that daemons draw");
-  app.add_option("--jobs", arguments.jobs, "How many experiments run at once")->check(CLI::Range(1, 64));
-  app.add_option("--output", arguments.output, "Folder for bulk.json and what was measured as CSV");
-  app.add_flag("--check", arguments.check, "Fail where a figure falls short of its mark");
-  CLI11_PARSE(app, argc, argv);
-  return run(arguments);
+  using namespace spindled::scenarios;
+  std::mutex mutex;
+  std::vector<bulk::Cost> costs;
+  ExperimentProgram program{
+      .name = "scenario_bulk",
+      .description = "What bulk channels make of paths, of who comes and of what fails, on the simulator",
+      .results = "bulk",
+      .experiments = {},
+      .overall = [&] { return bulk::figures_of_cost(costs); },
+  };
+  for (const bulk::Experiment& each : bulk::experiments()) {
+    program.experiments.push_back({each.name, each.title, [&](const ExperimentOptions& options) {
+                                     bulk::Outcome outcome = bulk::run(each, options);
+                                     const std::scoped_lock lock(mutex);
+                                     costs.push_back(outcome.cost);
+                                     return ExperimentOutcome(std::move(outcome));
+                                   }});
+  }
+  return run_experiments(program, argc, argv);
 }
