@@ -28,6 +28,7 @@ using AsnTimeHandle = std::unique_ptr<ASN1_TIME, OpensslDeleter<ASN1_TIME_free>>
 using BioHandle = std::unique_ptr<BIO, OpensslDeleter<BIO_free_all>>;
 using BioMethodHandle = std::unique_ptr<BIO_METHOD, OpensslDeleter<BIO_meth_free>>;
 using CertificateHandle = std::unique_ptr<X509, OpensslDeleter<X509_free>>;
+using CipherHandle = std::unique_ptr<EVP_CIPHER_CTX, OpensslDeleter<EVP_CIPHER_CTX_free>>;
 using ExtensionHandle = std::unique_ptr<X509_EXTENSION, OpensslDeleter<X509_EXTENSION_free>>;
 using GeneralNameHandle = std::unique_ptr<GENERAL_NAME, OpensslDeleter<GENERAL_NAME_free>>;
 using GeneralNamesHandle = std::unique_ptr<GENERAL_NAMES, OpensslDeleter<GENERAL_NAMES_free>>;

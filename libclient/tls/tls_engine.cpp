@@ -137,6 +137,13 @@ void TlsEngine::handshake() {
   }
 }
 
+bool TlsEngine::export_keys(std::string_view label, std::span<std::uint8_t> keys) const {
+  return has_shaken_hands_ && SSL_export_keying_material(ssl_.get(), keys.data(), keys.size(), label.data(),
+                                                         label.size(), nullptr, 0, 0) == 1;
+}
+
+bool TlsEngine::has_dialled() const { return SSL_is_server(ssl_.get()) == 0; }
+
 void TlsEngine::handshake_done() {
   const unsigned char* protocol = nullptr;
   unsigned protocol_size = 0;

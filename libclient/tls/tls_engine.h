@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "libclient/tls/gathered_bytes.h"
@@ -53,6 +54,11 @@ class TlsEngine {
   const std::optional<CertificateRecord>& peer() const { return peer_; }
   /// Whether the handshake was completed, whatever has come of the connection since.
   bool has_shaken_hands() const { return has_shaken_hands_; }
+
+  /// Keys that only the two ends of the connection know, the same at both (RFC 8446, section 7.5); `label` says what
+  /// for. False unless the handshake was completed.
+  bool export_keys(std::string_view label, std::span<std::uint8_t> keys) const;
+  bool has_dialled() const;
 
   /// Where the next ciphertext goes. Empty as long as `read` has not used up what came before.
   std::span<std::uint8_t> receive_space();

@@ -97,6 +97,16 @@ std::optional<CertificateRecord> TlsStream::peer() const {
   return engine_.peer();
 }
 
+bool TlsStream::export_keys(std::string_view label, std::span<std::uint8_t> keys) const {
+  const Lock lock(mutex_);
+  return engine_.export_keys(label, keys);
+}
+
+bool TlsStream::has_dialled() const {
+  const Lock lock(mutex_);
+  return engine_.has_dialled();
+}
+
 TlsFault TlsStream::fault() const {
   const Lock lock(mutex_);
   return engine_.fault();

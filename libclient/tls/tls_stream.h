@@ -34,6 +34,9 @@ class TlsStream final : public ByteStream {
   /// Nothing before the stream is established, and for a peer without a certificate.
   std::optional<CertificateRecord> peer() const;
   TlsFault fault() const;
+  /// As in TlsEngine.
+  bool export_keys(std::string_view label, std::span<std::uint8_t> keys) const;
+  bool has_dialled() const;
 
  private:
   using Lock = std::lock_guard<std::mutex>;

@@ -55,6 +55,23 @@ struct Direction {
   bool is_done() const { return read.size() == text.size(); }
 };
 
+TEST_F(TlsEngineTest, BothEndsExportTheSameKeysAndNobodyElseDoes) {
+  const auto exported = [](const TlsEngine& engine, std::string_view label) {
+    std::vector<std::uint8_t> keys(88);
+    EXPECT_TRUE(engine.export_keys(label, keys));
+    return keys;
+  };
+  const auto pair = make_open_pair();
+  const std::vector<std::uint8_t> keys = exported(pair->dialling, "EXPERIMENTAL-one");
+  EXPECT_EQ(exported(pair->accepting, "EXPERIMENTAL-one"), keys);
+  EXPECT_NE(exported(pair->dialling, "EXPERIMENTAL-two"), keys);
+  EXPECT_NE(exported(make_open_pair()->dialling, "EXPERIMENTAL-one"), keys) << "another connection of the same two";
+  EXPECT_TRUE(pair->dialling.has_dialled());
+  EXPECT_FALSE(pair->accepting.has_dialled());
+  std::vector<std::uint8_t> none(88);
+  EXPECT_FALSE(make_pair()->dialling.export_keys("EXPERIMENTAL-one", none)) << "before the handshake";
+}
+
 TEST_F(TlsEngineTest, BytesArriveHoweverTheyAreCut) {
   std::mt19937 random(1);
   for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, kRecordBytes, kRecordBytes + 1,
