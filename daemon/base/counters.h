@@ -17,6 +17,14 @@
   X(link_bytes_out, "bytes written to links")                                                      \
   X(link_frames_in, "frames read from links")                                                      \
   X(link_frames_bad, "links closed for a frame that is malformed, too large or out of place")      \
+  X(datagrams_in, "datagrams of links received")                                                   \
+  X(datagrams_out, "datagrams of links sent")                                                      \
+  X(datagrams_unknown, "datagrams thrown away that are of no link")                                \
+  X(datagrams_repeated, "datagrams thrown away that had come before, or were too old")             \
+  X(datagrams_forged, "datagrams thrown away that the other end of their link has not sealed")     \
+  X(datagrams_dropped, "datagrams, and frames in their place, for which there was no room")        \
+  X(datagram_ways_opened, "times that datagrams were found to get through on a link")              \
+  X(datagram_ways_closed, "times that datagrams were found not to get through on a link")          \
   X(bytes_link_state, "bytes sent on links: which daemons and links there are")                    \
   X(bytes_propose, "bytes sent on links: views proposed, and refused")                             \
   X(bytes_member_state, "bytes sent on links: what members have of the view that ends")            \
@@ -27,6 +35,7 @@
   X(bytes_data, "bytes sent on links: messages and their order")                                   \
   X(bytes_stability, "bytes sent on links: who has received what, and in which view")              \
   X(bytes_prices, "bytes sent on links: what congested links and slow clients cost")               \
+  X(bytes_datagrams, "bytes sent on links: what could not go as datagrams")                        \
   X(control_in, "control messages received")                                                       \
   X(control_out, "control messages sent, counted per link")                                        \
   X(data_forwarded, "data frames relayed to other daemons")                                        \

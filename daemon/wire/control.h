@@ -22,6 +22,15 @@
 namespace spindled {
 
 /// The first message on a connection between daemons, from both sides.
+/// By which the other end of a link sends datagrams here, beside the connection.
+struct DatagramOffer {
+  std::uint16_t port = 0;   // of the host that the connection comes from or goes to; 0: none are taken
+  std::uint32_t bytes = 0;  // of the longest datagram, in this cluster; 0: this daemon knows nothing of datagrams
+  std::uint64_t token = 0;  // that each of them begins with
+
+  bool operator==(const DatagramOffer&) const = default;
+};
+
 struct LinkHello {
   std::uint16_t version_min = kLinkVersionMin;
   std::uint16_t version_max = kLinkVersionMax;
@@ -29,6 +38,7 @@ struct LinkHello {
   DaemonId daemon;
   std::uint64_t settings_digest = 0;                       // of the settings that must agree
   std::optional<PartitionOrder> partition = std::nullopt;  // the newest order known, if there was any
+  DatagramOffer datagrams = {};
 };
 
 struct AdvertisedLink {

@@ -128,6 +128,8 @@ class Decoder {
     to.daemon = take(from.daemon());
     to.settings_digest = from.settings_digest();
     if (from.has_partition()) to.partition = take(from.partition());
+    require(from.datagram_port() <= UINT16_MAX, "the port for datagrams is not valid");
+    to.datagrams = {static_cast<std::uint16_t>(from.datagram_port()), from.datagram_bytes(), from.datagram_token()};
     return to;
   }
 

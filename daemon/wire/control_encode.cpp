@@ -48,6 +48,9 @@ void put_message(pb::Envelope& envelope, const LinkHello& from) {
   put(to->mutable_daemon(), from.daemon);
   to->set_settings_digest(from.settings_digest);
   if (from.partition) put(to->mutable_partition(), *from.partition);
+  to->set_datagram_port(from.datagrams.port);
+  to->set_datagram_bytes(from.datagrams.bytes);
+  to->set_datagram_token(from.datagrams.token);
 }
 
 void put_message(pb::Envelope& envelope, const LinkState& from) {

@@ -30,6 +30,7 @@ enum class LinkFrame : std::uint8_t {
   control_part = 12,  // of a ControlMessage that no control frame holds: a byte, 1 in the last part, then bytes of it
   bulk_token = 13,    // by which the neighbour may open a hop for bulk content to the sender (daemon/bulk/hops.h)
   bulk_plan = 14,     // who relays a bulk channel to whom (daemon/bulk/tree_plan.h)
+  datagram = 15,      // the frames of a datagram that cannot go as one (datagram_envelope.h)
 };
 
 /// In which queue of a link a frame waits: those of an earlier one are written first.
@@ -61,6 +62,7 @@ inline constexpr std::size_t kPushFrameBytesMax = kDataFrameBytesMax + 1024;
 inline constexpr std::size_t kPriceFrameBytesMax = 512;  // a name and a few numbers
 inline constexpr std::size_t kBulkTokenFrameBytes = 16;
 inline constexpr std::size_t kBulkPlanFrameBytesMax = 1024 + 9 * kMembersMax;  // a name, and three numbers a member
+inline constexpr std::size_t kDatagramFrameOnLinkBytesMax = 65'535;
 inline constexpr std::size_t kPingFrameBytes = 8;
 inline constexpr std::size_t kCloseFrameBytesMax = 2 + 1024;
 static_assert(kRoutedFrameBytesMax >= 1 + kMembersMax / 8 + kShortFrameBytesMax);
@@ -145,6 +147,13 @@ inline constexpr FrameTraits kFrameTraits[] = {
      .bytes_max = kBulkPlanFrameBytesMax,
      .priority = FramePriority::data,
      .reach = FrameReach::view},
+    {.type = LinkFrame::datagram,
+     .name = "datagram",
+     .bytes_max = kDatagramFrameOnLinkBytesMax,
+     .priority = FramePriority::data,
+     .reach = FrameReach::link,
+     .is_packets = true,
+     .bytes = Counter::bytes_datagrams},
 };
 inline constexpr std::size_t kFrameTypes = std::size(kFrameTraits);
 static_assert([] {

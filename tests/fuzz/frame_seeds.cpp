@@ -105,6 +105,7 @@ void add_link_frame_seeds(Seeds& seeds) {
   const Bytes places = write_tree_plan({"alpha", 7, 1}, {1, {{0, 0, {}}, {1, 0, {}}, {2, 1, MemberIndex{0}}}});
   plan.insert(plan.end(), places.begin(), places.end());
   add("bulk_plan", link_frame(LinkFrame::bulk_plan, plan));
+  add("datagram", link_frame(LinkFrame::datagram, {9, 2, 0, 'h', 'i', 9, 0, 0}));
   add("price_of_link", link_frame(LinkFrame::price, write_price({4, 1, 700, {}, 1u << 20, level_of(20), 240, {}})));
   add("price_of_clients", link_frame(LinkFrame::price, write_price({4, 2, 0, "#slow#gamma", 1, 0, 400, "slow"})));
   add("close", link_frame(LinkFrame::close, write_link_close({23, "cluster 'a' is not cluster 'b'"})));
@@ -117,6 +118,7 @@ void add_control_seeds(Seeds& seeds) {
     seeds.push_back({"control", std::move(name), as_string(bytes)});
   };
   add("link_hello", LinkHello{kLinkVersionMin, kLinkVersionMax, "spindle", kAlpha, 0x0123456789abcdef});
+  add("link_hello_datagrams", LinkHello{1, 1, "spindle", kAlpha, 7, std::nullopt, {4804, 1400, 0x0706050403020100}});
   add("link_state", LinkState{kBeta, 12, {{"alpha", kAlpha.incarnation, 10, 250, 1'000'000}, {"gamma", 5, 1, 0, 0}}});
   add("link_state_alone", LinkState{kGamma, 1, {}, true});
   add("link_state_summary", LinkStateSummary{{{kAlpha, 3}, {kBeta, 12}}});

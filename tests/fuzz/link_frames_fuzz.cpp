@@ -1,5 +1,6 @@
 // The hand-laid frames between daemons. The first byte chooses the frame, the rest is what follows its head.
 #include "daemon/bulk/tree_plan.h"
+#include "daemon/wire/datagram_envelope.h"
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 
@@ -27,6 +28,19 @@ void fuzz_body(ByteView bytes) {
   SPINDLE_CHECK(again->head.after == body->head.after && again->head.service == body->head.service);
   SPINDLE_CHECK(again->head.seen == body->head.seen);
   SPINDLE_CHECK(read_destinations(*again) == destinations);
+}
+
+void fuzz_datagram(ByteView bytes) {
+  const auto write = [](const Probe& probe) {
+    Bytes written(kProbeBytesMin + probe.padding);
+    Writer writer(written.data());
+    write_probe(writer, probe);
+    SPINDLE_CHECK(writer.size() + probe.padding == written.size());
+    return written;
+  };
+  while (const std::optional<DatagramFrameView> frame = next_datagram_frame(bytes)) {
+    check_round_trip(frame->body, read_probe, write);
+  }
 }
 
 void fuzz_push(ByteView bytes) {
@@ -106,6 +120,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case static_cast<int>(LinkFrame::bulk_plan):
       if (const auto told = read_tree_plan(bytes, kMembersMax)) write_tree_plan(told->channel, told->plan);
+      break;
+    case static_cast<int>(LinkFrame::datagram):
+      fuzz_datagram(bytes);
       break;
     case static_cast<int>(LinkFrame::price):
       check_round_trip(bytes, read_price, write_price);

@@ -76,6 +76,15 @@ constexpr Counter kMovedElsewhere[] = {
     Counter::tls_handshakes,          // tests/integration/tls_links_test.cpp
     Counter::tls_handshakes_refused,  // tests/integration/tls_links_test.cpp
     Counter::bulk_capacities_told,    // tests/sim/bulk_yield_test.cpp
+    Counter::datagrams_in,            // tests/sim/datagrams_test.cpp
+    Counter::datagrams_out,           // tests/sim/datagrams_test.cpp
+    Counter::datagrams_unknown,       // tests/sim/datagrams_test.cpp
+    Counter::datagrams_repeated,      // tests/sim/datagrams_test.cpp
+    Counter::datagrams_forged,        // tests/unit/datagrams_test.cpp
+    Counter::datagrams_dropped,       // tests/unit/datagrams_test.cpp
+    Counter::datagram_ways_opened,    // tests/sim/datagrams_test.cpp
+    Counter::datagram_ways_closed,    // tests/sim/datagrams_test.cpp
+    Counter::bytes_datagrams,         // tests/unit/datagrams_test.cpp
 };
 
 TEST(HuntRun, MovesEveryOtherCounter) {

@@ -114,6 +114,8 @@ ControlMessage random_message(Random& random) {
       LinkHello hello{1, static_cast<std::uint16_t>(random.between(1, 65535)), "cluster", random_daemon(random),
                       random_number(random)};
       if (random.chance(0.5)) hello.partition = random_partition(random);
+      hello.datagrams = {static_cast<std::uint16_t>(random.below(65536)),
+                         static_cast<std::uint32_t>(random.below(9000)), random_number(random)};
       return hello;
     }
     case 9:
@@ -210,13 +212,14 @@ TEST(WireControl, FieldsArriveInTheirPlaces) {
   EXPECT_EQ(std::get<Done>(*done).pushed[1].to, 1);
   EXPECT_EQ(std::get<Done>(*done).pushed[1].messages, 11u);
 
-  const auto hello = decode_control(encode_control(
-      LinkHello{2, 3, "lab", {"beta", 8}, 9, PartitionOrder{{4, {"gamma", 5}}, {{"a"}, {"b", "c"}}, 6s}}));
+  const auto hello = decode_control(encode_control(LinkHello{
+      2, 3, "lab", {"beta", 8}, 9, PartitionOrder{{4, {"gamma", 5}}, {{"a"}, {"b", "c"}}, 6s}, {4804, 1400, 10}}));
   ASSERT_TRUE(hello);
   EXPECT_EQ(std::get<LinkHello>(*hello).version_min, 2);
   EXPECT_EQ(std::get<LinkHello>(*hello).version_max, 3);
   EXPECT_EQ(std::get<LinkHello>(*hello).cluster, "lab");
   EXPECT_EQ(std::get<LinkHello>(*hello).settings_digest, 9u);
+  EXPECT_EQ(std::get<LinkHello>(*hello).datagrams, (DatagramOffer{4804, 1400, 10}));
   EXPECT_EQ(std::get<LinkHello>(*hello).partition, (PartitionOrder{{4, {"gamma", 5}}, {{"a"}, {"b", "c"}}, 6s}));
 }
 

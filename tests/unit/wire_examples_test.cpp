@@ -11,6 +11,7 @@
 #include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
 #include "daemon/wire/control.h"
+#include "daemon/wire/datagram_envelope.h"
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/protocol/client_frames.h"
@@ -177,6 +178,35 @@ TEST(WireExamples, DaemonBulk) {
   plan.insert(plan.end(), content.begin(), content.end());
   EXPECT_EQ(link_frame(LinkFrame::bulk_plan, plan),
             "1c 00 00 0e 01 06 05 61 6c 70 68 61 07 00 00 00 00 00 00 00 01 01 03 00 00 00 01 00 00 02 01 00");
+}
+
+TEST(WireExamples, DaemonDatagrams) {
+  const Bytes frames = written(64, [](Writer& writer) {
+    write_datagram_frame_head(writer, 9, 2);
+    writer.bytes(spindle::as_bytes("hi"));
+  });
+  EXPECT_EQ(link_frame(LinkFrame::datagram, frames), "05 00 00 0f 09 02 00 68 69");
+  EXPECT_EQ(hex(written(64,
+                        [&](Writer& writer) {
+                          write_datagram_head(writer, {0x0706050403020100, 300});
+                          writer.bytes(frames);
+                        })),
+            "00 01 02 03 04 05 06 07 2c 01 00 00 09 02 00 68 69");
+  const Probe answer{.kind = Probe::Kind::answer, .mark = 0x1716151413121110, .received = 298, .highest = 301};
+  EXPECT_EQ(hex(written(64,
+                        [&](Writer& writer) {
+                          write_datagram_frame_head(writer, kProbeFrame, kProbeBytesMin);
+                          write_probe(writer, answer);
+                        })),
+            "05 11 00 01 10 11 12 13 14 15 16 17 2a 01 00 00 2d 01 00 00");
+}
+
+TEST(WireExamples, DaemonLinkHello) {
+  const LinkHello hello{1, 1, "lab", {"alpha", 7}, 9, std::nullopt, {4804, 1400, 0x0706050403020100}};
+  EXPECT_EQ(
+      link_frame(LinkFrame::control, encode_control(hello)),
+      "35 00 00 01 0a 33 08 01 10 01 1a 03 6c 61 62 22 10 0a 05 61 6c 70 68 61 11 07 00 00 00 00 00 00 00 29 09 00 "
+      "00 00 00 00 00 00 38 c4 25 40 f8 0a 49 00 01 02 03 04 05 06 07");
 }
 
 std::string client_frame(const std::function<void(Bytes&)>& write) {
