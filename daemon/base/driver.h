@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "daemon/base/datagram.h"
 #include "daemon/base/result.h"
 #include "daemon/base/slab.h"
 #include "daemon/base/time.h"
@@ -74,6 +76,21 @@ class Driver {
   /// SHA-256 (FIPS 180-4) of the bytes. Nothing: it is not to be had, and what it would prove counts as wrong.
   using Digest = std::array<std::uint8_t, 32>;
   virtual std::optional<Digest> sha256(ByteView /*bytes*/) const { return std::nullopt; }
+
+  // Datagrams, beside the connections of links.
+
+  /// The port of this host that datagrams of the peer of `connection` are to go to; 0: there is none.
+  virtual std::uint16_t datagram_port(ConnectionId /*connection*/) { return 0; }
+  /// Where datagrams go that are for `port` of the host at the other end of `connection`. Nothing: none can.
+  virtual std::optional<DatagramAddress> datagram_address(ConnectionId /*connection*/, std::uint16_t /*port*/) {
+    return std::nullopt;
+  }
+  /// By keys of `connection`, which is open; null where it is not protected. It may outlive the connection.
+  virtual std::unique_ptr<DatagramCipher> datagram_cipher(ConnectionId /*connection*/) { return nullptr; }
+  /// Sends what it can without waiting, from the front; returns how many. Those may be lost, and are never cut in
+  /// pieces on their way: one that is too long for it is lost.
+  virtual std::size_t send_datagrams(std::span<const OutgoingDatagram> /*datagrams*/) { return 0; }
+  virtual DatagramCounts datagram_counts() const { return {}; }
 
   /// Call `handle_time` at `deadline` or soon after. Replaces the deadline given before; kNever for none.
   virtual void wake_at(Time deadline) = 0;

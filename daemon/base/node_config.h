@@ -112,6 +112,12 @@ struct BulkConfig {
   double share = 0.05;
 };
 
+struct FeedConfig {
+  bool datagrams = true;  // false: what feeds send to neighbours goes over the connections of links
+  /// The longest datagram, as UDP carries it; the same in the whole cluster.
+  std::size_t datagram_bytes = 1400;
+};
+
 /// What a client may be allowed to do with a group.
 enum class Right : std::uint8_t {
   send,    // messages to it
@@ -207,6 +213,7 @@ struct NodeConfig {
   AdmissionConfig admission;
   SessionConfig session;
   BulkConfig bulk;
+  FeedConfig feed;
   AccessConfig access;
   AdminConfig admin;
 };

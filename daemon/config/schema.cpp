@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "daemon/base/datagram.h"
 #include "daemon/config/wrong_values.h"
 
 namespace spindled {
@@ -178,6 +179,9 @@ const Key kKeys[] = {
     {"session", "flush_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.flush_timeout), 100, kHour}},
 
     {"bulk", "share", NumberKey{SPINDLE_FIELD(node.bulk.share), 0.001, 1}},
+
+    {"feed", "datagrams", FlagKey{SPINDLE_FIELD(node.feed.datagrams)}},
+    {"feed", "datagram_bytes", SizeKey{SPINDLE_FIELD(node.feed.datagram_bytes), kDatagramBytesMin, kDatagramBytesMax}},
 
     {kAccessSection, "who", EntryKey{EntryKey::Shape::list, wrong_identity, set_who}},
     {kAccessSection, "groups", EntryKey{EntryKey::Shape::list, wrong_pattern, set_groups}},

@@ -88,6 +88,7 @@ std::size_t Handshakes::pending() const {
 void Handshakes::send_hello(Time now, Link& link) {
   LinkHello hello = hello_;
   if (partition_.id().number != 0) hello.partition = partition_.order(now);
+  hello.datagrams = link.offers.own = layer_.datagrams.make_offer(link.connection());
   link.send(LinkFrame::control, encode_control(hello), {}, {});
   layer_.context.counters.add(Counter::control_out);
   layer_.table.mark_dirty(link);
@@ -99,6 +100,7 @@ void Handshakes::hello_received(Time now, Link& link, const LinkHello& hello) {
     return;
   }
   link.set_peer(hello.daemon);
+  link.offers.peer = hello.datagrams;
   if (const Result<void> good = check_hello(hello_, hello); !good) {
     teardown_.end(now, link, good.error());
     return;
@@ -158,6 +160,7 @@ void Handshakes::establish(Time now, Link& link) {
   liveness_.watch(now, link);
   layer_.log.info("link to {} up ({} {}, incarnation {:016x})", link.peer().name,
                   link.dialled() ? "dialled" : "accepted from", link.address(), link.peer().incarnation);
+  layer_.datagrams.link_up(now, link);
   layer_.events->link_up(now, *link.marks.id);
 }
 

@@ -52,6 +52,10 @@ class Link {
   void set_identity(std::string_view identity) { identity_ = identity; }
 
   Marks marks;
+  /// What the two sides have said of datagrams in the handshake.
+  struct Offers {
+    DatagramOffer own, peer;
+  } offers;
 
   // Input. `read_space`, `handle_read`, then `next_frame` until it has none.
 

@@ -3,6 +3,7 @@
 
 #include "daemon/base/context.h"
 #include "daemon/base/driver.h"
+#include "daemon/link/datagrams.h"
 #include "daemon/link/link_events.h"
 #include "daemon/link/link_table.h"
 #include "daemon/link/neighbours.h"
@@ -15,7 +16,8 @@ struct LinkLayer {
       : context(node_context),
         driver(node_driver),
         log(context.log_sink, "link"),
-        neighbours(context.config.link, context.random.split()) {}
+        neighbours(context.config.link, context.random.split()),
+        datagrams(context, driver, log) {}
   LinkLayer(const LinkLayer&) = delete;
   LinkLayer& operator=(const LinkLayer&) = delete;
 
@@ -25,6 +27,7 @@ struct LinkLayer {
   LinkEvents* events = nullptr;  // the layer above: Links::attach
   LinkTable table;
   Neighbours neighbours;
+  Datagrams datagrams;
   bool stopping = false;
 };
 

@@ -76,6 +76,9 @@ void Links::handle_frame(Time now, Link& link, Link::Frame frame) {
   if (!link.is_established()) return;
   if (frame.type == LinkFrame::ping || frame.type == LinkFrame::pong) {
     liveness_.echo_received(now, link, frame);
+  } else if (frame.type == LinkFrame::datagram) {
+    if (layer_.datagrams.frames_received(now, *link.marks.id, frame.body.view()) || !link.is_established()) return;
+    teardown_.end(now, link, {Errc::malformed_frame, "a frame in place of a datagram is malformed"});
   } else {
     layer_.events->frame_received(now, *link.marks.id, frame.type, std::move(frame.body));
   }
@@ -92,6 +95,13 @@ void Links::handle_closed(Time now, ConnectionId connection, std::string_view wh
   if (Link* link = layer_.table.find(connection)) teardown_.connection_lost(now, *link, why);
 }
 
+void Links::handle_datagrams(Time now, std::span<const IncomingDatagram> datagrams) {
+  for (const IncomingDatagram& datagram : datagrams) {
+    const std::optional<LinkId> bad = layer_.datagrams.handle(now, datagram);
+    if (bad) close(now, *bad, {Errc::malformed_frame, "a datagram is malformed"});
+  }
+}
+
 void Links::handle_time(Time now) {
   partition_.handle_time(now);
   while (Link* link = layer_.table.take_due(now)) {
@@ -99,11 +109,12 @@ void Links::handle_time(Time now) {
   }
   if (!layer_.stopping) handshakes_.dial_due(now);
   liveness_.handle_time(now);
+  layer_.datagrams.handle_time(now);
 }
 
 Time Links::next_deadline() const {
   return std::min({layer_.table.next_deadline(), layer_.neighbours.next_dial(), liveness_.next_deadline(),
-                   partition_.next_deadline()});
+                   partition_.next_deadline(), layer_.datagrams.next_deadline()});
 }
 
 void Links::flush(Time now) {
@@ -117,6 +128,7 @@ void Links::flush(Time now) {
   }
   layer_.table.dirty().clear();
   layer_.table.forget_removed();
+  layer_.datagrams.flush(now);
 }
 
 void Links::end_overflowed(Time now) {
@@ -151,6 +163,31 @@ void Links::send(LinkId id, LinkFrame type, ByteView prefix, const Slice& head, 
   if (link == nullptr) return;
   link->send(type, prefix, head, tail);
   layer_.table.mark_dirty(*link);
+}
+
+bool Links::send_feed_frame(Time now, LinkId id, std::uint8_t type, ByteView head, ByteView tail) {
+  Link* link = sendable(id);
+  if (link == nullptr) return false;
+  switch (layer_.datagrams.next_way(now, id)) {
+    case Datagrams::Way::datagram:
+      return layer_.datagrams.send(id, type, head, tail);
+    case Datagrams::Way::none:
+      return false;
+    case Datagrams::Way::connection:
+      break;
+  }
+  if (link->queue().bytes(FramePriority::data) > kFallbackQueueBytesMax) {
+    layer_.datagrams.note_behind(id);
+    return false;
+  }
+  std::vector<std::uint8_t> frame(kDatagramFrameHeadBytes + head.size() + tail.size());
+  Writer writer(frame.data());
+  write_datagram_frame_head(writer, type, head.size() + tail.size());
+  writer.bytes(head);
+  writer.bytes(tail);
+  link->send(LinkFrame::datagram, frame, {}, {});
+  layer_.table.mark_dirty(*link);
+  return true;
 }
 
 void Links::drop_queued(LinkId id, FramePriority priority) {
@@ -190,6 +227,7 @@ LinkInfo Links::info(LinkId id) const {
   info.bytes_out = link.bytes_out();
   info.frames_in = link.frames_in();
   info.frames_out = link.frames_out();
+  info.datagrams = layer_.datagrams.info(id);
   return info;
 }
 

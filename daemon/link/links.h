@@ -34,6 +34,7 @@ struct LinkInfo {
   std::size_t queued_packets = 0;  // data frames in the queue, counted in packets of up to 1,400 bytes
   std::uint64_t bytes_in = 0, bytes_out = 0;
   std::uint64_t frames_in = 0, frames_out = 0;
+  DatagramInfo datagrams;
 };
 
 /// What the administrator sees of a configured neighbour that has no link now.
@@ -52,6 +53,8 @@ class Links final : public PortHandler {
   void attach(LinkEvents& events) { layer_.events = &events; }
   /// Who takes connections to the port of links that are none.
   void attach(ConnectionTaker& taker) { taker_ = &taker; }
+  /// Who takes the frames of feeds.
+  void attach(FeedFrames& feeds) { layer_.datagrams.attach(feeds); }
   void start(Time now);
   /// Tells every neighbour that this daemon stops, and closes.
   void stop(Time now);
@@ -64,6 +67,7 @@ class Links final : public PortHandler {
   void handle_read(Time now, ConnectionId connection, std::size_t bytes) override;
   void handle_writable(Time now, ConnectionId connection) override;
   void handle_closed(Time now, ConnectionId connection, std::string_view why) override;
+  void handle_datagrams(Time now, std::span<const IncomingDatagram> datagrams);
   void handle_time(Time now);
   Time next_deadline() const;
   /// Writes what this turn queued: one gathered write a link.
@@ -76,6 +80,11 @@ class Links final : public PortHandler {
   void send(LinkId link, LinkFrame type, const Slice& content);
   /// Its content in three parts, any of which may be empty; the first is copied.
   void send(LinkId link, LinkFrame type, ByteView prefix, const Slice& head, const Slice& tail);
+  /// A frame of a feed, its body in two parts: by datagram where that gets through, else over the connection. Whether
+  /// it is on its way: it may be lost there, too.
+  bool send_feed_frame(Time now, LinkId link, std::uint8_t type, ByteView head, ByteView tail);
+  /// The longest body of one.
+  std::size_t feed_frame_bytes_max() const { return layer_.datagrams.frame_bytes_max(); }
   /// Drops what waits at that priority, the rest of a frame that is partly written aside.
   void drop_queued(LinkId link, FramePriority priority);
   /// Closes the link for a reason that both logs and the counter show. `link_down` is called before this returns.
@@ -107,6 +116,7 @@ class Links final : public PortHandler {
   };
   QueueLength queue_length(LinkId link) const;
   std::vector<NeighbourInfo> unconnected() const;
+  DatagramCounts datagram_counts() const { return layer_.driver.datagram_counts(); }
   const ImposedPartition& partition() const { return partition_.partition(); }
 
   // Output to a link that is not established, as during `link_down` and once `stop` was called, goes nowhere. What is

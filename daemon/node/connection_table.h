@@ -46,6 +46,17 @@ class ConnectionTable final : public Driver, public ConnectionBroker {
   }
   std::optional<Secret> draw_secret() override { return driver_.draw_secret(); }
   std::optional<Digest> sha256(ByteView bytes) const override { return driver_.sha256(bytes); }
+  std::uint16_t datagram_port(ConnectionId connection) override { return driver_.datagram_port(connection); }
+  std::optional<DatagramAddress> datagram_address(ConnectionId connection, std::uint16_t port) override {
+    return driver_.datagram_address(connection, port);
+  }
+  std::unique_ptr<DatagramCipher> datagram_cipher(ConnectionId connection) override {
+    return driver_.datagram_cipher(connection);
+  }
+  std::size_t send_datagrams(std::span<const OutgoingDatagram> datagrams) override {
+    return driver_.send_datagrams(datagrams);
+  }
+  DatagramCounts datagram_counts() const override { return driver_.datagram_counts(); }
   void wake_at(Time deadline) override { driver_.wake_at(deadline); }
 
  private:

@@ -137,6 +137,10 @@ void Node::handle_closed(Time now, ConnectionId connection, std::string_view why
   layers_->connections.take(connection).handle_closed(now, connection, why);
 }
 
+void Node::handle_datagrams(Time now, std::span<const IncomingDatagram> datagrams) {
+  layers_->links.handle_datagrams(now, datagrams);
+}
+
 void Node::handle_revoked(Time now, ConnectionId connection) { layers_->sessions.handle_revoked(now, connection); }
 
 void Node::handle_time(Time now) {

@@ -93,6 +93,8 @@ class Node {
   void handle_writable(Time now, ConnectionId connection);
   /// `connection` is gone, or a dial failed; `why` is for people to read. Not called for those that the Node closed.
   void handle_closed(Time now, ConnectionId connection, std::string_view why);
+  /// Datagrams that have come, from whomever.
+  void handle_datagrams(Time now, std::span<const IncomingDatagram> datagrams);
   /// The token that the client of `connection` was identified by (Driver::identify) counts no longer.
   void handle_revoked(Time now, ConnectionId connection);
   /// The deadline given to `Driver::wake_at` has come.

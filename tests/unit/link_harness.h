@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "daemon/base/context.h"
 #include "daemon/link/links.h"
+#include "tests/support/toy_cipher.h"
 
 namespace spindled::test {
 
@@ -41,6 +43,16 @@ class LinkDaemon final : public Driver, public LinkEvents, public LogSink {
   void set_reading(ConnectionId, bool) override {}
   Duration shortest_round_trip(ConnectionId) override { return round_trip_below; }
   void wake_at(Time) override {}
+  std::uint16_t datagram_port(ConnectionId) override { return datagrams_at.port; }
+  std::optional<DatagramAddress> datagram_address(ConnectionId connection, std::uint16_t port) override;
+  std::unique_ptr<DatagramCipher> datagram_cipher(ConnectionId connection) override;
+  std::size_t send_datagrams(std::span<const OutgoingDatagram> datagrams) override;
+  std::optional<Secret> draw_secret() override {
+    Secret secret{};
+    Writer writer(secret.data());
+    writer.u64(context.random.next());
+    return secret;
+  }
 
   // LinkEvents
   void link_up(Time, LinkId link) override {
@@ -97,7 +109,9 @@ class LinkDaemon final : public Driver, public LinkEvents, public LogSink {
  public:
   Context context;
   Links links;
-  Duration round_trip_below{};  // as the driver tells it; zero: it does not know
+  DatagramAddress datagrams_at;          // of its socket for datagrams; port 0: it has none
+  std::size_t datagram_room = SIZE_MAX;  // so many datagrams are taken in one call
+  Duration round_trip_below{};           // as the driver tells it; zero: it does not know
   std::vector<LinkEvent> events;
   std::vector<PartitionOrder> learned;
   std::vector<std::pair<LogLevel, std::string>> log;
@@ -118,6 +132,11 @@ struct LinkStream {
   std::string address;
 };
 
+struct FlyingDatagram {
+  DatagramAddress from, to;
+  std::string bytes;
+};
+
 class LinkNet {
  public:
   static NodeConfig config(std::string name, std::vector<std::string> neighbours = {}) {
@@ -133,6 +152,7 @@ class LinkNet {
     auto daemon = std::make_unique<LinkDaemon>(*this, std::move(config), 7 + daemons_.size());
     LinkDaemon& result = *daemon;
     listeners[result.name()] = &result;
+    result.datagrams_at.host[0] = static_cast<std::uint8_t>(1 + daemons_.size());
     daemons_.push_back(std::move(daemon));
     return result;
   }
@@ -204,7 +224,22 @@ class LinkNet {
     }));
   }
 
+  /// Gives it to whoever has the address that it is for.
+  void deliver(const FlyingDatagram& datagram) {
+    for (auto& daemon : daemons_) {
+      if (daemon->datagrams_at != datagram.to || !alive(*daemon)) continue;
+      std::vector<std::uint8_t> bytes(datagram.bytes.begin(), datagram.bytes.end());
+      const IncomingDatagram incoming{datagram.from, bytes};
+      daemon->links.handle_datagrams(now, {&incoming, 1});
+      daemon->links.flush(now);
+    }
+  }
+
   Time now{1s};
+  std::vector<FlyingDatagram> flying;     // datagrams on their way
+  std::vector<FlyingDatagram> datagrams;  // all that were ever sent
+  std::function<bool(const FlyingDatagram&)> loses = [](const FlyingDatagram&) { return false; };
+  bool seals = false;                            // links that come up protect their datagrams
   std::map<std::string, LinkDaemon*> listeners;  // by address
   std::vector<std::unique_ptr<LinkStream>> streams;
   std::size_t chunk = SIZE_MAX;  // bytes of one read
@@ -215,7 +250,10 @@ class LinkNet {
   bool alive(const LinkDaemon& daemon) const { return std::find(dead_.begin(), dead_.end(), &daemon) == dead_.end(); }
 
   bool step() {
-    bool moved = false;
+    bool moved = !flying.empty();
+    for (const FlyingDatagram& datagram : std::exchange(flying, {})) {
+      if (!loses(datagram)) deliver(datagram);
+    }
     for (std::size_t i = 0; i < streams.size(); ++i) {
       LinkStream& stream = *streams[i];
       if (stream.held) continue;
@@ -307,6 +345,30 @@ inline std::size_t LinkDaemon::write(ConnectionId connection, std::span<const By
     }
   }
   return taken;
+}
+
+inline std::optional<DatagramAddress> LinkDaemon::datagram_address(ConnectionId connection, std::uint16_t port) {
+  std::size_t index = 0;
+  DatagramAddress to{.port = port};
+  const LinkDaemon* const peer = net_.find(connection, index)->sides[1 - index].daemon;
+  if (peer != nullptr) to.host = peer->datagrams_at.host;
+  return to;
+}
+
+inline std::unique_ptr<DatagramCipher> LinkDaemon::datagram_cipher(ConnectionId connection) {
+  std::size_t index = 0;
+  const LinkStream* const stream = net_.find(connection, index);
+  if (!net_.seals) return nullptr;
+  return std::make_unique<ToyCipher>(static_cast<std::uint64_t>(stream->sides[0].id), index == 0);
+}
+
+inline std::size_t LinkDaemon::send_datagrams(std::span<const OutgoingDatagram> datagrams) {
+  const std::size_t count = std::min(datagram_room, datagrams.size());
+  for (const OutgoingDatagram& each : datagrams.first(count)) {
+    net_.flying.push_back({datagrams_at, each.to, std::string(spindle::as_text(each.bytes))});
+    net_.datagrams.push_back(net_.flying.back());
+  }
+  return count;
 }
 
 inline void LinkDaemon::close(ConnectionId connection) {
