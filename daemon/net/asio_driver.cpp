@@ -63,6 +63,7 @@ AsioDriver::AsioDriver(LogSink& sink, std::function<void()> hang_up)
       hang_up_(std::move(hang_up)),
       signals_(io_, SIGTERM, SIGINT, SIGHUP),
       dialler_(io_, [this](ConnectionId id, Result<FileDescriptor> socket) { dialled(id, std::move(socket)); }),
+      datagram_sockets_(io_, [this](auto datagrams) { node_->handle_datagrams(now(), datagrams); }),
       handshake_timer_(io_),
       certificate_timer_(io_),
       thrown_away_(64u << 10),
@@ -94,6 +95,7 @@ void AsioDriver::start(Node& node) {
   node.end_turn(now());
   time_is_known_ = false;
   for (const auto& listener : listeners_) listener->start();
+  datagram_sockets_.start();
 }
 
 void AsioDriver::run() {
@@ -393,6 +395,25 @@ void AsioDriver::wait_writable(SocketConnection& connection) {
     ready->drained(now());
     node_->handle_writable(now(), id);
   });
+}
+
+// Datagrams.
+
+std::uint16_t AsioDriver::datagram_port(ConnectionId id) {
+  SocketConnection* connection = find(id);
+  return connection == nullptr ? 0 : datagram_sockets_.port_of(connection->descriptor());
+}
+
+std::optional<DatagramAddress> AsioDriver::datagram_address(ConnectionId id, std::uint16_t port) {
+  SocketConnection* connection = find(id);
+  if (connection == nullptr) return std::nullopt;
+  return datagram_sockets_.address_of(connection->descriptor(), port);
+}
+
+std::unique_ptr<DatagramCipher> AsioDriver::datagram_cipher(ConnectionId id) { return find(id)->datagram_cipher(); }
+
+std::size_t AsioDriver::send_datagrams(std::span<const OutgoingDatagram> datagrams) {
+  return datagram_sockets_.send(datagrams);
 }
 
 // Time and signals.

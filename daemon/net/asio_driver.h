@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "daemon/config/daemon_config.h"
+#include "daemon/net/datagram_sockets.h"
 #include "daemon/net/dialler.h"
 #include "daemon/net/listener.h"
 #include "daemon/net/pending_handshakes.h"
@@ -50,7 +51,10 @@ class AsioDriver final : public Driver {
   void run();
 
   /// Closes the listening sockets and removes their files, after `run`. The destructor does the same.
-  void stop_listening() { listeners_.clear(); }
+  void stop_listening() {
+    listeners_.clear();
+    datagram_sockets_.close();
+  }
 
   /// The addresses that are bound for `port`, separated by spaces.
   std::string addresses(Port port) const;
@@ -77,6 +81,11 @@ class AsioDriver final : public Driver {
   Result<std::string> identify(ConnectionId connection, std::string_view token) override;
   std::optional<Secret> draw_secret() override;
   std::optional<Digest> sha256(ByteView bytes) const override;
+  std::uint16_t datagram_port(ConnectionId connection) override;
+  std::optional<DatagramAddress> datagram_address(ConnectionId connection, std::uint16_t port) override;
+  std::unique_ptr<DatagramCipher> datagram_cipher(ConnectionId connection) override;
+  std::size_t send_datagrams(std::span<const OutgoingDatagram> datagrams) override;
+  DatagramCounts datagram_counts() const override { return datagram_sockets_.counts(); }
   void wake_at(Time deadline) override;
 
  private:
@@ -86,6 +95,8 @@ class AsioDriver final : public Driver {
   };
 
   Result<void> add_tcp_listener(Port port, std::string_view what, const std::string& address);
+  /// Beside the last listener, on the same port. Where that cannot be had the daemon goes without.
+  void add_datagram_socket();
   Result<void> add_unix_listener(Port port, std::string_view what, const std::string& path,
                                  UnixSocketFile::Access access);
   void accepted(FileDescriptor socket, Port port, const std::string& peer, bool is_protected);
@@ -146,6 +157,7 @@ class AsioDriver final : public Driver {
   asio::signal_set signals_;
   Dialler dialler_;
   std::vector<std::unique_ptr<Listener>> listeners_;
+  DatagramSockets datagram_sockets_;
   Node* node_ = nullptr;
   std::string daemon_name_;
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "daemon/base/check.h"
+#include "daemon/config/address.h"
 #include "daemon/net/asio_driver.h"
 
 namespace spindled {
@@ -20,6 +21,7 @@ Result<void> AsioDriver::listen(const DaemonConfig& config) {
   const auto add_tcp = [&](Port port, std::string_view what, const std::vector<std::string>& addresses) {
     for (const std::string& address : addresses) {
       if (result) result = add_tcp_listener(port, what, address);
+      if (result && port == Port::link && config.node.feed.datagrams) add_datagram_socket();
     }
   };
   const auto add_unix = [&](Port port, std::string_view what, const std::string& path, UnixSocketFile::Access access) {
@@ -31,7 +33,7 @@ Result<void> AsioDriver::listen(const DaemonConfig& config) {
   add_tcp(Port::admin, "administration", config.listen.admin);
   add_tcp(Port::client, "clients", config.listen.clients);
   add_tcp(Port::link, "links", link_addresses(config));
-  if (!result) listeners_.clear();
+  if (!result) stop_listening();
   return result;
 }
 
@@ -47,6 +49,14 @@ Result<void> AsioDriver::add_tcp_listener(Port port, std::string_view what, cons
   if (!bound) return tl::unexpected(cannot_listen(what, text, bound.error()));
   listeners_.push_back(std::move(listener));
   return {};
+}
+
+void AsioDriver::add_datagram_socket() {
+  const std::string& name = listeners_.back()->name();
+  const std::optional<Address> address = parse_address(name);
+  SPINDLE_CHECK(address);
+  const Result<void> bound = datagram_sockets_.add(*address);
+  if (!bound) log_.warning("no datagrams at {} by UDP: {}", name, bound.error().message());
 }
 
 Result<void> AsioDriver::add_unix_listener(Port port, std::string_view what, const std::string& path,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "daemon/base/check.h"
+#include "daemon/net/link_cipher.h"
 #include "libclient/io/plain_stream.h"
 
 namespace spindled {
@@ -42,6 +44,13 @@ IoResult SocketConnection::shake_hands() {
 
 std::optional<spindle::CertificateRecord> SocketConnection::certificate() const {
   return tls_ == nullptr ? std::nullopt : tls_->peer();
+}
+
+std::unique_ptr<DatagramCipher> SocketConnection::datagram_cipher() const {
+  if (tls_ == nullptr) return nullptr;
+  LinkCipher::Keys keys;
+  SPINDLE_CHECK(tls_->export_keys(LinkCipher::kLabel, keys));  // the node knows of no other connection
+  return std::make_unique<LinkCipher>(keys, tls_->has_dialled());
 }
 
 std::string SocketConnection::reason_of(const IoResult& result) const {

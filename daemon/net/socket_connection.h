@@ -36,6 +36,9 @@ class SocketConnection {
   IoResult shake_hands();
   bool is_established() const { return stream_->is_established(); }
   bool is_protected() const { return tls_ != nullptr; }
+  /// By keys of its own; null where it is not protected, or not established.
+  std::unique_ptr<DatagramCipher> datagram_cipher() const;
+  int descriptor() { return descriptor_.native_handle(); }
   /// By which the peer has proved its identity; nothing without TLS.
   std::optional<spindle::CertificateRecord> certificate() const;
 
