@@ -81,6 +81,7 @@ class Answer {
   }
   void describe_partition(proto::Partition& out) const;
   void link(LinkId id, const LinkState& own, proto::Link& out) const;
+  static void datagrams(const DatagramInfo& info, proto::Datagrams& out);
   /// Of the link to that peer, or the peer itself.
   double seconds_held_down(const std::vector<HeldDown>& held, const std::string& peer) const;
   void group(const Group& group, bool members, PageRoom& room, proto::Group& out) const;
@@ -148,6 +149,12 @@ void Answer::links(proto::LinksReply& out) const {
     const bool waits = neighbour.next_dial > now_ && neighbour.next_dial != kNever;
     added.set_retry_seconds(waits ? seconds_since(now_, neighbour.next_dial) : 0);
   }
+  const DatagramCounts counts = subjects_.links.datagram_counts();
+  proto::DatagramSockets& sockets = *out.mutable_datagram_sockets();
+  sockets.set_segmenting(counts.is_segmenting);
+  sockets.set_unknown(context_.counters.value(Counter::datagrams_unknown));
+  sockets.set_too_long(counts.too_long);
+  sockets.set_failed(counts.failed);
   add_partition(out);
 }
 
@@ -182,6 +189,22 @@ void Answer::link(LinkId id, const LinkState& own, proto::Link& out) const {
   out.set_bytes_out(info.bytes_out);
   out.set_frames_in(info.frames_in);
   out.set_frames_out(info.frames_out);
+  datagrams(info.datagrams, *out.mutable_datagrams());
+}
+
+void Answer::datagrams(const DatagramInfo& info, proto::Datagrams& out) {
+  out.set_by_udp(info.is_open);
+  if (!info.is_open) out.set_why_not(info.why_not);
+  out.set_encrypted(info.is_sealed);
+  out.set_round_trip_us(microseconds(info.round_trip));
+  out.set_loss_in(info.loss_in);
+  out.set_loss_out(info.loss_out);
+  out.set_in(info.in);
+  out.set_out(info.out);
+  out.set_dropped_repeated(info.repeated);
+  out.set_dropped_forged(info.forged);
+  out.set_dropped_no_room(info.no_room);
+  out.set_dropped_behind(info.behind);
 }
 
 void Answer::routes(proto::RoutesReply& out) const {

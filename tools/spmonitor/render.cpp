@@ -77,6 +77,48 @@ std::string render(const proto::StatusReply& status) {
   return text;
 }
 
+std::string show_loss(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string show_dropped(const proto::Datagrams& datagrams) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::uint64_t count, std::string_view why) {
+    if (count != 0) parts.push_back(fmt::format("{} {}", count, why));
+  };
+  add(datagrams.dropped_repeated(), "repeated");
+  add(datagrams.dropped_forged(), "forged");
+  add(datagrams.dropped_no_room(), "without room");
+  add(datagrams.dropped_behind(), "behind others");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// How feeds travel on the links; nothing where the daemon does not say.
+std::string show_datagrams(const proto::LinksReply& links) {
+  Table table({{"peer"},
+               {"feeds go by"},
+               {"round trip", kRight},
+               {"loss in", kRight},
+               {"loss out", kRight},
+               {"in", kRight},
+               {"out", kRight},
+               {"dropped"}});
+  std::string reasons;
+  for (const proto::Link& link : links.links()) {
+    if (!link.has_datagrams()) continue;
+    const proto::Datagrams& datagrams = link.datagrams();
+    const bool is_measured = datagrams.round_trip_us() != 0;
+    table.add({link.peer(), datagrams.by_udp() ? (datagrams.encrypted() ? "udp, encrypted" : "udp") : "tcp",
+               is_measured ? show_round_trip(datagrams.round_trip_us()) : "",
+               is_measured ? show_loss(datagrams.loss_in()) : "", is_measured ? show_loss(datagrams.loss_out()) : "",
+               number(datagrams.in()), number(datagrams.out()), show_dropped(datagrams)});
+    if (!datagrams.by_udp()) reasons += fmt::format("no udp to {}: {}\n", link.peer(), datagrams.why_not());
+  }
+  if (table.empty()) return {};
+  const proto::DatagramSockets& sockets = links.datagram_sockets();
+  return fmt::format("\n{}{}datagrams: {}, {} of no link, {} too long, {} failed\n", table.text(), reasons,
+                     sockets.segmenting() ? "many a system call (GSO)" : "one a message (no GSO)", sockets.unknown(),
+                     sockets.too_long(), sockets.failed());
+}
+
 std::string render(const proto::LinksReply& links) {
   bool rates = false;
   for (const proto::Link& link : links.links()) {
@@ -125,6 +167,7 @@ std::string render(const proto::LinksReply& links) {
     text += neighbour.retry_seconds() > 0 ? fmt::format("next attempt in {}\n", show_seconds(neighbour.retry_seconds()))
                                           : "an attempt is going on\n";
   }
+  text += show_datagrams(links);
   if (links.has_partition()) text += fmt::format("partition {}\n", show_imposed(links.partition()));
   return text;
 }
