@@ -14,12 +14,11 @@
 #include "daemon/base/driver.h"
 #include "daemon/base/random.h"
 #include "tests/sim/byte_fifo.h"
+#include "tests/sim/datagram_network.h"
 #include "tests/sim/event_queue.h"
 #include "tests/sim/segment_flow.h"
 
 namespace spindled::sim {
-
-using HostIndex = std::uint32_t;
 
 /// One direction of the path between two hosts. All streams between the two share it.
 struct PathProperties {
@@ -77,7 +76,10 @@ class StreamListener {
 
 class Network {
  public:
-  Network(EventQueue& events, std::uint64_t seed) : events_(&events), random_(seed) {}
+  Network(EventQueue& events, std::uint64_t seed)
+      : events_(&events),
+        random_(seed),
+        datagrams_(events, ~seed, [this](HostIndex from, HostIndex to) { return is_blocked(from, to); }) {}
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
@@ -114,6 +116,9 @@ class Network {
   /// so far. Returns into how many.
   std::size_t inject(HostIndex from, HostIndex to, ByteView bytes);
 
+  /// Beside the streams.
+  DatagramNetwork& datagrams() { return datagrams_; }
+
   // Hosts.
 
   /// The host's ends are gone. Peers see a reset after the delay of their path, or, where `silent` (power failure),
@@ -131,6 +136,8 @@ class Network {
   std::size_t write(StreamRef end, std::span<const ByteView> buffers);
   std::size_t read(StreamRef end, std::span<std::uint8_t> out);
   std::size_t readable(StreamRef end) const;
+  /// Of the daemon at the other end.
+  HostIndex peer_host(StreamRef end) const { return find(end.peer())->host; }
   /// As the system measures it: both ways, and what waits in front of the path.
   Duration round_trip(StreamRef end) const;
   /// The same with nothing in front of the path.
@@ -235,6 +242,7 @@ class Network {
 
   EventQueue* events_;
   Random random_;
+  DatagramNetwork datagrams_;
   PathProperties default_path_;
   PathProperties local_path_{0, 10us, 5us, 256u << 10, 256u << 10};
   std::vector<Host> hosts_;

@@ -5,6 +5,7 @@
 
 #include "daemon/base/check.h"
 #include "tests/support/sha256.h"
+#include "tests/support/toy_cipher.h"
 
 namespace spindled::sim {
 
@@ -28,7 +29,9 @@ SimHost::SimHost(World world, NodeConfig config, std::string address, std::uint6
       log_(world.log, config_.name),
       index_(world.network.add_host(config_.name, address_, *this)),
       clock_offset_(std::chrono::milliseconds(random_.below(1'000'000))),
-      recorder_(world.events, world.member_lists) {}
+      recorder_(world.events, world.member_lists) {
+  world_.network.datagrams().add_host(index_, *this);
+}
 
 SimHost::~SimHost() = default;
 
@@ -95,6 +98,7 @@ void SimHost::end_process() {
   for (const auto& [end, connection] : connections_) world_.network.abort(end, "connection reset by peer");
   connections_.clear();
   inputs_.clear();
+  datagrams_waiting_ = 0;
   node_.reset();
   recorder_.end(checkers::DaemonHistory::End::stopped);
   ++life_;
@@ -170,6 +174,7 @@ void SimHost::turn() {
   const Time now = node_time();
   in_turn_ = true;
   do {
+    datagrams_waiting_ = 0;
     for (const Input& input : std::exchange(inputs_, {})) handle(now, input);
   } while (catching_up_ && !inputs_.empty());
   catching_up_ = false;
@@ -197,6 +202,11 @@ void SimHost::handle(Time now, const Input& input) {
     note_rules();
     return node_->reconfigure(now, config_);
   }
+  if (input.kind == InputKind::datagram) {
+    std::vector<std::uint8_t> bytes = input.datagram;
+    const IncomingDatagram datagram{input.from, bytes};
+    return node_->handle_datagrams(now, {&datagram, 1});
+  }
   const auto found = connections_.find(input.end);
   if (found == connections_.end()) return;  // closed by the node in the meantime
   Connection& connection = found->second;
@@ -223,6 +233,7 @@ void SimHost::handle(Time now, const Input& input) {
       node_->handle_closed(now, id_of(input.end), input.text);
       break;
     case InputKind::hang_up:
+    case InputKind::datagram:
       break;  // of no connection
   }
 }
@@ -314,6 +325,36 @@ std::optional<Driver::Secret> SimHost::draw_secret() {
 }
 
 std::optional<Driver::Digest> SimHost::sha256(ByteView bytes) const { return spindle::test::Sha256().hash(bytes); }
+
+std::uint16_t SimHost::datagram_port(ConnectionId) {
+  const DatagramNetwork& datagrams = world_.network.datagrams();
+  return datagrams.is_on() ? datagrams.address_of(index_).port : std::uint16_t{0};
+}
+
+std::optional<DatagramAddress> SimHost::datagram_address(ConnectionId connection, std::uint16_t port) {
+  return DatagramNetwork::make_address(world_.network.peer_host(ref_of(connection)), port);
+}
+
+std::unique_ptr<DatagramCipher> SimHost::datagram_cipher(ConnectionId connection) {
+  if (!world_.network.datagrams().is_protecting()) return nullptr;
+  const StreamRef end = ref_of(connection);
+  return std::make_unique<test::ToyCipher>(end.stream, end.side == 0);
+}
+
+std::size_t SimHost::send_datagrams(std::span<const OutgoingDatagram> datagrams) {
+  SPINDLE_CHECK(in_turn_);
+  for (const OutgoingDatagram& each : datagrams) {
+    world_.trace.record(world_.events.now(), index_, TraceEvent::datagram, spindle::as_text(each.bytes));
+    world_.network.datagrams().send(index_, each.to, each.bytes);
+  }
+  return datagrams.size();
+}
+
+void SimHost::datagram_arrived(const DatagramAddress& from, std::vector<std::uint8_t> bytes) {
+  if (node_ == nullptr || datagrams_waiting_ == kDatagramsWaitingMax) return;
+  ++datagrams_waiting_;
+  push({InputKind::datagram, {}, {}, {}, from, std::move(bytes)});
+}
 
 void SimHost::wake_at(Time deadline) {
   if (deadline == deadline_) return;

@@ -30,7 +30,7 @@ inline constexpr std::size_t kIncarnations = 4;
 
 /// Inputs gather for a drawn while, as they do for a process that is not scheduled at once, and are then handled in one
 /// turn of the node.
-class SimHost final : private Driver, private StreamOwner, private StreamListener {
+class SimHost final : private Driver, private StreamOwner, private StreamListener, private DatagramReceiver {
  public:
   /// `config.name` and `address` are unique; the incarnation in `config` is drawn anew at each start.
   SimHost(World world, NodeConfig config, std::string address, std::uint64_t seed);
@@ -76,12 +76,14 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   void expect(StreamRef end, std::vector<std::string> identities);
 
  private:
-  enum class InputKind : std::uint8_t { accepted, connected, readable, writable, closed, hang_up };
+  enum class InputKind : std::uint8_t { accepted, connected, readable, writable, closed, hang_up, datagram };
   struct Input {
     InputKind kind{};
     StreamRef end;
     Port port{};
     std::string text;  // the peer, or why
+    DatagramAddress from{};
+    std::vector<std::uint8_t> datagram{};
   };
   struct Connection {
     StreamRef end;
@@ -92,6 +94,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
 
   static constexpr std::size_t kReadBytesPerTurn = 256u << 10;  // of one connection, so that all have their turn
   static constexpr Duration kStopPatience = 2s;
+  static constexpr std::size_t kDatagramsWaitingMax = 1000;  // more are lost, as in a socket that nobody reads
 
   // Driver
   ConnectionId dial(std::string_view address) override;
@@ -103,7 +106,14 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   Result<std::string> identify(ConnectionId connection, std::string_view token) override;
   std::optional<Secret> draw_secret() override;
   std::optional<Digest> sha256(ByteView bytes) const override;
+  std::uint16_t datagram_port(ConnectionId connection) override;
+  std::optional<DatagramAddress> datagram_address(ConnectionId connection, std::uint16_t port) override;
+  std::unique_ptr<DatagramCipher> datagram_cipher(ConnectionId connection) override;
+  std::size_t send_datagrams(std::span<const OutgoingDatagram> datagrams) override;
   void wake_at(Time deadline) override;
+
+  // DatagramReceiver
+  void datagram_arrived(const DatagramAddress& from, std::vector<std::uint8_t> bytes) override;
 
   // StreamOwner, StreamListener
   void stream_connected(StreamRef end) override;
@@ -149,6 +159,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   Time deadline_ = kNever;        // asked for, on the node's clock
   Time scheduled_wake_ = kNever;  // the earliest wake event that is scheduled
   std::deque<Input> inputs_;
+  std::size_t datagrams_waiting_ = 0;  // in `inputs_`
   std::map<StreamRef, Connection> connections_;
   std::map<StreamRef, std::vector<std::string>> expected_;  // identities, where there are some
   std::vector<checkers::RulesInForce> rules_;

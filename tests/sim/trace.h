@@ -23,6 +23,7 @@ enum class TraceEvent : std::uint8_t {
   delivery = 6,
   crash = 7,
   start = 8,
+  datagram = 9,
 };
 
 class Trace {
