@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/base/check.h"
+#include "daemon/base/random.h"
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/bulk/bulk_frames.h"
@@ -64,6 +65,41 @@ std::size_t FuzzDriver::write(ConnectionId id, std::span<const ByteView> buffers
   }
   take_frames(id, *connection);
   return taken;
+}
+
+std::optional<Driver::Secret> FuzzDriver::draw_secret() {
+  Secret secret{};
+  if (!has_datagrams_) return secret;
+  Random random(++secrets_);
+  Writer writer(secret.data());
+  writer.u64(random.next());
+  return secret;
+}
+
+std::optional<DatagramAddress> FuzzDriver::datagram_address(ConnectionId id, std::uint16_t port) {
+  DatagramAddress address = host(static_cast<std::uint8_t>(id));
+  address.port = port;
+  peers_[address] = true;
+  return address;
+}
+
+/// Where nobody has answered from, no more goes than came from there.
+std::size_t FuzzDriver::send_datagrams(std::span<const OutgoingDatagram> datagrams) {
+  for (const OutgoingDatagram& each : datagrams) {
+    if (!peers_.contains(each.to)) SPINDLE_CHECK((went_[each.to] += each.bytes.size()) <= came_[each.to]);
+    ByteView frames = each.bytes.subspan(kDatagramHeadBytes);
+    const std::optional<DatagramFrameView> frame = next_datagram_frame(frames);
+    SPINDLE_CHECK(frame.has_value());
+    const std::optional<Probe> probe = frame->type == kProbeFrame ? read_probe(frame->body) : std::nullopt;
+    if (probe && probe->kind == Probe::Kind::question) question_.emplace(each.to, *probe);
+  }
+  return datagrams.size();
+}
+
+std::optional<Probe> FuzzDriver::answer_question(const DatagramAddress& from) {
+  if (!question_) return std::nullopt;
+  if (question_->first == from) peers_[from] = true;
+  return Probe{.kind = Probe::Kind::answer, .mark = question_->second.mark};
 }
 
 void FuzzDriver::close(ConnectionId id) { SPINDLE_CHECK(connections_.erase(id) == 1); }

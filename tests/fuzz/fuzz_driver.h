@@ -11,6 +11,7 @@
 #include "daemon/base/log.h"
 #include "daemon/wire/control.h"
 #include "tests/support/sha256.h"
+#include "daemon/wire/datagram_envelope.h"
 
 namespace spindle_fuzz {
 
@@ -33,10 +34,21 @@ class FuzzDriver : public spindled::Driver {
   void set_reading(spindled::ConnectionId id, bool on) override;
   /// A token of one byte is known, until it is revoked.
   spindled::Result<std::string> identify(spindled::ConnectionId id, std::string_view token) override;
-  /// All zero: a client may know it.
-  std::optional<Secret> draw_secret() override { return Secret{}; }
   std::optional<Digest> sha256(spindled::ByteView bytes) const override { return spindle::test::Sha256().hash(bytes); }
+  /// All zero: a client may know it. With datagrams nobody does.
+  std::optional<Secret> draw_secret() override;
+  std::uint16_t datagram_port(spindled::ConnectionId) override { return has_datagrams_ ? kPort : std::uint16_t{0}; }
+  std::optional<spindled::DatagramAddress> datagram_address(spindled::ConnectionId id, std::uint16_t port) override;
+  std::size_t send_datagrams(std::span<const spindled::OutgoingDatagram> datagrams) override;
   void wake_at(spindled::Time deadline) override { deadline_ = deadline; }
+
+  /// From now on there are datagrams.
+  void turn_datagrams_on() { has_datagrams_ = true; }
+  static spindled::DatagramAddress host(std::uint8_t number) { return {.host = {number}, .port = kPort}; }
+  /// So many bytes come from there.
+  void note_datagram(const spindled::DatagramAddress& from, std::size_t bytes) { came_[from] += bytes; }
+  /// The node's last question, and that it is answered from where it went: that address is its peer's then.
+  std::optional<spindled::Probe> answer_question(const spindled::DatagramAddress& from);
 
   spindled::ConnectionId accept(spindled::Port port);
   /// Connections whose tokens are revoked from now on.
@@ -59,6 +71,8 @@ class FuzzDriver : public spindled::Driver {
   bool has_sent(spindled::ConnectionId id, std::uint8_t type) const { return sent_.contains({id, type}); }
 
  private:
+  static constexpr std::uint16_t kPort = 4804;
+
   void take_frames(spindled::ConnectionId id, Connection& connection);
   void note_control(spindled::ByteView body);
 
@@ -70,6 +84,12 @@ class FuzzDriver : public spindled::Driver {
   std::optional<spindled::LinkHello> hello_;
   std::optional<spindled::Propose> proposal_;
   std::optional<spindled::MemberState> state_;
+  bool has_datagrams_ = false;
+  std::uint64_t secrets_ = 0;
+  // Bytes of datagrams by the address that is not known to be anybody's.
+  std::map<spindled::DatagramAddress, std::size_t> came_, went_;
+  std::map<spindled::DatagramAddress, bool> peers_;
+  std::optional<std::pair<spindled::DatagramAddress, spindled::Probe>> question_;
 };
 
 /// Formats every line and forgets it.

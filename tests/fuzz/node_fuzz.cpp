@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "daemon/node/node.h"
+#include "daemon/wire/datagram_envelope.h"
 #include "daemon/wire/frame_traits.h"
 #include "daemon/wire/link_frames.h"
 #include "libclient/bulk/bulk_frames.h"
@@ -101,6 +102,18 @@ class Run {
         if (!stopped_) node_.stop(now_);
         stopped_ = true;
         return;
+      case NodeStep::datagrams:
+        return driver_.turn_datagrams_on();
+      case NodeStep::datagram: {
+        const std::uint8_t host = input_.u8();
+        return arrive_datagram(host, input_.bytes(input_.u16()));
+      }
+      case NodeStep::datagram_frames: {
+        const std::uint8_t host = input_.u8(), step = input_.u8();
+        return arrive_datagram(host, datagram(step, input_.bytes(input_.u16())));
+      }
+      case NodeStep::datagram_answer:
+        return answer_question(input_.u8());
       default:
         break;
     }
@@ -215,6 +228,33 @@ class Run {
                                      driver_.find(id) != nullptr || is_close(port, frame));
   }
 
+  void arrive_datagram(std::uint8_t host, ByteView bytes) {
+    Bytes copy(bytes.begin(), bytes.end());
+    driver_.note_datagram(FuzzDriver::host(host), copy.size());
+    const IncomingDatagram incoming{FuzzDriver::host(host), copy};
+    node_.handle_datagrams(now_, {&incoming, 1});
+    node_.end_turn(now_);
+  }
+
+  /// With a head that the node takes for one of its peer.
+  Bytes datagram(std::uint8_t step, ByteView frames) {
+    Bytes bytes(kDatagramHeadBytes);
+    Writer writer(bytes.data());
+    write_datagram_head(writer, {driver_.hello() ? driver_.hello()->datagrams.token : 0, sequence_ += 1u + step});
+    bytes.insert(bytes.end(), frames.begin(), frames.end());
+    return bytes;
+  }
+
+  void answer_question(std::uint8_t host) {
+    const std::optional<Probe> answer = driver_.answer_question(FuzzDriver::host(host));
+    if (!answer) return;
+    Bytes frame(kDatagramFrameHeadBytes + kProbeBytesMin);
+    Writer writer(frame.data());
+    write_datagram_frame_head(writer, kProbeFrame, kProbeBytesMin);
+    write_probe(writer, *answer);
+    arrive_datagram(host, datagram(0, frame));
+  }
+
   static bool is_close(Port port, const Bytes& frame) {
     const std::uint8_t type = frame[kFrameHeadBytes - 1];
     return (port == Port::link && type == static_cast<std::uint8_t>(LinkFrame::close)) ||
@@ -264,6 +304,7 @@ class Run {
   int wakes_ = 0;
   Time now_{std::chrono::seconds(1)};
   bool stopped_ = false;
+  std::uint32_t sequence_ = 0;  // of datagrams
   Node node_;
   NodeNeighbours neighbours_{driver_, node_, kSelf};
 };

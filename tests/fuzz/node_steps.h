@@ -51,6 +51,12 @@ enum class NodeStep : std::uint8_t {
   bulk_plan = 33,     // connection, u8 channel, u8 generation, u8 shape: a neighbour tells a tree of the view's members
   bulk_token = 34,    // connection: a neighbour invites the node to dial a hop
   offer = 35,         // connection, u8 size in KiB: a client offers a content to "news"
+  // Datagrams. `host` is where one comes from, as far as the node can see.
+  datagrams = 36,        // links that shake hands from now on have datagrams
+  datagram = 37,         // u8 host, u16 length, bytes: just those
+  datagram_frames = 38,  // u8 host, u8 step, u16 length, bytes: behind the head of the next datagram but `step` of the
+                         // link that the node has last shaken hands on
+  datagram_answer = 39,  // u8 host: the last question of the node is answered from there
 };
 
 }  // namespace spindle_fuzz

@@ -247,6 +247,25 @@ std::string content_over_a_dialled_hop() {
   return steps.op(NodeStep::close).u8(kHop).op(NodeStep::time).u16(1000).bytes();
 }
 
+/// A neighbour whose datagrams get through, and who then sends them from elsewhere.
+std::string datagrams_of_a_neighbour() {
+  constexpr unsigned kNeighbour = 3, kElsewhere = 9;  // by the number of the connection, which the node takes it for
+  const auto frames = [](Steps& steps, unsigned host, const std::string& bytes) {
+    steps.op(NodeStep::datagram_frames).u8(host).u8(0).long_text(bytes);
+  };
+  const std::string question = std::string("\5\x6f\0", 3) + std::string(0x6f, '\0');
+  Steps steps;
+  link(steps.op(NodeStep::datagrams), kFirst, 0).op(NodeStep::datagram_answer).u8(kNeighbour);
+  steps.op(NodeStep::frame).u8(kFirst).frame({5, 0, 0, 15, 9, 2, 0, 'h', 'i'}).op(NodeStep::time).u16(5);
+  frames(steps, kNeighbour, std::string("\x9\2\0hi", 5));
+  frames(steps, kNeighbour, question);
+  frames(steps, kElsewhere, question);
+  steps.op(NodeStep::time).u16(300).op(NodeStep::datagram_answer).u8(kElsewhere);
+  steps.op(NodeStep::datagram).u8(kElsewhere).long_text("GET / HTTP/1.1\r\n\r\n").op(NodeStep::time).u16(4000);
+  frames(steps, kNeighbour, std::string("\x5\1\0", 3));
+  return steps.op(NodeStep::time).u16(1000).bytes();
+}
+
 std::string rules_come_and_go() {
   constexpr unsigned kCertA = 3, kCertB = 6, kUser = 9;
   Steps steps;
@@ -662,6 +681,7 @@ void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "content_from_a_peer", content_over_a_hop(true)});
   seeds.push_back({"node", "content_to_a_peer", content_over_a_hop(false)});
   seeds.push_back({"node", "content_over_a_dialled_hop", content_over_a_dialled_hop()});
+  seeds.push_back({"node", "datagrams_of_a_neighbour", datagrams_of_a_neighbour()});
   seeds.push_back({"node", "rules_come_and_go", rules_come_and_go()});
   seeds.push_back({"node", "peer_coordinates_a_view", peer_coordinates_a_view()});
   seeds.push_back({"node", "node_coordinates_a_view", node_coordinates_a_view()});
