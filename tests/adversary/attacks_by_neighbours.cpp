@@ -1,4 +1,9 @@
 // Daemons that are not what they should be, and strangers at the link port.
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include <stdexcept>
+
 #include "tests/adversary/attack.h"
 
 namespace spindle::test {
@@ -64,10 +69,34 @@ Attack garbage_on_links() {
   return attack;
 }
 
+Attack garbage_by_datagram() {
+  Attack attack;
+  attack.name = "garbage_by_datagram";
+  attack.what = "a stranger sends random datagrams to beta's link port, some 50,000 a second";
+  attack.run = [](Scene& scene, const Scale&, const std::stop_token& stop) {
+    const std::string& address = scene.beta().link_address();
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+    const Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const Bytes bytes = random_bytes(1400, 1);
+    while (!stop.stop_requested()) {
+      for (std::size_t i = 0; i < 50; ++i) {
+        // Each with a token of its own; what the kernel has no room for is gone.
+        ::sendto(socket.get(), bytes.data() + i, bytes.size() - i, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (counter(scene.beta(), "datagrams_unknown") == 0) throw std::runtime_error("no datagram has come");
+  };
+  return attack;
+}
+
 }  // namespace
 
 std::vector<Attack> attacks_by_neighbours() {
-  return {earlier_clock(), second_gamma(), comes_and_goes(), garbage_on_links()};
+  return {earlier_clock(), second_gamma(), comes_and_goes(), garbage_on_links(), garbage_by_datagram()};
 }
 
 std::vector<Attack> all_attacks() {
