@@ -112,7 +112,7 @@ struct BulkConfig {
   double share = 0.05;
 };
 
-struct FeedConfig {
+struct DatagramConfig {
   bool datagrams = true;  // false: what feeds send to neighbours goes over the connections of links
   /// The longest datagram, as UDP carries it; the same in the whole cluster.
   std::size_t datagram_bytes = 1400;
@@ -213,7 +213,7 @@ struct NodeConfig {
   AdmissionConfig admission;
   SessionConfig session;
   BulkConfig bulk;
-  FeedConfig feed;
+  DatagramConfig feed;
   AccessConfig access;
   AdminConfig admin;
 };

@@ -14,7 +14,7 @@ Datagrams::Datagrams(Context& context, Driver& driver, const Log& log)
 // Channels.
 
 DatagramOffer Datagrams::make_offer(ConnectionId connection) {
-  const FeedConfig& config = context_.config.feed;
+  const DatagramConfig& config = context_.config.feed;
   DatagramOffer offer{.bytes = static_cast<std::uint32_t>(config.datagram_bytes)};
   if (!config.datagrams) return offer;
   const std::uint16_t port = driver_.datagram_port(connection);

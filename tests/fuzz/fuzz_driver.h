@@ -10,8 +10,8 @@
 #include "daemon/base/driver.h"
 #include "daemon/base/log.h"
 #include "daemon/wire/control.h"
-#include "tests/support/sha256.h"
 #include "daemon/wire/datagram_envelope.h"
+#include "tests/support/sha256.h"
 
 namespace spindle_fuzz {
 
