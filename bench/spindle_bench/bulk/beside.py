@@ -3,12 +3,15 @@
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 import threading
 import time
 import types
 
 from ..cluster.measurement import measure as measure_load
 from ..marks import at_least, at_most
+from ..processes import end_all
 from .places import MEGABIT, MIB, content_of, running, star
 from .setting import Figure, median_of, repeated
 from .transfers import Transfer, transfer
@@ -77,14 +80,29 @@ class Load:
             self.failure = failure
 
 
+class Burners:
+    """Processes that want all of every processor, and do nothing else, as long as the context lasts: what it costs alone
+    that there is other work."""
+
+    def __enter__(self):
+        self.processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
+
+    def __exit__(self, *_):
+        end_all(self.processes)
+
+
 def ordered_beside(setting, rate):
-    """Rounds of (alone, beside), each as of `ordered_load`."""
+    """Rounds of (alone, beside bulk, where there is no rate: beside burners), each as of `ordered_load`."""
     content = content_of(setting, min(setting.size, rate or setting.size))  # of a rate: eight seconds
     with running(setting, "ordered", 3, star(2), {host: rate for host in range(3)} if rate else {}) as (_, daemons):
         def once():
             alone = ordered_load(daemons)
             with Load(daemons, content, (1, 2)):
-                return alone, ordered_load(daemons)
+                beside = ordered_load(daemons)
+            if rate:
+                return alone, beside
+            with Burners():
+                return alone, beside, ordered_load(daemons)
         return repeated(setting, "ordered", once)
 
 
@@ -101,6 +119,11 @@ def ordered(setting):
         else:
             figures.append(Figure("ordered", f"p99 beside bulk by alone, {where}", beside / alone, "{:.2f}", at_most(2),
                                   f"{beside:.2f} by {alone:.2f} ms"))
+            burning = median_of(rounds, lambda each: each[2][1])
+            figures.append(Figure("ordered", "rate beside processes that burn all processors by alone, unshaped",
+                                  median_of(rounds, lambda each: each[2][0] / each[0][0]), "{:.2f}"))
+            figures.append(Figure("ordered", "p99 beside processes that burn all processors by alone, unshaped",
+                                  burning / alone, "{:.2f}", note=f"{burning:.2f} by {alone:.2f} ms"))
     return figures
 
 
