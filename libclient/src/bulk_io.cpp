@@ -238,6 +238,7 @@ void BulkIo::pump() {
 }
 
 void BulkIo::run() {
+  give_way();
   while (run_tasks()) {
     has_more_to_do_ = false;
     go_on_attaching();

@@ -10,6 +10,10 @@
 
 namespace spindle {
 
+/// The thread that calls it gives way to others from now on (`nice`, which each thread of Linux has for itself): where
+/// another of its session or control group wants all of a processor, it has a twentieth.
+void give_way();
+
 /// How many jobs there are at a time is bounded by whoever makes them.
 class BulkWorkers {
  public:
