@@ -657,6 +657,11 @@ void ChannelRelay::size_ring(Time now) {
 }
 
 std::optional<Time> ChannelRelay::silent_since() const {
+  if (told_ && blocks_) {
+    const auto has_enough = [](const Need::Begun& each) { return each.held == spindle::bulk::kEnough; };
+    const auto enough = std::count_if(told_->begun.begin(), told_->begun.end(), has_enough);
+    if (told_->complete.count() + static_cast<std::uint32_t>(enough) >= *blocks_) return std::nullopt;
+  }
   std::optional<Time> since;
   for (const auto& [id, upstream] : upstreams_) {
     if (upstream.owed == 0 || upstream.is_source) continue;

@@ -108,7 +108,8 @@ class ChannelRelay {
   /// Of the way to an upstream: what is on its way is part of what may be granted.
   void set_round_trip(ConnectionId upstream, Duration round_trip);
 
-  /// Since when all upstreams but clients have owed symbols and sent none.
+  /// Since when all upstreams but clients have owed symbols and sent none; nothing where they were told that enough is
+  /// here, which may be checked once its hashes come.
   std::optional<Time> silent_since() const;
 
   struct ChildInfo {

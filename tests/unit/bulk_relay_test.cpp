@@ -309,6 +309,22 @@ TEST_F(PassedOver, ToTheEndIsMissedByWhoLacksAnything) {
   EXPECT_TRUE(is_behind(kLate));
 }
 
+TEST_F(PassedOver, ParentsThatWereToldThatEnoughIsThereAreNotTakenForSilent) {
+  ChannelRelay relay(*this, RelayNet::kSymbolBytes);
+  relay.set_blocks(12);
+  relay.add_child(kNow, kChild, "");
+  relay.add_upstream(kNow, kSource, false);
+  spindle::bulk::Need need = need_of(11);
+  need.begun = {{11, 63}};
+  relay.need_received(kNow, kChild, need);
+  relay.handle_time(kNow + 1s);
+  EXPECT_TRUE(relay.silent_since());
+  need.begun = {{11, spindle::bulk::kEnough}};
+  relay.need_received(kNow + 1s, kChild, need);
+  relay.handle_time(kNow + 2s);
+  EXPECT_FALSE(relay.silent_since());
+}
+
 TEST_F(PassedOver, IsNothingOfAContentWhoseSizeIsNotKnown) {
   told_.clear();
   ChannelRelay relay(*this, RelayNet::kSymbolBytes, sha256_);
