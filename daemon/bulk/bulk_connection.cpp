@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -56,11 +57,6 @@ std::optional<std::uint32_t> BulkConnection::open(const BulkChannelId& id) {
   return free;
 }
 
-void BulkConnection::forget(const BulkChannelId& id) {
-  ours_.erase(id);
-  schedule_.remove(id);
-}
-
 void BulkConnection::send(std::uint32_t number, const RelayedSymbol& symbol) {
   const bulk::Symbol head{number,     symbol.generation, bulk::kLiveStream,  symbol.block,
                           symbol.esi, symbol.crc,        symbol.bytes.view()};
@@ -83,6 +79,11 @@ std::size_t BulkConnection::write() {
     output_.consume(taken);
     written += taken;
     blocked_ = taken < offered;
+  }
+  if (blocked_) {
+    ahead_ = kAheadBytes;
+  } else if (written >= ahead_) {
+    ahead_ = std::min(2 * ahead_, kAheadBytesMax);
   }
   return written;
 }

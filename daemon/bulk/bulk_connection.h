@@ -76,7 +76,7 @@ class BulkConnection {
   std::optional<std::uint32_t> number_of(const BulkChannelId& id) const;
   /// A number for a channel that has none yet; nothing: there is none free.
   std::optional<std::uint32_t> open(const BulkChannelId& id);
-  void forget(const BulkChannelId& id);
+  void forget(const BulkChannelId& id) { ours_.erase(id); }
 
   // Output.
 
@@ -85,7 +85,7 @@ class BulkConnection {
   /// A symbol under that number of this side.
   void send(std::uint32_t number, const RelayedSymbol& symbol);
   /// Whether more symbols may be queued: but for what is to be written next, they wait where others can still go first.
-  bool has_room() const { return phase_ == Phase::open && !blocked_ && output_.bytes() < kAheadBytes; }
+  bool has_room() const { return phase_ == Phase::open && !blocked_ && output_.bytes() < ahead_; }
   /// The other side does not read, and what it has to be told has grown beyond bounds.
   bool is_overflowing() const { return output_.bytes() > kQueueBytesMax; }
   /// Writes what can be written, once the connection is there; how many bytes that were.
@@ -97,7 +97,10 @@ class BulkConnection {
   ChannelSchedule& schedule() { return schedule_; }
 
  private:
+  /// Of a connection that takes less than there is; of others it doubles with each write, up to the latter. A write
+  /// costs little more for more bytes.
   static constexpr std::size_t kAheadBytes = 64u << 10;
+  static constexpr std::size_t kAheadBytesMax = 256u << 10;
   static constexpr std::size_t kQueueBytesMax = 4u << 20;
 
   Context& context_;
@@ -114,6 +117,7 @@ class BulkConnection {
   std::map<std::uint32_t, BulkChannelId> theirs_;
   std::map<BulkChannelId, std::uint32_t> ours_;
   OutputQueue output_;
+  std::size_t ahead_ = kAheadBytes;
   bool blocked_ = false;
   ChannelSchedule schedule_;
 };

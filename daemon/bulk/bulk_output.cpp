@@ -10,26 +10,24 @@ namespace bulk = spindle::bulk;
 namespace {
 
 /// What a turn writes of bulk content at most: ordered messages come in between.
-constexpr std::size_t kTurnBytes = 256u << 10;
+constexpr std::size_t kTurnBytes = 512u << 10;
+/// What a connection does of that at most, where others have something to write: they get on in step.
+constexpr std::size_t kShareLeast = 64u << 10;
 
 }  // namespace
 
-BulkOutput::BulkOutput(Context& context, BulkConnections& connections, RelayedChannels& channels, Paths& paths,
+BulkOutput::BulkOutput(Context& context, BulkConnections& connections, Paths& paths,
                        std::function<void(Time, BulkConnection&)> overflowing)
-    : context_(context),
-      connections_(connections),
-      channels_(channels),
-      paths_(paths),
-      overflowing_(std::move(overflowing)) {}
+    : context_(context), connections_(connections), paths_(paths), overflowing_(std::move(overflowing)) {}
 
 void BulkOutput::mark_dirty(BulkConnection& connection) {
   if (!std::exchange(connection.is_dirty, true)) dirty_.push_back(connection.id());
 }
 
-void BulkOutput::may_send(ConnectionId to, const RelayedChannel& channel) {
+void BulkOutput::may_send(ConnectionId to, RelayedChannel& channel) {
   BulkConnection* connection = connections_.find(to);
   if (connection == nullptr) return;
-  connection->schedule().add(channel.id, channel.weight);
+  connection->schedule().add(channel);
   mark_dirty(*connection);
 }
 
@@ -60,11 +58,17 @@ void BulkOutput::send(ConnectionId to, const RelayedChannel& channel, Write&& wr
   if (connection == nullptr) return;
   const std::optional<std::uint32_t> number = number_for(*connection, channel);
   if (!number) return;
-  bulk::BulkBytes frame;
-  write(*number, frame);
-  connection->send(frame);
-  control_bytes_ += frame.size();
+  send_control(*connection, [&](bulk::BulkBytes& out) { write(*number, out); });
   mark_dirty(*connection);
+}
+
+template <typename Write>
+std::size_t BulkOutput::send_control(BulkConnection& connection, Write&& write) {
+  bulk::BulkBytes frame;
+  write(frame);
+  connection.send(frame);
+  control_bytes_ += frame.size();
+  return frame.size();
 }
 
 std::optional<std::uint32_t> BulkOutput::number_for(BulkConnection& connection, const RelayedChannel& channel) {
@@ -77,13 +81,14 @@ std::optional<std::uint32_t> BulkOutput::number_for(BulkConnection& connection, 
   return number;
 }
 
-void BulkOutput::shut(BulkConnection& connection, const BulkChannelId& id) {
-  const std::optional<std::uint32_t> number = connection.number_of(id);
+void BulkOutput::shut(BulkConnection& connection, const RelayedChannel& channel) {
+  connection.schedule().remove(channel);
+  const std::optional<std::uint32_t> number = connection.number_of(channel.id);
   if (!number) return;
   bulk::BulkBytes frame;
   bulk::write_shut(frame, *number);
   connection.send(frame);
-  connection.forget(id);
+  connection.forget(channel.id);
   mark_dirty(connection);
 }
 
@@ -92,7 +97,10 @@ void BulkOutput::flush(Time now) {
   flush_at_ = kNever;
   paths_.end_turn(now);
   if (control_bytes_ != 0) control_out_.add(now.time_since_epoch(), std::exchange(control_bytes_, 0));
-  for (const ConnectionId id : std::exchange(dirty_, {})) {
+  const std::vector<ConnectionId> all = std::exchange(dirty_, {});
+  const std::size_t share = std::max(kTurnBytes / std::max<std::size_t>(all.size(), 1), kShareLeast);
+  std::vector<BulkConnection*> begun;
+  for (const ConnectionId id : all) {
     BulkConnection* connection = connections_.find(id);
     if (connection == nullptr) continue;
     connection->is_dirty = false;
@@ -100,37 +108,48 @@ void BulkOutput::flush(Time now) {
       overflowing_(now, *connection);
       continue;
     }
-    fill(now, *connection);
-    if (!connection->schedule().empty() && connection->has_room()) {  // the rest in the next turn, or by its rate
-      mark_dirty(*connection);
-      const bool may_go_on = may_send_now(now, *connection);
-      flush_at_ = std::min(flush_at_, may_go_on ? now : paths_.rate(connection->daemon()).next_at());
+    if (fill(now, *connection, share) == 0) {
+      go_on(now, *connection);
+    } else {
+      begun.push_back(connection);
     }
   }
+  // Who has had no turn is first in the next one.
+  for (BulkConnection* connection : begun) go_on(now, *connection);
+}
+
+void BulkOutput::go_on(Time now, BulkConnection& connection) {
+  if (connection.schedule().empty() || !connection.has_room()) return;
+  mark_dirty(connection);
+  const bool may_go_on = may_send_now(now, connection);
+  flush_at_ = std::min(flush_at_, may_go_on ? now : paths_.rate(connection.daemon()).next_at());
 }
 
 bool BulkOutput::may_send_now(Time now, const BulkConnection& connection) {
   return !connection.is_hop() || paths_.rate(connection.daemon()).may_send(now);
 }
 
-void BulkOutput::fill(Time now, BulkConnection& connection) {
+std::size_t BulkOutput::fill(Time now, BulkConnection& connection, std::size_t share) {
+  const std::size_t before = written_;
+  const std::size_t most = std::min(kTurnBytes, before + share);
   std::size_t taken = connection.write();
-  while (connection.has_room() && !connection.schedule().empty() && written_ < kTurnBytes &&
-         may_send_now(now, connection)) {
-    const BulkChannelId id = connection.schedule().front();
-    RelayedChannel* channel = channels_.find(id);
-    const std::optional<std::uint32_t> number = channel == nullptr ? std::nullopt : number_for(connection, *channel);
+  while (connection.has_room() && !connection.schedule().empty() && written_ < most && may_send_now(now, connection)) {
+    RelayedChannel& channel = connection.schedule().front();
+    const std::optional<std::uint32_t> number = number_for(connection, channel);
     if (!number) {
       connection.schedule().drop_front();
       continue;
     }
-    bulk::BulkBytes frame;
     std::size_t bytes = 0;
-    if (const ChannelIndex::Part part = channel->relay.index().next(connection.id()); !part.hashes.empty()) {
-      bulk::write_index(frame, {*number, part.first, part.hashes});
-    } else if (const std::optional<ChannelRelay::Item> item = channel->relay.next(now, connection.id())) {
+    if (const ChannelIndex::Part part = channel.relay.index().next(connection.id()); !part.hashes.empty()) {
+      bytes = send_control(connection, [&](bulk::BulkBytes& out) {
+        bulk::write_index(out, {*number, part.first, part.hashes});
+      });
+    } else if (const std::optional<ChannelRelay::Item> item = channel.relay.next(now, connection.id())) {
       if (const auto* mark = std::get_if<RelayedMark>(&*item)) {
-        bulk::write_mark(frame, {*number, mark->mark, mark->bound});
+        bytes = send_control(connection, [&](bulk::BulkBytes& out) {
+          bulk::write_mark(out, {*number, mark->mark, mark->bound});
+        });
       } else {
         const RelayedSymbol& symbol = std::get<RelayedSymbol>(*item);
         connection.send(*number, symbol);
@@ -142,9 +161,6 @@ void BulkOutput::fill(Time now, BulkConnection& connection) {
       connection.schedule().drop_front();
       continue;
     }
-    connection.send(frame);
-    control_bytes_ += frame.size();
-    bytes += frame.size();
     written_ += bytes;
     connection.schedule().charge(bytes);
     if (connection.is_hop()) paths_.rate(connection.daemon()).sent(bytes);
@@ -152,6 +168,7 @@ void BulkOutput::fill(Time now, BulkConnection& connection) {
   }
   taken += connection.write();
   if (connection.is_hop()) paths_.wrote(now, connection.daemon(), taken, connection.is_blocked());
+  return written_ - before;
 }
 
 }  // namespace spindled

@@ -20,7 +20,7 @@ namespace spindled {
 class BulkOutput {
  public:
   /// `overflowing` is called for a connection that does not read what it is told.
-  BulkOutput(Context& context, BulkConnections& connections, RelayedChannels& channels, Paths& paths,
+  BulkOutput(Context& context, BulkConnections& connections, Paths& paths,
              std::function<void(Time, BulkConnection&)> overflowing);
 
   /// There may be something to write.
@@ -28,12 +28,13 @@ class BulkOutput {
 
   // Of a channel; nothing happens where the connection is not there.
 
-  void may_send(ConnectionId to, const RelayedChannel& channel);
+  void may_send(ConnectionId to, RelayedChannel& channel);
   void send_need(ConnectionId to, const RelayedChannel& channel, std::uint8_t stream, const spindle::bulk::Need& need);
   void send_grant(ConnectionId to, const RelayedChannel& channel, std::uint8_t stream, std::uint64_t symbols);
   void send_release(ConnectionId to, const RelayedChannel& channel, std::uint8_t stream);
   void ask_index(ConnectionId to, const RelayedChannel& channel);
-  void shut(BulkConnection& connection, const BulkChannelId& id);
+  /// Nothing more is sent of it on that connection, until it is opened anew.
+  void shut(BulkConnection& connection, const RelayedChannel& channel);
 
   /// The end of a turn: writes what there is, or as much as a turn may.
   void flush(Time now);
@@ -45,14 +46,19 @@ class BulkOutput {
  private:
   template <typename Write>
   void send(ConnectionId to, const RelayedChannel& channel, Write&& write);
+  /// A frame that is no symbol; its bytes.
+  template <typename Write>
+  std::size_t send_control(BulkConnection& connection, Write&& write);
   /// The number of the channel in this direction, which is told first where it is new; nothing: there is none free.
   std::optional<std::uint32_t> number_for(BulkConnection& connection, const RelayedChannel& channel);
   bool may_send_now(Time now, const BulkConnection& connection);
-  void fill(Time now, BulkConnection& connection);
+  /// No more than `share`; how much it was.
+  std::size_t fill(Time now, BulkConnection& connection, std::size_t share);
+  /// The rest in the next turn, or by its rate.
+  void go_on(Time now, BulkConnection& connection);
 
   Context& context_;
   BulkConnections& connections_;
-  RelayedChannels& channels_;
   Paths& paths_;
   std::function<void(Time, BulkConnection&)> overflowing_;
   std::vector<ConnectionId> dirty_;

@@ -48,7 +48,7 @@ BulkPlane::BulkPlane(Context& context, Driver& driver, ConnectionBroker& broker,
       connections_(context, driver),
       hasher_(driver),
       relayed_(context, hasher_),
-      output_(context, connections_, relayed_, paths_,
+      output_(context, connections_, paths_,
               [this](Time now, BulkConnection& connection) {
                 close(now, connection, {Errc::slow_receiver, "it does not read what it is told"});
               }),
@@ -355,8 +355,9 @@ void BulkPlane::channel_sealed(Time now, const Channel& channel) {
 void BulkPlane::source_changed(Time now, const Channel& channel) { trees_.changed(now, channel); }
 
 void BulkPlane::channel_ended(Time, const BulkChannelId& id) {
-  if (relayed_.find(id) == nullptr) return;
-  for (const auto& [connection_id, connection] : connections_) output_.shut(*connection, id);
+  const RelayedChannel* relayed = relayed_.find(id);
+  if (relayed == nullptr) return;
+  for (const auto& [connection_id, connection] : connections_) output_.shut(*connection, *relayed);
   relayed_.remove(id);
   trees_.ended(id);
 }
@@ -388,7 +389,7 @@ void BulkPlane::update_upstreams(Time now, RelayedChannel& relayed) {
     const bool is_upstream = relayed.relay.is_upstream(id);
     if (is_upstream && (!is_wanted || is_forgotten)) {
       relayed.relay.remove_upstream(id);
-      output_.shut(*connection, relayed.id);
+      output_.shut(*connection, relayed);
     }
     if (is_wanted && !relayed.relay.is_upstream(id)) {
       if (connection.get() == backup) context_.counters.add(Counter::bulk_backups_asked);
