@@ -7,15 +7,24 @@ namespace spindle::bulk {
 
 namespace {
 
-std::size_t bytes_of(const StoreJob& job) { return job.symbols.size() * job.place.shape.symbol_bytes; }
+std::size_t bytes_of(const StoreJob& job) {
+  std::size_t symbols = job.symbols.size();
+  for (const BlockSet::Run& run : job.placed) symbols += run.end - run.first;
+  return symbols * job.place.shape.symbol_bytes;
+}
 
 }  // namespace
 
-BegunBlocks::BegunBlocks(const SymbolLimits& limits, const ContentLayout& layout)
-    : has_store_(limits.has_store), symbol_bytes_(layout.symbol_bytes) {
+BegunBlocks::BegunBlocks(const SymbolLimits& limits, const ContentLayout& layout, std::shared_ptr<BlockMemory> memory)
+    : has_store_(limits.has_store),
+      symbol_bytes_(layout.symbol_bytes),
+      block_bytes_(layout.block_bytes),
+      memory_of_blocks_(std::move(memory)) {
   repair_.limit_bytes = std::max<std::size_t>(limits.repair_bytes, layout.block_bytes);
   source_.limit_bytes =
       std::max<std::size_t>(limits.source_bytes, has_store_ ? layout.symbol_bytes : layout.block_bytes);
+  const std::size_t blocks = source_.limit_bytes / layout.block_bytes;
+  rooms_max_ = blocks == 0 ? 0 : blocks + 1;
 }
 
 const ReceivingBlock* BegunBlocks::find(std::uint32_t block) const {
@@ -26,6 +35,7 @@ const ReceivingBlock* BegunBlocks::find(std::uint32_t block) const {
 void BegunBlocks::count(const ReceivingBlock& block) {
   source_.symbols += block.source_in_memory();
   repair_.symbols += block.repair_in_memory();
+  rooms_ += block.has_room() ? 1 : 0;
   if (block.source_in_memory() != 0) source_.blocks.emplace(block.order(), block.place().block);
   if (block.repair_in_memory() != 0) repair_.blocks.emplace(block.order(), block.place().block);
 }
@@ -33,6 +43,7 @@ void BegunBlocks::count(const ReceivingBlock& block) {
 void BegunBlocks::uncount(const ReceivingBlock& block) {
   source_.symbols -= block.source_in_memory();
   repair_.symbols -= block.repair_in_memory();
+  rooms_ -= block.has_room() ? 1 : 0;
   if (block.source_in_memory() != 0) source_.blocks.erase(block.order());
   if (block.repair_in_memory() != 0) repair_.blocks.erase(block.order());
 }
@@ -43,10 +54,11 @@ BegunBlocks::Taken BegunBlocks::add(const BlockPlace& place, const Symbol& symbo
   Memory& memory = symbol.esi < place.shape.source_symbols ? source_ : repair_;
   if (!make_room(memory, begun != nullptr ? begun->order() : next_order_)) return Taken::no_room;
   if (begun == nullptr) blocks_.try_emplace(place.block, place, next_order_++);
-  auto bytes = std::make_unique_for_overwrite<std::uint8_t[]>(symbol.bytes.size());
-  std::copy(symbol.bytes.begin(), symbol.bytes.end(), bytes.get());
   change(place.block, [&](ReceivingBlock& block) {
-    block.add(symbol.esi, std::move(bytes), from);
+    if (block.held() == 0 && block.is_source(symbol.esi) && rooms_ < rooms_max_) {
+      block.give_room(take_block(memory_of_blocks_, block_bytes_));
+    }
+    block.add(symbol.esi, symbol.bytes, from);
     return true;
   });
   return Taken::useful;
@@ -95,6 +107,12 @@ void BegunBlocks::erase(std::uint32_t block) {
   if (found == blocks_.end()) return;
   uncount(found->second);
   blocks_.erase(found);
+}
+
+DecodeJob BegunBlocks::decode(std::uint32_t block, std::uint64_t number) {
+  DecodeJob job = change(block, [&](ReceivingBlock& begun) { return begun.decode(number); });
+  if (!job.content) job.content = take_block(memory_of_blocks_, block_bytes_);
+  return job;
 }
 
 std::optional<StoreJob> BegunBlocks::take_store() {

@@ -22,13 +22,16 @@ struct SymbolLimits {
   bool has_store = true;
 };
 
+/// Blocks that begin have room for all of themselves, where the bound for source symbols is that of a block at least:
+/// one block more than the bound has. So what comes in order is copied once. Others keep symbols one by one.
+///
 /// Where memory is used up the symbols of the block that has begun last are given up: so the oldest ones get complete,
 /// whatever is sent.
 class BegunBlocks {
  public:
   enum class Taken : std::uint8_t { useful, duplicate, no_room };
 
-  BegunBlocks(const SymbolLimits& limits, const ContentLayout& layout);
+  BegunBlocks(const SymbolLimits& limits, const ContentLayout& layout, std::shared_ptr<BlockMemory> memory);
 
   using Blocks = std::map<std::uint32_t, ReceivingBlock>;
   const Blocks& blocks() const { return blocks_; }
@@ -56,6 +59,9 @@ class BegunBlocks {
   /// and nothing else is written there, until they have arrived.
   bool is_storing(std::uint32_t block) const { return storing_.contains(block); }
 
+  /// The job of a block that can be decoded.
+  DecodeJob decode(std::uint32_t block, std::uint64_t job);
+
   /// Symbols in memory, those of jobs that store them included and those of jobs that decode them not.
   std::size_t memory_bytes() const { return (source_.symbols + repair_.symbols) * symbol_bytes_ + storing_bytes_; }
   /// How many source symbols can be taken before any job that stores some is over, and none is dropped. Without a store
@@ -80,6 +86,9 @@ class BegunBlocks {
 
   bool has_store_;
   std::size_t symbol_bytes_;
+  std::size_t block_bytes_;
+  std::shared_ptr<BlockMemory> memory_of_blocks_;
+  std::size_t rooms_ = 0, rooms_max_;  // of blocks that have room for all of themselves
   Blocks blocks_;
   std::uint64_t next_order_ = 0;
   Memory source_, repair_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "libclient/bulk/crc32c.h"
+
 namespace spindle::bulk {
 
 namespace {
@@ -17,10 +19,13 @@ LoadedBlock run(LoadJob job, const ReadContent& read, const codes::ErasureCode& 
   const BlockPlace& place = job.place;
   block.good = true;
   if (!job.content) {
-    std::shared_ptr<std::uint8_t[]> content(new std::uint8_t[place.shape.bytes()]);
+    std::shared_ptr<std::uint8_t[]> content = take_block(job.memory, place.shape.bytes());
     block.good = read(place.start, {content.get(), place.bytes});
     if (block.good && job.right) block.good = hasher.hash({content.get(), place.bytes}) == *job.right;
     std::fill(content.get() + place.bytes, content.get() + place.shape.bytes(), std::uint8_t{0});
+    for (std::uint32_t esi = 0; block.good && esi < place.shape.source_symbols; ++esi) {
+      block.crcs.push_back(crc32c({content.get() + esi * place.shape.symbol_bytes, place.shape.symbol_bytes}));
+    }
     job.content = std::move(content);
   }
   if (block.good && job.wants_hash) block.hash = hasher.hash({job.content.get(), place.bytes});
@@ -82,7 +87,7 @@ std::optional<LoadJob> BlockCache::take_job() {
   for (auto& [block, entry] : entries_) {
     if (entry.job == 0 || entry.is_job_taken) continue;
     entry.is_job_taken = true;
-    return LoadJob{entry.job, entry.place, entry.content, false, entry.wants_encoder && !entry.encoder, {}};
+    return LoadJob{entry.job, entry.place, entry.content, false, entry.wants_encoder && !entry.encoder, memory_, {}};
   }
   return std::nullopt;
 }
@@ -98,6 +103,7 @@ void BlockCache::handle_loaded(LoadedBlock& block) {
     return;
   }
   entry.content = block.job.content;
+  if (!block.crcs.empty()) entry.crcs = std::move(block.crcs);
   if (block.encoder) entry.encoder = std::move(block.encoder);
 }
 

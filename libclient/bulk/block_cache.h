@@ -6,6 +6,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "libclient/bulk/block_jobs.h"
 
@@ -19,13 +21,15 @@ struct LoadJob {
       content;  // all source symbols, the last one filled up; nothing: it is to be read
   bool wants_hash = false;
   bool wants_encoder = false;
-  std::optional<BlockHash> right{};  // what is read has to have this hash; nothing: any
+  std::shared_ptr<BlockMemory> memory;  // for content that is to be read
+  std::optional<BlockHash> right{};     // what is read has to have this hash; nothing: any
 };
 
 struct LoadedBlock {
-  LoadJob job;        // with the content
-  bool good = false;  // otherwise it could not be read, or has the wrong hash
-  BlockHash hash{};   // where it is wanted
+  LoadJob job;                      // with the content
+  bool good = false;                // otherwise it could not be read, or has the wrong hash
+  BlockHash hash{};                 // where it is wanted
+  std::vector<std::uint32_t> crcs;  // of its source symbols, where the content was read
   std::unique_ptr<codes::ErasureEncoder> encoder;
 };
 
@@ -37,10 +41,12 @@ LoadedBlock run(LoadJob job, const ReadContent& read, const codes::ErasureCode& 
 class BlockCache {
  public:
   /// `blocks`: so many are in memory at most, at least 1.
-  explicit BlockCache(std::size_t blocks) : limit_(blocks == 0 ? 1 : blocks) {}
+  BlockCache(std::size_t blocks, std::shared_ptr<BlockMemory> memory)
+      : limit_(blocks == 0 ? 1 : blocks), memory_(std::move(memory)) {}
 
   struct Entry {
     std::shared_ptr<const std::uint8_t[]> content;
+    std::vector<std::uint32_t> crcs;  // of its symbols
     std::unique_ptr<codes::ErasureEncoder> encoder;
     BlockPlace place;
     std::uint64_t job = 0;  // that gets what is missing; 0: none does
@@ -65,12 +71,15 @@ class BlockCache {
   void handle_loaded(LoadedBlock& block);
 
   std::size_t size() const { return entries_.size(); }
+  /// For content that is to be read.
+  const std::shared_ptr<BlockMemory>& memory() const { return memory_; }
 
  private:
   bool make_room(const IsWanted& is_wanted, std::uint32_t uses_min);
   const Entry* get(const BlockPlace& place, bool encoder, const IsWanted& is_wanted, std::uint32_t uses_min);
 
   std::size_t limit_;
+  std::shared_ptr<BlockMemory> memory_;
   std::map<std::uint32_t, Entry> entries_;
   std::uint64_t uses_ = 0;
   std::uint64_t next_job_ = 1;

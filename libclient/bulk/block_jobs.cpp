@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace spindle::bulk {
@@ -20,12 +21,16 @@ bool read_stored(const DecodeJob& job, const ReadContent& read, std::uint8_t* co
   });
 }
 
+std::size_t count(const std::vector<BlockSet::Run>& runs) {
+  return std::accumulate(runs.begin(), runs.end(), std::size_t{0},
+                         [](std::size_t sum, const BlockSet::Run& run) { return sum + run.end - run.first; });
+}
+
 /// Whether all source symbols are there; then those that are held are put to their places.
 bool put_together(const DecodeJob& job, std::uint8_t* content) {
   const codes::BlockShape& shape = job.place.shape;
-  std::size_t source = 0;
+  std::size_t source = count(job.stored) + count(job.placed);
   for (const HeldSymbol& symbol : job.held) source += symbol.esi < shape.source_symbols ? 1 : 0;
-  for (const BlockSet::Run& run : job.stored) source += run.end - run.first;
   if (source < shape.source_symbols) return false;
   for (const HeldSymbol& symbol : job.held) {
     if (symbol.esi >= shape.source_symbols) continue;
@@ -36,9 +41,11 @@ bool put_together(const DecodeJob& job, std::uint8_t* content) {
 
 bool decode(const DecodeJob& job, const codes::ErasureCode& code, std::uint8_t* content) {
   const auto decoder = code.make_decoder(job.place.shape);
-  for (const BlockSet::Run& run : job.stored) {
-    for (std::uint32_t esi = run.first; esi < run.end; ++esi) {
-      decoder->add(esi, content + esi * job.place.shape.symbol_bytes);
+  for (const std::vector<BlockSet::Run>* runs : {&job.stored, &job.placed}) {
+    for (const BlockSet::Run& run : *runs) {
+      for (std::uint32_t esi = run.first; esi < run.end; ++esi) {
+        decoder->add(esi, content + esi * job.place.shape.symbol_bytes);
+      }
     }
   }
   for (const HeldSymbol& symbol : job.held) decoder->add(symbol.esi, symbol.bytes.get());
@@ -58,15 +65,15 @@ std::size_t BlockPlace::bytes_of(std::uint32_t esi, std::uint32_t symbols) const
 
 DecodedBlock run(DecodeJob job, const ReadContent& read, const codes::ErasureCode& code, const Hasher& hasher) {
   DecodedBlock block;
-  block.content = std::make_unique_for_overwrite<std::uint8_t[]>(job.place.shape.bytes());
-  if (!read_stored(job, read, block.content.get())) {
+  std::uint8_t* const content = job.content.get();
+  if (!read_stored(job, read, content)) {
     block.outcome = DecodedBlock::Outcome::unreadable;
-  } else if (put_together(job, block.content.get()) || decode(job, code, block.content.get())) {
+  } else if (put_together(job, content) || decode(job, code, content)) {
     block.outcome = DecodedBlock::Outcome::decoded;
-    block.hash = hasher.hash({block.content.get(), job.place.bytes});
+    block.hash = hasher.hash({content, job.place.bytes});
+    block.content = std::move(job.content);
     job.held.clear();
   }
-  if (block.outcome != DecodedBlock::Outcome::decoded) block.content.reset();
   block.job = std::move(job);
   return block;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libclient/bulk/block_index.h"
+#include "libclient/bulk/block_memory.h"
 #include "libclient/bulk/content_layout.h"
 #include "libclient/codes/erasure_code.h"
 
@@ -43,6 +44,13 @@ struct StoreJob {
   std::uint64_t order = 0;  // of the block, which may begin anew meanwhile
   BlockPlace place;
   std::vector<HeldSymbol> symbols;
+  BlockBytes content;                 // has others at their places in the block:
+  std::vector<BlockSet::Run> placed;  // these
+
+  /// What is content of placed ones.
+  ByteView bytes_of(const BlockSet::Run& run) const {
+    return {content.get() + run.first * place.shape.symbol_bytes, place.bytes_of(run.first, run.end - run.first)};
+  }
 };
 
 /// Puts a block together.
@@ -50,7 +58,9 @@ struct DecodeJob {
   std::uint64_t number = 0;  // which job of the receiver it is
   BlockPlace place;
   std::vector<HeldSymbol> held;
-  std::vector<BlockSet::Run> stored;  // source symbols that are at their places
+  std::vector<BlockSet::Run> stored;  // source symbols that are at their places in the content
+  BlockBytes content;                 // has room for the block,
+  std::vector<BlockSet::Run> placed;  // and source symbols at their places there
 };
 
 struct DecodedBlock {
@@ -59,9 +69,9 @@ struct DecodedBlock {
     not_enough,  // it takes more symbols
     unreadable,  // what was stored cannot be read
   };
-  DecodeJob job;  // with its symbols unless it is decoded
+  DecodeJob job;  // with its symbols, and its own content, unless it is decoded
   Outcome outcome = Outcome::not_enough;
-  OwnedBytes content;  // all source symbols, the last one filled up
+  BlockBytes content;  // all source symbols, the last one filled up
   BlockHash hash{};    // of what is content of it
 };
 
@@ -69,7 +79,7 @@ struct DecodedBlock {
 struct WriteJob {
   std::uint64_t number = 0;
   BlockPlace place;
-  OwnedBytes content;  // `place.bytes` of it are content
+  BlockBytes content;  // `place.bytes` of it are content
 };
 
 using ReceiverJob = std::variant<StoreJob, DecodeJob, WriteJob>;

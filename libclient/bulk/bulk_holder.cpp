@@ -17,11 +17,12 @@ constexpr std::uint64_t kHashJob = UINT64_MAX;
 
 }  // namespace
 
-BulkHolder::BulkHolder(Kind kind, const ContentLayout& layout, const RepairIds& repair_ids, const HolderLimits& limits)
+BulkHolder::BulkHolder(Kind kind, const ContentLayout& layout, const RepairIds& repair_ids, const HolderLimits& limits,
+                       std::shared_ptr<BlockMemory> memory)
     : kind_(kind),
       layout_(layout),
       repair_ids_(repair_ids),
-      cache_(limits.blocks_in_memory),
+      cache_(limits.blocks_in_memory, std::move(memory)),
       repair_symbol_(layout.symbol_bytes) {}
 
 void BulkHolder::handle_available(const BlockSet& blocks) { available_ = blocks; }
@@ -81,7 +82,8 @@ std::optional<LoadJob> BulkHolder::take_hash_job(bool is_idle) {
   const std::uint32_t end = is_idle ? layout_.blocks() : live_.block;
   for (std::uint32_t block = known.first_missing(); block < end; block = known.first_missing(block + 1)) {
     if (!available_.contains(block)) return std::nullopt;
-    if (hashing_.insert(block).second) return LoadJob{kHashJob, BlockPlace::of(layout_, block), nullptr, true, false};
+    if (!hashing_.insert(block).second) continue;
+    return LoadJob{kHashJob, BlockPlace::of(layout_, block), nullptr, true, false, cache_.memory(), {}};
   }
   return std::nullopt;
 }
@@ -163,14 +165,15 @@ std::optional<Symbol> BulkHolder::try_stream(std::uint8_t stream) {
     symbol.esi = *wish->source;
     content_ = entry->content;
     symbol.bytes = {content_.get() + std::size_t{symbol.esi} * layout_.symbol_bytes, layout_.symbol_bytes};
+    symbol.crc = entry->crcs[symbol.esi];
     ++counters_.source;
   } else {
     symbol.esi = repair_ids_.next(wish->block, layout_.symbols_of(wish->block));
     entry->encoder->encode(symbol.esi, repair_symbol_.data());
     symbol.bytes = repair_symbol_;
+    symbol.crc = crc32c(symbol.bytes);
     ++counters_.repair;
   }
-  symbol.crc = crc32c(symbol.bytes);
   cache_.note_used(wish->block);
   note_sent(stream, *wish);
   return symbol;

@@ -41,7 +41,8 @@ class BulkHolder {
     receiver,  // serves others
   };
 
-  BulkHolder(Kind kind, const ContentLayout& layout, const RepairIds& repair_ids, const HolderLimits& limits = {});
+  BulkHolder(Kind kind, const ContentLayout& layout, const RepairIds& repair_ids, const HolderLimits& limits = {},
+             std::shared_ptr<BlockMemory> memory = std::make_shared<HeapMemory>());
 
   /// Blocks that can be sent: of a source, those whose content is there for good; of a receiver, those that are
   /// written. A stream without a size has whole blocks only.

@@ -26,8 +26,8 @@ BlockHash hash_at(const IndexPart& index, std::uint32_t i) {
 }  // namespace
 
 BulkReceiver::BulkReceiver(const ContentLayout& layout, const Hasher& hasher, const ReceiverLimits& limits,
-                           const ResumeState* resumed)
-    : layout_(layout), hasher_(hasher), limits_(limits), begun_(limits.symbols, layout) {
+                           const ResumeState* resumed, std::shared_ptr<BlockMemory> memory)
+    : layout_(layout), hasher_(hasher), limits_(limits), begun_(limits.symbols, layout, std::move(memory)) {
   if (resumed != nullptr) resume(*resumed);
 }
 
@@ -174,7 +174,7 @@ std::optional<ReceiverJob> BulkReceiver::take_job() {
     // Symbols may have been given up since.
     if (!is_ready(block)) continue;
     ++decoding_;
-    return begun_.change(block, [&](ReceivingBlock& begun) { return begun.decode(next_job_++); });
+    return begun_.decode(block, next_job_++);
   }
   return std::nullopt;
 }

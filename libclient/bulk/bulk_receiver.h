@@ -73,7 +73,8 @@ class BulkReceiver {
   /// `layout`: a valid one. `hasher` must outlive it. `resumed`: what a former receiver of the same content had
   /// written; one that does not fit the layout is left aside.
   BulkReceiver(const ContentLayout& layout, const Hasher& hasher, const ReceiverLimits& limits = {},
-               const ResumeState* resumed = nullptr);
+               const ResumeState* resumed = nullptr,
+               std::shared_ptr<BlockMemory> memory = std::make_shared<HeapMemory>());
 
   /// `from`: the neighbour, or stream, that the symbol came from, by any number that the caller gives it.
   SymbolUse handle_symbol(Nanoseconds now, const Symbol& symbol, std::uint32_t from);

@@ -56,7 +56,8 @@ class ErasureDecoder {
   /// Whether it is worth to try: there are as many symbols as the block has, and more than at the last failure.
   bool is_decodable() const { return symbols() >= shape_.source_symbols && symbols() > failed_symbols_; }
   /// Writes the content, all source symbols one behind the other. False where what it has does not suffice: more
-  /// symbols may. Whether the content is right is not known: it is what the symbols say.
+  /// symbols may; source symbols that it has and `content` had already are there still. Whether the content is right is
+  /// not known: it is what the symbols say.
   bool decode(std::uint8_t* content) {
     if (!is_decodable()) return false;
     if (try_decode(content)) return true;

@@ -109,6 +109,7 @@ void BulkIo::end(const bulk::BulkChannelId& id, bool discards) {
   found->second->end(discards);
   if (attachment_) attachment_->remove(id);
   transfers_.erase(found);
+  if (transfers_.empty()) memory_->clear();
 }
 
 void BulkIo::session_began_anew() {

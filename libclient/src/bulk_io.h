@@ -14,6 +14,7 @@
 #include "libclient/codes/raptorq_code.h"
 #include "libclient/io/byte_stream.h"
 #include "libclient/protocol/back_off.h"
+#include "libclient/src/block_pool.h"
 #include "libclient/src/bulk_transfer.h"
 #include "libclient/src/bulk_workers.h"
 #include "libclient/src/fork_guard.h"
@@ -83,6 +84,7 @@ class BulkIo : private BulkTransferHost {
   }
   const codes::ErasureCode& code() const override { return code_; }
   const bulk::Hasher& hasher() const override { return hasher_; }
+  std::shared_ptr<bulk::BlockMemory> memory() const override { return memory_; }
   std::uint32_t draw() override { return static_cast<std::uint32_t>(random_()); }
 
   static std::uint64_t seed();
@@ -101,6 +103,7 @@ class BulkIo : private BulkTransferHost {
   BulkSession& session_;
   const codes::RaptorQCode code_;
   const Sha256 hasher_;
+  const std::shared_ptr<BlockPool> memory_ = std::make_shared<BlockPool>();
   std::shared_ptr<Descriptor> wake_ = std::make_shared<Descriptor>();
   Descriptor socket_;
   ForkGuard guard_{socket_};

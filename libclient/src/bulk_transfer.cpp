@@ -16,6 +16,10 @@ bulk::ReadContent reading(std::shared_ptr<BulkStore> store) {
 
 /// Neighbours go in one piece.
 StoreFailure write_symbols(BulkStore& store, const bulk::StoreJob& job) {
+  for (const bulk::BlockSet::Run& run : job.placed) {
+    StoreFailure failure = store.write(job.place.start_of(run.first), job.bytes_of(run));
+    if (failure.error) return failure;
+  }
   std::vector<std::uint8_t> piece;
   std::uint64_t start = 0;
   for (const bulk::HeldSymbol& symbol : job.symbols) {
@@ -74,11 +78,15 @@ void BulkTransfer::run(Work work, Done done) {
   });
 }
 
+std::unique_ptr<bulk::BulkHolder> BulkTransfer::make_holder(bulk::BulkHolder::Kind kind) {
+  return std::make_unique<bulk::BulkHolder>(kind, layout_, bulk::RepairIds(host_.draw(), host_.draw()),
+                                            bulk::HolderLimits{}, host_.memory());
+}
+
 void BulkTransfer::start() {
   active_at_ = told_at_ = now();
   if (is_own_) {
-    holder_ = std::make_unique<bulk::BulkHolder>(bulk::BulkHolder::Kind::source, layout_,
-                                                 bulk::RepairIds(host_.draw(), host_.draw()));
+    holder_ = make_holder(bulk::BulkHolder::Kind::source);
     if (stream_ != nullptr) {
       stream_->start(layout_.block_bytes, [&host = host_] { host.wake(); });
     } else {
@@ -102,14 +110,13 @@ void BulkTransfer::start() {
 
 void BulkTransfer::opened(std::optional<bulk::ResumeState> state, const StoreFailure& failure) {
   if (failure.error) return fail(failure);
-  receiver_ =
-      std::make_unique<bulk::BulkReceiver>(layout_, host_.hasher(), bulk::ReceiverLimits{}, state ? &*state : nullptr);
+  receiver_ = std::make_unique<bulk::BulkReceiver>(layout_, host_.hasher(), bulk::ReceiverLimits{},
+                                                   state ? &*state : nullptr, host_.memory());
   saved_blocks_ = receiver_->written().count();
   saved_at_ = now();
   if (serves_) {
     receiver_->set_serves(true);
-    holder_ = std::make_unique<bulk::BulkHolder>(bulk::BulkHolder::Kind::receiver, layout_,
-                                                 bulk::RepairIds(host_.draw(), host_.draw()));
+    holder_ = make_holder(bulk::BulkHolder::Kind::receiver);
     holder_->set_hashes(receiver_->hashes());
   }
   if (root_) handle_seal(now(), layout_.size, *root_);
@@ -277,8 +284,10 @@ void BulkTransfer::do_job(bulk::ReceiverJob job) {
         },
         [this](Stored stored) {
           const bool is_good = !stored.failure.error;
-          const std::uint64_t start = stored.job.place.start_of(stored.job.symbols.front().esi);
-          const std::size_t bytes = stored.job.place.bytes_of(stored.job.symbols.front().esi, 1);
+          const std::uint32_t first =
+              stored.job.placed.empty() ? stored.job.symbols.front().esi : stored.job.placed.front().first;
+          const std::uint64_t start = stored.job.place.start_of(first);
+          const std::size_t bytes = stored.job.place.bytes_of(first, 1);
           receiver_->handle_stored(now(), std::move(stored.job), is_good);
           if (!is_good) wait_for_room(stored.failure, start, bytes);
         });

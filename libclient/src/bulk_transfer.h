@@ -34,6 +34,7 @@ class BulkTransferHost {
   virtual void wake() = 0;
   virtual const codes::ErasureCode& code() const = 0;
   virtual const bulk::Hasher& hasher() const = 0;
+  virtual std::shared_ptr<bulk::BlockMemory> memory() const = 0;
   /// A random number for each channel.
   virtual std::uint32_t draw() = 0;
 };
@@ -113,6 +114,7 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   template <typename Work, typename Done>
   void run(Work work, Done done);
   void opened(std::optional<bulk::ResumeState> state, const StoreFailure& failure);
+  std::unique_ptr<bulk::BulkHolder> make_holder(bulk::BulkHolder::Kind kind);
   void load(bulk::LoadJob job);
   void pump_source(bulk::Nanoseconds now);
   void pump_stream(bulk::Nanoseconds now);

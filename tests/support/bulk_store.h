@@ -36,10 +36,15 @@ class BulkStore {
         const ByteView bytes(symbol.bytes.get(), store->place.bytes_of(symbol.esi, 1));
         good = write(store->place.start_of(symbol.esi), bytes) && good;
       }
+      for (const bulk::BlockSet::Run& run : store->placed) {
+        good = write(store->place.start_of(run.first), store->bytes_of(run)) && good;
+        stored_symbols += run.end - run.first;
+      }
       stored_symbols += store->symbols.size();
       receiver.handle_stored(now, std::move(*store), good);
     } else if (auto* decode = std::get_if<bulk::DecodeJob>(&job)) {
-      const std::size_t held = decode->held.size();
+      std::size_t held = decode->held.size();
+      for (const bulk::BlockSet::Run& run : decode->placed) held += run.end - run.first;
       bulk::DecodedBlock block = run_here(std::move(*decode));
       count(block, held);
       receiver.handle_decoded(now, std::move(block));

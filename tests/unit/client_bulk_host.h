@@ -32,6 +32,7 @@ class BulkHost final : public BulkTransferHost {
   void wake() override {}
   const codes::ErasureCode& code() const override { return code_; }
   const bulk::Hasher& hasher() const override { return hasher_; }
+  std::shared_ptr<bulk::BlockMemory> memory() const override { return std::make_shared<bulk::HeapMemory>(); }
   std::uint32_t draw() override { return 1; }
 
   std::vector<EventKind> take_kinds() { return std::exchange(kinds, {}); }
