@@ -13,6 +13,8 @@ namespace {
 
 /// What the ring holds of the rate at which symbols arrive.
 constexpr Duration kRingTime = 100ms;
+/// A child that lacks more than so many rings hold is far behind.
+constexpr std::uint64_t kFarBehind = 4;
 /// One part of so many of the time is spent waiting for children that are held up.
 constexpr int kPatienceShare = 200;
 
@@ -40,9 +42,11 @@ std::vector<Need::Begun> furthest(const std::vector<Need::Begun>& a, const std::
 
 }  // namespace
 
-ChannelRelay::ChannelRelay(RelayOutput& output, std::uint32_t symbol_bytes, const spindle::bulk::Hasher& hasher)
+ChannelRelay::ChannelRelay(RelayOutput& output, std::uint32_t symbol_bytes, std::uint32_t symbols_of_block,
+                           const spindle::bulk::Hasher& hasher)
     : output_(output),
       symbol_bytes_(symbol_bytes),
+      symbols_of_block_(symbols_of_block),
       ring_(std::max<std::size_t>(kRingBytesMin / symbol_bytes, 1)),
       stream_window_(std::max<std::size_t>(kStreamBytes / symbol_bytes, 2)),
       index_(output, hasher) {}
@@ -297,7 +301,7 @@ bool ChannelRelay::seek(Time now, Child& child) {
     tally_.overwritten += ring_.begin() - child.cursor;
     child.cursor = ring_.begin();
     miss(child);
-    if (child.stream) child.stream->has_missed = true;
+    if (child.stream) child.stream->is_alone = true;
     tell_needs(now, Telling::news);
   }
   const std::uint64_t from = child.cursor;
@@ -409,6 +413,11 @@ void ChannelRelay::serve_all() {
   for (auto& [id, child] : children_) serve(id, child);
 }
 
+bool ChannelRelay::is_far_behind(const Child& child) const {
+  const std::uint64_t blocks = *child.known_below - child.need.complete.first_missing();
+  return blocks * symbols_of_block_ > kFarBehind * ring_.capacity();
+}
+
 void ChannelRelay::serve(ConnectionId id, Child& child) {
   if (child.stream || !child.known_below) return;
   if (child.need.complete.first_missing() >= *child.known_below) child.known_below.reset();
@@ -419,7 +428,8 @@ void ChannelRelay::serve(ConnectionId id, Child& child) {
     if (free == holder.streams.end()) continue;
     *free = true;
     child.stream =
-        Stream{holder_id, static_cast<std::uint8_t>(free - holder.streams.begin()), 0, false, false, child.need_at};
+        Stream{holder_id,    static_cast<std::uint8_t>(free - holder.streams.begin()), 0, false, is_far_behind(child),
+               child.need_at};
     Need lacking = child.need;
     lacking.complete.add_run(*child.known_below, spindle::bulk::kBlocksMax);
     std::erase_if(lacking.begun, [&](const Need::Begun& each) { return lacking.complete.contains(each.block); });
@@ -501,14 +511,16 @@ bool ChannelRelay::is_waiting_for_others(Time now, std::uint64_t coming) {
 }
 
 void ChannelRelay::grant_upstreams(Time now) {
-  const bool is_wanted =
-      std::any_of(children_.begin(), children_.end(), [](const auto& each) { return each.second.takes_from_ring(); });
-  if (!is_wanted || upstreams_.empty() || (is_awaiting_ && !is_live_wanted())) return;
+  // In few pieces: what is owed alone is mostly too much for more.
+  const std::uint64_t most = ahead_max() - std::max<std::uint64_t>(ahead_max() / 4, 1);
   std::uint64_t owed = 0;
   for (const auto& [id, upstream] : upstreams_) owed += upstream.owed;
+  if (owed > most || upstreams_.empty()) return;
+  const bool is_wanted =
+      std::any_of(children_.begin(), children_.end(), [](const auto& each) { return each.second.takes_from_ring(); });
+  if (!is_wanted || (is_awaiting_ && !is_live_wanted())) return;
   const std::uint64_t under_way = ring_.end() - std::min(consumed(now), ring_.end()) + owed;
-  // In few pieces.
-  if (under_way > ahead_max() - std::max<std::uint64_t>(ahead_max() / 4, 1)) return;
+  if (under_way > most) return;
   const std::uint64_t more = ahead_max() - under_way;
   if (is_waiting_for_others(now, owed + more)) return;
   const std::uint64_t share = std::max<std::uint64_t>(more / upstreams_.size(), 1);

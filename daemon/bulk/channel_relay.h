@@ -39,7 +39,8 @@ struct RelayedMark {
 /// are as fast, and were held up, go on in step with it then, and need no streams of their own.
 ///
 /// A child that has missed something, or has come late, is *behind*. Where a holder here has what it lacks, it is given
-/// that in a stream of its own; if it does not keep up meanwhile, it takes nothing out of the ring until that is over.
+/// that in a stream of its own. Where that is much, or it does not keep up meanwhile, it takes nothing out of the ring
+/// until that is over.
 /// What a local client that serves has, or is going to have, is not asked for again: it will be a holder of that. Where
 /// there is none, the need of this daemon says that something is *lost*, and it is itself behind for its parent, which
 /// gives it both in turns: what others lack is not to hold up those that lack nothing.
@@ -54,8 +55,9 @@ struct RelayedMark {
 /// them.
 class ChannelRelay {
  public:
-  /// `output` and `hasher` outlive it.
-  ChannelRelay(RelayOutput& output, std::uint32_t symbol_bytes, const spindle::bulk::Hasher& hasher);
+  /// `symbols_of_block`: that a whole one has. `output` and `hasher` outlive it.
+  ChannelRelay(RelayOutput& output, std::uint32_t symbol_bytes, std::uint32_t symbols_of_block,
+               const spindle::bulk::Hasher& hasher);
 
   // Who is there.
 
@@ -192,8 +194,8 @@ class ChannelRelay {
     ConnectionId holder{};
     std::uint8_t number = 0;
     std::uint64_t owed = 0;
-    bool is_over = false;     // the holder has sent all; what is in `own` is left
-    bool has_missed = false;  // the child has lost something of the ring meanwhile
+    bool is_over = false;   // the holder has sent all; what is in `own` is left
+    bool is_alone = false;  // the child takes nothing from the ring meanwhile
     Time begun_at{};
   };
   /// A mark that a child was given.
@@ -228,9 +230,9 @@ class ChannelRelay {
 
     /// Whether it lacks something that it will not get in passing.
     bool is_behind() const { return need.complete.first_missing() < behind_below; }
-    /// Who keeps up while it is given what it lacks is in step again afterwards. Otherwise it gets that alone, unless
-    /// it is others below it who lack it.
-    bool takes_from_ring() const { return !stream || !stream->has_missed || need.lost; }
+    /// Who lacks little, and keeps up while it is given that, is in step again afterwards. Otherwise it gets what it
+    /// lacks alone, unless it is others below it who lack it.
+    bool takes_from_ring() const { return !stream || !stream->is_alone || need.lost; }
   };
   struct Holder {
     bool is_source = false;  // has whatever there is
@@ -273,6 +275,8 @@ class ChannelRelay {
   bool has_holder_for(ConnectionId id, const Child& child) const;
   static bool has_for(const Holder& holder, const Child& child, std::uint32_t below);
   void serve_all();
+  /// Whether it lacks so much that it is not in step again in a while.
+  bool is_far_behind(const Child& child) const;
   /// A stream for a child that is behind, where it is known what it lacks, and a holder has something of that.
   void serve(ConnectionId id, Child& child);
   void end_stream(Child& child);
@@ -303,6 +307,7 @@ class ChannelRelay {
 
   RelayOutput& output_;
   std::uint32_t symbol_bytes_;
+  std::uint32_t symbols_of_block_;
   SymbolRing ring_;
   std::uint64_t stream_window_;  // symbols
   std::map<ConnectionId, Upstream> upstreams_;

@@ -24,7 +24,7 @@ RelayedChannel::RelayedChannel(RelayedChannels& among, BulkOutput& output, const
       out(output),
       id(channel.id),
       weight(channel.terms.weight),
-      relay(*this, channel.terms.layout.symbol_bytes, among.hasher()) {
+      relay(*this, channel.terms.layout.symbol_bytes, channel.terms.layout.symbols_of_whole(), among.hasher()) {
   set_layout(channel.terms.layout);
 }
 

@@ -73,11 +73,12 @@ class RelayNet {
       if (hop.id == id) hop.rate = rate;
     }
   }
-  /// A client that offers, at a daemon.
-  void add_source(std::size_t daemon) {
+  /// A client that offers, at a daemon; so many symbols a millisecond come live.
+  void add_source(std::size_t daemon, double rate = 1e9) {
     const ConnectionId id{next_++};
     sources_.push_back({id, daemons_[daemon].get()});
     sources_.back().is_source = true;
+    sources_.back().rate = rate;
     daemons_[daemon]->relay.add_upstream(now_, id, true);
     daemons_[daemon]->relay.add_holder(id, true);
   }
@@ -129,7 +130,7 @@ class RelayNet {
 
   struct Daemon final : RelayOutput {
     Daemon(RelayNet& of, std::string its_name)
-        : net(of), name(std::move(its_name)), relay(*this, kSymbolBytes, net.hasher_) {}
+        : net(of), name(std::move(its_name)), relay(*this, kSymbolBytes, net.content_.symbols, net.hasher_) {}
     void may_send(ConnectionId) override {}  // hops look in each step
     void send_need(ConnectionId to, std::uint8_t stream, const spindle::bulk::Need& need) override {
       net.later(to, *this, [to, stream, need](RelayNet& at) { at.need_arrived(to, stream, need); });
@@ -175,6 +176,8 @@ class RelayNet {
     std::uint64_t live = 0;  // symbols that went, or were passed over
     std::uint64_t sent_live = 0;
     spindle::bulk::BlockSet unwanted{};
+    double rate = 1e9;       // live symbols a millisecond that go at most,
+    double tokens = 0;       // and may now
     std::uint64_t credit = 0;
     std::map<std::uint8_t, Stream> streams{};
     std::map<std::uint32_t, std::uint32_t> repairs{};  // made of blocks
@@ -263,8 +266,11 @@ class RelayNet {
   }
   void run_sender(Sender& from) {
     if (from.is_source) pass_over(from);
-    while (from.is_source && from.credit > 0 && from.live < std::uint64_t{content_.blocks} * content_.symbols) {
+    from.tokens = std::min(from.tokens, from.rate) + from.rate;
+    while (from.is_source && from.credit > 0 && from.tokens >= 1 &&
+           from.live < std::uint64_t{content_.blocks} * content_.symbols) {
       --from.credit;
+      from.tokens -= 1;
       ++from.sent_live;
       const auto block = static_cast<std::uint32_t>(from.live / content_.symbols);
       const auto esi = static_cast<std::uint32_t>(from.live % content_.symbols);

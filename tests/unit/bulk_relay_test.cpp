@@ -125,7 +125,7 @@ TEST(ChannelRelay, ServesOneThatComesLate) {
   net.connect(a, b, 10);
   net.add_receiver(b);
   net.add_source(a);
-  net.run(400);
+  net.run(300);
   const ConnectionId hop = net.connect(a, c, 10);
   RelayNet::Receiver& late = net.add_receiver(c);
   ASSERT_TRUE(net.run(10'000));
@@ -241,7 +241,7 @@ TEST(ChannelRelay, GivesAllToWhoHasLostWhatItHad) {
 /// A relay with a source of 12 blocks, the first ten of which a child has.
 class PassedOver : public testing::Test, protected RelayOutput {
  protected:
-  PassedOver() : relay_(*this, RelayNet::kSymbolBytes, sha256_) {
+  PassedOver() : relay_(*this, RelayNet::kSymbolBytes, 64, sha256_) {
     relay_.set_blocks(12);
     relay_.add_child(kNow, kChild, "");
     relay_.add_upstream(kNow, kSource, true);
@@ -310,7 +310,7 @@ TEST_F(PassedOver, ToTheEndIsMissedByWhoLacksAnything) {
 }
 
 TEST_F(PassedOver, ParentsThatWereToldThatEnoughIsThereAreNotTakenForSilent) {
-  ChannelRelay relay(*this, RelayNet::kSymbolBytes);
+  ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
   relay.set_blocks(12);
   relay.add_child(kNow, kChild, "");
   relay.add_upstream(kNow, kSource, false);
@@ -327,7 +327,7 @@ TEST_F(PassedOver, ParentsThatWereToldThatEnoughIsThereAreNotTakenForSilent) {
 
 TEST_F(PassedOver, IsNothingOfAContentWhoseSizeIsNotKnown) {
   told_.clear();
-  ChannelRelay relay(*this, RelayNet::kSymbolBytes, sha256_);
+  ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
   relay.add_child(kNow, kChild, "");
   relay.add_upstream(kNow, kSource, true);
   relay.need_received(kNow, kChild, need_of(10));
@@ -417,6 +417,34 @@ TEST(ChannelRelay, BringsAllToEverybodyInAnyTree) {
       EXPECT_LE(each->duplicates, symbols_of(net) / 2 + 2000) << "seed " << seed;
     }
   }
+}
+
+TEST(ChannelRelay, KeepsOneInStepThatWasHeldUpWhileItIsGivenWhatItHasMissed) {
+  RelayNet net({128, 128});
+  const auto a = net.add_daemon("a");
+  const auto b = net.add_daemon("b");
+  const auto c = net.add_daemon("c");
+  net.connect(a, b, 50);
+  const ConnectionId held = net.connect(a, c, 50);
+  net.add_receiver(b);
+  RelayNet::Receiver& receiver = net.add_receiver(c);
+  net.add_source(a, 20);
+  const auto missed = [&] {
+    const auto children = net.relay(a).children(net.now());
+    const auto child =
+        std::find_if(children.begin(), children.end(), [&](const auto& each) { return each.connection == held; });
+    return child->missed;
+  };
+  net.run(50);
+  net.set_rate(held, 0);
+  net.run(400);
+  net.set_rate(held, 50);
+  net.run(20);
+  const std::uint64_t then = missed();
+  EXPECT_GT(then, 0U);
+  ASSERT_TRUE(net.run(1'000));
+  EXPECT_EQ(missed(), then);
+  EXPECT_EQ(receiver.duplicates, 0U);
 }
 
 TEST(ChannelRelay, KeepsNoMoreThanItMay) {
