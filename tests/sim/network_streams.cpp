@@ -259,14 +259,18 @@ void Network::grow_window(End& sender, const Wire& back, std::size_t bytes) {
 
 Duration Network::round_trip(StreamRef ref) const {
   const End* end = find(ref);
-  if (end == nullptr || end->out == nullptr) return Duration::zero();
-  return shortest_round_trip(ref) + std::max<Duration>(end->out->free_at - events_->now(), 0ns);
+  const End* peer = find(ref.peer());
+  if (end == nullptr || end->out == nullptr || peer->out == nullptr) return Duration::zero();
+  const Duration queued = std::max<Duration>(end->out->free_at - events_->now(), 0ns);
+  return end->out->properties.delay + queued + peer->out->properties.delay;
 }
 
 Duration Network::shortest_round_trip(StreamRef ref) const {
   const End* end = find(ref);
   const End* peer = find(ref.peer());
   if (end == nullptr || end->out == nullptr || peer->out == nullptr) return Duration::zero();
+  // Where nothing waits in front of the path it is not told: what daemons measure themselves is as good.
+  if (end->out->properties.queue_bytes == 0) return Duration::zero();
   return end->out->properties.delay + peer->out->properties.delay;
 }
 
