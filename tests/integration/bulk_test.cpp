@@ -621,7 +621,7 @@ void put_part_of_zeros(const std::string& place, const std::string& name, std::u
 }
 
 TEST(BulkFiles, OfWhatAllHaveInPartNoMoreIsSentThanTheRest) {
-  constexpr std::uint64_t kSize = std::uint64_t{1} << 30;
+  constexpr std::uint64_t kSize = 256u << 20;
   constexpr std::uint64_t kBlockBytes = 8u << 20;
   LineOfThree line;
   wait_for_one_view(line.all());
@@ -630,8 +630,8 @@ TEST(BulkFiles, OfWhatAllHaveInPartNoMoreIsSentThanTheRest) {
   write_file(sent, "");
   std::filesystem::resize_file(sent, kSize);
   const std::vector<std::string> places{make_directory(directory, "a"), make_directory(directory, "b")};
-  put_part_of_zeros(places[0], "disk.img", kSize, {5, 127});
-  put_part_of_zeros(places[1], "disk.img", kSize, {5, 90});
+  put_part_of_zeros(places[0], "disk.img", kSize, {5, 31});
+  put_part_of_zeros(places[1], "disk.img", kSize, {5, 20});
   Process a(SPUSER_PATH, spuser_options(line.beta, {"receive-file", "images", places[0], "--count", "1"}));
   Process b(SPUSER_PATH, spuser_options(line.gamma, {"receive-file", "images", places[1], "--count", "1"}));
   const Finished sender =
