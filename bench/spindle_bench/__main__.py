@@ -15,6 +15,7 @@ COMMANDS = {
     "grid": "sim.command",
     "changes": "sim.command",
     "bulk-scenarios": "sim.command",
+    "feed-scenarios": "sim.command",
     "loop": "sim.loop_model",
     "codes": "codes",
     "bulk": "bulk.command",

@@ -4,9 +4,10 @@ import json
 import pathlib
 import sys
 
-from . import bulk, loop, peers, scale, scenarios
+from . import bulk, feeds, loop, peers, scale, scenarios
 
-KINDS = {"bulk": bulk.draw, "loop": loop.draw, "peers": peers.draw, "scale": scale.draw, "scenarios": scenarios.draw}
+KINDS = {"bulk": bulk.draw, "feeds": feeds.draw, "loop": loop.draw, "peers": peers.draw, "scale": scale.draw,
+         "scenarios": scenarios.draw}
 
 if __name__ == "__main__":
     KINDS[sys.argv[1]](pathlib.Path(sys.argv[2]), json.load(sys.stdin))

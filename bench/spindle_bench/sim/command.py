@@ -7,8 +7,10 @@ from .. import plots
 from ..console import make_parser, say
 
 PROGRAMS = {"scenarios": "scenarios", "grid": "scenario_grid", "changes": "scenario_changes",
-            "bulk-scenarios": "scenario_bulk"}
-RESULTS = {"scenarios": "results.json", "grid": "grid.json", "changes": "changes.json", "bulk-scenarios": "bulk.json"}
+            "bulk-scenarios": "scenario_bulk", "feed-scenarios": "scenario_feeds"}
+RESULTS = {"scenarios": "results.json", "grid": "grid.json", "changes": "changes.json", "bulk-scenarios": "bulk.json",
+           "feed-scenarios": "feeds.json"}
+PLOTS = {"bulk-scenarios": "bulk", "feed-scenarios": "feeds"}
 DESCRIPTIONS = {
     "scenarios": """Runs networks with bottlenecks in the simulator, with the daemon's own code, and compares what admission
 makes of them with the figures of the paper that it follows: a summary of each, and a table (paper, must reach, ours).
@@ -18,6 +20,7 @@ what is measured.
   tools/bench scenarios grid       a bottleneck over a grid of rates and delays, see tools/bench grid --help
   tools/bench scenarios changes    changes of capacity and load, see tools/bench changes --help
   tools/bench scenarios bulk       bulk channels, see tools/bench scenarios bulk --help
+  tools/bench scenarios feeds      the rate of feeds, see tools/bench scenarios feeds --help
   tools/bench scenarios --real     on real sockets, see tools/bench field --help""",
     "grid": """Runs a bottleneck in the simulator over a grid of rates, delays, senders and sizes: a few cells of it, or
 with --whole all, which takes half an hour. grid.json, grid.csv and heat maps go to the folder of --output.""",
@@ -28,6 +31,10 @@ each cell and heat maps go to the folder of --output.""",
 the paths of the paper that relays follow, beside plain TCP, and has receivers come late and relays, sources and paths
 fail: a table (paper, must reach, ours). Symbols are counted and carry no content. docs/performance.md says what the
 experiments are. Takes some minutes. bulk.json, a CSV file of each experiment and plots go to the folder of --output.""",
+    "feed-scenarios": """Has the rate control of feeds, the daemon's code, send over simulated paths that carry packets: the
+experiments of the paper whose rules it follows, TCP flows beside feeds, many lossy listeners, capacities that change; a
+table (paper, must reach, ours). Listeners are a simple model. docs/performance.md says what the experiments are. Takes
+some minutes. feeds.json, a CSV file of each experiment and plots go to the folder of --output.""",
 }
 
 
@@ -40,7 +47,7 @@ def parse_arguments(name):
         parser.add_argument("--senders", **several, metavar="N",
                             help="scenario 4: how many, one number after the other")
     else:
-        parts = "experiments" if name == "bulk-scenarios" else "cells"
+        parts = "experiments" if name in PLOTS else "cells"
         parser.add_argument("--only", **several, metavar="NAME",
                             help=f"{parts} whose names have one of these in them")
         parser.add_argument("--list", action="store_true", help=f"name the {parts}, and run none")
@@ -49,7 +56,7 @@ def parse_arguments(name):
         parser.add_argument("--lossy", action="store_true",
                             help="instead, bottlenecks that lose 0.1 and 1 %% of their packets, with Reno and CUBIC")
     parser.add_argument("--seed", metavar="N", help="another run of each")
-    if name == "bulk-scenarios":
+    if name in PLOTS:
         parser.add_argument("--share", metavar="X", help="of the sizes and times that experiments should have, from "
                             "0.02 to 1, for a quick look (default 1)")
     else:
@@ -82,6 +89,6 @@ def main(name):
     program = pathlib.Path(arguments.build, "bench", PROGRAMS[name])
     status = subprocess.run([program, *as_options(arguments)], check=False).returncode
     if results.exists() and status in (0, 1):
-        plots.draw("bulk" if name == "bulk-scenarios" else "scenarios", arguments.output)
+        plots.draw(PLOTS.get(name, "scenarios"), arguments.output)
         say(f"{name}: series in {arguments.output}")
     return status
