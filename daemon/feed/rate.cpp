@@ -17,11 +17,6 @@ constexpr double kUseFactor = 2;
 
 }  // namespace
 
-std::string_view to_string(FeedLimit limit) {
-  constexpr std::string_view kNames[] = {"start", "link", "source", "maximum"};
-  return kNames[static_cast<std::size_t>(limit)];
-}
-
 FeedRate::FeedRate(Time now, const FeedRateConfig& config, Random random, const FeedTree* tree)
     : config_(config),
       random_(random),

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,7 +50,6 @@ enum class FeedLimit : std::uint8_t {
   source,   // less is sent than may be
   maximum,  // rate_max
 };
-std::string_view to_string(FeedLimit limit);
 
 /// GSC (Natu, Rajagopal and Kalyanaraman, A Generic Source-based Congestion Control Algorithm for Reliable Multicast),
 /// its appendix A. The first loss that is new begins a **congestion epoch**: the rate is halved, for half a round trip

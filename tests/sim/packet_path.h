@@ -47,15 +47,12 @@ class PacketPath {
 
   /// What is being sent is still sent at the old rate.
   void set_rate(std::uint64_t bytes_per_second) { properties_.bytes_per_second = bytes_per_second; }
-  void set_loss(double loss) { properties_.loss = loss; }
   /// Of the packets that ever entered, the one of this number, from 0 on, is lost.
   void lose(std::uint64_t number) { scripted_.insert(number); }
 
   void enter(Packet packet);
 
   const Counts& counts() const { return counts_; }
-  /// Packets that wait, without the one that is being sent.
-  std::size_t queued() const { return queue_.size(); }
 
  private:
   Duration transmission(std::size_t bytes) const;
