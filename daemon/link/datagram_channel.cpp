@@ -63,6 +63,10 @@ void DatagramChannel::answer_received(Time now, Question& question) {
   // RFC 6298, the smoothed estimate.
   const Duration sample = std::max<Duration>(now - question.asked, 1ns);
   round_trip_ = round_trip_ == Duration::zero() ? sample : std::max<Duration>((7 * round_trip_ + sample) / 8, 1ns);
+  if (last_answer_ == Time{}) {  // none of what was sent while the way was closed
+    in_.forget();
+    out_.forget();
+  }
   last_answer_ = now;
   state_ = State::open;
 }
@@ -90,6 +94,8 @@ std::optional<DatagramAddress> DatagramChannel::take_question(Time now) {
   if (state_ == State::open && lost_in_a_row(now) >= kProbesLostMax) begin_trying(now);
   if (state_ == State::trying && tries_ >= kProbeTries && now >= next_question_) {
     state_ = State::closed;
+    last_answer_ = {};
+    round_trip_ = {};
     next_question_ = now + kProbeRetry;
   }
   const bool is_asking = state_ == State::trying || (state_ == State::open && now < active_until_);

@@ -28,6 +28,9 @@ class LossMeter {
     look(sent_ + static_cast<std::uint64_t>(more_sent), came_ + more_came);
   }
 
+  /// What was seen so far says nothing of what comes.
+  void forget() { weight_ = lost_ = 0; }
+
   /// 0 to 1.
   double share() const { return weight_ < kWeightMin ? 0 : std::clamp(lost_ / weight_, 0.0, 1.0); }
 

@@ -84,7 +84,8 @@ Attack garbage_by_datagram() {
     while (!stop.stop_requested()) {
       for (std::size_t i = 0; i < 50; ++i) {
         // Each with a token of its own; what the kernel has no room for is gone.
-        ::sendto(socket.get(), bytes.data() + i, bytes.size() - i, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+        ::sendto(socket.get(), bytes.data() + i, bytes.size() - i, 0, reinterpret_cast<const sockaddr*>(&to),
+                 sizeof to);
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

@@ -109,8 +109,8 @@ class Run {
         return arrive_datagram(host, input_.bytes(input_.u16()));
       }
       case NodeStep::datagram_frames: {
-        const std::uint8_t host = input_.u8(), step = input_.u8();
-        return arrive_datagram(host, datagram(step, input_.bytes(input_.u16())));
+        const std::uint8_t host = input_.u8(), skipped = input_.u8();
+        return arrive_datagram(host, datagram(skipped, input_.bytes(input_.u16())));
       }
       case NodeStep::datagram_answer:
         return answer_question(input_.u8());
@@ -237,10 +237,10 @@ class Run {
   }
 
   /// With a head that the node takes for one of its peer.
-  Bytes datagram(std::uint8_t step, ByteView frames) {
+  Bytes datagram(std::uint8_t skipped, ByteView frames) {
     Bytes bytes(kDatagramHeadBytes);
     Writer writer(bytes.data());
-    write_datagram_head(writer, {driver_.hello() ? driver_.hello()->datagrams.token : 0, sequence_ += 1u + step});
+    write_datagram_head(writer, {driver_.hello() ? driver_.hello()->datagrams.token : 0, sequence_ += 1u + skipped});
     bytes.insert(bytes.end(), frames.begin(), frames.end());
     return bytes;
   }

@@ -54,8 +54,8 @@ enum class NodeStep : std::uint8_t {
   // Datagrams. `host` is where one comes from, as far as the node can see.
   datagrams = 36,        // links that shake hands from now on have datagrams
   datagram = 37,         // u8 host, u16 length, bytes: just those
-  datagram_frames = 38,  // u8 host, u8 step, u16 length, bytes: behind the head of the next datagram but `step` of the
-                         // link that the node has last shaken hands on
+  datagram_frames = 38,  // u8 host, u8 skipped, u16 length, bytes: behind the head of the next datagram of the link
+                         // that the node has last shaken hands on, where so many are lost before it
   datagram_answer = 39,  // u8 host: the last question of the node is answered from there
 };
 

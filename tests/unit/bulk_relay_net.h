@@ -176,8 +176,8 @@ class RelayNet {
     std::uint64_t live = 0;  // symbols that went, or were passed over
     std::uint64_t sent_live = 0;
     spindle::bulk::BlockSet unwanted{};
-    double rate = 1e9;       // live symbols a millisecond that go at most,
-    double tokens = 0;       // and may now
+    double rate = 1e9;  // live symbols a millisecond that go at most,
+    double tokens = 0;  // and may now
     std::uint64_t credit = 0;
     std::map<std::uint8_t, Stream> streams{};
     std::map<std::uint32_t, std::uint32_t> repairs{};  // made of blocks

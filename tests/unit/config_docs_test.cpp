@@ -107,6 +107,9 @@ std::vector<std::string> expected_lines(const Key& key) {
   const std::string range = range_text(key);
   if (range.empty()) return {fmt::format("- Default: `{}`\n", value), "- Values: "};
   if (const auto* size = std::get_if<SizeKey>(&key.kind); size != nullptr && name.ends_with("_bytes")) {
+    if (std::stoull(value) % 1024 != 0) {
+      return {fmt::format("- Default: {} bytes\n", value), fmt::format("- Range: {} bytes\n", range)};
+    }
     return {fmt::format("- Default: {} bytes ({})", value, in_binary_units(std::stoull(value))),
             fmt::format("- Range: {} bytes ({} to {})", range, in_binary_units(static_cast<std::uint64_t>(size->min)),
                         in_binary_units(static_cast<std::uint64_t>(size->max)))};
@@ -153,7 +156,7 @@ std::vector<std::string> unknown_keys_in(const std::string& page) {
   static const std::regex span("`([^`\n]+(?:\n[^`\n]+)?)`");
   static const std::regex full("(^|[^a-z0-9_./-])((?:" + sections() + ")\\.[a-z][a-z0-9_]*)(?![a-z0-9_(/.])");
   static const std::regex alone("^[a-z0-9_]+_ms$");
-  static const std::regex file(".*\\.(h|cpp|proto|md|py|toml)$");
+  static const std::regex file(".*\\.(h|cpp|proto|md|py|toml|pem)$");
   std::vector<std::string> unknown;
   const auto look_up = [&](const std::string& name, bool (*is_name_of)(const Key&, const std::string&)) {
     const bool known =

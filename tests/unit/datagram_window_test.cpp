@@ -12,7 +12,7 @@ namespace {
 TEST(DatagramWindow, TakesEachNumberOnce) {
   DatagramWindow window;
   EXPECT_FALSE(window.is_new(0));
-  for (const std::uint64_t number : {3, 1, 2, 10, 4}) {
+  for (const std::uint64_t number : {3u, 1u, 2u, 10u, 4u}) {
     EXPECT_TRUE(window.is_new(number)) << number;
     window.take(number);
     EXPECT_FALSE(window.is_new(number)) << number;

@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Loopback, DatagramSocketTest, testing::Values("127.0.0.
 
 TEST_P(DatagramSocketTest, CarriesDatagramsOfAllSizesInOrder) {
   std::vector<std::string> texts;
-  for (int i = 0; i < 200; ++i) texts.push_back(std::string(1 + (i * 37) % 1400, static_cast<char>('a' + i % 26)));
+  for (std::size_t i = 0; i < 200; ++i) texts.emplace_back(1 + (i * 37) % 1400, static_cast<char>('a' + i % 26));
   EXPECT_EQ(send(texts), texts.size());
   EXPECT_EQ(receive(texts.size()), texts);
 }
