@@ -50,36 +50,6 @@ MemberSet take_someone(Reader& reader) {
 
 }  // namespace
 
-void write_datagram_head(Writer& writer, const DatagramHead& head) {
-  writer.u64(head.token);
-  writer.u32(head.hop);
-}
-
-std::optional<DatagramHead> read_datagram_head(ByteView datagram) {
-  Reader reader(datagram);
-  DatagramHead head;
-  head.token = reader.u64();
-  head.hop = reader.u32();
-  if (!reader.ok()) return std::nullopt;
-  return head;
-}
-
-void write_datagram_frame_head(Writer& writer, DatagramFrame type, std::size_t length) {
-  SPINDLE_CHECK(length <= kDatagramFrameBytesMax);
-  writer.u8(static_cast<std::uint8_t>(type));
-  writer.u16(static_cast<std::uint16_t>(length));
-}
-
-std::optional<DatagramFrameView> next_datagram_frame(ByteView& rest) {
-  Reader reader(rest);
-  DatagramFrameView frame;
-  frame.type = reader.u8();
-  frame.body = reader.bytes(reader.u16());
-  if (!reader.ok()) return std::nullopt;
-  rest = reader.rest();
-  return frame;
-}
-
 std::size_t packet_size(const FeedPacket& packet) {
   return ref_size(packet.ref) + 4 + 1 + 1 + packet.to.size() + packet.payload.size();
 }
@@ -181,29 +151,6 @@ std::optional<FeedBeat> read_beat(ByteView body) {
   // The oldest is one more than the highest where the origin has nothing left.
   if (!reader.done() || beat->highest + 1 - beat->oldest > INT32_MAX) beat.reset();
   return beat;
-}
-
-void write_probe(Writer& writer, const Probe& probe) {
-  writer.u8(static_cast<std::uint8_t>(probe.kind));
-  writer.u64(probe.time);
-  writer.u32(probe.received);
-  writer.u32(probe.highest);
-  for (std::size_t i = 0; i < probe.padding; ++i) writer.u8(0);
-}
-
-std::optional<Probe> read_probe(ByteView body) {
-  Reader reader(body);
-  Probe probe;
-  const std::uint8_t kind = reader.u8();
-  probe.kind = static_cast<Probe::Kind>(kind);
-  probe.time = reader.u64();
-  probe.received = reader.u32();
-  probe.highest = reader.u32();
-  const ByteView padding = reader.rest();
-  probe.padding = padding.size();
-  const bool is_zero = std::all_of(padding.begin(), padding.end(), [](std::uint8_t byte) { return byte == 0; });
-  if (!reader.ok() || kind > static_cast<std::uint8_t>(Probe::Kind::answer) || !is_zero) return std::nullopt;
-  return probe;
 }
 
 }  // namespace spindled

@@ -1,53 +1,27 @@
-// The datagrams between neighbouring daemons, which feeds travel in.
-//
-//   u64  token   the receiver's: it names the link and its epoch
-//   u32  hop     counts the datagrams of this direction and epoch: what is missing was lost
-//   ...  frames, each of u8 type, u16 length, and then so many bytes
+// The frames of feeds in datagrams between neighbouring daemons (datagram_envelope.h).
 //
 // A frame of a feed names the view that its indices and sets are of by the lowest bits of the view's number, and the
 // feed by its origin's index and a number of the origin's. Sequences are the lowest 32 bits of 64.
 //
 // `read_...` functions are given what follows the head of a frame, and give nothing where that is malformed. What they
-// give refers to those bytes. A frame has one encoding, but for the padding of a probe.
+// give refers to those bytes. A frame has one encoding.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "daemon/base/member_set.h"
+#include "daemon/wire/datagram_envelope.h"
 #include "daemon/wire/sequence_bits.h"
 
 namespace spindled {
 
-using spindle::ByteView;
-using spindle::Reader;
-using spindle::Writer;
+/// Types of frames; the channel of the link has another one for itself (kProbeFrame).
+enum class DatagramFrame : std::uint8_t { packet = 1, nak = 2, gone = 3, beat = 4 };
 
-inline constexpr std::size_t kDatagramHeadBytes = 12;
-inline constexpr std::size_t kDatagramFrameHeadBytes = 3;
-/// What a u16 says.
-inline constexpr std::size_t kDatagramFrameBytesMax = 0xffff;
-
-enum class DatagramFrame : std::uint8_t { packet = 1, nak = 2, gone = 3, beat = 4, probe = 5 };
-
-struct DatagramHead {
-  std::uint64_t token = 0;
-  std::uint32_t hop = 0;
-
-  bool operator==(const DatagramHead&) const = default;
-};
-
-void write_datagram_head(Writer& writer, const DatagramHead& head);
-std::optional<DatagramHead> read_datagram_head(ByteView datagram);
-
-struct DatagramFrameView {
-  std::uint8_t type = 0;
-  ByteView body;
-};
-
-void write_datagram_frame_head(Writer& writer, DatagramFrame type, std::size_t length);
-/// The first frame of `rest`, which is set to what follows it. Nothing where it does not fit into `rest`.
-std::optional<DatagramFrameView> next_datagram_frame(ByteView& rest);
+inline void write_datagram_frame_head(Writer& writer, DatagramFrame type, std::size_t length) {
+  write_datagram_frame_head(writer, static_cast<std::uint8_t>(type), length);
+}
 
 /// Which feed a frame is of, and in which view it says so.
 struct FeedRef {
@@ -154,22 +128,6 @@ struct FeedBeat {
 inline constexpr std::size_t kShortDatagramFrameBytesMax =
     2 + 2 * spindle::kVarintBytesMax + 1 + (1 + kMembersMax / 8) + 8;
 
-/// Whether the way is open, how long it takes, and what it loses: u8 kind, u64 time, u32 received, u32 highest, and
-/// zero bytes up to the size that is tried. An answer has the time of its question, and no more bytes than it.
-struct Probe {
-  enum class Kind : std::uint8_t { question, answer };
-
-  Kind kind = Kind::question;
-  std::uint64_t time = 0;      // of the clock of who asks
-  std::uint32_t received = 0;  // datagrams in this epoch,
-  std::uint32_t highest = 0;   // and the highest hop number
-  std::size_t padding = 0;     // bytes
-
-  bool operator==(const Probe&) const = default;
-};
-
-inline constexpr std::size_t kProbeBytesMin = 17;
-
 // Bodies only; `write_datagram_frame_head` goes in front.
 std::size_t packet_size(const FeedPacket& packet);
 void write_packet(Writer& writer, const FeedPacket& packet);
@@ -183,7 +141,5 @@ void write_gone(Writer& writer, const FeedGone& gone);  // at most kShortDatagra
 std::optional<FeedGone> read_gone(ByteView body);
 void write_beat(Writer& writer, const FeedBeat& beat);  // at most kShortDatagramFrameBytesMax
 std::optional<FeedBeat> read_beat(ByteView body);
-void write_probe(Writer& writer, const Probe& probe);  // kProbeBytesMin + padding
-std::optional<Probe> read_probe(ByteView body);
 
 }  // namespace spindled

@@ -39,9 +39,6 @@ void fuzz_frame(std::uint8_t type, ByteView body) {
     case DatagramFrame::beat:
       check_one_encoding(body, kShortDatagramFrameBytesMax, read_beat, write_beat);
       break;
-    case DatagramFrame::probe:
-      check_one_encoding(body, body.size(), read_probe, write_probe);
-      break;
   }
 }
 

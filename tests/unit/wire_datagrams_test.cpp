@@ -40,9 +40,6 @@ Bytes gone_bytes() {
 Bytes beat_bytes() {
   return written(64, [](Writer& w) { write_beat(w, {kRef, 1, MemberSet::of(2), 9, 10}); });
 }
-Bytes probe_bytes() {
-  return written(64, [](Writer& w) { write_probe(w, {Probe::Kind::answer, 99, 10, 12, 5}); });
-}
 
 TEST(Datagrams, PacketIsReadAsWritten) {
   const Bytes bytes = packet_bytes();
@@ -61,7 +58,6 @@ TEST(Datagrams, OthersAreReadAsWritten) {
   EXPECT_EQ(read_nak(nak_bytes(a_nak())), a_nak());
   EXPECT_EQ(read_gone(gone_bytes()), (FeedGone{kRef, MemberSet::of(2), 0xfffffffe, 4}));
   EXPECT_EQ(read_beat(beat_bytes()), (FeedBeat{kRef, 1, MemberSet::of(2), 9, 10}));
-  EXPECT_EQ(read_probe(probe_bytes()), (Probe{Probe::Kind::answer, 99, 10, 12, 5}));
 }
 
 TEST(Datagrams, LongestNakFits) {
@@ -75,12 +71,9 @@ TEST(Datagrams, LongestNakFits) {
 TEST(Datagrams, CutOffIsMalformed) {
   const Bytes nak = nak_bytes(a_nak());
   for (std::size_t size = 0; size < nak.size(); ++size) EXPECT_FALSE(read_nak(ByteView(nak).first(size))) << size;
-  const Bytes gone = gone_bytes(), beat = beat_bytes(), probe = probe_bytes(), packet = packet_bytes();
+  const Bytes gone = gone_bytes(), beat = beat_bytes(), packet = packet_bytes();
   for (std::size_t size = 0; size < gone.size(); ++size) EXPECT_FALSE(read_gone(ByteView(gone).first(size))) << size;
   for (std::size_t size = 0; size < beat.size(); ++size) EXPECT_FALSE(read_beat(ByteView(beat).first(size))) << size;
-  for (std::size_t size = 0; size < kProbeBytesMin; ++size) {
-    EXPECT_FALSE(read_probe(ByteView(probe).first(size))) << size;
-  }
   for (std::size_t size = 0; size < packet.size() - kPayload.size(); ++size) {
     EXPECT_FALSE(read_packet(ByteView(packet).first(size))) << size;
   }
@@ -116,12 +109,6 @@ TEST(Datagrams, WrongValuesAreMalformed) {
   EXPECT_FALSE(read_gone(written(64, [](Writer& w) { write_gone(w, {kRef, {}, 4, 4}); })));
   EXPECT_FALSE(read_beat(written(64, [](Writer& w) { write_beat(w, {kRef, 0, {}, 4, 4}); })));
   EXPECT_FALSE(read_beat(written(64, [](Writer& w) { write_beat(w, {kRef, 0, MemberSet::of(1), 4, 6}); })));
-  Bytes probe = probe_bytes();
-  probe.back() = 1;
-  EXPECT_FALSE(read_probe(probe));
-  probe = probe_bytes();
-  probe.front() = 2;
-  EXPECT_FALSE(read_probe(probe));
   Bytes packet = packet_bytes();
   packet[9] = 0x10;  // the flags
   EXPECT_FALSE(read_packet(packet));
@@ -132,26 +119,6 @@ TEST(Datagrams, NumbersHaveOneEncoding) {
   packet[2] |= 0x80;  // the origin, in two bytes
   packet.insert(packet.begin() + 3, 0);
   EXPECT_FALSE(read_packet(packet));
-}
-
-TEST(Datagrams, AreCutIntoFrames) {
-  const Bytes bytes = written(256, [](Writer& w) {
-    write_datagram_head(w, {1ull << 40, 9});
-    for (const Bytes& body : {beat_bytes(), gone_bytes()}) {
-      write_datagram_frame_head(w, DatagramFrame::beat, body.size());
-      w.bytes(body);
-    }
-  });
-  EXPECT_EQ(read_datagram_head(bytes), (DatagramHead{1ull << 40, 9}));
-  ByteView rest = ByteView(bytes).subspan(kDatagramHeadBytes);
-  ASSERT_TRUE(next_datagram_frame(rest));
-  const auto second = next_datagram_frame(rest);
-  ASSERT_TRUE(second);
-  EXPECT_EQ(Bytes(second->body.begin(), second->body.end()), gone_bytes());
-  EXPECT_TRUE(rest.empty());
-  rest = ByteView(bytes).subspan(kDatagramHeadBytes, 10);
-  EXPECT_FALSE(next_datagram_frame(rest));
-  EXPECT_FALSE(read_datagram_head(ByteView(bytes).first(kDatagramHeadBytes - 1)));
 }
 
 TEST(SequenceBits, AreVisitedInOrder) {
