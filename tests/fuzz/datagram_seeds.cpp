@@ -42,9 +42,6 @@ void add_datagram_seeds(Seeds& seeds) {
   const std::string beat = body_of(kShortDatagramFrameBytesMax, [&](Writer& w) {
     write_beat(w, {ref, 1, MemberSet::first(200), 9, 10});
   });
-  const std::string probe = body_of(100, [&](Writer& w) {
-    write_probe(w, {Probe::Kind::question, 123'456, 10, 12, 20});
-  });
   const auto add = [&](std::string name, unsigned type, std::string bytes) {
     seeds.push_back({"datagrams", std::move(name), one_byte(type) + std::move(bytes)});
   };
@@ -53,14 +50,13 @@ void add_datagram_seeds(Seeds& seeds) {
   add("nak_of_512", 2, long_nak);
   add("gone", 3, gone);
   add("beat", 4, beat);
-  add("probe", 5, probe);
   add("datagram", 0,
       body_of(kDatagramHeadBytes,
               [](Writer& w) {
                 write_datagram_head(w, {1ull << 60, 4});
               }) +
           framed(DatagramFrame::packet, packet) + framed(DatagramFrame::nak, nak_body) +
-          framed(DatagramFrame::gone, gone) + framed(DatagramFrame::beat, beat) + framed(DatagramFrame::probe, probe));
+          framed(DatagramFrame::gone, gone) + framed(DatagramFrame::beat, beat));
 }
 
 }  // namespace spindle_fuzz

@@ -206,8 +206,6 @@ FeedRepair::Result FeedNet::handle(const FeedCrossing& crossing, ByteView body) 
       return repair.handle(now(), from, read_gone(body).value());
     case DatagramFrame::beat:
       return repair.handle(now(), from, read_beat(body).value());
-    case DatagramFrame::probe:
-      break;
   }
   return FeedRepair::Result::malformed;
 }
@@ -267,8 +265,6 @@ void FeedNet::note(const FeedCrossing& crossing, ByteView body, bool is_lost) {
       if (beat.missing != 0) what += fmt::format(" missing {}", beat.missing);
       break;
     }
-    case DatagramFrame::probe:
-      break;
   }
   const double at_ms = to_seconds(now() - Time(std::chrono::hours(1))) * 1e3;
   transcript_ += fmt::format("{:6.1f} {}>{} {}{}\n", at_ms, crossing.from, crossing.to, what, is_lost ? " LOST" : "");
