@@ -1,6 +1,7 @@
 // What a simulated program has on its disk of the contents that it receives, and finds there when it runs again.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -110,15 +111,30 @@ class ContentDisk {
 
   static constexpr std::uint64_t kCountingSeed = 1;
 
-  /// Of contents that are zeros: a block is known by its length. An index, which does not begin with a zero then, is
-  /// hashed as any, since daemons do so, too.
+  /// Of contents that are not there: a block is known by its length, whatever stands in its memory. An index of such
+  /// hashes is hashed as any, since daemons do so, too.
   class LengthHasher final : public spindle::bulk::Hasher {
    public:
     spindle::bulk::BlockHash hash(ByteView bytes) const override {
-      if (bytes.empty() || bytes.front() != 0) return spindle::test::Sha256().hash(bytes);
+      if (is_index(bytes)) return spindle::test::Sha256().hash(bytes);
+      return of_length(bytes.size());
+    }
+
+   private:
+    static spindle::bulk::BlockHash of_length(std::uint64_t length) {
       spindle::bulk::BlockHash hash{1};
-      spindle::Writer(hash.data() + 1).u64(bytes.size());
+      spindle::Writer(hash.data() + 1).u64(length);
       return hash;
+    }
+    /// Whether it consists of hashes of lengths.
+    static bool is_index(ByteView bytes) {
+      if (bytes.size() % spindle::bulk::kBlockHashBytes != 0) return false;
+      for (; !bytes.empty(); bytes = bytes.subspan(spindle::bulk::kBlockHashBytes)) {
+        const std::uint64_t length = spindle::Reader(bytes.subspan(1)).u64();
+        const spindle::bulk::BlockHash hash = of_length(length);
+        if (!std::equal(hash.begin(), hash.end(), bytes.begin())) return false;
+      }
+      return true;
     }
   };
 
