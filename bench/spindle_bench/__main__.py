@@ -16,6 +16,7 @@ COMMANDS = {
     "changes": "sim.command",
     "bulk-scenarios": "sim.command",
     "feed-scenarios": "sim.command",
+    "lms-scenarios": "sim.command",
     "loop": "sim.loop_model",
     "codes": "codes",
     "bulk": "bulk.command",

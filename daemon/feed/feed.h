@@ -17,8 +17,7 @@ namespace spindled {
 /// Members that the feed's packets go to over one link.
 struct FeedBranch {
   LinkId link{};
-  MemberSet members;
-  std::vector<std::uint8_t> to;  // the same, encoded
+  std::vector<std::uint8_t> to;  // encoded
 };
 
 /// What the origin of a feed has besides.
@@ -50,12 +49,14 @@ struct Feed {
   MemberSet members;
   bool is_member = false;  // this daemon is among them
   std::vector<FeedBranch> branches;
+  std::vector<ReplierLink::Candidate> candidates;  // a branch each
 
   std::optional<OwnFeed> own;
 
   /// What is missing can be had here.
   bool keeps_packets() const { return own || gaps.asks(); }
-  std::uint64_t span_of(const FeedNak& nak) const { return gaps.expand(nak.first); }
+  /// The sequence that the NAK begins with.
+  std::uint64_t first_of(const FeedNak& nak) const { return gaps.expand(nak.first); }
 };
 
 }  // namespace spindled

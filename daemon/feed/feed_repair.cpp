@@ -103,12 +103,22 @@ void FeedRepair::address(Feed& feed, const MemberSet& to) {
 
 void FeedRepair::branch(Feed& feed) {
   feed.branches.clear();
+  feed.candidates.clear();
   const std::optional<LinkId> upstream = installed_.link_to(feed.origin);
   installed_.split(feed.members, [&](LinkId link, const MemberSet& part) {
     if (link == upstream) return;
     const EncodedSet encoded(part);
-    feed.branches.push_back({link, part, {encoded.view().begin(), encoded.view().end()}});
+    feed.branches.push_back({link, {encoded.view().begin(), encoded.view().end()}});
+    feed.candidates.push_back({link, nearest_replier(link, part)});
   });
+}
+
+/// How far it is to who may have packets: the neighbour where all keep them, otherwise the nearest with listeners.
+Duration FeedRepair::nearest_replier(LinkId link, const MemberSet& members) const {
+  if (config_.cache == FeedCache::all) return installed_.round_trip(link);
+  Duration nearest = Duration::max();
+  members.for_each([&](MemberIndex member) { nearest = std::min(nearest, installed_.round_trip(member)); });
+  return nearest;
 }
 
 // --- Feeds of this daemon's own ---
@@ -276,7 +286,7 @@ FeedRepair::Result FeedRepair::handle_repair(Time now, LinkId from, const Named&
 
 // --- Requests, and what there is to be had ---
 
-FeedRepair::Result FeedRepair::handle(Time now, LinkId from, const FeedNak& nak) {
+FeedRepair::Result FeedRepair::handle(Time now, LinkId from, FeedNak&& nak) {
   const Named named = find_view(now, nak.ref.view);
   if (named.routes == nullptr) return Result::unknown_view;
   const std::size_t members = named.routes->size();
@@ -288,7 +298,7 @@ FeedRepair::Result FeedRepair::handle(Time now, LinkId from, const FeedNak& nak)
   }
   Feed* feed = table_.find(named.view, nak.ref.origin, nak.ref.feed);
   rules_.handle(now, *named.routes, named.is_installed(), from, feed, nak);
-  if (feed != nullptr) table_.wake(*feed, feed->served.next_at());
+  if (feed != nullptr && feed->served.next_at() != kNever) table_.wake(*feed, feed->served.next_at());
   return Result::handled;
 }
 

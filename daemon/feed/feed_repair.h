@@ -55,7 +55,7 @@ class FeedRepair {
     unknown_view,  // of a view that is not installed, yet or any more
   };
   Result handle(Time now, LinkId from, const FeedPacket& packet);
-  Result handle(Time now, LinkId from, const FeedNak& nak);
+  Result handle(Time now, LinkId from, FeedNak&& nak);
   Result handle(Time now, LinkId from, const FeedGone& gone);
   Result handle(Time now, LinkId from, const FeedBeat& beat);
 
@@ -84,6 +84,7 @@ class FeedRepair {
   /// In the installed view.
   void address(Feed& feed, const MemberSet& to);
   void branch(Feed& feed);
+  Duration nearest_replier(LinkId link, const MemberSet& members) const;
 
   Result handle_original(Time now, LinkId from, const Named& named, const FeedPacket& packet);
   Result handle_repair(Time now, LinkId from, const Named& named, const FeedPacket& packet);

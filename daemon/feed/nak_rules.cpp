@@ -9,14 +9,35 @@ namespace {
 constexpr std::uint8_t kTryOfDoubt = 3;
 }  // namespace
 
-FeedNak NakRules::Selection::of(FeedNak nak) const {
-  nak.first = first_ + static_cast<std::uint32_t>(indices_.front());
-  nak.bits = {};
-  for (const std::size_t index : indices_) nak.bits.insert(index - indices_.front());
-  return nak;
-}
+namespace {
 
-void NakRules::handle(Time now, const FeedRoutes& routes, bool is_installed, LinkId from, Feed* feed, FeedNak nak) {
+/// Sequences of a NAK that are treated alike.
+class Selection {
+ public:
+  void insert(std::size_t index) {
+    if (count_++ == 0) {
+      first_ = index;
+      bits_.emplace();
+    }
+    bits_->insert(index - first_);
+  }
+  bool empty() const { return count_ == 0; }
+  /// Leaves no others in the NAK, which has `count`.
+  void apply(FeedNak& nak, std::size_t count) const {
+    if (count_ == count) return;
+    nak.first += static_cast<std::uint32_t>(first_);
+    nak.bits = *bits_;
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::size_t first_ = 0;
+  std::optional<SequenceBits> bits_;
+};
+
+}  // namespace
+
+void NakRules::handle(Time now, const FeedRoutes& routes, bool is_installed, LinkId from, Feed* feed, FeedNak& nak) {
   const Arrival arrival{now, routes, is_installed, from, routes.link_to(nak.ref.origin)};
   const bool is_own = nak.ref.origin == routes.self();
   // Down is the way that the feed comes, and no other.
@@ -28,45 +49,70 @@ void NakRules::handle(Time now, const FeedRoutes& routes, bool is_installed, Lin
     if (is_own || arrival.is_from_upstream()) {
       ++tally_.naks_ended;
     } else {
-      send_up(arrival, std::move(nak));
+      send_up(arrival, nak);
     }
     return;
   }
-  if (nak.is_served()) return pass_served(arrival, *feed, std::move(nak));
+  if (nak.is_served()) return pass_served(arrival, *feed, nak);
   ++tally_.naks_in;
-  if (config_.steer_by_losses && !arrival.is_from_upstream() && nak.attempt == 1) {
-    feed->replier.asked(from, nak.bits.count());
-  }
-  if (is_own) output_.loss_reported(nak.ref.feed, feed->span_of(nak), nak);
-  Selection served(nak), lost_above(nak), lost_below(nak);
-  const std::uint64_t first = feed->span_of(nak);
+  const std::size_t count = nak.bits.count();
+  if (config_.steer_by_losses && !arrival.is_from_upstream() && nak.attempt == 1) feed->replier.asked(from, count);
+  if (is_own) output_.loss_reported(nak.ref.feed, feed->first_of(nak), nak);
+  const std::uint64_t first = feed->first_of(nak);
+  // Mostly one packet is missing.
+  if (count == 1) return act(arrival, *feed, nak, fate_of(arrival, *feed, nak, first));
+  Selection served, lost_above, lost_below;
   nak.bits.for_each([&](std::size_t index) {
-    const std::uint64_t sequence = first + index;
-    if (const auto packet = cache_.find(feed->cached, sequence)) {
-      if (serve(arrival, *feed, nak, sequence, *packet)) served.insert(index);
-    } else if (is_own) {
-      serve_gone(arrival, *feed, nak, sequence);
-    } else if (!feed->gaps.is_open(sequence)) {
-      if (!config_.steer_by_losses || !feed->gaps.has_come(sequence)) {
-        lost_above.insert(index);
-      } else if (!has_crossed(arrival, *feed, nak, sequence, asking(arrival, *feed, nak))) {
-        lost_below.insert(index);
-      }
-    }
+    const Fate fate = fate_of(arrival, *feed, nak, first + index);
+    if (fate == Fate::served) served.insert(index);
+    if (fate == Fate::lost_above) lost_above.insert(index);
+    if (fate == Fate::lost_below) lost_below.insert(index);
   });
-  if (!served.empty() && !is_own) {
-    FeedNak told = served.of(nak);
-    told.flags = FeedNak::kServed;
-    told.affected = {};
-    pass_served(arrival, *feed, std::move(told));
+  const auto act_on = [&](const Selection& selection, Fate fate) {
+    if (selection.empty()) return;
+    FeedNak selected = nak;
+    selection.apply(selected, count);
+    act(arrival, *feed, selected, fate);
+  };
+  act_on(served, Fate::served);
+  act_on(lost_above, Fate::lost_above);
+  act_on(lost_below, Fate::lost_below);
+}
+
+NakRules::Fate NakRules::fate_of(const Arrival& arrival, Feed& feed, const FeedNak& nak, std::uint64_t sequence) {
+  if (const auto packet = cache_.find(feed.cached, sequence)) {
+    return serve(arrival, feed, nak, sequence, *packet) ? Fate::served : Fate::settled;
   }
-  if (!lost_above.empty()) steer(arrival, *feed, lost_above.of(nak), false);
-  if (!lost_below.empty()) steer(arrival, *feed, lost_below.of(nak), true);
+  if (feed.own) {
+    serve_gone(arrival, feed, nak, sequence);
+    return Fate::settled;
+  }
+  if (feed.gaps.is_open(sequence)) return Fate::settled;
+  if (!config_.steer_by_losses || !feed.gaps.has_come(sequence)) return Fate::lost_above;
+  const bool is_over = has_crossed(arrival, feed, nak, sequence, asking(arrival, feed, nak));
+  return is_over ? Fate::settled : Fate::lost_below;
+}
+
+/// On all sequences of the NAK, which have that fate.
+void NakRules::act(const Arrival& arrival, Feed& feed, FeedNak& nak, Fate fate) {
+  switch (fate) {
+    case Fate::settled:
+      return;
+    case Fate::served:
+      nak.flags = FeedNak::kServed;
+      nak.affected = {};
+      if (!feed.own) pass_served(arrival, feed, nak);  // the source has heard of it
+      return;
+    case Fate::lost_above:
+    case Fate::lost_below:
+      steer(arrival, feed, nak, fate == Fate::lost_below);
+  }
 }
 
 bool NakRules::has_crossed(const Arrival& arrival, const Feed& feed, const FeedNak& nak, std::uint64_t sequence,
                            const MemberSet& to) {
-  const Duration round_trip = arrival.routes.round_trip(nak.reporter);
+  // The request may have gone up and down the tree, and not the shortest way.
+  const Duration round_trip = 2 * arrival.routes.round_trip(nak.reporter);
   const bool is_replier = arrival.is_from_upstream();
   if (nak.attempt > 1 || !feed.recent.covers(arrival.now, sequence, to, round_trip, is_replier)) return false;
   ++tally_.naks_crossed;
@@ -75,10 +121,20 @@ bool NakRules::has_crossed(const Arrival& arrival, const Feed& feed, const FeedN
 
 /// Who lacks what the NAK names, as far as this daemon knows.
 MemberSet NakRules::asking(const Arrival& arrival, const Feed& feed, const FeedNak& nak) {
-  if (!nak.affected.empty()) return nak.affected;
+  MemberSet members = nak.affected;
+  fill_affected(arrival, feed, members);
+  return members;
+}
+
+/// Where nobody has said who is affected, it is all behind the link that the NAK has come on.
+void NakRules::fill_affected(const Arrival& arrival, const Feed& feed, MemberSet& affected) {
+  if (!affected.empty()) return;
   const MemberSet& behind = arrival.routes.behind(arrival.from);
-  MemberSet members = arrival.is_installed ? feed.members & behind : MemberSet();
-  return members.empty() ? behind : members;
+  if (arrival.is_installed) {
+    affected |= feed.members;
+    affected &= behind;
+  }
+  if (affected.empty()) affected |= behind;
 }
 
 // --- What is here ---
@@ -121,57 +177,61 @@ void NakRules::serve_gone(const Arrival& arrival, const Feed& feed, const FeedNa
   sender_.send(arrival.routes, std::move(gone), std::nullopt);
 }
 
-void NakRules::pass_served(const Arrival& arrival, Feed& feed, FeedNak nak) {
-  if (feed.own) return output_.loss_reported(nak.ref.feed, feed.span_of(nak), nak);
-  for (FeedNak& each : feed.served.add(arrival.now, std::move(nak))) send_up(arrival, std::move(each));
+void NakRules::pass_served(const Arrival& arrival, Feed& feed, const FeedNak& nak) {
+  if (feed.own) return output_.loss_reported(nak.ref.feed, feed.first_of(nak), nak);
+  for (FeedNak& each : feed.served.add(arrival.now, nak)) send_up(arrival, each);
 }
 
 void NakRules::send_served(Time now, Feed& feed, const FeedRoutes& routes) {
   for (FeedNak& nak : feed.served.take(now)) {
     // Those of the view before are told too late to matter.
     if (nak.ref.view != routes.tag()) continue;
-    send_up({now, routes, true, LinkId{}, routes.link_to(feed.origin)}, std::move(nak));
+    send_up({now, routes, true, LinkId{}, routes.link_to(feed.origin)}, nak);
   }
 }
 
 // --- What is not ---
 
-void NakRules::steer(const Arrival& arrival, Feed& feed, FeedNak nak, bool is_lost_below) {
-  if (arrival.is_from_upstream()) {
-    const std::vector<ReplierLink::Candidate> known = candidates(arrival, feed);
-    const auto replier = feed.replier.choose(arrival.now, known, arrival.routes.round_trip(feed.origin));
-    if (feed.keeps_packets() || !replier) {
-      nak.flags = 0;
-      return send_up(arrival, std::move(nak));
-    }
-    return send_down(*replier, std::move(nak));
+void NakRules::steer(const Arrival& arrival, Feed& feed, FeedNak& nak, bool is_lost_below) {
+  std::optional<LinkId> replier;
+  if (arrival.is_installed) {
+    replier = feed.replier.choose(arrival.now, feed.candidates, arrival.routes.round_trip(feed.origin));
   }
-  if (is_lost_below) nak.affected = asking(arrival, feed, nak);
-  const bool is_next_to_origin = arrival.upstream && arrival.routes.leads_right_to(*arrival.upstream, nak.ref.origin);
-  const std::vector<ReplierLink::Candidate> known = candidates(arrival, feed);
-  const auto replier = feed.replier.choose(arrival.now, known, arrival.routes.round_trip(feed.origin));
-  if (!replier || replier == arrival.from || (is_lost_below && is_next_to_origin))
-    return send_up(arrival, std::move(nak));
-  turn(arrival, feed, std::move(nak), *replier);
+  if (arrival.is_from_upstream()) {
+    if (replier && !feed.keeps_packets()) return send_down(*replier, nak);
+    nak.flags = 0;
+    return send_up(arrival, nak);
+  }
+  if (is_lost_below) {
+    fill_affected(arrival, feed, nak.affected);
+    if (is_origin_nearer(arrival, feed, replier)) return send_up(arrival, nak);
+  }
+  if (!replier || replier == arrival.from) return send_up(arrival, nak);
+  turn(arrival, feed, nak, *replier);
 }
 
-void NakRules::turn(const Arrival& arrival, Feed& feed, FeedNak nak, LinkId replier) {
-  nak.affected = asking(arrival, feed, nak);
-  if (nak.attempt < kTryOfDoubt) {
-    nak.flags |= FeedNak::kDown;
-    return send_down(replier, std::move(nak));
-  }
-  std::vector<ReplierLink::Candidate> others = candidates(arrival, feed);
+/// Than the replier: next to the origin it is the origin that repairs (LMS, section II-C), and so it is wherever
+/// repliers are farther away.
+bool NakRules::is_origin_nearer(const Arrival& arrival, const Feed& feed, std::optional<LinkId> replier) {
+  if (arrival.upstream && arrival.routes.leads_right_to(*arrival.upstream, feed.origin)) return true;
+  const auto found = std::find_if(feed.candidates.begin(), feed.candidates.end(),
+                                  [&](const auto& each) { return each.link == replier; });
+  return found != feed.candidates.end() && found->nearest >= arrival.routes.round_trip(feed.origin);
+}
+
+void NakRules::turn(const Arrival& arrival, Feed& feed, FeedNak& nak, LinkId replier) {
+  fill_affected(arrival, feed, nak.affected);
+  if (nak.attempt < kTryOfDoubt) return send_down(replier, nak);
+  std::vector<ReplierLink::Candidate> others = feed.candidates;
   std::erase_if(others, [&](const auto& each) { return each.link == replier || each.link == arrival.from; });
   if (const auto other = feed.replier.best_of(others, arrival.routes.round_trip(feed.origin))) {
     FeedNak copy = nak;
-    copy.flags |= FeedNak::kDown;
-    send_down(*other, std::move(copy));
+    send_down(*other, copy);
   }
-  send_up(arrival, std::move(nak));
+  send_up(arrival, nak);
 }
 
-void NakRules::send_up(const Arrival& arrival, FeedNak nak) {
+void NakRules::send_up(const Arrival& arrival, FeedNak& nak) {
   if (nak.hops == 0 || !arrival.upstream) {
     ++tally_.naks_ended;
     return;
@@ -181,30 +241,15 @@ void NakRules::send_up(const Arrival& arrival, FeedNak nak) {
   output_.send(*arrival.upstream, nak);
 }
 
-void NakRules::send_down(LinkId link, FeedNak nak) {
+void NakRules::send_down(LinkId link, FeedNak& nak) {
   if (nak.hops == 0) {
     ++tally_.naks_ended;
     return;
   }
   --nak.hops;
+  nak.flags |= FeedNak::kDown;
   ++tally_.naks_forwarded;
   output_.send(link, nak);
-}
-
-/// The nearest that may have packets: the neighbour where all keep them, otherwise the nearest with listeners.
-std::vector<ReplierLink::Candidate> NakRules::candidates(const Arrival& arrival, const Feed& feed) const {
-  std::vector<ReplierLink::Candidate> found;
-  if (!arrival.is_installed) return found;
-  for (const FeedBranch& branch : feed.branches) {
-    Duration nearest = arrival.routes.round_trip(branch.link);
-    if (config_.cache == FeedCache::members) {
-      nearest = Duration::max();
-      branch.members.for_each(
-          [&](MemberIndex member) { nearest = std::min(nearest, arrival.routes.round_trip(member)); });
-    }
-    found.push_back({branch.link, nearest});
-  }
-  return found;
 }
 
 }  // namespace spindled

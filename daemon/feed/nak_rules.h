@@ -25,7 +25,8 @@ namespace spindled {
 ///
 /// Two things are added to the third rule, where `steer_by_losses` is set. A daemon that has passed a packet on knows
 /// that the loss is below it, and says who is affected even where the NAK is on its way upstream; that saves all
-/// others from a repair that they do not need. And next to the origin, what was lost below goes to the origin.
+/// others from a repair that they do not need. And where the origin is nearer than repliers are, what was lost below
+/// goes to the origin.
 ///
 /// From the third try on the turning point steers to the next best replier, and upstream, too: the first one may be
 /// dead.
@@ -35,9 +36,9 @@ class NakRules {
            RepairTally& tally)
       : config_(config), output_(output), cache_(cache), sender_(sender), tally_(tally) {}
 
-  /// `feed`: null where this daemon knows nothing of it. The indices of the NAK are in the view of `routes`;
+  /// `feed`: null where this daemon knows nothing of it. The NAK is used up. Its indices are in the view of `routes`;
   /// `is_installed`: the feed's are, too.
-  void handle(Time now, const FeedRoutes& routes, bool is_installed, LinkId from, Feed* feed, FeedNak nak);
+  void handle(Time now, const FeedRoutes& routes, bool is_installed, LinkId from, Feed* feed, FeedNak& nak);
   /// Sends the served NAKs of a feed for which it is time.
   void send_served(Time now, Feed& feed, const FeedRoutes& routes);
 
@@ -51,24 +52,20 @@ class NakRules {
 
     bool is_from_upstream() const { return upstream == from; }
   };
-  /// Sequences of one NAK, which are treated alike.
-  class Selection {
-   public:
-    explicit Selection(const FeedNak& nak) : first_(nak.first) {}
-    void insert(std::size_t index) { indices_.push_back(index); }
-    bool empty() const { return indices_.empty(); }
-    std::size_t count() const { return indices_.size(); }
-    /// The NAK with these sequences alone.
-    FeedNak of(FeedNak nak) const;
-
-   private:
-    std::uint32_t first_;
-    std::vector<std::size_t> indices_;
+  /// What becomes of a sequence.
+  enum class Fate : std::uint8_t {
+    settled,     // there is nothing to be done
+    served,      // it was sent
+    lost_above,  // it has not come here, or nobody knows
+    lost_below,  // it was passed on
   };
+  Fate fate_of(const Arrival& arrival, Feed& feed, const FeedNak& nak, std::uint64_t sequence);
+  void act(const Arrival& arrival, Feed& feed, FeedNak& nak, Fate fate);
 
   /// Whether it is a first request that a repair has crossed.
   bool has_crossed(const Arrival& arrival, const Feed& feed, const FeedNak& nak, std::uint64_t sequence,
                    const MemberSet& to);
+  static void fill_affected(const Arrival& arrival, const Feed& feed, MemberSet& affected);
   static MemberSet asking(const Arrival& arrival, const Feed& feed, const FeedNak& nak);
   /// Who is to have the repair of a packet; nobody where it was not for them.
   MemberSet targets(const Arrival& arrival, const Feed& feed, const FeedNak& nak,
@@ -77,12 +74,12 @@ class NakRules {
   bool serve(const Arrival& arrival, Feed& feed, const FeedNak& nak, std::uint64_t sequence,
              const PacketCache::Packet& packet);
   void serve_gone(const Arrival& arrival, const Feed& feed, const FeedNak& nak, std::uint64_t sequence);
-  void pass_served(const Arrival& arrival, Feed& feed, FeedNak nak);
-  void steer(const Arrival& arrival, Feed& feed, FeedNak nak, bool is_lost_below);
-  void turn(const Arrival& arrival, Feed& feed, FeedNak nak, LinkId replier);
-  void send_up(const Arrival& arrival, FeedNak nak);
-  void send_down(LinkId link, FeedNak nak);
-  std::vector<ReplierLink::Candidate> candidates(const Arrival& arrival, const Feed& feed) const;
+  void pass_served(const Arrival& arrival, Feed& feed, const FeedNak& nak);
+  void steer(const Arrival& arrival, Feed& feed, FeedNak& nak, bool is_lost_below);
+  static bool is_origin_nearer(const Arrival& arrival, const Feed& feed, std::optional<LinkId> replier);
+  void turn(const Arrival& arrival, Feed& feed, FeedNak& nak, LinkId replier);
+  void send_up(const Arrival& arrival, FeedNak& nak);
+  void send_down(LinkId link, FeedNak& nak);
 
   const FeedConfig& config_;
   RepairOutput& output_;

@@ -49,8 +49,10 @@ const ReplierLink::Candidate* ReplierLink::find_best(std::span<const Candidate> 
 }
 
 std::optional<LinkId> ReplierLink::choose(Time now, std::span<const Candidate> candidates, Duration origin) {
-  const auto is_current = [&](const Candidate& each) { return each.link == current_; };
+  const auto is_current = [&](const Candidate& each) { return current_ && each.link == *current_; };
   const auto present = std::find_if(candidates.begin(), candidates.end(), is_current);
+  if (present != candidates.end() && now < looked_at_ + kLookEvery) return current_;
+  looked_at_ = now;
   const Candidate* found = find_best(candidates, origin);
   if (present == candidates.end() || found == nullptr) {
     current_ = found == nullptr ? std::nullopt : std::optional(found->link);

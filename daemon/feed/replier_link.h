@@ -37,6 +37,8 @@ class ReplierLink {
   std::optional<LinkId> best_of(std::span<const Candidate> candidates, Duration origin) const;
 
   static constexpr Duration kPatience = 1s;
+  /// How often candidates are compared.
+  static constexpr Duration kLookEvery = 20ms;
 
  private:
   /// Packets after which half of what was counted is forgotten.
@@ -54,6 +56,7 @@ class ReplierLink {
   std::optional<LinkId> current_;
   std::optional<LinkId> better_;  // another one,
   Time better_since_{};           // since then
+  Time looked_at_{};
   std::uint64_t sent_ = 0;
   std::vector<Asked> asked_;
 };

@@ -18,11 +18,11 @@ class ServedNaks {
   static constexpr std::size_t kReportersMax = 8;
 
   /// What may go at once; the NAK waits otherwise. One more reporter than there is room for goes unheard.
-  std::vector<FeedNak> add(Time now, FeedNak nak) {
+  std::vector<FeedNak> add(Time now, const FeedNak& nak) {
     if (waiting_.empty() && now >= next_at_) {
       next_at_ = now + kInterval;
       std::vector<FeedNak> one;
-      one.push_back(std::move(nak));
+      one.push_back(nak);
       return one;
     }
     const auto same = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
@@ -31,7 +31,7 @@ class ServedNaks {
     if (same != waiting_.end()) {
       merge(same->nak, nak);
     } else if (waiting_.size() < kReportersMax) {
-      waiting_.push_back({std::move(nak), now});
+      waiting_.push_back({nak, now});
     }
     return {};
   }

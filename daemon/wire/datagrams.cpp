@@ -102,15 +102,20 @@ std::optional<FeedNak> read_nak(ByteView body) {
   Reader reader(body);
   std::optional<FeedNak> nak(std::in_place);
   nak->ref = take_ref(reader);
-  nak->flags = take_flags(reader, FeedNak::kFlags);
-  nak->attempt = reader.u8();
-  nak->hops = reader.u8();
+  const ByteView three = reader.bytes(3);
+  if (!three.empty()) {
+    nak->flags = three[0];
+    nak->attempt = three[1];
+    nak->hops = three[2];
+  }
   nak->reporter = take_index(reader);
   nak->held_us = reader.u32();
   nak->affected = MemberSet::read(reader);
   nak->first = reader.u32();
   nak->bits = SequenceBits::read(reader);
-  if (!reader.done() || nak->attempt == 0 || nak->hops > kNakHopsMax) nak.reset();
+  const bool is_known = !nak->is_down() || !nak->affected.empty();
+  const bool is_sound = (nak->flags & ~FeedNak::kFlags) == 0 && nak->attempt != 0 && nak->hops <= kNakHopsMax;
+  if (!reader.done() || !is_known || !is_sound) nak.reset();
   return nak;
 }
 

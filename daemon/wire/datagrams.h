@@ -72,7 +72,7 @@ struct FeedPacket {
 ///   u8      hops      that it may still go, at most kNakHopsMax
 ///   varint  reporter  the member that has found the gap
 ///   u32     held_us   time between the first sign of the gap and now, but for what links took
-///   set     affected  who is to have the repair; empty: not known yet
+///   set     affected  who is to have the repair; empty: not known yet, which it is on the way down
 ///   u32     first     sequence
 ///   u8 n, n bytes     bitmap: the first sequence, bit 0, is in it, and the last byte is not zero
 struct FeedNak {

@@ -15,29 +15,23 @@ class SequenceBits {
   static constexpr std::size_t kMax = 512;
   static constexpr std::size_t kBytesMax = kMax / 8;
 
-  void insert(std::size_t index) { words_[index / 64] |= std::uint64_t{1} << (index % 64); }
-  bool contains(std::size_t index) const { return (words_[index / 64] >> (index % 64) & 1) != 0; }
-  bool empty() const {
-    for (const std::uint64_t word : words_) {
-      if (word != 0) return false;
-    }
-    return true;
+  void insert(std::size_t index) {
+    words_[index / 64] |= std::uint64_t{1} << (index % 64);
+    if (index / 64 >= used_) used_ = static_cast<std::uint32_t>(index / 64) + 1;
   }
+  bool contains(std::size_t index) const { return (words_[index / 64] >> (index % 64) & 1) != 0; }
+  bool empty() const { return used_ == 0; }
   std::size_t count() const {
     std::size_t total = 0;
-    for (const std::uint64_t word : words_) total += static_cast<std::size_t>(std::popcount(word));
+    for_each([&](std::size_t) { ++total; });
     return total;
-  }
-  SequenceBits& operator|=(const SequenceBits& other) {
-    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
-    return *this;
   }
   bool operator==(const SequenceBits&) const = default;
 
   /// Calls `visit(index)` in ascending order.
   template <typename Visit>
   void for_each(Visit&& visit) const {
-    for (std::size_t i = 0; i < words_.size(); ++i) {
+    for (std::size_t i = 0; i < used_; ++i) {
       for (std::uint64_t word = words_[i]; word != 0; word &= word - 1) {
         visit(64 * i + static_cast<std::size_t>(std::countr_zero(word)));
       }
@@ -46,10 +40,8 @@ class SequenceBits {
 
   /// Bytes of the bitmap without trailing zero bytes.
   std::size_t byte_count() const {
-    std::size_t word = words_.size();
-    while (word > 0 && words_[word - 1] == 0) --word;
-    if (word == 0) return 0;
-    return 8 * word - static_cast<std::size_t>(std::countl_zero(words_[word - 1])) / 8;
+    if (used_ == 0) return 0;
+    return 8 * used_ - static_cast<std::size_t>(std::countl_zero(words_[used_ - 1])) / 8;
   }
   /// A byte with the number of bytes, and then those.
   void write(spindle::Writer& writer) const {
@@ -67,12 +59,15 @@ class SequenceBits {
     }
     const spindle::ByteView bytes = reader.bytes(count);
     for (std::size_t i = 0; i < bytes.size(); ++i) bits.words_[i / 8] |= std::uint64_t{bytes[i]} << (8 * (i % 8));
-    if (!bits.contains(0) || bits.byte_count() != count) reader.fail();
+    bits.used_ = static_cast<std::uint32_t>((bytes.size() + 7) / 8);
+    // The last byte is not zero, and so the last word is not.
+    if (bytes.empty() || bytes.back() == 0 || !bits.contains(0)) reader.fail();
     return bits;
   }
 
  private:
   std::array<std::uint64_t, kMax / 64> words_{};
+  std::uint32_t used_ = 0;  // words up to the last one that is not zero
 };
 
 }  // namespace spindled

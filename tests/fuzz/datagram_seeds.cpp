@@ -36,6 +36,7 @@ void add_datagram_seeds(Seeds& seeds) {
   nak.bits.insert(40);
   const std::string nak_body = body_of(kNakBytesMax, [&](Writer& w) { write_nak(w, nak); });
   nak.affected = {};
+  nak.flags = 0;
   nak.bits.insert(511);
   const std::string long_nak = body_of(kNakBytesMax, [&](Writer& w) { write_nak(w, nak); });
   const std::string gone = body_of(kShortDatagramFrameBytesMax, [&](Writer& w) { write_gone(w, {ref, many, 5, 9}); });

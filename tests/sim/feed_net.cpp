@@ -142,12 +142,27 @@ void FeedNet::open(const MemberSet& late) {
   for (std::size_t i = 0; i < daemons_.size(); ++i) {
     const auto daemon = static_cast<MemberIndex>(i);
     if (daemon == graph_.source) continue;
-    const FeedKey key{{name_of(graph_.source), 1}, kFeed};
     const auto first = late.contains(daemon) ? std::nullopt : std::optional(options_.first);
-    daemons_[i]->repair.describe(now(), key, options_.repair_for, first);
+    daemons_[i]->repair.describe(now(), key(), options_.repair_for, first);
     wake(daemon);
   }
 }
+
+void FeedNet::close() {
+  at(graph_.source).close(now(), kFeed);
+  wake(graph_.source);
+  for (std::size_t i = 0; i < daemons_.size(); ++i) {
+    if (i != graph_.source) daemons_[i]->repair.forget(key());
+  }
+}
+
+void FeedNet::cut(MemberIndex a, MemberIndex b) {
+  delays_[a][b] = delays_[b][a] = Duration::zero();
+  at(a).link_down(LinkId{b});
+  at(b).link_down(LinkId{a});
+}
+
+FeedKey FeedNet::key() const { return {{name_of(graph_.source), 1}, kFeed}; }
 
 std::uint64_t FeedNet::send(const MemberSet& to) {
   const std::vector<std::uint8_t> payload(options_.payload_bytes);
@@ -178,7 +193,7 @@ std::uint64_t FeedNet::total(std::uint64_t RepairTally::*what) const {
 std::string FeedNet::transcript() { return std::exchange(transcript_, {}); }
 
 void FeedNet::inject(MemberIndex from, MemberIndex to, const FeedNak& nak) {
-  at(to).handle(now(), LinkId{from}, nak);
+  at(to).handle(now(), LinkId{from}, FeedNak(nak));
   wake(to);
 }
 

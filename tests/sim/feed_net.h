@@ -53,9 +53,13 @@ class FeedNet {
 
   /// Opens the feed of the graph's source, and says so to all others; not to the late ones what its first packet is.
   void open(const MemberSet& late = {});
+  /// The source ends the feed, and all others know.
+  void close();
   /// The source sends a packet to `to`, or to all receivers; its sequence.
   std::uint64_t send(const MemberSet& to);
   std::uint64_t send() { return send(receivers_); }
+  /// The link is down at both ends.
+  void cut(MemberIndex a, MemberIndex b);
   /// The daemon takes part in nothing any more.
   void kill(MemberIndex daemon);
   /// The next view, of the same daemons and of the graph's links; where daemons see it at different times, `at` says
@@ -105,6 +109,7 @@ class FeedNet {
  private:
   class Daemon;
 
+  FeedKey key() const;
   FeedConfig config_of(MemberIndex daemon) const;
   View view_of(const Graph& graph, MemberIndex self) const;
   void install(MemberIndex daemon);

@@ -587,5 +587,44 @@ TEST(FeedRules, FeedsOfWhichNothingIsHeardAreForgotten) {
   EXPECT_EQ(net.at(0).feeds(), 1u);
 }
 
+TEST(FeedRules, AFeedThatIsClosedIsRepairedForAsLongAsThatIsOfUse) {
+  Net net(options(FeedCache::all));
+  net.lose_first(on_link(2, 4));
+  net.send();
+  net.close();
+  net.run_for(1s);
+  EXPECT_THAT(net.delivered_at(4), ElementsAre(0, 1));
+  EXPECT_EQ(net.at(0).feeds(), 1u);
+  net.run_for(10s);
+  EXPECT_EQ(net.at(0).feeds(), 0u);
+}
+
+TEST(FeedRules, WhatALinkThatIsDownLedToIsLeftToTheNextView) {
+  Net net(options(FeedCache::all));
+  net.cut(1, 2);
+  net.send();
+  net.run_for(1s);
+  EXPECT_EQ(net.transcript().find("1>2"), std::string::npos);
+  EXPECT_THAT(net.delivered_at(4), ElementsAre(0));
+  EXPECT_THAT(net.delivered_at(6), ElementsAre(0, 1));
+  Graph next = small_tree();
+  next.edges = {edge(0, 1), edge(1, 3), edge(2, 3), edge(2, 4), edge(2, 5), edge(3, 6), edge(3, 7)};
+  net.change(next, nullptr);
+  net.send();
+  net.run_for(5s);
+  EXPECT_THAT(net.delivered_at(4), ElementsAre(0, 2, 1)) << "3 has it";
+}
+
+TEST(FeedRules, AGapCountsAfterAQuarterOfTheRoundTripThatWasMeasured) {
+  FeedNetOptions patient = options(FeedCache::all);
+  patient.config.later_packets = Gaps::kLaterPackets;
+  Net net(patient);
+  net.at(4).set_round_trip(LinkId{2}, 12ms);
+  net.lose_first(on_link(2, 4));
+  net.send_two();
+  // The next packet comes at 31, and a quarter of 12 ms later the gap counts.
+  EXPECT_THAT(net.said(), ::testing::HasSubstr("\n34 4>2 nak 1 by 4 try 1\n"));
+}
+
 }  // namespace
 }  // namespace spindled::sim

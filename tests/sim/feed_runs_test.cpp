@@ -80,9 +80,9 @@ class FeedRun {
       case 0:
         return binary_tree(3, delays);
       case 1:
-        return transit_stub_graph(random_, 12, delays);
+        return transit_stub_graph(random_, random_, 12, delays);
       default:
-        return random_graph(random_, 15, 0.2, 12, delays);
+        return random_graph(random_, random_, 15, 0.2, 12, delays);
     }
   }
   FeedNetOptions draw_options() {

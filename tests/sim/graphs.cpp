@@ -52,10 +52,10 @@ class Builder {
     } while (!is_connected(nodes, before));
   }
   /// The source and receivers, at some of the nodes.
-  void attach(Graph& graph, const std::vector<MemberIndex>& nodes, std::size_t receivers) {
+  void attach(Graph& graph, Random& places, const std::vector<MemberIndex>& nodes, std::size_t receivers) {
     const auto add = [&] {
       const MemberIndex leaf = add_node();
-      join(nodes[random_.below(nodes.size())], leaf, EdgeKind::access);
+      join(nodes[places.below(nodes.size())], leaf, EdgeKind::access);
       return leaf;
     };
     graph.source = add();
@@ -100,14 +100,14 @@ std::size_t Graph::edge_of(MemberIndex a, MemberIndex b) const {
   return static_cast<std::size_t>(found - edges.begin());
 }
 
-Graph random_graph(Random& random, std::size_t routers, double probability, std::size_t receivers,
+Graph random_graph(Random& random, Random& places, std::size_t routers, double probability, std::size_t receivers,
                    const GraphDelays& delays) {
   Builder builder(random, delays);
   std::vector<MemberIndex> nodes;
   for (std::size_t i = 0; i < routers; ++i) nodes.push_back(builder.add_node(builder.somewhere()));
   builder.mesh(nodes, probability, EdgeKind::router);
   Graph graph;
-  builder.attach(graph, nodes, receivers);
+  builder.attach(graph, places, nodes, receivers);
   return builder.finish(std::move(graph));
 }
 
@@ -125,15 +125,15 @@ Graph binary_tree(unsigned height, const GraphDelays& delays) {
   return builder.finish(std::move(graph));
 }
 
-Graph transit_stub_graph(Random& random, std::size_t receivers, const GraphDelays& delays) {
+Graph transit_stub_graph(Random& random, Random& places, std::size_t receivers, const GraphDelays& delays) {
   constexpr std::size_t kTransitNodes = 4, kStubsEach = 3, kStubNodes = 8;
   constexpr double kTransitLinks = 0.6, kStubLinks = 0.42, kStubWidth = 0.25;
   Builder builder(random, delays);
   std::vector<MemberIndex> transit, in_stubs;
-  std::vector<Point> places;
+  std::vector<Point> centres;
   for (std::size_t i = 0; i < kTransitNodes; ++i) {
-    places.push_back(builder.somewhere());
-    transit.push_back(builder.add_node(places.back()));
+    centres.push_back(builder.somewhere());
+    transit.push_back(builder.add_node(centres.back()));
   }
   builder.mesh(transit, kTransitLinks, EdgeKind::transit);
   for (std::size_t i = 0; i < kTransitNodes; ++i) {
@@ -141,7 +141,7 @@ Graph transit_stub_graph(Random& random, std::size_t receivers, const GraphDelay
       std::vector<MemberIndex> nodes;
       for (std::size_t j = 0; j < kStubNodes; ++j) {
         const Point offset = builder.somewhere(kStubWidth);
-        nodes.push_back(builder.add_node({places[i].x + offset.x, places[i].y + offset.y}));
+        nodes.push_back(builder.add_node({centres[i].x + offset.x, centres[i].y + offset.y}));
       }
       builder.mesh(nodes, kStubLinks, EdgeKind::stub);
       builder.join(transit[i], nodes[random.below(nodes.size())], EdgeKind::transit_stub);
@@ -149,7 +149,7 @@ Graph transit_stub_graph(Random& random, std::size_t receivers, const GraphDelay
     }
   }
   Graph graph;
-  builder.attach(graph, in_stubs, receivers);
+  builder.attach(graph, places, in_stubs, receivers);
   return builder.finish(std::move(graph));
 }
 

@@ -28,14 +28,14 @@ struct GraphDelays {
   Duration access = 10ms;  // of a link to a source or receiver
 };
 
-/// `routers` of which each two have a link with that probability, and receivers and a source at routers drawn at
-/// random.
-Graph random_graph(Random& random, std::size_t routers, double probability, std::size_t receivers,
+/// `routers` of which each two have a link with that probability, and a source and receivers at routers that `places`
+/// draws.
+Graph random_graph(Random& random, Random& places, std::size_t routers, double probability, std::size_t receivers,
                    const GraphDelays& delays);
 /// The source is the root, the receivers are the leaves, of which there are 2^height.
 Graph binary_tree(unsigned height, const GraphDelays& delays);
 /// One transit domain of 4 nodes, each of which has 3 stub domains of 8 nodes: 1x4x(1+3x8) nodes, as GT-ITM has them.
-/// The source and receivers are at nodes of stubs. Links of the transit domain are 4 times as long as those of stubs.
-Graph transit_stub_graph(Random& random, std::size_t receivers, const GraphDelays& delays);
+/// The source and receivers are at nodes of stubs. A stub is a quarter as wide as the transit domain.
+Graph transit_stub_graph(Random& random, Random& places, std::size_t receivers, const GraphDelays& delays);
 
 }  // namespace spindled::sim

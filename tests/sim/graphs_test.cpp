@@ -25,7 +25,7 @@ void expect_connected(const Graph& graph) {
 TEST(Graphs, RandomOnesHaveATenthOfTheLinks) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     Random random(seed);
-    const Graph graph = random_graph(random, 100, 0.1, 100, kDelays);
+    const Graph graph = random_graph(random, random, 100, 0.1, 100, kDelays);
     EXPECT_EQ(graph.nodes, 201u);
     EXPECT_EQ(graph.receivers.size(), 100u);
     EXPECT_EQ(count(graph, EdgeKind::access), 101u);
@@ -46,7 +46,7 @@ TEST(Graphs, BinaryTreesHaveLeavesAtOneDistance) {
 
 TEST(Graphs, TransitStubOnesHaveReceiversInStubsOnly) {
   Random random(1);
-  const Graph graph = transit_stub_graph(random, 100, kDelays);
+  const Graph graph = transit_stub_graph(random, random, 100, kDelays);
   EXPECT_EQ(graph.nodes, 201u);
   EXPECT_EQ(count(graph, EdgeKind::transit_stub), 12u);
   EXPECT_GE(count(graph, EdgeKind::transit), 3u);
@@ -61,7 +61,7 @@ TEST(Graphs, TransitStubOnesHaveReceiversInStubsOnly) {
 
 TEST(Graphs, OfOneSeedAreTheSame) {
   Random a(5), b(5);
-  EXPECT_EQ(random_graph(a, 30, 0.2, 10, kDelays).edges, random_graph(b, 30, 0.2, 10, kDelays).edges);
+  EXPECT_EQ(random_graph(a, a, 30, 0.2, 10, kDelays).edges, random_graph(b, b, 30, 0.2, 10, kDelays).edges);
 }
 
 }  // namespace

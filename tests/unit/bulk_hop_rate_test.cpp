@@ -68,17 +68,16 @@ TEST(HopRate, AMomentOfWaitingIsNone) {
 TEST(HopRate, FallsByAsMuchAsRoundTripsAreTooLong) {
   Hop hop;
   hop.path.round_trip = 10ms;
-  hop.path.ordered_bytes += kCapacity / 1'000;
   hop.interval(false);
-  hop.path.round_trip = 35ms;
+  hop.path.round_trip = 260ms;
   EXPECT_FALSE(hop.interval(false));
-  hop.path.round_trip = 40ms;
+  hop.path.round_trip = 300ms;
   EXPECT_TRUE(hop.interval(false));
-  EXPECT_NEAR(hop.rate.rate(), 35.0 / 40 * kCapacity, 1);
+  EXPECT_NEAR(hop.rate.rate(), 260.0 / 300 * kCapacity, 1);
   hop.path.round_trip = 1s;
   EXPECT_FALSE(hop.interval(false)) << "what is on its way was sent before";
   for (int i = 0; i < 21; ++i) hop.interval(false);
-  EXPECT_LE(hop.rate.rate(), 0.7 * 35 / 40 * kCapacity);
+  EXPECT_LE(hop.rate.rate(), 0.7 * 260 / 300 * kCapacity);
 }
 
 TEST(HopRate, DoesNotMindAQueueThatNobodyElseWaitsIn) {
@@ -159,7 +158,7 @@ TEST(HopRate, WaitsWhileAQueueOfThePathIsLeaving) {
   hop.interval(false);  // sent before
   EXPECT_TRUE(hop.interval(false)) << "it is not";
   const double fallen = hop.rate.rate();
-  for (const Duration round_trip : {Duration(50ms), Duration(40ms)}) {
+  for (const Duration round_trip : {Duration(40ms), Duration(20ms)}) {
     hop.path.round_trip = round_trip;
     hop.interval(false);
   }

@@ -214,7 +214,7 @@ TEST(ConfigParse, UnknownKeysAndSections) {
   EXPECT_EQ(
       errors_of("[network]\n"),
       "spindle.toml:1: network: unknown section; there are [daemon], [listen], [tls], [[neighbour]], [limits], [link], "
-      "[view], [order], [admission], [session], [bulk], [[access]], [[names]], "
+      "[view], [order], [admission], [session], [bulk], [feed], [[access]], [[names]], "
       "[[quota]], [[token]], [admin], [log]\n");
   EXPECT_EQ(errors_of("name = \"alpha\"\n"), "spindle.toml:1: name: must be in a section; did you mean daemon.name?\n");
   EXPECT_EQ(errors_of("colour = 1\n"), "spindle.toml:1: colour: must be in a section\n");

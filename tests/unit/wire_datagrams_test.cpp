@@ -1,6 +1,8 @@
 // Datagrams between daemons: what is written is read, and what is malformed is not.
 #include "daemon/wire/datagrams.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -68,6 +70,40 @@ TEST(Datagrams, LongestNakFits) {
   EXPECT_EQ(read_nak(nak_bytes(nak)), nak);
 }
 
+/// The examples of docs/wire-format.md. A change here is a change there.
+TEST(Datagrams, AreLaidOutAsThePageSays) {
+  const FeedRef ref{300, 0, 7};
+  const MemberSet beta_and_gamma = MemberSet::of(1) | MemberSet::of(2);
+  const auto framed = [](DatagramFrame type, const std::function<void(Writer&)>& write) {
+    const Bytes body = written(kNakBytesMax, write);
+    const Bytes frame = written(kNakBytesMax, [&](Writer& w) {
+      write_datagram_frame_head(w, type, body.size());
+      w.bytes(body);
+    });
+    return fmt::format("{:02x}", fmt::join(frame, " "));
+  };
+  EXPECT_EQ(framed(DatagramFrame::packet,
+                   [&](Writer& w) {
+                     write_packet(w, {ref, 65'536, FeedPacket::kFirst | FeedPacket::kLast, 1, kTo, kPayload});
+                   }),
+            "01 0e 00 2c 01 00 07 00 00 01 00 03 01 01 06 68 69");
+  FeedNak nak{ref, FeedNak::kDown, 1, 31, 2, 1'500, beta_and_gamma, 65'535, {}};
+  nak.bits.insert(0);
+  nak.bits.insert(2);
+  EXPECT_EQ(framed(DatagramFrame::nak, [&](Writer& w) { write_nak(w, nak); }),
+            "02 14 00 2c 01 00 07 02 01 1f 02 dc 05 00 00 01 06 ff ff 00 00 01 05");
+  EXPECT_EQ(framed(DatagramFrame::gone,
+                   [&](Writer& w) {
+                     write_gone(w, {ref, beta_and_gamma, 65'535, 65'537});
+                   }),
+            "03 0e 00 2c 01 00 07 01 06 ff ff 00 00 01 00 01 00");
+  EXPECT_EQ(framed(DatagramFrame::beat,
+                   [&](Writer& w) {
+                     write_beat(w, {ref, 0, beta_and_gamma, 65'537, 65'000});
+                   }),
+            "04 0f 00 2c 01 00 07 00 01 06 01 00 01 00 e8 fd 00 00");
+}
+
 TEST(Datagrams, CutOffIsMalformed) {
   const Bytes nak = nak_bytes(a_nak());
   for (std::size_t size = 0; size < nak.size(); ++size) EXPECT_FALSE(read_nak(ByteView(nak).first(size))) << size;
@@ -97,6 +133,11 @@ TEST(Datagrams, WrongValuesAreMalformed) {
   nak = a_nak();
   nak.hops = kNakHopsMax + 1;
   EXPECT_FALSE(read_nak(nak_bytes(nak)));
+  nak = a_nak();
+  nak.flags = FeedNak::kDown;
+  EXPECT_TRUE(read_nak(nak_bytes(nak)));
+  nak.affected = {};
+  EXPECT_FALSE(read_nak(nak_bytes(nak))) << "who is affected is known on the way down";
   nak = a_nak();
   nak.flags = 4;
   EXPECT_FALSE(read_nak(nak_bytes(nak)));

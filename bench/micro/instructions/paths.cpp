@@ -4,6 +4,7 @@
 
 #include "bench/micro/admission_chain.h"
 #include "bench/micro/instructions/daemon_line.h"
+#include "bench/micro/instructions/feed_relay.h"
 #include "bench/micro/instructions/order_layers.h"
 #include "tests/support/payload_frames.h"
 
@@ -84,6 +85,17 @@ auto on_the_line(CountedParts counted, std::size_t readers, Service service) {
   };
 }
 
+template <std::size_t kMembers>
+std::size_t feed_packet(Meter& meter, std::size_t bytes, std::size_t messages) {
+  FeedRelay relay(meter, kMembers, bytes);
+  return repeat(meter, messages, 1, [&] { relay.forward_packet(); });
+}
+
+std::size_t feed_nak(Meter& meter, std::size_t bytes, std::size_t messages) {
+  FeedRelay relay(meter, 2, bytes);
+  return repeat(meter, messages, 1, [&] { relay.turn_nak(); });
+}
+
 constexpr CountedParts kFirstDaemon{false, {true, false, false}, false};
 constexpr CountedParts kRelay{false, {false, true, false}, false};
 constexpr CountedParts kLastDaemon{false, {false, false, true}, false};
@@ -105,6 +117,9 @@ std::span<const Path> paths() {
        on_the_line(kLastDaemon, 1, Service::agreed)},
       {"deliver-10", "the same to ten clients", on_the_line(kLastDaemon, 10, Service::agreed)},
       {"decode", "a client's library makes frames into events", decode},
+      {"feed-packet", "a relay without a cache passes packets of a feed on to one member", feed_packet<1>},
+      {"feed-packet-2", "the same to two members", feed_packet<2>},
+      {"feed-nak", "a relay turns requests for packets of a feed to a replier", feed_nak},
       {"whole", "client to client, through three daemons", on_the_line(kEverything, 1, Service::agreed)},
   };
   return all;

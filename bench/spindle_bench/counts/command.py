@@ -15,7 +15,7 @@ import subprocess
 
 from ..console import integers, make_parser, say, words
 from ..results import write_json
-from .comparison import TOLERANCE_PERCENT, DifferentBuild, check_build, merged, regressions, table
+from .comparison import TOLERANCE_PERCENT, DifferentBuild, check_build, merged, ratios, regressions, table
 
 BASELINE = pathlib.Path(__file__).resolve().parents[2] / "micro" / "instructions" / "baseline.json"
 # The programs' whole environment: what it holds moves the stack, and with it what alignment costs. With the tunables the
@@ -85,7 +85,16 @@ def judge(counts, baseline, arguments):
     worse = regressions(counts, baseline)
     for path, size in worse:
         say(f"check: {path}, {size} bytes: over {TOLERANCE_PERCENT} % more instructions than recorded")
-    return 1 if worse else 0
+    return 1 if worse or not judge_ratios(counts) else 0
+
+
+def judge_ratios(counts):
+    """Prints them; whether all are small enough."""
+    is_ok = True
+    for path, other, ratio, most in ratios(counts):
+        say(f"check: {path} takes {ratio:.2f} times what {other} takes; it may take {most}")
+        is_ok = is_ok and ratio <= most
+    return is_ok
 
 
 def main(name):

@@ -7,6 +7,11 @@ from ..tables import align
 
 # What may be added to a count, in percent, before it is a regression.
 TOLERANCE_PERCENT = 5
+# What a path may take at most, over what another one takes: to pass on a request for a packet of a feed, and the packet
+# (LMS, Table II: 3,979 and 3,702 cycles).
+RATIOS_MAX = {("feed-nak", "feed-packet"): 1.1}
+# Of messages of that many bytes.
+RATIO_SIZE = "1000"
 
 
 class DifferentBuild(Exception):
@@ -34,6 +39,15 @@ def regressions(counts, baseline):
             if before is not None and change_percent(before, now) > TOLERANCE_PERCENT:
                 found.append((change_percent(before, now), path, size))
     return [(path, size) for _, path, size in sorted(found, reverse=True)]
+
+
+def ratios(counts):
+    """Of those that both paths were counted for: which paths, their ratio, and what it may be."""
+    found = []
+    for (path, other), most in RATIOS_MAX.items():
+        if RATIO_SIZE in counts.get(path, {}) and RATIO_SIZE in counts.get(other, {}):
+            found.append((path, other, counts[path][RATIO_SIZE] / counts[other][RATIO_SIZE], most))
+    return found
 
 
 def merged(baseline, built, counts):

@@ -2,7 +2,7 @@
 
 import unittest
 
-from spindle_bench.counts.comparison import DifferentBuild, check_build, merged, regressions, table
+from spindle_bench.counts.comparison import DifferentBuild, check_build, merged, ratios, regressions, table
 
 GCC = {"compiler": "GCC 12.2.0", "build_type": "Release"}
 BASELINE = {"built": GCC, "instructions": {"send": {"100": 1000.0, "1000": 2000.0}, "decode": {"100": 200.0}}}
@@ -27,6 +27,16 @@ class Regressions(unittest.TestCase):
 
     def test_what_is_new_is_none(self):
         self.assertEqual(regressions({"forward": {"100": 1e9}, "send": {"10000": 1e9}}, BASELINE), [])
+
+
+class Ratios(unittest.TestCase):
+    def test_are_of_both_paths(self):
+        counts = {"feed-nak": {"1000": 1200.0, "100": 1.0}, "feed-packet": {"1000": 1000.0}}
+        self.assertEqual(ratios(counts), [("feed-nak", "feed-packet", 1.2, 1.1)])
+
+    def test_are_none_where_one_was_not_counted(self):
+        self.assertEqual(ratios({"feed-nak": {"1000": 1200.0}, "feed-packet": {"100": 1000.0}}), [])
+        self.assertEqual(ratios(BASELINE["instructions"]), [])
 
 
 class Builds(unittest.TestCase):

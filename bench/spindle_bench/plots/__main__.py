@@ -4,9 +4,9 @@ import json
 import pathlib
 import sys
 
-from . import bulk, feeds, loop, peers, scale, scenarios
+from . import bulk, feeds, lms, loop, peers, scale, scenarios
 
-KINDS = {"bulk": bulk.draw, "feeds": feeds.draw, "loop": loop.draw, "peers": peers.draw, "scale": scale.draw,
+KINDS = {"bulk": bulk.draw, "feeds": feeds.draw, "lms": lms.draw, "loop": loop.draw, "peers": peers.draw, "scale": scale.draw,
          "scenarios": scenarios.draw}
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ from .. import plots
 from ..console import make_parser, say
 
 PROGRAMS = {"scenarios": "scenarios", "grid": "scenario_grid", "changes": "scenario_changes",
-            "bulk-scenarios": "scenario_bulk", "feed-scenarios": "scenario_feeds"}
+            "bulk-scenarios": "scenario_bulk", "feed-scenarios": "scenario_feeds", "lms-scenarios": "scenario_lms"}
 RESULTS = {"scenarios": "results.json", "grid": "grid.json", "changes": "changes.json", "bulk-scenarios": "bulk.json",
-           "feed-scenarios": "feeds.json"}
-PLOTS = {"bulk-scenarios": "bulk", "feed-scenarios": "feeds"}
+           "feed-scenarios": "feeds.json", "lms-scenarios": "lms.json"}
+# What draws them, where it is not what draws those of admission.
+PLOTS = {"bulk-scenarios": "bulk", "feed-scenarios": "feeds", "lms-scenarios": "lms"}
 DESCRIPTIONS = {
     "scenarios": """Runs networks with bottlenecks in the simulator, with the daemon's own code, and compares what admission
 makes of them with the figures of the paper that it follows: a summary of each, and a table (paper, must reach, ours).
@@ -21,6 +22,7 @@ what is measured.
   tools/bench scenarios changes    changes of capacity and load, see tools/bench changes --help
   tools/bench scenarios bulk       bulk channels, see tools/bench scenarios bulk --help
   tools/bench scenarios feeds      the rate of feeds, see tools/bench scenarios feeds --help
+  tools/bench scenarios lms        the repair of feeds, see tools/bench scenarios lms --help
   tools/bench scenarios --real     on real sockets, see tools/bench field --help""",
     "grid": """Runs a bottleneck in the simulator over a grid of rates, delays, senders and sizes: a few cells of it, or
 with --whole all, which takes half an hour. grid.json, grid.csv and heat maps go to the folder of --output.""",
@@ -35,6 +37,10 @@ experiments are. Takes some minutes. bulk.json, a CSV file of each experiment an
 experiments of the paper whose rules it follows, TCP flows beside feeds, many lossy listeners, capacities that change; a
 table (paper, must reach, ours). Listeners are a simple model. docs/performance.md says what the experiments are. Takes
 some minutes. feeds.json, a CSV file of each experiment and plots go to the folder of --output.""",
+    "lms-scenarios": """Loses packets of feeds, one at a time, on the random graphs, binary trees and transit-stub graphs of
+the paper that their repair follows, with the code of daemons: a table (paper, must reach, ours) of how long repairs take
+and whom they reach needlessly. docs/performance.md says what the experiments are. Takes some minutes. lms.json, a CSV file
+of each experiment and plots go to the folder of --output.""",
 }
 
 
@@ -57,8 +63,8 @@ def parse_arguments(name):
                             help="instead, bottlenecks that lose 0.1 and 1 %% of their packets, with Reno and CUBIC")
     parser.add_argument("--seed", metavar="N", help="another run of each")
     if name in PLOTS:
-        parser.add_argument("--share", metavar="X", help="of the sizes and times that experiments should have, from "
-                            "0.02 to 1, for a quick look (default 1)")
+        parser.add_argument("--share", metavar="X", help="of the sizes and times, or of the graphs, that experiments "
+                            "should have, from 0.05 to 1, for a quick look (default 1)")
     else:
         parser.add_argument("--set", **several, metavar="KEY=VALUE",
                             help="another constant of admission, such as queue_time=10ms; a wrong one lists them all")
