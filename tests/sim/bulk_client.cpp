@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "libclient/bulk/crc32c.h"
 #include "tests/checkers/digest.h"
 
 namespace spindled::sim {
@@ -327,6 +328,10 @@ void BulkClient::forge(bulk::LoadedBlock& block) {
   std::shared_ptr<std::uint8_t[]> forged(new std::uint8_t[bytes]);
   std::copy_n(block.job.content.get(), bytes, forged.get());
   forged[block.job.place.bytes / 2] ^= 1;
+  block.crcs.clear();
+  const std::size_t symbol = block.job.place.shape.symbol_bytes;
+  for (std::size_t at = 0; at < bytes; at += symbol)
+    block.crcs.push_back(spindle::bulk::crc32c({forged.get() + at, symbol}));
   block.job.content = std::move(forged);
   if (block.encoder) block.encoder->load(block.job.content.get());
 }
