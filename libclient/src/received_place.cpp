@@ -97,12 +97,13 @@ StoreFailure ReceivedPlace::save_state(const bulk::ResumeState& state) const {
   const Descriptor file(
       ::openat(directory_.get(), fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return may_pass(failure_of(errno, fresh));
-  if (const int error = write_at(file, 0, state.encode())) return may_pass(failure_of(error, fresh));
-  if (::fdatasync(file.get()) != 0 ||
-      ::renameat(directory_.get(), fresh.c_str(), directory_.get(), state_name().c_str()) != 0) {
-    return may_pass(failure_of(errno, state_name()));
-  }
-  return {};
+  int error = write_at(file, 0, state.encode());
+  const bool is_there = error == 0 && ::fdatasync(file.get()) == 0 &&
+                        ::renameat(directory_.get(), fresh.c_str(), directory_.get(), state_name().c_str()) == 0;
+  if (is_there) return {};
+  if (error == 0) error = errno;
+  remove(fresh);
+  return may_pass(failure_of(error, fresh));
 }
 
 void ReceivedPlace::remove(const std::string& name) const { ::unlinkat(directory_.get(), name.c_str(), 0); }
