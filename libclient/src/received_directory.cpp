@@ -28,7 +28,8 @@ constexpr std::size_t kCopyBytes = 1u << 20;
 
 /// "NAME.spindle-part" is a directory with the files. "NAME.spindle-list" is locked as long as it is received: it has
 /// the list of files, and, until the list is whole and right, all else that has come, at its place in the content. Then
-/// files are made, and get what is theirs; only after that is on the disk the file is cut to the list.
+/// files are made, and get what is theirs. A state that was saved before tells of what is in that file: it is cut to
+/// the list only once a state tells of the list, and so of the files.
 class ReceivedDirectory final : public BulkStore {
  public:
   explicit ReceivedDirectory(ReceivedPlace place) : place_(std::move(place)) {}
@@ -93,8 +94,11 @@ class ReceivedDirectory final : public BulkStore {
     }
     if (::fdatasync(early_.get()) != 0) return place_.failure_of(errno, place_.list_name());
     if (StoreFailure failure = sync(written); failure.error) return failure;
-    has_state_ = true;
-    return place_.save_state(state);
+    // It was made before the files were, and they may have some of what it tells of.
+    if (is_early_kept_ && !bytes_of_list(state.written)) return {};
+    StoreFailure failure = place_.save_state(state);
+    if (!failure.error || failure.may_pass) cut_early();
+    return failure;
   }
 
   StoreFailure finish(std::uint64_t) override {
@@ -148,7 +152,7 @@ class ReceivedDirectory final : public BulkStore {
   StoreFailure begin_anew() {
     tree_.reset();
     right_.clear();
-    has_state_ = false;
+    is_early_kept_ = false;
     place_.remove(place_.state_name());
     if (::ftruncate(early_.get(), 0) != 0) return place_.failure_of(errno, place_.list_name());
     remove_part();
@@ -159,20 +163,22 @@ class ReceivedDirectory final : public BulkStore {
   bool go_on(const bulk::ResumeState& state) {
     right_ = state.written;
     if (right_.empty()) return true;
-    has_state_ = true;
-    const std::optional<std::uint64_t> list_bytes = bytes_of_list();
-    if (list_bytes && early_bytes() == *list_bytes) {
+    if (const std::optional<std::uint64_t> list_bytes = bytes_of_list(right_)) {
       std::string why;
       std::optional<bulk::FileList> list = read_list(*list_bytes, why);
       if (!list) return false;
       auto tree = std::make_unique<FileTree>(*std::move(list), *list_bytes);
       if (!has_files(*tree)) return false;
       tree_ = std::move(tree);
+      is_early_kept_ = true;
+      cut_early();
       return true;
     }
-    // Files may lack what is there.
     const std::uint32_t last = right_.runs().back().end - 1;
-    return early_bytes() >= layout_.start_of(last) + layout_.bytes_of(last) && !look_for_list().error;
+    if (early_bytes() < layout_.start_of(last) + layout_.bytes_of(last)) return false;
+    // Files that were made lack some of what is there, and have nothing else that the state tells of.
+    remove_part();
+    return !open_part().error;
   }
 
   bool has_files(const FileTree& tree) const {
@@ -216,12 +222,20 @@ class ReceivedDirectory final : public BulkStore {
     return static_cast<std::size_t>(std::min<std::uint64_t>(bytes, tree_->list_bytes() - start));
   }
 
+  /// Whether that gives room. Where there is none it is worth more than what would be fetched again after a crash.
+  bool cut_early() {
+    return is_early_kept_.exchange(false) && ::ftruncate(early_.get(), static_cast<off_t>(tree_->list_bytes())) == 0;
+  }
+
   StoreFailure put(std::uint64_t start, ByteView bytes) {
     const std::size_t early = bytes_of_early(start, bytes.size());
     if (const int error = write_at(early_, start, bytes.first(early))) {
       return may_pass(place_.failure_of(error, place_.list_name()));
     }
-    return early == bytes.size() ? StoreFailure{} : put_to_files(*tree_, start + early, bytes.subspan(early));
+    if (early == bytes.size()) return {};
+    StoreFailure failure = put_to_files(*tree_, start + early, bytes.subspan(early));
+    if (!failure.may_pass || !cut_early()) return failure;
+    return put_to_files(*tree_, start + early, bytes.subspan(early));
   }
 
   StoreFailure put_to_files(const FileTree& tree, std::uint64_t start, ByteView bytes) {
@@ -252,13 +266,13 @@ class ReceivedDirectory final : public BulkStore {
     return {};
   }
 
-  /// What the list takes, where all blocks that have some of it are right.
-  std::optional<std::uint64_t> bytes_of_list() const {
+  /// What the list takes, where all blocks that have some of it are among those that are right.
+  std::optional<std::uint64_t> bytes_of_list(const bulk::BlockSet& right) const {
     std::array<std::uint8_t, bulk::FileList::kHeadBytes> head{};
-    if (!right_.contains(0) || !read_at(early_, 0, head)) return std::nullopt;
+    if (!right.contains(0) || !read_at(early_, 0, head)) return std::nullopt;
     const std::optional<std::size_t> bytes = bulk::FileList::size_of(head);
     if (!bytes) return std::nullopt;
-    return std::uint64_t{right_.first_missing()} * layout_.block_bytes >= std::min<std::uint64_t>(*bytes, layout_.size)
+    return std::uint64_t{right.first_missing()} * layout_.block_bytes >= std::min<std::uint64_t>(*bytes, layout_.size)
                ? std::optional<std::uint64_t>(*bytes)
                : std::nullopt;
   }
@@ -276,7 +290,7 @@ class ReceivedDirectory final : public BulkStore {
     if (!read_at(early_, 0, head) || !bulk::FileList::size_of(head)) {
       return {Errc::bad_content_name, place_.path() + ": the content does not begin with a list of files"};
     }
-    const std::optional<std::uint64_t> list_bytes = bytes_of_list();
+    const std::optional<std::uint64_t> list_bytes = bytes_of_list(right_);
     if (!list_bytes) return {};
     std::string why;
     std::optional<bulk::FileList> list = read_list(*list_bytes, why);
@@ -290,11 +304,8 @@ class ReceivedDirectory final : public BulkStore {
     }
     if (StoreFailure failure = make_files(*tree); failure.error) return failure;
     if (StoreFailure failure = hand_over(*tree, early); failure.error) return failure;
-    // Where a state says that something is there, it is on the disk in one place or the other.
-    if ((has_state_ && ::syncfs(root_.get()) != 0) || ::ftruncate(early_.get(), static_cast<off_t>(*list_bytes)) != 0) {
-      return place_.failure_of(errno, place_.part_name());
-    }
     tree_ = std::move(tree);
+    is_early_kept_ = true;
     return {};
   }
 
@@ -340,7 +351,7 @@ class ReceivedDirectory final : public BulkStore {
   Descriptor early_;
   Descriptor root_;
   bool is_finished_ = false;
-  std::atomic<bool> has_state_ = false;
+  std::atomic<bool> is_early_kept_ = false;  // what has come before the list was there
 
   /// Whoever reads and writes shares it; whoever makes the files has it alone.
   mutable std::shared_mutex mutex_;

@@ -1,6 +1,8 @@
 // Where the content of a bulk channel is: directories that are sent and received.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,9 +97,10 @@ class Directories : public testing::Test {
     ASSERT_FALSE(failure.error) << failure.text;
     written_.add(number);
   }
-  void save() {
-    bulk::ResumeState state{layout_, std::nullopt, written_, {}};
-    for (const auto& run : written_.runs()) {
+  void save() { save(written_); }
+  void save(const bulk::BlockSet& written) {
+    bulk::ResumeState state{layout_, std::nullopt, written, {}};
+    for (const auto& run : written.runs()) {
       for (std::uint32_t each = run.first; each < run.end; ++each) state.index.set(each, {});
     }
     const StoreFailure failure = store_->save(state);
@@ -175,6 +178,126 @@ TEST_F(Directories, AreGoneOnWithAfterACrash) {
   ASSERT_EQ(open().value().written, written_);
   for (std::uint32_t each = 0; each <= last; ++each) write(each);
   expect_all_is_there();
+}
+
+/// Files are made with the block that the list is in, and what is there is noted later.
+TEST_F(Directories, AreGoneOnWithWhereTheStateIsOlderThanTheFiles) {
+  read_source();
+  const std::uint32_t last = layout_.blocks() - 1;
+  open();
+  write(3);
+  write(last);
+  const bulk::BlockSet before = written_;
+  save();
+  write(0);
+  write(5);
+  ASSERT_TRUE(fs::exists(to() + "/got.spindle-part/deep/1"));
+  const std::optional<bulk::ResumeState> state = open();
+  ASSERT_TRUE(state.has_value()) << failure_.text;
+  EXPECT_EQ(state->written, before);
+  for (std::uint32_t each = 0; each <= last; ++each) {
+    if (!before.contains(each)) write(each);
+  }
+  expect_all_is_there();
+}
+
+/// The state was made, files were made, and then it is saved. What it tells of may be in files only.
+TEST_F(Directories, AreGoneOnWithWhereTheStateWasMadeBeforeTheFiles) {
+  read_source();
+  const std::uint32_t last = layout_.blocks() - 1;
+  open();
+  write(3);
+  const bulk::BlockSet before = written_;
+  save();
+  write(last);
+  const bulk::BlockSet early = written_;
+  bulk::BlockSet late = written_;
+  late.add(5);
+  write(0);
+  write(5);
+  for (const bulk::BlockSet& each : {early, late}) save(each);
+  {
+    const std::optional<bulk::ResumeState> state = open();
+    ASSERT_TRUE(state.has_value()) << failure_.text;
+    EXPECT_EQ(state->written, before);
+  }
+  write(0);
+  write(last);
+  written_ = before;
+  for (const std::uint32_t each : {0u, last}) written_.add(each);
+  save();
+  ASSERT_EQ(open().value().written, written_);
+  for (std::uint32_t each = 1; each < last; ++each) {
+    if (each != 3) write(each);
+  }
+  expect_all_is_there();
+}
+
+/// It would tell of what is in files by then, and nobody could say in which.
+TEST_F(Directories, HaveNoFirstStateWithoutTheirList) {
+  read_source();
+  open();
+  write(3);
+  const bulk::BlockSet before = written_;
+  write(0);
+  save(before);
+  EXPECT_FALSE(fs::exists(to() + "/got.spindle-state"));
+  save();
+  EXPECT_EQ(open().value().written, written_);
+}
+
+TEST_F(Directories, TakeRoomOnceWhenAStateTellsOfTheirList) {
+  read_source();
+  open();
+  write(3);
+  save();
+  write(0);
+  EXPECT_GT(fs::file_size(to() + "/got.spindle-list"), layout_.start_of(3));
+  save();
+  EXPECT_LT(fs::file_size(to() + "/got.spindle-list"), kBlockBytes);
+}
+
+/// No file of this process gets longer than that, nor is anything written behind it.
+class LimitOfFiles {
+ public:
+  explicit LimitOfFiles(rlim_t bytes) : former_signal_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &former_);
+    const rlimit limit{bytes, former_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~LimitOfFiles() {
+    ::setrlimit(RLIMIT_FSIZE, &former_);
+    ::signal(SIGXFSZ, former_signal_);
+  }
+
+ private:
+  const sighandler_t former_signal_;
+  rlimit former_{};
+};
+
+TEST_F(Directories, TakeRoomOnceWhereThereIsNoMore) {
+  read_source();
+  for (const bool saves : {false, true}) {
+    SCOPED_TRACE(saves);
+    written_ = {};
+    fs::remove_all(to());
+    fs::create_directory(to());
+    open();
+    write(3);
+    save();
+    write(0);
+    bulk::ResumeState state{layout_, std::nullopt, written_, {}};
+    for (const std::uint32_t each : {0u, 3u}) state.index.set(each, {});
+    {
+      const LimitOfFiles limit(1);
+      const StoreFailure failure = saves ? store_->save(state) : store_->write_block(layout_.start_of(5), block(5));
+      EXPECT_EQ(failure.error, Errc::no_space) << failure.text;
+      EXPECT_TRUE(failure.may_pass);
+    }
+    EXPECT_LT(fs::file_size(to() + "/got.spindle-list"), kBlockBytes);
+    for (std::uint32_t each = 1; each < layout_.blocks(); ++each) write(each);
+    expect_all_is_there();
+  }
 }
 
 TEST_F(Directories, WhoseFilesAreGoneAreReceivedAnew) {
