@@ -299,6 +299,13 @@ TEST_F(PassedOver, IsMissedByWhoComesLater) {
   EXPECT_FALSE(is_behind(kChild));
 }
 
+TEST_F(PassedOver, ButSentAllTheSameCountsAsNeedless) {
+  send(10);
+  EXPECT_EQ(relay_.tally().needless, 0u);
+  send(3);
+  EXPECT_EQ(relay_.tally().needless, 1u);
+}
+
 TEST_F(PassedOver, ToTheEndIsMissedByWhoLacksAnything) {
   relay_.need_received(kNow + 1s, kChild, need_of(12));
   EXPECT_EQ(told_, BlockSet::of_first(12));
