@@ -397,6 +397,8 @@ void Channels::unite(Time now, const BulkChannelId& id) {
   std::optional<Channel> united = exchange_.unite(id, groups_.view());
   if (!united) return end(now, id, BulkEnd::elsewhere);
   context_.turn.count(united->audience.size() + united->others.size());
+  const Channel* const known = table_.find(id);
+  const bool was_sealed = known != nullptr && known->is_sealed();
   const bool is_new = !table_.end(id);
   const Channel& channel = table_.add(std::move(*united));
   Life& life = lives_[id];
@@ -404,7 +406,7 @@ void Channels::unite(Time now, const BulkChannelId& id) {
   if (channel.is_complete && life.complete_at == kNever) life.complete_at = now;
   if (!channel.is_complete) life.complete_at = kNever;
   if (is_new) events_->channel_offered(now, channel);
-  if (is_new && channel.is_sealed()) events_->channel_sealed(now, channel);
+  if (channel.is_sealed() && !was_sealed) events_->channel_sealed(now, channel);
 }
 
 void Channels::tell_offered(Time now, const Channel& channel) {

@@ -363,6 +363,33 @@ TEST_F(BulkResumed, GoesOnWhereARelayIsStartedAnew) {
   await_all(id, source_, 60s);
 }
 
+TEST_F(BulkResumed, IsKnownByASealThatOneSideHadWhereSidesMeet) {
+  begin_with(37, Shape::line, 2, {});
+  lose(1, kBlocks);  // nothing
+  members_[0]->kill();
+  add(1);
+  // Of the source only the seal can come: it sends neither content nor an index.
+  SimClient& source = sim().add_client(sim().host(0), "source", {.wants_channels = true});
+  source.join("g");
+  await([&] { return source.view("g") != nullptr; }, 10s, "the view of the group");
+  const ClientChannel former = *members_[1]->channels().find(former_);
+  protocol::ContentTerms terms = former.offered.terms;
+  terms.linger_s = 600;
+  const std::size_t before = source.channels().size();
+  source.offer("g", terms);
+  await([&] { return source.channels().size() > before; }, 10s, "the offer");
+  const BulkChannelId id = source.channels().ids().back();
+  await([&] { return members_[1]->channels().find(id) != nullptr && members_.back()->channels().find(id) != nullptr; },
+        10s, "the offer at the other daemon");
+  sim().network().partition({{0}, {1}});
+  sim().run_for(3s);
+  source.seal(id, former.sealed->size, former.sealed->root);
+  await([&] { return source.channels().find(id)->is_sealed(); }, 10s, "the seal at the side of the source");
+  EXPECT_FALSE(members_[1]->channels().find(id)->is_sealed());
+  sim().network().heal();
+  await_all(id, members_.size(), 60s);
+}
+
 TEST_F(BulkResumed, EndsWhereItsSourceCancelsIt) {
   begin_with(37, Shape::line, 3, {0, 1, 2});
   const BulkChannelId id = offer_again();
