@@ -430,9 +430,14 @@ std::set<std::string, std::less<>> BulkPlane::wanted_hops() const {
 
 void BulkPlane::look_for_hops(Time now) {
   const auto wanted = wanted_hops();
-  hops_.look_after(now, wanted, [&](ConnectionId id, const std::string& daemon) {
-    add(now, id, BulkConnection::Phase::dialling).set_daemon(daemon);
-  });
+  hops_.look_after(
+      now, wanted,
+      [&](ConnectionId id, const std::string& daemon) {
+        add(now, id, BulkConnection::Phase::dialling).set_daemon(daemon);
+      },
+      [&](ConnectionId id) {
+        close(now, connections_.at(id), {Errc::connection_lost, "the daemon has started anew"});
+      });
   if (!wanted.empty()) timers_.set_earlier(Timer::hops, now + kHopRetry);
 }
 

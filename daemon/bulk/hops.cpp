@@ -21,7 +21,14 @@ Hops::Hops(Context& context, Driver& driver, ConnectionBroker& broker, Links& li
 
 std::optional<ConnectionId> Hops::find(std::string_view daemon) const {
   const auto hop = hops_.find(daemon);
-  return hop == hops_.end() ? std::nullopt : std::optional(hop->second);
+  return hop == hops_.end() ? std::nullopt : std::optional(hop->second.connection);
+}
+
+std::optional<ConnectionId> Hops::hop_of_former_life(std::string_view daemon) const {
+  const auto hop = hops_.find(daemon);
+  const std::optional<LinkId> link = links_.established_with(daemon);
+  if (hop == hops_.end() || !link || links_.peer(*link).incarnation == hop->second.incarnation) return std::nullopt;
+  return hop->second.connection;
 }
 
 std::optional<ConnectionId> Hops::open(Time now, const std::string& daemon) {
@@ -30,7 +37,9 @@ std::optional<ConnectionId> Hops::open(Time now, const std::string& daemon) {
   const LinkInfo info = links_.info(*link);
   if (info.dialled) {
     if (!tokens_.contains(daemon)) return std::nullopt;  // it invites us when it wants the hop, too
-    return broker_.dial_for(Port::bulk, info.address);
+    const ConnectionId connection = broker_.dial_for(Port::bulk, info.address);
+    hops_[daemon] = {connection, links_.peer(*link).incarnation};
+    return connection;
   }
   const auto known = invitations_.find(daemon);
   if (known != invitations_.end() && now - known->second.told_at < kInvitationRepeated) return std::nullopt;
@@ -78,14 +87,15 @@ Result<std::optional<ConnectionId>> Hops::admit(ConnectionId connection, std::st
   if (difference != 0) return fail(Errc::access_denied, "the token is not the one that was told over the link");
   invitations_.erase(invitation);
   std::optional<ConnectionId> former;
-  const auto [hop, is_new] = hops_.try_emplace(std::string(hello.daemon), connection);
-  if (!is_new) former = std::exchange(hop->second, connection);
+  const Hop admitted{connection, hello.incarnation};
+  const auto [hop, is_new] = hops_.try_emplace(std::string(hello.daemon), admitted);
+  if (!is_new) former = std::exchange(hop->second, admitted).connection;
   return former;
 }
 
 void Hops::forget(ConnectionId connection) {
   std::erase_if(hops_, [&](const auto& hop) {
-    const bool is_it = hop.second == connection;
+    const bool is_it = hop.second.connection == connection;
     if (is_it) tokens_.erase(hop.first);  // it counts once
     return is_it;
   });

@@ -1,6 +1,7 @@
 // Who of the neighbouring daemons is connected for bulk content, and how hops are opened.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -29,15 +30,13 @@ class Hops {
   /// The hop to that neighbour, open or being opened.
   std::optional<ConnectionId> find(std::string_view daemon) const;
   /// Hops are wanted to these: those that are not there are dialled, or invited. Those dialled are given to `dialled`,
-  /// with the daemon.
-  template <typename Dialled>
-  void look_after(Time now, const std::set<std::string, std::less<>>& wanted, Dialled&& dialled) {
+  /// with the daemon. A hop whose other end was a former life of the daemon is given to `dead`, which is to close it.
+  template <typename Dialled, typename Dead>
+  void look_after(Time now, const std::set<std::string, std::less<>>& wanted, Dialled&& dialled, Dead&& dead) {
     for (const std::string& daemon : wanted) {
+      if (const std::optional<ConnectionId> former = hop_of_former_life(daemon)) dead(*former);
       if (hops_.contains(daemon)) continue;
-      if (const std::optional<ConnectionId> connection = open(now, daemon)) {
-        hops_.emplace(daemon, *connection);
-        dialled(*connection, daemon);
-      }
+      if (const std::optional<ConnectionId> connection = open(now, daemon)) dialled(*connection, daemon);
     }
   }
   /// What the daemon that was dialled is shown.
@@ -56,6 +55,14 @@ class Hops {
   };
   static constexpr Duration kInvitationRepeated = 1s;
 
+  struct Hop {
+    ConnectionId connection{};
+    std::uint64_t incarnation = 0;  // of the other side
+  };
+
+  /// The hop, where it is with another life of the daemon than the link. Of a loss of power nothing else may be heard:
+  /// a connection over which nothing is sent stays.
+  std::optional<ConnectionId> hop_of_former_life(std::string_view daemon) const;
   /// Dials where this side does; otherwise invites the other to.
   std::optional<ConnectionId> open(Time now, const std::string& daemon);
   bool token_received(LinkId link, ByteView content);
@@ -64,7 +71,7 @@ class Hops {
   Driver& driver_;
   ConnectionBroker& broker_;
   Links& links_;
-  std::map<std::string, ConnectionId, std::less<>> hops_;
+  std::map<std::string, Hop, std::less<>> hops_;
   std::map<std::string, Token, std::less<>> tokens_;            // of others, by which they are dialled
   std::map<std::string, Invitation, std::less<>> invitations_;  // of others, to dial
 };

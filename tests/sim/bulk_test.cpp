@@ -168,6 +168,19 @@ TEST_F(Bulk, GoesOnWhereARelayLosesPower) {
   await_all(id, 0, 60s);
 }
 
+TEST_F(Bulk, GoesOnWithADaemonThatStartsAnewAfterALossOfPower) {
+  begin(24, Shape::line, 2);
+  const BulkChannelId id = offer(0, 2'000'000);
+  await_all(id, 0, 60s);
+  await([&] { return members_[0]->channels().find(id)->is_complete(); }, 10s, "the completion");
+  // Nothing goes over the hop any more: nobody hears that its other end is gone.
+  sim().host(1).crash(true);
+  sim().run_for(3s);
+  sim().host(1).start();
+  add(1);
+  await_all(id, 0, 60s);
+}
+
 TEST_F(Bulk, GoesOnWhenSidesMeetAgain) {
   begin(7, Shape::line, 4);
   const BulkChannelId id = offer(0, 12'000'000);
