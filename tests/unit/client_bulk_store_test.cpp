@@ -233,7 +233,7 @@ TEST_F(Directories, AreGoneOnWithWhereTheStateWasMadeBeforeTheFiles) {
   expect_all_is_there();
 }
 
-/// It would tell of what is in files by then, and nobody could say in which.
+/// Without the list nobody finds what is in the files by then.
 TEST_F(Directories, HaveNoFirstStateWithoutTheirList) {
   read_source();
   open();
@@ -257,7 +257,7 @@ TEST_F(Directories, TakeRoomOnceWhenAStateTellsOfTheirList) {
   EXPECT_LT(fs::file_size(to() + "/got.spindle-list"), kBlockBytes);
 }
 
-/// No file of this process gets longer than that, nor is anything written behind it.
+/// No file of this process gets longer than that.
 class LimitOfFiles {
  public:
   explicit LimitOfFiles(rlim_t bytes) : former_signal_(::signal(SIGXFSZ, SIG_IGN)) {
