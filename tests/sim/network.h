@@ -226,8 +226,8 @@ class Network {
   /// Takes what leaves for the first time out of the send buffer.
   void take(Wire& wire, StreamRef ref, End& end, std::size_t bytes, bool fin);
   static Duration transmission_time(const Wire& wire, std::size_t bytes);
-  /// Nothing else leaves for so long.
-  void hold(Wire& wire, Duration transmission);
+  /// Nothing else leaves over the wire of `ref` for so long.
+  void hold(Wire& wire, StreamRef ref, Duration time);
   /// Tells the owner if there is room again after a short write.
   void call_writer(const Wire& wire, StreamRef ref, End& end);
   /// The peer of `sender` has read so many bytes.

@@ -37,8 +37,8 @@ void Network::send_segment(Wire& wire, StreamRef ref, SegmentFlow& flow, Segment
     const double waiting = to_seconds(from - events_->now()) * static_cast<double>(wire.properties.bytes_per_second);
     if (waiting + static_cast<double>(size) > static_cast<double>(wire.properties.queue_bytes)) return;
     leaves = wire.free_at = from + transmission;
-  } else {
-    hold(wire, transmission);
+  } else if (transmission > 0ns) {
+    hold(wire, ref, transmission);
   }
   if (random_.chance(wire.properties.loss)) return;
   wire.last_arrival = std::max(leaves + delay(wire), wire.last_arrival);

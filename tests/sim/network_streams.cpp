@@ -122,14 +122,7 @@ void Network::add_waiting(StreamRef ref, End& end) {
     end.out->waiting.push_back(ref);
   }
   // From an event of its own: a write must not make room, or call anybody, before it has returned.
-  Wire* out = end.out;
-  if (out->busy || is_blocked(*out)) return;
-  out->busy = true;
-  events_->after(0ns, [this, stream = ref.stream, local = out->from == kLocal && out->to == kLocal, out] {
-    if (local && !streams_.contains(stream)) return;  // the wire went with its stream
-    out->busy = false;
-    pump(*out);
-  });
+  if (!end.out->busy && !is_blocked(*end.out)) hold(*end.out, ref, 0ns);
 }
 
 void Network::pump(Wire& wire) {
@@ -171,11 +164,11 @@ Duration Network::transmission_time(const Wire& wire, std::size_t bytes) {
   return from_seconds(static_cast<double>(bytes) / static_cast<double>(wire.properties.bytes_per_second));
 }
 
-void Network::hold(Wire& wire, Duration transmission) {
-  if (transmission == 0ns) return;
-  // Only paths between hosts have a limited capacity, and those live as long as the network.
+void Network::hold(Wire& wire, StreamRef ref, Duration time) {
   wire.busy = true;
-  events_->after(transmission, [this, &wire] {
+  const bool local = wire.from == kLocal && wire.to == kLocal;
+  events_->after(time, [this, stream = ref.stream, local, &wire] {
+    if (local && !streams_.contains(stream)) return;  // the wire went with its stream
     wire.busy = false;
     pump(wire);
   });
@@ -206,7 +199,7 @@ bool Network::transmit(Wire& wire, StreamRef ref, End& end) {
   const Duration transmission = transmission_time(wire, size);
   wire.last_arrival = std::max(events_->now() + transmission + delay(wire), wire.last_arrival);
   events_->at(wire.last_arrival, [this, ref, chunk = std::move(chunk), fin] { arrive(ref.peer(), chunk, fin); });
-  hold(wire, transmission);
+  if (transmission > 0ns) hold(wire, ref, transmission);
   call_writer(wire, ref, end);
   return !end.send.empty();
 }
