@@ -6,7 +6,7 @@ import time
 
 from ..marks import at_least, at_most
 from .places import GIGABIT, MEGABIT, MIB, content_of, line, running, star
-from .plain import tcp_between
+from .plain import tcp_between, tcp_to_all
 from .setting import Figure, median_of, repeated
 from .transfers import Transfer, transfer
 
@@ -95,16 +95,23 @@ def receiver_killed(setting):
 
 
 def unshaped(setting):
+    """Beside it what the machine makes of three copies over TCP, without TLS, hashes or an order: where files are slow to
+    write, or memory to get, that is what bounds both."""
     receivers = (1, 2, 3)
     content = content_of(setting, setting.size)
-    with running(setting, "unshaped", 4, star(3)) as (_, daemons):
+    with running(setting, "unshaped", 4, star(3)) as (hosts, daemons):
+        plain = repeated(setting, "unshaped", lambda: tcp_to_all(hosts, 0, receivers, content, setting.folder / "plain"))
         rounds = repeated(setting, "unshaped", lambda: transfer(daemons, content, receivers))
     gigabytes = content.size / 1e9
     return [Figure("unshaped", "MB/s at each of 3 receivers, two processors",
                    median_of(rounds, lambda each: content.size / each.seconds / 1e6), "{:.0f}", at_least(300)),
             Figure("unshaped", "processor s for each GB and receiver",
                    median_of(rounds, lambda each: each.processor_seconds / gigabytes / len(receivers)), "{:.2f}",
-                   at_most(1.6), "all daemons, the source and the receivers")]
+                   at_most(1.6), "all daemons, the source and the receivers"),
+            Figure("unshaped", "MB/s at each of 3 plain TCP connections", median_of(
+                plain, lambda each: content.size / each[0] / 1e6), "{:.0f}"),
+            Figure("unshaped", "processor s for each GB and plain TCP connection", median_of(
+                plain, lambda each: each[1] / gigabytes / len(receivers)), "{:.2f}")]
 
 
 # --- Bytes ---

@@ -1,6 +1,7 @@
 """The same file by other means: one TCP connection, or one after the other."""
 
 import pathlib
+import resource
 import subprocess
 import sys
 import time
@@ -27,6 +28,40 @@ def tcp_seconds(inside, address, content, place, path=None):
         return seconds
     finally:
         end_all([receiver])
+
+
+def tcp_to_all(hosts, one, others, content, folder):
+    """The same to several at once, a connection for each: seconds until the last has all of it, and what it took of
+    processors."""
+    folder.mkdir(exist_ok=True)
+    places = {other: folder / f"plain-{other}" for other in others}
+    used = processor_seconds_of_children()
+    receivers = []
+    try:
+        for other in others:
+            receivers.append(start([*hosts.inside(other), sys.executable, SCRIPT, "receive", PORT, places[other]]))
+            wait_until_ready(receivers[-1], READY_SECONDS, "a plain receiver")
+        begin = time.monotonic()
+        senders = [subprocess.Popen([*map(str, hosts.inside(one)), sys.executable, SCRIPT, "send", hosts.address(other),
+                                     str(PORT), content.path]) for other in others]
+        if any([sender.wait() for sender in senders]):
+            raise RuntimeError("a plain copy failed")
+        seconds = time.monotonic() - begin
+        for receiver in receivers:
+            receiver.wait(READY_SECONDS)
+        used = processor_seconds_of_children() - used
+        for place in places.values():
+            content.check(place)
+        return seconds, used
+    finally:
+        end_all(receivers)
+        for place in places.values():
+            place.unlink(missing_ok=True)
+
+
+def processor_seconds_of_children():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def tcp_between(hosts, one, other, content, folder, path=None):
