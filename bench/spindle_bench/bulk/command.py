@@ -58,7 +58,10 @@ def measure(setting, rows):
     figures = []
     for name in rows:
         say(f"bulk: {name}")
-        figures += ROWS[name](setting)
+        of_row = ROWS[name](setting)
+        for figure in of_row:
+            say("bulk: " + " ".join(str(cell) for cell in figure.cells()))
+        figures += of_row
     return figures
 
 
