@@ -1,6 +1,7 @@
 // What the links of this daemon cost, and who is told when.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,12 @@ class OwnPrices {
   Time next_deadline() const { return next_; }
   /// Names that cost something, or did a moment ago.
   std::size_t names() const { return clients_.size(); }
+
+  /// Whether the link costs something, as was told.
+  bool costs(LinkId link) const {
+    return std::any_of(watched_.begin(), watched_.end(),
+                       [&](const Watched& each) { return each.link == link && each.told.level != 0; });
+  }
 
   /// For the administrator.
   struct LinkView {

@@ -89,6 +89,21 @@
   X(bulk_hops_idle, "hops closed because no bulk channel needed them any more")                    \
   X(bulk_yields, "times that a hop's rate was made less, as ordered messages go first")            \
   X(bulk_capacities_told, "times that what links carry was told to the other daemons")             \
+  X(feeds_opened, "feeds that local clients have opened")                                          \
+  X(feed_packets_sent, "packets of feeds of local clients")                                        \
+  X(feed_packets_in, "packets of feeds received from neighbours, repairs left out")                \
+  X(feed_packets_delivered, "packets of feeds given to local listeners, counted per listener")     \
+  X(feed_packets_lost, "packets of feeds that local listeners, or relays, have given up")          \
+  X(feed_naks_sent, "requests for packets of feeds that this daemon lacks")                        \
+  X(feed_naks_in, "requests for packets of feeds received from neighbours")                        \
+  X(feed_naks_refused, "requests for packets of neighbours that send too many")                    \
+  X(feed_repairs_sent, "packets of feeds sent again by this daemon because somebody asked")        \
+  X(feed_repairs_in, "packets of feeds received that somebody had asked for")                      \
+  X(feed_repairs_refused, "packets asked for that were not sent, as a link had had enough")        \
+  X(feed_reductions, "times that losses have reduced the rate of a feed of this daemon")           \
+  X(feed_packets_yielded, "packets of feeds dropped because ordered messages waited for the link") \
+  X(feed_frames_early, "frames of feeds that have waited for the view that they are of")           \
+  X(feed_frames_stray, "frames of feeds dropped because they are of a view that is over")          \
   X(admin_requests, "administration requests answered")                                            \
   X(admin_frames_bad, "administration connections closed for a bad request")                       \
   X(log_lines_lost, "lines of the log lost because nobody read it or it could not be written")     \

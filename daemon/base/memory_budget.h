@@ -36,6 +36,7 @@ class MemoryBudget {
     groups,
     parts,  // of messages, that have come ahead of them
     bulk,   // indexes of channels
+    feeds,  // packets that are kept or wait
     count_
   };
 

@@ -112,10 +112,20 @@ struct BulkConfig {
   double share = 0.05;
 };
 
-struct DatagramConfig {
+/// Who keeps packets of feeds for repairs, and asks for what it lacks.
+enum class FeedCache : std::uint8_t {
+  all,      // every daemon on the way
+  members,  // those with listeners; relays steer requests to them, as in the paper
+};
+
+struct FeedConfig {
   bool datagrams = true;  // false: what feeds send to neighbours goes over the connections of links
   /// The longest datagram, as UDP carries it; the same in the whole cluster.
   std::size_t datagram_bytes = 1400;
+  FeedCache cache = FeedCache::all;
+  std::size_t cache_bytes = 64u << 20;  // for the packets of all feeds; an eighth of the daemon's memory at most
+  /// While ordered messages wait for a link, feeds send over it this part of what they send, at most.
+  double link_share = 0.5;
 };
 
 /// What a client may be allowed to do with a group.
@@ -213,7 +223,7 @@ struct NodeConfig {
   AdmissionConfig admission;
   SessionConfig session;
   BulkConfig bulk;
-  DatagramConfig feed;
+  FeedConfig feed;
   AccessConfig access;
   AdminConfig admin;
 };

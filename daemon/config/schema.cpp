@@ -22,6 +22,8 @@ constexpr double kDollarsMax = 1'000'000;
 
 /// In the order of BenefitKind.
 constexpr std::string_view kBenefits[] = {"sending", "receiving", "fair"};
+/// In the order of FeedCache.
+constexpr std::string_view kFeedCaches[] = {"all", "members"};
 
 std::optional<Right> find_right(std::string_view word) {
   const auto found = std::find(std::begin(kRightNames), std::end(kRightNames), word);
@@ -182,6 +184,11 @@ const Key kKeys[] = {
 
     {"feed", "datagrams", FlagKey{SPINDLE_FIELD(node.feed.datagrams)}},
     {"feed", "datagram_bytes", SizeKey{SPINDLE_FIELD(node.feed.datagram_bytes), kDatagramBytesMin, kDatagramBytesMax}},
+    {"feed", "cache",
+     ChoiceKey{kFeedCaches, [](const DaemonConfig& config) { return static_cast<std::size_t>(config.node.feed.cache); },
+               [](DaemonConfig& config, std::size_t word) { config.node.feed.cache = static_cast<FeedCache>(word); }}},
+    {"feed", "cache_bytes", SizeKey{SPINDLE_FIELD(node.feed.cache_bytes), kMiB, 16 * kGiB}},
+    {"feed", "link_share", NumberKey{SPINDLE_FIELD(node.feed.link_share), 0.001, 1000}},
 
     {kAccessSection, "who", EntryKey{EntryKey::Shape::list, wrong_identity, set_who}},
     {kAccessSection, "groups", EntryKey{EntryKey::Shape::list, wrong_pattern, set_groups}},
@@ -269,7 +276,8 @@ bool is_live(const Key& key) {
   if (key.section == "tls") return key.name != "insecure";
   if (key.section == "limits" || key.section == "bulk") return true;
   if (is_repeated(key.section)) return key.section != kNeighbourSection;
-  return key.section == "session" || key.section == "order" || key.section == "admin" || key.full_name() == "log.level";
+  return key.section == "session" || key.section == "order" || key.section == "admin" ||
+         key.full_name() == "log.level" || key.full_name() == "feed.link_share";
 }
 
 void copy_value(const Key& key, DaemonConfig& from, DaemonConfig& to) { std::visit(CopyValue{from, to}, key.kind); }

@@ -17,6 +17,9 @@ namespace spindled {
 /// and the listeners of this daemon know a feed by the same one.
 using FeedHandle = std::uint32_t;
 
+/// Of payload, in one packet: what a client is told at once.
+inline constexpr std::size_t kFeedPayloadMax = 32u << 10;
+
 /// How the network treats a feed, for its source.
 struct FeedFlow {
   double bytes_per_second = 0;  // that may leave, of payload
@@ -67,6 +70,17 @@ class FeedClients {
   virtual void lose(std::span<const SessionId> to, FeedHandle feed, std::uint64_t first, std::uint64_t count) = 0;
   /// To listeners, and to its source where that has not closed it.
   virtual void end(std::span<const SessionId> to, FeedHandle feed, FeedEnd why) = 0;
+};
+
+/// Where there are none.
+class NoFeedClients final : public FeedClients {
+ public:
+  void give_room(SessionId, FeedHandle, std::size_t) override {}
+  void tell_flow(SessionId, FeedHandle, const FeedFlow&) override {}
+  void describe(std::span<const SessionId>, const FeedDescription&) override {}
+  void deliver(std::span<const SessionId>, FeedHandle, std::uint64_t, std::uint8_t, ByteView) override {}
+  void lose(std::span<const SessionId>, FeedHandle, std::uint64_t, std::uint64_t) override {}
+  void end(std::span<const SessionId>, FeedHandle, FeedEnd) override {}
 };
 
 }  // namespace spindled

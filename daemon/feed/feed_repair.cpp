@@ -6,7 +6,7 @@
 
 namespace spindled {
 
-FeedRepair::FeedRepair(const FeedConfig& config, RepairOutput& output)
+FeedRepair::FeedRepair(const RepairConfig& config, RepairOutput& output)
     : config_(config),
       output_(output),
       cache_(config.cache_bytes),
@@ -142,7 +142,7 @@ std::uint64_t FeedRepair::send(Time now, std::uint32_t number, const MemberSet& 
   const FeedPacket packet{
       {installed_.tag(), installed_.self(), number}, static_cast<std::uint32_t>(sequence), flags, 0, feed->to, payload};
   feed->gaps.packet(now, sequence, false);
-  cache_.put(feed->cached, sequence, {packet.ref.view, flags, packet.to, payload});
+  if (!to.empty()) cache_.put(feed->cached, sequence, {packet.ref.view, flags, packet.to, payload});
   forward(*feed, packet);
   feed->replier.packets_sent(1);
   feed->own->beats.sent(now);
@@ -184,6 +184,19 @@ void FeedRepair::describe(Time now, const FeedKey& key, Duration repair_for, std
     }
   }
   if (feed != nullptr) feed->gaps.settings().repair_for = repair_for;
+}
+
+void FeedRepair::finish(Time now, const FeedKey& key, std::uint32_t end) {
+  Feed* feed = table_.find(key);
+  if (feed == nullptr || feed->own) return;
+  feed->gaps.beat(now, feed->gaps.expand(end - 1));
+  look_after(now, *feed);
+}
+
+bool FeedRepair::is_whole(const FeedKey& key, std::uint32_t end) const {
+  const Feed* feed = table_.find(key);
+  if (feed == nullptr) return true;
+  return feed->gaps.highest() >= feed->gaps.expand(end - 1) && feed->gaps.open() == 0;
 }
 
 FeedRepair::Result FeedRepair::handle(Time now, LinkId from, const FeedPacket& packet) {
@@ -292,7 +305,7 @@ FeedRepair::Result FeedRepair::handle(Time now, LinkId from, FeedNak&& nak) {
   const std::size_t members = named.routes->size();
   if (nak.ref.origin >= members || nak.reporter >= members) return Result::malformed;
   if (!nak.affected.empty() && !named.routes->is_valid(nak.affected)) return Result::malformed;
-  if (!links_.at(from).naks.take(now)) {
+  if (!links_.at(from).naks.take(now, nak.bits.count())) {
     ++tally_.naks_refused;
     return Result::handled;
   }
@@ -397,6 +410,7 @@ void FeedRepair::handle_time(Time now) {
       feed->gaps.give_up(0, UINT64_MAX);
       look_after(now, *feed);
       table_.remove(*feed);
+      if (table_.size() == 0) cache_.clear();
     } else {
       time_of(now, *feed);
     }

@@ -3,10 +3,10 @@
 
 #include <optional>
 
-#include "daemon/feed/feed_config.h"
 #include "daemon/feed/feed_sender.h"
 #include "daemon/feed/feed_table.h"
 #include "daemon/feed/nak_rules.h"
+#include "daemon/feed/repair_config.h"
 #include "daemon/feed/repair_output.h"
 
 namespace spindled {
@@ -23,7 +23,7 @@ namespace spindled {
 /// Order of calls: `install` first; `handle_time` whenever `next_at` has come.
 class FeedRepair {
  public:
-  FeedRepair(const FeedConfig& config, RepairOutput& output);
+  FeedRepair(const RepairConfig& config, RepairOutput& output);
 
   // Around it.
 
@@ -46,6 +46,10 @@ class FeedRepair {
   /// How long repairs of the feed are of use. `first`: the first packet, for a feed that has just been opened; without
   /// it, the feed begins with what comes next.
   void describe(Time now, const FeedKey& feed, Duration repair_for, std::optional<std::uint32_t> first);
+  /// Nothing follows what is before `end`: what is missing of that is asked for.
+  void finish(Time now, const FeedKey& feed, std::uint32_t end);
+  /// Whether all of it has come, or is lost. Of a feed that is not known nothing is missing.
+  bool is_whole(const FeedKey& feed, std::uint32_t end) const;
   /// The feed is over.
   void forget(const FeedKey& feed) { repair_for_.erase(feed); }
 
@@ -64,6 +68,9 @@ class FeedRepair {
 
   const RepairTally& tally() const { return tally_; }
   std::size_t feeds() const { return table_.size(); }
+  bool has_room() const { return feeds() < kFeedsMax; }
+  /// What the packets take that are kept.
+  std::size_t cached_bytes() const { return cache_.bytes(); }
   /// What sequences here are beyond what their first frames have.
   static constexpr std::uint64_t kSequenceBase = std::uint64_t{1} << 32;
 
@@ -102,7 +109,7 @@ class FeedRepair {
   void time_of(Time now, Feed& feed);
   Time next_of(const Feed& feed) const;
 
-  const FeedConfig config_;
+  const RepairConfig config_;
   RepairOutput& output_;
   RepairTally tally_;
   PacketCache cache_;

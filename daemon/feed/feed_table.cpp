@@ -1,7 +1,7 @@
 #include "daemon/feed/feed_table.h"
 
 #include "daemon/base/check.h"
-#include "daemon/feed/feed_config.h"
+#include "daemon/feed/repair_config.h"
 
 namespace spindled {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "daemon/feed/feed.h"
-#include "daemon/feed/feed_config.h"
 #include "daemon/feed/feed_sender.h"
+#include "daemon/feed/repair_config.h"
 #include "daemon/overlay/feed_routes.h"
 
 namespace spindled {
@@ -32,7 +32,7 @@ namespace spindled {
 /// dead.
 class NakRules {
  public:
-  NakRules(const FeedConfig& config, RepairOutput& output, const PacketCache& cache, FeedSender& sender,
+  NakRules(const RepairConfig& config, RepairOutput& output, const PacketCache& cache, FeedSender& sender,
            RepairTally& tally)
       : config_(config), output_(output), cache_(cache), sender_(sender), tally_(tally) {}
 
@@ -81,7 +81,7 @@ class NakRules {
   void send_up(const Arrival& arrival, FeedNak& nak);
   void send_down(LinkId link, FeedNak& nak);
 
-  const FeedConfig& config_;
+  const RepairConfig& config_;
   RepairOutput& output_;
   const PacketCache& cache_;
   FeedSender& sender_;

@@ -1,6 +1,6 @@
 #include "daemon/feed/packet_cache.h"
 
-#include <bit>
+#include <algorithm>
 #include <cstring>
 
 namespace spindled {
@@ -11,11 +11,22 @@ constexpr std::size_t kPlacesMin = 64;
 
 // Place 0 stands for none.
 PacketCache::PacketCache(std::size_t bytes_max)
-    : bytes_max_(bytes_max / kAlignment * kAlignment), head_(bytes_max_), tail_(bytes_max_) {}
+    : chunk_bytes_(std::min(kChunkBytes, std::max(bytes_max / kAlignment, std::size_t{1}) * kAlignment)),
+      bytes_max_(bytes_max / chunk_bytes_ * chunk_bytes_),
+      chunks_(bytes_max_ / chunk_bytes_),
+      head_(bytes_max_),
+      tail_(bytes_max_) {}
+
+void PacketCache::clear() {
+  for (auto& chunk : chunks_) chunk.reset();
+  chunks_in_use_ = 0;
+  if (head_ % chunk_bytes_ != 0) head_ += left_in_chunk(head_);
+  tail_ = head_;
+}
 
 PacketCache::Record PacketCache::read(std::uint64_t place) const {
   Record record;
-  std::memcpy(&record, ring_.get() + place % bytes_max_, sizeof record);
+  std::memcpy(&record, at(place), sizeof record);
   return record;
 }
 
@@ -27,8 +38,8 @@ bool PacketCache::is_at(std::uint64_t place, const Index& index, std::uint64_t s
 
 void PacketCache::make_room(std::size_t bytes) {
   while (head_ + bytes - tail_ > bytes_max_) {
-    // What is left before the end of the ring has no record where none fits.
-    const std::size_t before_end = bytes_max_ - tail_ % bytes_max_;
+    // What is left before the end of a chunk has no record where none fits.
+    const std::size_t before_end = left_in_chunk(tail_);
     const std::uint32_t taken = before_end < sizeof(Record) ? 0 : read(tail_).bytes;
     tail_ += taken == 0 ? before_end : taken;
   }
@@ -37,16 +48,19 @@ void PacketCache::make_room(std::size_t bytes) {
 void PacketCache::put(Index& index, std::uint64_t sequence, const Packet& packet) {
   std::size_t bytes = sizeof(Record) + packet.to.size() + packet.payload.size();
   bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  if (bytes > bytes_max_) return;
-  if (!ring_) ring_ = std::make_unique_for_overwrite<std::uint8_t[]>(bytes_max_);
+  if (bytes > chunk_bytes_ || bytes > bytes_max_) return;
   if (index.feed_ == 0) index.feed_ = ++feeds_;
-  // A record does not go over the end of the ring.
-  if (const std::size_t before_end = bytes_max_ - head_ % bytes_max_; before_end < bytes) {
+  // A record does not go over the end of a chunk.
+  if (const std::size_t before_end = left_in_chunk(head_); before_end < bytes) {
     make_room(before_end);
-    if (before_end >= sizeof(Record)) std::memset(ring_.get() + head_ % bytes_max_, 0, sizeof(Record));
+    if (before_end >= sizeof(Record)) std::memset(at(head_), 0, sizeof(Record));
     head_ += before_end;
   }
   make_room(bytes);
+  if (auto& chunk = chunks_[head_ % bytes_max_ / chunk_bytes_]; !chunk) {
+    chunk = std::make_unique_for_overwrite<std::uint8_t[]>(chunk_bytes_);
+    ++chunks_in_use_;
+  }
   Record record;
   record.feed = index.feed_;
   record.sequence = sequence;
@@ -55,9 +69,9 @@ void PacketCache::put(Index& index, std::uint64_t sequence, const Packet& packet
   record.to_bytes = static_cast<std::uint16_t>(packet.to.size());
   record.view = packet.view;
   record.flags = packet.flags;
-  std::uint8_t* at = ring_.get() + head_ % bytes_max_;
-  std::memcpy(at, &record, sizeof record);
-  spindle::Writer writer(at + sizeof record);
+  std::uint8_t* to = at(head_);
+  std::memcpy(to, &record, sizeof record);
+  spindle::Writer writer(to + sizeof record);
   writer.bytes(packet.to);
   writer.bytes(packet.payload);
   enter(index, sequence, head_);
@@ -85,8 +99,8 @@ std::optional<PacketCache::Packet> PacketCache::find(const Index& index, std::ui
   const std::uint64_t place = index.places_[sequence % index.places_.size()];
   if (!is_at(place, index, sequence)) return std::nullopt;
   const Record record = read(place);
-  const std::uint8_t* at = ring_.get() + place % bytes_max_ + sizeof record;
-  return Packet{record.view, record.flags, {at, record.to_bytes}, {at + record.to_bytes, record.payload_bytes}};
+  const std::uint8_t* from = at(place) + sizeof record;
+  return Packet{record.view, record.flags, {from, record.to_bytes}, {from + record.to_bytes, record.payload_bytes}};
 }
 
 }  // namespace spindled

@@ -11,7 +11,8 @@
 namespace spindled {
 
 /// One ring of bytes for all feeds: what is oldest goes first, whatever feed it is of. Packets are copied in, so that
-/// none of them keeps a slab alive. Each feed has an index, which needs no care when packets go.
+/// none of them keeps a slab alive. The ring is made of chunks, which take memory when they are first written to. Each
+/// feed has an index, which needs no care when packets go.
 class PacketCache {
  public:
   /// Of the packets of one feed. Belongs to one cache.
@@ -25,7 +26,6 @@ class PacketCache {
     std::vector<std::uint64_t> places_;  // by the lowest bits of the sequence; 0: none
   };
 
-  /// Room is taken when the first packet comes.
   explicit PacketCache(std::size_t bytes_max);
 
   struct Packet {
@@ -39,6 +39,10 @@ class PacketCache {
   void put(Index& index, std::uint64_t sequence, const Packet& packet);
   /// What it has is valid until the next packet is put in.
   std::optional<Packet> find(const Index& index, std::uint64_t sequence) const;
+  /// Nothing is kept any more.
+  void clear();
+  /// That it takes at present.
+  std::size_t bytes() const { return chunks_in_use_ * chunk_bytes_; }
 
  private:
   /// In front of the set and the payload of each packet, which follow each other.
@@ -52,9 +56,17 @@ class PacketCache {
     std::uint8_t flags = 0;
   };
   static constexpr std::size_t kAlignment = 8;
+  /// Longer than any record.
+  static constexpr std::size_t kChunkBytes = 1u << 20;
   /// What a feed's index has room for at most, which is what its gaps may span.
   static constexpr std::size_t kPlacesMax = 65'536;
 
+  std::uint8_t* at(std::uint64_t place) const {
+    const std::uint64_t in_ring = place % bytes_max_;
+    return chunks_[in_ring / chunk_bytes_].get() + in_ring % chunk_bytes_;
+  }
+  /// From the place to the end of its chunk, over which no record goes.
+  std::size_t left_in_chunk(std::uint64_t place) const { return chunk_bytes_ - place % bytes_max_ % chunk_bytes_; }
   Record read(std::uint64_t place) const;
   /// Whether that record is still there, and is of this packet.
   bool is_at(std::uint64_t place, const Index& index, std::uint64_t sequence) const;
@@ -62,8 +74,10 @@ class PacketCache {
   void enter(Index& index, std::uint64_t sequence, std::uint64_t place);
 
   // Places count bytes from the beginning of time; the ring has those from `tail_` to `head_`.
-  const std::size_t bytes_max_;
-  std::unique_ptr<std::uint8_t[]> ring_;
+  const std::size_t chunk_bytes_;
+  const std::size_t bytes_max_;  // a multiple of these
+  std::vector<std::unique_ptr<std::uint8_t[]>> chunks_;
+  std::size_t chunks_in_use_ = 0;
   std::uint64_t head_;
   std::uint64_t tail_;
   std::uint64_t feeds_ = 0;

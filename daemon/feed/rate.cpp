@@ -35,6 +35,13 @@ void FeedRate::set_rate(double rate) {
   rate_ = std::min(std::max(rate, packets_in(epoch)), config_.rate_max);
 }
 
+void FeedRate::set_round_trip(Duration round_trip) {
+  config_.round_trip = round_trip;
+  if (is_measured_) return;
+  round_trip_ = round_trip;
+  deviation_ = round_trip / 2;
+}
+
 void FeedRate::sent(Time now, std::uint64_t sequence, std::size_t bytes) {
   advance(now);
   sent_.sent(now, sequence);
@@ -86,6 +93,7 @@ bool FeedRate::is_signal(const LossReport& report) {
 
 void FeedRate::sample(FeedReporter reporter, Duration round_trip) {
   paths_.sample(reporter, round_trip);
+  is_measured_ = true;
   if (2 * round_trip < round_trip_ && random_.chance(kShortDropped)) return;
   const Duration difference = round_trip > round_trip_ ? round_trip - round_trip_ : round_trip_ - round_trip;
   deviation_ += (difference - deviation_) / 4;

@@ -49,6 +49,7 @@ enum class FeedLimit : std::uint8_t {
   link,     // a path loses packets
   source,   // less is sent than may be
   maximum,  // rate_max
+  share,    // a link of this daemon is left to ordered messages (LinkShare)
 };
 
 /// GSC (Natu, Rajagopal and Kalyanaraman, A Generic Source-based Congestion Control Algorithm for Reliable Multicast),
@@ -93,6 +94,8 @@ class FeedRate {
   /// Says whether the rate has become less.
   bool lost(Time now, const LossReport& report);
   void advance(Time now);
+  /// The greatest round trip to a listener is another one from now on. As long as none was measured it stands for that.
+  void set_round_trip(Duration round_trip);
   /// When the rate changes next, if nothing happens.
   Time next_at() const { return next_increase_; }
 
@@ -143,6 +146,7 @@ class FeedRate {
   std::uint64_t highest_ = 0;  // sequence
   Duration round_trip_;
   Duration deviation_;
+  bool is_measured_ = false;  // these
   Time congested_until_{};
   Time silent_until_{};
   Time next_increase_;

@@ -41,17 +41,18 @@ class RepairBudget {
   Time faded_at_{};
 };
 
-/// NAKs of one neighbour.
+/// NAKs of one neighbour. One that names many packets counts for several, as each of them has to be looked for.
 class NakLimit {
  public:
   static constexpr double kPerSecond = 10'000;
   static constexpr double kBurst = 1'000;
+  static constexpr std::size_t kPackets = 64;
 
-  bool take(Time now) {
+  bool take(Time now, std::size_t packets = 1) {
     credit_ = std::min(kBurst, credit_ + kPerSecond * to_seconds(now - filled_at_));
     filled_at_ = now;
     if (credit_ < 1) return false;
-    credit_ -= 1;
+    credit_ -= 1 + static_cast<double>(packets / kPackets);
     return true;
   }
 

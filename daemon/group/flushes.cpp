@@ -94,7 +94,7 @@ void Flushes::stand(Time now, const Group& group, std::uint64_t position) {
   state_.pending_views.erase(group.name);
   open(now, group.name);
   for (const SessionId each : newcomers) {
-    if (state_.observer != nullptr && position != 0) state_.observer->member_came(now, group, each);
+    if (position != 0) state_.observers.member_came(now, group, each);
   }
   if (signals_.are_due()) signals_.signal_view(group, is_of_network, newcomers);
 }

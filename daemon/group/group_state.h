@@ -14,7 +14,7 @@
 #include "daemon/base/steps.h"
 #include "daemon/group/group_table.h"
 #include "daemon/group/local_clients.h"
-#include "daemon/group/membership_observer.h"
+#include "daemon/group/membership_observers.h"
 #include "daemon/group/operations.h"
 #include "daemon/group/pending_view.h"
 #include "daemon/group/told_groups.h"
@@ -55,8 +55,8 @@ struct GroupState {
   Log log;
   Order* order = nullptr;  // the layers below and above: Groups::attach
   LocalClients* clients = nullptr;
-  MembershipObserver* observer = nullptr;  // null: nobody observes
-  Steps steps;                             // what was handed up and is not done
+  MembershipObservers observers;  // Groups::observe
+  Steps steps;                    // what was handed up and is not done
 
   View view;                // that the table is of: the order layer may be ahead
   std::uint64_t epoch = 0;  // of `view`, as Order::epoch

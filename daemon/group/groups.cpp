@@ -110,9 +110,7 @@ void Groups::apply(Time now, const Delivery& message, const JoinGroup& operation
   if (group.is_synchronous()) return flushes_.changed(now, group, Cause::join, message.position);
   if (state_.told && is_local) state_.untold.emplace(group.id, operation.session);
   views_.tell_join(group, name, is_local ? std::optional(operation.session) : std::nullopt);
-  if (state_.observer != nullptr && is_local && !state_.told) {
-    state_.observer->member_came(now, group, operation.session);
-  }
+  if (is_local && !state_.told) state_.observers.member_came(now, group, operation.session);
   if (!state_.told && signals_.are_due()) signals_.signal_join(group, message.origin, operation.session);
 }
 
@@ -183,7 +181,7 @@ void Groups::remove_member(Time now, MemberIndex daemon, SessionId session, Grou
   }
   const bool is_local = daemon == state_.view.self;
   if (is_local && cause == Cause::leave) views_.tell_farewell(group, session, name);
-  if (state_.observer != nullptr) state_.observer->member_left(now, position, group, daemon, session);
+  state_.observers.member_left(now, position, group, daemon, session);
   if (is_local) requests_.left(now, group);
 }
 
@@ -236,7 +234,7 @@ void Groups::start_view(Time now, const View& view, const MemberSet& came_along)
   state_.table.carry_over(view.self, to, version);
   flushes_.carry_over(to);
   views_.begin_view();
-  if (state_.observer != nullptr) state_.observer->view_began(now, to, along);
+  state_.observers.view_began(now, to, along);
   rebuild_.emplace(state_, views_, signals_, flushes_, along);
   rebuild_->start(now);
 }
@@ -253,7 +251,7 @@ void Groups::complete_view(Time now) {
     // A view that ends before its table is complete can be completed by what closing it delivers. Its groups were not
     // known when the signal came, and behind the point that others had reached nobody tells changes one by one.
     if (signals_.are_due()) signals_.signal_split(later);
-    if (state_.observer != nullptr) state_.observer->table_completed(later);
+    state_.observers.table_completed(later);
     state_.steps.add(later, [this](Time) {
       if (furthest_reached_) state_.told.emplace();
       return true;
@@ -263,7 +261,7 @@ void Groups::complete_view(Time now) {
       // Not before: whatever enters from here on comes behind requests that were asked for earlier.
       state_.is_complete = true;
       if (is_ready()) {
-        if (state_.observer != nullptr) state_.observer->opened(latest);
+        state_.observers.opened(latest);
         requests_.resume(latest);
         flushes_.resume(latest);
       }

@@ -31,8 +31,8 @@ class Groups final : public OrderedMessages {
   /// Before anything else: the layers below and above. MessageDelivery handles messages of clients, and their parts.
   /// Both outlive this one's last call.
   void attach(Order& order, LocalClients& clients);
-  /// Likewise: who is told of members. It outlives this one's last call, too.
-  void observe(MembershipObserver& observer) { state_.observer = &observer; }
+  /// Likewise: who is told of members, behind those that were before. It outlives this one's last call, too.
+  void observe(MembershipObserver& observer) { state_.observers.add(observer); }
 
   /// Whether messages may be sent: the view is open and its group table complete.
   bool is_ready() const { return state_.is_ready(); }

@@ -19,7 +19,7 @@ void MembershipRequests::close_session(Time now, SessionId session) {
   });
   if (!in_groups) return;
   if (state_.is_ready()) {
-    if (state_.observer != nullptr) state_.observer->member_leaves(now, session);
+    state_.observers.member_leaves(now, session);
     state_.originate(now, Disconnect{session});
   } else {
     departed_.push_back(session);
@@ -106,7 +106,7 @@ void MembershipRequests::let_enter(Time now, LocalSession& local) {
 
 bool MembershipRequests::try_enter(Time now, const Sender& sender, const RequestLine::Request& request) {
   if (request.kind == Kind::leave) {
-    if (state_.observer != nullptr) state_.observer->member_leaves(now, sender.session);
+    state_.observers.member_leaves(now, sender.session);
     state_.originate(now, LeaveGroup{request.group, sender.session});
     return true;
   }

@@ -14,7 +14,7 @@ Datagrams::Datagrams(Context& context, Driver& driver, const Log& log)
 // Channels.
 
 DatagramOffer Datagrams::make_offer(ConnectionId connection) {
-  const DatagramConfig& config = context_.config.feed;
+  const FeedConfig& config = context_.config.feed;
   DatagramOffer offer{.bytes = static_cast<std::uint32_t>(config.datagram_bytes)};
   if (!config.datagrams) return offer;
   const std::uint16_t port = driver_.datagram_port(connection);
@@ -60,13 +60,14 @@ std::string Datagrams::open_channel(Time now, const Link& link, Entry& entry) {
   return {};
 }
 
-void Datagrams::link_down(const Link& link) {
-  const auto index = static_cast<std::size_t>(*link.marks.id);
-  Entry* entry = find(*link.marks.id);
+void Datagrams::link_down(Time now, const Link& link) {
+  const LinkId id = *link.marks.id;
+  Entry* entry = find(id);
   if (entry == nullptr) return;
   set_deadline(*entry, kNever);
   if (entry->channel) links_by_token_.erase(entry->channel->own_token());
-  entries_[index].reset();
+  entries_[static_cast<std::size_t>(id)].reset();
+  if (feeds_ != nullptr) feeds_->feed_link_down(now, id);
 }
 
 Datagrams::Entry* Datagrams::find(LinkId link) const {

@@ -47,7 +47,7 @@ class Datagrams {
   DatagramOffer make_offer(ConnectionId connection);
   /// `link` has just been established, or is so no more.
   void link_up(Time now, const Link& link);
-  void link_down(const Link& link);
+  void link_down(Time now, const Link& link);
 
   /// The link that has sent what no daemon sends, and is to be closed.
   std::optional<LinkId> handle(Time now, const IncomingDatagram& datagram);
@@ -69,6 +69,10 @@ class Datagrams {
   void flush(Time now);
 
   DatagramInfo info(LinkId link) const;
+  Duration round_trip(LinkId link) const {
+    const Entry* entry = find(link);
+    return entry != nullptr && entry->channel ? entry->channel->round_trip() : Duration::zero();
+  }
 
  private:
   struct Entry {

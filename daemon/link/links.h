@@ -115,6 +115,10 @@ class Links final : public PortHandler {
     std::uint64_t departed_squares = 0;  // and, summed over their frames, the squares of packets in a frame
   };
   QueueLength queue_length(LinkId link) const;
+  /// Written to the connection ever.
+  std::uint64_t bytes_out(LinkId link) const { return layer_.table.at(link).bytes_out(); }
+  /// As DatagramInfo has it.
+  Duration datagram_round_trip(LinkId link) const { return layer_.datagrams.round_trip(link); }
   std::vector<NeighbourInfo> unconnected() const;
   DatagramCounts datagram_counts() const { return layer_.driver.datagram_counts(); }
   const ImposedPartition& partition() const { return partition_.partition(); }

@@ -80,7 +80,7 @@ void Teardown::let_go(Link& link) {
 
 void Teardown::end_established(Time now, Link& link, const Error& reason) {
   layer_.table.forget_peer(link);
-  layer_.datagrams.link_down(link);
+  layer_.datagrams.link_down(now, link);
   layer_.events->link_down(now, *link.marks.id, reason);
   layer_.table.free_id(link);
   if (!layer_.stopping) layer_.neighbours.unpark(now, link.peer().name);

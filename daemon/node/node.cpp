@@ -6,6 +6,7 @@
 #include "daemon/admission/admission.h"
 #include "daemon/bulk/bulk_plane.h"
 #include "daemon/channel/channels.h"
+#include "daemon/feed/feeds.h"
 #include "daemon/group/groups.h"
 #include "daemon/link/links.h"
 #include "daemon/node/connection_table.h"
@@ -32,6 +33,7 @@ struct Node::Layers {
         order(context, observed ? static_cast<StreamTransport&>(*observed) : overlay.streams(), groups, observer),
         view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
         admission(context, links, overlay, order, groups),
+        feeds(context, links, groups, admission.own()),
         sessions(context, connections, groups, channels, admission),
         bulk(context, connections, connections, {links, overlay, groups, channels, sessions}),
         admin(context, connections, {links, overlay, view, order, groups, sessions, admission, channels, bulk}) {
@@ -58,6 +60,7 @@ struct Node::Layers {
   Order order;
   ViewAgreement view;
   Admission admission;
+  Feeds feeds;
   Sessions sessions;
   BulkPlane bulk;
   Admin admin;
@@ -151,6 +154,7 @@ void Node::handle_time(Time now) {
   layers_->order.handle_time(now);
   layers_->channels.handle_time(now);
   layers_->bulk.handle_time(now);
+  layers_->feeds.handle_time(now);
   layers_->sessions.handle_time(now);
   layers_->admin.handle_time(now);
   if (layers_->ends_at <= now) layers_->end(now);
@@ -161,11 +165,13 @@ void Node::end_turn(Time now) {
   node.context.memory.set(MemoryBudget::Use::connections, node.connections.memory_bytes());
   node.context.memory.set(MemoryBudget::Use::groups, node.groups.table().memory_bytes());
   node.context.memory.set(MemoryBudget::Use::parts, node.groups.delivery().partial_bytes());
+  node.context.memory.set(MemoryBudget::Use::feeds, node.feeds.memory_bytes());
   // What clients have sent enters, the order is gone through, and only then is everything written: one write a
   // connection and turn.
   node.sessions.resume_waiting(now);
   node.sessions.remove_lost(now);
   node.order.flush(now);
+  node.feeds.flush(now);
   node.links.flush(now);
   node.sessions.flush(now);
   if (node.admission.observe(now)) node.links.flush(now);
@@ -178,8 +184,8 @@ void Node::end_turn(Time now) {
   if (node.ends_at != kNever && node.has_waited()) node.ends_at = now;
   const Time next = std::min({unfinished, node.ends_at, node.links.next_deadline(), node.overlay.next_deadline(),
                               node.view.next_deadline(), node.order.next_deadline(), node.channels.next_deadline(),
-                              node.bulk.next_deadline(), node.admission.next_deadline(), node.sessions.next_deadline(),
-                              node.admin.next_deadline()});
+                              node.bulk.next_deadline(), node.feeds.next_deadline(), node.admission.next_deadline(),
+                              node.sessions.next_deadline(), node.admin.next_deadline()});
   // One that comes too early costs less than setting it anew in every turn.
   if (next >= node.wake_at) return;
   node.wake_at = next;
@@ -227,6 +233,7 @@ NodeMemory Node::memory() const {
   memory.sessions_definitions = sum.definitions;
   memory.sessions_held = sum.held;
   memory.sessions_queued = sum.queued;
+  memory.feeds = layers_->feeds.memory_bytes();
   memory.slabs = layers_->context.slabs.bytes_in_use();
   memory.used = layers_->context.memory.used();
   memory.groups = layers_->groups.table().size();
@@ -273,8 +280,22 @@ std::string Node::dump() const {
                           child.has_stream ? ", has a stream" : "", receiver.limited_by);
     }
   }
+  text += fmt::format("feeds: {} open, {} pass or were here lately, {} bytes kept\n", node.feeds.directory().size(),
+                      node.feeds.repair().feeds(), node.feeds.memory_bytes());
+  for (const auto& [handle, source] : node.feeds.sources().all()) {
+    text += fmt::format("  feed {} of {} to {}: {} packets, {} bytes wait, {} daemons, {:.0f} bytes/s{}\n", handle,
+                        source->owner().client, source->terms().group, source->packets(), source->waiting_bytes(),
+                        source->destinations().members.count(), source->rate() ? source->rate()->rate() : 0,
+                        source->is_closing() ? ", closing" : "");
+  }
   text += fmt::format("sessions: {}, of which {} wait\n", node.sessions.table().size(), waiting_clients());
   return text;
+}
+
+Feeds& Node::feeds() { return layers_->feeds; }
+
+std::optional<std::uint64_t> Node::session_of(std::string_view client) const {
+  return layers_->sessions.clients().find_client(client);
 }
 
 }  // namespace spindled

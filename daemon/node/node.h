@@ -17,6 +17,7 @@
 namespace spindled {
 
 struct LinkInfo;
+class Feeds;
 class OrderObserver;
 
 /// What a node keeps at the moment, of messages in bytes, for who holds it to its limits.
@@ -42,6 +43,7 @@ struct NodeMemory {
   std::size_t sessions_definitions = 0;
   std::size_t sessions_held = 0;
   std::size_t sessions_queued = 0;
+  std::size_t feeds = 0;  // packets that are kept or wait, and what their sources have handed over
   std::size_t slabs = 0;  // that are in use, for all that is read or written
   std::size_t used = 0;   // of MemoryBudget::limit
   // The group table, and the clients of this daemon, in numbers.
@@ -114,6 +116,12 @@ class Node {
   std::optional<LinkInfo> link_to(std::string_view neighbour) const;
   /// The state of every layer as text, for people.
   std::string dump() const;
+
+  // For tests that are clients of feeds in place of sessions; in a turn, as inputs are.
+
+  Feeds& feeds();
+  /// Of the client with that name, if it is here.
+  std::optional<std::uint64_t> session_of(std::string_view client) const;
 
  private:
   struct Layers;

@@ -1,6 +1,7 @@
-// The contents of messages between daemons: run reports, order records, operations of groups and of bulk channels,
+// The contents of messages between daemons: run reports, order records, operations of groups, bulk channels and feeds,
 // envelopes and what is in bundles. The first byte chooses which, the second is the size of the view.
 #include "daemon/channel/channel_operations.h"
+#include "daemon/feed/feed_operations.h"
 #include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
 #include "daemon/group/partial_messages.h"
@@ -63,6 +64,18 @@ void fuzz_channel_operation(ByteView content) {
       });
 }
 
+/// Likewise.
+void fuzz_feed_operation(ByteView content) {
+  if (content.empty()) return;
+  const std::uint8_t number = content[0];
+  check_round_trip(
+      content.subspan(1), [number](ByteView bytes) { return read_feed_operation(number, bytes); },
+      [number](const FeedOperation& operation) {
+        SPINDLE_CHECK(number_of(operation) == number);
+        return write_feed_operation(operation);
+      });
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -71,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t members = 1 + input.u8();
   const ByteView content = input.rest();
   static_cast<void>(order_operation(content));
-  switch (kind % 6) {
+  switch (kind % 7) {
     case 0:
       check_round_trip(
           content, [&](ByteView bytes) { return read_run_report(bytes, 0, members); }, write_run_report);
@@ -89,8 +102,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 4:
       fuzz_part(content);
       break;
-    default:
+    case 5:
       fuzz_channel_operation(content);
+      break;
+    default:
+      fuzz_feed_operation(content);
       break;
   }
   return 0;

@@ -1,5 +1,6 @@
 // Seeds for the decoders of the contents of messages.
 #include "daemon/channel/channel_operations.h"
+#include "daemon/feed/feed_operations.h"
 #include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
 #include "daemon/order/records.h"
@@ -12,6 +13,13 @@ namespace {
 std::vector<std::uint8_t> with_number(const spindled::ChannelOperation& operation) {
   std::vector<std::uint8_t> bytes{spindled::number_of(operation)};
   const std::vector<std::uint8_t> content = spindled::write_channel_operation(operation);
+  bytes.insert(bytes.end(), content.begin(), content.end());
+  return bytes;
+}
+
+std::vector<std::uint8_t> with_number(const spindled::FeedOperation& operation) {
+  std::vector<std::uint8_t> bytes{spindled::number_of(operation)};
+  const std::vector<std::uint8_t> content = spindled::write_feed_operation(operation);
   bytes.insert(bytes.end(), content.begin(), content.end());
   return bytes;
 }
@@ -66,6 +74,10 @@ void add_message_content_seeds(Seeds& seeds) {
   add("table_state", 2, write_operation(TableState{2, 3, 1u << 30, {"news", "talk"}, true}));
   add("announce_in_part", 2, write_operation(Announce{{{"news", 0, {{9, "reader"}}}}, true}));
   for (const auto& [name, operation] : channel_operations()) add("channel_" + name, 5, with_number(operation));
+  using namespace std::chrono_literals;
+  add("feeds_opened", 6,
+      with_number(FeedOperation(FeedsOpened{{{7, "ticks", "writer", 200ms, 0}, {300, "news", "b", 0s, 70'000}}})));
+  add("feeds_closed", 6, with_number(FeedOperation(FeedsClosed{{{7, 0}, {300, 70'000}}})));
   Envelope envelope;
   envelope.session = 300;
   envelope.sender = "writer";

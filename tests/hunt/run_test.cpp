@@ -86,6 +86,21 @@ constexpr Counter kMovedElsewhere[] = {
     Counter::datagram_ways_opened,    // tests/sim/datagrams_test.cpp
     Counter::datagram_ways_closed,    // tests/sim/datagrams_test.cpp
     Counter::bytes_datagrams,         // tests/unit/datagrams_test.cpp
+    Counter::feeds_opened,            // tests/sim/feeds_test.cpp
+    Counter::feed_packets_sent,       // tests/sim/feeds_test.cpp
+    Counter::feed_packets_in,         // tests/sim/feeds_test.cpp
+    Counter::feed_packets_delivered,  // tests/sim/feeds_test.cpp
+    Counter::feed_packets_lost,       // tests/sim/feeds_repair_test.cpp
+    Counter::feed_naks_sent,          // tests/sim/feeds_repair_test.cpp
+    Counter::feed_naks_in,            // tests/sim/feeds_repair_test.cpp
+    Counter::feed_naks_refused,       // tests/sim/feeds_repair_test.cpp
+    Counter::feed_repairs_sent,       // tests/sim/feeds_repair_test.cpp
+    Counter::feed_repairs_in,         // tests/sim/feeds_repair_test.cpp
+    Counter::feed_repairs_refused,    // tests/sim/feeds_repair_test.cpp
+    Counter::feed_reductions,         // tests/sim/feeds_repair_test.cpp
+    Counter::feed_packets_yielded,    // tests/sim/feeds_share_test.cpp
+    Counter::feed_frames_early,       // tests/sim/feeds_repair_test.cpp
+    Counter::feed_frames_stray,       // tests/sim/feeds_repair_test.cpp
 };
 
 TEST(HuntRun, MovesEveryOtherCounter) {

@@ -91,8 +91,8 @@ void FeedNet::kill(MemberIndex daemon) { daemons_[daemon].reset(); }
 
 FeedRepair& FeedNet::at(MemberIndex daemon) { return daemons_[daemon]->repair; }
 
-FeedConfig FeedNet::config_of(MemberIndex daemon) const {
-  FeedConfig config = options_.config;
+RepairConfig FeedNet::config_of(MemberIndex daemon) const {
+  RepairConfig config = options_.config;
   const auto& without = options_.without_cache;
   if (std::find(without.begin(), without.end(), daemon) != without.end()) config.cache = FeedCache::members;
   return config;

@@ -26,7 +26,7 @@ struct FeedCrossing {
 };
 
 struct FeedNetOptions {
-  FeedConfig config{.cache_bytes = 256u << 10};
+  RepairConfig config{.cache_bytes = 256u << 10};
   std::vector<MemberIndex> without_cache;  // these keep packets for their own listeners only
   Duration repair_for = 10s;
   /// The lowest bits of the first sequence.
@@ -110,7 +110,7 @@ class FeedNet {
   class Daemon;
 
   FeedKey key() const;
-  FeedConfig config_of(MemberIndex daemon) const;
+  RepairConfig config_of(MemberIndex daemon) const;
   View view_of(const Graph& graph, MemberIndex self) const;
   void install(MemberIndex daemon);
   std::uint64_t sequence_of(std::uint32_t on_wire) const { return on_wire - options_.first; }

@@ -126,6 +126,14 @@ void SimHost::reload() {
   push({InputKind::hang_up, {}, {}, {}});
 }
 
+void SimHost::act(Act act) {
+  if (node_ == nullptr) return;
+  Input input;
+  input.kind = InputKind::act;
+  input.act = std::move(act);
+  push(std::move(input));
+}
+
 void SimHost::note_rules() {
   if (rules_.empty() && config_.access == AccessConfig()) return;
   rules_.push_back({config_.name, world_.events.now(), config_.access});
@@ -207,6 +215,7 @@ void SimHost::handle(Time now, const Input& input) {
     const IncomingDatagram datagram{input.from, bytes};
     return node_->handle_datagrams(now, {&datagram, 1});
   }
+  if (input.kind == InputKind::act) return input.act(*node_, now);
   const auto found = connections_.find(input.end);
   if (found == connections_.end()) return;  // closed by the node in the meantime
   Connection& connection = found->second;
@@ -234,6 +243,7 @@ void SimHost::handle(Time now, const Input& input) {
       break;
     case InputKind::hang_up:
     case InputKind::datagram:
+    case InputKind::act:
       break;  // of no connection
   }
 }

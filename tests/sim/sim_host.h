@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -72,11 +73,14 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   void reload();
   /// The rules that it went by, from when on.
   const std::vector<checkers::RulesInForce>& rules() const { return rules_; }
+  /// Has the daemon do something in its next turn, as if it were an input.
+  using Act = std::function<void(Node& node, Time now)>;
+  void act(Act act);
   /// Who is at the other end of a connection that is to be accepted.
   void expect(StreamRef end, std::vector<std::string> identities);
 
  private:
-  enum class InputKind : std::uint8_t { accepted, connected, readable, writable, closed, hang_up, datagram };
+  enum class InputKind : std::uint8_t { accepted, connected, readable, writable, closed, hang_up, datagram, act };
   struct Input {
     InputKind kind{};
     StreamRef end;
@@ -84,6 +88,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
     std::string text;  // the peer, or why
     DatagramAddress from{};
     std::vector<std::uint8_t> datagram{};
+    Act act{};
   };
   struct Connection {
     StreamRef end;

@@ -16,8 +16,10 @@ struct Feeds final : FeedFrames {
     frames.push_back(std::to_string(type) + std::string(as_text(body)));
     return type != kBad;
   }
+  void feed_link_down(Time, LinkId link) override { down.push_back(link); }
   static constexpr std::uint8_t kBad = 99;
   std::vector<std::string> frames;
+  std::vector<LinkId> down;
 };
 
 class DatagramsTest : public testing::TestWithParam<bool> {

@@ -46,6 +46,32 @@ TEST(PacketCache, KeepsNothingThatIsTooLarge) {
   none.put(feed, 1, packet({}));
 }
 
+TEST(PacketCache, TakesMemoryAsPacketsCome) {
+  constexpr std::size_t kMiB = 1u << 20;
+  PacketCache cache(4 * kMiB + 100);
+  PacketCache::Index feed;
+  EXPECT_EQ(cache.bytes(), 0u);
+  std::uint64_t sequence = 0;
+  const auto put = [&](std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; i += 1'000) cache.put(feed, ++sequence, packet(Bytes(950)));
+  };
+  put(kMiB / 2);
+  EXPECT_EQ(cache.bytes(), kMiB);
+  put(kMiB);
+  EXPECT_EQ(cache.bytes(), 2 * kMiB);
+  EXPECT_TRUE(cache.find(feed, 1));
+  put(20 * kMiB);
+  EXPECT_EQ(cache.bytes(), 4 * kMiB);
+  EXPECT_FALSE(cache.find(feed, 1));
+  EXPECT_TRUE(cache.find(feed, sequence - 4'000));
+  cache.clear();
+  EXPECT_EQ(cache.bytes(), 0u);
+  EXPECT_FALSE(cache.find(feed, sequence));
+  put(kMiB / 2);
+  EXPECT_EQ(cache.bytes(), kMiB);
+  EXPECT_TRUE(cache.find(feed, sequence));
+}
+
 /// Against a list: the newest packets of all feeds, whose bytes fit.
 TEST(PacketCache, LetsTheOldestGo) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "daemon/bulk/tree_plan.h"
+#include "daemon/feed/feed_operations.h"
 #include "daemon/group/bundle.h"
 #include "daemon/group/operations.h"
 #include "daemon/wire/control.h"
@@ -178,6 +179,18 @@ TEST(WireExamples, DaemonBulk) {
   plan.insert(plan.end(), content.begin(), content.end());
   EXPECT_EQ(link_frame(LinkFrame::bulk_plan, plan),
             "1c 00 00 0e 01 06 05 61 6c 70 68 61 07 00 00 00 00 00 00 00 01 01 03 00 00 00 01 00 00 02 01 00");
+}
+
+TEST(WireExamples, OperationsOfFeeds) {
+  const auto with_number = [](const FeedOperation& operation) {
+    Bytes bytes{number_of(operation)};
+    const Bytes content = write_feed_operation(operation);
+    bytes.insert(bytes.end(), content.begin(), content.end());
+    return hex(bytes);
+  };
+  EXPECT_EQ(with_number(FeedsOpened{{{7, "ticks", "ann", 200ms, 0}}}),
+            "90 01 07 05 74 69 63 6b 73 03 61 6e 6e c0 9a 0c 00");
+  EXPECT_EQ(with_number(FeedsClosed{{{7, 300}}}), "91 01 07 ac 02");
 }
 
 TEST(WireExamples, DaemonDatagrams) {

@@ -27,8 +27,8 @@ FeedRoutes routes_of_relay(std::size_t members) {
   return {view, neighbours};
 }
 
-FeedConfig config() {
-  FeedConfig config;
+RepairConfig config() {
+  RepairConfig config;
   config.cache = FeedCache::members;
   return config;
 }

@@ -63,7 +63,10 @@
   X(no_space, 60, "there is no room for the content where it is to be stored")                            \
   X(file_failed, 61, "a file of the content cannot be read or written")                                   \
   X(file_exists, 62, "there is a file of that name already, or it is being received")                     \
-  X(bad_content_name, 63, "the name of the content is not one that a file can have here")
+  X(bad_content_name, 63, "the name of the content is not one that a file can have here")                 \
+  X(unknown_feed, 64, "there is no such feed, or it has ended")                                           \
+  X(too_many_feeds, 65, "the client has as many feeds open as it may")                                    \
+  X(flow_exceeded, 66, "the client sent more than it had room for")
 
 // X(name, condition): the codes that mean what a condition of std::errc means, so that `error == std::errc::timed_out`
 // holds for them. Where several conditions would do, it is the one that a socket would report.
@@ -114,7 +117,9 @@
   X(no_space, no_space_on_device)              \
   X(file_failed, io_error)                     \
   X(file_exists, file_exists)                  \
-  X(bad_content_name, invalid_argument)
+  X(bad_content_name, invalid_argument)        \
+  X(too_many_feeds, no_buffer_space)           \
+  X(flow_exceeded, no_buffer_space)
 
 namespace spindle {
 

@@ -1,20 +1,15 @@
-// What can be set of feeds.
+// What can be set of the repair of feeds.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "daemon/base/node_config.h"
 #include "daemon/base/time.h"
 
 namespace spindled {
 
-/// Who keeps packets for repairs, and asks for what it lacks.
-enum class FeedCache : std::uint8_t {
-  all,      // every daemon on the way
-  members,  // those with listeners; relays steer requests to them, as in the paper
-};
-
-struct FeedConfig {
+struct RepairConfig {
   FeedCache cache = FeedCache::all;
   std::size_t cache_bytes = 64u << 20;
   /// Later packets after which a gap counts (Gaps). Paths that disorder nothing can do with one.

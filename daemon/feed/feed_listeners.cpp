@@ -1,0 +1,201 @@
+#include "daemon/feed/feed_listeners.h"
+
+#include <algorithm>
+
+namespace spindled {
+
+// --- What clients ask ---
+
+std::optional<Errc> FeedListeners::listen(SessionId session, std::string_view group) {
+  auto& groups = groups_of_[session];
+  if (groups.contains(group)) return std::nullopt;
+  if (groups.size() >= kGroupsPerClient) return Errc::too_many_memberships;
+  groups.emplace(group);
+  listening_[std::string(group)].insert(session);
+  if (!may_tell()) return std::nullopt;
+  const Group* known = groups_.table().find(group);
+  if (known != nullptr && is_member(*known, session)) describe_all(group, session);
+  return std::nullopt;
+}
+
+void FeedListeners::stop_listening(SessionId session, std::string_view group) {
+  const auto groups = groups_of_.find(session);
+  if (groups == groups_of_.end()) return;
+  const auto found = groups->second.find(group);
+  if (found == groups->second.end()) return;
+  forget(group, session);
+  const auto listening = listening_.find(group);
+  listening->second.erase(session);
+  if (listening->second.empty()) listening_.erase(listening);
+  groups->second.erase(found);
+  if (groups->second.empty()) groups_of_.erase(groups);
+}
+
+void FeedListeners::close_session(SessionId session) {
+  const auto groups = groups_of_.find(session);
+  if (groups == groups_of_.end()) return;
+  const std::set<std::string, std::less<>> names = groups->second;
+  context_.turn.count(names.size());
+  for (const std::string& each : names) stop_listening(session, each);
+}
+
+bool FeedListeners::is_listening(SessionId session, std::string_view group) const {
+  const auto found = listening_.find(group);
+  return found != listening_.end() && found->second.contains(session);
+}
+
+// --- Members ---
+
+bool FeedListeners::is_member(const Group& group, SessionId session) const {
+  if (!groups_.table().is_member(group, groups_.view().self, session)) return false;
+  if (!group.is_synchronous()) return true;
+  std::vector<SessionId> told;
+  groups_.add_told_members(group, told);
+  return std::find(told.begin(), told.end(), session) != told.end();
+}
+
+void FeedListeners::member_came(const Group& group, SessionId session) {
+  if (is_settled_ && is_listening(session, group.name)) describe_all(group.name, session);
+}
+
+void FeedListeners::member_left(const Group& group, SessionId session) { forget(group.name, session); }
+
+void FeedListeners::describe_all(std::string_view group, SessionId to) {
+  directory_.for_each_of(group, [&](const OpenFeed& feed) { describe(feed, {&to, 1}, kWithNext); });
+}
+
+void FeedListeners::forget(std::string_view group, SessionId session) {
+  directory_.for_each_of(group, [&](const OpenFeed& feed) {
+    const auto told = told_.find(feed.key);
+    if (told == told_.end()) return;
+    std::erase_if(told->second, [&](const Listener& each) { return each.session == session; });
+    if (told->second.empty()) told_.erase(told);
+  });
+}
+
+void FeedListeners::settle() {
+  is_settled_ = true;
+  for (const auto& [group, listening] : listening_) settle(group, listening);
+}
+
+void FeedListeners::settle(const std::string& group, const std::set<SessionId>& listening) {
+  std::vector<SessionId> members;
+  if (const Group* known = groups_.table().find(group)) groups_.add_told_members(*known, members);
+  context_.turn.count(1 + members.size());
+  std::sort(members.begin(), members.end());
+  const auto is_member = [&](SessionId session) { return std::binary_search(members.begin(), members.end(), session); };
+  directory_.for_each_of(group, [&](const OpenFeed& feed) {
+    std::set<SessionId> knows;
+    if (const auto told = told_.find(feed.key); told != told_.end()) {
+      std::erase_if(told->second, [&](const Listener& each) { return !is_member(each.session); });
+      for (const Listener& each : told->second) knows.insert(each.session);
+      if (told->second.empty()) told_.erase(told);
+    }
+    std::vector<SessionId> others;
+    for (const SessionId each : listening) {
+      if (is_member(each) && !knows.contains(each)) others.push_back(each);
+    }
+    context_.turn.count(listening.size());
+    describe(feed, others, kWithNext);
+  });
+}
+
+// --- Feeds ---
+
+void FeedListeners::describe(const OpenFeed& feed, std::span<const SessionId> to, std::uint64_t from) {
+  if (to.empty()) return;
+  std::vector<Listener>& told = told_[feed.key];
+  for (const SessionId each : to) told.push_back({each, from});
+  context_.turn.count(to.size());
+  clients_->describe(to, {feed.handle, feed.group, feed.source, feed.repair_for});
+}
+
+void FeedListeners::opened(const OpenFeed& feed, bool is_new) {
+  const auto listening = listening_.find(feed.group);
+  if (may_tell() && listening != listening_.end()) {
+    std::vector<SessionId> to;
+    if (const Group* group = groups_.table().find(feed.group)) groups_.add_told_members(*group, to);
+    context_.turn.count(to.size());
+    std::erase_if(to, [&](SessionId each) { return !listening->second.contains(each); });
+    describe(feed, to, is_new ? 0 : kWithNext);
+  }
+  deliver_early(feed);
+}
+
+void FeedListeners::ended(const OpenFeed& feed, FeedEnd why) {
+  const auto told = told_.find(feed.key);
+  if (told == told_.end()) return;
+  to_.clear();
+  for (const Listener& each : told->second) to_.push_back(each.session);
+  told_.erase(told);
+  context_.turn.count(to_.size());
+  clients_->end(to_, feed.handle, why);
+}
+
+// --- Packets ---
+
+void FeedListeners::deliver(const FeedKey& key, std::uint64_t sequence, std::uint8_t flags, ByteView payload) {
+  const auto told = told_.find(key);
+  const OpenFeed* feed = directory_.find(key);
+  if (feed == nullptr) return hold(key, sequence, flags, payload);
+  if (told != told_.end()) deliver(told->second, *feed, sequence, flags, payload);
+}
+
+void FeedListeners::deliver(std::vector<Listener>& listeners, const OpenFeed& feed, std::uint64_t sequence,
+                            std::uint8_t flags, ByteView payload) {
+  to_.clear();
+  for (Listener& each : listeners) {
+    if (each.from == kWithNext) each.from = sequence;
+    if (each.from <= sequence) to_.push_back(each.session);
+  }
+  if (to_.empty()) return;
+  context_.turn.count(to_.size());
+  context_.counters.add(Counter::feed_packets_delivered, to_.size());
+  constexpr std::uint8_t kTold = FeedPacket::kFirst | FeedPacket::kLast;
+  clients_->deliver(to_, feed.handle, sequence, static_cast<std::uint8_t>(flags & kTold), payload);
+}
+
+void FeedListeners::lost(const FeedKey& key, std::uint64_t first, std::uint64_t count) {
+  const auto told = told_.find(key);
+  const OpenFeed* feed = directory_.find(key);
+  if (feed == nullptr || told == told_.end()) return;
+  const std::uint64_t end = first + count;
+  to_.clear();
+  for (const Listener& each : told->second) {
+    if (each.from <= first) {
+      to_.push_back(each.session);
+    } else if (each.from != kWithNext && each.from < end) {
+      clients_->lose({&each.session, 1}, feed->handle, each.from, end - each.from);
+    }
+  }
+  context_.turn.count(to_.size());
+  if (!to_.empty()) clients_->lose(to_, feed->handle, first, count);
+}
+
+void FeedListeners::hold(const FeedKey& feed, std::uint64_t sequence, std::uint8_t flags, ByteView payload) {
+  early_.push_back({feed, sequence, flags, {payload.begin(), payload.end()}});
+  early_bytes_ += sizeof(Early) + payload.size();
+  while (early_bytes_ > kEarlyBytesMax) {
+    early_bytes_ -= sizeof(Early) + early_.front().payload.size();
+    early_.pop_front();
+  }
+}
+
+void FeedListeners::deliver_early(const OpenFeed& feed) {
+  if (early_.empty()) return;
+  const auto told = told_.find(feed.key);
+  std::erase_if(early_, [&](const Early& each) {
+    if (each.feed != feed.key) return false;
+    early_bytes_ -= sizeof(Early) + each.payload.size();
+    if (told != told_.end()) deliver(told->second, feed, each.sequence, each.flags, each.payload);
+    return true;
+  });
+}
+
+std::size_t FeedListeners::size() const {
+  std::size_t count = 0;
+  for (const auto& [key, told] : told_) count += told.size();
+  return count;
+}
+
+}  // namespace spindled

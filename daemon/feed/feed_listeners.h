@@ -1,0 +1,101 @@
+// Who listens at this daemon, and what they are told.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/base/context.h"
+#include "daemon/feed/feed_clients.h"
+#include "daemon/feed/feed_directory.h"
+#include "daemon/group/groups.h"
+
+namespace spindled {
+
+/// A client that has said `listen` hears of the feeds of a group as long as it is a member of it: of those that are
+/// open at once. It begins with the first packet that comes then; one that was there when the feed was opened, with the
+/// first that there is.
+///
+/// Packets that overtake the opening of their feed wait for it, kEarlyBytesMax of all feeds.
+class FeedListeners {
+ public:
+  FeedListeners(Context& context, const Groups& groups, const FeedDirectory& directory)
+      : context_(context), groups_(groups), directory_(directory) {}
+  void attach(FeedClients& clients) { clients_ = &clients; }
+
+  /// Groups that one client may have said it listens to.
+  static constexpr std::size_t kGroupsPerClient = 10'000;
+  static constexpr std::size_t kEarlyBytesMax = 256u << 10;
+
+  // What clients ask.
+
+  std::optional<Errc> listen(SessionId session, std::string_view group);
+  void stop_listening(SessionId session, std::string_view group);
+  void close_session(SessionId session);
+
+  // Members. A local one has been told of a view of the group, or is no member any more.
+
+  void member_came(const Group& group, SessionId session);
+  void member_left(const Group& group, SessionId session);
+  /// From here on the table of the groups says nothing.
+  void begin_view() { is_settled_ = false; }
+  /// It says who is a member again.
+  void settle();
+
+  // Feeds, which are in the directory.
+
+  void opened(const OpenFeed& feed, bool is_new);
+  void ended(const OpenFeed& feed, FeedEnd why);
+
+  // What comes of them. Sequences count from 0.
+
+  void deliver(const FeedKey& feed, std::uint64_t sequence, std::uint8_t flags, ByteView payload);
+  /// None of these will be delivered.
+  void lost(const FeedKey& feed, std::uint64_t first, std::uint64_t count);
+
+  std::size_t early_bytes() const { return early_bytes_; }
+  /// That have been told of some feed, counted per feed.
+  std::size_t size() const;
+
+ private:
+  struct Listener {
+    SessionId session = 0;
+    std::uint64_t from = 0;  // the first sequence that it gets
+  };
+  static constexpr std::uint64_t kWithNext = UINT64_MAX;  // a listener's `from`: of the packet that comes next
+  struct Early {
+    FeedKey feed;
+    std::uint64_t sequence = 0;
+    std::uint8_t flags = 0;
+    std::vector<std::uint8_t> payload;
+  };
+
+  bool may_tell() const { return is_settled_ && !groups_.tells_changes_later(); }
+  bool is_member(const Group& group, SessionId session) const;
+  bool is_listening(SessionId session, std::string_view group) const;
+  void describe(const OpenFeed& feed, std::span<const SessionId> to, std::uint64_t from);
+  void describe_all(std::string_view group, SessionId to);
+  void forget(std::string_view group, SessionId session);
+  void settle(const std::string& group, const std::set<SessionId>& listening);
+  void deliver(std::vector<Listener>& listeners, const OpenFeed& feed, std::uint64_t sequence, std::uint8_t flags,
+               ByteView payload);
+  void hold(const FeedKey& feed, std::uint64_t sequence, std::uint8_t flags, ByteView payload);
+  void deliver_early(const OpenFeed& feed);
+
+  Context& context_;
+  const Groups& groups_;
+  const FeedDirectory& directory_;
+  FeedClients* clients_ = nullptr;
+  bool is_settled_ = false;
+  std::map<std::string, std::set<SessionId>, std::less<>> listening_;  // by group
+  std::map<SessionId, std::set<std::string, std::less<>>> groups_of_;  // the same by session
+  std::map<FeedKey, std::vector<Listener>> told_;                      // by feed; none is empty
+  std::deque<Early> early_;
+  std::size_t early_bytes_ = 0;
+  std::vector<SessionId> to_;  // only while something is told
+};
+
+}  // namespace spindled

@@ -1,0 +1,239 @@
+#include "daemon/feed/feeds.h"
+
+#include <algorithm>
+
+#include "daemon/base/check.h"
+#include "libclient/common/names.h"
+
+namespace spindled {
+
+namespace {
+
+/// What packets may take of a daemon's memory.
+constexpr std::size_t kMemoryPart = 8;
+
+RepairConfig repair_config(const NodeConfig& config) {
+  RepairConfig repair;
+  repair.cache = config.feed.cache;
+  repair.cache_bytes = std::min(config.feed.cache_bytes, config.memory_bytes_max / kMemoryPart);
+  return repair;
+}
+
+}  // namespace
+
+Feeds::Feeds(Context& context, Links& links, Groups& groups, const OwnPrices& prices)
+    : context_(context),
+      log_(context.log_sink, "feed"),
+      groups_(groups),
+      transport_(context, links, prices),
+      repair_(repair_config(context.config), transport_),
+      listeners_(context, groups, directory_),
+      sources_(context, {links, groups, directory_, repair_, listeners_}) {
+  transport_.attach(repair_, listeners_, sources_);
+  attach(nobody_);
+  links.attach(static_cast<FeedFrames&>(transport_));
+  for (std::size_t i = 0; i < kFeedOperations; ++i) {
+    const auto number = static_cast<std::uint8_t>(kFeedOperationMin + i);
+    groups.handle(number, [this, number](Time now, const Delivery& message, ByteView content) {
+      return deliver(now, message, number, content);
+    });
+  }
+  groups.observe(*this);
+}
+
+void Feeds::attach(FeedClients& clients) {
+  listeners_.attach(clients);
+  sources_.attach(clients);
+}
+
+// --- Requests of local clients ---
+
+Result<FeedHandle> Feeds::open(Time now, SessionId source, std::string_view client_name, const FeedTerms& terms) {
+  transport_.begin(now);
+  if (!spindle::is_group_name(terms.group)) return fail(Errc::bad_group_name);
+  FeedTerms bounded = terms;
+  bounded.repair_for = std::clamp(terms.repair_for, Duration::zero(), kRepairForMax);
+  return sources_.open(now, ++last_handle_, {source, std::string(client_name)}, std::move(bounded),
+                       transport_.routes());
+}
+
+std::optional<Errc> Feeds::send(Time now, SessionId source, FeedHandle feed, ByteView message) {
+  SPINDLE_CHECK(!message.empty() && message.size() <= kMessageBytesMax);
+  return sources_.send(now, source, feed, message);
+}
+
+void Feeds::close(Time, SessionId source, FeedHandle feed) { sources_.close(source, feed); }
+
+std::optional<Errc> Feeds::listen(Time, SessionId session, std::string_view group) {
+  return listeners_.listen(session, group);
+}
+
+void Feeds::stop_listening(Time, SessionId session, std::string_view group) {
+  listeners_.stop_listening(session, group);
+}
+
+void Feeds::close_session(Time, SessionId session) {
+  sources_.close_session(session);
+  listeners_.close_session(session);
+}
+
+// --- Members and views ---
+
+void Feeds::member_came(Time, const Group& group, SessionId session) { listeners_.member_came(group, session); }
+
+void Feeds::member_left(Time, std::uint64_t, const Group& group, MemberIndex daemon, SessionId session) {
+  if (daemon == groups_.view().self) listeners_.member_left(group, session);
+}
+
+void Feeds::view_began(Time now, const GroupTable::Renumbering& to, const MemberSet& came_along) {
+  const View& view = groups_.view();
+  listeners_.begin_view();
+  transport_.install(now, view);
+  context_.turn.count(directory_.size() / 16);
+  std::vector<FeedKey> lost;
+  for (const auto& [key, feed] : directory_.all()) {
+    const std::optional<MemberIndex> origin = index_in(view.members, key.origin);
+    if (!origin) {
+      lost.push_back(key);
+    } else if (!came_along.contains(*origin)) {
+      directory_.set_doubtful(key, true);
+    }
+  }
+  for (const FeedKey& key : lost) end(*directory_.find(key), ending_.contains(key) ? FeedEnd::closed : FeedEnd::lost);
+  sources_.view_began(now, to, came_along != MemberSet::first(view.size()));
+}
+
+void Feeds::table_completed(Time) {
+  end_doubtful();
+  listeners_.settle();
+  sources_.table_completed();
+}
+
+void Feeds::end_doubtful() {
+  std::vector<FeedKey> lost;
+  for (const auto& [key, feed] : directory_.all()) {
+    if (feed.is_doubtful) lost.push_back(key);
+  }
+  for (const FeedKey& key : lost) end(*directory_.find(key), ending_.contains(key) ? FeedEnd::closed : FeedEnd::lost);
+}
+
+void Feeds::opened(Time) { sources_.may_originate(); }
+
+void Feeds::end(const OpenFeed& feed, FeedEnd why) {
+  const FeedKey key = feed.key;
+  log_.debug("feed {} of {} is {}", feed.handle, feed.source, why == FeedEnd::lost ? "lost" : "closed");
+  listeners_.ended(feed, why);
+  ending_.erase(key);
+  repair_.forget(key);
+  directory_.remove(key);
+}
+
+// --- Out of the order ---
+
+bool Feeds::deliver(Time now, const Delivery& message, std::uint8_t number, ByteView content) {
+  std::optional<FeedOperation> operation = read_feed_operation(number, content);
+  if (!operation) return false;
+  transport_.begin(now);
+  context_.turn.begin_step();
+  std::visit([&](auto& known) { apply(now, message.origin, known); }, *operation);
+  return true;
+}
+
+void Feeds::apply(Time now, MemberIndex origin, FeedsOpened& operation) {
+  context_.turn.count(operation.feeds.size());
+  for (FeedsOpened::Feed& each : operation.feeds) open(now, origin, each);
+}
+
+void Feeds::open(Time now, MemberIndex origin, FeedsOpened::Feed& said) {
+  const View& view = groups_.view();
+  const bool is_own = origin == view.self;
+  const FeedKey key{view.members[origin], said.number};
+  if (directory_.find(key) != nullptr) return directory_.set_doubtful(key, false);
+  if (directory_.is_full()) {
+    if (is_own) sources_.refused(now, said.number);
+    return;
+  }
+  const bool is_new = said.next == 0;
+  if (!is_own) {
+    // Who gets the packets of a new feed asks for the first ones, too.
+    const Group* group = groups_.table().find(said.group);
+    const bool is_for_here = group != nullptr && group->subscribers.contains(view.self);
+    repair_.describe(now, key, said.repair_for, is_new && is_for_here ? std::optional(0u) : std::nullopt);
+  }
+  const std::string source = fmt::format("#{}#{}", said.client, view.members[origin].name);
+  const FeedHandle handle = is_own ? said.number : ++last_handle_;
+  log_.debug("feed {} of {} to {} is open", handle, source, said.group);
+  listeners_.opened(directory_.add({key, handle, std::move(said.group), source, said.repair_for}), is_new);
+  if (is_own) sources_.opened(said.number);
+}
+
+void Feeds::apply(Time now, MemberIndex origin, const FeedsClosed& operation) {
+  context_.turn.count(operation.feeds.size());
+  const View& view = groups_.view();
+  for (const FeedsClosed::Feed& each : operation.feeds) {
+    const FeedKey key{view.members[origin], each.number};
+    const OpenFeed* feed = directory_.find(key);
+    if (feed == nullptr) continue;
+    if (origin == view.self) {  // all of it was delivered when it left
+      end(*feed, FeedEnd::closed);
+      continue;
+    }
+    const auto last = static_cast<std::uint32_t>(each.next);
+    ending_[key] = {last, now + feed->repair_for + kEndGrace};
+    repair_.finish(now, key, last);
+  }
+}
+
+// --- Time ---
+
+/// A feed is over for its listeners when all of it has come, or is lost.
+void Feeds::end_whole(Time now) {
+  std::vector<FeedKey> whole;
+  for (const auto& [key, each] : ending_) {
+    if (now >= each.over_at || repair_.is_whole(key, each.end)) whole.push_back(key);
+  }
+  for (const FeedKey& key : whole) {
+    if (const OpenFeed* feed = directory_.find(key)) end(*feed, FeedEnd::closed);
+  }
+}
+
+void Feeds::handle_time(Time now) {
+  transport_.begin(now);
+  repair_.handle_time(now);
+  transport_.handle_time(now);
+}
+
+Time Feeds::next_deadline() const {
+  Time next = std::min({repair_.next_at(), sources_.next_at(), transport_.next_at()});
+  for (const auto& [key, each] : ending_) next = std::min(next, each.over_at);
+  return std::max(next, flushed_at_);
+}
+
+void Feeds::flush(Time now) {
+  transport_.begin(now);
+  flushed_at_ = now;
+  sources_.flush(now, transport_.routes());
+  if (!ending_.empty()) end_whole(now);
+  count();
+}
+
+std::size_t Feeds::memory_bytes() const {
+  return repair_.cached_bytes() + transport_.memory_bytes() + listeners_.early_bytes() + sources_.memory_bytes();
+}
+
+void Feeds::count() {
+  const RepairTally& tally = repair_.tally();
+  Counters& counters = context_.counters;
+  counters.set(Counter::feed_packets_sent, sources_.packets());
+  counters.set(Counter::feed_packets_in, tally.packets_in);
+  counters.set(Counter::feed_packets_lost, tally.lost);
+  counters.set(Counter::feed_naks_sent, tally.asked);
+  counters.set(Counter::feed_naks_in, tally.naks_in);
+  counters.set(Counter::feed_naks_refused, tally.naks_refused);
+  counters.set(Counter::feed_repairs_sent, tally.repairs);
+  counters.set(Counter::feed_repairs_in, tally.repairs_in);
+  counters.set(Counter::feed_repairs_refused, tally.repairs_refused);
+  counters.set(Counter::feed_reductions, sources_.reductions());
+}
+
+}  // namespace spindled

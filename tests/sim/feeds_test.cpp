@@ -1,0 +1,204 @@
+// Feeds of whole daemons: who gets what, when nothing fails.
+#include "tests/sim/feed_scenario.h"
+
+namespace spindled::sim {
+namespace {
+
+class Feeds : public FeedScenario {};
+
+TEST_F(Feeds, ReachTheListenersOfAnotherDaemonInOrder) {
+  start_line(1, 2);
+  const Member source = add_member(0, "g", false);
+  const Member listener = add_member(1);
+  const auto feed = open(source);
+  stream(feed, 500, 1ms);
+  sim().run_for(1s);
+  EXPECT_EQ(feed->sent, 500u);
+  const FeedEar::Heard& heard = heard_by(listener);
+  EXPECT_EQ(heard.group, "g");
+  EXPECT_EQ(heard.source, "#source#h0");
+  EXPECT_EQ(heard.repair_for, 1s);
+  ASSERT_EQ(heard.packets.size(), 500u);
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    EXPECT_EQ(heard.packets[i].sequence, i);
+    EXPECT_EQ(heard.packets[i].payload, message(i, 100));
+    EXPECT_EQ(heard.packets[i].flags, FeedPacket::kFirst | FeedPacket::kLast);
+  }
+  EXPECT_TRUE(heard.lost.empty());
+  EXPECT_EQ(counted(0, Counter::feeds_opened), 1u);
+  EXPECT_EQ(counted(0, Counter::feed_packets_sent), 500u);
+  EXPECT_EQ(counted(1, Counter::feed_packets_in), 500u);
+  EXPECT_EQ(counted(1, Counter::feed_packets_delivered), 500u);
+  EXPECT_TRUE(feeds_of(source).empty()) << "it has not said that it listens";
+  close(feed);
+  sim().run_for(1s);
+  EXPECT_EQ(heard_by(listener).end, FeedEnd::closed);
+}
+
+TEST_F(Feeds, AreCutIntoPacketsWhereMessagesAreLong) {
+  start_line(2, 3);
+  const Member source = add_member(0);
+  const Member listener = add_member(2);
+  const auto feed = open(source);
+  sim().run_for(100ms);
+  send(feed, spindled::Feeds::kMessageBytesMax);
+  sim().run_for(2s);
+  ASSERT_EQ(feed->sent, 1u);
+  for (const Member& each : {source, listener}) {
+    std::vector<std::uint8_t> whole;
+    std::vector<FeedEar::Packet> packets = heard_by(each).packets;
+    ASSERT_GT(packets.size(), 40u);
+    std::sort(packets.begin(), packets.end(), [](const auto& a, const auto& b) { return a.sequence < b.sequence; });
+    for (const FeedEar::Packet& packet : packets) {
+      const bool is_first = whole.empty();
+      whole.insert(whole.end(), packet.payload.begin(), packet.payload.end());
+      const bool is_last = whole.size() == spindled::Feeds::kMessageBytesMax;
+      EXPECT_EQ(packet.flags, (is_first ? FeedPacket::kFirst : 0) | (is_last ? FeedPacket::kLast : 0));
+    }
+    EXPECT_EQ(whole, message(0, spindled::Feeds::kMessageBytesMax));
+  }
+}
+
+TEST_F(Feeds, CostNoNetworkWhereNobodyElseListens) {
+  start_line(3, 2);
+  const Member source = add_member(0);
+  const auto feed = open(source);
+  sim().run_for(1s);
+  const std::uint64_t before = counted(0, Counter::datagrams_out);
+  stream(feed, 1'000, 1ms, 1'000);
+  sim().run_for(2s);
+  EXPECT_EQ(feed->sent, 1'000u);
+  EXPECT_EQ(heard_by(source).packets.size(), 1'000u);
+  EXPECT_EQ(counted(0, Counter::datagrams_out), before);
+  EXPECT_EQ(counted(1, Counter::feed_packets_in), 0u);
+  EXPECT_LT(sim().host(0).node().memory().feeds, 100'000u) << "nothing is kept for repairs";
+}
+
+TEST_F(Feeds, BeginForWhoComesLateWithTheNextPacket) {
+  start_line(4, 3);
+  const Member source = add_member(0, "g", false);
+  const Member first = add_member(1);
+  const auto feed = open(source);
+  stream(feed, 2'000, 1ms);
+  sim().run_for(500ms);
+  const Member late = add_member(2);
+  const Member beside = add_member(1);
+  sim().run_for(2s);
+  EXPECT_EQ(feed->sent, 2'000u);
+  EXPECT_EQ(heard_by(first).packets.size(), 2'000u);
+  for (const Member& each : {late, beside}) {
+    const FeedEar::Heard& heard = heard_by(each);
+    ASSERT_FALSE(heard.packets.empty());
+    EXPECT_GT(heard.packets.front().sequence, 400u);
+    EXPECT_EQ(heard.packets.size(), 2'000 - heard.packets.front().sequence);
+    EXPECT_TRUE(heard.lost.empty());
+  }
+}
+
+TEST_F(Feeds, AreHeardByMembersOnlyAsLongAsTheyListen) {
+  start_line(5, 2);
+  const Member source = add_member(0, "g", false);
+  const Member leaver = add_member(1), stopper = add_member(1), stranger = add_member(1, "h");
+  const auto feed = open(source);
+  act(1, [&](Node& node, Time now) { node.feeds().listen(now, stranger.session, "g"); });
+  stream(feed, 1'000, 1ms);
+  sim().run_for(300ms);
+  leaver.client->leave("g");
+  act(1, [&](Node& node, Time now) { node.feeds().stop_listening(now, stopper.session, "g"); });
+  sim().run_for(100ms);
+  const std::size_t of_leaver = packets_of(leaver), of_stopper = packets_of(stopper);
+  EXPECT_GT(of_leaver, 200u);
+  EXPECT_TRUE(feeds_of(stranger).empty()) << "it is no member";
+  stranger.client->join("g");
+  sim().run_for(1s);
+  EXPECT_EQ(packets_of(leaver), of_leaver);
+  EXPECT_EQ(packets_of(stopper), of_stopper);
+  EXPECT_GT(packets_of(stranger), 400u);
+  EXPECT_FALSE(heard_by(leaver).end);
+}
+
+TEST_F(Feeds, EndWithTheSessionOfTheirSource) {
+  start_line(6, 2);
+  const Member source = add_member(0, "g", false);
+  const Member listener = add_member(1);
+  const auto one = open(source), other = open(source);
+  stream(one, 100, 1ms);
+  sim().run_for(200ms);
+  act(0, [&](Node& node, Time now) { node.feeds().close_session(now, source.session); });
+  sim().run_for(1s);
+  const auto feeds = feeds_of(listener);
+  ASSERT_EQ(feeds.size(), 2u);
+  for (const auto& [feed, heard] : feeds) EXPECT_EQ(heard->end, FeedEnd::closed);
+  act(0, [&](Node& node, Time now) {
+    EXPECT_EQ(node.feeds().send(now, source.session, one->feed, message(0, 10)), Errc::unknown_feed);
+  });
+}
+
+TEST_F(Feeds, SendWhatWaitsBeforeTheyEnd) {
+  start_line(7, 2);
+  const Member source = add_member(0, "g", false);
+  const Member listener = add_member(1);
+  const auto feed = open(source, {"g", 1s, 200'000});
+  act(0, [&](Node& node, Time now) {
+    while (ear(0).sources[feed->feed].room > 0) send(node, now, *feed, 1'000);
+    node.feeds().close(now, source.session, feed->feed);
+  });
+  sim().run_for(3s);
+  EXPECT_GT(feed->sent, 2u);
+  EXPECT_EQ(heard_by(listener).packets.size(), feed->sent);
+  EXPECT_EQ(heard_by(listener).end, FeedEnd::closed);
+}
+
+TEST_F(Feeds, GoAtTheRateThatTheirSourceHasSet) {
+  start_line(8, 2);
+  const Member source = add_member(0, "g", false);
+  const Member listener = add_member(1);
+  const auto feed = open(source, {"g", 1s, 100'000});
+  stream(feed, 40'000, 250us, 500);  // twenty times as much
+  sim().run_for(10s);
+  EXPECT_GT(feed->refused, 30'000u);
+  EXPECT_NEAR(static_cast<double>(heard_by(listener).packets.size()), 2'000, 100);
+  ASSERT_FALSE(ear(0).sources[feed->feed].flows.empty());
+  EXPECT_EQ(ear(0).sources[feed->feed].flows.back().limited_by, FeedLimit::maximum);
+  EXPECT_LE(ear(0).sources[feed->feed].flows.size(), 52u) << "not more often than each 200 ms";
+}
+
+TEST_F(Feeds, RefuseWhatThereIsNoRoomFor) {
+  start_line(9, 2);
+  const Member source = add_member(0, "g", false);
+  add_member(1);
+  act(0, [&](Node& node, Time now) {
+    spindled::Feeds& feeds = node.feeds();
+    EXPECT_EQ(feeds.open(now, source.session, "source", {"#g", 1s, 0}).error().code, Errc::bad_group_name);
+    const FeedHandle feed = feeds.open(now, source.session, "source", {"g", 1s, 0}).value();
+    std::int64_t room = ear(0).sources[feed].room;
+    EXPECT_GT(room, 0);
+    for (; room > 0; room -= 1'000) EXPECT_FALSE(feeds.send(now, source.session, feed, message(0, 1'000)));
+    EXPECT_EQ(feeds.send(now, source.session, feed, message(0, 1'000)), Errc::flow_exceeded);
+    EXPECT_EQ(feeds.send(now, source.session + 1'000, feed, message(0, 1'000)), Errc::unknown_feed);
+    for (std::size_t i = 1; i < spindled::Feeds::kFeedsPerClient; ++i) {
+      EXPECT_TRUE(feeds.open(now, source.session, "source", {"g", 1s, 0}));
+    }
+    EXPECT_EQ(feeds.open(now, source.session, "source", {"g", 1s, 0}).error().code, Errc::too_many_feeds);
+    feeds.close(now, source.session, feed);
+    EXPECT_FALSE(feeds.open(now, source.session, "source", {"g", 1s, 0})) << "it may still be asked for packets";
+  });
+  sim().run_for(5s);
+  act(0, [&](Node& node, Time now) { EXPECT_TRUE(node.feeds().open(now, source.session, "source", {"g", 1s, 0})); });
+}
+
+TEST_F(Feeds, GoOverTheConnectionsOfLinksWhereUdpIsBlocked) {
+  datagrams_are_blocked = true;
+  start_line(10, 3, {.blocked = true});
+  const Member source = add_member(0, "g", false);
+  const Member listener = add_member(2);
+  const auto feed = open(source);
+  stream(feed, 500, 1ms);
+  sim().run_for(2s);
+  EXPECT_EQ(heard_by(listener).packets.size(), 500u);
+  EXPECT_EQ(counted(0, Counter::datagrams_in), 0u);
+  EXPECT_GT(counted(0, Counter::bytes_datagrams), 50'000u);
+}
+
+}  // namespace
+}  // namespace spindled::sim
