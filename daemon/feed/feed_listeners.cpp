@@ -4,13 +4,20 @@
 
 namespace spindled {
 
+namespace {
+/// What a client costs that listens to a group, beside the name.
+constexpr std::size_t kListeningBytes = 200;
+}  // namespace
+
 // --- What clients ask ---
 
 std::optional<Errc> FeedListeners::listen(SessionId session, std::string_view group) {
+  if (is_listening(session, group)) return std::nullopt;
+  if (context_.memory.is_full()) return Errc::limit_exceeded;
   auto& groups = groups_of_[session];
-  if (groups.contains(group)) return std::nullopt;
   if (groups.size() >= kGroupsPerClient) return Errc::too_many_memberships;
   groups.emplace(group);
+  listening_bytes_ += kListeningBytes + group.size();
   listening_[std::string(group)].insert(session);
   if (!may_tell()) return std::nullopt;
   const Group* known = groups_.table().find(group);
@@ -28,6 +35,7 @@ void FeedListeners::stop_listening(SessionId session, std::string_view group) {
   listening->second.erase(session);
   if (listening->second.empty()) listening_.erase(listening);
   groups->second.erase(found);
+  listening_bytes_ -= kListeningBytes + group.size();
   if (groups->second.empty()) groups_of_.erase(groups);
 }
 

@@ -26,7 +26,7 @@ class FeedListeners {
       : context_(context), groups_(groups), directory_(directory) {}
   void attach(FeedClients& clients) { clients_ = &clients; }
 
-  /// Groups that one client may have said it listens to.
+  /// Groups that one client may have said it listens to, while there is memory.
   static constexpr std::size_t kGroupsPerClient = 10'000;
   static constexpr std::size_t kEarlyBytesMax = 256u << 10;
 
@@ -56,7 +56,8 @@ class FeedListeners {
   /// None of these will be delivered.
   void lost(const FeedKey& feed, std::uint64_t first, std::uint64_t count);
 
-  std::size_t early_bytes() const { return early_bytes_; }
+  /// What waits, and who listens to what.
+  std::size_t memory_bytes() const { return early_bytes_ + listening_bytes_; }
   /// That have been told of some feed, counted per feed.
   std::size_t size() const;
 
@@ -95,7 +96,8 @@ class FeedListeners {
   std::map<FeedKey, std::vector<Listener>> told_;                      // by feed; none is empty
   std::deque<Early> early_;
   std::size_t early_bytes_ = 0;
-  std::vector<SessionId> to_;  // only while something is told
+  std::size_t listening_bytes_ = 0;  // roughly
+  std::vector<SessionId> to_;        // only while something is told
 };
 
 }  // namespace spindled

@@ -60,15 +60,20 @@ FeedRepair::Named FeedRepair::find_view(Time now, std::uint16_t tag) const {
 }
 
 Feed* FeedRepair::begin(Time now, MemberIndex origin, std::uint32_t number, std::uint64_t first, Duration quiet) {
+  const auto known = described_.find({installed_.member(origin), number});
+  if (known != described_.end() && known->second.next) {
+    // What was lost while nothing came is missing, unless it is too much to be true.
+    const std::uint64_t next = *known->second.next;
+    const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(first) - static_cast<std::uint32_t>(next));
+    if (ahead >= 0 && static_cast<std::size_t>(ahead) <= Gaps::kOpenMax) first = next;
+  }
   Feed* feed = table_.add({installed_.member(origin), number}, origin, first, now + quiet);
   if (feed == nullptr) {
     ++tally_.feeds_refused;
     return nullptr;
   }
   feed->heard_at = now;
-  if (const auto known = repair_for_.find(feed->key); known != repair_for_.end()) {
-    feed->gaps.settings().repair_for = known->second;
-  }
+  if (known != described_.end()) feed->gaps.settings().repair_for = known->second.repair_for;
   feed->gaps.settings().later_packets = config_.later_packets;
   feed->gaps.set_asking(config_.cache == FeedCache::all);
   if (const Duration to_origin = installed_.round_trip(origin); to_origin != Duration::zero()) {
@@ -175,7 +180,7 @@ void FeedRepair::beat(Time now, Feed& feed) {
 // --- Packets ---
 
 void FeedRepair::describe(Time now, const FeedKey& key, Duration repair_for, std::optional<std::uint32_t> first) {
-  repair_for_[key] = repair_for;
+  described_[key].repair_for = repair_for;
   Feed* feed = table_.find(key);
   if (feed == nullptr && first) {
     for (std::size_t i = 0; i < installed_.size(); ++i) {
@@ -407,14 +412,20 @@ void FeedRepair::handle_time(Time now) {
   while (Feed* feed = table_.take_due(now)) {
     const bool is_over = feed->own ? now >= feed->own->forgotten_at : now >= feed->heard_at + kFeedSilence;
     if (is_over) {
-      feed->gaps.give_up(0, UINT64_MAX);
-      look_after(now, *feed);
-      table_.remove(*feed);
-      if (table_.size() == 0) cache_.clear();
+      end(now, *feed);
     } else {
       time_of(now, *feed);
     }
   }
+}
+
+void FeedRepair::end(Time now, Feed& feed) {
+  feed.gaps.give_up(0, UINT64_MAX);
+  look_after(now, feed);
+  const auto known = described_.find(feed.key);
+  if (feed.is_member && known != described_.end()) known->second.next = feed.gaps.highest() + 1;
+  table_.remove(feed);
+  if (table_.size() == 0) cache_.clear();
 }
 
 void FeedRepair::time_of(Time now, Feed& feed) {

@@ -51,7 +51,7 @@ class FeedRepair {
   /// Whether all of it has come, or is lost. Of a feed that is not known nothing is missing.
   bool is_whole(const FeedKey& feed, std::uint32_t end) const;
   /// The feed is over.
-  void forget(const FeedKey& feed) { repair_for_.erase(feed); }
+  void forget(const FeedKey& feed) { described_.erase(feed); }
 
   enum class Result : std::uint8_t {
     handled,
@@ -95,6 +95,8 @@ class FeedRepair {
 
   Result handle_original(Time now, LinkId from, const Named& named, const FeedPacket& packet);
   Result handle_repair(Time now, LinkId from, const Named& named, const FeedPacket& packet);
+  /// Nothing has come of the feed for long, or nobody can ask for its packets any more.
+  void end(Time now, Feed& feed);
   /// Takes a packet in, if it is new.
   Gaps::Arrival take(Time now, Feed& feed, bool is_for_here, std::uint64_t sequence, const FeedPacket& packet);
   void forward(const Feed& feed, const FeedPacket& packet);
@@ -117,7 +119,13 @@ class FeedRepair {
   FeedSender sender_;
   NakRules rules_;
   FeedTable table_;
-  std::map<FeedKey, Duration> repair_for_;  // of those that were described
+  /// What is known of a feed that was described, as long as it is not over.
+  struct Described {
+    Duration repair_for{};
+    /// Members here have had all before this sequence: of one that is forgotten because nothing has come for long.
+    std::optional<std::uint64_t> next{};
+  };
+  std::map<FeedKey, Described> described_;
   FeedRoutes installed_, former_;
   std::vector<std::optional<MemberIndex>> new_indices_;  // of the former view's members, in the installed one
   Time former_until_{};

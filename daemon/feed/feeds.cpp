@@ -218,7 +218,7 @@ void Feeds::flush(Time now) {
 }
 
 std::size_t Feeds::memory_bytes() const {
-  return repair_.cached_bytes() + transport_.memory_bytes() + listeners_.early_bytes() + sources_.memory_bytes();
+  return repair_.cached_bytes() + transport_.memory_bytes() + listeners_.memory_bytes() + sources_.memory_bytes();
 }
 
 void Feeds::count() {

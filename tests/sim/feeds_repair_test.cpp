@@ -121,6 +121,26 @@ TEST_F(FeedLosses, AreRepairedThoughTheReplierIsDead) {
   sim().run_for(1s);
 }
 
+/// Daemons forget a feed of which nothing has come for 10 s, but not what its listeners have had.
+TEST_F(FeedLosses, AreRepairedWhereLittleIsSent) {
+  start_line(27, 3);
+  const Member source = add_member(0, "g", false);
+  const Member listener = add_member(2);
+  const auto feed = open(source);
+  for (int i = 0; i < 6; ++i) {
+    const bool is_lost = i % 2 == 1;
+    datagrams().path(1, 2).loss = is_lost ? 1 : 0;
+    send(feed);
+    sim().run_for(1ms);
+    datagrams().path(1, 2).loss = 0;
+    sim().run_for(25s);
+    EXPECT_EQ(sim().host(1).node().memory().feeds, 0u) << "nothing is kept";
+    EXPECT_EQ(packets_of(listener), feed->sent);
+  }
+  EXPECT_EQ(heard_by(listener).unknown(), 0u);
+  EXPECT_GE(counted(1, Counter::feed_repairs_sent), 3u);
+}
+
 TEST_F(FeedLosses, MakeTheRateFollowTheNetwork) {
   start_line(26, 2);
   const Member source = add_member(0, "g", false);
