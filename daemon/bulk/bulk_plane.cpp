@@ -43,7 +43,11 @@ BulkPlane::BulkPlane(Context& context, Driver& driver, ConnectionBroker& broker,
       driver_(driver),
       broker_(broker),
       layers_(layers),
-      hops_(context, driver, broker, layers.links, layers.overlay.streams(), [this](Time now) { look_for_hops(now); }),
+      hops_(context, driver, broker, layers.links, layers.overlay.streams(),
+            {[this](Time now) { look_for_hops(now); },
+             [this](Time now, ConnectionId id) {
+               close(now, connections_.at(id), {Errc::connection_lost, "the other side has lost it"});
+             }}),
       paths_(context, driver, layers.links, layers.overlay),
       connections_(context, driver),
       hasher_(driver),
@@ -216,6 +220,7 @@ std::optional<Error> BulkPlane::greet_client(Time now, BulkConnection& connectio
 void BulkPlane::enter_open(Time now, BulkConnection& connection) {
   connection.enter(BulkConnection::Phase::open);
   if (!connection.is_hop()) return;
+  hops_.opened(connection.daemon());
   paths_.opened(now, connection.daemon(), connection.id());
   context_.counters.add(Counter::bulk_hops_opened);
   timers_.set_earlier(Timer::idle, now + kHopIdle);

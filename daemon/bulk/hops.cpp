@@ -9,12 +9,16 @@ namespace spindled {
 namespace bulk = spindle::bulk;
 
 Hops::Hops(Context& context, Driver& driver, ConnectionBroker& broker, Links& links, StreamTransport& streams,
-           std::function<void(Time)> invited)
+           Events events)
     : context_(context), driver_(driver), broker_(broker), links_(links) {
   streams.handle(LinkFrame::bulk_token,
-                 [this, invited = std::move(invited)](Time now, LinkId link, const Slice& content) {
-                   if (!token_received(link, content.view())) return false;
-                   invited(now);
+                 [this, events = std::move(events)](Time now, LinkId link, const Slice& content) {
+                   Token token;
+                   if (content.view().size() != token.size()) return false;
+                   std::copy(content.view().begin(), content.view().end(), token.begin());
+                   if (const std::optional<ConnectionId> hop = lost_there(link, token)) events.lost(now, *hop);
+                   if (links_.info(link).dialled) tokens_[links_.peer(link).name] = token;
+                   events.invited(now);
                    return true;
                  });
 }
@@ -36,7 +40,10 @@ std::optional<ConnectionId> Hops::open(Time now, const std::string& daemon) {
   if (!link) return std::nullopt;
   const LinkInfo info = links_.info(*link);
   if (info.dialled) {
-    if (!tokens_.contains(daemon)) return std::nullopt;  // it invites us when it wants the hop, too
+    if (!tokens_.contains(daemon)) {  // it invites us when it wants the hop, too
+      tell_lost(now, *link, daemon);
+      return std::nullopt;
+    }
     const ConnectionId connection = broker_.dial_for(Port::bulk, info.address);
     hops_[daemon] = {connection, links_.peer(*link).incarnation};
     return connection;
@@ -50,20 +57,34 @@ std::optional<ConnectionId> Hops::open(Time now, const std::string& daemon) {
   return std::nullopt;
 }
 
-bool Hops::token_received(LinkId link, ByteView content) {
-  Token token;
-  if (content.size() != token.size()) return false;
-  std::copy(content.begin(), content.end(), token.begin());
-  tokens_[links_.peer(link).name] = token;
-  return true;
+void Hops::tell_lost(Time now, LinkId link, const std::string& daemon) {
+  const auto lost = lost_.find(daemon);
+  if (lost == lost_.end()) return;
+  if (lost->second.told_at && now - *lost->second.told_at < kInvitationRepeated) return;
+  lost->second.told_at = now;
+  links_.send(link, LinkFrame::bulk_token, context_.arena.copy(lost->second.token));
 }
 
-bulk::BulkHello Hops::hello_to(std::string_view daemon) const {
+std::optional<ConnectionId> Hops::lost_there(LinkId link, const Token& token) const {
+  const auto found = hops_.find(links_.peer(link).name);
+  if (found == hops_.end()) return std::nullopt;
+  const Hop& hop = found->second;
+  // Who invites has no hop. It was told over the link before any hop that is opened by it, and those before it count no
+  // more: what is open was opened before.
+  const bool is_lost = links_.info(link).dialled ? hop.is_open : hop.token == token;
+  return is_lost ? std::optional(hop.connection) : std::nullopt;
+}
+
+bulk::BulkHello Hops::hello_to(std::string_view daemon) {
   bulk::BulkHello hello;
   hello.cluster = context_.config.cluster;
   hello.daemon = context_.config.name;
   hello.incarnation = context_.config.incarnation;
-  if (const auto token = tokens_.find(daemon); token != tokens_.end()) hello.token = token->second;
+  const auto token = tokens_.find(daemon);
+  if (token == tokens_.end()) return hello;
+  hello.token = token->second;
+  tokens_.erase(token);
+  if (const auto hop = hops_.find(daemon); hop != hops_.end()) hop->second.token = hello.token;
   return hello;
 }
 
@@ -87,18 +108,23 @@ Result<std::optional<ConnectionId>> Hops::admit(ConnectionId connection, std::st
   if (difference != 0) return fail(Errc::access_denied, "the token is not the one that was told over the link");
   invitations_.erase(invitation);
   std::optional<ConnectionId> former;
-  const Hop admitted{connection, hello.incarnation};
+  const Hop admitted{connection, hello.incarnation, hello.token};
   const auto [hop, is_new] = hops_.try_emplace(std::string(hello.daemon), admitted);
   if (!is_new) former = std::exchange(hop->second, admitted).connection;
   return former;
 }
 
+void Hops::opened(std::string_view daemon) {
+  if (const auto hop = hops_.find(daemon); hop != hops_.end()) hop->second.is_open = true;
+  if (const auto lost = lost_.find(daemon); lost != lost_.end()) lost_.erase(lost);
+}
+
 void Hops::forget(ConnectionId connection) {
-  std::erase_if(hops_, [&](const auto& hop) {
-    const bool is_it = hop.second.connection == connection;
-    if (is_it) tokens_.erase(hop.first);  // it counts once
-    return is_it;
-  });
+  const auto hop =
+      std::find_if(hops_.begin(), hops_.end(), [&](const auto& each) { return each.second.connection == connection; });
+  if (hop == hops_.end()) return;
+  if (hop->second.token) lost_[hop->first] = {*hop->second.token, std::nullopt};
+  hops_.erase(hop);
 }
 
 }  // namespace spindled

@@ -28,7 +28,7 @@ enum class LinkFrame : std::uint8_t {
   close = 10,         // the last frame: why this side closes the link
   price = 11,         // what a congested link, or clients that do not keep up, cost now
   control_part = 12,  // of a ControlMessage that no control frame holds: a byte, 1 in the last part, then bytes of it
-  bulk_token = 13,    // by which the neighbour may open a hop for bulk content to the sender (daemon/bulk/hops.h)
+  bulk_token = 13,    // by which the neighbour may open a hop for bulk content, or has opened one (daemon/bulk/hops.h)
   bulk_plan = 14,     // who relays a bulk channel to whom (daemon/bulk/tree_plan.h)
   datagram = 15,      // the frames of a datagram that cannot go as one (datagram_envelope.h)
 };

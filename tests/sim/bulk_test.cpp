@@ -181,6 +181,28 @@ TEST_F(Bulk, GoesOnWithADaemonThatStartsAnewAfterALossOfPower) {
   await_all(id, 0, 60s);
 }
 
+TEST_F(Bulk, GoesOnOverAHopThatOneSideHasLost) {
+  for (std::uint64_t seed = 40; seed < 46; ++seed) {
+    for (const std::size_t keeps : {0u, 1u}) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", kept by " << keeps);
+      members_.clear();
+      bulk_.clear();
+      begin(seed, Shape::line, 2);
+      const BulkChannelId id = offer(keeps, 2'000'000);
+      await_all(id, keeps, 60s);
+      await([&] { return members_[keeps]->channels().find(id)->is_complete(); }, 10s, "the completion");
+      members_[1 - keeps]->kill();
+      sim().run_for(1s);
+      // Over the hop the daemon of the source sends nothing any more: it keeps its end.
+      sim().network().reset_at(static_cast<HostIndex>(1 - keeps), static_cast<HostIndex>(keeps));
+      await([&] { return !have_one_view(sim().running_hosts()); }, 10s, "the loss of the link");
+      await([&] { return have_one_view(sim().running_hosts()); }, 30s, "one view");
+      add(1 - keeps);
+      await_all(id, keeps, 20s);
+    }
+  }
+}
+
 TEST_F(Bulk, GoesOnWhenSidesMeetAgain) {
   begin(7, Shape::line, 4);
   const BulkChannelId id = offer(0, 12'000'000);

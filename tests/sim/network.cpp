@@ -92,6 +92,15 @@ void Network::reset_between(HostIndex a, HostIndex b) {
   }
 }
 
+void Network::reset_at(HostIndex at, HostIndex other) {
+  for (auto& [id, stream] : streams_) {
+    for (std::uint8_t side = 0; side < 2; ++side) {
+      if (stream.ends[side].host != at || stream.ends[1 - side].host != other) continue;
+      fail_end({id, side}, 0ns, "connection reset");
+    }
+  }
+}
+
 std::size_t Network::inject(HostIndex from, HostIndex to, ByteView bytes) {
   std::size_t count = 0;
   for (auto& [id, stream] : streams_) {

@@ -112,6 +112,9 @@ class Network {
   bool is_blocked(HostIndex from, HostIndex to);
   /// Resets every stream between two hosts, at both ends at once.
   void reset_between(HostIndex a, HostIndex b);
+  /// Resets the ends that `at` has of its streams to `other`, which hears of it only where it sends something: what a
+  /// router does that has forgotten them.
+  void reset_at(HostIndex at, HostIndex other);
   /// Slips bytes that nobody wrote into every open stream between the two, in this direction, behind what was written
   /// so far. Returns into how many.
   std::size_t inject(HostIndex from, HostIndex to, ByteView bytes);
