@@ -34,6 +34,9 @@ std::string name_of_directory(const std::string& path) {
 std::error_code Bulk::Impl::open(const BulkOptions& options) {
   if (options.workers == 0 || options.workers > kWorkersMax) return Errc::bad_argument;
   if (!connection_->is_open()) return Errc::not_connected;
+  if (options.keep_hashes) {
+    hash_directory_ = options.hash_directory.empty() ? users_hash_directory() : options.hash_directory;
+  }
   if (!io_.start(options.workers)) return Errc::connect_failed;
   if (connection_->set_channel_listener(this)) return {};
   io_.stop();
@@ -95,8 +98,12 @@ Result<ChannelId> Bulk::Impl::offer(std::string_view group, const BulkSource& so
   offer.group = group;
   StoreFailure failure;
   Pending pending{nullptr, nullptr, std::make_shared<Offered>()};
+  timespec began{};
+  ::clock_gettime(CLOCK_REALTIME, &began);
   pending.store = open_source(source, offer.terms, pending.stream, failure);
   if (pending.store == nullptr) return Failure{failure.error, failure.text};
+  pending.hashes = KeptHashes::of(*pending.store, offer.terms.layout, hash_directory_, began);
+  if (pending.hashes != nullptr) pending.known = pending.hashes->load();
   offer.terms.bytes_per_second = options.bytes_per_second;
   offer.terms.weight = static_cast<std::uint8_t>(options.weight);
   offer.terms.linger_s = static_cast<std::uint32_t>(std::clamp<std::int64_t>(options.linger.count(), 0, UINT32_MAX));
@@ -211,9 +218,9 @@ std::optional<Event> Bulk::Impl::take(protocol::BulkOffered& offered) {
   if (offered.request != 0) {
     const auto pending = pending_.find(offered.request);
     if (pending == pending_.end()) return std::nullopt;
-    io_.run_soon(
-        [offer = BulkTransfer::Offer{offered.channel, terms.layout, pending->second.store, terms.bytes_per_second,
-                                     pending->second.stream}](BulkIo& io) { io.offer(offer); });
+    io_.run_soon([offer = BulkTransfer::Offer{offered.channel, terms.layout, pending->second.store,
+                                              terms.bytes_per_second, pending->second.stream, pending->second.hashes,
+                                              std::move(pending->second.known)}](BulkIo& io) { io.offer(offer); });
     if (pending->second.answer != nullptr) {
       pending->second.answer->give(to_public(offered.channel));
     } else {

@@ -42,6 +42,8 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
     std::shared_ptr<BulkStore> store;
     std::shared_ptr<StreamSource> stream;
     std::shared_ptr<Offered> answer;
+    std::shared_ptr<const KeptHashes> hashes{};
+    std::optional<bulk::BlockIndex> known{};
   };
   struct Known {
     bool is_own = false;
@@ -80,6 +82,7 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
                                               std::error_code& error);
 
   const std::shared_ptr<Connection::Impl> connection_;
+  std::string hash_directory_;  // empty: none are kept
   BulkIo io_{*this};
 
   std::mutex mutex_;                          // guards what follows

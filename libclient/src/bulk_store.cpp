@@ -22,6 +22,13 @@ class SourceFile final : public BulkStore {
     struct stat now {};
     return read_at(file_, start, to) && ::fstat(file_.get(), &now) == 0 && is_same_time(now.st_mtim, then_);
   }
+  std::optional<SourceStamp> stamp() const override {
+    struct stat now {};
+    if (::fstat(file_.get(), &now) != 0) return std::nullopt;
+    StampMaker maker;
+    maker.add(now);
+    return maker.make();
+  }
 
  private:
   const Descriptor file_;

@@ -12,6 +12,7 @@
 
 #include "libclient/bulk/resume_state.h"
 #include "libclient/src/socket.h"
+#include "libclient/src/source_stamp.h"
 
 namespace spindle {
 
@@ -35,6 +36,9 @@ class BulkStore {
   virtual ~BulkStore() = default;
 
   virtual bool read(std::uint64_t start, std::span<std::uint8_t> to) const = 0;
+  /// Of what is offered, as it is now; nothing: there are no files by which it is known again, or not all that there
+  /// were.
+  virtual std::optional<SourceStamp> stamp() const { return std::nullopt; }
 
   // Of what is received. Any threads may write at once, at different places; the rest is for one thread at a time.
 

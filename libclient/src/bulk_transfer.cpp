@@ -51,6 +51,8 @@ BulkTransfer::BulkTransfer(BulkTransferHost& host, Offer offer)
       layout_(offer.layout),
       store_(std::move(offer.store)),
       stream_(std::move(offer.stream)),
+      hashes_(std::move(offer.hashes)),
+      known_(std::move(offer.known)),
       bytes_per_second_(offer.bytes_per_second) {}
 
 BulkTransfer::BulkTransfer(BulkTransferHost& host, Acceptance acceptance)
@@ -87,6 +89,11 @@ void BulkTransfer::start() {
   active_at_ = told_at_ = now();
   if (is_own_) {
     holder_ = make_holder(bulk::BulkHolder::Kind::source);
+    kept_at_ = active_at_;
+    if (known_) {
+      kept_blocks_ = known_->known().count();
+      holder_->handle_known(*std::exchange(known_, std::nullopt));
+    }
     if (stream_ != nullptr) {
       stream_->start(layout_.block_bytes, [&host = host_] { host.wake(); });
     } else {
@@ -154,6 +161,8 @@ void BulkTransfer::load(bulk::LoadJob job) {
       [this](bulk::LoadedBlock block) {
         --loads_;
         const bool is_lost = is_own_ && !block.good;
+        // It may be that they are wrong, and not the content.
+        if (is_lost && hashes_ != nullptr) std::exchange(hashes_, nullptr)->forget();
         if (holder_ != nullptr) holder_->handle_loaded(std::move(block));
         if (is_lost) fail({Errc::file_failed, "the content cannot be read any more, or has changed"});
       });
@@ -197,6 +206,7 @@ void BulkTransfer::pump_source(bulk::Nanoseconds now) {
   const std::uint64_t sent = holder_->counters().source + holder_->counters().repair;
   if (sent != sent_symbols_ || loads_ != holder_->hash_jobs()) active_at_ = now;
   sent_symbols_ = sent;
+  keep_hashes(now);
   if (is_sealed_) return;
   const bulk::BlockSet& known = holder_->index().known();
   if (known.count() == layout_.blocks()) {
@@ -212,6 +222,21 @@ void BulkTransfer::pump_source(bulk::Nanoseconds now) {
       load(std::move(*job));
     }
   }
+}
+
+bool BulkTransfer::has_hashes_to_keep() const {
+  return is_own_ && hashes_ != nullptr && holder_ != nullptr && holder_->index().known().count() != kept_blocks_;
+}
+
+void BulkTransfer::keep_hashes(bulk::Nanoseconds now) {
+  if (is_keeping_ || !has_hashes_to_keep()) return;
+  const std::uint32_t known = holder_->index().known().count();
+  if (known != layout_.blocks() && now - kept_at_ < kKeepPeriod) return;
+  is_keeping_ = true;
+  kept_at_ = now;
+  kept_blocks_ = known;
+  run([hashes = hashes_, store = store_, index = holder_->index()] { return hashes->save(*store, index); },
+      [this](bool) { is_keeping_ = false; });
 }
 
 void BulkTransfer::pump_receiver(bulk::Nanoseconds now) {
@@ -452,6 +477,12 @@ void BulkTransfer::end(bool discards) {
   if (is_over_) return;
   is_over_ = true;
   if (stream_ != nullptr) stream_->stop();
+  if (has_hashes_to_keep()) {
+    host_.submit([hashes = hashes_, store = store_, index = holder_->index()]() -> std::function<void()> {
+      hashes->save(*store, index);
+      return nullptr;
+    });
+  }
   if (!is_own_ && discards && outcome_ == protocol::BulkOutcome::accepted) {
     host_.submit([store = store_]() -> std::function<void()> {
       store->discard();
@@ -461,6 +492,7 @@ void BulkTransfer::end(bool discards) {
 }
 
 void BulkTransfer::save_at_end() {
+  if (!is_over_ && has_hashes_to_keep()) hashes_->save(*store_, holder_->index());
   if (is_over_ || is_own_ || receiver_ == nullptr || outcome_ != protocol::BulkOutcome::accepted) return;
   if (receiver_->written().count() != saved_blocks_) static_cast<void>(store_->save(receiver_->resume_state()));
 }

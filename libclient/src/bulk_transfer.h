@@ -12,6 +12,7 @@
 #include "libclient/codes/erasure_code.h"
 #include "libclient/protocol/bulk_requests.h"
 #include "libclient/src/bulk_store.h"
+#include "libclient/src/kept_hashes.h"
 #include "libclient/src/stream_source.h"
 #include "spindle/event.h"
 
@@ -50,7 +51,9 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
     bulk::ContentLayout layout;
     std::shared_ptr<BulkStore> store;
     std::uint64_t bytes_per_second = 0;
-    std::shared_ptr<StreamSource> stream;  // null: the size is known; otherwise `store` is the same
+    std::shared_ptr<StreamSource> stream;        // null: the size is known; otherwise `store` is the same
+    std::shared_ptr<const KeptHashes> hashes{};  // null: none are kept
+    std::optional<bulk::BlockIndex> known{};     // those that were
   };
   struct Acceptance {
     bulk::BulkChannelId id;
@@ -99,6 +102,8 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   /// A source whose content nobody asks for hashes it by itself, at once where all have it.
   /// A disk on which so many blocks have gone bad serves nobody: each of them is fetched again.
   static constexpr std::uint32_t kBadBlocksMax = 8;
+  /// How often the hashes of a source are kept that has not all of them.
+  static constexpr bulk::Nanoseconds kKeepPeriod = std::chrono::seconds(30);
   static constexpr bulk::Nanoseconds kIdlePeriod = std::chrono::milliseconds(300);
   static constexpr bulk::Nanoseconds kRetryPeriod = std::chrono::seconds(5);
   static constexpr bulk::Nanoseconds kFullMax = std::chrono::minutes(10);
@@ -118,6 +123,9 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   void load(bulk::LoadJob job);
   void pump_source(bulk::Nanoseconds now);
   void pump_stream(bulk::Nanoseconds now);
+  void keep_hashes(bulk::Nanoseconds now);
+  /// Whether there are hashes that are to be kept, and are not.
+  bool has_hashes_to_keep() const;
   void release_blocks(bulk::Nanoseconds now);
   /// Asks for nothing until there is room for what could not be written.
   void wait_for_room(const StoreFailure& failure, std::uint64_t start, std::size_t bytes);
@@ -147,6 +155,11 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   std::optional<bulk::BlockHash> root_;  // of what is received, once it is known
   const std::shared_ptr<BulkStore> store_;
   const std::shared_ptr<StreamSource> stream_;  // of what is offered; null: the size is known
+  std::shared_ptr<const KeptHashes> hashes_;    // of what is offered; null: none are kept
+  std::optional<bulk::BlockIndex> known_;       // until `start`
+  std::uint32_t kept_blocks_ = 0;               // whose hashes are
+  bool is_keeping_ = false;
+  bulk::Nanoseconds kept_at_{};
   std::uint32_t stream_first_ = 0, stream_end_ = 0;
   std::optional<bulk::Nanoseconds> waiting_since_;  // for who lacks the first block of the stream
   bool serves_ = false;

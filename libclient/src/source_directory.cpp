@@ -41,12 +41,29 @@ class SourceDirectory final : public BulkStore {
     }
     return to.empty();
   }
+  std::optional<SourceStamp> stamp() const override {
+    StampMaker maker;
+    maker.add(head_);
+    FileTreeOpener opener(root_, tree_);
+    for (std::uint32_t entry = 0; entry < tree_.entries().size(); ++entry) {
+      if (tree_.entry(entry).kind == bulk::FileListEntry::Kind::directory) continue;
+      const int directory = opener.directory_of(entry);
+      struct stat found {};
+      const char* const name = tree_.entry(entry).name.c_str();
+      if (directory < 0 || ::fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+      if (!is_same(found, entry)) return std::nullopt;
+      maker.add(found);
+    }
+    return maker.make();
+  }
 
  private:
   bool is_same(const Descriptor& file, std::uint32_t entry) const {
     struct stat found {};
-    return ::fstat(file.get(), &found) == 0 && S_ISREG(found.st_mode) &&
-           static_cast<std::uint64_t>(found.st_size) == tree_.entry(entry).size &&
+    return ::fstat(file.get(), &found) == 0 && is_same(found, entry);
+  }
+  bool is_same(const struct stat& found, std::uint32_t entry) const {
+    return S_ISREG(found.st_mode) && static_cast<std::uint64_t>(found.st_size) == tree_.entry(entry).size &&
            is_same_time(found.st_mtim, changed_[entry]);
   }
 

@@ -25,6 +25,8 @@ class BulkHost final : public BulkTransferHost {
   }
   void ask(protocol::BulkRequest request) override {
     if (const auto* said = std::get_if<protocol::BulkOutcomeSaid>(&request)) outcomes.push_back(said->outcome);
+    if (const auto* seal = std::get_if<protocol::BulkSeal>(&request)) seals.push_back(*seal);
+    is_cancelled = is_cancelled || std::holds_alternative<protocol::BulkCancel>(request);
   }
   void give(Event event) override { kinds.push_back(event.kind()); }
   void note_failure(const bulk::BulkChannelId&, const StoreFailure&) override {}
@@ -39,6 +41,8 @@ class BulkHost final : public BulkTransferHost {
 
   std::vector<EventKind> kinds;
   std::vector<protocol::BulkOutcome> outcomes;  // said
+  std::vector<protocol::BulkSeal> seals;
+  bool is_cancelled = false;
   bool holds_jobs = false;
 
  private:

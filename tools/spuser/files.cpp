@@ -28,8 +28,10 @@ spindle::ConnectOptions with_bulk(const ConnectionOptions& connection) {
   return options;
 }
 
-spindle::Bulk open_bulk(Conversation& conversation) {
-  spindle::Result<spindle::Bulk> bulk = spindle::Bulk::open(conversation.connection());
+spindle::Bulk open_bulk(Conversation& conversation, bool keep_hashes = true) {
+  spindle::BulkOptions options;
+  options.keep_hashes = keep_hashes;
+  spindle::Result<spindle::Bulk> bulk = spindle::Bulk::open(conversation.connection(), options);
   if (!bulk) throw Exit{kExitConnection, "cannot begin to exchange files: " + bulk.text()};
   return *std::move(bulk);
 }
@@ -76,7 +78,7 @@ class Sender {
         output_(output),
         options_(options),
         membership_({options.group}),
-        bulk_(open_bulk(conversation)) {
+        bulk_(open_bulk(conversation, !options.no_cache)) {
     conversation_.set_handler(
         [this](spindle::Event&& event) { event.visit([this](const auto& value) { handle(value); }); });
   }

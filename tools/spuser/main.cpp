@@ -134,6 +134,9 @@ void add_send_file(CLI::App& app, CommandLine& line) {
                    "Keep all of standard input in this file, which goes at the end, for members that are slow or come "
                    "later; default: only the last 64 MiB are kept")
       ->type_name("FILE");
+  command->add_flag("--no-cache", options.no_cache,
+                    "Hash all of it before it is complete, also what was sent before and is what it was, and keep no "
+                    "hashes for the next time");
   command->add_flag("--wait", options.wait,
                     "Stay for members that come later, until the daemons end the channel a minute after the others "
                     "have it");

@@ -61,8 +61,9 @@ struct SendFileOptions {
   std::string path;
   std::uint64_t rate = 0;  // bytes a second; 0: as fast as it goes
   bool wait = false;
-  std::string spool;  // of standard input; empty: none
-  std::string as;     // the name by which it is sent; empty: its own
+  bool no_cache = false;  // of hashes of former times
+  std::string spool;      // of standard input; empty: none
+  std::string as;         // the name by which it is sent; empty: its own
   std::size_t wait_members = 0;
 };
 

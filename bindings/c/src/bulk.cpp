@@ -35,6 +35,17 @@ spindle_code spindle_bulk_options_set_workers(spindle_bulk_options* options, uns
   return 0;
 }
 
+spindle_code spindle_bulk_options_set_keep_hashes(spindle_bulk_options* options, int keep) {
+  if (options == nullptr) return SPINDLE_ERROR_BAD_ARGUMENT;
+  options->value.keep_hashes = keep != 0;
+  return 0;
+}
+
+spindle_code spindle_bulk_options_set_hash_directory(spindle_bulk_options* options, const char* path) {
+  if (options == nullptr || path == nullptr) return SPINDLE_ERROR_BAD_ARGUMENT;
+  return guarded([&] { options->value.hash_directory = path; });
+}
+
 spindle_code spindle_bulk_open(spindle_connection* connection, const spindle_bulk_options* options,
                                spindle_bulk** bulk) {
   if (bulk == nullptr) return SPINDLE_ERROR_BAD_ARGUMENT;

@@ -154,6 +154,9 @@ TEST_F(CBulkConnections, MayGoBeforeTheirBulk) {
   EXPECT_EQ(spindle_bulk_options_set_workers(options, 0), SPINDLE_ERROR_BAD_ARGUMENT);
   EXPECT_EQ(spindle_bulk_options_set_workers(options, 65), SPINDLE_ERROR_BAD_ARGUMENT);
   EXPECT_EQ(spindle_bulk_options_set_workers(options, 1), 0);
+  EXPECT_EQ(spindle_bulk_options_set_keep_hashes(options, 0), 0);
+  EXPECT_EQ(spindle_bulk_options_set_hash_directory(options, nullptr), SPINDLE_ERROR_BAD_ARGUMENT);
+  EXPECT_EQ(spindle_bulk_options_set_hash_directory(options, "/nowhere"), 0);
   ASSERT_EQ(spindle_bulk_open(connection_, options, &bulk), 0);
   spindle_bulk_options_free(options);
   spindle_close(connection_);

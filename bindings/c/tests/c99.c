@@ -200,6 +200,8 @@ static void misuse_bulk_content(void) {
   const spindle_bytes no_bytes = {NULL, 1};
   spindle_bulk_options_free(NULL);
   refused(spindle_bulk_options_set_workers(NULL, 1));
+  refused(spindle_bulk_options_set_keep_hashes(NULL, 1));
+  refused(spindle_bulk_options_set_hash_directory(NULL, "/nowhere"));
   spindle_offer_options_free(NULL);
   refused(spindle_offer_options_set_rate(NULL, 1));
   refused(spindle_offer_options_set_weight(NULL, 1));

@@ -168,6 +168,13 @@ struct AcceptOptions {
 struct BulkOptions {
   /// Threads that read, write, hash, encode and decode. 1 to 64.
   unsigned workers = 2;
+  /// Whether the hashes of files and directories that are offered are kept, so that one that is offered again, and is
+  /// what it was, need not be read and hashed again before it is complete. It is known by device, inode, size and times
+  /// of its files; one that was changed less than 2 s before it was offered is not kept, nor one of less than 24 MiB.
+  bool keep_hashes = true;
+  /// The directory for these, which is made; up to 256 files of together 64 MiB. Empty: spindle/hashes in
+  /// XDG_CACHE_HOME, or else in ~/.cache.
+  std::string hash_directory{};
 };
 
 /// Offers and receives contents beside a connection made with ConnectOptions::bulk. What becomes of them are events of

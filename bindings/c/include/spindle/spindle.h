@@ -611,6 +611,12 @@ SPINDLE_C_API spindle_bulk_options* spindle_bulk_options_new(void);
 SPINDLE_C_API void spindle_bulk_options_free(spindle_bulk_options* options);
 /* Threads that read, write, hash, encode and decode: 1 to 64, or BAD_ARGUMENT. Default: 2. */
 SPINDLE_C_API spindle_code spindle_bulk_options_set_workers(spindle_bulk_options* options, unsigned workers);
+/* Whether the hashes of files and directories that are offered are kept, so that one that is offered again, and is what
+   it was, need not be read and hashed again before it is complete. 0: they are not. Default: 1. */
+SPINDLE_C_API spindle_code spindle_bulk_options_set_keep_hashes(spindle_bulk_options* options, int keep);
+/* The directory for these, which is made. Default, or an empty one: spindle/hashes in XDG_CACHE_HOME, or else in
+   ~/.cache. */
+SPINDLE_C_API spindle_code spindle_bulk_options_set_hash_directory(spindle_bulk_options* options, const char* path);
 
 /* Offers and receives contents beside a connection that was made with spindle_options_set_bulk(). What becomes of them
    are events of that connection. Made before the first join, it misses no offer. Null options are those at their
