@@ -106,6 +106,20 @@ enum class ClientFrame : std::uint8_t {
   bulk_complete = 50,
   bulk_ended = 51,
   bulk_token = 52,
+  // client to daemon: feeds (feed_frames.h)
+  feed_open = 56,
+  feed_send = 57,
+  feed_close = 58,
+  listen = 59,
+  stop_listening = 60,
+  // daemon to client
+  feed_ready = 64,
+  feed_room = 65,
+  feed_flow = 66,
+  feed_opened = 67,
+  feed_packet = 68,
+  feed_gap = 69,
+  feed_end = 70,
 };
 
 struct Close {

@@ -3,6 +3,7 @@
 #include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
+#include "libclient/protocol/feed_frames.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -76,6 +77,27 @@ void fuzz_bulk_news(ClientFrame type, ByteView body) {
   bool more = false;
   const auto read = [&](ByteView bytes) { return read_bulk_news(type, bytes, more); };
   if (body.size() <= kBulkCompleteBytesMax) check_round_trip(body, read, body_writer(write_bulk_news));
+}
+
+/// A message, or the frame of a packet, ends where its frame does.
+void fuzz_feed_request(ClientFrame type, ByteView body) {
+  switch (type) {
+    case ClientFrame::feed_open:
+      return check_round_trip(body, read_feed_open, body_writer(write_feed_open));
+    case ClientFrame::feed_send:
+      return check_round_trip(body, read_feed_send, body_writer(write_feed_send));
+    case ClientFrame::feed_close:
+      return check_round_trip(body, read_feed_close, body_writer(write_feed_close));
+    default:
+      return check_round_trip(body, read_listen, body_writer(+[](Bytes& out, const GroupRequest& request) {
+                                write_listen(out, ClientFrame::listen, request);
+                              }));
+  }
+}
+
+void fuzz_feed_news(ClientFrame type, ByteView body) {
+  const auto read = [type](ByteView bytes) { return read_feed_news(type, bytes); };
+  check_round_trip(body, read, body_writer(write_feed_news));
 }
 
 void fuzz_from_client(ClientFrame type, ByteView body) {
@@ -161,6 +183,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz_bulk_request(type, body);
   } else if (is_bulk_news(type)) {
     fuzz_bulk_news(type, body);
+  } else if (is_feed_request(type)) {
+    fuzz_feed_request(type, body);
+  } else if (is_feed_news(type)) {
+    fuzz_feed_news(type, body);
   } else if (type < ClientFrame::welcome) {
     fuzz_from_client(type, body);
   } else {

@@ -13,6 +13,7 @@
 #include "libclient/bulk/bulk_frames.h"
 #include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
+#include "libclient/protocol/feed_frames.h"
 
 namespace spindle_fuzz {
 
@@ -29,6 +30,10 @@ constexpr std::array kChannelNames{"bulk_offer",  "bulk_seal",     "bulk_outcome
                                    "bulk_cancel", "bulk_set_rate", "bulk_token_request"};
 constexpr auto kFirstOfChannels = static_cast<std::size_t>(ClientFrame::bulk_offer);
 static_assert(kFirstOfChannels + kChannelNames.size() == static_cast<std::size_t>(ClientFrame::bulk_token_request) + 1);
+/// From feed_open on.
+constexpr std::array kFeedNames{"feed_open", "feed_send", "feed_close", "listen", "stop_listening"};
+constexpr auto kFirstOfFeeds = static_cast<std::size_t>(ClientFrame::feed_open);
+static_assert(kFirstOfFeeds + kFeedNames.size() == static_cast<std::size_t>(ClientFrame::stop_listening) + 1);
 /// From open on, and those that begin and end a connection.
 constexpr std::array kBulkNames{"open", "shut",      "symbol", "index",  "need",    "grant", "release",
                                 "mark", "ask_index", "hello",  "attach", "welcome", "close"};
@@ -83,6 +88,7 @@ FrameCoverage::~FrameCoverage() {
   write_rows("admin ", kAdminNames, 1, admin_, "(unknown)");
   write_rows("client ", kClientNames, 1, client_, "(unknown)");
   write_rows("client ", kChannelNames, 0, channel_, "(unknown)");
+  write_rows("client ", kFeedNames, 0, feed_, "(unknown)");
   write_rows("link control ", kControlNames, 0, control_, "(malformed)");
   write_rows("bulk ", kBulkNames, 1, bulk_, "(unknown)");
   // Control frames are counted by what they say.
@@ -96,6 +102,7 @@ FrameCoverage::Count& FrameCoverage::count_of(Port port, std::uint8_t type, Byte
   switch (port) {
     case Port::client:
       if (spindle::protocol::is_bulk_request(ClientFrame{type})) return channel_[type - kFirstOfChannels];
+      if (spindle::protocol::is_feed_request(ClientFrame{type})) return feed_[type - kFirstOfFeeds];
       return count_in(client_, kClientNames.size(), type);
     case Port::admin:
       return count_in(admin_, kAdminNames.size(), type);

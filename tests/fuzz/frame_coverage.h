@@ -30,7 +30,7 @@ class FrameCoverage {
   // Found by number, as every frame of every input comes here: by the type, or, of control frames, by the place of the
   // message in ControlMessage. The last of each is for what no frame type or message stands for.
   using Counts = std::array<Count, 16>;
-  Counts client_{}, channel_{}, admin_{}, link_{}, control_{}, bulk_{};
+  Counts client_{}, channel_{}, feed_{}, admin_{}, link_{}, control_{}, bulk_{};
 };
 
 }  // namespace spindle_fuzz

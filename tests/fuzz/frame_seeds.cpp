@@ -7,6 +7,7 @@
 #include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
+#include "libclient/protocol/feed_frames.h"
 #include "libclient/protocol/header_block.h"
 #include "tests/fuzz/seeds.h"
 
@@ -241,6 +242,18 @@ void add_client_frame_seeds(Seeds& seeds) {
   news("bulk_complete", BulkComplete{channel, {300, "alpha", 7, 12}, {"#a#alpha"}, {{"#b#beta", 30}}, {"#c#gamma"}});
   news("bulk_ended", BulkEnded{channel, BulkEnd::over});
   news("bulk_token", BulkToken{6, 9, {}});
+  add("feed_open", frame(write_feed_open, FeedOpen{7, "prices", 200'000, 0}));
+  add("feed_send", frame(write_feed_send, FeedSend{3, as_bytes("hello")}));
+  add("feed_close", frame(write_feed_close, FeedClose{3}));
+  add("listen", frame(write_listen, ClientFrame::listen, GroupRequest{8, "prices"}));
+  const auto of_feed = [&](std::string name, const FeedNews& told) { add(name, frame(write_feed_news, told)); };
+  of_feed("feed_ready", FeedReady{7, 3, 20'000});
+  of_feed("feed_room", FeedRoom{3, 1200});
+  of_feed("feed_flow", FeedFlow{3, 1'250'000, 40'000, 655, FeedLimit::link});
+  of_feed("feed_opened", FeedOpened{3, 200'000, "prices", "#worker#alpha"});
+  of_feed("feed_packet", FeedPacket{3, 300, FeedPacket::kFirst, as_bytes("hello")});
+  of_feed("feed_gap", FeedGap{3, 301, 4, FeedGapCause::slow});
+  of_feed("feed_end", FeedEnded{3, FeedEnd::lost});
 }
 
 }  // namespace spindle_fuzz

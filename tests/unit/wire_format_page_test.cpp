@@ -8,6 +8,7 @@
 
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
+#include "libclient/protocol/feed_frames.h"
 
 namespace spindle::protocol {
 namespace {
@@ -55,6 +56,9 @@ TEST(WireFormatPage, HasTheLimits) {
       {"bytes that a daemon may have let in without telling of them", kFlowToldBytes},
       {"what a message counts there beside its payload", kFlowMessageBytes},
       {"names in a `gap`", kGapNamesMax},
+      {"bytes of a message of a feed, and at least one", kFeedMessageBytesMax},
+      {"microseconds that repairs may be of use for", kRepairForMaxUs},
+      {"length of a `feed_send`", kFeedMessageBytesMax + kVarintBytesMax},
   };
   for (const auto& [what, limit] : rows) {
     std::string digits = std::to_string(limit);
@@ -112,6 +116,18 @@ TEST(WireFormatPage, HasEveryFrameOfClientsWithItsNumber) {
       {ClientFrame::bulk_complete, "bulk_complete"},
       {ClientFrame::bulk_ended, "bulk_ended"},
       {ClientFrame::bulk_token, "bulk_token"},
+      {ClientFrame::feed_open, "feed_open"},
+      {ClientFrame::feed_send, "feed_send"},
+      {ClientFrame::feed_close, "feed_close"},
+      {ClientFrame::listen, "listen"},
+      {ClientFrame::stop_listening, "stop_listening"},
+      {ClientFrame::feed_ready, "feed_ready"},
+      {ClientFrame::feed_room, "feed_room"},
+      {ClientFrame::feed_flow, "feed_flow"},
+      {ClientFrame::feed_opened, "feed_opened"},
+      {ClientFrame::feed_packet, "feed_packet"},
+      {ClientFrame::feed_gap, "feed_gap"},
+      {ClientFrame::feed_end, "feed_end"},
   };
   for (const auto& [type, name] : types) {
     EXPECT_NE(page.find(fmt::format("**{} {}**", static_cast<int>(type), name)), std::string::npos) << name;
