@@ -23,6 +23,7 @@ void AccessReview::go_on(Time now) {
       names_.pop_back();
       if (!names_.empty()) continue;
     } else if (is_open) {
+      if (session->review_feeds(now)) sessions_.mark_dirty(*session);
       names_ = groups_.requests().groups_of(session->id());
       context_.turn.count_check(names_.size() / kNamesPerUnit);
       if (!names_.empty()) continue;

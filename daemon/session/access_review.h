@@ -9,8 +9,9 @@
 
 namespace spindled {
 
-/// After the rules have changed: has every client leave the groups that it may join no longer, and tells it so. In
-/// pieces, as there may be many clients, groups and rules.
+/// After the rules have changed: closes the feeds that clients may send no longer, and has every client leave the
+/// groups that it may join no longer, and with them the feeds of others; and tells it so. In pieces, as there may be
+/// many clients, groups and rules.
 class AccessReview {
  public:
   AccessReview(Context& context, Groups& groups, SessionTable& sessions)

@@ -18,6 +18,9 @@ constexpr std::size_t kHelloBytesMax = 1024;
 /// Two names of 255 bytes, and some numbers.
 constexpr std::size_t kOfferBytesMax = 1024;
 
+/// What stands in a `feed_send` in front of the message.
+constexpr std::size_t kFeedSendHeadMax = spindle::kVarintBytesMax;
+
 /// What is read at once of a client where memory is short, if no frame is longer.
 constexpr std::size_t kReadBytesShort = 4u << 10;
 
@@ -43,6 +46,8 @@ std::size_t length_limit(ClientFrame type) {
       return spindle::kChunkBytesMax + 64;
     case ClientFrame::bulk_offer:
       return kOfferBytesMax;
+    case ClientFrame::feed_send:
+      return protocol::kFeedMessageBytesMax + kFeedSendHeadMax;
     default:
       return 512;
   }
@@ -63,8 +68,8 @@ protocol::FlowReport to_report(const FlowSnapshot& state, std::uint32_t request)
 
 }  // namespace
 
-Session::Session(Context& context, SessionHost& host, Groups& groups, Channels& channels, Admission& admission,
-                 Quotas& quotas, SessionId id, ConnectionId connection, Peer peer, Time now)
+Session::Session(Context& context, SessionHost& host, Groups& groups, Channels& channels, Feeds& feeds,
+                 Admission& admission, Quotas& quotas, SessionId id, ConnectionId connection, Peer peer, Time now)
     : context_(context),
       host_(host),
       connection_(connection),
@@ -76,7 +81,8 @@ Session::Session(Context& context, SessionHost& host, Groups& groups, Channels& 
       access_(context, peer_),
       quota_(context, quotas, peer_),
       ingress_(context, groups, admission, access_, quota_, queue_, id),
-      bulk_(context, channels, access_, ingress_, queue_) {}
+      bulk_(context, channels, access_, ingress_, queue_),
+      feeds_(context, feeds, access_, quota_, ingress_, queue_) {}
 
 void Session::start_closing(Time now) {
   state_ = State::closing;
@@ -87,6 +93,7 @@ void Session::start_closing(Time now) {
   input_.clear();
   resumption_.reset();
   queue_.stop_keeping();
+  waiting_feeds_.reset();
 }
 
 SessionMemory Session::memory() const {
@@ -94,7 +101,7 @@ SessionMemory Session::memory() const {
   memory.unfinished = input_.unread().size() + ingress_.unfinished_bytes();
   memory.definitions = ingress_.definition_bytes();
   memory.held = ingress_.held_bytes();
-  memory.queued = queue_.bytes();
+  memory.queued = queue_.bytes() + (waiting_feeds_ ? waiting_feeds_->bytes() : 0);
   memory.kept = queue_.kept_bytes();
   return memory;
 }
@@ -187,6 +194,7 @@ bool Session::try_admit(Time now, ClientFrame type, ByteView body) {
     case ClientFrame::flush_ok:
       return try_admit_flush_ok(now, body);
     default:
+      if (protocol::is_feed_request(type)) return try_admit_feed(now, type, body);
       return !protocol::is_bulk_request(type) || try_admit_bulk(now, type, body);
   }
 }
@@ -248,6 +256,15 @@ bool Session::try_admit_bulk(Time now, ClientFrame type, ByteView body) {
   return verdict.is_admitted();
 }
 
+bool Session::try_admit_feed(Time now, ClientFrame type, ByteView body) {
+  const bool is_answered = type != ClientFrame::feed_send && type != ClientFrame::feed_close;
+  waits_for_room_ = is_answered && !has_room();
+  if (waits_for_room_) return false;
+  const Verdict verdict = feeds_.try_admit(now, type, body);
+  retry_at_ = verdict.retry_at;
+  return verdict.is_admitted();
+}
+
 bool Session::may_go_on(Time now, bool has_room) {
   if (!has_room) retry_at_ = now;
   return has_room;
@@ -292,6 +309,7 @@ std::optional<Error> Session::handle_frame(Time now, ClientFrame type, Slice bod
       return bulk_.handle_token_request(body.view(), [this] { return host_.draw_secret(); });
     default:
       if (protocol::is_bulk_request(type)) return bulk_.handle(now, type, body.view());
+      if (protocol::is_feed_request(type)) return feeds_.handle(now, type, body.view());
       return Error{Errc::unexpected_frame,
                    fmt::format("a client does not send frames of type {}", static_cast<int>(type))};
   }
@@ -513,13 +531,13 @@ void Session::detach(Time now) {
   wanted_ = 0;
   unfinished_ = false;
   waiting_ = ingress_.has_complete();
-  waiting_when_detached_ = queue_.bytes();
+  waiting_when_detached_ = queue_.bytes_without_feeds();
 }
 
 bool Session::holds_too_much() const {
   // What senders pay for has its bound elsewhere. Of others no more is kept than they could come back to.
   const std::size_t paid_for = watch_.policy() == SlowPolicy::price ? waiting_when_detached_ : 0;
-  return queue_.bytes() > paid_for + context_.config.session.queue_hard_bytes;
+  return queue_.bytes_without_feeds() > paid_for + context_.config.session.queue_hard_bytes;
 }
 
 void Session::attach(Time now, Session& fresh) {
@@ -530,7 +548,7 @@ void Session::attach(Time now, Session& fresh) {
   detached_since_ = kNever;
   SPINDLE_CHECK(queue_.acknowledge(fresh.resume_->received));
   queue_.rewind();
-  watch_.note_return(now, queue_.bytes());
+  watch_.note_return(now, queue_.bytes_without_feeds());
   const std::string private_name = spindle::make_private_name(name(), context_.config.name);
   protocol::Welcome welcome{protocol::kClientVersionMax, private_name};
   const Duration timeout = context_.config.session.resume_timeout;
@@ -602,16 +620,17 @@ void Session::note_written(Time now, std::size_t bytes) {
 
 std::optional<Error> Session::hold_to_limits(Time now) {
   watch_.note_look(now);
-  if (const std::optional<unsigned> percent = watch_.note_length(now, queue_.bytes())) warn(*percent);
+  const std::size_t bytes = queue_.bytes_without_feeds();
+  if (const std::optional<unsigned> percent = watch_.note_length(now, bytes)) warn(*percent);
   if (const std::optional<Duration> stalled = watch_.note_stall(now)) {
     Log(context_.log_sink, "session")
         .warning(
             "client {} from {} has read nothing for {:.1f} s, and {} bytes wait for it: who sends to its groups "
             "slows down for it, until it reads or is cut off after {:.0f} s (session.stall_timeout_ms)",
-            name(), peer(), to_seconds(*stalled), queue_.bytes(), to_seconds(context_.config.session.stall_timeout));
+            name(), peer(), to_seconds(*stalled), bytes, to_seconds(context_.config.session.stall_timeout));
   }
-  if (queue_.bytes() > watch_.drop_from()) drop_messages(watch_.drop_to());
-  std::optional<std::string> objection = watch_.objection(now, queue_.bytes());
+  if (bytes > watch_.drop_from()) drop_messages(watch_.drop_to());
+  std::optional<std::string> objection = watch_.objection(now, queue_.bytes_without_feeds());
   if (!objection) return std::nullopt;
   return Error{Errc::slow_receiver, std::move(*objection)};
 }
@@ -630,11 +649,38 @@ void Session::warn(unsigned percent) {
                                                                        : "is cut off";
   Log(context_.log_sink, "session")
       .warning("client {} does not keep up: {} bytes wait for it, {} % of the limit of {} at which it {}", name(),
-               queue_.bytes(), percent, watch_.limit(), then);
+               queue_.bytes_without_feeds(), percent, watch_.limit(), then);
   context_.counters.add(Counter::queue_warnings);
   std::vector<std::uint8_t> frame;
-  protocol::write_warning(frame, {static_cast<std::uint8_t>(percent), queue_.bytes(), watch_.limit()});
+  protocol::write_warning(frame, {static_cast<std::uint8_t>(percent), queue_.bytes_without_feeds(), watch_.limit()});
   queue_.push_urgent(frame);
+}
+
+// --- Feeds ---
+
+FeedQueue& Session::waiting_feeds() {
+  if (!waiting_feeds_) waiting_feeds_ = std::make_unique<FeedQueue>(context_.slabs);
+  return *waiting_feeds_;
+}
+
+void Session::hold_feeds_to_limit() {
+  const auto allowed = static_cast<std::size_t>(context_.memory.allowance() * kFeedBytesWaiting);
+  waiting_feeds_->drop_oldest(std::max(allowed, kFeedBytesWaiting / 16));
+}
+
+bool Session::drop_feeds() { return waiting_feeds_ && waiting_feeds_->drop_oldest(0) != 0; }
+
+bool Session::has_output() {
+  if (feeds_.has_news()) feeds_.tell();
+  if (waiting_feeds_) {
+    waiting_feeds_->move_to(queue_, kFeedBytesQueued);
+    if (waiting_feeds_->empty()) waiting_feeds_.reset();
+  }
+  return !queue_.empty();
+}
+
+bool Session::review_feeds(Time now) {
+  return feeds_.review(now, [&](FeedHandle feed) { waiting_feeds().end({feed, protocol::FeedEnd::denied}); }) != 0;
 }
 
 }  // namespace spindled

@@ -14,6 +14,8 @@
 #include "daemon/base/peer.h"
 #include "daemon/group/groups.h"
 #include "daemon/session/bulk_requests.h"
+#include "daemon/session/feed_queue.h"
+#include "daemon/session/feed_requests.h"
 #include "daemon/session/ingress.h"
 #include "daemon/session/queue_watch.h"
 #include "daemon/session/resumption.h"
@@ -76,8 +78,8 @@ class Session final {
  public:
   enum class State : std::uint8_t { handshake, open, closing };
 
-  Session(Context& context, SessionHost& host, Groups& groups, Channels& channels, Admission& admission, Quotas& quotas,
-          SessionId id, ConnectionId connection, Peer peer, Time now);
+  Session(Context& context, SessionHost& host, Groups& groups, Channels& channels, Feeds& feeds, Admission& admission,
+          Quotas& quotas, SessionId id, ConnectionId connection, Peer peer, Time now);
 
   SessionId id() const { return ingress_.session(); }
   /// The last one, where it is detached.
@@ -164,6 +166,25 @@ class Session final {
 
   SessionQueue& queue() { return queue_; }
   const SessionQueue& queue() const { return queue_; }
+  /// Whether there is anything to write; what waits of feeds has gone into the queue as far as it may.
+  bool has_output();
+
+  /// Of the client's own feeds, and those that it listens to.
+  FeedRequests& feeds() { return feeds_; }
+  /// Whether frames of feeds go into the queue at once.
+  bool takes_feeds() const { return waiting_feeds_ == nullptr && !is_detached() && queue_.bytes() < kFeedBytesQueued; }
+  bool has_waiting_feeds() const { return waiting_feeds_ != nullptr; }
+  /// Those that do not. It stays as long as there is something in it.
+  FeedQueue& waiting_feeds();
+  /// Drops the oldest packets that wait beyond what may.
+  void hold_feeds_to_limit();
+  /// Drops all that wait of feeds, but for gaps. Whether there was any.
+  bool drop_feeds();
+  /// What the new rules mean for the client's own feeds. Whether anything.
+  bool review_feeds(Time now);
+  /// Of feeds so much stands in the queue at most, and so much waits.
+  static constexpr std::size_t kFeedBytesQueued = 64u << 10;
+  static constexpr std::size_t kFeedBytesWaiting = 256u << 10;
   const QueueWatch& watch() const { return watch_; }
   /// The first `bytes` of the queue were written.
   void note_written(Time now, std::size_t bytes);
@@ -217,6 +238,7 @@ class Session final {
   bool is_expelled_from(std::string_view group) const;
   bool try_admit_define(Time now, ByteView body);
   bool try_admit_bulk(Time now, spindle::protocol::ClientFrame type, ByteView body);
+  bool try_admit_feed(Time now, spindle::protocol::ClientFrame type, ByteView body);
   /// `has_room`: where the turn has none for what takes long, it is tried again in the next one.
   bool may_go_on(Time now, bool has_room);
 
@@ -234,7 +256,7 @@ class Session final {
 
   /// Whether what the client asks for may wait for it to be read. Keeps a client that asks and does not read from
   /// costing others much, as unread messages do.
-  bool has_room() const { return queue_.bytes() <= context_.config.session.queue_full_price_bytes / 2; }
+  bool has_room() const { return queue_.bytes_without_feeds() <= context_.config.session.queue_full_price_bytes / 2; }
 
   Context& context_;
   SessionHost& host_;
@@ -275,12 +297,14 @@ class Session final {
   std::size_t waiting_when_detached_ = 0;  // bytes
   bool was_put_out_ = false;
   SessionQueue queue_;
+  std::unique_ptr<FeedQueue> waiting_feeds_;  // where something waits
   QueueWatch watch_;
   Groups& groups_;
   ClientAccess access_;
   ClientQuota quota_;
   Ingress ingress_;
   BulkRequests bulk_;
+  FeedRequests feeds_;
 };
 
 }  // namespace spindled

@@ -30,6 +30,16 @@ std::uint8_t* SessionQueue::append_message_space(std::span<const std::uint32_t> 
   return waiting_.bytes.append_space(bytes);
 }
 
+void SessionQueue::append_feed_frame(OutputQueue& from, std::size_t bytes) {
+  from.move_front(bytes, waiting_.bytes);
+  end_frame(waiting_, bytes, FrameKind::feed);
+}
+
+void SessionQueue::append_feed_frame(ByteView frame) {
+  waiting_.bytes.append_copy(frame);
+  end_frame(waiting_, frame.size(), FrameKind::feed);
+}
+
 void SessionQueue::push_urgent(ByteView frame) {
   Part& part = detour().part;
   Part others(pool_);
@@ -46,6 +56,13 @@ void SessionQueue::push_urgent(ByteView frame) {
 
 void SessionQueue::end_frame(Part& part, std::size_t bytes, FrameKind kind) {
   part.frames.push_back({static_cast<std::uint32_t>(bytes), kind});
+  if (kind == FrameKind::feed) feed_bytes_ += bytes;
+}
+
+SessionQueue::Frame SessionQueue::take_frame(Part& part) {
+  const Frame frame = part.frames.pop_front();
+  if (frame.kind == FrameKind::feed) feed_bytes_ -= frame.bytes;
+  return frame;
 }
 
 SessionQueue::Detour& SessionQueue::detour() {
@@ -81,7 +98,7 @@ void SessionQueue::consume_from(Part& part, std::size_t bytes) {
   written_ += bytes;
   if (kept_) return keep_from(part, bytes);
   part.bytes.consume(bytes);
-  while (!part.frames.empty() && written_ >= part.frames.front().bytes) written_ -= part.frames.pop_front().bytes;
+  while (!part.frames.empty() && written_ >= part.frames.front().bytes) written_ -= take_frame(part).bytes;
 }
 
 // --- What a client may have to get again ---
@@ -96,7 +113,7 @@ void SessionQueue::keep_from(Part& part, std::size_t bytes) {
   }
   part.bytes.move_front(bytes, kept_->bytes);
   while (!part.frames.empty() && written_ >= part.frames.front().bytes) {
-    const std::uint32_t size = part.frames.pop_front().bytes;
+    const std::uint32_t size = take_frame(part).bytes;
     written_ -= size;
     kept_->note_frame(size);
   }
@@ -135,7 +152,7 @@ void SessionQueue::rewind() {
     first.bytes.consume(first.frames.pop_front().bytes - written_);
   } else if (written_ != 0) {
     // Its beginning is the last of what is kept.
-    const Frame frame = first.frames.pop_front();
+    const Frame frame = take_frame(first);
     first.bytes.move_front(frame.bytes - written_, kept_->bytes);
     kept_->note_frame(frame.bytes);
   } else if (!first.frames.empty() && first.frames.front().kind == FrameKind::preface) {
@@ -230,7 +247,7 @@ void SessionQueue::drop_unwritten() {
     close_lost(*detour_);
     keep_first_if_written(detour_->part);
     waiting_.bytes.clear();
-    waiting_.frames.clear();
+    while (!waiting_.frames.empty()) take_frame(waiting_);
   } else {
     keep_first_if_written(waiting_);
   }
@@ -240,7 +257,10 @@ void SessionQueue::drop_unwritten() {
 void SessionQueue::keep_first_if_written(Part& part) {
   const bool keep = written_ != 0;
   part.bytes.truncate(keep ? part.frames.front().bytes - written_ : 0);
-  while (part.frames.size() > (keep ? 1u : 0u)) part.frames.pop_back();
+  while (part.frames.size() > (keep ? 1u : 0u)) {
+    if (part.frames.back().kind == FrameKind::feed) feed_bytes_ -= part.frames.back().bytes;
+    part.frames.pop_back();
+  }
 }
 
 }  // namespace spindled

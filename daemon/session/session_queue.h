@@ -1,6 +1,7 @@
 // The frames that wait to be written to a client.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "daemon/base/output_queue.h"
@@ -10,8 +11,9 @@
 namespace spindled {
 
 /// What a frame is to one who drops messages: the beginning of one, the rest of one, or something that must not be
-/// lost; urgent ones overtake others, and a preface stands before all and belongs to the connection alone.
-enum class FrameKind : std::uint8_t { other, message, message_more, urgent, preface };
+/// lost; what is of a feed has limits of its own (FeedQueue); urgent ones overtake others, and a preface stands before
+/// all and belongs to the connection alone.
+enum class FrameKind : std::uint8_t { other, message, message_more, feed, urgent, preface };
 
 /// Knows where its frames end and which are messages, so that a last word can follow a frame that is partly written, an
 /// urgent one can overtake others, and the oldest messages can be dropped.
@@ -34,11 +36,16 @@ class SessionQueue {
   void append_frame(ByteView frame);
   /// Room for whole messages with frames of these sizes, side by side, which the caller fills before anything else.
   std::uint8_t* append_message_space(std::span<const std::uint32_t> frame_sizes);
+  /// A frame of a feed: the first `bytes` of `from`, or a copy.
+  void append_feed_frame(OutputQueue& from, std::size_t bytes);
+  void append_feed_frame(ByteView frame);
   /// A frame that overtakes all others but one that is partly written, and urgent ones before it.
   void push_urgent(ByteView frame);
 
   std::size_t bytes() const { return waiting_.bytes.bytes() + (detour_ ? detour_->bytes() : 0); }
   bool empty() const { return bytes() == 0; }
+  /// Of these, those that are of no feed.
+  std::size_t bytes_without_feeds() const { return bytes() - std::min(bytes(), feed_bytes_); }
   /// Buffers for a gathered write; empty only where the queue is. There may be more behind them than fits.
   std::size_t gather(std::span<ByteView> buffers);
   void consume(std::size_t bytes);
@@ -125,6 +132,8 @@ class SessionQueue {
 
   Detour& detour();
   void end_frame(Part& part, std::size_t bytes, FrameKind kind);
+  /// The first frame of `part` is not there any more; its bytes are for the caller.
+  Frame take_frame(Part& part);
   void consume_from(Part& part, std::size_t bytes);
   void keep_from(Part& part, std::size_t bytes);
   /// Moves what is kept, but for what is acknowledged, to the end of `to`.
@@ -143,7 +152,8 @@ class SessionQueue {
   std::unique_ptr<Kept> kept_;
   std::unique_ptr<Detour> detour_;  // written before `waiting_`
   Part waiting_;
-  std::size_t written_ = 0;  // bytes of the first frame that are written
+  std::size_t written_ = 0;     // bytes of the first frame that are written
+  std::size_t feed_bytes_ = 0;  // of all frames of feeds, what is written of the first one included
 };
 
 }  // namespace spindled

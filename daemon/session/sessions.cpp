@@ -21,17 +21,20 @@ constexpr std::size_t kRefusedMax = 64;
 
 }  // namespace
 
-Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Channels& channels, Admission& admission)
+Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Channels& channels, Feeds& feeds,
+                   Admission& admission)
     : context_(context),
       log_(context.log_sink, "session"),
       driver_(driver),
       groups_(groups),
       channels_(channels),
+      feeds_(feeds),
       admission_(admission),
       slow_clients_(context.config, context.memory, admission, *this),
       access_review_(context, groups, sessions_),
       delivery_(context, sessions_, slow_clients_),
       bulk_delivery_(sessions_),
+      feed_delivery_(context, sessions_),
       relief_(context, sessions_) {}
 
 Sessions::~Sessions() = default;
@@ -40,8 +43,8 @@ Sessions::~Sessions() = default;
 
 void Sessions::handle_accepted(Time now, ConnectionId connection, const Peer& peer) {
   const SessionId id = ++last_id_;
-  Session& added = sessions_.add(
-      std::make_unique<Session>(context_, *this, groups_, channels_, admission_, quotas_, id, connection, peer, now));
+  Session& added = sessions_.add(std::make_unique<Session>(context_, *this, groups_, channels_, feeds_, admission_,
+                                                           quotas_, id, connection, peer, now));
   timers_.set_earlier(Timer::tick, now + kTick);
   if (stopping_) {
     refuse(now, added, {Errc::daemon_stopping, {}});
@@ -97,7 +100,8 @@ void Sessions::process(Time now, Session& session) {
   }
   count_memory(now, session);
   if (session.has_keepalive()) timers_.set_earlier(Timer::silence, now + kSilenceLook);
-  if (!session.queue().empty() || relief_.objection_to(now, session)) sessions_.mark_dirty(session);
+  const bool has_output = !session.queue().empty() || session.has_waiting_feeds();
+  if (has_output || relief_.objection_to(now, session)) sessions_.mark_dirty(session);
   if (session.unfinished_since() != kNever) timers_.set_earlier(Timer::tick, now + kTick);
   if (session.is_waiting() || session.ingress().holds_messages()) {
     sessions_.mark_waiting(session);
@@ -260,7 +264,8 @@ void Sessions::count_memory(Time now, Session& session) {
 void Sessions::hold_to_memory(Time now) {
   for (Session* largest : relief_.find_largest(now)) {
     if (!relief_.is_overdrawn()) return;
-    if (!context_.memory.is_full() || !largest->drop_messages(0)) {
+    const bool drops = context_.memory.is_full() && (largest->drop_feeds() || largest->drop_messages(0));
+    if (!drops) {
       const Error reason = relief_.reason_for(*largest);
       largest->queue().drop_unwritten();
       close(now, *largest, reason);
@@ -303,7 +308,7 @@ void Sessions::flush(Time now, SessionId id) {
 
 void Sessions::write(Time now, Session& session) {
   std::array<ByteView, 64> buffers;
-  while (!session.queue().empty() && session.may_write(now)) {
+  while (session.has_output() && session.may_write(now)) {
     const std::size_t count = session.queue().gather(buffers);
     std::size_t offered = 0;
     for (std::size_t i = 0; i < count; ++i) offered += buffers[i].size();
@@ -336,10 +341,11 @@ void Sessions::watch_queue(Time now, Session& session) {
     session.queue().drop_unwritten();
     return close(now, session, *error);
   }
+  const std::size_t bytes = session.queue().bytes_without_feeds();
   if (session.watch().is_priced()) {
-    slow_clients_.note_behind(now, session.id(), session.queue().bytes(), session.traffic().bytes_out);
+    slow_clients_.note_behind(now, session.id(), bytes, session.traffic().bytes_out);
   } else {
-    slow_clients_.note_caught_up(now, session.id(), session.queue().bytes(), session.traffic().bytes_out);
+    slow_clients_.note_caught_up(now, session.id(), bytes, session.traffic().bytes_out);
   }
   if (session.watch().is_behind()) timers_.set_earlier(Timer::tick, now + kTick);
 }
@@ -379,6 +385,7 @@ void Sessions::leave_everything(Time now, Session& session) {
   slow_clients_.forget(session.id());
   sessions_.give_up_name(session);
   channels_.close_session(now, session.id());
+  session.feeds().close(now);
   groups_.close_session(now, session.id());
 }
 

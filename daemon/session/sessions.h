@@ -20,6 +20,7 @@
 #include "daemon/session/access_review.h"
 #include "daemon/session/bulk_delivery.h"
 #include "daemon/session/client_delivery.h"
+#include "daemon/session/feed_delivery.h"
 #include "daemon/session/memory_relief.h"
 #include "daemon/session/session_table.h"
 #include "daemon/session/slow_clients.h"
@@ -28,7 +29,7 @@ namespace spindled {
 
 class Sessions final : public PortHandler, public SessionHost, public ClientNames, public SessionTokens {
  public:
-  Sessions(Context& context, Driver& driver, Groups& groups, Channels& channels, Admission& admission);
+  Sessions(Context& context, Driver& driver, Groups& groups, Channels& channels, Feeds& feeds, Admission& admission);
   ~Sessions() override;
 
   /// Who takes connections to the port of clients that are none of a session.
@@ -73,6 +74,8 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   LocalClients& clients() { return delivery_; }
   /// And what bulk channels are told through.
   ChannelClients& channel_clients() { return bulk_delivery_; }
+  /// And feeds.
+  FeedClients& feed_clients() { return feed_delivery_; }
 
   // SessionHost
   Result<std::string> identify(const Session& session, std::string_view token) override;
@@ -131,6 +134,7 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   ConnectionTaker* taker_ = nullptr;
   Groups& groups_;
   Channels& channels_;
+  Feeds& feeds_;
   Admission& admission_;
   Quotas quotas_;
   SessionTable sessions_;
@@ -138,6 +142,7 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   AccessReview access_review_;
   ClientDelivery delivery_;
   BulkDelivery bulk_delivery_;
+  FeedDelivery feed_delivery_;
   MemoryRelief relief_;
   Timers<Timer> timers_;
   bool stopping_ = false;

@@ -14,6 +14,7 @@
 #include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
+#include "libclient/protocol/feed_frames.h"
 #include "libclient/protocol/header_block.h"
 #include "libclient/protocol/member_list.h"
 #include "libclient/protocol/requests.h"
@@ -149,6 +150,29 @@ std::string channels_of_two_clients() {
   ask(kFirst, BulkCancel{8, channel});
   ask(kSecond, offer);
   steps.op(NodeStep::close).u8(kSecond).op(NodeStep::time).u16(200);
+  return steps.op(NodeStep::time).u16(1000).bytes();
+}
+
+std::string feeds_of_two_clients() {
+  Steps steps;
+  for (const unsigned connection : {kFirst, kSecond}) {
+    steps.op(NodeStep::accept).u8(kClientPort);
+    const Hello hello{.name = connection == kFirst ? "a" : "b"};
+    steps.op(NodeStep::frame).u8(connection).frame(frame_of(write_hello, hello)).op(NodeStep::end_turn);
+    client_frame(steps, connection, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+    client_frame(steps, connection, frame_of(write_listen, ClientFrame::listen, GroupRequest{2, "news"}));
+  }
+  client_frame(steps, kFirst, frame_of(write_feed_open, FeedOpen{3, "news", 200'000, 0}));
+  steps.op(NodeStep::time).u16(100);
+  const std::string large(3000, 'x');
+  client_frame(steps, kFirst, frame_of(write_feed_send, FeedSend{1, as_bytes("hello")}));
+  client_frame(steps, kFirst, frame_of(write_feed_send, FeedSend{1, as_bytes(large)}));
+  steps.op(NodeStep::time).u16(100);
+  client_frame(steps, kSecond, frame_of(write_listen, ClientFrame::stop_listening, GroupRequest{4, "news"}));
+  client_frame(steps, kFirst, frame_of(write_feed_send, FeedSend{1, as_bytes("more")}));
+  client_frame(steps, kFirst, frame_of(write_feed_close, FeedClose{1}));
+  client_frame(steps, kFirst, frame_of(write_feed_open, FeedOpen{5, "news", 0, 1000}));
+  steps.op(NodeStep::close).u8(kFirst);
   return steps.op(NodeStep::time).u16(1000).bytes();
 }
 
@@ -662,6 +686,31 @@ void add_client_engine_seeds(Seeds& seeds) {
   flush.op(EngineStep::frame).frame(frame_of(write_view, first_view()));
   add("flush", flush.op(EngineStep::multicast).u8(2).u8(1).text("news"));
 
+  for (const unsigned is_ordered : {0u, 1u}) {
+    Steps feeds;
+    const auto told = [&feeds](const FeedNews& news) {
+      feeds.op(EngineStep::frame).frame(frame_of(write_feed_news, news));
+    };
+    welcome(feeds).op(EngineStep::listen).u8(is_ordered).text("news").op(EngineStep::open_feed).u8(1).text("news");
+    feeds.op(EngineStep::frame).frame(frame_of(write_reply, Reply{1, 0}));
+    told(FeedReady{2, 3, 100});
+    feeds.op(EngineStep::send_feed).u8(1).u8(2).op(EngineStep::send_feed).u8(1).u8(1);
+    told(FeedOpened{4, 200'000, "news", "#a#alpha"});
+    told(FeedPacket{4, 0, 3, as_bytes("whole")});
+    told(FeedPacket{4, 1, 1, as_bytes("begun ")});
+    told(FeedPacket{4, 3, 3, as_bytes("next")});
+    told(FeedPacket{4, 2, 2, as_bytes("ended")});
+    told(FeedPacket{4, 5, 2, as_bytes("of what is lost")});
+    told(FeedGap{4, 4, 1, FeedGapCause::lost});
+    told(FeedPacket{4, 8, 3, as_bytes("late")});
+    feeds.op(EngineStep::time).u16(60);
+    told(FeedRoom{3, 100});
+    told(FeedFlow{3, 1000, 0, 0, FeedLimit::source});
+    told(FeedEnded{4, FeedEnd::closed});
+    feeds.op(EngineStep::close_feed).u8(1);
+    add(is_ordered != 0 ? "feeds" : "feeds_as_they_come", feeds.op(EngineStep::stop_listening).text("news"));
+  }
+
   add("large_group", large_group());
   add("requests", requests());
   add("full_window", full_window());
@@ -677,6 +726,7 @@ void add_client_engine_seeds(Seeds& seeds) {
 void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "join_and_send", join_and_send()});
   seeds.push_back({"node", "channels_of_two_clients", channels_of_two_clients()});
+  seeds.push_back({"node", "feeds_of_two_clients", feeds_of_two_clients()});
   seeds.push_back({"node", "content_of_a_client", content_of_a_client()});
   seeds.push_back({"node", "content_from_a_peer", content_over_a_hop(true)});
   seeds.push_back({"node", "content_to_a_peer", content_over_a_hop(false)});

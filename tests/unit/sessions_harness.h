@@ -36,7 +36,7 @@ class SessionsDriver final : public Driver, public LogSink {
   // Driver
   ConnectionId dial(std::string_view) override { return ConnectionId{0}; }
   std::size_t write(ConnectionId connection, std::span<const ByteView> buffers) override {
-    if (deaf) return 0;
+    if (deaf || deaf_to == connection) return 0;
     std::size_t taken = 0;
     for (const ByteView& buffer : buffers) {
       written[connection].append(spindle::as_text(buffer));
@@ -58,6 +58,7 @@ class SessionsDriver final : public Driver, public LogSink {
   void write(LogLevel, std::string_view, std::string_view line) override { log.emplace_back(line); }
 
   bool deaf = false;                                               // whoever connects reads nothing
+  std::optional<ConnectionId> deaf_to;                             // or this one
   std::map<std::string, Result<std::string>, std::less<>> tokens;  // what they prove, or why they do not
   std::uint8_t secrets_drawn = 0;
   Time wakes_at = kNever;
