@@ -76,6 +76,7 @@ void ClientEngine::settle() {
 
 void ClientEngine::settle(EventReader::News& news) {
   settle_replies(news);
+  settle_feeds(news);
   settle_admitted(news);
   settle_taken(news);
   for (const EventReader::News::FlushNews& flush : news.flushes)
@@ -114,6 +115,10 @@ void ClientEngine::settle_replies(EventReader::News& news) {
       if (observer_ != nullptr) observer_->channel_answered(reply.request, error);
       continue;
     }
+    if (!flow && !view && writer_.settle_feed(reply.request)) {
+      if (observer_ != nullptr) observer_->feed_refused(reply.request, {reply.code, error_category()});
+      continue;
+    }
     std::optional<Event> event;
     if (flow) {
       writer_.settle(reply.request, *flow, unknown);
@@ -146,6 +151,16 @@ bool ClientEngine::tell_channel_news(BulkNews&& news, std::size_t before) {
   std::optional<Event> event = observer_->channel_news(std::move(news), before);
   if (event) reader_.insert_event(before, *std::move(event));
   return event.has_value();
+}
+
+void ClientEngine::settle_feeds(const EventReader::News& news) {
+  for (const FeedNews& each : news.feeds) {
+    const auto* ready = std::get_if<FeedReady>(&each);
+    if (ready != nullptr && !writer_.settle_feed(ready->request)) {
+      return reader_.end(Errc::unexpected_frame, "the daemon answered a request that was not made");
+    }
+    if (observer_ != nullptr) observer_->feed_news(each);
+  }
 }
 
 void ClientEngine::settle_admitted(const EventReader::News& news) {

@@ -22,7 +22,11 @@ class RequestObserver {
   /// It came before the event of that index, of those that take_events() gives next, not counting answers to `ask`.
   /// What is returned stands there as an event.
   virtual std::optional<Event> channel_news(BulkNews /*news*/, std::size_t /*before*/) { return std::nullopt; }
-  /// A new session begins: of the channels of the former one nothing more is told.
+  /// The daemon has refused to open the feed that was asked for under that number.
+  virtual void feed_refused(std::uint32_t /*request*/, std::error_code /*error*/) {}
+  /// It refers to bytes that stay during the call.
+  virtual void feed_news(const FeedNews& /*news*/) {}
+  /// A new session begins: of the channels and feeds of the former one nothing more is told.
   virtual void session_began_anew() {}
 };
 
@@ -115,6 +119,7 @@ class ClientEngine {
  private:
   void settle(EventReader::News& news);
   void settle_replies(EventReader::News& news);
+  void settle_feeds(const EventReader::News& news);
   /// Whether an event stands at that place now.
   bool tell_channel_news(BulkNews&& news, std::size_t before);
   void settle_admitted(const EventReader::News& news);

@@ -12,12 +12,9 @@
 
 #include "libclient/protocol/back_off.h"
 #include "libclient/protocol/client_engine.h"
+#include "libclient/protocol/instant.h"
 
 namespace spindle::protocol {
-
-/// Since an epoch of the driver's choice; it never goes back.
-using Instant = std::chrono::nanoseconds;
-inline constexpr Instant kNeverAgain = Instant::max();
 
 struct SessionOptions {
   std::string name{};      // empty: the daemon chooses

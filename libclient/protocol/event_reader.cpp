@@ -171,6 +171,7 @@ void EventReader::handle_frame(ClientFrame type, ByteView body) {
       break;
     default:
       if (is_bulk_news(type)) return handle_channel_news(type, body);
+      if (is_feed_news(type)) return handle_feed_news(type, body);
       end(Errc::unexpected_frame, "the daemon sent a frame of an unknown type");
   }
 }
@@ -469,6 +470,13 @@ void EventReader::handle_channel_news(ClientFrame type, ByteView body) {
     return;
   }
   news_.channels.push_back({std::move(*news), events_.size()});
+  has_news_ = true;
+}
+
+void EventReader::handle_feed_news(ClientFrame type, ByteView body) {
+  const std::optional<FeedNews> news = read_feed_news(type, body);
+  if (!news) return end(Errc::malformed_frame);
+  news_.feeds.push_back(*news);
   has_news_ = true;
 }
 

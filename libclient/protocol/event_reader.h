@@ -12,6 +12,7 @@
 #include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
+#include "libclient/protocol/feed_frames.h"
 
 namespace spindle::protocol {
 
@@ -45,6 +46,8 @@ class EventReader {
       std::size_t before = 0;  // the index of the event that it came before
     };
     std::vector<PlacedChannelNews> channels;
+    /// Of feeds, in the order in which they came. They refer to bytes that stay until the next `prepare`.
+    std::vector<FeedNews> feeds;
     bool has_views = false;    // among the events
     bool has_answers = false;  // to requests, or these requests themselves, among the events
     /// Of synchronous groups, in the order in which they came: requests to flush, and views, which end them.
@@ -147,6 +150,7 @@ class EventReader {
   void handle_going(ByteView body);
   void handle_refused(ByteView body);
   void handle_channel_news(ClientFrame type, ByteView body);
+  void handle_feed_news(ClientFrame type, ByteView body);
   /// Bytes that messages share, and what their positions refer to.
   struct Block {
     explicit Block(std::size_t count) : bytes(std::make_unique_for_overwrite<std::uint8_t[]>(count)) {}

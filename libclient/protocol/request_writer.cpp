@@ -134,6 +134,7 @@ void RequestWriter::close() {
   pending_flows_.clear();
   pending_confirms_.clear();
   pending_channels_.clear();
+  pending_feeds_.clear();
   asked_.clear();
   flushed_.clear();
 }
@@ -390,6 +391,47 @@ std::error_code RequestWriter::ask_channel(BulkRequest request, std::uint32_t& n
   return {};
 }
 
+template <typename Write>
+void RequestWriter::write_feed_frame(ClientFrame type, Write&& write) {
+  if (!out_.is_holding()) {
+    write(out_.bytes());
+    out_.note_frame(type);
+    return;
+  }
+  std::vector<std::uint8_t> frame;
+  write(frame);
+  out_.append_ahead(frame);
+}
+
+std::error_code RequestWriter::open_feed(FeedOpen open, std::uint32_t& number) {
+  if (!open_) return Errc::not_connected;
+  open.request = number = next_request_++;
+  pending_feeds_.insert(number);
+  write_feed_frame(ClientFrame::feed_open, [&](std::vector<std::uint8_t>& out) { write_feed_open(out, open); });
+  return {};
+}
+
+void RequestWriter::send_feed(FeedNumber feed, const Payload& payload) {
+  if (!open_) return;
+  write_feed_frame(ClientFrame::feed_send, [&](std::vector<std::uint8_t>& out) {
+    write_feed_send_head(out, feed, payload.size());
+    Rest(payload).append(out, payload.size());
+  });
+}
+
+void RequestWriter::close_feed(FeedNumber feed) {
+  if (!open_) return;
+  write_feed_frame(ClientFrame::feed_close, [&](std::vector<std::uint8_t>& out) { write_feed_close(out, {feed}); });
+}
+
+std::error_code RequestWriter::listen(ClientFrame type, std::string_view group) {
+  if (!open_) return Errc::not_connected;
+  const GroupRequest request{next_request_++, group};
+  pending_.emplace(request.request, Pending{RequestFailed::Request::listen, std::string(group)});
+  write_feed_frame(type, [&](std::vector<std::uint8_t>& out) { write_listen(out, type, request); });
+  return {};
+}
+
 std::error_code RequestWriter::ping(std::uint64_t token) {
   if (!open_) return Errc::not_connected;
   if (returns_) pings_.push_back(token);
@@ -523,6 +565,7 @@ std::vector<std::uint64_t> RequestWriter::start_anew(bool hold) {
   asked_.clear();
   flushed_.clear();
   pending_channels_.clear();
+  pending_feeds_.clear();
   if (parting_) pending_confirms_.erase(parting_->request);
   parting_.reset();
   join_again(hold);

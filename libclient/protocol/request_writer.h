@@ -16,6 +16,7 @@
 #include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
+#include "libclient/protocol/feed_frames.h"
 #include "libclient/protocol/flow_windows.h"
 #include "libclient/protocol/outgoing_frames.h"
 #include "libclient/protocol/untaken_messages.h"
@@ -63,6 +64,17 @@ class RequestWriter {
   std::error_code confirm();
   /// Of bulk channels, where the `hello` says that the client wants to hear of them. `number` is set to the request's.
   std::error_code ask_channel(BulkRequest request, std::uint32_t& number);
+
+  // Of feeds. These frames go ahead of what waits for `release`: a feed waits for nobody.
+
+  /// `number` is set to that of the request.
+  std::error_code open_feed(FeedOpen open, std::uint32_t& number);
+  /// There is room for it.
+  void send_feed(FeedNumber feed, const Payload& payload);
+  void close_feed(FeedNumber feed);
+  /// `type`: `listen` or `stop_listening`. Refused with RequestFailed.
+  std::error_code listen(ClientFrame type, std::string_view group);
+
   std::error_code ping(std::uint64_t token);
   /// The number of the last request: one of `request`, `request_flow` or `confirm`.
   std::uint32_t last_request() const { return next_request_ - 1; }
@@ -101,6 +113,8 @@ class RequestWriter {
   std::vector<FlowReady> settle(const Admitted& admitted, bool& unknown);
   /// Takes the answer to `ask_channel`, of whatever form. False where nothing was asked under that number.
   [[nodiscard]] bool settle_channel(std::uint32_t request) { return pending_channels_.erase(request) != 0; }
+  /// Likewise that to `open_feed`.
+  [[nodiscard]] bool settle_feed(std::uint32_t request) { return pending_feeds_.erase(request) != 0; }
   void settle_pong(std::uint64_t token);
   /// Takes a request to flush a group, with the number that the daemon gave it; 0: a view of the group, which ends one.
   void settle_flush(const FlushRequest& request, std::uint64_t daemons_number);
@@ -174,6 +188,9 @@ class RequestWriter {
   void write_confirm_frame(std::uint32_t number);
   void write_ping_frame(std::uint64_t token);
   void write_bye_frame();
+  /// Appends what `write(frames)` writes, which is one frame of that type.
+  template <typename Write>
+  void write_feed_frame(ClientFrame type, Write&& write);
   void join_again(bool hold);
   void ask_again();
   void count_in_window(ByteView frames);
@@ -203,6 +220,7 @@ class RequestWriter {
   std::map<std::uint32_t, std::string> pending_flows_;       // `request_flow`s without an answer: the key of the groups
   std::map<std::uint32_t, std::uint64_t> pending_confirms_;  // `confirm`s without an answer: what was accepted before
   std::set<std::uint32_t> pending_channels_;                 // `ask_channel`s without an answer
+  std::set<std::uint32_t> pending_feeds_;                    // `open_feed`s without an answer
   std::uint32_t next_request_ = 1;
 
   UntakenMessages untaken_;   // where the client may come back

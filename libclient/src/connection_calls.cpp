@@ -191,6 +191,7 @@ void Connection::Impl::note_room() {
 
 bool Connection::Impl::refused(std::uint32_t request, const RequestFailed& failed) {
   if (failed.request == RequestFailed::Request::join) joined_.ended(failed.group);
+  if (failed.request == RequestFailed::Request::listen) feeds_.forget_group(failed.group);
   return calls_.note_refused(request, failed.error);
 }
 
@@ -206,9 +207,13 @@ void Connection::Impl::note_views() {
     if (again != nullptr && !again->resumed) joined_.begin_anew(session_.writer().groups());
     const auto* view = event.get_if<GroupView>();
     if (view == nullptr) continue;
-    if (view->form == ViewForm::farewell) joined_.ended(view->group);
+    if (view->form == ViewForm::farewell) {
+      joined_.ended(view->group);
+      feeds_.note_left(view->group);
+    }
     calls_.note_view(*view, private_name());
   }
+  tell_feeds();
 }
 
 // Calls what calls that have ended are to be told with, without the lock.

@@ -47,6 +47,7 @@ std::optional<Event> Connection::Impl::channel_news(protocol::BulkNews news, std
 
 void Connection::Impl::session_began_anew() {
   if (channels_ != nullptr) channels_->session_began_anew();
+  if (!closing_) feeds_.begin_anew();
 }
 
 }  // namespace spindle

@@ -101,6 +101,11 @@ bool Connection::Impl::turn(Lock& lock) {
   if (is_inherited()) return false;
   if (stop_ && ended_) return false;
   if (!ended_ && session_.next_deadline() <= now()) handle_time(lock);
+  if (!ended_ && feeds_.next_deadline() <= now()) {
+    feeds_.handle_time(now());
+    tell_feeds();
+    return true;  // the handler goes first
+  }
   go_on_connecting(lock);
   if (!ended_ && can_write() && has_output()) write_some(lock);
   end_output(lock);
@@ -157,6 +162,9 @@ int Connection::Impl::poll_events(Lock& lock) {
   Deadline next = std::min(calls_.next_deadline(), closing_ && !ended_ ? closing_deadline_ : Deadline::max());
   if (!ended_ && session_.next_deadline() != protocol::kNeverAgain) {
     next = std::min(next, Deadline(session_.next_deadline()));
+  }
+  if (!ended_ && feeds_.next_deadline() != protocol::kNeverAgain) {
+    next = std::min(next, Deadline(feeds_.next_deadline()));
   }
   if (next != Deadline::max() && !more_to_do) timeout_ms = poll_timeout(next);
   lock.unlock();
@@ -218,6 +226,7 @@ void Connection::Impl::deliver() {
     session_.settle(now());
     has_views = has_views || session_.reconnections() != reconnections;
     if (session_.is_connected()) note_name();
+    tell_feeds();
     if (waiters_ > 0) changed_.notify_all();  // flows may have room
     if (calls_.wants_room()) note_room();
   }
@@ -232,6 +241,10 @@ void Connection::Impl::deliver() {
   }
   // Who receives Disconnected finds the connection closed, and who finds it closed finds Disconnected.
   const std::error_code end = ended ? arrived_.back().get<Disconnected>().error : std::error_code();
+  if (ended) {
+    feeds_.end(end);
+    tell_feeds();
+  }
   if (!arrived_.empty()) events_.push(arrived_, bytes);
   if (ended) {
     ended_ = true;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,7 +15,9 @@
 #include <vector>
 
 #include "libclient/io/byte_stream.h"
+#include "libclient/protocol/client_feeds.h"
 #include "libclient/protocol/client_session.h"
+#include "libclient/src/answer.h"
 #include "libclient/src/channel_listener.h"
 #include "libclient/src/deadline.h"
 #include "libclient/src/event_queue.h"
@@ -66,6 +69,16 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   NotTaken drain(Deadline deadline, const std::stop_token& stop);
   NotTaken disconnect() { return disconnect(deadline_after(options_.disconnect_timeout)); }
   EventQueue& events() { return events_; }
+
+  // Feeds.
+  Result<FeedId> open_feed(std::string_view group, const FeedOptions& options);
+  std::error_code listen(std::string_view group, const ListenOptions& options);
+  std::error_code stop_listening(std::string_view group);
+  std::error_code send_feed(FeedId feed, const Payload& message);
+  void close_feed(FeedId feed);
+  bool is_feed_open(FeedId feed) const;
+  std::optional<FeedFlow> feed_flow(FeedId feed) const;
+  std::uint64_t feed_dropped(FeedId feed) const;
 
   // For bulk channels, on any thread.
 
@@ -130,7 +143,11 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   void answered(protocol::Requests::Number number, Answers answers) override;
   void channel_answered(std::uint32_t request, std::error_code error) override;
   std::optional<Event> channel_news(protocol::BulkNews news, std::size_t before) override;
+  void feed_refused(std::uint32_t request, std::error_code error) override;
+  void feed_news(const protocol::FeedNews& news) override;
   void session_began_anew() override;
+  /// Hands on what feeds have to tell.
+  void tell_feeds();
 
   // The connection's own thread.
   void run();
@@ -181,6 +198,9 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   protocol::ClientSession session_;
   bool is_blocked_ = false;  // the socket has taken less than it was offered
   PendingCalls calls_{session_.engine()};
+  protocol::ClientFeeds feeds_{session_.writer()};
+  std::map<FeedId, std::shared_ptr<Answer<std::error_code>>> opening_;
+  std::vector<Event> feed_events_;  // kept for its memory
   ChannelListener* channels_ = nullptr;
   std::size_t dialled_server_ = 0;
   JoinedGroups joined_;

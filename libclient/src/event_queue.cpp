@@ -6,6 +6,7 @@ namespace spindle {
 
 void EventQueue::push(std::vector<Event>& events, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
+  has_last_ = has_last_ || (!events.empty() && events.back().is<Disconnected>());
   if (!batches_.empty() && batches_.back().bytes < kBatchBytes) {
     Batch& last = batches_.back();
     last.events.insert(last.events.end(), std::make_move_iterator(events.begin()),
@@ -20,6 +21,17 @@ void EventQueue::push(std::vector<Event>& events, std::size_t bytes) {
   }
   bytes_ += bytes;
   if (bytes_ > limit_bytes_) full_.store(true, std::memory_order_relaxed);
+  note_arrival();
+}
+
+void EventQueue::push_feeds(std::vector<Event>& events) {
+  const std::lock_guard lock(mutex_);
+  feeds_.push(events);
+  note_arrival();
+}
+
+// The caller holds `mutex_`.
+void EventQueue::note_arrival() {
   if (waiters_ > 0) arrived_.notify_all();
   if (descriptor_ && !raised_) {
     raise_event(descriptor_);
@@ -40,7 +52,12 @@ bool EventQueue::next_batch() {
     taken_.bytes = 0;
     taken_.events.clear();
     next_ = 0;
-    if (!batches_.empty()) {
+    const bool feeds_go = !feeds_.empty() && (feeds_are_next_ || has_last_ || batches_.empty());
+    feeds_are_next_ = !feeds_go;
+    if (feeds_go) {
+      feeds_.take(taken_.events, kBatchBytes);
+      if (waiters_ > 0 && taken_.events.size() > 1) arrived_.notify_all();
+    } else if (!batches_.empty()) {
       if (taken_.events.capacity() > spare_.capacity()) spare_ = std::move(taken_.events);
       taken_ = std::move(batches_.front());
       batches_.pop_front();

@@ -12,6 +12,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "libclient/src/feed_events.h"
 #include "libclient/src/socket.h"
 #include "spindle/event.h"
 
@@ -27,7 +28,7 @@ class EventQueue {
   /// Full beyond `limit_bytes`, until resume_bytes(limit_bytes) are left; `on_room` is then called by the thread that
   /// takes.
   EventQueue(std::size_t limit_bytes, std::function<void()> on_room)
-      : limit_bytes_(limit_bytes), on_room_(std::move(on_room)) {}
+      : limit_bytes_(limit_bytes), on_room_(std::move(on_room)), feeds_(limit_bytes / 2) {}
 
   /// An eighth of the limit, or 64 KiB, or half of a limit that is smaller yet, is free again. Soon, because a daemon
   /// takes a client that reads nothing for long for one that hangs; not at once, so that a read is worth its while.
@@ -38,6 +39,9 @@ class EventQueue {
   /// Takes `events`, in all of `bytes` bytes, and leaves an empty vector. Pushing never waits and never fails: it is
   /// for the pusher to stop while the queue is full.
   void push(std::vector<Event>& events, std::size_t bytes);
+  /// Likewise events of feeds, which are in no order with others and never make the queue full: the oldest are dropped
+  /// (FeedEvents). None come behind Disconnected.
+  void push_feeds(std::vector<Event>& events);
   bool is_full() const { return full_.load(std::memory_order_relaxed); }
 
   /// The next event, if one waits.
@@ -62,7 +66,8 @@ class EventQueue {
 
   bool next_batch();
   void note_finished();
-  bool has_events() const { return !batches_.empty() || left_.load(std::memory_order_relaxed) > 0; }
+  void note_arrival();
+  bool has_events() const { return !batches_.empty() || !feeds_.empty() || left_.load(std::memory_order_relaxed) > 0; }
 
   const std::size_t limit_bytes_;
   const std::function<void()> on_room_;
@@ -76,6 +81,9 @@ class EventQueue {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable arrived_;
   std::deque<Batch> batches_;
+  FeedEvents feeds_;
+  bool feeds_are_next_ = false;  // they take turns with batches
+  bool has_last_ = false;        // of all: feeds go first
   std::vector<Event> spare_;
   std::size_t bytes_ = 0;  // of `batches_` and `taken_`
   std::atomic<bool> full_ = false;

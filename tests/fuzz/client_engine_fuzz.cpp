@@ -4,6 +4,7 @@
 
 #include "libclient/include/spindle/membership.h"
 #include "libclient/protocol/client_engine.h"
+#include "libclient/protocol/client_feeds.h"
 
 #include "tests/fuzz/client_engine_steps.h"
 #include "tests/fuzz/fuzz.h"
@@ -15,15 +16,19 @@ using namespace spindle::protocol;
 using spindle_fuzz::EngineStep;
 using spindle_fuzz::Input;
 
-class Run {
+class Run final : private RequestObserver {
  public:
   /// Flows are independent: that adds to what can go wrong, and takes nothing away.
-  explicit Run(Input input) : input_(input) { engine_.start({.flags = kIndependentFlowsBit, .name = {}}); }
+  explicit Run(Input input) : input_(input) {
+    engine_.observe(this);
+    engine_.start({.flags = kIndependentFlowsBit, .name = {}});
+  }
 
   void go() {
     while (!input_.empty()) {
       step(EngineStep{input_.u8()});
       check_events();
+      check_feeds();
       engine_.consume(engine_.output().size());
     }
     engine_.handle_end();
@@ -80,6 +85,27 @@ class Run {
         return engine_.bye();
       case EngineStep::end:
         return engine_.handle_end();
+      case EngineStep::listen: {
+        const bool is_ordered = (input_.u8() & 1) != 0;
+        return static_cast<void>(feeds_.listen(short_text(), {is_ordered, std::chrono::milliseconds(50)}));
+      }
+      case EngineStep::stop_listening:
+        return static_cast<void>(feeds_.stop_listening(short_text()));
+      case EngineStep::open_feed: {
+        const ClientFeeds::SourceTerms terms{.drops_oldest = (input_.u8() & 1) != 0};
+        FeedId id = 0;
+        return static_cast<void>(feeds_.open(short_text(), terms, id));
+      }
+      case EngineStep::send_feed: {
+        const FeedId feed = input_.u8();
+        const std::vector<std::uint8_t> payload(std::size_t{input_.u8()} * 64);
+        return static_cast<void>(feeds_.send(feed, payload));
+      }
+      case EngineStep::close_feed:
+        return feeds_.close(input_.u8());
+      case EngineStep::time:
+        now_ += std::chrono::milliseconds(input_.u16());
+        return feeds_.handle_time(now_);
       default:
         return;
     }
@@ -113,6 +139,44 @@ class Run {
     }
   }
 
+  // RequestObserver
+  bool refused(std::uint32_t, const RequestFailed& failed) override {
+    if (failed.request == RequestFailed::Request::listen) feeds_.forget_group(failed.group);
+    return false;
+  }
+  void confirmed(std::uint32_t) override {}
+  void answered(Requests::Number, Answers) override {}
+  void feed_refused(std::uint32_t request, std::error_code error) override { feeds_.refused(request, error); }
+  void feed_news(const FeedNews& news) override { feeds_.take(now_, news); }
+
+  /// Whatever comes, a sequence is in one message or in one gap, of a feed that is open.
+  void check_feeds() {
+    std::vector<Event> events;
+    feeds_.take_events(events);
+    for (const Event& event : events) {
+      if (const auto* opened = event.get_if<spindle::FeedOpened>()) {
+        SPINDLE_CHECK(heard_.try_emplace(opened->feed).second);
+      } else if (const auto* packet = event.get_if<spindle::FeedPacket>()) {
+        SPINDLE_CHECK(!packet->bytes.empty() && packet->bytes.size() <= kFeedMessageBytesMax);
+        note_sequences(packet->feed, packet->sequence, packet->packets);
+      } else if (const auto* gap = event.get_if<spindle::FeedGap>()) {
+        note_sequences(gap->feed, gap->first, gap->count);
+      } else if (const auto* closed = event.get_if<FeedClosed>()) {
+        heard_.erase(closed->feed);
+      }
+    }
+    SPINDLE_CHECK(feeds_.next_deadline() > now_);
+  }
+  void note_sequences(FeedId feed, std::uint64_t first, std::uint64_t count) {
+    const auto heard = heard_.find(feed);
+    SPINDLE_CHECK(heard != heard_.end() && count != 0);
+    std::uint64_t fresh = 0;
+    heard->second.for_each_missing(first, first + count - 1,
+                                   [&](std::uint64_t from, std::uint64_t to) { fresh += to - from + 1; });
+    SPINDLE_CHECK(fresh == count);
+    heard->second.add(first, first + count - 1);
+  }
+
   /// Whatever the views say, the list is that of the latest one or none.
   void check_membership(const GroupView& view) {
     Membership& membership = memberships_[view.group];
@@ -126,6 +190,9 @@ class Run {
 
   Input input_;
   ClientEngine engine_;
+  ClientFeeds feeds_{engine_.writer()};
+  std::map<FeedId, SequenceRanges> heard_;
+  Instant now_{};
   std::map<std::string, Membership> memberships_;
   Message request_;
   bool ended_ = false;

@@ -21,6 +21,12 @@ enum class EngineStep : std::uint8_t {
   flush_ok = 12,          // u8 number, u8 length, group
   ask = 13,               // u8 answers, 0 of all members, with 128 not to itself, u8 length, group
   answer = 14,            // the request that came last
+  listen = 15,            // u8 ordered or not, u8 length, group
+  stop_listening = 16,    // u8 length, group
+  open_feed = 17,         // u8 whether it drops the oldest, u8 length, group
+  send_feed = 18,         // u8 feed, u8 size of the message in 64 bytes
+  close_feed = 19,        // u8 feed
+  time = 20,              // u16 milliseconds
 };
 
 }  // namespace spindle_fuzz

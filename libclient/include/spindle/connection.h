@@ -22,6 +22,7 @@
 #include "spindle/error.h"
 #include "spindle/event.h"
 #include "spindle/export.h"
+#include "spindle/feed.h"
 #include "spindle/request.h"
 #include "spindle/result.h"
 #include "spindle/send.h"
@@ -77,7 +78,8 @@ struct ConnectOptions {
   /// exceed it.
   std::size_t send_buffer_bytes = std::size_t{1} << 20;
   /// Beyond this much memory in events not yet received, the connection stops reading from the daemon until an
-  /// eighth of it is free again, and what follows waits in the daemon.
+  /// eighth of it is free again, and what follows waits in the daemon. Events of feeds are not among them: of those up
+  /// to half as much waits, and then the oldest packets are dropped.
   std::size_t receive_buffer_bytes = std::size_t{8} << 20;
   /// False: messages enter the network in the order sent, and one that may not enter yet holds up those behind it.
   /// True: each set of destinations is a flow of its own, and a flow that may not enter holds up nothing but itself.
@@ -209,6 +211,19 @@ class SPINDLE_EXPORT Connection {
   /// The same, but says would_block as try_multicast() does.
   [[nodiscard]] std::error_code try_reply(const Message& request, const Payload& payload, SendOptions options = {});
 
+  /// Opens a feed (feed.h) to a group that this client may send to, and waits until the daemon has. The client itself
+  /// need not be a member. Errors: bad_group_name, bad_argument, access_denied, too_many_feeds beyond 64,
+  /// not_connected, timed_out, would_block in a handler.
+  [[nodiscard]] Result<Feed> open_feed(std::string_view group, const FeedOptions& options = {});
+  /// Has this client hear the feeds of a group, those that are open and those that will be, as long as it is a member:
+  /// joining is another matter. Waits for nothing; where the daemon refuses RequestFailed says so. Once more for the
+  /// same group: other options hold for feeds that are opened from then on. The events are FeedOpened, FeedPacket,
+  /// FeedGap and FeedClosed; somebody has to receive events, or the oldest packets are dropped. Errors: bad_group_name,
+  /// bad_argument, not_connected.
+  [[nodiscard]] std::error_code listen(std::string_view group, const ListenOptions& options = {});
+  /// Nothing more is told of the feeds of that group. Errors as of listen().
+  [[nodiscard]] std::error_code stop_listening(std::string_view group);
+
   /// Calls `done` when a message to these destinations can be sent: where try_multicast() has said would_block, it is
   /// worth trying again. The errors are not_connected, timed_out and cancelled; `done` is called as by join_then().
   void when_writable(const Groups& groups, std::chrono::nanoseconds timeout, std::function<void(std::error_code)> done,
@@ -276,6 +291,7 @@ class SPINDLE_EXPORT Connection {
   void let_go();
 
   friend class Bulk;
+  friend class Feed;
 
   std::shared_ptr<Impl> impl_;
 };

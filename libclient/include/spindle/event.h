@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -57,6 +58,7 @@ struct RequestFailed {
     view,        ///< to tell who the members are
     send,        ///< messages that it had been sent: nobody gets those
     membership,  ///< to have the client stay a member of the group: it has left, and its last view says so, too
+    listen,      ///< to feeds of the group
   };
   Request request = Request::join;
   std::string group;  ///< of several destinations of messages, the first one that is refused
@@ -224,6 +226,111 @@ constexpr std::string_view to_string(BulkEnded::Cause cause) {
   return "unknown";
 }
 
+// Of feeds (feed.h).
+
+/// Names a feed that this client sends or hears: of one connection, never 0, and never used again.
+using FeedId = std::uint64_t;
+
+/// A feed of a group that this client listens to. What follows are FeedPacket and FeedGap, and FeedClosed at the end.
+/// Feeds are in no order with messages and views.
+struct FeedOpened {
+  FeedId feed = 0;
+  std::string group;
+  std::string source;                      ///< private name of the client that sends it
+  std::chrono::microseconds repair_for{};  ///< how long what is lost is asked for; 0: not at all
+};
+
+/// A message of a feed. Each packet of a feed is in one FeedPacket or in one FeedGap.
+struct FeedPacket {
+  FeedId feed = 0;
+  std::uint64_t sequence = 0;  ///< of the first packet that it came in: they are counted from 0, and one by one
+  std::uint64_t packets = 1;   ///< that it took
+  std::vector<std::uint8_t> bytes;
+
+  std::span<const std::byte> payload() const { return std::as_bytes(std::span(bytes)); }
+  std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+};
+
+/// Packets of a feed that this client does not get. Where several reasons touch each other the last one is said.
+struct FeedGap {
+  enum class Cause : std::uint8_t {
+    lost = 0,  ///< in the network, and not repaired in time
+    slow = 1,  ///< this client has not read them in time
+  };
+  FeedId feed = 0;
+  std::uint64_t first = 0;  ///< sequence
+  std::uint64_t count = 0;
+  Cause cause = Cause::lost;
+};
+
+/// Nothing more comes of a feed that this client has heard, or it can send to its own no longer.
+struct FeedClosed {
+  enum class Why : std::uint8_t {
+    closed = 0,  ///< by its source
+    lost = 1,    ///< its daemon is out of reach, or the session in which it was heard is gone
+    denied = 2,  ///< the rules of access do not allow it any more
+    left = 3,    ///< this client is no member of its group any more
+  };
+  FeedId feed = 0;
+  Why why = Why::closed;
+  std::error_code error;  ///< of a feed of this client's own that could not be opened in a new session: the reason
+};
+
+/// What keeps the rate of a feed from growing.
+enum class FeedLimit : std::uint8_t {
+  start = 0,    ///< nothing: it grows fast
+  link = 1,     ///< a path that loses packets
+  source = 2,   ///< less is sent than may be
+  maximum = 3,  ///< FeedOptions::bytes_per_second
+  share = 4,    ///< ordered traffic has the rest of a link
+};
+
+/// How the network treats a feed of this client's own. Comes when it has changed, a few times a second at most.
+struct FeedFlow {
+  FeedId feed = 0;
+  std::uint64_t bytes_per_second = 0;      ///< that may leave, of payload
+  std::chrono::microseconds round_trip{};  ///< to listeners behind what is congested; 0: not known
+  double loss = 0;                         ///< 0 to 1: of packets, on the worst path
+  FeedLimit limited_by = FeedLimit::start;
+};
+
+/// There is room again in a feed of this client's own, for which Feed::try_send() has said would_block.
+struct FeedWritable {
+  FeedId feed = 0;
+};
+
+constexpr std::string_view to_string(FeedGap::Cause cause) { return cause == FeedGap::Cause::slow ? "slow" : "lost"; }
+
+constexpr std::string_view to_string(FeedClosed::Why why) {
+  switch (why) {
+    case FeedClosed::Why::closed:
+      return "closed";
+    case FeedClosed::Why::lost:
+      return "lost";
+    case FeedClosed::Why::denied:
+      return "denied";
+    case FeedClosed::Why::left:
+      return "left";
+  }
+  return "unknown";
+}
+
+constexpr std::string_view to_string(FeedLimit limit) {
+  switch (limit) {
+    case FeedLimit::start:
+      return "start";
+    case FeedLimit::link:
+      return "link";
+    case FeedLimit::source:
+      return "source";
+    case FeedLimit::maximum:
+      return "maximum";
+    case FeedLimit::share:
+      return "share";
+  }
+  return "unknown";
+}
+
 /// The connection has ended: the last event, and there is exactly one. Where the daemon closed the connection, this is
 /// its reason, in its words.
 struct Disconnected {
@@ -250,7 +357,13 @@ struct Disconnected {
   X(BulkReceived, bulk_received)   \
   X(BulkComplete, bulk_complete)   \
   X(BulkEnded, bulk_ended)         \
-  X(BulkStalled, bulk_stalled)
+  X(BulkStalled, bulk_stalled)     \
+  X(FeedOpened, feed_opened)       \
+  X(FeedPacket, feed_packet)       \
+  X(FeedGap, feed_gap)             \
+  X(FeedClosed, feed_closed)       \
+  X(FeedFlow, feed_flow)           \
+  X(FeedWritable, feed_writable)
 
 /// New kinds are added with new versions: a program has to bear with one that it does not know.
 enum class EventKind : std::uint8_t {
