@@ -34,7 +34,7 @@ struct Node::Layers {
         view(context, overlay, order, {context.config.name, context.config.incarnation}, choose_sequencer),
         admission(context, links, overlay, order, groups),
         feeds(context, links, groups, admission.own()),
-        sessions(context, connections, groups, channels, admission),
+        sessions(context, connections, groups, channels, feeds, admission),
         bulk(context, connections, connections, {links, overlay, groups, channels, sessions}),
         admin(context, connections, {links, overlay, view, order, groups, sessions, admission, channels, bulk}) {
     connections.attach(Port::link, links);
@@ -47,6 +47,7 @@ struct Node::Layers {
     groups.attach(order, sessions.clients());
     channels.attach(sessions.channel_clients());
     channels.attach(bulk);
+    feeds.attach(sessions.feed_clients());
     sessions.attach(bulk);
   }
 

@@ -74,7 +74,8 @@ class LargeViews : public testing::Test {
   Order order_{context_, overlay_.streams(), groups_};
   Admission admission_{context_, links_, overlay_, order_, groups_};
   Channels channels_{context_, groups_};
-  Sessions sessions_{context_, driver_, groups_, channels_, admission_};
+  Feeds feeds_{context_, links_, groups_, admission_.own()};
+  Sessions sessions_{context_, driver_, groups_, channels_, feeds_, admission_};
   protocol::ClientEngine client_;
 };
 
