@@ -14,6 +14,7 @@
 #include "bindings/c/include/spindle/spindle.h"
 #include "spindle/bulk.h"
 #include "spindle/connection.h"
+#include "spindle/feed.h"
 #include "spindle/membership.h"
 
 struct spindle_options {
@@ -77,6 +78,14 @@ struct spindle_bulk_sink {
 
 struct spindle_offer_options {
   spindle::OfferOptions value;
+};
+
+struct spindle_feed_options {
+  spindle::FeedOptions value;
+};
+
+struct spindle_feed {
+  spindle::Feed value;
 };
 
 namespace spindle::c {

@@ -60,6 +60,7 @@ const std::string* single_group(const spindle_event* event) {
   if (const auto* failed = content<RequestFailed>(event)) return &failed->group;
   if (const auto* request = content<FlushRequest>(event)) return &request->group;
   if (const auto* offered = content<BulkOffered>(event)) return &offered->group;
+  if (const auto* opened = content<FeedOpened>(event)) return &opened->group;
   return nullptr;
 }
 
@@ -152,6 +153,18 @@ unsigned spindle_event_kind(const spindle_event* event) {
       return SPINDLE_EVENT_BULK_ENDED;
     case EventKind::bulk_stalled:
       return SPINDLE_EVENT_BULK_STALLED;
+    case EventKind::feed_opened:
+      return SPINDLE_EVENT_FEED_OPENED;
+    case EventKind::feed_packet:
+      return SPINDLE_EVENT_FEED_PACKET;
+    case EventKind::feed_gap:
+      return SPINDLE_EVENT_FEED_GAP;
+    case EventKind::feed_closed:
+      return SPINDLE_EVENT_FEED_CLOSED;
+    case EventKind::feed_flow:
+      return SPINDLE_EVENT_FEED_FLOW;
+    case EventKind::feed_writable:
+      return SPINDLE_EVENT_FEED_WRITABLE;
     default:
       return 0;
   }
@@ -180,6 +193,7 @@ spindle_code spindle_event_code(const spindle_event* event) {
   if (const auto* end = content<spindle::Disconnected>(event)) return code_of(end->error);
   if (const auto* received = content<spindle::BulkReceived>(event)) return code_of(received->error);
   if (const auto* ended = content<spindle::BulkEnded>(event)) return code_of(ended->error);
+  if (const auto* closed = content<spindle::FeedClosed>(event)) return code_of(closed->error);
   return 0;
 }
 

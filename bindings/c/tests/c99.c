@@ -245,6 +245,37 @@ static void misuse_bulk(void) {
   refused(spindle_bulk_set_rate(NULL, NULL, 1));
 }
 
+static void misuse_feeds(void) {
+  spindle_feed* feed = NULL;
+  const spindle_bytes no_bytes = {NULL, 0};
+  spindle_feed_options_free(NULL);
+  refused(spindle_feed_options_set_repair_for(NULL, 1));
+  refused(spindle_feed_options_set_rate(NULL, 1));
+  refused(spindle_feed_options_set_drop_oldest(NULL, 1));
+  refused(spindle_feed_open(NULL, no_bytes, NULL, 1, &feed));
+  refused(spindle_feed_open(NULL, no_bytes, NULL, 1, NULL));
+  wrong += feed != NULL;
+  spindle_feed_close(NULL);
+  is_zero(spindle_feed_id(NULL));
+  is_zero((uint64_t)spindle_feed_is_open(NULL));
+  refused(spindle_feed_send(NULL, no_bytes));
+  is_zero(spindle_feed_dropped(NULL));
+  refused(spindle_listen(NULL, no_bytes, SPINDLE_FEED_ORDERED, 1));
+  refused(spindle_stop_listening(NULL, no_bytes));
+  is_zero(spindle_event_feed(NULL));
+  nothing(spindle_feed_opened_source(NULL));
+  is_zero((uint64_t)spindle_feed_opened_repair_for_ns(NULL));
+  nothing(spindle_feed_packet_payload(NULL));
+  is_zero(spindle_feed_sequence(NULL));
+  is_zero(spindle_feed_packet_count(NULL));
+  is_zero(spindle_feed_gap_cause(NULL));
+  is_zero(spindle_feed_closed_why(NULL));
+  is_zero(spindle_feed_flow_rate(NULL));
+  is_zero((uint64_t)spindle_feed_flow_round_trip_ns(NULL));
+  wrong += spindle_feed_flow_loss(NULL) != 0;
+  is_zero(spindle_feed_flow_limited_by(NULL));
+}
+
 static void misuse_bulk_events(void) {
   wrong += spindle_bulk_channel(NULL) != NULL;
   wrong += spindle_bulk_size(NULL) != -1;
@@ -272,5 +303,6 @@ int misuse_nulls(void) {
   misuse_bulk_content();
   misuse_bulk();
   misuse_bulk_events();
+  misuse_feeds();
   return wrong;
 }

@@ -337,5 +337,50 @@ TEST(CMembership, TakesViewsOnly) {
   spindle_membership_free(members);
 }
 
+TEST(CEvents, FeedsHaveTheirFields) {
+  using namespace std::chrono_literals;
+  const spindle_event opened{Event(FeedOpened{3, "news", "#ann#x", 200ms})};
+  EXPECT_EQ(spindle_event_kind(&opened), unsigned{SPINDLE_EVENT_FEED_OPENED});
+  EXPECT_EQ(spindle_event_feed(&opened), 3u);
+  EXPECT_EQ(groups(opened), Names{"news"});
+  EXPECT_EQ(text(spindle_feed_opened_source(&opened)), "#ann#x");
+  EXPECT_EQ(spindle_feed_opened_repair_for_ns(&opened), 200'000'000);
+  EXPECT_EQ(spindle_feed_packet_payload(&opened).data, nullptr);
+
+  const spindle_event packet{Event(FeedPacket{3, 7, 2, {'a', 0, 'b'}})};
+  EXPECT_EQ(spindle_event_kind(&packet), unsigned{SPINDLE_EVENT_FEED_PACKET});
+  EXPECT_EQ(spindle_event_feed(&packet), 3u);
+  EXPECT_EQ(spindle_feed_sequence(&packet), 7u);
+  EXPECT_EQ(spindle_feed_packet_count(&packet), 2u);
+  EXPECT_EQ(text(spindle_feed_packet_payload(&packet)), std::string("a\0b", 3));
+  EXPECT_EQ(spindle_event_group_count(&packet), 0u);
+
+  const spindle_event gap{Event(FeedGap{4, 9, 5, FeedGap::Cause::slow})};
+  EXPECT_EQ(spindle_event_kind(&gap), unsigned{SPINDLE_EVENT_FEED_GAP});
+  EXPECT_EQ(spindle_event_feed(&gap), 4u);
+  EXPECT_EQ(spindle_feed_sequence(&gap), 9u);
+  EXPECT_EQ(spindle_feed_packet_count(&gap), 5u);
+  EXPECT_EQ(spindle_feed_gap_cause(&gap), unsigned{SPINDLE_FEED_SLOW});
+
+  const spindle_event closed{Event(FeedClosed{4, FeedClosed::Why::denied, Errc::access_denied})};
+  EXPECT_EQ(spindle_event_kind(&closed), unsigned{SPINDLE_EVENT_FEED_CLOSED});
+  EXPECT_EQ(spindle_event_feed(&closed), 4u);
+  EXPECT_EQ(spindle_feed_closed_why(&closed), unsigned{SPINDLE_FEED_CLOSED_DENIED});
+  EXPECT_EQ(spindle_event_code(&closed), SPINDLE_ERROR_ACCESS_DENIED);
+
+  const spindle_event flow{Event(FeedFlow{5, 1000, 40ms, 0.25, FeedLimit::link})};
+  EXPECT_EQ(spindle_event_kind(&flow), unsigned{SPINDLE_EVENT_FEED_FLOW});
+  EXPECT_EQ(spindle_event_feed(&flow), 5u);
+  EXPECT_EQ(spindle_feed_flow_rate(&flow), 1000u);
+  EXPECT_EQ(spindle_feed_flow_round_trip_ns(&flow), 40'000'000);
+  EXPECT_EQ(spindle_feed_flow_loss(&flow), 0.25);
+  EXPECT_EQ(spindle_feed_flow_limited_by(&flow), unsigned{SPINDLE_FEED_LIMIT_LINK});
+  EXPECT_EQ(spindle_event_code(&flow), 0);
+
+  const spindle_event writable{Event(FeedWritable{6})};
+  EXPECT_EQ(spindle_event_kind(&writable), unsigned{SPINDLE_EVENT_FEED_WRITABLE});
+  EXPECT_EQ(spindle_event_feed(&writable), 6u);
+}
+
 }  // namespace
 }  // namespace spindle::c

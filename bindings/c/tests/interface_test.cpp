@@ -87,6 +87,7 @@ TEST(CInterface, HasTheNumbersOfTheLibrary) {
   EXPECT_EQ(SPINDLE_REQUEST_VIEW, static_cast<int>(Request::view));
   EXPECT_EQ(SPINDLE_REQUEST_SEND, static_cast<int>(Request::send));
   EXPECT_EQ(SPINDLE_REQUEST_MEMBERSHIP, static_cast<int>(Request::membership));
+  EXPECT_EQ(SPINDLE_REQUEST_LISTEN, static_cast<int>(Request::listen));
   using Outcome = Membership::Outcome;
   EXPECT_EQ(SPINDLE_MEMBERS_CURRENT, static_cast<int>(Outcome::current));
   EXPECT_EQ(SPINDLE_MEMBERS_ASK, static_cast<int>(Outcome::ask));
@@ -101,6 +102,19 @@ TEST(CInterface, HasTheNumbersOfTheLibrary) {
   EXPECT_EQ(SPINDLE_BULK_ABANDONED, static_cast<int>(Cause::abandoned));
   EXPECT_EQ(SPINDLE_BULK_ELSEWHERE, static_cast<int>(Cause::elsewhere));
   EXPECT_EQ(SPINDLE_BULK_DISCONNECTED, static_cast<int>(Cause::disconnected));
+  EXPECT_EQ(SPINDLE_FEED_ORDERED, static_cast<int>(ListenOptions::Delivery::ordered));
+  EXPECT_EQ(SPINDLE_FEED_IMMEDIATE, static_cast<int>(ListenOptions::Delivery::immediate));
+  EXPECT_EQ(SPINDLE_FEED_LOST, static_cast<int>(FeedGap::Cause::lost));
+  EXPECT_EQ(SPINDLE_FEED_SLOW, static_cast<int>(FeedGap::Cause::slow));
+  EXPECT_EQ(SPINDLE_FEED_CLOSED_BY_SOURCE, static_cast<int>(FeedClosed::Why::closed));
+  EXPECT_EQ(SPINDLE_FEED_CLOSED_LOST, static_cast<int>(FeedClosed::Why::lost));
+  EXPECT_EQ(SPINDLE_FEED_CLOSED_DENIED, static_cast<int>(FeedClosed::Why::denied));
+  EXPECT_EQ(SPINDLE_FEED_CLOSED_LEFT, static_cast<int>(FeedClosed::Why::left));
+  EXPECT_EQ(SPINDLE_FEED_LIMIT_START, static_cast<int>(FeedLimit::start));
+  EXPECT_EQ(SPINDLE_FEED_LIMIT_LINK, static_cast<int>(FeedLimit::link));
+  EXPECT_EQ(SPINDLE_FEED_LIMIT_SOURCE, static_cast<int>(FeedLimit::source));
+  EXPECT_EQ(SPINDLE_FEED_LIMIT_MAXIMUM, static_cast<int>(FeedLimit::maximum));
+  EXPECT_EQ(SPINDLE_FEED_LIMIT_SHARE, static_cast<int>(FeedLimit::share));
 }
 
 TEST(CInterface, HasEveryKindOfEvents) {

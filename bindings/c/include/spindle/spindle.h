@@ -9,14 +9,14 @@
    Times are nanoseconds. Zero: the call does not wait. SPINDLE_NO_TIMEOUT, or any negative number: without a bound.
 
    Threads. All functions of a connection may be called by several threads at once, but spindle_close(), which must
-   coincide with no other call. The same holds of a spindle_bulk and spindle_bulk_close(). An event may be read by
-   several threads at once. Options, send options, memberships, and sources and sinks of bulk content belong to one
-   thread at a time; while nobody changes them, several may read them. Several threads may use a token, and one of them
-   cancel it, at once.
+   coincide with no other call. The same holds of a spindle_bulk and spindle_bulk_close(), and of a spindle_feed and
+   spindle_feed_close(). An event may be read by several threads at once. Options, send options, memberships, and
+   sources and sinks of bulk content belong to one thread at a time; while nobody changes them, several may read them.
+   Several threads may use a token, and one of them cancel it, at once.
 
    fork(). In the child the connection is a closed one: requests, sending and spindle_next() say
-   SPINDLE_ERROR_NOT_CONNECTED, and spindle_close() frees it and leaves the parent's alone. So is a spindle_bulk. The
-   child may make connections of its own.
+   SPINDLE_ERROR_NOT_CONNECTED, and spindle_close() frees it and leaves the parent's alone. So is a spindle_bulk, and a
+   spindle_feed. The child may make connections of its own.
 
    Numbers never change, and functions stay as they are; new ones are added with new versions. A program has to bear
    with kinds of events, codes and causes that it does not know. */
@@ -66,6 +66,8 @@ typedef struct spindle_channel spindle_channel;
 typedef struct spindle_bulk_source spindle_bulk_source;
 typedef struct spindle_bulk_sink spindle_bulk_sink;
 typedef struct spindle_offer_options spindle_offer_options;
+typedef struct spindle_feed_options spindle_feed_options;
+typedef struct spindle_feed spindle_feed;
 
 #define SPINDLE_NO_TIMEOUT ((int64_t)-1)
 
@@ -134,7 +136,10 @@ enum {
   SPINDLE_ERROR_NO_SPACE = 60,
   SPINDLE_ERROR_FILE_FAILED = 61,
   SPINDLE_ERROR_FILE_EXISTS = 62,
-  SPINDLE_ERROR_BAD_CONTENT_NAME = 63
+  SPINDLE_ERROR_BAD_CONTENT_NAME = 63,
+  SPINDLE_ERROR_UNKNOWN_FEED = 64,
+  SPINDLE_ERROR_TOO_MANY_FEEDS = 65,
+  SPINDLE_ERROR_FLOW_EXCEEDED = 66
 };
 
 /* The identifier of a code, such as "slow_receiver", and the sentence that explains it; both "success" for 0. A code
@@ -405,8 +410,14 @@ enum {
   SPINDLE_EVENT_BULK_RECEIVED = 14, /* a content that was accepted is here, or cannot be received */
   SPINDLE_EVENT_BULK_COMPLETE = 15, /* all members have it, could not receive it, or have refused it */
   SPINDLE_EVENT_BULK_ENDED = 16,    /* nothing more comes of the channel */
-  SPINDLE_EVENT_BULK_STALLED = 17   /* nothing has come for 10 s of a content that this client receives, although
+  SPINDLE_EVENT_BULK_STALLED = 17,  /* nothing has come for 10 s of a content that this client receives, although
                                        something is missing; over with the next BULK_PROGRESS */
+  SPINDLE_EVENT_FEED_OPENED = 18,   /* a feed of a group that this client listens to */
+  SPINDLE_EVENT_FEED_PACKET = 19,   /* a message of a feed */
+  SPINDLE_EVENT_FEED_GAP = 20,      /* packets of a feed that this client does not get */
+  SPINDLE_EVENT_FEED_CLOSED = 21,   /* nothing more comes of a feed, or it can be sent to no longer */
+  SPINDLE_EVENT_FEED_FLOW = 22,     /* how the network treats a feed of this client's own */
+  SPINDLE_EVENT_FEED_WRITABLE = 23  /* a feed for which WOULD_BLOCK was said has room again */
 };
 
 /* Waits for events, and gives those that there are, `room` at most, which the caller frees. 0: `*count` is one or more.
@@ -433,15 +444,16 @@ SPINDLE_C_API spindle_event* spindle_event_copy(const spindle_event* event);
    SPINDLE_EVENT_...; 0 for null, and for a kind that came with a later version of the library than all functions here.
  */
 SPINDLE_C_API unsigned spindle_event_kind(const spindle_event* event);
-/* The groups that the event is of. A view, a transitional signal, a request to flush, a refused request and
-   BULK_OFFERED have one. A message has its destinations, in the sender's order; FLOW_READY and FLOW_STATE those of the
-   flow. Other kinds have none. */
+/* The groups that the event is of. A view, a transitional signal, a request to flush, a refused request,
+   BULK_OFFERED and FEED_OPENED have one. A message has its destinations, in the sender's order; FLOW_READY and
+   FLOW_STATE those of the flow. Other kinds have none. */
 SPINDLE_C_API size_t spindle_event_group_count(const spindle_event* event);
 SPINDLE_C_API spindle_bytes spindle_event_group_at(const spindle_event* event, size_t index);
 /* The first of these. */
 SPINDLE_C_API spindle_bytes spindle_event_group(const spindle_event* event);
 /* Of REQUEST_FAILED and DISCONNECTED: why. Of BULK_RECEIVED: why the content is not here, or 0. Of BULK_ENDED: why this
-   client has cancelled the channel by itself, or 0. */
+   client has cancelled the channel by itself, or 0. Of FEED_CLOSED: why a feed of this client's own could not be opened
+   in a new session, or 0. */
 SPINDLE_C_API spindle_code spindle_event_code(const spindle_event* event);
 
 /* The private name of the sender. */
@@ -516,9 +528,10 @@ SPINDLE_C_API uint64_t spindle_view_id_position(const spindle_event* event);
 enum {
   SPINDLE_REQUEST_JOIN = 0,
   SPINDLE_REQUEST_LEAVE = 1,
-  SPINDLE_REQUEST_VIEW = 2,      /* to tell who the members are */
-  SPINDLE_REQUEST_SEND = 3,      /* messages that the daemon had been sent: nobody gets those */
-  SPINDLE_REQUEST_MEMBERSHIP = 4 /* to have the client stay a member of the group: it has left */
+  SPINDLE_REQUEST_VIEW = 2,       /* to tell who the members are */
+  SPINDLE_REQUEST_SEND = 3,       /* messages that the daemon had been sent: nobody gets those */
+  SPINDLE_REQUEST_MEMBERSHIP = 4, /* to have the client stay a member of the group: it has left */
+  SPINDLE_REQUEST_LISTEN = 5      /* to feeds of the group */
 };
 
 SPINDLE_C_API unsigned spindle_request_failed_request(const spindle_event* event);
@@ -803,6 +816,103 @@ enum {
 };
 
 SPINDLE_C_API unsigned spindle_bulk_ended_cause(const spindle_event* event);
+
+/* ---- Feeds: what one client sends to those members of a group who listen, without waiting; docs/feeds.md ---- */
+
+/* Null without memory. */
+SPINDLE_C_API spindle_feed_options* spindle_feed_options_new(void);
+SPINDLE_C_API void spindle_feed_options_free(spindle_feed_options* options);
+/* How long what is lost on its way is worth repairing, up to 60 s; 0: nothing is repaired. Default: 200 ms. */
+SPINDLE_C_API spindle_code spindle_feed_options_set_repair_for(spindle_feed_options* options, int64_t repair_for_ns);
+/* The most that the feed sends, of payload; 0: as much as the network carries. Default: 0. */
+SPINDLE_C_API spindle_code spindle_feed_options_set_rate(spindle_feed_options* options, uint64_t bytes_per_second);
+/* Not zero: a message for which there is no room is kept until there is, and the oldest that are kept are dropped for
+   it. Default: 0, spindle_feed_send() says WOULD_BLOCK. */
+SPINDLE_C_API spindle_code spindle_feed_options_set_drop_oldest(spindle_feed_options* options, int drop_oldest);
+
+/* Opens a feed to a group that this client may send to, and waits until the daemon has. The client itself need not be a
+   member. Null options are those at their defaults. `*feed` is null unless 0 is returned. Errors: BAD_GROUP_NAME,
+   BAD_ARGUMENT, ACCESS_DENIED, TOO_MANY_FEEDS beyond 64, NOT_CONNECTED, TIMED_OUT. */
+SPINDLE_C_API spindle_code spindle_feed_open(spindle_connection* connection, spindle_bytes group,
+                                             const spindle_feed_options* options, int64_t timeout_ns,
+                                             spindle_feed** feed);
+/* Ends it for all who listen, and frees it: before or after the connection. */
+SPINDLE_C_API void spindle_feed_close(spindle_feed* feed);
+/* By which events are of it, spindle_event_feed(); never 0 of one that there is. */
+SPINDLE_C_API uint64_t spindle_feed_id(const spindle_feed* feed);
+/* Not 0: it has not ended. */
+SPINDLE_C_API int spindle_feed_is_open(const spindle_feed* feed);
+/* Sends a message of 1 to 65,536 bytes, which is copied, and waits for nothing. Each packet of it, of some 1,200 bytes,
+   may be lost, and the message with it. Errors: WOULD_BLOCK, and FEED_WRITABLE follows; MESSAGE_TOO_LARGE; BAD_ARGUMENT
+   for an empty one; UNKNOWN_FEED where the feed has ended; NOT_CONNECTED. */
+SPINDLE_C_API spindle_code spindle_feed_send(spindle_feed* feed, spindle_bytes message);
+/* Messages that were kept and dropped. */
+SPINDLE_C_API uint64_t spindle_feed_dropped(const spindle_feed* feed);
+
+/* How packets are given to who listens. */
+enum {
+  SPINDLE_FEED_ORDERED = 0, /* as they were sent: what comes behind a gap waits for what is missing, up to a deadline */
+  SPINDLE_FEED_IMMEDIATE = 1 /* as they come */
+};
+
+/* Has this client hear the feeds of a group, those that are open and those that will be, as long as it is a member:
+   joining is another matter. Waits for nothing; where the daemon refuses REQUEST_FAILED says so. `deadline_ns` is that
+   of each packet that waits; what is missing then is a FEED_GAP. Once more for the same group: other ways hold for
+   feeds that are opened from then on. Somebody has to receive events, or the oldest packets are dropped. Errors:
+   BAD_GROUP_NAME, BAD_ARGUMENT, NOT_CONNECTED. */
+SPINDLE_C_API spindle_code spindle_listen(spindle_connection* connection, spindle_bytes group, unsigned delivery,
+                                          int64_t deadline_ns);
+/* Nothing more is told of the feeds of that group. */
+SPINDLE_C_API spindle_code spindle_stop_listening(spindle_connection* connection, spindle_bytes group);
+
+/* Of all FEED_... events: the feed, by a number that is never 0 and never that of another feed of the connection. */
+SPINDLE_C_API uint64_t spindle_event_feed(const spindle_event* event);
+
+/* FEED_OPENED: the private name of who sends it, and how long what is lost is asked for; 0: not at all. */
+SPINDLE_C_API spindle_bytes spindle_feed_opened_source(const spindle_event* event);
+SPINDLE_C_API int64_t spindle_feed_opened_repair_for_ns(const spindle_event* event);
+
+/* FEED_PACKET. */
+SPINDLE_C_API spindle_bytes spindle_feed_packet_payload(const spindle_event* event);
+/* Of FEED_PACKET and FEED_GAP: the first packet, counted from 0 in each feed, and how many packets it is about. Each
+   packet is in one FEED_PACKET or in one FEED_GAP. */
+SPINDLE_C_API uint64_t spindle_feed_sequence(const spindle_event* event);
+SPINDLE_C_API uint64_t spindle_feed_packet_count(const spindle_event* event);
+
+/* FEED_GAP: why. Where both reasons touch each other the last one is said. */
+enum {
+  SPINDLE_FEED_LOST = 0, /* in the network, and not repaired in time */
+  SPINDLE_FEED_SLOW = 1  /* this client has not read them in time */
+};
+
+SPINDLE_C_API unsigned spindle_feed_gap_cause(const spindle_event* event);
+
+/* FEED_CLOSED: why. */
+enum {
+  SPINDLE_FEED_CLOSED_BY_SOURCE = 0,
+  SPINDLE_FEED_CLOSED_LOST = 1,   /* its daemon is out of reach, or the session in which it was heard is gone */
+  SPINDLE_FEED_CLOSED_DENIED = 2, /* the rules of access do not allow it any more */
+  SPINDLE_FEED_CLOSED_LEFT = 3    /* this client is no member of its group any more */
+};
+
+SPINDLE_C_API unsigned spindle_feed_closed_why(const spindle_event* event);
+
+/* FEED_FLOW: bytes of payload a second that may leave; the round trip to listeners behind what is congested, 0 where it
+   is not known; the part of the packets that is lost on the worst path, 0 to 1; and what keeps the rate from growing.
+ */
+SPINDLE_C_API uint64_t spindle_feed_flow_rate(const spindle_event* event);
+SPINDLE_C_API int64_t spindle_feed_flow_round_trip_ns(const spindle_event* event);
+SPINDLE_C_API double spindle_feed_flow_loss(const spindle_event* event);
+
+enum {
+  SPINDLE_FEED_LIMIT_START = 0,   /* nothing: it grows fast */
+  SPINDLE_FEED_LIMIT_LINK = 1,    /* a path that loses packets */
+  SPINDLE_FEED_LIMIT_SOURCE = 2,  /* less is sent than may be */
+  SPINDLE_FEED_LIMIT_MAXIMUM = 3, /* spindle_feed_options_set_rate() */
+  SPINDLE_FEED_LIMIT_SHARE = 4    /* ordered traffic has the rest of a link */
+};
+
+SPINDLE_C_API unsigned spindle_feed_flow_limited_by(const spindle_event* event);
 
 #ifdef __cplusplus
 }
