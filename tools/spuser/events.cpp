@@ -85,6 +85,8 @@ std::string refusal_text(const spindle::RequestFailed& failed) {
                          failed.group, failed.error.message());
     case Request::membership:
       return fmt::format("the daemon has taken you out of {}: {}", failed.group, failed.error.message());
+    case Request::listen:
+      return refused("let you listen to");
   }
   return {};
 }

@@ -13,6 +13,7 @@
 
 #include "tools/spuser/events.h"
 #include "tools/spuser/exit.h"
+#include "tools/spuser/feeds.h"
 #include "tools/spuser/files.h"
 #include "tools/spuser/interactive.h"
 #include "tools/spuser/publish.h"
@@ -25,12 +26,12 @@ constexpr const char* kFooter =
     "Without a command it reads commands from standard input: type \"help\".\n\n"
     "SIGINT and SIGTERM end it, a second one at once.\n\n"
     "Exit codes:\n"
-    "  0    done; of subscribe and receive-file also: interrupted, or nobody reads its output any more\n"
+    "  0    done; of subscribe, listen and receive-file also: interrupted, or nobody reads its output any more\n"
     "  1    the daemon cannot be reached, or the connection was lost; standard error says why\n"
     "  2    the command line is not valid\n"
     "  3    something cannot be read or written, or is too large for a message; of send-file also: a member failed to "
     "receive it\n"
-    "  4    the daemon refused a join or an offer\n"
+    "  4    the daemon refused a join, an offer or a feed\n"
     "  130  interrupted (143: terminated) before it was done\n";
 
 struct CommandLine {
@@ -39,6 +40,9 @@ struct CommandLine {
   SubscribeOptions subscribe;
   SendFileOptions send_file;
   ReceiveFileOptions receive_file;
+  FeedCommandOptions feed;
+  ListenCommandOptions listen;
+  std::int64_t repair_for_ms = 200, deadline_ms = 50;
   std::string service = "agreed";
   std::string slow_policy;
   bool lines = false, json = false, raw = false, senders = false;
@@ -46,10 +50,18 @@ struct CommandLine {
   CLI::App* subscribe_command = nullptr;
   CLI::App* send_file_command = nullptr;
   CLI::App* receive_file_command = nullptr;
+  CLI::App* feed_command = nullptr;
+  CLI::App* listen_command = nullptr;
 };
 
 /// As the command line's checks take them.
 std::vector<std::string> words(std::span<const std::string_view> names) { return {names.begin(), names.end()}; }
+
+CLI::AsNumberWithUnit rate_with_unit() {
+  return CLI::AsNumberWithUnit(
+      std::map<std::string, std::uint64_t>{{"k", 1'000}, {"m", 1'000'000}, {"g", 1'000'000'000}},
+      CLI::AsNumberWithUnit::CASE_INSENSITIVE);
+}
 
 void add_publish(CLI::App& app, CommandLine& line) {
   PublishOptions& options = line.publish;
@@ -124,9 +136,7 @@ void add_send_file(CLI::App& app, CommandLine& line) {
       ->add_option("--rate", options.rate,
                    "Bytes a second at most, such as 500k, 10M or 1G; default: as fast as it goes")
       ->type_name("RATE")
-      ->transform(CLI::AsNumberWithUnit(
-          std::map<std::string, std::uint64_t>{{"k", 1'000}, {"m", 1'000'000}, {"g", 1'000'000'000}},
-          CLI::AsNumberWithUnit::CASE_INSENSITIVE));
+      ->transform(rate_with_unit());
   command->add_option("--as", options.as, "Send it by this name; default: its own, of standard input: stdin")
       ->type_name("NAME");
   command
@@ -159,6 +169,58 @@ void add_receive_file(CLI::App& app, CommandLine& line) {
       ->required();
   command->add_flag("--replace", options.replace, "Files that are there may be replaced");
   command->add_option("--count", options.count, "End after N files, or when one cannot be received")->type_name("N");
+  command->add_option("--ready-file", options.ready_file, "Make this file when the group is joined")->type_name("FILE");
+}
+
+void add_feed(CLI::App& app, CommandLine& line) {
+  FeedCommandOptions& options = line.feed;
+  CLI::App* command = line.feed_command =
+      app.add_subcommand("feed",
+                         "Send the lines of standard input as a feed to those members of a group who listen, as fast "
+                         "as the network carries them; on a terminal say once a second how it fares");
+  command->add_option("group", options.group, "Group")->type_name("GROUP")->required();
+  command->add_option("--rate", options.rate, "Messages a second; default: as fast as they go")
+      ->type_name("N")
+      ->check(CLI::Range(0.001, 1e9));
+  command
+      ->add_option("--bytes-per-second", options.bytes_per_second,
+                   "Bytes a second at most, such as 500k, 10M or 1G; default: as fast as it goes")
+      ->type_name("RATE")
+      ->transform(rate_with_unit());
+  command->add_option("--repair-for", line.repair_for_ms, "How long what is lost is worth repairing; 0: not at all")
+      ->type_name("MS")
+      ->check(CLI::Range(0, 60'000))
+      ->capture_default_str();
+  command->add_flag("--drop-oldest", options.drops_oldest,
+                    "Where there is no room drop the oldest messages that wait, and do not wait");
+  command->add_option("--size", options.size, "Send made-up messages of N bytes, and not standard input")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65'536));
+  command->add_option("--count", options.count, "End after N messages")->type_name("N");
+  command->add_option("--wait-members", options.wait_members, "Begin once the group has N members besides this one")
+      ->type_name("N");
+  command->add_option("--ready-file", options.ready_file, "Make this file when the feed is open")->type_name("FILE");
+}
+
+void add_listen(CLI::App& app, CommandLine& line) {
+  ListenCommandOptions& options = line.listen;
+  CLI::App* command = line.listen_command =
+      app.add_subcommand("listen",
+                         "Join a group and print the messages of its feeds, each as a line; say on standard "
+                         "error what is missing");
+  command->add_option("group", options.group, "Group")->type_name("GROUP")->required();
+  CLI::Option* immediate =
+      command->add_flag("--immediate", options.is_immediate, "Print messages as they come, and not in order");
+  command->add_option("--deadline", line.deadline_ms, "How long what comes behind a gap waits for what is missing")
+      ->type_name("MS")
+      ->check(CLI::Range(0, 3'600'000))
+      ->capture_default_str()
+      ->excludes(immediate);
+  CLI::Option* stats =
+      command->add_flag("--stats", options.stats, "Print no messages, but a line of figures once a second");
+  command->add_flag("--json", options.json, "Messages and gaps as JSON objects")->excludes(stats);
+  command->add_option("--count", options.count, "End after N messages")->type_name("N");
+  command->add_flag("--until-end", options.until_end, "End when no feed is open any more");
   command->add_option("--ready-file", options.ready_file, "Make this file when the group is joined")->type_name("FILE");
 }
 
@@ -196,6 +258,8 @@ std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, Comm
   add_subscribe(app, line);
   add_send_file(app, line);
   add_receive_file(app, line);
+  add_feed(app, line);
+  add_listen(app, line);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -203,6 +267,8 @@ std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, Comm
     return app.exit(error) == 0 ? kExitDone : kExitBadCommandLine;
   }
   line.connection.slow_policy = parse_slow_policy(line.slow_policy);
+  line.feed.repair_for = std::chrono::milliseconds(line.repair_for_ms);
+  line.listen.deadline = std::chrono::milliseconds(line.deadline_ms);
   line.publish.service = parse_service(line.service).value_or(spindle::Service::agreed);
   if (line.publish.measure && line.publish.service == spindle::Service::unreliable) {
     std::fputs("spuser: --measure waits for every message, and unreliable ones may not come\n", stderr);
@@ -227,6 +293,10 @@ int run(const CommandLine& line) {
       send_file(signals, output, line.connection, line.send_file);
     } else if (line.receive_file_command->parsed()) {
       receive_file(signals, output, line.connection, line.receive_file);
+    } else if (line.feed_command->parsed()) {
+      feed(signals, output, line.connection, line.feed);
+    } else if (line.listen_command->parsed()) {
+      listen(signals, output, line.connection, line.listen);
     } else {
       interact(signals, output, line.connection);
     }

@@ -1,6 +1,7 @@
 // What the command line says.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -71,6 +72,29 @@ struct ReceiveFileOptions {
   std::string group;
   std::string directory;
   bool replace = false;
+  std::optional<std::uint64_t> count;
+  std::string ready_file;
+};
+
+struct FeedCommandOptions {
+  std::string group;
+  double rate = 0;  // messages a second; 0: as fast as they go
+  std::uint64_t bytes_per_second = 0;
+  std::chrono::milliseconds repair_for{200};
+  bool drops_oldest = false;
+  std::optional<std::size_t> size;  // of made-up messages; nothing: lines of standard input
+  std::optional<std::uint64_t> count;
+  std::size_t wait_members = 0;
+  std::string ready_file;
+};
+
+struct ListenCommandOptions {
+  std::string group;
+  bool is_immediate = false;
+  std::chrono::milliseconds deadline{50};
+  bool json = false;
+  bool stats = false;
+  bool until_end = false;
   std::optional<std::uint64_t> count;
   std::string ready_file;
 };
