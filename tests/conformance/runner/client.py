@@ -6,11 +6,14 @@ from .failure import PATIENCE_S, Failure
 from .members import Members
 
 # What is passed over while something else is awaited. Messages, and what says that some are missing, never are.
-NEWS = {"ready", "flow", "warned", "resumed", "bulk_progress", "bulk_stalled"}
+NEWS = {"ready", "flow", "warned", "resumed", "bulk_progress", "bulk_stalled", "feed_flow", "feed_writable"}
 PASSED_OVER = NEWS | {"view", "signal"}
+FEED_EVENTS = {"feed_opened", "feed_packet", "feed_gap", "feed_closed"}
 SEEDS_PER_CLIENT = 1_000_000
 FIRST_MARKER = 900_000
 FIRST_CONTENT = 800_000
+FIRST_OF_FEEDS = 600_000
+SEEDS_PER_FEED = 1_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +45,10 @@ class Client:
         self.is_open = False
         self.sent = []
         self.contents = []  # that it has offered
+        self.feeds = []  # that it has opened
+        self.heard = {}  # feeds of others that it was told of: what it calls them
+        self.next_packets = {}  # of those: the sequence that comes next
+        self.feed_events = []  # that came while something else was awaited: feeds are in no order with it
         self.members = Members(b"")
         self.news = []  # of flows and of the queue, which were passed over
         self.view_reached = None  # with which the last join or leave has ended, as long as nothing came behind it
@@ -80,7 +87,7 @@ class Client:
         answer = self.driver.finish(number)
         code = answer.values.text("code") if answer.word == "failed" else None
         refused = step.arguments["refused"]
-        if code != refused and (code is not None or step.verb not in ("join", "leave", "ask")):
+        if code != refused and (code is not None or step.verb not in ("join", "leave", "ask", "listen")):
             raise Failure(f"{self.name}: the call has ended with {code or 'no error'}, not with {refused or 'none'}")
         if step.verb in ("send", "try"):
             self._forget_sent(step.arguments["count"] - answer.values.number("sent"))
@@ -102,6 +109,9 @@ class Client:
 
     def content_seed(self, number):
         return self._first_seed + FIRST_CONTENT + number
+
+    def feed_seed(self, number):
+        return self._first_seed + FIRST_OF_FEEDS + number * SEEDS_PER_FEED
 
     def has_sent(self, count, service, kind, groups, size, headers):
         for _ in range(count):
@@ -129,7 +139,24 @@ class Client:
         """The next event that is not passed over, or of the kind that is awaited."""
         while True:
             event = self._take(awaited)
-            if event.word == awaited or event.word not in (passed_over or self.passed_over):
+            if event.word in FEED_EVENTS:
+                self.feed_events.append(event)
+            elif event.word == awaited or event.word not in (passed_over or self.passed_over):
+                return event
+
+    def next_feed_event(self, awaited, feed):
+        """The next event of that feed, or, without one, the next of the kind that is awaited."""
+        def is_it(event):
+            return event.word == awaited if feed is None else event.values.text("feed") == feed
+        while True:
+            for event in self.feed_events:
+                if is_it(event):
+                    self.feed_events.remove(event)
+                    return event
+            event = self._take(awaited)
+            if event.word in FEED_EVENTS:
+                self.feed_events.append(event)
+            elif event.word not in self.passed_over:
                 return event
 
     def keep(self, event):
@@ -169,6 +196,7 @@ def describe(event):
     values = event.values
     shown = [f"{key} {'+'.join(each.decode('utf-8', 'backslashreplace') for each in values.all(key)[:6])}"
              for key in ("request", "code", "sender", "group", "size", "service", "type", "cause", "form", "member",
-                         "joined", "left", "apart", "messages", "percent", "channel", "done", "failed", "text")
+                         "joined", "left", "apart", "messages", "percent", "channel", "done", "failed", "feed", "source",
+                         "sequence", "why", "text")
              if values.all(key)]
     return " ".join([event.word, *(f"({', '.join(shown)})" for _ in shown[:1])])

@@ -1,5 +1,5 @@
 """Statements about what clients call and what they get: how each is read."""
-from . import bulk_verbs, words
+from . import bulk_verbs, feed_verbs, words
 from .outcome import outcome
 
 SERVICES = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"}
@@ -151,7 +151,7 @@ def reconnected(statement):
 
 
 def told(statement):
-    return {"request": statement.choice("a request", {"join", "leave", "view", "send", "membership"}),
+    return {"request": statement.choice("a request", {"join", "leave", "view", "send", "membership", "listen"}),
             "group": statement.group(), "code": statement.take("a code")}
 
 
@@ -167,4 +167,4 @@ EXPECTATIONS = {
     "gets": gets, "get": gets, "view": view, "signal": on_group, "ready": on_groups, "warned": warned, "told": told,
     "disconnected": disconnected, "reconnected": reconnected, "flush_request": on_group, "answered": answered,
     "nothing": none, "done": none}
-VERBS = {**CALLS, **EXPECTATIONS, **bulk_verbs.VERBS}
+VERBS = {**CALLS, **EXPECTATIONS, **bulk_verbs.VERBS, **feed_verbs.VERBS}

@@ -3,7 +3,7 @@ import collections
 import tempfile
 import time
 
-from . import bulk, calls, expectations, stage
+from . import bulk, calls, expectations, feeds, stage
 from .failure import Failure
 from .words import BadLine
 
@@ -11,7 +11,7 @@ Programs = collections.namedtuple("Programs", "spindled spmonitor")
 # `trouble`: empty for a scenario that holds.
 Result = collections.namedtuple("Result", "name trouble seconds")
 
-CLIENT_VERBS = {**calls.VERBS, **expectations.VERBS, **bulk.VERBS}
+CLIENT_VERBS = {**calls.VERBS, **expectations.VERBS, **bulk.VERBS, **feeds.VERBS}
 
 
 def play(programs, driver_command, scenario):

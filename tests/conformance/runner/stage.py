@@ -40,6 +40,12 @@ class Stage:
     def folder(self):
         return self._folder
 
+    def feed(self, named):
+        found = self._clients[named.source].feeds
+        if named.number > len(found):
+            raise Failure(f"{named.source} has opened only {len(found)} feeds")
+        return found[named.number - 1]
+
     def content(self, offered):
         found = self._clients[offered.source].contents
         if offered.number > len(found):

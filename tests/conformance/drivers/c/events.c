@@ -8,8 +8,11 @@
 static const char* const kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
 static const char* const kCauses[] = {"none", "join", "leave", "disconnect", "network"};
 static const char* const kForms[] = {"full", "change", "answer", "farewell"};
-static const char* const kRequests[] = {"join", "leave", "view", "send", "membership"};
+static const char* const kRequests[] = {"join", "leave", "view", "send", "membership", "listen"};
 static const char* const kContents[] = {"bytes", "file", "directory"};
+static const char* const kGaps[] = {"lost", "slow"};
+static const char* const kCloses[] = {"closed", "lost", "denied", "left"};
+static const char* const kLimits[] = {"start", "link", "source", "maximum", "share"};
 static const char* const kEnds[] = {"none", "cancelled", "over", "abandoned", "elsewhere", "disconnected"};
 
 static void add_groups(answer* to, const spindle_event* event) {
@@ -179,6 +182,49 @@ static void describe_ended(answer* to, const spindle_event* event) {
   add_failure(to, event);
 }
 
+static void describe_feed(answer* to, const char* kind, const spindle_event* event) {
+  answer_begin(to, kind);
+  answer_add_number(to, "feed", spindle_event_feed(event));
+}
+
+static void describe_feed_opened(answer* to, const spindle_event* event) {
+  describe_feed(to, "feed_opened", event);
+  add_groups(to, event);
+  answer_add(to, "source", spindle_feed_opened_source(event));
+  answer_add_number(to, "repair_ms", (uint64_t)(spindle_feed_opened_repair_for_ns(event) / 1000000));
+}
+
+static void add_packets(answer* to, const spindle_event* event) {
+  answer_add_number(to, "sequence", spindle_feed_sequence(event));
+  answer_add_number(to, "packets", spindle_feed_packet_count(event));
+}
+
+static void describe_feed_packet(answer* to, const spindle_event* event) {
+  const spindle_bytes payload = spindle_feed_packet_payload(event);
+  describe_feed(to, "feed_packet", event);
+  add_packets(to, event);
+  answer_add_number(to, "size", payload.size);
+  answer_add_number(to, "digest", digest_of(payload));
+}
+
+static void describe_feed_gap(answer* to, const spindle_event* event) {
+  describe_feed(to, "feed_gap", event);
+  add_packets(to, event);
+  answer_add_text(to, "cause", kGaps[spindle_feed_gap_cause(event)]);
+}
+
+static void describe_feed_closed(answer* to, const spindle_event* event) {
+  describe_feed(to, "feed_closed", event);
+  answer_add_text(to, "why", kCloses[spindle_feed_closed_why(event)]);
+  if (spindle_event_code(event) != 0) add_code(to, event);
+}
+
+static void describe_feed_flow(answer* to, const spindle_event* event) {
+  describe_feed(to, "feed_flow", event);
+  answer_add_number(to, "rate", spindle_feed_flow_rate(event));
+  answer_add_text(to, "limited_by", kLimits[spindle_feed_flow_limited_by(event)]);
+}
+
 void describe(answer* to, const spindle_event* event, const spindle_bytes* streamed) {
   switch (spindle_event_kind(event)) {
     case SPINDLE_EVENT_MESSAGE:
@@ -232,6 +278,24 @@ void describe(answer* to, const spindle_event* event, const spindle_bytes* strea
       break;
     case SPINDLE_EVENT_BULK_ENDED:
       describe_ended(to, event);
+      break;
+    case SPINDLE_EVENT_FEED_OPENED:
+      describe_feed_opened(to, event);
+      break;
+    case SPINDLE_EVENT_FEED_PACKET:
+      describe_feed_packet(to, event);
+      break;
+    case SPINDLE_EVENT_FEED_GAP:
+      describe_feed_gap(to, event);
+      break;
+    case SPINDLE_EVENT_FEED_CLOSED:
+      describe_feed_closed(to, event);
+      break;
+    case SPINDLE_EVENT_FEED_FLOW:
+      describe_feed_flow(to, event);
+      break;
+    case SPINDLE_EVENT_FEED_WRITABLE:
+      describe_feed(to, "feed_writable", event);
       break;
     default:
       answer_begin(to, "later");

@@ -6,11 +6,12 @@
 
 #include "tests/conformance/drivers/c/contents.h"
 #include "tests/conformance/drivers/c/events.h"
+#include "tests/conformance/drivers/c/feeds.h"
 #include "tests/conformance/drivers/c/options.h"
 #include "tests/conformance/drivers/c/tokens.h"
 
 static const char* const kFeatures[] = {"flows",      "timeouts",  "confirm", "drain",        "headers", "writable",
-                                        "resumption", "synchrony", "request", "cancellation", "bulk"};
+                                        "resumption", "synchrony", "request", "cancellation", "bulk",    "feeds"};
 static const char* const kServices[] = {"unreliable", "reliable", "fifo", "causal", "agreed", "safe"};
 
 static spindle_connection* connection = NULL;
@@ -36,6 +37,7 @@ static void do_connect(const call* asked, answer* to) {
     return;
   }
   spindle_bulk_close(bulk);
+  close_feeds();
   spindle_close(connection);
   bulk = NULL;
   connection = made;
@@ -249,6 +251,27 @@ static void do_rate(const call* asked, answer* to) {
   outcome(to, spindle_bulk_set_rate(bulk, channel_of(asked), call_integer(asked, "rate")));
 }
 
+static void do_listen(const call* asked, answer* to) { outcome(to, listen_to(connection, group_of(asked), asked)); }
+
+static void do_unlisten(const call* asked, answer* to) {
+  outcome(to, spindle_stop_listening(connection, group_of(asked)));
+}
+
+static void do_feed(const call* asked, answer* to) {
+  uint64_t id = 0;
+  const spindle_code code = open_feed(connection, group_of(asked), asked, &id);
+  outcome(to, code);
+  if (code == 0) answer_add_number(to, "feed", id);
+}
+
+static void do_emit(const call* asked, answer* to) {
+  uint64_t sent = 0;
+  outcome(to, emit(asked, &sent));
+  answer_add_number(to, "sent", sent);
+}
+
+static void do_shut(const call* asked, answer* to) { outcome(to, close_feed(call_integer(asked, "feed"))); }
+
 static void keep(spindle_event** last, spindle_event* event) {
   spindle_event_free(*last);
   *last = event;
@@ -284,7 +307,9 @@ static const struct {
               {"flow", do_flow},       {"writable", do_writable}, {"send", do_send},         {"receive", do_receive},
               {"confirm", do_confirm}, {"drain", do_drain},       {"close", do_close},       {"flush_ok", do_flush_ok},
               {"request", do_request}, {"answer", do_answer},     {"cancel", do_cancel},     {"offer", do_offer},
-              {"accept", do_accept},   {"refuse", do_refuse},     {"withdraw", do_withdraw}, {"rate", do_rate}};
+              {"accept", do_accept},   {"refuse", do_refuse},     {"withdraw", do_withdraw}, {"rate", do_rate},
+              {"listen", do_listen},   {"unlisten", do_unlisten}, {"feed", do_feed},         {"emit", do_emit},
+              {"shut", do_shut}};
 
 static void tell(const char* number, const answer* told) {
   pthread_mutex_lock(&output);
@@ -339,6 +364,7 @@ int main(void) {
   spindle_event_free(request);
   spindle_event_free(flush_request);
   spindle_bulk_close(bulk);
+  close_feeds();
   spindle_disconnect(connection, NULL, NULL);
   return 0;
 }

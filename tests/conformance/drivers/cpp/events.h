@@ -9,7 +9,7 @@ namespace spindle::conformance {
 
 inline constexpr std::string_view kForms[] = {"full", "change", "answer", "farewell"};
 inline constexpr std::string_view kContents[] = {"bytes", "file", "directory"};
-inline constexpr std::string_view kRequests[] = {"join", "leave", "view", "send", "membership"};
+inline constexpr std::string_view kRequests[] = {"join", "leave", "view", "send", "membership", "listen"};
 
 /// The identifier of a code of ours, such as "would_block".
 inline std::string code_of(const std::error_code& error) {
@@ -133,6 +133,46 @@ inline Answer answer_for(const BulkEnded& ended) {
   if (ended.error) answer.add("code", code_of(ended.error)).add("text", ended.text);
   return answer;
 }
+
+inline Answer answer_for(const FeedOpened& opened) {
+  return Answer("feed_opened")
+      .add("feed", opened.feed)
+      .add("group", opened.group)
+      .add("source", opened.source)
+      .add("repair_ms", static_cast<std::uint64_t>(opened.repair_for / std::chrono::milliseconds(1)));
+}
+
+inline Answer answer_for(const FeedPacket& packet) {
+  return Answer("feed_packet")
+      .add("feed", packet.feed)
+      .add("sequence", packet.sequence)
+      .add("packets", packet.packets)
+      .add("size", packet.text().size())
+      .add("digest", digest(packet.text()));
+}
+
+inline Answer answer_for(const FeedGap& gap) {
+  return Answer("feed_gap")
+      .add("feed", gap.feed)
+      .add("sequence", gap.first)
+      .add("packets", gap.count)
+      .add("cause", to_string(gap.cause));
+}
+
+inline Answer answer_for(const FeedClosed& closed) {
+  Answer answer = Answer("feed_closed").add("feed", closed.feed).add("why", to_string(closed.why));
+  if (closed.error) answer.add("code", code_of(closed.error));
+  return answer;
+}
+
+inline Answer answer_for(const FeedFlow& flow) {
+  return Answer("feed_flow")
+      .add("feed", flow.feed)
+      .add("rate", flow.bytes_per_second)
+      .add("limited_by", to_string(flow.limited_by));
+}
+
+inline Answer answer_for(const FeedWritable& writable) { return Answer("feed_writable").add("feed", writable.feed); }
 
 inline Answer describe(const Event& event) {
   return event.visit([](const LaterEvent&) { return Answer("later"); },

@@ -12,6 +12,7 @@
 
 #include "spindle/bulk.h"
 #include "spindle/connection.h"
+#include "spindle/feed.h"
 #include "tests/conformance/drivers/cpp/contents.h"
 #include "tests/conformance/drivers/cpp/events.h"
 
@@ -19,7 +20,7 @@ namespace spindle::conformance {
 namespace {
 
 constexpr const char* kFeatures[] = {"flows",      "timeouts",  "confirm", "drain",        "headers", "writable",
-                                     "resumption", "synchrony", "request", "cancellation", "bulk"};
+                                     "resumption", "synchrony", "request", "cancellation", "bulk",    "feeds"};
 
 /// What a call that gives an error code has come to.
 Answer outcome(const std::error_code& error) {
@@ -97,6 +98,7 @@ class Driver {
     Result<Connection> result = Connection::connect(options_of(call));
     if (!result) return outcome(result.error()).add("text", result.text());
     bulk_ = Bulk();
+    feeds_.clear();
     connection_ = *std::move(result);
     if (call.has("bulk")) bulk_ = Bulk::open(connection_).value();
     return Answer("ok").add("name", connection_.private_name());
@@ -195,6 +197,43 @@ class Driver {
   Answer withdraw(const Call& call) { return outcome(bulk_.cancel(contents_.channel_of(call))); }
   Answer rate(const Call& call) { return outcome(bulk_.set_rate(contents_.channel_of(call), call.integer("rate"))); }
 
+  Answer listen(const Call& call) {
+    ListenOptions options;
+    if (call.text("delivery") == "immediate") options.delivery = ListenOptions::Delivery::immediate;
+    if (call.has("deadline_ms")) options.deadline = milliseconds(call, "deadline_ms");
+    return outcome(connection_.listen(call.text("group"), options));
+  }
+
+  Answer unlisten(const Call& call) { return outcome(connection_.stop_listening(call.text("group"))); }
+
+  Answer feed(const Call& call) {
+    FeedOptions options;
+    if (call.has("repair_ms")) options.repair_for = milliseconds(call, "repair_ms");
+    options.bytes_per_second = call.integer("rate");
+    if (call.has("drop_oldest")) options.when_full = WhenFull::drop_oldest;
+    if (call.has("timeout_ms")) options.timeout = timeout_of(call);
+    Result<Feed> opened = connection_.open_feed(call.text("group"), options);
+    if (!opened) return outcome(opened.error());
+    const FeedId id = opened->id();
+    feeds_.emplace(id, *std::move(opened));
+    return Answer("ok").add("feed", id);
+  }
+
+  Answer emit(const Call& call) {
+    Feed& feed = feeds_.at(call.integer("feed"));
+    std::uint64_t sent = 0;
+    std::error_code error;
+    for (; sent < call.integer("count") && !error; sent += error ? 0 : 1) {
+      error = feed.try_send(payload(call.integer("seed") + sent, call.integer("size")));
+    }
+    return outcome(error).add("sent", sent);
+  }
+
+  Answer shut(const Call& call) {
+    feeds_.erase(call.integer("feed"));
+    return Answer("ok");
+  }
+
   Answer receive(const Call& call) {
     std::error_code error;
     std::optional<Event> event = connection_.receive(timeout_of(call), error, stop_of(call));
@@ -223,6 +262,7 @@ class Driver {
 
   Connection connection_;
   Bulk bulk_;
+  std::map<FeedId, Feed> feeds_;
   Contents contents_;
   Message request_;             // the last one that came
   FlushRequest flush_request_;  // likewise
@@ -237,7 +277,9 @@ const std::map<std::string, Driver::Verb> Driver::kVerbs = {
     {"drain", &Driver::drain},       {"close", &Driver::close},     {"flush_ok", &Driver::flush_ok},
     {"request", &Driver::request},   {"answer", &Driver::answer},   {"cancel", &Driver::cancel},
     {"offer", &Driver::offer},       {"accept", &Driver::accept},   {"refuse", &Driver::refuse},
-    {"withdraw", &Driver::withdraw}, {"rate", &Driver::rate}};
+    {"withdraw", &Driver::withdraw}, {"rate", &Driver::rate},       {"listen", &Driver::listen},
+    {"unlisten", &Driver::unlisten}, {"feed", &Driver::feed},       {"emit", &Driver::emit},
+    {"shut", &Driver::shut}};
 
 std::mutex output_mutex;
 

@@ -1,0 +1,128 @@
+"""Feeds: what clients send and hear, and what they are to be told. How each verb is performed."""
+import dataclasses
+
+from . import payload
+from .client import describe
+from .failure import Failure
+
+
+@dataclasses.dataclass
+class Feed:
+    """Of a client that sends it."""
+    number: int  # the client's first is 1
+    id: str  # at the client
+    group: bytes
+    sent: list = dataclasses.field(default_factory=list)  # (size, digest)
+
+
+def perform_listen(stage, step, clients):
+    def one(client):
+        pairs = [("group", step.arguments["group"])]
+        if step.verb == "listen":
+            pairs.append(("delivery", step.arguments["delivery"]))
+            if step.arguments["deadline_ms"] is not None:
+                pairs.append(("deadline_ms", step.arguments["deadline_ms"]))
+        answer = client.call(step, step.verb, pairs)
+        expect_refusal(client, step, answer)
+    stage.each(clients, one)
+
+
+def expect_refusal(client, step, answer):
+    """By the call itself, or by an event that follows."""
+    code = step.arguments["refused"]
+    if code is None or answer is None or answer.word == "failed":
+        return
+    event = client.next_event("told")
+    got = (event.values.text("request", "none"), event.values.all("group"), event.values.text("code", "none"))
+    if event.word != "told" or got != ("listen", [step.arguments["group"]], code):
+        raise Failure(f"{client.name} is not refused with {code}, but gets {event.word} {got}")
+
+
+def perform_feed(stage, step, clients):
+    def one(client):
+        pairs = [("group", step.arguments["group"]), *step.arguments["options"]]
+        answer = client.call(step, "feed", pairs)
+        if answer is not None and answer.word == "ok":
+            client.feeds.append(Feed(len(client.feeds) + 1, answer.values.text("feed"), step.arguments["group"]))
+    stage.each(clients, one)
+
+
+def perform_emit(stage, step, clients):
+    def one(client):
+        of = step.arguments
+        feed = stage.feed(of["feed"])
+        seed = client.feed_seed(feed.number) + len(feed.sent)
+        pairs = [("feed", feed.id), ("seed", seed), ("size", of["size"]), ("count", of["count"])]
+        answer = client.call(step, "emit", pairs)
+        for i in range(answer.values.number("sent")):
+            feed.sent.append((of["size"], payload.digest(seed + i, of["size"])))
+    stage.each(clients, one)
+
+
+def perform_shut(stage, step, clients):
+    stage.each(clients, lambda client: client.call(step, "shut", [("feed", stage.feed(step.arguments["feed"]).id)]))
+
+
+def next_of_feed(client, kind, feed_id):
+    """The next event of that feed, or of any where it is not known yet by what it is called at this client."""
+    event = client.next_feed_event(kind, feed_id)
+    if event.word != kind:
+        raise Failure(f"{client.name} gets {describe(event)}, and waits for {kind} of feed {feed_id or 'any'}")
+    return event.values
+
+
+def known_id(client, named):
+    """What a client calls the feed, of its own or of another one."""
+    if named.source == client.name and named not in client.heard:
+        return client.feeds[named.number - 1].id
+    if named not in client.heard:
+        raise Failure(f"{client.name} has not been told of the feed {named.source}/{named.number}")
+    return client.heard[named]
+
+
+def check_told_feed(stage, step, clients):
+    named = step.arguments["feed"]
+    feed = stage.feed(named)
+    source = stage.clients([named.source])[0].private_name
+
+    def one(client):
+        values = next_of_feed(client, "feed_opened", None)
+        if (values.bytes("group"), values.bytes("source")) != (feed.group, source):
+            raise Failure(f"{client.name} is told of a feed of {values.bytes('source')!r} to {values.bytes('group')!r}")
+        client.heard[named] = values.text("feed")
+        client.next_packets.pop(values.text("feed"), None)
+    stage.each(clients, one)
+
+
+def check_hears(stage, step, clients):
+    named = step.arguments["feed"]
+    feed = stage.feed(named)
+
+    def one(client):
+        feed_id = known_id(client, named)
+        for number in step.arguments["numbers"]:
+            values = next_of_feed(client, "feed_packet", feed_id)
+            got = (values.number("size"), values.number("digest"))
+            if got != feed.sent[number - 1]:
+                raise Failure(f"{client.name} hears {got[0]} bytes that are not message {number} of "
+                              f"{named.source}/{named.number}")
+            first = values.number("sequence")
+            if client.next_packets.get(feed_id, first) != first:
+                raise Failure(f"{client.name} hears packet {first}, and {client.next_packets[feed_id]} is next")
+            client.next_packets[feed_id] = first + values.number("packets")
+    stage.each(clients, one)
+
+
+def check_over(stage, step, clients):
+    of = step.arguments
+
+    def one(client):
+        values = next_of_feed(client, "feed_closed", known_id(client, of["feed"]))
+        got = (values.text("why"), values.text("code", "none"))
+        if got != (of["why"], of["code"] or "none"):
+            raise Failure(f"{client.name} is told that {of['feed'].source}/{of['feed'].number} is over: {got}")
+    stage.each(clients, one)
+
+
+VERBS = {"listen": perform_listen, "unlisten": perform_listen, "feed": perform_feed, "emit": perform_emit,
+         "shut": perform_shut, "told_feed": check_told_feed, "hears": check_hears, "over": check_over}
