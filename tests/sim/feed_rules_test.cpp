@@ -548,7 +548,7 @@ TEST(FeedRules, AFloodOfNaksDoesNotAmplify) {
   const double most = RepairBudget::kPackets * RepairBudget::kPacketBytes + RepairBudget::kShare * 100 * payload;
   EXPECT_GT(net.total(&RepairTally::repairs), before);
   EXPECT_LE(static_cast<double>(net.total(&RepairTally::repairs) - before) * 32, most);
-  EXPECT_EQ(net.at(2).tally().naks_refused, 19'000u);
+  EXPECT_EQ(net.at(2).tally().naks_refused, 19'500u) << "one that names 100 packets counts twice";
   EXPECT_LE(up, 2u);
 }
 
