@@ -16,10 +16,9 @@ namespace {
 /// How often hops that are missing are looked for.
 constexpr Duration kHopRetry = 500ms;
 constexpr Duration kHandshakeTimeout = 5s;
-/// A parent that owes symbols and has sent none for this long has a backup beside it.
-constexpr Duration kSilence = 750ms;
-/// One that has sent none for this long may not know what it was asked for: it is asked anew. One that has not given
-/// the index for as long has the backup beside it, too.
+/// A parent that is silent (ChannelRelay::kSilence) has a backup beside it. One that has sent nothing for this long may
+/// not know what it was asked for: it is asked anew. One that has not given the index for as long has the backup beside
+/// it, too.
 constexpr Duration kForgotten = 3s;
 /// A hop that no channel needs is closed when nothing has gone over it for this long.
 constexpr Duration kHopIdle = 30s;
@@ -383,16 +382,21 @@ void BulkPlane::update_upstreams(Time now, RelayedChannel& relayed) {
   };
   BulkConnection* parent = open_hop(relayed.position.parent);
   BulkConnection* backup = open_hop(relayed.position.backup);
-  const std::optional<Time> silent = relayed.relay.silent_since();
+  const auto is_silent = [&](ConnectionId id, Duration time) {
+    const std::optional<Time> since = relayed.relay.silent_since(id);
+    return since && now - *since >= time;
+  };
   const std::optional<Time> lacks_index = relayed.relay.index().lacking_since();
-  const bool needs_backup =
-      parent == nullptr || (silent && now - *silent >= kSilence) || (lacks_index && now - *lacks_index >= kForgotten);
-  const bool is_forgotten = silent && now - *silent >= kForgotten;
+  // A parent that is asked anew is heard before the backup goes.
+  const bool stands_in = parent != nullptr && backup != nullptr && relayed.relay.is_upstream(backup->id()) &&
+                         !relayed.relay.has_sent(parent->id());
+  const bool needs_backup = parent == nullptr || stands_in || is_silent(parent->id(), ChannelRelay::kSilence) ||
+                            (lacks_index && now - *lacks_index >= kForgotten);
   for (auto& [id, connection] : connections_) {
     if (!connection->is_hop()) continue;
     const bool is_wanted = connection.get() == parent || (connection.get() == backup && needs_backup);
     const bool is_upstream = relayed.relay.is_upstream(id);
-    if (is_upstream && (!is_wanted || is_forgotten)) {
+    if (is_upstream && (!is_wanted || is_silent(id, kForgotten))) {
       relayed.relay.remove_upstream(id);
       output_.shut(*connection, relayed);
     }

@@ -47,6 +47,9 @@ class BulkStatus {
   /// In which this daemon has any part.
   std::vector<RelayInfo> relays(Time now) const;
   std::vector<HopInfo> hops(Time now) const;
+  /// Of the rings at this moment, and how many there are.
+  std::size_t rings_bytes() const { return subjects_.relayed.rings_bytes(); }
+  std::size_t channels() const { return subjects_.relayed.size(); }
   std::size_t ring_bytes() const { return subjects_.relayed.ring_bytes(); }
   std::uint64_t control_bytes_per_s(Time now) const { return subjects_.output.control_bytes_per_s(now); }
 

@@ -138,6 +138,7 @@ void ChannelRelay::symbol_received(Time now, ConnectionId from, std::uint8_t str
   if (upstream == upstreams_.end() || upstream->second.owed == 0) return;
   --upstream->second.owed;
   upstream->second.heard_at = now;
+  upstream->second.has_sent = true;
   if (upstream->second.is_source) note_live(symbol.block);
   if (symbol.block > blocks_seen_) is_whole_ = false;
   blocks_seen_ = std::max(blocks_seen_, symbol.block + 1);
@@ -513,9 +514,14 @@ bool ChannelRelay::is_waiting_for_others(Time now, std::uint64_t coming) {
 void ChannelRelay::grant_upstreams(Time now) {
   // In few pieces: what is owed alone is mostly too much for more.
   const std::uint64_t most = ahead_max() - std::max<std::uint64_t>(ahead_max() / 4, 1);
-  std::uint64_t owed = 0;
-  for (const auto& [id, upstream] : upstreams_) owed += upstream.owed;
-  if (owed > most || upstreams_.empty()) return;
+  // Others are not to wait for what a silent one owes.
+  std::uint64_t owed = 0, speaking = 0;
+  for (const auto& [id, upstream] : upstreams_) {
+    if (is_silent(now, upstream)) continue;
+    owed += upstream.owed;
+    ++speaking;
+  }
+  if (owed > most || speaking == 0) return;
   const bool is_wanted =
       std::any_of(children_.begin(), children_.end(), [](const auto& each) { return each.second.takes_from_ring(); });
   if (!is_wanted || (is_awaiting_ && !is_live_wanted())) return;
@@ -523,8 +529,9 @@ void ChannelRelay::grant_upstreams(Time now) {
   if (under_way > most) return;
   const std::uint64_t more = ahead_max() - under_way;
   if (is_waiting_for_others(now, owed + more)) return;
-  const std::uint64_t share = std::max<std::uint64_t>(more / upstreams_.size(), 1);
+  const std::uint64_t share = std::max<std::uint64_t>(more / speaking, 1);
   for (auto& [id, upstream] : upstreams_) {
+    if (is_silent(now, upstream)) continue;
     if (upstream.owed == 0) upstream.heard_at = now;
     upstream.owed += share;
     output_.send_grant(id, kLiveStream, share);
@@ -652,6 +659,12 @@ void ChannelRelay::set_round_trip(ConnectionId id, Duration round_trip) {
   if (const auto upstream = upstreams_.find(id); upstream != upstreams_.end()) upstream->second.round_trip = round_trip;
 }
 
+void ChannelRelay::set_ring_bytes_max(std::size_t bytes) {
+  ring_bytes_max_ = std::min(bytes, kRingBytesMax);
+  const std::size_t most = std::max<std::size_t>(ring_bytes_max_ / symbol_bytes_, 1);
+  if (ring_.capacity() > most) ring_.set_capacity(most);
+}
+
 void ChannelRelay::size_ring(Time now) {
   if (now - sized_at_ < kSizeInterval) return;
   const double seconds = to_seconds(now - sized_at_);
@@ -668,18 +681,15 @@ void ChannelRelay::size_ring(Time now) {
   ring_.set_capacity(std::max<std::size_t>(static_cast<std::size_t>(size) / symbol_bytes_, 1));
 }
 
-std::optional<Time> ChannelRelay::silent_since() const {
+std::optional<Time> ChannelRelay::silent_since(ConnectionId id) const {
   if (told_ && blocks_) {
     const auto has_enough = [](const Need::Begun& each) { return each.held == spindle::bulk::kEnough; };
     const auto enough = std::count_if(told_->begun.begin(), told_->begun.end(), has_enough);
     if (told_->complete.count() + static_cast<std::uint32_t>(enough) >= *blocks_) return std::nullopt;
   }
-  std::optional<Time> since;
-  for (const auto& [id, upstream] : upstreams_) {
-    if (upstream.owed == 0 || upstream.is_source) continue;
-    since = since ? std::max(*since, upstream.heard_at) : upstream.heard_at;
-  }
-  return since;
+  const auto found = upstreams_.find(id);
+  if (found == upstreams_.end() || found->second.owed == 0 || found->second.is_source) return std::nullopt;
+  return found->second.heard_at;
 }
 
 std::vector<ChannelRelay::ChildInfo> ChannelRelay::children(Time now) const {

@@ -110,9 +110,14 @@ class ChannelRelay {
   /// Of the way to an upstream: what is on its way is part of what may be granted.
   void set_round_trip(ConnectionId upstream, Duration round_trip);
 
-  /// Since when all upstreams but clients have owed symbols and sent none; nothing where they were told that enough is
-  /// here, which may be checked once its hashes come.
-  std::optional<Time> silent_since() const;
+  /// Since when the upstream, which is no client, has owed symbols and sent none; nothing where it was told that enough
+  /// is here, which may be checked once its hashes come.
+  std::optional<Time> silent_since(ConnectionId upstream) const;
+  /// Whether it has sent any since it was added.
+  bool has_sent(ConnectionId upstream) const {
+    const auto found = upstreams_.find(upstream);
+    return found != upstreams_.end() && found->second.has_sent;
+  }
 
   struct ChildInfo {
     ConnectionId connection{};
@@ -136,8 +141,10 @@ class ChannelRelay {
   /// What is to be sent of it goes before any symbol.
   ChannelIndex& index() { return index_; }
   const ChannelIndex& index() const { return index_; }
-  /// What the ring may have at most from now on.
-  void set_ring_bytes_max(std::size_t bytes) { ring_bytes_max_ = std::min(bytes, kRingBytesMax); }
+  /// Of the ring alone.
+  std::size_t ring_only_bytes() const { return ring_.bytes(); }
+  /// What the ring may have at most from now on. What is beyond that is overwritten.
+  void set_ring_bytes_max(std::size_t bytes);
 
   struct Tally {
     std::uint64_t overwritten = 0;  // symbols, of what some child lost: counted per child
@@ -145,6 +152,8 @@ class ChannelRelay {
   };
   const Tally& tally() const { return tally_; }
 
+  /// An upstream that owes symbols and has sent none for so long is silent: what it owes is not waited for.
+  static constexpr Duration kSilence = 750ms;
   /// It is waited so long for those that are going to ask.
   static constexpr Duration kAskPatience = 1s;
   static constexpr Duration kNeedInterval = 250ms;
@@ -177,6 +186,7 @@ class ChannelRelay {
 
   struct Upstream {
     bool is_source = false;
+    bool has_sent = false;
     std::uint64_t owed = 0;  // symbols that were granted and have not come
     std::uint64_t seen = 0;  // the latest of its marks that all children have
     Duration round_trip{};
@@ -285,6 +295,9 @@ class ChannelRelay {
   // Upwards.
   /// Grants upstreams what the ring has room for.
   void grant_upstreams(Time now);
+  static bool is_silent(Time now, const Upstream& upstream) {
+    return !upstream.is_source && upstream.owed > 0 && now - upstream.heard_at >= kSilence;
+  }
   std::uint64_t consumed(Time now) const;
   /// How many symbols there may be ahead of the child that is furthest. The rest of the ring is for others: what they
   /// have yet to take is not overwritten at once.

@@ -58,6 +58,7 @@ RelayedChannel* RelayedChannels::add(BulkOutput& output, const Channel& channel)
   auto& added = channels_[channel.id];
   if (added) return nullptr;
   added = std::make_unique<RelayedChannel>(*this, output, channel);
+  share_memory();
   return added.get();
 }
 
@@ -80,6 +81,12 @@ void RelayedChannels::share_memory() {
     index_bytes += channel->relay.index().bytes();
   }
   context_.memory.set(MemoryBudget::Use::bulk, index_bytes);
+}
+
+std::size_t RelayedChannels::rings_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [id, channel] : channels_) bytes += channel->relay.ring_only_bytes();
+  return bytes;
 }
 
 void RelayedChannels::count(RelayedChannel& channel) {

@@ -86,6 +86,9 @@ class RelayedChannels {
     }
   }
   std::size_t ring_bytes() const { return ring_bytes_; }
+  /// What all rings have at this moment.
+  std::size_t rings_bytes() const;
+  std::size_t size() const { return channels_.size(); }
   const spindle::bulk::Hasher& hasher() const { return hasher_; }
 
  private:

@@ -43,9 +43,11 @@ struct NodeMemory {
   std::size_t sessions_definitions = 0;
   std::size_t sessions_held = 0;
   std::size_t sessions_queued = 0;
-  std::size_t feeds = 0;  // packets that are kept or wait, and what their sources have handed over
-  std::size_t slabs = 0;  // that are in use, for all that is read or written
-  std::size_t used = 0;   // of MemoryBudget::limit
+  std::size_t feeds = 0;          // packets that are kept or wait, and what their sources have handed over
+  std::size_t bulk_rings = 0;     // what relays keep of the contents of channels,
+  std::size_t bulk_channels = 0;  // and of how many
+  std::size_t slabs = 0;          // that are in use, for all that is read or written
+  std::size_t used = 0;           // of MemoryBudget::limit
   // The group table, and the clients of this daemon, in numbers.
   std::size_t groups = 0;
   std::size_t memberships = 0;  // of a client in a group

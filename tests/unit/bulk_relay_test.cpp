@@ -325,11 +325,42 @@ TEST_F(PassedOver, ParentsThatWereToldThatEnoughIsThereAreNotTakenForSilent) {
   need.begun = {{11, 63}};
   relay.need_received(kNow, kChild, need);
   relay.handle_time(kNow + 1s);
-  EXPECT_TRUE(relay.silent_since());
+  EXPECT_TRUE(relay.silent_since(kSource));
   need.begun = {{11, spindle::bulk::kEnough}};
   relay.need_received(kNow + 1s, kChild, need);
   relay.handle_time(kNow + 2s);
-  EXPECT_FALSE(relay.silent_since());
+  EXPECT_FALSE(relay.silent_since(kSource));
+}
+
+/// What goes by a plan in which a daemon is not below this one may be on its way back: it is not given to it, and
+/// counts as missed.
+TEST_F(PassedOver, SymbolsGoToDaemonsByThePlanThatTheyTravelBy) {
+  static const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes);
+  const auto is_given = [&](std::uint8_t generation, std::uint8_t latest) {
+    ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
+    relay.set_blocks(12);
+    for (std::uint8_t plan = 1; plan <= latest; ++plan) {
+      if (plan == 2) {
+        relay.set_plan(plan, {"another"});
+      } else {
+        relay.set_plan(plan, {"below"});
+      }
+    }
+    relay.add_child(kNow, kChild, "below");
+    relay.add_upstream(kNow, kSource, false);
+    relay.need_received(kNow, kChild, need_of(0));
+    relay.grant_received(kChild, 100);
+    relay.symbol_received(kNow, kSource, 0, {generation, 0, 0, 0, Slice({}, bytes.data(), bytes.size())});
+    const bool came = relay.next(kNow, kChild).has_value();
+    EXPECT_EQ(relay.children(kNow).at(0).is_behind, !came);
+    return came;
+  };
+  EXPECT_TRUE(is_given(1, 3));
+  EXPECT_FALSE(is_given(2, 3));
+  EXPECT_TRUE(is_given(3, 3));
+  EXPECT_FALSE(is_given(4, 3)) << "one that is not known yet";
+  EXPECT_TRUE(is_given(1, ChannelRelay::kGenerationsKept));
+  EXPECT_FALSE(is_given(1, ChannelRelay::kGenerationsKept + 1)) << "one that is forgotten";
 }
 
 TEST_F(PassedOver, IsNothingOfAContentWhoseSizeIsNotKnown) {
