@@ -36,6 +36,21 @@ void check_received(const ContentHistory& receiver, const Offered& offered, Viol
   }
 }
 
+void check_kept(const ContentHistory& each, Violations& violations) {
+  if (each.bad_given > 0) {
+    report(violations, fmt::format("content: {} gives others {} blocks of {} that went bad on its disk", each.client,
+                                   each.bad_given, name_of(each.channel)));
+  }
+  if (each.bad_kept > 0) {
+    report(violations, fmt::format("content: {} is done with {}, and has not got {} blocks again that went bad",
+                                   each.client, name_of(each.channel), each.bad_kept));
+  }
+  if (each.beyond_cap > 0) {
+    report(violations, fmt::format("content: {} sends {} bytes of {} beyond its cap", each.client, each.beyond_cap,
+                                   name_of(each.channel)));
+  }
+}
+
 void check_waste(const ContentHistory& receiver, Violations& violations) {
   const std::uint64_t most = kTimesWanted * receiver.symbols_wanted + kBeside;
   if (!receiver.is_undisturbed || receiver.symbols <= most) return;
@@ -57,6 +72,7 @@ Violations check_content(const History& history, bool at_rest) {
     for (const ContentHistory::Block& block : each.blocks) source.blocks[block.number] = block.digest;
   }
   for (const ContentHistory& each : history.contents) {
+    check_kept(each, violations);
     if (!each.is_receiver) continue;
     if (const auto source = offered.find(each.channel); source != offered.end()) {
       check_received(each, source->second, violations);

@@ -200,6 +200,9 @@ struct ContentHistory {
   std::size_t resumed_blocks = 0;       // of a receiver, that it had when it began
   std::uint64_t symbols = 0;            // that came to a receiver,
   std::uint64_t symbols_wanted = 0;     // and that it had to get
+  std::uint64_t bad_given = 0;          // blocks that went bad on its disk, and that it gave to others all the same
+  std::uint64_t bad_kept = 0;           // that it knew to have gone bad, and had not got again when it was done
+  std::uint64_t beyond_cap = 0;         // the most bytes that a source sent beyond what its cap allowed
   bool is_undisturbed = false;          // nothing has failed, and it was there from the beginning to the end
   // In the end:
   bool is_there = false;  // the client, and the channel

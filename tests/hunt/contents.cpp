@@ -1,5 +1,7 @@
 #include "tests/hunt/contents.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -29,6 +31,8 @@ bool disturbs(const Step& step) {
     case StepKind::offer:
     case StepKind::cancel_offers:
     case StepKind::reload:
+    case StepKind::cap:
+    case StepKind::received:
       return false;
     default:
       return true;
@@ -76,6 +80,34 @@ void Contents::detach(std::uint32_t number) {
 
 void Contents::set_reading(std::uint32_t number, bool on) {
   if (const auto client = clients_.find(number); client != clients_.end()) client->second->set_reading(on);
+}
+
+void Contents::set_cap(std::uint32_t number, std::uint64_t bytes_per_second) {
+  if (const auto client = clients_.find(number); client != clients_.end()) client->second->set_cap(bytes_per_second);
+}
+
+std::vector<std::string> Contents::lacks() const {
+  const auto runs = [](sim::BulkClient& client) {
+    return client.session().host().is_running() && !client.session().host().is_paused();
+  };
+  std::set<sim::BulkChannelId> offered;
+  for (const auto& [number, client] : clients_) {
+    if (!runs(*client)) continue;
+    for (const sim::BulkChannelId& id : client->session().channels().ids()) {
+      if (client->offers(id)) offered.insert(id);
+    }
+  }
+  std::vector<std::string> lacks;
+  for (const auto& [number, client] : clients_) {
+    if (!runs(*client)) continue;
+    for (const sim::BulkChannelId& id : offered) {
+      const std::uint32_t missing = client->missing_blocks(id);
+      if (missing == 0) continue;
+      lacks.push_back(fmt::format("{} has not got {} blocks of {}, though its daemon and that of the source run",
+                                  client->session().private_name(), missing, spindle::bulk::to_string(id)));
+    }
+  }
+  return lacks;
 }
 
 bool Contents::are_received() const {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tests/hunt/outcome.h"
@@ -23,9 +24,14 @@ class Contents {
   /// Its connection for content breaks.
   void detach(std::uint32_t client);
   void set_reading(std::uint32_t client, bool on);
+  /// Of all that it offers, from now on.
+  void set_cap(std::uint32_t client, std::uint64_t bytes_per_second);
 
   /// Whether all have what anybody has.
   bool are_received() const;
+  /// Of each receiver that has not all blocks of what it is to get, though its daemon and that of the source run and
+  /// are not paused: what it lacks.
+  std::vector<std::string> lacks() const;
   std::vector<checkers::ContentHistory> histories() const;
   void count(Tally& tally) const;
 

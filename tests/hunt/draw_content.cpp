@@ -14,6 +14,9 @@ constexpr double kShareDeaf = 0.08;     // of the clients of these: they do not 
 constexpr double kShareOthers = 0.12;   // they hear of them, and say at once what comes of each
 constexpr std::uint32_t kFirst = 4000;  // of the clients that are added
 constexpr std::uint32_t kDaemonsMax = 24;
+constexpr double kShareSilent =
+    0.1;  // of these plans: a relay falls silent, and its backup stands in (draw_silent_relay)
+constexpr double kShareScarce = 0.15;  // daemons have little memory
 
 Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
@@ -25,6 +28,10 @@ class ContentDrawer {
     const bool has_channels =
         std::any_of(plan_.steps.begin(), plan_.steps.end(), [](const Step& step) { return step.channels.has_value(); });
     if (has_channels || plan_.daemons > kDaemonsMax || !random_.chance(kShare)) return;
+    // What else is drawn is the same without these.
+    Random random(plan_.seed ^ 0x517e47);
+    if (random.chance(kShareSilent)) return draw_silent_relay(random);
+    if (random.chance(kShareScarce)) plan_.memory_bytes = random.between(2, 4) << 20;
     for (Step& step : plan_.steps) {
       if (step.kind == StepKind::connect) draw_client(step);
     }
@@ -34,6 +41,9 @@ class ContentDrawer {
     if (random_.chance(kShareQuiet)) return make_quiet();
     draw_restarts();
     draw_disturbances();
+    draw_half_open(random);
+    draw_caps(random);
+    draw_late_receivers(random);
   }
 
  private:
@@ -128,6 +138,102 @@ class ContentDrawer {
       plan_.add(at, StepKind::read_rate, client).bytes_per_second = 0;
       plan_.add(at + us(random_.below(1'500'000)), StepKind::read_rate, client).bytes_per_second = kReadAll;
     }
+  }
+
+  /// One side of a connection between daemons loses it, and the other hears nothing of that.
+  void draw_half_open(Random& random) {
+    if (plan_.links.empty() || offers_.empty() || !random.chance(0.4)) return;
+    for (std::size_t i = random.between(1, 3); i > 0; --i) {
+      const PlannedLink& link = plan_.links[random.below(plan_.links.size())];
+      const bool is_turned = random.chance(0.5);
+      Step& step = plan_.steps.emplace_back();
+      step.at = offers_[random.below(offers_.size())] + us(random.below(2'000'000));
+      step.kind = StepKind::reset_half;
+      step.host = is_turned ? link.b : link.a;
+      step.peer = is_turned ? link.a : link.b;
+    }
+  }
+
+  /// Sources that are to keep to a rate, change it, and let go of it.
+  void draw_caps(Random& random) {
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      if (!random.chance(0.3)) continue;
+      Duration at = offers_[i] + us(random.below(50'000));
+      for (std::size_t changes = random.between(1, 3); changes > 0; --changes) {
+        const bool is_lifted = random.chance(0.2);
+        plan_.add(at, StepKind::cap, sources_[i]).bytes_per_second = is_lifted ? 0 : random.between(20'000, 2'000'000);
+        at += us(random.below(1'000'000));
+      }
+    }
+  }
+
+  /// A content that takes seconds, and members that come meanwhile and get it from those that have some of it, on whose
+  /// disks blocks go bad. Now and then the source goes before all have it.
+  void draw_late_receivers(Random& random) {
+    if (offers_.empty() || !random.chance(0.35)) return;
+    const std::size_t which = random.below(offers_.size());
+    const Duration begin = offers_[which];
+    const std::uint32_t source = sources_[which];
+    std::string group;
+    for (Step& step : plan_.steps) {
+      if (step.kind == StepKind::connect && step.content) {
+        step.content->spoils = static_cast<std::uint32_t>(random.between(1, 6));
+        step.content->serves = true;
+      }
+      if (step.kind != StepKind::offer || step.client != source || step.at != begin) continue;
+      group = step.groups.front();
+      step.size = random.between(600'000, 1'800'000);
+      step.block_symbols = static_cast<std::uint32_t>(random.between(4, 24));
+      step.linger_s = 60;
+    }
+    plan_.add(begin, StepKind::cap, source).bytes_per_second = random.between(200'000, 600'000);
+    for (auto i = static_cast<std::uint32_t>(random.between(2, 4)); i > 0; --i) {
+      const std::uint32_t client = kFirst + 500 + i;
+      Step& connect = plan_.add(begin + us(random.between(300'000, 2'500'000)), StepKind::connect, client);
+      connect.host = static_cast<HostIndex>(random.below(plan_.daemons));
+      connect.content = ContentHabit{};
+      const Duration at = connect.at;
+      plan_.add(at, StepKind::join, client).groups = {group};
+    }
+    plan_.add(begin + 4s, StepKind::cap, source).bytes_per_second = 0;
+    if (random.chance(0.4)) plan_.add(begin + us(random.between(1'500'000, 5'000'000)), StepKind::kill, source);
+  }
+
+  /// Four daemons in a ring, of which one falls silent that relays, or may: nobody hears for long that it is gone. All
+  /// others have the content while it is.
+  void draw_silent_relay(Random& random) {
+    plan_.daemons = 4;
+    plan_.links.clear();
+    plan_.steps.clear();
+    plan_.rules.clear();
+    plan_.varied = 0;
+    plan_.hold_down = 50ms;
+    plan_.heartbeat_interval = 200ms;
+    plan_.liveness_timeout = 40s;
+    const std::uint64_t rate = random.between(300, 500) * 1'000;
+    for (HostIndex i = 0; i < 4; ++i) {
+      const auto next = static_cast<HostIndex>((i + 1) % 4);
+      plan_.links.push_back({.a = i, .b = next, .bytes_per_second = rate, .delay = us(random.between(100, 5'000))});
+      plan_.add({}, StepKind::start, 0).host = i;
+    }
+    const auto source = static_cast<HostIndex>(random.below(4));
+    for (HostIndex i = 0; i < 4; ++i) {
+      Step& connect = plan_.add(3s + us(i), StepKind::connect, i);
+      connect.host = i;
+      connect.content = ContentHabit{};
+    }
+    for (std::uint32_t i = 0; i < 4; ++i) plan_.add(3s + us(10 + i), StepKind::join, i).groups = {"g"};
+    Step& offer = plan_.add(5s, StepKind::offer, source);
+    offer.groups = {"g"};
+    offer.size = random.between(800'000, 1'400'000);
+    offer.linger_s = 60;
+    offer.seals_after = Duration{};
+    offer.block_symbols = static_cast<std::uint32_t>(random.between(16, 64));
+    const auto victim = static_cast<HostIndex>((source + (random.chance(0.5) ? 1 : 3)) % 4);
+    // The content takes 2 to 5 s. The root may plan another tree 10 s after the first one.
+    plan_.add(5s + us(random.between(400'000, 1'200'000)), StepKind::pause, 0).host = victim;
+    plan_.add(14s, StepKind::received, 0);
+    plan_.add(15s, StepKind::resume, 0).host = victim;
   }
 
   std::uint32_t any_source() { return sources_[random_.below(sources_.size())]; }

@@ -20,6 +20,9 @@ constexpr std::size_t kControlBytes = 64u << 10;
 constexpr std::size_t kIdleBytes = 16u << 10;
 /// What the sequencer says of one message of anybody, at most: a run with its destinations, in a record of its own.
 constexpr std::size_t kRecordBytes = 80;
+/// Of the limit of memory, for what relays keep of contents; and what they may keep of each all the same.
+constexpr std::size_t kRingsShare = 4;
+constexpr std::size_t kRingBytesLeast = 64u << 10;
 /// A change is ordered, and its client announced as a member.
 constexpr std::size_t kTimesEachChange = 2;
 
@@ -81,6 +84,7 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
   clients_ = config.memory_bytes_max;
   groups_ = bounds.groups;
   memberships_ = bounds.memberships;
+  bulk_rings_ = config.memory_bytes_max / kRingsShare;
 }
 
 void MemoryLimits::check(HostIndex host, const NodeMemory& memory) {
@@ -105,6 +109,7 @@ void MemoryLimits::check(HostIndex host, const NodeMemory& memory) {
   hold(host, Kept::sessions, memory.sessions, limits.sessions);
   hold(host, Kept::groups, memory.groups, groups_);
   hold(host, Kept::memberships, memory.memberships, memberships_);
+  hold(host, Kept::bulk_rings, memory.bulk_rings, std::max(bulk_rings_, memory.bulk_channels * kRingBytesLeast));
 }
 
 std::string_view MemoryLimits::text_of(Kept kept) {
@@ -126,6 +131,7 @@ std::string_view MemoryLimits::text_of(Kept kept) {
       "clients",
       "groups",
       "memberships",
+      "bytes of contents that it relays",
   };
   static_assert(std::size(kTexts) == static_cast<std::size_t>(Kept::count_));
   return kTexts[static_cast<std::size_t>(kept)];

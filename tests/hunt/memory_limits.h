@@ -61,6 +61,7 @@ class MemoryLimits {
     sessions,
     groups,
     memberships,
+    bulk_rings,
     count_
   };
   static std::string_view text_of(Kept kept);
@@ -79,6 +80,7 @@ class MemoryLimits {
   std::size_t clients_ = 0;
   std::size_t groups_ = 0;
   std::size_t memberships_ = 0;
+  std::size_t bulk_rings_ = 0;  // or 64 KiB for each channel, where that is more
   std::array<Use, static_cast<std::size_t>(Kept::count_)> uses_;
   std::map<std::pair<HostIndex, Kept>, Excess> excesses_;
 };

@@ -28,6 +28,7 @@ bool is_fault(StepKind kind) {
     case StepKind::pause:
     case StepKind::cut:
     case StepKind::reset:
+    case StepKind::reset_half:
     case StepKind::stall:
     case StepKind::path:
     case StepKind::partition:
@@ -62,6 +63,7 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
   config.view.gain_hold_down = plan.hold_down;
   config.admission.enabled = plan.admission != 0;
   config.turn_work_max = plan.turn_work;
+  if (plan.memory_bytes != 0) config.memory_bytes_max = plan.memory_bytes;
   if (plan.varied != 0) {
     constexpr std::size_t kFullViewMembers[] = {2, 100, 0, 5};
     config.session.full_view_members = kFullViewMembers[host % std::size(kFullViewMembers)];

@@ -30,6 +30,7 @@ using sim::HostIndex;
   X(offer, "offer")                       \
   X(cancel_offers, "cancel-offers")       \
   X(detach, "detach")                     \
+  X(cap, "cap")                           \
   X(read_rate, "read")                    \
   X(start, "start")                       \
   X(stop, "stop")                         \
@@ -42,6 +43,7 @@ using sim::HostIndex;
   X(cut, "cut")                           \
   X(repair, "repair")                     \
   X(reset, "reset")                       \
+  X(reset_half, "reset-half")             \
   X(stall, "stall")                       \
   X(unstall, "unstall")                   \
   X(path, "path")                         \
@@ -49,7 +51,8 @@ using sim::HostIndex;
   X(heal, "heal")                         \
   X(heal_with_resets, "heal-with-resets") \
   X(impose, "impose")                     \
-  X(part_when, "part-when")
+  X(part_when, "part-when")               \
+  X(received, "received")
 
 /// In the order of SPINDLE_HUNT_STEPS: clients' steps first, faults from `stop` on, but for what repairs them.
 enum class StepKind : std::uint8_t {
@@ -100,16 +103,18 @@ struct Step {
   std::uint32_t client = 0;  // "m" and this number are its name, where it has none of its own; it connects once
   /// join, leave, ask_view: the group; send, ask_flow: the destinations, "#m3" for client m3.
   std::vector<std::string> groups;
-  Service service = Service::agreed;   // send
-  std::uint64_t size = 0;              // send: bytes of payload
-  bool self_discard = false;           // send
-  bool synchronous = false;            // join: the group is to be
-  std::uint64_t bytes_per_second = 0;  // read_rate: kReadAll or a rate, 0 for nothing at all; path: 0 for unlimited
-  Duration delay{};                    // path; impose: how long the partition lasts; part_when: after the words
-  Duration jitter{};                   // path
-  std::vector<std::vector<HostIndex>> sides;           // partition, impose, part_when: daemons on none form one more
-  bool independent_flows = false;                      // connect
-  SlowPolicy policy{};                                 // connect: what the client asks for; 0: nothing
+  Service service = Service::agreed;  // send
+  std::uint64_t size = 0;             // send: bytes of payload
+  bool self_discard = false;          // send
+  bool synchronous = false;           // join: the group is to be
+  /// read_rate: kReadAll or a rate, 0 for nothing at all; cap: of what the client sends of each of its contents; cap,
+  /// path: 0 for unlimited.
+  std::uint64_t bytes_per_second = 0;
+  Duration delay{};                           // path; impose: how long the partition lasts; part_when: after the words
+  Duration jitter{};                          // path
+  std::vector<std::vector<HostIndex>> sides;  // partition, impose, part_when: daemons on none form one more
+  bool independent_flows = false;             // connect
+  SlowPolicy policy{};                        // connect: what the client asks for; 0: nothing
   std::optional<Duration> flushes_after = Duration{};  // connect: when it answers a request to flush; none: never
   std::uint32_t answers = 0;                           // connect: how often the client answers what it is told
   std::optional<std::uint32_t> named;                  // connect: takes the name of the client of this number
@@ -164,6 +169,7 @@ struct Plan {
   Duration going_time = 2s;
   Duration keepalive = 500ms;  // of clients that come back; whole milliseconds
   std::uint64_t resume_bytes = 1u << 20;
+  std::uint64_t memory_bytes = 0;  // of each daemon; 0: as usual
   Duration stall_timeout{};
   Duration flush_timeout = 500ms;
   Duration announce_stable_within{};

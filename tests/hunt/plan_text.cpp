@@ -37,7 +37,8 @@ std::int64_t us(Duration duration) { return duration / 1us; }
   X(varied)                     \
   X(incarnations)               \
   X(turn_work)                  \
-  X(resume_bytes)
+  X(resume_bytes)               \
+  X(memory_bytes)
 // and the durations, in microseconds
 #define SPINDLE_HUNT_DURATIONS(X) \
   X(stall_timeout)                \
@@ -243,6 +244,9 @@ void Parser::parse_client_step(Words& words, Step& step) {
         step.groups.emplace_back(words.next("destination"));
       } while (!words.at_end());
       return;
+    case StepKind::cap:
+      step.bytes_per_second = words.number("rate");
+      return;
     case StepKind::read_rate: {
       const std::string_view word = words.next("rate");
       Words one(word);
@@ -401,6 +405,8 @@ std::string to_text(const Step& step) {
       return text;
     case StepKind::read_rate:
       return text + (step.bytes_per_second == kReadAll ? " all" : fmt::format(" {}", step.bytes_per_second));
+    case StepKind::cap:
+      return text + fmt::format(" {}", step.bytes_per_second);
     case StepKind::partition:
       return text + sides_to_text(step);
     case StepKind::sever:
@@ -415,6 +421,7 @@ std::string to_text(const Step& step) {
     case StepKind::detach:
     case StepKind::heal:
     case StepKind::heal_with_resets:
+    case StepKind::received:
       return text;
     case StepKind::path:
       return text + fmt::format(" d{} d{} {} {} {}", step.host, step.peer, step.bytes_per_second, us(step.delay),
@@ -422,6 +429,7 @@ std::string to_text(const Step& step) {
     case StepKind::cut:
     case StepKind::repair:
     case StepKind::reset:
+    case StepKind::reset_half:
     case StepKind::stall:
     case StepKind::unstall:
       return text + fmt::format(" d{} d{}", step.host, step.peer);

@@ -102,6 +102,7 @@ class Run {
   bool await_channels();
   bool await_content();
   std::string free_name(HostIndex host) const;
+  void check_received();
   void check_properties(bool at_rest);
   void check_nothing_enters();
   void check_nothing_waits();
@@ -227,6 +228,10 @@ void Run::apply_to_network(const Step& step) {
       return network.set_stalled(step.host, step.peer, step.kind == StepKind::stall);
     case StepKind::reset:
       return network.reset_between(step.host, step.peer);
+    case StepKind::reset_half:
+      return network.reset_at(step.host, step.peer);
+    case StepKind::received:
+      return check_received();
     case StepKind::path:
       return set_path({.a = step.host, .b = step.peer}, step.bytes_per_second, step.delay, step.jitter);
     case StepKind::partition:
@@ -284,6 +289,8 @@ void Run::apply_to_client(const Step& step) {
       return subject->cancel_all();
     case StepKind::detach:
       return contents_.detach(step.client);
+    case StepKind::cap:
+      return contents_.set_cap(step.client, step.bytes_per_second);
     case StepKind::sever:
       return subject->cut(step.silently, step.delay);
     case StepKind::read_rate:
@@ -377,6 +384,7 @@ void Run::end_faults() {
   for (const auto& [number, each] : clients_) {
     if (!each->is_closed()) each->set_read_rate(std::nullopt);
     contents_.set_reading(number, true);
+    contents_.set_cap(number, 0);
   }
 }
 
@@ -496,6 +504,13 @@ bool Run::await_channels() {
   };
   const Duration bound = contents_.empty() ? kFreshBound : kContentBound;
   return !any || await_unsampled(is_quiet, bound, "what daemons say of channels");
+}
+
+/// While something is broken: what is left has brought the contents to all whose daemons run.
+void Run::check_received() {
+  for (const std::string& lack : contents_.lacks()) {
+    outcome_.findings.push_back({"recovery", fmt::format("recovery: {}", lack)});
+  }
 }
 
 /// Nobody sends any more, so that no daemon keeps a part of a message.

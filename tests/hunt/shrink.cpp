@@ -191,7 +191,9 @@ Plan without_daemon(const Plan& plan, HostIndex host) {
     const auto pair = std::minmax(link.a, link.b);
     return link.a == link.b || !known.emplace(pair.first, pair.second).second;
   });
-  std::erase_if(less.steps, [&](const Step& step) { return names_daemon(step, host); });
+  // What all are to have got by then they may have got over that daemon.
+  std::erase_if(less.steps,
+                [&](const Step& step) { return names_daemon(step, host) || step.kind == StepKind::received; });
   const auto move_up = [&](HostIndex& each) { each -= each > host ? 1 : 0; };
   for (PlannedLink& link : less.links) {
     move_up(link.a);

@@ -13,6 +13,8 @@ namespace bulk = spindle::bulk;
 
 namespace {
 
+/// What a cap allows at a time.
+constexpr double kBurstSeconds = 0.02;
 /// How long a receiver whose disk is full asks for nothing.
 constexpr Duration kFullPause = 5s;
 
@@ -49,11 +51,19 @@ struct BulkClient::Content {
   std::unique_ptr<bulk::BulkReceiver> receiver;
   spindle::test::BulkStore* store = nullptr;
   std::uint64_t failed_writes = 0;
-  std::optional<Time> full_until;       // it asks for nothing
-  bulk::BlockSet noted;                 // blocks that are at their places, and in the history
-  std::uint64_t wanted = 0;             // symbols
-  std::size_t resumed = 0;              // blocks
-  std::optional<std::uint64_t> digest;  // once it is done
+  std::optional<Time> full_until;              // it asks for nothing
+  bulk::BlockSet noted;                        // blocks that are at their places, and in the history
+  std::uint64_t wanted = 0;                    // symbols
+  std::size_t resumed = 0;                     // blocks
+  std::uint64_t bad_given = 0;                 // blocks that it loaded for others, went bad and counted as good
+  std::uint64_t bad_kept = 0;                  // that had gone bad, and were not written again when it was done
+  std::map<std::uint32_t, std::uint64_t> bad;  // blocks that went bad, and how often they had been written
+  std::uint64_t sent = 0;                      // bytes that are accounted for,
+  std::uint64_t cap = 0;                       // by this cap,
+  double ahead = 0;                            // of which so many are more than it allows but for a burst,
+  Time sent_at{};                              // then
+  std::uint64_t beyond_cap = 0;                // the most that were beyond it
+  std::optional<std::uint64_t> digest;         // once it is done
   std::vector<checkers::ContentHistory::Block> written;
 
   const Bytes& content() const { return is_own ? offered.bytes : store->content; }
@@ -172,9 +182,9 @@ void BulkClient::attach() {
   const protocol::BulkToken& token = *session_.channels().token();
   attachment_.emplace(token.session, token.token);
   for (auto& [id, content] : contents_) {
+    content->cap = 0;  // what it may send begins anew, and is counted anew
     if (content->is_ended || content->full_until) continue;
-    attachment_->add(id, session_.channels().find(id)->offered.terms.layout,
-                     {content->holder.get(), content->receiver.get()});
+    add_to_attachment(*content);
   }
   end_ = world_.network.dial_local(session_.host().index(), Port::client, "bulk", *this);
 }
@@ -206,7 +216,15 @@ void BulkClient::begin(Content& content, const ClientChannel& channel) {
       content.holder->set_hashes(content.receiver->hashes());
     }
   }
-  if (attachment_) attachment_->add(content.id, layout, {content.holder.get(), content.receiver.get()});
+  add_to_attachment(content);
+}
+
+void BulkClient::add_to_attachment(const Content& content) {
+  if (!attachment_) return;
+  const bulk::ContentLayout& layout =
+      content.receiver ? content.receiver->layout() : session_.channels().find(content.id)->offered.terms.layout;
+  attachment_->add(content.id, layout, {content.holder.get(), content.receiver.get()});
+  if (content.is_own) attachment_->set_rate(content.id, cap_);
 }
 
 /// What its daemon does not know of it yet, or has forgotten as it left the group.
@@ -214,6 +232,7 @@ void BulkClient::say(Content& content) {
   if (content.said == BulkOutcome::none) session_.say(content.id, content.said = BulkOutcome::accepted);
   if (content.said == BulkOutcome::accepted && content.receiver->is_done()) {
     content.digest = digest_of(content.store->content);
+    note_done(content);
     session_.say(content.id, content.said = content.holder ? BulkOutcome::done : BulkOutcome::kept);
   }
 }
@@ -233,8 +252,9 @@ void BulkClient::look_at(const BulkChannelId& id) {
   if (std::exchange(content->offers, channel.offers) != channel.offers) {
     if (content->said != BulkOutcome::failed) content->said = BulkOutcome::none;
     if (attachment_ && channel.offers > 1) {  // it had left the group
+      content->cap = 0;
       attachment_->remove(id);
-      attachment_->add(id, channel.offered.terms.layout, {content->holder.get(), content->receiver.get()});
+      add_to_attachment(*content);
     }
   }
   work(*content);
@@ -253,9 +273,7 @@ void BulkClient::look_at_disk(Content& content) {
   content.store->capacity = options_.disk->fills_at;
   if (content.full_until && *content.full_until <= world_.events.now()) {
     content.full_until.reset();
-    if (attachment_) {
-      attachment_->add(content.id, content.receiver->layout(), {content.holder.get(), content.receiver.get()});
-    }
+    add_to_attachment(content);
   } else if (std::exchange(content.failed_writes, content.store->failed_writes) != content.store->failed_writes &&
              content.store->capacity < content.receiver->layout().size && !content.full_until) {
     content.full_until = world_.events.now() + kFullPause;
@@ -265,6 +283,7 @@ void BulkClient::look_at_disk(Content& content) {
 
 void BulkClient::work(Content& content) {
   if (content.is_ended) return;
+  bool is_spoiled = false;
   const auto read = [&](std::uint64_t start, std::span<std::uint8_t> to) {
     if (options_.disk->is_hollow()) {
       std::fill(to.begin(), to.end(), std::uint8_t{0});
@@ -275,6 +294,7 @@ void BulkClient::work(Content& content) {
     std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
     if (!content.is_own && options_.disk->reads_to_spoil > 0) {
       --options_.disk->reads_to_spoil;
+      is_spoiled = true;
       to[to.size() / 2] ^= 1;
     }
     return true;
@@ -293,7 +313,9 @@ void BulkClient::work(Content& content) {
     return job ? std::move(job) : content.holder->take_hash_job(false);
   };
   while (auto job = next_job()) {
+    is_spoiled = false;
     bulk::LoadedBlock block = bulk::run(std::move(*job), read, options_.disk->code(), options_.disk->hasher());
+    content.bad_given += is_spoiled && block.good ? 1 : 0;
     if (!content.is_own) forge(block);
     content.holder->handle_loaded(std::move(block));
   }
@@ -309,16 +331,26 @@ void BulkClient::work(Content& content) {
 void BulkClient::give_up_bad_blocks(Content& content) {
   while (const std::optional<std::uint32_t> block = content.holder->take_bad()) {
     if (content.said != BulkOutcome::done) {
-      content.noted.remove(*block);
+      note_bad(content, *block);
       content.receiver->handle_bad(*block);
       continue;
     }
     session_.say(content.id, content.said = BulkOutcome::kept);
     content.receiver->set_serves(false);
     content.holder.reset();
-    if (attachment_) attachment_->add(content.id, content.receiver->layout(), {nullptr, content.receiver.get()});
-    return;
+    return add_to_attachment(content);
   }
+}
+
+void BulkClient::note_bad(Content& content, std::uint32_t block) {
+  content.noted.remove(block);
+  content.bad[block] = content.store->stored(block);
+}
+
+/// What had gone bad was fetched again.
+void BulkClient::note_done(Content& content) {
+  for (const auto& [block, before] : content.bad) content.bad_kept += content.store->stored(block) == before ? 1 : 0;
+  content.bad.clear();
 }
 
 void BulkClient::forge(bulk::LoadedBlock& block) {
@@ -382,6 +414,7 @@ void BulkClient::flush() {
   if (!attachment_ || !is_connected_) return;
   for (;;) {
     attachment_->fill(now());
+    for (auto& [id, content] : contents_) note_sent(*content);
     const ByteView output = attachment_->output();
     if (output.empty()) return;
     const std::size_t taken = world_.network.write(end_, {&output, 1});
@@ -389,6 +422,48 @@ void BulkClient::flush() {
     if (taken < output.size()) return;
     for (auto& [id, content] : contents_) work(*content);
   }
+}
+
+void BulkClient::set_cap(std::uint64_t bytes_per_second) {
+  for (auto& [id, content] : contents_) note_sent(*content);
+  cap_ = bytes_per_second;
+  for (auto& [id, content] : contents_) {
+    if (!content->is_own || content->is_ended) continue;
+    session_.set_rate(id, cap_);
+    if (attachment_) attachment_->set_rate(id, cap_);
+  }
+}
+
+void BulkClient::note_sent(Content& content) {
+  if (!content.is_own || !content.holder) return;
+  const bulk::HolderCounters& counters = content.holder->counters();
+  const std::uint64_t symbol = content.holder->layout().symbol_bytes;
+  const std::uint64_t sent = (counters.source + counters.repair) * symbol;
+  const auto more = static_cast<double>(sent - std::exchange(content.sent, sent));
+  const Time now = world_.events.now();
+  const double seconds = to_seconds(now - std::exchange(content.sent_at, now));
+  if (cap_ == 0 || std::exchange(content.cap, cap_) != cap_) {
+    content.ahead = 0;
+    return;
+  }
+  const auto cap = static_cast<double>(cap_);
+  content.ahead = std::max(content.ahead - cap * seconds, 0.0) + more;
+  const double most = cap * kBurstSeconds + 2 * static_cast<double>(symbol);
+  if (content.ahead > most) {
+    content.beyond_cap = std::max(content.beyond_cap, static_cast<std::uint64_t>(content.ahead - most) + 1);
+  }
+}
+
+bool BulkClient::offers(const BulkChannelId& channel) const {
+  const auto content = contents_.find(channel);
+  return content != contents_.end() && content->second->is_own && content->second->holder && is_there(*content->second);
+}
+
+std::uint32_t BulkClient::missing_blocks(const BulkChannelId& channel) const {
+  const auto found = contents_.find(channel);
+  if (found == contents_.end() || !found->second->receiver || !is_there(*found->second)) return 0;
+  const bulk::BulkReceiver& receiver = *found->second->receiver;
+  return receiver.layout().blocks() - receiver.written().count();
 }
 
 std::vector<checkers::ContentHistory> BulkClient::histories() const {
@@ -426,6 +501,9 @@ checkers::ContentHistory BulkClient::history_of(const Content& content) const {
   history.symbols_wanted = content.wanted;
   history.resumed_blocks = content.resumed;
   history.digest = content.digest;
+  history.bad_given = content.bad_given;
+  history.bad_kept = content.bad_kept;
+  history.beyond_cap = content.beyond_cap;
   if (history.is_source) {
     const bulk::ContentLayout& layout = content.holder->layout();
     for (std::uint32_t block = 0; block < layout.blocks(); ++block) {

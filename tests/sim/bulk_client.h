@@ -60,6 +60,12 @@ class BulkClient final : private StreamOwner {
   void end();
   /// Whether it reads what comes on that connection.
   void set_reading(bool on);
+  /// The most that it sends of each content that it offers, from now on, in bytes per second; 0: as much as goes.
+  void set_cap(std::uint64_t bytes_per_second);
+  /// Whether it is there, and offers it.
+  bool offers(const BulkChannelId& channel) const;
+  /// That it is to receive, and has not written.
+  std::uint32_t missing_blocks(const BulkChannelId& channel) const;
 
   /// Calls `note(channel, gives)` for each channel of which it has something to give, or of which it lacks something.
   template <typename Note>
@@ -96,6 +102,12 @@ class BulkClient final : private StreamOwner {
   void look_at_disk(Content& content);
   void work(Content& content);
   void give_up_bad_blocks(Content& content);
+  /// Opens the channel on the second connection, or goes on with other engines.
+  void add_to_attachment(const Content& content);
+  void note_bad(Content& content, std::uint32_t block);
+  void note_done(Content& content);
+  /// Holds what it has sent of it to the cap.
+  void note_sent(Content& content);
   void forge(spindle::bulk::LoadedBlock& block);
   void note_written(Content& content);
   void read();
@@ -118,6 +130,7 @@ class BulkClient final : private StreamOwner {
   StreamRef end_;
   bool is_connected_ = false;
   bool is_reading_ = true;
+  std::uint64_t cap_ = 0;
   std::optional<std::size_t> asked_at_;  // for a token, when it had got so many
   std::shared_ptr<bool> is_alive_ = std::make_shared<bool>(true);
 };

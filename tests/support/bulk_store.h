@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -32,6 +33,7 @@ class BulkStore {
   void run(bulk::Nanoseconds now, bulk::BulkReceiver& receiver, bulk::ReceiverJob job) {
     if (auto* store = std::get_if<bulk::StoreJob>(&job)) {
       bool good = true;
+      ++stored_[store->place.block];
       for (const bulk::HeldSymbol& symbol : store->symbols) {
         const ByteView bytes(symbol.bytes.get(), store->place.bytes_of(symbol.esi, 1));
         good = write(store->place.start_of(symbol.esi), bytes) && good;
@@ -49,6 +51,7 @@ class BulkStore {
       count(block, held);
       receiver.handle_decoded(now, std::move(block));
     } else if (auto* block = std::get_if<bulk::WriteJob>(&job)) {
+      ++stored_[block->place.block];
       const bool good = write(block->place.start, {block->content.get(), block->place.bytes});
       receiver.handle_written(now, block->number, block->place.block, good);
     }
@@ -65,6 +68,12 @@ class BulkStore {
       return true;
     };
     return bulk::run(std::move(job), read, code_, hasher_);
+  }
+
+  /// How often something of the block was written.
+  std::uint64_t stored(std::uint32_t block) const {
+    const auto found = stored_.find(block);
+    return found == stored_.end() ? 0 : found->second;
   }
 
   std::vector<std::uint8_t> content;
@@ -108,6 +117,7 @@ class BulkStore {
 
   const codes::ErasureCode& code_;
   const bulk::Hasher& hasher_;
+  std::map<std::uint32_t, std::uint64_t> stored_;
   std::set<std::uint32_t> failed_;  // blocks that once took more symbols
 };
 

@@ -85,6 +85,21 @@ TEST_F(CheckContent, OtherChannelsSayNothing) {
   EXPECT_THAT(check(), IsEmpty());
 }
 
+TEST_F(CheckContent, ABlockThatWentBadIsGivenToNobody) {
+  a().bad_given = 2;
+  EXPECT_THAT(check(false), ElementsAre(HasSubstr("#a#d gives others 2 blocks of 1@d/1 that went bad")));
+}
+
+TEST_F(CheckContent, ABlockThatWentBadIsFetchedAgain) {
+  b().bad_kept = 1;
+  EXPECT_THAT(check(false), ElementsAre(HasSubstr("#b#d is done with 1@d/1, and has not got 1 blocks again")));
+}
+
+TEST_F(CheckContent, ASourceKeepsToItsCap) {
+  history_.contents[0].beyond_cap = 5'000;
+  EXPECT_THAT(check(false), ElementsAre(HasSubstr("#s#d sends 5000 bytes of 1@d/1 beyond its cap")));
+}
+
 TEST_F(CheckContent, LittleComesInVain) {
   a().symbols = 264;
   EXPECT_THAT(check(), IsEmpty());
