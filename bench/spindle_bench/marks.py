@@ -19,6 +19,19 @@ class Bound:
         return RELATIONS[self.relation](figure, self.value)
 
 
+@dataclasses.dataclass(frozen=True)
+class Range:
+    low: float
+    high: float
+    form: str = "{:g}"
+
+    def __str__(self):
+        return f"{self.form.format(self.low)} to {self.form.format(self.high)}"
+
+    def holds(self, figure):
+        return self.low <= figure <= self.high
+
+
 def at_least(value, form="{:g}"):
     return Bound(">=", value, form)
 
@@ -29,6 +42,10 @@ def at_most(value, form="{:g}"):
 
 def below(value, form="{:g}"):
     return Bound("<", value, form)
+
+
+def within(low, high, form="{:g}"):
+    return Range(low, high, form)
 
 
 def verdict(good):

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 import unittest.mock
 
-from spindle_bench.marks import at_least, at_most, below, verdict
+from spindle_bench.marks import at_least, at_most, below, verdict, within
 from spindle_bench.processes import (Disturbed, MeasurementFailed, end_all, end_input, read_line, start, tell,
                                      undisturbed, wait_until_ready)
 from spindle_bench.results import write_json
@@ -24,10 +24,11 @@ class Marks(unittest.TestCase):
         self.assertEqual([at_least(2).holds(figure) for figure in (1.9, 2, 2.1)], [False, True, True])
         self.assertEqual([at_most(2).holds(figure) for figure in (1.9, 2, 2.1)], [True, True, False])
         self.assertEqual([below(2).holds(figure) for figure in (1.9, 2, 2.1)], [True, False, False])
+        self.assertEqual([within(2, 3).holds(figure) for figure in (1.9, 2, 3, 3.1)], [False, True, True, False])
 
     def test_it_says_what_it_asks(self):
-        self.assertEqual([str(at_least(0.95)), str(at_most(20_000, "{:,}")), str(below(290 / 228, "{:.3g}"))],
-                         [">= 0.95", "<= 20,000", "< 1.27"])
+        self.assertEqual([str(at_least(0.95)), str(at_most(20_000, "{:,}")), str(below(290 / 228, "{:.3g}")),
+                          str(within(0.9, 1.1))], [">= 0.95", "<= 20,000", "< 1.27", "0.9 to 1.1"])
         self.assertEqual([verdict(None), verdict(True), verdict(False)], ["", "ok", "FALLS SHORT"])
 
 

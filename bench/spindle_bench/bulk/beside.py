@@ -10,10 +10,11 @@ import time
 import types
 
 from ..cluster.measurement import measure as measure_load
+from ..figures import Figure
 from ..marks import at_least, at_most
 from ..processes import end_all
 from .places import MEGABIT, MIB, content_of, running, star
-from .setting import Figure, median_of, repeated
+from .setting import median_of, repeated
 from .transfers import Transfer, transfer
 
 # --- Ordered messages ---

@@ -10,8 +10,9 @@ import unittest
 
 from spindle_bench.bulk.resume import crc32c, state_of_zeros
 from spindle_bench.bulk.rows import ROWS
-from spindle_bench.bulk.setting import Figure, Setting
+from spindle_bench.bulk.setting import Setting
 from spindle_bench.field.network import Unavailable, check_available
+from spindle_bench.figures import Figure
 from spindle_bench.marks import at_most
 
 SKIPPED = 77

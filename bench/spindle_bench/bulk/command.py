@@ -13,9 +13,8 @@ import tempfile
 
 from ..console import leave_nothing_behind, make_parser, say, words
 from ..field.network import Unavailable, check_available
-from ..marks import verdict
-from ..results import describe_machine, machine, write_json
-from ..tables import align_left
+from ..figures import conclude
+from ..results import machine
 from .rows import ROWS
 from .setting import Setting
 
@@ -79,13 +78,4 @@ def main(name):
         setting = Setting(pathlib.Path(arguments.build), pathlib.Path(folder), arguments.size, arguments.rounds,
                           arguments.peers)
         figures = measure(setting, rows)
-    print(describe_machine(host) + "\n")
-    print(align_left([["row", "what", "figure", "must", "", ""]] +
-                     [[*figure.cells()[:4], verdict(figure.good), figure.note] for figure in figures]))
-    if arguments.json:
-        write_json(arguments.json, {"machine": host, "size": arguments.size,
-                                    "figures": [{**vars(figure), "good": figure.good} for figure in figures]})
-    missed = [figure for figure in figures if figure.good is False]
-    for figure in missed:
-        say(f"{name}: {figure.row}: {figure.what}: missed")
-    return 1 if arguments.check and missed else 0
+    return conclude(name, host, figures, arguments, size=arguments.size)

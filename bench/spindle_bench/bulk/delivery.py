@@ -4,10 +4,11 @@ import re
 import subprocess
 import time
 
+from ..figures import Figure
 from ..marks import at_least, at_most
 from .places import GIGABIT, MEGABIT, MIB, content_of, line, running, star
 from .plain import tcp_between, tcp_to_all
-from .setting import Figure, median_of, repeated
+from .setting import median_of, repeated
 from .transfers import Transfer, transfer
 
 # The last receiver, in times that one TCP connection takes over one of the links.

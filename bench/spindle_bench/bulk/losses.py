@@ -3,11 +3,12 @@
 import string
 
 from ..field.network import Network
+from ..figures import Figure
 from ..marks import at_least, at_most
 from ..namespaces import run
 from .places import MEGABIT, content_of
 from .plain import tcp_seconds
-from .setting import Figure, median_of, repeated
+from .setting import median_of, repeated
 from .transfers import Daemons, transfer
 
 RATE = 50 * MEGABIT

@@ -10,11 +10,12 @@ import time
 
 from ..cluster.systems import Absent, need
 from ..console import say
+from ..figures import Figure
 from ..marks import at_least, at_most, below
 from ..processes import MeasurementFailed, end_all, show_logs, start, wait_for, wait_until_ready
 from .places import MEGABIT, content_of, line, running
 from .plain import tcp_between
-from .setting import Figure, median_of
+from .setting import median_of
 from .transfers import transfer
 
 RATE = 200 * MEGABIT

@@ -5,11 +5,11 @@ import os
 import subprocess
 import time
 
+from ..figures import Figure
 from ..marks import at_most
 from ..namespaces import run
 from ..processes import wait_for
 from .places import MIB, line, running
-from .setting import Figure
 from .transfers import Transfer
 
 BLOCK_BYTES = 8 * MIB
