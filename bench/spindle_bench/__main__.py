@@ -20,6 +20,7 @@ COMMANDS = {
     "loop": "sim.loop_model",
     "codes": "codes",
     "bulk": "bulk.command",
+    "feeds": "feeds.command",
     "check": "counts.command",
     "plots": "plots.command",
 }

@@ -26,9 +26,13 @@ class Hosts(Namespaces):
     def address(self, host):
         return f"{SUBNET}.{host + 1}"
 
-    def _connect(self, host):
+    def lay_cable(self, host):
+        """From `eth0` of the host to the switch's device for it."""
         self.ip(host, "link", "add", "eth0", "type", "veth",
                 "peer", "name", f"host{host}", "netns", self.namespace(SWITCH))
+
+    def _connect(self, host):
+        self.lay_cable(host)
         self.ip(SWITCH, "link", "set", f"host{host}", "master", "bridge", "up")
         self.ip(host, "addr", "add", f"{self.address(host)}/24", "dev", "eth0")
         self.ip(host, "link", "set", "eth0", "up")

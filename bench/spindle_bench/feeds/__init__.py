@@ -1,0 +1,1 @@
+"""Feeds over real daemons and sockets, beside other systems that carry streams, and beside TCP."""

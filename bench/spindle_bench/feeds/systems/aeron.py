@@ -1,0 +1,47 @@
+"""Aeron, in Java, with a media driver in each program, by multicast.
+
+Defaults, but for what its documentation leaves to who knows the machine and the group: one thread for all agents of a
+driver, as there are fewer processors than programs; terms of 4 MB; the number of receivers, which receivers spread their
+requests by; and flow control by the slowest of so many receivers (`fc=min`), as the default one would leave a receiver
+behind.
+"""
+
+from ...cluster.systems import BENCH, build as build_peer, need
+from . import System
+
+VERSION = "1.44.1"
+GROUP = "239.98.3.1:40456"
+COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
+MACHINE = ["-Xms64M", "-Xmx64M", "-XX:+UseSerialGC", "-Djava.net.preferIPv4Stack=true", "--add-opens",
+           "java.base/sun.nio.ch=ALL-UNNAMED", "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED"]
+
+
+class Aeron(System):
+    name = "aeron"
+    version = VERSION
+
+    def __init__(self, build, folder):
+        super().__init__(build, folder)
+        self.java = need("java", "Java")
+        compiler, maven = need("javac", "Java compiler"), need("mvn", "Maven")
+        source, built = BENCH / "peers" / "aeron", self.build / "bench" / "peers" / "aeron"
+        built.mkdir(parents=True, exist_ok=True)
+        library = built / f"aeron-all-{VERSION}.jar"
+        if not library.exists():
+            build_peer([maven, "--batch-mode", "--quiet", COPY, f"-Dartifact=io.aeron:aeron-all:{VERSION}",
+                        f"-DoutputDirectory={built}"], built, "Aeron")
+        # The same buckets as another peer's.
+        histogram = BENCH / "peers" / "jgroups" / "Histogram.java"
+        build_peer([compiler, "-Xlint:all,-classfile", "-Werror", "-cp", library, "-d", built, histogram,
+                    *sorted(source.glob("*.java"))], source, "aeron_client")
+        self.classpath = f"{library}:{built}"
+
+    def sender(self, hosts, receivers):
+        return self._program(hosts, 0)
+
+    def receiver(self, hosts, host):
+        return self._program(hosts, host)
+
+    def _program(self, hosts, host):
+        return [self.java, *MACHINE, "-cp", self.classpath, "Stream", "--directory", self.folder / f"driver-{host}",
+                "--channel", f"aeron:udp?endpoint={GROUP}|interface={hosts.address(host)}|ttl=4"]
