@@ -20,7 +20,7 @@ class Sender {
       : plan_(plan), start_ns_(start_ns), source_(source), message_(std::max(plan.bytes, sizeof(StreamHead))) {}
 
   StreamSent run() {
-    const std::uint64_t total = plan_.first() + plan_.count();
+    const std::uint64_t total = plan_.total();
     while (oldest_ < total) {
       const std::int64_t now = now_ns();
       drop_what_is_too_late(now);
@@ -39,7 +39,7 @@ class Sender {
 
   /// As many as there is room for.
   StreamSent flood() {
-    const auto end_ns = start_ns_ + static_cast<std::int64_t>((plan_.warmup + plan_.seconds) * 1e9);
+    const auto end_ns = start_ns_ + static_cast<std::int64_t>((plan_.warmup + plan_.seconds + plan_.rest) * 1e9);
     sleep_until(start_ns_);
     for (std::int64_t now = now_ns(); now < end_ns; now = now_ns()) {
       if (send(now)) {
@@ -57,7 +57,7 @@ class Sender {
   }
 
   void drop_what_is_too_late(std::int64_t now) {
-    const std::uint64_t total = plan_.first() + plan_.count();
+    const std::uint64_t total = plan_.total();
     const auto patience_ns = static_cast<std::int64_t>(plan_.patience * 1e9);
     for (; is_waiting_ && oldest_ < total && now - due(oldest_) > patience_ns; ++oldest_) ++sent_.dropped;
   }

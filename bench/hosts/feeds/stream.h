@@ -10,12 +10,14 @@
 
 namespace spindle::bench {
 
-/// What is sent. Messages are counted from 0; those of the warm-up are not measured.
+/// What is sent. Messages are counted from 0; those of the warm-up are not measured, nor the last ones: how soon
+/// somebody hears of a loss that nothing comes after is another matter.
 struct StreamPlan {
   double rate = 1000;  // messages a second; 0: as many as there is room for
   std::size_t bytes = 1000;
   double warmup = 2;
   double seconds = 20;
+  double rest = 1;
   /// How long a message waits for room before it is dropped: what is later than that is of no use.
   double patience = 0.1;
   std::size_t receivers = 1;
@@ -23,6 +25,7 @@ struct StreamPlan {
   /// The first message that is measured, and how many are. Only for a plan with a rate.
   std::uint64_t first() const { return static_cast<std::uint64_t>(rate * warmup); }
   std::uint64_t count() const { return static_cast<std::uint64_t>(rate * seconds); }
+  std::uint64_t total() const { return first() + count() + static_cast<std::uint64_t>(rate * rest); }
 };
 
 /// What each message begins with, in this machine's order of bytes.

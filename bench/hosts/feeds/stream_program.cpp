@@ -45,6 +45,7 @@ int run_stream(int argc, char** argv, const StreamSystem& system) {
   app.add_option("--bytes", plan.bytes, "of each message")->check(CLI::Range(sizeof(StreamHead), std::size_t{1} << 16));
   app.add_option("--warmup", plan.warmup, "seconds before what is measured")->check(CLI::Range(0.0, 600.0));
   app.add_option("--seconds", plan.seconds, "that are measured")->check(CLI::Range(0.0, 3600.0));
+  app.add_option("--rest", plan.rest, "seconds after that")->check(CLI::Range(0.0, 600.0));
   app.add_option("--patience", plan.patience, "seconds that a message waits for room")->check(CLI::Range(0.0, 60.0));
   app.add_option("--receivers", plan.receivers, "how many there are")->check(CLI::Range(1, 1000));
   system.add_options(app);

@@ -7,8 +7,11 @@ final class Plan {
     int bytes = 1000;
     double warmup = 2;
     double seconds = 20;
+    double rest = 1;
     double patience = 0.1;
     int receivers = 1;
+    long backoffNs = 10_000_000; // what a request waits for those of others, at most
+    long lingerNs = 60_000_000; // after a repair, requests for the same are not heard for so long
     String channel = "";
     String directory = "";
 
@@ -30,8 +33,11 @@ final class Plan {
             case "--bytes": bytes = Integer.parseInt(value); break;
             case "--warmup": warmup = Double.parseDouble(value); break;
             case "--seconds": seconds = Double.parseDouble(value); break;
+            case "--rest": rest = Double.parseDouble(value); break;
             case "--patience": patience = Double.parseDouble(value); break;
             case "--receivers": receivers = Integer.parseInt(value); break;
+            case "--backoff-ms": backoffNs = (long) (Double.parseDouble(value) * 1e6); break;
+            case "--linger-ms": lingerNs = (long) (Double.parseDouble(value) * 1e6); break;
             case "--channel": channel = value; break;
             case "--directory": directory = value; break;
             default: Stream.fail("does not know " + name);
@@ -46,5 +52,10 @@ final class Plan {
     /** How many are. */
     int count() {
         return (int) (rate * seconds);
+    }
+
+    /** With those before and after. */
+    long total() {
+        return first() + count() + (long) (rate * rest);
     }
 }

@@ -24,7 +24,7 @@ final class Sender {
     }
 
     String run(long start) {
-        long total = plan.first() + plan.count();
+        long total = plan.total();
         long patience = (long) (plan.patience * 1e9);
         while (oldest < total) {
             long now = System.nanoTime();

@@ -18,6 +18,10 @@ import org.agrona.concurrent.IdleStrategy;
 final class Stream {
     private static final int STREAM_ID = 1001;
     private static final int TERM_BYTES = 4 << 20;
+    // What a receiver lets the sender be ahead of it: a loss that is repaired late must not stop the stream.
+    private static final int WINDOW_BYTES = 1 << 20;
+    // What waits for room at the sender.
+    private static final int WAITING_BYTES = 1 << 17;
     private static final int FRAGMENTS_AT_ONCE = 16;
     private static final long CONNECT_NS = 20_000_000_000L;
 
@@ -34,6 +38,11 @@ final class Stream {
             .dirDeleteOnShutdown(true)
             .threadingMode(ThreadingMode.SHARED)
             .publicationTermBufferLength(TERM_BYTES)
+            .publicationTermWindowLength(WAITING_BYTES)
+            .initialWindowLength(WINDOW_BYTES)
+            .socketRcvbufLength(2 * WINDOW_BYTES)
+            .retransmitUnicastLingerNs(plan.lingerNs)
+            .nakMulticastMaxBackoffNs(plan.backoffNs)
             .nakMulticastGroupSize(Math.max(2, plan.receivers))
             .errorHandler(error -> System.err.println("aeron: " + error));
         MediaDriver driver = MediaDriver.launch(context);

@@ -5,9 +5,11 @@ what a feed gets of a bottleneck beside TCP, and leaves to ordered messages. It 
 What UDP sends in one call with GSO, by what it sends with many, is in `tools/bench micro --benchmark_filter=Datagram`.
 """
 
+import contextlib
 import pathlib
 import tempfile
 
+from ..cluster.peers import SocketBuffers
 from ..console import decimals, integers, leave_nothing_behind, make_parser, say, words
 from ..field.network import Unavailable, check_available
 from ..figures import conclude
@@ -51,7 +53,8 @@ def main(name):
         return 1
     host = machine()
     figures = []
-    with tempfile.TemporaryDirectory(prefix="spindle-feeds-") as folder:
+    with tempfile.TemporaryDirectory(prefix="spindle-feeds-") as folder, \
+            SocketBuffers() if arguments.peers else contextlib.nullcontext():
         setting = Setting(pathlib.Path(arguments.build), pathlib.Path(folder), arguments.rounds, arguments.seconds,
                           arguments.peers, arguments.receivers, arguments.losses)
         for row, measure in ROWS.items():

@@ -1,9 +1,11 @@
 """Aeron, in Java, with a media driver in each program, by multicast.
 
 Defaults, but for what its documentation leaves to who knows the machine and the group: one thread for all agents of a
-driver, as there are fewer processors than programs; terms of 4 MB; the number of receivers, which receivers spread their
-requests by; and flow control by the slowest of so many receivers (`fc=min`), as the default one would leave a receiver
-behind.
+driver, as there are fewer processors than programs; the number of receivers, which receivers spread their requests by;
+flow control by the slowest of so many receivers (`fc=min`), as the default one would leave a receiver behind; a window of
+1 MiB, with buffers of sockets for it, as with 128 KiB a packet that is lost twice stops this stream; requests after
+2 ms at most instead of 10, and repairs sent again after 1.2 round trips instead of 60 ms: a receiver has one gap at a time
+repaired; and at most 128 KiB that wait at the sender, as what is late is of no use.
 """
 
 from ...cluster.systems import BENCH, build as build_peer, need
@@ -11,6 +13,9 @@ from . import System
 
 VERSION = "1.44.1"
 GROUP = "239.98.3.1:40456"
+# Longer than a repair takes that somebody has asked for twice.
+LINGER_ROUND_TRIPS = 1.2
+BACKOFF_MS = 2
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 MACHINE = ["-Xms64M", "-Xmx64M", "-XX:+UseSerialGC", "-Djava.net.preferIPv4Stack=true", "--add-opens",
            "java.base/sun.nio.ch=ALL-UNNAMED", "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED"]
@@ -44,4 +49,5 @@ class Aeron(System):
 
     def _program(self, hosts, host):
         return [self.java, *MACHINE, "-cp", self.classpath, "Stream", "--directory", self.folder / f"driver-{host}",
+                "--backoff-ms", BACKOFF_MS, "--linger-ms", LINGER_ROUND_TRIPS * 2 * hosts.delay_ms,
                 "--channel", f"aeron:udp?endpoint={GROUP}|interface={hosts.address(host)}|ttl=4"]
