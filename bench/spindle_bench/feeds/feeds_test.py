@@ -54,6 +54,12 @@ class Figures(unittest.TestCase):
     def test_who_delivers_little_sets_no_mark_for_latency(self):
         self.assertEqual(self.good(outcome(100, 20), norm=outcome(100, 20), srt=outcome(50, 10)), [True, True])
 
+    def test_it_is_held_to_the_peer_that_controls_its_rate_on_its_own(self):
+        peers = {"norm": outcome(100, 20), "norm-cc": outcome(40, 200)}
+        self.assertEqual(self.good(outcome(60, 20), **peers), [False, True, True])
+        self.assertEqual(self.good(outcome(39, 20), **peers), [False, True, False])
+        self.assertEqual(self.good(None, **peers), [False, False, False])
+
     def test_without_peers_there_is_no_mark(self):
         self.assertEqual(self.good(outcome(100, 20)), [None, None])
         self.assertEqual(self.good(outcome(100, 20), norm=None), [None, None])

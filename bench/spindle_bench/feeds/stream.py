@@ -26,6 +26,8 @@ OURS = Spindle.name
 # What nothing repairs is no peer.
 BASELINE = Udp.name
 PEERS = {system.name: system for system in (Norm, NormControlled, OpenPgm, Srt, SrtAtOnce, Aeron)}
+# Of these the one that leaves others on the way their share, as ours does.
+CONTROLLED = NormControlled.name
 SYSTEMS = {system.name: system for system in (Spindle, Udp)}
 
 DELAY_MS = 10
@@ -156,13 +158,19 @@ def cell_figures(row, where, outcomes):
     best = max((outcome.delivered for outcome in peers.values()), default=None)
     # Who has hardly anything to deliver has it soon.
     quickest = min((outcome.p99_ms for outcome in peers.values() if outcome.delivered >= best - 1), default=None)
-    return [
+    figures = [
         Figure(row, f"{where}: delivered, %", ours and ours.delivered, "{:.2f}",
                best and at_least(best - DELIVERED_SLACK, "{:.2f}"), notes(lambda each: f"{each.delivered:.2f}")),
         Figure(row, f"{where}: p99, ms", ours and ours.p99_ms, "{:.1f}",
                quickest and at_most(quickest * P99_SLACK, "{:.1f}"),
                notes(lambda each: f"{each.p99_ms:.1f}")),
     ]
+    controlled = peers.get(CONTROLLED)
+    if controlled:
+        figures.append(Figure(row, f"{where}: delivered, by that of {CONTROLLED}",
+                              ours and ours.delivered / controlled.delivered, "{:.2f}",
+                              at_least(1 - DELIVERED_SLACK / 100, "{:.3f}")))
+    return figures
 
 
 def absent_figures(row, absent):
