@@ -28,7 +28,7 @@ def parse_arguments(name):
     parser.add_argument("--receivers", type=integers, default=[1, 3, 8], metavar="N,...", help="default 1,3,8")
     parser.add_argument("--losses", type=decimals, default=[0, 1, 5], metavar="PERCENT,...", help="default 0,1,5")
     parser.add_argument("--peers", action="store_true", help=f"{', '.join(PEERS)}, too; tools/bench installs them")
-    parser.add_argument("--json", metavar="FILE", help="writes all figures")
+    parser.add_argument("--json", metavar="FILE", help="writes all figures, and every round of streams")
     parser.add_argument("--check", action="store_true", help="status 1 where a mark is missed")
     arguments = parser.parse_args()
     unknown = set(arguments.only or ()) - set(ROWS)
@@ -62,4 +62,4 @@ def main(name):
                 say(f"feeds: {row}")
                 figures += measure(setting)
     return conclude(name, host, figures, arguments, versions=setting.versions, seconds=arguments.seconds,
-                    rounds=arguments.rounds)
+                    rounds=arguments.rounds, streams=setting.rounds_measured)

@@ -13,6 +13,7 @@ class Setting:
     peers: bool            # whether other systems are measured, too
     receivers: list
     losses: list           # in %
+    rounds_measured: list = dataclasses.field(default_factory=list)  # of streams, each with its outcome
     versions: dict = dataclasses.field(default_factory=dict)  # of the systems that were measured
 
     def delay_line(self):

@@ -166,7 +166,7 @@ def cell_figures(row, where, outcomes):
                notes(lambda each: f"{each.p99_ms:.1f}")),
     ]
     controlled = peers.get(CONTROLLED)
-    if controlled:
+    if controlled and controlled.delivered > 0:
         figures.append(Figure(row, f"{where}: delivered, by that of {CONTROLLED}",
                               ours and ours.delivered / controlled.delivered, "{:.2f}",
                               at_least(1 - DELIVERED_SLACK / 100, "{:.3f}")))
@@ -198,6 +198,9 @@ def cell(row, setting, systems, hosts, receivers, stream, loss):
     for index in range(setting.rounds):
         say(f"feeds: {row}: {where}: round {index + 1} of {setting.rounds}")
         for name, system in systems.items():
-            outcomes[name].append(tried(system, hosts, receivers, stream, loss))
-            say(f"  {name}: {outcomes[name][-1]}")
+            outcome = tried(system, hosts, receivers, stream, loss)
+            outcomes[name].append(outcome)
+            setting.rounds_measured.append({"row": row, "receivers": len(receivers), "loss": loss, "system": name,
+                                            **(dataclasses.asdict(outcome) if outcome else {})})
+            say(f"  {name}: {outcome}")
     return cell_figures(row, where, {name: median(each) for name, each in outcomes.items()})
