@@ -51,10 +51,12 @@ class Stream:
     seconds: float
     # The congestion control of some begins slowly.
     warmup: float = 5
+    # Seconds that a message waits for room at its source.
+    patience: float = 0.1
 
     def options(self, receivers):
         return ["--rate", self.rate, "--bytes", self.bytes, "--seconds", self.seconds, "--warmup", self.warmup,
-                "--receivers", len(receivers)]
+                "--patience", self.patience, "--receivers", len(receivers)]
 
 
 @dataclasses.dataclass

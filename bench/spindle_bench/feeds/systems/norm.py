@@ -7,8 +7,8 @@ four round trips, and the number of receivers is what it is (`NormSetBackoffFact
 have them fit the group). The first estimate of the round trip is that of the path. Repairs are parity; none is sent
 before it is asked for.
 
-`Norm` has a fixed rate, twice that of the stream; `NormControlled` its congestion control, which is that of TFMCC, and no more
-than 128 KiB in the stream's buffer: what is late is of no use.
+`Norm` has a fixed rate, twice that of the stream; `NormControlled` its congestion control, which is that of TFMCC, and no
+more than 128 KiB in the stream's buffer: what is late is of no use.
 """
 
 from . import System, package_version
