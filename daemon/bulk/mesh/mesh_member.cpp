@@ -1,0 +1,230 @@
+#include "daemon/bulk/mesh/mesh_member.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spindled::mesh {
+
+namespace {
+
+constexpr std::uint32_t kEpochsPerEviction = 3;
+constexpr std::size_t kAskedPerEpoch = 3;
+// A credit that was saved up for longer is lost; a filter that has less than this would say little.
+constexpr double kCreditSeconds = 5;
+constexpr double kFilterBytesMin = 64;
+constexpr double kWantsBesideFilters = 200;
+constexpr Duration kPutOff = 500ms;
+
+}  // namespace
+
+MeshMember::MeshMember(MemberIndex self, MeshOutput& output, MeshContent& content, Random random,
+                       const MeshOptions& options)
+    : self_(self),
+      output_(output),
+      content_(content),
+      options_(options),
+      ransub_(*this, random.split(), options.ransub),
+      senders_(content, options.symbol_bytes, random.split()),
+      receivers_(content, random.split()) {}
+
+void MeshMember::set_place(Time now, std::optional<MemberIndex> parent, const std::vector<MemberIndex>& children) {
+  now_ = now;
+  parent_ = parent;
+  children_ = children;
+  disjoint_.set_children(children);
+  receivers_.set_children(children);
+  if (options_.has_peers) {
+    senders_.set_parent(now, parent);
+    ransub_.set_place(now, parent, children);
+  }
+}
+
+bool MeshMember::is_neighbour(MemberIndex member) const {
+  return member == parent_ || std::find(children_.begin(), children_.end(), member) != children_.end();
+}
+
+void MeshMember::send(MemberIndex to, Frame frame) {
+  control_credit_ -= static_cast<double>(encoded_bytes(frame));
+  output_.send(to, frame);
+}
+
+// --- The tree ---
+
+bool MeshMember::pass_on(SymbolId symbol) {
+  const auto try_send = [&](MemberIndex child) {
+    if (receivers_.lacks_nothing_of(child, symbol.block) || !output_.send_symbol(child, symbol)) return false;
+    receivers_.pushed(child, symbol);
+    return true;
+  };
+  return options_.is_disjoint ? disjoint_.send(try_send) : disjoint_.send_to_all(try_send);
+}
+
+void MeshMember::symbol_received(Time now, MemberIndex from, SymbolId symbol, bool is_useful) {
+  now_ = now;
+  senders_.symbol_received(now, from, symbol, is_useful);
+  // What was asked for is asked for below, too.
+  if (from == parent_ && is_useful) pass_on(symbol);
+}
+
+void MeshMember::block_completed(Time now, std::uint32_t block) {
+  now_ = now;
+  for (const MemberIndex sender : senders_.senders_of(block)) send(sender, BlockDone{block});
+}
+
+// --- Who there is ---
+
+MemberSummary MeshMember::own_summary() {
+  return {self_, receivers_.has_room(), content_.holding(), content_.ticket()};
+}
+
+void MeshMember::distributed(std::uint32_t epoch, const Sample& sample) {
+  disjoint_.begin_epoch([&](MemberIndex child) { return ransub_.descendants(child); });
+  if (epoch % kEpochsPerEviction == 0) evict(!sample.entries.empty());
+  if (parent_) ask_candidates(sample);
+}
+
+void MeshMember::evict(bool has_candidates) {
+  // Two epochs are a trial.
+  const Time before = now_ - 2 * options_.ransub.epoch;
+  const bool is_full = senders_.peers() >= SenderSet::kPeersMax;
+  if (const auto sender = senders_.least_useful(before, !is_full || !has_candidates)) leave_sender(*sender);
+  if (const auto receiver = receivers_.least_benefiting(before)) drop_receiver(*receiver);
+}
+
+void MeshMember::ask_candidates(const Sample& sample) {
+  std::vector<std::pair<double, MemberIndex>> candidates;
+  for (const MemberSummary& each : sample.entries) {
+    if (each.member == self_ || !each.takes_receivers || is_neighbour(each.member) || senders_.has(each.member)) continue;
+    const double useful = senders_.usefulness(each);
+    if (useful > 0) candidates.emplace_back(useful, each.member);
+  }
+  std::sort(candidates.rbegin(), candidates.rend());
+  std::size_t asked = 0;
+  for (const auto& [useful, member] : candidates) {
+    if (asked == kAskedPerEpoch || senders_.peers() >= SenderSet::kPeersMax) break;
+    ++asked;
+    senders_.add_peer(member);
+    if (receivers_.is_peer(member)) {
+      connected(now_, member);
+    } else {
+      output_.dial(member);
+    }
+  }
+}
+
+void MeshMember::connected(Time now, MemberIndex peer) {
+  now_ = now;
+  if (senders_.state(peer) != SenderSet::State::dialling) return;
+  senders_.set_state(now, peer, SenderSet::State::asked);
+  send(peer, PeerRequest{});
+}
+
+void MeshMember::lost(Time now, MemberIndex peer) {
+  now_ = now;
+  senders_.remove(now, peer);
+  receivers_.remove(peer);
+  if (parent_ == peer) parent_.reset();
+  if (std::erase(children_, peer) > 0) disjoint_.set_children(children_);
+}
+
+void MeshMember::leave_sender(MemberIndex sender) {
+  senders_.remove(now_, sender);
+  send(sender, PeerLeave{false});
+  close_if_idle(sender);
+}
+
+void MeshMember::drop_receiver(MemberIndex receiver) {
+  receivers_.remove(receiver);
+  send(receiver, PeerLeave{true});
+  close_if_idle(receiver);
+}
+
+void MeshMember::close_if_idle(MemberIndex peer) {
+  if (!senders_.has(peer) && !receivers_.has(peer) && !is_neighbour(peer)) output_.close(peer);
+}
+
+// --- Frames ---
+
+void MeshMember::frame_received(Time now, MemberIndex from, Frame frame) {
+  now_ = now;
+  std::visit([&](auto& each) { received(now, from, each); }, frame);
+}
+
+void MeshMember::received(Time now, MemberIndex from, Collect& frame) {
+  ransub_.collect_received(now, from, std::move(frame));
+}
+
+void MeshMember::received(Time now, MemberIndex from, Distribute& frame) {
+  ransub_.distribute_received(now, from, std::move(frame));
+}
+
+void MeshMember::received(Time now, MemberIndex from, PeerRequest&) {
+  const bool is_accepted = receivers_.has(from) || receivers_.has_room();
+  if (is_accepted) receivers_.add_peer(now, from);
+  send(from, PeerAnswer{is_accepted, content_.holding()});
+}
+
+void MeshMember::received(Time now, MemberIndex from, PeerAnswer& frame) {
+  if (senders_.state(from) != SenderSet::State::asked) return;
+  if (!frame.is_accepted) {
+    senders_.remove(now, from);
+    close_if_idle(from);
+    return;
+  }
+  senders_.holding_received(from, std::move(frame.holding));
+  senders_.set_state(now, from, SenderSet::State::sends);
+}
+
+void MeshMember::received(Time now, MemberIndex from, Wants& frame) {
+  if (!receivers_.has(from)) return;
+  receivers_.wants_received(now, from, std::move(frame));
+  send(from, HoldingReport{content_.holding()});
+}
+
+void MeshMember::received(Time, MemberIndex from, HoldingReport& frame) {
+  senders_.holding_received(from, std::move(frame.holding));
+}
+
+void MeshMember::received(Time, MemberIndex from, BlockDone& frame) { receivers_.block_done(from, frame.block); }
+
+void MeshMember::received(Time now, MemberIndex from, PeerLeave& frame) {
+  if (frame.is_sender) {
+    if (!senders_.is_peer(from)) return;
+    senders_.remove(now, from);
+  } else {
+    if (!receivers_.is_peer(from)) return;
+    receivers_.remove(from);
+  }
+  close_if_idle(from);
+}
+
+// --- Time ---
+
+void MeshMember::tell_senders(Time now) {
+  const double budget =
+      std::max(options_.control_bytes_per_s, options_.control_part * senders_.rate() * options_.symbol_bytes);
+  control_credit_ =
+      std::min(control_credit_ + budget * to_seconds(now - credited_at_), budget * kCreditSeconds);
+  credited_at_ = now;
+  while (const auto sender = senders_.due(now)) {
+    if (control_credit_ < kWantsBesideFilters + kFilterBytesMin) {
+      senders_.put_off(*sender, now + kPutOff);
+      continue;
+    }
+    const auto filter_bytes = static_cast<std::size_t>(control_credit_ - kWantsBesideFilters);
+    send(*sender, senders_.wants_for(now, *sender, filter_bytes));
+  }
+}
+
+void MeshMember::tick(Time now) {
+  now_ = now;
+  if (!options_.has_peers) return;
+  ransub_.tick(now);
+  tell_senders(now);
+}
+
+Time MeshMember::next_deadline() const {
+  return options_.has_peers ? std::min(ransub_.next_deadline(), senders_.next_due()) : kNever;
+}
+
+}  // namespace spindled::mesh

@@ -1,0 +1,113 @@
+#include "tests/sim/underlay/mesh_dissemination.h"
+
+#include <utility>
+
+namespace spindled::sim::underlay {
+
+namespace {
+
+constexpr std::uint32_t kBlocks = 65'536;
+
+}  // namespace
+
+struct MeshDissemination::Node : mesh::MeshOutput {
+  Node(MeshDissemination& mesh_, Participant self_, Random random)
+      : mesh(mesh_),
+        self(self_),
+        content(mesh_.code_, kBlocks, mesh_.settings_.source_symbols, self_),
+        member(self_, *this, content, random, mesh_.settings_.member) {}
+
+  void dial(MemberIndex peer) override { mesh.dialled_.emplace_back(self, peer); }
+  void close(MemberIndex peer) override {
+    mesh.net_.close(self, peer);
+    mesh.net_.close(peer, self);
+  }
+  void send(MemberIndex to, const mesh::Frame& frame) override {
+    mesh.net_.count_control(self, to, static_cast<double>(mesh::encoded_bytes(frame)));
+    mesh.frames_.push_back({self, to, frame});
+  }
+  bool send_symbol(MemberIndex to, SymbolId symbol) override { return mesh.net_.send(self, to, symbol); }
+
+  MeshDissemination& mesh;
+  const Participant self;
+  SimContent content;
+  mesh::MeshMember member;
+};
+
+MeshDissemination::MeshDissemination(OverlayNet& net, const Tree& tree, const MeshSettings& settings)
+    : net_(net), tree_(tree), settings_(settings), code_(settings.seed), pace_(settings.symbols_per_s) {
+  Random random(settings.seed);
+  for (std::size_t i = 0; i < tree.parents.size(); ++i) {
+    nodes_.push_back(std::make_unique<Node>(*this, static_cast<Participant>(i), random.split()));
+  }
+  for (const auto& node : nodes_) {
+    for (const Participant child : tree.children[node->self]) net.open(node->self, child);
+    node->member.set_place(net.now(), tree.parents[node->self], tree.children[node->self]);
+  }
+}
+
+MeshDissemination::~MeshDissemination() = default;
+
+const mesh::MeshMember& MeshDissemination::member(Participant participant) const { return nodes_[participant]->member; }
+const SimContent& MeshDissemination::content(Participant participant) const { return nodes_[participant]->content; }
+
+void MeshDissemination::received(Time now, Participant at, Participant from, SymbolId symbol) {
+  Node& node = *nodes_[at];
+  const auto taken = at == tree_.root ? SimContent::Taken::useless : node.content.take(now, symbol);
+  const bool is_useful = taken != SimContent::Taken::useless;
+  net_.meter().count(now, at, is_useful, tree_.parents[at] == from);
+  node.member.symbol_received(now, from, symbol, is_useful);
+  if (taken == SimContent::Taken::completes) node.member.block_completed(now, symbol.block);
+}
+
+void MeshDissemination::originate() {
+  Node& root = *nodes_[tree_.root];
+  for (std::uint32_t due = pace_.due(OverlayNet::kStep); due > 0; --due) {
+    if (!root.member.originate(next_symbol_)) return;
+    pace_.taken();
+    if (++next_symbol_.esi < settings_.source_symbols) continue;
+    ++next_symbol_.block;
+    next_symbol_.esi = 0;
+    root.content.complete_until(next_symbol_.block);
+  }
+}
+
+void MeshDissemination::step(Time now) {
+  arriving_.swap(frames_);
+  frames_.clear();
+  for (FrameInFlight& each : arriving_) {
+    if (net_.is_dead(each.from) || net_.is_dead(each.to)) continue;
+    nodes_[each.to]->member.frame_received(now, each.from, std::move(each.frame));
+  }
+  for (const auto& [from, to] : std::exchange(dialled_, {})) {
+    if (net_.is_dead(from)) continue;
+    if (net_.is_dead(to)) {
+      nodes_[from]->member.lost(now, to);
+      continue;
+    }
+    net_.open(to, from);
+    nodes_[from]->member.connected(now, to);
+  }
+  for (const Failure& failure : failures_) {
+    if (failure.noticed_at > now) continue;
+    for (const auto& node : nodes_) {
+      if (!net_.is_dead(node->self)) node->member.lost(now, failure.participant);
+    }
+  }
+  std::erase_if(failures_, [&](const Failure& failure) { return failure.noticed_at <= now; });
+  originate();
+  for (const auto& node : nodes_) {
+    if (!net_.is_dead(node->self)) node->member.tick(now);
+  }
+}
+
+std::optional<SymbolId> MeshDissemination::next(Time, Participant from, Participant to) {
+  return nodes_[from]->member.next(to);
+}
+
+void MeshDissemination::kill(Time now, Participant participant) {
+  net_.kill(participant);
+  failures_.push_back({now + settings_.noticed_after, participant});
+}
+
+}  // namespace spindled::sim::underlay
