@@ -9,6 +9,7 @@ namespace {
 // Of what is offered to a child besides its own, less would never be tried again.
 constexpr double kLimitingFactorMin = 0.01;
 constexpr std::uint64_t kSymbolsMin = 50;
+constexpr double kWithoutOwner = 0.7;
 
 }  // namespace
 
@@ -46,7 +47,13 @@ bool DisjointSend::send(const TrySend& try_send) {
   std::stable_sort(order.begin(), order.end(), [&](const Child* a, const Child* b) { return lag(*a) > lag(*b); });
   std::size_t owner = 0;
   while (owner < order.size() && !try_send(order[owner]->member)) ++owner;
-  if (owner == order.size()) return false;
+  if (owner == order.size()) {
+    // What has no owner is worth more than what somebody has twice.
+    for (Child& child : children_) {
+      child.limiting_factor = std::max(kLimitingFactorMin, child.limiting_factor * kWithoutOwner);
+    }
+    return false;
+  }
   ++order[owner]->sent;
   ++sent_;
   // Such that a child is given one more symbol in an epoch, or one less.

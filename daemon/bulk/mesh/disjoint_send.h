@@ -12,7 +12,8 @@ namespace spindled::mesh {
 /// Bullet, section 3.3 and Fig. 5. Each symbol belongs to one child: to the one that is farthest below its *sending
 /// factor*, its part of all descendants, or where that has no room, to the next one that has. So all symbols are with
 /// alike numbers of members below. The other children get it besides as far as their *limiting factors* go: those
-/// grow where a child takes what it is given, and shrink where it does not.
+/// grow where a child takes what it is given, and shrink where it does not, or where a symbol finds no child that has room:
+/// then copies of others have taken it.
 class DisjointSend {
  public:
   /// Whether the child took it.

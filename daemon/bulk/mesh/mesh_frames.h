@@ -48,8 +48,11 @@ struct Distribute {
 struct PeerRequest {};
 /// and the answer to it.
 struct PeerAnswer {
+  static constexpr std::size_t kOthersMax = 4;
+
   bool is_accepted = false;
   Holding holding;
+  std::vector<MemberIndex> others;  // where it is not accepted: who may be asked instead
 };
 /// Of one block, what a receiver wants of one sender.
 struct BlockWant {

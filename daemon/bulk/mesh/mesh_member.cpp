@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::uint32_t kEpochsPerEviction = 3;
 constexpr std::size_t kAskedPerEpoch = 3;
+constexpr std::size_t kTriesPerEpoch = 12;
+constexpr std::size_t kCandidatesMax = 32;
+constexpr double kUsefulEnough = 64;  // symbols
 // A credit that was saved up for longer is lost; a filter that has less than this would say little.
 constexpr double kCreditSeconds = 5;
 constexpr double kFilterBytesMin = 64;
@@ -59,6 +62,12 @@ bool MeshMember::pass_on(SymbolId symbol) {
   return options_.is_disjoint ? disjoint_.send(try_send) : disjoint_.send_to_all(try_send);
 }
 
+bool MeshMember::originate(Time now, SymbolId symbol) {
+  now_ = now;
+  source_waits_ = !pass_on(symbol);
+  return !source_waits_;
+}
+
 void MeshMember::symbol_received(Time now, MemberIndex from, SymbolId symbol, bool is_useful) {
   now_ = now;
   senders_.symbol_received(now, from, symbol, is_useful);
@@ -74,13 +83,13 @@ void MeshMember::block_completed(Time now, std::uint32_t block) {
 // --- Who there is ---
 
 MemberSummary MeshMember::own_summary() {
-  return {self_, receivers_.has_room(), content_.holding(), content_.ticket()};
+  return {self_, takes_receivers(), content_.holding(), content_.ticket()};
 }
 
 void MeshMember::distributed(std::uint32_t epoch, const Sample& sample) {
   disjoint_.begin_epoch([&](MemberIndex child) { return ransub_.descendants(child); });
   if (epoch % kEpochsPerEviction == 0) evict(!sample.entries.empty());
-  if (parent_) ask_candidates(sample);
+  if (parent_) take_candidates(sample);
 }
 
 void MeshMember::evict(bool has_candidates) {
@@ -91,18 +100,29 @@ void MeshMember::evict(bool has_candidates) {
   if (const auto receiver = receivers_.least_benefiting(before)) drop_receiver(*receiver);
 }
 
-void MeshMember::ask_candidates(const Sample& sample) {
-  std::vector<std::pair<double, MemberIndex>> candidates;
+void MeshMember::take_candidates(const Sample& sample) {
+  std::vector<std::pair<double, MemberIndex>> useful;
   for (const MemberSummary& each : sample.entries) {
-    if (each.member == self_ || !each.takes_receivers || is_neighbour(each.member) || senders_.has(each.member)) continue;
-    const double useful = senders_.usefulness(each);
-    if (useful > 0) candidates.emplace_back(useful, each.member);
+    if (each.member == self_ || !each.takes_receivers || is_neighbour(each.member)) continue;
+    // Who has a lot is no better than who has enough: otherwise all would ask the same ones.
+    const double symbols = std::min(senders_.usefulness(each), kUsefulEnough);
+    if (symbols >= 1) useful.emplace_back(symbols, each.member);
   }
-  std::sort(candidates.rbegin(), candidates.rend());
-  std::size_t asked = 0;
-  for (const auto& [useful, member] : candidates) {
-    if (asked == kAskedPerEpoch || senders_.peers() >= SenderSet::kPeersMax) break;
-    ++asked;
+  std::stable_sort(useful.begin(), useful.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  candidates_.clear();
+  for (const auto& [symbols, member] : useful) candidates_.push_back(member);
+  asks_left_ = kAskedPerEpoch;
+  tries_left_ = kTriesPerEpoch;
+  ask_candidates();
+}
+
+void MeshMember::ask_candidates() {
+  while (asks_left_ > 0 && tries_left_ > 0 && !candidates_.empty() && senders_.peers() < SenderSet::kPeersMax) {
+    const MemberIndex member = candidates_.back();
+    candidates_.pop_back();
+    if (senders_.has(member)) continue;
+    --asks_left_;
+    --tries_left_;
     senders_.add_peer(member);
     if (receivers_.is_peer(member)) {
       connected(now_, member);
@@ -159,9 +179,13 @@ void MeshMember::received(Time now, MemberIndex from, Distribute& frame) {
 }
 
 void MeshMember::received(Time now, MemberIndex from, PeerRequest&) {
-  const bool is_accepted = receivers_.has(from) || receivers_.has_room();
-  if (is_accepted) receivers_.add_peer(now, from);
-  send(from, PeerAnswer{is_accepted, content_.holding()});
+  const bool is_accepted = receivers_.has(from) || takes_receivers();
+  if (!is_accepted) {
+    send(from, PeerAnswer{false, {}, receivers_.draw_peers(PeerAnswer::kOthersMax)});
+    return;
+  }
+  receivers_.add_peer(now, from);
+  send(from, PeerAnswer{true, content_.holding(), {}});
 }
 
 void MeshMember::received(Time now, MemberIndex from, PeerAnswer& frame) {
@@ -169,6 +193,12 @@ void MeshMember::received(Time now, MemberIndex from, PeerAnswer& frame) {
   if (!frame.is_accepted) {
     senders_.remove(now, from);
     close_if_idle(from);
+    // Those that RanSub names to many at once are soon full. Who was named by one of them is not.
+    for (const MemberIndex other : frame.others) {
+      if (other != self_ && !is_neighbour(other) && candidates_.size() < kCandidatesMax) candidates_.push_back(other);
+    }
+    ++asks_left_;
+    ask_candidates();
     return;
   }
   senders_.holding_received(from, std::move(frame.holding));

@@ -47,10 +47,11 @@ class MeshMember : private RanSubOutput {
   void symbol_received(Time now, MemberIndex from, SymbolId symbol, bool is_useful);
   /// A block has become complete.
   void block_completed(Time now, std::uint32_t block);
-  /// At the root: a symbol that nobody has been given. Whether a child took it.
-  bool originate(SymbolId symbol) { return pass_on(symbol); }
+  /// At the root: a symbol that nobody has been given. Whether a child took it. While none does, the root gives nobody
+  /// anything else.
+  bool originate(Time now, SymbolId symbol);
   /// The connection to that member takes a symbol more: which one.
-  std::optional<SymbolId> next(MemberIndex to) { return receivers_.next(to); }
+  std::optional<SymbolId> next(MemberIndex to) { return source_waits_ ? std::nullopt : receivers_.next(to); }
 
   void connected(Time now, MemberIndex peer);
   /// The connection is gone, or none could be made.
@@ -81,8 +82,10 @@ class MeshMember : private RanSubOutput {
   void received(Time now, MemberIndex from, PeerLeave& frame);
 
   bool is_neighbour(MemberIndex member) const;
+  bool takes_receivers() const { return receivers_.has_room() && !source_waits_; }
   bool pass_on(SymbolId symbol);
-  void ask_candidates(const Sample& sample);
+  void take_candidates(const Sample& sample);
+  void ask_candidates();
   void evict(bool has_candidates);
   void leave_sender(MemberIndex sender);
   void drop_receiver(MemberIndex receiver);
@@ -101,6 +104,12 @@ class MeshMember : private RanSubOutput {
   SenderSet senders_;
   ReceiverSet receivers_;
   Time now_{};
+  // Of this epoch, the best last; so many more are asked, and for each one that refuses another, as long as there are
+  // tries.
+  std::vector<MemberIndex> candidates_;
+  std::size_t asks_left_ = 0;
+  std::size_t tries_left_ = 0;
+  bool source_waits_ = false;  // for children to have room
   // What may be told: grows by the budget, and is what filters have to fit into.
   double control_credit_ = 0;
   Time credited_at_{};

@@ -22,6 +22,18 @@ bool ReceiverSet::is_peer(MemberIndex member) const {
   return receiver != nullptr && !receiver->is_child;
 }
 
+std::vector<MemberIndex> ReceiverSet::draw_peers(std::size_t count) {
+  std::vector<MemberIndex> peers;
+  for (const Receiver& receiver : receivers_) {
+    if (!receiver.is_child) peers.push_back(receiver.member);
+  }
+  for (std::size_t i = 0; i < std::min(count, peers.size()); ++i) {
+    std::swap(peers[i], peers[i + random_.below(peers.size() - i)]);
+  }
+  peers.resize(std::min(count, peers.size()));
+  return peers;
+}
+
 void ReceiverSet::add_peer(Time now, MemberIndex peer) {
   if (has(peer)) return;
   Receiver receiver;

@@ -25,6 +25,8 @@ class ReceiverSet {
   bool has_room() const { return peers_ < kPeersMax; }
   bool has(MemberIndex member) const { return find(member) != nullptr; }
   bool is_peer(MemberIndex member) const;
+  /// Some of the peers, that are drawn.
+  std::vector<MemberIndex> draw_peers(std::size_t count);
   void add_peer(Time now, MemberIndex peer);
   void remove(MemberIndex member);
   void set_children(const std::vector<MemberIndex>& children);

@@ -63,12 +63,12 @@ void MeshDissemination::received(Time now, Participant at, Participant from, Sym
 void MeshDissemination::originate() {
   Node& root = *nodes_[tree_.root];
   for (std::uint32_t due = pace_.due(OverlayNet::kStep); due > 0; --due) {
-    if (!root.member.originate(next_symbol_)) return;
+    if (!root.member.originate(net_.now(), next_symbol_)) return;
     pace_.taken();
+    root.content.take(net_.now(), next_symbol_);
     if (++next_symbol_.esi < settings_.source_symbols) continue;
     ++next_symbol_.block;
     next_symbol_.esi = 0;
-    root.content.complete_until(next_symbol_.block);
   }
 }
 

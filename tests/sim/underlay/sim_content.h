@@ -19,8 +19,6 @@ class SimContent : public mesh::MeshContent {
 
   enum class Taken : std::uint8_t { useless, useful, completes };
   Taken take(Time now, mesh::SymbolId symbol);
-  /// Has all blocks below that one.
-  void complete_until(std::uint32_t block) { first_incomplete_ = block; }
 
   std::uint32_t blocks() const override { return blocks_; }
   std::uint32_t first_incomplete() const override { return first_incomplete_; }
