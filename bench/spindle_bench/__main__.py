@@ -17,6 +17,7 @@ COMMANDS = {
     "bulk-scenarios": "sim.command",
     "feed-scenarios": "sim.command",
     "lms-scenarios": "sim.command",
+    "mesh-scenarios": "sim.command",
     "loop": "sim.loop_model",
     "codes": "codes",
     "bulk": "bulk.command",

@@ -4,10 +4,10 @@ import json
 import pathlib
 import sys
 
-from . import bulk, feeds, lms, loop, peers, scale, scenarios
+from . import bulk, feeds, lms, loop, mesh, peers, scale, scenarios
 
-KINDS = {"bulk": bulk.draw, "feeds": feeds.draw, "lms": lms.draw, "loop": loop.draw, "peers": peers.draw, "scale": scale.draw,
-         "scenarios": scenarios.draw}
+KINDS = {"bulk": bulk.draw, "feeds": feeds.draw, "lms": lms.draw, "loop": loop.draw, "mesh": mesh.draw,
+         "peers": peers.draw, "scale": scale.draw, "scenarios": scenarios.draw}
 
 if __name__ == "__main__":
     KINDS[sys.argv[1]](pathlib.Path(sys.argv[2]), json.load(sys.stdin))

@@ -14,9 +14,7 @@ def main(name):
     peers.add_argument("results", metavar="RESULTS", type=pathlib.Path, help="what its --json has written")
     peers.add_argument("target", metavar="FILE", help="the picture")
     for kind, command in (("scale", "scale"), ("scenarios", "scenarios, grid or changes"), ("bulk", "scenarios bulk"),
-                          ("feeds", "scenarios feeds"),
-
-                          ("lms", "scenarios lms")):
+                          ("feeds", "scenarios feeds"), ("lms", "scenarios lms"), ("mesh", "scenarios mesh")):
         some = kinds.add_parser(kind, help=f"what tools/bench {command} has measured")
         some.add_argument("target", metavar="FOLDER", help="with the results; the pictures go there, too")
     arguments = parser.parse_args()

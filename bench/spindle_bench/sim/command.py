@@ -7,11 +7,12 @@ from .. import plots
 from ..console import make_parser, say
 
 PROGRAMS = {"scenarios": "scenarios", "grid": "scenario_grid", "changes": "scenario_changes",
-            "bulk-scenarios": "scenario_bulk", "feed-scenarios": "scenario_feeds", "lms-scenarios": "scenario_lms"}
+            "bulk-scenarios": "scenario_bulk", "feed-scenarios": "scenario_feeds", "lms-scenarios": "scenario_lms",
+            "mesh-scenarios": "scenario_mesh"}
 RESULTS = {"scenarios": "results.json", "grid": "grid.json", "changes": "changes.json", "bulk-scenarios": "bulk.json",
-           "feed-scenarios": "feeds.json", "lms-scenarios": "lms.json"}
+           "feed-scenarios": "feeds.json", "lms-scenarios": "lms.json", "mesh-scenarios": "mesh.json"}
 # What draws them, where it is not what draws those of admission.
-PLOTS = {"bulk-scenarios": "bulk", "feed-scenarios": "feeds", "lms-scenarios": "lms"}
+PLOTS = {"bulk-scenarios": "bulk", "feed-scenarios": "feeds", "lms-scenarios": "lms", "mesh-scenarios": "mesh"}
 DESCRIPTIONS = {
     "scenarios": """Runs networks with bottlenecks in the simulator, with the daemon's own code, and compares what admission
 makes of them with the figures of the paper that it follows: a summary of each, and a table (paper, must reach, ours).
@@ -23,6 +24,7 @@ what is measured.
   tools/bench scenarios bulk       bulk channels, see tools/bench scenarios bulk --help
   tools/bench scenarios feeds      the rate of feeds, see tools/bench scenarios feeds --help
   tools/bench scenarios lms        the repair of feeds, see tools/bench scenarios lms --help
+  tools/bench scenarios mesh       the mesh of bulk channels, see tools/bench scenarios mesh --help
   tools/bench scenarios --real     on real sockets, see tools/bench field --help""",
     "grid": """Runs a bottleneck in the simulator over a grid of rates, delays, senders and sizes: a few cells of it, or
 with --whole all, which takes half an hour. grid.json, grid.csv and heat maps go to the folder of --output.""",
@@ -41,6 +43,11 @@ some minutes. feeds.json, a CSV file of each experiment and plots go to the fold
 the paper that their repair follows, with the code of daemons: a table (paper, must reach, ours) of how long repairs take
 and whom they reach needlessly. docs/performance.md says what the experiments are. Takes some minutes. lms.json, a CSV file
 of each experiment and plots go to the folder of --output.""",
+    "mesh-scenarios": """Has 1,000 receivers fetch a content from each other beside a tree, with the code of daemons for the
+mesh, on a network of 20,000 routers, beside the trees and the epidemic ways of the paper that the mesh follows: a table
+(paper, must reach, ours). Connections are rates; symbols are counted and carry no content. docs/performance.md says what
+the experiments are. Takes some ten minutes. mesh.json, a CSV file of each experiment and plots go to the folder of
+--output.""",
 }
 
 

@@ -10,7 +10,8 @@ bool Holding::is_complete(std::uint32_t block) const {
 }
 
 std::uint32_t Holding::held(std::uint32_t block) const {
-  const auto found = std::find_if(begun.begin(), begun.end(), [&](const BegunBlock& each) { return each.block == block; });
+  const auto found =
+      std::find_if(begun.begin(), begun.end(), [&](const BegunBlock& each) { return each.block == block; });
   return found == begun.end() ? 0 : found->held;
 }
 

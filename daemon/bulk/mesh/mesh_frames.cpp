@@ -11,7 +11,9 @@ struct Size {
   std::size_t operator()(const Collect& frame) const { return 4 + frame.sample.encoded_bytes(); }
   std::size_t operator()(const Distribute& frame) const { return 4 + frame.sample.encoded_bytes(); }
   std::size_t operator()(const PeerRequest&) const { return 0; }
-  std::size_t operator()(const PeerAnswer& frame) const { return 2 + frame.holding.encoded_bytes() + 2 * frame.others.size(); }
+  std::size_t operator()(const PeerAnswer& frame) const {
+    return 2 + frame.holding.encoded_bytes() + 2 * frame.others.size();
+  }
   std::size_t operator()(const Wants& frame) const {
     std::size_t sum = 18 + frame.holding.encoded_bytes();
     for (const BlockWant& want : frame.blocks) sum += 10 + want.had.bits().size();

@@ -68,8 +68,8 @@ constexpr unsigned residue_of(std::uint32_t esi) { return esi % kResidues; }
 
 /// What a receiver wants, in place of what it wanted before.
 struct Wants {
-  std::uint32_t received = 0;      // symbols that have come from this sender, ever
-  std::uint32_t bytes_per_s = 0;   // that come from all
+  std::uint32_t received = 0;     // symbols that have come from this sender, ever
+  std::uint32_t bytes_per_s = 0;  // that come from all
   std::uint64_t residues = 0;
   std::vector<BlockWant> blocks;  // the first ones first
   Holding holding;                // what the receiver has
@@ -87,8 +87,7 @@ struct PeerLeave {
   bool is_sender = false;  // who says so was the sender
 };
 
-using Frame =
-    std::variant<Collect, Distribute, PeerRequest, PeerAnswer, Wants, HoldingReport, BlockDone, PeerLeave>;
+using Frame = std::variant<Collect, Distribute, PeerRequest, PeerAnswer, Wants, HoldingReport, BlockDone, PeerLeave>;
 
 /// With the head that frames of bulk connections have.
 std::size_t encoded_bytes(const Frame& frame);

@@ -64,8 +64,9 @@ bool MeshMember::pass_on(SymbolId symbol) {
 
 bool MeshMember::originate(Time now, SymbolId symbol) {
   now_ = now;
-  source_waits_ = !pass_on(symbol);
-  return !source_waits_;
+  const bool is_taken = pass_on(symbol);
+  source_waits_ = !is_taken && options_.is_disjoint;
+  return is_taken;
 }
 
 void MeshMember::symbol_received(Time now, MemberIndex from, SymbolId symbol, bool is_useful) {
@@ -82,9 +83,7 @@ void MeshMember::block_completed(Time now, std::uint32_t block) {
 
 // --- Who there is ---
 
-MemberSummary MeshMember::own_summary() {
-  return {self_, takes_receivers(), content_.holding(), content_.ticket()};
-}
+MemberSummary MeshMember::own_summary() { return {self_, takes_receivers(), content_.holding(), content_.ticket()}; }
 
 void MeshMember::distributed(std::uint32_t epoch, const Sample& sample) {
   disjoint_.begin_epoch([&](MemberIndex child) { return ransub_.descendants(child); });
@@ -233,8 +232,7 @@ void MeshMember::received(Time now, MemberIndex from, PeerLeave& frame) {
 void MeshMember::tell_senders(Time now) {
   const double budget =
       std::max(options_.control_bytes_per_s, options_.control_part * senders_.rate() * options_.symbol_bytes);
-  control_credit_ =
-      std::min(control_credit_ + budget * to_seconds(now - credited_at_), budget * kCreditSeconds);
+  control_credit_ = std::min(control_credit_ + budget * to_seconds(now - credited_at_), budget * kCreditSeconds);
   credited_at_ = now;
   while (const auto sender = senders_.due(now)) {
     if (control_credit_ < kWantsBesideFilters + kFilterBytesMin) {

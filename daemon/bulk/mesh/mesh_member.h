@@ -31,7 +31,8 @@ struct MeshOptions {
 /// Bullet (Kostić, Rodriguez, Albrecht and Vahdat, SOSP 2003), for content that is coded in blocks.
 ///
 /// - What comes along the tree goes on along the tree, to children by `DisjointSend`.
-/// - `RanSub` tells of other members. In each epoch the most useful of these are asked to send (`SenderSet`), and one that
+/// - `RanSub` tells of other members. In each epoch the most useful of these are asked to send (`SenderSet`), and one
+/// that
 ///   sends little of use makes room for others; likewise those that are sent to (`ReceiverSet`).
 /// - Symbols that a child in the tree lacks, and that came by other ways, it asks of its parent as of any peer.
 ///

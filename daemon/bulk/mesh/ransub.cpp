@@ -8,7 +8,7 @@ namespace spindled::mesh {
 Sample compact(Random& random, std::span<const Sample* const> samples, std::size_t size) {
   struct Source {
     const Sample* sample;
-    std::uint64_t left;               // of its population
+    std::uint64_t left;                 // of its population
     std::vector<std::uint32_t> unused;  // entries
   };
   std::vector<Source> sources;
@@ -108,9 +108,8 @@ void RanSub::collect_received(Time now, MemberIndex from, Collect collect) {
 }
 
 void RanSub::try_finish(Time now) {
-  if (!is_collecting_ || std::any_of(children_.begin(), children_.end(), [&](const Child& child) {
-        return child.epoch != epoch_ && !child.is_silent;
-      })) {
+  if (!is_collecting_ || std::any_of(children_.begin(), children_.end(),
+                                     [&](const Child& child) { return child.epoch != epoch_ && !child.is_silent; })) {
     return;
   }
   is_collecting_ = false;

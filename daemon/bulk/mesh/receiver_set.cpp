@@ -161,7 +161,8 @@ std::optional<MemberIndex> ReceiverSet::least_benefiting(Time before) {
   double least_part = 0;
   for (Receiver& receiver : receivers_) {
     if (!receiver.is_child && receiver.since <= before) {
-      const double part = static_cast<double>(receiver.sent_lately) / std::max(1.0, static_cast<double>(receiver.bytes_per_s));
+      const double part =
+          static_cast<double>(receiver.sent_lately) / std::max(1.0, static_cast<double>(receiver.bytes_per_s));
       if (!least || part < least_part) {
         least = receiver.member;
         least_part = part;

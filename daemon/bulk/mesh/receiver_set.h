@@ -13,8 +13,8 @@
 namespace spindled::mesh {
 
 /// Receivers are peers, of which there are some at most, and children in the tree. What a receiver wants is put into a
-/// queue when it says so; what comes later waits for its next wants. So does what has just come: it may be on its way to
-/// the receiver along the tree.
+/// queue when it says so; what comes later waits for its next wants. So does what has just come: it may be on its way
+/// to the receiver along the tree.
 class ReceiverSet {
  public:
   static constexpr std::size_t kPeersMax = 10;

@@ -1,5 +1,7 @@
 #include "daemon/bulk/mesh/residues.h"
 
+#include <vector>
+
 namespace spindled::mesh {
 
 std::uint64_t Residues::renew(Time now, MemberIndex sender, unsigned count) {
@@ -11,28 +13,24 @@ std::uint64_t Residues::renew(Time now, MemberIndex sender, unsigned count) {
     taken |= std::uint64_t{1} << index;
     ++number;
   };
-  std::uint64_t own = 0;
-  unsigned own_number = 0;
+  // None comes first each time.
+  first_ = (first_ + kStep) % kResidues;
+  const auto nth = [&](unsigned i) { return (first_ + i) % kResidues; };
+  std::vector<unsigned> own;
   for (unsigned i = 0; i < kResidues; ++i) {
-    if (!residues_[i].is_held || residues_[i].holder != sender) continue;
-    own |= std::uint64_t{1} << i;
-    ++own_number;
+    if (residues_[nth(i)].is_held && residues_[nth(i)].holder == sender) own.push_back(nth(i));
   }
   for (unsigned i = 0; i < kResidues && number < count; ++i) {
-    const Residue& each = residues_[i];
+    const Residue& each = residues_[nth(i)];
     const bool is_rested = !each.was_held || each.holder == sender || now >= each.given_back_at + kRest;
-    if (!each.is_held && is_rested) take(i);
+    if (!each.is_held && is_rested) take(nth(i));
   }
-  const unsigned keeps = (own_number + 1) / 2;
-  unsigned kept = 0;
-  for (unsigned i = 0; i < kResidues; ++i) {
-    if ((own >> i & 1) == 0) continue;
-    if (number < count && kept < keeps) {
-      take(i);
-      ++kept;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (number < count && i < (own.size() + 1) / 2) {
+      take(own[i]);
     } else {
-      residues_[i].is_held = false;
-      residues_[i].given_back_at = now;
+      residues_[own[i]].is_held = false;
+      residues_[own[i]].given_back_at = now;
     }
   }
   return taken;

@@ -17,8 +17,8 @@ class Residues {
  public:
   static constexpr Duration kRest = 250ms;
 
-  /// The sender gives back what it has, and takes as many as it is to have: those that others have given back before its
-  /// own, of which it keeps no more than half. As bits.
+  /// The sender gives back what it has, and takes as many as it is to have: those that others have given back before
+  /// its own, of which it keeps no more than half. As bits.
   std::uint64_t renew(Time now, MemberIndex sender, unsigned count);
   /// It sends no more.
   void give_back(Time now, MemberIndex sender);
@@ -31,7 +31,10 @@ class Residues {
     bool was_held = false;
   };
 
+  static constexpr unsigned kStep = 23;
+
   std::array<Residue, kResidues> residues_;
+  unsigned first_ = 0;
 };
 
 }  // namespace spindled::mesh

@@ -93,9 +93,8 @@ void SenderSet::symbol_received(Time, MemberIndex from, SymbolId symbol, bool is
 std::vector<MemberIndex> SenderSet::senders_of(std::uint32_t block) const {
   std::vector<MemberIndex> found;
   for (const Sender& sender : senders_) {
-    const bool is_outstanding =
-        std::any_of(sender.outstanding.begin(), sender.outstanding.end(),
-                    [&](const auto& each) { return each.block == block && each.fresh > 0; });
+    const bool is_outstanding = std::any_of(sender.outstanding.begin(), sender.outstanding.end(),
+                                            [&](const auto& each) { return each.block == block && each.fresh > 0; });
     const bool is_listed = std::find(sender.blocks.begin(), sender.blocks.end(), block) != sender.blocks.end();
     if (is_outstanding || is_listed) found.push_back(sender.member);
   }
@@ -192,11 +191,8 @@ Wants SenderSet::wants_for(Time now, MemberIndex member, std::size_t filter_byte
       sender.outstanding.push_back({block, fresh});
       continue;
     }
-    // Where somebody has all of it, that one gives it.
-    const bool is_complete_elsewhere = std::any_of(senders_.begin(), senders_.end(), [&](const Sender& other) {
-      return other.state == State::sends && other.holding.is_complete(block);
-    });
-    if (is_complete_elsewhere) continue;
+    // What those give that have all of it nobody else has to.
+    if (outstanding_elsewhere(sender, block) >= content_.lacking(block)) continue;
     ByResidues& entry = by_residues.emplace_back(ByResidues{block, {}});
     for (const HeldSymbol& held : content_.held(block)) {
       if ((wants.residues >> residue_of(held.esi) & 1) != 0) entry.had.push_back(held.esi);

@@ -66,10 +66,10 @@ class SenderSet {
     Time since{};
     Time due_at = kNever;
     Holding holding;
-    std::uint32_t received = 0;     // symbols, ever
-    std::uint32_t since_told = 0;   // symbols, since it was told what to send
+    std::uint32_t received = 0;    // symbols, ever
+    std::uint32_t since_told = 0;  // symbols, since it was told what to send
     Time told_at{};
-    double rate = 0;                // symbols a second
+    double rate = 0;                        // symbols a second
     std::uint64_t useful = 0, useless = 0;  // lately
     struct Outstanding {
       std::uint32_t block = 0;

@@ -78,7 +78,8 @@ std::vector<double> max_min(std::span<const double> pipe_rates, std::span<const 
 Flows::Flows(const Topology& topology, Transport transport)
     : topology_(topology),
       transport_(transport),
-      beside_out_(topology.participants()), beside_in_(topology.participants()) {}
+      beside_out_(topology.participants()),
+      beside_in_(topology.participants()) {}
 
 FlowId Flows::open(Participant from, Participant to) {
   FlowId id = 0;

@@ -63,7 +63,8 @@ void MeshDissemination::received(Time now, Participant at, Participant from, Sym
 void MeshDissemination::originate() {
   Node& root = *nodes_[tree_.root];
   for (std::uint32_t due = pace_.due(OverlayNet::kStep); due > 0; --due) {
-    if (!root.member.originate(net_.now(), next_symbol_)) return;
+    // Without disjoint send it is a stream: what no child takes is gone, but for who asks the root for it.
+    if (!root.member.originate(net_.now(), next_symbol_) && settings_.member.is_disjoint) return;
     pace_.taken();
     root.content.take(net_.now(), next_symbol_);
     if (++next_symbol_.esi < settings_.source_symbols) continue;

@@ -14,9 +14,9 @@ namespace spindled::sim::underlay {
 struct MeshSettings {
   mesh::MeshOptions member;
   std::uint64_t seed = 1;
-  double symbols_per_s = 0;        // that the source gives at most
+  double symbols_per_s = 0;              // that the source gives at most
   std::uint32_t source_symbols = 1'024;  // of a block
-  Duration noticed_after = 1s;     // until the peers of who fails notice
+  Duration noticed_after = 1s;           // until the peers of who fails notice
 };
 
 class MeshDissemination : public Dissemination {

@@ -14,7 +14,8 @@ namespace spindled::sim::underlay {
 /// Of blocks that all have as many symbols.
 class SimContent : public mesh::MeshContent {
  public:
-  SimContent(const spindle::codes::ErasureCode& code, std::uint32_t blocks, std::uint32_t source_symbols, MemberIndex self)
+  SimContent(const spindle::codes::ErasureCode& code, std::uint32_t blocks, std::uint32_t source_symbols,
+             MemberIndex self)
       : code_(code), blocks_(blocks), source_symbols_(source_symbols), self_(self) {}
 
   enum class Taken : std::uint8_t { useless, useful, completes };

@@ -28,8 +28,8 @@ constexpr double kPacketBytes = 1'448;
 double tcp_rate(double loss, double round_trip_s) {
   if (loss <= 0) return std::numeric_limits<double>::infinity();
   const double timeout_s = 4 * round_trip_s;
-  const double per_packet = round_trip_s * std::sqrt(2 * loss / 3) +
-                            timeout_s * 3 * std::sqrt(3 * loss / 8) * loss * (1 + 32 * loss * loss);
+  const double per_packet =
+      round_trip_s * std::sqrt(2 * loss / 3) + timeout_s * 3 * std::sqrt(3 * loss / 8) * loss * (1 + 32 * loss * loss);
   return kPacketBytes / per_packet;
 }
 

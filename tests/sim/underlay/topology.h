@@ -84,8 +84,8 @@ class Topology {
   std::vector<std::uint32_t> path_begins_;
 };
 
-/// Bytes a second that TCP sends at most over a way of that loss and round trip in the steady state, of packets of 1,500
-/// bytes (Padhye et al., as the paper has it); infinite where nothing is lost.
+/// Bytes a second that TCP sends at most over a way of that loss and round trip in the steady state, of packets of
+/// 1,500 bytes (Padhye et al., as the paper has it); infinite where nothing is lost.
 double tcp_rate(double loss, double round_trip_s);
 /// The loss at which it is that rate; no more than a third.
 double loss_at(double rate, double round_trip_s);

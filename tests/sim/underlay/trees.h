@@ -26,9 +26,9 @@ struct Tree {
 /// Participants join in a random order. One that has as many children as it may sends who comes next to one of them.
 Tree random_tree(std::uint64_t seed, std::size_t participants, std::size_t children_max);
 
-/// The greedy bottleneck tree of the paper's section 4.1: of all ways from the tree to who is not in it yet the one with
-/// the highest rate is taken, where a way has the least of TCP's rate on it and, of each of its pipes, an equal share
-/// for each way of the tree that goes through it.
+/// The greedy bottleneck tree of the paper's section 4.1: of all ways from the tree to who is not in it yet the one
+/// with the highest rate is taken, where a way has the least of TCP's rate on it and, of each of its pipes, an equal
+/// share for each way of the tree that goes through it.
 Tree bottleneck_tree(const Topology& topology, Participant root);
 
 }  // namespace spindled::sim::underlay
