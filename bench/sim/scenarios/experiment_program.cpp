@@ -36,7 +36,8 @@ std::vector<ExperimentOutcome> run_all(const std::vector<NamedExperiment>& wante
   const auto work = [&] {
     for (std::size_t taken = next++; taken < wanted.size(); taken = next++) {
       const std::size_t index = wanted.size() - 1 - taken;
-      outcomes[index] = run_named<ExperimentOutcome>(wanted[index].name, [&] { return wanted[index].run(arguments.options); });
+      outcomes[index] =
+          run_named<ExperimentOutcome>(wanted[index].name, [&] { return wanted[index].run(arguments.options); });
       const std::scoped_lock lock(mutex);
       fmt::print(stderr, "{} of {}: {}, {:.1f} s of processor\n", taken + 1, wanted.size(), wanted[index].name,
                  outcomes[index].cpu_seconds);
