@@ -20,6 +20,7 @@ namespace spindled {
 class Admission;
 class BulkPlane;
 class Channels;
+class Feeds;
 class Groups;
 class Links;
 class Order;
@@ -38,6 +39,7 @@ struct AdminSubjects {
   Admission& admission;  // and told to go on and off
   Channels& channels;    // and asked to end channels, and to set their rates
   const BulkPlane& bulk;
+  const Feeds& feeds;
 };
 
 class Admin final : public PortHandler {

@@ -9,6 +9,7 @@
 #include "daemon/admin/admin.pb.h"
 #include "daemon/admin/admin_frames.h"
 #include "daemon/admin/bulk_report.h"
+#include "daemon/admin/feed_report.h"
 #include "daemon/admin/flow_report.h"
 #include "daemon/admin/page_room.h"
 #include "daemon/admission/admission.h"
@@ -436,6 +437,9 @@ Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) 
       break;
     case proto::Request::kBulk:
       report_bulk(now, subjects_, *reply.mutable_bulk());
+      break;
+    case proto::Request::kFeeds:
+      report_feeds(now, subjects_, request.feeds(), *reply.mutable_feeds());
       break;
     case proto::Request::kBulkCancel:
       done = cancel_channel(now, subjects_, request.bulk_cancel().id());

@@ -60,6 +60,11 @@ class FeedListeners {
   std::size_t memory_bytes() const { return early_bytes_ + listening_bytes_; }
   /// That have been told of some feed, counted per feed.
   std::size_t size() const;
+  /// That have been told of the feed.
+  std::size_t listeners_of(const FeedKey& feed) const {
+    const auto told = told_.find(feed);
+    return told == told_.end() ? 0 : told->second.size();
+  }
 
  private:
   struct Listener {

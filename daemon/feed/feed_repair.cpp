@@ -28,7 +28,7 @@ void FeedRepair::install(Time now, FeedRoutes routes) {
     if (index != indices.end()) new_indices_[i] = index->second;
   }
   const auto leave = [&](Feed& feed) {
-    feed.gaps.give_up(0, UINT64_MAX);
+    feed.gaps.give_up(0, UINT64_MAX, GivenUp::source_lost);
     look_after(now, feed);
   };
   const auto stay = [&](Feed& feed) {
@@ -147,7 +147,7 @@ std::uint64_t FeedRepair::send(Time now, std::uint32_t number, const MemberSet& 
   const FeedPacket packet{
       {installed_.tag(), installed_.self(), number}, static_cast<std::uint32_t>(sequence), flags, 0, feed->to, payload};
   feed->gaps.packet(now, sequence, false);
-  if (!to.empty()) cache_.put(feed->cached, sequence, {packet.ref.view, flags, packet.to, payload});
+  if (!to.empty()) cache_.put(feed->cached, sequence, {packet.ref.view, flags, packet.to, payload, now});
   forward(*feed, packet);
   feed->replier.packets_sent(1);
   feed->own->beats.sent(now);
@@ -202,6 +202,17 @@ bool FeedRepair::is_whole(const FeedKey& key, std::uint32_t end) const {
   const Feed* feed = table_.find(key);
   if (feed == nullptr) return true;
   return feed->gaps.highest() >= feed->gaps.expand(end - 1) && feed->gaps.open() == 0;
+}
+
+std::optional<FeedRepair::State> FeedRepair::state_of(const FeedKey& key) const {
+  const Feed* feed = table_.find(key);
+  if (feed == nullptr) return std::nullopt;
+  State state;
+  state.next = feed->gaps.highest() + 1 - kSequenceBase;
+  state.missing = feed->gaps.open();
+  if (!feed->own) state.upstream = installed_.link_to(feed->origin);
+  state.branches = feed->branches.size();
+  return state;
 }
 
 FeedRepair::Result FeedRepair::handle(Time now, LinkId from, const FeedPacket& packet) {
@@ -261,7 +272,7 @@ Gaps::Arrival FeedRepair::take(Time now, Feed& feed, bool is_for_here, std::uint
   const Gaps::Arrival arrival = feed.gaps.packet(now, sequence, packet.is_repair());
   if (arrival == Gaps::Arrival::duplicate) return arrival;
   if (feed.keeps_packets()) {
-    cache_.put(feed.cached, sequence, {packet.ref.view, packet.flags, packet.to, packet.payload});
+    cache_.put(feed.cached, sequence, {packet.ref.view, packet.flags, packet.to, packet.payload, now});
   }
   if (!is_for_here) return arrival;
   if (arrival == Gaps::Arrival::late) {
@@ -288,6 +299,7 @@ FeedRepair::Result FeedRepair::handle_repair(Time now, LinkId from, const Named&
   const bool is_for_here = to.contains(named.routes->self());
   if (Feed* feed = table_.find(named.view, packet.ref.origin, packet.ref.feed); feed != nullptr && !feed->own) {
     ++tally_.repairs_in;
+    if (named.routes->link_to(packet.ref.origin) == from) ++tally_.upstream_repairs;
     const std::uint64_t sequence = feed->gaps.expand(packet.sequence);
     const Gaps::Arrival arrival = take(now, *feed, is_for_here, sequence, packet);
     if (arrival == Gaps::Arrival::duplicate) {
@@ -327,7 +339,7 @@ FeedRepair::Result FeedRepair::handle(Time now, LinkId from, const FeedGone& gon
   Feed* feed = table_.find(named.view, gone.ref.origin, gone.ref.feed);
   const bool is_from_upstream = named.routes->link_to(gone.ref.origin) == from;
   if (feed != nullptr && (is_from_upstream || gone.to.contains(named.routes->self()))) {
-    feed->gaps.give_up(feed->gaps.expand(gone.first), feed->gaps.expand(gone.last));
+    feed->gaps.give_up(feed->gaps.expand(gone.first), feed->gaps.expand(gone.last), GivenUp::gone);
     look_after(now, *feed);
   }
   sender_.send(*named.routes, gone, from);
@@ -353,7 +365,7 @@ FeedRepair::Result FeedRepair::handle(Time now, LinkId from, const FeedBeat& bea
     address(*feed, named, beat.to);
     const std::uint64_t highest = feed->gaps.expand(beat.highest);
     feed->gaps.beat(now, highest);
-    feed->gaps.give_up(0, feed->gaps.expand(beat.oldest) - 1);
+    feed->gaps.give_up(0, feed->gaps.expand(beat.oldest) - 1, GivenUp::gone);
     if (beat.missing != 0) feed->gaps.lack_too(now, highest + 1, beat.missing);
     if (feed->gaps.asks()) onward.missing = feed->gaps.open_before(highest + 1);
     look_after(now, *feed);
@@ -374,7 +386,7 @@ void FeedRepair::look_after(Time now, Feed& feed) {
   if (feed.gaps.is_due(now)) {
     const Gaps::Due due = feed.gaps.collect(now);
     for (const Gaps::Ask& each : due.asks) ask(feed, each);
-    for (const Gaps::Lost& each : due.lost) report_lost(feed, each.first, each.count);
+    for (const Gaps::Lost& each : due.lost) report_lost(feed, each);
   }
   table_.wake(feed, feed.gaps.next_at());
 }
@@ -383,7 +395,7 @@ void FeedRepair::ask(Feed& feed, const Gaps::Ask& ask) {
   const std::optional<LinkId> upstream = installed_.link_to(feed.origin);
   if (!upstream) return;
   ++tally_.asked;
-  if (ask.attempt > 1) ++tally_.asked_again;
+  ++tally_.asked_by_try[ask.attempt - 1];
   FeedNak nak;
   nak.ref = {installed_.tag(), feed.origin, feed.key.number};
   // Where no repair is wanted, the origin's rate is to know all the same.
@@ -397,9 +409,10 @@ void FeedRepair::ask(Feed& feed, const Gaps::Ask& ask) {
   output_.send(*upstream, nak);
 }
 
-void FeedRepair::report_lost(Feed& feed, std::uint64_t first, std::uint64_t count) {
-  tally_.lost += count;
-  if (feed.is_member) output_.lost(feed.key, first, count);
+void FeedRepair::report_lost(Feed& feed, const Gaps::Lost& lost) {
+  tally_.lost += lost.count;
+  tally_.lost_by[static_cast<std::size_t>(lost.why)] += lost.count;
+  if (feed.is_member) output_.lost(feed.key, lost.first, lost.count);
 }
 
 Time FeedRepair::next_of(const Feed& feed) const {
@@ -420,7 +433,7 @@ void FeedRepair::handle_time(Time now) {
 }
 
 void FeedRepair::end(Time now, Feed& feed) {
-  feed.gaps.give_up(0, UINT64_MAX);
+  feed.gaps.give_up(0, UINT64_MAX, GivenUp::source_lost);
   look_after(now, feed);
   const auto known = described_.find(feed.key);
   if (feed.is_member && known != described_.end()) known->second.next = feed.gaps.highest() + 1;

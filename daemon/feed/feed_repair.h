@@ -66,6 +66,16 @@ class FeedRepair {
   void handle_time(Time now);
   Time next_at() const { return table_.next_at(); }
 
+  /// What is known of one that is active.
+  struct State {
+    std::uint64_t next = 0;          // sequence, from 0 on
+    std::size_t missing = 0;         // packets that are asked for
+    std::optional<LinkId> upstream;  // nothing: it is this daemon's own, or its origin is out of reach
+    std::size_t branches = 0;        // links that it leaves by
+  };
+  std::optional<State> state_of(const FeedKey& feed) const;
+  const PacketCache& cache() const { return cache_; }
+
   const RepairTally& tally() const { return tally_; }
   std::size_t feeds() const { return table_.size(); }
   bool has_room() const { return feeds() < kFeedsMax; }
@@ -104,7 +114,7 @@ class FeedRepair {
   /// Asks for what is missing, if it is time.
   void look_after(Time now, Feed& feed);
   void ask(Feed& feed, const Gaps::Ask& ask);
-  void report_lost(Feed& feed, std::uint64_t first, std::uint64_t count);
+  void report_lost(Feed& feed, const Gaps::Lost& lost);
   void beat(Time now, Feed& feed);
   /// Its upstream is alive.
   void hear(Time now, Feed& feed, const FeedRoutes& routes, LinkId from);

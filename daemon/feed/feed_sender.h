@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "daemon/feed/gaps.h"
 #include "daemon/feed/repair_limits.h"
 #include "daemon/feed/repair_output.h"
 #include "daemon/overlay/feed_routes.h"
@@ -12,24 +13,27 @@ namespace spindled {
 
 /// What has happened so far.
 struct RepairTally {
-  std::uint64_t packets_in = 0;       // that were not repairs
-  std::uint64_t asked = 0;            // NAKs of this daemon's own,
-  std::uint64_t asked_again = 0;      // beyond the first try
-  std::uint64_t naks_in = 0;          // that were not served
-  std::uint64_t naks_forwarded = 0;   // likewise
-  std::uint64_t naks_refused = 0;     // of neighbours that send too many
-  std::uint64_t naks_ended = 0;       // that have gone too far, or could go nowhere
-  std::uint64_t naks_crossed = 0;     // that a repair had crossed
-  std::uint64_t repairs = 0;          // sent by this daemon: packets, not copies
-  std::uint64_t repairs_refused = 0;  // copies that a link had no budget for
-  std::uint64_t repairs_in = 0;       // packets here that were repairs
-  std::uint64_t needless = 0;         // repairs to this daemon of what it had
-  std::uint64_t duplicates = 0;       // packets that came again, and were no repairs
-  std::uint64_t late = 0;             // packets that came after they were given up
-  std::uint64_t misrouted = 0;        // frames that came from elsewhere than the feed does
-  std::uint64_t gone = 0;             // sequences that were asked for, and that nobody has
-  std::uint64_t lost = 0;             // sequences given up here
-  std::uint64_t feeds_refused = 0;    // packets of feeds that there was no room for
+  std::uint64_t packets_in = 0;                               // that were not repairs
+  std::uint64_t asked = 0;                                    // NAKs of this daemon's own,
+  std::array<std::uint64_t, Gaps::kTriesMax> asked_by_try{};  // the same, the first try first
+  std::uint64_t naks_in = 0;                                  // that were not served
+  std::uint64_t naks_forwarded = 0;                           // likewise
+  std::uint64_t naks_refused = 0;                             // of neighbours that send too many
+  std::uint64_t naks_ended = 0;                               // that have gone too far, or could go nowhere
+  std::uint64_t naks_crossed = 0;                             // that a repair had crossed
+  std::uint64_t repairs = 0;                                  // sent by this daemon: packets, not copies
+  std::uint64_t own_repairs = 0;                              // of these, of feeds of this daemon's own
+  std::uint64_t repairs_refused = 0;                          // copies that a link had no budget for
+  std::uint64_t repairs_in = 0;                               // packets here that were repairs
+  std::uint64_t upstream_repairs = 0;                         // of these, from the side of the origin
+  std::uint64_t needless = 0;                                 // repairs to this daemon of what it had
+  std::uint64_t duplicates = 0;                               // packets that came again, and were no repairs
+  std::uint64_t late = 0;                                     // packets that came after they were given up
+  std::uint64_t misrouted = 0;                                // frames that came from elsewhere than the feed does
+  std::uint64_t gone = 0;                                     // sequences that were asked for, and that nobody has
+  std::uint64_t lost = 0;                                     // sequences given up here,
+  std::array<std::uint64_t, kGivenUpKinds> lost_by{};         // by GivenUp
+  std::uint64_t feeds_refused = 0;                            // packets of feeds that there was no room for
 };
 
 /// What is known of each link.

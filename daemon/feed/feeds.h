@@ -78,6 +78,8 @@ class Feeds final : private MembershipObserver {
   const FeedSources& sources() const { return sources_; }
   const FeedListeners& listeners() const { return listeners_; }
   const FeedRepair& repair() const { return repair_; }
+  /// Nothing more is sent, and listeners here are yet to be told.
+  bool is_ending(const FeedKey& feed) const { return ending_.contains(feed); }
   std::size_t memory_bytes() const;
 
   // For tests, in which a daemon sends what none sends.

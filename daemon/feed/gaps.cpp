@@ -71,17 +71,17 @@ void Gaps::see(Time now, std::uint64_t last) {
   if (!asks_) return;
   std::uint64_t first = highest() + 1;
   if (last - first >= kOpenMax) {
-    lose(first, last - first + 1 - kOpenMax);
+    lose(first, last - first + 1 - kOpenMax, GivenUp::too_many);
     first = last + 1 - kOpenMax;
   }
   const Time due_at = std::max(now + disorder(), quiet_until_);
   for (std::uint64_t sequence = first; sequence <= last; ++sequence) {
     if (open_.size() == kOpenMax || open_all_ >= kOpenOfAllFeedsMax) {
       if (open_.empty()) {
-        lose(sequence);
+        lose(sequence, 1, GivenUp::too_many);
         continue;
       }
-      lose(open_.begin()->first);
+      lose(open_.begin()->first, 1, GivenUp::too_many);
       open_.erase(open_.begin());
       --open_all_;
     }
@@ -101,20 +101,20 @@ void Gaps::lack_too(Time now, std::uint64_t end, unsigned count) {
   }
 }
 
-void Gaps::give_up(std::uint64_t first, std::uint64_t last) {
+void Gaps::give_up(std::uint64_t first, std::uint64_t last, GivenUp why) {
   auto gap = open_.lower_bound(first);
   while (gap != open_.end() && gap->first <= last) {
-    lose(gap->first);
+    lose(gap->first, 1, why);
     gap = open_.erase(gap);
     --open_all_;
   }
 }
 
-void Gaps::lose(std::uint64_t first, std::uint64_t count) {
-  if (!lost_.empty() && lost_.back().first + lost_.back().count == first) {
+void Gaps::lose(std::uint64_t first, std::uint64_t count, GivenUp why) {
+  if (!lost_.empty() && lost_.back().first + lost_.back().count == first && lost_.back().why == why) {
     lost_.back().count += count;
   } else {
-    lost_.push_back({first, count});
+    lost_.push_back({first, count, why});
   }
 }
 
@@ -144,7 +144,7 @@ Gaps::Due Gaps::collect(Time now) {
     const Time over_at = gap.seen_at + settings_.repair_for;
     const bool is_signal = settings_.repair_for == Duration::zero() && gap.tries == 0;
     if (!is_signal && (now >= over_at || gap.tries == kTriesMax)) {
-      lose(sequence);
+      lose(sequence, 1, now >= over_at ? GivenUp::too_late : GivenUp::unanswered);
       each = open_.erase(each);
       --open_all_;
       continue;
@@ -164,7 +164,7 @@ Gaps::Due Gaps::collect(Time now) {
       due.asks.back().bits.insert(0);
     }
     if (is_signal) {
-      lose(sequence);
+      lose(sequence, 1, GivenUp::too_late);
       each = open_.erase(each);
       --open_all_;
     } else {

@@ -35,6 +35,16 @@ class RepairTime {
   bool is_known_ = false;
 };
 
+/// Why a daemon has given up packets.
+enum class GivenUp : std::uint8_t {
+  too_late,     // repairs are of use no longer
+  unanswered,   // it was asked for as often as may be
+  gone,         // the origin has not got it any more
+  source_lost,  // the origin has gone, or nothing has come of the feed for long
+  too_many,     // gaps are open
+};
+inline constexpr std::size_t kGivenUpKinds = 5;
+
 /// The gaps of one feed at one daemon.
 ///
 /// A gap is *seen* when a later packet comes, or a beat that says that there is one. It *counts* when kLaterPackets
@@ -86,7 +96,7 @@ class Gaps {
   /// The daemon that a packet or beat came from asks for what lies before `end` itself, `count` sequences.
   void lack_too(Time now, std::uint64_t end, unsigned count);
   /// They will not come.
-  void give_up(std::uint64_t first, std::uint64_t last);
+  void give_up(std::uint64_t first, std::uint64_t last, GivenUp why);
 
   struct Ask {
     std::uint64_t first = 0;
@@ -97,6 +107,7 @@ class Gaps {
   struct Lost {
     std::uint64_t first = 0;
     std::uint64_t count = 0;
+    GivenUp why = GivenUp::too_late;
   };
   struct Due {
     std::vector<Ask> asks;
@@ -136,8 +147,7 @@ class Gaps {
   /// Those that are seen and do not count yet, but should.
   void count_gaps(Time now);
   Duration disorder() const;
-  void lose(std::uint64_t sequence) { lose(sequence, 1); }
-  void lose(std::uint64_t first, std::uint64_t count);
+  void lose(std::uint64_t first, std::uint64_t count, GivenUp why);
   void find_next();
 
   static constexpr std::size_t kOpenOfAllFeedsMax = 65'536;

@@ -60,7 +60,10 @@ void NakRules::handle(Time now, const FeedRoutes& routes, bool is_installed, Lin
   if (is_own) output_.loss_reported(nak.ref.feed, feed->first_of(nak), nak);
   const std::uint64_t first = feed->first_of(nak);
   // Mostly one packet is missing.
-  if (count == 1) return act(arrival, *feed, nak, fate_of(arrival, *feed, nak, first));
+  if (count == 1) {
+    act(arrival, *feed, nak, fate_of(arrival, *feed, nak, first));
+    return tell_gone(arrival);
+  }
   Selection served, lost_above, lost_below;
   nak.bits.for_each([&](std::size_t index) {
     const Fate fate = fate_of(arrival, *feed, nak, first + index);
@@ -77,6 +80,7 @@ void NakRules::handle(Time now, const FeedRoutes& routes, bool is_installed, Lin
   act_on(served, Fate::served);
   act_on(lost_above, Fate::lost_above);
   act_on(lost_below, Fate::lost_below);
+  tell_gone(arrival);
 }
 
 NakRules::Fate NakRules::fate_of(const Arrival& arrival, Feed& feed, const FeedNak& nak, std::uint64_t sequence) {
@@ -165,16 +169,27 @@ bool NakRules::serve(const Arrival& arrival, Feed& feed, const FeedNak& nak, std
   if (!sender_.send_repair(arrival.now, arrival.routes, repair, to, std::nullopt)) return false;
   feed.recent.sent(arrival.now, sequence, to);
   ++tally_.repairs;
+  if (feed.own) ++tally_.own_repairs;
   return true;
 }
 
 /// To all who are affected, and who has asked for them.
 void NakRules::serve_gone(const Arrival& arrival, const Feed& feed, const FeedNak& nak, std::uint64_t sequence) {
   ++tally_.gone;
-  FeedGone gone{nak.ref, asking(arrival, feed, nak), static_cast<std::uint32_t>(sequence),
-                static_cast<std::uint32_t>(sequence)};
+  const auto number = static_cast<std::uint32_t>(sequence);
+  FeedGone gone{nak.ref, asking(arrival, feed, nak), number, number};
   gone.to.insert(nak.reporter);
-  sender_.send(arrival.routes, std::move(gone), std::nullopt);
+  if (gone_ && gone_->last + 1 == number && gone_->to == gone.to) {
+    gone_->last = number;
+    return;
+  }
+  tell_gone(arrival);
+  gone_ = std::move(gone);
+}
+
+void NakRules::tell_gone(const Arrival& arrival) {
+  if (!gone_) return;
+  sender_.send(arrival.routes, *std::exchange(gone_, std::nullopt), std::nullopt);
 }
 
 void NakRules::pass_served(const Arrival& arrival, Feed& feed, const FeedNak& nak) {

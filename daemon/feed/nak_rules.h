@@ -1,6 +1,7 @@
 // What a daemon does about a NAK.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -74,6 +75,8 @@ class NakRules {
   bool serve(const Arrival& arrival, Feed& feed, const FeedNak& nak, std::uint64_t sequence,
              const PacketCache::Packet& packet);
   void serve_gone(const Arrival& arrival, const Feed& feed, const FeedNak& nak, std::uint64_t sequence);
+  /// Says which were gone of the NAK, those side by side in one frame.
+  void tell_gone(const Arrival& arrival);
   void pass_served(const Arrival& arrival, Feed& feed, const FeedNak& nak);
   void steer(const Arrival& arrival, Feed& feed, FeedNak& nak, bool is_lost_below);
   static bool is_origin_nearer(const Arrival& arrival, const Feed& feed, std::optional<LinkId> replier);
@@ -86,6 +89,7 @@ class NakRules {
   const PacketCache& cache_;
   FeedSender& sender_;
   RepairTally& tally_;
+  std::optional<FeedGone> gone_;  // only while a NAK is handled
 };
 
 }  // namespace spindled

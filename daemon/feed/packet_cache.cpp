@@ -36,13 +36,22 @@ bool PacketCache::is_at(std::uint64_t place, const Index& index, std::uint64_t s
   return record.feed == index.feed_ && record.sequence == sequence;
 }
 
+std::size_t PacketCache::taken_at(std::uint64_t place) const {
+  return left_in_chunk(place) < sizeof(Record) ? 0 : read(place).bytes;
+}
+
 void PacketCache::make_room(std::size_t bytes) {
   while (head_ + bytes - tail_ > bytes_max_) {
-    // What is left before the end of a chunk has no record where none fits.
-    const std::size_t before_end = left_in_chunk(tail_);
-    const std::uint32_t taken = before_end < sizeof(Record) ? 0 : read(tail_).bytes;
-    tail_ += taken == 0 ? before_end : taken;
+    const std::size_t taken = taken_at(tail_);
+    tail_ += taken == 0 ? left_in_chunk(tail_) : taken;
   }
+}
+
+std::optional<Time> PacketCache::oldest_at() const {
+  std::uint64_t place = tail_;
+  if (place != head_ && taken_at(place) == 0) place += left_in_chunk(place);
+  if (place == head_) return std::nullopt;
+  return read(place).kept_at;
 }
 
 void PacketCache::put(Index& index, std::uint64_t sequence, const Packet& packet) {
@@ -64,6 +73,7 @@ void PacketCache::put(Index& index, std::uint64_t sequence, const Packet& packet
   Record record;
   record.feed = index.feed_;
   record.sequence = sequence;
+  record.kept_at = packet.kept_at;
   record.bytes = static_cast<std::uint32_t>(bytes);
   record.payload_bytes = static_cast<std::uint32_t>(packet.payload.size());
   record.to_bytes = static_cast<std::uint16_t>(packet.to.size());
@@ -100,7 +110,11 @@ std::optional<PacketCache::Packet> PacketCache::find(const Index& index, std::ui
   if (!is_at(place, index, sequence)) return std::nullopt;
   const Record record = read(place);
   const std::uint8_t* from = at(place) + sizeof record;
-  return Packet{record.view, record.flags, {from, record.to_bytes}, {from + record.to_bytes, record.payload_bytes}};
+  return Packet{record.view,
+                record.flags,
+                {from, record.to_bytes},
+                {from + record.to_bytes, record.payload_bytes},
+                record.kept_at};
 }
 
 }  // namespace spindled

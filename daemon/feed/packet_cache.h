@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "daemon/base/time.h"
 #include "libclient/common/bytes.h"
 
 namespace spindled {
@@ -33,6 +34,7 @@ class PacketCache {
     std::uint8_t flags = 0;
     spindle::ByteView to;  // encoded MemberSet
     spindle::ByteView payload;
+    Time kept_at{};
   };
 
   /// A packet that is larger than the cache is not kept.
@@ -41,6 +43,8 @@ class PacketCache {
   std::optional<Packet> find(const Index& index, std::uint64_t sequence) const;
   /// Nothing is kept any more.
   void clear();
+  /// When the packet was put in that would go first.
+  std::optional<Time> oldest_at() const;
   /// That it takes at present.
   std::size_t bytes() const { return chunks_in_use_ * chunk_bytes_; }
 
@@ -49,6 +53,7 @@ class PacketCache {
   struct Record {
     std::uint64_t feed = 0;
     std::uint64_t sequence = 0;
+    Time kept_at{};
     std::uint32_t bytes = 0;  // of the whole, a multiple of kAlignment
     std::uint32_t payload_bytes = 0;
     std::uint16_t to_bytes = 0;
@@ -70,6 +75,8 @@ class PacketCache {
   Record read(std::uint64_t place) const;
   /// Whether that record is still there, and is of this packet.
   bool is_at(std::uint64_t place, const Index& index, std::uint64_t sequence) const;
+  /// What the record at the place takes there; 0: none is, and the rest of the chunk is empty.
+  std::size_t taken_at(std::uint64_t place) const;
   void make_room(std::size_t bytes);
   void enter(Index& index, std::uint64_t sequence, std::uint64_t place);
 

@@ -36,7 +36,7 @@ struct Node::Layers {
         feeds(context, links, groups, admission.own()),
         sessions(context, connections, groups, channels, feeds, admission),
         bulk(context, connections, connections, {links, overlay, groups, channels, sessions}),
-        admin(context, connections, {links, overlay, view, order, groups, sessions, admission, channels, bulk}) {
+        admin(context, connections, {links, overlay, view, order, groups, sessions, admission, channels, bulk, feeds}) {
     connections.attach(Port::link, links);
     connections.attach(Port::client, sessions);
     connections.attach(Port::admin, admin);

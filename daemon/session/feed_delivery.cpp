@@ -38,7 +38,7 @@ void FeedDelivery::queue(std::span<const SessionId> to, Wait&& wait) {
       session->queue().append_feed_frame(frame_);
     } else {
       wait(session->waiting_feeds());
-      session->hold_feeds_to_limit();
+      dropped_ += session->hold_feeds_to_limit();
     }
     sessions_.mark_dirty(*session);
   }

@@ -22,6 +22,10 @@ class FeedDelivery final : public FeedClients {
   void lose(std::span<const SessionId> to, FeedHandle feed, std::uint64_t first, std::uint64_t count) override;
   void end(std::span<const SessionId> to, FeedHandle feed, FeedEnd why) override;
 
+  /// Packets that were dropped as clients have not kept up.
+  std::uint64_t dropped() const { return dropped_; }
+  void count_dropped(std::size_t packets) { dropped_ += packets; }
+
  private:
   /// Null where it is gone, or gets nothing any more.
   Session* find_open(SessionId id) const;
@@ -32,6 +36,7 @@ class FeedDelivery final : public FeedClients {
 
   Context& context_;
   SessionTable& sessions_;
+  std::uint64_t dropped_ = 0;
   std::vector<std::uint8_t> frame_;  // kept for its memory
 };
 

@@ -663,12 +663,12 @@ FeedQueue& Session::waiting_feeds() {
   return *waiting_feeds_;
 }
 
-void Session::hold_feeds_to_limit() {
+std::size_t Session::hold_feeds_to_limit() {
   const auto allowed = static_cast<std::size_t>(context_.memory.allowance() * kFeedBytesWaiting);
-  waiting_feeds_->drop_oldest(std::max(allowed, kFeedBytesWaiting / 16));
+  return waiting_feeds_->drop_oldest(std::max(allowed, kFeedBytesWaiting / 16));
 }
 
-bool Session::drop_feeds() { return waiting_feeds_ && waiting_feeds_->drop_oldest(0) != 0; }
+std::size_t Session::drop_feeds() { return waiting_feeds_ ? waiting_feeds_->drop_oldest(0) : 0; }
 
 bool Session::has_output() {
   if (feeds_.has_news()) feeds_.tell();

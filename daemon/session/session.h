@@ -176,10 +176,10 @@ class Session final {
   bool has_waiting_feeds() const { return waiting_feeds_ != nullptr; }
   /// Those that do not. It stays as long as there is something in it.
   FeedQueue& waiting_feeds();
-  /// Drops the oldest packets that wait beyond what may.
-  void hold_feeds_to_limit();
-  /// Drops all that wait of feeds, but for gaps. Whether there was any.
-  bool drop_feeds();
+  /// Drops the oldest packets that wait beyond what may. How many.
+  std::size_t hold_feeds_to_limit();
+  /// Drops all that wait of feeds, but for gaps. How many packets.
+  std::size_t drop_feeds();
   /// What the new rules mean for the client's own feeds. Whether anything.
   bool review_feeds(Time now);
   /// Of feeds so much stands in the queue at most, and so much waits.

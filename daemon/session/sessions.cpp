@@ -264,7 +264,9 @@ void Sessions::count_memory(Time now, Session& session) {
 void Sessions::hold_to_memory(Time now) {
   for (Session* largest : relief_.find_largest(now)) {
     if (!relief_.is_overdrawn()) return;
-    const bool drops = context_.memory.is_full() && (largest->drop_feeds() || largest->drop_messages(0));
+    const std::size_t packets = context_.memory.is_full() ? largest->drop_feeds() : 0;
+    feed_delivery_.count_dropped(packets);
+    const bool drops = packets != 0 || (context_.memory.is_full() && largest->drop_messages(0));
     if (!drops) {
       const Error reason = relief_.reason_for(*largest);
       largest->queue().drop_unwritten();

@@ -76,6 +76,7 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   ChannelClients& channel_clients() { return bulk_delivery_; }
   /// And feeds.
   FeedClients& feed_clients() { return feed_delivery_; }
+  const FeedDelivery& feed_delivery() const { return feed_delivery_; }
 
   // SessionHost
   Result<std::string> identify(const Session& session, std::string_view token) override;

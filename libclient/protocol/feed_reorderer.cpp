@@ -114,6 +114,8 @@ void FeedReorderer::give_message(Packets::iterator first, std::uint64_t last) {
 }
 
 void FeedReorderer::give_gap(std::uint64_t first, std::uint64_t last, FeedGapCause cause) {
+  gap_end_ = last + 1;
+  gap_cause_ = cause;
   if (!output_.empty() && output_.back().gap == cause && output_.back().first + output_.back().count == first) {
     output_.back().count += last - first + 1;
   } else {
@@ -126,6 +128,12 @@ void FeedReorderer::drop(std::uint64_t first, std::uint64_t last, FeedGapCause c
     packet = forget(packet);
   }
   give_gap(first, last, cause);
+}
+
+FeedGapCause FeedReorderer::cause_before(std::uint64_t sequence) const {
+  if (gap_end_ == sequence) return gap_cause_;
+  const auto settled = settled_.find(sequence - 1);
+  return settled ? settled->cause : FeedGapCause::lost;
 }
 
 // --- Ordered ---
@@ -162,10 +170,7 @@ bool FeedReorderer::give_next() {
   const auto first = packets_.find(next_);
   if (first == packets_.end()) return false;
   if (!first->second.begins()) {
-    // What was before it is missing, and of what cause is told by the gap that it goes with.
-    const bool follows_gap =
-        !output_.empty() && output_.back().gap && output_.back().first + output_.back().count == next_;
-    drop(next_, next_, follows_gap ? *output_.back().gap : FeedGapCause::lost);
+    drop(next_, next_, cause_before(next_));  // with the gap that it goes with
     ++next_;
     return true;
   }
@@ -216,7 +221,8 @@ void FeedReorderer::give_if_whole(std::uint64_t sequence) {
   auto first = packets_.find(sequence);
   auto last = first;
   while (!first->second.begins()) {
-    if (first->first == 0 || is_settled(first->first - 1)) return break_message(sequence, FeedGapCause::lost);
+    if (first->first == 0) return break_message(sequence, FeedGapCause::lost);
+    if (is_settled(first->first - 1)) return break_message(sequence, cause_before(first->first));
     if (first == packets_.begin() || std::prev(first)->first != first->first - 1) return;
     --first;
     if (first->second.ends()) return break_message(sequence, FeedGapCause::lost);

@@ -80,6 +80,8 @@ class FeedReorderer {
   void give_gap(std::uint64_t first, std::uint64_t last, FeedGapCause cause);
   /// The packets from `first` to `last`, which are there, are of no use.
   void drop(std::uint64_t first, std::uint64_t last, FeedGapCause cause);
+  /// Why the packet is of no use, whose message has begun before it with what is missing.
+  FeedGapCause cause_before(std::uint64_t sequence) const;
 
   // Ordered.
   void advance();
@@ -105,6 +107,8 @@ class FeedReorderer {
   Packets packets_;
   std::size_t bytes_ = 0;
   std::vector<Output> output_;
+  std::uint64_t gap_end_ = 0;  // of the last gap that was given: the sequence behind it
+  FeedGapCause gap_cause_ = FeedGapCause::lost;
 
   // Ordered.
   std::uint64_t hole_ = 0;         // the first that is neither settled nor there

@@ -132,7 +132,7 @@ TEST_F(OrderedFeed, TheRestOfALostMessageIsAGapWhenItComes) {
   EXPECT_EQ(shown(feed_), "0:a ~1+2");
   part(3, FeedPacket::kLast);
   whole(4);
-  EXPECT_EQ(shown(feed_), "-3+1 4:e");
+  EXPECT_EQ(shown(feed_), "~3+1 4:e") << "for the reason that the rest of its message is missing";
 }
 
 TEST_F(OrderedFeed, OneOfTheFirstPacketsStandsForAllBeforeIt) {
@@ -239,6 +239,18 @@ TEST_F(FeedAsItComes, ALostPacketTakesItsMessageAlong) {
   whole(4);
   EXPECT_EQ(shown(as_it_comes_), "-3+1 4:e");
   EXPECT_EQ(as_it_comes_.bytes(), 0u);
+}
+
+TEST_F(FeedAsItComes, TheRestOfALostMessageIsMissingForTheSameReason) {
+  whole(0);
+  part(1, FeedPacket::kFirst);
+  as_it_comes_.gap(2, 1, FeedGapCause::slow);
+  EXPECT_EQ(shown(as_it_comes_), "0:a ~2+1 ~1+1");
+  part(3, 0);
+  EXPECT_EQ(shown(as_it_comes_), "~3+1");
+  part(4, FeedPacket::kLast);
+  whole(5);
+  EXPECT_EQ(shown(as_it_comes_), "~4+1 5:f");
 }
 
 TEST_F(FeedAsItComes, GivesUpTheOldestOfTooManyHoles) {

@@ -67,6 +67,7 @@ TEST_F(GapsTest, AreAskedForTwiceAsLateEachTime) {
   const Gaps::Due due = gaps.collect(kStart + 200ms);
   ASSERT_EQ(due.lost.size(), 1u);
   EXPECT_EQ(due.lost[0].first, kBase + 1);
+  EXPECT_EQ(due.lost[0].why, GivenUp::too_late);
   EXPECT_EQ(gaps.next_at(), kNever);
   EXPECT_EQ(gaps.packet(kStart + 201ms, kBase + 1, true), Gaps::Arrival::late);
 }
@@ -82,6 +83,7 @@ TEST_F(GapsTest, AreLostAfterSoManyTries) {
     lost = due.lost;
   }
   EXPECT_EQ(tries, Gaps::kTriesMax);
+  EXPECT_EQ(lost[0].why, GivenUp::unanswered);
 }
 
 TEST_F(GapsTest, RepairsTeachHowLongTheyTake) {
@@ -129,11 +131,12 @@ TEST_F(GapsTest, BeatsShowThem) {
 
 TEST_F(GapsTest, AreGivenUpWhereTheyAreGone) {
   gaps.packet(kStart, kBase + 5, false);
-  gaps.give_up(kBase + 2, kBase + 3);
+  gaps.give_up(kBase + 2, kBase + 3, GivenUp::gone);
   const Gaps::Due due = gaps.collect(kStart + 2ms);
   ASSERT_EQ(due.lost.size(), 1u);
   EXPECT_EQ(due.lost[0].first, kBase + 2);
   EXPECT_EQ(due.lost[0].count, 2u);
+  EXPECT_EQ(due.lost[0].why, GivenUp::gone);
   EXPECT_THAT(sequences(due), ElementsAre(1, 4));
 }
 

@@ -35,6 +35,23 @@ TEST(PacketCache, GivesBackWhatWasPutIn) {
   EXPECT_FALSE(cache.find(other, 5));
 }
 
+TEST(PacketCache, SaysSinceWhenItKeepsTheOldest) {
+  PacketCache cache(8'192);
+  PacketCache::Index feed;
+  EXPECT_FALSE(cache.oldest_at());
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const Bytes payload(950);
+    PacketCache::Packet each = packet(payload);
+    each.kept_at = Time{} + (i + 1) * 1s;
+    cache.put(feed, i, each);
+    std::uint64_t oldest = i;
+    while (oldest != 0 && cache.find(feed, oldest - 1)) --oldest;
+    EXPECT_EQ(cache.oldest_at(), Time{} + (oldest + 1) * 1s) << i;
+  }
+  cache.clear();
+  EXPECT_FALSE(cache.oldest_at());
+}
+
 TEST(PacketCache, KeepsNothingThatIsTooLarge) {
   PacketCache cache(256);
   PacketCache::Index feed;

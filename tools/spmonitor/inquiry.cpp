@@ -66,6 +66,7 @@ Result<proto::Reply> inquire(const Inquiry& inquiry) {
   if (request.has_sessions()) request.mutable_sessions()->set_limit(page_of(inquiry.limit));
   // One reply holds them all: the order of another would be another one.
   if (request.has_flow()) request.mutable_flow()->set_limit(static_cast<std::uint32_t>(inquiry.limit));
+  if (request.has_feeds()) request.mutable_feeds()->set_limit(static_cast<std::uint32_t>(inquiry.limit));
   Result<proto::Reply> reply = client->ask(request);
   if (!reply) return reply;
 

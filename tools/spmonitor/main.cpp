@@ -129,10 +129,12 @@ void add_subcommands(CLI::App& app, CommandLine& line) {
   CLI::App* sessions = add("sessions", "Clients of this daemon", [&] { request.mutable_sessions(); });
   CLI::App* flow = add("flow", "What senders pay, and which link or receiver limits them; the most blocked first",
                        [&] { request.mutable_flow(); });
-  for (CLI::App* list : {groups, sessions, flow}) {
+  CLI::App* feeds = add("feeds", "Feeds: how fast each may send and what limits it, who hears it, and what is repaired",
+                        [&] { request.mutable_feeds(); });
+  for (CLI::App* list : {groups, sessions, flow, feeds}) {
     list->add_option("--limit", line.inquiry.limit, "Show no more than this many")
         ->default_val(10'000)
-        ->check(CLI::Range(1, list == flow ? 10'000 : 10'000'000));
+        ->check(CLI::Range(1, list == flow || list == feeds ? 10'000 : 10'000'000));
   }
   CLI::App* counters = add("counters", "Everything that the daemon counts", [&] { request.mutable_counters(); });
   counters->add_flag("--all", line.all, "Also counters that are zero");

@@ -4,6 +4,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include "tools/spmonitor/render_bulk.h"
+#include "tools/spmonitor/render_feeds.h"
 #include "tools/spmonitor/render_flow.h"
 #include "tools/spmonitor/table.h"
 
@@ -286,6 +287,8 @@ std::string render(const proto::Reply& reply, bool all) {
       return render(reply.admission());
     case proto::Reply::kBulk:
       return render_bulk(reply.bulk());
+    case proto::Reply::kFeeds:
+      return render_feeds(reply.feeds());
     case proto::Reply::kBulkCancel:
       return fmt::format("channel {} is cancelled\n", reply.bulk_cancel().id());
     case proto::Reply::kBulkRate:

@@ -207,9 +207,10 @@ class Listener {
   void print(const spindle::FeedPacket& packet) {
     if (options_.json) {
       const bool is_text = spindle::is_utf8(packet.text());
-      output_.add(fmt::format(R"({{"event":"packet","source":{},"sequence":{},"{}":{}}})"
+      output_.add(fmt::format(R"({{"event":"packet","source":{},"sequence":{},"packets":{},"{}":{}}})"
                               "\n",
-                              json_string(names_[packet.feed]), packet.sequence, is_text ? "text" : "base64",
+                              json_string(names_[packet.feed]), packet.sequence, packet.packets,
+                              is_text ? "text" : "base64",
                               is_text ? json_string(packet.text()) : '"' + base64(packet.text()) + '"'));
       return;
     }
