@@ -439,22 +439,22 @@ TEST(SenderSet, DoesWithoutWhoIsOfNoUse) {
   Content content;
   SenderSet senders = with_senders(content, 3);
   for (int i = 0; i < 10; ++i) {
-    senders.symbol_received(Time(2s), 1, {0, 0}, true);
-    senders.symbol_received(Time(2s), 2, {0, 0}, i < 4);
-    if (i < 2) senders.symbol_received(Time(2s), 3, {0, 0}, true);
+    senders.symbol_received(1, {0, 0}, true);
+    senders.symbol_received(2, {0, 0}, i < 4);
+    if (i < 2) senders.symbol_received(3, {0, 0}, true);
   }
   EXPECT_EQ(senders.least_useful(Time(0s), false), std::nullopt) << "all are on trial";
   for (int i = 0; i < 10; ++i) {
-    senders.symbol_received(Time(2s), 1, {0, 0}, true);
-    senders.symbol_received(Time(2s), 2, {0, 0}, i < 4);
-    if (i < 2) senders.symbol_received(Time(2s), 3, {0, 0}, true);
+    senders.symbol_received(1, {0, 0}, true);
+    senders.symbol_received(2, {0, 0}, i < 4);
+    if (i < 2) senders.symbol_received(3, {0, 0}, true);
   }
   EXPECT_EQ(senders.least_useful(Time(9s), false), 2) << "more than half was useless";
-  senders.symbol_received(Time(2s), 1, {0, 0}, true);
-  senders.symbol_received(Time(2s), 2, {0, 0}, true);
+  senders.symbol_received(1, {0, 0}, true);
+  senders.symbol_received(2, {0, 0}, true);
   EXPECT_EQ(senders.least_useful(Time(9s), true), std::nullopt);
-  senders.symbol_received(Time(2s), 1, {0, 0}, true);
-  senders.symbol_received(Time(2s), 2, {0, 0}, true);
+  senders.symbol_received(1, {0, 0}, true);
+  senders.symbol_received(2, {0, 0}, true);
   EXPECT_EQ(senders.least_useful(Time(9s), false), 3);
 }
 

@@ -15,6 +15,7 @@ constexpr double kUsefulEnough = 64;  // symbols
 // A credit that was saved up for longer is lost; a filter that has less than this would say little.
 constexpr double kCreditSeconds = 5;
 constexpr double kFilterBytesMin = 64;
+// Of wants, about, without filters.
 constexpr double kWantsBesideFilters = 200;
 constexpr Duration kPutOff = 500ms;
 
@@ -71,7 +72,7 @@ bool MeshMember::originate(Time now, SymbolId symbol) {
 
 void MeshMember::symbol_received(Time now, MemberIndex from, SymbolId symbol, bool is_useful) {
   now_ = now;
-  senders_.symbol_received(now, from, symbol, is_useful);
+  senders_.symbol_received(from, symbol, is_useful);
   // What was asked for is asked for below, too.
   if (from == parent_ && is_useful) pass_on(symbol);
 }

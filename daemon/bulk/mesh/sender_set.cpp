@@ -11,7 +11,7 @@ namespace {
 constexpr double kMore = 1.5;
 constexpr std::uint32_t kFreshMin = 8;
 constexpr unsigned kResiduesMin = 2;
-// An entry of a filter beside its bits; so many blocks have one.
+// Of the latest interval in a sender's rate.
 constexpr double kRateWeight = 0.5;
 
 }  // namespace
@@ -79,7 +79,7 @@ void SenderSet::holding_received(MemberIndex from, Holding holding) {
   if (Sender* sender = find(from)) sender->holding = std::move(holding);
 }
 
-void SenderSet::symbol_received(Time, MemberIndex from, SymbolId symbol, bool is_useful) {
+void SenderSet::symbol_received(MemberIndex from, SymbolId symbol, bool is_useful) {
   Sender* sender = find(from);
   if (sender == nullptr) return;
   ++sender->received;

@@ -37,8 +37,7 @@ class SenderSet {
   void set_parent(Time now, std::optional<MemberIndex> parent);
 
   void holding_received(MemberIndex from, Holding holding);
-  /// `is_asked`: it did not come along the tree unasked.
-  void symbol_received(Time now, MemberIndex from, SymbolId symbol, bool is_useful);
+  void symbol_received(MemberIndex from, SymbolId symbol, bool is_useful);
   /// Those that are still to send some of that block.
   std::vector<MemberIndex> senders_of(std::uint32_t block) const;
 

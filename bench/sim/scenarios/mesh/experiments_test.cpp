@@ -35,7 +35,7 @@ TEST(MeshTrial, MeasuresWhatArrives) {
               (mesh.useful_of({1}, 25, 40) + mesh.useful_of({2}, 25, 40) + mesh.useful_of({3}, 25, 40)) / 3, 1e-6);
   EXPECT_EQ(tree.control_mean_kbps, 0);
   EXPECT_GT(mesh.control_mean_kbps, 0);
-  EXPECT_GE(mesh.stress_of_blocks, 1);
+  EXPECT_GE(mesh.stress_mean, 1);
 }
 
 }  // namespace
