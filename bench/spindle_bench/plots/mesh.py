@@ -26,9 +26,10 @@ def finish(figure, axes, path, title, across="seconds", up="kb/s of a receiver")
     axes.set_title(title, fontsize="medium")
     axes.set_xlabel(across)
     axes.set_ylabel(up)
-    axes.set_ylim(0, axes.dataLim.y1 * 1.1)
+    # Above the lines there is room for their names.
+    axes.set_ylim(0, axes.dataLim.y1 * 1.35)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="x-small", ncol=3, loc="upper center")
     save(figure, path)
 
 
