@@ -28,10 +28,6 @@ FeedSource::FeedSource(FeedHandle handle, Owner owner, FeedTerms terms, Random r
       tree_(tree) {}
 
 void FeedSource::add(Time now, ByteView message) {
-  if (queue_.empty()) {
-    pacer_.idle(now);
-    limit_.idle(now);
-  }
   queue_.add(message);
   credit_ -= static_cast<std::int64_t>(message.size());
   active_at_ = now;
@@ -134,7 +130,7 @@ FeedFlow FeedSource::flow(Time now) const {
   if (rate_->epochs() != 0) flow.round_trip = rate_->round_trip();
   flow.loss = std::clamp(rate_->loss(), 0.0, 1.0);
   flow.limited_by = rate_->limited_by();
-  if (now - yielded_at_ < kYieldedLately && yielded_at_ != Time::min()) flow.limited_by = FeedLimit::share;
+  if (now < yielded_at_ + kYieldedLately) flow.limited_by = FeedLimit::share;
   if (limit != 0 && flow.bytes_per_second >= limit) {
     flow.bytes_per_second = limit;
     flow.limited_by = FeedLimit::maximum;

@@ -10,12 +10,10 @@
 namespace spindled {
 
 /// Lets packets out one by one, at even intervals, or, where more than one fits into kBurst, what fits at once. What
-/// was not used while there was nothing to send is lost. What was not because the daemon comes late, as on a host with
-/// other work, is made up for, up to kLate: otherwise a feed would have half of its rate there.
+/// was not used while there was nothing to send is lost.
 class FeedPacer {
  public:
   static constexpr Duration kBurst = 1ms;
-  static constexpr Duration kLate = 10ms;
   static constexpr Duration kQueue = 20ms;
 
   /// Bytes a second. `silent_until`: nothing leaves before, and what would have is lost.
@@ -23,11 +21,6 @@ class FeedPacer {
     fill(now);
     rate_ = rate;
     if (silent_until > filled_at_) filled_at_ = silent_until;
-  }
-  /// Nothing has waited up to now.
-  void idle(Time now) {
-    fill(now);
-    credit_ = std::min(credit_, rate_ * to_seconds(kBurst));
   }
   bool may_send(Time now) {
     fill(now);
@@ -49,7 +42,7 @@ class FeedPacer {
   void fill(Time now) {
     if (now <= filled_at_) return;
     const double earned = rate_ * to_seconds(now - std::exchange(filled_at_, now));
-    credit_ = std::min(credit_ + earned, rate_ * to_seconds(kLate));
+    credit_ = std::min(credit_ + earned, rate_ * to_seconds(kBurst));
   }
 
   double rate_ = 0;

@@ -114,8 +114,10 @@ void FeedReorderer::give_message(Packets::iterator first, std::uint64_t last) {
 }
 
 void FeedReorderer::give_gap(std::uint64_t first, std::uint64_t last, FeedGapCause cause) {
-  gap_end_ = last + 1;
-  gap_cause_ = cause;
+  if (last >= gap_end_) {
+    gap_end_ = last + 1;
+    gap_cause_ = cause;
+  }
   if (!output_.empty() && output_.back().gap == cause && output_.back().first + output_.back().count == first) {
     output_.back().count += last - first + 1;
   } else {

@@ -107,7 +107,7 @@ class FeedReorderer {
   Packets packets_;
   std::size_t bytes_ = 0;
   std::vector<Output> output_;
-  std::uint64_t gap_end_ = 0;  // of the last gap that was given: the sequence behind it
+  std::uint64_t gap_end_ = 0;  // of the last gap that was given: what is behind it
   FeedGapCause gap_cause_ = FeedGapCause::lost;
 
   // Ordered.
