@@ -34,6 +34,8 @@ struct FeedDescription {
   std::string_view group;
   std::string_view source;  // private name
   Duration repair_for{};
+  /// The first packet that they get is 0; otherwise it is the one that comes next.
+  bool is_new = false;
 };
 
 /// Why packets are missing, or a feed is over.

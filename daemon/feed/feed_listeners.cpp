@@ -115,7 +115,7 @@ void FeedListeners::describe(const OpenFeed& feed, std::span<const SessionId> to
   std::vector<Listener>& told = told_[feed.key];
   for (const SessionId each : to) told.push_back({each, from});
   context_.turn.count(to.size());
-  clients_->describe(to, {feed.handle, feed.group, feed.source, feed.repair_for});
+  clients_->describe(to, {feed.handle, feed.group, feed.source, feed.repair_for, from == 0});
 }
 
 void FeedListeners::opened(const OpenFeed& feed, bool is_new) {

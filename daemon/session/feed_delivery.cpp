@@ -47,7 +47,7 @@ void FeedDelivery::queue(std::span<const SessionId> to, Wait&& wait) {
 void FeedDelivery::describe(std::span<const SessionId> to, const FeedDescription& feed) {
   frame_.clear();
   const auto repair_for = static_cast<std::uint64_t>(feed.repair_for / 1us);
-  protocol::write_feed_news(frame_, protocol::FeedOpened{feed.feed, repair_for, feed.group, feed.source});
+  protocol::write_feed_news(frame_, protocol::FeedOpened{feed.feed, repair_for, feed.group, feed.source, feed.is_new});
   queue(to, [&](FeedQueue& waiting) { waiting.describe(feed.feed, frame_); });
 }
 

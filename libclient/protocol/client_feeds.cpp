@@ -198,8 +198,8 @@ void ClientFeeds::take(const FeedOpened& opened) {
   // The same number again: the client has left the group meanwhile, and joined it.
   if (const auto known = heard_.find(opened.feed); known != heard_.end()) end_heard(known, FeedClosed::Why::left);
   const FeedId id = ++last_id_;
-  heard_.emplace(opened.feed,
-                 Heard{id, std::string(opened.group), FeedReorderer(terms->second.is_ordered, terms->second.deadline)});
+  heard_.emplace(opened.feed, Heard{id, std::string(opened.group),
+                                    FeedReorderer(terms->second.is_ordered, terms->second.deadline, opened.is_new)});
   events_.emplace_back(spindle::FeedOpened{id, std::string(opened.group), std::string(opened.source),
                                            to_microseconds(opened.repair_for_us)});
 }

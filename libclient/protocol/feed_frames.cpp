@@ -58,6 +58,7 @@ struct NewsWriter {
     body.varint(opened.repair_for_us);
     body.short_string(opened.group);
     body.short_string(opened.source);
+    body.u8(opened.is_new ? 1 : 0);
     append(out, ClientFrame::feed_opened, body);
   }
   void operator()(const FeedPacket& packet) const {
@@ -115,6 +116,9 @@ FeedOpened read_opened(Reader& reader) {
   opened.repair_for_us = reader.varint_up_to(kRepairForMaxUs);
   opened.group = reader.short_string();
   opened.source = reader.short_string();
+  const std::uint8_t is_new = reader.u8();
+  if (is_new > 1) reader.fail();
+  opened.is_new = is_new == 1;
   if (!is_group_name(opened.group) || !parse_private_name(opened.source)) reader.fail();
   return opened;
 }

@@ -87,6 +87,8 @@ struct FeedOpened {
   std::uint64_t repair_for_us = 0;
   std::string_view group;
   std::string_view source;  // private name
+  /// The first packet is 0; otherwise it is the first one that comes.
+  bool is_new = true;
   bool operator==(const FeedOpened&) const = default;
 };
 /// A fragment of a message, or all of one.

@@ -9,14 +9,8 @@ namespace spindle::protocol {
 
 bool FeedReorderer::begin(std::uint64_t sequence, bool begins_message) {
   if (has_begun_) return true;
-  if (sequence <= kBeginning) {
-    next_ = 0;
-  } else if (begins_message) {
-    next_ = sequence;
-  } else {
-    return false;
-  }
-  hole_ = scanned_ = end_ = next_;
+  if (!begins_message) return false;
+  next_ = hole_ = scanned_ = end_ = sequence;
   has_begun_ = true;
   return true;
 }
@@ -215,7 +209,8 @@ void FeedReorderer::give_up_before(std::uint64_t sequence) {
 void FeedReorderer::settle(std::uint64_t first, std::uint64_t last, FeedGapCause cause) {
   settled_.add(first, last, cause);
   if (settled_.front().first > next_) return;
-  next_ = settled_.front().last + 1;
+  next_ = gap_end_ = settled_.front().last + 1;
+  gap_cause_ = settled_.front().cause;
   settled_.forget_before(next_);
 }
 

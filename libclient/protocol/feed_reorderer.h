@@ -15,8 +15,8 @@
 namespace spindle::protocol {
 
 /// Of one feed, for one who listens to it. From the first packet that it is given on each sequence is in one message or
-/// in one gap, and never in both: a message of which a packet is missing is part of the gap. One of the first packets
-/// of a feed stands for all before it, which are waited for; who comes later begins with the first message that begins.
+/// in one gap, and never in both: a message of which a packet is missing is part of the gap. A feed that is new begins
+/// with packet 0; of another who listens gets what comes from the first message that begins.
 ///
 /// Ordered: what comes behind a packet that is missing waits for it, each packet no longer than the deadline; then what
 /// is missing is a gap. What the daemon says never comes is one at once. What comes of a gap later is dropped.
@@ -32,7 +32,8 @@ class FeedReorderer {
     std::optional<FeedGapCause> gap{};
   };
 
-  FeedReorderer(bool is_ordered, std::chrono::nanoseconds deadline) : is_ordered_(is_ordered), deadline_(deadline) {}
+  FeedReorderer(bool is_ordered, std::chrono::nanoseconds deadline, bool is_new)
+      : is_ordered_(is_ordered), deadline_(deadline), has_begun_(is_new) {}
 
   void packet(Instant now, std::uint64_t sequence, std::uint8_t flags, ByteView payload);
   void gap(std::uint64_t first, std::uint64_t count, FeedGapCause cause);
@@ -46,8 +47,6 @@ class FeedReorderer {
   /// Of memory, about, that waits.
   std::size_t bytes() const { return bytes_; }
 
-  /// A feed whose first packet is no later than this has just begun.
-  static constexpr std::uint64_t kBeginning = 64;
   /// What may wait in all; what is missing before it is given up then.
   static constexpr std::size_t kBytesMax = 4u << 20;
   /// Stretches of packets that may be missing at a time where packets are given as they come.
@@ -100,7 +99,7 @@ class FeedReorderer {
 
   const bool is_ordered_;
   const std::chrono::nanoseconds deadline_;
-  bool has_begun_ = false;
+  bool has_begun_;
   std::uint64_t next_ = 0;  // all before it are settled
   std::uint64_t end_ = 0;   // none from there on has come
   SequenceRanges settled_;  // of those from `next_` on; ordered: that are missing

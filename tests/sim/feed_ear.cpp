@@ -48,6 +48,7 @@ void FeedEar::describe(std::span<const SessionId> to, const FeedDescription& fee
     heard.group = feed.group;
     heard.source = feed.source;
     heard.repair_for = feed.repair_for;
+    heard.is_new = feed.is_new;
   }
 }
 

@@ -29,6 +29,7 @@ class FeedEar final : public FeedClients {
     std::string group;
     std::string source;
     Duration repair_for{};
+    bool is_new = false;
     std::vector<Packet> packets;  // in the order in which they came
     std::set<std::uint64_t> got;
     std::set<std::uint64_t> lost;

@@ -18,6 +18,7 @@ TEST_F(Feeds, ReachTheListenersOfAnotherDaemonInOrder) {
   EXPECT_EQ(heard.group, "g");
   EXPECT_EQ(heard.source, "#source#h0");
   EXPECT_EQ(heard.repair_for, 1s);
+  EXPECT_TRUE(heard.is_new);
   ASSERT_EQ(heard.packets.size(), 500u);
   for (std::uint64_t i = 0; i < 500; ++i) {
     EXPECT_EQ(heard.packets[i].sequence, i);
@@ -93,6 +94,7 @@ TEST_F(Feeds, BeginForWhoComesLateWithTheNextPacket) {
     EXPECT_EQ(heard.packets.size(), 2'000 - heard.packets.front().sequence);
     EXPECT_TRUE(heard.lost.empty());
   }
+  EXPECT_FALSE(heard_by(late).is_new);
 }
 
 TEST_F(Feeds, AreHeardByMembersOnlyAsLongAsTheyListen) {

@@ -33,6 +33,7 @@ std::string shown(FeedReorderer& feed) {
 
 class OrderedFeed : public testing::Test {
  protected:
+  explicit OrderedFeed(bool is_new = true) : feed_(true, kDeadline, is_new) {}
   void whole(std::uint64_t sequence) { part(sequence, kWhole); }
   void part(std::uint64_t sequence, std::uint8_t flags) {
     feed_.packet(now_, sequence, flags, as_bytes(std::string(1, static_cast<char>('a' + sequence % 26))));
@@ -43,7 +44,7 @@ class OrderedFeed : public testing::Test {
     return shown(feed_);
   }
   Instant now_ = 1s;
-  FeedReorderer feed_{true, kDeadline};
+  FeedReorderer feed_;
 };
 
 TEST_F(OrderedFeed, GivesWhatComesInOrder) {
@@ -135,15 +136,21 @@ TEST_F(OrderedFeed, TheRestOfALostMessageIsAGapWhenItComes) {
   EXPECT_EQ(shown(feed_), "~3+1 4:e") << "for the reason that the rest of its message is missing";
 }
 
-TEST_F(OrderedFeed, OneOfTheFirstPacketsStandsForAllBeforeIt) {
-  whole(2);
+TEST_F(OrderedFeed, ThatIsNewBeginsWithItsFirstPacket) {
+  whole(100);
   EXPECT_EQ(shown(feed_), "");
   whole(0);
   whole(1);
-  EXPECT_EQ(shown(feed_), "0:a 1:b 2:c");
+  EXPECT_EQ(shown(feed_), "0:a 1:b");
+  EXPECT_EQ(at(2s), "-2+98 100:w");
 }
 
-TEST_F(OrderedFeed, WhoComesLaterBeginsWithAMessageThatBegins) {
+class AFeedThatIsOpen : public OrderedFeed {
+ protected:
+  AFeedThatIsOpen() : OrderedFeed(false) {}
+};
+
+TEST_F(AFeedThatIsOpen, BeginsWithAMessageThatBegins) {
   part(1000, 0);
   part(1001, FeedPacket::kLast);
   whole(1002);
@@ -151,6 +158,21 @@ TEST_F(OrderedFeed, WhoComesLaterBeginsWithAMessageThatBegins) {
   EXPECT_EQ(shown(feed_), "1002:o");
   feed_.gap(1000, 2, FeedGapCause::lost);
   EXPECT_EQ(shown(feed_), "");
+}
+
+TEST_F(AFeedThatIsOpen, WaitsForNothingBeforeItsFirstPacket) {
+  whole(2);
+  EXPECT_EQ(shown(feed_), "2:c");
+  whole(1);
+  whole(4);
+  EXPECT_EQ(shown(feed_), "");
+  EXPECT_EQ(at(2s), "-3+1 4:e");
+}
+
+TEST_F(AFeedThatIsOpen, MayBeginWithAGap) {
+  feed_.gap(7, 2, FeedGapCause::slow);
+  whole(9);
+  EXPECT_EQ(shown(feed_), "~7+2 9:j");
 }
 
 TEST_F(OrderedFeed, TheEndWaitsForNothing) {
@@ -193,7 +215,7 @@ TEST_F(OrderedFeed, HoldsNoMoreThanItMay) {
 
 class FeedAsItComes : public OrderedFeed {
  protected:
-  FeedAsItComes() : as_it_comes_(false, kDeadline) {}
+  FeedAsItComes() : as_it_comes_(false, kDeadline, true) {}
   void whole(std::uint64_t sequence) { part(sequence, kWhole); }
   void part(std::uint64_t sequence, std::uint8_t flags) {
     as_it_comes_.packet(now_, sequence, flags, as_bytes(std::string(1, static_cast<char>('a' + sequence % 26))));
@@ -312,7 +334,7 @@ void try_network(unsigned seed, bool is_ordered, const Network& network) {
   std::sort(arrivals.begin(), arrivals.end(),
             [](const Arrival& a, const Arrival& b) { return a.at != b.at ? a.at < b.at : a.order < b.order; });
 
-  FeedReorderer feed(is_ordered, kDeadline);
+  FeedReorderer feed(is_ordered, kDeadline, true);
   std::map<std::uint64_t, Instant> came;  // first copies
   std::vector<bool> had(sequence);
   std::uint64_t last = 0;
@@ -402,7 +424,7 @@ TEST(FeedReordererInNetworks, EachSequenceIsInOneMessageOrOneGap) {
 
 TEST(FeedReordererInNetworks, NothingIsMissingWhereNothingIsLost) {
   for (unsigned seed = 1; seed <= 60; ++seed) {
-    FeedReorderer feed(true, kDeadline);
+    FeedReorderer feed(true, kDeadline, true);
     std::mt19937 random(seed);
     std::vector<std::uint64_t> sequences(64);
     for (std::size_t i = 0; i < sequences.size(); ++i) sequences[i] = i;

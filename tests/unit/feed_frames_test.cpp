@@ -18,7 +18,7 @@ std::vector<FeedNews> news() {
   return {FeedReady{7, 3, 20'000},
           FeedRoom{3, 1200},
           FeedFlow{3, 1'250'000, 40'000, 655, FeedLimit::link},
-          FeedOpened{3, 200'000, "news", "#ann#alpha"},
+          FeedOpened{3, 200'000, "news", "#ann#alpha", true},
           FeedPacket{3, 300, FeedPacket::kFirst | FeedPacket::kLast, kHello},
           FeedGap{3, 301, 4, FeedGapCause::slow},
           FeedEnded{3, FeedEnd::lost}};
@@ -161,6 +161,13 @@ TEST(FeedFrames, HaveLimits) {
   EXPECT_FALSE(read_back(FeedOpened{3, 0, "#ann#alpha", "#ann#alpha"}));
   EXPECT_FALSE(read_back(FeedOpened{3, 0, "news", "ann"}));
   EXPECT_TRUE(read_back(FeedOpened{3, 0, "news", "#ann#alpha"}));
+
+  Frame open_before = written(FeedOpened{3, 0, "news", "#ann#alpha", false});
+  const auto read = read_feed_news(ClientFrame::feed_opened, body_of(open_before));
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(std::get<FeedOpened>(*read).is_new);
+  open_before.back() = 2;
+  EXPECT_FALSE(read_feed_news(ClientFrame::feed_opened, body_of(open_before)));
 }
 
 }  // namespace
