@@ -104,18 +104,6 @@ class FeedsOverALine : public testing::Test {
     options.arguments = {"--connect", daemon.socket(), "feed", "g", "--rate", rate, "--size", size};
     return Process(SPUSER_PATH, options);
   }
-  std::size_t members_at(Daemon& daemon) {
-    admin::Request request;
-    request.mutable_status();
-    return static_cast<std::size_t>(daemon.ask(request).status().view().members_size());
-  }
-  void await_view_of(Daemon& daemon, std::size_t members) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (members_at(daemon) != members) {
-      ASSERT_LT(std::chrono::steady_clock::now(), end);
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-  }
   /// Packets, as a client has not read them.
   std::uint64_t dropped_at(Daemon& daemon) {
     admin::Request request;
@@ -128,25 +116,6 @@ class FeedsOverALine : public testing::Test {
   }
   LineOfThree line_;
 };
-
-TEST_F(FeedsOverALine, AreLostWithARelayAndHeardAgainWhenItIsBack) {
-  Ear near(line_.alpha, "near"), far(line_.gamma, "far");
-  Process source = source_at(line_.alpha);
-  far.hear_another(50);
-  line_.beta.kill();
-  far.hear_end(FeedClosed::Why::lost);
-  await_view_of(line_.alpha, 1);
-  line_.beta.start();
-  far.hear_another(50);
-  source.signal(SIGKILL);
-  far.hear_end(FeedClosed::Why::closed);
-  near.hear_end(FeedClosed::Why::closed);
-  EXPECT_THAT(far.broken(), IsEmpty());
-  EXPECT_EQ(far.feeds(), 2u);
-  EXPECT_THAT(near.broken(), IsEmpty());
-  EXPECT_EQ(near.feeds(), 1u) << "its daemon is that of the source";
-  EXPECT_EQ(near.missing(), 0u);
-}
 
 TEST_F(FeedsOverALine, AreHeardAgainAfterADaemonWasStopped) {
   Ear far(line_.gamma, "far");

@@ -96,6 +96,11 @@ TEST_F(FeedSessions, BringAFeedToWhoListens) {
   turns(20);
   EXPECT_EQ(heard(bob), "hello");
   EXPECT_EQ(heard(eve), "");
+  EXPECT_EQ(count_of(ann, ClientFrame::feed_room), 0u);  // so little is not worth a frame
+  constexpr std::size_t kMessage = 16u << 10;
+  for (std::size_t sent = 0; sent < ready.room; sent += kMessage) {
+    send(ann, ready.feed, std::vector<std::uint8_t>(kMessage, 'x'));
+  }
   EXPECT_GE(count_of(ann, ClientFrame::feed_room), 1u);
   close_feed(ann, ready.feed);
   turns(20);

@@ -97,7 +97,7 @@ TEST(SpmonitorFeeds, ShowsWhatIsNotKnownAsSuch) {
   feed.set_source("#a#b");
   feed.set_state("open");
   const std::string text = render(reply, false);
-  EXPECT_NE(text.find("open          0 ms  -           -        -          -          0\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("open         0 ms  -           -        -          -          0\n"), std::string::npos) << text;
 }
 
 }  // namespace
