@@ -77,6 +77,7 @@ constexpr Counter kMovedElsewhere[] = {
     Counter::tls_handshakes_refused,  // tests/integration/tls_links_test.cpp
     Counter::bulk_capacities_told,    // tests/sim/bulk_yield_test.cpp
     Counter::bulk_symbols_needless,   // tests/unit/bulk_relay_test.cpp
+    Counter::bulk_hops_idle,          // tests/sim/bulk_yield_test.cpp
     Counter::datagrams_in,            // tests/sim/datagrams_test.cpp
     Counter::datagrams_out,           // tests/sim/datagrams_test.cpp
     Counter::datagrams_unknown,       // tests/sim/datagrams_test.cpp
