@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "daemon/base/context.h"
 #include "daemon/feed/feed_clients.h"
 #include "daemon/session/session_table.h"
 
@@ -12,7 +11,7 @@ namespace spindled {
 /// Each frame is encoded once, however many clients get it.
 class FeedDelivery final : public FeedClients {
  public:
-  FeedDelivery(Context& context, SessionTable& sessions) : context_(context), sessions_(sessions) {}
+  explicit FeedDelivery(SessionTable& sessions) : sessions_(sessions) {}
 
   void give_room(SessionId source, FeedHandle feed, std::size_t bytes) override;
   void tell_flow(SessionId source, FeedHandle feed, const FeedFlow& flow) override;
@@ -34,7 +33,6 @@ class FeedDelivery final : public FeedClients {
   template <typename Wait>
   void queue(std::span<const SessionId> to, Wait&& wait);
 
-  Context& context_;
   SessionTable& sessions_;
   std::uint64_t dropped_ = 0;
   std::vector<std::uint8_t> frame_;  // kept for its memory

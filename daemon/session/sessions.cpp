@@ -34,7 +34,7 @@ Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Channels& c
       access_review_(context, groups, sessions_),
       delivery_(context, sessions_, slow_clients_),
       bulk_delivery_(sessions_),
-      feed_delivery_(context, sessions_),
+      feed_delivery_(sessions_),
       relief_(context, sessions_) {}
 
 Sessions::~Sessions() = default;
