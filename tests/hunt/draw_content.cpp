@@ -14,9 +14,10 @@ constexpr double kShareDeaf = 0.08;     // of the clients of these: they do not 
 constexpr double kShareOthers = 0.12;   // they hear of them, and say at once what comes of each
 constexpr std::uint32_t kFirst = 4000;  // of the clients that are added
 constexpr std::uint32_t kDaemonsMax = 24;
-constexpr double kShareSilent =
-    0.1;  // of these plans: a relay falls silent, and its backup stands in (draw_silent_relay)
-constexpr double kShareScarce = 0.15;  // daemons have little memory
+constexpr double kShareSilent = 0.1;    // of these plans: a relay falls silent, and its backup stands in
+constexpr double kShareScarce = 0.15;   // daemons have little memory: that many times
+constexpr std::uint64_t kScarceLeast = 1u << 20;
+constexpr std::uint64_t kScarceEach = 256u << 10;  // for each daemon, whose messages are on their way
 
 Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
@@ -31,7 +32,9 @@ class ContentDrawer {
     // What else is drawn is the same without these.
     Random random(plan_.seed ^ 0x517e47);
     if (random.chance(kShareSilent)) return draw_silent_relay(random);
-    if (random.chance(kShareScarce)) plan_.memory_bytes = random.between(2, 4) << 20;
+    if (random.chance(kShareScarce)) {
+      plan_.memory_bytes = random.between(2, 4) * std::max(kScarceLeast, plan_.daemons * kScarceEach);
+    }
     for (Step& step : plan_.steps) {
       if (step.kind == StepKind::connect) draw_client(step);
     }

@@ -292,7 +292,7 @@ TEST_F(FeedSourceTest, CountsRepairsAsWhatLeaves) {
 }
 
 TEST_F(FeedSourceTest, TellsItsFlowSeldomAndOnlyNews) {
-  FeedSource source = make();
+  FeedSource source = make(20'000'000);
   listen(source);
   int told = 0;
   for (int i = 0; i < 1'000; ++i) {
