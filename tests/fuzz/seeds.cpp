@@ -19,6 +19,7 @@ Seeds all_seeds() {
   add_bulk_list_seeds(seeds);
   add_bulk_receiver_seeds(seeds);
   add_bulk_holder_seeds(seeds);
+  add_mesh_frame_seeds(seeds);
   add_datagram_seeds(seeds);
   return seeds;
 }

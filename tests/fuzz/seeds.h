@@ -33,6 +33,7 @@ void add_bulk_resume_seeds(Seeds& seeds);
 void add_bulk_list_seeds(Seeds& seeds);
 void add_bulk_receiver_seeds(Seeds& seeds);
 void add_bulk_holder_seeds(Seeds& seeds);
+void add_mesh_frame_seeds(Seeds& seeds);
 void add_datagram_seeds(Seeds& seeds);
 
 inline std::string as_string(const std::vector<std::uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }

@@ -14,8 +14,8 @@ constexpr double kShareDeaf = 0.08;     // of the clients of these: they do not 
 constexpr double kShareOthers = 0.12;   // they hear of them, and say at once what comes of each
 constexpr std::uint32_t kFirst = 4000;  // of the clients that are added
 constexpr std::uint32_t kDaemonsMax = 24;
-constexpr double kShareSilent = 0.1;    // of these plans: a relay falls silent, and its backup stands in
-constexpr double kShareScarce = 0.15;   // daemons have little memory: that many times
+constexpr double kShareSilent = 0.1;   // of these plans: a relay falls silent, and its backup stands in
+constexpr double kShareScarce = 0.15;  // daemons have little memory: that many times
 constexpr std::uint64_t kScarceLeast = 1u << 20;
 constexpr std::uint64_t kScarceEach = 256u << 10;  // for each daemon, whose messages are on their way
 

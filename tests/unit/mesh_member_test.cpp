@@ -8,6 +8,8 @@
 #include <memory>
 #include <set>
 
+#include "daemon/bulk/mesh/mesh_codec.h"
+
 namespace spindled::mesh {
 namespace {
 

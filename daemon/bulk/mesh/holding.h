@@ -35,7 +35,6 @@ struct Holding {
   std::uint32_t held(std::uint32_t block) const;
   /// All blocks of which it has anything are below.
   std::uint32_t end() const;
-  std::size_t encoded_bytes() const { return 2 + 8 * complete.size() + 6 * begun.size(); }
 };
 
 }  // namespace spindled::mesh

@@ -18,20 +18,14 @@ struct MemberSummary {
   bool takes_receivers = false;
   Holding holding;
   SummaryTicket ticket;  // of the begun blocks
-
-  std::size_t encoded_bytes() const { return 3 + holding.encoded_bytes() + SummaryTicket::kBytes; }
 };
 
 /// A random subset of a number of members.
 struct Sample {
-  std::uint32_t population = 0;
-  std::vector<MemberSummary> entries;
+  static constexpr std::size_t kEntriesMax = 10;
 
-  std::size_t encoded_bytes() const {
-    std::size_t sum = 4;
-    for (const MemberSummary& entry : entries) sum += entry.encoded_bytes();
-    return sum;
-  }
+  std::uint32_t population = 0;
+  std::vector<MemberSummary> entries;  // no more than the population
 };
 
 /// Up the tree: of all below the sender, and of itself.
@@ -68,6 +62,8 @@ constexpr unsigned residue_of(std::uint32_t esi) { return esi % kResidues; }
 
 /// What a receiver wants, in place of what it wanted before.
 struct Wants {
+  static constexpr std::size_t kBlocksMax = 12;
+
   std::uint32_t received = 0;     // symbols that have come from this sender, ever
   std::uint32_t bytes_per_s = 0;  // that come from all
   std::uint64_t residues = 0;
@@ -88,8 +84,5 @@ struct PeerLeave {
 };
 
 using Frame = std::variant<Collect, Distribute, PeerRequest, PeerAnswer, Wants, HoldingReport, BlockDone, PeerLeave>;
-
-/// With the head that frames of bulk connections have.
-std::size_t encoded_bytes(const Frame& frame);
 
 }  // namespace spindled::mesh

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/bulk/mesh/mesh_codec.h"
+
 namespace spindled::mesh {
 
 namespace {

@@ -35,7 +35,7 @@ class RanSubOutput {
 class RanSub {
  public:
   struct Options {
-    std::size_t set_size = 10;
+    std::size_t set_size = Sample::kEntriesMax;  // that at most
     Duration epoch = 5s;
     Duration patience = 5s;
   };

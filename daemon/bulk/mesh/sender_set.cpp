@@ -179,7 +179,8 @@ Wants SenderSet::wants_for(Time now, MemberIndex member, std::size_t filter_byte
   };
   std::vector<ByResidues> by_residues;
   std::size_t had = 0;
-  for (std::uint32_t block = content_.first_incomplete(); block < end && wants.blocks.size() < kBlocksWanted; ++block) {
+  for (std::uint32_t block = content_.first_incomplete(); block < end && wants.blocks.size() < Wants::kBlocksMax;
+       ++block) {
     if (content_.is_complete(block)) continue;
     if (sender.holding.is_complete(block)) {
       const std::uint32_t lacking = content_.lacking(block);

@@ -20,7 +20,6 @@ class SenderSet {
   static constexpr std::size_t kPeersMax = 10;
   /// Each sender is told anew after so long.
   static constexpr Duration kInterval = 2500ms;
-  static constexpr std::size_t kBlocksWanted = 12;
 
   enum class State : std::uint8_t { dialling, asked, sends };
 

@@ -15,8 +15,6 @@ namespace spindled::mesh {
 class SummaryTicket {
  public:
   static constexpr std::size_t kMinima = 30;
-  /// On the wire: four bytes for each of them.
-  static constexpr std::size_t kBytes = 4 * kMinima;
 
   SummaryTicket() { minima_.fill(kNothing); }
 

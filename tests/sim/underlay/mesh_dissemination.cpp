@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "daemon/bulk/mesh/mesh_codec.h"
+
 namespace spindled::sim::underlay {
 
 namespace {
