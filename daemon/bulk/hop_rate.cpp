@@ -70,6 +70,8 @@ bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double 
   adjusted_at_ = now;
   waited_ = {};
   if (share < 1 && (has_waited || is_delayed)) {
+    // It is not the hop that is waited for.
+    if (!is_limited() && carried < kRateLeast) return false;
     // Or what was sent before it fell is still on its way.
     if (is_leaving || now - fell_at_ < path.round_trip) return false;
     const double delayed = is_delayed ? to_seconds(delay_max) / to_seconds(path.round_trip) : 1;

@@ -20,7 +20,8 @@ namespace spindled {
 ///   less than 0.7: what waits in a queue of the path is not seen to wait on the link;
 /// - the same where there are none, from kDelayMaxAlone on: any queue in front of a path is filled by whoever has the
 ///   path to himself, and one that is left as often as it fills costs much of what the path carries;
-/// - it does not fall below the least share of what the path carries;
+/// - it does not fall below the least share of what the path carries, and stays unlimited while the hop carries next
+///   to nothing: then it is others that are waited for, and content that comes later would be held up;
 /// - where nothing has waited it grows by half of what it fell by last, or by 2 % of what the path carries, whichever
 ///   is more. Where it exceeds all that the path carries, it is unlimited again.
 ///
