@@ -472,7 +472,12 @@ void BulkPlane::handle_time(Time now) {
   if (timers_.take_due(Timer::hops, now)) look_for_hops(now);
   if (timers_.take_due(Timer::idle, now)) close_idle_hops(now);
   paths_.handle_time(now);
-  relayed_.handle_time(now, [&](RelayedChannel& relayed) { update_upstreams(now, relayed); });
+  relayed_.handle_time(now, [&](RelayedChannel& relayed) {
+    update_upstreams(now, relayed);
+    const ChannelRelay::Tally& tally = relayed.relay.tally();
+    const std::uint64_t useful = tally.received - tally.needless;
+    if (std::exchange(relayed.useful, useful) != useful) layers_.channels.note_coming(now, relayed.id);
+  });
   if (timers_.take_due(Timer::handshakes, now)) {
     std::vector<BulkConnection*> late;
     for (const auto& [id, connection] : connections_) {

@@ -132,6 +132,7 @@ void ChannelRelay::set_plan(std::uint8_t generation, std::set<std::string, std::
 
 void ChannelRelay::symbol_received(Time now, ConnectionId from, std::uint8_t stream, RelayedSymbol symbol) {
   if (symbol.bytes.size() != symbol_bytes_) return;
+  ++tally_.received;
   if (holders_.contains(from)) symbol.generation = latest_generation();
   if (stream != kLiveStream) return symbol_of_stream_received(from, stream, std::move(symbol));
   const auto upstream = upstreams_.find(from);

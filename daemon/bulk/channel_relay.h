@@ -149,6 +149,7 @@ class ChannelRelay {
   struct Tally {
     std::uint64_t overwritten = 0;  // symbols, of what some child lost: counted per child
     std::uint64_t needless = 0;     // that came though all here had their blocks
+    std::uint64_t received = 0;     // symbols, of whatever stream
   };
   const Tally& tally() const { return tally_; }
 

@@ -53,6 +53,7 @@ struct RelayedChannel final : RelayOutput {
   ViewId planned_in;
   ChannelRelay::Tally counted;      // of what the relay has told
   std::uint64_t wrong_indexes = 0;  // that were logged
+  std::uint64_t useful = 0;         // symbols that had come when that was last looked at
 };
 
 /// All of them: what memory their rings share, and when a relay has something to do.

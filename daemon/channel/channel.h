@@ -10,6 +10,7 @@
 
 #include "daemon/base/member_set.h"
 #include "daemon/group/operations.h"
+#include "daemon/wire/daemon_id.h"
 #include "libclient/protocol/bulk_requests.h"
 
 namespace spindled {
@@ -49,6 +50,47 @@ inline const ChannelReceiver* find_receiver(const ChannelReceivers& receivers, M
   return at != receivers.end() && at->daemon == daemon && at->session == session ? &*at : nullptr;
 }
 
+/// A client that was of the audience, in whatever view.
+struct MissingReceiver {
+  DaemonId daemon;
+  SessionId session = 0;
+
+  auto operator<=>(const MissingReceiver&) const = default;
+};
+
+/// How many had which outcome.
+struct OutcomeCounts {
+  std::uint64_t done = 0;  // those that give it to nobody, too
+  std::uint64_t failed = 0;
+  std::uint64_t refused = 0;
+
+  /// False where it is not final.
+  bool add(BulkOutcome outcome) {
+    if (outcome == BulkOutcome::done || outcome == BulkOutcome::kept) return ++done, true;
+    if (outcome == BulkOutcome::failed) return ++failed, true;
+    if (outcome == BulkOutcome::refused) return ++refused, true;
+    return false;
+  }
+  void add(const OutcomeCounts& other) {
+    done += other.done;
+    failed += other.failed;
+    refused += other.refused;
+  }
+  bool operator==(const OutcomeCounts&) const = default;
+};
+
+/// Of the audience those that are not of it any more: they have left, or are apart.
+struct ChannelGone {
+  /// What had come of them by then, or has since, before the channel was complete.
+  OutcomeCounts said;
+  /// Sorted: of whom nothing is known. Who comes back is of the others, and missing until it has said what comes of it.
+  std::vector<MissingReceiver> missing;
+  /// What has come of those that were missing when the channel was complete.
+  OutcomeCounts said_since;
+
+  bool operator==(const ChannelGone&) const = default;
+};
+
 /// Everything in it changes at places of the order only, and is the same at all daemons that come along together.
 struct Channel {
   BulkChannelId id;  // with the source's daemon in its life
@@ -62,6 +104,7 @@ struct Channel {
   ChannelReceivers audience;
   /// Other members that have accepted, or more.
   ChannelReceivers others;
+  ChannelGone gone;
   bool is_complete = false;
 
   bool is_sealed() const { return root.has_value(); }
@@ -76,6 +119,16 @@ struct Channel {
     for (const ChannelReceiver& each : audience) visit(each);
     for (const ChannelReceiver& each : others) visit(each);
   }
+  /// How many have a place in it: members, and those that are missing.
+  std::size_t size() const { return audience.size() + others.size() + gone.missing.size(); }
+  /// How many of those that are missing are back, and have accepted it. `members`: of the view.
+  std::size_t returned(const std::vector<DaemonId>& members) const;
+  /// Whoever was missing, is back and has said what comes of it is missing no more.
+  void settle_returned(const std::vector<DaemonId>& members);
+  /// The same of one of the others alone. Whether it was missing.
+  bool settle_returned(const DaemonId& daemon, SessionId session, BulkOutcome outcome);
+  /// The receiver is of the audience no more; it is to be taken out of it.
+  void note_gone(const DaemonId& daemon, const ChannelReceiver& receiver);
   /// Daemons with receivers that have accepted and are not done.
   MemberSet lacking() const { return daemons_with(BulkOutcome::accepted); }
   /// Daemons with receivers that have all of it, and give it to others.

@@ -14,6 +14,14 @@ bool ChannelExchange::add(ChannelReceivers& to, const ChannelReceivers& more, co
   return true;
 }
 
+bool ChannelExchange::add(std::vector<MissingReceiver>& to, std::vector<MissingReceiver> more) {
+  for (MissingReceiver& each : more) {
+    if (!to.empty() && each <= to.back()) return false;
+    to.push_back(std::move(each));
+  }
+  return true;
+}
+
 bool ChannelExchange::add(MemberIndex origin, ChannelsKnown part, const View& view) {
   if (part.side.front() != origin || !part.side.is_subset_of(MemberSet::first(view.size()))) return false;
   for (const auto& [representative, side] : sides_) {
@@ -25,9 +33,12 @@ bool ChannelExchange::add(MemberIndex origin, ChannelsKnown part, const View& vi
     ChannelReceivers audience, others;
     audience.swap(channel.audience);
     others.swap(channel.others);
+    std::vector<MissingReceiver> missing;
+    missing.swap(channel.gone.missing);
     const BulkChannelId id = channel.id;
     Channel& known = side.channels.try_emplace(id, std::move(channel)).first->second;
     if (!add(known.audience, audience, side.daemons) || !add(known.others, others, side.daemons)) return false;
+    if (!add(known.gone.missing, std::move(missing))) return false;
   }
   return true;
 }
@@ -69,6 +80,7 @@ std::optional<Channel> ChannelExchange::unite(const BulkChannelId& id, const Vie
       channel.others.insert(place_of(channel.others, each.daemon, each.session), each);
     });
   }
+  channel.settle_returned(view.members);
   return channel;
 }
 

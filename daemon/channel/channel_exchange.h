@@ -17,7 +17,9 @@ namespace spindled {
 ///   more has ended. Members of other sides are late.
 /// - Without it a channel goes on that any side knows; the audience is that of the side of the smallest daemon of
 /// those.
-/// - What the other sides know of receivers is kept, as of such as are not of the audience; and the seal.
+/// - What the other sides know of receivers is kept, as of such as are not of the audience; and the seal. Who was
+/// missing
+///   for the side that decides, and is among them, is so until it has said what comes of it.
 class ChannelExchange {
  public:
   /// False where it makes no sense.
@@ -36,6 +38,7 @@ class ChannelExchange {
   };
 
   static bool add(ChannelReceivers& to, const ChannelReceivers& more, const MemberSet& side);
+  static bool add(std::vector<MissingReceiver>& to, std::vector<MissingReceiver> more);
   const Channel* decisive(const BulkChannelId& id, const View& view) const;
 
   std::map<MemberIndex, Side> sides_;  // by the smallest daemon of each

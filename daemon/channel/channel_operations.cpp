@@ -27,6 +27,23 @@ void write_receivers(GrowingWriter& out, const ChannelReceivers& receivers) {
   }
 }
 
+void write_counts(GrowingWriter& out, const OutcomeCounts& counts) {
+  out.varint(counts.done);
+  out.varint(counts.failed);
+  out.varint(counts.refused);
+}
+
+void write_gone(GrowingWriter& out, const ChannelGone& gone) {
+  write_counts(out, gone.said);
+  write_counts(out, gone.said_since);
+  out.varint(gone.missing.size());
+  for (const MissingReceiver& each : gone.missing) {
+    out.short_string(each.daemon.name);
+    out.u64(each.daemon.incarnation);
+    out.varint(each.session);
+  }
+}
+
 void write_known(GrowingWriter& out, const Channel& channel) {
   protocol::write_channel(out, channel.id);
   out.short_string(channel.group);
@@ -38,6 +55,7 @@ void write_known(GrowingWriter& out, const Channel& channel) {
   if (channel.root) out.bytes(*channel.root);
   write_receivers(out, channel.audience);
   write_receivers(out, channel.others);
+  write_gone(out, channel.gone);
 }
 
 struct OperationWriter {
@@ -154,6 +172,29 @@ ChannelReceivers read_receivers(Reader& reader) {
   return receivers;
 }
 
+OutcomeCounts read_counts(Reader& reader) {
+  OutcomeCounts counts;
+  for (std::uint64_t* each : {&counts.done, &counts.failed, &counts.refused}) *each = reader.varint_up_to(UINT32_MAX);
+  return counts;
+}
+
+ChannelGone read_gone(Reader& reader) {
+  ChannelGone gone;
+  gone.said = read_counts(reader);
+  gone.said_since = read_counts(reader);
+  const std::uint64_t count = reader.varint();
+  for (std::uint64_t i = 0; i < count && reader.ok(); ++i) {
+    MissingReceiver each;
+    each.daemon.name = reader.short_string();
+    each.daemon.incarnation = reader.u64();
+    each.session = reader.varint();
+    if (!spindle::is_daemon_name(each.daemon.name)) reader.fail();
+    if (!gone.missing.empty() && each <= gone.missing.back()) reader.fail();
+    gone.missing.push_back(std::move(each));
+  }
+  return gone;
+}
+
 Channel read_known(Reader& reader) {
   Channel channel;
   channel.id = spindle::bulk::read_channel_id(reader);
@@ -169,6 +210,7 @@ Channel read_known(Reader& reader) {
   if (channel.root ? !channel.terms.layout.has_size() : channel.is_complete) reader.fail();
   channel.audience = read_receivers(reader);
   channel.others = read_receivers(reader);
+  channel.gone = read_gone(reader);
   return channel;
 }
 

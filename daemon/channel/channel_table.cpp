@@ -22,7 +22,7 @@ std::vector<BulkChannelId> ChannelTable::of_group(std::string_view group) const 
 }
 
 const Channel& ChannelTable::add(Channel channel) {
-  receivers_ += channel.audience.size() + channel.others.size();
+  receivers_ += channel.size();
   by_group_[channel.group].insert(channel.id);
   const auto [at, is_new] = channels_.try_emplace(channel.id, std::move(channel));
   SPINDLE_CHECK(is_new);
@@ -51,6 +51,7 @@ bool ChannelTable::note(const BulkChannelId& id, MemberIndex daemon, const Chann
   Channel* channel = find_mutable(id);
   if (channel == nullptr) return false;
   auto* receiver = const_cast<ChannelReceiver*>(channel->find(daemon, said.session));
+  const bool is_of_audience = receiver != nullptr && find_receiver(channel->audience, daemon, said.session) == receiver;
   if (receiver == nullptr) {
     if (!is_member || receivers_ >= kReceiversMax) return false;
     receiver = &*channel->others.insert(place_of(channel->others, daemon, said.session), {daemon, said.session});
@@ -59,21 +60,27 @@ bool ChannelTable::note(const BulkChannelId& id, MemberIndex daemon, const Chann
   if (!may_follow(receiver->outcome, said.outcome)) return false;
   receiver->outcome = said.outcome;
   receiver->code = said.code;
+  if (!is_of_audience && channel->settle_returned(members_.at(daemon), said.session, said.outcome)) --receivers_;
   return true;
 }
 
-std::size_t ChannelTable::erase(ChannelReceivers& from, MemberIndex daemon, SessionId session) {
+std::optional<ChannelReceiver> ChannelTable::take(ChannelReceivers& from, MemberIndex daemon, SessionId session) {
   const auto at = place_of(from, daemon, session);
-  if (at == from.end() || at->daemon != daemon || at->session != session) return 0;
+  if (at == from.end() || at->daemon != daemon || at->session != session) return std::nullopt;
+  const ChannelReceiver taken = *at;
   from.erase(at);
-  --receivers_;
-  return 1;
+  return taken;
 }
 
 bool ChannelTable::leave(const BulkChannelId& id, MemberIndex daemon, SessionId session) {
   Channel* channel = find_mutable(id);
   if (channel == nullptr) return false;
-  return erase(channel->audience, daemon, session) + erase(channel->others, daemon, session) != 0;
+  receivers_ -= channel->size();
+  const std::optional<ChannelReceiver> gone = take(channel->audience, daemon, session);
+  if (gone) channel->note_gone(members_.at(daemon), *gone);
+  const bool was_there = take(channel->others, daemon, session) || gone;
+  receivers_ += channel->size();
+  return was_there;
 }
 
 bool ChannelTable::lose_source(const BulkChannelId& id) {
@@ -85,7 +92,7 @@ bool ChannelTable::end(const BulkChannelId& id) {
   const auto found = channels_.find(id);
   if (found == channels_.end()) return false;
   const Channel& channel = found->second;
-  receivers_ -= channel.audience.size() + channel.others.size();
+  receivers_ -= channel.size();
   const auto group = by_group_.find(channel.group);
   group->second.erase(id);
   if (group->second.empty()) by_group_.erase(group);
@@ -104,13 +111,16 @@ bool ChannelTable::complete(const BulkChannelId& id) {
 void ChannelTable::carry_over(const BulkChannelId& id, const GroupTable::Renumbering& to) {
   Channel* channel = find_mutable(id);
   if (channel == nullptr) return;
+  receivers_ -= channel->size();
+  for (const ChannelReceiver& each : channel->audience) {
+    if (!to[each.daemon]) channel->note_gone(members_.at(each.daemon), each);
+  }
   for (ChannelReceivers* receivers : {&channel->audience, &channel->others}) {
-    receivers_ -= receivers->size();
     std::erase_if(*receivers, [&](const ChannelReceiver& each) { return !to[each.daemon]; });
     // Members of a view are sorted by their names: so the order stays.
     for (ChannelReceiver& each : *receivers) each.daemon = *to[each.daemon];
-    receivers_ += receivers->size();
   }
+  receivers_ += channel->size();
 }
 
 void ChannelTable::clear() {

@@ -21,7 +21,7 @@ namespace spindled {
 class ChannelTable {
  public:
   static constexpr std::size_t kChannelsMax = 1024;
-  /// Of all channels; a channel whose audience would exceed it is not added.
+  /// Of all channels, with those that are missing; a channel whose audience would exceed it is not added.
   static constexpr std::size_t kReceiversMax = 1u << 20;
 
   const Channel* find(const BulkChannelId& id) const;
@@ -55,15 +55,20 @@ class ChannelTable {
 
   /// A view begins: receivers whose daemons have not come along are gone, the others have these indices.
   void carry_over(const BulkChannelId& id, const GroupTable::Renumbering& to);
+  /// All channels are carried over: indices are of these daemons from now on.
+  void begin_view(std::vector<DaemonId> members) { members_ = std::move(members); }
+  const std::vector<DaemonId>& members() const { return members_; }
   void clear();
 
  private:
   Channel* find_mutable(const BulkChannelId& id);
-  std::size_t erase(ChannelReceivers& from, MemberIndex daemon, SessionId session);
+  /// Nothing where it is not among them.
+  std::optional<ChannelReceiver> take(ChannelReceivers& from, MemberIndex daemon, SessionId session);
 
   Channels channels_;
   std::map<std::string, std::set<BulkChannelId>, std::less<>> by_group_;
   std::size_t receivers_ = 0;
+  std::vector<DaemonId> members_;  // of the view that indices are of
 };
 
 }  // namespace spindled

@@ -82,6 +82,9 @@ Channels::Refusal Channels::ask(Time now, const ChannelClient& client, const pro
   if (channel == nullptr) return Errc::unknown_channel;
   if (is_own(said.channel) && channel->source == client.session) return Errc::bad_argument;
   if (!groups_.requests().is_member(client.session, channel->group)) return Errc::not_a_member;
+  const ChannelReceiver* receiver = channel->find(groups_.view().self, client.session);
+  // What changes nothing keeps no channel from its end.
+  if (receiver != nullptr && !may_follow(receiver->outcome, said.outcome)) return std::nullopt;
   progress_.add(said.channel, {client.session, said.outcome, said.code});
   flush_progress_soon(now);
   return std::nullopt;
@@ -193,15 +196,18 @@ void Channels::note_progress(Time now, std::uint64_t position, MemberIndex origi
   const Channel* channel = table_.find(progress.id);
   if (channel == nullptr) return;
   const Group* group = groups_.table().find(channel->group);
-  bool is_changed = false;
+  bool is_changed = false, is_coming = false;
   for (const ChannelProgress::Said& said : progress.said) {
     const bool is_member = group != nullptr && groups_.table().is_member(*group, origin, said.session);
     is_changed = table_.note(progress.id, origin, said, is_member) || is_changed;
+    const ChannelReceiver* receiver = channel->find(origin, said.session);
+    is_coming = is_coming || (receiver != nullptr && receiver->outcome == BulkOutcome::accepted);
   }
+  if (is_changed || is_coming) note_active(now, *channel);
   if (!is_changed) return;
-  note_active(now, *channel);
   events_->receivers_changed(now, *channel);
   look(now, position, progress.id);
+  tell_returned(*channel);
 }
 
 bool Channels::apply(Time now, const Delivery& message, const ChannelCancelled& operation) {
@@ -238,7 +244,7 @@ bool Channels::apply(Time now, const Delivery& message, const ChannelSourceGone&
 bool Channels::apply(Time, const Delivery& message, ChannelsKnown& operation) {
   if (is_settled_) return false;
   context_.turn.count(operation.channels.size());
-  for (const Channel& each : operation.channels) context_.turn.count(each.audience.size() + each.others.size());
+  for (const Channel& each : operation.channels) context_.turn.count(each.size());
   return exchange_.add(message.origin, std::move(operation), groups_.view());
 }
 
@@ -280,7 +286,20 @@ void Channels::tell_complete(std::uint64_t position, const Channel& channel) {
       if (receiver->outcome == BulkOutcome::refused) complete.refused.push_back(member.name());
     }
   }
+  OutcomeCounts gone = channel.gone.said;
+  gone.add(channel.gone.said_since);
+  complete.gone = {gone.done, gone.failed, gone.refused, channel.gone.missing.size()};
   told_.tell_complete(channel, complete);
+}
+
+void Channels::tell_returned(const Channel& channel) {
+  const bool is_due = channel.is_complete && is_settled_ && !groups_.tells_changes_later();
+  if (!is_due || source_daemon(channel) != groups_.view().self) return;
+  const ChannelGone& gone = channel.gone;
+  context_.turn.count(gone.missing.size() / 16);
+  const protocol::BulkGone since{gone.said_since.done, gone.said_since.failed, gone.said_since.refused,
+                                 gone.missing.size()};
+  told_.tell_returned(channel, {channel.id, since, channel.returned(groups_.view().members)});
 }
 
 // --- Members ---
@@ -311,6 +330,7 @@ void Channels::member_left(Time now, std::uint64_t position, const Group& group,
     note_active(later, channel);
     events_->receivers_changed(later, channel);
     look(later, position, channel.id);
+    tell_returned(channel);
   });
 }
 
@@ -319,14 +339,16 @@ void Channels::member_left(Time now, std::uint64_t position, const Group& group,
 void Channels::view_began(Time now, const GroupTable::Renumbering& to, const MemberSet& came_along) {
   is_settled_ = false;
   exchange_.clear();
-  if (table_.empty()) return;
-  groups_.do_in_steps(now, [this, to, at = table_.begin()](Time) mutable {
-    context_.turn.count(1 + (at->second.audience.size() + at->second.others.size()) / 16);
+  const View& view = groups_.view();
+  if (table_.empty()) return table_.begin_view(view.members);
+  groups_.do_in_steps(now, [this, to, members = view.members, at = table_.begin()](Time) mutable {
+    context_.turn.count(1 + at->second.size() / 16);
     lives_[at->first].is_end_ordered = false;
     table_.carry_over(at->first, to);
-    return ++at == table_.end();
+    if (++at != table_.end()) return false;
+    table_.begin_view(std::move(members));
+    return true;
   });
-  const View& view = groups_.view();
   const bool is_meeting = came_along != MemberSet::first(view.size());
   if (is_meeting && came_along.front() == view.self) say_known(now, came_along);
 }
@@ -346,16 +368,17 @@ void Channels::say_known(Time now, const MemberSet& side) {
     while (next->at != table_.end() && units < part_max) {
       const Channel& channel = next->at->second;
       Channel said = channel;
-      const std::size_t receivers = channel.audience.size() + channel.others.size();
+      const std::size_t receivers = channel.size();
       const std::size_t to = std::min(receivers, next->receiver + part_max - units);
-      const auto cut = [&](ChannelReceivers& all, std::size_t before) {
+      const auto cut = [&](auto& all, std::size_t before) {
         const auto index = [&](std::size_t i) { return i <= before ? 0 : std::min(i - before, all.size()); };
-        all = ChannelReceivers(all.begin() + static_cast<std::ptrdiff_t>(index(next->receiver)),
-                               all.begin() + static_cast<std::ptrdiff_t>(index(to)));
+        all = std::decay_t<decltype(all)>(all.begin() + static_cast<std::ptrdiff_t>(index(next->receiver)),
+                                          all.begin() + static_cast<std::ptrdiff_t>(index(to)));
       };
       const std::size_t audience = channel.audience.size();
       cut(said.audience, 0);
       cut(said.others, audience);
+      cut(said.gone.missing, audience + channel.others.size());
       units += 1 + to - next->receiver;
       next->receiver = to;
       if (to == receivers) {
@@ -396,7 +419,7 @@ void Channels::unite(Time now, const BulkChannelId& id) {
   context_.turn.count(1);
   std::optional<Channel> united = exchange_.unite(id, groups_.view());
   if (!united) return end(now, id, BulkEnd::elsewhere);
-  context_.turn.count(united->audience.size() + united->others.size());
+  context_.turn.count(united->size());
   const Channel* const known = table_.find(id);
   const bool was_sealed = known != nullptr && known->is_sealed();
   const bool is_new = !table_.end(id);
@@ -424,12 +447,14 @@ void Channels::tell_offered(Time now, const Channel& channel) {
 }
 
 void Channels::catch_up(Time now, const Channel& channel) {
-  context_.turn.count(1 + (channel.audience.size() + channel.others.size()) / 16);
+  context_.turn.count(1 + channel.size() / 16);
+  lives_[channel.id].active_at = now;
   tell_offered(now, channel);
   if (channel.is_sealed()) told_.tell_sealed(channel);
   if (channel.is_complete) tell_complete(0, channel);
   events_->receivers_changed(now, channel);
   look(now, 0, channel.id);
+  tell_returned(channel);
 }
 
 void Channels::opened(Time now) {
@@ -456,10 +481,8 @@ void Channels::note_active(Time now, const Channel& channel) {
 }
 
 Time Channels::deadline_of(const Channel& channel, const Life& life) const {
-  // Who has come late is served to the end.
-  const bool is_wanted = !channel.is_complete || !channel.lacking().empty();
-  if (!is_wanted) return life.complete_at + std::chrono::seconds(channel.terms.linger_s);
-  return source_daemon(channel) || !channel.holding().empty() ? kNever : life.active_at + kAbandonedAfter;
+  if (!is_wanted(channel)) return life.complete_at + std::chrono::seconds(channel.terms.linger_s);
+  return is_hopeless(channel) ? life.active_at + kAbandonedAfter : kNever;
 }
 
 void Channels::keep_time(Time now) {
@@ -473,7 +496,7 @@ void Channels::keep_time(Time now) {
       continue;
     }
     life.is_end_ordered = true;
-    originate(now, ChannelEnded{id, channel.is_complete ? BulkEnd::over : BulkEnd::abandoned});
+    originate(now, ChannelEnded{id, is_wanted(channel) ? BulkEnd::abandoned : BulkEnd::over});
   }
 }
 
@@ -490,6 +513,18 @@ std::optional<ChannelRole> Channels::role_of(const Channel& channel, SessionId s
   if (receiver == nullptr) return std::nullopt;
   if (receiver->outcome == BulkOutcome::done) return ChannelRole::holder;
   return receiver->outcome == BulkOutcome::accepted ? std::optional(ChannelRole::receiver) : std::nullopt;
+}
+
+void Channels::note_coming(Time now, const BulkChannelId& id) {
+  const Channel* channel = table_.find(id);
+  const auto life = lives_.find(id);
+  if (channel == nullptr || life == lives_.end() || now - life->second.active_at < kComingSaid) return;
+  if (!is_hopeless(*channel)) return;
+  for (const LocalChannelClient& client : local_clients(*channel)) {
+    if (client.role != ChannelRole::receiver) continue;
+    progress_.add(id, {client.session, BulkOutcome::accepted, 0});
+    return flush_progress_soon(now);
+  }
 }
 
 std::vector<LocalChannelClient> Channels::local_clients(const Channel& channel) const {

@@ -65,7 +65,11 @@ class Channels final : public MembershipObserver {
   /// than that: a content begins when the first has accepted it.
   static constexpr Duration kProgressDelay = 5ms;
   static constexpr Duration kProgressPeriod = 100ms;
-  static constexpr Duration kAbandonedAfter = 10min;
+  /// Where the source is gone and nobody has all of the content, so long after anything was ordered for the channel, or
+  /// a view began.
+  static constexpr Duration kAbandonedAfter = 60s;
+  /// Receivers to whom something comes all the same say so as often.
+  static constexpr Duration kComingSaid = 20s;
 
   const ChannelTable& table() const { return table_; }
 
@@ -89,6 +93,9 @@ class Channels final : public MembershipObserver {
   /// What local clients are to the channel: its source, receivers that have accepted, and those that are done.
   std::vector<LocalChannelClient> local_clients(const Channel& channel) const;
   std::optional<ChannelRole> role_of(const Channel& channel, SessionId session) const;
+  /// Something of the content has come to this daemon of late. Receivers that have different parts of it can put it
+  /// together though nobody has all: then it is not abandoned.
+  void note_coming(Time now, const BulkChannelId& id);
 
   void handle_time(Time now);
   Time next_deadline() const { return timers_.next(); }
@@ -146,6 +153,8 @@ class Channels final : public MembershipObserver {
   /// Looks whether the channel is complete, at that place.
   void look(Time now, std::uint64_t position, const BulkChannelId& id);
   void tell_complete(std::uint64_t position, const Channel& channel);
+  /// Tells the source of those that have come back, where that is news and it may be told now.
+  void tell_returned(const Channel& channel);
   void unite(Time now, const BulkChannelId& id);
   /// Tells local clients that do not know that the channel is offered.
   void tell_offered(Time now, const Channel& channel);
@@ -155,6 +164,10 @@ class Channels final : public MembershipObserver {
   bool is_of(const BulkChannelId& id, MemberIndex daemon) const;
   bool is_own(const BulkChannelId& id) const { return is_of(id, groups_.view().self); }
   MemberIndex timekeeper_of(const BulkChannelId& id) const;
+  /// Somebody waits for it: who has come late, or is back, is served to the end.
+  static bool is_wanted(const Channel& channel) { return !channel.is_complete || !channel.lacking().empty(); }
+  /// Nobody is there who has all of it.
+  bool is_hopeless(const Channel& channel) const { return !source_daemon(channel) && channel.holding().empty(); }
   Time deadline_of(const Channel& channel, const Life& life) const;
   void keep_time(Time now);
   void note_active(Time now, const Channel& channel);

@@ -79,6 +79,14 @@ void ToldChannels::tell_sealed(const Channel& channel) {
 
 void ToldChannels::tell_complete(const Channel& channel, const protocol::BulkComplete& complete) {
   deliver(take_untold(channel.id, &Told::of_completion), complete);
+  returned_.try_emplace(channel.id, protocol::BulkReturned{channel.id, {0, 0, 0, complete.gone.missing}, 0});
+}
+
+void ToldChannels::tell_returned(const Channel& channel, const protocol::BulkReturned& returned) {
+  const auto told = returned_.find(channel.id);
+  if (told == returned_.end() || told->second == returned || !knows(channel.id, channel.source)) return;
+  told->second = returned;
+  deliver(std::span(&channel.source, 1), returned);
 }
 
 bool ToldChannels::has_somebody_waiting(const BulkChannelId& id) const {
@@ -88,6 +96,7 @@ bool ToldChannels::has_somebody_waiting(const BulkChannelId& id) const {
 }
 
 void ToldChannels::tell_ended(const BulkChannelId& id, BulkEnd why) {
+  returned_.erase(id);
   const auto told = told_.extract(id);
   if (told.empty()) return;
   std::vector<SessionId> to;

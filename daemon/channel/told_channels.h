@@ -25,6 +25,8 @@ class ToldChannels {
   /// To all who know of the channel, and not of this.
   void tell_sealed(const Channel& channel);
   void tell_complete(const Channel& channel, const spindle::protocol::BulkComplete& complete);
+  /// To the source, once it knows that the channel is complete, where anything of it is news.
+  void tell_returned(const Channel& channel, const spindle::protocol::BulkReturned& returned);
   /// Whether there is anybody to be told that it is complete.
   bool has_somebody_waiting(const BulkChannelId& id) const;
   void tell_ended(const BulkChannelId& id, BulkEnd why);
@@ -50,6 +52,8 @@ class ToldChannels {
 
   ChannelClients* clients_ = nullptr;
   std::map<BulkChannelId, Clients> told_;
+  /// What the source was told last, of those that are complete.
+  std::map<BulkChannelId, spindle::protocol::BulkReturned> returned_;
 };
 
 }  // namespace spindled

@@ -177,6 +177,16 @@ BulkSealed read_sealed(Reader& reader) {
   return sealed;
 }
 
+void write_gone(GrowingWriter& body, const BulkGone& gone) {
+  for (const std::uint64_t count : {gone.done, gone.failed, gone.refused, gone.missing}) body.varint(count);
+}
+
+BulkGone read_gone(Reader& reader) {
+  BulkGone gone;
+  for (std::uint64_t* count : {&gone.done, &gone.failed, &gone.refused, &gone.missing}) *count = reader.varint();
+  return gone;
+}
+
 /// The names of a `bulk_complete`, cut into frames: those that are done, those that have failed, those that have
 /// refused, each behind the outcome.
 class CompleteWriter {
@@ -205,6 +215,7 @@ class CompleteWriter {
     body.short_string(complete_.place.coordinator);
     body.u64(complete_.place.incarnation);
     body.varint(complete_.place.position);
+    write_gone(body, complete_.gone);
     body.varint(count_);
     body.bytes(names_.view());
     append(out_, ClientFrame::bulk_complete, body);
@@ -225,6 +236,7 @@ BulkComplete read_complete(Reader& reader, bool& more) {
   if (flags > kMore) reader.fail();
   more = (flags & kMore) != 0;
   complete.place = read_place(reader);
+  complete.gone = read_gone(reader);
   const std::uint64_t count = reader.varint();
   BulkOutcome last = BulkOutcome::done;
   for (std::uint64_t i = 0; i < count && reader.ok(); ++i) {
@@ -249,6 +261,14 @@ BulkEnded read_ended(Reader& reader) {
   ended.channel = bulk::read_channel_id(reader);
   ended.why = read_enum(reader, BulkEnd::cancelled, kBulkEndLast);
   return ended;
+}
+
+BulkReturned read_returned(Reader& reader) {
+  BulkReturned returned;
+  returned.channel = bulk::read_channel_id(reader);
+  returned.gone = read_gone(reader);
+  returned.present = reader.varint_up_to(returned.gone.missing);
+  return returned;
 }
 
 BulkToken read_token(Reader& reader) {
@@ -278,6 +298,13 @@ struct NewsWriter {
     body.u64(token.session);
     body.bytes(token.token);
     append(out, ClientFrame::bulk_token, body);
+  }
+  void operator()(const BulkReturned& returned) const {
+    GrowingWriter body;
+    write_channel(body, returned.channel);
+    write_gone(body, returned.gone);
+    body.varint(returned.present);
+    append(out, ClientFrame::bulk_returned, body);
   }
 };
 
@@ -405,6 +432,9 @@ std::optional<BulkNews> read_bulk_news(ClientFrame type, ByteView body, bool& mo
       break;
     case ClientFrame::bulk_token:
       news = read_token(reader);
+      break;
+    case ClientFrame::bulk_returned:
+      news = read_returned(reader);
       break;
     default:
       return std::nullopt;

@@ -131,6 +131,15 @@ struct BulkSealed {
   ContentRoot root{};
   bool operator==(const BulkSealed&) const = default;
 };
+/// Of the audience those that are not of it any more, as they have left, were lost or went apart: how many had which
+/// outcome, and how many went before they had one.
+struct BulkGone {
+  std::uint64_t done = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t missing = 0;
+  bool operator==(const BulkGone&) const = default;
+};
 /// The last of the audience is done, has failed or has refused.
 struct BulkComplete {
   struct Failed {
@@ -145,6 +154,7 @@ struct BulkComplete {
   std::vector<std::string> done;
   std::vector<Failed> failed;
   std::vector<std::string> refused;
+  BulkGone gone{};
   /// Adds the names of a further frame.
   void append(BulkComplete&& more);
   bool operator==(const BulkComplete&) const = default;
@@ -153,6 +163,15 @@ struct BulkEnded {
   BulkChannelId channel;
   BulkEnd why = BulkEnd::cancelled;
   bool operator==(const BulkEnded&) const = default;
+};
+/// To the source, behind the completion: some of those that were missing then are back, are away again, or have said
+/// what comes of them.
+struct BulkReturned {
+  BulkChannelId channel;
+  /// What has come of them since the completion, and how many are missing still.
+  BulkGone gone{};
+  std::uint64_t present = 0;  // of the latter: they are members again, and have accepted the content
+  bool operator==(const BulkReturned&) const = default;
 };
 struct BulkToken {
   static constexpr std::size_t kBytes = 16;
@@ -163,7 +182,7 @@ struct BulkToken {
 };
 
 using BulkRequest = std::variant<BulkOffer, BulkSeal, BulkOutcomeSaid, BulkCancel, BulkSetRate, BulkTokenRequest>;
-using BulkNews = std::variant<BulkOffered, BulkSealed, BulkComplete, BulkEnded, BulkToken>;
+using BulkNews = std::variant<BulkOffered, BulkSealed, BulkComplete, BulkEnded, BulkToken, BulkReturned>;
 
 /// Whether frames of this type are of a BulkRequest.
 constexpr bool is_bulk_request(ClientFrame type) {
@@ -171,7 +190,7 @@ constexpr bool is_bulk_request(ClientFrame type) {
 }
 /// Whether they are of a BulkNews.
 constexpr bool is_bulk_news(ClientFrame type) {
-  return type >= ClientFrame::bulk_offered && type <= ClientFrame::bulk_token;
+  return type >= ClientFrame::bulk_offered && type <= ClientFrame::bulk_returned;
 }
 ClientFrame type_of(const BulkRequest& request);
 std::uint32_t number_of(const BulkRequest& request);

@@ -106,6 +106,7 @@ enum class ClientFrame : std::uint8_t {
   bulk_complete = 50,
   bulk_ended = 51,
   bulk_token = 52,
+  bulk_returned = 53,
   // client to daemon: feeds (feed_frames.h)
   feed_open = 56,
   feed_send = 57,

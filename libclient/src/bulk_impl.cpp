@@ -15,6 +15,8 @@ constexpr unsigned kWorkersMax = 64;
 
 std::error_code error_of(std::uint16_t code) { return {code, error_category()}; }
 
+BulkGone to_public(const protocol::BulkGone& gone) { return {gone.done, gone.failed, gone.refused, gone.missing}; }
+
 /// The directory and the last part.
 std::pair<std::string, std::string> split(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -246,7 +248,8 @@ std::optional<Event> Bulk::Impl::take(protocol::BulkSealed& sealed) {
 }
 
 std::optional<Event> Bulk::Impl::take(protocol::BulkComplete& complete) {
-  BulkComplete event{to_public(complete.channel), std::move(complete.done), {}, std::move(complete.refused)};
+  BulkComplete event{
+      to_public(complete.channel), std::move(complete.done), {}, std::move(complete.refused), to_public(complete.gone)};
   for (protocol::BulkComplete::Failed& each : complete.failed) {
     event.failed.push_back({std::move(each.name), error_of(each.code)});
   }
@@ -263,6 +266,10 @@ std::optional<Event> Bulk::Impl::take(protocol::BulkEnded& ended) {
   const bool discards = ended.why == protocol::BulkEnd::cancelled;
   io_.run_soon([id = ended.channel, discards](BulkIo& io) { io.end(id, discards); });
   return event;
+}
+
+std::optional<Event> Bulk::Impl::take(protocol::BulkReturned& returned) {
+  return BulkReturned{to_public(returned.channel), to_public(returned.gone), returned.present};
 }
 
 std::optional<Event> Bulk::Impl::take(protocol::BulkToken& token) {

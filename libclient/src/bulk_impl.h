@@ -66,6 +66,7 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
   std::optional<Event> take(protocol::BulkComplete& complete);
   std::optional<Event> take(protocol::BulkEnded& ended);
   std::optional<Event> take(protocol::BulkToken& token);
+  std::optional<Event> take(protocol::BulkReturned& returned);
 
   // BulkSession
   std::error_code ask(protocol::BulkRequest request) override;

@@ -26,6 +26,10 @@ struct SaidText {
   std::string operator()(const protocol::BulkTokenRequest&) const { return "asks for a token"; }
 };
 
+std::string gone_text(const protocol::BulkGone& gone) {
+  return fmt::format("{} done, {} failed, {} refused, {} missing", gone.done, gone.failed, gone.refused, gone.missing);
+}
+
 struct ToldText {
   std::string operator()(const protocol::BulkOffered& offered) const {
     return fmt::format("is told that {} is offered to {} by {}{}{}", to_string(offered.channel), offered.group,
@@ -37,9 +41,13 @@ struct ToldText {
   std::string operator()(const protocol::BulkComplete& complete) const {
     std::vector<std::string> failed;
     for (const auto& each : complete.failed) failed.push_back(each.name);
-    return fmt::format("is told that {} is complete at {}: done {}; failed {}; refused {}", to_string(complete.channel),
-                       checkers::to_text(complete.place), fmt::join(complete.done, " "), fmt::join(failed, " "),
-                       fmt::join(complete.refused, " "));
+    return fmt::format("is told that {} is complete at {}: done {}; failed {}; refused {}; gone {}",
+                       to_string(complete.channel), checkers::to_text(complete.place), fmt::join(complete.done, " "),
+                       fmt::join(failed, " "), fmt::join(complete.refused, " "), gone_text(complete.gone));
+  }
+  std::string operator()(const protocol::BulkReturned& returned) const {
+    return fmt::format("is told who was missing of {}: {}, {} present", to_string(returned.channel),
+                       gone_text(returned.gone), returned.present);
   }
   std::string operator()(const protocol::BulkEnded& ended) const {
     return fmt::format("is told that {} has ended, {}", to_string(ended.channel), static_cast<int>(ended.why));

@@ -23,6 +23,7 @@ struct Known {
   bool is_late = false;
   bool is_sealed = false;
   bool is_complete = false;
+  std::uint64_t missing = 0;        // of the audience when it was complete
   const GroupView* view = nullptr;  // of the group, where it was offered; null: the client was no member
 };
 
@@ -71,6 +72,7 @@ class Reading {
           if (Known* known = find(sealed->channel, "sealed")) once(known->is_sealed, sealed->channel, "sealed");
         }
         if (const auto* complete = std::get_if<protocol::BulkComplete>(&told->news)) take(event.at, *complete);
+        if (const auto* returned = std::get_if<protocol::BulkReturned>(&told->news)) take(*returned);
         if (const auto* ended = std::get_if<protocol::BulkEnded>(&told->news)) {
           if (find(ended->channel, "ended") != nullptr) known_.erase(ended->channel);
         }
@@ -133,10 +135,23 @@ class Reading {
     if (known == nullptr) return;
     if (!known->is_sealed) violate("is told that {} is complete, and not sealed", complete.channel);
     once(known->is_complete, complete.channel, "complete");
+    known->missing = complete.gone.missing;
     const auto open = open_.find(known->group);
     const bool is_of_audience = !known->is_own && !known->is_late && open != open_.end() && known->view != nullptr &&
                                 are_of_one_order(known->view->id, complete.place);
     completions_.push_back({&complete, at, open == open_.end() ? nullptr : open->second.start, is_of_audience});
+  }
+
+  void take(const protocol::BulkReturned& returned) {
+    const Known* known = find(returned.channel, "returned to");
+    if (known == nullptr) return;
+    if (!known->is_own || !known->is_complete) {
+      violate("is told who has come back for {}, and is no source that knows it complete", returned.channel);
+    }
+    const protocol::BulkGone& gone = returned.gone;
+    if (gone.done + gone.failed + gone.refused + gone.missing != known->missing) {
+      violate("is told of other numbers of those that came back for {} than were missing", returned.channel);
+    }
   }
 
   Known* find(const BulkChannelId& id, std::string_view what) {

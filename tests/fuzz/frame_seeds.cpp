@@ -239,9 +239,11 @@ void add_client_frame_seeds(Seeds& seeds) {
   offered.root.emplace();
   news("bulk_offered_sealed", offered);
   news("bulk_sealed", BulkSealed{channel, 100'000, {}});
-  news("bulk_complete", BulkComplete{channel, {300, "alpha", 7, 12}, {"#a#alpha"}, {{"#b#beta", 30}}, {"#c#gamma"}});
+  news("bulk_complete",
+       BulkComplete{channel, {300, "alpha", 7, 12}, {"#a#alpha"}, {{"#b#beta", 30}}, {"#c#gamma"}, {3, 1, 0, 2}});
   news("bulk_ended", BulkEnded{channel, BulkEnd::over});
   news("bulk_token", BulkToken{6, 9, {}});
+  news("bulk_returned", BulkReturned{channel, {1, 0, 0, 2}, 1});
   add("feed_open", frame(write_feed_open, FeedOpen{7, "prices", 200'000, 0}));
   add("feed_send", frame(write_feed_send, FeedSend{3, as_bytes("hello")}));
   add("feed_close", frame(write_feed_close, FeedClose{3}));

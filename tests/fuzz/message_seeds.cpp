@@ -40,6 +40,7 @@ std::vector<std::pair<std::string, spindled::ChannelOperation>> channel_operatio
   known.root.emplace();
   known.audience = {{0, 9, BulkOutcome::failed, 30}, {1, 300}};
   known.others = {{1, 5, BulkOutcome::done}};
+  known.gone = {{2, 0, 1}, {MissingReceiver{{"alpha", 7}, 4}}, {1, 0, 0}};
   return {{"offered", ChannelOffered{id, "news", 9, "writer", terms}},
           {"sealed", ChannelSealed{id, 100'000, {}}},
           {"progress", ChannelProgress{{{id, {{9, BulkOutcome::done, 0}, {300, BulkOutcome::failed, 30}}}}}},

@@ -130,6 +130,47 @@ TEST(BulkFiles, ArriveAlongALineOfDaemons) {
   expect_files_arrive(line.alpha, line.beta, line.gamma);
 }
 
+TEST(BulkFiles, TheSenderStaysForWhoWentBeforeItHadAll) {
+  Daemon daemon({});
+  const TemporaryDirectory directory;
+  const std::string sent = make_file(directory, "disk.img");
+  const std::string place = make_directory(directory, "place");
+  BulkProgram quick(daemon, "quick"), slow(daemon, "slow");
+  quick.join("images");
+  slow.join("images");
+  Process sender(SPUSER_PATH,
+                 spuser_options(daemon, {"send-file", "images", sent, "--wait-members", "2", "--rate", "8M"}));
+  ASSERT_FALSE(slow.bulk.accept(slow.next<BulkOffered>().channel, BulkSink::directory(place)));
+  slow.next<BulkProgress>();
+  ASSERT_FALSE(quick.bulk.refuse(quick.next<BulkOffered>().channel));
+  ASSERT_FALSE(slow.connection.leave("images"));
+  sender.wait_for_line("received by 0, failed 0, refused 1, 1 went before it had all");
+  sender.wait_for_line("it stays");
+  slow.join("images");
+  const auto received = slow.next<BulkReceived>();
+  EXPECT_FALSE(received.error) << received.text;
+  EXPECT_EQ(sender.wait(), 0) << sender.transcript();
+  EXPECT_THAT(sender.output(Process::Stream::out), HasSubstr("received by 1, failed 0, refused 1\n"));
+  EXPECT_THAT(sender.output(Process::Stream::error), HasSubstr("back and receiving: 1 of 1"));
+  EXPECT_TRUE(read_bytes(place + "/disk.img") == read_bytes(sent));
+}
+
+TEST(BulkFiles, TheSenderCountsWhoLeftWithAllOfIt) {
+  Daemon daemon({});
+  const TemporaryDirectory directory;
+  const std::string sent = make_file(directory, "disk.img", 1'000'000);
+  BulkProgram quick(daemon, "quick"), slow(daemon, "slow");
+  quick.join("images");
+  slow.join("images");
+  Process sender(SPUSER_PATH, spuser_options(daemon, {"send-file", "images", sent, "--wait-members", "2"}));
+  ASSERT_FALSE(quick.bulk.accept(quick.next<BulkOffered>().channel, BulkSink::memory()));
+  EXPECT_FALSE(quick.next<BulkReceived>().error);
+  ASSERT_FALSE(quick.connection.leave("images"));
+  ASSERT_FALSE(slow.bulk.refuse(slow.next<BulkOffered>().channel));
+  EXPECT_EQ(sender.wait(), 0) << sender.transcript();
+  EXPECT_THAT(sender.output(Process::Stream::out), HasSubstr("received by 1 (1 has left since), failed 0, refused 1"));
+}
+
 /// The source at `first`, members that receive at `first` and `last`, and one that refuses at `between`.
 void expect_bytes_arrive(Daemon& first, Daemon& between, Daemon& last) {
   BulkProgram source(first, "source"), near(first, "near"), far(last, "far"), not_me(between, "not");

@@ -310,7 +310,7 @@ void BulkClient::work(Content& content) {
   if (!content.holder) return;
   const auto next_job = [&] {
     auto job = content.holder->take_job();
-    return job ? std::move(job) : content.holder->take_hash_job(false);
+    return job ? std::move(job) : content.holder->take_hash_job(options_.hashes_ahead);
   };
   while (auto job = next_job()) {
     is_spoiled = false;

@@ -30,6 +30,8 @@ class BulkClient final : private StreamOwner {
     spindle::bulk::ReceiverLimits limits = {};
     /// How often it looks whether there is something to do.
     Duration tick = 2ms;
+    /// Whether it hashes what it offers without waiting until that is asked for.
+    bool hashes_ahead = false;
   };
 
   BulkClient(World world, SimClient& session, Options options);

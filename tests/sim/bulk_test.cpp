@@ -199,7 +199,27 @@ TEST_F(Bulk, GoesOnOverAHopThatOneSideHasLost) {
       await([&] { return have_one_view(sim().running_hosts()); }, 30s, "one view");
       add(1 - keeps);
       await_all(id, keeps, 20s);
+      // Its daemon has handed on some of what the ring over there has, and is given that anew: no more than is granted
+      // at first, half a ring.
+      EXPECT_LE(bulk_.back()->counters(id)->duplicate, 512u);
     }
+  }
+}
+
+TEST_F(Bulk, GivesNothingTwiceToWhoComesLateToAHopThatStands) {
+  for (std::uint64_t seed = 40; seed < 46; ++seed) {
+    SCOPED_TRACE(seed);
+    members_.clear();
+    bulk_.clear();
+    begin(seed, Shape::line, 2);
+    const BulkChannelId id = offer(0, 2'000'000);
+    await_all(id, 0, 60s);
+    await([&] { return members_[0]->channels().find(id)->is_complete(); }, 10s, "the completion");
+    members_[1]->kill();
+    sim().run_for(1s);
+    add(1);
+    await_all(id, 0, 20s);
+    EXPECT_EQ(bulk_.back()->counters(id)->duplicate, 0u);
   }
 }
 
@@ -212,6 +232,68 @@ TEST_F(Bulk, GoesOnWhenSidesMeetAgain) {
   EXPECT_FALSE(has(3, id));
   sim().network().heal();
   await_all(id, 0, 120s);
+}
+
+/// Two quick receivers that leave once they have it, and a slow one whose link is gone for a moment near its end.
+class BulkLeft : public Bulk {
+ protected:
+  BulkChannelId offer_and_lose_the_slow_one(std::uint64_t seed) {
+    begin(seed, Shape::star, 4);
+    for (const HostIndex host : {HostIndex{1}, HostIndex{2}, kSlow}) {
+      PathProperties path;
+      path.bytes_per_second = host == kSlow ? 1'000'000 : 10'000'000;
+      sim().network().set_path(0, host, path);
+    }
+    content_ = spindle::test::content_of(static_cast<std::uint32_t>(seed), 3'000'000);
+    bulk_[0]->offer("g", content_, 64, 60);
+    await([&] { return members_[0]->channels().size() == 1; }, 10s, "the offer");
+    const BulkChannelId id = members_[0]->channels().ids().back();
+    await([&] { return has(1, id) && has(2, id); }, 30s, "the content at those that are quick");
+    sim().run_for(10ms);  // they say so
+    for (const std::size_t quick : {1u, 2u}) members_[quick]->bye();
+    await([&] { return bulk_[kSlow]->missing_blocks(id) <= 6; }, 30s, "nearly all of it at the one that is slow");
+    sim().network().partition({{0, 1, 2}, {kSlow}});
+    sim().network().reset_between(0, kSlow);
+    await([&] { return members_[0]->channels().find(id)->is_complete(); }, 1s, "the completion without it");
+    EXPECT_FALSE(has(kSlow, id));
+    const ClientChannel& channel = *members_[0]->channels().find(id);
+    EXPECT_THAT(channel.complete->done, testing::IsEmpty());
+    EXPECT_EQ(channel.complete->gone, (protocol::BulkGone{2, 0, 0, 1}));
+    return id;
+  }
+  static constexpr HostIndex kSlow = 3;
+};
+
+TEST_F(BulkLeft, WhoIsAwayForAMomentHasItInTheEndWhereTheSourceStaysForWhoIsMissing) {
+  const BulkChannelId id = offer_and_lose_the_slow_one(50);
+  sim().run_for(500ms);
+  sim().network().heal();
+  const auto returned = [&] { return members_[0]->channels().find(id)->returned; };
+  await([&] { return returned().has_value(); }, 10s, "news of who is back");
+  EXPECT_EQ(returned()->gone, (protocol::BulkGone{0, 0, 0, 1}));
+  EXPECT_EQ(returned()->present, 1u);
+  // As a program does that goes by what it is told.
+  await([&] { return returned()->gone.missing == 0; }, 30s, "that nobody is missing any more");
+  EXPECT_EQ(returned()->gone.done, 1u);
+  members_[0]->kill();
+  EXPECT_TRUE(has(kSlow, id));
+  EXPECT_FALSE(members_[kSlow]->channels().find(id)->ended);
+  await_rest();
+  check();
+}
+
+TEST_F(BulkLeft, WhoIsBackAndFindsNobodyWhoHasItIsToldWithinAMinute) {
+  const BulkChannelId id = offer_and_lose_the_slow_one(51);
+  members_[0]->kill();
+  sim().run_for(500ms);
+  sim().network().heal();
+  await([&] { return have_one_view(sim().running_hosts()); }, 10s, "one view");
+  sim().run_for(50s);
+  const auto ended = [&] { return members_[kSlow]->channels().find(id)->ended; };
+  EXPECT_FALSE(ended());
+  await([&] { return ended().has_value(); }, 20s, "the end");
+  EXPECT_EQ(ended(), protocol::BulkEnd::abandoned);
+  EXPECT_TRUE(bulk_[kSlow]->disk()->read_state(id)) << "it can be gone on with";
 }
 
 TEST_F(Bulk, GoesOnOverANewConnectionOfAClient) {
@@ -275,17 +357,19 @@ TEST_F(Bulk, ADaemonMayStopWhileHopsAreOpened) {
 class BulkResumed : public Bulk {
  protected:
   static constexpr std::size_t kBlocks = 40;
-  static constexpr std::uint32_t kSymbols = 32;  // of a block
+  static constexpr std::uint32_t kSymbols = 32;  // of a block, where nothing else is said
   static constexpr std::size_t kBlockBytes = kSymbols * spindle::bulk::kSymbolBytesMin;
+
+  std::size_t block_bytes() const { return std::size_t{symbols_} * spindle::bulk::kSymbolBytesMin; }
 
   /// Members at all daemons; those at `has` get the content but for its last blocks, and then the source is killed.
   void begin_with(std::uint64_t seed, Shape shape, std::size_t daemons, std::initializer_list<std::size_t> has) {
     begin(seed, shape, daemons);
-    content_ = spindle::test::content_of(static_cast<std::uint32_t>(seed), kBlocks * kBlockBytes);
+    content_ = spindle::test::content_of(static_cast<std::uint32_t>(seed), kBlocks * block_bytes());
     source_ = members_.size();
     add(0);
     await_group_view(members_, "g");
-    bulk_[source_]->offer("g", content_, kSymbols, 1);
+    bulk_[source_]->offer("g", content_, symbols_, 1);
     await([&] { return members_[source_]->channels().size() == 1; }, 10s, "the offer");
     former_ = members_[source_]->channels().ids().back();
     await_all(former_, source_, 30s);
@@ -297,19 +381,21 @@ class BulkResumed : public Bulk {
     sim().run_for(1s);
   }
   /// It has no more than so many blocks, and goes on with them.
-  void lose(std::size_t member, std::uint32_t but) {
+  void lose(std::size_t member, std::uint32_t but) { keep(member, spindle::bulk::BlockSet::of_first(but)); }
+  /// It has these blocks, and goes on with them.
+  void keep(std::size_t member, const spindle::bulk::BlockSet& blocks) {
     auto state = bulk_[member]->disk()->read_state(former_);
     ASSERT_TRUE(state);
-    state->written = spindle::bulk::BlockSet::of_first(but);
+    state->written = blocks;
     for (int i = 0; i < 2; ++i) bulk_[member]->disk()->write_state(former_, *state);
     bulk_[member]->disk()->goes_on_with = former_;
   }
   /// Another program offers it again.
-  BulkChannelId offer_again() {
+  BulkChannelId offer_again(bool hashes_ahead = false) {
     source_ = members_.size();
-    add(0, {false, true});
+    add(0, {.accepts = false, .hashes_ahead = hashes_ahead});
     await_membership();
-    bulk_[source_]->offer("g", content_, kSymbols, 60);
+    bulk_[source_]->offer("g", content_, symbols_, 60);
     await([&] { return members_[source_]->channels().size() > 0 && is_offered(); }, 10s, "the offer");
     return members_[source_]->channels().ids().back();
   }
@@ -321,6 +407,7 @@ class BulkResumed : public Bulk {
     return members_[source_]->channels().find(id)->offered.request != 0;
   }
   std::uint64_t lacking_symbols() const { return 2 * kSymbols; }
+  std::uint32_t symbols_ = kSymbols;
   std::size_t source_ = 0;
   BulkChannelId former_;
 };
@@ -423,6 +510,25 @@ TEST_F(BulkResumed, IsKnownByASealThatOneSideHadWhereSidesMeet) {
   EXPECT_FALSE(members_[1]->channels().find(id)->is_sealed());
   sim().network().heal();
   await_all(id, members_.size(), 60s);
+}
+
+TEST_F(BulkResumed, IsPutTogetherByThoseThatHaveDifferentPartsHoweverLongItTakes) {
+  symbols_ = 1024;
+  begin_with(39, Shape::line, 2, {});
+  spindle::bulk::BlockSet parts[2];
+  for (std::uint32_t block = 0; block < kBlocks; ++block) parts[block % 2].add(block);
+  for (const std::size_t i : {0u, 1u}) keep(i, parts[i]);
+  PathProperties slow;
+  slow.bytes_per_second = 280'000;
+  sim().network().set_path(0, 1, slow);
+  const BulkChannelId id = offer_again(true);
+  bulk_[source_]->set_cap(1000);
+  await([&] { return members_[1]->channels().find(id) && members_[1]->channels().find(id)->is_sealed(); }, 10s,
+        "the seal");
+  members_[source_]->kill();
+  const Time alone = sim().now();
+  await([&] { return has(0, id) && has(1, id); }, 200s, "the content at both");
+  EXPECT_GT(sim().now() - alone, 65s) << "too quick to show anything";
 }
 
 TEST_F(BulkResumed, EndsWhereItsSourceCancelsIt) {

@@ -239,10 +239,69 @@ TEST_F(Channels, EndLongAfterTheirSourceWhereNobodyHasThem) {
   begin(11, 3);
   const BulkChannelId id = offer(member(0), std::nullopt);
   sim().host(0).crash();
-  sim().run_for(595s);
+  sim().run_for(55s);
   EXPECT_FALSE(at(member(1), id).ended.has_value());
-  await([&] { return at(member(1), id).ended.has_value(); }, 30s, "the end");
+  await([&] { return at(member(1), id).ended.has_value(); }, 15s, "the end");
   EXPECT_EQ(at(member(2), id).ended, protocol::BulkEnd::abandoned);
+}
+
+TEST_F(Channels, AreNotAbandonedSoSoonWhereAViewBeginsOrSomebodyHasThem) {
+  begin(25, 4);
+  const BulkChannelId id = offer(member(0), std::nullopt), held = offer(member(0), std::nullopt);
+  member(2).say(held, BulkOutcome::done);
+  member(1).say(id, BulkOutcome::accepted);
+  sim().run_for(1s);
+  member(0).bye();
+  sim().run_for(50s);
+  sim().host(3).crash();
+  sim().run_for(50s);
+  EXPECT_FALSE(at(member(1), id).ended.has_value());
+  // What a client says again changes nothing, and keeps nothing.
+  for (int i = 0; i < 20; ++i) {
+    member(1).say(id, BulkOutcome::accepted);
+    sim().run_for(1s);
+  }
+  EXPECT_EQ(at(member(1), id).ended, protocol::BulkEnd::abandoned);
+  EXPECT_FALSE(at(member(1), held).ended.has_value());
+  member(2).say(held, BulkOutcome::kept);
+  sim().run_for(55s);
+  EXPECT_FALSE(at(member(1), held).ended.has_value());
+  sim().run_for(10s);
+  EXPECT_EQ(at(member(1), held).ended, protocol::BulkEnd::abandoned);
+}
+
+TEST_F(Channels, CountWhoIsGoneAndTellTheSourceWhoComesBack) {
+  begin(26, 4);
+  const BulkChannelId id = offer(member(0));
+  member(1).say(id, BulkOutcome::done);
+  member(2).say(id, BulkOutcome::accepted);
+  member(3).say(id, BulkOutcome::accepted);
+  sim().run_for(1s);
+  member(1).leave("g");
+  member(2).leave("g");
+  sim().run_for(1s);
+  sim().network().partition({{0, 1, 2}, {3}});
+  await_complete({members_[0]}, id, 30s);
+  EXPECT_EQ(at(member(0), id).complete->gone, (protocol::BulkGone{1, 0, 0, 2}));
+  member(2).join("g");
+  await([&] { return at(member(2), id).offers == 2; }, 10s, "the offer to who has left and is back");
+  EXPECT_FALSE(at(member(0), id).returned) << "it has not accepted";
+  member(2).say(id, BulkOutcome::accepted);
+  await([&] { return at(member(0), id).returned.has_value(); }, 10s, "news of it");
+  EXPECT_EQ(at(member(0), id).returned->gone, (protocol::BulkGone{0, 0, 0, 2}));
+  EXPECT_EQ(at(member(0), id).returned->present, 1u);
+  // What it has said to its side counts where sides meet.
+  member(3).say(id, BulkOutcome::failed);
+  sim().run_for(1s);
+  sim().network().heal();
+  await([&] { return at(member(0), id).returned->gone.failed == 1; }, 60s, "what has come of the other one");
+  EXPECT_EQ(at(member(0), id).returned->gone.missing, 1u);
+  member(2).say(id, BulkOutcome::done);
+  await([&] { return at(member(0), id).returned->gone.missing == 0; }, 10s, "that nobody is missing");
+  EXPECT_EQ(at(member(0), id).returned->gone, (protocol::BulkGone{1, 1, 0, 0}));
+  for (const std::size_t i : {1u, 2u, 3u}) EXPECT_FALSE(at(member(i), id).returned) << "for the source only";
+  await_rest();
+  check();
 }
 
 TEST_F(Channels, AreCompleteForASideWithoutThoseWhoAreApart) {

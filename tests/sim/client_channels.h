@@ -27,6 +27,7 @@ struct ClientChannel {
   protocol::BulkOffered offered;
   std::optional<protocol::BulkSealed> sealed;      // since
   std::optional<protocol::BulkComplete> complete;  // since
+  std::optional<protocol::BulkReturned> returned;  // since
   std::optional<protocol::BulkEnd> ended;
   std::size_t offers = 0;  // how often it was told that it is offered
 
@@ -41,11 +42,13 @@ class ClientChannels {
     if (const auto* offered = std::get_if<protocol::BulkOffered>(&news)) {
       if (!channels_.contains(offered->channel)) order_.push_back(offered->channel);
       ClientChannel& channel = channels_[offered->channel];
-      channel = {*offered, {}, {}, {}, channel.offers + 1};
+      channel = {*offered, {}, {}, {}, {}, channel.offers + 1};
     } else if (const auto* sealed = std::get_if<protocol::BulkSealed>(&news)) {
       channels_[sealed->channel].sealed = *sealed;
     } else if (const auto* complete = std::get_if<protocol::BulkComplete>(&news)) {
       channels_[complete->channel].complete = *complete;
+    } else if (const auto* returned = std::get_if<protocol::BulkReturned>(&news)) {
+      channels_[returned->channel].returned = *returned;
     } else if (const auto* ended = std::get_if<protocol::BulkEnded>(&news)) {
       channels_[ended->channel].ended = ended->why;
     } else if (const auto* token = std::get_if<protocol::BulkToken>(&news)) {

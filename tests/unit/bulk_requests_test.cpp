@@ -42,10 +42,11 @@ std::vector<BulkRequest> requests() {
 
 std::vector<BulkNews> news() {
   BulkOffered offered{kChannel, 1, false, false, "news", "#ann#alpha", terms(), std::nullopt};
-  BulkComplete complete{kChannel, {300, "alpha", 7, 1000}, {"#bob#beta"}, {{"#eve#gamma", 30}}, {}};
+  BulkComplete complete{kChannel, {300, "alpha", 7, 1000}, {"#bob#beta"}, {{"#eve#gamma", 30}}, {}, {2, 0, 0, 1}};
   BulkToken token{6, 9, {}};
   std::iota(token.token.begin(), token.token.end(), std::uint8_t{0x10});
-  return {offered, BulkSealed{kChannel, 100'000, root()}, complete, BulkEnded{kChannel, BulkEnd::over}, token};
+  return {offered, BulkSealed{kChannel, 100'000, root()},  complete, BulkEnded{kChannel, BulkEnd::over},
+          token,   BulkReturned{kChannel, {1, 0, 0, 3}, 2}};
 }
 
 std::vector<std::uint8_t> written(const BulkRequest& request) {
@@ -139,12 +140,16 @@ TEST(BulkRequests, AreRefusedWhereTheyMakeNoSense) {
   EXPECT_FALSE(is_read(offer));
   EXPECT_FALSE(is_read(BulkOutcomeSaid{1, kChannel, BulkOutcome::none, 0}));
   EXPECT_FALSE(is_read(BulkCancel{1, {"alpha", 7, 0}}));
+  bool more = false;
+  const auto more_present = written(BulkReturned{kChannel, {0, 0, 0, 1}, 2});
+  EXPECT_FALSE(read_bulk_news(type_in(more_present), ByteView(more_present).subspan(kFrameHeadBytes), more));
 }
 
 TEST(BulkRequests, ALongListOfNamesGoesInSeveralFrames) {
   BulkComplete complete;
   complete.channel = kChannel;
   complete.place = {300, "alpha", 7, 1000};
+  complete.gone = {5, 6, 7, 8};
   for (int i = 0; i < 10'000; ++i) complete.done.push_back(fmt::format("#client{}#alpha", i));
   for (std::uint16_t i = 0; i < 10; ++i) complete.failed.push_back({fmt::format("#failed{}#alpha", i), i});
   const std::vector<std::uint8_t> frames = written(complete);
@@ -160,6 +165,7 @@ TEST(BulkRequests, ALongListOfNamesGoesInSeveralFrames) {
     const auto& part = std::get<BulkComplete>(*read);
     all.channel = part.channel;
     all.place = part.place;
+    all.gone = part.gone;
     all.done.insert(all.done.end(), part.done.begin(), part.done.end());
     all.failed.insert(all.failed.end(), part.failed.begin(), part.failed.end());
     left = left.subspan(kFrameHeadBytes + length);

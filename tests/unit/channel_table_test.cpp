@@ -43,6 +43,7 @@ View view_of(std::vector<std::string> names, MemberIndex self = 0) {
 TEST(OperationsOfChannels, ComeBackAsTheyWereAndAreReadStrictly) {
   Channel known = channel_of(id_of("alpha"), {{0, 3, BulkOutcome::failed, 30}, {1, 4}});
   known.others = {{1, 9, BulkOutcome::done}};
+  known.gone = {{1, 2, 3}, {{{"alpha", 1}, 9}, {{"beta", 1}, 2}}, {4, 5, 6}};
   known.root.emplace();
   known.is_complete = true;
   const ChannelOperation operations[] = {
@@ -103,21 +104,77 @@ TEST(ChannelTable, WhoIsDoneMayCeaseToGive) {
 TEST(ChannelTable, WaitsForNobodyWhoIsGone) {
   ChannelTable table;
   const BulkChannelId id = id_of("alpha");
+  table.begin_view(view_of({"alpha", "beta", "gamma"}).members);
   table.add(channel_of(id, {{0, 3}, {1, 4}, {2, 5}}));
   ASSERT_TRUE(table.seal({id, 100, {}}));
   EXPECT_TRUE(table.leave(id, 0, 3));
   EXPECT_FALSE(table.leave(id, 0, 3));
   EXPECT_FALSE(table.note(id, 0, said(3, BulkOutcome::done), false));
   table.carry_over(id, {MemberIndex{0}, std::nullopt, MemberIndex{1}});
+  table.begin_view(view_of({"alpha", "gamma"}).members);
   EXPECT_THAT(table.find(id)->audience, ElementsAre(ChannelReceiver{1, 5}));
   EXPECT_FALSE(table.complete(id));
   EXPECT_TRUE(table.leave(id, 1, 5));
   EXPECT_TRUE(table.complete(id));
+  EXPECT_THAT(
+      table.find(id)->gone.missing,
+      ElementsAre(MissingReceiver{{"alpha", 1}, 3}, MissingReceiver{{"beta", 1}, 4}, MissingReceiver{{"gamma", 1}, 5}));
+  EXPECT_EQ(table.receivers(), 3u) << "who is missing has a place";
+  table.end(id);
   EXPECT_EQ(table.receivers(), 0u);
+}
+
+TEST(ChannelTable, CountsWhoIsGoneByWhatHadComeOfIt) {
+  ChannelTable table;
+  const BulkChannelId id = id_of("alpha");
+  table.begin_view(view_of({"alpha", "beta"}).members);
+  table.add(channel_of(id, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 5}, {1, 6}, {1, 7}}));
+  table.note(id, 0, said(1, BulkOutcome::done), true);
+  table.note(id, 0, said(1, BulkOutcome::kept), true);
+  table.note(id, 0, said(2, BulkOutcome::failed), true);
+  table.note(id, 0, said(3, BulkOutcome::refused), true);
+  table.note(id, 0, said(4, BulkOutcome::accepted), true);
+  table.note(id, 1, said(6, BulkOutcome::done), true);
+  for (SessionId session = 1; session <= 4; ++session) EXPECT_TRUE(table.leave(id, 0, session));
+  table.carry_over(id, {MemberIndex{0}, std::nullopt});
+  table.begin_view(view_of({"alpha"}).members);
+  const ChannelGone& gone = table.find(id)->gone;
+  EXPECT_EQ(gone.said, (OutcomeCounts{2, 1, 1}));
+  EXPECT_THAT(gone.missing, ElementsAre(MissingReceiver{{"alpha", 1}, 4}, MissingReceiver{{"beta", 1}, 5},
+                                        MissingReceiver{{"beta", 1}, 7}));
+  EXPECT_EQ(table.receivers(), 3u);
+}
+
+TEST(ChannelTable, WhoComesBackIsMissingUntilItSaysWhatComesOfIt) {
+  ChannelTable table;
+  const BulkChannelId id = id_of("alpha");
+  const std::vector<DaemonId> members = view_of({"alpha", "beta"}).members;
+  table.begin_view(members);
+  table.add(channel_of(id, {{0, 1}, {1, 2}, {1, 3}}));
+  ASSERT_TRUE(table.seal({id, 100, {}}));
+  for (const auto& [daemon, session] : {std::pair<MemberIndex, SessionId>{0, 1}, {1, 2}, {1, 3}}) {
+    EXPECT_TRUE(table.leave(id, daemon, session));
+  }
+  const Channel& channel = *table.find(id);
+  EXPECT_TRUE(table.note(id, 0, said(1, BulkOutcome::done), true));
+  EXPECT_EQ(channel.gone.said, (OutcomeCounts{1, 0, 0}));
+  ASSERT_TRUE(table.complete(id));
+  EXPECT_TRUE(table.note(id, 1, said(2, BulkOutcome::accepted), true));
+  EXPECT_TRUE(table.note(id, 1, said(9, BulkOutcome::done), true)) << "was never of the audience";
+  EXPECT_EQ(channel.gone.missing.size(), 2u);
+  EXPECT_EQ(channel.returned(members), 1u);
+  EXPECT_TRUE(table.leave(id, 1, 2));
+  EXPECT_EQ(channel.returned(members), 0u);
+  EXPECT_TRUE(table.note(id, 1, said(2, BulkOutcome::done), true));
+  EXPECT_THAT(channel.gone.missing, ElementsAre(MissingReceiver{{"beta", 1}, 3}));
+  EXPECT_EQ(channel.gone.said, (OutcomeCounts{1, 0, 0}));
+  EXPECT_EQ(channel.gone.said_since, (OutcomeCounts{1, 0, 0}));
+  EXPECT_EQ(table.receivers(), channel.size());
 }
 
 TEST(ChannelTable, KeepsWhoAcceptsLateApart) {
   ChannelTable table;
+  table.begin_view(view_of({"alpha", "beta"}).members);
   const BulkChannelId id = id_of("alpha");
   table.add(channel_of(id, {{0, 3}}));
   EXPECT_FALSE(table.note(id, 1, said(9, BulkOutcome::accepted), false));
@@ -167,6 +224,34 @@ TEST_F(Meeting, TheSideOfTheSourceDecidesAndOutcomesOfOthersAreKept) {
   EXPECT_THAT(united->audience, ElementsAre(ChannelReceiver{2, 5}));
   EXPECT_THAT(united->others, ElementsAre(ChannelReceiver{0, 3, BulkOutcome::done}));
   EXPECT_TRUE(united->is_sealed());
+}
+
+TEST_F(Meeting, WhoWasMissingAndHasItByNowIsMissingNoMore) {
+  Channel near = channel_of(id_of("gamma"), {{2, 5}});
+  Channel far = channel_of(id_of("gamma"), {{0, 3, BulkOutcome::done}, {1, 4, BulkOutcome::accepted}});
+  near.gone.missing = {{{"alpha", 1}, 3}, {{"alpha", 2}, 4}, {{"beta", 1}, 4}};
+  near.root.emplace();
+  near.is_complete = true;
+  far.gone.said = {7, 7, 7};
+  EXPECT_TRUE(say(0, {0, 1}, {far}));
+  EXPECT_TRUE(say(2, {2, 3}, {near}));
+  const auto united = exchange_.unite(id_of("gamma"), view_);
+  ASSERT_TRUE(united);
+  EXPECT_THAT(united->gone.missing, ElementsAre(MissingReceiver{{"alpha", 2}, 4}, MissingReceiver{{"beta", 1}, 4}));
+  EXPECT_EQ(united->gone.said_since, (OutcomeCounts{1, 0, 0}));
+  EXPECT_EQ(united->gone.said, OutcomeCounts());
+  EXPECT_EQ(united->returned(view_.members), 1u);
+}
+
+TEST_F(Meeting, ThoseThatAreMissingComeInParts) {
+  Channel first = channel_of(id_of("alpha")), second = first, again = first;
+  first.gone.missing = {{{"alpha", 1}, 3}};
+  second.gone.missing = {{{"alpha", 1}, 4}, {{"beta", 1}, 1}};
+  again.gone.missing = {{{"beta", 1}, 1}};
+  EXPECT_TRUE(say(0, {0, 1}, {first}));
+  EXPECT_TRUE(say(0, {0, 1}, {second}));
+  EXPECT_EQ(exchange_.unite(id_of("alpha"), view_)->gone.missing.size(), 3u);
+  EXPECT_FALSE(say(0, {0, 1}, {again})) << "it is there";
 }
 
 TEST_F(Meeting, WithoutTheSourceTheSideOfTheSmallerDaemonDecides) {

@@ -38,7 +38,7 @@ class Writer : public HistoryWriter<Writer> {
   }
   Writer& sealed() { return add(ChannelTold{protocol::BulkSealed{kChannel, 5, {}}}); }
   Writer& complete(const std::string& done, std::uint64_t position = 9) {
-    return add(ChannelTold{protocol::BulkComplete{kChannel, {1, "d", 1, position}, names(done), {}, {}}});
+    return add(ChannelTold{protocol::BulkComplete{kChannel, {1, "d", 1, position}, names(done), {}, {}, {}}});
   }
   Writer& says(protocol::BulkOutcome outcome) {
     return add(ChannelSaid{protocol::BulkOutcomeSaid{1, kChannel, outcome, 0}});
@@ -156,8 +156,29 @@ TEST(CheckChannels, NobodyOfTheAudienceIsLeftOut) {
   w.at('a').complete("b");
   EXPECT_THAT(check_channels(w.history(), false), ElementsAre(HasSubstr("of whose audience it is itself")));
   Writer later = usual();
-  later.at('a').add(ChannelTold{protocol::BulkComplete{kChannel, {2, "d", 1, 0}, Writer::names("b"), {}, {}}});
+  later.at('a').add(ChannelTold{protocol::BulkComplete{kChannel, {2, "d", 1, 0}, Writer::names("b"), {}, {}, {}}});
   EXPECT_THAT(check_channels(later.history(), false), IsEmpty()) << "its daemon may have been parted meanwhile";
+}
+
+TEST(CheckChannels, OnlyTheSourceHearsWhoComesBackAndOfThoseThatWereMissing) {
+  const auto returned = [](std::uint64_t done, std::uint64_t missing) {
+    return ChannelTold{protocol::BulkReturned{kChannel, {done, 0, 0, missing}, 0}};
+  };
+  const auto with_source = [] {
+    Writer w = usual();
+    w.hears('s').offered(false, 1).sealed();
+    for (const char client : {'a', 'b', 's'}) w.at(client).complete("ab");
+    return w;
+  };
+  Writer source = with_source();
+  source.at('s').add(returned(0, 0));
+  EXPECT_THAT(check_channels(source.history(), false), IsEmpty());
+  Writer more = with_source();
+  more.at('s').add(returned(1, 0));
+  EXPECT_THAT(check_channels(more.history(), false), ElementsAre(HasSubstr("other numbers")));
+  Writer member = with_source();
+  member.at('b').add(returned(0, 0));
+  EXPECT_THAT(check_channels(member.history(), false), ElementsAre(HasSubstr("is no source")));
 }
 
 TEST(CheckChannels, CompletionComesInTheEnd) {

@@ -87,6 +87,7 @@ class Sender {
     wait_for_members();
     spindle::OfferOptions offer;
     offer.bytes_per_second = options_.rate;
+    offer.linger = kLinger;
     std::vector<std::string> left_out;
     const spindle::Result<spindle::ChannelId> channel = bulk_.offer(options_.group, source(left_out), offer);
     for (const std::string& path : left_out) progress_.say(shown(path) + " is no file or directory, and is left out");
@@ -94,16 +95,32 @@ class Sender {
     channel_ = *channel;
     progress_.begin(channel_, options_.path);
     conversation_.wait_until([this] { return is_complete_ || is_ended_; });
-    if (is_complete_ && options_.wait && !is_ended_) {
-      progress_.say("it stays for members that come later; end this with Ctrl-C, or wait");
-      conversation_.wait_until([this] { return is_ended_; });
-    }
+    if (is_complete_ && !is_ended_) stay();
     bulk_ = spindle::Bulk();
     conversation_.finish();
-    if (failed_ > 0) throw Exit{kExitInputOutput, fmt::format("{} of the members did not receive it", failed_)};
+    const std::uint64_t lacking = failed_ + since_.failed + missing_;
+    if (lacking > 0) throw Exit{kExitInputOutput, fmt::format("{} of the members did not receive it", lacking)};
   }
 
  private:
+  /// For who comes later, or was a member and is to come back.
+  void stay() {
+    if (options_.wait) {
+      progress_.say("it stays for members that come later; end this with Ctrl-C, or wait");
+    } else if (missing_ > 0) {
+      progress_.say(
+          fmt::format("it stays {} s for who went, and longer for who is back by then; end this with Ctrl-C, "
+                      "or wait",
+                      kLinger.count()));
+    }
+    const std::uint64_t missed = missing_;
+    conversation_.wait_until([this] { return is_ended_ || (missing_ == 0 && !options_.wait); });
+    if (missed == missing_) return;
+    done_ += since_.done;
+    tell(fmt::format("received by {}{}, failed {}, refused {}{}", done_, left(), failed_ + since_.failed,
+                     refused_ + since_.refused, missing()));
+  }
+
   void wait_for_members() {
     if (options_.wait_members == 0) return;
     conversation_.check(conversation_.connection().join(options_.group));
@@ -142,18 +159,31 @@ class Sender {
   void handle(const spindle::BulkComplete& complete) {
     if (complete.channel != channel_) return;
     is_complete_ = true;
-    failed_ = complete.failed.size();
+    const spindle::BulkGone& gone = complete.gone;
+    done_ = complete.done.size() + gone.done;
+    left_ = gone.done;
+    failed_ = complete.failed.size() + gone.failed;
+    refused_ = complete.refused.size() + gone.refused;
+    missing_ = gone.missing;
     const std::chrono::duration<double> took = progress_.end(channel_);
     for (const auto& each : complete.failed) {
       progress_.say(fmt::format("{} could not receive it: {}", each.name, each.error.message()));
     }
     for (const std::string& name : complete.refused) progress_.say(name + " did not want it");
-    output_.add(fmt::format("{}: received by {}, failed {}, refused {}, {:.1f} s\n", shown(options_.path),
-                            complete.done.size(), complete.failed.size(), complete.refused.size(), took.count()));
-    if (complete.done.empty() && complete.failed.empty() && complete.refused.empty()) {
+    tell(fmt::format("received by {}{}, failed {}, refused {}{}, {:.1f} s", done_, left(), failed_, refused_, missing(),
+                     took.count()));
+    if (done_ + failed_ + refused_ + missing_ == 0) {
       progress_.say("nobody was a member of " + options_.group + ": --wait-members 1 waits for somebody");
     }
-    output_.flush();
+  }
+  void handle(const spindle::BulkReturned& returned) {
+    if (returned.channel != channel_) return;
+    since_ = returned.gone;
+    missing_ = returned.gone.missing;
+    if (returned.present > present_) {
+      progress_.say(fmt::format("back and receiving: {} of {} that went", returned.present, missing_));
+    }
+    present_ = returned.present;
   }
   void handle(const spindle::BulkEnded& ended) {
     if (ended.channel != channel_) return;
@@ -162,6 +192,20 @@ class Sender {
     if (!is_complete_) throw Exit{kExitRefused, fmt::format("the channel has ended: {}", to_string(ended.cause))};
   }
   void handle(const auto&) {}  // of no interest here
+
+  void tell(const std::string& how) {
+    output_.add(shown(options_.path) + ": " + how + "\n");
+    output_.flush();
+  }
+  std::string left() const {
+    return left_ == 0 ? "" : fmt::format(" ({} {} left since)", left_, left_ == 1 ? "has" : "have");
+  }
+  std::string missing() const {
+    return missing_ == 0 ? "" : fmt::format(", {} went before {} had all", missing_, missing_ == 1 ? "it" : "they");
+  }
+
+  /// How long the channel stays once it is complete.
+  static constexpr std::chrono::seconds kLinger{60};
 
   Conversation& conversation_;
   Output& output_;
@@ -172,7 +216,15 @@ class Sender {
   spindle::ChannelId channel_;
   bool is_complete_ = false;
   bool is_ended_ = false;
-  std::size_t failed_ = 0;
+  // Of the members that there were when it was offered. Those that were missing when it was complete and are no more
+  // are in `since_` alone.
+  std::uint64_t done_ = 0;
+  std::uint64_t left_ = 0;  // of these
+  std::uint64_t failed_ = 0;
+  std::uint64_t refused_ = 0;
+  std::uint64_t missing_ = 0;
+  std::uint64_t present_ = 0;  // of these, as was told last
+  spindle::BulkGone since_;
 };
 
 class Receiver {
@@ -258,8 +310,9 @@ class Receiver {
     const auto content = contents_.find(ended.channel);
     if (content == contents_.end()) return;
     progress_.end(ended.channel);
-    progress_.say(fmt::format("{} was not received: the channel has ended ({})", shown(content->second.name),
-                              to_string(ended.cause)));
+    const bool stays = ended.cause == spindle::BulkEnded::Cause::abandoned && !is_to_output();
+    progress_.say(fmt::format("{} was not received: the channel has ended ({}){}", shown(content->second.name),
+                              to_string(ended.cause), stays ? "; what has come stays for when it is sent again" : ""));
     contents_.erase(content);
   }
   void handle(const auto&) {}  // of no interest here

@@ -27,13 +27,16 @@ const ChannelId* channel_of(const spindle_event* event) {
 using namespace spindle::c;
 using spindle::BulkComplete;
 using spindle::BulkEnded;
+using spindle::BulkGone;
 using spindle::BulkOffered;
 using spindle::BulkProgress;
 using spindle::BulkReceived;
+using spindle::BulkReturned;
 using spindle::BulkStalled;
 
 const spindle_channel* spindle_bulk_channel(const spindle_event* event) {
-  const auto* id = channel_of<BulkOffered, BulkProgress, BulkReceived, BulkComplete, BulkEnded, BulkStalled>(event);
+  const auto* id =
+      channel_of<BulkOffered, BulkProgress, BulkReceived, BulkComplete, BulkEnded, BulkStalled, BulkReturned>(event);
   return id == nullptr ? nullptr : handle_of(*id);
 }
 
@@ -88,5 +91,18 @@ spindle_code spindle_bulk_complete_code_at(const spindle_event* event, size_t in
   if (index >= spindle_bulk_complete_name_count(event, SPINDLE_BULK_FAILED)) return 0;
   return code_of(content<BulkComplete>(event)->failed[index].error);
 }
+
+uint64_t spindle_bulk_gone(const spindle_event* event, unsigned list) {
+  const auto* complete = content<BulkComplete>(event);
+  const auto* returned = content<BulkReturned>(event);
+  if (complete == nullptr && returned == nullptr) return 0;
+  const BulkGone& gone = complete != nullptr ? complete->gone : returned->gone;
+  if (list == SPINDLE_BULK_DONE) return gone.done;
+  if (list == SPINDLE_BULK_FAILED) return gone.failed;
+  if (list == SPINDLE_BULK_REFUSED) return gone.refused;
+  return list == SPINDLE_BULK_MISSING ? gone.missing : 0;
+}
+
+uint64_t spindle_bulk_returned_present(const spindle_event* event) { return number_in(event, &BulkReturned::present); }
 
 unsigned spindle_bulk_ended_cause(const spindle_event* event) { return enumerator_in(event, &BulkEnded::cause); }

@@ -165,6 +165,8 @@ unsigned spindle_event_kind(const spindle_event* event) {
       return SPINDLE_EVENT_FEED_FLOW;
     case EventKind::feed_writable:
       return SPINDLE_EVENT_FEED_WRITABLE;
+    case EventKind::bulk_returned:
+      return SPINDLE_EVENT_BULK_RETURNED;
     default:
       return 0;
   }

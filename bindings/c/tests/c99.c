@@ -291,6 +291,8 @@ static void misuse_bulk_events(void) {
   is_zero(spindle_bulk_complete_name_count(NULL, SPINDLE_BULK_DONE));
   nothing(spindle_bulk_complete_name_at(NULL, SPINDLE_BULK_DONE, 0));
   is_zero((uint64_t)spindle_bulk_complete_code_at(NULL, 0));
+  is_zero(spindle_bulk_gone(NULL, SPINDLE_BULK_MISSING));
+  is_zero(spindle_bulk_returned_present(NULL));
   is_zero(spindle_bulk_ended_cause(NULL));
 }
 

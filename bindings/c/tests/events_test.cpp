@@ -227,9 +227,30 @@ TEST(CEvents, WhatIsReceivedHasItsFields) {
   EXPECT_EQ(text(spindle_bulk_received_bytes(&event)), std::string("a\0b", 3));
 }
 
+TEST(CEvents, WhoHasGoneIsCounted) {
+  const auto expect_gone = [](const spindle_event& event) {
+    EXPECT_EQ(spindle_bulk_gone(&event, SPINDLE_BULK_DONE), 4u);
+    EXPECT_EQ(spindle_bulk_gone(&event, SPINDLE_BULK_FAILED), 5u);
+    EXPECT_EQ(spindle_bulk_gone(&event, SPINDLE_BULK_REFUSED), 6u);
+    EXPECT_EQ(spindle_bulk_gone(&event, SPINDLE_BULK_MISSING), 7u);
+    EXPECT_EQ(spindle_bulk_gone(&event, 4), 0u);
+    EXPECT_EQ(spindle_bulk_complete_name_count(&event, SPINDLE_BULK_MISSING), 0u);
+  };
+  const spindle_event complete{Event(BulkComplete{kChannel, {}, {}, {}, {4, 5, 6, 7}})};
+  expect_gone(complete);
+  EXPECT_EQ(spindle_bulk_returned_present(&complete), 0u);
+  const spindle_event returned{Event(BulkReturned{kChannel, {4, 5, 6, 7}, 3})};
+  EXPECT_EQ(spindle_event_kind(&returned), unsigned{SPINDLE_EVENT_BULK_RETURNED});
+  EXPECT_EQ(spindle_channel_number(spindle_bulk_channel(&returned)), 8u);
+  expect_gone(returned);
+  EXPECT_EQ(spindle_bulk_returned_present(&returned), 3u);
+  const spindle_event stalled{Event(BulkStalled{kChannel})};
+  EXPECT_EQ(spindle_bulk_gone(&stalled, SPINDLE_BULK_DONE), 0u);
+}
+
 TEST(CEvents, CompletionsHaveTheirLists) {
-  const spindle_event event{
-      Event(BulkComplete{kChannel, {"#a#x", "#b#x"}, {{"#c#x", Errc::no_space}}, {"#d#x", "#e#x", "#f#x"}})};
+  const spindle_event event{Event(
+      BulkComplete{kChannel, {"#a#x", "#b#x"}, {{"#c#x", Errc::no_space}}, {"#d#x", "#e#x", "#f#x"}, {4, 5, 6, 7}})};
   EXPECT_EQ(spindle_event_kind(&event), unsigned{SPINDLE_EVENT_BULK_COMPLETE});
   EXPECT_EQ(spindle_channel_number(spindle_bulk_channel(&event)), 8u);
   const auto names = [&](unsigned list) {

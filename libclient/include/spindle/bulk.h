@@ -178,7 +178,7 @@ struct BulkOptions {
 };
 
 /// Offers and receives contents beside a connection made with ConnectOptions::bulk. What becomes of them are events of
-/// that connection: BulkOffered, BulkProgress, BulkStalled, BulkReceived, BulkComplete, BulkEnded.
+/// that connection: BulkOffered, BulkProgress, BulkStalled, BulkReceived, BulkComplete, BulkReturned, BulkEnded.
 ///
 /// It has a second connection to the daemon, of the same kind, for the content, which is made when it is needed first,
 /// and again where it is lost; a thread that reads and writes it; and workers. In memory is a bounded part of each

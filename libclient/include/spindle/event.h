@@ -182,8 +182,18 @@ struct BulkReceived {
   std::vector<std::uint8_t> bytes;  ///< where it was received in memory
 };
 
+/// How those stand that were members where a content was offered, and are no longer: they have left, or were lost, or
+/// the network has taken them away.
+struct BulkGone {
+  std::uint64_t done = 0;     ///< they have it
+  std::uint64_t failed = 0;   ///< they could not receive it
+  std::uint64_t refused = 0;  ///< they did not want it
+  std::uint64_t missing = 0;  ///< they went before they had all of it
+};
+
 /// All members of the audience, the group where the content was offered, have it or have said that they will not. Who
-/// has left the group since then is not waited for. Comes to source and members alike, at one place in the order.
+/// is a member no longer is not waited for: `gone` counts them. Where some are missing, a source that stays serves them
+/// when they are back, and hears of it by BulkReturned. Comes to source and members alike, at one place in the order.
 struct BulkComplete {
   struct Failed {
     std::string name;
@@ -193,6 +203,15 @@ struct BulkComplete {
   std::vector<std::string> done;     ///< private names
   std::vector<Failed> failed;        ///< they could not receive it
   std::vector<std::string> refused;  ///< they did not want it
+  BulkGone gone;
+};
+
+/// Of those that were missing in BulkComplete some are back, or gone once more, or have it by now. Comes to the source
+/// as long as the channel is there. All have it, or have said why not, where `gone.missing` is 0.
+struct BulkReturned {
+  ChannelId channel;
+  BulkGone gone;              ///< those that were missing in BulkComplete: what has come of them since
+  std::uint64_t present = 0;  ///< of `gone.missing`: they are back, and receive it
 };
 
 /// Nothing more comes of the channel.
@@ -200,7 +219,7 @@ struct BulkEnded {
   enum class Cause : std::uint8_t {
     cancelled = 1,     ///< by the source, or, with an error, as its content cannot be read
     over = 2,          ///< it was complete, and its time to linger is over
-    abandoned = 3,     ///< the source is gone, nobody has the content, and nothing has happened for long
+    abandoned = 3,     ///< the source is gone, nobody has the content, and nothing has happened for a minute
     elsewhere = 4,     ///< daemons that were apart and are back know that it has ended
     disconnected = 5,  ///< the session of this client that offered it is gone; others may go on
   };
@@ -363,7 +382,8 @@ struct Disconnected {
   X(FeedGap, feed_gap)             \
   X(FeedClosed, feed_closed)       \
   X(FeedFlow, feed_flow)           \
-  X(FeedWritable, feed_writable)
+  X(FeedWritable, feed_writable)   \
+  X(BulkReturned, bulk_returned)
 
 /// New kinds are added with new versions: a program has to bear with one that it does not know.
 enum class EventKind : std::uint8_t {

@@ -2,6 +2,7 @@
 import dataclasses
 
 from . import contents
+from .bulk_verbs import GONE
 from .client import describe
 from .failure import Failure
 
@@ -136,15 +137,32 @@ def check_received(stage, step, clients):
     each_event(stage, step, clients, "bulk_received", check)
 
 
+def gone_of(values):
+    return {what: values.number(f"gone_{what}", 0) for what in GONE}
+
+
+def check_returned(stage, step, clients):
+    of = step.arguments
+    expected = (of["gone"], of["present"])
+
+    def check(_, __, values):
+        told = (gone_of(values), values.number("present"))
+        return "" if told == expected else f"{told}, not {expected}"
+    each_event(stage, step, clients, "bulk_returned", check)
+
+
 def check_complete(stage, step, clients):
     of = step.arguments
+    gone = of.get("gone", dict.fromkeys(GONE, 0))
     expected = {key: sorted(stage.private_names(of[key])) for key in ("done", "refused")}
     failed = sorted((stage.clients([name])[0].private_name, code.encode()) for name, code in of["failed"])
 
     def check(_, __, values):
         told = {key: sorted(values.all(key)) for key in expected}
         told_failed = sorted(zip(values.all("failed"), values.all("failed_code")))
-        return "" if (told, told_failed) == (expected, failed) else f"{told} and failed {told_failed}"
+        if (told, told_failed) != (expected, failed):
+            return f"{told} and failed {told_failed}"
+        return "" if gone_of(values) == gone else f"gone are {gone_of(values)}, not {gone}"
     each_event(stage, step, clients, "bulk_complete", check)
 
 
@@ -157,4 +175,4 @@ def check_ended(stage, step, clients):
 VERBS = {
     "offer": perform_offer, "accept": perform_accept, "refuse": perform_on_content, "withdraw": perform_on_content,
     "rate": perform_on_content, "offered": check_offered, "progress": check_progress, "received": check_received,
-    "complete": check_complete, "ended": check_ended}
+    "complete": check_complete, "returned": check_returned, "ended": check_ended}

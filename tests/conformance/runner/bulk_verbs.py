@@ -6,6 +6,7 @@ KINDS = {"bytes", "file", "directory", "stream"}
 SINKS = {"memory", "file", "directory", "stream"}
 CAUSES = {"cancelled", "over", "abandoned", "elsewhere", "disconnected"}
 LISTS = {"done", "refused", "failed"}
+GONE = ("done", "failed", "refused", "missing")
 
 
 def offer(statement):
@@ -72,11 +73,29 @@ def received(statement):
 def complete(statement):
     arguments = {"content": statement.content(), "done": [], "refused": [], "failed": []}
     while statement.peek() is not None:
+        if statement.accept("gone"):
+            arguments["gone"] = gone(statement)
+            break
         what = statement.choice("a list", LISTS)
         if what == "failed":
             arguments[what].append((statement.client(), statement.take("a code")))
         else:
-            arguments[what] += statement.clients(LISTS)
+            arguments[what] += statement.clients(LISTS | {"gone"})
+    return arguments
+
+
+def gone(statement):
+    """Numbers behind their words; what is not said is none."""
+    counts = dict.fromkeys(GONE, 0)
+    while statement.peek() in GONE:
+        what = statement.take("what they are")
+        counts[what] = statement.count("how many")
+    return counts
+
+
+def returned(statement):
+    arguments = {"content": statement.content(), "gone": gone(statement)}
+    arguments["present"] = statement.count("how many") if statement.accept("present") else 0
     return arguments
 
 
@@ -91,4 +110,5 @@ def ended(statement):
 
 VERBS = {
     "offer": offer, "accept": accept, "refuse": on_content, "withdraw": on_content, "rate": rate,
-    "offered": offered, "progress": progress, "received": received, "complete": complete, "ended": ended}
+    "offered": offered, "progress": progress, "received": received, "complete": complete, "returned": returned,
+    "ended": ended}

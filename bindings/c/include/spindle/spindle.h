@@ -417,7 +417,9 @@ enum {
   SPINDLE_EVENT_FEED_GAP = 20,      /* packets of a feed that this client does not get */
   SPINDLE_EVENT_FEED_CLOSED = 21,   /* nothing more comes of a feed, or it can be sent to no longer */
   SPINDLE_EVENT_FEED_FLOW = 22,     /* how the network treats a feed of this client's own */
-  SPINDLE_EVENT_FEED_WRITABLE = 23  /* a feed for which WOULD_BLOCK was said has room again */
+  SPINDLE_EVENT_FEED_WRITABLE = 23, /* a feed for which WOULD_BLOCK was said has room again */
+  SPINDLE_EVENT_BULK_RETURNED = 24  /* of a content that this client offers: members that were missing in BULK_COMPLETE
+                                       are back, or have it by now */
 };
 
 /* Waits for events, and gives those that there are, `room` at most, which the caller frees. 0: `*count` is one or more.
@@ -795,9 +797,10 @@ SPINDLE_C_API spindle_bytes spindle_bulk_received_bytes(const spindle_event* eve
 
 /* The lists of BULK_COMPLETE. All are of private names. */
 enum {
-  SPINDLE_BULK_DONE = 0,   /* they have it */
-  SPINDLE_BULK_FAILED = 1, /* they could not receive it */
-  SPINDLE_BULK_REFUSED = 2 /* they did not want it */
+  SPINDLE_BULK_DONE = 0,    /* they have it */
+  SPINDLE_BULK_FAILED = 1,  /* they could not receive it */
+  SPINDLE_BULK_REFUSED = 2, /* they did not want it */
+  SPINDLE_BULK_MISSING = 3  /* of spindle_bulk_gone() only: they went before they had all of it */
 };
 
 /* The names on one of the lists; none on a list that there is not. */
@@ -806,11 +809,18 @@ SPINDLE_C_API spindle_bytes spindle_bulk_complete_name_at(const spindle_event* e
 /* Why one of SPINDLE_BULK_FAILED could not. */
 SPINDLE_C_API spindle_code spindle_bulk_complete_code_at(const spindle_event* event, size_t index);
 
+/* Of BULK_COMPLETE: how many were members where the content was offered, are no longer, and are of that kind; they are
+   on no list. Of BULK_RETURNED: what has come since of those that were missing in BULK_COMPLETE; all have the content,
+   or have said why not, where SPINDLE_BULK_MISSING is 0. */
+SPINDLE_C_API uint64_t spindle_bulk_gone(const spindle_event* event, unsigned list);
+/* How many of those that are missing still are back, and receive it. */
+SPINDLE_C_API uint64_t spindle_bulk_returned_present(const spindle_event* event);
+
 /* Why a channel has ended. */
 enum {
   SPINDLE_BULK_CANCELLED = 1,   /* by the source, or, with an error, as its content cannot be read */
   SPINDLE_BULK_OVER = 2,        /* it was complete, and its time to linger is over */
-  SPINDLE_BULK_ABANDONED = 3,   /* the source is gone, nobody has the content, and nothing has happened for long */
+  SPINDLE_BULK_ABANDONED = 3,   /* the source is gone, nobody has the content, and nothing has happened for a minute */
   SPINDLE_BULK_ELSEWHERE = 4,   /* daemons that were apart and are back know that it has ended */
   SPINDLE_BULK_DISCONNECTED = 5 /* the session of this client that offered it is gone; others may go on */
 };

@@ -163,6 +163,20 @@ static void add_names(answer* to, const char* key, const spindle_event* event, u
   }
 }
 
+static void add_gone(answer* to, const spindle_event* event) {
+  answer_add_number(to, "gone_done", spindle_bulk_gone(event, SPINDLE_BULK_DONE));
+  answer_add_number(to, "gone_failed", spindle_bulk_gone(event, SPINDLE_BULK_FAILED));
+  answer_add_number(to, "gone_refused", spindle_bulk_gone(event, SPINDLE_BULK_REFUSED));
+  answer_add_number(to, "gone_missing", spindle_bulk_gone(event, SPINDLE_BULK_MISSING));
+}
+
+static void describe_returned(answer* to, const spindle_event* event) {
+  answer_begin(to, "bulk_returned");
+  add_channel(to, event);
+  answer_add_number(to, "present", spindle_bulk_returned_present(event));
+  add_gone(to, event);
+}
+
 static void describe_complete(answer* to, const spindle_event* event) {
   size_t i;
   answer_begin(to, "bulk_complete");
@@ -173,6 +187,7 @@ static void describe_complete(answer* to, const spindle_event* event) {
   for (i = 0; i < spindle_bulk_complete_name_count(event, SPINDLE_BULK_FAILED); ++i) {
     answer_add_text(to, "failed_code", spindle_error_name(spindle_bulk_complete_code_at(event, i)));
   }
+  add_gone(to, event);
 }
 
 static void describe_ended(answer* to, const spindle_event* event) {
@@ -275,6 +290,9 @@ void describe(answer* to, const spindle_event* event, const spindle_bytes* strea
       break;
     case SPINDLE_EVENT_BULK_COMPLETE:
       describe_complete(to, event);
+      break;
+    case SPINDLE_EVENT_BULK_RETURNED:
+      describe_returned(to, event);
       break;
     case SPINDLE_EVENT_BULK_ENDED:
       describe_ended(to, event);

@@ -116,6 +116,19 @@ inline Answer answer_for(const BulkReceived& received) {
   return answer;
 }
 
+inline Answer& add_gone(Answer& answer, const BulkGone& gone) {
+  return answer.add("gone_done", gone.done)
+      .add("gone_failed", gone.failed)
+      .add("gone_refused", gone.refused)
+      .add("gone_missing", gone.missing);
+}
+
+inline Answer answer_for(const BulkReturned& returned) {
+  Answer answer("bulk_returned");
+  answer.add("channel", to_string(returned.channel)).add("present", returned.present);
+  return add_gone(answer, returned.gone);
+}
+
 inline Answer answer_for(const BulkComplete& complete) {
   Answer answer("bulk_complete");
   answer.add("channel", to_string(complete.channel))
@@ -124,7 +137,7 @@ inline Answer answer_for(const BulkComplete& complete) {
   for (const BulkComplete::Failed& each : complete.failed) {
     answer.add("failed", each.name).add("failed_code", code_of(each.error));
   }
-  return answer;
+  return add_gone(answer, complete.gone);
 }
 
 inline Answer answer_for(const BulkEnded& ended) {

@@ -1,0 +1,35 @@
+#include "daemon/channel/channel.h"
+
+#include "daemon/overlay/view.h"
+
+namespace spindled {
+
+std::size_t Channel::returned(const std::vector<DaemonId>& members) const {
+  const auto is_back = [&](const MissingReceiver& each) {
+    const auto daemon = index_in(members, each.daemon);
+    return daemon && find_receiver(others, *daemon, each.session) != nullptr;
+  };
+  return static_cast<std::size_t>(std::count_if(gone.missing.begin(), gone.missing.end(), is_back));
+}
+
+void Channel::settle_returned(const std::vector<DaemonId>& members) {
+  if (gone.missing.empty()) return;
+  for (const ChannelReceiver& each : others) settle_returned(members[each.daemon], each.session, each.outcome);
+}
+
+bool Channel::settle_returned(const DaemonId& daemon, SessionId session, BulkOutcome outcome) {
+  const MissingReceiver returned{daemon, session};
+  const auto at = std::lower_bound(gone.missing.begin(), gone.missing.end(), returned);
+  if (at == gone.missing.end() || *at != returned) return false;
+  if (!(is_complete ? gone.said_since : gone.said).add(outcome)) return false;
+  gone.missing.erase(at);
+  return true;
+}
+
+void Channel::note_gone(const DaemonId& daemon, const ChannelReceiver& receiver) {
+  if (gone.said.add(receiver.outcome)) return;
+  const MissingReceiver missing{daemon, receiver.session};
+  gone.missing.insert(std::lower_bound(gone.missing.begin(), gone.missing.end(), missing), missing);
+}
+
+}  // namespace spindled
