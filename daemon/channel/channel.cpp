@@ -4,6 +4,25 @@
 
 namespace spindled {
 
+std::optional<MemberIndex> Channel::source_daemon(const std::vector<DaemonId>& members) const {
+  if (source_is_gone) return std::nullopt;
+  return index_in(members, {id.daemon, id.incarnation});
+}
+
+Channel Channel::without_receivers() const {
+  return {.id = id,
+          .group = group,
+          .source = source,
+          .client = client,
+          .source_is_gone = source_is_gone,
+          .terms = terms,
+          .root = root,
+          .audience = {},
+          .others = {},
+          .gone = {gone.said, {}, gone.said_since},
+          .is_complete = is_complete};
+}
+
 std::size_t Channel::returned(const std::vector<DaemonId>& members) const {
   const auto is_back = [&](const MissingReceiver& each) {
     const auto daemon = index_in(members, each.daemon);

@@ -119,9 +119,13 @@ struct Channel {
     for (const ChannelReceiver& each : audience) visit(each);
     for (const ChannelReceiver& each : others) visit(each);
   }
+  /// Where the source is, if it is there. `members`: of the view.
+  std::optional<MemberIndex> source_daemon(const std::vector<DaemonId>& members) const;
   /// How many have a place in it: members, and those that are missing.
   std::size_t size() const { return audience.size() + others.size() + gone.missing.size(); }
-  /// How many of those that are missing are back, and have accepted it. `members`: of the view.
+  /// The same but for these.
+  Channel without_receivers() const;
+  /// How many of those that are missing are back, and have accepted it.
   std::size_t returned(const std::vector<DaemonId>& members) const;
   /// Whoever was missing, is back and has said what comes of it is missing no more.
   void settle_returned(const std::vector<DaemonId>& members);
@@ -133,6 +137,10 @@ struct Channel {
   MemberSet lacking() const { return daemons_with(BulkOutcome::accepted); }
   /// Daemons with receivers that have all of it, and give it to others.
   MemberSet holding() const { return daemons_with(BulkOutcome::done); }
+  /// Somebody waits for it: who has come late, or is back, is served to the end.
+  bool is_wanted() const { return !is_complete || !lacking().empty(); }
+  /// Nobody is there who has all of it.
+  bool is_hopeless(const std::vector<DaemonId>& members) const { return !source_daemon(members) && holding().empty(); }
 
  private:
   MemberSet daemons_with(BulkOutcome outcome) const {

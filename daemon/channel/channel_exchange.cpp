@@ -1,8 +1,55 @@
 #include "daemon/channel/channel_exchange.h"
 
+#include <algorithm>
 #include <set>
 
 namespace spindled {
+
+namespace {
+
+/// Copies what is between two places of several lists, one behind the other.
+class Cut {
+ public:
+  Cut(std::size_t first, std::size_t end) : first_(first), end_(end) {}
+  template <typename Each>
+  void copy(const std::vector<Each>& from, std::vector<Each>& to) {
+    to.assign(place(from, first_), place(from, end_));
+    behind_ += from.size();
+  }
+
+ private:
+  template <typename Each>
+  auto place(const std::vector<Each>& from, std::size_t at) const {
+    return from.begin() + static_cast<std::ptrdiff_t>(std::clamp(at, behind_, behind_ + from.size()) - behind_);
+  }
+
+  std::size_t first_, end_;
+  std::size_t behind_ = 0;  // how many the lists before have
+};
+
+}  // namespace
+
+ChannelsKnown KnownChannels::next_part() {
+  ChannelsKnown part;
+  part.side = side_;
+  units_ = 0;
+  while (at_ != table_.end() && units_ < part_max_) {
+    const Channel& channel = at_->second;
+    const std::size_t end = std::min(channel.size(), receiver_ + part_max_ - units_);
+    Channel& said = part.channels.emplace_back(channel.without_receivers());
+    Cut cut(receiver_, end);
+    cut.copy(channel.audience, said.audience);
+    cut.copy(channel.others, said.others);
+    cut.copy(channel.gone.missing, said.gone.missing);
+    units_ += 1 + end - receiver_;
+    receiver_ = end;
+    if (end < channel.size()) continue;
+    ++at_;
+    receiver_ = 0;
+  }
+  part.more = at_ != table_.end();
+  return part;
+}
 
 bool ChannelExchange::add(ChannelReceivers& to, const ChannelReceivers& more, const MemberSet& side) {
   for (const ChannelReceiver& each : more) {

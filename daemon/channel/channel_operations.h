@@ -24,13 +24,12 @@ struct ChannelSealed {
   std::uint64_t size = 0;
   ContentRoot root{};
 };
-/// How receivers of the origin stand: what has come of them for a while.
 /// Whether `next` counts behind `former`: what is final stays, but who is done may cease to give the content.
 constexpr bool may_follow(BulkOutcome former, BulkOutcome next) {
   return former == BulkOutcome::done ? next == BulkOutcome::kept
                                      : !spindle::protocol::is_final(former) && former != next;
 }
-
+/// How receivers of the origin stand: what has come of them for a while.
 struct ChannelProgress {
   struct Said {
     SessionId session = 0;

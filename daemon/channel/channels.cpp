@@ -48,6 +48,12 @@ Channels::Refusal Channels::ask(Time now, const ChannelClient& client, const pro
   return std::nullopt;
 }
 
+std::optional<Channels::Entering> Channels::take_entering(const BulkChannelId& id) {
+  if (!is_own(id)) return std::nullopt;
+  const auto entering = entering_.extract(id.number);
+  return entering.empty() ? std::nullopt : std::optional(entering.mapped());
+}
+
 Result<const Channel*> Channels::find_own(const ChannelClient& client, const BulkChannelId& id) const {
   const Channel* channel = table_.find(id);
   if (channel == nullptr) return fail(Errc::unknown_channel);
@@ -144,14 +150,13 @@ ChannelReceivers Channels::audience_of(const ChannelOffered& offered, MemberInde
 
 bool Channels::apply(Time now, const Delivery& message, ChannelOffered& operation) {
   if (!is_of(operation.id, message.origin) || table_.find(operation.id) != nullptr) return false;
-  const bool is_local = message.origin == groups_.view().self;
-  const auto entering = is_local ? entering_.extract(operation.id.number) : decltype(entering_)::node_type();
   ChannelReceivers audience = audience_of(operation, message.origin);
   if (!table_.has_room(audience.size())) {
-    if (entering.empty()) return true;
+    const auto entering = take_entering(operation.id);
+    if (!entering) return true;
     const auto offers = offers_.find(operation.session);
     if (offers != offers_.end() && --offers->second == 0) offers_.erase(offers);
-    clients_->refuse_channel_request(operation.session, entering.mapped().request, Errc::too_many_channels);
+    clients_->refuse_channel_request(operation.session, entering->request, Errc::too_many_channels);
     return true;
   }
   Channel added;
@@ -162,9 +167,7 @@ bool Channels::apply(Time now, const Delivery& message, ChannelOffered& operatio
   added.terms = std::move(operation.terms);
   added.audience = std::move(audience);
   const Channel& channel = table_.add(std::move(added));
-  Life& life = lives_[channel.id];
-  life.active_at = now;
-  if (!entering.empty()) life.untold_request = entering.mapped().request;
+  ends_.note_active(now, channel);
   if (!groups_.tells_changes_later()) tell_offered(now, channel);
   events_->channel_offered(now, channel);
   return true;
@@ -174,7 +177,7 @@ bool Channels::apply(Time now, const Delivery& message, const ChannelSealed& ope
   if (!is_of(operation.id, message.origin)) return false;
   if (!table_.seal(operation)) return true;
   const Channel& channel = *table_.find(operation.id);
-  note_active(now, channel);
+  ends_.note_active(now, channel);
   told_.tell_sealed(channel);
   events_->channel_sealed(now, channel);
   look(now, message.position, operation.id);
@@ -203,7 +206,7 @@ void Channels::note_progress(Time now, std::uint64_t position, MemberIndex origi
     const ChannelReceiver* receiver = channel->find(origin, said.session);
     is_coming = is_coming || (receiver != nullptr && receiver->outcome == BulkOutcome::accepted);
   }
-  if (is_changed || is_coming) note_active(now, *channel);
+  if (is_changed || is_coming) ends_.note_active(now, *channel);
   if (!is_changed) return;
   events_->receivers_changed(now, *channel);
   look(now, position, progress.id);
@@ -217,7 +220,7 @@ bool Channels::apply(Time now, const Delivery& message, const ChannelCancelled& 
 }
 
 bool Channels::apply(Time now, const Delivery& message, const ChannelEnded& operation) {
-  if (message.origin != timekeeper_of(operation.id)) return false;
+  if (message.origin != ends_.timekeeper_of(operation.id)) return false;
   end(now, operation.id, operation.why);
   return true;
 }
@@ -235,7 +238,7 @@ bool Channels::apply(Time now, const Delivery& message, const ChannelSourceGone&
   for (const auto& [id, channel] : table_) {
     if (channel.source != operation.session || !is_of(id, message.origin) || !table_.lose_source(id)) continue;
     if (message.origin == groups_.view().self) told_.forget(id, operation.session);
-    note_active(now, channel);
+    ends_.note_active(now, channel);
     events_->source_changed(now, channel);
   }
   return true;
@@ -255,8 +258,9 @@ void Channels::end(Time now, const BulkChannelId& id, BulkEnd why) {
     const auto offers = offers_.find(channel->source);
     if (offers != offers_.end() && --offers->second == 0) offers_.erase(offers);
   }
+  take_entering(id);
   table_.end(id);
-  lives_.erase(id);
+  ends_.forget(id);
   told_.tell_ended(id, why);
   events_->channel_ended(now, id);
 }
@@ -264,9 +268,9 @@ void Channels::end(Time now, const BulkChannelId& id, BulkEnd why) {
 void Channels::look(Time now, std::uint64_t position, const BulkChannelId& id) {
   if (!is_settled_ || groups_.tells_changes_later() || !table_.complete(id)) return;
   const Channel& channel = *table_.find(id);
-  lives_[id].complete_at = now;
+  ends_.note_completion(now, channel);
+  ends_.look(now);
   tell_complete(position, channel);
-  timers_.set_earlier(Timer::ends, now);
 }
 
 void Channels::tell_complete(std::uint64_t position, const Channel& channel) {
@@ -327,7 +331,7 @@ void Channels::member_left(Time now, std::uint64_t position, const Group& group,
     const bool is_source = is_of(channel.id, daemon) && channel.source == session;
     if (daemon == groups_.view().self && !is_source) told_.forget(channel.id, session);
     if (!table_.leave(channel.id, daemon, session)) return;
-    note_active(later, channel);
+    ends_.note_active(later, channel);
     events_->receivers_changed(later, channel);
     look(later, position, channel.id);
     tell_returned(channel);
@@ -343,7 +347,7 @@ void Channels::view_began(Time now, const GroupTable::Renumbering& to, const Mem
   if (table_.empty()) return table_.begin_view(view.members);
   groups_.do_in_steps(now, [this, to, members = view.members, at = table_.begin()](Time) mutable {
     context_.turn.count(1 + at->second.size() / 16);
-    lives_[at->first].is_end_ordered = false;
+    ends_.begin_view(at->first);
     table_.carry_over(at->first, to);
     if (++at != table_.end()) return false;
     table_.begin_view(std::move(members));
@@ -354,44 +358,16 @@ void Channels::view_began(Time now, const GroupTable::Renumbering& to, const Mem
 }
 
 void Channels::say_known(Time now, const MemberSet& side) {
-  struct Saying {
-    ChannelTable::Channels::const_iterator at;
-    std::size_t receiver = 0;  // of that channel: the next one
-  };
   const std::size_t part_max = std::min<std::size_t>(1000, std::max<std::size_t>(context_.turn.max(), 2));
-  groups_.do_in_steps(now, [this, side, part_max, next = std::optional<Saying>()](Time later) mutable {
+  groups_.do_in_steps(now, [this, side, part_max, known = std::optional<KnownChannels>()](Time later) mutable {
     if (!groups_.is_open()) return true;
-    if (!next) next = Saying{table_.begin(), 0};
-    ChannelsKnown part;
-    part.side = side;
-    std::size_t units = 0;
-    while (next->at != table_.end() && units < part_max) {
-      const Channel& channel = next->at->second;
-      Channel said = channel;
-      const std::size_t receivers = channel.size();
-      const std::size_t to = std::min(receivers, next->receiver + part_max - units);
-      const auto cut = [&](auto& all, std::size_t before) {
-        const auto index = [&](std::size_t i) { return i <= before ? 0 : std::min(i - before, all.size()); };
-        all = std::decay_t<decltype(all)>(all.begin() + static_cast<std::ptrdiff_t>(index(next->receiver)),
-                                          all.begin() + static_cast<std::ptrdiff_t>(index(to)));
-      };
-      const std::size_t audience = channel.audience.size();
-      cut(said.audience, 0);
-      cut(said.others, audience);
-      cut(said.gone.missing, audience + channel.others.size());
-      units += 1 + to - next->receiver;
-      next->receiver = to;
-      if (to == receivers) {
-        ++next->at;
-        next->receiver = 0;
-      }
-      part.channels.push_back(std::move(said));
-    }
-    context_.turn.count(units);
-    part.more = next->at != table_.end();
+    if (!known) known.emplace(table_, side, part_max);
+    ChannelsKnown part = known->next_part();
+    context_.turn.count(known->channels_and_receivers());
+    const bool is_last = !part.more;
     const ChannelOperation operation = std::move(part);
     groups_.originate_at_once(later, number_of(operation), write_channel_operation(operation));
-    return next->at == table_.end();
+    return is_last;
   });
 }
 
@@ -424,16 +400,13 @@ void Channels::unite(Time now, const BulkChannelId& id) {
   const bool was_sealed = known != nullptr && known->is_sealed();
   const bool is_new = !table_.end(id);
   const Channel& channel = table_.add(std::move(*united));
-  Life& life = lives_[id];
-  if (is_new) life.active_at = now;
-  if (channel.is_complete && life.complete_at == kNever) life.complete_at = now;
-  if (!channel.is_complete) life.complete_at = kNever;
+  ends_.note_completion(now, channel);
   if (is_new) events_->channel_offered(now, channel);
   if (channel.is_sealed() && !was_sealed) events_->channel_sealed(now, channel);
 }
 
 void Channels::tell_offered(Time now, const Channel& channel) {
-  if (const auto request = std::exchange(lives_[channel.id].untold_request, {})) told_.tell_source(channel, *request);
+  if (const auto entering = take_entering(channel.id)) told_.tell_source(channel, entering->request);
   std::vector<SessionId> members;
   if (const Group* group = groups_.table().find(channel.group)) groups_.add_told_members(*group, members);
   context_.turn.count(members.size());
@@ -448,7 +421,7 @@ void Channels::tell_offered(Time now, const Channel& channel) {
 
 void Channels::catch_up(Time now, const Channel& channel) {
   context_.turn.count(1 + channel.size() / 16);
-  lives_[channel.id].active_at = now;
+  ends_.note_active(now, channel);
   tell_offered(now, channel);
   if (channel.is_sealed()) told_.tell_sealed(channel);
   if (channel.is_complete) tell_complete(0, channel);
@@ -460,49 +433,15 @@ void Channels::catch_up(Time now, const Channel& channel) {
 void Channels::opened(Time now) {
   for (const SessionId session : std::exchange(departed_, {})) originate(now, ChannelSourceGone{session});
   flush_progress(now);
-  if (!table_.empty()) timers_.set_earlier(Timer::ends, now);
+  ends_.look(now);
 }
 
 // --- Time ---
 
-MemberIndex Channels::timekeeper_of(const BulkChannelId& id) const {
-  return index_in(groups_.view().members, {id.daemon, id.incarnation}).value_or(MemberIndex{0});
-}
-
-std::optional<MemberIndex> Channels::source_daemon(const Channel& channel) const {
-  if (channel.source_is_gone) return std::nullopt;
-  return index_in(groups_.view().members, {channel.id.daemon, channel.id.incarnation});
-}
-
-void Channels::note_active(Time now, const Channel& channel) {
-  Life& life = lives_[channel.id];
-  life.active_at = now;
-  if (const Time deadline = deadline_of(channel, life); deadline != kNever) timers_.set_earlier(Timer::ends, deadline);
-}
-
-Time Channels::deadline_of(const Channel& channel, const Life& life) const {
-  if (!is_wanted(channel)) return life.complete_at + std::chrono::seconds(channel.terms.linger_s);
-  return is_hopeless(channel) ? life.active_at + kAbandonedAfter : kNever;
-}
-
-void Channels::keep_time(Time now) {
-  for (const auto& [id, channel] : table_) {
-    if (timekeeper_of(id) != groups_.view().self) continue;
-    Life& life = lives_[id];
-    const Time deadline = deadline_of(channel, life);
-    if (life.is_end_ordered || deadline == kNever) continue;
-    if (deadline > now) {
-      timers_.set_earlier(Timer::ends, deadline);
-      continue;
-    }
-    life.is_end_ordered = true;
-    originate(now, ChannelEnded{id, is_wanted(channel) ? BulkEnd::abandoned : BulkEnd::over});
-  }
-}
-
 void Channels::handle_time(Time now) {
   if (timers_.take_due(Timer::progress, now)) flush_progress(now);
-  if (timers_.take_due(Timer::ends, now) && groups_.is_ready() && is_settled_) keep_time(now);
+  if (!ends_.take_due(now) || !groups_.is_ready() || !is_settled_) return;
+  for (const ChannelEnded& each : ends_.due(now)) originate(now, each);
 }
 
 // --- For who relays the content ---
@@ -517,9 +456,7 @@ std::optional<ChannelRole> Channels::role_of(const Channel& channel, SessionId s
 
 void Channels::note_coming(Time now, const BulkChannelId& id) {
   const Channel* channel = table_.find(id);
-  const auto life = lives_.find(id);
-  if (channel == nullptr || life == lives_.end() || now - life->second.active_at < kComingSaid) return;
-  if (!is_hopeless(*channel)) return;
+  if (channel == nullptr || !ends_.awaits_word(now, *channel)) return;
   for (const LocalChannelClient& client : local_clients(*channel)) {
     if (client.role != ChannelRole::receiver) continue;
     progress_.add(id, {client.session, BulkOutcome::accepted, 0});

@@ -3,9 +3,10 @@
 //
 // A newcomer reads this class first, and then its parts: Channel and ChannelTable for what all daemons know;
 // channel_operations.h for what travels; ProgressBatch for what goes into the order; ToldChannels for what clients are
-// told; ChannelExchange for sides that meet.
+// told; ChannelEnds for when channels end; KnownChannels and ChannelExchange for sides that meet.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "daemon/base/context.h"
 #include "daemon/base/timers.h"
 #include "daemon/channel/channel_clients.h"
+#include "daemon/channel/channel_ends.h"
 #include "daemon/channel/channel_events.h"
 #include "daemon/channel/channel_exchange.h"
 #include "daemon/channel/channel_operations.h"
@@ -49,9 +51,6 @@ struct LocalChannelClient {
 ///
 /// A view that brings sides together begins with what each side knows (ChannelExchange). It is complete with the table
 /// of the groups, and until then nothing of clients is originated.
-///
-/// A channel's time is kept by the daemon of its source, or by the first of the view where that is not there: it orders
-/// the end.
 class Channels final : public MembershipObserver {
  public:
   /// Both outlive this one, which observes the groups from here on.
@@ -65,11 +64,6 @@ class Channels final : public MembershipObserver {
   /// than that: a content begins when the first has accepted it.
   static constexpr Duration kProgressDelay = 5ms;
   static constexpr Duration kProgressPeriod = 100ms;
-  /// Where the source is gone and nobody has all of the content, so long after anything was ordered for the channel, or
-  /// a view began.
-  static constexpr Duration kAbandonedAfter = 60s;
-  /// Receivers to whom something comes all the same say so as often.
-  static constexpr Duration kComingSaid = 20s;
 
   const ChannelTable& table() const { return table_; }
 
@@ -89,7 +83,9 @@ class Channels final : public MembershipObserver {
   // For who relays the content.
 
   /// The daemon of the source, where the source is there.
-  std::optional<MemberIndex> source_daemon(const Channel& channel) const;
+  std::optional<MemberIndex> source_daemon(const Channel& channel) const {
+    return channel.source_daemon(groups_.view().members);
+  }
   /// What local clients are to the channel: its source, receivers that have accepted, and those that are done.
   std::vector<LocalChannelClient> local_clients(const Channel& channel) const;
   std::optional<ChannelRole> role_of(const Channel& channel, SessionId session) const;
@@ -98,7 +94,7 @@ class Channels final : public MembershipObserver {
   void note_coming(Time now, const BulkChannelId& id);
 
   void handle_time(Time now);
-  Time next_deadline() const { return timers_.next(); }
+  Time next_deadline() const { return std::min(timers_.next(), ends_.next_deadline()); }
 
   // MembershipObserver
   void member_came(Time now, const Group& group, SessionId session) override;
@@ -110,16 +106,8 @@ class Channels final : public MembershipObserver {
   void opened(Time now) override;
 
  private:
-  enum class Timer : std::uint8_t { progress, ends, count_ };
-  /// What this daemon alone knows of a channel.
-  struct Life {
-    Time active_at{};  // when something was ordered for it last
-    Time complete_at = kNever;
-    bool is_end_ordered = false;  // in this view
-    /// Of an offer of a local client that has come while changes are told later: its number.
-    std::optional<std::uint32_t> untold_request;
-  };
-  /// An offer of a local client that is on its way.
+  enum class Timer : std::uint8_t { progress, count_ };
+  /// An offer of a local client that is on its way, or has come and is told later.
   struct Entering {
     SessionId session = 0;
     std::uint32_t request = 0;
@@ -127,6 +115,8 @@ class Channels final : public MembershipObserver {
 
   // Into the order.
   void originate(Time now, const ChannelOperation& operation);
+  /// Nothing: there is none, or it was taken.
+  std::optional<Entering> take_entering(const BulkChannelId& id);
   /// What is known of a channel that the client is the source of; otherwise why it is refused.
   Result<const Channel*> find_own(const ChannelClient& client, const BulkChannelId& id) const;
   void flush_progress(Time now);
@@ -163,14 +153,6 @@ class Channels final : public MembershipObserver {
 
   bool is_of(const BulkChannelId& id, MemberIndex daemon) const;
   bool is_own(const BulkChannelId& id) const { return is_of(id, groups_.view().self); }
-  MemberIndex timekeeper_of(const BulkChannelId& id) const;
-  /// Somebody waits for it: who has come late, or is back, is served to the end.
-  static bool is_wanted(const Channel& channel) { return !channel.is_complete || !channel.lacking().empty(); }
-  /// Nobody is there who has all of it.
-  bool is_hopeless(const Channel& channel) const { return !source_daemon(channel) && channel.holding().empty(); }
-  Time deadline_of(const Channel& channel, const Life& life) const;
-  void keep_time(Time now);
-  void note_active(Time now, const Channel& channel);
 
   Context& context_;
   Log log_;
@@ -179,13 +161,13 @@ class Channels final : public MembershipObserver {
   NoChannelEvents nobody_;
   ChannelEvents* events_ = &nobody_;
   ChannelTable table_;
+  ChannelEnds ends_{groups_.view(), table_};
   ChannelExchange exchange_;  // from the beginning of a view to the completion of its table
   ToldChannels told_;
   ProgressBatch progress_;
   Time progressed_at_{};  // when the last of it was ordered
   Timers<Timer> timers_;
   bool is_settled_ = false;                     // not in that time
-  std::map<BulkChannelId, Life> lives_;         // of all channels
   std::uint64_t last_number_ = 0;               // of an offer of this daemon
   std::map<std::uint64_t, Entering> entering_;  // by that number
   std::map<SessionId, std::size_t> offers_;     // of local clients, that have not ended

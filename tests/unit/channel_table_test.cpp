@@ -254,6 +254,35 @@ TEST_F(Meeting, ThoseThatAreMissingComeInParts) {
   EXPECT_FALSE(say(0, {0, 1}, {again})) << "it is there";
 }
 
+TEST_F(Meeting, AnyCutOfATableComesTogetherAgain) {
+  ChannelTable table;
+  table.begin_view(view_.members);
+  Channel large = channel_of(id_of("alpha", 2), {{0, 1}, {0, 2, BulkOutcome::done}, {1, 3}});
+  large.others = {{0, 8, BulkOutcome::accepted}, {1, 9, BulkOutcome::failed, 30}};
+  large.gone = {{1, 2, 3}, {{{"beta", 2}, 4}, {{"omega", 1}, 5}, {{"omega", 1}, 6}}, {4, 5, 6}};
+  large.root.emplace();
+  large.is_complete = true;
+  for (const Channel& each : {channel_of(id_of("alpha", 1)), large, channel_of(id_of("omega"), {{1, 3}})}) {
+    table.add(each);
+  }
+  const auto written = [](const Channel& channel) {
+    return write_channel_operation(ChannelsKnown{MemberSet::first(2), {channel}, false});
+  };
+  for (std::size_t part_max = 2; part_max <= 16; ++part_max) {
+    ChannelExchange exchange;
+    KnownChannels known(table, MemberSet::first(2), part_max);
+    for (bool more = true; more;) {
+      ChannelsKnown part = known.next_part();
+      more = part.more;
+      EXPECT_LE(known.channels_and_receivers(), part_max + 1);
+      ASSERT_TRUE(exchange.add(0, std::move(part), view_));
+    }
+    EXPECT_EQ(exchange.ids().size(), table.size());
+    for (const auto& [id, channel] : table)
+      EXPECT_EQ(written(*exchange.unite(id, view_)), written(channel)) << part_max;
+  }
+}
+
 TEST_F(Meeting, WithoutTheSourceTheSideOfTheSmallerDaemonDecides) {
   Channel first = channel_of(id_of("omega"), {{1, 4}}), second = channel_of(id_of("omega"), {{2, 5}});
   second.root.emplace();
