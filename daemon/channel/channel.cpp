@@ -24,11 +24,11 @@ Channel Channel::without_receivers() const {
 }
 
 std::size_t Channel::returned(const std::vector<DaemonId>& members) const {
-  const auto is_back = [&](const MissingReceiver& each) {
-    const auto daemon = index_in(members, each.daemon);
-    return daemon && find_receiver(others, *daemon, each.session) != nullptr;
+  const auto was_missing = [&](const ChannelReceiver& each) {
+    return std::binary_search(gone.missing.begin(), gone.missing.end(),
+                              MissingReceiver{members[each.daemon], each.session});
   };
-  return static_cast<std::size_t>(std::count_if(gone.missing.begin(), gone.missing.end(), is_back));
+  return static_cast<std::size_t>(std::count_if(others.begin(), others.end(), was_missing));
 }
 
 void Channel::settle_returned(const std::vector<DaemonId>& members) {

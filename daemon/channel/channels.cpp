@@ -300,7 +300,7 @@ void Channels::tell_returned(const Channel& channel) {
   const bool is_due = channel.is_complete && is_settled_ && !groups_.tells_changes_later();
   if (!is_due || source_daemon(channel) != groups_.view().self) return;
   const ChannelGone& gone = channel.gone;
-  context_.turn.count(gone.missing.size() / 16);
+  context_.turn.count(channel.others.size() / 16);
   const protocol::BulkGone since{gone.said_since.done, gone.said_since.failed, gone.said_since.refused,
                                  gone.missing.size()};
   told_.tell_returned(channel, {channel.id, since, channel.returned(groups_.view().members)});
