@@ -1,0 +1,27 @@
+"""Spindle: ordered, reliable messages to groups. docs/python.md is the guide.
+
+    async with spindle.connect(name="reader") as connection:
+        await connection.join("news", timeout=5)
+        async for event in connection:
+            if isinstance(event, spindle.Message):
+                print(event.sender, event.payload)
+"""
+from . import _engine, _events
+from ._codes import Code, code_of
+from ._connection import ALL, Connecting, Connection, Feed, Group, connect
+from ._engine import Message
+from ._errors import AccessDenied, BadArgument, Error, NotConnected, NotTakenError, TimedOut, WouldBlock
+from ._events import (Answers, Disconnected, FeedClosed, FeedClosedWhy, FeedFlow, FeedGap, FeedGapCause, FeedLimit,
+                      FeedOpened, FeedPacket, FeedWritable, FlowReady, FlowState, FlushRequest, Gap, GroupView,
+                      GroupViewId, NotTaken, OtherEvent, QueueWarning, Reconnected, Request, RequestFailed, Service,
+                      SlowPolicy, Transitional, ViewCause, ViewForm)
+
+_engine.register({**vars(_events), "code": code_of})
+
+__all__ = [
+    "ALL", "AccessDenied", "Answers", "BadArgument", "Code", "Connecting", "Connection", "Disconnected", "Error", "Feed",
+    "FeedClosed", "FeedClosedWhy", "FeedFlow", "FeedGap", "FeedGapCause", "FeedLimit", "FeedOpened", "FeedPacket",
+    "FeedWritable", "FlowReady", "FlowState", "FlushRequest", "Gap", "Group", "GroupView", "GroupViewId", "Message",
+    "NotConnected", "NotTaken", "NotTakenError", "OtherEvent", "QueueWarning", "Reconnected", "Request", "RequestFailed",
+    "Service", "SlowPolicy", "TimedOut", "Transitional", "ViewCause", "ViewForm", "WouldBlock", "connect",
+]

@@ -1,0 +1,172 @@
+"""One stream of bytes to a daemon, on a loop of asyncio."""
+import asyncio
+import os
+import socket
+import ssl
+import struct
+import time
+from typing import Callable, Optional, Tuple, cast
+
+from . import _tls
+from ._address import Address
+from ._codes import Code
+from ._errors import Error, error_of
+from ._options import Options
+
+
+class LinkOwner:
+    """Who is told of what a link gets. After let_go() nobody is."""
+
+    def get_buffer(self) -> memoryview:
+        raise NotImplementedError
+
+    def buffer_updated(self, count: int) -> None:
+        raise NotImplementedError
+
+    def link_lost(self, code: Optional[Code], text: str) -> None:
+        """`code`: where it was not just the other side that has closed it."""
+        raise NotImplementedError
+
+    def link_writable(self) -> None:
+        raise NotImplementedError
+
+
+class Link(asyncio.BufferedProtocol):
+    """Bytes go from the socket into the memory that messages share. What is written is given to the transport piece by
+    piece, the next one when the former is gone."""
+
+    def __init__(self, owner: LinkOwner) -> None:
+        self._owner: Optional[LinkOwner] = owner
+        self._transport: Optional[asyncio.Transport] = None
+        self._is_paused = False
+        self._has_ended = False
+        self.is_blocked = False
+
+    # What the owner does.
+
+    def write(self, piece: bytes) -> None:
+        assert self._transport is not None
+        self._transport.write(piece)
+
+    def end_output(self) -> None:
+        if self._has_ended or self._transport is None:
+            return
+        self._has_ended = True
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+
+    def set_reading(self, on: bool) -> None:
+        if self._transport is None or self._is_paused is not on or self._transport.is_closing():
+            return
+        self._is_paused = not on
+        if on:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()
+
+    def let_go(self) -> None:
+        """Nothing is told any more."""
+        self._owner = None
+        if self._transport is not None:
+            self._transport.abort()
+
+    # What the loop tells.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=0)
+        if self._owner is None:
+            self._transport.abort()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._owner.get_buffer() if self._owner is not None else memoryview(bytearray(1 << 16))
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._owner is not None:
+            self._owner.buffer_updated(nbytes)
+
+    def eof_received(self) -> Optional[bool]:
+        if self._owner is not None:
+            self._owner.link_lost(None, "")
+        return False
+
+    def connection_lost(self, exc: Optional[Exception]) -> None:
+        if exc is not None:
+            self._read_rest()
+        if self._owner is None:
+            return
+        failure = _tls.failure_of(exc) if exc is not None else None
+        self._owner.link_lost(failure.code if failure else None, failure.text if failure else "")
+
+    def _read_rest(self) -> None:
+        """Where writing has failed the transport reads no more; what the daemon has said before may say why."""
+        assert self._transport is not None
+        found = self._transport.get_extra_info("socket")
+        if found is None or self._transport.get_extra_info("ssl_object") is not None:
+            return
+        while self._owner is not None:
+            try:
+                count = os.readv(found.fileno(), [self._owner.get_buffer()])
+            except OSError:
+                return
+            if count <= 0:
+                return
+            self._owner.buffer_updated(count)
+
+    def pause_writing(self) -> None:
+        self.is_blocked = True
+
+    def resume_writing(self) -> None:
+        self.is_blocked = False
+        if self._owner is not None:
+            self._owner.link_writable()
+
+
+async def _connect_unix(address: Address, until: float) -> socket.socket:
+    found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    found.setblocking(False)
+    try:
+        while True:
+            try:
+                found.connect(address.path)
+                break
+            except BlockingIOError:  # the daemon has not accepted as many as may wait
+                if time.monotonic() >= until:
+                    raise error_of(Code.TIMED_OUT, f"{address}: the daemon did not accept the connection in time") from None
+                await asyncio.sleep(0.01)
+        if address.is_anybodys:
+            _, user, _ = struct.unpack("3i", found.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            if user not in (0, os.geteuid()):
+                raise error_of(Code.CONNECT_FAILED, f"{address}: user {user} listens there, who is neither root nor you, "
+                                                    "where anybody could; say the path to trust that daemon all the same")
+    except BaseException:
+        found.close()
+        raise
+    return found
+
+
+def _tls_context(options: Options) -> ssl.SSLContext:
+    return options.ssl or _tls.context_of(options.tls_bundle, options.tls_revocation_lists)
+
+
+async def open_link(owner: LinkOwner, options: Options, address: Address, until: float) -> Link:
+    """Connects, and raises an Error where that fails. `until` is a time of time.monotonic()."""
+    loop = asyncio.get_running_loop()
+    make: Callable[[], Link] = lambda: Link(owner)
+    pair: Tuple[asyncio.BaseTransport, Link]
+    try:
+        if address.path:
+            pair = await loop.create_unix_connection(make, sock=await _connect_unix(address, until))
+        elif address.is_protected:
+            pair = await loop.create_connection(make, address.host, address.port, ssl=_tls_context(options),
+                                                server_hostname=address.host)
+            _tls.check_daemon(pair[0].get_extra_info("ssl_object"))
+        else:
+            pair = await loop.create_connection(make, address.host, address.port)
+    except Error:
+        raise
+    except (ssl.SSLError, ssl.CertificateError) as error:
+        raise error_of(Code.TLS_FAILED, f"{address}: {error}") from error
+    except OSError as error:
+        raise error_of(Code.CONNECT_FAILED, f"{address}: {error.strerror or error}") from error
+    return pair[1]

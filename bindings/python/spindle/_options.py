@@ -1,0 +1,62 @@
+"""What a connection is made with."""
+import os
+import ssl
+from dataclasses import dataclass
+from typing import Optional, Tuple
+
+from . import _engine
+from ._address import Address, parse
+from ._codes import Code
+from ._errors import error_of
+from ._events import SlowPolicy
+
+
+def _encoded(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The arguments of connect(), which explains them."""
+
+    addresses: Tuple[str, ...] = ()
+    name: str = ""
+    tls_bundle: str = ""
+    tls_revocation_lists: str = ""
+    ssl: Optional[ssl.SSLContext] = None
+    token: str = ""
+    connect_timeout: float = 5.0
+    reconnect_timeout: float = 60.0
+    resume: bool = True
+    keepalive: float = 10.0
+    send_timeout: Optional[float] = None
+    disconnect_timeout: float = 1.0
+    send_buffer: int = 1 << 20
+    receive_buffer: int = 8 << 20
+    independent_flows: bool = False
+    slow_policy: SlowPolicy = SlowPolicy.DAEMON_DEFAULT
+
+    def servers(self) -> Tuple[Address, ...]:
+        """Raises where one of the addresses, or the name, cannot be."""
+        if self.name and not _engine.is_client_name(_encoded(self.name)):
+            raise error_of(Code.BAD_CLIENT_NAME)
+        return tuple(parse(each) for each in self.addresses) or (parse(None),)
+
+    def session(self) -> _engine.Session:
+        """A new one."""
+        return _engine.Session(
+            name=_encoded(self.name), servers=max(1, len(self.addresses)), independent_flows=self.independent_flows,
+            slow_policy=int(self.slow_policy), send_buffer=self.send_buffer, receive_buffer=self.receive_buffer,
+            connect_timeout=self.connect_timeout, reconnect_timeout=self.reconnect_timeout, keepalive=self.keepalive,
+            resume=self.resume)
+
+    def token_for(self, address: Address) -> bytes:
+        """That the client may show there; empty: none."""
+        token = (self.token or os.environ.get("SPINDLE_TOKEN", "")).encode()
+        source = "token" if self.token else "SPINDLE_TOKEN"
+        if token and not _engine.is_token(token):
+            raise error_of(Code.BAD_ARGUMENT, f"{source} holds no token; `spmonitor token new` makes one")
+        if token and not address.path and not address.is_protected:
+            raise error_of(Code.TOKEN_EXPOSED, f"{source} is set, and others could read it on its way to {address}: "
+                                               'connect by "tls:" or to a unix socket, or without a token')
+        return token

@@ -1,0 +1,141 @@
+#include "bindings/python/src/events.h"
+
+#include "bindings/python/src/message.h"
+#include "bindings/python/src/registry.h"
+
+namespace spindle::python {
+
+namespace {
+
+PyObject* number(std::uint64_t value) { return PyLong_FromUnsignedLongLong(value); }
+PyObject* truth(bool value) { return PyBool_FromLong(value ? 1 : 0); }
+PyObject* real(double value) { return PyFloat_FromDouble(value); }
+template <typename Span>
+PyObject* seconds(Span span) {
+  return real(std::chrono::duration<double>(span).count());
+}
+template <typename Enum>
+PyObject* member(Enumeration of, Enum value, std::size_t first = 0) {
+  return registry().member(of, static_cast<std::size_t>(value) - first);
+}
+template <typename... Arguments>
+PyObject* make(Class of, Arguments... arguments) {
+  return registry().make(of, arguments...);
+}
+
+PyObject* content(const GroupView& view) { return to_python(view); }
+PyObject* content(const Transitional& signal) { return make(Class::Transitional, to_text(signal.group)); }
+
+PyObject* content(const RequestFailed& failed) {
+  return make(Class::RequestFailed, member(Enumeration::request, failed.request), to_text(failed.group),
+              registry().code(failed.error), number(failed.messages));
+}
+
+PyObject* content(const FlowReady& ready) { return make(Class::FlowReady, to_texts(ready.groups)); }
+
+PyObject* content(const FlowState& state) {
+  return make(Class::FlowState, to_texts(state.groups), real(state.price), real(state.budget), real(state.rate),
+              seconds(state.salary_period), real(state.blocked_share), to_text(state.limited_by));
+}
+
+PyObject* content(const Gap& gap) {
+  PyObject* const names = to_tuple(gap.names, gap.names.size(), [](const Gap::Name& each) -> PyObject* {
+    const Ref name(to_text(each.name)), count(number(each.messages));
+    return name && count ? PyTuple_Pack(2, name.get(), count.get()) : nullptr;
+  });
+  return make(Class::Gap, number(gap.messages), number(gap.bytes), names, number(gap.unlisted));
+}
+
+PyObject* content(const QueueWarning& warning) {
+  return make(Class::QueueWarning, number(warning.percent), number(warning.bytes), number(warning.limit_bytes));
+}
+
+PyObject* content(const Disconnected& end) {
+  return make(Class::Disconnected, registry().code(end.error), to_text(end.text), to_python(end.not_taken));
+}
+
+PyObject* content(const Reconnected& again) {
+  return make(Class::Reconnected, truth(again.resumed), to_text(again.former_name), to_text(again.private_name),
+              to_tuple(again.unknown, again.unknown.size(), number), truth(again.fenced));
+}
+
+PyObject* content(const FlushRequest& request) {
+  return make(Class::FlushRequest, to_text(request.group), number(request.number));
+}
+
+PyObject* content(const FeedOpened& opened) {
+  return make(Class::FeedOpened, number(opened.feed), to_text(opened.group), to_text(opened.source),
+              seconds(opened.repair_for));
+}
+
+PyObject* content(const FeedPacket& packet) {
+  return make(Class::FeedPacket, number(packet.feed), number(packet.sequence), number(packet.packets),
+              to_bytes(packet.text()));
+}
+
+PyObject* content(const FeedGap& gap) {
+  return make(Class::FeedGap, number(gap.feed), number(gap.first), number(gap.count),
+              member(Enumeration::gap_cause, gap.cause));
+}
+
+PyObject* content(const FeedClosed& closed) {
+  return make(Class::FeedClosed, number(closed.feed), member(Enumeration::why, closed.why),
+              registry().code(closed.error));
+}
+
+PyObject* content(const FeedFlow& flow) { return to_python(flow); }
+PyObject* content(const FeedWritable& writable) { return make(Class::FeedWritable, number(writable.feed)); }
+
+}  // namespace
+
+PyObject* to_python(const GroupView& view) {
+  PyObject* id = make(Class::GroupViewId, number(view.id.view_number), to_text(view.id.coordinator),
+                      number(view.id.incarnation), number(view.id.position));
+  PyObject* const index = view.my_index ? number(*view.my_index) : Ref::to(Py_None).release();
+  return make(Class::GroupView, to_text(view.group), id, member(Enumeration::cause, view.cause, 1),
+              member(Enumeration::form, view.form), number(view.member_count), truth(view.synchronous),
+              number(view.digest), to_texts(view.joined), to_texts(view.left), to_texts(view.apart),
+              to_texts(view.members), to_texts(view.vs_set), index);
+}
+
+PyObject* to_python(const NotTaken& not_taken) {
+  return make(Class::NotTaken, number(not_taken.messages), truth(not_taken.exact));
+}
+
+PyObject* to_python(const FeedFlow& flow) {
+  return make(Class::FeedFlow, number(flow.feed), number(flow.bytes_per_second), seconds(flow.round_trip),
+              real(flow.loss), member(Enumeration::limit, flow.limited_by));
+}
+
+PyObject* to_python(PyTypeObject* message_type, Event&& event) {
+  if (auto* message = event.get_if<Message>()) return make_message(message_type, std::move(*message));
+  return event.visit(
+      [&](const LaterEvent&) -> PyObject* { return make(Class::OtherEvent, to_text(to_string(event.kind()))); },
+      [&](const auto& each) -> PyObject* {
+        if constexpr (requires { content(each); }) {
+          return content(each);
+        } else {
+          return make(Class::OtherEvent, to_text(to_string(event.kind())));
+        }
+      });
+}
+
+PyObject* to_python(PyTypeObject* message_type, Outcome&& outcome) {
+  PyObject* value = nullptr;
+  if (const auto* view = std::get_if<GroupView>(&outcome.value)) {
+    value = to_python(*view);
+  } else if (const auto* not_taken = std::get_if<NotTaken>(&outcome.value)) {
+    value = to_python(*not_taken);
+  } else if (auto* answers = std::get_if<Answers>(&outcome.value)) {
+    const Ref messages(to_tuple(answers->messages, answers->messages.size(),
+                                [&](const Message& each) { return make_message(message_type, Message(each)); }));
+    const Ref missing(to_texts(answers->missing));
+    value = messages && missing ? PyTuple_Pack(2, messages.get(), missing.get()) : nullptr;
+  } else {
+    value = Ref::to(Py_None).release();
+  }
+  const Ref call(number(outcome.call)), code(registry().code(outcome.error)), kept(value);
+  return call && code && kept ? PyTuple_Pack(3, call.get(), code.get(), kept.get()) : nullptr;
+}
+
+}  // namespace spindle::python

@@ -1,0 +1,50 @@
+"""A daemon for tests, and what they wait for."""
+import asyncio
+import pathlib
+import tempfile
+import unittest
+
+from runner.daemon import Daemon
+from runner.play import Programs
+
+import spindle
+
+BUILD = pathlib.Path()
+PATIENCE_S = 30
+
+
+class WithDaemon(unittest.IsolatedAsyncioTestCase):
+    """`self.address` is that of a daemon of the test's own."""
+
+    settings = ()
+
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory(prefix="py-", dir="/tmp")
+        self.addCleanup(self._folder.cleanup)
+        programs = Programs(str(BUILD / "spindled"), str(BUILD / "tools" / "spmonitor"))
+        self.daemon = Daemon(programs, self._folder.name, "a", [], self.settings)
+        self.addCleanup(self.daemon.end)
+        self.address = self.daemon.client_address("unix")
+
+    async def connect(self, name, **options):
+        """Closed when the test is over."""
+        connection = await spindle.connect(self.address, name=name, **options)
+        self.addAsyncCleanup(connection.close)
+        return connection
+
+    async def messages(self, connection, count):
+        """The next so many, past all else."""
+        found = []
+        while len(found) < count:
+            event = await connection.receive(timeout=PATIENCE_S)
+            if isinstance(event, spindle.Message):
+                found.append(event)
+        return found
+
+
+async def soon(condition):
+    """Lets the loop turn until it holds."""
+    async def turn():
+        while not condition():
+            await asyncio.sleep(0.001)
+    await asyncio.wait_for(turn(), PATIENCE_S)

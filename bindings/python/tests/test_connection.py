@@ -1,0 +1,289 @@
+"""What is Python's own of a connection; what all languages have is in tests/conformance."""
+import asyncio
+import gc
+import resource
+import unittest
+import weakref
+
+import spindle
+from spindle import Service
+from support import PATIENCE_S, WithDaemon, soon
+
+
+class Connecting(WithDaemon):
+    async def test_is_a_context(self):
+        async with spindle.connect(self.address, name="ann") as connection:
+            self.assertEqual("#ann#a", connection.private_name)
+            self.assertTrue(connection.is_open)
+            self.assertIn("#ann#a", repr(connection))
+        self.assertFalse(connection.is_open)
+        self.assertIn("closed", repr(connection))
+
+    async def test_closes_as_an_exception_passes(self):
+        with self.assertRaises(KeyError):
+            async with spindle.connect(self.address, name="ann") as connection:
+                raise KeyError
+        self.assertFalse(connection.is_open)
+
+    async def test_refusals_are_raised(self):
+        await self.connect("ann")
+        for address, name, kind, code in ((self.address, "ann", spindle.Error, "NAME_IN_USE"),
+                                          (self.address, "a b", spindle.BadArgument, "BAD_CLIENT_NAME"),
+                                          ("unix:", "bob", spindle.BadArgument, "BAD_ADDRESS"),
+                                          ("/nonexistent/socket", "bob", spindle.NotConnected, "CONNECT_FAILED")):
+            with self.assertRaises(kind) as caught:
+                await spindle.connect(address, name=name)
+            self.assertEqual(spindle.Code[code], caught.exception.code)
+
+    async def test_unknown_options_are_refused(self):
+        with self.assertRaises(TypeError):
+            spindle.connect(self.address, colour="blue")
+
+    async def test_that_is_cancelled_leaves_nothing(self):
+        server = await asyncio.start_unix_server(lambda reader, writer: None, self._folder.name + "/silent")
+        task = asyncio.ensure_future(spindle.connect(self._folder.name + "/silent")._connect())
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await task
+        await soon(lambda: len(asyncio.all_tasks()) == 1)
+        server.close()
+
+    async def test_goes_on_to_the_next_address(self):
+        connection = await spindle.connect("/nonexistent/socket", self.address)
+        self.addAsyncCleanup(connection.close)
+        self.assertTrue(connection.is_open)
+
+
+class Messages(WithDaemon):
+    async def asyncSetUp(self):
+        self.ann = await self.connect("ann")
+        self.group = await self.ann.join("den", timeout=PATIENCE_S)
+
+    async def test_have_what_was_sent(self):
+        await self.group.multicast(Service.SAFE, b"hello", type=7, headers={"trace": b"1", "b": "text"})
+        message, = await self.messages(self.ann, 1)
+        self.assertEqual(("#ann#a", Service.SAFE, 7, ("den",), "den", b"hello", 5),
+                         (message.sender, message.service, message.type, message.groups, message.group,
+                          message.payload, len(message)))
+        self.assertEqual((("trace", b"1"), ("b", b"text")), message.headers)
+        self.assertEqual((b"1", None), (message.header("trace"), message.header(b"none")))
+        self.assertIs(message.payload, message.payload)
+        change, order, index = message.position
+        self.assertEqual(("a", 0), (change[1], index))
+        self.assertFalse(message.is_request)
+        self.assertIn("5 bytes", repr(message))
+
+    async def test_are_buffers_that_outlive_the_connection(self):
+        await self.group.multicast(Service.AGREED, bytearray(b"x" * 100_000))
+        await self.group.multicast(Service.AGREED, memoryview(b""))
+        message, empty = await self.messages(self.ann, 2)
+        view = memoryview(message)
+        self.assertTrue(view.readonly)
+        self.assertEqual((b"", True), (bytes(memoryview(empty)), bool(empty)))
+        await self.ann.close()
+        del message
+        gc.collect()
+        self.assertEqual(b"x" * 100_000, bytes(view))
+
+    async def test_names_are_text_of_any_bytes(self):
+        for name, text in (("späßchen", "späßchen"), (b"\xff\x00x", "\udcff\0x")):
+            group = await self.ann.join(name, timeout=PATIENCE_S)
+            self.assertEqual(text, group.view.group)
+            await self.ann.multicast(Service.AGREED, text, b"")
+            message, = await self.messages(self.ann, 1)
+            self.assertEqual(text, message.group)
+
+    async def test_go_to_sequences_of_groups(self):
+        await self.ann.multicast(Service.AGREED, ["den", b"other", "#ann#a"], b"1")
+        await self.ann.multicast(Service.AGREED, ("den",), b"2")
+        first, second = await self.messages(self.ann, 2)
+        self.assertEqual((("den", "other", "#ann#a"), ("den",)), (first.groups, second.groups))
+
+    async def test_wrong_arguments_are_told_and_nothing_is_sent(self):
+        for to, payload, options in ((1, b"", {}), ("den", "text", {}), ("den", None, {}), (["den", 1], b"", {}),
+                                     ("den", b"", {"type": "x"}), ("den", b"", {"headers": [1]}),
+                                     ("den", b"", {"headers": {"a": 1}})):
+            with self.assertRaises(TypeError, msg=(to, payload, options)):
+                await self.ann.multicast(Service.AGREED, to, payload, **options)
+        for options in ({"type": 65536}, {"type": -1}, {"ticket": -1}):
+            with self.assertRaises(OverflowError, msg=options):
+                await self.ann.multicast(Service.AGREED, "den", b"", **options)
+        for to, service, options in (("", 4, {}), ("#x", 4, {}), ("den", 17, {}), ("den", 4, {"headers": {"$x": b""}})):
+            with self.assertRaises(spindle.BadArgument, msg=(to, service, options)):
+                await self.ann.multicast(service, to, b"", **options)
+        await self.ann.multicast(Service.AGREED, "den", b"good")
+        self.assertEqual([b"good"], [each.payload for each in await self.messages(self.ann, 1)])
+
+
+class Iterating(WithDaemon):
+    async def asyncSetUp(self):
+        self.ann = await self.connect("ann")
+        await self.ann.join("den", timeout=PATIENCE_S)
+        await self.ann.receive(timeout=PATIENCE_S)  # the view
+
+    async def send(self, count):
+        for i in range(count):
+            await self.ann.multicast(Service.AGREED, "den", str(i).encode())
+
+    async def test_ends_behind_the_last_event(self):
+        await self.send(3)
+        await self.messages(self.ann, 3)
+        await self.ann.close()
+        events = [event async for event in self.ann]
+        self.assertIsInstance(events[-1], spindle.Disconnected)
+        self.assertEqual(spindle.Code.CLOSED_BY_CLIENT, events[-1].code)
+        self.assertEqual([], [event async for event in self.ann])
+        with self.assertRaises(spindle.NotConnected):
+            await self.ann.receive()
+
+    async def test_gives_each_event_to_one_task(self):
+        got = []
+
+        async def take():
+            async for event in self.ann:
+                if isinstance(event, spindle.Disconnected):
+                    return
+                got.append(int(event.payload))
+                await asyncio.sleep(0)
+        takers = [asyncio.ensure_future(take()) for _ in range(3)]
+        await self.send(500)
+        await soon(lambda: len(got) == 500)
+        self.assertEqual(list(range(500)), sorted(got))
+        await self.ann.close()
+        await asyncio.wait_for(asyncio.gather(*takers, return_exceptions=True), PATIENCE_S)
+
+    async def test_that_is_cancelled_loses_nothing(self):
+        got = []
+        for _ in range(300):
+            task = asyncio.ensure_future(self.take_into(got))
+            await self.ann.multicast(Service.AGREED, "den", b"x")
+            for _ in range(len(got) % 5):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait({task})
+        got += await self.messages(self.ann, 300 - len(got))
+        with self.assertRaises(spindle.TimedOut):
+            await self.ann.receive(timeout=0)
+
+    async def take_into(self, got):
+        async for event in self.ann:
+            got.append(event)
+
+    async def test_can_be_awaited_by_hand(self):
+        stream = self.ann.__aiter__()
+        first, second = stream.__anext__(), stream.__anext__()
+        both = asyncio.gather(asyncio.wait_for(first, PATIENCE_S), asyncio.wait_for(second, PATIENCE_S))
+        await asyncio.sleep(0)
+        await self.send(2)
+        self.assertEqual([b"0", b"1"], sorted(each.payload for each in await both))
+        with self.assertRaises(asyncio.TimeoutError):
+            await asyncio.wait_for(stream.__anext__(), 0.01)
+        await self.send(1)
+        self.assertEqual(b"0", (await stream.__anext__()).payload)
+
+    async def test_gives_batches(self):
+        await self.send(1000)
+        got = []
+        async for batch in self.ann.batches(most=300):
+            self.assertTrue(0 < len(batch) <= 300)
+            got += [each.payload for each in batch]
+            if len(got) == 1000:
+                break
+        self.assertEqual([str(i).encode() for i in range(1000)], got)
+
+    async def test_does_not_wait_with_a_timeout_of_nothing(self):
+        with self.assertRaises(spindle.TimedOut):
+            await self.ann.receive(timeout=0)
+        with self.assertRaises(spindle.TimedOut):
+            await self.ann.receive(timeout=0.01)
+
+
+class Calls(WithDaemon):
+    async def test_joining_gives_the_view(self):
+        ann = await self.connect("ann")
+        group = await ann.join("den", timeout=PATIENCE_S)
+        self.assertEqual((("#ann#a",), 0, spindle.ViewCause.JOIN, spindle.ViewForm.FULL),
+                         (group.view.members, group.view.my_index, group.view.cause, group.view.form))
+        self.assertEqual(group.view, await ann.receive(timeout=PATIENCE_S))
+        with self.assertRaises(spindle.Error) as caught:
+            await ann.join("den", timeout=PATIENCE_S)
+        self.assertEqual(spindle.Code.ALREADY_A_MEMBER, caught.exception.code)
+
+    async def test_requests_give_answers(self):
+        ann, bob = await self.connect("ann"), await self.connect("bob")
+        for each in (ann, bob):
+            await each.join("den", timeout=PATIENCE_S)
+
+        async def serve():
+            async for event in bob:
+                if isinstance(event, spindle.Message) and event.is_request:
+                    await bob.reply(event, b"answer to " + event.payload)
+        server = asyncio.ensure_future(serve())
+        answers = await ann.request("den", b"q", timeout=PATIENCE_S)
+        self.assertEqual([("#bob#a", b"answer to q")], [(each.sender, each.payload) for each in answers.messages])
+        with self.assertRaises(spindle.TimedOut) as caught:
+            await ann.request("den", b"q", answers=spindle.ALL, timeout=0.3)
+        self.assertEqual(("#ann#a",), caught.exception.answers.missing)
+        self.assertEqual(1, len(caught.exception.answers.messages))
+        server.cancel()
+
+    async def test_the_end_ends_them(self):
+        ann = await self.connect("ann", reconnect_timeout=0)
+        waiting = [asyncio.ensure_future(ann.request("nobody", b"?")), asyncio.ensure_future(self.take_all(ann))]
+        await asyncio.sleep(0.05)
+        self.daemon.end()
+        with self.assertRaises(spindle.Error):
+            await asyncio.wait_for(waiting[0], PATIENCE_S)
+        self.assertIsInstance((await asyncio.wait_for(waiting[1], PATIENCE_S))[-1], spindle.Disconnected)
+        for call in (ann.multicast(Service.AGREED, "den", b""), ann.join("den"), ann.leave("den"), ann.writable("den")):
+            with self.assertRaises(spindle.NotConnected):
+                await call
+
+    async def take_all(self, connection):
+        return [event async for event in connection]
+
+    async def test_confirming_says_what_is_lost(self):
+        ann = await self.connect("ann", reconnect_timeout=0)
+        await ann.multicast(Service.AGREED, "den", b"")
+        await ann.confirm(PATIENCE_S)
+        self.assertFalse(await ann.close())
+
+    async def test_draining_leaves(self):
+        ann, bob = await self.connect("ann"), await self.connect("bob")
+        for each in (ann, bob):
+            await each.join("den", timeout=PATIENCE_S)
+        await ann.multicast(Service.AGREED, "den", b"last")
+        self.assertFalse(await ann.drain(PATIENCE_S))
+        events = await self.take_all(ann)
+        self.assertEqual([spindle.ViewForm.FULL] * 2 + [spindle.ViewForm.FAREWELL],
+                         [each.form for each in events if isinstance(each, spindle.GroupView)])
+        self.assertEqual([b"last"], [each.payload for each in await self.messages(bob, 1)])
+
+
+class Memory(WithDaemon):
+    async def test_nothing_is_kept(self):
+        """Of connections, messages and calls that are over."""
+        async def life():
+            async with spindle.connect(self.address) as connection:
+                group = await connection.join("den", timeout=PATIENCE_S)
+                for _ in range(2000):
+                    await group.multicast(Service.AGREED, b"x" * 1000, headers={"a": b"b"})
+                for message in await self.messages(connection, 2000):
+                    self.assertEqual((1000, "den", "a"), (len(message.payload), message.groups[0], message.headers[0][0]))
+                return weakref.ref(connection)
+        for _ in range(3):
+            await life()
+        gc.collect()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for _ in range(20):
+            last = await life()
+        await asyncio.sleep(0)
+        gc.collect()
+        self.assertIsNone(last())
+        # Each life sends and gets 2 MB: forty of them are kept nowhere.
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 20_000)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""The driver of the Python package: makes the calls that the runner asks for and tells how they end."""
+import asyncio
+import pathlib
+import sys
+import threading
+import zlib
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
+
+import spindle  # noqa: E402
+from events import code_of, describe, raw  # noqa: E402
+from runner import words  # noqa: E402
+from runner.payload import payload  # noqa: E402
+
+FEATURES = ("flows", "timeouts", "confirm", "drain", "headers", "writable", "resumption", "synchrony", "request",
+            "cancellation", "feeds")
+
+
+class Call:
+    """A line from the runner: the number of the call, its verb, and its values."""
+
+    def __init__(self, line):
+        self.number, self.verb, *values = line.split()
+        self._values = words.Values(values)
+
+    def has(self, key):
+        return bool(self._values.all(key))
+
+    def all(self, key):
+        return self._values.all(key)
+
+    def name(self, key):
+        return self.all(key)[0]
+
+    def text(self, key):
+        return self._values.text(key, " ").strip()
+
+    def integer(self, key, otherwise=0):
+        return int(self.text(key)) if self.has(key) else otherwise
+
+    def seconds(self, key):
+        """None where the key is not there."""
+        return self.integer(key) / 1000 if self.has(key) else None
+
+    def service(self):
+        return spindle.Service[self.text("service").upper()]
+
+    def headers(self):
+        return list(zip(self.all("header"), self.all("header_value")))
+
+    def payload(self, index=0):
+        return payload(self.integer("seed") + index, self.integer("size"))
+
+
+def failed(error, *pairs):
+    return "failed", [("code", code_of(error.code)), ("text", error.text), *pairs]
+
+
+def lost(not_taken):
+    return "ok", [("not_taken", not_taken.messages), ("exact", "yes" if not_taken.exact else "no")]
+
+
+class Driver:
+    def __init__(self):
+        self.connection = None
+        self.feeds = {}
+        self.request_message = None
+        self.flush_request = None
+
+    async def perform(self, call):
+        try:
+            return await getattr(self, "do_" + call.verb)(call) or ("ok", [])
+        except spindle.Error as error:
+            return failed(error)
+
+    async def do_connect(self, call):
+        options = {"name": raw(call.name("name").decode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape"),
+                   "reconnect_timeout": 60 if call.has("reconnect") else 0, "resume": call.has("resume"),
+                   "independent_flows": call.text("flows") == "independent"}
+        if call.has("policy"):
+            options["slow_policy"] = spindle.SlowPolicy[call.text("policy").upper()]
+        for key in ("receive_buffer", "send_buffer"):
+            if call.has(key):
+                options[key] = call.integer(key)
+        for key in ("connect_timeout", "disconnect_timeout", "keepalive"):
+            if call.has(key + "_ms"):
+                options[key] = call.seconds(key + "_ms")
+        addresses = [each.decode("utf-8", "surrogateescape") for each in call.all("address")]
+        self.feeds = {}
+        self.connection = await spindle.connect(*addresses, **options)
+        return "ok", [("name", raw(self.connection.private_name))]
+
+    async def do_join(self, call):
+        """With a timeout the form that waits."""
+        options = {"synchronous": call.has("synchronous"), "auto_flush": call.has("auto_flush")}
+        if call.has("timeout_ms"):
+            await self.connection.join(call.name("group"), timeout=call.seconds("timeout_ms"), **options)
+        else:
+            await self.connection.join_nowait(call.name("group"), **options)
+
+    async def do_leave(self, call):
+        await self.connection.leave(call.name("group"))
+
+    async def do_ask(self, call):
+        await self.connection.request_view(call.name("group"))
+
+    async def do_flow(self, call):
+        await self.connection.request_flow(call.all("group"))
+
+    async def do_flush_ok(self, call):
+        self.connection.flush_ok(self.flush_request)
+
+    async def do_writable(self, call):
+        await self.connection.writable(call.all("group"), timeout=call.seconds("timeout_ms"))
+
+    async def do_confirm(self, call):
+        try:
+            await self.connection.confirm(call.seconds("timeout_ms"))
+        except spindle.NotTakenError as error:
+            return lost(error.not_taken)
+        return lost(spindle.NotTaken(0, True))
+
+    async def do_drain(self, call):
+        return lost(await self.connection.drain(call.seconds("timeout_ms")))
+
+    async def do_close(self, call):
+        return lost(await self.connection.close())
+
+    async def do_send(self, call):
+        sent = 0
+        options = {"type": call.integer("type"), "self_discard": call.has("self_discard"), "headers": call.headers()}
+        try:
+            while sent < call.integer("count"):
+                to = (call.service(), call.all("group"), call.payload(sent))
+                ticket = call.integer("ticket") + sent
+                if not call.has("try"):
+                    await self.connection.multicast(*to, ticket=ticket, timeout=call.seconds("timeout_ms"), **options)
+                elif not self.connection.try_multicast(*to, ticket=ticket, **options):
+                    return "failed", [("code", "would_block"), ("sent", sent)]
+                sent += 1
+        except spindle.Error as error:
+            return failed(error, ("sent", sent))
+        return "ok", [("sent", sent)]
+
+    async def do_request(self, call):
+        try:
+            answers = await self.connection.request(
+                call.all("group"), call.payload(), answers=call.integer("answers"), service=call.service(),
+                type=call.integer("type"), self_discard=call.has("self_discard"), headers=call.headers(),
+                timeout=call.seconds("timeout_ms"))
+            word, pairs = "ok", []
+        except spindle.Error as error:
+            answers = error.answers or spindle.Answers((), ())
+            word, pairs = failed(error)
+        for each in answers.messages:
+            pairs += [("sender", raw(each.sender)), ("size", len(each)), ("digest", zlib.crc32(each))]
+        return word, pairs
+
+    async def do_answer(self, call):
+        await self.connection.reply(self.request_message, call.payload())
+
+    async def do_listen(self, call):
+        options = {"ordered": call.text("delivery") != "immediate"}
+        if call.has("deadline_ms"):
+            options["deadline"] = call.seconds("deadline_ms")
+        self.connection.listen(call.name("group"), **options)
+
+    async def do_unlisten(self, call):
+        self.connection.stop_listening(call.name("group"))
+
+    async def do_feed(self, call):
+        options = {"bytes_per_second": call.integer("rate"), "drop_oldest": call.has("drop_oldest")}
+        if call.has("repair_ms"):
+            options["repair_for"] = call.seconds("repair_ms")
+        if call.has("timeout_ms"):
+            options["timeout"] = call.seconds("timeout_ms")
+        feed = await self.connection.open_feed(call.name("group"), **options)
+        self.feeds[feed.id] = feed
+        return "ok", [("feed", feed.id)]
+
+    async def do_emit(self, call):
+        sent = 0
+        try:
+            while sent < call.integer("count"):
+                if not self.feeds[call.integer("feed")].try_send(call.payload(sent)):
+                    return "failed", [("code", "would_block"), ("sent", sent)]
+                sent += 1
+        except spindle.Error as error:
+            return failed(error, ("sent", sent))
+        return "ok", [("sent", sent)]
+
+    async def do_shut(self, call):
+        self.feeds.pop(call.integer("feed")).close()
+
+    async def do_receive(self, call):
+        event = await self.connection.receive(timeout=call.seconds("timeout_ms"))
+        if isinstance(event, spindle.Message) and event.is_request:
+            self.request_message = event
+        if isinstance(event, spindle.FlushRequest):
+            self.flush_request = event
+        return describe(event)
+
+
+def tell(line):
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def read_lines(loop, lines):
+    for line in sys.stdin:
+        loop.call_soon_threadsafe(lines.put_nowait, line)
+    loop.call_soon_threadsafe(lines.put_nowait, None)
+
+
+async def answer(driver, call):
+    if not hasattr(driver, "do_" + call.verb):
+        return tell(words.write(f"{call.number} unusable", [("text", "unknown verb: " + call.verb)]))
+    word, pairs = await driver.perform(call)
+    return tell(words.write(f"{call.number} {word}", pairs))
+
+
+def note_end(number):
+    def done(task):
+        if task.cancelled():
+            tell(f"{number} failed code=cancelled")
+        elif task.exception() is not None:
+            raise task.exception()
+    return done
+
+
+async def main():
+    tell(words.write("driver", [("protocol", 1), ("language", "Python"),
+                                *[("feature", feature) for feature in FEATURES]]))
+    lines = asyncio.Queue()
+    threading.Thread(target=read_lines, args=(asyncio.get_running_loop(), lines), daemon=True).start()
+    driver, aside = Driver(), {}
+    while True:
+        line = await lines.get()
+        if line is None:
+            return
+        call = Call(line)
+        if call.verb == "cancel":
+            if call.text("call") in aside:
+                aside[call.text("call")].cancel()
+            tell(f"{call.number} ok")
+        elif call.has("aside"):
+            task = asyncio.ensure_future(answer(driver, call))
+            task.add_done_callback(note_end(call.number))
+            aside[call.number] = task
+            await asyncio.sleep(0)  # it begins
+        else:
+            await answer(driver, call)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
