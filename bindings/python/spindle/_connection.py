@@ -2,20 +2,18 @@
 import asyncio
 import time
 from types import TracebackType
-from typing import (Any, AsyncIterator, Awaitable, Callable, Dict, Generator, List, Optional, Sequence, Tuple, Type, Union)
+from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Generator, List, Optional, Tuple, Type
 
 from ._codes import Code
-from ._engine import EventStream, Headers, Message, Name
+from ._engine import EventStream, Message
 from ._errors import NotTakenError, error_of
 from ._events import Answers, Disconnected, FeedFlow, FlushRequest, GroupView, NotTaken, Service
 from ._link import Link, LinkOwner, open_link
 from ._options import Options
+from ._types import Destinations, Headers, Name, Payload
 
 #: Of a request: the answers of all members of the group are waited for.
 ALL = 0
-#: Of whatever has a buffer.
-Payload = Any
-Destinations = Union[Name, Sequence[Name]]
 
 _WAITING = (Code.WOULD_BLOCK, Code.FLUSHING)
 #: Events of a batch, at most.

@@ -1,11 +1,9 @@
 """The module of C++: what the package is made of. Programs use Message only."""
-from typing import Any, Awaitable, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Awaitable, Callable, Dict, List, Optional, Tuple
 
 from ._codes import Code
 from ._events import FeedFlow, NotTaken, Service
-
-Name = Union[str, bytes]
-Headers = Union[None, Mapping[Name, Any], Sequence[Tuple[Name, Any]]]
+from ._types import Headers, Name
 
 def register(names: Dict[str, Any]) -> None: ...
 def errors() -> List[Tuple[str, int, str]]: ...

@@ -1,6 +1,6 @@
 """What a connection is made with."""
 import os
-import ssl
+from ssl import SSLContext
 from dataclasses import dataclass
 from typing import Optional, Tuple
 
@@ -23,7 +23,7 @@ class Options:
     name: str = ""
     tls_bundle: str = ""
     tls_revocation_lists: str = ""
-    ssl: Optional[ssl.SSLContext] = None
+    ssl: Optional[SSLContext] = None
     token: str = ""
     connect_timeout: float = 5.0
     reconnect_timeout: float = 60.0

@@ -7,7 +7,7 @@ namespace spindle::python {
 namespace {
 
 struct MessageObject {
-  PyObject_HEAD;
+  PyObject base;
   PyObject* payload;  // as it was asked for the first time; null: not yet
   Message message;
 };

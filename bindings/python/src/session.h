@@ -9,7 +9,7 @@
 namespace spindle::python {
 
 struct SessionObject {
-  PyObject_HEAD;
+  PyObject base;
   PyTypeObject* message_type;
   Client* client;
 };

@@ -10,7 +10,7 @@ namespace {
 /// `EventStream(session, wait, attend)`: `wait()` gives a future that is done when there may be another event,
 /// `attend()` does what taking one has given the owner to do.
 struct StreamObject {
-  PyObject_HEAD;
+  PyObject base;
   PyObject* session;
   PyObject* wait;
   PyObject* attend;
@@ -20,7 +20,7 @@ struct StreamObject {
 /// What one `__anext__` gives: awaited, it takes an event in one step, behind a wait where there is none. Who is
 /// cancelled while it waits has taken none.
 struct NextObject {
-  PyObject_HEAD;
+  PyObject base;
   StreamObject* stream;
   PyObject* waiting;  // the iterator of the future; null: it does not wait
 };

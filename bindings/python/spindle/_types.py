@@ -1,0 +1,11 @@
+"""What programs give."""
+from typing import Any, Mapping, Sequence, Tuple, Union
+
+#: Of a group, or the private name of a client.
+Name = Union[str, bytes]
+#: One name or several.
+Destinations = Union[Name, Sequence[Name]]
+#: Whatever has a buffer.
+Payload = Any
+#: Keys as names are, values that are text or have a buffer.
+Headers = Union[None, Mapping[Name, Any], Sequence[Tuple[Name, Any]]]
