@@ -201,7 +201,10 @@ class Connection(LinkOwner):
                       self_discard: bool = False, ticket: int = 0, headers: Headers = None) -> bool:
         """The same without waiting: False where there is no room, and nothing was sent. writable() waits for some; with
         independent flows FlowReady comes, too. Raises WouldBlock with the code FLUSHING where flush_ok() says so."""
-        code = self._session.multicast(groups, payload, service, type, self_discard, ticket, headers, False)
+        code = self._session.multicast(groups, payload, service, type, self_discard, ticket, headers, True)
+        if code == Code.WOULD_BLOCK:
+            self._flush()  # the socket may have the room that the output has not
+            code = self._session.multicast(groups, payload, service, type, self_discard, ticket, headers, False)
         if code == Code.WOULD_BLOCK:
             return False
         self._check(code)
@@ -371,6 +374,9 @@ class Connection(LinkOwner):
 
     async def _send_later(self, code: int, attempt: Callable[[], int], groups: Destinations,
                           timeout: Optional[float]) -> None:
+        if code == Code.WOULD_BLOCK:
+            self._flush()
+            code = attempt()
         until = self._send_until() if timeout is None else self._until(timeout)
         while code in _WAITING:
             await self._result(self._session.await_room(groups, self._left(until)))

@@ -40,14 +40,25 @@ class Connecting(WithDaemon):
             spindle.connect(self.address, colour="blue")
 
     async def test_that_is_cancelled_leaves_nothing(self):
-        server = await asyncio.start_unix_server(lambda reader, writer: None, self._folder.name + "/silent")
-        task = asyncio.ensure_future(spindle.connect(self._folder.name + "/silent")._connect())
-        await asyncio.sleep(0.05)
-        task.cancel()
-        with self.assertRaises(asyncio.CancelledError):
-            await task
-        await soon(lambda: len(asyncio.all_tasks()) == 1)
-        server.close()
+        came, gone = asyncio.Event(), asyncio.Event()
+
+        async def say_nothing(reader, writer):
+            came.set()
+            await reader.read()
+            writer.close()
+            gone.set()
+        async with await asyncio.start_unix_server(say_nothing, self._folder.name + "/silent") as server:
+            task = asyncio.ensure_future(self.take_part(self._folder.name + "/silent"))
+            await asyncio.wait_for(came.wait(), PATIENCE_S)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            await asyncio.wait_for(gone.wait(), PATIENCE_S)
+            server.close()
+
+    async def take_part(self, address):
+        async with spindle.connect(address):
+            self.fail("it is connected to nobody")
 
     async def test_goes_on_to_the_next_address(self):
         connection = await spindle.connect("/nonexistent/socket", self.address)
@@ -248,6 +259,12 @@ class Calls(WithDaemon):
         await ann.multicast(Service.AGREED, "den", b"")
         await ann.confirm(PATIENCE_S)
         self.assertFalse(await ann.close())
+
+    async def test_sending_needs_no_turn_of_the_loop_while_there_is_room(self):
+        ann = await self.connect("ann", send_buffer=4096)
+        for _ in range(20):
+            self.assertTrue(ann.try_multicast(Service.AGREED, "nobody", b"x" * 1000))
+        await ann.confirm(PATIENCE_S)
 
     async def test_draining_leaves(self):
         ann, bob = await self.connect("ann"), await self.connect("bob")

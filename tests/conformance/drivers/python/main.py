@@ -143,6 +143,8 @@ class Driver:
                 sent += 1
         except spindle.Error as error:
             return failed(error, ("sent", sent))
+        except asyncio.CancelledError:
+            return "failed", [("code", "cancelled"), ("sent", sent)]
         return "ok", [("sent", sent)]
 
     async def do_request(self, call):
