@@ -140,6 +140,8 @@ class Driver:
                     await self.connection.multicast(*to, ticket=ticket, timeout=call.seconds("timeout_ms"), **options)
                 elif not self.connection.try_multicast(*to, ticket=ticket, **options):
                     return "failed", [("code", "would_block"), ("sent", sent)]
+                else:
+                    await asyncio.sleep(0)  # the loop has to have its turn for the socket to take more
                 sent += 1
         except spindle.Error as error:
             return failed(error, ("sent", sent))
