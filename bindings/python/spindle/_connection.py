@@ -510,7 +510,7 @@ class Connection(LinkOwner):
         address = self._servers[server]
         try:
             token = self._options.token_for(address)
-            opening = self._loop.create_task(open_link(self, self._options, address, until))
+            opening = self._loop.create_task(open_link(self._options, address, until))
             try:
                 done, _ = await asyncio.wait({opening}, timeout=max(until - time.monotonic(), 0.0))
             except BaseException:
@@ -531,6 +531,7 @@ class Connection(LinkOwner):
             self._link = link
             self._session.connected(token)
             self._flush()
+            link.attach(self)
         self._attend()
 
     def _hang_up(self) -> None:

@@ -5,7 +5,7 @@ import socket
 import ssl
 import struct
 import time
-from typing import Callable, Optional, Tuple, cast
+from typing import Optional, Tuple, cast
 
 from . import _tls
 from ._address import Address
@@ -35,14 +35,23 @@ class Link(asyncio.BufferedProtocol):
     """Bytes go from the socket into the memory that messages share. What is written is given to the transport piece by
     piece, the next one when the former is gone."""
 
-    def __init__(self, owner: LinkOwner) -> None:
-        self._owner: Optional[LinkOwner] = owner
+    def __init__(self) -> None:
+        self._owner: Optional[LinkOwner] = None
         self._transport: Optional[asyncio.Transport] = None
-        self._is_paused = False
-        self._has_ended = False
+        self._end: Optional[Tuple[Optional[Code], str]] = None  # that the owner is to be told
+        self._is_paused = True
+        self._has_ended = False  # this direction
         self.is_blocked = False
 
     # What the owner does.
+
+    def attach(self, owner: LinkOwner) -> None:
+        """Only from here on anything is read, or told."""
+        self._owner = owner
+        if self._end is None:
+            self.set_reading(True)
+        else:
+            asyncio.get_running_loop().call_soon(self._tell_end)
 
     def write(self, piece: bytes) -> None:
         assert self._transport is not None
@@ -67,6 +76,7 @@ class Link(asyncio.BufferedProtocol):
     def let_go(self) -> None:
         """Nothing is told any more."""
         self._owner = None
+        self._end = None
         if self._transport is not None:
             self._transport.abort()
 
@@ -75,8 +85,7 @@ class Link(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(high=0)
-        if self._owner is None:
-            self._transport.abort()
+        self._transport.pause_reading()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._owner.get_buffer() if self._owner is not None else memoryview(bytearray(1 << 16))
@@ -86,17 +95,23 @@ class Link(asyncio.BufferedProtocol):
             self._owner.buffer_updated(nbytes)
 
     def eof_received(self) -> Optional[bool]:
-        if self._owner is not None:
-            self._owner.link_lost(None, "")
+        self._note_end(None, "")
         return False
 
     def connection_lost(self, exc: Optional[Exception]) -> None:
         if exc is not None:
             self._read_rest()
-        if self._owner is None:
-            return
         failure = _tls.failure_of(exc) if exc is not None else None
-        self._owner.link_lost(failure.code if failure else None, failure.text if failure else "")
+        self._note_end(failure.code if failure else None, failure.text if failure else "")
+
+    def _note_end(self, code: Optional[Code], text: str) -> None:
+        if self._end is None:
+            self._end = (code, text)
+            self._tell_end()
+
+    def _tell_end(self) -> None:
+        if self._owner is not None and self._end is not None:
+            self._owner.link_lost(*self._end)
 
     def _read_rest(self) -> None:
         """Where writing has failed the transport reads no more; what the daemon has said before may say why."""
@@ -149,24 +164,24 @@ def _tls_context(options: Options) -> ssl.SSLContext:
     return options.ssl or _tls.context_of(options.tls_bundle, options.tls_revocation_lists)
 
 
-async def open_link(owner: LinkOwner, options: Options, address: Address, until: float) -> Link:
+async def open_link(options: Options, address: Address, until: float) -> Link:
     """Connects, and raises an Error where that fails. `until` is a time of time.monotonic()."""
     loop = asyncio.get_running_loop()
-    make: Callable[[], Link] = lambda: Link(owner)
-    pair: Tuple[asyncio.BaseTransport, Link]
+    link = Link()
     try:
         if address.path:
-            pair = await loop.create_unix_connection(make, sock=await _connect_unix(address, until))
+            await loop.create_unix_connection(lambda: link, sock=await _connect_unix(address, until))
         elif address.is_protected:
-            pair = await loop.create_connection(make, address.host, address.port, ssl=_tls_context(options),
-                                                server_hostname=address.host)
-            _tls.check_daemon(pair[0].get_extra_info("ssl_object"))
+            transport, _ = await loop.create_connection(lambda: link, address.host, address.port,
+                                                        ssl=_tls_context(options), server_hostname=address.host)
+            _tls.check_daemon(transport.get_extra_info("ssl_object"))
         else:
-            pair = await loop.create_connection(make, address.host, address.port)
-    except Error:
+            await loop.create_connection(lambda: link, address.host, address.port)
+    except BaseException as error:
+        link.let_go()
+        if isinstance(error, ssl.SSLError):  # of which certificates that are wrong are a kind
+            raise error_of(Code.TLS_FAILED, f"{address}: {error}") from error
+        if isinstance(error, OSError) and not isinstance(error, Error):
+            raise error_of(Code.CONNECT_FAILED, f"{address}: {error.strerror or error}") from error
         raise
-    except (ssl.SSLError, ssl.CertificateError) as error:
-        raise error_of(Code.TLS_FAILED, f"{address}: {error}") from error
-    except OSError as error:
-        raise error_of(Code.CONNECT_FAILED, f"{address}: {error.strerror or error}") from error
-    return pair[1]
+    return link

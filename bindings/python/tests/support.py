@@ -16,13 +16,15 @@ PATIENCE_S = 30
 class WithDaemon(unittest.IsolatedAsyncioTestCase):
     """`self.address` is that of a daemon of the test's own."""
 
-    settings = ()
+    def make_settings(self, folder):
+        """Of the daemon: keys and values."""
+        return []
 
     def setUp(self):
         self._folder = tempfile.TemporaryDirectory(prefix="py-", dir="/tmp")
         self.addCleanup(self._folder.cleanup)
         programs = Programs(str(BUILD / "spindled"), str(BUILD / "tools" / "spmonitor"))
-        self.daemon = Daemon(programs, self._folder.name, "a", [], self.settings)
+        self.daemon = Daemon(programs, self._folder.name, "a", [], self.make_settings(self._folder.name))
         self.addCleanup(self.daemon.end)
         self.address = self.daemon.client_address("unix")
 

@@ -5,7 +5,7 @@ import typing
 import unittest
 
 import spindle
-from spindle import _address, _engine, _events
+from spindle import _address, _engine, _events, _tls
 
 
 class Codes(unittest.TestCase):
@@ -62,3 +62,31 @@ class Addresses(unittest.TestCase):
             with self.assertRaises(spindle.Error, msg=text) as caught:
                 _address.parse(text)
             self.assertEqual(spindle.Code.BAD_ADDRESS, caught.exception.code)
+
+
+class Peer:
+    """The other side of a connection by TLS."""
+
+    def __init__(self, *uris, protocol="spindle-client/1"):
+        self._uris, self._protocol = uris, protocol
+
+    def selected_alpn_protocol(self):
+        return self._protocol
+
+    def getpeercert(self):
+        return {"subjectAltName": [("URI", each) for each in self._uris] + [("DNS", "spindle")]}
+
+
+class Daemons(unittest.TestCase):
+    def test_have_a_name_of_one(self):
+        for uri in ("spindle://trading/daemon/alpha", "spindle://trading/daemon/*", "spindle://a%20b/daemon/c"):
+            _tls.check_daemon(Peer(uri))
+
+    def test_others_have_not(self):
+        good = "spindle://trading/daemon/alpha"
+        for peer in (Peer(), Peer("spindle://trading/client/feed"), Peer("spindle://trading/daemon"), Peer(good, good),
+                     Peer("https://trading/daemon/alpha"), Peer("spindle://trading/operator/anna"),
+                     Peer(good, protocol=None), Peer(good, protocol="spindle-admin/1")):
+            with self.assertRaises(spindle.NotConnected) as caught:
+                _tls.check_daemon(peer)
+            self.assertEqual(spindle.Code.TLS_FAILED, caught.exception.code)

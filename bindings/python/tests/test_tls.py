@@ -1,0 +1,96 @@
+"""Connections that are protected by TLS."""
+import asyncio
+import os
+import ssl
+import subprocess
+
+import spindle
+import support
+from spindle import Service
+from support import PATIENCE_S, WithDaemon
+
+
+def pki(folder, *arguments):
+    subprocess.run([str(support.BUILD / "tools" / "spmonitor"), "pki", *arguments], cwd=folder, check=True,
+                   capture_output=True, timeout=PATIENCE_S)
+
+
+class Protected(WithDaemon):
+    def make_settings(self, folder):
+        pki(folder, "init", "trading")
+        for who in (("a",), ("--client", "feed"), ("--operator", "anna")):
+            pki(folder, "issue", "trading.ca", *who)
+        pki(folder, "trust", "trading.ca")
+        os.mkdir(folder + "/others")
+        pki(folder + "/others", "init", "others")
+        pki(folder + "/others", "issue", "others.ca", "--client", "feed")
+        return [("tls.bundle", f'"{folder}/a.pem"'), ("listen.clients", '["tls:127.0.0.1:0"]'),
+                ("daemon.cluster", '"trading"')]
+
+    def setUp(self):
+        super().setUp()
+        self.port = self.daemon._tcp_address.rpartition(":")[2]
+
+    def bundle(self, name):
+        return f"{self._folder.name}/{name}"
+
+    async def test_carries_messages(self):
+        async with spindle.connect(f"tls:127.0.0.1:{self.port}", name="ann",
+                                   tls_bundle=self.bundle("feed.pem")) as ann:
+            await ann.join("den", timeout=PATIENCE_S)
+            content = os.urandom(3_000_000)
+            for _ in range(3):
+                await ann.multicast(Service.AGREED, "den", content)
+            self.assertEqual([content] * 3, [each.payload for each in await self.messages(ann, 3)])
+            self.assertFalse(await ann.drain(PATIENCE_S))
+
+    async def test_refuses_daemons_of_others(self):
+        for bundle in ("others/feed.pem", "nothing.pem", ""):
+            with self.assertRaises(spindle.NotConnected, msg=bundle) as caught:
+                await spindle.connect(f"tls:127.0.0.1:{self.port}", tls_bundle=bundle and self.bundle(bundle))
+            self.assertEqual(spindle.Code.TLS_FAILED, caught.exception.code)
+
+    async def test_refuses_who_is_no_daemon(self):
+        """With a certificate of the same cluster."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.bundle("feed.pem"))
+        context.set_alpn_protocols(["spindle-client/1"])
+        server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0, ssl=context)
+        port = server.sockets[0].getsockname()[1]
+        with self.assertRaises(spindle.NotConnected) as caught:
+            await spindle.connect(f"tls:127.0.0.1:{port}", tls_bundle=self.bundle("feed.pem"))
+        self.assertEqual(spindle.Code.TLS_FAILED, caught.exception.code)
+        server.close()
+
+    async def test_without_a_certificate_wants_a_token(self):
+        with self.assertRaises(spindle.Error):
+            await spindle.connect(f"tls:127.0.0.1:{self.port}", tls_bundle=self.bundle("trading.crt"))
+        with self.assertRaises(spindle.AccessDenied) as caught:
+            await spindle.connect("tcp:127.0.0.1:1", token="spindle-token-" + "0" * 64)
+        self.assertEqual(spindle.Code.TOKEN_EXPOSED, caught.exception.code)
+        with self.assertRaises(spindle.BadArgument):
+            await spindle.connect(f"tls:127.0.0.1:{self.port}", token="secret")
+
+    async def test_is_taken_up_again_on_another_stream(self):
+        """Cut in the middle: nothing is lost or doubled."""
+        ann = await spindle.connect(f"tls:127.0.0.1:{self.port}", name="ann", tls_bundle=self.bundle("feed.pem"))
+        self.addAsyncCleanup(ann.close)
+        await ann.join("den", timeout=PATIENCE_S)
+
+        async def send():
+            for i in range(2000):
+                await ann.multicast(Service.AGREED, "den", str(i).encode() + b" " * 5000)
+                if i % 500 == 250:
+                    ann._link._transport.abort()
+                await asyncio.sleep(0)
+        sender = asyncio.ensure_future(send())
+        got, again = [], []
+        while len(got) < 2000:
+            event = await ann.receive(timeout=PATIENCE_S)
+            if isinstance(event, spindle.Message):
+                got.append(int(event.payload))
+            elif isinstance(event, spindle.Reconnected):
+                again.append(event.resumed)
+        await sender
+        self.assertEqual(list(range(2000)), got)
+        self.assertTrue(again and all(again))
