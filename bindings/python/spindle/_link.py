@@ -39,6 +39,7 @@ class Link(asyncio.BufferedProtocol):
         self._owner: Optional[LinkOwner] = None
         self._transport: Optional[asyncio.Transport] = None
         self._end: Optional[Tuple[Optional[Code], str]] = None  # that the owner is to be told
+        self._rest: Optional[socket.socket] = None  # where writing has failed: what is read from then
         self._is_paused = True
         self._has_ended = False  # this direction
         self.is_blocked = False
@@ -55,7 +56,8 @@ class Link(asyncio.BufferedProtocol):
 
     def write(self, piece: bytes) -> None:
         assert self._transport is not None
-        self._transport.write(piece)
+        if not self._transport.is_closing():
+            self._transport.write(piece)
 
     def end_output(self) -> None:
         if self._has_ended or self._transport is None:
@@ -65,7 +67,17 @@ class Link(asyncio.BufferedProtocol):
             self._transport.write_eof()
 
     def set_reading(self, on: bool) -> None:
-        if self._transport is None or self._is_paused is not on or self._transport.is_closing():
+        if self._transport is None or self._is_paused is not on:
+            return
+        if self._rest is not None:
+            self._is_paused = not on
+            loop = asyncio.get_running_loop()
+            if on:
+                loop.add_reader(self._rest, self._read_rest)
+            else:
+                loop.remove_reader(self._rest)
+            return
+        if self._transport.is_closing():
             return
         self._is_paused = not on
         if on:
@@ -77,6 +89,7 @@ class Link(asyncio.BufferedProtocol):
         """Nothing is told any more."""
         self._owner = None
         self._end = None
+        self._close_rest()
         if self._transport is not None:
             self._transport.abort()
 
@@ -99,10 +112,50 @@ class Link(asyncio.BufferedProtocol):
         return False
 
     def connection_lost(self, exc: Optional[Exception]) -> None:
-        if exc is not None:
-            self._read_rest()
+        if exc is not None and self._go_on_reading():
+            return
         failure = _tls.failure_of(exc) if exc is not None else None
         self._note_end(failure.code if failure else None, failure.text if failure else "")
+
+    def _go_on_reading(self) -> bool:
+        """Where writing has failed the transport reads no more; what the daemon has said before, and is still to come,
+        may say why."""
+        assert self._transport is not None
+        found = self._transport.get_extra_info("socket")
+        if self._owner is None or found is None or self._transport.get_extra_info("ssl_object") is not None:
+            return False
+        try:
+            self._rest = socket.socket(fileno=os.dup(found.fileno()))
+            self._rest.setblocking(False)
+            if not self._is_paused:
+                asyncio.get_running_loop().add_reader(self._rest, self._read_rest)
+        except (OSError, NotImplementedError):  # no descriptor is left, or a loop has no such thing
+            self._close_rest()
+            return False
+        return True
+
+    def _read_rest(self) -> None:
+        if self._owner is None or self._rest is None:
+            return
+        try:
+            count = self._rest.recv_into(self._owner.get_buffer())
+        except BlockingIOError:
+            return
+        except OSError:
+            count = 0
+        if count > 0:
+            self._owner.buffer_updated(count)
+        else:
+            self._close_rest()
+            self._note_end(None, "")
+
+    def _close_rest(self) -> None:
+        if self._rest is None:
+            return
+        if not self._is_paused:
+            asyncio.get_running_loop().remove_reader(self._rest)
+        self._rest.close()
+        self._rest = None
 
     def _note_end(self, code: Optional[Code], text: str) -> None:
         if self._end is None:
@@ -112,21 +165,6 @@ class Link(asyncio.BufferedProtocol):
     def _tell_end(self) -> None:
         if self._owner is not None and self._end is not None:
             self._owner.link_lost(*self._end)
-
-    def _read_rest(self) -> None:
-        """Where writing has failed the transport reads no more; what the daemon has said before may say why."""
-        assert self._transport is not None
-        found = self._transport.get_extra_info("socket")
-        if found is None or self._transport.get_extra_info("ssl_object") is not None:
-            return
-        while self._owner is not None:
-            try:
-                count = os.readv(found.fileno(), [self._owner.get_buffer()])
-            except OSError:
-                return
-            if count <= 0:
-                return
-            self._owner.buffer_updated(count)
 
     def pause_writing(self) -> None:
         self.is_blocked = True

@@ -2,11 +2,13 @@
 import asyncio
 import gc
 import resource
+import socket
 import unittest
 import weakref
 
 import spindle
 from spindle import Service
+from spindle._link import Link, LinkOwner
 from support import PATIENCE_S, WithDaemon, soon
 
 
@@ -276,6 +278,49 @@ class Calls(WithDaemon):
         self.assertEqual([spindle.ViewForm.FULL] * 2 + [spindle.ViewForm.FAREWELL],
                          [each.form for each in events if isinstance(each, spindle.GroupView)])
         self.assertEqual([b"last"], [each.payload for each in await self.messages(bob, 1)])
+
+
+class Failing(unittest.IsolatedAsyncioTestCase):
+    """A daemon that the test plays."""
+
+    async def test_the_reason_is_heard_although_nothing_can_be_written(self):
+        """The other side takes nothing any more, and says why a little later."""
+        ours, theirs = socket.socketpair()
+        theirs.setblocking(False)
+        got = []
+
+        class Owner(LinkOwner):
+            buffer = bytearray(100)
+
+            def get_buffer(self):
+                return memoryview(self.buffer)
+
+            def buffer_updated(self, count):
+                got.append(bytes(self.buffer[:count]))
+
+            def link_lost(self, code, text):
+                got.append(code)
+
+            def link_writable(self):
+                pass
+        link = Link()
+        await asyncio.get_running_loop().create_unix_connection(lambda: link, sock=ours)
+        link.attach(Owner())
+        theirs.shutdown(socket.SHUT_RD)
+        for _ in range(3):
+            link.write(b"x")
+            await asyncio.sleep(0)
+        theirs.send(b"why")
+        await soon(lambda: got == [b"why"])
+        link.set_reading(False)
+        theirs.send(b"more")
+        await asyncio.sleep(0.01)
+        self.assertEqual([b"why"], got)
+        link.set_reading(True)
+        theirs.close()
+        await soon(lambda: len(got) == 3)
+        self.assertEqual([b"why", b"more", None], got)
+        link.let_go()
 
 
 class Memory(WithDaemon):

@@ -223,6 +223,7 @@ async def answer(driver, call):
     if not hasattr(driver, "do_" + call.verb):
         return tell(words.write(f"{call.number} unusable", [("text", "unknown verb: " + call.verb)]))
     word, pairs = await driver.perform(call)
+    await asyncio.sleep(0)  # what was asked for is written, so that it comes before what others are asked for then
     return tell(words.write(f"{call.number} {word}", pairs))
 
 
