@@ -3,12 +3,12 @@ import asyncio
 import os
 import socket
 import ssl
-import struct
 import time
 from typing import Optional, Tuple, cast
 
 from . import _tls
 from ._address import Address
+from ._blocking import check_owner
 from ._codes import Code
 from ._errors import Error, error_of
 from ._options import Options
@@ -187,11 +187,7 @@ async def _connect_unix(address: Address, until: float) -> socket.socket:
                 if time.monotonic() >= until:
                     raise error_of(Code.TIMED_OUT, f"{address}: the daemon did not accept the connection in time") from None
                 await asyncio.sleep(0.01)
-        if address.is_anybodys:
-            _, user, _ = struct.unpack("3i", found.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-            if user not in (0, os.geteuid()):
-                raise error_of(Code.CONNECT_FAILED, f"{address}: user {user} listens there, who is neither root nor you, "
-                                                    "where anybody could; say the path to trust that daemon all the same")
+        check_owner(address, found)
     except BaseException:
         found.close()
         raise

@@ -187,8 +187,9 @@ PyObject* deadline(PyObject* self, PyObject*) {
 /// What is to be written next, as far as it stands in one piece; empty: nothing is.
 PyObject* output(PyObject* self, PyObject*) {
   return guarded([&] {
+    constexpr std::size_t kPieceBytes = 256u << 10;  // as much as a socket takes at once
     const ByteView piece = client_of(self).output();
-    return to_bytes({reinterpret_cast<const char*>(piece.data()), piece.size()});
+    return to_bytes({reinterpret_cast<const char*>(piece.data()), std::min(piece.size(), kPieceBytes)});
   });
 }
 

@@ -13,7 +13,7 @@ BUILD = pathlib.Path()
 PATIENCE_S = 30
 
 
-class WithDaemon(unittest.IsolatedAsyncioTestCase):
+class DaemonMixin:
     """`self.address` is that of a daemon of the test's own."""
 
     def make_settings(self, folder):
@@ -28,6 +28,8 @@ class WithDaemon(unittest.IsolatedAsyncioTestCase):
         self.addCleanup(self.daemon.end)
         self.address = self.daemon.client_address("unix")
 
+
+class WithDaemon(DaemonMixin, unittest.IsolatedAsyncioTestCase):
     async def connect(self, name, **options):
         """Closed when the test is over."""
         connection = await spindle.connect(self.address, name=name, **options)

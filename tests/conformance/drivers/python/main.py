@@ -11,56 +11,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 import spindle  # noqa: E402
-from events import code_of, describe, raw  # noqa: E402
+from calls import (FEATURES, Call, connect_options, failed, feed_options, join_options, listen_options, lost,  # noqa: E402
+                   request_options, send_options)
+from events import describe, raw  # noqa: E402
 from runner import words  # noqa: E402
-from runner.payload import payload  # noqa: E402
-
-FEATURES = ("flows", "timeouts", "confirm", "drain", "headers", "writable", "resumption", "synchrony", "request",
-            "cancellation", "feeds")
-
-
-class Call:
-    """A line from the runner: the number of the call, its verb, and its values."""
-
-    def __init__(self, line):
-        self.number, self.verb, *values = line.split()
-        self._values = words.Values(values)
-
-    def has(self, key):
-        return bool(self._values.all(key))
-
-    def all(self, key):
-        return self._values.all(key)
-
-    def name(self, key):
-        return self.all(key)[0]
-
-    def text(self, key):
-        return self._values.text(key, " ").strip()
-
-    def integer(self, key, otherwise=0):
-        return int(self.text(key)) if self.has(key) else otherwise
-
-    def seconds(self, key):
-        """None where the key is not there."""
-        return self.integer(key) / 1000 if self.has(key) else None
-
-    def service(self):
-        return spindle.Service[self.text("service").upper()]
-
-    def headers(self):
-        return list(zip(self.all("header"), self.all("header_value")))
-
-    def payload(self, index=0):
-        return payload(self.integer("seed") + index, self.integer("size"))
-
-
-def failed(error, *pairs):
-    return "failed", [("code", code_of(error.code)), ("text", error.text), *pairs]
-
-
-def lost(not_taken):
-    return "ok", [("not_taken", not_taken.messages), ("exact", "yes" if not_taken.exact else "no")]
 
 
 class Driver:
@@ -77,25 +31,14 @@ class Driver:
             return failed(error)
 
     async def do_connect(self, call):
-        options = {"name": raw(call.name("name").decode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape"),
-                   "reconnect_timeout": 60 if call.has("reconnect") else 0, "resume": call.has("resume"),
-                   "independent_flows": call.text("flows") == "independent"}
-        if call.has("policy"):
-            options["slow_policy"] = spindle.SlowPolicy[call.text("policy").upper()]
-        for key in ("receive_buffer", "send_buffer"):
-            if call.has(key):
-                options[key] = call.integer(key)
-        for key in ("connect_timeout", "disconnect_timeout", "keepalive"):
-            if call.has(key + "_ms"):
-                options[key] = call.seconds(key + "_ms")
-        addresses = [each.decode("utf-8", "surrogateescape") for each in call.all("address")]
+        addresses, options = connect_options(call)
         self.feeds = {}
         self.connection = await spindle.connect(*addresses, **options)
         return "ok", [("name", raw(self.connection.private_name))]
 
     async def do_join(self, call):
         """With a timeout the form that waits."""
-        options = {"synchronous": call.has("synchronous"), "auto_flush": call.has("auto_flush")}
+        options = join_options(call)
         if call.has("timeout_ms"):
             await self.connection.join(call.name("group"), timeout=call.seconds("timeout_ms"), **options)
         else:
@@ -131,7 +74,7 @@ class Driver:
 
     async def do_send(self, call):
         sent = 0
-        options = {"type": call.integer("type"), "self_discard": call.has("self_discard"), "headers": call.headers()}
+        options = send_options(call)
         try:
             while sent < call.integer("count"):
                 to = (call.service(), call.all("group"), call.payload(sent))
@@ -151,10 +94,7 @@ class Driver:
 
     async def do_request(self, call):
         try:
-            answers = await self.connection.request(
-                call.all("group"), call.payload(), answers=call.integer("answers"), service=call.service(),
-                type=call.integer("type"), self_discard=call.has("self_discard"), headers=call.headers(),
-                timeout=call.seconds("timeout_ms"))
+            answers = await self.connection.request(call.all("group"), call.payload(), **request_options(call))
             word, pairs = "ok", []
         except spindle.Error as error:
             answers = error.answers or spindle.Answers((), ())
@@ -167,21 +107,13 @@ class Driver:
         await self.connection.reply(self.request_message, call.payload())
 
     async def do_listen(self, call):
-        options = {"ordered": call.text("delivery") != "immediate"}
-        if call.has("deadline_ms"):
-            options["deadline"] = call.seconds("deadline_ms")
-        self.connection.listen(call.name("group"), **options)
+        self.connection.listen(call.name("group"), **listen_options(call))
 
     async def do_unlisten(self, call):
         self.connection.stop_listening(call.name("group"))
 
     async def do_feed(self, call):
-        options = {"bytes_per_second": call.integer("rate"), "drop_oldest": call.has("drop_oldest")}
-        if call.has("repair_ms"):
-            options["repair_for"] = call.seconds("repair_ms")
-        if call.has("timeout_ms"):
-            options["timeout"] = call.seconds("timeout_ms")
-        feed = await self.connection.open_feed(call.name("group"), **options)
+        feed = await self.connection.open_feed(call.name("group"), **feed_options(call))
         self.feeds[feed.id] = feed
         return "ok", [("feed", feed.id)]
 
@@ -238,7 +170,7 @@ def note_end(number):
 
 async def main():
     tell(words.write("driver", [("protocol", 1), ("language", "Python"),
-                                *[("feature", feature) for feature in FEATURES]]))
+                                *[("feature", feature) for feature in (*FEATURES, "cancellation")]]))
     lines = asyncio.Queue()
     threading.Thread(target=read_lines, args=(asyncio.get_running_loop(), lines), daemon=True).start()
     driver, aside = Driver(), {}

@@ -1,0 +1,81 @@
+"""Connecting without a loop."""
+import os
+import socket
+import ssl
+import struct
+import time
+
+from . import _tls
+from ._address import Address
+from ._codes import Code
+from ._errors import Error, error_of
+from ._options import Options
+
+
+def _connect_unix(address: Address, until: float) -> socket.socket:
+    stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        stream.settimeout(max(until - time.monotonic(), 0.001))
+        while True:
+            try:
+                stream.connect(address.path)
+                break
+            except BlockingIOError:  # the daemon has not accepted as many as may wait
+                if time.monotonic() >= until:
+                    raise error_of(Code.TIMED_OUT,
+                                   f"{address}: the daemon did not accept the connection in time") from None
+                time.sleep(0.01)
+        check_owner(address, stream)
+    except BaseException:
+        stream.close()
+        raise
+    return stream
+
+
+def check_owner(address: Address, stream: socket.socket) -> None:
+    """Raises where the address was not said, and somebody listens there whom there is no reason to trust."""
+    if not address.is_anybodys:
+        return
+    _, user, _ = struct.unpack("3i", stream.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    if user not in (0, os.geteuid()):
+        raise error_of(Code.CONNECT_FAILED, f"{address}: user {user} listens there, who is neither root nor you, where "
+                                            "anybody could; say the path to trust that daemon all the same")
+
+
+def _protect(options: Options, address: Address, plain: socket.socket) -> socket.socket:
+    context = options.ssl or _tls.context_of(options.tls_bundle, options.tls_revocation_lists)
+    stream = context.wrap_socket(plain, server_hostname=address.host)
+    try:
+        _tls.check_daemon(stream)
+    except BaseException:
+        stream.close()
+        raise
+    return stream
+
+
+def connect_blocking(options: Options, address: Address, until: float) -> socket.socket:
+    """A socket that does not block, connected; raises an Error. `until` is a time of time.monotonic(); how long a
+    resolver takes is its own affair."""
+    stream = None
+    try:
+        if address.path:
+            stream = _connect_unix(address, until)
+        else:
+            stream = socket.create_connection((address.host, address.port), max(until - time.monotonic(), 0.001))
+            stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if address.is_protected:
+                stream = _protect(options, address, stream)
+        stream.setblocking(False)
+        return stream
+    except BaseException as error:
+        if stream is not None:
+            stream.close()
+        if isinstance(error, Error):
+            raise
+        if isinstance(error, TimeoutError) or isinstance(error, socket.timeout):
+            raise error_of(Code.TIMED_OUT, f"{address}: the daemon did not accept the connection in time") from error
+        if isinstance(error, ssl.SSLError):
+            raise error_of(Code.TLS_FAILED, f"{address}: {error}") from error
+        if isinstance(error, OSError):
+            raise error_of(Code.CONNECT_FAILED, f"{address}: {error.strerror or error}") from error
+        raise

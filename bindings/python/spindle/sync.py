@@ -1,0 +1,662 @@
+"""The same connection without asyncio, for programs that wait in threads: the same names, without `await`.
+
+    with spindle.sync.connect(name="reader") as connection:
+        connection.join("news", timeout=5)
+        for event in connection:
+            if isinstance(event, spindle.Message):
+                print(event.sender, event.payload)
+
+All functions may be called by several threads at once. Whoever waits moves the bytes, so that an event need not go from one
+thread to another; while nobody does, a thread of the connection's own stands in.
+"""
+import select
+import socket
+import ssl
+import threading
+import time
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple, Type
+
+from ._blocking import connect_blocking
+from ._codes import Code
+from ._connection import ALL
+from ._engine import Message
+from ._errors import Error, NotTakenError, error_of
+from ._events import Answers, Disconnected, FeedFlow, FlushRequest, GroupView, NotTaken, Service
+from ._options import Options
+from ._types import Destinations, Headers, Name, Payload
+
+__all__ = ["ALL", "Connection", "Feed", "Group", "connect"]
+
+_WAITING = (Code.WOULD_BLOCK, Code.FLUSHING)
+#: Who has waited comes back soon, as a rule: only behind this time does the connection's own thread stand in, seconds.
+_GRACE = 0.02
+#: How long that thread sleeps at most where others wait.
+_SLEEP = 0.5
+_NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
+
+class Group:
+    """A group that this client has joined. `view` is the one with which it did; later ones are events."""
+
+    def __init__(self, connection: "Connection", name: Name, view: GroupView) -> None:
+        self._connection = connection
+        self.name = name
+        self.view = view
+
+    def multicast(self, service: Service, payload: Payload, **options: Any) -> None:
+        """As Connection.multicast()."""
+        self._connection.multicast(service, self.name, payload, **options)
+
+    def try_multicast(self, service: Service, payload: Payload, **options: Any) -> bool:
+        """As Connection.try_multicast()."""
+        return self._connection.try_multicast(service, self.name, payload, **options)
+
+    def request(self, payload: Payload, **options: Any) -> Answers:
+        """As Connection.request()."""
+        return self._connection.request(self.name, payload, **options)
+
+    def request_view(self) -> None:
+        """As Connection.request_view()."""
+        self._connection.request_view(self.name)
+
+    def leave(self) -> None:
+        """As Connection.leave()."""
+        self._connection.leave(self.name)
+
+
+class Feed:
+    """A feed of this client's own: Connection.open_feed(). It outlives connections."""
+
+    def __init__(self, connection: "Connection", number: int) -> None:
+        self._connection = connection
+        self.id = number
+
+    def try_send(self, payload: Payload) -> bool:
+        """Sends a message. False where there is no room: FeedWritable comes when there is."""
+        with self._connection._calling() as session:
+            code = session.send_feed(self.id, payload)
+            if code == Code.WOULD_BLOCK:
+                self._connection._look()
+                code = session.send_feed(self.id, payload)
+        if code and code != Code.WOULD_BLOCK:
+            raise error_of(Code(code))
+        return not code
+
+    @property
+    def is_open(self) -> bool:
+        with self._connection._calling() as session:
+            return session.feed_is_open(self.id)
+
+    @property
+    def flow(self) -> Optional[FeedFlow]:
+        """How the network treats it, as far as that is known."""
+        with self._connection._calling() as session:
+            return session.feed_flow(self.id)
+
+    @property
+    def dropped(self) -> int:
+        """How many messages were dropped for want of room."""
+        with self._connection._calling() as session:
+            return session.feed_dropped(self.id)
+
+    def close(self) -> None:
+        """Nothing more is sent."""
+        with self._connection._calling() as session:
+            session.close_feed(self.id)
+
+    def __enter__(self) -> "Feed":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Connection:
+    """The connection of a program to its daemon: connect() makes it. It is an iterator of events."""
+
+    def __init__(self, options: Options) -> None:
+        self._stream: Optional[socket.socket] = None
+        self._wake_in, self._wake_out = socket.socketpair()
+        self._options = options
+        self._servers = options.servers()
+        self._session = options.session()
+        self._lock = threading.Lock()  # for all that follows
+        self._news = threading.Condition(self._lock)
+        self._idle = threading.Condition(self._lock)
+        self._is_polling = False  # some thread is: others wait for its news
+        self._waiting = 0  # calls
+        self._waited_at = 0.0  # the last one, until then
+        self._sleeps_long = False  # the connection's own thread
+        self._is_urgent = False  # output waits that nobody may come back for
+        self._has_failed = False  # writing; why is still to be read
+        self._has_ended = False  # this direction
+        self._results: Dict[int, Tuple[Optional[Code], Any]] = {}
+        self._wanted: Set[int] = set()  # calls whose results somebody waits for
+        self._connect_until: Optional[float] = None
+        self._wake_in.setblocking(False)
+        self._wake_out.setblocking(False)
+
+    # --- Events ---
+
+    def __iter__(self) -> Iterator[Any]:
+        while True:
+            events = self._take(1, None)
+            if not events:
+                return
+            yield events[0]
+
+    def batches(self, most: int = 4096) -> Iterator[List[Any]]:
+        """Lists of events, each of as many as wait, up to `most`."""
+        while True:
+            events = self._take(most, None)
+            if not events:
+                return
+            yield events
+
+    def receive(self, timeout: Optional[float] = None) -> Any:
+        """The next event. Raises TimedOut, and NotConnected once Disconnected, the last event, was given. A timeout of 0
+        does not wait."""
+        events = self._take(1, timeout)
+        if not events:
+            raise error_of(Code.NOT_CONNECTED)
+        return events[0]
+
+    # --- Groups ---
+
+    def join(self, group: Name, *, synchronous: bool = False, auto_flush: bool = False,
+             timeout: Optional[float] = None) -> Group:
+        """Joins, and waits for the view that shows it; see spindle.Connection.join()."""
+        until = self._until(timeout)
+        with self._calling() as session:
+            self._ask(lambda: session.join(group, synchronous, auto_flush), group, until)
+            view = self._result(session.await_join(group, self._left(until)))
+        return Group(self, group, view)
+
+    def join_nowait(self, group: Name, *, synchronous: bool = False, auto_flush: bool = False) -> None:
+        """Asks to join, and waits for nothing but room to ask. The GroupView, or RequestFailed, is an event."""
+        with self._calling() as session:
+            self._ask(lambda: session.join(group, synchronous, auto_flush), group, self._send_until())
+
+    def leave(self, group: Name) -> None:
+        """Asks to leave. The last view of the group, of form FAREWELL, is an event."""
+        with self._calling() as session:
+            self._ask(lambda: session.leave(group), group, self._send_until())
+
+    def request_view(self, group: Name) -> None:
+        """Asks for all members of a group that this client is in: a GroupView of form ANSWER."""
+        with self._calling() as session:
+            self._ask(lambda: session.request_view(group), group, self._send_until())
+
+    def request_flow(self, groups: Destinations) -> None:
+        """Asks how the flow to these destinations fares: a FlowState."""
+        with self._calling() as session:
+            self._ask(lambda: session.request_flow(groups), groups, self._send_until())
+
+    def flush_ok(self, request: FlushRequest) -> None:
+        """Answers: from here to the next view of the group this client sends nothing to it."""
+        with self._calling() as session:
+            _check(session.flush_ok(request.group, request.number))
+
+    # --- Sending ---
+
+    def multicast(self, service: Service, groups: Destinations, payload: Payload, *, type: int = 0,
+                  self_discard: bool = False, ticket: int = 0, headers: Headers = None,
+                  timeout: Optional[float] = None) -> None:
+        """Sends a message; see spindle.Connection.multicast(). It is written as far as the socket takes it."""
+        with self._calling() as session:
+            def attempt() -> int:
+                return session.multicast(groups, payload, service, type, self_discard, ticket, headers, True)
+            code = attempt()
+            if code == Code.WOULD_BLOCK:
+                self._write()
+                code = attempt()
+            if code:
+                self._go_on_asking(code, attempt, groups,
+                                   self._send_until() if timeout is None else self._until(timeout))
+
+    def try_multicast(self, service: Service, groups: Destinations, payload: Payload, *, type: int = 0,
+                      self_discard: bool = False, ticket: int = 0, headers: Headers = None) -> bool:
+        """The same without waiting: False where there is no room, and nothing was sent."""
+        with self._calling() as session:
+            code = session.multicast(groups, payload, service, type, self_discard, ticket, headers, True)
+            if code == Code.WOULD_BLOCK:
+                self._look()
+                code = session.multicast(groups, payload, service, type, self_discard, ticket, headers, False)
+        if code == Code.WOULD_BLOCK:
+            return False
+        _check(code)
+        return True
+
+    def writable(self, groups: Destinations, *, timeout: Optional[float] = None) -> None:
+        """Waits until it is worth trying to send to these destinations."""
+        with self._calling() as session:
+            self._result(session.await_room(groups, timeout))
+            if not session.can_send:
+                raise error_of(Code.NOT_CONNECTED)
+
+    def request(self, groups: Destinations, payload: Payload, *, answers: int = 1, service: Service = Service.AGREED,
+                type: int = 0, self_discard: bool = False, headers: Headers = None,
+                timeout: Optional[float] = None) -> Answers:
+        """Sends a request, and waits for answers; see spindle.Connection.request()."""
+        until = self._until(timeout)
+        call = 0
+        with self._calling() as session:
+            def ask() -> int:
+                nonlocal call
+                call = session.request(groups, payload, answers, service, type, self_discard, headers,
+                                       self._left(until))
+                return max(-call, 0)
+            self._ask(ask, groups, until)
+            code, value = self._outcome(call)
+        found = Answers(*(value or ((), ())))
+        if code is None:
+            return found
+        error = error_of(code)
+        error.answers = found
+        raise error
+
+    def reply(self, request: Message, payload: Payload, *, type: int = 0, headers: Headers = None,
+              timeout: Optional[float] = None) -> None:
+        """Answers a message for which `is_request` holds, to its sender alone."""
+        with self._calling() as session:
+            self._ask(lambda: session.reply(request, payload, type, headers), request.sender,
+                      self._send_until() if timeout is None else self._until(timeout))
+
+    def confirm(self, timeout: Optional[float] = None) -> None:
+        """Waits until the network has taken all that was sent before. Raises NotTakenError."""
+        with self._calling() as session:
+            call = session.confirm(timeout)
+            if call < 0:
+                lost, code = session.not_taken, Code(-call)
+            else:
+                ended, lost = self._outcome(call)
+                code = ended or (Code.TIMED_OUT if session.can_send else Code.NOT_CONNECTED)
+        if lost:
+            raise NotTakenError(lost, code)
+
+    # --- Feeds ---
+
+    def open_feed(self, group: Name, *, repair_for: float = 0.2, bytes_per_second: int = 0, drop_oldest: bool = False,
+                  timeout: float = 30.0) -> Feed:
+        """Opens a feed; see spindle.Connection.open_feed()."""
+        if repair_for < 0:
+            raise error_of(Code.BAD_ARGUMENT)
+        with self._calling() as session:
+            number, call = session.open_feed(group, repair_for, bytes_per_second, drop_oldest)
+            if call < 0:
+                raise error_of(Code(-call))
+            code: Optional[Code] = Code.INTERNAL_ERROR
+            try:
+                code, _ = self._outcome(call, self._until(timeout))
+            finally:
+                if code is not None:
+                    session.close_feed(number)
+        if code is not None:
+            raise error_of(code)
+        return Feed(self, number)
+
+    def listen(self, group: Name, *, ordered: bool = True, deadline: float = 0.05) -> None:
+        """Has this client hear the feeds of a group; see spindle.Connection.listen()."""
+        if deadline < 0:
+            raise error_of(Code.BAD_ARGUMENT)
+        with self._calling() as session:
+            _check(session.listen(group, ordered, deadline))
+
+    def stop_listening(self, group: Name) -> None:
+        """Nothing more is told of the feeds of that group."""
+        with self._calling() as session:
+            _check(session.stop_listening(group))
+
+    # --- The end ---
+
+    @property
+    def private_name(self) -> str:
+        """ "#name#daemon": others can multicast to it."""
+        with self._lock:
+            return self._session.private_name
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can be made: neither side has ended the connection."""
+        with self._lock:
+            return self._session.can_send
+
+    def close(self, timeout: Optional[float] = None) -> NotTaken:
+        """Ends the connection; see spindle.Connection.close()."""
+        with self._calling() as session:
+            session.close(self._options.disconnect_timeout if timeout is None else timeout)
+            try:
+                self._wait(lambda: session.is_over, None)
+            except BaseException:
+                session.hurry()
+                session.handle_time()
+                raise
+            finally:
+                if not self._is_polling:
+                    self._hang_up()
+            return session.not_taken
+
+    def drain(self, timeout: float) -> NotTaken:
+        """Leaves all groups, and closes once all was taken; see spindle.Connection.drain()."""
+        until = self._until(timeout)
+        with self._calling() as session:
+            try:
+                self._wait(session.leave_all, until)
+                self._wait(lambda: session.has_left_all, until)
+            except BaseException:
+                session.close(0)
+                session.handle_time()
+                raise
+        return self.close(self._left(until))
+
+    def __enter__(self) -> "Connection":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        for each in (self._stream, self._wake_in, self._wake_out):
+            if each is not None:
+                each.close()
+
+    # --- Calls, of which the caller holds the lock ---
+
+    @contextmanager
+    def _calling(self) -> Iterator[Any]:
+        """The session, with the lock; what the call has to say is written."""
+        with self._lock:
+            try:
+                yield self._session
+            finally:
+                self._write_all()
+
+    def _write_all(self) -> None:
+        """Or has somebody else write what the socket does not take."""
+        session = self._session
+        is_blocked = self._write()
+        is_news = self._waiting > 0 and (session.has_events or session.has_outcomes or session.is_over)
+        if is_news:
+            self._collect()
+            self._news.notify_all()
+        if self._is_polling:
+            if is_blocked or is_news:
+                self._wake()
+        elif is_blocked and not self._waiting:
+            self._is_urgent = True
+            self._idle.notify()
+
+    @staticmethod
+    def _until(timeout: Optional[float]) -> Optional[float]:
+        return None if timeout is None else time.monotonic() + timeout
+
+    @staticmethod
+    def _left(until: Optional[float]) -> Optional[float]:
+        return None if until is None else max(until - time.monotonic(), 0.0)
+
+    def _send_until(self) -> Optional[float]:
+        return self._until(self._options.send_timeout)
+
+    def _ask(self, attempt: Callable[[], int], groups: Destinations, until: Optional[float]) -> None:
+        self._go_on_asking(attempt(), attempt, groups, until)
+
+    def _go_on_asking(self, code: int, attempt: Callable[[], int], groups: Destinations,
+                      until: Optional[float]) -> None:
+        while code in _WAITING:
+            self._result(self._session.await_room(groups, self._left(until)))
+            code = attempt()
+        _check(code)
+
+    def _result(self, call: int) -> Any:
+        code, value = self._outcome(call)
+        if code is not None:
+            raise error_of(code)
+        return value
+
+    def _outcome(self, call: int, until: Optional[float] = None) -> Tuple[Optional[Code], Any]:
+        """What the call comes to. With `until`: TimedOut then."""
+        self._wanted.add(call)
+        try:
+            self._collect()
+            if not self._wait(lambda: call in self._results, until):
+                return Code.TIMED_OUT, None
+            return self._results[call]
+        except BaseException:
+            self._session.cancel(call)
+            raise
+        finally:
+            self._wanted.discard(call)
+            self._results.pop(call, None)
+
+    def _collect(self) -> None:
+        for call, code, value in self._session.take_outcomes():
+            if call in self._wanted:
+                self._results[call] = (code, value)
+
+    def _take(self, most: int, timeout: Optional[float]) -> List[Any]:
+        """Events; none once the last was taken."""
+        session = self._session
+        with self._lock:
+            events: List[Any] = session.take_events(most)
+            if not events and not session.is_finished:
+                until = self._until(timeout)
+                if timeout is not None and timeout <= 0:
+                    self._look()
+                    events = session.take_events(most)
+                while not events and not session.is_finished:
+                    if not self._wait(lambda: session.has_events or session.is_finished, until):
+                        raise error_of(Code.TIMED_OUT)
+                    events = session.take_events(most)
+            if session.wants_owner:
+                self._write_all()
+            return events
+
+    # --- What moves bytes; the caller holds the lock ---
+
+    def _wait(self, condition: Callable[[], bool], until: Optional[float]) -> bool:
+        """Until it holds; False where the time is over. One thread of those that wait polls."""
+        if condition():
+            return True
+        self._waiting += 1
+        try:
+            if self._is_polling:
+                self._wake()  # for what is new; the connection's own thread makes way
+            while not condition():
+                left = self._left(until)
+                if left is not None and left <= 0:
+                    return False
+                if self._is_polling:
+                    self._news.wait(left)
+                else:
+                    self._poll(until)
+            return True
+        finally:
+            self._waiting -= 1
+            self._waited_at = time.monotonic()
+            if not self._waiting and self._sleeps_long:
+                self._idle.notify()
+
+    def _look(self) -> None:
+        """At what has come, and nobody has read, without waiting."""
+        self._write()
+        if not self._is_polling and self._stream is not None:
+            self._poll(time.monotonic())
+
+    def _stand_in(self) -> None:
+        """The connection's own thread."""
+        sleep = _GRACE
+        with self._lock:
+            while not self._session.is_over:
+                if not self._waiting and not self._is_polling:
+                    if self._is_urgent or time.monotonic() - self._waited_at >= _GRACE:
+                        self._is_urgent = False
+                        self._poll(None)
+                        continue
+                    sleep = _GRACE
+                else:
+                    sleep = min(2 * sleep, _SLEEP)
+                self._sleeps_long = sleep > _GRACE
+                self._idle.wait(sleep)
+            if not self._is_polling:
+                self._hang_up()
+
+    def _wake(self) -> None:
+        """Has the thread that polls look again."""
+        try:
+            self._wake_out.send(b"x")
+        except OSError:
+            pass  # it has been woken already, or all is over
+
+    def _poll(self, until: Optional[float]) -> None:
+        """One turn: connects, writes, waits without the lock, and reads."""
+        self._is_polling = True
+        try:
+            self._turn(until)
+        finally:
+            self._is_polling = False
+            self._collect()
+            self._news.notify_all()
+
+    def _turn(self, until: Optional[float]) -> None:
+        session = self._session
+        if session.take_hang_up():
+            self._hang_up()
+        server = session.take_dial()
+        if server is not None:
+            self._dial(server)
+            return
+        is_blocked = self._write()
+        if session.has_outcomes:
+            return
+        ends = [each for each in (until, self._until(session.deadline())) if each is not None]
+        left = self._left(min(ends)) if ends else None
+        poll = select.poll()
+        poll.register(self._wake_in, select.POLLIN)
+        stream = self._stream
+        wanted = (select.POLLIN if session.takes_bytes else 0) | (select.POLLOUT if is_blocked else 0)
+        if stream is not None and wanted:
+            poll.register(stream, wanted)
+            if isinstance(stream, ssl.SSLSocket) and wanted & select.POLLIN and stream.pending():
+                left = 0
+        self._lock.release()
+        try:
+            ready = dict(poll.poll(None if left is None else left * 1000 + (left > 0)))
+        finally:
+            self._lock.acquire()
+        if self._wake_in.fileno() in ready:
+            self._wake_in.recv(4096)
+        if stream is not None and stream is self._stream:
+            if wanted & select.POLLIN and (stream.fileno() in ready or isinstance(stream, ssl.SSLSocket)):
+                self._read(stream)
+            self._write()
+        session.handle_time()
+        if session.take_hang_up():
+            self._hang_up()
+
+    def _read(self, stream: socket.socket) -> None:
+        try:
+            count = stream.recv_into(self._session.get_buffer())
+        except _NOT_NOW:
+            return
+        except ssl.SSLError as error:
+            self._session.end_stream(Code.TLS_FAILED, str(error))
+            return
+        except OSError:
+            count = 0
+        if count > 0:
+            self._session.commit(count)
+        else:
+            self._session.end_stream(None, "")
+
+    def _write(self) -> bool:
+        """As much as the socket takes. Whether it takes no more."""
+        session, stream = self._session, self._stream
+        if stream is None or self._has_failed:
+            return False
+        while True:
+            piece = session.output()
+            if not piece:
+                break
+            try:
+                session.consume(stream.send(piece))
+            except _NOT_NOW:
+                return True
+            except OSError:
+                self._has_failed = True  # reading tells why
+                return False
+        if session.ends_output and not self._has_ended:
+            self._has_ended = True
+            if not isinstance(stream, ssl.SSLSocket):
+                try:
+                    stream.shutdown(socket.SHUT_WR)
+                except OSError:
+                    pass
+        return False
+
+    def _hang_up(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+        self._has_failed = self._has_ended = False
+
+    def _dial(self, server: int) -> None:
+        """Without the lock, as it may take a while. No other thread dials meanwhile: this one is the one that polls."""
+        now = time.monotonic()
+        until = now + self._options.connect_timeout
+        if self._connect_until is not None:
+            # Each server has its share of the time.
+            until = now + max(self._connect_until - now, 0.0) / (len(self._servers) - server)
+        address = self._servers[server]
+        stream, failure = None, None
+        self._lock.release()
+        try:
+            token = self._options.token_for(address)
+            stream = connect_blocking(self._options, address, until)
+        except Error as error:
+            failure = error
+        except Exception as error:  # such as a name of a host that cannot be one
+            failure = error_of(Code.CONNECT_FAILED, f"{address}: {error}")
+        finally:
+            self._lock.acquire()
+        if failure is not None:
+            self._session.failed(failure.code, failure.text)
+        elif stream is not None and self._session.is_over:
+            stream.close()
+        else:
+            self._stream = stream
+            self._session.connected(token)
+
+    def _open(self) -> "Connection":
+        """Connects for the first time."""
+        session = self._session
+        with self._lock:
+            self._connect_until = time.monotonic() + self._options.connect_timeout
+            session.start()
+            try:
+                if not self._wait(lambda: session.is_connected or session.is_over, self._connect_until):
+                    session.give_up(Code.TIMED_OUT, "the daemon did not welcome the client in time")
+            except BaseException:
+                session.give_up(Code.CANCELLED, "")
+                self._hang_up()
+                raise
+            self._connect_until = None
+            if not session.is_over:
+                threading.Thread(target=self._stand_in, name="spindle", daemon=True).start()
+                return self
+            self._hang_up()
+            end = session.take_events(1 << 20)[-1]
+            assert isinstance(end, Disconnected)
+            raise error_of(end.code, end.text)
+
+
+def _check(code: int) -> None:
+    if code:
+        raise error_of(Code(code))
+
+
+def connect(*addresses: str, **options: Any) -> Connection:
+    """As spindle.connect(), with the same options, and waits."""
+    return Connection(Options(addresses=addresses, **options))._open()

@@ -1,0 +1,158 @@
+"""spindle.sync, as far as it is not as the rest: threads, and what happens while nobody waits."""
+import socket
+import threading
+import time
+import unittest
+
+import spindle
+from spindle import Service, sync
+from support import PATIENCE_S, DaemonMixin
+
+
+class Sync(DaemonMixin, unittest.TestCase):
+    def connect(self, name, **options):
+        connection = sync.connect(self.address, name=name, **options)
+        self.addCleanup(connection.close)
+        return connection
+
+    def messages(self, connection, count):
+        found = []
+        while len(found) < count:
+            event = connection.receive(timeout=PATIENCE_S)
+            if isinstance(event, spindle.Message):
+                found.append(event)
+        return found
+
+    def in_thread(self, function, *arguments):
+        """What it gives, or raises, from `join()` on."""
+        results = []
+
+        def run():
+            try:
+                results.append((function(*arguments), None))
+            except BaseException as error:
+                results.append((None, error))
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+
+        def result():
+            thread.join(PATIENCE_S)
+            self.assertTrue(results, "it goes on")
+            value, error = results[0]
+            if error is not None:
+                raise error
+            return value
+        return result
+
+    def test_is_a_context_and_an_iterator(self):
+        with sync.connect(self.address, name="ann") as ann:
+            group = ann.join("den", timeout=PATIENCE_S)
+            group.multicast(Service.AGREED, b"hello")
+            event = next(event for event in ann if isinstance(event, spindle.Message))
+            self.assertEqual(b"hello", event.payload)
+        self.assertFalse(ann.is_open)
+        self.assertIsInstance(list(ann)[-1], spindle.Disconnected)
+        with self.assertRaises(spindle.NotConnected):
+            ann.receive()
+
+    def test_refusals_are_raised(self):
+        self.connect("ann")
+        for address, name, kind in ((self.address, "ann", spindle.Error), ("unix:", "bob", spindle.BadArgument),
+                                    ("/nonexistent/socket", "bob", spindle.NotConnected),
+                                    ("tcp:" + "x" * 300, "bob", spindle.NotConnected)):
+            with self.assertRaises(kind):
+                sync.connect(address, name=name)
+
+    def test_a_daemon_that_says_nothing_is_not_waited_for(self):
+        silent = socket.socket(socket.AF_UNIX)
+        self.addCleanup(silent.close)
+        silent.bind(self._folder.name + "/silent")
+        silent.listen()
+        with self.assertRaises(spindle.TimedOut):
+            sync.connect(self._folder.name + "/silent", connect_timeout=0.2)
+
+    def test_threads_share_it(self):
+        """Some receive, some send, some wait for answers: each event goes to one, and each call gets its own."""
+        ann, bob = self.connect("ann"), self.connect("bob")
+        for each in (ann, bob):
+            each.join("den", timeout=PATIENCE_S)
+
+        def serve():
+            served = 0
+            for event in bob:
+                if isinstance(event, spindle.Message) and event.is_request:
+                    bob.reply(event, event.payload)
+                    served += 1
+                if served == 300:
+                    return
+
+        def ask(first):
+            for i in range(100):
+                payload = f"{first}.{i}".encode()
+                answers = ann.request("den", payload, self_discard=True, timeout=PATIENCE_S)
+                self.assertEqual([payload], [each.payload for each in answers.messages])
+
+        def count():
+            return sum(isinstance(event, spindle.Message) for event in ann)
+        server = self.in_thread(serve)
+        counters = [self.in_thread(count) for _ in range(2)]
+        askers = [self.in_thread(ask, i) for i in range(3)]
+        for i in range(500):
+            bob.multicast(Service.AGREED, "#ann#a", str(i).encode())
+        for each in (*askers, server):
+            each()
+        bob.confirm(PATIENCE_S)
+        ann.multicast(Service.SAFE, "den", b"last")
+        ann.confirm(PATIENCE_S)
+        self.assertFalse(ann.drain(PATIENCE_S))
+        self.assertEqual(501, sum(each() for each in counters))
+
+    def test_closing_ends_what_waits(self):
+        ann = self.connect("ann")
+        waiting = [self.in_thread(ann.request, "nobody", b"?"), self.in_thread(list, ann)]
+        time.sleep(0.05)
+        ann.close()
+        with self.assertRaises(spindle.Error):
+            waiting[0]()
+        self.assertIsInstance(waiting[1]()[-1], spindle.Disconnected)
+        for call in (lambda: ann.multicast(Service.AGREED, "den", b""), lambda: ann.join("den"),
+                     lambda: ann.writable("den")):
+            with self.assertRaises(spindle.NotConnected):
+                call()
+
+    def test_a_timeout_of_nothing_sees_what_has_come(self):
+        ann, bob = self.connect("ann"), self.connect("bob")
+        with self.assertRaises(spindle.TimedOut):
+            ann.receive(timeout=0)
+        bob.multicast(Service.AGREED, "#ann#a", b"x")
+        bob.confirm(PATIENCE_S)
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                self.assertEqual(b"x", ann.receive(timeout=0).payload)
+                break
+            except spindle.TimedOut:
+                self.assertLess(time.monotonic(), end)
+
+    def test_large_messages_wait_for_room(self):
+        ann = self.connect("ann", send_buffer=65536, receive_buffer=65536)
+        ann.join("den", timeout=PATIENCE_S)
+        content = bytes(range(256)) * 8192
+
+        def send():
+            for _ in range(20):
+                ann.multicast(Service.AGREED, "den", content)
+        sender = self.in_thread(send)
+        self.assertTrue(all(each.payload == content for each in self.messages(ann, 20)))
+        sender()
+
+    def test_goes_on_when_the_daemon_is_back(self):
+        ann = self.connect("ann")
+        ann.join("den", timeout=PATIENCE_S)
+        self.daemon.end()
+        self.daemon.start()
+        while not isinstance(event := ann.receive(timeout=PATIENCE_S), spindle.Reconnected):
+            pass
+        self.assertFalse(event.resumed)
+        ann.multicast(Service.AGREED, "den", b"again")
+        self.assertEqual(b"again", self.messages(ann, 1)[0].payload)

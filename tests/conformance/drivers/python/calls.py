@@ -1,0 +1,98 @@
+"""What both drivers share: the lines of the runner, and how calls end."""
+import spindle
+from events import code_of
+from runner import words
+from runner.payload import payload
+
+# Of both; what is one's own is added there.
+FEATURES = ("flows", "timeouts", "confirm", "drain", "headers", "writable", "resumption", "synchrony", "request", "feeds")
+
+
+class Call:
+    """A line from the runner: the number of the call, its verb, and its values."""
+
+    def __init__(self, line):
+        self.number, self.verb, *values = line.split()
+        self._values = words.Values(values)
+
+    def has(self, key):
+        return bool(self._values.all(key))
+
+    def all(self, key):
+        return self._values.all(key)
+
+    def name(self, key):
+        return self.all(key)[0]
+
+    def text(self, key):
+        return self._values.text(key, " ").strip()
+
+    def integer(self, key, otherwise=0):
+        return int(self.text(key)) if self.has(key) else otherwise
+
+    def seconds(self, key):
+        """None where the key is not there."""
+        return self.integer(key) / 1000 if self.has(key) else None
+
+    def service(self):
+        return spindle.Service[self.text("service").upper()]
+
+    def headers(self):
+        return list(zip(self.all("header"), self.all("header_value")))
+
+    def payload(self, index=0):
+        return payload(self.integer("seed") + index, self.integer("size"))
+
+
+def failed(error, *pairs):
+    return "failed", [("code", code_of(error.code)), ("text", error.text), *pairs]
+
+
+def lost(not_taken):
+    return "ok", [("not_taken", not_taken.messages), ("exact", "yes" if not_taken.exact else "no")]
+
+
+def connect_options(call):
+    """The addresses, and the other arguments of connect()."""
+    options = {"name": call.name("name").decode("utf-8", "surrogateescape"),
+               "reconnect_timeout": 60 if call.has("reconnect") else 0, "resume": call.has("resume"),
+               "independent_flows": call.text("flows") == "independent"}
+    if call.has("policy"):
+        options["slow_policy"] = spindle.SlowPolicy[call.text("policy").upper()]
+    for key in ("receive_buffer", "send_buffer"):
+        if call.has(key):
+            options[key] = call.integer(key)
+    for key in ("connect_timeout", "disconnect_timeout", "keepalive"):
+        if call.has(key + "_ms"):
+            options[key] = call.seconds(key + "_ms")
+    addresses = [each.decode("utf-8", "surrogateescape") for each in call.all("address")]
+    return addresses, options
+
+
+def feed_options(call):
+    options = {"bytes_per_second": call.integer("rate"), "drop_oldest": call.has("drop_oldest")}
+    if call.has("repair_ms"):
+        options["repair_for"] = call.seconds("repair_ms")
+    if call.has("timeout_ms"):
+        options["timeout"] = call.seconds("timeout_ms")
+    return options
+
+
+def listen_options(call):
+    options = {"ordered": call.text("delivery") != "immediate"}
+    if call.has("deadline_ms"):
+        options["deadline"] = call.seconds("deadline_ms")
+    return options
+
+
+def join_options(call):
+    return {"synchronous": call.has("synchronous"), "auto_flush": call.has("auto_flush")}
+
+
+def send_options(call):
+    return {"type": call.integer("type"), "self_discard": call.has("self_discard"), "headers": call.headers()}
+
+
+def request_options(call):
+    return {"answers": call.integer("answers"), "service": call.service(), "timeout": call.seconds("timeout_ms"),
+            **send_options(call)}

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""The driver of spindle.sync: makes the calls that the runner asks for and tells how they end."""
+import pathlib
+import sys
+import threading
+import zlib
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
+
+import spindle  # noqa: E402
+from spindle import sync  # noqa: E402
+from calls import (FEATURES, Call, connect_options, failed, feed_options, join_options, listen_options, lost,  # noqa: E402
+                   request_options, send_options)
+from events import describe, raw  # noqa: E402
+from runner import words  # noqa: E402
+
+
+OUTPUT = threading.Lock()
+
+
+class Driver:
+    def __init__(self):
+        self.connection = None
+        self.feeds = {}
+        self.request_message = None
+        self.flush_request = None
+
+    def perform(self, call):
+        try:
+            return getattr(self, "do_" + call.verb)(call) or ("ok", [])
+        except spindle.Error as error:
+            return failed(error)
+
+    def do_connect(self, call):
+        addresses, options = connect_options(call)
+        self.feeds = {}
+        self.connection = sync.connect(*addresses, **options)
+        return "ok", [("name", raw(self.connection.private_name))]
+
+    def do_join(self, call):
+        """With a timeout the form that waits."""
+        options = join_options(call)
+        if call.has("timeout_ms"):
+            self.connection.join(call.name("group"), timeout=call.seconds("timeout_ms"), **options)
+        else:
+            self.connection.join_nowait(call.name("group"), **options)
+
+    def do_leave(self, call):
+        self.connection.leave(call.name("group"))
+
+    def do_ask(self, call):
+        self.connection.request_view(call.name("group"))
+
+    def do_flow(self, call):
+        self.connection.request_flow(call.all("group"))
+
+    def do_flush_ok(self, call):
+        self.connection.flush_ok(self.flush_request)
+
+    def do_writable(self, call):
+        self.connection.writable(call.all("group"), timeout=call.seconds("timeout_ms"))
+
+    def do_confirm(self, call):
+        try:
+            self.connection.confirm(call.seconds("timeout_ms"))
+        except spindle.NotTakenError as error:
+            return lost(error.not_taken)
+        return lost(spindle.NotTaken(0, True))
+
+    def do_drain(self, call):
+        return lost(self.connection.drain(call.seconds("timeout_ms")))
+
+    def do_close(self, call):
+        return lost(self.connection.close())
+
+    def do_send(self, call):
+        sent = 0
+        options = send_options(call)
+        try:
+            while sent < call.integer("count"):
+                to = (call.service(), call.all("group"), call.payload(sent))
+                ticket = call.integer("ticket") + sent
+                if not call.has("try"):
+                    self.connection.multicast(*to, ticket=ticket, timeout=call.seconds("timeout_ms"), **options)
+                elif not self.connection.try_multicast(*to, ticket=ticket, **options):
+                    return "failed", [("code", "would_block"), ("sent", sent)]
+                sent += 1
+        except spindle.Error as error:
+            return failed(error, ("sent", sent))
+        return "ok", [("sent", sent)]
+
+    def do_request(self, call):
+        try:
+            answers = self.connection.request(call.all("group"), call.payload(), **request_options(call))
+            word, pairs = "ok", []
+        except spindle.Error as error:
+            answers = error.answers or spindle.Answers((), ())
+            word, pairs = failed(error)
+        for each in answers.messages:
+            pairs += [("sender", raw(each.sender)), ("size", len(each)), ("digest", zlib.crc32(each))]
+        return word, pairs
+
+    def do_answer(self, call):
+        self.connection.reply(self.request_message, call.payload())
+
+    def do_listen(self, call):
+        self.connection.listen(call.name("group"), **listen_options(call))
+
+    def do_unlisten(self, call):
+        self.connection.stop_listening(call.name("group"))
+
+    def do_feed(self, call):
+        feed = self.connection.open_feed(call.name("group"), **feed_options(call))
+        self.feeds[feed.id] = feed
+        return "ok", [("feed", feed.id)]
+
+    def do_emit(self, call):
+        sent = 0
+        try:
+            while sent < call.integer("count"):
+                if not self.feeds[call.integer("feed")].try_send(call.payload(sent)):
+                    return "failed", [("code", "would_block"), ("sent", sent)]
+                sent += 1
+        except spindle.Error as error:
+            return failed(error, ("sent", sent))
+        return "ok", [("sent", sent)]
+
+    def do_shut(self, call):
+        self.feeds.pop(call.integer("feed")).close()
+
+    def do_receive(self, call):
+        event = self.connection.receive(timeout=call.seconds("timeout_ms"))
+        if isinstance(event, spindle.Message) and event.is_request:
+            self.request_message = event
+        if isinstance(event, spindle.FlushRequest):
+            self.flush_request = event
+        return describe(event)
+
+
+def tell(line):
+    with OUTPUT:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+def answer(driver, call):
+    if not hasattr(driver, "do_" + call.verb):
+        return tell(words.write(f"{call.number} unusable", [("text", "unknown verb: " + call.verb)]))
+    word, pairs = driver.perform(call)
+    return tell(words.write(f"{call.number} {word}", pairs))
+
+
+def main():
+    tell(words.write("driver", [("protocol", 1), ("language", "Python (sync)"),
+                                *[("feature", feature) for feature in FEATURES]]))
+    driver = Driver()
+    for line in sys.stdin:
+        call = Call(line)
+        if call.has("aside"):
+            threading.Thread(target=answer, args=(driver, call), daemon=True).start()
+        else:
+            answer(driver, call)
+
+
+if __name__ == "__main__":
+    main()
