@@ -30,7 +30,7 @@ constexpr const char* kFooter =
     "  1    the daemon cannot be reached, or the connection was lost; standard error says why\n"
     "  2    the command line is not valid\n"
     "  3    something cannot be read or written, or is too large for a message; of send-file also: a member failed to "
-    "receive it\n"
+    "receive it, or went before it had it and did not come back\n"
     "  4    the daemon refused a join, an offer or a feed\n"
     "  130  interrupted (143: terminated) before it was done\n";
 
@@ -127,7 +127,8 @@ void add_send_file(CLI::App& app, CommandLine& line) {
   CLI::App* command = line.send_file_command =
       app.add_subcommand("send-file",
                          "Send a file of any size, or a directory with all that is in it, to the members of a group, "
-                         "and end when all of them have it, have failed or have refused it");
+                         "and end when all of them have it, have failed or have refused it; who went before it had "
+                         "it may come back for it within a minute");
   command->add_option("group", options.group, "Group")->type_name("GROUP")->required();
   command->add_option("path", options.path, "File or directory, which must not change meanwhile; -: standard input")
       ->type_name("PATH")
