@@ -2,8 +2,8 @@
 """A map of which several programs have the same copy, as long as a majority of them is together.
 
 Updates are agreed messages, so all replicas apply the same ones in the same order. After a transitional signal they are
-tentative, until the view that follows says whether a majority has them. Where members meet that were not together, one of
-each side sends its state, and all go on with the newest."""
+tentative, until the view that follows says whether a majority has them. Where members meet that were not together, one
+of each side sends its state, and all go on with the newest."""
 import asyncio
 import copy
 
@@ -149,7 +149,8 @@ class Replica:
         return [me] if me in view.joined else [name for name in view.members if name not in view.joined]
 
     async def _send_state(self, members):
-        """ "EXCHANGE MEMBERS VERSION", where MEMBERS is how many have this state; then a line "KEY VALUE" for each key."""
+        """ "EXCHANGE MEMBERS VERSION", where MEMBERS is how many have this state; then a line "KEY VALUE" for each
+        key."""
         lines = [f"{self._exchange} {members} {self.state.version}"]
         lines += [f"{key} {value}" for key, value in sorted(self.state.values.items())]
         await self._multicast(STATE, "\n".join(lines) + "\n")
@@ -169,8 +170,8 @@ class Replica:
 
 
 async def main(options):
-    # What it sent last may have been applied or not when the connection is lost. So it ends, and begins with the state of
-    # the others when it is started again.
+    # What it sent last may have been applied or not when the connection is lost. So it ends, and begins with the state
+    # of the others when it is started again.
     async with options.connect(reconnect_timeout=0) as connection:
         replica = Replica(connection, options.words[0], int(options["replicas"]))
         handler = asyncio.ensure_future(replica.handle_all())

@@ -13,8 +13,8 @@ from spindle import Service
 HELP = """sensor_stream [OPTION VALUE]... publish SENSOR...
 sensor_stream [OPTION VALUE]... watch SENSOR...
 
-The first publishes readings of each SENSOR. The second shows those that come, and when their publisher has ended how many
-have come and how many were lost.
+The first publishes readings of each SENSOR. The second shows those that come, and when their publisher has ended how
+many have come and how many were lost.
 
   --connect ADDRESS  of the daemon
   --name NAME        of this client

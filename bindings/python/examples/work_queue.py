@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Jobs that a group of workers shares out without anybody in charge, and that are taken over when a worker leaves.
 
-A job is an agreed message to the group, so all workers know the same jobs in the same order, and by one rule find the same
-worker for each. An answer goes to who has asked, by its private name, and with the same message to the group, which
-forgets the job then."""
+A job is an agreed message to the group, so all workers know the same jobs in the same order, and by one rule find the
+same worker for each. An answer goes to who has asked, by its private name, and with the same message to the group,
+which forgets the job then."""
 import asyncio
 from dataclasses import dataclass
 
@@ -14,8 +14,8 @@ from spindle import Service
 HELP = """work_queue [--connect ADDRESS] [--name NAME] [--seconds S] work GROUP
 work_queue [--connect ADDRESS] [--name NAME] ask GROUP NUMBER...
 
-The first is a worker of GROUP, which splits numbers into their prime factors, each in S seconds (0) more than that takes,
-until it is ended. The second asks the workers for those of each NUMBER, and ends when all have come.
+The first is a worker of GROUP, which splits numbers into their prime factors, each in S seconds (0) more than that
+takes, until it is ended. The second asks the workers for those of each NUMBER, and ends when all have come.
 """
 
 JOB = 0  # "ID NUMBER", to the group; the ID is the asker's

@@ -19,9 +19,10 @@ from ._events import (Answers, Disconnected, FeedClosed, FeedClosedWhy, FeedFlow
 _engine.register({**vars(_events), "code": code_of})
 
 __all__ = [
-    "ALL", "AccessDenied", "Answers", "BadArgument", "Code", "Connecting", "Connection", "Disconnected", "Error", "Feed",
-    "FeedClosed", "FeedClosedWhy", "FeedFlow", "FeedGap", "FeedGapCause", "FeedLimit", "FeedOpened", "FeedPacket",
-    "FeedWritable", "FlowReady", "FlowState", "FlushRequest", "Gap", "Group", "GroupView", "GroupViewId", "Message",
-    "NotConnected", "NotTaken", "NotTakenError", "OtherEvent", "QueueWarning", "Reconnected", "Request", "RequestFailed",
-    "Service", "SlowPolicy", "TimedOut", "Transitional", "ViewCause", "ViewForm", "WouldBlock", "connect",
+    "ALL", "AccessDenied", "Answers", "BadArgument", "Code", "Connecting", "Connection", "Disconnected", "Error",
+    "Feed", "FeedClosed", "FeedClosedWhy", "FeedFlow", "FeedGap", "FeedGapCause", "FeedLimit", "FeedOpened",
+    "FeedPacket", "FeedWritable", "FlowReady", "FlowState", "FlushRequest", "Gap", "Group", "GroupView", "GroupViewId",
+    "Message", "NotConnected", "NotTaken", "NotTakenError", "OtherEvent", "QueueWarning", "Reconnected", "Request",
+    "RequestFailed", "Service", "SlowPolicy", "TimedOut", "Transitional", "ViewCause", "ViewForm", "WouldBlock",
+    "connect",
 ]

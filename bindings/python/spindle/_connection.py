@@ -114,7 +114,8 @@ class _Batches:
 
 
 class Connection(LinkOwner):
-    """The connection of a program to its daemon: connect() makes it. All functions are for the loop that it was made on.
+    """The connection of a program to its daemon: connect() makes it. All functions are for the loop that it was
+    made on.
 
     It is an asynchronous iterator of events: messages, and what else spindle's classes of events are. A task that is
     cancelled while it waits for one has taken none."""
@@ -144,8 +145,8 @@ class Connection(LinkOwner):
         return _Batches(self, most)
 
     async def receive(self, timeout: Optional[float] = None) -> Any:
-        """The next event. Raises TimedOut, and NotConnected once Disconnected, the last event, was given. A timeout of 0
-        does not wait."""
+        """The next event. Raises TimedOut, and NotConnected once Disconnected, the last event, was given. A timeout of
+        0 does not wait."""
         events = await self._take(1, timeout)
         if not events:
             raise error_of(Code.NOT_CONNECTED)
@@ -188,8 +189,9 @@ class Connection(LinkOwner):
     async def multicast(self, service: Service, groups: Destinations, payload: Payload, *, type: int = 0,
                         self_discard: bool = False, ticket: int = 0, headers: Headers = None,
                         timeout: Optional[float] = None) -> None:
-        """Sends a message to groups, or private names, of one or several. Waits where there is no room, for send_timeout
-        or `timeout`, or for the view that flush_ok() has made way for. A call that is cancelled has sent nothing."""
+        """Sends a message to groups, or private names, of one or several. Waits where there is no room, for
+        send_timeout or `timeout`, or for the view that flush_ok() has made way for. A call that is cancelled has sent
+        nothing."""
         code = self._session.multicast(groups, payload, service, type, self_discard, ticket, headers, True)
         if code:
             await self._send_later(code, lambda: self._session.multicast(groups, payload, service, type, self_discard,
@@ -219,8 +221,9 @@ class Connection(LinkOwner):
     async def request(self, groups: Destinations, payload: Payload, *, answers: int = 1,
                       service: Service = Service.AGREED, type: int = 0, self_discard: bool = False,
                       headers: Headers = None, timeout: Optional[float] = None) -> Answers:
-        """Sends a request, and waits for answers: one, as many as `answers` says, or with ALL those of all members of the
-        group. No answer is an event. Raises TimedOut where they do not come in time; its `answers` has those that did."""
+        """Sends a request, and waits for answers: one, as many as `answers` says, or with ALL those of all members of
+        the group. No answer is an event. Raises TimedOut where they do not come in time; its `answers` has those that
+        did."""
         until = self._until(timeout)
         call = 0
 
@@ -652,9 +655,9 @@ def connect(*addresses: str, **options: Any) -> Connecting:
         async with spindle.connect("unix:/run/spindle/spindle.4803", name="ann") as connection: ...
         connection = await spindle.connect("tls:alpha", "tls:beta")
 
-    `addresses` are "unix:/path" or "/path", "tls:host:port" or "tls:host", "tcp:host:port" or "host"; the first is tried
-    first. Without one: what SPINDLE_ADDRESS says, or the socket of a daemon of this host. Options, with what they are
-    where nothing is said:
+    `addresses` are "unix:/path" or "/path", "tls:host:port" or "tls:host", "tcp:host:port" or "host"; the first is
+    tried first. Without one: what SPINDLE_ADDRESS says, or the socket of a daemon of this host. Options, with what they
+    are where nothing is said:
 
     name=""                  of the client, 1 to 64 printable characters; empty: the daemon chooses
     tls_bundle=""            for "tls:", a file with the CA certificates, and this client's certificate and key

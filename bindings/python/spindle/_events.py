@@ -1,5 +1,5 @@
-"""What a program receives, but for messages, which the module `_engine` has. Names are str: bytes that are no UTF-8 come
-as surrogates, and go as they came. Times are seconds."""
+"""What a program receives, but for messages, which the module `_engine` has. Names are str: bytes that are no UTF-8
+come as surrogates, and go as they came. Times are seconds."""
 import enum
 from dataclasses import dataclass
 from typing import NamedTuple, Optional, Tuple

@@ -185,7 +185,8 @@ async def _connect_unix(address: Address, until: float) -> socket.socket:
                 break
             except BlockingIOError:  # the daemon has not accepted as many as may wait
                 if time.monotonic() >= until:
-                    raise error_of(Code.TIMED_OUT, f"{address}: the daemon did not accept the connection in time") from None
+                    raise error_of(Code.TIMED_OUT,
+                                   f"{address}: the daemon did not accept the connection in time") from None
                 await asyncio.sleep(0.01)
         check_owner(address, found)
     except BaseException:

@@ -6,8 +6,8 @@
             if isinstance(event, spindle.Message):
                 print(event.sender, event.payload)
 
-All functions may be called by several threads at once. Whoever waits moves the bytes, so that an event need not go from one
-thread to another; while nobody does, a thread of the connection's own stands in.
+All functions may be called by several threads at once. Whoever waits moves the bytes, so that an event need not go from
+one thread to another; while nobody does, a thread of the connection's own stands in.
 """
 import select
 import socket
@@ -21,7 +21,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple, Ty
 from ._blocking import connect_blocking
 from ._codes import Code
 from ._connection import ALL
-from ._engine import Message
+from ._engine import Message, Session
 from ._errors import Error, NotTakenError, error_of
 from ._events import Answers, Disconnected, FeedFlow, FlushRequest, GroupView, NotTaken, Service
 from ._options import Options
@@ -156,8 +156,8 @@ class Connection:
             yield events
 
     def receive(self, timeout: Optional[float] = None) -> Any:
-        """The next event. Raises TimedOut, and NotConnected once Disconnected, the last event, was given. A timeout of 0
-        does not wait."""
+        """The next event. Raises TimedOut, and NotConnected once Disconnected, the last event, was given. A timeout of
+        0 does not wait."""
         events = self._take(1, timeout)
         if not events:
             raise error_of(Code.NOT_CONNECTED)
@@ -366,7 +366,7 @@ class Connection:
     # --- Calls, of which the caller holds the lock ---
 
     @contextmanager
-    def _calling(self) -> Iterator[Any]:
+    def _calling(self) -> Iterator[Session]:
         """The session, with the lock; what the call has to say is written."""
         with self._lock:
             try:

@@ -332,7 +332,8 @@ class Memory(WithDaemon):
                 for _ in range(2000):
                     await group.multicast(Service.AGREED, b"x" * 1000, headers={"a": b"b"})
                 for message in await self.messages(connection, 2000):
-                    self.assertEqual((1000, "den", "a"), (len(message.payload), message.groups[0], message.headers[0][0]))
+                    self.assertEqual((1000, "den", "a"),
+                                     (len(message.payload), message.groups[0], message.headers[0][0]))
                 return weakref.ref(connection)
         for _ in range(3):
             await life()

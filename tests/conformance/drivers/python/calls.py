@@ -5,7 +5,10 @@ from runner import words
 from runner.payload import payload
 
 # Of both; what is one's own is added there.
-FEATURES = ("flows", "timeouts", "confirm", "drain", "headers", "writable", "resumption", "synchrony", "request", "feeds")
+FEATURES = ("flows", "timeouts", "confirm", "drain", "headers", "writable", "resumption", "synchrony", "request",
+            "feeds")
+
+MADE_FIRST = 32 << 20  # bytes
 
 
 class Call:
@@ -42,6 +45,12 @@ class Call:
 
     def payload(self, index=0):
         return payload(self.integer("seed") + index, self.integer("size"))
+
+    def payloads(self):
+        """Of all messages. To make one takes Python longer than to send it: a few are made first, so that they are sent
+        as fast as by other drivers."""
+        made = (self.payload(index) for index in range(self.integer("count")))
+        return list(made) if self.integer("count") * self.integer("size") <= MADE_FIRST else made
 
 
 def failed(error, *pairs):

@@ -11,8 +11,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 import spindle  # noqa: E402
-from calls import (FEATURES, Call, connect_options, failed, feed_options, join_options, listen_options, lost,  # noqa: E402
-                   request_options, send_options)
+from calls import (FEATURES, Call, connect_options, failed, feed_options, join_options,  # noqa: E402
+                   listen_options, lost, request_options, send_options)
 from events import describe, raw  # noqa: E402
 from runner import words  # noqa: E402
 
@@ -76,8 +76,8 @@ class Driver:
         sent = 0
         options = send_options(call)
         try:
-            while sent < call.integer("count"):
-                to = (call.service(), call.all("group"), call.payload(sent))
+            for content in call.payloads():
+                to = (call.service(), call.all("group"), content)
                 ticket = call.integer("ticket") + sent
                 if not call.has("try"):
                     await self.connection.multicast(*to, ticket=ticket, timeout=call.seconds("timeout_ms"), **options)
@@ -120,8 +120,8 @@ class Driver:
     async def do_emit(self, call):
         sent = 0
         try:
-            while sent < call.integer("count"):
-                if not self.feeds[call.integer("feed")].try_send(call.payload(sent)):
+            for content in call.payloads():
+                if not self.feeds[call.integer("feed")].try_send(content):
                     return "failed", [("code", "would_block"), ("sent", sent)]
                 sent += 1
         except spindle.Error as error:

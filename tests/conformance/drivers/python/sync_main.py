@@ -11,8 +11,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 import spindle  # noqa: E402
 from spindle import sync  # noqa: E402
-from calls import (FEATURES, Call, connect_options, failed, feed_options, join_options, listen_options, lost,  # noqa: E402
-                   request_options, send_options)
+from calls import (FEATURES, Call, connect_options, failed, feed_options, join_options,  # noqa: E402
+                   listen_options, lost, request_options, send_options)
 from events import describe, raw  # noqa: E402
 from runner import words  # noqa: E402
 
@@ -79,8 +79,8 @@ class Driver:
         sent = 0
         options = send_options(call)
         try:
-            while sent < call.integer("count"):
-                to = (call.service(), call.all("group"), call.payload(sent))
+            for content in call.payloads():
+                to = (call.service(), call.all("group"), content)
                 ticket = call.integer("ticket") + sent
                 if not call.has("try"):
                     self.connection.multicast(*to, ticket=ticket, timeout=call.seconds("timeout_ms"), **options)
@@ -119,8 +119,8 @@ class Driver:
     def do_emit(self, call):
         sent = 0
         try:
-            while sent < call.integer("count"):
-                if not self.feeds[call.integer("feed")].try_send(call.payload(sent)):
+            for content in call.payloads():
+                if not self.feeds[call.integer("feed")].try_send(content):
                     return "failed", [("code", "would_block"), ("sent", sent)]
                 sent += 1
         except spindle.Error as error:
