@@ -97,7 +97,8 @@ class Link(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._transport.set_write_buffer_limits(high=0)
+        # Not 0: a transport of TLS that holds nothing would say that it holds as much.
+        self._transport.set_write_buffer_limits(high=1, low=0)
         self._transport.pause_reading()
 
     def get_buffer(self, sizehint: int) -> memoryview:

@@ -38,10 +38,10 @@ class Protected(WithDaemon):
         async with spindle.connect(f"tls:127.0.0.1:{self.port}", name="ann",
                                    tls_bundle=self.bundle("feed.pem")) as ann:
             await ann.join("den", timeout=PATIENCE_S)
-            content = os.urandom(3_000_000)
-            for _ in range(3):
+            contents = [os.urandom(size) for size in (3_000_000, 0, 100, 256 << 10, 1 << 20, 5_000_000)]
+            for content in contents:
                 await ann.multicast(Service.AGREED, "den", content)
-            self.assertEqual([content] * 3, [each.payload for each in await self.messages(ann, 3)])
+            self.assertEqual(contents, [each.payload for each in await self.messages(ann, len(contents))])
             self.assertFalse(await ann.drain(PATIENCE_S))
 
     async def test_refuses_daemons_of_others(self):
