@@ -15,9 +15,9 @@ FeedRepair::FeedRepair(const RepairConfig& config, RepairOutput& output)
 
 // --- Around it ---
 
-void FeedRepair::install(Time now, FeedRoutes routes) {
+void FeedRepair::install(Time now, FeedRoutes routes, Time since) {
   former_ = std::exchange(installed_, std::move(routes));
-  former_until_ = now + kFormerViewFor;
+  former_until_ = since + kFormerViewFor;
   std::map<DaemonId, MemberIndex> indices;
   for (std::size_t i = 0; i < installed_.size(); ++i) {
     indices.emplace(installed_.member(static_cast<MemberIndex>(i)), static_cast<MemberIndex>(i));

@@ -27,7 +27,9 @@ class FeedRepair {
 
   // Around it.
 
-  void install(Time now, FeedRoutes routes);
+  /// `since`: the view began then.
+  void install(Time now, FeedRoutes routes, Time since);
+  void install(Time now, FeedRoutes routes) { install(now, std::move(routes), now); }
   void link_down(LinkId link);
   /// As it was measured; until then it is that of the view's snapshot.
   void set_round_trip(LinkId link, Duration round_trip) { links_.at(link).round_trip = round_trip; }

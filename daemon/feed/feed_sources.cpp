@@ -118,6 +118,7 @@ void FeedSources::refused(Time now, FeedHandle feed) {
 void FeedSources::view_began(Time now, const GroupTable::Renumbering& to, bool is_meeting) {
   is_settled_ = false;
   is_view_new_ = true;
+  is_tree_old_ = true;
   for (const auto& [feed, source] : sources_) {
     FeedDestinations destinations = source->destinations();
     MemberSet members;
@@ -191,6 +192,7 @@ void FeedSources::lost(Time now, FeedHandle feed, const DaemonId& reporter, std:
   if (source == nullptr) return;
   std::vector<std::uint64_t> sequences;
   nak.bits.for_each([&](std::size_t index) { sequences.push_back(first - FeedRepair::kSequenceBase + index); });
+  if (std::exchange(is_tree_old_, false)) tree_.install(around_.groups.view());
   LossReport report;
   report.reporter = tree_.reporter(reporter);
   report.held = std::chrono::microseconds(nak.held_us);

@@ -82,7 +82,6 @@ class FeedSources {
   const Sources& all() const { return sources_; }
   std::uint64_t reductions() const { return reductions_; }
   std::uint64_t packets() const { return packets_; }
-  OwnTree& tree() { return tree_; }
   std::size_t memory_bytes() const;
 
  private:
@@ -108,6 +107,7 @@ class FeedSources {
   Around around_;
   FeedClients* clients_ = nullptr;
   OwnTree tree_;
+  bool is_tree_old_ = true;  // it is of an earlier view
   Sources sources_;
   std::map<SessionId, std::set<FeedHandle>> by_session_;
   std::map<FeedHandle, Time> over_at_;  // closed at all daemons; until then somebody may ask for packets

@@ -14,16 +14,27 @@ void FeedTransport::attach(FeedRepair& repair, FeedListeners& listeners, FeedSou
 
 // --- Views and links ---
 
-void FeedTransport::install(Time now, const View& view) {
+void FeedTransport::begin_view(Time now, const View& view) {
   now_ = now;
+  view_ = &view;
+  view_began_ = now;
+  if (repair_->feeds() != 0 || !sources_->all().empty() || early_.bytes() != 0) need_routes();
+}
+
+void FeedTransport::need_routes() {
+  if (const View* view = std::exchange(view_, nullptr)) install(*view);
+}
+
+void FeedTransport::install(const View& view) {
+  ++routes_found_;
   std::map<DaemonId, LinkId> neighbours;
   for (const LinkId link : links_.established()) neighbours.emplace(links_.peer(link), link);
   routes_ = FeedRoutes(view, neighbours);
   former_ = std::exchange(installed_, {routes_.tag(), view.self, view.members});
-  repair_->install(now, routes_);
-  sources_->tree().install(view);
-  look_at_ = now;
+  repair_->install(now_, routes_, view_began_);
+  look_at_ = now_;
   for (const EarlyFrames::Frame& each : early_.take()) {
+    context_.turn.begin_step();
     const Taken taken = take(now, each.from, each.type, each.body);
     if (taken == Taken::unknown_view && is_early(each.body)) {
       early_.add(each.from, each.type, each.body);
@@ -73,6 +84,7 @@ void FeedTransport::look_at_links() {
 
 bool FeedTransport::feed_frame_received(Time now, LinkId link, std::uint8_t type, ByteView body) {
   now_ = now;
+  need_routes();
   context_.turn.count(1);
   const Taken taken = take(now, link, type, body);
   if (taken == Taken::unknown_view) {

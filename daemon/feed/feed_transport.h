@@ -25,6 +25,9 @@ namespace spindled {
 /// FeedListeners and FeedSources. Frames of a view that is not installed here yet wait for it (EarlyFrames). What
 /// ordered messages wait for is left to them (LinkShare). Repairs of this daemon's own feeds wait while these are
 /// silent.
+///
+/// The routes of a view are found when a feed or a frame needs them first: a daemon that has nothing to do with feeds
+/// spends nothing on them.
 class FeedTransport final : public FeedFrames, public RepairOutput {
  public:
   FeedTransport(Context& context, Links& links, const OwnPrices& prices)
@@ -34,10 +37,14 @@ class FeedTransport final : public FeedFrames, public RepairOutput {
 
   /// What is sent from here on is sent at that time. In front of all calls of FeedRepair.
   void begin(Time now) { now_ = now; }
-  /// The next view.
-  void install(Time now, const View& view);
-  /// Of the view that is installed.
+  /// The next view, which stays as it is until there is another one.
+  void begin_view(Time now, const View& view);
+  /// Whatever comes next needs the routes of the view. Before anything of feeds.
+  void need_routes();
+  /// Of the view that is installed; of an earlier one, or none, where nothing has needed them.
   const FeedRoutes& routes() const { return routes_; }
+  /// How often they were found.
+  std::uint64_t routes_found() const { return routes_found_; }
   void handle_time(Time now);
   Time next_at() const;
   std::size_t memory_bytes() const { return early_.bytes() + held_bytes_; }
@@ -84,6 +91,7 @@ class FeedTransport final : public FeedFrames, public RepairOutput {
   void send_short(LinkId link, DatagramFrame type, std::size_t bytes_max, const Frame& frame, Write&& write);
   void send_packet(LinkId link, std::optional<std::uint32_t> own_feed, ByteView head, ByteView payload);
   void look_at_links();
+  void install(const View& view);
 
   Context& context_;
   Links& links_;
@@ -92,7 +100,10 @@ class FeedTransport final : public FeedFrames, public RepairOutput {
   FeedListeners* listeners_ = nullptr;
   FeedSources* sources_ = nullptr;
   Time now_{};
+  const View* view_ = nullptr;  // whose routes are not found yet; null: there is none
+  Time view_began_{};
   FeedRoutes routes_;
+  std::uint64_t routes_found_ = 0;
   Named installed_, former_;
   EarlyFrames early_;
   LinkShare share_;

@@ -51,6 +51,7 @@ void Feeds::attach(FeedClients& clients) {
 Result<FeedHandle> Feeds::open(Time now, SessionId source, std::string_view client_name, const FeedTerms& terms) {
   transport_.begin(now);
   if (!spindle::is_group_name(terms.group)) return fail(Errc::bad_group_name);
+  transport_.need_routes();
   FeedTerms bounded = terms;
   bounded.repair_for = std::clamp(terms.repair_for, Duration::zero(), kRepairForMax);
   return sources_.open(now, ++last_handle_, {source, std::string(client_name)}, std::move(bounded),
@@ -88,7 +89,8 @@ void Feeds::member_left(Time, std::uint64_t, const Group& group, MemberIndex dae
 void Feeds::view_began(Time now, const GroupTable::Renumbering& to, const MemberSet& came_along) {
   const View& view = groups_.view();
   listeners_.begin_view();
-  transport_.install(now, view);
+  transport_.begin_view(now, view);
+  if (directory_.size() != 0) transport_.need_routes();
   context_.turn.count(directory_.size() / 16);
   std::vector<FeedKey> lost;
   for (const auto& [key, feed] : directory_.all()) {
@@ -134,6 +136,7 @@ bool Feeds::deliver(Time now, const Delivery& message, std::uint8_t number, Byte
   std::optional<FeedOperation> operation = read_feed_operation(number, content);
   if (!operation) return false;
   transport_.begin(now);
+  transport_.need_routes();
   context_.turn.begin_step();
   std::visit([&](auto& known) { apply(now, message.origin, known); }, *operation);
   return true;

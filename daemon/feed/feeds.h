@@ -86,6 +86,7 @@ class Feeds final : private MembershipObserver {
 
   RepairOutput& output() { return transport_; }
   const FeedRoutes& routes() const { return transport_.routes(); }
+  std::uint64_t routes_found() const { return transport_.routes_found(); }
 
  private:
   /// A feed of another daemon of which nothing more is sent.

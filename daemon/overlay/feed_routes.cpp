@@ -5,8 +5,10 @@
 namespace spindled {
 
 FeedRoutes::FeedRoutes(const View& view, const std::map<DaemonId, LinkId>& neighbours)
-    : table_(view, neighbours), members_(view.members), links_(view.size()), round_trips_(view.size()) {
-  const ShortestPaths paths(Adjacency(view.size(), view.edges), view.self);
+    : FeedRoutes(view, neighbours, ShortestPaths(Adjacency(view.size(), view.edges), view.self)) {}
+
+FeedRoutes::FeedRoutes(const View& view, const std::map<DaemonId, LinkId>& neighbours, const ShortestPaths& paths)
+    : table_(view, neighbours, paths), members_(view.members), links_(view.size()), round_trips_(view.size()) {
   for (std::size_t i = 0; i < view.size(); ++i) {
     const auto member = static_cast<MemberIndex>(i);
     if (paths.reaches(member)) round_trips_[i] = std::chrono::microseconds(paths.round_trip_us(member));

@@ -48,6 +48,7 @@ class FeedRoutes {
   }
 
  private:
+  FeedRoutes(const View& view, const std::map<DaemonId, LinkId>& neighbours, const ShortestPaths& paths);
   const ForwardingTable::Hop* hop_of(LinkId link) const;
 
   ForwardingTable table_;

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <optional>
 
-#include "daemon/overlay/shortest_paths.h"
-
 namespace spindled {
 
 ForwardingTable::ForwardingTable(const View& view, const std::map<DaemonId, LinkId>& neighbours)
+    : ForwardingTable(view, neighbours, ShortestPaths(Adjacency(view.size(), view.edges), view.self)) {}
+
+ForwardingTable::ForwardingTable(const View& view, const std::map<DaemonId, LinkId>& neighbours,
+                                 const ShortestPaths& paths)
     : view_(view.id), self_(view.self), members_(MemberSet::first(view.size())) {
-  const ShortestPaths paths(Adjacency(view.size(), view.edges), view.self);
   std::vector<MemberSet> masks(view.size());
   for (std::size_t i = 0; i < view.size(); ++i) {
     const MemberIndex hop = paths.next_hop(static_cast<MemberIndex>(i));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "daemon/link/link_id.h"
+#include "daemon/overlay/shortest_paths.h"
 #include "daemon/overlay/view.h"
 
 namespace spindled {
@@ -28,6 +29,8 @@ class ForwardingTable {
   /// `neighbours` has a link for each neighbour that is up now; those of other incarnations than the view's are not
   /// used.
   ForwardingTable(const View& view, const std::map<DaemonId, LinkId>& neighbours);
+  /// `paths`: of this view, from this daemon.
+  ForwardingTable(const View& view, const std::map<DaemonId, LinkId>& neighbours, const ShortestPaths& paths);
 
   /// The link to `neighbour` is down.
   void remove(LinkId link, const DaemonId& neighbour);

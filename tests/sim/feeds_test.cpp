@@ -36,6 +36,27 @@ TEST_F(Feeds, ReachTheListenersOfAnotherDaemonInOrder) {
   EXPECT_EQ(heard_by(listener).end, FeedEnd::closed);
 }
 
+TEST_F(Feeds, CostNoRoutesWhereThereAreNone) {
+  start_line(21, 3);
+  const Member member = add_member(0);
+  sim().host(2).crash();
+  await([&] { return have_one_view({&sim().host(0), &sim().host(1)}); }, 10s, "two of them");
+  sim().host(2).start();
+  await([this] { return have_one_view(sim().hosts()); }, 20s, "all of them");
+  const auto found = [this](std::size_t host) {
+    std::uint64_t count = 0;
+    act(host, [&](Node& node, Time) { count = node.feeds().routes_found(); });
+    return count;
+  };
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(found(i), 0u) << i;
+  const auto feed = open(member);
+  sim().run_for(1s);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(found(i), 1u) << i;
+  sim().host(2).crash();
+  await([&] { return have_one_view({&sim().host(0), &sim().host(1)}); }, 10s, "two of them");
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(found(i), 2u) << i;
+}
+
 TEST_F(Feeds, AreCutIntoPacketsWhereMessagesAreLong) {
   start_line(2, 3);
   const Member source = add_member(0);
