@@ -65,7 +65,7 @@ class FeedClients {
 
   virtual void describe(std::span<const SessionId> to, const FeedDescription& feed) = 0;
   /// In the order in which they come; each sequence at most once, and never one that a gap has had. The first packet of
-  /// a feed has 0. `flags` are FeedPacket::kFirst and kLast, of fragments of a message.
+  /// a feed has 0. `flags` are FeedPacket::kFirst and kLast, of fragments of a message, and kBundle.
   virtual void deliver(std::span<const SessionId> to, FeedHandle feed, std::uint64_t sequence, std::uint8_t flags,
                        ByteView payload) = 0;
   /// These never come.

@@ -159,7 +159,7 @@ void FeedListeners::deliver(std::vector<Listener>& listeners, const OpenFeed& fe
   if (to_.empty()) return;
   context_.turn.count(to_.size());
   context_.counters.add(Counter::feed_packets_delivered, to_.size());
-  constexpr std::uint8_t kTold = FeedPacket::kFirst | FeedPacket::kLast;
+  constexpr std::uint8_t kTold = FeedPacket::kFirst | FeedPacket::kLast | FeedPacket::kBundle;
   clients_->deliver(to_, feed.handle, sequence, static_cast<std::uint8_t>(flags & kTold), payload);
 }
 

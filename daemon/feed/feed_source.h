@@ -73,7 +73,7 @@ class FeedSource {
   bool may_send(Time now);
   /// Where it may.
   FragmentQueue::Fragment take(std::size_t payload_max) { return queue_.take(payload_max); }
-  /// The packet was sent; it took so many bytes with all that is around its payload.
+  /// A packet was sent with so many bytes of messages; it took `bytes` with all that is around them.
   void sent(Time now, std::uint64_t sequence, std::size_t payload, std::size_t bytes);
   /// A packet was sent again, to one of the links.
   void repaired(std::size_t bytes);

@@ -262,7 +262,7 @@ void FeedSources::send_packet(Time now, FeedSource& source, std::size_t payload_
   const std::size_t head = kPacketHeadMax + to.encoded_size();
   const std::uint64_t sequence =
       around_.repair.send(now, source.handle(), to, fragment.flags, fragment.payload) - FeedRepair::kSequenceBase;
-  source.sent(now, sequence, fragment.payload.size(), kAroundFrame + head + fragment.payload.size());
+  source.sent(now, sequence, fragment.message_bytes, kAroundFrame + head + fragment.payload.size());
   ++packets_;
   context_.turn.count(1);
   around_.listeners.deliver(key_of(source.handle()), sequence, fragment.flags, fragment.payload);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/base/check.h"
+#include "libclient/common/feed_bundle.h"
 
 namespace spindled {
 
@@ -76,6 +77,10 @@ std::optional<FeedPacket> read_packet(ByteView body) {
   if (!ahead.ok()) return std::nullopt;
   packet.to = reader.bytes(before - ahead.remaining());
   packet.payload = reader.rest();
+  if ((packet.flags & FeedPacket::kBundle) != 0) {
+    constexpr std::uint8_t kWhole = FeedPacket::kFirst | FeedPacket::kLast;
+    if ((packet.flags & kWhole) != kWhole || !spindle::is_bundle(packet.payload)) return std::nullopt;
+  }
   return packet;
 }
 

@@ -48,7 +48,7 @@ struct FeedRef {
 struct FeedPacket {
   static constexpr std::uint8_t kFirst = 0x01;   // fragment of a message
   static constexpr std::uint8_t kLast = 0x02;    // fragment of it
-  static constexpr std::uint8_t kBundle = 0x04;  // several messages
+  static constexpr std::uint8_t kBundle = 0x04;  // several messages, none of them in fragments (feed_bundle.h)
   static constexpr std::uint8_t kRepair = 0x08;  // sent because somebody asked
   static constexpr std::uint8_t kFlags = 0x0f;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "libclient/common/feed_bundle.h"
 #include "libclient/common/names.h"
 
 namespace spindle::protocol {
@@ -230,6 +231,10 @@ void ClientFeeds::give(Heard& heard) {
     if (output.gap) {
       const auto cause = static_cast<spindle::FeedGap::Cause>(*output.gap);
       events_.emplace_back(spindle::FeedGap{heard.id, output.first, output.count, cause});
+    } else if (output.is_bundle) {
+      for_each_in_bundle(output.payload, [&](ByteView message) {
+        events_.emplace_back(spindle::FeedPacket{heard.id, output.first, 1, {message.begin(), message.end()}});
+      });
     } else {
       events_.emplace_back(spindle::FeedPacket{heard.id, output.first, output.count, std::move(output.payload)});
     }

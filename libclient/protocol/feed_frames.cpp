@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libclient/common/feed_bundle.h"
 #include "libclient/common/growing_writer.h"
 #include "libclient/common/names.h"
 #include "libclient/protocol/append_frame.h"
@@ -129,7 +130,10 @@ FeedPacket read_packet(Reader& reader) {
   packet.sequence = reader.varint_up_to(kFeedSequenceMax);
   packet.flags = reader.u8();
   packet.payload = reader.rest();
-  if (packet.flags > (FeedPacket::kFirst | FeedPacket::kLast) || packet.payload.empty()) reader.fail();
+  constexpr std::uint8_t kWhole = FeedPacket::kFirst | FeedPacket::kLast;
+  constexpr std::uint8_t kBundle = kWhole | FeedPacket::kBundle;
+  if ((packet.flags > kWhole && packet.flags != kBundle) || packet.payload.empty()) reader.fail();
+  if (packet.flags == kBundle && !is_bundle(packet.payload)) reader.fail();
   if (packet.payload.size() > kFeedPacketBytesMax) reader.fail();
   return packet;
 }

@@ -91,10 +91,11 @@ struct FeedOpened {
   bool is_new = true;
   bool operator==(const FeedOpened&) const = default;
 };
-/// A fragment of a message, or all of one.
+/// A fragment of a message, or all of one, or several (feed_bundle.h).
 struct FeedPacket {
   static constexpr std::uint8_t kFirst = 1;
   static constexpr std::uint8_t kLast = 2;
+  static constexpr std::uint8_t kBundle = 4;  // with both of them
   FeedNumber feed = 0;
   std::uint64_t sequence = 0;
   std::uint8_t flags = 0;

@@ -97,6 +97,7 @@ void FeedReorderer::give_message(Packets::iterator first, std::uint64_t last) {
   Output output;
   output.first = first->first;
   output.count = last - first->first + 1;
+  output.is_bundle = first->second.is_bundle();
   output.payload = std::move(first->second.payload);
   bytes_ -= output.payload.size() + kPacketBytes;
   for (auto packet = packets_.erase(first); packet != packets_.end() && packet->first <= last;) {

@@ -30,6 +30,7 @@ class FeedReorderer {
     std::uint64_t count = 0;  // of packets
     std::vector<std::uint8_t> payload{};
     std::optional<FeedGapCause> gap{};
+    bool is_bundle = false;  // the payload is several messages
   };
 
   FeedReorderer(bool is_ordered, std::chrono::nanoseconds deadline, bool is_new)
@@ -60,6 +61,7 @@ class FeedReorderer {
     std::vector<std::uint8_t> payload;
     bool begins() const { return (flags & FeedPacket::kFirst) != 0; }
     bool ends() const { return (flags & FeedPacket::kLast) != 0; }
+    bool is_bundle() const { return (flags & FeedPacket::kBundle) != 0; }
   };
   using Packets = std::map<std::uint64_t, Packet>;
   struct Arrival {

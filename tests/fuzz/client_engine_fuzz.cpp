@@ -158,12 +158,17 @@ class Run final : private RequestObserver {
         SPINDLE_CHECK(heard_.try_emplace(opened->feed).second);
       } else if (const auto* packet = event.get_if<spindle::FeedPacket>()) {
         SPINDLE_CHECK(!packet->bytes.empty() && packet->bytes.size() <= kFeedMessageBytesMax);
-        note_sequences(packet->feed, packet->sequence, packet->packets);
+        // Messages of one bundle come one after the other.
+        const std::pair place(packet->feed, packet->sequence);
+        if (packet->packets != 1 || place != bundle_) note_sequences(packet->feed, packet->sequence, packet->packets);
+        bundle_ = packet->packets == 1 ? place : std::pair<FeedId, std::uint64_t>();
+        continue;
       } else if (const auto* gap = event.get_if<spindle::FeedGap>()) {
         note_sequences(gap->feed, gap->first, gap->count);
       } else if (const auto* closed = event.get_if<FeedClosed>()) {
         heard_.erase(closed->feed);
       }
+      bundle_ = {};
     }
     SPINDLE_CHECK(feeds_.next_deadline() > now_);
   }
@@ -192,6 +197,7 @@ class Run final : private RequestObserver {
   ClientEngine engine_;
   ClientFeeds feeds_{engine_.writer()};
   std::map<FeedId, SequenceRanges> heard_;
+  std::pair<FeedId, std::uint64_t> bundle_;  // of the last packet, where that was one
   Instant now_{};
   std::map<std::string, Membership> memberships_;
   Message request_;

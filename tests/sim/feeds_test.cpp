@@ -1,4 +1,5 @@
 // Feeds of whole daemons: who gets what, when nothing fails.
+#include "libclient/common/feed_bundle.h"
 #include "tests/sim/feed_scenario.h"
 
 namespace spindled::sim {
@@ -55,6 +56,29 @@ TEST_F(Feeds, CostNoRoutesWhereThereAreNone) {
   sim().host(2).crash();
   await([&] { return have_one_view({&sim().host(0), &sim().host(1)}); }, 10s, "two of them");
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(found(i), 2u) << i;
+}
+
+TEST_F(Feeds, BundleShortMessagesThatWaitTogether) {
+  start_line(22, 2);
+  const Member source = add_member(0, "g", false);
+  const Member listener = add_member(1);
+  const auto feed = open(source);
+  sim().run_for(100ms);
+  for (int i = 0; i < 10; ++i) send(feed, 20);
+  sim().run_for(1s);
+  ASSERT_EQ(feed->sent, 10u);
+  std::uint64_t next = 0;
+  for (const FeedEar::Packet& packet : heard_by(listener).packets) {
+    if ((packet.flags & FeedPacket::kBundle) == 0) {
+      EXPECT_EQ(packet.payload, message(next++, 20));
+      continue;
+    }
+    spindle::for_each_in_bundle(packet.payload, [&](ByteView each) {
+      EXPECT_EQ(std::vector<std::uint8_t>(each.begin(), each.end()), message(next++, 20));
+    });
+  }
+  EXPECT_EQ(next, 10u);
+  EXPECT_LT(counted(0, Counter::feed_packets_sent), 5u);
 }
 
 TEST_F(Feeds, AreCutIntoPacketsWhereMessagesAreLong) {

@@ -234,6 +234,23 @@ TEST_F(ClientFeedsTest, HearsTheFeedsOfAGroup) {
   EXPECT_TRUE(events().empty());
 }
 
+TEST_F(ClientFeedsTest, GivesTheMessagesOfABundleOneByOne) {
+  listen();
+  told(FeedOpened{4, 0, "news", "#ann#beta"});
+  constexpr std::uint8_t kFlags = FeedPacket::kFirst | FeedPacket::kLast | FeedPacket::kBundle;
+  told(FeedPacket{4, 0, kFlags, as_bytes("\x03one\x03two")});
+  whole(4, 1, "three");
+  const auto got = events();
+  ASSERT_EQ(got.size(), 4u);
+  const char* const texts[] = {"one", "two", "three"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto& packet = got[i + 1].get<spindle::FeedPacket>();
+    EXPECT_EQ(packet.text(), texts[i]);
+    EXPECT_EQ(packet.sequence, i / 2);
+    EXPECT_EQ(packet.packets, 1u);
+  }
+}
+
 TEST_F(ClientFeedsTest, WaitsNoLongerThanTheDeadline) {
   listen();
   told(FeedOpened{4, 0, "news", "#ann#beta"});

@@ -10,6 +10,7 @@
 #include "daemon/feed/fragment_queue.h"
 #include "daemon/feed/link_share.h"
 #include "daemon/feed/own_tree.h"
+#include "libclient/common/feed_bundle.h"
 
 namespace spindled {
 namespace {
@@ -78,6 +79,36 @@ TEST(FragmentQueue, CutsMessagesInOrder) {
   const FragmentQueue::Fragment last = queue.take(100);
   EXPECT_EQ(last.flags, FeedPacket::kFirst | FeedPacket::kLast);
   EXPECT_EQ(bytes_of(last.payload), numbered(1));
+  EXPECT_TRUE(queue.empty());
+  EXPECT_EQ(queue.bytes(), 0u);
+}
+
+TEST(FragmentQueue, BundlesShortMessagesThatWaitTogether) {
+  FragmentQueue queue;
+  for (const std::size_t size : {30, 40, 26, 1, 250, 5}) queue.add(numbered(size));
+  const auto next = [&] {
+    const FragmentQueue::Fragment fragment = queue.take(100);
+    std::vector<std::size_t> sizes;
+    if ((fragment.flags & FeedPacket::kBundle) != 0) {
+      EXPECT_EQ(fragment.flags, FeedPacket::kFirst | FeedPacket::kLast | FeedPacket::kBundle);
+      EXPECT_TRUE(spindle::for_each_in_bundle(fragment.payload, [&](ByteView message) {
+        EXPECT_EQ(bytes_of(message), numbered(message.size()));
+        sizes.push_back(message.size());
+      }));
+    } else {
+      sizes.push_back(fragment.payload.size());
+    }
+    EXPECT_EQ(fragment.message_bytes, std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
+    EXPECT_LE(fragment.payload.size(), 100u);
+    return sizes;
+  };
+  using Sizes = std::vector<std::size_t>;
+  EXPECT_EQ(next(), (Sizes{30, 40, 26})) << "99 bytes with their lengths";
+  EXPECT_EQ(next(), Sizes{1}) << "the next one does not fit, and no message begins in the packet of another";
+  EXPECT_EQ(next(), Sizes{100});
+  EXPECT_EQ(next(), Sizes{100});
+  EXPECT_EQ(next(), Sizes{50}) << "nor does one end in it";
+  EXPECT_EQ(next(), Sizes{5});
   EXPECT_TRUE(queue.empty());
   EXPECT_EQ(queue.bytes(), 0u);
 }

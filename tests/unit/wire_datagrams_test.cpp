@@ -56,6 +56,22 @@ TEST(Datagrams, PacketIsReadAsWritten) {
   EXPECT_EQ(Bytes(packet->payload.begin(), packet->payload.end()), kPayload);
 }
 
+TEST(Datagrams, BundleIsReadStrictly) {
+  constexpr std::uint8_t kWhole = FeedPacket::kFirst | FeedPacket::kLast;
+  const auto is_read = [](std::uint8_t flags, const Bytes& payload) {
+    return read_packet(written(64, [&](Writer& w) { write_packet(w, {kRef, 7, flags, 0, kTo, payload}); })).has_value();
+  };
+  const Bytes bundle{1, 'a', 2, 'b', 'c'};
+  EXPECT_TRUE(is_read(kWhole | FeedPacket::kBundle, bundle));
+  EXPECT_TRUE(is_read(kWhole | FeedPacket::kBundle | FeedPacket::kRepair, bundle));
+  EXPECT_FALSE(is_read(FeedPacket::kFirst | FeedPacket::kBundle, bundle)) << "it is whole";
+  EXPECT_FALSE(is_read(kWhole | FeedPacket::kBundle, {1, 'a'})) << "one message is none";
+  EXPECT_FALSE(is_read(kWhole | FeedPacket::kBundle, {}));
+  EXPECT_FALSE(is_read(kWhole | FeedPacket::kBundle, {1, 'a', 0})) << "an empty one";
+  EXPECT_FALSE(is_read(kWhole | FeedPacket::kBundle, {1, 'a', 2, 'b'})) << "too short";
+  EXPECT_FALSE(is_read(kWhole | FeedPacket::kBundle, {1, 'a', 0x81, 0, 'b'})) << "a length in two bytes";
+}
+
 TEST(Datagrams, OthersAreReadAsWritten) {
   EXPECT_EQ(read_nak(nak_bytes(a_nak())), a_nak());
   EXPECT_EQ(read_gone(gone_bytes()), (FeedGone{kRef, MemberSet::of(2), 0xfffffffe, 4}));

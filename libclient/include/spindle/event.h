@@ -263,7 +263,7 @@ struct FeedOpened {
 struct FeedPacket {
   FeedId feed = 0;
   std::uint64_t sequence = 0;  ///< of the first packet that it came in: they are counted from 0, and one by one
-  std::uint64_t packets = 1;   ///< that it took
+  std::uint64_t packets = 1;   ///< that it took; several short messages may have come in one
   std::vector<std::uint8_t> bytes;
 
   std::span<const std::byte> payload() const { return std::as_bytes(std::span(bytes)); }
