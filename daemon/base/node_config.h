@@ -126,6 +126,8 @@ struct FeedConfig {
   std::size_t cache_bytes = 64u << 20;  // for the packets of all feeds; an eighth of the daemon's memory at most
   /// While ordered messages wait for a link, feeds send over it this part of what they send, at most.
   double link_share = 0.5;
+  /// Bytes a second that losses without congestion leave to each feed (FeedRate); 0: nothing.
+  std::size_t rate_min = 100'000;
 };
 
 /// What a client may be allowed to do with a group.

@@ -189,6 +189,7 @@ const Key kKeys[] = {
                [](DaemonConfig& config, std::size_t word) { config.node.feed.cache = static_cast<FeedCache>(word); }}},
     {"feed", "cache_bytes", SizeKey{SPINDLE_FIELD(node.feed.cache_bytes), kMiB, 16 * kGiB}},
     {"feed", "link_share", NumberKey{SPINDLE_FIELD(node.feed.link_share), 0.001, 1000}},
+    {"feed", "rate_min", SizeKey{SPINDLE_FIELD(node.feed.rate_min), 0, kGiB}},
 
     {kAccessSection, "who", EntryKey{EntryKey::Shape::list, wrong_identity, set_who}},
     {kAccessSection, "groups", EntryKey{EntryKey::Shape::list, wrong_pattern, set_groups}},

@@ -33,7 +33,8 @@ void FeedSource::add(Time now, ByteView message) {
   active_at_ = now;
 }
 
-void FeedSource::set_destinations(Time now, FeedDestinations destinations, std::size_t packet_bytes) {
+void FeedSource::set_destinations(Time now, FeedDestinations destinations, std::size_t packet_bytes,
+                                  std::size_t rate_min) {
   destinations_ = std::move(destinations);
   if (destinations_.members.empty()) {
     rate_.reset();
@@ -47,6 +48,7 @@ void FeedSource::set_destinations(Time now, FeedDestinations destinations, std::
     FeedRateConfig config;
     config.packet_bytes = packet_bytes;
     config.round_trip = round_trip;
+    config.rate_min = static_cast<double>(rate_min);
     rate_.emplace(now, config, random_.split(), &tree_);
   }
   advance(now);
@@ -55,7 +57,7 @@ void FeedSource::set_destinations(Time now, FeedDestinations destinations, std::
 void FeedSource::advance(Time now) {
   if (rate_) {
     rate_->advance(now);
-    pacer_.set_rate(now, rate_->rate(), rate_->silent_until());
+    pacer_.set_rate(now, rate_->pace(), rate_->silent_until());
   }
   if (terms_.bytes_per_second_max != 0) {
     limit_.set_rate(now, static_cast<double>(terms_.bytes_per_second_max), Time{});
@@ -91,7 +93,7 @@ void FeedSource::repaired(std::size_t bytes) { pacer_.sent(bytes / std::max<std:
 bool FeedSource::lost(Time now, const LossReport& report) {
   if (!rate_) return false;
   const bool is_less = rate_->lost(now, report);
-  if (is_less) pacer_.set_rate(now, rate_->rate(), rate_->silent_until());
+  if (is_less) pacer_.set_rate(now, rate_->pace(), rate_->silent_until());
   return is_less;
 }
 

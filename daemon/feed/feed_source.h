@@ -62,8 +62,8 @@ class FeedSource {
   /// The feed is known to all: packets may leave.
   void begin() { is_begun_ = true; }
   bool is_begun() const { return is_begun_; }
-  /// `packet_bytes`: of the longest packet, with all that is around it.
-  void set_destinations(Time now, FeedDestinations destinations, std::size_t packet_bytes);
+  /// `packet_bytes`: of the longest packet, with all that is around it; `rate_min`: as in FeedRateConfig.
+  void set_destinations(Time now, FeedDestinations destinations, std::size_t packet_bytes, std::size_t rate_min = 0);
   const FeedDestinations& destinations() const { return destinations_; }
 
   // What leaves.

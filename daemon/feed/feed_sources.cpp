@@ -126,7 +126,8 @@ void FeedSources::view_began(Time now, const GroupTable::Renumbering& to, bool i
       if (each < to.size() && to[each]) members.insert(*to[each]);
     });
     destinations.members = std::move(members);
-    source->set_destinations(now, std::move(destinations), context_.config.feed.datagram_bytes);
+    source->set_destinations(now, std::move(destinations), context_.config.feed.datagram_bytes,
+                             context_.config.feed.rate_min);
     touch(feed);
   }
   if (is_meeting && around_.groups.is_open()) say_again(now);
@@ -162,7 +163,8 @@ void FeedSources::set_destinations(Time now, FeedSource& source, MemberSet to, c
       [&](MemberIndex each) { destinations.round_trip = std::max(destinations.round_trip, routes.round_trip(each)); });
   routes.split(to, [&](LinkId, const MemberSet&) { ++destinations.links; });
   destinations.members = std::move(to);
-  source.set_destinations(now, std::move(destinations), context_.config.feed.datagram_bytes);
+  source.set_destinations(now, std::move(destinations), context_.config.feed.datagram_bytes,
+                          context_.config.feed.rate_min);
 }
 
 void FeedSources::find_destinations(Time now, FeedSource& source, const FeedRoutes& routes) {

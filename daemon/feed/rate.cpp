@@ -32,7 +32,15 @@ FeedRate::FeedRate(Time now, const FeedRateConfig& config, Random random, const 
 
 void FeedRate::set_rate(double rate) {
   const Duration epoch = round_trip_ + 4 * deviation_;
-  rate_ = std::min(std::max(rate, packets_in(epoch)), config_.rate_max);
+  const double least = has_floor() ? std::max(config_.rate_min, packets_in(epoch)) : packets_in(epoch);
+  rate_ = std::min(std::max(rate, least), config_.rate_max);
+}
+
+bool FeedRate::has_floor() const {
+  if (config_.rate_min <= 0) return false;
+  const auto packet = static_cast<double>(config_.packet_bytes);
+  const Duration queue = from_seconds(kFloorPackets * packet / config_.rate_min);
+  return round_trip_ < config_.round_trip + queue && loss() < kFloorLoss;
 }
 
 void FeedRate::set_round_trip(Duration round_trip) {
@@ -63,8 +71,10 @@ bool FeedRate::lost(Time now, const LossReport& report) {
   if (!begins_epoch) return false;
   ++epochs_;
   account(now);
-  silent_until_ = allowed_until_ = now + silence;
-  congested_until_ = silent_until_ + round_trip_ + 4 * deviation_;
+  const bool leaves_floor = has_floor();
+  silent_until_ = allowed_until_ = now + (leaves_floor ? std::min(silence, round_trip_ / 2) : silence);
+  held_until_ = leaves_floor ? now + silence : Time{};
+  congested_until_ = now + silence + round_trip_ + 4 * deviation_;
   const double before = rate_;
   const std::optional<Time> sent_at = is_starting_ ? sent_.sent_at(report.sequences.front()) : std::nullopt;
   set_rate((sent_at ? rate_at(*sent_at) : rate_) / 2);
@@ -114,6 +124,8 @@ Duration FeedRate::increase_interval() const {
 }
 
 void FeedRate::advance(Time now) {
+  if (is_held() && held_until_ <= now) account(held_until_);
+  now_ = std::max(now_, now);
   if (now < next_increase_) return;
   if (now - next_increase_ > kIdleIntervals * interval()) {
     account(now);
@@ -144,7 +156,7 @@ void FeedRate::increase(Time at) {
 
 void FeedRate::account(Time at) {
   if (at <= allowed_until_) return;
-  allowed_ += rate_ * to_seconds(at - allowed_until_);
+  allowed_ += pace() * to_seconds(at - allowed_until_);
   allowed_until_ = at;
   if (allowed_ < kUsePackets * static_cast<double>(config_.packet_bytes)) return;
   use_ = used_ / allowed_;

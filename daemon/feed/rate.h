@@ -20,6 +20,8 @@ struct FeedRateConfig {
   /// The greatest round trip to a listener, without queues: what is gone by until losses are heard of.
   Duration round_trip = 100ms;
   double rate_max = std::numeric_limits<double>::infinity();  // bytes a second, more than 0
+  /// What losses without a queue leave to the source in any case (FeedRate), bytes a second; 0: nothing.
+  double rate_min = 0;
   /// Whether the rate doubles up to the first loss, and stays near what is sent. Without, it is `first_rate`, as long
   /// as nothing is lost grows by a packet at a time, and the source is taken to use it.
   bool start = true;
@@ -69,6 +71,13 @@ enum class FeedLimit : std::uint8_t {
 /// - Where less than kTimeoutPackets leave in a round trip, TCP has no three duplicate acknowledgements, and waits for
 ///   a timeout: the silence lasts kTimeout.
 ///
+/// **A floor** (`rate_min`) is for sources that want little. Where packets are lost at random, one in ten, and the
+/// round trip is short, the timeouts leave a source 50 packets a second of a path that carries ten thousand. So the
+/// rate is never less than the floor, and what a timeout silences is what is above it, as long as losses show no
+/// congestion: the round trip that they have is longer than that without queues by less than kFloorPackets packets take
+/// at that rate, and the loss is less than kFloorLoss. A link that carries less than the floor shows one of them: its
+/// queue of so many packets takes longer to pass, and where there is none, what is beyond its rate is lost.
+///
 /// Beyond the paper, too: the start, the worst path, and that the rate is never less than a packet in an epoch. What
 /// starts is clocked by nothing, as nobody acknowledges: where the first loss is heard of only behind a long queue, a
 /// rate that doubled in each round trip would have become a thousand times as large. So it doubles every kStartInterval
@@ -83,6 +92,9 @@ class FeedRate {
   static constexpr double kBlindPackets = 2;
   static constexpr double kTimeoutPackets = 4;
   static constexpr Duration kTimeout = 200ms;  // of Linux, at least
+  static constexpr double kFloorPackets = 4;
+  static constexpr double kFloorLoss =
+      0.15;  // as LossPaths has it, where losses close together are one: of every fifth
   /// A source that has sent nothing for so long, or for an epoch, has its rate halved, down to that of the start.
   static constexpr Duration kIdle = 1s;
 
@@ -97,10 +109,12 @@ class FeedRate {
   /// The greatest round trip to a listener is another one from now on. As long as none was measured it stands for that.
   void set_round_trip(Duration round_trip);
   /// When the rate changes next, if nothing happens.
-  Time next_at() const { return next_increase_; }
+  Time next_at() const { return is_held() ? std::min(next_increase_, held_until_) : next_increase_; }
 
   /// Bytes a second.
   double rate() const { return rate_; }
+  /// The rate now, which a timeout holds down for a while.
+  double pace() const { return is_held() ? std::min(rate_, config_.rate_min) : rate_; }
   /// Nothing is to be sent before, not even repairs.
   Time silent_until() const { return silent_until_; }
   bool is_congested(Time now) const { return now < congested_until_; }
@@ -119,6 +133,10 @@ class FeedRate {
   bool is_signal(const LossReport& report);
   void sample(FeedReporter reporter, Duration round_trip);
   void increase(Time at);
+  /// A timeout leaves the source the floor and no more.
+  bool is_held() const { return now_ < held_until_; }
+  /// Losses show no congestion.
+  bool has_floor() const;
   /// What may be sent until then, and what of it was.
   void account(Time at);
   void decay(Time now);
@@ -147,6 +165,8 @@ class FeedRate {
   Duration round_trip_;
   Duration deviation_;
   bool is_measured_ = false;  // these
+  Time now_{};                // of the last call
+  Time held_until_{};         // is_held
   Time congested_until_{};
   Time silent_until_{};
   Time next_increase_;

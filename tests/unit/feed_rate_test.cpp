@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <vector>
+
+#include "daemon/feed/pacer.h"
 
 namespace spindled {
 namespace {
@@ -333,6 +336,95 @@ TEST(FeedRate, LossThatOthersHaveToldOfIsOneWhenTheWorstPathTellsOfIt) {
   source.pass(100ms);
   EXPECT_FALSE(source.lose({lost}, 2));
   EXPECT_TRUE(source.lose({lost}, 1));
+}
+
+// The floor.
+
+/// A link with a queue that drops its tail, and that loses packets at random besides.
+struct Path {
+  double loss = 0;
+  double bytes_per_second = 1e9;
+  double queue_packets = 1e9;
+  Duration round_trip = 1ms;
+};
+
+/// Bytes a second of a source that has `wanted` of them, in the last 30 of 60 seconds.
+double achieved(const Path& path, double wanted, double rate_min) {
+  struct Told {
+    Time at{}, heard_at{};
+    std::vector<std::uint64_t> lost;
+  };
+  FeedRateConfig config;
+  config.packet_bytes = kPacket;
+  config.round_trip = path.round_trip;
+  config.rate_min = rate_min;
+  const Time begin(1h);
+  FeedRate rate(begin, config, Random(1));
+  Random random(2);
+  FeedPacer pacer;
+  double waiting = 0, queue = 0, sent = 0;
+  std::uint64_t next = 0;
+  std::vector<std::uint64_t> lost;
+  std::deque<Told> told;
+  for (Time now = begin; now < begin + 60s; now += 100us) {
+    for (; !told.empty() && told.front().at <= now; told.pop_front()) {
+      LossReport report;
+      report.reporter = 1;
+      report.heard = told.front().lost.back() + 1;
+      report.sequences = told.front().lost;
+      rate.lost(now, report);
+    }
+    rate.advance(now);
+    pacer.set_rate(now, rate.pace(), rate.silent_until());
+    queue = std::max(queue - path.bytes_per_second * 1e-4, 0.0);
+    waiting = std::min(waiting + wanted * 1e-4, 2.0 * kPacket);
+    while (waiting >= kPacket && pacer.may_send(now)) {
+      pacer.sent(kPacket);
+      rate.sent(now, next, kPacket);
+      waiting -= kPacket;
+      if (now >= begin + 30s) sent += kPacket;
+      if (random.chance(path.loss) || queue > path.queue_packets * kPacket) {
+        lost.push_back(next++);
+        continue;
+      }
+      queue += kPacket;
+      ++next;
+      if (lost.empty()) continue;
+      told.push_back({now + path.round_trip + from_seconds(queue / path.bytes_per_second), now, std::move(lost)});
+      lost.clear();
+    }
+  }
+  return sent / 30;
+}
+
+TEST(FeedRate, LeavesLittleWherePacketsAreLostAtRandomWithoutAFloor) {
+  EXPECT_LT(achieved({.loss = 0.1}, 50e3, 0), 35e3);
+  EXPECT_LT(achieved({.loss = 0.1}, 1e6, 0), 100e3);
+}
+
+TEST(FeedRate, LeavesTheFloorToWhoWantsLittle) {
+  for (const double loss : {0.01, 0.05, 0.1, 0.12}) {
+    EXPECT_GT(achieved({.loss = loss}, 50e3, 100e3), 44e3) << loss;
+    EXPECT_GT(achieved({.loss = loss}, 20e3, 100e3), 19e3) << loss;
+    EXPECT_GT(achieved({.loss = loss}, 10e6, 100e3), 95e3) << loss;
+    EXPECT_GT(achieved({.loss = loss, .round_trip = 50ms}, 50e3, 100e3), 45e3) << loss;
+  }
+}
+
+TEST(FeedRate, FloorGivesWhoWantsMuchHardlyMoreThanItself) {
+  for (const double loss : {0.02, 0.05, 0.1}) {
+    EXPECT_LT(achieved({.loss = loss}, 10e6, 100e3), 1.25 * achieved({.loss = loss}, 10e6, 0) + 110e3) << loss;
+  }
+}
+
+TEST(FeedRate, FloorIsNoneWhereALinkCarriesLess) {
+  for (const double carried : {10e3, 30e3, 60e3}) {
+    for (const double packets : {1.0, 3.0, 20.0, 125.0}) {
+      const Path path{.bytes_per_second = carried, .queue_packets = packets};
+      const double with = achieved(path, 1e6, 100e3), without = achieved(path, 1e6, 0);
+      EXPECT_LT(with, std::max(carried, 1.3 * without) + 5e3) << carried << ' ' << packets;
+    }
+  }
 }
 
 }  // namespace
