@@ -56,6 +56,7 @@ class FeedDirectory {
     if (found == by_group_.end()) return;
     for (const FeedKey& key : found->second) visit(feeds_.find(key)->second);
   }
+  bool has_feeds_of(std::string_view group) const { return by_group_.contains(group); }
   using Feeds = std::map<FeedKey, OpenFeed>;
   const Feeds& all() const { return feeds_; }
   std::size_t size() const { return feeds_.size(); }

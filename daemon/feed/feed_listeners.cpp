@@ -83,7 +83,11 @@ void FeedListeners::forget(std::string_view group, SessionId session) {
 
 void FeedListeners::settle() {
   is_settled_ = true;
-  for (const auto& [group, listening] : listening_) settle(group, listening);
+  for (const auto& [group, listening] : listening_) {
+    if (!directory_.has_feeds_of(group)) continue;
+    context_.turn.begin_step();
+    settle(group, listening);
+  }
 }
 
 void FeedListeners::settle(const std::string& group, const std::set<SessionId>& listening) {
@@ -103,6 +107,7 @@ void FeedListeners::settle(const std::string& group, const std::set<SessionId>& 
     for (const SessionId each : listening) {
       if (is_member(each) && !knows.contains(each)) others.push_back(each);
     }
+    context_.turn.begin_step();
     context_.turn.count(listening.size());
     describe(feed, others, kWithNext);
   });
@@ -136,6 +141,7 @@ void FeedListeners::ended(const OpenFeed& feed, FeedEnd why) {
   to_.clear();
   for (const Listener& each : told->second) to_.push_back(each.session);
   told_.erase(told);
+  context_.turn.begin_step();
   context_.turn.count(to_.size());
   clients_->end(to_, feed.handle, why);
 }

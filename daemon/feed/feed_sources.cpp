@@ -232,24 +232,42 @@ void FeedSources::flush(Time now, const FeedRoutes& routes) {
     touch(feed);
     wake(feed, kNever);
   }
-  for (const FeedHandle feed : std::exchange(touched_, {})) {
-    if (const auto over = over_at_.find(feed); over != over_at_.end()) {
-      if (over->second <= now) {
-        remove(feed);
-      } else {
-        wake(feed, over->second);
-      }
-    } else if (FeedSource* source = find(feed)) {
-      send_waiting(now, *source, routes);
+  // Each in its turn, where there is more to do than one turn has room for.
+  std::set<FeedHandle> touched = std::exchange(touched_, {});
+  while (!touched.empty()) {
+    if (context_.turn.is_over()) {
+      touched_.merge(touched);
+      break;
     }
+    auto next = touched.upper_bound(looked_at_);
+    if (next == touched.end()) next = touched.begin();
+    looked_at_ = *next;
+    touched.erase(next);
+    look_at(now, looked_at_, routes);
   }
   end_drained(now);
+}
+
+void FeedSources::look_at(Time now, FeedHandle feed, const FeedRoutes& routes) {
+  if (const auto over = over_at_.find(feed); over != over_at_.end()) {
+    if (over->second <= now) {
+      remove(feed);
+    } else {
+      wake(feed, over->second);
+    }
+  } else if (FeedSource* source = find(feed)) {
+    send_waiting(now, *source, routes);
+  }
 }
 
 void FeedSources::send_waiting(Time now, FeedSource& source, const FeedRoutes& routes) {
   const std::size_t room = payload_max(routes);
   source.advance(now);
-  while (source.may_send(now)) send_packet(now, source, room);
+  while (source.may_send(now)) {
+    if (context_.turn.is_over()) return touch(source.handle());
+    context_.turn.begin_step();
+    send_packet(now, source, room);
+  }
   if (source.is_drained()) {
     drained_.insert(source.handle());
     return wake(source.handle(), kNever);

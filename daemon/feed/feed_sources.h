@@ -71,7 +71,7 @@ class FeedSources {
   /// Ordered messages have kept a packet of it from a link.
   void yielded(Time now, FeedHandle feed);
 
-  /// Sends what may leave, and tells what is to be told.
+  /// Sends what may leave, and tells what is to be told, as far as the turn has room.
   void flush(Time now, const FeedRoutes& routes);
   Time next_at() const {
     if (!touched_.empty()) return Time::min();
@@ -92,6 +92,7 @@ class FeedSources {
   void set_destinations(Time now, FeedSource& source, MemberSet to, const FeedRoutes& routes);
   void find_destinations(Time now, const FeedRoutes& routes);
   void find_destinations(Time now, FeedSource& source, const FeedRoutes& routes);
+  void look_at(Time now, FeedHandle feed, const FeedRoutes& routes);
   void send_waiting(Time now, FeedSource& source, const FeedRoutes& routes);
   void send_packet(Time now, FeedSource& source, std::size_t payload_max);
   void tell(Time now, FeedSource& source, std::size_t payload_max);
@@ -111,7 +112,8 @@ class FeedSources {
   Sources sources_;
   std::map<SessionId, std::set<FeedHandle>> by_session_;
   std::map<FeedHandle, Time> over_at_;  // closed at all daemons; until then somebody may ask for packets
-  std::set<FeedHandle> touched_;        // to be looked at in this turn
+  std::set<FeedHandle> touched_;        // to be looked at in this turn, or in the next one
+  FeedHandle looked_at_ = 0;            // the last one
   std::set<std::pair<Time, FeedHandle>> wakes_;
   std::map<FeedHandle, Time> wake_of_;  // the same
   std::set<FeedHandle> drained_;        // that are to be closed in the order

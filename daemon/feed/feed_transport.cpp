@@ -35,7 +35,7 @@ void FeedTransport::install(const View& view) {
   look_at_ = now_;
   for (const EarlyFrames::Frame& each : early_.take()) {
     context_.turn.begin_step();
-    const Taken taken = take(now, each.from, each.type, each.body);
+    const Taken taken = take(now_, each.from, each.type, each.body);
     if (taken == Taken::unknown_view && is_early(each.body)) {
       early_.add(each.from, each.type, each.body);
     } else if (taken != Taken::yes) {
@@ -85,7 +85,7 @@ void FeedTransport::look_at_links() {
 bool FeedTransport::feed_frame_received(Time now, LinkId link, std::uint8_t type, ByteView body) {
   now_ = now;
   need_routes();
-  context_.turn.count(1);
+  context_.turn.begin_step();
   const Taken taken = take(now, link, type, body);
   if (taken == Taken::unknown_view) {
     if (is_early(body)) {

@@ -144,7 +144,10 @@ bool Feeds::deliver(Time now, const Delivery& message, std::uint8_t number, Byte
 
 void Feeds::apply(Time now, MemberIndex origin, FeedsOpened& operation) {
   context_.turn.count(operation.feeds.size());
-  for (FeedsOpened::Feed& each : operation.feeds) open(now, origin, each);
+  for (FeedsOpened::Feed& each : operation.feeds) {
+    context_.turn.begin_step();
+    open(now, origin, each);
+  }
 }
 
 void Feeds::open(Time now, MemberIndex origin, FeedsOpened::Feed& said) {
