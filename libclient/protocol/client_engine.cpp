@@ -154,13 +154,22 @@ bool ClientEngine::tell_channel_news(BulkNews&& news, std::size_t before) {
 }
 
 void ClientEngine::settle_feeds(const EventReader::News& news) {
-  for (const FeedNews& each : news.feeds) {
+  auto farewell = news.farewells.begin();
+  const auto tell_farewells = [&](std::size_t before) {
+    for (; farewell != news.farewells.end() && farewell->before <= before; ++farewell) {
+      if (observer_ != nullptr) observer_->group_left(farewell->group);
+    }
+  };
+  for (std::size_t i = 0; i < news.feeds.size(); ++i) {
+    tell_farewells(i);
+    const FeedNews& each = news.feeds[i];
     const auto* ready = std::get_if<FeedReady>(&each);
     if (ready != nullptr && !writer_.settle_feed(ready->request)) {
       return reader_.end(Errc::unexpected_frame, "the daemon answered a request that was not made");
     }
     if (observer_ != nullptr) observer_->feed_news(each);
   }
+  tell_farewells(news.feeds.size());
 }
 
 void ClientEngine::settle_admitted(const EventReader::News& news) {

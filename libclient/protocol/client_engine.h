@@ -26,6 +26,8 @@ class RequestObserver {
   virtual void feed_refused(std::uint32_t /*request*/, std::error_code /*error*/) {}
   /// It refers to bytes that stay during the call.
   virtual void feed_news(const FeedNews& /*news*/) {}
+  /// The client is no member of the group any more, and has been told so: between what it is told of feeds.
+  virtual void group_left(std::string_view /*group*/) {}
   /// A new session begins: of the channels and feeds of the former one nothing more is told.
   virtual void session_began_anew() {}
 };

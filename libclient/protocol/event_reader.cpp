@@ -303,6 +303,7 @@ void EventReader::add_view(const GroupViewFrame& view, std::size_t bytes) {
   const auto me = std::find(event.members.begin(), event.members.end(), private_name_);
   if (me != event.members.end()) event.my_index = static_cast<std::size_t>(me - event.members.begin());
   if (tracks_memberships_) note_membership(event);
+  if (view.form == ViewForm::farewell) news_.farewells.push_back({event.group, news_.feeds.size()});
   if (watches_views_) {
     seen_views_.push_back({event.group, event.form, event.has_members() ? event.members : event.left});
     has_news_ = true;

@@ -48,6 +48,12 @@ class EventReader {
     std::vector<PlacedChannelNews> channels;
     /// Of feeds, in the order in which they came. They refer to bytes that stay until the next `prepare`.
     std::vector<FeedNews> feeds;
+    /// The client is a member of the group no more.
+    struct Farewell {
+      std::string group;
+      std::size_t before = 0;  // the index of the feed news that it came before
+    };
+    std::vector<Farewell> farewells;
     bool has_views = false;    // among the events
     bool has_answers = false;  // to requests, or these requests themselves, among the events
     /// Of synchronous groups, in the order in which they came: requests to flush, and views, which end them.

@@ -145,6 +145,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   std::optional<Event> channel_news(protocol::BulkNews news, std::size_t before) override;
   void feed_refused(std::uint32_t request, std::error_code error) override;
   void feed_news(const protocol::FeedNews& news) override;
+  void group_left(std::string_view group) override { feeds_.note_left(group); }
   void session_began_anew() override;
   /// Hands on what feeds have to tell.
   void tell_feeds();

@@ -148,6 +148,7 @@ class Run final : private RequestObserver {
   void answered(Requests::Number, Answers) override {}
   void feed_refused(std::uint32_t request, std::error_code error) override { feeds_.refused(request, error); }
   void feed_news(const FeedNews& news) override { feeds_.take(now_, news); }
+  void group_left(std::string_view group) override { feeds_.note_left(group); }
 
   /// Whatever comes, a sequence is in one message or in one gap, of a feed that is open.
   void check_feeds() {

@@ -104,6 +104,7 @@ class ClientFeedsTest : public testing::Test, private RequestObserver {
   void answered(Requests::Number, Answers) override {}
   void feed_refused(std::uint32_t request, std::error_code error) override { feeds_.refused(request, error); }
   void feed_news(const FeedNews& news) override { feeds_.take(now_, news); }
+  void group_left(std::string_view group) override { feeds_.note_left(group); }
 
   Instant now_ = 1s;
   ClientEngine engine_;
@@ -306,6 +307,25 @@ TEST_F(ClientFeedsTest, WhoLeavesTheGroupHearsTheEndAndMayComeBack) {
   got = events();
   ASSERT_EQ(got.size(), 3u);
   EXPECT_EQ(got[2].get<spindle::FeedPacket>().text(), "again");
+}
+
+/// A farewell and a view behind it come in one piece, and the feed between them.
+TEST_F(ClientFeedsTest, WhoIsBackHearsTheFeedAgainThoughAllComesAtOnce) {
+  listen();
+  told(FeedOpened{4, 0, "news", "#ann#beta"});
+  events();
+  std::vector<std::uint8_t> frames;
+  GroupViewFrame farewell{"news", {5, "alpha", 3, 18}, ViewCause::leave, ViewForm::farewell};
+  farewell.left = {"#me#alpha"};
+  write_view(frames, farewell);
+  write_feed_news(frames, FeedOpened{4, 0, "news", "#ann#beta"});
+  engine_.handle_bytes(frames);
+  const auto got = events();
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_EQ(got[0].get<FeedClosed>().why, FeedClosed::Why::left);
+  EXPECT_EQ(got[1].get<spindle::FeedOpened>().group, "news");
+  whole(4, 0, "again");
+  EXPECT_EQ(events().size(), 1u);
 }
 
 TEST_F(ClientFeedsTest, GoesOnInAnotherSession) {
