@@ -118,6 +118,16 @@ Violations check_membership(const History& history);
 /// told of it in time, and is of it still, has not said what came of it.
 Violations check_channels(const History& history, bool at_rest);
 
+/// Of feeds.
+///
+/// Who listens is told of a feed of a group that it wanted to be in, then of its packets and gaps, and last and once
+/// that it is over. What it is given its source has sent, to that feed, in the order of the sequences. From the first
+/// packet on each is given once or in one gap, and never both; with ordered delivery one after the other. That a feed
+/// was closed by its source is true, and who has seen its own daemon through the same view from the beginning is not
+/// told that it was lost. `at_rest`: members hear all feeds that are open, and no others. Where nothing disturbs the
+/// run, no packet is missing, and the view of all daemons stays. Sources are never ended for what they send.
+Violations check_feeds(const History& history, bool at_rest);
+
 /// Of what bulk channels carry: what a receiver is given is what was offered, block by block, and as a whole where it
 /// is done. Of what comes to one that nothing has disturbed it had to get at least about half. `at_rest`: all receivers
 /// that are there have got what anybody has that gives it.

@@ -15,6 +15,7 @@
 #include "daemon/wire/link_frames.h"
 #include "libclient/include/spindle/event.h"
 #include "libclient/protocol/bulk_requests.h"
+#include "tests/checkers/feed_history.h"
 
 namespace spindled::checkers {
 
@@ -109,6 +110,7 @@ struct Event {
 struct ClientHistory {
   std::string name;  // private name; that of one that has gone may be another's later
   std::vector<Event> events;
+  std::vector<FeedEvent> feeds;    // which are in no order with the events
   bool wants_channels = false;     // it is told of bulk channels
   bool independent_flows = false;  // its messages to one set of groups may overtake those to another
   Time since{};                    // when it was told its name, where that is known
@@ -223,6 +225,8 @@ struct History {
   std::vector<ClientHistory> turned_away;  // clients that were never told a name
   std::vector<RulesInForce> rules;         // those of each daemon in order; a daemon without any allows everything
   std::vector<ContentHistory> contents;
+  bool is_undisturbed =
+      false;               // nothing was lost, no daemon ended or stood still, and feeds had all links for themselves
   Time end = Time::max();  // when it was taken
 };
 
