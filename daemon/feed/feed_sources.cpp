@@ -322,6 +322,12 @@ void FeedSources::remove(FeedHandle feed) {
   sources_.erase(feed);
 }
 
+std::size_t FeedSources::waiting_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [feed, source] : sources_) bytes += source->waiting_bytes();
+  return bytes;
+}
+
 std::size_t FeedSources::memory_bytes() const {
   std::size_t bytes = 0;
   for (const auto& [feed, source] : sources_) bytes += source->memory_bytes();

@@ -235,6 +235,7 @@ NodeMemory Node::memory() const {
   memory.sessions_held = sum.held;
   memory.sessions_queued = sum.queued;
   memory.feeds = layers_->feeds.memory_bytes();
+  memory.feeds_waiting = layers_->feeds.sources().waiting_bytes();
   memory.bulk_rings = layers_->bulk.status().rings_bytes();
   memory.bulk_channels = layers_->bulk.status().channels();
   memory.slabs = layers_->context.slabs.bytes_in_use();

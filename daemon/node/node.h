@@ -44,6 +44,7 @@ struct NodeMemory {
   std::size_t sessions_held = 0;
   std::size_t sessions_queued = 0;
   std::size_t feeds = 0;          // packets that are kept or wait, and what their sources have handed over
+  std::size_t feeds_waiting = 0;  // of these, what waits for the rate
   std::size_t bulk_rings = 0;     // what relays keep of the contents of channels,
   std::size_t bulk_channels = 0;  // and of how many
   std::size_t slabs = 0;          // that are in use, for all that is read or written

@@ -30,6 +30,12 @@ bool disturbs(const Step& step) {
     case StepKind::send:
     case StepKind::offer:
     case StepKind::cancel_offers:
+    case StepKind::listen:
+    case StepKind::stop_listening:
+    case StepKind::open_feed:
+    case StepKind::feed:
+    case StepKind::close_feed:
+    case StepKind::unblock:
     case StepKind::reload:
     case StepKind::cap:
     case StepKind::received:

@@ -25,6 +25,19 @@ void count(const ClientHistory& each, Tally& tally) {
     if (std::holds_alternative<spindle::protocol::BulkComplete>(told->news)) tally.add("channels.complete");
     if (std::holds_alternative<spindle::protocol::BulkEnded>(told->news)) tally.add("channels.ended");
   }
+  for (const FeedEvent& event : each.feeds) {
+    if (std::holds_alternative<FeedSent>(event.what)) tally.add("feeds.sent");
+    if (std::holds_alternative<FeedHeard>(event.what)) tally.add("feeds.heard");
+    if (std::holds_alternative<FeedGot>(event.what)) tally.add("feeds.given");
+    if (std::holds_alternative<OwnFeedOver>(event.what)) tally.add("feeds.own ended");
+    if (const auto* missed = std::get_if<FeedMissed>(&event.what)) {
+      tally.add(missed->cause == spindle::FeedGap::Cause::slow ? "feeds.missed, slow" : "feeds.missed, lost");
+    }
+    if (const auto* over = std::get_if<FeedOver>(&event.what)) {
+      constexpr const char* kWhys[] = {"feeds.closed", "feeds.lost", "feeds.denied", "feeds.left"};
+      tally.add(kWhys[static_cast<std::size_t>(over->why)]);
+    }
+  }
   tally.add("groups flushed", events_of<FlushAnswered>(each).size());
   for (const Closed* closed : events_of<Closed>(each)) {
     if (closed->code == static_cast<std::uint16_t>(Errc::slow_receiver)) tally.add("slow clients cut off");

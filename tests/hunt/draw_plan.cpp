@@ -7,6 +7,7 @@
 #include "tests/hunt/draw_channels.h"
 #include "tests/hunt/draw_content.h"
 #include "tests/hunt/draw_exchanges.h"
+#include "tests/hunt/draw_feeds.h"
 #include "tests/hunt/draw_names.h"
 #include "tests/hunt/draw_rare.h"
 #include "tests/hunt/draw_returns.h"
@@ -50,6 +51,7 @@ class Drawer {
     draw_exchanges(plan_, end_);
     draw_channels(plan_, end_);
     draw_content(plan_, end_);
+    draw_feeds(plan_, end_);
     std::stable_sort(plan_.steps.begin(), plan_.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
     return std::move(plan_);
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "daemon/feed/early_frames.h"
+#include "daemon/feed/feeds.h"
 #include "daemon/group/early_messages.h"
 #include "daemon/group/entering_messages.h"
 #include "daemon/order/held_up.h"
@@ -32,6 +34,18 @@ constexpr std::size_t agreement_bytes(std::size_t daemons) { return daemons * (2
 /// So many attempts at a view go over a link until it is either drained or given up.
 constexpr std::size_t kAttempts = 4;
 
+/// Packets that are kept, those that come too early, repairs that wait for the silence of their source, and what waits
+/// in sources: what they begin with, and one message more.
+std::size_t feed_bytes(const NodeConfig& config, const PlanBounds::OfDaemon& from) {
+  constexpr std::size_t kHeldBytes = 256 * 1'500;
+  constexpr std::size_t kOfAPacket = 2'000;
+  constexpr std::size_t kOfAListen = 300;
+  const std::size_t cache = std::min(config.feed.cache_bytes, config.memory_bytes_max / 8) + kOfAPacket;
+  const std::size_t source = 4 * (FeedSource::kLocalQueueBytes + Feeds::kMessageBytesMax) + sizeof(FeedSource);
+  return cache + EarlyFrames::kBytesMax + FeedListeners::kEarlyBytesMax + kHeldBytes + from.feeds * source +
+         from.listens * kOfAListen;
+}
+
 }  // namespace
 
 // A message enters while there is room, so that one may exceed the window. Others keep it until they are told that it
@@ -56,6 +70,7 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
     daemons_[i].own = std::min(window, stream);
     daemons_[i].sessions = from.sessions;
     daemons_[i].definitions = from.definitions;
+    daemons_[i].feeds = feed_bytes(config, from);
     for (HostIndex other = 0; other < plan.daemons; ++other) {
       if (other == i) continue;
       daemons_[other].foreign = std::max(daemons_[other].foreign, kept);
@@ -106,6 +121,7 @@ void MemoryLimits::check(HostIndex host, const NodeMemory& memory) {
       memory.sessions_definitions;
   hold(host, Kept::clients, clients, clients_);
   hold(host, Kept::definitions, memory.sessions_definitions, limits.definitions);
+  hold(host, Kept::feeds, memory.feeds, limits.feeds);
   hold(host, Kept::sessions, memory.sessions, limits.sessions);
   hold(host, Kept::groups, memory.groups, groups_);
   hold(host, Kept::memberships, memory.memberships, memberships_);
@@ -128,6 +144,7 @@ std::string_view MemoryLimits::text_of(Kept kept) {
       "bytes that a client may have to get again",
       "bytes that all clients hold",
       "bytes of destinations that its clients have defined",
+      "bytes of feeds",
       "clients",
       "groups",
       "memberships",

@@ -33,6 +33,7 @@ class MemoryLimits {
     std::size_t foreign_at_end = 0;  // likewise, as the view ends
     std::size_t sessions = 0;
     std::size_t definitions = 0;
+    std::size_t feeds = 0;
   };
   struct Use {
     std::size_t most = 0;
@@ -58,6 +59,7 @@ class MemoryLimits {
     session_kept,
     clients,
     definitions,
+    feeds,
     sessions,
     groups,
     memberships,

@@ -35,6 +35,7 @@ bool is_fault(StepKind kind) {
     case StepKind::heal_with_resets:
     case StepKind::impose:
     case StepKind::part_when:
+    case StepKind::block:
       return true;
     default:
       return false;
@@ -64,6 +65,9 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
   config.admission.enabled = plan.admission != 0;
   config.turn_work_max = plan.turn_work;
   if (plan.memory_bytes != 0) config.memory_bytes_max = plan.memory_bytes;
+  config.feed.cache_bytes = plan.feed_cache_bytes;
+  config.feed.cache = plan.feed_members_keep != 0 ? FeedCache::members : FeedCache::all;
+  config.feed.rate_min = plan.feed_rate_min;
   if (plan.varied != 0) {
     constexpr std::size_t kFullViewMembers[] = {2, 100, 0, 5};
     config.session.full_view_members = kFullViewMembers[host % std::size(kFullViewMembers)];

@@ -31,6 +31,11 @@ using sim::HostIndex;
   X(cancel_offers, "cancel-offers")       \
   X(detach, "detach")                     \
   X(cap, "cap")                           \
+  X(listen, "listen")                     \
+  X(stop_listening, "stop-listening")     \
+  X(open_feed, "open-feed")               \
+  X(feed, "feed")                         \
+  X(close_feed, "close-feed")             \
   X(read_rate, "read")                    \
   X(start, "start")                       \
   X(stop, "stop")                         \
@@ -46,6 +51,8 @@ using sim::HostIndex;
   X(reset_half, "reset-half")             \
   X(stall, "stall")                       \
   X(unstall, "unstall")                   \
+  X(block, "block")                       \
+  X(unblock, "unblock")                   \
   X(path, "path")                         \
   X(partition, "partition")               \
   X(heal, "heal")                         \
@@ -70,7 +77,12 @@ bool is_fault(StepKind kind);
 /// Whether only few runs have steps of this kind (draw_rare).
 constexpr bool is_rare(StepKind kind) {
   return kind == StepKind::crash_when || kind == StepKind::impose || kind == StepKind::part_when ||
-         kind == StepKind::ask_view || kind == StepKind::ask_flow;
+         kind == StepKind::ask_view || kind == StepKind::ask_flow || kind == StepKind::block;
+}
+/// Whether steps of this kind have to do with feeds.
+constexpr bool is_of_feeds(StepKind kind) {
+  return (kind >= StepKind::listen && kind <= StepKind::close_feed) || kind == StepKind::block ||
+         kind == StepKind::unblock;
 }
 /// Whether steps of this kind part daemons.
 constexpr bool has_sides(StepKind kind) {
@@ -126,6 +138,13 @@ struct Step {
   std::uint32_t block_symbols = 0;                     // offer: with its content, in blocks of so many symbols of 1 KiB
   std::optional<Duration> seals_after;                 // offer: when it is sealed; none: never. `size`: of the content
   std::uint32_t linger_s = 0;                          // offer
+  std::uint32_t feed = 0;                              // open_feed, feed, close_feed: the client's number of it
+  Duration repair_for{};                               // open_feed; `bytes_per_second`: the most, 0 for what goes
+  bool drops_oldest = false;                           // open_feed
+  bool in_order = false;                               // listen
+  Duration deadline{};                                 // listen
+  std::uint32_t messages = 0;                          // feed: so many, each of `size` bytes,
+  Duration interval{};                                 // one each
   bool silently = false;  // sever: its daemon hears nothing of it; `delay`: how long the client
                           // does not reach it
   std::size_t rules = 0;  // reload: from now on the daemon's file has these of the plan
@@ -165,6 +184,14 @@ struct Plan {
   std::uint64_t varied = 0;        // 1: each daemon differs a little from the others
   std::uint64_t incarnations = 0;  // a sim::Incarnations
   std::uint64_t turn_work = 10'000;
+  std::uint64_t datagrams = 0;          // 1: hosts have them, 2: and links protect them
+  std::uint64_t datagram_loss = 0;      // in thousandths, for each datagram
+  std::uint64_t datagram_repeated = 0;  // likewise
+  std::uint64_t datagram_late = 0;      // likewise
+  std::uint64_t feed_cache_bytes = 64u << 20;
+  std::uint64_t feed_members_keep = 0;  // 1: only daemons with listeners keep packets (FeedCache)
+  std::uint64_t feed_rate_min = 0;
+  Duration datagram_late_by{};
   Duration resume_timeout = 5s;
   Duration going_time = 2s;
   Duration keepalive = 500ms;  // of clients that come back; whole milliseconds

@@ -24,6 +24,10 @@ constexpr std::size_t kAroundMessage = 160;
 constexpr std::size_t kChangeBytes = 2 * 64 + kAroundMessage;
 /// A daemon keeps a set of destinations as its client names it, resolved, and to find it by.
 constexpr std::size_t kDefinitionCopies = 3;
+/// A feed is opened and closed, and said again where sides meet.
+constexpr std::size_t kTimesEachFeed = 12;
+/// A client that comes back opens its feeds anew; those of before are kept while repairs of them may be asked for.
+constexpr std::size_t kSessionsOfOne = 8;
 /// In place of "#m3" a message names "#m3#d001".
 constexpr std::size_t kDaemonNameBytes = 8;
 /// The largest answer of a client that answers.
@@ -105,6 +109,13 @@ class Counter {
         [[fallthrough]];
       case StepKind::leave:
         daemon.changes += step.groups.front().size() + kChangeBytes;
+        return;
+      case StepKind::open_feed:
+        daemon.feeds += returning_.contains(step.client) ? kSessionsOfOne : 1;
+        daemon.changes += kTimesEachFeed * (step.groups.front().size() + kChangeBytes);
+        return;
+      case StepKind::listen:
+        daemon.listens += returning_.contains(step.client) ? 2 : 1;
         return;
       case StepKind::send:
         bounds_.message = std::max<std::size_t>(bounds_.message, step.size);

@@ -15,6 +15,8 @@ struct PlanBounds {
     std::size_t changes = 0;      // and of all their joins and leaves
     std::size_t sessions = 0;     // clients that connect to it
     std::size_t definitions = 0;  // of sets of destinations, as a daemon counts them
+    std::size_t feeds = 0;        // that its clients open
+    std::size_t listens = 0;      // groups of each client that listens
   };
 
   /// Of all daemons.

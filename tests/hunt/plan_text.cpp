@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::string_view kDiallers[] = {"both", "first", "second"};
 constexpr std::string_view kOutcomes[] = {"silent", "accepts", "done", "fails", "refuses"};
+constexpr std::string_view kDeliveries[] = {"at-once", "in-order"};
+constexpr std::uint64_t kFedMax = 100'000;
+constexpr std::uint64_t kFeedBytesMax = 64u << 10;
 constexpr std::string_view kServing[] = {"keeps", "serves"};
 constexpr std::string_view kTitle = "hunt-plan 1";
 constexpr std::uint32_t kDaemonsMax = 1000;
@@ -37,8 +40,15 @@ std::int64_t us(Duration duration) { return duration / 1us; }
   X(varied)                     \
   X(incarnations)               \
   X(turn_work)                  \
-  X(resume_bytes)               \
-  X(memory_bytes)
+  X(memory_bytes)               \
+  X(datagrams)                  \
+  X(datagram_loss)              \
+  X(datagram_repeated)          \
+  X(datagram_late)              \
+  X(feed_cache_bytes)           \
+  X(feed_members_keep)          \
+  X(feed_rate_min)              \
+  X(resume_bytes)
 // and the durations, in microseconds
 #define SPINDLE_HUNT_DURATIONS(X) \
   X(stall_timeout)                \
@@ -49,7 +59,8 @@ std::int64_t us(Duration duration) { return duration / 1us; }
   X(hold_down)                    \
   X(resume_timeout)               \
   X(going_time)                   \
-  X(keepalive)
+  X(keepalive)                    \
+  X(datagram_late_by)
 
 std::string sides_to_text(const Step& step) {
   std::string text;
@@ -80,6 +91,7 @@ class Parser {
   void parse_step(Words& words);
   void parse_client_step(Words& words, Step& step);
   void parse_send(Words& words, Step& step);
+  static void parse_feed_step(Words& words, Step& step);
   void parse_sides(Words& words, Step& step);
   static std::string view_step(Words& words);
   void parse_options(Words& words, Step& step);
@@ -122,6 +134,29 @@ void Parser::parse_send(Words& words, Step& step) {
   do {
     step.groups.emplace_back(words.next("destination"));
   } while (!words.at_end());
+}
+
+void Parser::parse_feed_step(Words& words, Step& step) {
+  if (step.kind == StepKind::listen || step.kind == StepKind::stop_listening) {
+    step.groups = {std::string(words.next("group"))};
+    if (step.kind == StepKind::stop_listening) return;
+    step.in_order = words.one_of(kDeliveries, "delivery (at-once, in-order)") == 1;
+    step.deadline = words.micros("deadline");
+    return;
+  }
+  step.feed = static_cast<std::uint32_t>(words.number("number of a feed", kClientsMax));
+  if (step.kind == StepKind::open_feed) {
+    step.groups = {std::string(words.next("group"))};
+    step.repair_for = words.micros("time for repairs");
+    step.bytes_per_second = words.number("rate");
+    if (words.at_end()) return;
+    step.drops_oldest = words.next("option") == "drops";
+    if (!step.drops_oldest) words.fail("a feed \"drops\", or nothing is said");
+  } else if (step.kind == StepKind::feed) {
+    step.messages = static_cast<std::uint32_t>(words.number("number of messages", kFedMax));
+    step.size = words.number("size", kFeedBytesMax);
+    step.interval = words.micros("interval");
+  }
 }
 
 void Parser::parse_sides(Words& words, Step& step) {
@@ -235,6 +270,12 @@ void Parser::parse_client_step(Words& words, Step& step) {
       if (step.block_symbols == 0) words.fail("a block has symbols");
       return;
     }
+    case StepKind::listen:
+    case StepKind::stop_listening:
+    case StepKind::open_feed:
+    case StepKind::feed:
+    case StepKind::close_feed:
+      return parse_feed_step(words, step);
     case StepKind::sever:
       step.delay = words.micros("time out of reach");
       step.silently = !words.at_end() && words.next("option") == "silently";
@@ -293,7 +334,7 @@ void Parser::parse_step(Words& words) {
     step.bytes_per_second = words.number("rate");
     step.delay = words.micros("delay");
     step.jitter = words.micros("jitter");
-  } else if (step.kind >= StepKind::cut && step.kind <= StepKind::unstall) {
+  } else if (step.kind >= StepKind::cut && step.kind <= StepKind::unblock) {
     parse_hosts(words, step);
   } else if (step.kind < StepKind::cut) {
     step.host = host(words);
@@ -415,6 +456,18 @@ std::string to_text(const Step& step) {
       text += fmt::format(" {} {} {}", step.groups.front(), step.size, step.linger_s);
       text += step.seals_after ? fmt::format(" {}", us(*step.seals_after)) : " never";
       return step.block_symbols > 0 ? text + fmt::format(" content {}", step.block_symbols) : text;
+    case StepKind::listen:
+      return text +
+             fmt::format(" {} {} {}", step.groups.front(), kDeliveries[step.in_order ? 1 : 0], us(step.deadline));
+    case StepKind::stop_listening:
+      return text + " " + step.groups.front();
+    case StepKind::open_feed:
+      return text + fmt::format(" {} {} {} {}{}", step.feed, step.groups.front(), us(step.repair_for),
+                                step.bytes_per_second, step.drops_oldest ? " drops" : "");
+    case StepKind::feed:
+      return text + fmt::format(" {} {} {} {}", step.feed, step.messages, step.size, us(step.interval));
+    case StepKind::close_feed:
+      return text + fmt::format(" {}", step.feed);
     case StepKind::bye:
     case StepKind::kill:
     case StepKind::cancel_offers:
@@ -432,6 +485,8 @@ std::string to_text(const Step& step) {
     case StepKind::reset_half:
     case StepKind::stall:
     case StepKind::unstall:
+    case StepKind::block:
+    case StepKind::unblock:
       return text + fmt::format(" d{} d{}", step.host, step.peer);
     default:
       return text + fmt::format(" d{}", step.host);

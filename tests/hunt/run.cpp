@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "tests/checkers/checkers.h"
 #include "tests/hunt/contents.h"
@@ -31,6 +32,9 @@ constexpr Duration kOneViewBound = 60s;
 constexpr Duration kRestBound = 120s;
 constexpr Duration kFreshBound = 20s;
 constexpr Duration kContentBound = 120s;
+constexpr Duration kFeedsRest = 7s;
+/// For who waits no longer what is only late is missing.
+constexpr Duration kPatience = 500ms;
 constexpr Duration kRest = 1s;
 constexpr Duration kSampleInterval = 20ms;
 /// A client with so much that its daemon has not taken yet sends nothing more.
@@ -42,7 +46,9 @@ constexpr std::uint32_t kWithHeaders = 3;
 
 WorkLimits work_limits_of(const Plan& plan) {
   const PlanBounds bounds = bounds_of(plan);
-  return {bounds.sessions(), plan.turn_work, bounds.message};
+  std::size_t feeds = 0;
+  for (const PlanBounds::OfDaemon& each : bounds.daemons) feeds += each.feeds;
+  return {bounds.sessions(), plan.turn_work, bounds.message, feeds};
 }
 
 /// A plan that waits for what a daemon says needs all that it says.
@@ -89,6 +95,8 @@ class Run {
   void impose(const Step& step);
   void watch_what_is_said();
   void set_path(const PlannedLink& link, std::uint64_t rate, Duration delay, Duration jitter);
+  void set_blocked(HostIndex a, HostIndex b, bool is_blocked);
+  bool is_undisturbed() const;
   void sample();
 
   void end_faults();
@@ -100,6 +108,7 @@ class Run {
   bool await_rest();
   bool await_fresh_members();
   bool await_channels();
+  void let_feeds_rest();
   bool await_content();
   std::string free_name(HostIndex host) const;
   void check_received();
@@ -120,6 +129,7 @@ class Run {
   std::vector<std::unique_ptr<sim::Stranger>> administrators_;
   std::multimap<std::string, const Step*, std::less<>> waiting_;  // by the daemon whose words they wait for
   Contents contents_;
+  std::set<std::pair<HostIndex, HostIndex>> blocked_;  // datagrams do not get through, in both directions
   bool faults_have_ended_ = false;
   std::map<std::pair<HostIndex, std::uint64_t>, Counters> lives_;  // of daemons, by their incarnations
   Outcome outcome_;
@@ -131,6 +141,8 @@ void Run::build() {
     sim_.add_host(config_of(plan_, i)).set_incarnations(incarnations);
   }
   for (const PlannedLink& link : plan_.links) set_path(link, link.bytes_per_second, link.delay, link.jitter);
+  if (plan_.datagrams != 0) sim_.network().datagrams().turn_on();
+  if (plan_.datagrams == 2) sim_.network().datagrams().protect();
   watch_what_is_said();
 }
 
@@ -159,6 +171,27 @@ void Run::set_path(const PlannedLink& link, std::uint64_t rate, Duration delay, 
   path.delay = delay;
   path.jitter = jitter;
   sim_.network().set_path(link.a, link.b, path);
+  sim::DatagramPath datagrams;
+  datagrams.delay = delay;
+  datagrams.jitter = jitter;
+  datagrams.blocked = blocked_.contains(std::minmax(link.a, link.b));
+  if (!faults_have_ended_) {
+    datagrams.loss = static_cast<double>(plan_.datagram_loss) / 1'000;
+    datagrams.repeated = static_cast<double>(plan_.datagram_repeated) / 1'000;
+    datagrams.late = static_cast<double>(plan_.datagram_late) / 1'000;
+    datagrams.late_by = plan_.datagram_late_by;
+  }
+  sim_.network().datagrams().set_path(link.a, link.b, datagrams);
+}
+
+void Run::set_blocked(HostIndex a, HostIndex b, bool is_blocked) {
+  if (is_blocked) {
+    blocked_.insert(std::minmax(a, b));
+  } else {
+    blocked_.erase(std::minmax(a, b));
+  }
+  sim::DatagramNetwork& datagrams = sim_.network().datagrams();
+  datagrams.path(a, b).blocked = datagrams.path(b, a).blocked = is_blocked;
 }
 
 void Run::go_to(Time time) {
@@ -232,6 +265,9 @@ void Run::apply_to_network(const Step& step) {
       return network.reset_at(step.host, step.peer);
     case StepKind::received:
       return check_received();
+    case StepKind::block:
+    case StepKind::unblock:
+      return set_blocked(step.host, step.peer, step.kind == StepKind::block);
     case StepKind::path:
       return set_path({.a = step.host, .b = step.peer}, step.bytes_per_second, step.delay, step.jitter);
     case StepKind::partition:
@@ -291,6 +327,17 @@ void Run::apply_to_client(const Step& step) {
       return contents_.detach(step.client);
     case StepKind::cap:
       return contents_.set_cap(step.client, step.bytes_per_second);
+    case StepKind::listen:
+      return subject->listen(step.groups.front(), step.in_order, step.deadline);
+    case StepKind::stop_listening:
+      return subject->stop_listening(step.groups.front());
+    case StepKind::open_feed:
+      return subject->open_feed(step.feed, step.groups.front(),
+                                {step.repair_for, step.bytes_per_second, step.drops_oldest});
+    case StepKind::feed:
+      return subject->feed(step.feed, step.messages, step.size, step.interval);
+    case StepKind::close_feed:
+      return subject->close_feed(step.feed);
     case StepKind::sever:
       return subject->cut(step.silently, step.delay);
     case StepKind::read_rate:
@@ -377,6 +424,7 @@ void Run::end_faults() {
   faults_have_ended_ = true;
   waiting_.clear();
   sim_.network().heal();
+  blocked_.clear();
   for (const PlannedLink& link : plan_.links) set_path(link, link.bytes_per_second, link.delay, link.jitter);
   for (SimHost* host : sim_.hosts()) {
     if (host->is_paused()) host->resume();
@@ -431,7 +479,7 @@ bool Run::await_one_view() {
 bool Run::await_rest() {
   const auto events = [this] {
     std::size_t count = 0;
-    for (const auto& [number, each] : clients_) count += each->history().events.size();
+    for (const auto& [number, each] : clients_) count += each->history().events.size() + each->history().feeds.size();
     return count;
   };
   // Who has sent much at once, or while a link was dear, earns for seconds before the next message can be paid; and is
@@ -441,8 +489,9 @@ bool Run::await_rest() {
       if (!each->is_closed() && each->untaken_messages() > 0) return true;
     }
     const std::vector<SimHost*> hosts = sim_.running_hosts();
-    return std::any_of(hosts.begin(), hosts.end(),
-                       [](const SimHost* host) { return host->node().waiting_clients() > 0; });
+    return std::any_of(hosts.begin(), hosts.end(), [](const SimHost* host) {
+      return host->node().waiting_clients() > 0 || host->node().memory().feeds_waiting > 0;
+    });
   };
   std::size_t last = events();
   Time since = sim_.now();
@@ -492,6 +541,13 @@ bool Run::await_content() {
          await([this] { return contents_.are_received(); }, kContentBound, "contents at all receivers");
 }
 
+/// What is missing of feeds is given up by then, at the latest: repairs are of use for five seconds in plans.
+void Run::let_feeds_rest() {
+  const bool any = std::any_of(plan_.steps.begin(), plan_.steps.end(),
+                               [](const Step& step) { return step.kind == StepKind::open_feed; });
+  if (any) sim_.run_for(kFeedsRest);
+}
+
 /// Channels end by themselves: what their daemons say of that is not to be on its way. A client may have been told of
 /// one only now, and gets its content. Clients of no plan may be there by then, who probed quotas.
 bool Run::await_channels() {
@@ -511,6 +567,18 @@ void Run::check_received() {
   for (const std::string& lack : contents_.lacks()) {
     outcome_.findings.push_back({"recovery", fmt::format("recovery: {}", lack)});
   }
+}
+
+/// No packet of a feed may be missing: nothing of the network, the daemons and the clients is in its way.
+bool Run::is_undisturbed() const {
+  const bool any_fault = std::any_of(plan_.steps.begin(), plan_.steps.end(), [](const Step& step) {
+    const bool is_hasty = step.kind == StepKind::listen && step.in_order && step.deadline < kPatience;
+    return is_fault(step.kind) || step.kind == StepKind::kill || step.kind == StepKind::read_rate || is_hasty;
+  });
+  if (any_fault || plan_.datagram_loss != 0 || plan_.datagram_late != 0 || plan_.datagram_repeated != 0) return false;
+  return std::all_of(lives_.begin(), lives_.end(), [](const auto& life) {
+    return life.second.value(Counter::feed_packets_yielded) == 0 && life.second.value(Counter::datagrams_dropped) == 0;
+  });
 }
 
 /// Nobody sends any more, so that no daemon keeps a part of a message.
@@ -537,6 +605,7 @@ void Run::check_nothing_waits() {
 void Run::check_properties(bool at_rest) {
   checkers::History history = sim_.history();
   history.contents = contents_.histories();
+  history.is_undisturbed = is_undisturbed();
   for (const std::string& sentence : checkers::check_all(history, at_rest)) {
     outcome_.findings.push_back({sentence.substr(0, sentence.find(':')), sentence});
   }
@@ -602,6 +671,7 @@ Outcome Run::execute() {
     for (Finding& each : check_rules_alarms(sim_)) outcome_.findings.push_back(std::move(each));
   }
   at_rest = at_rest && await_channels();  // the probes took time
+  if (at_rest) let_feeds_rest();
   check_properties(at_rest);
   if (at_rest && has_returning()) {
     for (Finding& each : probe_keys(sim_)) outcome_.findings.push_back(std::move(each));

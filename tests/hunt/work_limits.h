@@ -14,8 +14,9 @@ class WorkLimits {
  public:
   /// `clients` is how many there are in all, `largest_turn` the most that any daemon is to do in a turn: who announces
   /// its groups in parts goes by its own. No message has more than `message_bytes`.
-  WorkLimits(std::size_t clients, std::size_t largest_turn, std::size_t message_bytes)
-      : clients_(clients), largest_turn_(largest_turn), message_bytes_(message_bytes) {}
+  /// Of `feeds` listeners may be told at once.
+  WorkLimits(std::size_t clients, std::size_t largest_turn, std::size_t message_bytes, std::size_t feeds = 0)
+      : clients_(clients), largest_turn_(largest_turn), message_bytes_(message_bytes), feeds_(feeds) {}
 
   /// What daemon `name`, whose turns may do `max`, has done so far.
   void check(const std::string& name, std::size_t max, const NodeWork& work);
@@ -30,6 +31,7 @@ class WorkLimits {
   std::size_t clients_;
   std::size_t largest_turn_;
   std::size_t message_bytes_;
+  std::size_t feeds_;
   NodeWork most_;
   std::map<std::string, const char*> found_;
   std::vector<Finding> findings_;

@@ -6,6 +6,7 @@
 
 #include "daemon/base/check.h"
 #include "daemon/base/result.h"
+#include "tests/checkers/digest.h"
 
 namespace spindled::sim {
 
@@ -84,8 +85,8 @@ void SimClient::drive() {
     dial();
   }
   flush();
-  if (const spindle::protocol::Instant at = session_.next_deadline(); at != spindle::protocol::kNeverAgain)
-    wake(Time(at));
+  const spindle::protocol::Instant at = std::min(session_.next_deadline(), feeds_.next_deadline());
+  if (at != spindle::protocol::kNeverAgain) wake(Time(at));
 }
 
 void SimClient::wake(Time at) {
@@ -95,6 +96,7 @@ void SimClient::wake(Time at) {
     if (!open_ || at != wakes_at_) return;
     wakes_at_ = kNever;
     session_.handle_time(now());
+    feeds_.handle_time(now());
     take_events();
     drive();
   });
@@ -379,6 +381,12 @@ void SimClient::take_events() {
     }
     if (const auto* failed = event.get_if<spindle::RequestFailed>()) {
       if (failed->request == spindle::RequestFailed::Request::view) ++refused_requests_;
+      if (failed->request == spindle::RequestFailed::Request::listen) {
+        feeds_.forget_group(failed->group);
+        listens_.erase(failed->group);
+        note_feed(ListenOver{failed->group});
+        continue;
+      }
     }
     if (const auto* ready = event.get_if<spindle::FlowReady>()) flows_ready_.push_back(*ready);
     if (const auto* flow = event.get_if<spindle::FlowState>()) flow_states_.push_back(*flow);
@@ -392,6 +400,125 @@ void SimClient::take_events() {
     }
   }
   take_channel_news(SIZE_MAX);
+  take_feed_events();
+}
+
+// Feeds.
+
+template <typename Happened>
+void SimClient::note_feed(Happened what) {
+  history_.feeds.push_back({world_.events.now(), std::move(what)});
+}
+
+void SimClient::feed_news(const protocol::FeedNews& news) {
+  if (auto wrong = feed_frames_.take(news)) note_feed(FeedFrameWrong{std::move(*wrong)});
+  feeds_.take(now(), news);
+}
+
+void SimClient::open_feed(std::uint32_t number, const std::string& group, const FeedSettings& settings) {
+  when_welcome([this, number, group, settings] {
+    if (own_feeds_.contains(number)) return;
+    protocol::ClientFeeds::SourceTerms terms;
+    terms.repair_for_us = static_cast<std::uint64_t>(settings.repair_for / 1us);
+    terms.bytes_per_second_max = settings.bytes_per_second_max;
+    terms.drops_oldest = settings.drops_oldest;
+    OwnFeed feed{0, group, settings.drops_oldest};
+    if (feeds_.open(group, terms, feed.id)) return;
+    note_feed(FeedAsked{feed.id, group, settings.drops_oldest});
+    own_feeds_.emplace(number, std::move(feed));
+  });
+}
+
+void SimClient::feed(std::uint32_t number, std::size_t count, std::size_t size, Duration interval) {
+  if (!open_ || said_bye_ || count == 0) return;
+  send_feed(number, std::max(size, kFeedBytesMin));
+  if (count == 1) return;
+  if (interval == Duration{}) return feed(number, count - 1, size, interval);
+  world_.events.after(interval, [this, number, count, size, interval] { feed(number, count - 1, size, interval); });
+}
+
+/// The client's number and a count are in front, so that no two are equal.
+void SimClient::send_feed(std::uint32_t number, std::size_t size) {
+  const auto found = own_feeds_.find(number);
+  if (found == own_feeds_.end() || !is_welcome()) return;
+  std::vector<std::uint8_t> message = make_payload(number_, fed_, size);
+  Writer writer(message.data());
+  writer.u32(number_);
+  writer.u32(fed_++);
+  if (feeds_.send(found->second.id, message)) return;
+  Digest digest;
+  digest.add(ByteView(message));
+  note_feed(FeedSent{found->second.id, digest.value()});
+  flush();
+}
+
+void SimClient::close_feed(std::uint32_t number) {
+  when_welcome([this, number] {
+    const auto found = own_feeds_.find(number);
+    if (found == own_feeds_.end()) return;
+    feeds_.close(found->second.id);
+    note_feed(FeedGivenUp{found->second.id});
+    own_feeds_.erase(found);
+  });
+}
+
+void SimClient::listen(const std::string& group, bool is_ordered, Duration deadline) {
+  when_welcome([this, group, is_ordered, deadline] {
+    if (listens_.contains(group) || feeds_.listen(group, {is_ordered, deadline})) return;
+    listens_.emplace(group, is_ordered);
+    note_feed(ListenAsked{group, is_ordered});
+  });
+}
+
+void SimClient::stop_listening(const std::string& group) {
+  when_welcome([this, group] {
+    if (!listens_.contains(group) || feeds_.stop_listening(group)) return;
+    take_feed_events();
+    listens_.erase(group);
+    note_feed(ListenOver{group});
+  });
+}
+
+void SimClient::session_began_anew() {
+  take_feed_events();
+  feed_frames_ = {};
+  feeds_.begin_anew();
+  take_feed_events();
+  former_feeds_ = std::exchange(history_.feeds, {});
+  for (const auto& [group, is_ordered] : listens_) note_feed(ListenAsked{group, is_ordered});
+  for (const auto& [number, feed] : own_feeds_) note_feed(FeedAsked{feed.id, feed.group, feed.drops_oldest});
+}
+
+void SimClient::take_feed_events() {
+  const auto end_own = [&](spindle::FeedId id) {
+    std::erase_if(own_feeds_, [&](const auto& each) { return each.second.id == id; });
+    note_feed(OwnFeedOver{id});
+  };
+  for (const protocol::ClientFeeds::Opened& opened : feeds_.take_opened()) {
+    if (opened.error) end_own(opened.feed);
+  }
+  std::vector<spindle::Event> events;
+  feeds_.take_events(events);
+  for (const spindle::Event& event : events) {
+    if (const auto* heard = event.get_if<spindle::FeedOpened>()) {
+      const auto listens = listens_.find(heard->group);
+      const bool is_ordered = listens != listens_.end() && listens->second;
+      heard_.emplace(heard->feed, is_ordered);
+      note_feed(FeedHeard{heard->feed, heard->group, heard->source, is_ordered, heard->repair_for != 0us});
+    } else if (const auto* packet = event.get_if<spindle::FeedPacket>()) {
+      Digest digest;
+      digest.add(ByteView(packet->bytes));
+      note_feed(FeedGot{packet->feed, packet->sequence, packet->packets, digest.value()});
+    } else if (const auto* gap = event.get_if<spindle::FeedGap>()) {
+      note_feed(FeedMissed{gap->feed, gap->first, gap->count, gap->cause});
+    } else if (const auto* closed = event.get_if<spindle::FeedClosed>()) {
+      if (heard_.erase(closed->feed) > 0) {
+        note_feed(FeedOver{closed->feed, closed->why});
+      } else {
+        end_own(closed->feed);
+      }
+    }
+  }
 }
 
 // Bulk channels.
@@ -492,6 +619,7 @@ void SimClient::take(const protocol::BulkNews& news) {
 /// What was sent in the former session and may have entered is of that; what cannot have is sent in the new one.
 void SimClient::begin_anew(const spindle::Reconnected& reconnected) {
   ClientHistory former = std::exchange(history_, ClientHistory());
+  history_.feeds = std::exchange(former.feeds, std::exchange(former_feeds_, {}));
   history_.independent_flows = former.independent_flows;
   history_.wants_channels = former.wants_channels;
   history_.daemon = host_->name();

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "daemon/base/result.h"
+#include "libclient/protocol/client_feeds.h"
 #include "libclient/protocol/client_session.h"
+#include "tests/checkers/feed_frames_check.h"
 #include "tests/checkers/recorder.h"
 #include "tests/sim/client_channels.h"
 #include "tests/sim/sim_host.h"
@@ -104,6 +106,22 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   /// Why requests were refused, in the order in which it was told.
   const std::vector<Errc>& refused_channels() const { return refused_channels_; }
 
+  // Feeds. What it asks for and is told is in its history; it names its own by numbers that it chooses.
+
+  struct FeedSettings {
+    Duration repair_for{};
+    std::uint64_t bytes_per_second_max = 0;
+    bool drops_oldest = false;
+  };
+  void open_feed(std::uint32_t number, const std::string& group, const FeedSettings& settings);
+  /// So many messages of so many bytes, kFeedBytesMin at least, one each `interval`, as long as it has the feed; those
+  /// for which there is no room are left out.
+  void feed(std::uint32_t number, std::size_t count, std::size_t size, Duration interval);
+  static constexpr std::size_t kFeedBytesMin = 8;
+  void close_feed(std::uint32_t number);
+  void listen(const std::string& group, bool is_ordered, Duration deadline);
+  void stop_listening(const std::string& group);
+
   /// Asks for an orderly end; what is asked for later is not sent.
   void bye();
   /// Ends without a word, as a killed program does.
@@ -186,6 +204,15 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   void take_channel_news(std::size_t before);
   void take(const protocol::BulkNews& news);
 
+  void feed_refused(std::uint32_t request, std::error_code error) override { feeds_.refused(request, error); }
+  void feed_news(const protocol::FeedNews& news) override;
+  void group_left(std::string_view group) override { feeds_.note_left(group); }
+  void session_began_anew() override;
+  void send_feed(std::uint32_t number, std::size_t size);
+  void take_feed_events();
+  template <typename Happened>
+  void note_feed(Happened what);
+
   void note(What what);
   std::error_code send(const std::vector<std::string>& groups, const SendOptions& options);
   void when_welcome(std::function<void()> request);
@@ -259,6 +286,19 @@ class SimClient final : private StreamOwner, private spindle::protocol::RequestO
   ClientChannels channels_;
   std::map<std::uint32_t, std::optional<Duration>> seals_;  // by the number of the offer
   std::vector<Errc> refused_channels_;
+
+  struct OwnFeed {
+    spindle::FeedId id = 0;
+    std::string group;
+    bool drops_oldest = false;
+  };
+  protocol::ClientFeeds feeds_{session_.writer()};
+  std::map<std::uint32_t, OwnFeed> own_feeds_;  // by its numbers
+  std::map<std::string, bool> listens_;         // and whether in order
+  std::map<spindle::FeedId, bool> heard_;       // by it, of those that are not over: whether in order
+  std::uint32_t fed_ = 0;                       // messages
+  std::vector<FeedEvent> former_feeds_;         // of the session that has just ended
+  FeedFramesCheck feed_frames_;
 };
 
 }  // namespace spindled::sim
