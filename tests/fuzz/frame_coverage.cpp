@@ -54,6 +54,9 @@ constexpr std::array kControlNames{
     "done",       "counts",     "received",           "install", "partition_order"};
 static_assert(kControlNames.size() == std::variant_size_v<ControlMessage>);
 
+/// In the order of DatagramFrame.
+constexpr std::array kDatagramNames{"packet", "nak", "gone", "beat"};
+
 constexpr std::array kAdminNames{"request"};
 static_assert(kAdminNames.size() == static_cast<std::size_t>(AdminFrame::request));
 
@@ -91,6 +94,7 @@ FrameCoverage::~FrameCoverage() {
   write_rows("client ", kFeedNames, 0, feed_, "(unknown)");
   write_rows("link control ", kControlNames, 0, control_, "(malformed)");
   write_rows("bulk ", kBulkNames, 1, bulk_, "(unknown)");
+  write_rows("datagram ", kDatagramNames, 1, datagram_, "(unknown)");
   // Control frames are counted by what they say.
   constexpr std::string_view kControl = kLinkNames.front();
   static_assert(kControl == "control");
@@ -117,6 +121,12 @@ FrameCoverage::Count& FrameCoverage::count_of(Port port, std::uint8_t type, Byte
   if (type != static_cast<std::uint8_t>(LinkFrame::control)) return count_in(link_, kLinkNames.size(), type);
   const Result<ControlMessage> message = decode_control(body);
   return message ? control_[message->index()] : control_.back();
+}
+
+void FrameCoverage::note_datagram(std::uint8_t type, bool taken) {
+  Count& count = count_in(datagram_, kDatagramNames.size(), type);
+  ++count.arrived;
+  count.taken += taken ? 1 : 0;
 }
 
 void FrameCoverage::note(Port port, std::uint8_t type, ByteView body, bool taken) {

@@ -17,6 +17,8 @@ class FrameCoverage {
 
   /// A frame with this body arrived. `taken`: it did not cost its connection.
   void note(spindled::Port port, std::uint8_t type, spindled::ByteView body, bool taken);
+  /// The same of a frame in a datagram.
+  void note_datagram(std::uint8_t type, bool taken);
   ~FrameCoverage();
 
  private:
@@ -30,7 +32,7 @@ class FrameCoverage {
   // Found by number, as every frame of every input comes here: by the type, or, of control frames, by the place of the
   // message in ControlMessage. The last of each is for what no frame type or message stands for.
   using Counts = std::array<Count, 16>;
-  Counts client_{}, channel_{}, feed_{}, admin_{}, link_{}, control_{}, bulk_{};
+  Counts client_{}, channel_{}, feed_{}, admin_{}, link_{}, control_{}, bulk_{}, datagram_{};
 };
 
 }  // namespace spindle_fuzz

@@ -14,6 +14,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_driver.h"
 #include "tests/fuzz/node_bulk.h"
+#include "tests/fuzz/node_feeds.h"
 #include "tests/fuzz/node_neighbour.h"
 #include "tests/fuzz/node_steps.h"
 #include "tests/support/payload_frames.h"
@@ -142,6 +143,8 @@ class Run {
         return enter_view(id, input_.u8());
       case NodeStep::message:
         return send_message(id);
+      case NodeStep::feed_frame:
+        return arrive_feed_frame(id);
       default:
         const auto frames = spindle_fuzz::is_bulk(step) ? spindle_fuzz::bulk_frames(node_, step, input_)
                                                         : neighbours_.frames(step, input_);
@@ -234,6 +237,14 @@ class Run {
     const IncomingDatagram incoming{FuzzDriver::host(host), copy};
     node_.handle_datagrams(now_, {&incoming, 1});
     node_.end_turn(now_);
+  }
+
+  void arrive_feed_frame(ConnectionId id) {
+    const std::uint8_t host = input_.u8();
+    const Bytes frame = spindle_fuzz::feed_frame(node_, input_);
+    if (host == 0) return arrive_frame(id, make_frame(static_cast<std::uint8_t>(LinkFrame::datagram), frame));
+    arrive_datagram(host, datagram(0, frame));
+    FrameCoverage::of_process().note_datagram(frame.front(), driver_.find(id) != nullptr);
   }
 
   /// With a head that the node takes for one of its peer.

@@ -57,6 +57,9 @@ enum class NodeStep : std::uint8_t {
   datagram_frames = 38,  // u8 host, u8 skipped, u16 length, bytes: behind the head of the next datagram of the link
                          // that the node has last shaken hands on, where so many are lost before it
   datagram_answer = 39,  // u8 host: the last question of the node is answered from there
+  feed_frame = 40,  // connection, u8 host, u8 type, u8 origin and, in its two highest bits, how far behind its view the
+                    // node is, u8 feed, u16 sequence, u8 flags, u8 count, u8 members, u8 length, content: a neighbour
+                    // sends a frame of a feed (node_feeds.h), over the connection where the host is 0
 };
 
 }  // namespace spindle_fuzz

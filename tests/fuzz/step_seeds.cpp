@@ -290,6 +290,49 @@ std::string datagrams_of_a_neighbour() {
   return steps.op(NodeStep::time).u16(1000).bytes();
 }
 
+/// A feed of alpha, which is the first member of the view, and one of the node, which is the second; over the
+/// connection and by datagram.
+std::string feeds_with_a_neighbour() {
+  constexpr unsigned kPacket = 0, kNak = 1, kGone = 2, kBeat = 3;
+  constexpr unsigned kAlpha = 0, kNode = 1, kNextView = 0x40;
+  constexpr unsigned kWhole = 3, kRepair = 8, kServed = 1, kDown = 2;
+  constexpr unsigned kLink = kFirst + 2;
+  Steps steps;
+  for (const unsigned connection : {kFirst, kSecond}) {
+    client(steps, connection, connection == kFirst ? "a" : "b");
+    client_frame(steps, connection, frame_of(write_group_request, ClientFrame::join, GroupRequest{1, "news"}));
+    client_frame(steps, connection, frame_of(write_listen, ClientFrame::listen, GroupRequest{2, "news"}));
+  }
+  steps.op(NodeStep::datagrams).op(NodeStep::accept).u8(kLinkPort).op(NodeStep::end_turn);
+  steps.op(NodeStep::peer_view).u8(kLink).u8(0);
+  client_frame(steps, kFirst, frame_of(write_feed_open, FeedOpen{3, "news", 200'000, 0}));
+  steps.op(NodeStep::time).u16(100);
+  client_frame(steps, kFirst, frame_of(write_feed_send, FeedSend{1, as_bytes("hello")}));
+  client_frame(steps, kFirst, frame_of(write_feed_send, FeedSend{1, as_bytes("more")}));
+  const auto frame = [&](unsigned host, unsigned type, unsigned origin, unsigned sequence, unsigned flags,
+                         unsigned count, std::string_view content) {
+    steps.op(NodeStep::feed_frame).u8(kLink).u8(host).u8(type).u8(origin).u8(1).u16(sequence).u8(flags).u8(count);
+    steps.u8(2).text(content);
+  };
+  for (const unsigned host : {0u, kLink + 1}) {
+    const unsigned first = host * 20;
+    frame(host, kPacket, kAlpha, first, kWhole, 0, "zero");
+    frame(host, kPacket, kAlpha, first + 3, kWhole | 4, 1, std::string_view("\1a\2bc", 5));
+    steps.op(NodeStep::time).u16(50);
+    frame(host, kPacket, kAlpha, first + 1, kWhole | kRepair, 0, "one");
+    frame(host, kGone, kAlpha, first + 2, 0, 0, "");
+    frame(host, kBeat, kAlpha, first + 9, 0, 3, "");
+    frame(host, kNak, kNode, 0, 0, 2, std::string_view("\0", 1));
+    frame(host, kNak, kNode, 1, kServed, 0, std::string_view("\0x", 2));
+    frame(host, kNak, kAlpha, first + 3, kDown, 0, std::string_view("\0x", 2));
+    frame(host, kPacket, kAlpha | kNextView, first + 11, kWhole, 0, "early");
+    steps.op(NodeStep::time).u16(200);
+  }
+  client_frame(steps, kFirst, frame_of(write_feed_close, FeedClose{1}));
+  steps.op(NodeStep::peer_view).u8(kLink).u8(0).op(NodeStep::time).u16(1000);
+  return steps.op(NodeStep::close).u8(kLink).op(NodeStep::time).u16(1000).bytes();
+}
+
 std::string rules_come_and_go() {
   constexpr unsigned kCertA = 3, kCertB = 6, kUser = 9;
   Steps steps;
@@ -727,6 +770,7 @@ void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "join_and_send", join_and_send()});
   seeds.push_back({"node", "channels_of_two_clients", channels_of_two_clients()});
   seeds.push_back({"node", "feeds_of_two_clients", feeds_of_two_clients()});
+  seeds.push_back({"node", "feeds_with_a_neighbour", feeds_with_a_neighbour()});
   seeds.push_back({"node", "content_of_a_client", content_of_a_client()});
   seeds.push_back({"node", "content_from_a_peer", content_over_a_hop(true)});
   seeds.push_back({"node", "content_to_a_peer", content_over_a_hop(false)});
