@@ -6,6 +6,11 @@
 
 namespace spindled {
 
+namespace {
+/// Packets of a new feed that may come before its first one does, and before its opening.
+constexpr std::uint64_t kOvertakenMax = 64;
+}  // namespace
+
 FeedRepair::FeedRepair(const RepairConfig& config, RepairOutput& output)
     : config_(config),
       output_(output),
@@ -66,6 +71,9 @@ Feed* FeedRepair::begin(Time now, MemberIndex origin, std::uint32_t number, std:
     const std::uint64_t next = *known->second.next;
     const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(first) - static_cast<std::uint32_t>(next));
     if (ahead >= 0 && static_cast<std::size_t>(ahead) <= Gaps::kOpenMax) first = next;
+  } else if (known == described_.end() && first <= kSequenceBase + kOvertakenMax) {
+    // It may be new. What overtakes its opening may have overtaken its first packets, too.
+    first = kSequenceBase;
   }
   Feed* feed = table_.add({installed_.member(origin), number}, origin, first, now + quiet);
   if (feed == nullptr) {
