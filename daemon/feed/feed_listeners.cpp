@@ -148,18 +148,19 @@ void FeedListeners::ended(const OpenFeed& feed, FeedEnd why) {
 
 // --- Packets ---
 
-void FeedListeners::deliver(const FeedKey& key, std::uint64_t sequence, std::uint8_t flags, ByteView payload) {
+void FeedListeners::deliver(const FeedKey& key, std::uint64_t sequence, std::uint8_t flags, ByteView payload,
+                            bool is_newest) {
   const auto told = told_.find(key);
   const OpenFeed* feed = directory_.find(key);
   if (feed == nullptr) return hold(key, sequence, flags, payload);
-  if (told != told_.end()) deliver(told->second, *feed, sequence, flags, payload);
+  if (told != told_.end()) deliver(told->second, *feed, sequence, flags, payload, is_newest);
 }
 
 void FeedListeners::deliver(std::vector<Listener>& listeners, const OpenFeed& feed, std::uint64_t sequence,
-                            std::uint8_t flags, ByteView payload) {
+                            std::uint8_t flags, ByteView payload, bool is_newest) {
   to_.clear();
   for (Listener& each : listeners) {
-    if (each.from == kWithNext) each.from = sequence;
+    if (each.from == kWithNext && is_newest) each.from = sequence;
     if (each.from <= sequence) to_.push_back(each.session);
   }
   if (to_.empty()) return;
@@ -201,7 +202,8 @@ void FeedListeners::deliver_early(const OpenFeed& feed) {
   std::erase_if(early_, [&](const Early& each) {
     if (each.feed != feed.key) return false;
     early_bytes_ -= sizeof(Early) + each.payload.size();
-    if (told != told_.end()) deliver(told->second, feed, each.sequence, each.flags, each.payload);
+    context_.turn.begin_step();
+    if (told != told_.end()) deliver(told->second, feed, each.sequence, each.flags, each.payload, true);
     return true;
   });
 }

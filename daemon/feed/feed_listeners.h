@@ -52,7 +52,8 @@ class FeedListeners {
 
   // What comes of them. Sequences count from 0.
 
-  void deliver(const FeedKey& feed, std::uint64_t sequence, std::uint8_t flags, ByteView payload);
+  /// `is_newest`: of what is behind it nothing has come yet. Who has just begun to listen begins with such a one.
+  void deliver(const FeedKey& feed, std::uint64_t sequence, std::uint8_t flags, ByteView payload, bool is_newest);
   /// None of these will be delivered.
   void lost(const FeedKey& feed, std::uint64_t first, std::uint64_t count);
 
@@ -87,7 +88,7 @@ class FeedListeners {
   void forget(std::string_view group, SessionId session);
   void settle(const std::string& group, const std::set<SessionId>& listening);
   void deliver(std::vector<Listener>& listeners, const OpenFeed& feed, std::uint64_t sequence, std::uint8_t flags,
-               ByteView payload);
+               ByteView payload, bool is_newest);
   void hold(const FeedKey& feed, std::uint64_t sequence, std::uint8_t flags, ByteView payload);
   void deliver_early(const OpenFeed& feed);
 

@@ -285,7 +285,7 @@ void FeedSources::send_packet(Time now, FeedSource& source, std::size_t payload_
   source.sent(now, sequence, fragment.message_bytes, kAroundFrame + head + fragment.payload.size());
   ++packets_;
   context_.turn.count(1);
-  around_.listeners.deliver(key_of(source.handle()), sequence, fragment.flags, fragment.payload);
+  around_.listeners.deliver(key_of(source.handle()), sequence, fragment.flags, fragment.payload, true);
 }
 
 void FeedSources::tell(Time now, FeedSource& source, std::size_t payload_max) {

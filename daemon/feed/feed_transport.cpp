@@ -135,7 +135,9 @@ bool FeedTransport::is_early(ByteView body) const {
 }
 
 void FeedTransport::deliver(const FeedKey& feed, std::uint64_t sequence, const FeedPacket& packet) {
-  listeners_->deliver(feed, sequence - FeedRepair::kSequenceBase, packet.flags, packet.payload);
+  const std::uint64_t counted = sequence - FeedRepair::kSequenceBase;
+  const std::optional<FeedRepair::State> state = repair_->state_of(feed);
+  listeners_->deliver(feed, counted, packet.flags, packet.payload, !state || state->next == counted + 1);
 }
 
 void FeedTransport::lost(const FeedKey& feed, std::uint64_t first, std::uint64_t count) {
