@@ -4,6 +4,7 @@
 
 #include "libclient/protocol/append_frame.h"
 #include "libclient/protocol/header_block.h"
+#include "libclient/protocol/send_head.h"
 
 namespace spindle::protocol {
 
@@ -11,9 +12,6 @@ namespace {
 
 constexpr std::uint8_t kServiceMask = 0x07;
 constexpr std::uint8_t kServiceMax = 5;
-constexpr std::uint8_t kSelfDiscardBit = 0x08;  // of a `send`
-constexpr std::uint8_t kPlaceBit = 0x08;        // of a `message`
-constexpr std::uint8_t kHeadersBit = 0x10;      // of both
 /// In the form of a view.
 constexpr std::uint8_t kSynchronousFormBit = 0x80;
 
@@ -332,12 +330,7 @@ std::size_t send_head_size(const Send& send) { return kFrameHeadBytes + send_bod
 void write_send_head(Writer& writer, const Send& send) { write_send_head_before(writer, send, send.chunk.size()); }
 
 void write_send_head_before(Writer& writer, const Send& send, std::size_t chunk_bytes) {
-  write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::send), send_body_size(send) + chunk_bytes);
-  writer.varint(send.handle);
-  writer.u8(static_cast<std::uint8_t>(send.service | (send.self_discard ? kSelfDiscardBit : 0) |
-                                      (send.has_headers ? kHeadersBit : 0)));
-  writer.u16(send.type);
-  writer.varint(send.total);
+  put_send_head(writer, send, chunk_bytes);
 }
 
 std::size_t packed_names_size(std::string_view sender, std::span<const std::string_view> groups) {
@@ -376,17 +369,18 @@ std::size_t packed_head_size(const PackedHead& message) {
 }
 
 void write_packed_head(Writer& writer, const PackedHead& message) {
-  write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::message),
-                   message_body_size(message.total, message.names.size(), message.place_bytes) + message.chunk_bytes);
-  writer.u8(static_cast<std::uint8_t>(message.service | (message.place.is_there() ? kPlaceBit : 0) |
-                                      (message.has_headers ? kHeadersBit : 0)));
-  writer.u16(message.type);
-  writer.varint(message.total);
+  Writer body = writer;
+  body.u32(0);
+  body.u8(static_cast<std::uint8_t>(message.service | (message.place.is_there() ? kPlaceBit : 0) |
+                                    (message.has_headers ? kHeadersBit : 0)));
+  body.u16(message.type);
+  body.varint(message.total);
   if (message.place.is_there()) {
-    writer.varint(message.place.order);
-    writer.varint(message.place.index);
+    body.varint(message.place.order);
+    body.varint(message.place.index);
   }
-  writer.bytes(message.names);
+  body.bytes(message.names);
+  end_head(writer, ClientFrame::message, body, message.chunk_bytes);
 }
 
 std::optional<Define> read_define(ByteView body) {
@@ -401,7 +395,8 @@ std::optional<Define> read_define(ByteView body) {
 
 std::optional<Send> read_send(ByteView body) {
   Reader reader(body);
-  Send send;
+  std::optional<Send> result(std::in_place);
+  Send& send = *result;
   send.handle = static_cast<std::uint32_t>(reader.varint_up_to(kHandlesMax - 1));
   const std::uint8_t flags = reader.u8();
   send.service = flags & kServiceMask;
@@ -410,12 +405,12 @@ std::optional<Send> read_send(ByteView body) {
   send.type = reader.u16();
   send.total = static_cast<std::uint32_t>(reader.varint_up_to(kMessageBytesMax));
   send.chunk = reader.rest();
-  if (!reader.ok() || (flags & ~(kServiceMask | kSelfDiscardBit | kHeadersBit)) != 0 || send.service > kServiceMax) {
-    return std::nullopt;
+  const bool is_known = (flags & ~(kServiceMask | kSelfDiscardBit | kHeadersBit)) == 0 && send.service <= kServiceMax;
+  if (!reader.ok() || !is_known || send.chunk.size() != std::min<std::size_t>(send.total, kChunkBytesMax) ||
+      (send.has_headers && header_block_size(send.chunk) == 0)) {
+    result.reset();
   }
-  if (send.chunk.size() != std::min<std::size_t>(send.total, kChunkBytesMax)) return std::nullopt;
-  if (send.has_headers && header_block_size(send.chunk) == 0) return std::nullopt;
-  return send;
+  return result;
 }
 
 std::optional<GroupRequest> read_group_request(ClientFrame type, ByteView body) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "libclient/protocol/header_block.h"
+#include "libclient/protocol/send_head.h"
 
 namespace spindle::protocol {
 
@@ -97,6 +98,22 @@ std::uint32_t handle_of(const OutgoingFrames::Unit& unit) {
   return static_cast<std::uint32_t>(reader.varint());
 }
 
+/// A chunk of no more is written together with its head: to clear the room for it first costs less than another call.
+constexpr std::size_t kShortBytes = 512;
+
+/// The head of the first frame of a message, and its chunk where that is all in one piece.
+void append_head(std::vector<std::uint8_t>& out, const Send& send, ByteView chunk) {
+  const std::size_t start = out.size();
+  const std::size_t together = chunk.size() <= kShortBytes ? chunk.size() : 0;
+  out.resize(start + kSendHeadBytesMax + together);
+  Writer writer(out.data() + start);
+  put_send_head(writer, send, std::min<std::size_t>(send.total, kChunkBytesMax));
+  // A copy of bounded length would be written out in place, which is slower.
+  std::copy_n(chunk.begin(), together, writer.at());
+  out.resize(start + writer.size() + together);
+  if (together != chunk.size()) out.insert(out.end(), chunk.begin(), chunk.end());
+}
+
 /// The token of pings that ask for nothing else.
 constexpr std::uint64_t kSignOfLife = 0;
 
@@ -169,19 +186,10 @@ std::error_code RequestWriter::write_send(Service service, const Groups& groups,
   send.total = static_cast<std::uint32_t>(payload.size());
   ++accepted_;
   if (returns_) untaken_.sent(independent_ ? send.handle : 0, flow_bytes(payload.size()), options.ticket);
-  std::vector<std::uint8_t>& output = out_.bytes();
-  const std::size_t first = std::min(payload.size(), kChunkBytesMax);
-  const std::size_t start = output.size();
-  output.resize(start + send_head_size(send));
-  Writer writer(output.data() + start);
-  write_send_head_before(writer, send, first);
+  const bool is_one_piece = payload.pieces().size() == 1 && payload.size() <= kChunkBytesMax;  // as most are
+  append_head(out_.bytes(), send, is_one_piece ? view_of(payload.pieces().front()) : ByteView());
   out_.note_frame(ClientFrame::send);
-  if (payload.pieces().size() == 1 && first == payload.size()) {  // as most are
-    const ByteView all = view_of(payload.pieces().front());
-    output.insert(output.end(), all.begin(), all.end());
-  } else {
-    append_chunks(payload);
-  }
+  if (!is_one_piece) append_chunks(payload);
   return {};
 }
 
