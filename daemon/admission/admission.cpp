@@ -88,7 +88,7 @@ void Admission::set_window() {
 }
 
 Verdict Admission::try_admit(Time now, Flow& flow, DestinationSet& to, const Offer& offer) {
-  const std::uint32_t bytes = share_of(now, flow, to, offer);
+  const std::uint32_t bytes = offer.part == 0 ? offer.bytes : share_of(now, flow, to, offer);
   if (!has_room()) {
     had_room_ = false;  // it may be back by the next turn
     lacked_room_ = groups_.is_ready();
@@ -97,7 +97,8 @@ Verdict Admission::try_admit(Time now, Flow& flow, DestinationSet& to, const Off
     return refusal(flow);
   }
   groups_.sender().resolve(to);
-  Flow::Way& way = find_way(flow, to);
+  const bool is_known = flow.way.price_version == book_.version() && flow.way.table_version == to.table_version;
+  Flow::Way& way = is_known ? flow.way : find_way(flow, to);
   if (!enabled_ && way.clients >= kToldShare * context_.config.admission.price_max) {
     count_held(flow);
     flow.wait_for_clients(now, now + kPatience);
@@ -123,7 +124,7 @@ Verdict Admission::try_admit(Time now, Flow& flow, DestinationSet& to, const Off
 }
 
 std::uint32_t Admission::share_of(Time now, Flow& flow, DestinationSet& to, const Offer& offer) {
-  if (offer.part == 0 || !divides(offer.bytes) || !groups_.is_ready()) return offer.bytes;
+  if (!divides(offer.bytes) || !groups_.is_ready()) return offer.bytes;
   groups_.sender().resolve(to);
   Flow::Way& way = find_way(flow, to);
   const bool is_idle = way.congestion <= 0;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
+#include "daemon/base/gather_buffers.h"
 #include "libclient/common/framing.h"
 
 namespace spindled {
@@ -70,12 +70,13 @@ void BulkConnection::send(std::uint32_t number, const RelayedSymbol& symbol) {
 std::size_t BulkConnection::write() {
   if (phase_ == Phase::dialling) return 0;  // it is not there yet
   std::size_t written = 0;
-  std::array<ByteView, 64> buffers;
+  GatherBuffers<64> room;
+  const std::span<ByteView> buffers = room.all();
   while (!blocked_ && !output_.empty()) {
     const std::size_t count = output_.gather(buffers);
     std::size_t offered = 0;
     for (std::size_t i = 0; i < count; ++i) offered += buffers[i].size();
-    const std::size_t taken = driver_.write(connection_, std::span(buffers).first(count));
+    const std::size_t taken = driver_.write(connection_, buffers.first(count));
     output_.consume(taken);
     written += taken;
     blocked_ = taken < offered;

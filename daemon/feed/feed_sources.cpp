@@ -227,6 +227,7 @@ std::size_t FeedSources::payload_max(const FeedRoutes& routes) const {
 
 void FeedSources::flush(Time now, const FeedRoutes& routes) {
   find_destinations(now, routes);
+  if (wakes_.empty() && touched_.empty() && drained_.empty()) return;
   while (!wakes_.empty() && wakes_.begin()->first <= now) {
     const FeedHandle feed = wakes_.begin()->second;
     touch(feed);

@@ -209,6 +209,7 @@ void FeedTransport::send(LinkId link, const FeedBeat& beat) {
 void FeedTransport::handle_time(Time now) {
   now_ = now;
   if (look_at_ <= now) look_at_links();
+  if (held_.empty()) return;
   std::deque<Held> silent;
   for (Held& each : std::exchange(held_, {})) {
     if (sources_->silent_until(each.feed) > now) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "daemon/base/check.h"
+#include "daemon/base/gather_buffers.h"
 #include "daemon/link/link_limits.h"
 
 namespace spindled {
@@ -91,12 +92,13 @@ void Link::send_close(const LinkClose& close) {
 }
 
 bool Link::write() {
-  std::array<ByteView, kGatherBuffersMax> buffers;
+  GatherBuffers<kGatherBuffersMax> room;
+  const std::span<ByteView> buffers = room.all();
   while (!blocked_ && !queue_.empty()) {
     const std::size_t count = queue_.gather(buffers);
     std::size_t offered = 0;
     for (std::size_t i = 0; i < count; ++i) offered += buffers[i].size();
-    const std::size_t taken = driver_.write(connection_, std::span(buffers).first(count));
+    const std::size_t taken = driver_.write(connection_, buffers.first(count));
     SPINDLE_CHECK(taken <= offered);
     queue_.consume(taken);
     bytes_out_ += taken;

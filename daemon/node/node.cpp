@@ -19,6 +19,15 @@
 
 namespace spindled {
 
+namespace {
+/// What std::min says of a list, which it would go through in memory, at the end of every turn.
+template <typename... Times>
+Time earliest(Time first, Times... others) {
+  ((first = std::min(first, others)), ...);
+  return first;
+}
+}  // namespace
+
 /// From the ground up; each layer refers to those before it. What a lower layer hands up goes through the narrow
 /// interface that it defines, attached below.
 struct Node::Layers {
@@ -183,10 +192,10 @@ void Node::end_turn(Time now) {
   const Time unfinished = node.order.is_held_up() ? now : kNever;
   node.context.turn.end_turn();
   if (node.ends_at != kNever && node.has_waited()) node.ends_at = now;
-  const Time next = std::min({unfinished, node.ends_at, node.links.next_deadline(), node.overlay.next_deadline(),
-                              node.view.next_deadline(), node.order.next_deadline(), node.channels.next_deadline(),
-                              node.bulk.next_deadline(), node.feeds.next_deadline(), node.admission.next_deadline(),
-                              node.sessions.next_deadline(), node.admin.next_deadline()});
+  const Time next = earliest(unfinished, node.ends_at, node.links.next_deadline(), node.overlay.next_deadline(),
+                             node.view.next_deadline(), node.order.next_deadline(), node.channels.next_deadline(),
+                             node.bulk.next_deadline(), node.feeds.next_deadline(), node.admission.next_deadline(),
+                             node.sessions.next_deadline(), node.admin.next_deadline());
   // One that comes too early costs less than setting it anew in every turn.
   if (next >= node.wake_at) return;
   node.wake_at = next;

@@ -24,17 +24,14 @@ protocol::PackedHead head_of(const ClientMessage& message) {
           message.has_headers};
 }
 
-protocol::PackedHead head_of(const ClientBundle& bundle, const BundledMessage& message, std::uint32_t index,
-                             std::size_t order_bytes) {
-  const std::size_t bytes = message.payload.size();
-  return {static_cast<std::uint8_t>(bundle.service),
-          message.type,
-          static_cast<std::uint32_t>(bytes),
-          bundle.names,
-          bytes,
-          {bundle.at.position, index},
-          protocol::place_size(order_bytes, index),
-          bundle.has_headers};
+/// What the heads of all messages of a bundle have in common.
+protocol::PackedHead head_of(const ClientBundle& bundle) {
+  protocol::PackedHead head;
+  head.service = static_cast<std::uint8_t>(bundle.service);
+  head.names = bundle.names;
+  head.place.order = bundle.at.position;
+  head.has_headers = bundle.has_headers;
+  return head;
 }
 }  // namespace
 
@@ -64,13 +61,16 @@ void ClientDelivery::deliver_bundle(std::span<const SessionId> to, const ClientB
   std::size_t bytes = 0, payload_bytes = 0;
   note_order(bundle.at);
   const std::size_t order_bytes = bundle.at.position == 0 ? 0 : spindle::varint_size(bundle.at.position);
+  // Of a frame without payload, but for the length of that and the place.
+  const std::size_t rest = protocol::message_frame_size(0, bundle.names.size()) - spindle::varint_size(0);
   std::uint32_t index = 0;
   for (const BundledMessage& message : bundle.messages) {
-    const std::size_t size = protocol::message_frame_size(message.payload.size(), bundle.names.size(),
-                                                          protocol::place_size(order_bytes, index++));
+    const std::size_t payload = message.payload.size();
+    const std::size_t size =
+        rest + spindle::varint_size(payload) + protocol::place_size(order_bytes, index++) + payload;
     frame_sizes_.push_back(static_cast<std::uint32_t>(size));
     bytes += size;
-    payload_bytes += message.payload.size();
+    payload_bytes += payload;
   }
   context_.counters.add(Counter::messages_delivered, to.size() * bundle.messages.size());
   context_.counters.add(Counter::bytes_delivered, to.size() * payload_bytes);
@@ -82,10 +82,14 @@ void ClientDelivery::deliver_bundle(std::span<const SessionId> to, const ClientB
     std::uint8_t* at = session->queue().append_message_space(frame_sizes_);
     if (encoded == nullptr) {
       spindle::Writer writer(at);
-      index = 0;
+      protocol::PackedHead head = head_of(bundle);
       for (const BundledMessage& message : bundle.messages) {
-        protocol::write_packed_head(writer, head_of(bundle, message, index++, order_bytes));
+        head.type = message.type;
+        head.chunk_bytes = message.payload.size();
+        head.total = static_cast<std::uint32_t>(head.chunk_bytes);
+        protocol::write_packed_head(writer, head);
         writer.bytes(message.payload);
+        ++head.place.index;
       }
       encoded = at;
     } else {

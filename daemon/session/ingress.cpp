@@ -25,6 +25,22 @@ constexpr std::size_t kUndividedBytesMax = 2 * kPacketBytes;
 bool is_large(const ClientSend& message) {
   return message.total > kUndividedBytesMax && message.messages == 1 && message.service != Service::unreliable;
 }
+
+/// Of the names in front of what the client sends there: its own and those of the set.
+std::size_t names_bytes_of(const Sender& sender, const Context& context, const DefinedSet& to) {
+  const std::size_t sender_bytes = 2 + sender.client.size() + context.config.name.size();  // of "#client#daemon"
+  return sender_bytes + to.names_bytes;
+}
+
+/// Has `message` be what the client sends with `send`, but for the payload. `names_bytes`: of sender and destinations.
+void fill_in(ClientSend& message, const protocol::Send& send, std::size_t names_bytes) {
+  message.service = static_cast<Service>(send.service);
+  message.self_discard = send.self_discard;
+  message.has_headers = send.has_headers;
+  message.type = send.type;
+  message.total = send.total;
+  message.weight = bundle_weight(send.total, names_bytes);
+}
 }  // namespace
 
 Ingress::Ingress(Context& context, Groups& groups, Admission& admission, ClientAccess& access, ClientQuota& quota,
@@ -191,13 +207,7 @@ void Ingress::tell_refused() {
 }
 
 void Ingress::fill(ClientSend& message, const protocol::Send& send) const {
-  message.service = static_cast<Service>(send.service);
-  message.self_discard = send.self_discard;
-  message.has_headers = send.has_headers;
-  message.type = send.type;
-  message.total = send.total;
-  const std::size_t sender_bytes = 2 + sender_.client.size() + context_.config.name.size();  // of "#client#daemon"
-  message.weight = bundle_weight(send.total, sender_bytes + destinations_[send.handle].names_bytes);
+  fill_in(message, send, names_bytes_of(sender_, context_, destinations_[send.handle]));
 }
 
 FlowSnapshot Ingress::flow_state(Time now, std::uint32_t handle) {
@@ -251,6 +261,7 @@ std::optional<Error> Ingress::send_complete(Time now, InputBuffer& input, Verdic
 
 void Ingress::bundle_followers(InputBuffer& input) {
   IncomingMessage& incoming = *incoming_;
+  std::size_t names_bytes = 0;  // looked up where somebody follows
   while (incoming.message.weight < kBundleWeightMax) {
     const ByteView unread = input.unread();
     const std::optional<spindle::FrameHead> head = spindle::read_frame_head(unread);
@@ -262,7 +273,8 @@ void Ingress::bundle_followers(InputBuffer& input) {
     const auto next = protocol::read_send(unread.subspan(spindle::kFrameHeadBytes, head->length));
     if (!next || next->handle != incoming.handle) return;
     ClientSend follower;
-    fill(follower, *next);
+    if (names_bytes == 0) names_bytes = names_bytes_of(sender_, context_, destinations_[incoming.handle]);
+    fill_in(follower, *next, names_bytes);
     if (!may_go_along(incoming.message, follower)) return;
     go_along(incoming.message, first_view(chunks_), bundle_, follower, next->chunk);
     chunks_.clear();

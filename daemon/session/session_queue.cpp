@@ -98,6 +98,11 @@ void SessionQueue::consume_from(Part& part, std::size_t bytes) {
   written_ += bytes;
   if (kept_) return keep_from(part, bytes);
   part.bytes.consume(bytes);
+  if (part.bytes.empty() && feed_bytes_ == 0) {  // most is written at once
+    written_ = 0;
+    while (!part.frames.empty()) part.frames.pop_front();
+    return;
+  }
   while (!part.frames.empty() && written_ >= part.frames.front().bytes) written_ -= take_frame(part).bytes;
 }
 
