@@ -14,7 +14,7 @@ namespace spindled::checkers {
 struct HeardFeed {
   FeedHeard opened;
   Time at{};
-  Time wanted_at{};  // when the client last asked to be in its group, or to listen there
+  Time wanted_at{};          // when the client last asked to be in its group, or to listen there
   bool is_rejoined = false;  // it had asked for that before
   std::vector<FeedGot> messages;
   std::vector<FeedMissed> missed;

@@ -109,8 +109,8 @@ struct Event {
 
 struct ClientHistory {
   std::string name;  // private name; that of one that has gone may be another's later
-  std::vector<Event> events;
-  std::vector<FeedEvent> feeds;    // which are in no order with the events
+  std::vector<Event> events{};
+  std::vector<FeedEvent> feeds{};  // which are in no order with the events
   bool wants_channels = false;     // it is told of bulk channels
   bool independent_flows = false;  // its messages to one set of groups may overtake those to another
   Time since{};                    // when it was told its name, where that is known
