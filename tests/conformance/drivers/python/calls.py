@@ -8,7 +8,7 @@ from runner.payload import payload
 FEATURES = ("flows", "timeouts", "confirm", "drain", "headers", "writable", "resumption", "synchrony", "request",
             "feeds")
 
-MADE_FIRST = 32 << 20  # bytes
+MADE_FIRST = 24 << 20  # bytes
 
 
 class Call:
