@@ -143,10 +143,7 @@ void Client::note_views(const std::vector<Event>& events) {
     if (again != nullptr && !again->resumed) joined_.begin_anew(session_.writer().groups());
     const auto* view = event.get_if<GroupView>();
     if (view == nullptr) continue;
-    if (view->form == ViewForm::farewell) {
-      joined_.ended(view->group);
-      feeds_.note_left(view->group);
-    }
+    if (view->form == ViewForm::farewell) joined_.ended(view->group);
     calls_.note_view(*view, private_name());
   }
   tell_feeds();

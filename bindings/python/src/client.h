@@ -140,6 +140,7 @@ class Client final : private protocol::RequestObserver {
   }
   void feed_refused(std::uint32_t request, std::error_code error) override { feeds_.refused(request, error); }
   void feed_news(const protocol::FeedNews& news) override { feeds_.take(now(), news); }
+  void group_left(std::string_view group) override { feeds_.note_left(group); }
   void session_began_anew() override { feeds_.begin_anew(); }
 
   static protocol::Instant now() { return std::chrono::steady_clock::now().time_since_epoch(); }
