@@ -433,7 +433,7 @@ void Channels::catch_up(Time now, const Channel& channel) {
 void Channels::opened(Time now) {
   for (const SessionId session : std::exchange(departed_, {})) originate(now, ChannelSourceGone{session});
   flush_progress(now);
-  ends_.look(now);
+  if (!table_.empty()) ends_.look(now);
 }
 
 // --- Time ---
