@@ -42,7 +42,7 @@ TEST_F(FeedReport, SaysWhoHearsAFeedAndWhatLimitsIt) {
     EXPECT_EQ(reply->feeds(0).state(), "open");
     EXPECT_EQ(reply->feeds(0).repair_for_seconds(), 0.5);
     EXPECT_TRUE(reply->feeds(0).active());
-    EXPECT_GT(reply->feeds(0).packets(), 50u);
+    EXPECT_GT(reply->feeds(0).packets(), 10u);
     EXPECT_GT(reply->kept_bytes(), 0u);
     EXPECT_GT(reply->kept_seconds(), 0.2);
     EXPECT_EQ(sum(*reply), 0u);

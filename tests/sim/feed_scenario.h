@@ -14,6 +14,9 @@ namespace spindled::sim {
 
 class FeedScenario : public Scenario {
  protected:
+  /// Of a message that has a packet to itself: two of them do not fit into one.
+  static constexpr std::size_t kAlone = 800;
+
   /// h0 to the last, each of which dials the one before, with datagrams between them.
   void start_line(std::uint64_t seed, std::size_t count, const DatagramPath& path = {}, const FeedConfig& feed = {}) {
     simulate(seed);
@@ -105,12 +108,12 @@ class FeedScenario : public Scenario {
     return source;
   }
   /// One message, where there is room for it; nothing where the daemon is gone.
-  void send(const std::shared_ptr<Source>& source, std::size_t bytes = 100) {
+  void send(const std::shared_ptr<Source>& source, std::size_t bytes = kAlone) {
     if (sim().host(source->host).life() != source->life) return;
     sim().host(source->host).act([this, source, bytes](Node& node, Time now) { send(node, now, *source, bytes); });
   }
   /// So many, one each `every`.
-  void stream(const std::shared_ptr<Source>& source, std::size_t count, Duration every, std::size_t bytes = 100) {
+  void stream(const std::shared_ptr<Source>& source, std::size_t count, Duration every, std::size_t bytes = kAlone) {
     for (std::size_t i = 0; i < count; ++i) {
       sim().after(static_cast<std::int64_t>(i) * every, [this, source, bytes] { send(source, bytes); });
     }

@@ -65,8 +65,8 @@ TEST_F(FeedLosses, AreGapsAtOnceWhereNothingIsToBeRepaired) {
   const Member listener = add_member(2);
   datagrams().path(1, 2).loss = 0.1;
   const auto feed = open(source, {"g", 0s, 0});
-  stream(feed, 2'000, 1ms);
-  sim().run_for(3s);
+  stream(feed, 3'000, 1ms);
+  sim().run_for(4s);
   const FeedEar::Heard& heard = heard_by(listener);
   EXPECT_GT(heard.lost.size(), 50u);
   EXPECT_EQ(heard.unknown(), 0u);
@@ -210,7 +210,7 @@ TEST_F(FeedNeighbours, ThatAskWithoutEndGetNoFlood) {
   nak.attempt = 5;
   nak.hops = 5;
   nak.reporter = 2;
-  nak.first = 500;
+  nak.first = 100;
   for (std::size_t i = 0; i < SequenceBits::kMax; ++i) nak.bits.insert(i);
   const std::uint64_t before = counted(1, Counter::datagrams_out);
   for (int i = 0; i < 1'000; ++i) {

@@ -23,7 +23,7 @@ TEST_F(Feeds, ReachTheListenersOfAnotherDaemonInOrder) {
   ASSERT_EQ(heard.packets.size(), 500u);
   for (std::uint64_t i = 0; i < 500; ++i) {
     EXPECT_EQ(heard.packets[i].sequence, i);
-    EXPECT_EQ(heard.packets[i].payload, message(i, 100));
+    EXPECT_EQ(heard.packets[i].payload, message(i, kAlone));
     EXPECT_EQ(heard.packets[i].flags, FeedPacket::kFirst | FeedPacket::kLast);
   }
   EXPECT_TRUE(heard.lost.empty());
@@ -201,10 +201,10 @@ TEST_F(Feeds, GoAtTheRateThatTheirSourceHasSet) {
   const Member source = add_member(0, "g", false);
   const Member listener = add_member(1);
   const auto feed = open(source, {"g", 1s, 100'000});
-  stream(feed, 40'000, 250us, 500);  // twenty times as much
+  stream(feed, 40'000, 250us);  // thirty times as much
   sim().run_for(10s);
   EXPECT_GT(feed->refused, 30'000u);
-  EXPECT_NEAR(static_cast<double>(heard_by(listener).packets.size()), 2'000, 100);
+  EXPECT_NEAR(static_cast<double>(heard_by(listener).packets.size()), 1'250, 60);
   ASSERT_FALSE(ear(0).sources[feed->feed].flows.empty());
   EXPECT_EQ(ear(0).sources[feed->feed].flows.back().limited_by, FeedLimit::maximum);
   EXPECT_LE(ear(0).sources[feed->feed].flows.size(), 52u) << "not more often than each 200 ms";
