@@ -172,9 +172,9 @@ class Listener {
     if (why == spindle::FeedClosed::Why::closed) {
       bool was_closed = false;
       // Who comes back, or does not read, hears later than its listeners that its session is over.
-      const auto look = [&](const OwnFeed& own) {
+      const auto look = [&, until = at](const OwnFeed& own) {
         const bool hears_late = own.client->program != 0 || own.client->slow_since.has_value();
-        was_closed = was_closed || (own.over_at && (hears_late || *own.over_at <= at));
+        was_closed = was_closed || (own.over_at && (hears_late || *own.over_at <= until));
       };
       if (origin != nullptr) {
         sources_.for_each_of(*origin, look);

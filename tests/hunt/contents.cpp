@@ -48,7 +48,7 @@ bool disturbs(const Step& step) {
 }  // namespace
 
 Contents::Contents(const Plan& plan, sim::Simulator& sim)
-    : plan_(plan), sim_(sim), is_disturbed_(std::any_of(plan.steps.begin(), plan.steps.end(), disturbs)) {}
+    : sim_(sim), is_disturbed_(std::any_of(plan.steps.begin(), plan.steps.end(), disturbs)) {}
 
 void Contents::add(const Step& connect, sim::SimClient& client) {
   const ContentHabit& habit = *connect.content;

@@ -36,7 +36,6 @@ class Contents {
   void count(Tally& tally) const;
 
  private:
-  const Plan& plan_;
   sim::Simulator& sim_;
   bool is_disturbed_;
   std::map<std::uint32_t, std::unique_ptr<sim::BulkClient>> clients_;

@@ -34,7 +34,7 @@ class FeedWriter {
     }
     at(0).says(FeedAsked{1, "g", false});
     for (std::uint64_t i = 0; i < 10; ++i) says(FeedSent{1, 100 + i});
-    for (const std::size_t listener : {1, 2}) {
+    for (const std::size_t listener : {1u, 2u}) {
       at(listener).says(ListenAsked{"g", listener == 1}).says(FeedHeard{7, "g", "#s#a", listener == 1});
     }
   }
@@ -203,7 +203,7 @@ TEST(FeedChecker, FindsAViewThatChangesThoughNothingElseHappens) {
   };
   for (DaemonHistory& daemon : w.history().daemons) {
     daemon.id.name = "b";
-    for (const std::size_t count : {1, 2})
+    for (const std::size_t count : {1u, 2u})
       daemon.events.push_back({kBegin - 1s, ViewInstalled{{}, members(count), {}}});
   }
   EXPECT_EQ(w.found(), "");

@@ -85,7 +85,7 @@ TEST(FragmentQueue, CutsMessagesInOrder) {
 
 TEST(FragmentQueue, BundlesShortMessagesThatWaitTogether) {
   FragmentQueue queue;
-  for (const std::size_t size : {30, 40, 26, 1, 250, 5}) queue.add(numbered(size));
+  for (const std::size_t size : {30u, 40u, 26u, 1u, 250u, 5u}) queue.add(numbered(size));
   const auto next = [&] {
     const FragmentQueue::Fragment fragment = queue.take(100);
     std::vector<std::size_t> sizes;
