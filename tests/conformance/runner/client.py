@@ -47,7 +47,7 @@ class Client:
         self.contents = []  # that it has offered
         self.feeds = []  # that it has opened
         self.heard = {}  # feeds of others that it was told of: what it calls them
-        self.next_packets = {}  # of those: the sequence that comes next
+        self.last_packets = {}  # of those: of the message that came last its first packet, and how many it has
         self.feed_events = []  # that came while something else was awaited: feeds are in no order with it
         self.members = Members(b"")
         self.news = []  # of flows and of the queue, which were passed over
