@@ -320,7 +320,9 @@ void try_network(unsigned seed, bool is_ordered, const Network& network) {
       const std::string payload = std::to_string(sequence) + ",";
       message.payload += payload;
       const auto flags = static_cast<std::uint8_t>((i == 0 ? 1 : 0) | (i + 1 == message.count ? 2 : 0));
-      const auto arrive = [&] { return now + std::chrono::microseconds(up_to(network.jitter.count())); };
+      const auto arrive = [&] {
+        return now + std::chrono::microseconds(up_to(static_cast<std::uint64_t>(network.jitter.count())));
+      };
       if (!chance(network.lost)) {
         arrivals.push_back({arrive(), ++order, sequence, flags, payload, 0});
         if (chance(network.twice)) arrivals.push_back({arrive(), ++order, sequence, flags, payload, 0});
