@@ -97,8 +97,7 @@ Verdict Admission::try_admit(Time now, Flow& flow, DestinationSet& to, const Off
     return refusal(flow);
   }
   groups_.sender().resolve(to);
-  const bool is_known = flow.way.price_version == book_.version() && flow.way.table_version == to.table_version;
-  Flow::Way& way = is_known ? flow.way : find_way(flow, to);
+  Flow::Way& way = find_way(flow, to);
   if (!enabled_ && way.clients >= kToldShare * context_.config.admission.price_max) {
     count_held(flow);
     flow.wait_for_clients(now, now + kPatience);
@@ -174,9 +173,7 @@ void Admission::count_held(const Flow& flow) {
   context_.counters.add(Counter::messages_held_for_room);
 }
 
-Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
-  Flow::Way& way = flow.way;
-  if (way.price_version == book_.version() && way.table_version == to.table_version) return way;
+void Admission::renew_way(Flow::Way& way, const DestinationSet& to) const {
   if (way.table_version != to.table_version) {
     way.table_version = to.table_version;
     way.round_trip = book_.round_trip(to.daemons);
@@ -190,7 +187,6 @@ Flow::Way& Admission::find_way(Flow& flow, const DestinationSet& to) const {
   way.parts = quote.parts;
   way.delay = quote.congestion > 0 ? std::max(quote.delay, kFeedbackMin) : std::max(way.round_trip, kFeedbackMin);
   way.reckoned_at = kNever;
-  return way;
 }
 
 /// Equation (8).

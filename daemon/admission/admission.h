@@ -112,7 +112,12 @@ class Admission final : public PriceFrames, public ClientPrices {
   std::uint32_t share_of(Time now, Flow& flow, DestinationSet& to, const Offer& offer);
   void pay(MembershipBudget& client, Change change, const std::string& group);
   /// What the flow's messages meet on their way, brought up to date.
-  Flow::Way& find_way(Flow& flow, const DestinationSet& to) const;
+  Flow::Way& find_way(Flow& flow, const DestinationSet& to) const {
+    const bool is_known = flow.way.price_version == book_.version() && flow.way.table_version == to.table_version;
+    if (!is_known) renew_way(flow.way, to);
+    return flow.way;
+  }
+  void renew_way(Flow::Way& way, const DestinationSet& to) const;
   /// Of a packet that meets this on its way.
   double price_of(BenefitKind benefit, const Quote& quote) const;
   /// Brings the price, the salary and the credit up to date.
