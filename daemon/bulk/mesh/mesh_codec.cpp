@@ -7,39 +7,24 @@
 #include "libclient/bulk/bulk_frames.h"
 #include "libclient/bulk/content_layout.h"
 #include "libclient/common/framing.h"
+#include "libclient/common/growing_writer.h"
 
 namespace spindled::mesh {
 
 namespace {
 
+using spindle::GrowingWriter;
 using spindle::kFrameHeadBytes;
 using spindle::Reader;
-using spindle::varint_size;
 using spindle::Writer;
 using spindle::bulk::kBlocksMax;
 using spindle::bulk::kEsiMax;
 using spindle::bulk::kOpenChannelsMax;
 
-/// Takes what a Writer takes, and counts it.
-class Counter {
- public:
-  void u8(std::uint8_t) { size_ += 1; }
-  void u16(std::uint16_t) { size_ += 2; }
-  void u32(std::uint32_t) { size_ += 4; }
-  void u64(std::uint64_t) { size_ += 8; }
-  void varint(std::uint64_t value) { size_ += varint_size(value); }
-  void bytes(ByteView bytes) { size_ += bytes.size(); }
-  std::size_t size() const { return size_; }
-
- private:
-  std::size_t size_ = 0;
-};
-
 // --- Holdings ---
 
 // Runs are told by the blocks between them, and by their lengths; begun blocks by the blocks between them.
-template <typename Out>
-void put(Out& out, const Holding& holding) {
+void put(GrowingWriter& out, const Holding& holding) {
   out.varint(holding.complete.size());
   std::uint32_t end = 0;
   for (const BlockRun& run : holding.complete) {
@@ -86,8 +71,7 @@ static_assert(Wants::kBlocksMax * (HadFilter::kBytesMax + 16) + 1024 <= spindle:
 
 constexpr std::uint8_t kTakesReceivers = 1, kHasTicket = 2;
 
-template <typename Out>
-void put(Out& out, const MemberSummary& summary) {
+void put(GrowingWriter& out, const MemberSummary& summary) {
   out.varint(summary.member);
   const bool has_ticket = !summary.ticket.is_empty();
   out.u8(static_cast<std::uint8_t>((summary.takes_receivers ? kTakesReceivers : 0) | (has_ticket ? kHasTicket : 0)));
@@ -113,8 +97,7 @@ MemberSummary get_summary(Reader& reader) {
   return summary;
 }
 
-template <typename Out>
-void put(Out& out, const Sample& sample) {
+void put(GrowingWriter& out, const Sample& sample) {
   out.varint(sample.population);
   out.varint(sample.entries.size());
   for (const MemberSummary& entry : sample.entries) put(out, entry);
@@ -130,8 +113,7 @@ Sample get_sample(Reader& reader) {
 
 // --- Wants ---
 
-template <typename Out>
-void put(Out& out, const Wants& wants) {
+void put(GrowingWriter& out, const Wants& wants) {
   out.varint(wants.received);
   out.varint(wants.bytes_per_s);
   out.u64(wants.residues);
@@ -169,9 +151,8 @@ Wants get_wants(Reader& reader) {
 
 // --- Frames ---
 
-template <typename Out>
 struct Put {
-  Out& out;
+  GrowingWriter& out;
 
   void operator()(const Collect& frame) const { of_epoch(frame.epoch, frame.sample); }
   void operator()(const Distribute& frame) const { of_epoch(frame.epoch, frame.sample); }
@@ -194,10 +175,9 @@ struct Put {
   }
 };
 
-template <typename Out>
-void put(Out& out, std::uint32_t channel, const Frame& frame) {
+void put(GrowingWriter& out, std::uint32_t channel, const Frame& frame) {
   out.varint(channel);
-  std::visit(Put<Out>{out}, frame);
+  std::visit(Put{out}, frame);
 }
 
 std::uint32_t get_epoch(Reader& reader) { return static_cast<std::uint32_t>(reader.varint_up_to(UINT32_MAX)); }
@@ -260,13 +240,13 @@ FrameType type_of(const Frame& frame) {
 }
 
 void write_frame(std::vector<std::uint8_t>& out, std::uint32_t channel, const Frame& frame) {
-  Counter counter;
-  put(counter, channel, frame);
+  GrowingWriter body;
+  put(body, channel, frame);
   const std::size_t start = out.size();
-  out.resize(start + kFrameHeadBytes + counter.size());
-  Writer writer(out.data() + start);
-  write_frame_head(writer, static_cast<std::uint8_t>(type_of(frame)), counter.size());
-  put(writer, channel, frame);
+  out.resize(start + kFrameHeadBytes);
+  Writer head(out.data() + start);
+  write_frame_head(head, static_cast<std::uint8_t>(type_of(frame)), body.size());
+  out.insert(out.end(), body.view().begin(), body.view().end());
 }
 
 std::optional<ChannelFrame> read_frame(FrameType type, ByteView body) {
@@ -280,9 +260,9 @@ std::optional<ChannelFrame> read_frame(FrameType type, ByteView body) {
 }
 
 std::size_t encoded_bytes(const Frame& frame) {
-  Counter counter;
-  put(counter, 0, frame);
-  return kFrameHeadBytes + counter.size();
+  GrowingWriter body;
+  put(body, 0, frame);
+  return kFrameHeadBytes + body.size();
 }
 
 }  // namespace spindled::mesh
