@@ -190,7 +190,7 @@ void Connection::Impl::note_room() {
 }
 
 bool Connection::Impl::refused(std::uint32_t request, const RequestFailed& failed) {
-  if (failed.request == RequestFailed::Request::join) joined_.ended(failed.group);
+  joined_.note_refused(failed);
   if (failed.request == RequestFailed::Request::listen) feeds_.forget_group(failed.group);
   return calls_.note_refused(request, failed.error);
 }
@@ -203,12 +203,8 @@ void Connection::Impl::answered(protocol::Requests::Number number, Answers answe
 
 void Connection::Impl::note_views() {
   for (const Event& event : arrived_) {
-    const auto* again = event.get_if<Reconnected>();
-    if (again != nullptr && !again->resumed) joined_.begin_anew(session_.writer().groups());
-    const auto* view = event.get_if<GroupView>();
-    if (view == nullptr) continue;
-    if (view->form == ViewForm::farewell) joined_.ended(view->group);
-    calls_.note_view(*view, private_name());
+    joined_.note(event, session_.writer().groups());
+    if (const auto* view = event.get_if<GroupView>()) calls_.note_view(*view, private_name());
   }
   tell_feeds();
 }

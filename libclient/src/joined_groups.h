@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "spindle/event.h"
+
 namespace spindle {
 
 /// Each join that was asked for ends in one of two ways: it is refused, or there is a last view of the group. A client
@@ -13,15 +15,18 @@ namespace spindle {
 class JoinedGroups {
  public:
   void asked(std::string_view group) { ++count_[std::string(group)]; }
-  void ended(const std::string& group) {
-    const auto at = count_.find(group);
-    if (at != count_.end() && --at->second == 0) count_.erase(at);
-  }
-  /// A new session has asked to join these, and is in none.
+  /// What an event says of them. `asked`: the groups that a new session has asked to join, of which it is in none.
   template <typename Groups>
-  void begin_anew(const Groups& groups) {
-    count_.clear();
-    for (const auto& [name, flags] : groups) count_[name] = 1;
+  void note(const Event& event, const Groups& asked) {
+    if (const auto* again = event.get_if<Reconnected>(); again != nullptr && !again->resumed) {
+      count_.clear();
+      for (const auto& [name, flags] : asked) count_[name] = 1;
+    } else if (const auto* view = event.get_if<GroupView>(); view != nullptr && view->form == ViewForm::farewell) {
+      ended(view->group);
+    }
+  }
+  void note_refused(const RequestFailed& failed) {
+    if (failed.request == RequestFailed::Request::join) ended(failed.group);
   }
   bool empty() const { return count_.empty(); }
   std::vector<std::string> names() const {
@@ -31,6 +36,11 @@ class JoinedGroups {
   }
 
  private:
+  void ended(const std::string& group) {
+    const auto at = count_.find(group);
+    if (at != count_.end() && --at->second == 0) count_.erase(at);
+  }
+
   std::map<std::string, int> count_;
 };
 
