@@ -42,9 +42,14 @@ def check_owner(address: Address, stream: socket.socket) -> None:
                                             "anybody could; say the path to trust that daemon all the same")
 
 
+def why_unconnected(address: Address, error: OSError) -> Error:
+    if isinstance(error, ssl.SSLError):  # of which certificates that are wrong are a kind
+        return error_of(Code.TLS_FAILED, f"{address}: {error}")
+    return error_of(Code.CONNECT_FAILED, f"{address}: {error.strerror or error}")
+
+
 def _protect(options: Options, address: Address, plain: socket.socket) -> socket.socket:
-    context = options.ssl or _tls.context_of(options.tls_bundle, options.tls_revocation_lists)
-    stream = context.wrap_socket(plain, server_hostname=address.host)
+    stream = options.tls_context().wrap_socket(plain, server_hostname=address.host)
     try:
         _tls.check_daemon(stream)
     except BaseException:
@@ -74,8 +79,6 @@ def connect_blocking(options: Options, address: Address, until: float) -> socket
             raise
         if isinstance(error, TimeoutError) or isinstance(error, socket.timeout):
             raise error_of(Code.TIMED_OUT, f"{address}: the daemon did not accept the connection in time") from error
-        if isinstance(error, ssl.SSLError):
-            raise error_of(Code.TLS_FAILED, f"{address}: {error}") from error
         if isinstance(error, OSError):
-            raise error_of(Code.CONNECT_FAILED, f"{address}: {error.strerror or error}") from error
+            raise why_unconnected(address, error) from error
         raise

@@ -4,6 +4,7 @@ import time
 from types import TracebackType
 from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Generator, List, Optional, Tuple, Type
 
+from . import _patience
 from ._codes import Code
 from ._engine import EventStream, Message
 from ._errors import NotTakenError, error_of
@@ -159,9 +160,9 @@ class Connection(LinkOwner):
         """Joins, and waits for the view that shows it. That view is an event, too, in its place. Raises what the daemon
         refuses it with. After TimedOut, or where it is cancelled, the request stands: what comes of it is an event.
         `auto_flush`: a FlushRequest of the group is answered as it is received."""
-        until = self._until(timeout)
+        until = _patience.until(timeout)
         await self._ask(lambda: self._session.join(group, synchronous, auto_flush), group, until)
-        call = self._session.await_join(group, self._left(until))
+        call = self._session.await_join(group, _patience.left(until))
         return Group(self, group, await self._result(call))
 
     async def join_nowait(self, group: Name, *, synchronous: bool = False, auto_flush: bool = False) -> None:
@@ -224,13 +225,13 @@ class Connection(LinkOwner):
         """Sends a request, and waits for answers: one, as many as `answers` says, or with ALL those of all members of
         the group. No answer is an event. Raises TimedOut where they do not come in time; its `answers` has those that
         did."""
-        until = self._until(timeout)
+        until = _patience.until(timeout)
         call = 0
 
         def ask() -> int:
             nonlocal call
             call = self._session.request(groups, payload, answers, service, type, self_discard, headers,
-                                         self._left(until))
+                                         _patience.left(until))
             return max(-call, 0)
 
         await self._ask(ask, groups, until)
@@ -248,7 +249,7 @@ class Connection(LinkOwner):
         """Answers a message for which `is_request` holds, to its sender alone."""
         sender = request.sender
         await self._ask(lambda: self._session.reply(request, payload, type, headers), sender,
-                        self._send_until() if timeout is None else self._until(timeout))
+                        self._send_until() if timeout is None else _patience.until(timeout))
 
     async def confirm(self, timeout: Optional[float] = None) -> None:
         """Waits until the network has taken all that was sent before. Raises NotTakenError, which says how much it has
@@ -273,7 +274,7 @@ class Connection(LinkOwner):
         number, call = self._session.open_feed(group, repair_for, bytes_per_second, drop_oldest)
         if call < 0:
             raise error_of(Code(-call))
-        until = self._until(timeout)
+        until = _patience.until(timeout)
         try:
             code, _ = await self._outcome(call, until)
         except BaseException:
@@ -325,7 +326,7 @@ class Connection(LinkOwner):
     async def drain(self, timeout: float) -> NotTaken:
         """Goes without losing anything, in `timeout` at most: leaves all groups, waits for their last views, and closes
         once the network has taken all that was sent. Where it is cancelled it closes at once."""
-        until = self._until(timeout)
+        until = _patience.until(timeout)
         try:
             while not self._session.leave_all() and await self._change(until):
                 pass
@@ -337,7 +338,7 @@ class Connection(LinkOwner):
             self._session.handle_time()
             self._attend()
             raise
-        return await self.close(self._left(until))
+        return await self.close(_patience.left(until))
 
     async def __aenter__(self) -> "Connection":
         return self
@@ -351,16 +352,8 @@ class Connection(LinkOwner):
 
     # --- Waiting ---
 
-    @staticmethod
-    def _until(timeout: Optional[float]) -> Optional[float]:
-        return None if timeout is None else time.monotonic() + timeout
-
-    @staticmethod
-    def _left(until: Optional[float]) -> Optional[float]:
-        return None if until is None else max(until - time.monotonic(), 0.0)
-
     def _send_until(self) -> Optional[float]:
-        return self._until(self._options.send_timeout)
+        return _patience.until(self._options.send_timeout)
 
     def _check(self, code: int) -> None:
         if code:
@@ -371,7 +364,7 @@ class Connection(LinkOwner):
     async def _ask(self, attempt: Callable[[], int], groups: Destinations, until: Optional[float]) -> None:
         code = attempt()
         while code in _WAITING:
-            await self._result(self._session.await_room(groups, self._left(until)))
+            await self._result(self._session.await_room(groups, _patience.left(until)))
             code = attempt()
         self._check(code)
 
@@ -380,9 +373,9 @@ class Connection(LinkOwner):
         if code == Code.WOULD_BLOCK:
             self._flush()
             code = attempt()
-        until = self._send_until() if timeout is None else self._until(timeout)
+        until = self._send_until() if timeout is None else _patience.until(timeout)
         while code in _WAITING:
-            await self._result(self._session.await_room(groups, self._left(until)))
+            await self._result(self._session.await_room(groups, _patience.left(until)))
             code = attempt()
         if code:
             raise error_of(Code(code))
@@ -439,7 +432,7 @@ class Connection(LinkOwner):
 
     async def _take(self, most: int, timeout: Optional[float]) -> List[Any]:
         """Events; none once the last was taken."""
-        until = self._until(timeout)
+        until = _patience.until(timeout)
         while True:
             events = self._session.take_events(most)
             if self._session.wants_owner:

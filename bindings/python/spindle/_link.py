@@ -2,13 +2,12 @@
 import asyncio
 import os
 import socket
-import ssl
 import time
 from typing import Optional, Tuple, cast
 
 from . import _tls
 from ._address import Address
-from ._blocking import check_owner
+from ._blocking import check_owner, why_unconnected
 from ._codes import Code
 from ._errors import Error, error_of
 from ._options import Options
@@ -196,10 +195,6 @@ async def _connect_unix(address: Address, until: float) -> socket.socket:
     return found
 
 
-def _tls_context(options: Options) -> ssl.SSLContext:
-    return options.ssl or _tls.context_of(options.tls_bundle, options.tls_revocation_lists)
-
-
 async def open_link(options: Options, address: Address, until: float) -> Link:
     """Connects, and raises an Error where that fails. `until` is a time of time.monotonic()."""
     loop = asyncio.get_running_loop()
@@ -209,15 +204,13 @@ async def open_link(options: Options, address: Address, until: float) -> Link:
             await loop.create_unix_connection(lambda: link, sock=await _connect_unix(address, until))
         elif address.is_protected:
             transport, _ = await loop.create_connection(lambda: link, address.host, address.port,
-                                                        ssl=_tls_context(options), server_hostname=address.host)
+                                                        ssl=options.tls_context(), server_hostname=address.host)
             _tls.check_daemon(transport.get_extra_info("ssl_object"))
         else:
             await loop.create_connection(lambda: link, address.host, address.port)
     except BaseException as error:
         link.let_go()
-        if isinstance(error, ssl.SSLError):  # of which certificates that are wrong are a kind
-            raise error_of(Code.TLS_FAILED, f"{address}: {error}") from error
         if isinstance(error, OSError) and not isinstance(error, Error):
-            raise error_of(Code.CONNECT_FAILED, f"{address}: {error.strerror or error}") from error
+            raise why_unconnected(address, error) from error
         raise
     return link

@@ -4,7 +4,7 @@ from ssl import SSLContext
 from dataclasses import dataclass
 from typing import Optional, Tuple
 
-from . import _engine
+from . import _engine, _tls
 from ._address import Address, parse
 from ._codes import Code
 from ._errors import error_of
@@ -49,6 +49,9 @@ class Options:
             slow_policy=int(self.slow_policy), send_buffer=self.send_buffer, receive_buffer=self.receive_buffer,
             connect_timeout=self.connect_timeout, reconnect_timeout=self.reconnect_timeout, keepalive=self.keepalive,
             resume=self.resume)
+
+    def tls_context(self) -> SSLContext:
+        return self.ssl or _tls.context_of(self.tls_bundle, self.tls_revocation_lists)
 
     def token_for(self, address: Address) -> bytes:
         """That the client may show there; empty: none."""

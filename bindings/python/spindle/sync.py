@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple, Type
 
+from . import _patience
 from ._blocking import connect_blocking
 from ._codes import Code
 from ._connection import ALL
@@ -168,10 +169,10 @@ class Connection:
     def join(self, group: Name, *, synchronous: bool = False, auto_flush: bool = False,
              timeout: Optional[float] = None) -> Group:
         """Joins, and waits for the view that shows it; see spindle.Connection.join()."""
-        until = self._until(timeout)
+        until = _patience.until(timeout)
         with self._calling() as session:
             self._ask(lambda: session.join(group, synchronous, auto_flush), group, until)
-            view = self._result(session.await_join(group, self._left(until)))
+            view = self._result(session.await_join(group, _patience.left(until)))
         return Group(self, group, view)
 
     def join_nowait(self, group: Name, *, synchronous: bool = False, auto_flush: bool = False) -> None:
@@ -214,7 +215,7 @@ class Connection:
                 code = attempt()
             if code:
                 self._go_on_asking(code, attempt, groups,
-                                   self._send_until() if timeout is None else self._until(timeout))
+                                   self._send_until() if timeout is None else _patience.until(timeout))
 
     def try_multicast(self, service: Service, groups: Destinations, payload: Payload, *, type: int = 0,
                       self_discard: bool = False, ticket: int = 0, headers: Headers = None) -> bool:
@@ -240,13 +241,13 @@ class Connection:
                 type: int = 0, self_discard: bool = False, headers: Headers = None,
                 timeout: Optional[float] = None) -> Answers:
         """Sends a request, and waits for answers; see spindle.Connection.request()."""
-        until = self._until(timeout)
+        until = _patience.until(timeout)
         call = 0
         with self._calling() as session:
             def ask() -> int:
                 nonlocal call
                 call = session.request(groups, payload, answers, service, type, self_discard, headers,
-                                       self._left(until))
+                                       _patience.left(until))
                 return max(-call, 0)
             self._ask(ask, groups, until)
             code, value = self._outcome(call)
@@ -262,7 +263,7 @@ class Connection:
         """Answers a message for which `is_request` holds, to its sender alone."""
         with self._calling() as session:
             self._ask(lambda: session.reply(request, payload, type, headers), request.sender,
-                      self._send_until() if timeout is None else self._until(timeout))
+                      self._send_until() if timeout is None else _patience.until(timeout))
 
     def confirm(self, timeout: Optional[float] = None) -> None:
         """Waits until the network has taken all that was sent before. Raises NotTakenError."""
@@ -289,7 +290,7 @@ class Connection:
                 raise error_of(Code(-call))
             code: Optional[Code] = Code.INTERNAL_ERROR
             try:
-                code, _ = self._outcome(call, self._until(timeout))
+                code, _ = self._outcome(call, _patience.until(timeout))
             finally:
                 if code is not None:
                     session.close_feed(number)
@@ -340,7 +341,7 @@ class Connection:
 
     def drain(self, timeout: float) -> NotTaken:
         """Leaves all groups, and closes once all was taken; see spindle.Connection.drain()."""
-        until = self._until(timeout)
+        until = _patience.until(timeout)
         with self._calling() as session:
             try:
                 self._wait(session.leave_all, until)
@@ -349,7 +350,7 @@ class Connection:
                 session.close(0)
                 session.handle_time()
                 raise
-        return self.close(self._left(until))
+        return self.close(_patience.left(until))
 
     def __enter__(self) -> "Connection":
         return self
@@ -389,16 +390,8 @@ class Connection:
             self._is_urgent = True
             self._idle.notify()
 
-    @staticmethod
-    def _until(timeout: Optional[float]) -> Optional[float]:
-        return None if timeout is None else time.monotonic() + timeout
-
-    @staticmethod
-    def _left(until: Optional[float]) -> Optional[float]:
-        return None if until is None else max(until - time.monotonic(), 0.0)
-
     def _send_until(self) -> Optional[float]:
-        return self._until(self._options.send_timeout)
+        return _patience.until(self._options.send_timeout)
 
     def _ask(self, attempt: Callable[[], int], groups: Destinations, until: Optional[float]) -> None:
         self._go_on_asking(attempt(), attempt, groups, until)
@@ -406,7 +399,7 @@ class Connection:
     def _go_on_asking(self, code: int, attempt: Callable[[], int], groups: Destinations,
                       until: Optional[float]) -> None:
         while code in _WAITING:
-            self._result(self._session.await_room(groups, self._left(until)))
+            self._result(self._session.await_room(groups, _patience.left(until)))
             code = attempt()
         _check(code)
 
@@ -442,7 +435,7 @@ class Connection:
         with self._lock:
             events: List[Any] = session.take_events(most)
             if not events and not session.is_finished:
-                until = self._until(timeout)
+                until = _patience.until(timeout)
                 if timeout is not None and timeout <= 0:
                     self._look()
                     events = session.take_events(most)
@@ -465,7 +458,7 @@ class Connection:
             if self._is_polling:
                 self._wake()  # for what is new; the connection's own thread makes way
             while not condition():
-                left = self._left(until)
+                left = _patience.left(until)
                 if left is not None and left <= 0:
                     return False
                 if self._is_polling:
@@ -531,8 +524,8 @@ class Connection:
         is_blocked = self._write()
         if session.has_outcomes:
             return
-        ends = [each for each in (until, self._until(session.deadline())) if each is not None]
-        left = self._left(min(ends)) if ends else None
+        ends = [each for each in (until, _patience.until(session.deadline())) if each is not None]
+        left = _patience.left(min(ends)) if ends else None
         poll = select.poll()
         poll.register(self._wake_in, select.POLLIN)
         stream = self._stream
