@@ -1,6 +1,8 @@
 """What both drivers share: the lines of the runner, and how calls end."""
+import zlib
+
 import spindle
-from events import code_of
+from events import code_of, describe, raw
 from runner import words
 from runner.payload import payload
 
@@ -105,3 +107,59 @@ def send_options(call):
 def request_options(call):
     return {"answers": call.integer("answers"), "service": call.service(), "timeout": call.seconds("timeout_ms"),
             **send_options(call)}
+
+
+def answered(answers, word="ok", pairs=()):
+    """How a request ends, with the answers that it had."""
+    pairs = [*pairs]
+    for each in answers.messages:
+        pairs += [("sender", raw(each.sender)), ("size", len(each)), ("digest", zlib.crc32(each))]
+    return word, pairs
+
+
+def not_answered(error):
+    return answered(error.answers or spindle.Answers((), ()), *failed(error))
+
+
+class Program:
+    """The verbs that wait for nothing, and so are the same with and without a loop."""
+
+    def __init__(self):
+        self.connection = None
+        self.feeds = {}
+        self.request_message = None
+        self.flush_request = None
+
+    def do_flush_ok(self, call):
+        self.connection.flush_ok(self.flush_request)
+
+    def do_listen(self, call):
+        self.connection.listen(call.name("group"), **listen_options(call))
+
+    def do_unlisten(self, call):
+        self.connection.stop_listening(call.name("group"))
+
+    def opened(self, feed):
+        self.feeds[feed.id] = feed
+        return "ok", [("feed", feed.id)]
+
+    def do_emit(self, call):
+        sent = 0
+        try:
+            for content in call.payloads():
+                if not self.feeds[call.integer("feed")].try_send(content):
+                    return "failed", [("code", "would_block"), ("sent", sent)]
+                sent += 1
+        except spindle.Error as error:
+            return failed(error, ("sent", sent))
+        return "ok", [("sent", sent)]
+
+    def do_shut(self, call):
+        self.feeds.pop(call.integer("feed")).close()
+
+    def received(self, event):
+        if isinstance(event, spindle.Message) and event.is_request:
+            self.request_message = event
+        if isinstance(event, spindle.FlushRequest):
+            self.flush_request = event
+        return describe(event)

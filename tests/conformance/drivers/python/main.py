@@ -1,32 +1,27 @@
 #!/usr/bin/env python3
 """The driver of the Python package: makes the calls that the runner asks for and tells how they end."""
 import asyncio
+import inspect
 import pathlib
 import sys
 import threading
-import zlib
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 import spindle  # noqa: E402
-from calls import (FEATURES, Call, connect_options, failed, feed_options, join_options,  # noqa: E402
-                   listen_options, lost, request_options, send_options)
-from events import describe, raw  # noqa: E402
+from calls import (FEATURES, Call, Program, answered, connect_options, failed, feed_options,  # noqa: E402
+                   join_options, lost, not_answered, request_options, send_options)
+from events import raw  # noqa: E402
 from runner import words  # noqa: E402
 
 
-class Driver:
-    def __init__(self):
-        self.connection = None
-        self.feeds = {}
-        self.request_message = None
-        self.flush_request = None
-
+class Driver(Program):
     async def perform(self, call):
         try:
-            return await getattr(self, "do_" + call.verb)(call) or ("ok", [])
+            result = getattr(self, "do_" + call.verb)(call)
+            return (await result if inspect.isawaitable(result) else result) or ("ok", [])
         except spindle.Error as error:
             return failed(error)
 
@@ -52,9 +47,6 @@ class Driver:
 
     async def do_flow(self, call):
         await self.connection.request_flow(call.all("group"))
-
-    async def do_flush_ok(self, call):
-        self.connection.flush_ok(self.flush_request)
 
     async def do_writable(self, call):
         await self.connection.writable(call.all("group"), timeout=call.seconds("timeout_ms"))
@@ -94,50 +86,18 @@ class Driver:
 
     async def do_request(self, call):
         try:
-            answers = await self.connection.request(call.all("group"), call.payload(), **request_options(call))
-            word, pairs = "ok", []
+            return answered(await self.connection.request(call.all("group"), call.payload(), **request_options(call)))
         except spindle.Error as error:
-            answers = error.answers or spindle.Answers((), ())
-            word, pairs = failed(error)
-        for each in answers.messages:
-            pairs += [("sender", raw(each.sender)), ("size", len(each)), ("digest", zlib.crc32(each))]
-        return word, pairs
+            return not_answered(error)
 
     async def do_answer(self, call):
         await self.connection.reply(self.request_message, call.payload())
 
-    async def do_listen(self, call):
-        self.connection.listen(call.name("group"), **listen_options(call))
-
-    async def do_unlisten(self, call):
-        self.connection.stop_listening(call.name("group"))
-
     async def do_feed(self, call):
-        feed = await self.connection.open_feed(call.name("group"), **feed_options(call))
-        self.feeds[feed.id] = feed
-        return "ok", [("feed", feed.id)]
-
-    async def do_emit(self, call):
-        sent = 0
-        try:
-            for content in call.payloads():
-                if not self.feeds[call.integer("feed")].try_send(content):
-                    return "failed", [("code", "would_block"), ("sent", sent)]
-                sent += 1
-        except spindle.Error as error:
-            return failed(error, ("sent", sent))
-        return "ok", [("sent", sent)]
-
-    async def do_shut(self, call):
-        self.feeds.pop(call.integer("feed")).close()
+        return self.opened(await self.connection.open_feed(call.name("group"), **feed_options(call)))
 
     async def do_receive(self, call):
-        event = await self.connection.receive(timeout=call.seconds("timeout_ms"))
-        if isinstance(event, spindle.Message) and event.is_request:
-            self.request_message = event
-        if isinstance(event, spindle.FlushRequest):
-            self.flush_request = event
-        return describe(event)
+        return self.received(await self.connection.receive(timeout=call.seconds("timeout_ms")))
 
 
 def tell(line):
