@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/base/random.h"
+#include "tests/hunt/draw_time.h"
 
 namespace spindled::hunt {
 
@@ -18,8 +19,6 @@ constexpr double kShareSilent = 0.1;   // of these plans: a relay falls silent, 
 constexpr double kShareScarce = 0.15;  // daemons have little memory: that many times
 constexpr std::uint64_t kScarceLeast = 1u << 20;
 constexpr std::uint64_t kScarceEach = 256u << 10;  // for each daemon, whose messages are on their way
-
-Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
 class ContentDrawer {
  public:
@@ -258,14 +257,11 @@ class ContentDrawer {
 
   /// At any time of the client's life; half of them before a fault, where there is any.
   Duration draw_time(Duration from) {
-    std::vector<Duration> faults;
-    for (const Step& step : plan_.steps) {
-      if (is_fault(step.kind) && step.at > from) faults.push_back(step.at);
-    }
+    const std::vector<Duration> faults = faults_behind(plan_, from);
     if (!faults.empty() && random_.chance(0.6)) {
       return std::max(from, faults[random_.below(faults.size())] - us(random_.below(400'000)));
     }
-    return from + us(random_.below(static_cast<std::uint64_t>(std::max<Duration>(end_ - from, 1ms) / 1us)));
+    return draw_time_between(random_, from, end_);
   }
 
   Plan& plan_;

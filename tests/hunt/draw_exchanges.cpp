@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/base/random.h"
+#include "tests/hunt/draw_time.h"
 
 namespace spindled::hunt {
 
@@ -15,8 +16,6 @@ constexpr char kGroup[] = "exchange";
 constexpr std::uint64_t kLeastAtOnce = 400'000, kMostAtOnce = 800'000;
 /// Where a link is slower, all are at one daemon.
 constexpr std::uint64_t kLeastRate = 2'000'000;  // bytes/s
-
-Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
 class ExchangesDrawer {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/base/random.h"
+#include "tests/hunt/draw_time.h"
 
 namespace spindled::hunt {
 
@@ -13,8 +14,6 @@ constexpr double kShareQuiet = 0.2;      // of these: nothing fails, and nothing
 constexpr double kShareOthers = 0.15;    // of the feeds: to a group that the source does not join
 constexpr double kShareListening = 0.6;  // of the memberships
 constexpr std::uint32_t kDaemonsMax = 32;
-
-Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
 class FeedsDrawer {
  public:
@@ -143,17 +142,7 @@ class FeedsDrawer {
   }
 
   /// At any time from then on; half of them near a fault, where there is any.
-  Duration draw_time(Duration from) {
-    std::vector<Duration> faults;
-    for (const Step& step : plan_.steps) {
-      if (is_fault(step.kind) && step.at > from) faults.push_back(step.at);
-    }
-    if (!faults.empty() && random_.chance(0.5)) {
-      const Duration at = faults[random_.below(faults.size())] - 20ms + us(random_.below(600'000));
-      return std::max(from, at);
-    }
-    return from + us(random_.below(static_cast<std::uint64_t>(std::max<Duration>(end_ - from, 1ms) / 1us)));
-  }
+  Duration draw_time(Duration from) { return draw_time_near_faults(plan_, random_, from, end_); }
 
   Plan& plan_;
   Duration end_;

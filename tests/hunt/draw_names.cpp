@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "daemon/base/random.h"
+#include "tests/hunt/draw_time.h"
 
 namespace spindled::hunt {
 
@@ -12,8 +13,6 @@ namespace {
 
 constexpr double kShare = 0.06;         // of all plans
 constexpr std::uint32_t kFirst = 2000;  // of the clients that are added
-
-Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
 class NamesDrawer {
  public:

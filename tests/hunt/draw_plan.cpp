@@ -14,6 +14,7 @@
 #include "tests/hunt/draw_rules.h"
 #include "tests/hunt/draw_shattering.h"
 #include "tests/hunt/draw_synchrony.h"
+#include "tests/hunt/draw_time.h"
 #include "tests/sim/cluster.h"
 
 namespace spindled::hunt {
@@ -25,8 +26,6 @@ constexpr int kLateFrameTries = 20;
 
 /// Of so many runs one is of a mesh that shatters.
 constexpr std::uint64_t kShattering = 4;
-
-Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
 class Drawer {
  public:

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
+#include "tests/hunt/draw_time.h"
+
 namespace spindled::hunt {
 
 namespace {
-
-Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
 class RareDrawer {
  public:

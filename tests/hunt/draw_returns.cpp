@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "daemon/base/random.h"
+#include "tests/hunt/draw_time.h"
 
 namespace spindled::hunt {
 
 namespace {
 
 constexpr double kShare = 0.3;  // of all plans
-
-Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
 class ReturnsDrawer {
  public:

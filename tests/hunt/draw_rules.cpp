@@ -6,6 +6,7 @@
 #include <set>
 
 #include "daemon/base/random.h"
+#include "tests/hunt/draw_time.h"
 
 namespace spindled::hunt {
 
@@ -14,8 +15,6 @@ namespace {
 constexpr double kShare = 1.0 / 3;  // of all plans
 /// All that is sent enters within such a time, whatever the rate.
 constexpr std::uint64_t kSlowestSeconds = 10;
-
-Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
 class RulesDrawer {
  public:

@@ -6,13 +6,13 @@
 #include <array>
 #include <cmath>
 
+#include "tests/hunt/draw_time.h"
+
 namespace spindled::hunt {
 
 namespace {
 
 constexpr std::uint32_t kDaemonsMax = 12;
-
-Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
 class ShatteringDrawer {
  public:

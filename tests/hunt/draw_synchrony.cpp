@@ -3,6 +3,7 @@
 #include <map>
 
 #include "daemon/base/random.h"
+#include "tests/hunt/draw_time.h"
 
 namespace spindled::hunt {
 
@@ -11,8 +12,6 @@ namespace {
 constexpr double kShare = 0.4;          // of all plans
 constexpr double kShareOfGroups = 0.6;  // of these
 constexpr double kOtherMode = 0.02;     // of the joins: the client takes the group for the other kind
-
-Duration us(std::uint64_t count) { return std::chrono::microseconds(static_cast<std::int64_t>(count)); }
 
 std::optional<Duration> draw_habit(Random& random) {
   const double habit = random.real();
