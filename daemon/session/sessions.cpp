@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/base/check.h"
+#include "daemon/base/gather_buffers.h"
 
 namespace spindled {
 
@@ -14,10 +15,27 @@ constexpr Duration kTick = QueueWatch::kLookPeriod;
 constexpr Duration kClosingPatience = 2s;  // for the last words to be read, while nothing at all is,
 constexpr Duration kClosingTime = 30s;     // and in all: a slow client first reads what is on its way
 constexpr Duration kSilenceLook = 500ms;   // how often clients are looked at that promised to send something
-/// What is written to clients in one turn: what is left waits for the next, behind what comes in meanwhile.
+/// What is written to clients in one turn, which takes some four milliseconds: what is left waits for the next, behind
+/// what comes in meanwhile.
 constexpr std::size_t kWrittenPerTurn = 8u << 20;
+/// Of that to one client before the others have had their turn.
+constexpr std::size_t kWrittenAtOnce = 256u << 10;
 /// Clients that were refused and have yet to read why. Further ones are not told.
 constexpr std::size_t kRefusedMax = 64;
+
+/// Leaves of the buffers the first `most` bytes, or all where they are fewer; how many are left.
+std::size_t cut(std::span<ByteView>& buffers, std::size_t most) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (bytes + buffers[i].size() >= most) {
+      buffers[i] = buffers[i].first(most - bytes);
+      buffers = buffers.first(i + 1);
+      return most;
+    }
+    bytes += buffers[i].size();
+  }
+  return bytes;
+}
 
 }  // namespace
 
@@ -154,8 +172,7 @@ void Sessions::handle_writable(Time now, ConnectionId connection) {
   if (written_ >= kWrittenPerTurn) return sessions_.mark_dirty(session);
   write(now, session);
   if (sessions_.find(connection) == nullptr) return;  // a closing session goes once all is written
-  count_memory(now, session);
-  watch_queue(now, session);
+  look_at_queue(now, session);
 }
 
 void Sessions::handle_closed(Time now, ConnectionId connection, std::string_view why) {
@@ -281,6 +298,7 @@ void Sessions::hold_to_memory(Time now) {
 void Sessions::flush(Time now) {
   std::vector<SessionId>& dirty = sessions_.dirty();
   hold_to_memory(now);
+  // One that has had its share of a turn and has more waits behind the others.
   while (!dirty.empty() && written_ < kWrittenPerTurn) {
     being_flushed_.swap(dirty);
     std::size_t done = 0;
@@ -303,24 +321,35 @@ void Sessions::flush(Time now, SessionId id) {
   if (session->is_detached()) return look_for_missing(now, *session);
   if (!session->marks.blocked) write(now, *session);
   session = sessions_.find(id);  // a closing session goes once all is written
-  if (session == nullptr) return;
-  count_memory(now, *session);
-  watch_queue(now, *session);
+  if (session != nullptr) look_at_queue(now, *session);
+}
+
+void Sessions::look_at_queue(Time now, Session& session) {
+  count_memory(now, session);
+  // That it has not had its next share yet is not held against the client: it is looked at when all is written or it
+  // takes no more, and at ticks.
+  if (session.marks.dirty) return timers_.set_earlier(Timer::tick, now + kTick);
+  watch_queue(now, session);
 }
 
 void Sessions::write(Time now, Session& session) {
-  std::array<ByteView, 64> buffers;
-  while (session.has_output() && session.may_write(now)) {
-    const std::size_t count = session.queue().gather(buffers);
-    std::size_t offered = 0;
-    for (std::size_t i = 0; i < count; ++i) offered += buffers[i].size();
-    const std::size_t taken = driver_.write(session.connection(), std::span(buffers.data(), count));
+  GatherBuffers<64> room;
+  const std::span<ByteView> buffers = room.all();
+  for (std::size_t share = kWrittenAtOnce; session.has_output() && session.may_write(now);) {
+    if (share == 0) {
+      sessions_.mark_dirty(session);
+      break;
+    }
+    std::span<ByteView> some = buffers.first(session.queue().gather(buffers));
+    const std::size_t offered = cut(some, share);
+    const std::size_t taken = driver_.write(session.connection(), some);
     session.note_written(now, taken);
     written_ += taken;
     if (taken < offered) {
       session.marks.blocked = true;
       break;
     }
+    share -= taken;
   }
   if (session.state() == Session::State::closing) {
     if (session.queue().empty()) let_go(session);
@@ -553,7 +582,9 @@ bool Sessions::check_patience(Time now, Session& session) {
         look_for_missing(now, session);
         return true;
       }
-      if (session.watch().is_behind() || relief_.objection_to(now, session)) watch_queue(now, session);
+      if (session.watch().is_behind() || session.marks.dirty || relief_.objection_to(now, session)) {
+        watch_queue(now, session);
+      }
       return check_unfinished(now, session) || session.watch().is_behind();
     case Session::State::closing:
       if (now - std::max(session.closing_since(), session.watch().progress_at()) >= kClosingPatience ||

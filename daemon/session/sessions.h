@@ -110,7 +110,10 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
 
   void set_reading(Session& session, bool on);
   void flush(Time now, SessionId id);
+  /// Its share of what a turn writes.
   void write(Time now, Session& session);
+  /// When that is done.
+  void look_at_queue(Time now, Session& session);
   void watch_queue(Time now, Session& session);
   bool check_patience(Time now, Session& session);
   bool check_unfinished(Time now, Session& session);

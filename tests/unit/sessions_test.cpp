@@ -336,9 +336,27 @@ TEST_F(SessionsTest, ATurnWritesOnlySoMuchAndTheRestFollows) {
   const std::size_t first = written() - before;
   EXPECT_GE(first, kPerTurn);
   EXPECT_LT(first, members.size() * kMessages * kBytes) << "not everything at once";
+  for (const ConnectionId member : members) EXPECT_FALSE(driver_.written[member].empty()) << "each has a share";
   EXPECT_LE(driver_.wakes_at, now_) << "the rest does not wait for anything";
-  turn();
+  for (int i = 0; i < 10; ++i) turn();
   for (const ConnectionId member : members) EXPECT_EQ(got(member).size(), kMessages);
+}
+
+TEST_F(SessionsTest, WhoIsToGetLittleDoesNotWaitForWhoIsToGetMuch) {
+  const ConnectionId ann = open_member("ann");
+  open_member("bob");
+  const ConnectionId cy = accept();
+  std::vector<std::uint8_t> frames;
+  protocol::write_hello(frames, {.name = "cy"});
+  read(cy, frames);
+  frames.clear();
+  protocol::write_define(frames, {1, {"#cy#alpha"}});
+  for (std::size_t i = 0; i < 400; ++i) write_message(frames, 30'000);
+  write_typed(frames, 1, 10, spindle::Service::agreed, 1);
+  read(ann, frames);
+  node_.end_turn(now_);
+  ASSERT_LE(driver_.wakes_at, now_) << "much is left";
+  EXPECT_EQ(got(cy), (Got{{1, 10}}));
 }
 
 TEST_F(SessionsTest, WhoAsksIsToldWhatHasEnteredWhileTheRestWaits) {

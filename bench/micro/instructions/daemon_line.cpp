@@ -118,8 +118,11 @@ void DaemonLine::turn(Duration step) {
     read_clients(i);
     read_links(i);
     at(i, [&] {
-      if (daemon.driver.deadline() <= now_) daemon.node.handle_time(now_);
-      daemon.node.end_turn(now_);
+      // As often as it has more to write than a turn may.
+      do {
+        if (daemon.driver.take_due(now_)) daemon.node.handle_time(now_);
+        daemon.node.end_turn(now_);
+      } while (daemon.driver.deadline() <= now_);
     });
   }
   give_readers();

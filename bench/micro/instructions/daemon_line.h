@@ -28,6 +28,12 @@ class WireDriver final : public Driver {
 
   ConnectionId new_connection() { return ConnectionId{++last_connection_}; }
   Time deadline() const { return deadline_; }
+  /// Whether it has come, and is over then.
+  bool take_due(Time now) {
+    if (deadline_ > now) return false;
+    deadline_ = kNever;
+    return true;
+  }
 
   struct Dial {
     ConnectionId connection;
