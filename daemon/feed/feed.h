@@ -48,6 +48,7 @@ struct Feed {
   std::vector<std::uint8_t> to;  // encoded
   MemberSet members;
   bool is_member = false;  // this daemon is among them
+  bool is_left = false;    // nobody here is a member any more, whatever that packet said
   std::vector<FeedBranch> branches;
   std::vector<ReplierLink::Candidate> candidates;  // a branch each
 

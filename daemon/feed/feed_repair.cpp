@@ -1,6 +1,7 @@
 #include "daemon/feed/feed_repair.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "daemon/base/check.h"
 
@@ -204,6 +205,16 @@ void FeedRepair::finish(Time now, const FeedKey& key, std::uint32_t end) {
   if (feed == nullptr || feed->own) return;
   feed->gaps.beat(now, feed->gaps.expand(end - 1));
   look_after(now, *feed);
+}
+
+void FeedRepair::leave(const FeedKey& key) {
+  if (const auto known = described_.find(key); known != described_.end()) known->second.next.reset();
+  if (Feed* feed = table_.find(key)) feed->is_left = !feed->own;
+}
+
+void FeedRepair::rejoin(const FeedKey& key) {
+  Feed* feed = table_.find(key);
+  if (feed != nullptr && std::exchange(feed->is_left, false)) feed->gaps.begin_with_next();
 }
 
 bool FeedRepair::is_whole(const FeedKey& key, std::uint32_t end) const {
@@ -444,7 +455,7 @@ void FeedRepair::end(Time now, Feed& feed) {
   feed.gaps.give_up(0, UINT64_MAX, GivenUp::source_lost);
   look_after(now, feed);
   const auto known = described_.find(feed.key);
-  if (feed.is_member && known != described_.end()) known->second.next = feed.gaps.highest() + 1;
+  if (feed.is_member && !feed.is_left && known != described_.end()) known->second.next = feed.gaps.highest() + 1;
   table_.remove(feed);
   if (table_.size() == 0) cache_.clear();
 }

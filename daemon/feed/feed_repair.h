@@ -52,6 +52,10 @@ class FeedRepair {
   void finish(Time now, const FeedKey& feed, std::uint32_t end);
   /// Whether all of it has come, or is lost. Of a feed that is not known nothing is missing.
   bool is_whole(const FeedKey& feed, std::uint32_t end) const;
+  /// There are no members here any more. What is sent until there are again is not sent here.
+  void leave(const FeedKey& feed);
+  /// There are members here. What was sent while there were none is not missing.
+  void rejoin(const FeedKey& feed);
   /// The feed is over.
   void forget(const FeedKey& feed) { described_.erase(feed); }
 

@@ -80,10 +80,16 @@ void Feeds::close_session(Time, SessionId session) {
 
 // --- Members and views ---
 
-void Feeds::member_came(Time, const Group& group, SessionId session) { listeners_.member_came(group, session); }
+void Feeds::member_came(Time, const Group& group, SessionId session) {
+  directory_.for_each_of(group.name, [&](const OpenFeed& feed) { repair_.rejoin(feed.key); });
+  listeners_.member_came(group, session);
+}
 
 void Feeds::member_left(Time, std::uint64_t, const Group& group, MemberIndex daemon, SessionId session) {
-  if (daemon == groups_.view().self) listeners_.member_left(group, session);
+  if (daemon != groups_.view().self) return;
+  listeners_.member_left(group, session);
+  if (!group.members_of(daemon).empty()) return;
+  directory_.for_each_of(group.name, [&](const OpenFeed& feed) { repair_.leave(feed.key); });
 }
 
 void Feeds::view_began(Time now, const GroupTable::Renumbering& to, const MemberSet& came_along) {

@@ -36,7 +36,7 @@ void Gaps::set_asking(bool asks) {
 
 Gaps::Arrival Gaps::packet(Time now, std::uint64_t sequence, bool is_repair) {
   if (sequence > highest()) {
-    if (sequence > highest() + 1) see(now, sequence - 1);
+    if (!std::exchange(begins_with_next_, false) && sequence > highest() + 1) see(now, sequence - 1);
     window_.advance(sequence, open_.empty() ? sequence : open_.begin()->first);
     window_.insert(sequence);
     if (!open_.empty()) count_gaps(now);
@@ -61,7 +61,7 @@ Gaps::Arrival Gaps::packet(Time now, std::uint64_t sequence, bool is_repair) {
 
 void Gaps::beat(Time now, std::uint64_t highest) {
   if (highest <= this->highest()) return;
-  see(now, highest);
+  if (!std::exchange(begins_with_next_, false)) see(now, highest);
   window_.advance(highest, open_.empty() ? highest : open_.begin()->first);
   count_gaps(now);
 }

@@ -79,6 +79,8 @@ class Gaps {
   /// A daemon that does not ask has no gaps, and just knows what has come. It asks to begin with.
   void set_asking(bool asks);
   bool asks() const { return asks_; }
+  /// What was sent since the last packet is none of this daemon's business: nothing is missing before the next one.
+  void begin_with_next() { begins_with_next_ = true; }
   const Settings& settings() const { return settings_; }
   /// Of what the upstream has, and of what it lacks.
   RepairTime& near() { return near_; }
@@ -154,6 +156,7 @@ class Gaps {
 
   Settings settings_;
   bool asks_ = true;
+  bool begins_with_next_ = false;
   RepairTime near_, far_;
   SequenceWindow window_;
   const Time quiet_until_;

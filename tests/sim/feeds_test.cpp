@@ -164,6 +164,25 @@ TEST_F(Feeds, AreHeardByMembersOnlyAsLongAsTheyListen) {
   EXPECT_FALSE(heard_by(leaver).end);
 }
 
+TEST_F(Feeds, AskForNothingThatWasSentWhileNobodyListened) {
+  start_line(15, 3);
+  const Member source = add_member(0, "g", false);
+  const Member first = add_member(2);
+  const auto feed = open(source);
+  stream(feed, 3'000, 1ms);
+  sim().run_for(300ms);
+  first.client->leave("g");
+  sim().run_for(500ms);
+  const Member second = add_member(2);
+  sim().run_for(4s);
+  EXPECT_EQ(feed->sent, 3'000u);
+  const FeedEar::Heard& heard = heard_by(second);
+  ASSERT_FALSE(heard.packets.empty());
+  EXPECT_GT(heard.packets.front().sequence, 700u);
+  EXPECT_EQ(heard.packets.size(), 3'000 - heard.packets.front().sequence);
+  EXPECT_EQ(counted(2, Counter::feed_naks_sent), 0u);
+}
+
 TEST_F(Feeds, EndWithTheSessionOfTheirSource) {
   start_line(6, 2);
   const Member source = add_member(0, "g", false);

@@ -129,6 +129,20 @@ TEST_F(GapsTest, BeatsShowThem) {
   EXPECT_EQ(gaps.highest(), kBase + 3);
 }
 
+TEST_F(GapsTest, AreNoneBeforeThePacketThatItBeginsWith) {
+  gaps.begin_with_next();
+  EXPECT_EQ(gaps.packet(kStart, kBase + 100, false), Gaps::Arrival::fresh);
+  EXPECT_EQ(gaps.open(), 0u);
+  EXPECT_EQ(gaps.packet(kStart, kBase + 50, false), Gaps::Arrival::late);
+  gaps.packet(kStart, kBase + 102, false);
+  EXPECT_EQ(gaps.open(), 1u) << "it has begun";
+  gaps.begin_with_next();
+  gaps.beat(kStart, kBase + 200);
+  EXPECT_EQ(gaps.open(), 1u);
+  gaps.beat(kStart, kBase + 201);
+  EXPECT_EQ(gaps.open(), 2u);
+}
+
 TEST_F(GapsTest, AreGivenUpWhereTheyAreGone) {
   gaps.packet(kStart, kBase + 5, false);
   gaps.give_up(kBase + 2, kBase + 3, GivenUp::gone);
