@@ -14,6 +14,8 @@ constexpr int kIdleIntervals = 16;
 constexpr double kUsePackets = 4;
 /// The rate is at most so many times what was sent.
 constexpr double kUseFactor = 2;
+/// What a loss leaves of the rate; in the paper a half.
+constexpr double kLeft = 0.5;
 
 }  // namespace
 
@@ -77,7 +79,7 @@ bool FeedRate::lost(Time now, const LossReport& report) {
   congested_until_ = now + silence + round_trip_ + 4 * deviation_;
   const double before = rate_;
   const std::optional<Time> sent_at = is_starting_ ? sent_.sent_at(report.sequences.front()) : std::nullopt;
-  set_rate((sent_at ? rate_at(*sent_at) : rate_) / 2);
+  set_rate(sent_at ? rate_at(*sent_at) / 2 : rate_ * (config_.like_tcp ? kLeftLikeTcp : kLeft));
   is_starting_ = false;
   starts_.clear();
   return rate_ < before;
@@ -118,9 +120,10 @@ Duration FeedRate::silence_now() const {
 Duration FeedRate::increase_interval() const {
   const Duration deviations = config_.increase_deviations * deviation_;
   if (!config_.like_tcp) return round_trip_ + deviations;
-  const Duration without_queues = std::clamp(config_.round_trip, round_trip_ / 2, round_trip_);
+  const Duration without_queues = std::clamp(config_.round_trip, round_trip_ / 4, round_trip_);
   const double blind = kBlindPackets * static_cast<double>(config_.packet_bytes) / rate_;
-  return (round_trip_ + without_queues) / 2 + deviations + from_seconds(blind);
+  const double mean = kQueueWeight * to_seconds(round_trip_) + (1 - kQueueWeight) * to_seconds(without_queues);
+  return from_seconds(mean + blind) + deviations;
 }
 
 void FeedRate::advance(Time now) {

@@ -63,8 +63,11 @@ enum class FeedLimit : std::uint8_t {
 ///
 /// Beside TCP (`like_tcp`) the paper's rules are changed where they assume other than TCP does:
 ///
-/// - Losses come when queues are long, while TCP grows by the round trips of all of its packets: the interval is the
-///   mean of the round trip that losses have and of the one without queues, which counts as half of it at least.
+/// - Losses come when queues are long, while TCP grows by the round trips of all of its packets: the interval lies
+///   between the round trip that losses have (kQueueWeight) and the one without queues, which counts as a quarter of
+///   it at least.
+/// - A loss halves the window of TCP, but not quite its rate, as the queue in front of it becomes shorter:
+/// kLeftLikeTcp.
 /// - A loss is heard of behind the next packets only, and growth in between is blind: it waits for kBlindPackets, too.
 /// - A round trip is that of the packet that shows the loss. The paper's is that of the packet that is lost: it has the
 ///   silence in it, and the pause up to the next packet.
@@ -89,6 +92,8 @@ class FeedRate {
   /// The rate may be four packets in a round trip at first.
   static constexpr int kStartPackets = 4;
   static constexpr Duration kStartInterval = 500ms;
+  static constexpr double kLeftLikeTcp = 0.52;
+  static constexpr double kQueueWeight = 0.45;  // of the round trip on losses in the interval of increase
   static constexpr double kBlindPackets = 2;
   static constexpr double kTimeoutPackets = 4;
   static constexpr Duration kTimeout = 200ms;  // of Linux, at least
@@ -122,7 +127,7 @@ class FeedRate {
 
   Duration round_trip() const { return round_trip_; }
   Duration deviation() const { return deviation_; }
-  /// Epochs ever: each has halved the rate.
+  /// Epochs ever: each has reduced the rate.
   std::uint64_t epochs() const { return epochs_; }
   const LossPaths& paths() const { return paths_; }
   /// For each packet, on the worst path.

@@ -222,13 +222,21 @@ FeedRateConfig like_tcp() {
   return config;
 }
 
-TEST(FeedRate, BesideTcpGrowsByTheMeanRoundTrip) {
+TEST(FeedRate, BesideTcpALossLeavesALittleMoreThanAHalf) {
+  Source source(like_tcp());
+  const double before = source.rate.rate();
+  source.send_lost(100ms);
+  EXPECT_NEAR(source.rate.rate(), FeedRate::kLeftLikeTcp * before, 0.001 * before);
+}
+
+TEST(FeedRate, BesideTcpGrowsByARoundTripBetweenThoseWithAndWithoutQueues) {
   Source source(like_tcp());
   while (source.rate.round_trip() < 179ms) source.send_lost(180ms);
   source.pass(source.rate.silent_until() + 4 * source.rate.deviation() + 200ms - source.now());
   // 179 ms where queues are long and 100 ms where there are none, and two packets.
   const double before = source.rate.rate();
-  const double interval_s = (to_seconds(source.rate.round_trip()) + 0.1) / 2 + 2 * kPacket / before;
+  const double weight = FeedRate::kQueueWeight;
+  const double interval_s = weight * to_seconds(source.rate.round_trip()) + (1 - weight) * 0.1 + 2 * kPacket / before;
   source.pass(source.rate.next_at() - source.now());
   EXPECT_NEAR(source.rate.rate() - before, kPacket / interval_s, 0.01 * kPacket / interval_s);
 }
