@@ -27,9 +27,8 @@ void Bulk::let_go() {
 
 Bulk::Impl* Bulk::usable() const noexcept { return impl_ && !impl_->is_inherited() ? impl_.get() : nullptr; }
 
-Result<Bulk> Bulk::open(Connection& connection, const BulkOptions& options) {
-  if (connection.usable() == nullptr) return Errc::not_connected;
-  auto impl = std::make_shared<Impl>(connection.impl_);
+Result<Bulk> BulkOpener::open(std::shared_ptr<BulkHost> host, const BulkOptions& options) {
+  auto impl = std::make_shared<Bulk::Impl>(std::move(host));
   if (const std::error_code error = impl->open(options)) return error;
   return Bulk(std::move(impl));
 }

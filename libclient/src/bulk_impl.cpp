@@ -6,6 +6,7 @@
 
 #include "libclient/common/names.h"
 #include "libclient/common/utf8.h"
+#include "libclient/src/deadline.h"
 
 namespace spindle {
 
@@ -35,18 +36,18 @@ std::string name_of_directory(const std::string& path) {
 
 std::error_code Bulk::Impl::open(const BulkOptions& options) {
   if (options.workers == 0 || options.workers > kWorkersMax) return Errc::bad_argument;
-  if (!connection_->is_open()) return Errc::not_connected;
+  if (!host_->is_open()) return Errc::not_connected;
   if (options.keep_hashes) {
     hash_directory_ = options.hash_directory.empty() ? users_hash_directory() : options.hash_directory;
   }
   if (!io_.start(options.workers)) return Errc::connect_failed;
-  if (connection_->set_channel_listener(this)) return {};
+  if (host_->set_channel_listener(this)) return {};
   io_.stop();
   return Errc::bad_argument;
 }
 
 void Bulk::Impl::close() {
-  connection_->set_channel_listener(nullptr);
+  host_->set_channel_listener(nullptr);
   fail_pending(Errc::not_connected);
   io_.stop();
 }
@@ -92,32 +93,38 @@ std::shared_ptr<BulkStore> Bulk::Impl::open_source(const BulkSource& source, pro
 }
 
 Result<ChannelId> Bulk::Impl::offer(std::string_view group, const BulkSource& source, const OfferOptions& options) {
-  if (connection_->is_own_thread()) return Failure{Errc::would_block, "a handler cannot wait for the daemon's answer"};
+  if (host_->is_own_thread()) return Failure{Errc::would_block, "a handler cannot wait for the daemon's answer"};
   if (!is_group_name(group)) return Errc::bad_group_name;
   const bool is_weight = options.weight >= 1 && options.weight <= protocol::kChannelWeightMax;
   if (!is_weight) return Failure{Errc::bad_argument, "a weight is 1 to 100"};
   protocol::BulkOffer offer;
   offer.group = group;
   StoreFailure failure;
-  Pending pending{nullptr, nullptr, std::make_shared<Offered>()};
+  const auto answer = std::make_shared<Offered>();
+  const auto pending = std::make_shared<Pending>(Pending{nullptr, nullptr, answer});
   timespec began{};
   ::clock_gettime(CLOCK_REALTIME, &began);
-  pending.store = open_source(source, offer.terms, pending.stream, failure);
-  if (pending.store == nullptr) return Failure{failure.error, failure.text};
-  pending.hashes = KeptHashes::of(*pending.store, offer.terms.layout, hash_directory_, began);
-  if (pending.hashes != nullptr) pending.known = pending.hashes->load();
+  pending->store = open_source(source, offer.terms, pending->stream, failure);
+  if (pending->store == nullptr) return Failure{failure.error, failure.text};
+  pending->hashes = KeptHashes::of(*pending->store, offer.terms.layout, hash_directory_, began);
+  if (pending->hashes != nullptr) pending->known = pending->hashes->load();
   offer.terms.bytes_per_second = options.bytes_per_second;
   offer.terms.weight = static_cast<std::uint8_t>(options.weight);
   offer.terms.linger_s = static_cast<std::uint32_t>(std::clamp<std::int64_t>(options.linger.count(), 0, UINT32_MAX));
-  const std::shared_ptr<Offered> answer = pending.answer;
-  const std::error_code error = connection_->ask_channel(std::move(offer), [&](std::uint32_t number) {
-    const Lock lock(mutex_);
-    pending_.emplace(number, std::move(pending));
-  });
+  const std::error_code error =
+      host_->ask_channel(std::move(offer), [this, pending](std::error_code why, std::uint32_t number) {
+        const Lock lock(mutex_);
+        if (!why) {
+          pending_.emplace(number, std::move(*pending));
+        } else if (pending->answer != nullptr) {
+          pending->answer->give(why);
+        }
+      });
   if (error) return error;
   if (auto result = answer->wait(deadline_after(options.timeout))) return *std::move(result);
   // It may be taken later all the same, and goes on then: nobody would know of it.
   const Lock lock(mutex_);
+  pending->answer = nullptr;
   for (auto& [number, each] : pending_) {
     if (each.answer == answer) each.answer = nullptr;
   }
@@ -149,7 +156,7 @@ std::shared_ptr<BulkStore> Bulk::Impl::make_sink(const Known& known, const BulkS
 }
 
 std::error_code Bulk::Impl::accept(const ChannelId& channel, const BulkSink& sink, const AcceptOptions& options) {
-  if (!connection_->is_open()) return Errc::not_connected;
+  if (!host_->is_open()) return Errc::not_connected;
   const Lock lock(mutex_);
   const auto found = known_.find(to_internal(channel));
   if (found == known_.end()) return Errc::unknown_channel;
@@ -315,18 +322,23 @@ void Bulk::Impl::fail_pending(std::error_code error) {
 // --- For the bulk thread ---
 
 std::error_code Bulk::Impl::ask(protocol::BulkRequest request) {
-  const bool is_token = std::holds_alternative<protocol::BulkTokenRequest>(request);
-  return connection_->ask_channel(std::move(request), [this, is_token](std::uint32_t number) {
-    if (!is_token) return;
+  if (!std::holds_alternative<protocol::BulkTokenRequest>(request)) {
+    return host_->ask_channel(std::move(request), nullptr);
+  }
+  return host_->ask_channel(std::move(request), [this](std::error_code error, std::uint32_t number) {
     const Lock lock(mutex_);
-    token_request_ = number;
+    if (!error) {
+      token_request_ = number;
+    } else {
+      io_.run_soon([](BulkIo& io) { io.token_refused(); });
+    }
   });
 }
 
 void Bulk::Impl::give(Event event) {
   // Who does not take events gets the latest progress later.
-  if (event.is<BulkProgress>() && !connection_->has_room_for_events()) return;
-  connection_->add_event(std::move(event));
+  if (event.is<BulkProgress>() && !host_->has_room_for_events()) return;
+  host_->add_event(std::move(event));
 }
 
 void Bulk::Impl::note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) {

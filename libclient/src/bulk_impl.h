@@ -8,20 +8,18 @@
 #include <string>
 
 #include "libclient/src/answer.h"
+#include "libclient/src/bulk_host.h"
 #include "libclient/src/bulk_io.h"
-#include "libclient/src/channel_listener.h"
-#include "libclient/src/connection_impl.h"
 #include "spindle/bulk.h"
 
 namespace spindle {
 
 /// Order of calls: `open`; if it succeeds anything; `close` at last.
 ///
-/// Locks: the connection calls ChannelListener with its lock, then `mutex_` is taken; nobody calls the connection with
-/// `mutex_`.
+/// Locks: the host calls ChannelListener with its lock, then `mutex_` is taken; nobody calls the host with `mutex_`.
 class Bulk::Impl : private ChannelListener, private BulkSession {
  public:
-  explicit Impl(std::shared_ptr<Connection::Impl> connection) : connection_(std::move(connection)) {}
+  explicit Impl(std::shared_ptr<BulkHost> host) : host_(std::move(host)) {}
 
   std::error_code open(const BulkOptions& options);
   void close();
@@ -72,8 +70,7 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
   std::error_code ask(protocol::BulkRequest request) override;
   void give(Event event) override;
   void note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) override;
-  std::string address() const override { return connection_->server_address(); }
-  const ConnectOptions& options() const override { return connection_->options(); }
+  std::unique_ptr<SecondDialler> make_dialler() override { return host_->make_dialler(); }
 
   std::error_code check_own(const bulk::BulkChannelId& id);
   void fail_pending(std::error_code error);
@@ -82,7 +79,7 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
   static std::shared_ptr<BulkStore> make_sink(const Known& known, const BulkSink& sink, const AcceptOptions& options,
                                               std::error_code& error);
 
-  const std::shared_ptr<Connection::Impl> connection_;
+  const std::shared_ptr<BulkHost> host_;
   std::string hash_directory_;  // empty: none are kept
   BulkIo io_{*this};
 

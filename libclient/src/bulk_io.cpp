@@ -150,9 +150,8 @@ void BulkIo::take_token(const protocol::BulkToken& token) {
   if (phase_ != Phase::asked) return;
   token_ = token;
   phase_ = Phase::dialling;
-  const std::chrono::milliseconds timeout = session_.options().connect_timeout;
-  dialler_.start(session_.options(), session_.address(), std::chrono::steady_clock::now() + timeout,
-                 [wake = wake_] { raise_event(*wake); });
+  dialler_ = session_.make_dialler();
+  dialler_->start([wake = wake_] { raise_event(*wake); });
 }
 
 void BulkIo::token_refused() {
@@ -160,8 +159,10 @@ void BulkIo::token_refused() {
 }
 
 void BulkIo::go_on_attaching() {
-  if (std::optional<DialledServer> server = dialler_.take(); server && phase_ == Phase::dialling) {
-    server->stream != nullptr ? attach(*std::move(server)) : detach();
+  if (phase_ == Phase::dialling) {
+    if (std::optional<DialledServer> server = dialler_->take()) {
+      server->stream != nullptr ? attach(*std::move(server)) : detach();
+    }
   }
   if (phase_ != Phase::none || is_session_over_ || transfers_.empty() || now() < retry_at_) return;
   phase_ = Phase::asked;
@@ -174,6 +175,7 @@ void BulkIo::attach(DialledServer server) {
   is_blocked_ = false;
   may_have_more_ = true;
   phase_ = Phase::attached;
+  dialler_.reset();
   attachment_.emplace(token_->session, token_->token);
   for (const auto& [id, transfer] : transfers_) add(id, *transfer);
 }
@@ -181,7 +183,8 @@ void BulkIo::attach(DialledServer server) {
 // There is another try in a while.
 void BulkIo::detach() {
   if (attachment_ && attachment_->is_welcome()) back_off_.reset();
-  dialler_.abandon();
+  if (dialler_ != nullptr) dialler_->abandon();
+  dialler_.reset();
   attachment_.reset();
   stream_.reset();
   guard_.set_socket(Descriptor());

@@ -15,10 +15,10 @@
 #include "libclient/io/byte_stream.h"
 #include "libclient/protocol/back_off.h"
 #include "libclient/src/block_pool.h"
+#include "libclient/src/bulk_host.h"
 #include "libclient/src/bulk_transfer.h"
 #include "libclient/src/bulk_workers.h"
 #include "libclient/src/fork_guard.h"
-#include "libclient/src/server.h"
 #include "libclient/src/sha256.h"
 
 namespace spindle {
@@ -30,9 +30,7 @@ class BulkSession {
   virtual std::error_code ask(protocol::BulkRequest request) = 0;
   virtual void give(Event event) = 0;
   virtual void note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) = 0;
-  /// Where the daemon is that the session is at.
-  virtual std::string address() const = 0;
-  virtual const ConnectOptions& options() const = 0;
+  virtual std::unique_ptr<SecondDialler> make_dialler() = 0;
 };
 
 /// Order of calls: `start`, then `run_soon` by any thread, and `stop` at last. What is run soon is given this object,
@@ -121,7 +119,7 @@ class BulkIo : private BulkTransferHost {
   protocol::BackOff back_off_;
   bulk::Nanoseconds retry_at_{};
   std::optional<protocol::BulkToken> token_;
-  Dialler dialler_;
+  std::unique_ptr<SecondDialler> dialler_;  // where the phase is `dialling`
   std::unique_ptr<ByteStream> stream_;
   std::optional<bulk::Attachment> attachment_;
   std::vector<std::uint8_t> buffer_;

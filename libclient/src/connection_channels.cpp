@@ -3,6 +3,28 @@
 
 namespace spindle {
 
+namespace {
+
+/// As the connection itself does.
+class DiallerOfOptions final : public SecondDialler {
+ public:
+  DiallerOfOptions(ConnectOptions options, std::string address)
+      : options_(std::move(options)), address_(std::move(address)) {}
+
+  void start(std::function<void()> on_done) override {
+    dialler_.start(options_, address_, deadline_after(options_.connect_timeout), std::move(on_done));
+  }
+  std::optional<DialledServer> take() override { return dialler_.take(); }
+  void abandon() override { dialler_.abandon(); }
+
+ private:
+  const ConnectOptions options_;
+  const std::string address_;
+  Dialler dialler_;
+};
+
+}  // namespace
+
 bool Connection::Impl::set_channel_listener(ChannelListener* listener) {
   const Lock lock(mutex_);
   if (listener != nullptr && (channels_ != nullptr || !options_.bulk)) return false;
@@ -10,15 +32,14 @@ bool Connection::Impl::set_channel_listener(ChannelListener* listener) {
   return true;
 }
 
-std::error_code Connection::Impl::ask_channel(protocol::BulkRequest request,
-                                              const std::function<void(std::uint32_t)>& note_number) {
+std::error_code Connection::Impl::ask_channel(protocol::BulkRequest request, Asked asked) {
   Lock lock(mutex_);
-  if (!can_send()) return Errc::not_connected;
   std::uint32_t number = 0;
-  if (const std::error_code error = session_.engine().ask_channel(std::move(request), number)) return error;
-  if (note_number) note_number(number);
-  flush(lock);
-  return {};
+  std::error_code error = Errc::not_connected;
+  if (can_send()) error = session_.engine().ask_channel(std::move(request), number);
+  if (asked) asked(error, number);
+  if (!error) flush(lock);
+  return error;
 }
 
 void Connection::Impl::add_event(Event event) {
@@ -32,9 +53,9 @@ void Connection::Impl::add_event(Event event) {
   if (handler_ != nullptr) wake_thread();
 }
 
-std::string Connection::Impl::server_address() const {
+std::unique_ptr<SecondDialler> Connection::Impl::make_dialler() {
   const Lock lock(mutex_);
-  return address_of(dialled_server_);
+  return std::make_unique<DiallerOfOptions>(options_, address_of(dialled_server_));
 }
 
 void Connection::Impl::channel_answered(std::uint32_t request, std::error_code error) {

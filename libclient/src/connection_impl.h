@@ -18,7 +18,7 @@
 #include "libclient/protocol/client_feeds.h"
 #include "libclient/protocol/client_session.h"
 #include "libclient/src/answer.h"
-#include "libclient/src/channel_listener.h"
+#include "libclient/src/bulk_host.h"
 #include "libclient/src/deadline.h"
 #include "libclient/src/event_queue.h"
 #include "libclient/src/fork_guard.h"
@@ -32,7 +32,7 @@ namespace spindle {
 
 /// Order of calls: `open`; if it succeeds, `start_thread`, then anything; `shut_down` at last. The thread keeps the
 /// object alive: a handler may drop the connection that called it.
-class Connection::Impl : public std::enable_shared_from_this<Impl>, private protocol::RequestObserver {
+class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkHost, private protocol::RequestObserver {
  public:
   explicit Impl(const ConnectOptions& options);
 
@@ -43,7 +43,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   /// Whether this is the copy in a child of fork(): nothing else may be called then.
   bool is_inherited() const { return guard_ && guard_->is_inherited(); }
   const std::string& private_name() const { return *private_name_.load(std::memory_order_acquire); }
-  bool is_open() const;
+  bool is_open() const override;
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options,
                             Patience patience);
   std::error_code request(protocol::ClientFrame type, std::string_view group);
@@ -80,21 +80,14 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, private prot
   std::optional<FeedFlow> feed_flow(FeedId feed) const;
   std::uint64_t feed_dropped(FeedId feed) const;
 
-  // For bulk channels, on any thread.
+  // BulkHost.
+  bool set_channel_listener(ChannelListener* listener) override;
+  std::error_code ask_channel(protocol::BulkRequest request, Asked asked) override;
+  void add_event(Event event) override;
+  bool has_room_for_events() const override { return !events_.is_full(); }
+  bool is_own_thread() const override { return on_thread(); }
+  std::unique_ptr<SecondDialler> make_dialler() override;
 
-  /// Tells `listener` of channels from here on; null: nobody any more, and the former one is not being told when this
-  /// returns. False where there is one already, or the daemon does not tell.
-  bool set_channel_listener(ChannelListener* listener);
-  /// Asks the daemon, and waits for nothing. `note_number` is called with the number of the request before anything
-  /// comes of it, with the lock that ChannelListener is called with.
-  std::error_code ask_channel(protocol::BulkRequest request, const std::function<void(std::uint32_t)>& note_number);
-  /// Has the event come behind those that are there. Nothing comes behind Disconnected.
-  void add_event(Event event);
-  /// For a second connection to the daemon that the session is at.
-  const ConnectOptions& options() const { return options_; }
-  std::string server_address() const;
-  bool has_room_for_events() const { return !events_.is_full(); }
-  bool is_own_thread() const { return on_thread(); }
   std::chrono::nanoseconds send_timeout() const { return options_.send_timeout; }
 
  private:

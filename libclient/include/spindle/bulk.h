@@ -229,6 +229,7 @@ class SPINDLE_EXPORT Bulk {
   [[nodiscard]] std::error_code set_rate(const ChannelId& channel, std::uint64_t bytes_per_second);
 
  private:
+  friend struct BulkOpener;
   class SPINDLE_HIDDEN Impl;
   explicit Bulk(std::shared_ptr<Impl> impl) noexcept;
   Impl* usable() const noexcept;
