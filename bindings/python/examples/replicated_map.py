@@ -5,6 +5,7 @@ Updates are agreed messages, so all replicas apply the same ones in the same ord
 tentative, until the view that follows says whether a majority has them. Where members meet that were not together, one
 of each side sends its state, and all go on with the newest."""
 import asyncio
+import contextlib
 import copy
 
 import spindle
@@ -32,7 +33,7 @@ class State:
         self.values = {}
 
     def apply(self, update):
-        verb, key, value = (update.split(" ", 2) + ["", ""])[:3]
+        verb, key, value = [*update.split(" ", 2), "", ""][:3]
         if verb == "set":
             self.values[key] = value
         elif verb == "remove":
@@ -89,10 +90,8 @@ class Replica:
         return self._has_majority() and self._awaited == 0
 
     async def _multicast(self, kind, text):
-        try:
+        with contextlib.suppress(spindle.NotConnected):  # an event tells
             await self._connection.multicast(Service.AGREED, self._group, text.encode(), type=kind)
-        except spindle.NotConnected:
-            pass  # an event tells
 
     async def _send_update(self):
         if self._update is not None and not self._is_under_way and self._is_serving():

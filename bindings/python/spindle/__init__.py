@@ -7,19 +7,27 @@
                 print(event.sender, event.payload)
 """
 from . import _engine, _events
+from ._bulk import Bulk, BulkSink, BulkSource
 from ._codes import Code, code_of
 from ._connection import ALL, Connecting, Connection, Feed, Group, connect
 from ._engine import Message
 from ._errors import AccessDenied, BadArgument, Error, NotConnected, NotTakenError, TimedOut, WouldBlock
-from ._events import (Answers, Disconnected, FeedClosed, FeedClosedWhy, FeedFlow, FeedGap, FeedGapCause, FeedLimit,
-                      FeedOpened, FeedPacket, FeedWritable, FlowReady, FlowState, FlushRequest, Gap, GroupView,
-                      GroupViewId, NotTaken, OtherEvent, QueueWarning, Reconnected, Request, RequestFailed, Service,
-                      SlowPolicy, Transitional, ViewCause, ViewForm)
+from ._events import (Answers, BulkComplete, BulkEnded, BulkEndedCause, BulkGone, BulkOffered, BulkProgress,
+                      BulkReceived, BulkReturned, BulkStalled, ChannelId, ContentKind, Disconnected, FeedClosed,
+                      FeedClosedWhy, FeedFlow, FeedGap, FeedGapCause, FeedLimit, FeedOpened, FeedPacket, FeedWritable,
+                      FlowReady, FlowState, FlushRequest, Gap, GroupView, GroupViewId, NotTaken, OtherEvent,
+                      QueueWarning, Reconnected, Request, RequestFailed, Service, SlowPolicy, Transitional, ViewCause,
+                      ViewForm)
+from ._options import BulkOptions
+
+__version__ = _engine.version
 
 _engine.register({**vars(_events), "code": code_of})
 
 __all__ = [
-    "ALL", "AccessDenied", "Answers", "BadArgument", "Code", "Connecting", "Connection", "Disconnected", "Error",
+    "ALL", "AccessDenied", "Answers", "BadArgument", "Bulk", "BulkComplete", "BulkEnded", "BulkEndedCause", "BulkGone",
+    "BulkOffered", "BulkOptions", "BulkProgress", "BulkReceived", "BulkReturned", "BulkSink", "BulkSource",
+    "BulkStalled", "ChannelId", "Code", "Connecting", "Connection", "ContentKind", "Disconnected", "Error",
     "Feed", "FeedClosed", "FeedClosedWhy", "FeedFlow", "FeedGap", "FeedGapCause", "FeedLimit", "FeedOpened",
     "FeedPacket", "FeedWritable", "FlowReady", "FlowState", "FlushRequest", "Gap", "Group", "GroupView", "GroupViewId",
     "Message", "NotConnected", "NotTaken", "NotTakenError", "OtherEvent", "QueueWarning", "Reconnected", "Request",

@@ -1,7 +1,7 @@
 """Where a daemon is."""
 import os
 import stat
-from typing import NamedTuple, Optional, Tuple
+from typing import NamedTuple, Optional
 
 from ._codes import Code
 from ._errors import error_of
@@ -34,7 +34,7 @@ def _port(text: str, whole: str) -> int:
     return int(text)
 
 
-def _host_and_port(text: str, whole: str) -> Tuple[str, int]:
+def _host_and_port(text: str, whole: str) -> tuple[str, int]:
     if text.startswith("["):
         host, bracket, rest = text[1:].partition("]")
         if not bracket or (rest and not rest.startswith(":")):

@@ -77,7 +77,7 @@ def connect_blocking(options: Options, address: Address, until: float) -> socket
             stream.close()
         if isinstance(error, Error):
             raise
-        if isinstance(error, TimeoutError) or isinstance(error, socket.timeout):
+        if isinstance(error, (TimeoutError, socket.timeout)):
             raise error_of(Code.TIMED_OUT, f"{address}: the daemon did not accept the connection in time") from error
         if isinstance(error, OSError):
             raise why_unconnected(address, error) from error

@@ -1,10 +1,12 @@
 """A connection to a daemon, on a loop of asyncio."""
 import asyncio
 import time
+from collections.abc import AsyncIterator, Awaitable, Generator
 from types import TracebackType
-from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Generator, List, Optional, Tuple, Type
+from typing import Any, Callable, Optional
 
-from . import _patience
+from . import _patience, _second
+from ._bulk import Bulk, BulkEngine
 from ._codes import Code
 from ._engine import EventStream, Message
 from ._errors import NotTakenError, error_of
@@ -107,7 +109,7 @@ class _Batches:
     def __aiter__(self) -> "_Batches":
         return self
 
-    async def __anext__(self) -> List[Any]:
+    async def __anext__(self) -> list[Any]:
         batch = await self._connection._take(self._most, None)
         if not batch:
             raise StopAsyncIteration
@@ -127,13 +129,16 @@ class Connection(LinkOwner):
         self._session = options.session()
         self._loop = asyncio.get_running_loop()
         self._link: Optional[Link] = None
-        self._dialling: Optional["asyncio.Task[None]"] = None
+        self._dialling: Optional[asyncio.Task[None]] = None
         self._timer: Optional[asyncio.TimerHandle] = None
         self._timer_at = 0.0
+        self._address = self._servers[0]  # of the daemon that the session is at
+        self._channels: Optional[BulkEngine] = None
+        self._serves_channels = False
         self._flush_is_due = False
-        self._calls: Dict[int, "asyncio.Future[Tuple[Optional[Code], Any]]"] = {}
-        self._event_waiters: List["asyncio.Future[None]"] = []
-        self._change_waiters: List["asyncio.Future[None]"] = []
+        self._calls: dict[int, asyncio.Future[tuple[Optional[Code], Any]]] = {}
+        self._event_waiters: list[asyncio.Future[None]] = []
+        self._change_waiters: list[asyncio.Future[None]] = []
         self._connect_until: Optional[float] = time.monotonic() + options.connect_timeout
 
     # --- Events ---
@@ -141,7 +146,7 @@ class Connection(LinkOwner):
     def __aiter__(self) -> AsyncIterator[Any]:
         return EventStream(self._session, self._wait_for_event, self._attend)
 
-    def batches(self, most: int = _BATCH) -> AsyncIterator[List[Any]]:
+    def batches(self, most: int = _BATCH) -> AsyncIterator[list[Any]]:
         """Lists of events, each of as many as wait, up to `most`: for programs that get very many."""
         return _Batches(self, most)
 
@@ -296,6 +301,35 @@ class Connection(LinkOwner):
         """Nothing more is told of the feeds of that group."""
         self._check(self._session.stop_listening(group))
 
+    # --- Bulk channels ---
+
+    @property
+    def bulk(self) -> Bulk:
+        """Bulk channels: of a connection that was made with `bulk=True`."""
+        if self._channels is None:
+            raise error_of(Code.BAD_ARGUMENT, "the connection was made without bulk")
+        return Bulk(self._channels)
+
+    def _open_channels(self) -> None:
+        self._channels = BulkEngine(self._session, self._options)
+        self._loop.add_reader(self._session.bulk_descriptor, self._serve)
+        self._serves_channels = True
+
+    def _serve(self) -> None:
+        _second.serve(self._session, self._options, self._address)
+        self._attend()
+
+    def _stop_serving(self) -> None:
+        if self._serves_channels:
+            self._serves_channels = False
+            self._loop.remove_reader(self._session.bulk_descriptor)
+
+    async def _close_channels(self) -> None:
+        """Also where the caller is cancelled."""
+        self._stop_serving()
+        if self._channels is not None:
+            await self._loop.run_in_executor(None, self._channels.close)
+
     # --- The end ---
 
     @property
@@ -321,6 +355,8 @@ class Connection(LinkOwner):
             self._session.handle_time()
             self._attend()
             raise
+        finally:
+            await self._close_channels()
         return self._session.not_taken
 
     async def drain(self, timeout: float) -> NotTaken:
@@ -343,7 +379,7 @@ class Connection(LinkOwner):
     async def __aenter__(self) -> "Connection":
         return self
 
-    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+    async def __aexit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
                         trace: Optional[TracebackType]) -> None:
         await self.close()
 
@@ -386,9 +422,9 @@ class Connection(LinkOwner):
             raise error_of(code)
         return value
 
-    async def _outcome(self, call: int, until: Optional[float] = None) -> Tuple[Optional[Code], Any]:
+    async def _outcome(self, call: int, until: Optional[float] = None) -> tuple[Optional[Code], Any]:
         """What the call comes to. With `until`: TimedOut then."""
-        future: "asyncio.Future[Tuple[Optional[Code], Any]]" = self._loop.create_future()
+        future: asyncio.Future[tuple[Optional[Code], Any]] = self._loop.create_future()
         self._calls[call] = future
         timer = None
         if until is not None:
@@ -410,11 +446,11 @@ class Connection(LinkOwner):
         if future is not None and not future.done():
             future.set_result((Code.TIMED_OUT, None))
 
-    async def _wait(self, waiters: List["asyncio.Future[None]"], until: Optional[float]) -> bool:
+    async def _wait(self, waiters: list["asyncio.Future[None]"], until: Optional[float]) -> bool:
         """False where the time is over."""
         if until is not None and until <= time.monotonic():
             return False
-        future: "asyncio.Future[None]" = self._loop.create_future()
+        future: asyncio.Future[None] = self._loop.create_future()
         waiters.append(future)
         timer = None
         if until is not None:
@@ -430,7 +466,7 @@ class Connection(LinkOwner):
         """Waits until something has changed. False where the time is over."""
         return await self._wait(self._change_waiters, until)
 
-    async def _take(self, most: int, timeout: Optional[float]) -> List[Any]:
+    async def _take(self, most: int, timeout: Optional[float]) -> list[Any]:
         """Events; none once the last was taken."""
         until = _patience.until(timeout)
         while True:
@@ -444,7 +480,7 @@ class Connection(LinkOwner):
                 raise error_of(Code.TIMED_OUT)
 
     def _wait_for_event(self) -> Awaitable[None]:
-        future: "asyncio.Future[None]" = self._loop.create_future()
+        future: asyncio.Future[None] = self._loop.create_future()
         self._event_waiters.append(future)
         self._set_reading()
         return future
@@ -467,6 +503,8 @@ class Connection(LinkOwner):
             raise
         self._connect_until = None
         if not self._session.is_over:
+            if self._options.bulk:
+                self._open_channels()
             return self
         end = self._session.take_events(1 << 20)[-1]
         assert isinstance(end, Disconnected)
@@ -482,6 +520,8 @@ class Connection(LinkOwner):
             self._dialling = self._loop.create_task(self._dial(server))
         if session.has_outcomes:
             self._tell_outcomes()
+        if self._serves_channels and session.is_over:
+            self._stop_serving()
         if self._event_waiters and (session.has_events or session.is_finished):
             _wake(self._event_waiters)
         if self._change_waiters:
@@ -525,6 +565,7 @@ class Connection(LinkOwner):
         else:
             self._dialling = None
             self._link = link
+            self._address = address
             self._session.connected(token)
             self._flush()
             link.attach(self)
@@ -606,7 +647,7 @@ class Connection(LinkOwner):
             _wake(self._change_waiters)
 
 
-def _wake(waiters: List["asyncio.Future[None]"]) -> None:
+def _wake(waiters: list["asyncio.Future[None]"]) -> None:
     for future in waiters:
         if not future.done():
             future.set_result(None)
@@ -636,7 +677,7 @@ class Connecting:
         self._connection = await self._connect()
         return self._connection
 
-    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+    async def __aexit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
                         trace: Optional[TracebackType]) -> None:
         assert self._connection is not None
         await self._connection.__aexit__(kind, error, trace)
@@ -667,5 +708,6 @@ def connect(*addresses: str, **options: Any) -> Connecting:
     receive_buffer=8388608   bytes of events beyond which nothing is read
     independent_flows=False  whether each set of destinations is a flow of its own
     slow_policy=SlowPolicy.DAEMON_DEFAULT   what the daemon does where this client does not read
+    bulk=False               whether there are bulk channels; a BulkOptions says how
     """
     return Connecting(Options(addresses=addresses, **options))

@@ -1,6 +1,6 @@
 """What is raised. Each code is an Error, and where Python has a class for it, of that class, too."""
 import asyncio
-from typing import Any, Dict, Optional, Tuple, Type
+from typing import Any, Optional
 
 from ._codes import Code
 from ._events import Answers, NotTaken
@@ -19,12 +19,12 @@ class Error(Exception):
         self.text = text or code.text
         super().__init__(self.text)
 
-    def __reduce__(self) -> Tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.code, self.text)
 
 
 # Before Python 3.11 a timeout of asyncio is another class.
-_TIMEOUTS: Tuple[Type[BaseException], ...] = tuple({asyncio.TimeoutError: None, TimeoutError: None})
+_TIMEOUTS: tuple[type[BaseException], ...] = tuple({asyncio.TimeoutError: None, TimeoutError: None})
 
 
 class TimedOut(Error, *_TIMEOUTS):  # type: ignore[misc]
@@ -56,11 +56,11 @@ class NotTakenError(Error):
         super().__init__(code, f"{not_taken.messages} messages have not entered the network")
         self.not_taken = not_taken
 
-    def __reduce__(self) -> Tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.not_taken, self.code)
 
 
-_CLASSES: Dict[Code, Type[Error]] = {
+_CLASSES: dict[Code, type[Error]] = {
     Code.WOULD_BLOCK: WouldBlock,
     Code.FLUSHING: WouldBlock,
     **dict.fromkeys((Code.TIMED_OUT, Code.FLUSH_TIMEOUT, Code.HANDSHAKE_TIMEOUT), TimedOut),
@@ -69,7 +69,8 @@ _CLASSES: Dict[Code, Type[Error]] = {
     **dict.fromkeys((Code.ACCESS_DENIED, Code.IDENTITY_MISMATCH, Code.TOKEN_UNKNOWN, Code.TOKEN_EXPIRED,
                      Code.TOKEN_MISSING, Code.TOKEN_EXPOSED), AccessDenied),
     **dict.fromkeys((Code.BAD_ARGUMENT, Code.BAD_ADDRESS, Code.BAD_GROUP_NAME, Code.BAD_CLIENT_NAME, Code.BAD_HEADERS,
-                     Code.MESSAGE_TOO_LARGE, Code.TOO_MANY_GROUPS, Code.MODE_MISMATCH), BadArgument),
+                     Code.MESSAGE_TOO_LARGE, Code.TOO_MANY_GROUPS, Code.MODE_MISMATCH, Code.BAD_CONTENT_NAME),
+                    BadArgument),
 }
 
 

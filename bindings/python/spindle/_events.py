@@ -2,7 +2,7 @@
 come as surrogates, and go as they came. Times are seconds."""
 import enum
 from dataclasses import dataclass
-from typing import NamedTuple, Optional, Tuple
+from typing import NamedTuple, Optional
 
 from ._codes import Code
 from ._engine import Message
@@ -83,6 +83,35 @@ class FeedLimit(enum.Enum):
     SHARE = "share"  # ordered traffic has the rest of a link
 
 
+class ContentKind(enum.Enum):
+    """What a content is at its source."""
+
+    BYTES = "bytes"
+    FILE = "file"
+    DIRECTORY = "directory"
+
+
+class BulkEndedCause(enum.Enum):
+    """Why a bulk channel is over."""
+
+    CANCELLED = "cancelled"  # by its source, or, with a code, as its content cannot be read
+    OVER = "over"  # it was complete, and its time to linger is over
+    ABANDONED = "abandoned"  # the source is gone, nobody has the content, and nothing has happened for a minute
+    ELSEWHERE = "elsewhere"  # daemons that were apart and are back know that it has ended
+    DISCONNECTED = "disconnected"  # the session of this client that offered it is gone; others may go on
+
+
+class ChannelId(NamedTuple):
+    """Identifies a bulk channel, for ever."""
+
+    daemon: str  # of the client that offers
+    incarnation: int
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.number}@{self.daemon}"
+
+
 class GroupViewId(NamedTuple):
     """Identifies a view of a group; equal at all members that see the view, and never used for another one."""
 
@@ -104,11 +133,11 @@ class GroupView:
     member_count: int
     synchronous: bool
     digest: int
-    joined: Tuple[str, ...]
-    left: Tuple[str, ...]
-    apart: Tuple[str, ...]
-    members: Tuple[str, ...]  # all, in one order for all members; empty with forms CHANGE and FAREWELL
-    vs_set: Tuple[str, ...]  # cause NETWORK: who came from the former view together with this client
+    joined: tuple[str, ...]
+    left: tuple[str, ...]
+    apart: tuple[str, ...]
+    members: tuple[str, ...]  # all, in one order for all members; empty with forms CHANGE and FAREWELL
+    vs_set: tuple[str, ...]  # cause NETWORK: who came from the former view together with this client
     my_index: Optional[int]  # in `members`
 
 
@@ -142,14 +171,14 @@ class FlushRequest:
 class FlowReady:
     """Independent flows: there is room again for these destinations, for which try_multicast() has given False."""
 
-    groups: Tuple[str, ...]
+    groups: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class FlowState:
     """How a flow fares: what request_flow() has asked for."""
 
-    groups: Tuple[str, ...]
+    groups: tuple[str, ...]
     price: float  # of a packet now, in dollars
     budget: float  # in dollars
     rate: float  # packets a second that entered the network of late
@@ -164,7 +193,7 @@ class Gap:
 
     messages: int
     bytes: int
-    names: Tuple[Tuple[str, int], ...]  # where they were sent to, and how many to each
+    names: tuple[tuple[str, int], ...]  # where they were sent to, and how many to each
     unlisted: int  # how many were sent to a name that is not listed
 
 
@@ -193,8 +222,8 @@ class NotTaken:
 class Answers:
     """What came of a request."""
 
-    messages: Tuple[Message, ...]  # in the order in which they came, one of each client
-    missing: Tuple[str, ...]  # of a request to all members, who has not answered, as far as that is known
+    messages: tuple[Message, ...]  # in the order in which they came, one of each client
+    missing: tuple[str, ...]  # of a request to all members, who has not answered, as far as that is known
 
 
 @dataclass(frozen=True)
@@ -206,7 +235,7 @@ class Reconnected:
     resumed: bool
     former_name: str
     private_name: str
-    unknown: Tuple[int, ...]
+    unknown: tuple[int, ...]
     fenced: bool
 
 
@@ -233,7 +262,7 @@ class FeedOpened:
 class FeedPacket:
     """A message of a feed."""
 
-    __slots__ = ("feed", "sequence", "packets", "payload")
+    __slots__ = ("feed", "packets", "payload", "sequence")
 
     feed: int
     sequence: int  # of the first packet that it came in
@@ -276,6 +305,88 @@ class FeedWritable:
     """There is room again in a feed of this client's own, for which try_send() has given False."""
 
     feed: int
+
+
+@dataclass(frozen=True)
+class BulkOffered:
+    """Somebody offers a content to a group of this client: accept() or refuse() it."""
+
+    channel: ChannelId
+    group: str
+    source: str  # private name of the client that offers
+    name: str  # as the source says it; may be empty
+    kind: ContentKind
+    size: Optional[int]  # None: not known yet
+    late: bool  # it was offered before this client joined: nobody waits for it
+
+
+@dataclass(frozen=True)
+class BulkProgress:
+    """How far a content is that this client offers or receives; at most twice a second."""
+
+    channel: ChannelId
+    bytes: int  # that are there and right, or that were sent to those who keep up
+    size: Optional[int]
+    bytes_per_second: int  # of late
+
+
+@dataclass(frozen=True)
+class BulkStalled:
+    """Nothing has come for 10 s of a content that this client receives. With the next BulkProgress that is over."""
+
+    channel: ChannelId
+
+
+@dataclass(frozen=True)
+class BulkReceived:
+    """A content that was accepted is here, whole and right, or cannot be received."""
+
+    channel: ChannelId
+    code: Optional[Code]  # None: it is here
+    text: str  # says more of `code`
+    path: str  # of the file, where it went into one
+    content: bytes  # where it was received in memory
+
+
+@dataclass(frozen=True)
+class BulkGone:
+    """How those stand that were members where a content was offered, and are no longer."""
+
+    done: int
+    failed: int
+    refused: int
+    missing: int  # they went before they had all of it
+
+
+@dataclass(frozen=True)
+class BulkComplete:
+    """All members have the content, or have said that they will not: the same list at all, at one place of the
+    order."""
+
+    channel: ChannelId
+    done: tuple[str, ...]
+    failed: tuple[tuple[str, Code], ...]
+    refused: tuple[str, ...]
+    gone: BulkGone
+
+
+@dataclass(frozen=True)
+class BulkReturned:
+    """Of those that were missing some are back, or have it by now: told to the source."""
+
+    channel: ChannelId
+    gone: BulkGone
+    present: int  # of `gone.missing`: they are back, and receive it
+
+
+@dataclass(frozen=True)
+class BulkEnded:
+    """Nothing more comes of the channel."""
+
+    channel: ChannelId
+    cause: BulkEndedCause
+    code: Optional[Code]  # why this client cancelled it by itself
+    text: str
 
 
 @dataclass(frozen=True)

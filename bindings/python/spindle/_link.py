@@ -3,7 +3,7 @@ import asyncio
 import os
 import socket
 import time
-from typing import Optional, Tuple, cast
+from typing import Optional, cast
 
 from . import _tls
 from ._address import Address
@@ -37,7 +37,7 @@ class Link(asyncio.BufferedProtocol):
     def __init__(self) -> None:
         self._owner: Optional[LinkOwner] = None
         self._transport: Optional[asyncio.Transport] = None
-        self._end: Optional[Tuple[Optional[Code], str]] = None  # that the owner is to be told
+        self._end: Optional[tuple[Optional[Code], str]] = None  # that the owner is to be told
         self._rest: Optional[socket.socket] = None  # where writing has failed: what is read from then
         self._is_paused = True
         self._has_ended = False  # this direction

@@ -1,8 +1,8 @@
 """What a connection is made with."""
 import os
-from ssl import SSLContext
 from dataclasses import dataclass
-from typing import Optional, Tuple
+from ssl import SSLContext
+from typing import Optional, Union
 
 from . import _engine, _tls
 from ._address import Address, parse
@@ -16,10 +16,22 @@ def _encoded(name: str) -> bytes:
 
 
 @dataclass(frozen=True)
+class BulkOptions:
+    """How a connection has bulk channels."""
+
+    #: Threads that read, write, hash, encode and decode, 1 to 64.
+    workers: int = 2
+    #: Whether the hashes of files that are offered are kept: one that is offered again need not be hashed again.
+    keep_hashes: bool = True
+    #: The directory for these; empty: spindle/hashes in XDG_CACHE_HOME, or else in ~/.cache.
+    hash_directory: str = ""
+
+
+@dataclass(frozen=True)
 class Options:
     """The arguments of connect(), which explains them."""
 
-    addresses: Tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
     name: str = ""
     tls_bundle: str = ""
     tls_revocation_lists: str = ""
@@ -35,11 +47,14 @@ class Options:
     receive_buffer: int = 8 << 20
     independent_flows: bool = False
     slow_policy: SlowPolicy = SlowPolicy.DAEMON_DEFAULT
+    bulk: Union[bool, BulkOptions] = False
 
-    def servers(self) -> Tuple[Address, ...]:
+    def servers(self) -> tuple[Address, ...]:
         """Raises where one of the addresses, or the name, cannot be."""
         if self.name and not _engine.is_client_name(_encoded(self.name)):
             raise error_of(Code.BAD_CLIENT_NAME)
+        if not 1 <= self.bulk_options().workers <= 64:
+            raise error_of(Code.BAD_ARGUMENT, "there are 1 to 64 workers")
         return tuple(parse(each) for each in self.addresses) or (parse(None),)
 
     def session(self) -> _engine.Session:
@@ -48,7 +63,10 @@ class Options:
             name=_encoded(self.name), servers=max(1, len(self.addresses)), independent_flows=self.independent_flows,
             slow_policy=int(self.slow_policy), send_buffer=self.send_buffer, receive_buffer=self.receive_buffer,
             connect_timeout=self.connect_timeout, reconnect_timeout=self.reconnect_timeout, keepalive=self.keepalive,
-            resume=self.resume)
+            resume=self.resume, bulk=bool(self.bulk))
+
+    def bulk_options(self) -> BulkOptions:
+        return self.bulk if isinstance(self.bulk, BulkOptions) else BulkOptions()
 
     def tls_context(self) -> SSLContext:
         return self.ssl or _tls.context_of(self.tls_bundle, self.tls_revocation_lists)

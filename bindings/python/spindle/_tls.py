@@ -1,7 +1,7 @@
 """TLS as daemons and clients of Spindle have it: TLS 1.3, and certificates that say who their holder is."""
 import os
 import ssl
-from typing import Any, List, Optional
+from typing import Any, Optional
 from urllib.parse import unquote, urlsplit
 
 from ._codes import Code
@@ -36,7 +36,7 @@ def context_of(bundle: str, revocation_lists: str) -> ssl.SSLContext:
     return context
 
 
-def _names(certificate: Optional[Any]) -> List[List[str]]:
+def _names(certificate: Optional[Any]) -> list[list[str]]:
     """Of names such as "spindle://trading/daemon/alpha", the parts."""
     found = []
     for kind, value in (certificate or {}).get("subjectAltName", ()):

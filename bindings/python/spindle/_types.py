@@ -1,5 +1,6 @@
 """What programs give."""
-from typing import Any, Mapping, Sequence, Tuple, Union
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
 
 #: Of a group, or the private name of a client.
 Name = Union[str, bytes]
@@ -8,4 +9,4 @@ Destinations = Union[Name, Sequence[Name]]
 #: Whatever has a buffer.
 Payload = Any
 #: Keys as names are, values that are text or have a buffer.
-Headers = Union[None, Mapping[Name, Any], Sequence[Tuple[Name, Any]]]
+Headers = Union[None, Mapping[Name, Any], Sequence[tuple[Name, Any]]]

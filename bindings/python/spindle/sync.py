@@ -14,22 +14,25 @@ import socket
 import ssl
 import threading
 import time
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple, Type
+from typing import Any, Callable, Optional, TypeVar
 
-from . import _patience
+from . import _patience, _second
 from ._blocking import connect_blocking
+from ._bulk import BulkEngine, BulkSink, BulkSource
 from ._codes import Code
 from ._connection import ALL
 from ._engine import Message, Session
 from ._errors import Error, NotTakenError, error_of
-from ._events import Answers, Disconnected, FeedFlow, FlushRequest, GroupView, NotTaken, Service
+from ._events import Answers, ChannelId, Disconnected, FeedFlow, FlushRequest, GroupView, NotTaken, Service
 from ._options import Options
 from ._types import Destinations, Headers, Name, Payload
 
-__all__ = ["ALL", "Connection", "Feed", "Group", "connect"]
+__all__ = ["ALL", "Bulk", "Connection", "Feed", "Group", "connect"]
 
+_Result = TypeVar("_Result")
 _WAITING = (Code.WOULD_BLOCK, Code.FLUSHING)
 #: Who has waited comes back soon, as a rule: only behind this time does the connection's own thread stand in, seconds.
 _GRACE = 0.02
@@ -114,6 +117,37 @@ class Feed:
         self.close()
 
 
+class Bulk:
+    """Offers and receives contents: `Connection.bulk`; see spindle.Bulk."""
+
+    def __init__(self, connection: "Connection", engine: BulkEngine) -> None:
+        self._connection = connection
+        self._engine = engine
+
+    def offer(self, group: Name, source: BulkSource, *, bytes_per_second: int = 0, weight: int = 10,
+              linger: float = 60.0, timeout: Optional[float] = 30.0) -> ChannelId:
+        """Offers a content to the members of a group; see spindle.Bulk.offer()."""
+        return self._connection._wait_for(
+            lambda: self._engine.offer(group, source, bytes_per_second, weight, linger, timeout),
+            self._engine.withdraw)
+
+    def accept(self, channel: ChannelId, sink: BulkSink, *, replace: bool = False, serve: bool = True) -> None:
+        """Receives what was offered; see spindle.Bulk.accept()."""
+        self._engine.accept(channel, sink, replace, serve)
+
+    def refuse(self, channel: ChannelId) -> None:
+        """Tells all that this client will not receive it. Who neither accepts nor refuses is waited for."""
+        self._engine.refuse(channel)
+
+    def cancel(self, channel: ChannelId) -> None:
+        """Ends a channel that this client has offered."""
+        self._engine.cancel(channel)
+
+    def set_rate(self, channel: ChannelId, bytes_per_second: int) -> None:
+        """Changes what offer() was given."""
+        self._engine.set_rate(channel, bytes_per_second)
+
+
 class Connection:
     """The connection of a program to its daemon: connect() makes it. It is an iterator of events."""
 
@@ -133,9 +167,11 @@ class Connection:
         self._is_urgent = False  # output waits that nobody may come back for
         self._has_failed = False  # writing; why is still to be read
         self._has_ended = False  # this direction
-        self._results: Dict[int, Tuple[Optional[Code], Any]] = {}
-        self._wanted: Set[int] = set()  # calls whose results somebody waits for
+        self._results: dict[int, tuple[Optional[Code], Any]] = {}
+        self._wanted: set[int] = set()  # calls whose results somebody waits for
         self._connect_until: Optional[float] = None
+        self._address = self._servers[0]  # of the daemon that the session is at
+        self._channels: Optional[BulkEngine] = None
         self._wake_in.setblocking(False)
         self._wake_out.setblocking(False)
 
@@ -148,7 +184,7 @@ class Connection:
                 return
             yield events[0]
 
-    def batches(self, most: int = 4096) -> Iterator[List[Any]]:
+    def batches(self, most: int = 4096) -> Iterator[list[Any]]:
         """Lists of events, each of as many as wait, up to `most`."""
         while True:
             events = self._take(most, None)
@@ -310,6 +346,48 @@ class Connection:
         with self._calling() as session:
             _check(session.stop_listening(group))
 
+    # --- Bulk channels ---
+
+    @property
+    def bulk(self) -> Bulk:
+        """Bulk channels: of a connection that was made with `bulk=True`."""
+        if self._channels is None:
+            raise error_of(Code.BAD_ARGUMENT, "the connection was made without bulk")
+        return Bulk(self, self._channels)
+
+    def _wait_for(self, call: Callable[[], _Result], drop: Callable[[_Result], None]) -> _Result:
+        """Has a thread call what waits for the daemon, and moves bytes meanwhile. `drop`: what comes of it is of use to
+        nobody."""
+        done: list[_Result] = []
+        failed: list[BaseException] = []
+        is_left = False
+
+        def run() -> None:
+            try:
+                result = call()
+            except BaseException as error:
+                failed.append(error)
+            else:
+                with self._lock:
+                    done.append(result)
+                    is_wanted = not is_left
+                if not is_wanted:
+                    drop(result)
+            self._wake()
+
+        threading.Thread(target=run, name="spindle-call", daemon=True).start()
+        with self._calling():
+            try:
+                self._wait(lambda: bool(done or failed), None)
+            except BaseException:
+                is_left = True
+                for each in done:
+                    drop(each)
+                raise
+        if failed:
+            raise failed[0]
+        return done[0]
+
     # --- The end ---
 
     @property
@@ -337,7 +415,10 @@ class Connection:
             finally:
                 if not self._is_polling:
                     self._hang_up()
-            return session.not_taken
+            lost = session.not_taken
+        if self._channels is not None:
+            self._channels.close()
+        return lost
 
     def drain(self, timeout: float) -> NotTaken:
         """Leaves all groups, and closes once all was taken; see spindle.Connection.drain()."""
@@ -355,7 +436,7 @@ class Connection:
     def __enter__(self) -> "Connection":
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
         self.close()
 
@@ -409,7 +490,7 @@ class Connection:
             raise error_of(code)
         return value
 
-    def _outcome(self, call: int, until: Optional[float] = None) -> Tuple[Optional[Code], Any]:
+    def _outcome(self, call: int, until: Optional[float] = None) -> tuple[Optional[Code], Any]:
         """What the call comes to. With `until`: TimedOut then."""
         self._wanted.add(call)
         try:
@@ -429,11 +510,11 @@ class Connection:
             if call in self._wanted:
                 self._results[call] = (code, value)
 
-    def _take(self, most: int, timeout: Optional[float]) -> List[Any]:
+    def _take(self, most: int, timeout: Optional[float]) -> list[Any]:
         """Events; none once the last was taken."""
         session = self._session
         with self._lock:
-            events: List[Any] = session.take_events(most)
+            events: list[Any] = session.take_events(most)
             if not events and not session.is_finished:
                 until = _patience.until(timeout)
                 if timeout is not None and timeout <= 0:
@@ -498,10 +579,8 @@ class Connection:
 
     def _wake(self) -> None:
         """Has the thread that polls look again."""
-        try:
+        with suppress(OSError):  # it has been woken already, or all is over
             self._wake_out.send(b"x")
-        except OSError:
-            pass  # it has been woken already, or all is over
 
     def _poll(self, until: Optional[float]) -> None:
         """One turn: connects, writes, waits without the lock, and reads."""
@@ -528,6 +607,8 @@ class Connection:
         left = _patience.left(min(ends)) if ends else None
         poll = select.poll()
         poll.register(self._wake_in, select.POLLIN)
+        if self._channels is not None:
+            poll.register(session.bulk_descriptor, select.POLLIN)
         stream = self._stream
         wanted = (select.POLLIN if session.takes_bytes else 0) | (select.POLLOUT if is_blocked else 0)
         if stream is not None and wanted:
@@ -541,6 +622,9 @@ class Connection:
             self._lock.acquire()
         if self._wake_in.fileno() in ready:
             self._wake_in.recv(4096)
+        if self._channels is not None and session.bulk_descriptor in ready:
+            _second.serve(session, self._options, self._address)
+            self._write()
         if stream is not None and stream is self._stream:
             if wanted & select.POLLIN and (stream.fileno() in ready or isinstance(stream, ssl.SSLSocket)):
                 self._read(stream)
@@ -583,10 +667,8 @@ class Connection:
         if session.ends_output and not self._has_ended:
             self._has_ended = True
             if not isinstance(stream, ssl.SSLSocket):
-                try:
+                with suppress(OSError):
                     stream.shutdown(socket.SHUT_WR)
-                except OSError:
-                    pass
         return False
 
     def _hang_up(self) -> None:
@@ -620,6 +702,7 @@ class Connection:
             stream.close()
         else:
             self._stream = stream
+            self._address = address
             self._session.connected(token)
 
     def _open(self) -> "Connection":
@@ -637,6 +720,8 @@ class Connection:
                 raise
             self._connect_until = None
             if not session.is_over:
+                if self._options.bulk:
+                    self._channels = BulkEngine(session, self._options)
                 threading.Thread(target=self._stand_in, name="spindle", daemon=True).start()
                 return self
             self._hang_up()

@@ -22,9 +22,14 @@ Client::Client(protocol::SessionOptions session, std::size_t send_buffer_bytes, 
     : send_buffer_bytes_(send_buffer_bytes),
       receive_buffer_bytes_(receive_buffer_bytes),
       resume_bytes_(EventQueue::resume_bytes(receive_buffer_bytes)),
+      desk_(session.wants_channels ? std::make_shared<ChannelDesk>() : nullptr),
       session_(std::move(session)),
       feed_events_(receive_buffer_bytes / 2) {
   session_.engine().observe(this);
+}
+
+Client::~Client() {
+  if (desk_ != nullptr) desk_->end(Errc::not_connected);
 }
 
 // --- Connections ---
@@ -98,6 +103,7 @@ bool Client::takes_bytes() {
   }
   const bool takes = takes_bytes_ || closing_ || to_leave_.has_value();
   session_.set_reading(takes);
+  if (desk_ != nullptr) desk_->set_room(takes_bytes_);
   return takes;
 }
 
@@ -134,6 +140,10 @@ void Client::end(std::error_code error) {
   tell_feeds();
   ended_ = true;
   calls_.end(error);
+  if (desk_ != nullptr) {
+    desk_->end(error);
+    serve_channels();  // who has asked meanwhile is told
+  }
   for (const auto& [feed, call] : std::exchange(opening_, {})) outcomes_.push_back({call, error, {}});
 }
 
@@ -162,6 +172,41 @@ void Client::tell_feeds() {
   std::vector<Event> events;
   feeds_.take_events(events);
   if (!closing_ && !ended_) feed_events_.push(events);
+}
+
+// --- Bulk channels ---
+
+void Client::channel_answered(std::uint32_t request, std::error_code error) {
+  if (desk_ == nullptr) return;
+  desk_->tell([&](ChannelListener& listener) { listener.channel_answered(request, error); });
+}
+
+std::optional<Event> Client::channel_news(protocol::BulkNews news, std::size_t) {
+  std::optional<Event> event;
+  if (desk_ != nullptr) desk_->tell([&](ChannelListener& listener) { event = listener.channel_news(std::move(news)); });
+  return event;
+}
+
+void Client::session_began_anew() {
+  if (desk_ != nullptr) desk_->tell([](ChannelListener& listener) { listener.session_began_anew(); });
+  feeds_.begin_anew();
+}
+
+void Client::serve_channels() {
+  if (desk_ == nullptr) return;
+  desk_->clear();
+  const auto ask = [this](protocol::BulkRequest request, std::uint32_t& number) -> std::error_code {
+    return can_send() ? session_.engine().ask_channel(std::move(request), number) : Errc::not_connected;
+  };
+  desk_->serve(ask, [this](Event event) {
+    if (closing_ || ended_) return;
+    const auto* received = event.get_if<BulkReceived>();
+    const std::size_t bytes = sizeof(Event) + sizeof(BulkReceived) + (received != nullptr ? received->bytes.size() : 0);
+    std::vector<Event> events;
+    events.push_back(std::move(event));
+    event_bytes_ += bytes;
+    arrived_.push_back({std::move(events), bytes});
+  });
 }
 
 // --- Room ---
@@ -319,6 +364,7 @@ void Client::close(Deadline deadline) {
   closing_ = true;
   closing_deadline_ = deadline;
   session_.bye();
+  if (desk_ != nullptr) desk_->refuse_requests();
   note_room();
 }
 

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "bindings/python/src/channel_desk.h"
 #include "libclient/protocol/client_feeds.h"
 #include "libclient/protocol/client_session.h"
 #include "libclient/src/feed_events.h"
@@ -45,6 +46,7 @@ class Client final : private protocol::RequestObserver {
   Client(protocol::SessionOptions session, std::size_t send_buffer_bytes, std::size_t receive_buffer_bytes);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
+  ~Client() override;
 
   // Connections.
   void start();
@@ -95,6 +97,13 @@ class Client final : private protocol::RequestObserver {
   void close_feed(FeedId feed);
   const protocol::ClientFeeds& feeds() const { return feeds_; }
 
+  // Bulk channels.
+
+  /// Where a Bulk of this client stands; null where the session was made without `wants_channels`.
+  const std::shared_ptr<ChannelDesk>& desk() const { return desk_; }
+  /// Does what is wanted there. The owner calls it when the descriptor is readable, and attends to the client then.
+  void serve_channels();
+
   // Calls that wait. `call` is set to the number.
 
   /// The request has just been made: waits for the view that shows it done.
@@ -138,10 +147,12 @@ class Client final : private protocol::RequestObserver {
   void answered(protocol::Requests::Number number, Answers answers) override {
     calls_.note_answered(number, std::move(answers));
   }
+  void channel_answered(std::uint32_t request, std::error_code error) override;
+  std::optional<Event> channel_news(protocol::BulkNews news, std::size_t before) override;
   void feed_refused(std::uint32_t request, std::error_code error) override { feeds_.refused(request, error); }
   void feed_news(const protocol::FeedNews& news) override { feeds_.take(now(), news); }
   void group_left(std::string_view group) override { feeds_.note_left(group); }
-  void session_began_anew() override { feeds_.begin_anew(); }
+  void session_began_anew() override;
 
   static protocol::Instant now() { return std::chrono::steady_clock::now().time_since_epoch(); }
   bool is_full() const { return session_.writer().output_size() >= send_buffer_bytes_; }
@@ -159,6 +170,7 @@ class Client final : private protocol::RequestObserver {
   const std::size_t send_buffer_bytes_;
   const std::size_t receive_buffer_bytes_;
   const std::size_t resume_bytes_;
+  const std::shared_ptr<ChannelDesk> desk_;  // null: it wants no channels
   protocol::ClientSession session_;
   PendingCalls calls_{session_.engine()};
   protocol::ClientFeeds feeds_{session_.writer()};

@@ -23,6 +23,10 @@ PyObject* make(Class of, Arguments... arguments) {
   return registry().make(of, arguments...);
 }
 
+PyObject* size_of(const std::optional<std::uint64_t>& size) {
+  return size ? number(*size) : Ref::to(Py_None).release();
+}
+
 PyObject* content(const GroupView& view) { return to_python(view); }
 PyObject* content(const Transitional& signal) { return make(Class::Transitional, to_text(signal.group)); }
 
@@ -83,6 +87,50 @@ PyObject* content(const FeedClosed& closed) {
               registry().code(closed.error));
 }
 
+// --- Bulk channels ---
+
+PyObject* content(const BulkOffered& offered) {
+  return make(Class::BulkOffered, to_python(offered.channel), to_text(offered.group), to_text(offered.source),
+              to_text(offered.name), member(Enumeration::content_kind, offered.kind), size_of(offered.size),
+              truth(offered.late));
+}
+
+PyObject* content(const BulkProgress& progress) {
+  return make(Class::BulkProgress, to_python(progress.channel), number(progress.bytes), size_of(progress.size),
+              number(progress.bytes_per_second));
+}
+
+PyObject* content(const BulkStalled& stalled) { return make(Class::BulkStalled, to_python(stalled.channel)); }
+
+PyObject* content(const BulkReceived& received) {
+  const std::string_view bytes(reinterpret_cast<const char*>(received.bytes.data()), received.bytes.size());
+  return make(Class::BulkReceived, to_python(received.channel), registry().code(received.error), to_text(received.text),
+              to_text(received.path), to_bytes(bytes));
+}
+
+PyObject* content(const BulkGone& gone) {
+  return make(Class::BulkGone, number(gone.done), number(gone.failed), number(gone.refused), number(gone.missing));
+}
+
+PyObject* content(const BulkComplete& complete) {
+  PyObject* const failed =
+      to_tuple(complete.failed, complete.failed.size(), [](const BulkComplete::Failed& each) -> PyObject* {
+        const Ref name(to_text(each.name)), code(registry().code(each.error));
+        return name && code ? PyTuple_Pack(2, name.get(), code.get()) : nullptr;
+      });
+  return make(Class::BulkComplete, to_python(complete.channel), to_texts(complete.done), failed,
+              to_texts(complete.refused), content(complete.gone));
+}
+
+PyObject* content(const BulkReturned& returned) {
+  return make(Class::BulkReturned, to_python(returned.channel), content(returned.gone), number(returned.present));
+}
+
+PyObject* content(const BulkEnded& ended) {
+  return make(Class::BulkEnded, to_python(ended.channel), member(Enumeration::ended, ended.cause, 1),
+              registry().code(ended.error), to_text(ended.text));
+}
+
 PyObject* content(const FeedFlow& flow) { return to_python(flow); }
 PyObject* content(const FeedWritable& writable) { return make(Class::FeedWritable, number(writable.feed)); }
 
@@ -96,6 +144,10 @@ PyObject* to_python(const GroupView& view) {
               member(Enumeration::form, view.form), number(view.member_count), truth(view.synchronous),
               number(view.digest), to_texts(view.joined), to_texts(view.left), to_texts(view.apart),
               to_texts(view.members), to_texts(view.vs_set), index);
+}
+
+PyObject* to_python(const ChannelId& channel) {
+  return make(Class::ChannelId, to_text(channel.daemon), number(channel.incarnation), number(channel.number));
 }
 
 PyObject* to_python(const NotTaken& not_taken) {

@@ -10,6 +10,7 @@ namespace spindle::python {
 PyObject* to_python(PyTypeObject* message_type, Event&& event);
 PyObject* to_python(const GroupView& view);
 PyObject* to_python(const NotTaken& not_taken);
+PyObject* to_python(const ChannelId& channel);
 PyObject* to_python(const FeedFlow& flow);
 /// (number of the call, code or None, value): a GroupView, a NotTaken, or a pair of messages and names that are
 /// missing.

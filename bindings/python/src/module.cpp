@@ -1,4 +1,5 @@
 // spindle._engine: the client library's protocol for Python. The package in ../spindle moves its bytes.
+#include "bindings/python/src/bulk.h"
 #include "bindings/python/src/message.h"
 #include "bindings/python/src/registry.h"
 #include "bindings/python/src/session.h"
@@ -6,6 +7,7 @@
 #include "libclient/common/names.h"
 #include "libclient/common/token.h"
 #include "spindle/error.h"
+#include "spindle/version.h"
 
 namespace spindle::python {
 
@@ -61,8 +63,10 @@ PyObject* make_module() {
   const Ref message(make_message_type());
   if (!module || !message) return nullptr;
   const Ref session(make_session_type(reinterpret_cast<PyTypeObject*>(message.get())));
-  if (!session || PyObject_SetAttrString(module.get(), "Message", message.get()) != 0 ||
-      PyObject_SetAttrString(module.get(), "Session", session.get()) != 0 || !add_stream_types(module.get())) {
+  if (!session || PyModule_AddStringConstant(module.get(), "version", std::string(version()).c_str()) != 0 ||
+      PyObject_SetAttrString(module.get(), "Message", message.get()) != 0 ||
+      PyObject_SetAttrString(module.get(), "Session", session.get()) != 0 || !add_stream_types(module.get()) ||
+      !add_bulk_type(module.get())) {
     return nullptr;
   }
   // Both are also used without the module's names.

@@ -29,6 +29,15 @@ namespace spindle::python {
   X(FeedClosed)                   \
   X(FeedFlow)                     \
   X(FeedWritable)                 \
+  X(ChannelId)                    \
+  X(BulkOffered)                  \
+  X(BulkProgress)                 \
+  X(BulkStalled)                  \
+  X(BulkReceived)                 \
+  X(BulkGone)                     \
+  X(BulkComplete)                 \
+  X(BulkReturned)                 \
+  X(BulkEnded)                    \
   X(OtherEvent)
 
 enum class Class : std::uint8_t {
@@ -46,7 +55,9 @@ enum class Class : std::uint8_t {
   X(request, Request)                  \
   X(gap_cause, FeedGapCause)           \
   X(why, FeedClosedWhy)                \
-  X(limit, FeedLimit)
+  X(limit, FeedLimit)                  \
+  X(content_kind, ContentKind)         \
+  X(ended, BulkEndedCause)
 
 enum class Enumeration : std::uint8_t {
 #define SPINDLE_ENUMERATION(member, name) member,

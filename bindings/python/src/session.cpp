@@ -4,8 +4,11 @@
 
 #include "bindings/python/src/arguments.h"
 #include "bindings/python/src/events.h"
+#include "bindings/python/src/gil.h"
 #include "bindings/python/src/message.h"
+#include "bindings/python/src/protected_stream.h"
 #include "bindings/python/src/registry.h"
+#include "libclient/io/plain_stream.h"
 
 namespace spindle::python {
 
@@ -34,18 +37,26 @@ std::uint64_t draw_seed() {
 // --- The object ---
 
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* names) {
-  static const char* const kNames[] = {
-      "name",           "servers",         "independent_flows", "slow_policy", "send_buffer",
-      "receive_buffer", "connect_timeout", "reconnect_timeout", "keepalive",   "resume",
-      nullptr};
+  static const char* const kNames[] = {"name",
+                                       "servers",
+                                       "independent_flows",
+                                       "slow_policy",
+                                       "send_buffer",
+                                       "receive_buffer",
+                                       "connect_timeout",
+                                       "reconnect_timeout",
+                                       "keepalive",
+                                       "resume",
+                                       "bulk",
+                                       nullptr};
   const char* name = nullptr;
   Py_ssize_t name_size = 0;
   Py_ssize_t servers = 1, send_buffer = 0, receive_buffer = 0;
-  int independent = 0, policy = 0, resume = 1;
+  int independent = 0, policy = 0, resume = 1, bulk = 0;
   double connect_s = 0, reconnect_s = 0, keepalive_s = 0;
-  if (PyArg_ParseTupleAndKeywords(arguments, names, "$y#npinndddp", const_cast<char**>(kNames), &name, &name_size,
+  if (PyArg_ParseTupleAndKeywords(arguments, names, "$y#npinndddpp", const_cast<char**>(kNames), &name, &name_size,
                                   &servers, &independent, &policy, &send_buffer, &receive_buffer, &connect_s,
-                                  &reconnect_s, &keepalive_s, &resume) == 0) {
+                                  &reconnect_s, &keepalive_s, &resume, &bulk) == 0) {
     return nullptr;
   }
   if (policy < 0 || policy > 3 || servers < 1 || send_buffer < 0 || receive_buffer < 0) {
@@ -67,6 +78,7 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* names) {
     options.connect_timeout = milliseconds(connect_s);
     options.reconnect_timeout = milliseconds(reconnect_s);
     options.may_resume = resume != 0;
+    options.wants_channels = bulk != 0;
     options.keepalive = milliseconds(keepalive_s);
     options.seed = draw_seed();
     auto client = std::make_unique<Client>(std::move(options), static_cast<std::size_t>(send_buffer),
@@ -463,6 +475,52 @@ PyObject* stop_listening(PyObject* self, PyObject* group) {
   return ask_about(group, [&](std::string_view name) { return client_of(self).stop_listening(name); });
 }
 
+// --- Bulk channels ---
+
+PyObject* serve_channels(PyObject* self, PyObject*) {
+  return guarded([&] {
+    client_of(self).serve_channels();
+    HeldObject::drop_released();
+    return none();
+  });
+}
+
+/// The number of a connection that is to be made, or None.
+PyObject* take_bulk_dial(PyObject* self, PyObject*) {
+  const std::shared_ptr<ChannelDesk>& desk = client_of(self).desk();
+  const std::optional<std::uint64_t> number = desk != nullptr ? desk->take_dial() : std::nullopt;
+  return number ? PyLong_FromUnsignedLongLong(*number) : none();
+}
+
+/// (number, descriptor, stream): the descriptor is taken over, -1: there is no connection; a stream that is not None is
+/// the one that protects what goes over it.
+PyObject* bulk_dialled(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    std::uint64_t number = 0;
+    if (!wants("bulk_dialled", count, 3) || !read_number(arguments[0], number)) return nullptr;
+    const long descriptor = PyLong_AsLong(arguments[1]);
+    if (descriptor == -1 && PyErr_Occurred() != nullptr) return nullptr;
+    DialledServer server;
+    server.socket = Descriptor(static_cast<int>(descriptor));
+    if (!server.socket) {
+      server.error = Errc::connect_failed;
+    } else if (arguments[2] == Py_None) {
+      server.stream = std::make_unique<PlainStream>(server.socket.get());
+    } else {
+      server.stream =
+          std::make_unique<ProtectedStream>(server.socket.get(), std::make_shared<HeldObject>(arguments[2]));
+    }
+    if (const auto& desk = client_of(self).desk()) desk->dialled(number, std::move(server));
+    return none();
+  });
+}
+
+/// -1: there is none.
+PyObject* bulk_descriptor(PyObject* self, void*) {
+  const std::shared_ptr<ChannelDesk>& desk = client_of(self).desk();
+  return PyLong_FromLong(desk != nullptr ? desk->descriptor() : -1);
+}
+
 // --- The end ---
 
 PyObject* close(PyObject* self, PyObject* timeout) {
@@ -538,6 +596,7 @@ PyGetSetDef attributes[] = {{"private_name", private_name, nullptr, nullptr, nul
                             {"takes_bytes", ask<asks_takes>, nullptr, nullptr, nullptr},
                             {"wants_owner", ask<asks_wants>, nullptr, nullptr, nullptr},
                             {"ends_output", ask<asks_ends>, nullptr, nullptr, nullptr},
+                            {"bulk_descriptor", bulk_descriptor, nullptr, nullptr, nullptr},
                             {"has_left_all", ask<asks_left>, nullptr, nullptr, nullptr},
                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
@@ -575,6 +634,9 @@ PyMethodDef methods[] = {{"start", start, METH_NOARGS, nullptr},
                          {"feed_flow", feed_flow, METH_O, nullptr},
                          {"listen", as_method(listen), METH_FASTCALL, nullptr},
                          {"stop_listening", stop_listening, METH_O, nullptr},
+                         {"serve_channels", serve_channels, METH_NOARGS, nullptr},
+                         {"take_bulk_dial", take_bulk_dial, METH_NOARGS, nullptr},
+                         {"bulk_dialled", as_method(bulk_dialled), METH_FASTCALL, nullptr},
                          {"close", close, METH_O, nullptr},
                          {"hurry", hurry, METH_NOARGS, nullptr},
                          {"leave_all", leave_all, METH_NOARGS, nullptr},

@@ -49,6 +49,6 @@ class WithDaemon(DaemonMixin, unittest.IsolatedAsyncioTestCase):
 async def soon(condition):
     """Lets the loop turn until it holds."""
     async def turn():
-        while not condition():
+        while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.001)
     await asyncio.wait_for(turn(), PATIENCE_S)

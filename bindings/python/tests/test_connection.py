@@ -6,10 +6,11 @@ import socket
 import unittest
 import weakref
 
+from support import PATIENCE_S, WithDaemon, soon
+
 import spindle
 from spindle import Service
 from spindle._link import Link, LinkOwner
-from support import PATIENCE_S, WithDaemon, soon
 
 
 class Connecting(WithDaemon):
@@ -82,7 +83,7 @@ class Messages(WithDaemon):
         self.assertEqual((("trace", b"1"), ("b", b"text")), message.headers)
         self.assertEqual((b"1", None), (message.header("trace"), message.header(b"none")))
         self.assertIs(message.payload, message.payload)
-        change, order, index = message.position
+        change, _, index = message.position
         self.assertEqual(("a", 0), (change[1], index))
         self.assertFalse(message.is_request)
         self.assertIn("5 bytes", repr(message))

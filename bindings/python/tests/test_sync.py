@@ -4,9 +4,10 @@ import threading
 import time
 import unittest
 
+from support import PATIENCE_S, DaemonMixin
+
 import spindle
 from spindle import Service, sync
-from support import PATIENCE_S, DaemonMixin
 
 
 class Sync(DaemonMixin, unittest.TestCase):

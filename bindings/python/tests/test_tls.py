@@ -3,11 +3,13 @@ import asyncio
 import os
 import ssl
 import subprocess
+import threading
+
+import support
+from support import PATIENCE_S, WithDaemon
 
 import spindle
-import support
-from spindle import Service
-from support import PATIENCE_S, WithDaemon
+from spindle import Service, sync
 
 
 def pki(folder, *arguments):
@@ -15,7 +17,7 @@ def pki(folder, *arguments):
                    capture_output=True, timeout=PATIENCE_S)
 
 
-class Protected(WithDaemon):
+class WithTls(WithDaemon):
     def make_settings(self, folder):
         pki(folder, "init", "trading")
         for who in (("a",), ("--client", "feed"), ("--operator", "anna")):
@@ -34,6 +36,8 @@ class Protected(WithDaemon):
     def bundle(self, name):
         return f"{self._folder.name}/{name}"
 
+
+class Protected(WithTls):
     async def test_carries_messages(self):
         async with spindle.connect(f"tls:127.0.0.1:{self.port}", name="ann",
                                    tls_bundle=self.bundle("feed.pem")) as ann:
@@ -43,6 +47,31 @@ class Protected(WithDaemon):
                 await ann.multicast(Service.AGREED, "den", content)
             self.assertEqual(contents, [each.payload for each in await self.messages(ann, len(contents))])
             self.assertFalse(await ann.drain(PATIENCE_S))
+
+    async def test_carries_content_of_bulk_channels(self):
+        """By a second connection, which is protected, too; in both forms."""
+        content = os.urandom((20 << 20) + 3)
+        options = {"tls_bundle": self.bundle("feed.pem"), "bulk": True}
+        source = await spindle.connect(f"tls:127.0.0.1:{self.port}", name="source", **options)
+        self.addAsyncCleanup(source.close)
+
+        def receive():
+            with sync.connect(f"tls:127.0.0.1:{self.port}", name="member", **options) as member:
+                member.join("den", timeout=PATIENCE_S)
+                joined.set()
+                event = None
+                while not isinstance(event, spindle.BulkReceived):
+                    event = member.receive(timeout=PATIENCE_S)
+                    if isinstance(event, spindle.BulkOffered):
+                        member.bulk.accept(event.channel, spindle.BulkSink.memory())
+                return event
+        joined = threading.Event()
+        receiving = asyncio.get_running_loop().run_in_executor(None, receive)
+        await asyncio.get_running_loop().run_in_executor(None, joined.wait, PATIENCE_S)
+        await source.bulk.offer("den", spindle.BulkSource.bytes(content))
+        received = await receiving
+        self.assertIsNone(received.code, received.text)
+        self.assertEqual(content, received.content)
 
     async def test_refuses_daemons_of_others(self):
         for bundle in ("others/feed.pem", "nothing.pem", ""):

@@ -1,14 +1,17 @@
 """What both drivers share: the lines of the runner, and how calls end."""
+import dataclasses
+import io
 import zlib
 
-import spindle
 from events import code_of, describe, raw
 from runner import words
 from runner.payload import payload
 
+import spindle
+
 # Of both; what is one's own is added there.
 FEATURES = ("flows", "timeouts", "confirm", "drain", "headers", "writable", "resumption", "synchrony", "request",
-            "feeds")
+            "bulk", "feeds")
 
 MADE_FIRST = 24 << 20  # bytes
 
@@ -67,7 +70,7 @@ def connect_options(call):
     """The addresses, and the other arguments of connect()."""
     options = {"name": call.name("name").decode("utf-8", "surrogateescape"),
                "reconnect_timeout": 60 if call.has("reconnect") else 0, "resume": call.has("resume"),
-               "independent_flows": call.text("flows") == "independent"}
+               "independent_flows": call.text("flows") == "independent", "bulk": call.has("bulk")}
     if call.has("policy"):
         options["slow_policy"] = spindle.SlowPolicy[call.text("policy").upper()]
     for key in ("receive_buffer", "send_buffer"):
@@ -93,6 +96,29 @@ def listen_options(call):
     options = {"ordered": call.text("delivery") != "immediate"}
     if call.has("deadline_ms"):
         options["deadline"] = call.seconds("deadline_ms")
+    return options
+
+
+def source_of(call):
+    kind, name = call.text("kind"), call.name("name").decode("utf-8", "surrogateescape") if call.has("name") else ""
+    if kind == "file":
+        return spindle.BulkSource.file(call.name("path"), name=name)
+    if kind == "directory":
+        return spindle.BulkSource.directory(call.name("path"), name=name)
+    if kind == "bytes":
+        return spindle.BulkSource.bytes(call.payload(), name=name)
+    return spindle.BulkSource.stream(io.BytesIO(call.payload()).read, name=name,
+                                     spool=call.name("spool") if call.has("spool") else "")
+
+
+def offer_options(call):
+    options = {"bytes_per_second": call.integer("rate")}
+    if call.has("weight"):
+        options["weight"] = call.integer("weight")
+    if call.has("linger_ms"):
+        options["linger"] = call.seconds("linger_ms")
+    if call.has("timeout_ms"):
+        options["timeout"] = call.seconds("timeout_ms")
     return options
 
 
@@ -127,6 +153,8 @@ class Program:
     def __init__(self):
         self.connection = None
         self.feeds = {}
+        self.channels = {}  # by the names that the runner knows them by
+        self.streams = {}  # what has come of those that were accepted as streams
         self.request_message = None
         self.flush_request = None
 
@@ -157,7 +185,42 @@ class Program:
     def do_shut(self, call):
         self.feeds.pop(call.integer("feed")).close()
 
+    def offered(self, channel):
+        self.channels[str(channel)] = channel
+        return "ok", [("channel", str(channel))]
+
+    def sink_of(self, call):
+        kind = call.text("sink")
+        if kind == "file":
+            return spindle.BulkSink.file(call.name("path"))
+        if kind == "directory":
+            return spindle.BulkSink.directory(call.name("path"))
+        if kind == "memory":
+            return spindle.BulkSink.memory(call.integer("bytes_max"))
+        self.streams[call.text("channel")] = collected = io.BytesIO()
+        return spindle.BulkSink.stream(collected.write)
+
+    def channel(self, call):
+        return self.channels[call.text("channel")]
+
+    def do_accept(self, call):
+        self.connection.bulk.accept(self.channel(call), self.sink_of(call), replace=call.has("replace"),
+                                    serve=not call.has("not_serving"))
+
+    def do_refuse(self, call):
+        self.connection.bulk.refuse(self.channel(call))
+
+    def do_withdraw(self, call):
+        self.connection.bulk.cancel(self.channel(call))
+
+    def do_rate(self, call):
+        self.connection.bulk.set_rate(self.channel(call), call.integer("rate"))
+
     def received(self, event):
+        if isinstance(event, spindle.BulkOffered):
+            self.channels[str(event.channel)] = event.channel
+        if isinstance(event, spindle.BulkReceived) and str(event.channel) in self.streams:
+            event = dataclasses.replace(event, content=self.streams[str(event.channel)].getvalue())
         if isinstance(event, spindle.Message) and event.is_request:
             self.request_message = event
         if isinstance(event, spindle.FlushRequest):

@@ -50,6 +50,33 @@ def feed_closed(event):
     return "feed_closed", pairs
 
 
+def bulk_offered(event):
+    pairs = [("channel", event.channel), ("group", raw(event.group)), ("source", raw(event.source)),
+             ("name", raw(event.name)), ("kind", event.kind.value), ("late", "yes" if event.late else "no")]
+    return "bulk_offered", pairs + ([] if event.size is None else [("size", event.size)])
+
+
+def bulk_received(event):
+    pairs = [("channel", event.channel), ("path", raw(event.path)), ("size", len(event.content)),
+             ("digest", zlib.crc32(event.content))]
+    return "bulk_received", pairs + code_and_text(event)
+
+
+def code_and_text(event):
+    return [] if event.code is None else [("code", code_of(event.code)), ("text", event.text)]
+
+
+def gone(event):
+    return [(f"gone_{key}", getattr(event.gone, key)) for key in ("done", "failed", "refused", "missing")]
+
+
+def bulk_complete(event):
+    pairs = [("channel", event.channel), *listed("done", event.done), *listed("refused", event.refused)]
+    for name, code in event.failed:
+        pairs += [("failed", raw(name)), ("failed_code", code_of(code))]
+    return "bulk_complete", pairs + gone(event)
+
+
 WRITERS = {
     spindle.Message: message,
     spindle.GroupView: view,
@@ -75,6 +102,15 @@ WRITERS = {
     spindle.FeedFlow: lambda e: ("feed_flow", [("feed", e.feed), ("rate", e.bytes_per_second),
                                                ("limited_by", e.limited_by.value)]),
     spindle.FeedWritable: lambda e: ("feed_writable", [("feed", e.feed)]),
+    spindle.BulkOffered: bulk_offered,
+    spindle.BulkProgress: lambda e: ("bulk_progress", [("channel", e.channel), ("bytes", e.bytes),
+                                                       *([] if e.size is None else [("size", e.size)])]),
+    spindle.BulkStalled: lambda e: ("bulk_stalled", [("channel", e.channel)]),
+    spindle.BulkReceived: bulk_received,
+    spindle.BulkComplete: bulk_complete,
+    spindle.BulkReturned: lambda e: ("bulk_returned", [("channel", e.channel), ("present", e.present), *gone(e)]),
+    spindle.BulkEnded: lambda e: ("bulk_ended", [("channel", e.channel), ("cause", e.cause.value),
+                                                 *code_and_text(e)]),
     spindle.OtherEvent: lambda e: ("later", []),
 }
 

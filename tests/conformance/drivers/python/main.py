@@ -12,7 +12,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 import spindle  # noqa: E402
 from calls import (FEATURES, Call, Program, answered, connect_options, failed, feed_options,  # noqa: E402
-                   join_options, lost, not_answered, request_options, send_options)
+                   join_options, lost, not_answered, offer_options, request_options, send_options, source_of)
 from events import raw  # noqa: E402
 from runner import words  # noqa: E402
 
@@ -95,6 +95,10 @@ class Driver(Program):
 
     async def do_feed(self, call):
         return self.opened(await self.connection.open_feed(call.name("group"), **feed_options(call)))
+
+    async def do_offer(self, call):
+        offering = self.connection.bulk.offer(call.name("group"), source_of(call), **offer_options(call))
+        return self.offered(await offering)
 
     async def do_receive(self, call):
         return self.received(await self.connection.receive(timeout=call.seconds("timeout_ms")))

@@ -11,10 +11,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 import spindle  # noqa: E402
 from spindle import sync  # noqa: E402
 from calls import (FEATURES, Call, Program, answered, connect_options, failed, feed_options,  # noqa: E402
-                   join_options, lost, not_answered, request_options, send_options)
+                   join_options, lost, not_answered, offer_options, request_options, send_options, source_of)
 from events import raw  # noqa: E402
 from runner import words  # noqa: E402
-
 
 OUTPUT = threading.Lock()
 
@@ -92,6 +91,9 @@ class Driver(Program):
 
     def do_feed(self, call):
         return self.opened(self.connection.open_feed(call.name("group"), **feed_options(call)))
+
+    def do_offer(self, call):
+        return self.offered(self.connection.bulk.offer(call.name("group"), source_of(call), **offer_options(call)))
 
     def do_receive(self, call):
         return self.received(self.connection.receive(timeout=call.seconds("timeout_ms")))

@@ -1,0 +1,117 @@
+#include "bindings/python/src/channel_desk.h"
+
+#include <utility>
+
+namespace spindle::python {
+
+/// Has the owner make the connection.
+class ChannelDesk::Dialler final : public SecondDialler {
+ public:
+  Dialler(std::shared_ptr<ChannelDesk> desk, std::uint64_t number) : desk_(std::move(desk)), number_(number) {}
+  ~Dialler() override { abandon(); }
+
+  void start(std::function<void()> on_done) override { desk_->start_dial(number_, std::move(on_done)); }
+  std::optional<DialledServer> take() override { return desk_->take_dialled(number_); }
+  void abandon() override { desk_->forget_dial(number_); }
+
+ private:
+  const std::shared_ptr<ChannelDesk> desk_;
+  const std::uint64_t number_;
+};
+
+bool ChannelDesk::set_channel_listener(ChannelListener* listener) {
+  const std::lock_guard lock(listening_);
+  if (listener != nullptr && listener_ != nullptr) return false;
+  listener_ = listener;
+  if (listener != nullptr) return true;
+  std::deque<std::variant<Request, Event>> left;
+  {
+    const std::lock_guard within(mutex_);
+    is_closed_ = true;
+    left.swap(posted_);
+  }
+  for (auto& each : left) {
+    const auto* request = std::get_if<Request>(&each);
+    if (request != nullptr && request->asked) request->asked(Errc::not_connected, 0);
+  }
+  return true;
+}
+
+std::error_code ChannelDesk::ask_channel(protocol::BulkRequest request, Asked asked) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_open_ && !is_closed_) {
+      posted_.emplace_back(Request{std::move(request), std::move(asked)});
+      raise_event(*wake_);
+      return {};
+    }
+  }
+  if (asked) asked(Errc::not_connected, 0);
+  return Errc::not_connected;
+}
+
+void ChannelDesk::add_event(Event event) {
+  const std::lock_guard lock(mutex_);
+  if (is_closed_) return;
+  posted_.emplace_back(std::move(event));
+  raise_event(*wake_);
+}
+
+std::unique_ptr<SecondDialler> ChannelDesk::make_dialler() {
+  const std::lock_guard lock(mutex_);
+  return std::make_unique<Dialler>(shared_from_this(), ++last_dial_);
+}
+
+void ChannelDesk::end(std::error_code error) {
+  refuse_requests();
+  tell([error](ChannelListener& listener) { listener.session_ended(error); });
+}
+
+std::optional<std::variant<ChannelDesk::Request, Event>> ChannelDesk::next() {
+  const std::lock_guard lock(mutex_);
+  if (posted_.empty()) return std::nullopt;
+  std::variant<Request, Event> first = std::move(posted_.front());
+  posted_.pop_front();
+  return first;
+}
+
+// --- Second connections ---
+
+void ChannelDesk::start_dial(std::uint64_t number, std::function<void()> on_done) {
+  const std::lock_guard lock(mutex_);
+  dials_[number].on_done = std::move(on_done);
+  raise_event(*wake_);
+}
+
+std::optional<std::uint64_t> ChannelDesk::take_dial() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [number, dial] : dials_) {
+    if (!std::exchange(dial.is_begun, true)) return number;
+  }
+  return std::nullopt;
+}
+
+void ChannelDesk::dialled(std::uint64_t number, DialledServer server) {
+  const std::lock_guard lock(mutex_);
+  const auto found = dials_.find(number);
+  if (found == dials_.end()) return;
+  found->second.result.emplace(std::move(server));
+  found->second.on_done();
+}
+
+std::optional<DialledServer> ChannelDesk::take_dialled(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = dials_.find(number);
+  if (found == dials_.end() || !found->second.result) return std::nullopt;
+  std::optional<DialledServer> result = std::move(found->second.result);
+  dials_.erase(found);
+  return result;
+}
+
+void ChannelDesk::forget_dial(std::uint64_t number) {
+  std::map<std::uint64_t, Dial>::node_type forgotten;
+  const std::lock_guard lock(mutex_);
+  if (const auto found = dials_.find(number); found != dials_.end()) forgotten = dials_.extract(found);
+}
+
+}  // namespace spindle::python
