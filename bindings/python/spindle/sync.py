@@ -38,6 +38,10 @@ _WAITING = (Code.WOULD_BLOCK, Code.FLUSHING)
 _GRACE = 0.02
 #: How long that thread sleeps at most where others wait.
 _SLEEP = 0.5
+#: Who sends the next message within this time, in seconds, does nothing else.
+_BURST = 20e-6
+#: Bytes of messages that gather then, at most.
+_GATHERED = 64 << 10
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
@@ -90,6 +94,7 @@ class Feed:
 
     @property
     def is_open(self) -> bool:
+        """Whether it can be sent to."""
         with self._connection._calling() as session:
             return session.feed_is_open(self.id)
 
@@ -165,6 +170,8 @@ class Connection:
         self._waited_at = 0.0  # the last one, until then
         self._sleeps_long = False  # the connection's own thread
         self._is_urgent = False  # output waits that nobody may come back for
+        self._is_left = False  # somebody was told to write
+        self._sent_at = 0.0
         self._has_failed = False  # writing; why is still to be read
         self._has_ended = False  # this direction
         self._results: dict[int, tuple[Optional[Code], Any]] = {}
@@ -241,7 +248,13 @@ class Connection:
     def multicast(self, service: Service, groups: Destinations, payload: Payload, *, type: int = 0,
                   self_discard: bool = False, ticket: int = 0, headers: Headers = None,
                   timeout: Optional[float] = None) -> None:
-        """Sends a message; see spindle.Connection.multicast(). It is written as far as the socket takes it."""
+        """Sends a message; see spindle.Connection.multicast(). It is written at once, as far as the socket takes it; of
+        messages that follow one another within microseconds several are written together, by whoever is first to."""
+        with self._lock:
+            code = self._session.multicast(groups, payload, service, type, self_discard, ticket, headers, True)
+            if not code:
+                self._write_soon()
+                return
         with self._calling() as session:
             def attempt() -> int:
                 return session.multicast(groups, payload, service, type, self_discard, ticket, headers, True)
@@ -471,6 +484,21 @@ class Connection:
             self._is_urgent = True
             self._idle.notify()
 
+    def _write_soon(self) -> None:
+        """Behind a message. Whoever sends one after the other leaves them to the connection's own thread, or to the one
+        that polls, as long as they are few: a system call for each would cost most of what sending does."""
+        now = time.monotonic()
+        gap, self._sent_at = now - self._sent_at, now
+        if gap > _BURST or self._session.output_size > _GATHERED:
+            self._write_all()
+        elif not self._is_left:
+            self._is_left = True
+            if self._is_polling:
+                self._wake()
+            else:
+                self._is_urgent = True
+                self._idle.notify()
+
     def _send_until(self) -> Optional[float]:
         return _patience.until(self._options.send_timeout)
 
@@ -651,6 +679,7 @@ class Connection:
     def _write(self) -> bool:
         """As much as the socket takes. Whether it takes no more."""
         session, stream = self._session, self._stream
+        self._is_left = False
         if stream is None or self._has_failed:
             return False
         while True:
