@@ -75,6 +75,7 @@ class Feed:
 
     @property
     def is_open(self) -> bool:
+        """Whether it can be sent to."""
         return self._connection._session.feed_is_open(self.id)
 
     @property

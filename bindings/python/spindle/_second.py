@@ -44,6 +44,9 @@ class Protected:
             pass
         return count, False
 
+    def __del__(self) -> None:
+        self._stream.close()
+
 
 def _dial(session: Session, number: int, options: Options, address: Address) -> None:
     descriptor, protected = -1, None

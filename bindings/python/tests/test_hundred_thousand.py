@@ -1,5 +1,5 @@
-"""A hundred thousand messages to a client that is stopped, cut off and continued meanwhile: nothing is lost or doubled, and
-its memory does not grow."""
+"""A hundred thousand messages to a client that is stopped, cut off and continued meanwhile: nothing is lost or doubled,
+and its memory does not grow."""
 import json
 import os
 import pathlib
@@ -74,7 +74,8 @@ class HundredThousand(DaemonMixin, unittest.TestCase):
         return [("session.queue_hard_bytes", 64 << 20)]
 
     def receive(self, form):
-        proxy = Proxy(self._folder.name + f"/{form}.sock", lambda: self.daemon.client_address("tcp"))  # by a unix socket nobody comes back
+        # Who is at a unix socket cannot come back.
+        proxy = Proxy(self._folder.name + f"/{form}.sock", lambda: self.daemon.client_address("tcp"))
         self.addCleanup(proxy.cut, None)
         program = pathlib.Path(self._folder.name, "receiver.py")
         program.write_text(RECEIVER)
