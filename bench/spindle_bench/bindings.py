@@ -1,4 +1,5 @@
-"""What the C library costs beside the C++ library that is in it.
+"""What the C library costs beside the C++ library that is in it, and with --peers what clients for Python get beside those of
+NATS and ZeroMQ (bindings_python.py).
 
 A client sends messages to itself through a daemon, 256 of them under way, in C and in C++ in turns. Throughput is told as a
 ratio of medians; instructions a message are those of the whole client, its connection's thread included, as callgrind counts
@@ -6,12 +7,14 @@ them, each the difference between a short and a long run. docs/performance.md ha
 """
 
 import os
+import pathlib
 import re
 import shutil
 import statistics
 import subprocess
 import tempfile
 
+from . import bindings_python
 from .console import integers, leave_nothing_behind, make_parser, say
 from .marks import at_least, at_most
 from .processes import end_all
@@ -29,6 +32,10 @@ def parse_arguments(name):
     parser.add_argument("--messages", type=int, default=2_000_000, help="of a measurement (default %(default)s)")
     parser.add_argument("--counted", type=int, default=20_000, help="messages that are counted (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="of which the medians count (default %(default)s)")
+    parser.add_argument("--peers", action="store_true",
+                        help="the Python package beside nats-py and pyzmq, too; takes root, PyPI and Go")
+    parser.add_argument("--only", choices=["c", "python"], help="the part for this language alone")
+    parser.add_argument("--seconds", type=float, default=3, help="of a measurement of --peers (default %(default)s)")
     parser.add_argument("--check", action="store_true", help="status 1 where a mark is missed")
     return parser.parse_args()
 
@@ -79,9 +86,8 @@ def measure_all(loops, arguments):
                INSTRUCTIONS)
 
 
-def main(name):
-    arguments = parse_arguments(name)
-    leave_nothing_behind()
+def beside_cpp(arguments):
+    """Prints the table of C, and gives what is missed."""
     rows, missed = [("what", "C", "C++", "ratio, more", "must")], []
     with tempfile.TemporaryDirectory(prefix="spindle-bench-") as folder:
         daemon = Daemon(arguments.build, folder, "alpha", "spindle")
@@ -95,6 +101,27 @@ def main(name):
             if daemon.process:
                 end_all([daemon.process], patience=5)
     print(align(rows, left=1))
+    return missed
+
+
+def beside_peers(arguments):
+    """Prints the table of Python, and gives what is missed."""
+    rows, missed = [("what", "figure", "must")], []
+    with tempfile.TemporaryDirectory(prefix="spindle-bench-") as folder:
+        for what, figure, judged, bound in bindings_python.measure(arguments, pathlib.Path(folder)):
+            rows.append((what, f"{figure:,.0f}" if figure >= 100 else f"{figure:.2f}", "" if bound is None else str(bound)))
+            if bound is not None and not bound.holds(judged):
+                missed.append(what)
+    print(align(rows, left=1))
+    return missed
+
+
+def main(name):
+    arguments = parse_arguments(name)
+    leave_nothing_behind()
+    missed = beside_cpp(arguments) if arguments.only != "python" else []
+    if arguments.peers and arguments.only != "c":
+        missed += beside_peers(arguments)
     for what in missed:
         say(f"{name}: {what}: missed")
     return 1 if arguments.check and missed else 0

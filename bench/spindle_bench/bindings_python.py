@@ -1,0 +1,152 @@
+"""The Python package beside other messaging for Python: three members of a group, each at a host of its own, one of three daemons.
+
+All systems are measured in turns, round by round; what counts are the medians of all rounds, and what is judged beside a
+peer are ratios. Spindle orders messages, and delivers them once; NATS and ZeroMQ do not.
+"""
+
+import contextlib
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+from .cluster.hosts import Hosts
+from .cluster.systems import BENCH, Absent, build
+from .cluster.systems.nats import CLIENT_PORT, Nats
+from .cluster.systems.spindle import Spindle
+from .console import say
+from .marks import at_least, at_most
+from .processes import end_all, read_line, start, tell, wait_until_ready
+
+MEMBERS = 3
+RATE = 900  # a second, of all members together
+ZMQ_PORT = 5600
+MEMBER = BENCH / "hosts" / "bindings" / "python_member.py"
+PATIENCE_SECONDS = 60
+SETTLE_SECONDS = 1  # until those of ZeroMQ know who has subscribed
+
+NAMES = {"spindle": "Spindle, asyncio", "spindle_sync": "Spindle, sync", "nats": "nats-py", "zmq": "pyzmq",
+         "zmq_asyncio": "pyzmq, asyncio"}
+#: What the asyncio form, or where the peer is synchronous the synchronous one, has to be beside a peer, by size.
+RATIOS = {100: {"nats": 4, "zmq": 1.5, "zmq_asyncio": 4}, 1000: {"nats": 3, "zmq": 1.2, "zmq_asyncio": 3}}
+RATES = {100: 500_000, 1000: 250_000}
+DECODING = {"by_event": 2_000_000, "by_batch": 3_000_000}
+LATENCY = {"nats": at_most(0.8)}
+
+
+def beside(peer):
+    """The form of Spindle that is compared with it."""
+    return "spindle_sync" if peer == "zmq" else "spindle"
+
+
+class Systems:
+    """Daemons, and an interpreter that has all clients."""
+
+    def __init__(self, arguments, folder, stack):
+        self.hosts = stack.enter_context(Hosts(MEMBERS))
+        self.build = pathlib.Path(arguments.build).resolve()
+        self.python = self._environment()
+        self.spindle = Spindle(arguments.build, folder / "spindle", self.hosts, MEMBERS, "mesh")
+        self.spindle.start()
+        stack.callback(self.spindle.stop)
+        self.clients = ["spindle", "spindle_sync", "zmq", "zmq_asyncio"]
+        try:
+            self.nats = Nats(self.build, folder / "nats", self.hosts, MEMBERS)
+            self.nats.start()
+            stack.callback(self.nats.stop)
+            self.clients.insert(2, "nats")
+        except Absent as error:
+            say(f"without NATS: {error}")
+
+    def _environment(self):
+        """The peers' packages come from PyPI, once."""
+        folder = self.build / "bench" / "peers" / "python"
+        python = folder / "bin" / "python"
+        wanted = BENCH / "peers" / "python" / "requirements.txt"
+        installed = folder / "requirements.txt"
+        if not installed.exists() or installed.read_text() != wanted.read_text():
+            build([sys.executable, "-m", "venv", "--clear", folder], BENCH, "an environment for nats-py and pyzmq")
+            build([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", wanted], BENCH,
+                  "nats-py and pyzmq")
+            installed.write_text(wanted.read_text())
+        return python
+
+    def _addresses(self, client):
+        if client.startswith("spindle"):
+            return [self.spindle.client_address(host) for host in range(MEMBERS)]
+        if client == "nats":
+            return [f"nats://127.0.0.1:{CLIENT_PORT}"] * MEMBERS
+        return [f"tcp://{self.hosts.address(host)}:{ZMQ_PORT}" for host in range(MEMBERS)]
+
+    def run(self, client, seconds, **load):
+        """What each of the members has found."""
+        options = [text for key, value in load.items() for text in (f"--{key}", str(value))]
+        environment = ["env", f"PYTHONPATH={self.build / 'python'}"]
+        members = []
+        try:
+            for host in range(MEMBERS):
+                command = [*self.hosts.inside(host), *environment, str(self.python), "-B", str(MEMBER), client,
+                           *self._addresses(client), "--me", str(host), "--members", str(MEMBERS), "--seconds",
+                           str(seconds), *options]
+                members.append(start(command))
+            for member in members:
+                wait_until_ready(member, PATIENCE_SECONDS, f"a member of {NAMES[client]}")
+            time.sleep(SETTLE_SECONDS)
+            for member in members:
+                tell(member, "start")
+            return [json.loads(read_line(member, PATIENCE_SECONDS)) for member in members]
+        finally:
+            end_all(members, patience=0)
+
+
+    def decode(self):
+        """Messages a second, by how they are taken."""
+        command = [*self.hosts.inside(0), "env", f"PYTHONPATH={self.build / 'python'}", str(self.python), "-B",
+                   str(MEMBER.with_name("python_decode.py")), self.spindle.client_address(0)]
+        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True,
+                                         timeout=PATIENCE_SECONDS).stdout)
+
+
+def measure(arguments, folder):
+    """Rows of what, figure, what it is judged by or None, mark or None."""
+    with contextlib.ExitStack() as stack:
+        systems = Systems(arguments, folder, stack)
+        found = {}
+        for index in range(arguments.rounds):
+            for client in systems.clients:
+                say(f"Python: round {index + 1} of {arguments.rounds}: {NAMES[client]}")
+                for size in RATES:
+                    members = systems.run(client, arguments.seconds, size=size)
+                    figure = min(each["per_second"] for each in members)
+                    found.setdefault((client, size), []).append(figure)
+                members = systems.run(client, arguments.seconds, size=100, rate=RATE / MEMBERS)
+                for key in ("p50_us", "p99_us"):
+                    figure = statistics.median(each[key] for each in members)
+                    found.setdefault((client, key), []).append(figure)
+        say("Python: decoding")
+        decoded = systems.decode()
+    for key, what in (("by_event", "decoding and async for"), ("by_batch", "decoding and batches()")):
+        yield f"{what}: messages a second, 100 bytes", decoded[key], decoded[key], at_least(DECODING[key])
+    yield from rows_of(systems.clients, {key: statistics.median(values) for key, values in found.items()})
+
+
+def rows_of(clients, found):
+    for size, rate in RATES.items():
+        for client in clients:
+            what = f"{NAMES[client]}: messages a second to each member, {size} bytes"
+            figure = found[client, size]
+            yield (what, figure, figure, at_least(rate)) if client == "spindle" else (what, figure, None, None)
+        for peer, ratio in RATIOS[size].items():
+            if peer in clients:
+                mine = beside(peer)
+                figure = found[mine, size] / found[peer, size]
+                yield f"{NAMES[mine]} / {NAMES[peer]}, {size} bytes", figure, figure, at_least(ratio)
+    for client in clients:
+        yield f"{NAMES[client]}: p50 at {RATE} a second, us", found[client, "p50_us"], None, None
+        yield f"{NAMES[client]}: p99 at {RATE} a second, us", found[client, "p99_us"], None, None
+    for peer, mark in LATENCY.items():
+        if peer in clients:
+            figure = found["spindle", "p50_us"] / found[peer, "p50_us"]
+            yield f"{NAMES['spindle']} / {NAMES[peer]}, p50", figure, figure, mark
