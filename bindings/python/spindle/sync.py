@@ -593,8 +593,9 @@ class Connection:
         with self._lock:
             while not self._session.is_over:
                 if not self._waiting and not self._is_polling:
-                    if self._is_urgent or time.monotonic() - self._waited_at >= _GRACE:
-                        self._is_urgent = False
+                    is_blocked = self._is_urgent and self._write()
+                    self._is_urgent = False
+                    if is_blocked or time.monotonic() - self._waited_at >= _GRACE:
                         self._poll(None)
                         continue
                     sleep = _GRACE

@@ -16,7 +16,7 @@ from spindle import sync
 from support import PATIENCE_S, DaemonMixin
 
 MESSAGES = 100_000
-BYTES = 100
+BYTES = 200
 RECEIVER = '''
 import asyncio, json, pathlib, sys
 import spindle
@@ -107,8 +107,8 @@ class HundredThousand(DaemonMixin, unittest.TestCase):
         found = json.loads(lines[-1])
         self.assertEqual((MESSAGES, []), (found["expected"], found["wrong"]))
         self.assertGreaterEqual(found["resumed"], 4)
-        # Behind the first fifth nothing that has been received is kept: 8 MB would be.
-        self.assertLess(found["resident"][-1] - found["resident"][1], 4 << 20, found["resident"])
+        # Behind the first fifth nothing is kept but what waits, which may be 8 MiB: all of it would be 20 MB.
+        self.assertLess(found["resident"][-1] - found["resident"][1], 10 << 20, found["resident"])
         self.assertEqual(0, receiver.wait(PATIENCE_S))
 
     def test_on_a_loop(self):
