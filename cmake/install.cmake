@@ -60,3 +60,4 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT client)
 install(DIRECTORY libclient/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/libclient COMPONENT client)
 install(DIRECTORY bindings/python/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/bindings/python COMPONENT client
   PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY bindings/java/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/bindings/java COMPONENT client)

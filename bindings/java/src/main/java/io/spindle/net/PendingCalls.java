@@ -1,0 +1,327 @@
+package io.spindle.net;
+
+import io.spindle.Answers;
+import io.spindle.Code;
+import io.spindle.Destinations;
+import io.spindle.GroupView;
+import io.spindle.Name;
+import io.spindle.NotTaken;
+import io.spindle.NotTakenException;
+import io.spindle.RequestException;
+import io.spindle.SpindleException;
+import io.spindle.protocol.ClientEngine;
+import io.spindle.protocol.ClientSession;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * Calls that wait for something that the daemon does. Each ends once: with what it waits for, at its deadline, or with the
+ * connection. What ends futures is kept until somebody who holds no lock runs it, as futures run what depends on them. The
+ * owner guards all functions.
+ */
+final class PendingCalls {
+  /** One that waits. */
+  abstract static class Call {
+    final long deadline;
+    final CompletableFuture<?> future;
+
+    Call(long deadline, CompletableFuture<?> future) {
+      this.deadline = deadline;
+      this.future = future;
+    }
+
+    /** What ends it without what it waits for. */
+    abstract Runnable end(Code code);
+  }
+
+  private final class Join extends Call {
+    final int request;
+    final Name group;
+    final CompletableFuture<GroupView> view;
+
+    Join(int request, Name group, long deadline, CompletableFuture<GroupView> view) {
+      super(deadline, view);
+      this.request = request;
+      this.group = group;
+      this.view = view;
+    }
+
+    @Override
+    Runnable end(Code code) {
+      return () -> view.completeExceptionally(new SpindleException(code));
+    }
+  }
+
+  private final class Confirm extends Call {
+    final int request;
+    final long accepted;
+    final CompletableFuture<Void> done;
+
+    Confirm(int request, long accepted, long deadline, CompletableFuture<Void> done) {
+      super(deadline, done);
+      this.request = request;
+      this.accepted = accepted;
+      this.done = done;
+    }
+
+    /** Says what it knows, whatever ends it. */
+    @Override
+    Runnable end(Code code) {
+      NotTaken lost = engine.writer().notTakenOf(accepted);
+      return lost.isNothing()
+          ? () -> done.complete(null)
+          : () -> done.completeExceptionally(new NotTakenException(code, lost));
+    }
+  }
+
+  private final class Request extends Call {
+    final long number;
+    final CompletableFuture<Answers> answers;
+
+    Request(long number, long deadline, CompletableFuture<Answers> answers) {
+      super(deadline, answers);
+      this.number = number;
+      this.answers = answers;
+    }
+
+    @Override
+    Runnable end(Code code) {
+      Answers found = engine.requests().end(number);
+      return () -> answers.completeExceptionally(new RequestException(code, found == null ? Answers.NONE : found));
+    }
+  }
+
+  /** Waits until there is room, and sends then, where `attempt` is there. WOULD_BLOCK from that: it goes on waiting. */
+  final class Room extends Call {
+    final Destinations groups;
+    final Supplier<Code> attempt;
+    final CompletableFuture<?> sent;
+    final boolean endsWithIt;
+
+    Room(Destinations groups, Supplier<Code> attempt, long deadline, CompletableFuture<?> sent, boolean endsWithIt) {
+      super(deadline, sent);
+      this.groups = groups;
+      this.attempt = attempt;
+      this.sent = sent;
+      this.endsWithIt = endsWithIt;
+    }
+
+    @Override
+    Runnable end(Code code) {
+      return () -> sent.completeExceptionally(new SpindleException(code));
+    }
+  }
+
+  private final ClientEngine engine;
+  private final List<Join> joins = new ArrayList<>();
+  private final List<Confirm> confirms = new ArrayList<>();
+  private final List<Request> requests = new ArrayList<>();
+  private final ArrayDeque<Room> rooms = new ArrayDeque<>();
+  private int sends; // of `rooms`, those that send
+  private List<Runnable> done = new ArrayList<>();
+
+  /** The engine tells what is not confirmed, and which answers a request has got that ends at its deadline. */
+  PendingCalls(ClientEngine engine) {
+    this.engine = engine;
+  }
+
+  /** Waits for the view with which the client has joined the group, by the request of that number. */
+  Call addJoin(int request, Name group, long deadline, CompletableFuture<GroupView> future) {
+    Join call = new Join(request, group, deadline, future);
+    joins.add(call);
+    return call;
+  }
+
+  /** Waits until the messages that were accepted so far have entered. */
+  Call addConfirm(int request, long deadline, CompletableFuture<Void> future) {
+    Confirm call = new Confirm(request, engine.writer().accepted(), deadline, future);
+    confirms.add(call);
+    return call;
+  }
+
+  /** Waits for the answers to the request. */
+  Call addRequest(long number, long deadline, CompletableFuture<Answers> future) {
+    Request call = new Request(number, deadline, future);
+    requests.add(call);
+    return call;
+  }
+
+  /** Waits until a message to the groups may be sent. */
+  Call addWritable(Destinations groups, long deadline, CompletableFuture<Void> future) {
+    Room call = new Room(groups, null, deadline, future, true);
+    rooms.addLast(call);
+    return call;
+  }
+
+  /** Sends when there is room; `endsWithIt`: the future ends when that is done. */
+  Call addSend(
+      Destinations groups, Supplier<Code> attempt, long deadline, CompletableFuture<?> future, boolean endsWithIt) {
+    Room call = new Room(groups, attempt, deadline, future, endsWithIt);
+    rooms.addLast(call);
+    sends++;
+    return call;
+  }
+
+  /** Whether a message to the groups has to wait for others that were to be sent before. */
+  boolean hasSendsBefore(Destinations groups, boolean isIndependent) {
+    if (sends == 0 || !isIndependent) {
+      return sends != 0;
+    }
+    return rooms.stream().anyMatch(each -> each.attempt != null && each.groups.equals(groups));
+  }
+
+  /** The call is not waited for any more. */
+  void forget(Call call) {
+    joins.remove(call);
+    confirms.remove(call);
+    if (requests.remove(call)) {
+      engine.requests().end(((Request) call).number);
+    }
+    if (rooms.remove(call) && ((Room) call).attempt != null) {
+      sends--;
+    }
+  }
+
+  // What happens.
+
+  void noteView(GroupView view, Name member) {
+    if (joins.isEmpty() || !view.joined().contains(member)) {
+      return;
+    }
+    // Of several requests for one group the others are refused.
+    for (Join join : joins) {
+      if (join.group.equals(view.group())) {
+        joins.remove(join);
+        done.add(() -> join.view.complete(view));
+        return;
+      }
+    }
+  }
+
+  /** Whether somebody waits for the request. */
+  boolean noteRefused(int request, Code code) {
+    return endThose(joins, join -> join.request == request, code);
+  }
+
+  void noteConfirmed(int request) {
+    confirms.removeIf(
+        confirm -> {
+          boolean isIt = confirm.request == request;
+          if (isIt) {
+            done.add(() -> confirm.done.complete(null));
+          }
+          return isIt;
+        });
+  }
+
+  /** `code`: null where all answers are there. */
+  void noteAnswered(long number, Code code, Answers answers) {
+    requests.removeIf(
+        request -> {
+          boolean isIt = request.number == number;
+          if (isIt && code == null) {
+            done.add(() -> request.answers.complete(answers));
+          } else if (isIt) {
+            done.add(() -> request.answers.completeExceptionally(new RequestException(code, answers)));
+          }
+          return isIt;
+        });
+  }
+
+  /** There may be room: sends what waits, in order, but that a flow without room holds up nothing but itself. */
+  void noteRoom(Predicate<Destinations> hasRoom, boolean isIndependent) {
+    List<Destinations> full = new ArrayList<>();
+    for (Iterator<Room> at = rooms.iterator(); at.hasNext(); ) {
+      Room room = at.next();
+      boolean isBlocked = isIndependent ? full.contains(room.groups) : !full.isEmpty();
+      if (isBlocked || !hasRoom.test(room.groups)) {
+        full.add(room.groups);
+        continue;
+      }
+      Code code = room.attempt == null ? null : room.attempt.get();
+      if (code == Code.WOULD_BLOCK || code == Code.FLUSHING) {
+        full.add(room.groups);
+        continue;
+      }
+      at.remove();
+      if (room.attempt != null) {
+        sends--;
+      }
+      if (code != null) {
+        done.add(room.end(code));
+      } else if (room.endsWithIt) {
+        done.add(() -> room.sent.complete(null));
+      }
+    }
+  }
+
+  private <T extends Call> boolean endThose(Iterable<T> calls, Predicate<T> isOver, Code code) {
+    boolean hasFound = false;
+    for (Iterator<T> at = calls.iterator(); at.hasNext(); ) {
+      T call = at.next();
+      if (isOver.test(call)) {
+        at.remove();
+        if (call instanceof Room room && room.attempt != null) {
+          sends--;
+        }
+        done.add(call.end(code));
+        hasFound = true;
+      }
+    }
+    return hasFound;
+  }
+
+  /** Time has passed. */
+  void expire(long now) {
+    endThose(joins, call -> call.deadline <= now, Code.TIMED_OUT);
+    endThose(confirms, call -> call.deadline <= now, Code.TIMED_OUT);
+    endThose(requests, call -> call.deadline <= now, Code.TIMED_OUT);
+    endThose(rooms, call -> call.deadline <= now, Code.TIMED_OUT);
+  }
+
+  /** The connection has ended. Requests have been told by the engine. */
+  void end(Code code) {
+    endThose(joins, call -> true, code);
+    endThose(confirms, call -> true, code);
+    endThose(rooms, call -> true, Code.NOT_CONNECTED);
+  }
+
+  boolean isEmpty() {
+    return joins.isEmpty() && confirms.isEmpty() && requests.isEmpty() && rooms.isEmpty();
+  }
+
+  boolean wantsRoom() {
+    return !rooms.isEmpty();
+  }
+
+  /** The first of all deadlines. */
+  long nextDeadline() {
+    long first = ClientSession.NEVER;
+    for (Iterable<? extends Call> calls : List.of(joins, confirms, requests, rooms)) {
+      for (Call call : calls) {
+        first = Math.min(first, call.deadline);
+      }
+    }
+    return first;
+  }
+
+  /** Runs `end` when nobody holds the lock. */
+  void addDone(Runnable end) {
+    done.add(end);
+  }
+
+  boolean hasDone() {
+    return !done.isEmpty();
+  }
+
+  List<Runnable> takeDone() {
+    List<Runnable> taken = done;
+    done = new ArrayList<>();
+    return taken;
+  }
+}

@@ -1,0 +1,318 @@
+package io.spindle;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is Java's own of the client, with a real daemon. The scenarios of tests/conformance hold it to the rest. */
+final class ConnectionTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(TestDaemon.PATIENCE_S);
+
+  private TestDaemon daemon;
+
+  @BeforeEach
+  void start() throws IOException {
+    daemon = TestDaemon.start();
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    daemon.close();
+  }
+
+  private static <T> T get(CompletableFuture<T> future) throws Exception {
+    return future.get(TestDaemon.PATIENCE_S, SECONDS);
+  }
+
+  private static Code codeOf(CompletableFuture<?> future) {
+    Throwable failure = assertThrows(ExecutionException.class, () -> get(future)).getCause();
+    return assertInstanceOf(SpindleException.class, failure).code();
+  }
+
+  private static Message nextMessage(Connection connection) {
+    while (true) {
+      Event event = connection.receive(PATIENCE);
+      if (event instanceof Message message) {
+        return message;
+      }
+      assertFalse(event == null || event instanceof Disconnected, String.valueOf(event));
+    }
+  }
+
+  @Test
+  void aMessageComesAsItWasSent() throws Exception {
+    try (Connection ann = daemon.connect("ann")) {
+      GroupView view = get(ann.join("den"));
+      assertEquals(List.of(Name.of("#ann#a")), view.members());
+      assertEquals(view, ann.receive(PATIENCE));
+      SendOptions options = SendOptions.DEFAULT.withType(7).withHeaders(Headers.of("to", "b").with("to", "c"));
+      ann.multicast(Service.AGREED, Destinations.of("den", "nobody"), new byte[] {1, 2, 3}, options);
+      Message message = nextMessage(ann);
+      assertEquals(Service.AGREED, message.service());
+      assertEquals(7, message.type());
+      assertEquals(Name.of("#ann#a"), message.sender());
+      assertEquals(List.of(Name.of("den"), Name.of("nobody")), message.groups());
+      assertArrayEquals(new byte[] {1, 2, 3}, message.payload());
+      assertEquals("b", message.header("to").orElseThrow());
+      assertEquals(2, message.headers().list().size());
+      assertTrue(message.position().isPresent());
+      assertFalse(message.isRequest());
+    }
+  }
+
+  @Test
+  void anInterruptDoesNotHarmTheConnection() throws Exception {
+    try (Connection ann = daemon.connect("ann")) {
+      get(ann.join("den"));
+      Thread.currentThread().interrupt();
+      // NIO closes sockets that block under a thread that is interrupted: these do not block.
+      for (int i = 0; i < 100; i++) {
+        ann.multicast(Service.AGREED, "den", new byte[1000]);
+      }
+      assertTrue(Thread.interrupted());
+      for (int i = 0; i < 100; i++) {
+        assertEquals(1000, nextMessage(ann).payload().length);
+      }
+    }
+  }
+
+  @Test
+  void whoWaitsIsInterrupted() throws Exception {
+    try (Connection ann = daemon.connect("ann")) {
+      CompletableFuture<Code> ended = new CompletableFuture<>();
+      Thread waiting =
+          new Thread(
+              () -> {
+                try {
+                  ann.receive();
+                } catch (SpindleException error) {
+                  ended.complete(Thread.currentThread().isInterrupted() ? error.code() : null);
+                }
+              });
+      waiting.start();
+      waiting.interrupt();
+      assertEquals(Code.CANCELLED, get(ended));
+      assertTrue(ann.isOpen());
+      assertNull(ann.receive(Duration.ZERO));
+    }
+  }
+
+  @Test
+  void refusalsEndFutures() throws Exception {
+    try (Connection ann = daemon.connect("ann")) {
+      get(ann.join("den"));
+      assertEquals(Code.ALREADY_A_MEMBER, codeOf(ann.join("den")));
+      assertEquals(Code.BAD_GROUP_NAME, codeOf(ann.join("#den")));
+      assertEquals(Code.TOO_MANY_GROUPS, codeOf(ann.multicastAsync(Service.FIFO, Destinations.of(List.of()), new byte[0],
+          SendOptions.DEFAULT)));
+      assertEquals(Code.NAME_IN_USE, assertThrows(SpindleException.class, () -> daemon.connect("ann")).code());
+      assertEquals(Code.BAD_CLIENT_NAME, assertThrows(SpindleException.class, () -> daemon.connect("a b")).code());
+      assertInstanceOf(GroupView.class, ann.receive(PATIENCE));
+      assertNull(ann.receive(Duration.ZERO), "what futures are told is no event");
+    }
+  }
+
+  @Test
+  void requestsGiveAnswers() throws Exception {
+    try (Connection ann = daemon.connect("ann");
+        Connection bob = daemon.connect("bob")) {
+      get(ann.join("den"));
+      get(bob.join("den"));
+      Thread server =
+          new Thread(
+              () -> {
+                for (Event event : bob) {
+                  if (event instanceof Message message && message.isRequest()) {
+                    bob.reply(message, ("answer to " + message.text()).getBytes());
+                  }
+                }
+              });
+      server.start();
+      Answers answers = get(ann.request("den", "q".getBytes(), PATIENCE));
+      assertEquals("answer to q", answers.messages().get(0).text());
+      RequestOptions all =
+          RequestOptions.DEFAULT.withAnswers(RequestOptions.ALL_MEMBERS).withTimeout(Duration.ofSeconds(2));
+      CompletableFuture<Answers> some = ann.request(Destinations.of("den"), "q".getBytes(), all);
+      Throwable failure = assertThrows(ExecutionException.class, () -> get(some)).getCause();
+      RequestException error = assertInstanceOf(RequestException.class, failure);
+      assertEquals(Code.TIMED_OUT, error.code());
+      assertEquals(1, error.answers().messages().size());
+      assertEquals(List.of(Name.of("#ann#a")), error.answers().missing());
+      bob.disconnect();
+      server.join();
+    }
+  }
+
+  @Test
+  void sendsThatDoNotWaitKeepTheirOrder() throws Exception {
+    try (Connection ann = Spindle.connect(daemon.options("ann").withSendBufferBytes(4096))) {
+      get(ann.join("den"));
+      List<CompletableFuture<Void>> sends = new ArrayList<>();
+      for (int i = 0; i < 2000; i++) {
+        byte[] payload = new byte[1000];
+        payload[0] = (byte) i;
+        payload[1] = (byte) (i >> 8);
+        sends.add(ann.multicastAsync(Service.FIFO, "den", payload));
+      }
+      for (int i = 0; i < 2000; i++) {
+        byte[] payload = nextMessage(ann).payload();
+        assertEquals(i, (payload[0] & 0xff) | (payload[1] & 0xff) << 8);
+      }
+      for (CompletableFuture<Void> each : sends) {
+        get(each);
+      }
+      get(ann.confirm(PATIENCE));
+    }
+  }
+
+  @Test
+  void aSubscriberGetsWhatItAsksFor() throws Exception {
+    BlockingQueue<Object> got = new LinkedBlockingQueue<>();
+    CompletableFuture<Flow.Subscription> subscribed = new CompletableFuture<>();
+    Flow.Subscriber<Event> subscriber =
+        new Flow.Subscriber<>() {
+          @Override
+          public void onSubscribe(Flow.Subscription subscription) {
+            subscribed.complete(subscription);
+          }
+
+          @Override
+          public void onNext(Event event) {
+            got.add(event);
+          }
+
+          @Override
+          public void onError(Throwable failure) {
+            got.add(failure);
+          }
+
+          @Override
+          public void onComplete() {
+            got.add("complete");
+          }
+        };
+    try (Connection ann = daemon.connect("ann")) {
+      ann.events().subscribe(subscriber);
+      Flow.Subscription subscription = get(subscribed);
+      get(ann.join("den"));
+      for (int i = 0; i < 5; i++) {
+        ann.multicast(Service.AGREED, "den", new byte[i]);
+      }
+      get(ann.confirm(PATIENCE));
+      assertTrue(got.isEmpty(), "it has asked for nothing");
+      subscription.request(3);
+      assertInstanceOf(GroupView.class, got.poll(TestDaemon.PATIENCE_S, SECONDS));
+      assertEquals(0, ((Message) got.poll(TestDaemon.PATIENCE_S, SECONDS)).payload().length);
+      assertEquals(1, ((Message) got.poll(TestDaemon.PATIENCE_S, SECONDS)).payload().length);
+      CountDownLatch refused = new CountDownLatch(1);
+      ann.events().subscribe(new Refused(refused));
+      assertTrue(refused.await(TestDaemon.PATIENCE_S, SECONDS));
+      subscription.request(Long.MAX_VALUE);
+      for (int i = 2; i < 5; i++) {
+        assertEquals(i, ((Message) got.poll(TestDaemon.PATIENCE_S, SECONDS)).payload().length);
+      }
+      ann.disconnect();
+      assertInstanceOf(Disconnected.class, got.poll(TestDaemon.PATIENCE_S, SECONDS));
+      assertEquals("complete", got.poll(TestDaemon.PATIENCE_S, SECONDS));
+    }
+  }
+
+  /** A subscriber that comes second. */
+  private record Refused(CountDownLatch refused) implements Flow.Subscriber<Event> {
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {}
+
+    @Override
+    public void onNext(Event event) {}
+
+    @Override
+    public void onError(Throwable failure) {
+      refused.countDown();
+    }
+
+    @Override
+    public void onComplete() {}
+  }
+
+  @Test
+  void theEndEndsEverything() throws Exception {
+    Connection ann = Spindle.connect(daemon.options("ann").withReconnectTimeout(Duration.ZERO));
+    CompletableFuture<Answers> asked = ann.request("nobody", new byte[0], null);
+    daemon.kill();
+    assertEquals(Code.CONNECTION_LOST, codeOf(asked));
+    List<Event> events = new ArrayList<>();
+    ann.forEach(events::add);
+    assertEquals(1, events.size());
+    assertEquals(Code.CONNECTION_LOST, assertInstanceOf(Disconnected.class, events.get(0)).code());
+    assertFalse(ann.isOpen());
+    assertEquals(Code.NOT_CONNECTED, assertThrows(SpindleException.class, ann::receive).code());
+    assertEquals(Code.NOT_CONNECTED, codeOf(ann.join("den")));
+    assertEquals(
+        Code.NOT_CONNECTED,
+        assertThrows(SpindleException.class, () -> ann.multicast(Service.FIFO, "den", new byte[0])).code());
+    ann.close();
+    ann.close();
+  }
+
+  @Test
+  void whatDependsOnAFutureMayNotWait() throws Exception {
+    try (Connection ann = daemon.connect("ann")) {
+      CompletableFuture<Code> told =
+          ann.join("den")
+              .thenApply(
+                  view -> {
+                    while (true) {
+                      try {
+                        ann.receive();
+                      } catch (SpindleException error) {
+                        return error.code();
+                      }
+                    }
+                  });
+      assertEquals(Code.WOULD_BLOCK, get(told));
+    }
+  }
+
+  @Test
+  void threadsAreThoseOfTheFactory() throws Exception {
+    List<Thread> made = new ArrayList<>();
+    ConnectOptions options =
+        daemon
+            .options("ann")
+            .withThreadFactory(
+                work -> {
+                  Thread thread = new Thread(work);
+                  synchronized (made) {
+                    made.add(thread);
+                  }
+                  return thread;
+                });
+    Connection ann = Spindle.connect(options);
+    get(ann.join("den"));
+    ann.close();
+    for (Thread each : made) {
+      each.join(TestDaemon.PATIENCE_S * 1000);
+      assertFalse(each.isAlive());
+    }
+    assertEquals(2, made.size());
+  }
+}
