@@ -275,19 +275,12 @@ final class ConnectionTest {
 
   @Test
   void whatDependsOnAFutureMayNotWait() throws Exception {
-    try (Connection ann = daemon.connect("ann")) {
+    try (Connection ann = daemon.connect("ann");
+        Connection bob = daemon.connect("bob")) {
+      CompletableFuture<Answers> asked = ann.request("#bob#a", new byte[0], PATIENCE);
       CompletableFuture<Code> told =
-          ann.join("den")
-              .thenApply(
-                  view -> {
-                    while (true) {
-                      try {
-                        ann.receive();
-                      } catch (SpindleException error) {
-                        return error.code();
-                      }
-                    }
-                  });
+          asked.thenApply(answers -> assertThrows(SpindleException.class, () -> ann.receive(PATIENCE)).code());
+      bob.reply(nextMessage(bob), new byte[0]);
       assertEquals(Code.WOULD_BLOCK, get(told));
     }
   }

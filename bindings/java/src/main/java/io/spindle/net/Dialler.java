@@ -102,7 +102,7 @@ final class Dialler {
       try {
         Link link =
             address.isProtected()
-                ? TlsLink.open(channel, options, address, deadline)
+                ? TlsLink.open(channel, options, deadline)
                 : new PlainLink(channel);
         return new Outcome(link, token, null, null);
       } catch (IOException | RuntimeException failure) {

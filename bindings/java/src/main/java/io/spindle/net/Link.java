@@ -15,7 +15,7 @@ interface Link {
   /** Bytes that were read; -1 at the end; 0 where there are none now. */
   int read(ByteBuffer into) throws IOException;
 
-  /** Bytes that were taken; fewer than there are where it takes no more now. */
+  /** Takes bytes; fewer than there are where it takes no more now. Those before a failure may have come, too. */
   int write(ByteBuffer from) throws IOException;
 
   /** Whether some of what was taken waits for the socket: `flush` when that can be written to. */

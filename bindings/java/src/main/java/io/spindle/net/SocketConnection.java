@@ -404,7 +404,7 @@ public final class SocketConnection implements Connection, Observer {
     }
     writeSome();
     lookedAt = Clock.now();
-    if (hasOutput()) {
+    if (hasOutput() || (link != null && link.hasUnsent())) {
       wakeThread();
     }
   }
@@ -438,18 +438,19 @@ public final class SocketConnection implements Connection, Observer {
     isWriterBusy = true;
     sendsPerLook = 1; // who sends next may come after a while
     final Link to = link;
+    final int start = piece.position();
     boolean hasFailed = true;
-    int sent = 0;
     lock.unlock();
     try {
-      sent = to.write(piece);
+      to.write(piece);
       hasFailed = false;
     } catch (IOException failure) {
       // Who reads finds out why.
     } finally {
       lock.lock();
       isWriterBusy = false;
-      noteWritten(to, hasFailed ? 0 : sent, piece.hasRemaining(), hasFailed);
+      // What was taken before a failure may have come.
+      noteWritten(to, piece.position() - start, piece.hasRemaining(), hasFailed);
     }
   }
 
@@ -1129,8 +1130,7 @@ public final class SocketConnection implements Connection, Observer {
       feeds().handleTime(now);
       tellFeeds();
     }
-    goOnConnecting();
-    if (hasEnded) {
+    if (goOnConnecting()) {
       return true;
     }
     if (canWrite() && hasOutput()) {
@@ -1350,7 +1350,8 @@ public final class SocketConnection implements Connection, Observer {
     }
   }
 
-  private void goOnConnecting() {
+  /** Whether something has come of it, after which there may be more to do. */
+  private boolean goOnConnecting() {
     if (session.takeHangUp()) {
       hangUp();
     }
@@ -1368,6 +1369,7 @@ public final class SocketConnection implements Connection, Observer {
     if (outcome != null) {
       greet(outcome);
     }
+    return outcome != null;
   }
 
   private void greet(Dialler.Outcome outcome) {
