@@ -48,7 +48,7 @@ Gaps::Arrival Gaps::packet(Time now, std::uint64_t sequence, bool is_repair) {
   const auto gap = open_.find(sequence);
   if (gap == open_.end()) return Arrival::late;
   if (is_repair) {
-    if (gap->second.tries == 1) (gap->second.is_far ? far_ : near_).add(now - gap->second.seen_at);
+    if (gap->second.tries == 1) (gap->second.is_far ? far_ : near_).add(now - gap->second.asked_at);
   } else if (gap->second.tries != 0) {
     const std::uint64_t behind = highest() - sequence + 1;
     settings_.later_packets = static_cast<unsigned>(std::clamp<std::uint64_t>(
@@ -85,7 +85,7 @@ void Gaps::see(Time now, std::uint64_t last) {
       open_.erase(open_.begin());
       --open_all_;
     }
-    open_.emplace_hint(open_.end(), sequence, Gap{now, due_at});
+    open_.emplace_hint(open_.end(), sequence, Gap{now, {}, due_at});
     ++open_all_;
   }
   next_at_ = std::min(next_at_, due_at);
@@ -96,7 +96,7 @@ void Gaps::lack_too(Time now, std::uint64_t end, unsigned count) {
   for (auto gap = open_.lower_bound(end - std::min<std::uint64_t>(count, end)); gap != open_.end() && gap->first < end;
        ++gap) {
     if (gap->second.tries != 0) continue;
-    gap->second = {gap->second.seen_at, due_at, 1, true};
+    gap->second = {gap->second.seen_at, now, due_at, 1, true};
     next_at_ = std::min(next_at_, due_at);
   }
 }
@@ -149,11 +149,11 @@ Gaps::Due Gaps::collect(Time now) {
       --open_all_;
       continue;
     }
-    ++gap.tries;
+    if (++gap.tries == 1) gap.asked_at = now;
     uncounted_ = std::max(uncounted_, sequence + 1);
-    // Twice as long each time, and no longer than it is of use.
-    gap.due_at =
-        std::min(now + (gap.is_far ? far_ : near_).patience() * (1 << (gap.tries - 1)), std::max(over_at, now));
+    // Twice as long each time from the third on, and no longer than it is of use.
+    const int times = 1 << std::max(0, gap.tries - 2);
+    gap.due_at = std::min(now + (gap.is_far ? far_ : near_).patience() * times, std::max(over_at, now));
     const auto ask = std::find_if(due.asks.begin(), due.asks.end(), [&](const Ask& other) {
       return other.attempt == gap.tries && sequence - other.first < SequenceBits::kMax;
     });

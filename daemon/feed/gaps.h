@@ -13,7 +13,7 @@
 
 namespace spindled {
 
-/// How long repairs take: the smoothed time plus four deviations (Jacobson, as RFC 6298).
+/// How long repairs take from when they are asked for: the smoothed time plus four deviations (Jacobson, as RFC 6298).
 class RepairTime {
  public:
   static constexpr Duration kMin = 2ms;
@@ -49,7 +49,8 @@ inline constexpr std::size_t kGivenUpKinds = 5;
 ///
 /// A gap is *seen* when a later packet comes, or a beat that says that there is one. It *counts* when kLaterPackets
 /// more sequences are there or after the time that a hop may disorder packets; packets that come late after all widen
-/// both. Then it is asked for, and again after the patience of RepairTime, twice as long each time. What the upstream
+/// both. Then it is asked for, and again after the patience of RepairTime, a third time after the same, and from then
+/// on after twice as long each time: two in a row are lost easily where one in twenty is. What the upstream
 /// lacks, too, it asks for itself; repairs of that come from farther away, and have a patience of their own. A gap is
 /// *lost* when asking was in vain for as long as repairs are of use, kTriesMax times, or because somebody says so.
 ///
@@ -140,6 +141,7 @@ class Gaps {
  private:
   struct Gap {
     Time seen_at{};
+    Time asked_at{};
     Time due_at{};
     std::uint8_t tries = 0;  // 0: it does not count yet; the first one may be the upstream's
     bool is_far = false;

@@ -74,7 +74,7 @@ bool FeedRate::lost(Time now, const LossReport& report) {
   ++epochs_;
   account(now);
   const bool leaves_floor = has_floor();
-  silent_until_ = allowed_until_ = now + (leaves_floor ? std::min(silence, round_trip_ / 2) : silence);
+  silent_until_ = allowed_until_ = leaves_floor ? now : now + silence;
   held_until_ = leaves_floor ? now + silence : Time{};
   congested_until_ = now + silence + round_trip_ + 4 * deviation_;
   const double before = rate_;

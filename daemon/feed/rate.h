@@ -76,7 +76,7 @@ enum class FeedLimit : std::uint8_t {
 ///
 /// **A floor** (`rate_min`) is for sources that want little. Where packets are lost at random, one in ten, and the
 /// round trip is short, the timeouts leave a source 50 packets a second of a path that carries ten thousand. So the
-/// rate is never less than the floor, and what a timeout silences is what is above it, as long as losses show no
+/// rate is never less than the floor, and what a loss silences is what is above it, as long as losses show no
 /// congestion: the round trip that they have is longer than that without queues by less than kFloorPackets packets take
 /// at that rate, and the loss is less than kFloorLoss. A link that carries less than the floor shows one of them: its
 /// queue of so many packets takes longer to pass, and where there is none, what is beyond its rate is lost.
@@ -118,7 +118,7 @@ class FeedRate {
 
   /// Bytes a second.
   double rate() const { return rate_; }
-  /// The rate now, which a timeout holds down for a while.
+  /// The rate now, which a loss holds down for a while where there is a floor.
   double pace() const { return is_held() ? std::min(rate_, config_.rate_min) : rate_; }
   /// Nothing is to be sent before, not even repairs.
   Time silent_until() const { return silent_until_; }
@@ -138,7 +138,7 @@ class FeedRate {
   bool is_signal(const LossReport& report);
   void sample(FeedReporter reporter, Duration round_trip);
   void increase(Time at);
-  /// A timeout leaves the source the floor and no more.
+  /// A loss leaves the source the floor and no more.
   bool is_held() const { return now_ < held_until_; }
   /// Losses show no congestion.
   bool has_floor() const;

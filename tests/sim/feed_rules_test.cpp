@@ -319,12 +319,12 @@ TEST(FeedRules, ADeadReplierIsPassedByFromTheThirdTryOn) {
 41 2>4 nak 1 by 5 try 1 affected {5} down
 151 5>2 nak 1 by 5 try 2
 161 2>4 nak 1 by 5 try 2 affected {5} down
-391 5>2 nak 1 by 5 try 3
-401 2>1 nak 1 by 5 try 3 affected {5}
-411 1>0 nak 1 by 5 try 3 affected {5}
-421 0>1 repair 1 to {5}
-431 1>2 repair 1 to {5}
-441 2>5 repair 1 to {5}
+271 5>2 nak 1 by 5 try 3
+281 2>1 nak 1 by 5 try 3 affected {5}
+291 1>0 nak 1 by 5 try 3 affected {5}
+301 0>1 repair 1 to {5}
+311 1>2 repair 1 to {5}
+321 2>5 repair 1 to {5}
 )");
   EXPECT_THAT(net.delivered_at(5), ElementsAre(0, 2, 1));
 }
@@ -344,18 +344,18 @@ TEST(FeedRules, TheNextBestReplierIsAsked) {
 107 2>3 nak 1 by 5 try 1 affected {5} down
 516 5>2 nak 1 by 5 try 2
 519 2>3 nak 1 by 5 try 2 affected {5} down
-1340 5>2 nak 1 by 5 try 3
-1343 2>4 nak 1 by 5 try 3 affected {5} down
-1343 2>1 nak 1 by 5 try 3 affected {5}
-1345 4>2 repair 1 to {5}
-1345 4>2 nak 1 by 5 try 3 served
-1347 2>5 repair 1 to {5}
-1347 2>1 nak 1 by 5 try 3 served
-1393 1>0 nak 1 by 5 try 3 affected {5}
-1397 1>0 nak 1 by 5 try 3 served
-1443 0>1 repair 1 to {5}
-1493 1>2 repair 1 to {5}
-1543 2>5 repair 1 to {5}
+928 5>2 nak 1 by 5 try 3
+931 2>4 nak 1 by 5 try 3 affected {5} down
+931 2>1 nak 1 by 5 try 3 affected {5}
+933 4>2 repair 1 to {5}
+933 4>2 nak 1 by 5 try 3 served
+935 2>5 repair 1 to {5}
+935 2>1 nak 1 by 5 try 3 served
+981 1>0 nak 1 by 5 try 3 affected {5}
+985 1>0 nak 1 by 5 try 3 served
+1031 0>1 repair 1 to {5}
+1081 1>2 repair 1 to {5}
+1131 2>5 repair 1 to {5}
 )");
   EXPECT_THAT(net.delivered_at(5), ElementsAre(0, 2, 1));
 }
@@ -450,10 +450,10 @@ TEST(FeedRules, ALostRepairIsAskedForAgain) {
 161 2>4 repair 1 to {4} LOST
 161 2>1 nak 1 by 4 try 2 served
 171 1>0 nak 1 by 4 try 2 served
-391 4>2 nak 1 by 4 try 3
-401 2>4 repair 1 to {4}
-401 2>1 nak 1 by 4 try 3 served
-411 1>0 nak 1 by 4 try 3 served
+271 4>2 nak 1 by 4 try 3
+281 2>4 repair 1 to {4}
+281 2>1 nak 1 by 4 try 3 served
+291 1>0 nak 1 by 4 try 3 served
 )");
   EXPECT_THAT(net.delivered_at(4), ElementsAre(0, 2, 1));
 }

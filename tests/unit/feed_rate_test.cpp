@@ -405,6 +405,18 @@ double achieved(const Path& path, double wanted, double rate_min) {
   return sent / 30;
 }
 
+TEST(FeedRate, FloorIsNotSilentWhereLossesShowNoCongestion) {
+  FeedRateConfig config = like_tcp();
+  config.rate_min = 2 * kPacket;
+  Source source(config);
+  for (int i = 0; i < 200; ++i) source.send();
+  EXPECT_TRUE(source.send_lost(100ms));
+  EXPECT_EQ(source.rate.silent_until(), source.now());
+  EXPECT_DOUBLE_EQ(source.rate.pace(), config.rate_min) << "as long as the silence would last";
+  source.pass(50ms);
+  EXPECT_GT(source.rate.pace(), config.rate_min);
+}
+
 TEST(FeedRate, LeavesLittleWherePacketsAreLostAtRandomWithoutAFloor) {
   EXPECT_LT(achieved({.loss = 0.1}, 50e3, 0), 35e3);
   EXPECT_LT(achieved({.loss = 0.1}, 1e6, 0), 100e3);

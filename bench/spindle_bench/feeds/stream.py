@@ -18,17 +18,19 @@ from .hosts import DistantHosts
 from .systems.aeron import Aeron
 from .systems.norm import Norm, NormControlled
 from .systems.openpgm import OpenPgm
-from .systems.spindle import Spindle
+from .systems.spindle import Spindle, WithFloor
 from .systems.srt import Srt, SrtAtOnce
 from .systems.udp import Udp
 
 OURS = Spindle.name
+# Most peers have no congestion control and are given a rate: so is this one.
+OURS_AT_A_RATE = WithFloor.name
 # What nothing repairs is no peer.
 BASELINE = Udp.name
 PEERS = {system.name: system for system in (Norm, NormControlled, OpenPgm, Srt, SrtAtOnce, Aeron)}
 # Of these the one that leaves others on the way their share, as ours does.
 CONTROLLED = NormControlled.name
-SYSTEMS = {system.name: system for system in (Spindle, Udp)}
+SYSTEMS = {system.name: system for system in (Spindle, WithFloor, Udp)}
 
 DELAY_MS = 10
 READY_SECONDS = 30
@@ -152,22 +154,26 @@ def median(outcomes):
 
 
 def cell_figures(row, where, outcomes):
-    """`outcomes`: by system, medians; nothing where it failed. Ours is held to the best of the peers in each."""
-    ours = outcomes.get(OURS)
+    """`outcomes`: by system, medians; nothing where it failed. Each of ours is held to the best of the peers in each."""
     peers = {name: outcome for name, outcome in outcomes.items() if outcome and name in PEERS}
-    notes = lambda text: "; ".join(f"{name} {text(outcome)}" for name, outcome in outcomes.items()
-                                   if outcome and name != OURS)
     best = max((outcome.delivered for outcome in peers.values()), default=None)
     # Who has hardly anything to deliver has it soon.
     quickest = min((outcome.p99_ms for outcome in peers.values() if outcome.delivered >= best - 1), default=None)
-    figures = [
-        Figure(row, f"{where}: delivered, %", ours and ours.delivered, "{:.2f}",
-               best and at_least(best - DELIVERED_SLACK, "{:.2f}"), notes(lambda each: f"{each.delivered:.2f}")),
-        Figure(row, f"{where}: p99, ms", ours and ours.p99_ms, "{:.1f}",
-               quickest and at_most(quickest * P99_SLACK, "{:.1f}"),
-               notes(lambda each: f"{each.p99_ms:.1f}")),
-    ]
-    controlled = peers.get(CONTROLLED)
+    beside = {name: outcome for name, outcome in outcomes.items() if outcome and name not in (OURS, OURS_AT_A_RATE)}
+    notes = lambda text: "; ".join(f"{name} {text(outcome)}" for name, outcome in beside.items())
+    figures = []
+    for name, how in ((OURS, ""), (OURS_AT_A_RATE, ", floor of 2.5 MB/s")):
+        if name not in outcomes:
+            continue
+        ours = outcomes[name]
+        figures += [
+            Figure(row, f"{where}{how}: delivered, %", ours and ours.delivered, "{:.2f}",
+                   best and at_least(best - DELIVERED_SLACK, "{:.2f}"), notes(lambda each: f"{each.delivered:.2f}")),
+            Figure(row, f"{where}{how}: p99, ms", ours and ours.p99_ms, "{:.1f}",
+                   quickest and at_most(quickest * P99_SLACK, "{:.1f}"),
+                   notes(lambda each: f"{each.p99_ms:.1f}")),
+        ]
+    ours, controlled = outcomes.get(OURS), peers.get(CONTROLLED)
     if controlled and controlled.delivered > 0:
         figures.append(Figure(row, f"{where}: delivered, by that of {CONTROLLED}",
                               ours and ours.delivered / controlled.delivered, "{:.2f}",

@@ -8,6 +8,7 @@ GROUP = "stream"
 
 class Spindle(System):
     name = "spindle"
+    settings = ()
 
     def __init__(self, build, folder):
         super().__init__(build, folder)
@@ -15,7 +16,8 @@ class Spindle(System):
         self.daemons = None
 
     def start(self, hosts, receivers):
-        self.daemons = Daemons(self.build, self.folder, hosts, [(0, host) for host in receivers])
+        self.daemons = Daemons(self.build, self.folder, hosts, [(0, host) for host in receivers],
+                               settings=self.settings)
         self.daemons.__enter__()
 
     def stop(self):
@@ -31,3 +33,9 @@ class Spindle(System):
 
     def _client(self, host):
         return [self.client, "--address", f"unix:{self.daemons.daemons[host].socket}", "--group", GROUP]
+
+
+class WithFloor(Spindle):
+    """Losses that come of no queue leave the source as much as peers without congestion control are given."""
+    name = "spindle-floor"
+    settings = ("[feed]", "rate_min = 2500000")
