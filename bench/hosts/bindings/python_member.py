@@ -165,20 +165,32 @@ def spindle_sync_member(arguments, load):
 
 async def nats_member(arguments, load):
     import nats
-    client = await nats.connect(arguments.addresses[load.me])
-    news = asyncio.Event()
+    news, failure = asyncio.Event(), asyncio.get_running_loop().create_future()
+
+    def fail(error):
+        if not failure.done():
+            failure.set_exception(error)
+        news.set()
+
+    async def note_error(error):
+        fail(RuntimeError(f"nats: {error!r}"))
 
     async def take(message):
-        load.take(message.data)
+        try:
+            load.take(message.data)
+        except RuntimeError as error:
+            fail(error)
         news.set()
 
     async def flush():
         news.clear()
         await asyncio.wait_for(news.wait(), 10)
 
+    # A server that finds a client slow cuts it off, and what was sent meanwhile is lost to it.
+    client = await nats.connect(arguments.addresses[load.me], allow_reconnect=False, error_cb=note_error)
     await client.subscribe(GROUP, cb=take, pending_msgs_limit=-1, pending_bytes_limit=-1)
     await client.flush()
-    result = await measure(load, lambda message: client.publish(GROUP, message), flush)
+    result = await measure(load, lambda message: client.publish(GROUP, message), flush, failure)
     await client.close()
     return result
 
