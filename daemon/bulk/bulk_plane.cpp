@@ -349,6 +349,15 @@ void BulkPlane::receivers_changed(Time now, const Channel& channel) {
   if (RelayedChannel* relayed = relayed_.find(channel.id)) update_awaited(now, *relayed);
 }
 
+void BulkPlane::client_left(Time now, const Channel& channel, SessionId session) {
+  RelayedChannel* relayed = relayed_.find(channel.id);
+  const auto attachment = attachments_.find(session);
+  if (relayed == nullptr || attachment == attachments_.end()) return;
+  // What it says of the content is not heard any more: it is given nothing, and counted on by nobody.
+  relayed->relay.remove(now, attachment->second);
+  output_.shut(connections_.at(attachment->second), *relayed);
+}
+
 void BulkPlane::channel_sealed(Time now, const Channel& channel) {
   RelayedChannel* relayed = relayed_.find(channel.id);
   if (relayed == nullptr) return;

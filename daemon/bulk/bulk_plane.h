@@ -60,6 +60,7 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   // ChannelEvents
   void channel_offered(Time now, const Channel& channel) override;
   void receivers_changed(Time now, const Channel& channel) override;
+  void client_left(Time now, const Channel& channel, SessionId session) override;
   void channel_sealed(Time now, const Channel& channel) override;
   void source_changed(Time now, const Channel& channel) override;
   void channel_ended(Time now, const BulkChannelId& id) override;

@@ -16,6 +16,8 @@ class ChannelEvents {
   virtual void channel_offered(Time now, const Channel& channel) = 0;
   /// Receivers have accepted, are done, have failed, or are gone; or what their daemons are called has changed.
   virtual void receivers_changed(Time now, const Channel& channel) = 0;
+  /// A local client that is not its source has left the group.
+  virtual void client_left(Time now, const Channel& channel, SessionId session) = 0;
   virtual void channel_sealed(Time now, const Channel& channel) = 0;
   /// The rate at which the source may send, or whether it is there.
   virtual void source_changed(Time now, const Channel& channel) = 0;
@@ -29,6 +31,7 @@ class NoChannelEvents final : public ChannelEvents {
  public:
   void channel_offered(Time, const Channel&) override {}
   void receivers_changed(Time, const Channel&) override {}
+  void client_left(Time, const Channel&, SessionId) override {}
   void channel_sealed(Time, const Channel&) override {}
   void source_changed(Time, const Channel&) override {}
   void channel_ended(Time, const BulkChannelId&) override {}

@@ -329,7 +329,10 @@ void Channels::member_left(Time now, std::uint64_t position, const Group& group,
                            SessionId session) {
   for_each_of_group(now, group.name, [this, position, daemon, session](Time later, const Channel& channel) {
     const bool is_source = is_of(channel.id, daemon) && channel.source == session;
-    if (daemon == groups_.view().self && !is_source) told_.forget(channel.id, session);
+    if (daemon == groups_.view().self && !is_source) {
+      told_.forget(channel.id, session);
+      events_->client_left(later, channel, session);
+    }
     if (!table_.leave(channel.id, daemon, session)) return;
     ends_.note_active(later, channel);
     events_->receivers_changed(later, channel);

@@ -152,6 +152,25 @@ TEST_F(Bulk, WhoHasItAndGivesItToNobodyIsNotWaitedFor) {
   await_all(id, 2, 60s);
 }
 
+TEST_F(Bulk, WhoHasLeftTheGroupIsAskedForNothing) {
+  simulate_cluster(14, Shape::line, 2, {});
+  add(0);
+  const auto disk = std::make_shared<ContentDisk>();
+  add(1, {.disk = disk});
+  add(1);
+  await_group_view(members_, "g");
+  const BulkChannelId id = offer(0, 2'000'000);
+  await_all(id, 0, 60s);
+  members_[1]->leave("g");
+  sim().run_for(1s);
+  // Its file is no longer what it was, which it says to a daemon that does not hear it any more.
+  disk->reads_to_spoil = 100;
+  members_[0]->kill();
+  sim().run_for(1s);
+  add(0);
+  await([&] { return has(3, id); }, 60s, "the content at the late member");
+}
+
 TEST_F(Bulk, GoesOnWhereARelayIsLost) {
   begin(5, Shape::ring, 5);
   const BulkChannelId id = offer(0, 12'000'000);
