@@ -46,6 +46,9 @@ struct BulkClient::Content {
   bool is_sealed = false;  // told to all, or told to it
   bool is_ended = false;
   std::size_t offers = 0;  // told, of the channel
+  std::size_t events = 0;  // of the session, that were looked at
+  std::string offered_to;  // the group
+  bool is_left = false;    // by the client, since: nothing more is told of the channel, its end included
   BulkOutcome said = BulkOutcome::none;
   std::unique_ptr<bulk::BulkHolder> holder;
   std::unique_ptr<bulk::BulkReceiver> receiver;
@@ -67,6 +70,22 @@ struct BulkClient::Content {
   std::vector<checkers::ContentHistory::Block> written;
 
   const Bytes& content() const { return is_own ? offered.bytes : store->content; }
+
+  /// At what the client was told of the channel and its group since.
+  void look_at(const checkers::ClientHistory& history) {
+    for (; events < history.events.size(); ++events) {
+      const auto& what = history.events[events].what;
+      if (const auto* told = std::get_if<checkers::ChannelTold>(&what)) {
+        const auto* offer = std::get_if<protocol::BulkOffered>(&told->news);
+        if (offer == nullptr || offer->channel != id) continue;
+        offered_to = offer->group;
+        is_left = false;
+      } else if (const auto* view = std::get_if<checkers::GroupView>(&what);
+                 view != nullptr && view->group == offered_to) {
+        is_left = is_left || (view->members.empty() && !is_own);  // a farewell
+      }
+    }
+  }
 };
 
 BulkClient::BulkClient(World world, SimClient& session, Options options)
@@ -245,6 +264,7 @@ void BulkClient::look_at(const BulkChannelId& id) {
     content->id = id;
     begin(*content, channel);
   }
+  content->look_at(session_.history());
   if (channel.ended) {
     if (!std::exchange(content->is_ended, true) && attachment_) attachment_->remove(id);
     return;
@@ -480,7 +500,7 @@ std::vector<checkers::ContentHistory> BulkClient::histories() const {
 bool BulkClient::is_there(const Content& content) const {
   const ClientChannel* channel = session_.channels().find(content.id);
   return !session_.is_closed() && session_.former_histories().size() == sessions_ && channel != nullptr &&
-         !channel->ended && session_.view(channel->offered.group) != nullptr;
+         !channel->ended && !content.is_left && session_.view(channel->offered.group) != nullptr;
 }
 
 BulkClient::Standing BulkClient::standing_of(const Content& content) const {
