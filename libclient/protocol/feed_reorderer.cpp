@@ -9,7 +9,11 @@ namespace spindle::protocol {
 
 bool FeedReorderer::begin(std::uint64_t sequence, bool begins_message) {
   if (has_begun_) return true;
-  if (!begins_message) return false;
+  // Nothing would be told of packets behind it that have come, and were passed over.
+  if (!begins_message || sequence < end_) {
+    end_ = std::max(end_, sequence + 1);
+    return false;
+  }
   next_ = hole_ = scanned_ = end_ = sequence;
   has_begun_ = true;
   return true;

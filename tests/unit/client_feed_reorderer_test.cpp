@@ -175,6 +175,25 @@ TEST_F(AFeedThatIsOpen, MayBeginWithAGap) {
   EXPECT_EQ(shown(feed_), "~7+2 9:j");
 }
 
+TEST_F(AFeedThatIsOpen, BeginsBehindWhatItHasPassedOver) {
+  for (const bool is_ordered : {true, false}) {
+    FeedReorderer feed(is_ordered, kDeadline, false);
+    const auto part = [&](std::uint64_t sequence, std::uint8_t flags) {
+      feed.packet(now_, sequence, flags, as_bytes(std::string(1, 'a')));
+    };
+    part(1, 0);
+    part(3, 0);
+    part(4, FeedPacket::kLast);
+    part(2, FeedPacket::kFirst);
+    feed.gap(2, 1, FeedGapCause::lost);
+    EXPECT_EQ(shown(feed), "");
+    part(5, kWhole);
+    EXPECT_EQ(shown(feed), "5:a");
+    feed.gap(6, 1, FeedGapCause::lost);
+    EXPECT_EQ(shown(feed), "-6+1");
+  }
+}
+
 TEST_F(OrderedFeed, TheEndWaitsForNothing) {
   whole(0);
   whole(2);
