@@ -92,7 +92,9 @@ final class FeedReorderer {
     if (hasBegun) {
       return true;
     }
-    if (!beginsMessage) {
+    // Nothing would be told of packets behind it that have come, and were passed over.
+    if (!beginsMessage || sequence < end) {
+      end = Math.max(end, sequence + 1);
       return false;
     }
     next = sequence;

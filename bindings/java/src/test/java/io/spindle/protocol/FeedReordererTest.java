@@ -64,6 +64,24 @@ final class FeedReordererTest {
     }
   }
 
+  /** Who comes to an open feed begins behind all that it has passed over. */
+  @Test
+  void beginsBehindWhatItHasPassedOver() {
+    for (boolean ordered : new boolean[] {true, false}) {
+      FeedReorderer feed = new FeedReorderer(ordered, 10, false);
+      feed.packet(0, 1, 0, new byte[1]);
+      feed.packet(0, 3, 0, new byte[1]);
+      feed.packet(0, 4, LAST, new byte[1]);
+      feed.packet(0, 2, FIRST, new byte[1]);
+      feed.gap(2, 1, 0);
+      assertTrue(feed.takeOutput().isEmpty());
+      feed.packet(0, 5, FIRST | LAST, new byte[1]);
+      List<FeedReorderer.Output> told = feed.takeOutput();
+      assertEquals(1, told.size());
+      assertEquals(5, told.get(0).first);
+    }
+  }
+
   /** Whatever comes in whatever order, each sequence is in one message or in one gap. */
   @Test
   void eachSequenceIsToldOnce() {
