@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * The feeds of a client: its own, and those that it listens to. Feeds outlive sessions: in a new one its own are opened
@@ -53,8 +54,8 @@ public final class ClientFeeds {
   private long lastId;
   private final Map<Long, Own> own = new LinkedHashMap<>();
   private final Map<Integer, Long> ownIds = new HashMap<>();
-  private final Map<Name, Terms> listens = new LinkedHashMap<>();
-  private final Map<Integer, Heard> heard = new LinkedHashMap<>();
+  private final Map<Name, Terms> listens = new TreeMap<>();
+  private final Map<Integer, Heard> heard = new TreeMap<>(Integer::compareUnsigned);
   private List<FeedEvent> events = new ArrayList<>();
   private List<OpenedOwn> opened = new ArrayList<>();
 

@@ -268,7 +268,7 @@ public final class EventReader {
     if (!reader.isDone() || code == 0) {
       return false;
     }
-    news().taken = taken;
+    news().taken = taken < 0 ? Long.MAX_VALUE : taken;
     news().isTakenForGood = true;
     end(Code.of(code), text);
     return true;
@@ -650,13 +650,22 @@ public final class EventReader {
   }
 
   private boolean handleTaken() {
-    news().taken = reader.varint() & Long.MAX_VALUE; // more than there can be either way
+    news().taken = readCount();
     return reader.isDone();
   }
 
   private boolean handleReceived() {
-    news().received = reader.varint() & Long.MAX_VALUE;
+    news().received = readCount();
     return reader.isDone();
+  }
+
+  /** All of the frame; -1 where it does not parse. What has no sign of its own is more than there can be. */
+  private long readCount() {
+    long count = reader.varint();
+    if (!reader.isDone()) {
+      return -1;
+    }
+    return count < 0 ? Long.MAX_VALUE : count;
   }
 
   private boolean handleConfirmed() {

@@ -578,11 +578,11 @@ public final class RequestWriter {
   /** The answer to `confirm`. False where nothing was asked under that number, or more has entered than was sent. */
   boolean settleConfirmed(int request, long messages) {
     Long before = pendingConfirms.get(request);
-    if (before == null || messages < 0 || former + messages < before) {
+    if (before == null || messages < 0 || messages < before - former) {
       return false;
     }
     pendingConfirms.remove(request);
-    if (former + messages >= taken && !settleTaken(messages, false)) {
+    if (messages >= taken - former && !settleTaken(messages, false)) {
       return false;
     }
     // Only now: counted are those that are still in line.
@@ -594,7 +594,7 @@ public final class RequestWriter {
 
   /** Takes how many messages have entered the network. False where so many were never sent, or fewer than before. */
   boolean settleTaken(long messages, boolean isForGood) {
-    if (messages < 0 || former + messages > accepted || former + messages < taken) {
+    if (messages < 0 || messages > accepted - former || messages < taken - former) {
       return false;
     }
     messages += former;
