@@ -136,7 +136,10 @@ def measure_once(systems, client, seconds):
     it finds slow."""
     for size in RATES:
         with not_counted(client):
-            yield size, min(each["per_second"] for each in systems.run(client, seconds, size=size))
+            slowest = min(each["per_second"] for each in systems.run(client, seconds, size=size))
+            if slowest == 0:
+                raise MeasurementFailed("a member was given nothing")
+            yield size, slowest
     with not_counted(client):
         members = systems.run(client, seconds, size=100, rate=RATE / MEMBERS)
         for key in ("p50_us", "p99_us"):

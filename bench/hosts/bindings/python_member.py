@@ -91,19 +91,23 @@ def wait_for_start():
     sys.stdin.readline()
 
 
-async def measure(load, send, flush, receiving=None):
-    """Beside the task `receiving`. `send(message)` is a coroutine function, `flush()` waits for messages."""
+async def measure(load, send, news, receiving):
+    """Beside the task `receiving`, which sets `news` when messages have come. `send(message)` is a coroutine function."""
     await asyncio.get_running_loop().run_in_executor(None, wait_for_start)
     load.begin()
+    asyncio.get_running_loop().call_later(WARM_UP + load.seconds, news.set)
     before = None
     while not load.is_over():
         message = load.next()
-        if receiving is not None and receiving.done():
+        if receiving.done():
             receiving.result()
-        if message is None:
-            await (asyncio.sleep(load.until_due()) if load.interval else flush())
-        else:
+        if message is not None:
             await send(message)
+        elif load.interval:
+            await asyncio.sleep(load.until_due())
+        else:
+            news.clear()
+            await news.wait()
         if before is None and time.monotonic() >= load.count_from:
             before = load.received
     return load.result(before, load.received)
@@ -125,14 +129,10 @@ async def spindle_member(arguments, load):
                         is_whole.set()
                 news.set()
 
-        async def flush():
-            news.clear()
-            await asyncio.wait_for(news.wait(), 10)
-
         receiving = asyncio.ensure_future(receive())
         await is_whole.wait()
         agreed = spindle.Service.AGREED
-        result = await measure(load, lambda message: group.multicast(agreed, message), flush, receiving)
+        result = await measure(load, lambda message: group.multicast(agreed, message), news, receiving)
         receiving.cancel()
         return result
 
@@ -182,15 +182,11 @@ async def nats_member(arguments, load):
             fail(error)
         news.set()
 
-    async def flush():
-        news.clear()
-        await asyncio.wait_for(news.wait(), 10)
-
     # A server that finds a client slow cuts it off, and what was sent meanwhile is lost to it.
     client = await nats.connect(arguments.addresses[load.me], allow_reconnect=False, error_cb=note_error)
     await client.subscribe(GROUP, cb=take, pending_msgs_limit=-1, pending_bytes_limit=-1)
     await client.flush()
-    result = await measure(load, lambda message: client.publish(GROUP, message), flush, failure)
+    result = await measure(load, lambda message: client.publish(GROUP, message), news, failure)
     await client.close()
     return result
 
@@ -237,12 +233,8 @@ async def zmq_asyncio_member(arguments, load):
             load.take(await subscriber.recv())
             news.set()
 
-    async def flush():
-        news.clear()
-        await asyncio.wait_for(news.wait(), 10)
-
     receiving = asyncio.ensure_future(receive())
-    result = await measure(load, publisher.send, flush, receiving)
+    result = await measure(load, publisher.send, news, receiving)
     receiving.cancel()
     return result
 
