@@ -50,6 +50,16 @@ void describe(const BulkStatus::RelayInfo& relay, const Sessions& sessions, prot
   out.set_ring_bytes(relay.ring_bytes);
   out.set_index_bytes(relay.index_bytes);
   out.set_needless_symbols(relay.tally.needless);
+  if (relay.mesh) {
+    proto::BulkMesh& mesh = *out.mutable_mesh();
+    mesh.set_senders(static_cast<std::uint32_t>(relay.mesh->senders));
+    mesh.set_receivers(static_cast<std::uint32_t>(relay.mesh->receivers));
+    mesh.set_symbols(relay.tally.of_peers);
+    mesh.set_useless(relay.tally.duplicates);
+    mesh.set_told_bytes(relay.mesh->frame_bytes);
+    mesh.set_left_useless(relay.mesh->avoided);
+    mesh.set_left_wrong(static_cast<std::uint32_t>(relay.mesh->suspects));
+  }
   const std::uint32_t blocks = out.blocks();
   for (const BulkStatus::ReceiverInfo& receiver : relay.children) {
     proto::BulkChild& child = *out.add_children();
@@ -64,6 +74,8 @@ void describe(const BulkStatus::RelayInfo& relay, const Sessions& sessions, prot
     child.set_behind(receiver.child.is_behind);
     child.set_served(receiver.child.has_stream);
     child.set_limited_by(receiver.limited_by);
+    child.set_peer(receiver.child.is_peer);
+    child.set_meshed(receiver.child.is_meshed);
   }
 }
 

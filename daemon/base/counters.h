@@ -80,6 +80,8 @@
   X(bulk_bytes_relayed, "bytes of those symbols")                                                  \
   X(bulk_symbols_overwritten, "symbols that had gone before a child had room, counted per child")  \
   X(bulk_symbols_needless, "symbols of bulk channels that came though all here had their blocks")  \
+  X(bulk_symbols_of_peers, "symbols of bulk channels that came of peers in a mesh")                \
+  X(bulk_symbols_of_peers_useless, "of these, that were here already")                             \
   X(bulk_needs_in, "needs of bulk channels received from daemons and clients")                     \
   X(bulk_needs_out, "needs of bulk channels told to parents")                                      \
   X(bulk_backups_asked, "times that a backup parent was asked, as the parent was gone or silent")  \

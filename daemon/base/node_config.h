@@ -110,6 +110,8 @@ struct SessionConfig {
 struct BulkConfig {
   /// What bulk content has left of what a path carries where ordered messages want all of it; 1: it does not yield.
   double share = 0.05;
+  /// Whether daemons that share a channel give each other what they get, beside the tree (daemon/bulk/channel_mesh.h).
+  bool mesh = false;
 };
 
 /// Who keeps packets of feeds for repairs, and asks for what it lacks.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/bulk/mesh/mesh_codec.h"
+
 namespace spindled {
 
 namespace bulk = spindle::bulk;
@@ -50,6 +52,13 @@ void BulkOutput::send_release(ConnectionId to, const RelayedChannel& channel, st
 
 void BulkOutput::ask_index(ConnectionId to, const RelayedChannel& channel) {
   send(to, channel, [](std::uint32_t number, bulk::BulkBytes& out) { bulk::write_ask_index(out, {number}); });
+}
+
+void BulkOutput::send_mesh(ConnectionId to, const RelayedChannel& channel, std::uint8_t generation,
+                           const mesh::Frame& frame) {
+  send(to, channel, [&](std::uint32_t number, bulk::BulkBytes& out) {
+    mesh::write_frame(out, {number, generation}, frame);
+  });
 }
 
 template <typename Write>

@@ -8,6 +8,7 @@
 
 #include "daemon/base/context.h"
 #include "daemon/bulk/bulk_connections.h"
+#include "daemon/bulk/mesh/mesh_frames.h"
 #include "daemon/bulk/paths.h"
 #include "daemon/bulk/relayed_channel.h"
 #include "libclient/bulk/bulk_frames.h"
@@ -33,6 +34,7 @@ class BulkOutput {
   void send_grant(ConnectionId to, const RelayedChannel& channel, std::uint8_t stream, std::uint64_t symbols);
   void send_release(ConnectionId to, const RelayedChannel& channel, std::uint8_t stream);
   void ask_index(ConnectionId to, const RelayedChannel& channel);
+  void send_mesh(ConnectionId to, const RelayedChannel& channel, std::uint8_t generation, const mesh::Frame& frame);
   /// Nothing more is sent of it on that connection, until it is opened anew.
   void shut(BulkConnection& connection, const RelayedChannel& channel);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/bulk/channel_mesh.h"
+#include "daemon/bulk/mesh/mesh_codec.h"
 #include "daemon/wire/frame_traits.h"
 
 namespace spindled {
@@ -57,6 +59,7 @@ BulkPlane::BulkPlane(Context& context, Driver& driver, ConnectionBroker& broker,
               }),
       trees_(context, layers.overlay, layers.groups, layers.channels, relayed_,
              [this](Time now, RelayedChannel& relayed) {
+               update_mesh(now, relayed);
                update_awaited(now, relayed);
                update_upstreams(now, relayed);
                look_for_hops(now);
@@ -152,6 +155,7 @@ void BulkPlane::forget(Time now, ConnectionId id) {
   }
   for (auto& [channel, relayed] : relayed_) {
     relayed->relay.remove(now, id);
+    if (relayed->mesh && connection->is_hop()) relayed->mesh->hop_lost(now, connection->daemon());
     update_upstreams(now, *relayed);
   }
   timers_.set_earlier(Timer::hops, now + kHopRetry);
@@ -222,6 +226,9 @@ void BulkPlane::enter_open(Time now, BulkConnection& connection) {
   hops_.opened(connection.daemon());
   paths_.opened(now, connection.daemon(), connection.id());
   context_.counters.add(Counter::bulk_hops_opened);
+  for (auto& [id, relayed] : relayed_) {
+    if (relayed->mesh) relayed->mesh->hop_opened(now);
+  }
   timers_.set_earlier(Timer::idle, now + kHopIdle);
 }
 
@@ -264,13 +271,15 @@ std::optional<Error> BulkPlane::handle_frame(Time now, BulkConnection& connectio
       return std::nullopt;
     }
     case BulkFrame::symbol:
-      return with_channel(connection, bulk::read_symbol(body),
-                          [&](RelayedChannel& relayed, const bulk::Symbol& symbol) {
-                            const std::size_t offset = body.size() - symbol.bytes.size();
-                            relayed.relay.symbol_received(
-                                now, from, symbol.stream,
-                                {symbol.generation, symbol.block, symbol.esi, symbol.crc, frame.body.part(offset)});
-                          });
+      return with_channel(
+          connection, bulk::read_symbol(body), [&](RelayedChannel& relayed, const bulk::Symbol& symbol) {
+            const std::size_t offset = body.size() - symbol.bytes.size();
+            const std::optional<bool> is_useful = relayed.relay.symbol_received(
+                now, from, symbol.stream,
+                {symbol.generation, symbol.block, symbol.esi, symbol.crc, frame.body.part(offset)});
+            if (!is_useful || !relayed.mesh) return;
+            relayed.mesh->symbol_received(now, connection.daemon(), {symbol.block, symbol.esi}, *is_useful);
+          });
     case BulkFrame::index:
       return with_channel(connection, bulk::read_index(body),
                           [&](RelayedChannel& relayed, const bulk::IndexPart& index) {
@@ -303,9 +312,26 @@ std::optional<Error> BulkPlane::handle_frame(Time now, BulkConnection& connectio
     case BulkFrame::close:
       return told_reason(body);
     default:
+      if (connection.is_hop() && mesh::is_type(static_cast<std::uint8_t>(frame.type))) {
+        return handle_mesh_frame(now, connection, frame);
+      }
       return Error{Errc::unexpected_frame,
                    fmt::format("there is no bulk frame of type {} behind the handshake", static_cast<int>(frame.type))};
   }
+}
+
+std::optional<Error> BulkPlane::handle_mesh_frame(Time now, const BulkConnection& connection,
+                                                  const BulkConnection::Frame& frame) {
+  std::optional<mesh::ChannelFrame> read =
+      mesh::read_frame(static_cast<mesh::FrameType>(frame.type), frame.body.view());
+  if (!read) return malformed("of a mesh");
+  const BulkChannelId* id = connection.channel_of(read->scope.channel);
+  if (id == nullptr) return Error{Errc::unexpected_frame, "a channel was not opened under its number"};
+  RelayedChannel* relayed = relayed_.find(*id);
+  if (relayed != nullptr && relayed->mesh) {
+    relayed->mesh->frame_received(now, connection.daemon(), read->scope.generation, std::move(read->frame));
+  }
+  return std::nullopt;
 }
 
 std::optional<Error> BulkPlane::handle_open(Time now, BulkConnection& connection, ByteView body) {
@@ -384,13 +410,12 @@ void BulkPlane::session_closed(Time now, SessionId session) {
 }
 
 void BulkPlane::update_upstreams(Time now, RelayedChannel& relayed) {
-  const auto open_hop = [&](const std::optional<std::string>& daemon) -> BulkConnection* {
-    const std::optional<ConnectionId> id = daemon ? hops_.find(*daemon) : std::nullopt;
-    BulkConnection* hop = id ? connections_.find(*id) : nullptr;
-    return hop != nullptr && hop->phase() == BulkConnection::Phase::open ? hop : nullptr;
+  const auto hop_to = [&](const std::optional<std::string>& daemon) -> BulkConnection* {
+    const std::optional<ConnectionId> id = daemon ? open_hop(*daemon) : std::nullopt;
+    return id ? connections_.find(*id) : nullptr;
   };
-  BulkConnection* parent = open_hop(relayed.position.parent);
-  BulkConnection* backup = open_hop(relayed.position.backup);
+  BulkConnection* parent = hop_to(relayed.position.parent);
+  BulkConnection* backup = hop_to(relayed.position.backup);
   const auto is_silent = [&](ConnectionId id, Duration time) {
     const std::optional<Time> since = relayed.relay.silent_since(id);
     return since && now - *since >= time;
@@ -410,12 +435,37 @@ void BulkPlane::update_upstreams(Time now, RelayedChannel& relayed) {
       output_.shut(*connection, relayed);
     }
     if (is_wanted && !relayed.relay.is_upstream(id)) {
+      if (relayed.mesh) relayed.mesh->leave_sender(now, connection->daemon());
       if (connection.get() == backup) context_.counters.add(Counter::bulk_backups_asked);
       relayed.relay.add_upstream(now, id, false);
       relayed.relay.set_round_trip(id, driver_.shortest_round_trip(id));
     }
   }
   relayed_.wake_at(relayed.relay.next_deadline());
+  if (relayed.mesh) relayed_.wake_at(relayed.mesh->next_deadline());
+}
+
+void BulkPlane::update_mesh(Time now, RelayedChannel& relayed) {
+  if (relayed.mesh) relayed.mesh->stop();
+  relayed.mesh.reset();
+  const TreePosition& position = relayed.position;
+  if (!context_.config.bulk.mesh || !position.own_place || position.places.size() < ChannelMesh::kDaemonsMin) return;
+  ChannelMesh::Hops hops;
+  hops.open = [this](std::string_view daemon) { return open_hop(daemon); };
+  hops.is_neighbour = [this](std::string_view daemon) { return layers_.links.established_with(daemon).has_value(); };
+  hops.send = [this, &relayed](ConnectionId to, std::uint8_t generation, const mesh::Frame& frame) {
+    output_.send_mesh(to, relayed, generation, frame);
+  };
+  hops.shut = [this, &relayed](ConnectionId to) {
+    if (BulkConnection* connection = connections_.find(to)) output_.shut(*connection, relayed);
+  };
+  relayed.mesh = std::make_unique<ChannelMesh>(now, relayed, std::move(hops), context_.random.split());
+}
+
+std::optional<ConnectionId> BulkPlane::open_hop(std::string_view daemon) const {
+  const std::optional<ConnectionId> id = hops_.find(daemon);
+  const BulkConnection* hop = id ? connections_.find(*id) : nullptr;
+  return hop != nullptr && hop->phase() == BulkConnection::Phase::open ? id : std::nullopt;
 }
 
 void BulkPlane::update_awaited(Time now, RelayedChannel& relayed) {
@@ -442,6 +492,7 @@ std::set<std::string, std::less<>> BulkPlane::wanted_hops() const {
     if (position.parent) wanted.insert(*position.parent);
     if (position.backup) wanted.insert(*position.backup);
     wanted.insert(position.below.begin(), position.below.end());
+    if (relayed->mesh) wanted.merge(relayed->mesh->wanted());
   }
   return wanted;
 }
@@ -482,6 +533,7 @@ void BulkPlane::handle_time(Time now) {
   if (timers_.take_due(Timer::idle, now)) close_idle_hops(now);
   paths_.handle_time(now);
   relayed_.handle_time(now, [&](RelayedChannel& relayed) {
+    if (relayed.mesh && now >= relayed.mesh->next_deadline()) relayed.mesh->tick(now);
     update_upstreams(now, relayed);
     const ChannelRelay::Tally& tally = relayed.relay.tally();
     const std::uint64_t useful = tally.received - tally.needless;

@@ -92,6 +92,8 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   void welcome(Time now, BulkConnection& connection);
   std::optional<Error> handle_frame(Time now, BulkConnection& connection, const BulkConnection::Frame& frame);
   std::optional<Error> handle_open(Time now, BulkConnection& connection, ByteView body);
+  std::optional<Error> handle_mesh_frame(Time now, const BulkConnection& connection,
+                                         const BulkConnection::Frame& frame);
   template <typename Frame, typename Handle>
   std::optional<Error> with_channel(const BulkConnection& connection, const std::optional<Frame>& frame,
                                     Handle&& handle);
@@ -104,8 +106,11 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
 
   /// Asks the parent, and the backup beside it where the parent is not there or is silent.
   void update_upstreams(Time now, RelayedChannel& relayed);
+  /// By a new place in the tree.
+  void update_mesh(Time now, RelayedChannel& relayed);
   /// Who is going to ask here.
   void update_awaited(Time now, RelayedChannel& relayed);
+  std::optional<ConnectionId> open_hop(std::string_view daemon) const;
   /// The daemons that this one shares channels with, by the trees that it knows of.
   std::set<std::string, std::less<>> wanted_hops() const;
   void look_for_hops(Time now);

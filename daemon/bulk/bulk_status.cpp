@@ -38,6 +38,7 @@ BulkStatus::RelayInfo BulkStatus::relay(Time now, const Channel& channel) const 
   info.ring_bytes = relayed->relay.ring_bytes();
   info.index_bytes = relayed->relay.index().bytes();
   info.tally = relayed->relay.tally();
+  if (relayed->mesh) info.mesh = relayed->mesh->status();
   for (ChannelRelay::ChildInfo& child : relayed->relay.children(now)) {
     const BulkConnection* connection = subjects_.connections.find(child.connection);
     std::string limit = limit_of(now, *relayed, child);

@@ -7,6 +7,7 @@
 
 #include "daemon/bulk/bulk_connections.h"
 #include "daemon/bulk/bulk_output.h"
+#include "daemon/bulk/channel_mesh.h"
 #include "daemon/bulk/paths.h"
 #include "daemon/bulk/relayed_channel.h"
 #include "daemon/channel/channels.h"
@@ -37,6 +38,7 @@ class BulkStatus {
     std::size_t ring_bytes = 0;
     std::size_t index_bytes = 0;
     ChannelRelay::Tally tally;
+    std::optional<ChannelMesh::Status> mesh;
   };
   struct HopInfo {
     std::string daemon;

@@ -1,7 +1,10 @@
 #include "daemon/bulk/channel_relay.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include "libclient/bulk/crc32c.h"
 
 namespace spindled {
 
@@ -54,6 +57,7 @@ ChannelRelay::ChannelRelay(RelayOutput& output, std::uint32_t symbol_bytes, std:
 // Who is there.
 
 void ChannelRelay::add_upstream(Time now, ConnectionId id, bool is_source) {
+  peers_.erase(id);
   const auto [at, is_new] = upstreams_.try_emplace(id);
   if (!is_new) return;
   at->second.is_source = is_source;
@@ -81,6 +85,27 @@ void ChannelRelay::add_child(Time now, ConnectionId id, std::string_view daemon)
   tick_at_ = std::min(tick_at_, now + kNeedInterval);
 }
 
+void ChannelRelay::add_peer_sender(Time now, ConnectionId id) {
+  if (is_upstream(id) || !peers_.try_emplace(id).second) return;
+  output_.send_need(id, kLiveStream, need());
+  tell_needs(now, Telling::news);
+  grant_peers(now);
+}
+
+void ChannelRelay::remove_peer_sender(ConnectionId id) { peers_.erase(id); }
+
+void ChannelRelay::add_peer_receiver(Time now, ConnectionId id, std::string_view daemon) {
+  const auto [at, is_new] = children_.try_emplace(id);
+  if (!is_new) return;
+  Child& child = at->second;
+  child.is_peer = true;
+  child.daemon = daemon;
+  // What has come before, its parent has given it, too.
+  child.cursor = child.taken = ring_.end();
+  child.moved_at = now;
+  tick_at_ = std::min(tick_at_, now + kNeedInterval);
+}
+
 void ChannelRelay::add_holder(ConnectionId id, bool is_source) {
   holders_.try_emplace(id).first->second.is_source = is_source;
   serve_all();
@@ -88,6 +113,7 @@ void ChannelRelay::add_holder(ConnectionId id, bool is_source) {
 
 void ChannelRelay::remove(Time now, ConnectionId id) {
   remove_upstream(id);
+  remove_peer_sender(id);
   remove_child(now, id);
   remove_holder(id);
   grant_upstreams(now);
@@ -130,13 +156,21 @@ void ChannelRelay::set_plan(std::uint8_t generation, std::set<std::string, std::
 
 // What comes in.
 
-void ChannelRelay::symbol_received(Time now, ConnectionId from, std::uint8_t stream, RelayedSymbol symbol) {
-  if (symbol.bytes.size() != symbol_bytes_) return;
+std::optional<bool> ChannelRelay::symbol_received(Time now, ConnectionId from, std::uint8_t stream,
+                                                  RelayedSymbol symbol) {
+  if (symbol.bytes.size() != symbol_bytes_) return std::nullopt;
   ++tally_.received;
   if (holders_.contains(from)) symbol.generation = latest_generation();
-  if (stream != kLiveStream) return symbol_of_stream_received(from, stream, std::move(symbol));
+  if (stream != kLiveStream) {
+    symbol_of_stream_received(from, stream, std::move(symbol));
+    return std::nullopt;
+  }
   const auto upstream = upstreams_.find(from);
-  if (upstream == upstreams_.end() || upstream->second.owed == 0) return;
+  if (upstream == upstreams_.end()) {
+    const auto peer = peers_.find(from);
+    return peer == peers_.end() ? std::nullopt : symbol_of_peer_received(now, peer->second, std::move(symbol));
+  }
+  if (upstream->second.owed == 0) return std::nullopt;
   --upstream->second.owed;
   upstream->second.heard_at = now;
   upstream->second.has_sent = true;
@@ -145,8 +179,40 @@ void ChannelRelay::symbol_received(Time now, ConnectionId from, std::uint8_t str
   blocks_seen_ = std::max(blocks_seen_, symbol.block + 1);
   if (told_ && told_->complete.contains(symbol.block)) ++tally_.needless;
   if (upstream->second.is_source) miss_gap();
+  if (!peers_.empty()) received_.add(now, {symbol.block, symbol.esi});
+  push(now, std::move(symbol));
+  return std::nullopt;
+}
+
+std::optional<bool> ChannelRelay::symbol_of_peer_received(Time now, Peer& peer, RelayedSymbol symbol) {
+  if (peer.owed == 0) return std::nullopt;
+  --peer.owed;
+  ++tally_.of_peers;
+  if (spindle::bulk::crc32c(symbol.bytes.view()) != symbol.crc) {
+    peer.is_suspect = true;
+    return false;
+  }
+  const bool is_beyond = symbol.block >= blocks_.value_or(spindle::bulk::kBlocksMax);
+  const bool is_complete = told_ && told_->complete.contains(symbol.block);
+  if (is_beyond || is_complete || !received_.add(now, {symbol.block, symbol.esi})) {
+    ++tally_.duplicates;
+    grant_peers(now);
+    return false;
+  }
+  symbol.is_of_peer = true;
+  peer.blocks.insert(symbol.block);
+  if (peer.blocks.size() > kPeerBlocksMax) peer.blocks.erase(peer.blocks.begin());
+  is_whole_ = false;
+  push(now, std::move(symbol));
+  return true;
+}
+
+void ChannelRelay::push(Time now, RelayedSymbol symbol) {
+  note_drained(now);
   size_ring(now);
+  const bool is_of_peer = symbol.is_of_peer;
   ring_.push(std::move(symbol));
+  if (is_of_peer) own(ring_.end() - 1);  // such are not for those who have peers
   for (const auto& [id, child] : children_) {
     if (child.takes_from_ring()) output_.may_send(id);
   }
@@ -192,8 +258,13 @@ void ChannelRelay::take_need(Time now, ConnectionId from, Child& child, Need nee
   child.next_need.reset();
   // What it said it had was passed over: more have come below it.
   if (has_more(child.need.complete, need.complete, blocks_seen_)) miss(child);
+  if (need.lost && !child.is_peer && !peers_.empty()) note_wrong_blocks(child, need);
+  if (need.meshed && !child.need.meshed) {
+    child.drained = 0;
+    child.drained_at = now;
+  }
   child.need = std::move(need);
-  index_.set_knows(from, child.need.knows_index);
+  if (!child.is_peer) index_.set_knows(from, child.need.knows_index);
   if (child.need.lost) miss(child);
   // It lacks that itself, and nobody is below it.
   if (child.daemon.empty()) child.need.lost = child.need.awaits = false;
@@ -203,6 +274,16 @@ void ChannelRelay::take_need(Time now, ConnectionId from, Child& child, Need nee
   settle_marks(now);
   tell_needs(now, Telling::regularly);
   output_.may_send(from);  // a mark may be due
+}
+
+void ChannelRelay::note_wrong_blocks(const Child& child, const Need& need) {
+  for (const Need::Begun& before : child.need.begun) {
+    const bool is_gone = !need.complete.contains(before.block) && need.held_of(before.block) == 0;
+    // Less than a block has been there before it could be checked.
+    if (!is_gone || received_.of(before.block).size() < symbols_of_block_) continue;
+    for (auto& [id, peer] : peers_) peer.is_suspect = peer.is_suspect || peer.blocks.contains(before.block);
+    received_.forget(before.block);
+  }
 }
 
 void ChannelRelay::note_holder(ConnectionId id, const Need& need) {
@@ -258,7 +339,14 @@ std::optional<ChannelRelay::Item> ChannelRelay::next(Time now, ConnectionId id) 
   const auto at = children_.find(id);
   if (at == children_.end()) return std::nullopt;
   Child& child = at->second;
-  const bool has_in_ring = child.credit > 0 && child.takes_from_ring() && seek(now, child);
+  const bool takes_from_ring = child.credit > 0 && child.takes_from_ring();
+  bool has_in_ring = takes_from_ring && seek(now, child);
+  std::uint64_t place = child.cursor;
+  if (takes_from_ring && child.is_meshed()) {
+    const bool has_own = seek_own(child);
+    if (has_own) place = child.next_own;
+    has_in_ring = has_own || (has_in_ring && is_drained(now, child));
+  }
   if (const auto due = child.takes_from_ring() ? due_mark(now, id, child) : std::nullopt) {
     child.last_mark = due->number;
     child.given_sequence = std::max(child.given_sequence, due->sequence);
@@ -279,8 +367,21 @@ std::optional<ChannelRelay::Item> ChannelRelay::next(Time now, ConnectionId id) 
     if (child.own.empty() && child.stream->is_over) end_stream(child);
     return symbol;
   }
-  RelayedSymbol symbol = ring_.at(child.cursor);
-  child.taken = ++child.cursor;
+  return take(now, child, place);
+}
+
+RelayedSymbol ChannelRelay::take(Time now, Child& child, std::uint64_t place) {
+  RelayedSymbol symbol = ring_.at(place);
+  if (child.is_meshed()) {
+    note_drained(now);
+    own(place);
+  }
+  if (place == child.cursor) {
+    ++child.cursor;
+  } else {
+    child.ahead.insert(place);
+  }
+  child.taken = std::max(child.taken, place + 1);
   child.moved_at = now;
   grant_upstreams(now);
   return symbol;
@@ -292,29 +393,85 @@ bool ChannelRelay::may_have(const Child& child, const RelayedSymbol& symbol) con
   const bool is_asked = !child.marks.empty() && child.marks.back().sequence == 0;
   if (is_asked && symbol.block < std::min(child.marks.back().bound, child.behind_below)) return false;
   if (child.daemon.empty()) return true;
+  if (symbol.is_of_peer && (child.is_peer || child.need.meshed)) return false;
+  if (child.is_peer) return child.need.held_of(symbol.block) != spindle::bulk::kEnough;
   const auto plan = std::find_if(plans_.begin(), plans_.end(),
                                  [&](const Plan& each) { return each.generation == symbol.generation; });
   return plan != plans_.end() && plan->below.contains(child.daemon);
 }
 
 bool ChannelRelay::seek(Time now, Child& child) {
-  if (child.cursor < ring_.begin()) {
-    child.missed += ring_.begin() - child.cursor;
-    tally_.overwritten += ring_.begin() - child.cursor;
-    child.cursor = ring_.begin();
-    miss(child);
-    if (child.stream) child.stream->is_alone = true;
-    tell_needs(now, Telling::news);
-  }
+  if (child.cursor < ring_.begin()) note_overwritten(now, child);
   const std::uint64_t from = child.cursor;
-  while (child.cursor < ring_.end() && !may_have(child, ring_.at(child.cursor))) {
+  while (child.cursor < ring_.end()) {
+    const bool has_it = child.ahead.erase(child.cursor) != 0;
+    if (!has_it && may_have(child, ring_.at(child.cursor))) break;
     // What it may not have by this plan it lacks all the same.
-    if (!child.need.complete.contains(ring_.at(child.cursor).block)) miss(child);
+    if (!has_it && !child.need.complete.contains(ring_.at(child.cursor).block)) miss(child);
     ++child.cursor;
   }
   if (child.cursor != from || child.cursor == ring_.end()) child.moved_at = now;
   if (child.cursor != from) grant_upstreams(now);
   return child.cursor < ring_.end();
+}
+
+void ChannelRelay::note_overwritten(Time now, Child& child) {
+  const auto had_end = child.ahead.lower_bound(ring_.begin());
+  const auto had = static_cast<std::uint64_t>(std::distance(child.ahead.begin(), had_end));
+  child.ahead.erase(child.ahead.begin(), had_end);
+  const std::uint64_t missed = ring_.begin() - child.cursor - had;
+  child.cursor = ring_.begin();
+  if (missed == 0) return;
+  child.missed += missed;
+  miss(child);
+  // What others own it is to get of them, and a peer of its parent.
+  if (child.is_peer || child.is_meshed()) return;
+  tally_.overwritten += missed;
+  if (child.stream) child.stream->is_alone = true;
+  tell_needs(now, Telling::news);
+}
+
+bool ChannelRelay::seek_own(Child& child) {
+  settle_owned();
+  child.next_own = std::max({child.next_own, unowned_, child.cursor});
+  while (child.next_own < ring_.end() &&
+         (owned_.contains(child.next_own) || !may_have(child, ring_.at(child.next_own)))) {
+    ++child.next_own;
+  }
+  return child.next_own < ring_.end();
+}
+
+void ChannelRelay::own(std::uint64_t place) {
+  if (place >= unowned_) owned_.insert(place);
+  settle_owned();
+}
+
+void ChannelRelay::settle_owned() {
+  if (unowned_ < ring_.begin()) {
+    unowned_ = ring_.begin();
+    owned_.erase(owned_.begin(), owned_.lower_bound(unowned_));
+  }
+  while (!owned_.empty() && *owned_.begin() == unowned_) {
+    owned_.erase(owned_.begin());
+    ++unowned_;
+  }
+}
+
+void ChannelRelay::note_drained(Time now, Child& child) {
+  const double part = std::min(to_seconds(now - child.drained_at) / to_seconds(kDrainedTime), 1.0);
+  child.drained += part * ((seek_own(child) ? 0.0 : 1.0) - child.drained);
+  child.drained_at = now;
+}
+
+void ChannelRelay::note_drained(Time now) {
+  for (auto& [id, child] : children_) {
+    if (child.is_meshed()) note_drained(now, child);
+  }
+}
+
+bool ChannelRelay::is_drained(Time now, Child& child) {
+  note_drained(now, child);
+  return child.drained >= kDrained;
 }
 
 void ChannelRelay::miss(Child& child) {
@@ -358,6 +515,7 @@ const ChannelRelay::PassingMark* ChannelRelay::passing_mark(const Child& child) 
 }
 
 std::optional<ChannelRelay::GivenMark> ChannelRelay::due_mark(Time now, ConnectionId id, const Child& child) const {
+  if (child.is_peer) return std::nullopt;
   if (const PassingMark* mark = passing_mark(child))
     return GivenMark{child.last_mark + 1, mark->mark.bound, mark->sequence};
   if (child.stream || child.known_below || now - child.marked_at < kMarkInterval) return std::nullopt;
@@ -385,7 +543,7 @@ void ChannelRelay::settle_marks(Time now) {
     const PassingMark& mark = marks_.front();
     const bool is_old = now - mark.come_at >= kMarkPatience;
     const bool all_have = std::all_of(children_.begin(), children_.end(), [&](const auto& each) {
-      return each.second.has_sequence >= mark.sequence || !each.second.takes_from_ring();
+      return each.second.has_sequence >= mark.sequence || !each.second.takes_from_ring() || each.second.is_peer;
     });
     if (!all_have && !is_old) break;
     if (const auto upstream = upstreams_.find(mark.upstream); upstream != upstreams_.end()) {
@@ -421,7 +579,7 @@ bool ChannelRelay::is_far_behind(const Child& child) const {
 }
 
 void ChannelRelay::serve(ConnectionId id, Child& child) {
-  if (child.stream || !child.known_below) return;
+  if (child.stream || !child.known_below || child.is_peer) return;
   if (child.need.complete.first_missing() >= *child.known_below) child.known_below.reset();
   if (!child.known_below) return;
   for (auto& [holder_id, holder] : holders_) {
@@ -429,9 +587,12 @@ void ChannelRelay::serve(ConnectionId id, Child& child) {
     const auto free = std::find(holder.streams.begin() + 1, holder.streams.end(), false);
     if (free == holder.streams.end()) continue;
     *free = true;
-    child.stream =
-        Stream{holder_id,    static_cast<std::uint8_t>(free - holder.streams.begin()), 0, false, is_far_behind(child),
-               child.need_at};
+    child.stream = Stream{holder_id,
+                          static_cast<std::uint8_t>(free - holder.streams.begin()),
+                          0,
+                          false,
+                          is_far_behind(child) && !child.is_meshed(),
+                          child.need_at};
     Need lacking = child.need;
     lacking.complete.add_run(*child.known_below, spindle::bulk::kBlocksMax);
     std::erase_if(lacking.begun, [&](const Need::Begun& each) { return lacking.complete.contains(each.block); });
@@ -467,10 +628,10 @@ std::uint64_t ChannelRelay::consumed(Time now) const {
   std::uint64_t last = ring_.end();
   bool is_taken = false;
   for (const auto& [id, child] : children_) {
-    if (!child.takes_from_ring()) continue;
+    if (!child.takes_from_ring() || child.is_peer) continue;
     furthest = std::max(furthest, child.taken);
-    if (child.cursor != ring_.end() && now - child.moved_at >= kStalled) continue;
-    last = std::min(last, std::max(child.cursor, ring_.begin()));
+    if (child.front() != ring_.end() && now - child.moved_at >= kStalled) continue;
+    last = std::min(last, std::max(child.front(), ring_.begin()));
     is_taken = true;
   }
   // What all have passed over is nobody's any more.
@@ -482,8 +643,8 @@ std::uint64_t ChannelRelay::ahead_max() const { return std::max<std::uint64_t>(r
 std::uint64_t ChannelRelay::passed_by_all(Time now) const {
   std::uint64_t passed = ring_.end();
   for (const auto& [id, child] : children_) {
-    if (child.cursor == ring_.end() || now - child.moved_at >= kStalled) continue;
-    passed = std::min(passed, std::max(child.cursor, ring_.begin()));
+    if (child.is_peer || child.front() == ring_.end() || now - child.moved_at >= kStalled) continue;
+    passed = std::min(passed, std::max(child.front(), ring_.begin()));
   }
   return passed;
 }
@@ -512,7 +673,19 @@ bool ChannelRelay::is_waiting_for_others(Time now, std::uint64_t coming) {
   return true;
 }
 
+void ChannelRelay::grant_peers(Time now) {
+  const std::uint64_t window = std::max<std::uint64_t>(ring_.capacity() / kPeerWindowPart, 1);
+  const std::uint64_t ahead = ring_.end() - std::min(consumed(now), ring_.end());
+  for (auto& [id, peer] : peers_) {
+    // Those here are not to lose what comes along the tree for what comes of peers.
+    if (peer.owed > window / 2 || ahead + window > ring_.capacity()) continue;
+    output_.send_grant(id, kLiveStream, window - peer.owed);
+    peer.owed = window;
+  }
+}
+
 void ChannelRelay::grant_upstreams(Time now) {
+  if (!peers_.empty()) grant_peers(now);
   // In few pieces: what is owed alone is mostly too much for more.
   const std::uint64_t most = ahead_max() - std::max<std::uint64_t>(ahead_max() / 4, 1);
   // Others are not to wait for what a silent one owes.
@@ -523,8 +696,9 @@ void ChannelRelay::grant_upstreams(Time now) {
     ++speaking;
   }
   if (owed > most || speaking == 0) return;
-  const bool is_wanted =
-      std::any_of(children_.begin(), children_.end(), [](const auto& each) { return each.second.takes_from_ring(); });
+  const bool is_wanted = std::any_of(children_.begin(), children_.end(), [](const auto& each) {
+    return each.second.takes_from_ring() && !each.second.is_peer;
+  });
   if (!is_wanted || (is_awaiting_ && !is_live_wanted())) return;
   const std::uint64_t under_way = ring_.end() - std::min(consumed(now), ring_.end()) + owed;
   if (under_way > most) return;
@@ -542,12 +716,12 @@ void ChannelRelay::grant_upstreams(Time now) {
 ChannelRelay::Need ChannelRelay::need() const {
   std::optional<Need> all;
   for (const auto& [id, child] : children_) {
-    if (is_awaiting_ && !child.has_asked) continue;
+    if (child.is_peer || (is_awaiting_ && !child.has_asked)) continue;
     all = all ? merged(*all, child.need) : child.need;
   }
   // Where nobody is, nothing is wanted.
   Need need = all.value_or(Need{BlockSet::of_first(spindle::bulk::kBlocksMax), {}});
-  need.serves = false;
+  need.serves = need.meshed = false;
   need.knows_index = index_.is_right();
   // What a client here has, or is going to have, it gives to all others below.
   std::uint32_t given_here_from = spindle::bulk::kBlocksMax;
@@ -561,15 +735,19 @@ ChannelRelay::Need ChannelRelay::need() const {
   const bool is_source_here =
       std::any_of(holders_.begin(), holders_.end(), [](const auto& each) { return each.second.is_source; });
   need.lost = !is_source_here && std::any_of(children_.begin(), children_.end(), [&](const auto& each) {
-    return need.complete.first_missing() < std::min(each.second.behind_below, given_here_from);
+    return !each.second.is_peer && need.complete.first_missing() < std::min(each.second.behind_below, given_here_from);
   });
   std::erase_if(need.begun, [&](const Need::Begun& each) { return need.complete.contains(each.block); });
   return need;
 }
 
 bool ChannelRelay::lacks_somebody() const {
-  const auto awaits = [](const auto& each) { return !each.second.has_asked || each.second.need.awaits; };
-  if (awaited_.others || children_.empty() || std::any_of(children_.begin(), children_.end(), awaits)) return true;
+  const auto awaits = [](const auto& each) {
+    return !each.second.is_peer && (!each.second.has_asked || each.second.need.awaits);
+  };
+  const bool has_none =
+      std::all_of(children_.begin(), children_.end(), [](const auto& each) { return each.second.is_peer; });
+  if (awaited_.others || has_none || std::any_of(children_.begin(), children_.end(), awaits)) return true;
   std::size_t daemons = 0;
   for (const auto& [id, child] : children_) {
     if (!child.daemon.empty()) daemons += awaited_.daemons.count(child.daemon);
@@ -588,7 +766,7 @@ bool ChannelRelay::is_live_wanted() const {
   // The last block that has come may be there in part.
   const std::uint32_t next = live_seen_ == 0 ? 0 : live_seen_ - 1;
   return !source() || std::any_of(children_.begin(), children_.end(), [&](const auto& each) {
-    return each.second.has_asked && each.second.need.complete.first_missing(next) <= live_seen_;
+    return !each.second.is_peer && each.second.has_asked && each.second.need.complete.first_missing(next) <= live_seen_;
   });
 }
 
@@ -601,6 +779,7 @@ void ChannelRelay::tell_source() {
   if (children_.empty() || is_awaiting_) ahead.clear();
   for (const auto& [id, child] : children_) {
     if (ahead.empty()) break;
+    if (child.is_peer) continue;
     ahead = intersection(ahead, child.need.complete);
   }
   if (ahead == told) return;
@@ -609,7 +788,7 @@ void ChannelRelay::tell_source() {
 }
 
 void ChannelRelay::tell_needs(Time now, Telling telling) {
-  if (upstreams_.empty()) return;
+  if (upstreams_.empty() && peers_.empty()) return;
   if (!lacks_somebody()) {
     awaits_since_.reset();
   } else if (!awaits_since_) {
@@ -621,8 +800,10 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
   if (was_awaiting && !is_awaiting_) grant_upstreams(now);
   Need news = need();
   news.awaits = is_awaiting_;
+  news.meshed = !peers_.empty();
   // At once what others wait for, and what was not wanted before; all else now and then.
   const bool is_urgent = !untold_.empty() || !told_ || (news.lost && !told_->lost) || news.awaits != told_->awaits ||
+                         news.meshed != told_->meshed ||
                          has_more(told_->complete, news.complete, spindle::bulk::kBlocksMax);
   const Duration since = now - told_at_;
   const bool is_due = telling == Telling::regularly && since >= (told_ != news ? kNeedInterval : kRepeat);
@@ -633,6 +814,13 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
     to_it.seen = upstream.seen;
     output_.send_need(id, kLiveStream, to_it);
   }
+  if (!peers_.empty()) received_.forget(news.complete);
+  for (auto& [id, peer] : peers_) {
+    std::erase_if(peer.blocks, [&](std::uint32_t block) { return news.complete.contains(block); });
+  }
+  Need to_peers = news;
+  to_peers.lost = to_peers.awaits = to_peers.meshed = false;
+  for (const auto& [id, peer] : peers_) output_.send_need(id, kLiveStream, to_peers);
   untold_.clear();
   told_at_ = now;
   told_ = std::move(news);
@@ -650,7 +838,8 @@ void ChannelRelay::handle_time(Time now) {
   tell_needs(now, Telling::regularly);
   size_ring(now);
   for (const auto& [id, child] : children_) {
-    if (child.is_behind()) output_.may_send(id);  // a mark may be due
+    // A mark may be due, or what others own.
+    if (child.is_behind() || child.is_meshed()) output_.may_send(id);
   }
   grant_upstreams(now);
   tick_at_ = upstreams_.empty() && children_.empty() ? kNever : now + kNeedInterval;
@@ -693,11 +882,19 @@ std::optional<Time> ChannelRelay::silent_since(ConnectionId id) const {
   return found->second.heard_at;
 }
 
+BlockSet ChannelRelay::held() const {
+  BlockSet held;
+  for (const auto& [id, holder] : holders_) {
+    held = united(held, holder.is_source ? BlockSet::of_first(blocks_.value_or(0)) : holder.complete);
+  }
+  return held;
+}
+
 std::vector<ChannelRelay::ChildInfo> ChannelRelay::children(Time now) const {
   std::vector<ChildInfo> infos;
   for (const auto& [id, child] : children_) {
-    infos.push_back({id, child.daemon, child.need, child.given, child.missed, child.is_behind(),
-                     child.stream.has_value(), child.credit > 0,
+    infos.push_back({id, child.daemon, child.need, child.given, child.missed, child.is_peer, child.is_meshed(),
+                     child.is_behind(), child.stream.has_value(), child.credit > 0,
                      !child.own.empty() || (child.takes_from_ring() && child.cursor < ring_.end()),
                      child.meter.rate(now.time_since_epoch())});
   }

@@ -14,6 +14,7 @@
 #include "daemon/base/driver.h"
 #include "daemon/base/time.h"
 #include "daemon/bulk/channel_index.h"
+#include "daemon/bulk/received_symbols.h"
 #include "daemon/bulk/relay_output.h"
 #include "daemon/bulk/symbol_ring.h"
 #include "libclient/bulk/bulk_frames.h"
@@ -49,6 +50,13 @@ struct RelayedMark {
 /// who goes on with a content is not to wait for all of it again. It is waited a moment for those that have not asked
 /// yet; who asks later lacks what was passed over as if it had missed it.
 ///
+/// With a mesh (ChannelMesh) there are *peers* besides: daemons that are neither parent nor child. A peer sender gives
+/// what it gets along the tree; that goes to local clients, and to those children that have no peers of their own,
+/// once. A peer receiver is given what comes along the tree, and nobody waits for it. Children that are *meshed*, as
+/// they have peer senders, are given different symbols: each one that comes belongs to the first of them that has room,
+/// and the others get it only while there is nothing that belongs to nobody (Bullet, section 3.3: the sending factor is
+/// what a child has room for). What they still lack when it has gone is served as if they had missed it.
+///
 /// What a child lacks is known but for what is on its way to it. So that nothing is sent twice a *mark* goes to it in
 /// between symbols, and comes back in its need: what is lacking then below the mark's bound has been lost. A relay
 /// hands the marks of its parent on, each behind what came before it, and tells the parent when all its children have
@@ -72,6 +80,21 @@ class ChannelRelay {
   void remove_upstream(ConnectionId upstream);
   /// It asks for nothing any more.
   void remove_child(Time now, ConnectionId child);
+  /// What it sends is asked for, until it is removed; not where it is an upstream.
+  void add_peer_sender(Time now, ConnectionId peer);
+  void remove_peer_sender(ConnectionId peer);
+  bool is_peer_sender(ConnectionId connection) const { return peers_.contains(connection); }
+  /// Whether it has given what its checksum denies, or a part of a block that turned out to be wrong.
+  bool is_suspect(ConnectionId peer) const {
+    const auto found = peers_.find(peer);
+    return found != peers_.end() && found->second.is_suspect;
+  }
+  /// It is given what comes along the tree as far as it asks, until it is removed as a child; not where it is a child.
+  void add_peer_receiver(Time now, ConnectionId peer, std::string_view daemon);
+  bool is_peer_receiver(ConnectionId connection) const {
+    const auto found = children_.find(connection);
+    return found != children_.end() && found->second.is_peer;
+  }
   bool is_upstream(ConnectionId connection) const { return upstreams_.contains(connection); }
   /// Who is going to ask here, as the order and the tree say.
   struct Awaited {
@@ -91,7 +114,8 @@ class ChannelRelay {
 
   // What comes in. What nobody has asked for is dropped.
 
-  void symbol_received(Time now, ConnectionId from, std::uint8_t stream, RelayedSymbol symbol);
+  /// Of a peer sender: whether it was lacking. Otherwise nothing.
+  std::optional<bool> symbol_received(Time now, ConnectionId from, std::uint8_t stream, RelayedSymbol symbol);
   void mark_received(Time now, ConnectionId from, const RelayedMark& mark);
   void need_received(Time now, ConnectionId from, spindle::bulk::Need need);
   void grant_received(ConnectionId from, std::uint64_t symbols);
@@ -125,6 +149,8 @@ class ChannelRelay {
     spindle::bulk::Need need;
     std::uint64_t given = 0;   // symbols
     std::uint64_t missed = 0;  // that were overwritten before it had room
+    bool is_peer = false;      // of the mesh; otherwise of the tree
+    bool is_meshed = false;    // it has peer senders
     bool is_behind = false;
     bool has_stream = false;
     bool has_credit = false;        // it has said that it takes more
@@ -136,6 +162,12 @@ class ChannelRelay {
   std::size_t upstreams() const { return upstreams_.size(); }
   /// What all below this daemon have, or can get here.
   spindle::bulk::Need need() const;
+  /// The same, as it was told last; null: not yet.
+  const spindle::bulk::Need* told() const { return told_ ? &*told_ : nullptr; }
+  /// Complete at those that can give it here.
+  spindle::bulk::BlockSet held() const;
+  /// Of those that are not, what has come since there are peer senders.
+  const ReceivedSymbols& received() const { return received_; }
   /// Of symbols that are kept, in slabs.
   std::size_t ring_bytes() const { return ring_.bytes() + own_bytes_; }
   /// What is to be sent of it goes before any symbol.
@@ -150,6 +182,8 @@ class ChannelRelay {
     std::uint64_t overwritten = 0;  // symbols, of what some child lost: counted per child
     std::uint64_t needless = 0;     // that came though all here had their blocks
     std::uint64_t received = 0;     // symbols, of whatever stream
+    std::uint64_t of_peers = 0;     // of these, from peer senders,
+    std::uint64_t duplicates = 0;   // that had come before, or of blocks that all here had
   };
   const Tally& tally() const { return tally_; }
 
@@ -179,6 +213,13 @@ class ChannelRelay {
   /// What a child's own stream may have on its way between holder and child.
   static constexpr std::size_t kStreamBytes = 256u << 10;
   static constexpr std::size_t kGenerationsKept = 4;
+  /// Symbols that a peer sender may have on its way, as a part of the ring.
+  static constexpr std::size_t kPeerWindowPart = 4;
+  /// Blocks that are remembered of a peer sender; those below are forgotten first.
+  static constexpr std::size_t kPeerBlocksMax = 1'024;
+  /// So much of the time, lately, nothing may have belonged to a child for it to be given what others own.
+  static constexpr double kDrained = 0.5;
+  static constexpr Duration kDrainedTime = 200ms;
   /// Marks of upstreams that are under way at a time; further ones are dropped.
   static constexpr std::size_t kMarksMax = 64;
 
@@ -192,6 +233,11 @@ class ChannelRelay {
     std::uint64_t seen = 0;  // the latest of its marks that all children have
     Duration round_trip{};
     Time heard_at{};  // or since when it owes something
+  };
+  struct Peer {
+    std::uint64_t owed = 0;
+    std::set<std::uint32_t> blocks{};  // that are not complete here, and of which it has given something
+    bool is_suspect = false;
   };
   /// A mark of an upstream.
   struct PassingMark {
@@ -217,7 +263,13 @@ class ChannelRelay {
   };
   struct Child {
     std::string daemon{};      // empty: a local client
+    bool is_peer = false;      // a peer receiver
     std::uint64_t cursor = 0;  // in the ring
+    // Of one that is meshed: the next place that may belong to it, and those that do and lie ahead of its cursor.
+    std::uint64_t next_own = 0;
+    std::set<std::uint64_t> ahead{};
+    double drained = 0;        // the part of the time, lately, in which nothing could belong to it,
+    Time drained_at{};         // until then
     std::uint64_t taken = 0;   // the place behind the last that it was given
     Time moved_at{};           // when its cursor last did
     std::uint64_t credit = 0;  // symbols that it has room for
@@ -239,6 +291,9 @@ class ChannelRelay {
     std::uint64_t missed = 0;
     spindle::bulk::RateMeter meter{};  // of what it is given
 
+    bool is_meshed() const { return need.meshed && !is_peer; }
+    /// How far it is.
+    std::uint64_t front() const { return is_meshed() ? std::max(cursor, next_own) : cursor; }
     /// Whether it lacks something that it will not get in passing.
     bool is_behind() const { return need.complete.first_missing() < behind_below; }
     /// Who lacks little, and keeps up while it is given that, is in step again afterwards. Otherwise it gets what it
@@ -258,6 +313,24 @@ class ChannelRelay {
   bool may_have(const Child& child, const RelayedSymbol& symbol) const;
   /// Moves the cursor to what the child may have and lacks, if there is any.
   bool seek(Time now, Child& child);
+  void note_overwritten(Time now, Child& child);
+  /// The same of what belongs to nobody.
+  bool seek_own(Child& child);
+  /// From now on the place belongs to a meshed child.
+  void own(std::uint64_t place);
+  void settle_owned();
+  /// Before anything changes: whether there is something that may belong to the child.
+  void note_drained(Time now, Child& child);
+  void note_drained(Time now);  // of all that are meshed
+  /// Whether there has been nothing for a while.
+  bool is_drained(Time now, Child& child);
+  RelayedSymbol take(Time now, Child& child, std::uint64_t place);
+  std::optional<bool> symbol_of_peer_received(Time now, Peer& peer, RelayedSymbol symbol);
+  void push(Time now, RelayedSymbol symbol);
+  /// Grants peer senders what they may have on their way.
+  void grant_peers(Time now);
+  /// What the child had of a block it has thrown away: some of it was wrong.
+  void note_wrong_blocks(const Child& child, const Need& need);
   void take_need(Time now, ConnectionId from, Child& child, spindle::bulk::Need need);
   void symbol_of_stream_received(ConnectionId from, std::uint8_t stream, RelayedSymbol symbol);
   void miss(Child& child);
@@ -325,6 +398,7 @@ class ChannelRelay {
   SymbolRing ring_;
   std::uint64_t stream_window_;  // symbols
   std::map<ConnectionId, Upstream> upstreams_;
+  std::map<ConnectionId, Peer> peers_;  // that send
   std::map<ConnectionId, Child> children_;
   std::map<ConnectionId, Holder> holders_;
   std::deque<Plan> plans_;  // the latest is last
@@ -352,6 +426,10 @@ class ChannelRelay {
   std::uint64_t arrived_ = 0;  // at the last tick, ring_.end()
   Time sized_at_{};
   std::size_t ring_bytes_max_ = kRingBytesMax;
+  ReceivedSymbols received_;
+  // Of meshed children: what lies before this place belongs to somebody, and so do these places behind it.
+  std::uint64_t unowned_ = 0;
+  std::set<std::uint64_t> owned_;
   Tally tally_;
 };
 

@@ -146,9 +146,18 @@ void ChannelTrees::follow(Time now, RelayedChannel& relayed, const TreePlan& pla
   if (own != nullptr && own->parent != own->member) position.parent = name_of(own->parent);
   if (own != nullptr && own->backup) position.backup = name_of(*own->backup);
   for (const TreePlace& place : plan.places) {
-    if (place.member == view.self) continue;
+    const auto number = static_cast<MemberIndex>(position.places.size());
+    position.places.push_back(name_of(place.member));
+    if (own != nullptr && own != &place && place.member == own->parent) position.parent_place = number;
+    if (place.member == view.self) {
+      position.own_place = number;
+      continue;
+    }
     if (place.parent == view.self || place.backup == view.self) position.below.insert(name_of(place.member));
-    if (place.parent == view.self) position.children.insert(name_of(place.member));
+    if (place.parent == view.self) {
+      position.children.insert(name_of(place.member));
+      position.child_places.push_back(number);
+    }
   }
   relayed.relay.set_plan(position.generation, position.below);
   relayed.position = std::move(position);

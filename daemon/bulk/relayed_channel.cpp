@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "daemon/bulk/bulk_output.h"
+#include "daemon/bulk/channel_mesh.h"
 
 namespace spindled {
 
@@ -14,6 +15,8 @@ namespace {
 /// Of all rings together, and as a part of the limit of memory.
 constexpr std::size_t kRingsBytesMax = 256u << 20;
 constexpr std::size_t kRingsShare = 4;
+/// What is remembered of a symbol that has come (ReceivedSymbols), about.
+constexpr std::size_t kReceivedBytes = 64;
 /// Of one, whatever there is of memory.
 constexpr std::size_t kRingBytesLeast = 64u << 10;
 
@@ -27,6 +30,8 @@ RelayedChannel::RelayedChannel(RelayedChannels& among, BulkOutput& output, const
       relay(*this, channel.terms.layout.symbol_bytes, channel.terms.layout.symbols_of_whole(), among.hasher()) {
   set_layout(channel.terms.layout);
 }
+
+RelayedChannel::~RelayedChannel() = default;
 
 void RelayedChannel::set_layout(const ContentLayout& to) {
   layout = to;
@@ -78,7 +83,7 @@ void RelayedChannels::share_memory() {
   for (const auto& [id, channel] : channels_) {
     channel->relay.set_ring_bytes_max(std::max(allowed, kRingBytesLeast));
     ring_bytes_ += channel->relay.ring_bytes();
-    index_bytes += channel->relay.index().bytes();
+    index_bytes += channel->relay.index().bytes() + kReceivedBytes * channel->relay.received().size();
   }
   context_.memory.set(MemoryBudget::Use::bulk, index_bytes);
 }
@@ -93,6 +98,8 @@ void RelayedChannels::count(RelayedChannel& channel) {
   const ChannelRelay::Tally& tally = channel.relay.tally();
   context_.counters.add(Counter::bulk_symbols_overwritten, tally.overwritten - channel.counted.overwritten);
   context_.counters.add(Counter::bulk_symbols_needless, tally.needless - channel.counted.needless);
+  context_.counters.add(Counter::bulk_symbols_of_peers, tally.of_peers - channel.counted.of_peers);
+  context_.counters.add(Counter::bulk_symbols_of_peers_useless, tally.duplicates - channel.counted.duplicates);
   channel.counted = tally;
   const std::uint64_t wrong = channel.relay.index().wrong();
   if (wrong != std::exchange(channel.wrong_indexes, wrong)) {

@@ -16,6 +16,7 @@
 namespace spindled {
 
 class BulkOutput;
+class ChannelMesh;
 class RelayedChannels;
 
 /// The place in the tree of a channel, by the latest plan.
@@ -25,12 +26,18 @@ struct TreePosition {
   std::set<std::string, std::less<>> below;
   std::set<std::string, std::less<>> children;  // those below whose parent this daemon is
   std::uint8_t generation = 0;
+  /// The daemons of all places, in the order of the plan; the place of this one, of its parent and its children.
+  std::vector<std::string> places;
+  std::optional<MemberIndex> own_place;
+  std::optional<MemberIndex> parent_place;
+  std::vector<MemberIndex> child_places;
 };
 
 /// One channel. What its relay has connections send goes into their queues at once, and is written at the end of the
 /// turn.
 struct RelayedChannel final : RelayOutput {
   RelayedChannel(RelayedChannels& among, BulkOutput& output, const Channel& channel);
+  ~RelayedChannel() override;
 
   void set_layout(const ContentLayout& to);
 
@@ -48,6 +55,8 @@ struct RelayedChannel final : RelayOutput {
   std::uint32_t weight;
   ChannelRelay relay;
   TreePosition position;
+  std::unique_ptr<ChannelMesh> mesh;            // where this daemon takes part in one
+  std::set<std::string, std::less<>> suspects;  // daemons that are not asked as peers: what they gave was wrong
   bool is_plan_due = false;
   std::optional<TreePlan> plan;  // where it was made here, in that view
   ViewId planned_in;

@@ -16,6 +16,7 @@ struct RelayedSymbol {
   std::uint32_t esi = 0;
   std::uint32_t crc = 0;  // CRC-32C of the bytes, as their maker gave it
   Slice bytes;
+  bool is_of_peer = false;  // it did not come along the tree
 };
 
 /// The latest symbols, each at a place that counts from 0 (ROMA, section IV-C: the circular queue of an intermediate

@@ -11,10 +11,13 @@ constexpr std::uint8_t kServesBit = 0x01;
 constexpr std::uint8_t kLostBit = 0x02;
 constexpr std::uint8_t kIndexBit = 0x04;
 constexpr std::uint8_t kAwaitsBit = 0x08;
+constexpr std::uint8_t kMeshedBit = 0x10;
+constexpr std::uint8_t kAllBits = 0x1f;
 
 std::uint8_t flags_of(const Need& need) {
   return static_cast<std::uint8_t>((need.serves ? kServesBit : 0) | (need.lost ? kLostBit : 0) |
-                                   (need.knows_index ? kIndexBit : 0) | (need.awaits ? kAwaitsBit : 0));
+                                   (need.knows_index ? kIndexBit : 0) | (need.awaits ? kAwaitsBit : 0) |
+                                   (need.meshed ? kMeshedBit : 0));
 }
 
 std::span<const Need::Begun> written_of(const Need& need) {
@@ -84,11 +87,12 @@ void write_need(Writer& writer, const Need& need) {
 Need read_need(Reader& reader) {
   Need need;
   const std::uint8_t flags = reader.u8();
-  if ((flags & ~(kServesBit | kLostBit | kIndexBit | kAwaitsBit)) != 0) reader.fail();
+  if ((flags & ~kAllBits) != 0) reader.fail();
   need.serves = (flags & kServesBit) != 0;
   need.lost = (flags & kLostBit) != 0;
   need.knows_index = (flags & kIndexBit) != 0;
   need.awaits = (flags & kAwaitsBit) != 0;
+  need.meshed = (flags & kMeshedBit) != 0;
   need.seen = reader.varint();
   need.complete = read_block_set(reader);
   const std::uint64_t count = reader.varint_up_to(kBegunBlocksMax);

@@ -35,6 +35,8 @@ struct Need {
   bool lost = false;
   /// There are some below of whom it is not known yet what they have.
   bool awaits = false;
+  /// A daemon has others beside its parent that give it what they get: what it is not given may come from them.
+  bool meshed = false;
   /// The latest `mark` behind which everything is counted here that was sent before it. 0: none.
   std::uint64_t seen = 0;
 
@@ -49,7 +51,8 @@ struct Need {
 /// awaits somebody.
 Need merged(const Need& a, const Need& b);
 
-/// As in the frame: u8 flags (bit 0: serves, bit 1: lost, bit 2: knows the index, bit 3: awaits), varint seen, the
+/// As in the frame: u8 flags (bit 0: serves, bit 1: lost, bit 2: knows the index, bit 3: awaits,
+/// bit 4: meshed), varint seen, the
 /// complete blocks (block_set.h), a varint with how many blocks are begun; of each a varint with how many blocks lie
 /// between it and the former one, and one with the symbols held. Beyond kBegunBlocksMax none is written.
 std::size_t need_size(const Need& need);

@@ -84,7 +84,7 @@ class Output final : public MeshOutput {
   void send(MemberIndex to, const Frame& frame) override {
     SPINDLE_CHECK(to != kSelf);
     std::vector<std::uint8_t> written;
-    write_frame(written, 0, frame);
+    write_frame(written, {}, frame);
     SPINDLE_CHECK(written.size() == encoded_bytes(frame));
     SPINDLE_CHECK(read_frame(type_of(frame), body_of(written)).has_value());
   }
@@ -133,7 +133,7 @@ class Run {
     SPINDLE_CHECK(type_of(read->frame) == type);
     const auto write = [](const ChannelFrame& value) {
       std::vector<std::uint8_t> frame;
-      write_frame(frame, value.channel, value.frame);
+      write_frame(frame, value.scope, value.frame);
       frame.erase(frame.begin(), frame.begin() + kFrameHeadBytes);
       return frame;
     };

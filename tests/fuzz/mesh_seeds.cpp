@@ -16,7 +16,7 @@ std::string step(unsigned from, unsigned what, const std::string& bytes = {}) {
 
 std::string step(unsigned from, const Frame& frame) {
   std::vector<std::uint8_t> bytes;
-  write_frame(bytes, 3, frame);
+  write_frame(bytes, {3, 1}, frame);
   return step(from, static_cast<unsigned>(type_of(frame)), as_string(bytes).substr(spindle::kFrameHeadBytes));
 }
 
@@ -59,10 +59,10 @@ void add_mesh_frame_seeds(Seeds& seeds) {
   const std::string accepted = step(5, PeerAnswer{true, {{{0, 6}}, {}}, {}});
   add("epoch", distributed + step(2, Collect{1, sample()}) + step(3, Collect{1, sample()}) + wait(60));
   add("candidates", distributed + wait(1) + step(5, 1) + step(8, 1) + accepted +
-                        step(8, PeerAnswer{false, {}, {9, 10}}) + wait(30) + step(5, 3, "\x03\x09") + wait(30));
+                        step(8, PeerAnswer{false, {}, {9, 10}}) + wait(30) + step(5, 3, "\x03\x01\x09") + wait(30));
   add("receiver", step(7, 1) + step(7, PeerRequest{}) + step(7, wants()) + step(7, 4) + step(7, 4) +
                       step(7, BlockDone{2}) + step(7, PeerLeave{false}) + wait(30));
-  add("child", step(2, wants()) + step(0, 3, std::string("\x03\x01", 2)) + wait(20) + step(2, 4) + step(2, 2));
+  add("child", step(2, wants()) + step(0, 3, std::string("\x03\x01\x01", 3)) + wait(20) + step(2, 4) + step(2, 2));
   add("sender_leaves", distributed + step(5, 1) + accepted + step(5, HoldingReport{{{{0, 2}}, {{2, 5}}}}) + wait(30) +
                            step(5, PeerLeave{true}) + step(6, 2) + wait(100));
 }

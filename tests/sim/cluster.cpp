@@ -35,7 +35,7 @@ Edges random_graph(std::size_t size, Random& random) {
 }  // namespace
 
 std::string_view to_string(Shape shape) {
-  constexpr std::string_view kNames[] = {"line", "ring", "star", "grid", "random"};
+  constexpr std::string_view kNames[] = {"line", "ring", "star", "grid", "random", "full"};
   return kNames[static_cast<std::size_t>(shape)];
 }
 
@@ -52,6 +52,11 @@ Edges edges_of(Shape shape, std::size_t size, Random& random) {
       return edges;
     case Shape::grid:
       return grid(size);
+    case Shape::full:
+      for (std::size_t a = 0; a < size; ++a) {
+        for (std::size_t b = a + 1; b < size; ++b) edges.emplace_back(a, b);
+      }
+      return edges;
     case Shape::random:
       return random_graph(size, random);
   }

@@ -9,7 +9,8 @@
 
 namespace spindled::sim {
 
-enum class Shape : std::uint8_t { line, ring, star, grid, random };
+enum class Shape : std::uint8_t { line, ring, star, grid, random, full };
+/// Those that are drawn from.
 inline constexpr Shape kShapes[] = {Shape::line, Shape::ring, Shape::star, Shape::grid, Shape::random};
 
 std::string_view to_string(Shape shape);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "daemon/bulk/channel_relay.h"
+#include "libclient/bulk/crc32c.h"
 #include "tests/support/sha256.h"
 
 namespace spindled::test {
@@ -57,6 +58,21 @@ class RelayNet {
     to.relay.add_upstream(now_, id, false);
     from.relay.add_child(now_, id, to.name);
     return id;
+  }
+  /// One gives the other what comes to it along the tree.
+  ConnectionId connect_peers(std::size_t sender, std::size_t receiver, double rate, int delay = 1) {
+    Daemon& from = *daemons_[sender];
+    Daemon& to = *daemons_[receiver];
+    const ConnectionId id{next_++};
+    hops_.push_back({id, &from, &to, nullptr, nullptr, rate, delay, 0, true});
+    from.relay.add_peer_receiver(now_, id, to.name);
+    to.relay.add_peer_sender(now_, id);
+    return id;
+  }
+  /// The same both ways.
+  void mesh(std::size_t a, std::size_t b, double rate, int delay = 1) {
+    connect_peers(a, b, rate, delay);
+    connect_peers(b, a, rate, delay);
   }
   void disconnect(ConnectionId id) {
     for (Hop& hop : hops_) {
@@ -233,7 +249,8 @@ class RelayNet {
 
   RelayedSymbol symbol(std::uint32_t block, std::uint32_t esi) {
     static const std::vector<std::uint8_t> bytes(kSymbolBytes);
-    return {1, block, esi, 0, Slice({}, bytes.data(), bytes.size())};
+    static const std::uint32_t crc = spindle::bulk::crc32c(bytes);
+    return {1, block, esi, crc, Slice({}, bytes.data(), bytes.size())};
   }
   /// What is next in a stream; nothing: there is no more.
   std::optional<std::pair<std::uint32_t, std::uint32_t>> next_of(Sender& from, Stream& stream) {

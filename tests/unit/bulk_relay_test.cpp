@@ -363,6 +363,39 @@ TEST_F(PassedOver, SymbolsGoToDaemonsByThePlanThatTheyTravelBy) {
   EXPECT_FALSE(is_given(1, ChannelRelay::kGenerationsKept + 1)) << "one that is forgotten";
 }
 
+/// Nobody owns what all have; what somebody owned who is gone others are given all the same.
+TEST_F(PassedOver, AMeshedChildIsGivenWhatItsFormerSelfOwned) {
+  static const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes);
+  ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
+  relay.set_blocks(2);
+  relay.set_plan(1, {"below"});
+  relay.add_upstream(kNow, kSource, false);
+  spindle::bulk::Need need = need_of(1);
+  need.meshed = true;
+  const auto ask = [&](ConnectionId child) {
+    relay.add_child(kNow, child, "below");
+    relay.need_received(kNow, child, need);
+    relay.grant_received(child, 100);
+  };
+  ask(kChild);
+  for (const std::uint32_t block : {0u, 1u}) {
+    for (std::uint32_t esi = 0; esi < 4; ++esi) {
+      relay.symbol_received(kNow, kSource, 0, {1, block, esi, 0, Slice({}, bytes.data(), bytes.size())});
+    }
+  }
+  const auto given = [&](ConnectionId child, Time now) {
+    int symbols = 0;
+    while (relay.next(now, child)) ++symbols;
+    return symbols;
+  };
+  EXPECT_EQ(given(kChild, kNow), 4);
+  relay.remove(kNow, kChild);
+  const ConnectionId again{99};
+  ask(again);
+  EXPECT_EQ(given(again, kNow), 0) << "it may come of others";
+  EXPECT_EQ(given(again, kNow + 1s), 4);
+}
+
 TEST_F(PassedOver, IsNothingOfAContentWhoseSizeIsNotKnown) {
   told_.clear();
   ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
@@ -507,6 +540,137 @@ TEST(ChannelRelay, KeepsNoMoreThanItMay) {
     EXPECT_TRUE(quick.is_done(net.content()));
     EXPECT_EQ(largest <= kMost + ChannelRelay::kStreamBytes, is_bounded) << largest;
   }
+}
+
+/// A root with two children that are peers of each other, each with a receiver.
+struct Triangle {
+  Triangle(double to_a, double to_b, double between, int delay = 1, double source_rate = 1e9) : net({16, 1024}) {
+    root = net.add_daemon("root");
+    a = net.add_daemon("a");
+    b = net.add_daemon("b");
+    hop_a = net.connect(root, a, to_a, delay);
+    hop_b = net.connect(root, b, to_b, delay);
+    if (between > 0) net.mesh(a, b, between, delay);
+    net.add_source(root, source_rate);
+    at_a = &net.add_receiver(a);
+    at_b = &net.add_receiver(b);
+  }
+  double seconds() { return std::max(seconds_to(*at_a), seconds_to(*at_b)); }
+  std::uint64_t useless(std::size_t daemon) { return net.relay(daemon).tally().duplicates; }
+
+  RelayNet net;
+  std::size_t root = 0, a = 0, b = 0;
+  ConnectionId hop_a{}, hop_b{};
+  RelayNet::Receiver* at_a = nullptr;
+  RelayNet::Receiver* at_b = nullptr;
+};
+
+TEST(ChannelRelayPeers, GiveEachOtherWhatEachIsGiven) {
+  for (const double to_b : {4.0, 2.0}) {
+    SCOPED_TRACE(to_b);
+    Triangle with(4, to_b, 4);
+    ASSERT_TRUE(with.net.run(20'000));
+    // Each has what comes to both.
+    const double all = static_cast<double>(symbols_of(with.net));
+    EXPECT_LE(with.seconds(), 1.05 * all / (4 + to_b) / 1000);
+    EXPECT_EQ(with.at_a->duplicates + with.at_b->duplicates, 0U);
+    EXPECT_EQ(with.useless(with.a) + with.useless(with.b), 0U);
+    EXPECT_LE(static_cast<double>(with.net.sent_over(with.hop_a) + with.net.sent_over(with.hop_b)), 1.01 * all);
+  }
+}
+
+TEST(ChannelRelayPeers, CostNothingWhereTheyAreOfNoUse) {
+  struct Case {
+    const char* what;
+    double between, source_rate;
+  };
+  for (const Case& each : {Case{"hardly anything is between them", 0.05, 1e9}, Case{"the source is slow", 4, 2}}) {
+    SCOPED_TRACE(each.what);
+    Triangle without(4, 4, 0, 1, each.source_rate), with(4, 4, each.between, 1, each.source_rate);
+    ASSERT_TRUE(without.net.run(20'000));
+    ASSERT_TRUE(with.net.run(20'000));
+    EXPECT_LE(with.seconds(), 1.02 * without.seconds());
+    EXPECT_LE(with.at_a->duplicates, symbols_of(with.net) / 100);
+  }
+}
+
+TEST(ChannelRelayPeers, AreOfUseOverLongPathsAndWhereTheyAreSlow) {
+  Triangle distant(4, 4, 4, 20);
+  ASSERT_TRUE(distant.net.run(20'000));
+  EXPECT_LE(distant.seconds(), 0.6 * static_cast<double>(symbols_of(distant.net)) / 4 / 1000);
+  Triangle slow(4, 4, 1);
+  ASSERT_TRUE(slow.net.run(20'000));
+  EXPECT_LE(slow.seconds(), 0.92 * static_cast<double>(symbols_of(slow.net)) / 4 / 1000);
+}
+
+TEST(ChannelRelayPeers, GiveNothingOfOtherPeers) {
+  Triangle with(4, 4, 4);
+  // One that is a peer of one of them, with no parent: it has what came to that one along the tree.
+  const auto c = with.net.add_daemon("c");
+  const ConnectionId hop = with.net.connect_peers(with.a, c, 100);
+  RelayNet::Receiver& at_c = with.net.add_receiver(c);
+  with.net.run_for(1'000);
+  EXPECT_GT(at_c.symbols, 1'000U);
+  EXPECT_EQ(at_c.duplicates, 0U);
+  EXPECT_LE(with.net.sent_over(hop), with.net.sent_over(with.hop_a));
+}
+
+TEST(ChannelRelayPeers, MayGoAtAnyTime) {
+  Triangle with(4, 4, 0);
+  const ConnectionId to_b = with.net.connect_peers(with.a, with.b, 4);
+  const ConnectionId to_a = with.net.connect_peers(with.b, with.a, 4);
+  with.net.run_for(700);
+  EXPECT_GT(with.net.sent_over(to_b), 1'000U);
+  with.net.disconnect(to_a);
+  with.net.disconnect(to_b);
+  ASSERT_TRUE(with.net.run(20'000));
+  EXPECT_LE(with.seconds(), static_cast<double>(symbols_of(with.net)) / 4 / 1000);
+}
+
+TEST(ChannelRelayPeers, WhoGivesWhatItsChecksumDeniesIsSuspect) {
+  Triangle with(4, 4, 0);
+  ChannelRelay& relay = with.net.relay(with.a);
+  const ConnectionId liar{77};
+  relay.add_peer_sender(with.net.now(), liar);
+  const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes, 1);
+  const Slice slice({}, bytes.data(), bytes.size());
+  const std::uint32_t crc = spindle::bulk::crc32c(bytes);
+  EXPECT_EQ(relay.symbol_received(with.net.now(), liar, 0, {1, 3, 7, crc, slice}), true);
+  EXPECT_EQ(relay.symbol_received(with.net.now(), liar, 0, {1, 3, 7, crc, slice}), false) << "it is here already";
+  EXPECT_EQ(relay.symbol_received(with.net.now(), liar, 0, {1, 16, 7, crc, slice}), false) << "there is no such block";
+  EXPECT_FALSE(relay.is_suspect(liar));
+  EXPECT_EQ(relay.symbol_received(with.net.now(), liar, 0, {1, 3, 8, crc ^ 1, slice}), false);
+  EXPECT_TRUE(relay.is_suspect(liar));
+  relay.remove_peer_sender(liar);
+  EXPECT_EQ(relay.symbol_received(with.net.now(), liar, 0, {1, 3, 9, crc, slice}), std::nullopt);
+}
+
+TEST(ChannelRelayPeers, WhoGaveAPartOfABlockThatWasThrownAwayIsSuspect) {
+  Triangle with(4, 4, 0);
+  ChannelRelay& relay = with.net.relay(with.a);
+  const ConnectionId liar{77}, other{78}, client{79};
+  const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes, 1);
+  const Slice slice({}, bytes.data(), bytes.size());
+  const std::uint32_t crc = spindle::bulk::crc32c(bytes);
+  for (const ConnectionId peer : {liar, other}) relay.add_peer_sender(with.net.now(), peer);
+  relay.add_child(with.net.now(), client, "");
+  spindle::bulk::Need need;
+  for (std::uint32_t esi = 0; esi < 1024; ++esi) {
+    relay.symbol_received(with.net.now(), liar, 0, {1, 3, esi, crc, slice});
+    for (int i = 0; i < 2; ++i) {
+      if (relay.next(with.net.now(), client)) continue;
+      relay.grant_received(client, 10);
+    }
+  }
+  relay.symbol_received(with.net.now(), other, 0, {1, 4, 0, crc, slice});
+  need.begun = {{3, 1024}};
+  relay.need_received(with.net.now() + 10ms, client, need);
+  EXPECT_FALSE(relay.is_suspect(liar));
+  need.begun.clear();
+  need.lost = true;
+  relay.need_received(with.net.now() + 20ms, client, need);
+  EXPECT_TRUE(relay.is_suspect(liar));
+  EXPECT_FALSE(relay.is_suspect(other)) << "it gave nothing of that block";
 }
 
 TEST(ChannelRelay, TakesNothingThatNobodyWants) {

@@ -12,9 +12,11 @@ namespace {
 using ::testing::ElementsAre;
 using Bytes = std::vector<std::uint8_t>;
 
-Bytes body(const Frame& frame, std::uint32_t channel = 3) {
+constexpr FrameScope kScope{3, 200};
+
+Bytes body(const Frame& frame) {
   Bytes bytes;
-  write_frame(bytes, channel, frame);
+  write_frame(bytes, kScope, frame);
   const auto head = spindle::read_frame_head(bytes);
   EXPECT_TRUE(head && head->length + spindle::kFrameHeadBytes == bytes.size());
   EXPECT_EQ(head->type, static_cast<std::uint8_t>(type_of(frame)));
@@ -26,17 +28,17 @@ template <typename Kind>
 Kind again(const Kind& frame) {
   const auto read = read_frame(type_of(frame), body(frame));
   EXPECT_TRUE(read.has_value());
-  EXPECT_EQ(read->channel, 3u);
+  EXPECT_EQ(read->scope, kScope);
   return std::get<Kind>(read->frame);
 }
 
 Holding some() { return {{{2, 5}, {7, 65'536}}, {{5, 12}, {6, 1}, {65'535, 40}}}; }
 
 TEST(MeshCodec, WritesAFrame) {
-  EXPECT_THAT(body(BlockDone{300}), ElementsAre(3, 0xac, 0x02));
-  EXPECT_THAT(body(PeerRequest{}), ElementsAre(3));
+  EXPECT_THAT(body(BlockDone{300}), ElementsAre(3, 200, 0xac, 0x02));
+  EXPECT_THAT(body(PeerRequest{}), ElementsAre(3, 200));
   // Two runs: 2 blocks between, 3 long; 2 between, 1 long. One begun block, 5, with 12 symbols.
-  EXPECT_THAT(body(HoldingReport{{{{2, 5}, {7, 8}}, {{5, 12}}}}), ElementsAre(3, 2, 2, 3, 2, 1, 1, 5, 12));
+  EXPECT_THAT(body(HoldingReport{{{{2, 5}, {7, 8}}, {{5, 12}}}}), ElementsAre(3, 200, 2, 2, 3, 2, 1, 1, 5, 12));
 }
 
 TEST(MeshCodec, ReadsWhatItHasWritten) {
@@ -84,7 +86,7 @@ TEST(MeshCodec, ReadsWhatItHasWritten) {
 TEST(MeshCodec, KnowsHowLongFramesAre) {
   for (const Frame& frame : {Frame{PeerRequest{}}, Frame{HoldingReport{some()}}, Frame{Distribute{9, {3, {{}, {}}}}}}) {
     Bytes bytes;
-    write_frame(bytes, 1, frame);
+    write_frame(bytes, {1, 9}, frame);
     EXPECT_EQ(bytes.size(), encoded_bytes(frame));
   }
 }
@@ -111,7 +113,7 @@ TEST(MeshCodec, ReadsNothingOfWhatIsMalformed) {
     EXPECT_FALSE(is_read(type_of(frame), bytes));
   }
   const auto holding = [&](Bytes bytes) {
-    bytes.insert(bytes.begin(), 3);
+    bytes.insert(bytes.begin(), {3, 200});
     return is_read(FrameType::holding_report, bytes);
   };
   EXPECT_TRUE(holding({1, 0, 1, 0}));
@@ -120,10 +122,10 @@ TEST(MeshCodec, ReadsNothingOfWhatIsMalformed) {
   EXPECT_FALSE(holding({1, 1, 0x80, 0x80, 0x04, 0})) << "beyond the last block there may be";
   EXPECT_FALSE(holding({9, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0})) << "too many runs";
   EXPECT_FALSE(holding({0, 2, 0xff, 0xff, 0x03, 1, 0, 1})) << "behind the last block there may be";
-  EXPECT_FALSE(is_read(FrameType::peer_leave, {3, 2}));
-  EXPECT_FALSE(is_read(FrameType::block_done, {0x80, 0x08, 1})) << "the channel's number";
-  EXPECT_FALSE(is_read(FrameType::collect, {3, 1, 1, 2, 0, 0, 0, 0, 1, 0, 0, 0})) << "more of it than there are";
-  EXPECT_FALSE(is_read(FrameType{24}, {3}));
+  EXPECT_FALSE(is_read(FrameType::peer_leave, {3, 200, 2}));
+  EXPECT_FALSE(is_read(FrameType::block_done, {0x80, 0x08, 200, 1})) << "the channel's number";
+  EXPECT_FALSE(is_read(FrameType::collect, {3, 200, 1, 1, 2, 0, 0, 0, 0, 1, 0, 0, 0})) << "more of it than there are";
+  EXPECT_FALSE(is_read(FrameType{24}, {3, 200}));
 }
 
 }  // namespace

@@ -43,6 +43,18 @@ TEST(SpmonitorBulk, ShowsChannelsChildrenAndHops) {
   client.set_client("bob");
   client.set_blocks(477);
   client.set_symbols(488'000);
+  proto::BulkChild& peer = *channel.add_children();
+  peer.set_daemon("delta");
+  peer.set_peer(true);
+  peer.set_blocks(11);
+  peer.set_symbols(6'000);
+  proto::BulkMesh& mesh = *channel.mutable_mesh();
+  mesh.set_senders(2);
+  mesh.set_receivers(1);
+  mesh.set_symbols(5'000);
+  mesh.set_useless(12);
+  mesh.set_told_bytes(3'000);
+  mesh.set_left_useless(1);
   proto::BulkHop& hop = *bulk.add_hops();
   hop.set_peer("gamma");
   hop.set_open(true);
@@ -54,10 +66,12 @@ TEST(SpmonitorBulk, ShowsChannelsChildrenAndHops) {
             "4@alpha  image.iso of #ann#alpha to hosts, 4 GB, sealed\n"
             "    receivers 3 accepted; weight 10, rate cap 50 MB/s\n"
             "    tree 2: parent alpha, backup -; ring 1.05 MB, index 15.3 KB, needless 0\n"
+            "    mesh: senders 2, receivers 1; came 5000, useless 12; told 3 KB; left 1 as useless, 0 as wrong\n"
             "\n"
             "channel  to             blocks     rate  symbols  overwritten  behind  limited by\n"
             "4@alpha  daemon gamma   12/477  11 MB/s    13000            7  yes     the hop to gamma\n"
             "4@alpha  client bob    477/477        -   488000            0  no      -\n"
+            "4@alpha  peer delta     11/477        -     6000            0  no      -\n"
             "\n"
             "hop to  state     rate  limit     path     out\n"
             "gamma   open   11 MB/s      -  12 MB/s  107 MB\n");

@@ -33,6 +33,13 @@ std::string show_channel(const proto::BulkChannel& channel) {
   text += fmt::format("    tree {}: parent {}, backup {}; ring {}, index {}, needless {}\n", channel.generation(),
                       or_none(channel.parent()), or_none(channel.backup()), bytes(channel.ring_bytes()),
                       bytes(channel.index_bytes()), channel.needless_symbols());
+  if (channel.has_mesh()) {
+    const proto::BulkMesh& mesh = channel.mesh();
+    text += fmt::format(
+        "    mesh: senders {}, receivers {}; came {}, useless {}; told {}; left {} as useless, {} as wrong\n",
+        mesh.senders(), mesh.receivers(), mesh.symbols(), mesh.useless(), bytes(mesh.told_bytes()), mesh.left_useless(),
+        mesh.left_wrong());
+  }
   return text;
 }
 
@@ -47,7 +54,9 @@ std::string show_children(const proto::BulkReply& reply) {
                {"limited by"}});
   for (const proto::BulkChannel& channel : reply.channels()) {
     for (const proto::BulkChild& child : channel.children()) {
-      const std::string to = child.daemon().empty() ? "client " + child.client() : "daemon " + child.daemon();
+      const std::string to = child.daemon().empty() ? "client " + child.client()
+                             : child.peer()         ? "peer " + child.daemon()
+                                                    : "daemon " + child.daemon();
       const std::string blocks = fmt::format("{}/{}", child.blocks(), channel.blocks());
       table.add({channel.id(), to, blocks, per_second(child.bytes_per_second()), fmt::format("{}", child.symbols()),
                  fmt::format("{}", child.overwritten()),

@@ -175,8 +175,9 @@ struct Put {
   }
 };
 
-void put(GrowingWriter& out, std::uint32_t channel, const Frame& frame) {
-  out.varint(channel);
+void put(GrowingWriter& out, FrameScope scope, const Frame& frame) {
+  out.varint(scope.channel);
+  out.u8(scope.generation);
   std::visit(Put{out}, frame);
 }
 
@@ -239,9 +240,9 @@ FrameType type_of(const Frame& frame) {
   return std::visit(Type{}, frame);
 }
 
-void write_frame(std::vector<std::uint8_t>& out, std::uint32_t channel, const Frame& frame) {
+void write_frame(std::vector<std::uint8_t>& out, FrameScope scope, const Frame& frame) {
   GrowingWriter body;
-  put(body, channel, frame);
+  put(body, scope, frame);
   const std::size_t start = out.size();
   out.resize(start + kFrameHeadBytes);
   Writer head(out.data() + start);
@@ -252,7 +253,8 @@ void write_frame(std::vector<std::uint8_t>& out, std::uint32_t channel, const Fr
 std::optional<ChannelFrame> read_frame(FrameType type, ByteView body) {
   Reader reader(body);
   ChannelFrame read;
-  read.channel = static_cast<std::uint32_t>(reader.varint_up_to(kOpenChannelsMax - 1));
+  read.scope.channel = static_cast<std::uint32_t>(reader.varint_up_to(kOpenChannelsMax - 1));
+  read.scope.generation = reader.u8();
   std::optional<Frame> frame = get_frame(type, reader);
   if (!frame || !reader.done()) return std::nullopt;
   read.frame = std::move(*frame);
@@ -261,7 +263,7 @@ std::optional<ChannelFrame> read_frame(FrameType type, ByteView body) {
 
 std::size_t encoded_bytes(const Frame& frame) {
   GrowingWriter body;
-  put(body, 0, frame);
+  put(body, {}, frame);
   return kFrameHeadBytes + body.size();
 }
 

@@ -22,13 +22,25 @@ enum class FrameType : std::uint8_t {
   block_done = 22,
   peer_leave = 23,
 };
+constexpr bool is_type(std::uint8_t type) {
+  return type >= static_cast<std::uint8_t>(FrameType::collect) &&
+         type <= static_cast<std::uint8_t>(FrameType::peer_leave);
+}
 FrameType type_of(const Frame& frame);
 
-/// Appends a whole frame. `channel` is its number on the connection, as in all frames of bulk connections.
-void write_frame(std::vector<std::uint8_t>& out, std::uint32_t channel, const Frame& frame);
+/// What a frame is about.
+struct FrameScope {
+  std::uint32_t channel = 0;    // its number on the connection, as in all frames of bulk connections
+  std::uint8_t generation = 0;  // of the plan of the tree, by whose places members are named
+
+  bool operator==(const FrameScope&) const = default;
+};
+
+/// Appends a whole frame.
+void write_frame(std::vector<std::uint8_t>& out, FrameScope scope, const Frame& frame);
 
 struct ChannelFrame {
-  std::uint32_t channel = 0;
+  FrameScope scope;
   Frame frame;
 };
 /// From what follows the head; nothing where it is malformed, has more of anything than a member may tell, or names

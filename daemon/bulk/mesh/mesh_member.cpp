@@ -40,7 +40,7 @@ void MeshMember::set_place(Time now, std::optional<MemberIndex> parent, const st
   disjoint_.set_children(children);
   receivers_.set_children(children);
   if (options_.has_peers) {
-    senders_.set_parent(now, parent);
+    if (options_.tells_wants) senders_.set_parent(now, parent);
     ransub_.set_place(now, parent, children);
   }
 }
@@ -116,6 +116,30 @@ void MeshMember::take_candidates(const Sample& sample) {
   asks_left_ = kAskedPerEpoch;
   tries_left_ = kTriesPerEpoch;
   ask_candidates();
+}
+
+void MeshMember::propose(Time now, const std::vector<MemberIndex>& members) {
+  now_ = now;
+  for (const MemberIndex member : members) {
+    const bool is_known = std::find(candidates_.begin(), candidates_.end(), member) != candidates_.end();
+    if (member == self_ || is_known || is_neighbour(member) || senders_.has(member)) continue;
+    if (candidates_.size() < kCandidatesMax) candidates_.push_back(member);
+  }
+  asks_left_ = std::max(asks_left_, members.size());
+  tries_left_ = std::max(tries_left_, members.size());
+  ask_candidates();
+}
+
+std::vector<MemberIndex> MeshMember::leave_wasteful(Time now, Duration trial, std::uint64_t symbols) {
+  now_ = now;
+  const std::vector<MemberIndex> wasteful = senders_.wasteful(now - trial, symbols);
+  for (const MemberIndex sender : wasteful) leave_sender(sender);
+  return wasteful;
+}
+
+void MeshMember::leave_sender(Time now, MemberIndex sender) {
+  now_ = now;
+  if (senders_.is_peer(sender)) leave_sender(sender);
 }
 
 void MeshMember::ask_candidates() {
@@ -251,11 +275,13 @@ void MeshMember::tick(Time now) {
   now_ = now;
   if (!options_.has_peers) return;
   ransub_.tick(now);
-  tell_senders(now);
+  for (const MemberIndex silent : senders_.unanswered(now - options_.patience)) leave_sender(silent);
+  if (options_.tells_wants) tell_senders(now);
 }
 
 Time MeshMember::next_deadline() const {
-  return options_.has_peers ? std::min(ransub_.next_deadline(), senders_.next_due()) : kNever;
+  if (!options_.has_peers) return kNever;
+  return options_.tells_wants ? std::min(ransub_.next_deadline(), senders_.next_due()) : ransub_.next_deadline();
 }
 
 }  // namespace spindled::mesh

@@ -26,6 +26,11 @@ struct MeshOptions {
   bool has_peers = true;
   /// Which child gets which symbol is chosen; otherwise chance does.
   bool is_disjoint = true;
+  /// Senders are told what to send. Otherwise they give what they get along the tree, by other means than this, and the
+  /// parent is none of them.
+  bool tells_wants = true;
+  /// Who has been asked to send and has not answered for so long is not waited for.
+  Duration patience = 10s;
 };
 
 /// Bullet (Kostić, Rodriguez, Albrecht and Vahdat, SOSP 2003), for content that is coded in blocks.
@@ -53,6 +58,16 @@ class MeshMember : private RanSubOutput {
   bool originate(Time now, SymbolId symbol);
   /// The connection to that member takes a symbol more: which one.
   std::optional<SymbolId> next(MemberIndex to) { return source_waits_ ? std::nullopt : receivers_.next(to); }
+
+  /// These may be asked to send, whatever RanSub tells: the first ones last.
+  void propose(Time now, const std::vector<MemberIndex>& members);
+  /// One does without senders of whose symbols, so many at least, more than half were useless, once they have sent for
+  /// so long. Who that is.
+  std::vector<MemberIndex> leave_wasteful(Time now, Duration trial, std::uint64_t symbols);
+  /// It is not to send any more.
+  void leave_sender(Time now, MemberIndex sender);
+  /// Those that it was sent without being asked for, or by other means than `next`.
+  void sent(MemberIndex to, std::uint64_t symbols) { receivers_.note_sent(to, symbols); }
 
   void connected(Time now, MemberIndex peer);
   /// The connection is gone, or none could be made.

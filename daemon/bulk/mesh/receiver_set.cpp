@@ -151,6 +151,10 @@ void ReceiverSet::pushed(MemberIndex to, SymbolId symbol) {
   if (Receiver* receiver = find(to)) count(*receiver, symbol);
 }
 
+void ReceiverSet::note_sent(MemberIndex to, std::uint64_t symbols) {
+  if (Receiver* receiver = find(to)) receiver->sent_lately += symbols;
+}
+
 bool ReceiverSet::lacks_nothing_of(MemberIndex receiver, std::uint32_t block) const {
   const Receiver* found = find(receiver);
   return found != nullptr && found->holding.is_complete(block);

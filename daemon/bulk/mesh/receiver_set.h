@@ -37,6 +37,7 @@ class ReceiverSet {
   std::optional<SymbolId> next(MemberIndex to);
   /// It was sent something otherwise.
   void pushed(MemberIndex to, SymbolId symbol);
+  void note_sent(MemberIndex to, std::uint64_t symbols);
   /// Whether it has said that it has all of that block.
   bool lacks_nothing_of(MemberIndex receiver, std::uint32_t block) const;
   /// Of the peers that have been here since `before`, the one that has the least part of what it receives from here;

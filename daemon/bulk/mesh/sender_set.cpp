@@ -48,8 +48,9 @@ void SenderSet::set_state(Time now, MemberIndex peer, State state) {
   Sender* sender = find(peer);
   if (sender == nullptr) return;
   sender->state = state;
+  sender->since = now;
   if (state != State::sends) return;
-  sender->since = sender->told_at = now;
+  sender->told_at = now;
   sender->due_at = now;
 }
 
@@ -85,6 +86,7 @@ void SenderSet::symbol_received(MemberIndex from, SymbolId symbol, bool is_usefu
   ++sender->received;
   ++sender->since_told;
   ++(is_useful ? sender->useful : sender->useless);
+  ++(is_useful ? sender->weighed_useful : sender->weighed_useless);
   for (auto& each : sender->outstanding) {
     if (each.block == symbol.block && each.fresh > 0) --each.fresh;
   }
@@ -227,6 +229,26 @@ std::optional<MemberIndex> SenderSet::least_useful(Time before, bool only_wastef
   const auto member = chosen == nullptr ? std::nullopt : std::optional(chosen->member);
   for (Sender& sender : senders_) sender.useful = sender.useless = 0;
   return member;
+}
+
+std::vector<MemberIndex> SenderSet::wasteful(Time before, std::uint64_t symbols) {
+  std::vector<MemberIndex> found;
+  for (Sender& sender : senders_) {
+    if (sender.is_parent || sender.state != State::sends) continue;
+    const bool is_new = sender.since > before;
+    if (!is_new && sender.weighed_useful + sender.weighed_useless < symbols) continue;
+    if (!is_new && sender.weighed_useless > sender.weighed_useful) found.push_back(sender.member);
+    sender.weighed_useful = sender.weighed_useless = 0;
+  }
+  return found;
+}
+
+std::vector<MemberIndex> SenderSet::unanswered(Time before) const {
+  std::vector<MemberIndex> found;
+  for (const Sender& sender : senders_) {
+    if (sender.state == State::asked && sender.since < before) found.push_back(sender.member);
+  }
+  return found;
 }
 
 double SenderSet::usefulness(const MemberSummary& candidate) const {

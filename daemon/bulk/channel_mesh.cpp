@@ -1,0 +1,270 @@
+#include "daemon/bulk/channel_mesh.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "daemon/bulk/relayed_channel.h"
+
+namespace spindled {
+
+namespace {
+
+mesh::MeshOptions options_of(const RelayedChannel& channel) {
+  mesh::MeshOptions options;
+  // Neighbours are near, and contents are not long: the paper's epochs of 5 s would see the end of most.
+  options.ransub = {.epoch = 2s, .patience = 1s};
+  options.symbol_bytes = channel.layout.symbol_bytes;
+  options.tells_wants = false;
+  options.patience = 1s;
+  return options;
+}
+
+}  // namespace
+
+ChannelMesh::ChannelMesh(Time now, RelayedChannel& channel, Hops hops, Random random)
+    : channel_(channel),
+      hops_(std::move(hops)),
+      generation_(channel.position.generation),
+      places_(channel.position.places),
+      self_(channel.position.own_place.value()),
+      parent_(channel.position.parent_place),
+      children_(channel.position.child_places),
+      member_(self_, *this, *this, random, options_of(channel)),
+      now_(now),
+      check_at_(now) {
+  member_.set_place(now, parent_, children_);
+  check(now);
+  settle(now);
+}
+
+ChannelMesh::~ChannelMesh() = default;
+
+// Frames and hops.
+
+void ChannelMesh::frame_received(Time now, std::string_view from, std::uint8_t generation, mesh::Frame frame) {
+  now_ = now;
+  const std::optional<MemberIndex> member = member_of(from);
+  // By another plan its members are others. What it wants it is given without saying so.
+  if (!member || generation != generation_ || std::holds_alternative<mesh::Wants>(frame)) return;
+  const auto* request = std::get_if<mesh::PeerRequest>(&frame);
+  if (request != nullptr && is_tree_neighbour(*member)) return;
+  member_.frame_received(now, *member, std::move(frame));
+  settle(now);
+}
+
+void ChannelMesh::symbol_received(Time now, std::string_view from, mesh::SymbolId symbol, bool is_useful) {
+  now_ = now;
+  const std::optional<MemberIndex> member = member_of(from);
+  if (!member) return;
+  member_.symbol_received(now, *member, symbol, is_useful);
+  const std::optional<ConnectionId> hop = is_useful ? std::nullopt : peer_hop(*member);
+  if (!hop || !channel_.relay.is_suspect(*hop)) return;
+  check(now);
+  settle(now);
+}
+
+void ChannelMesh::hop_opened(Time now) {
+  now_ = now;
+  check_at_ = now;
+}
+
+void ChannelMesh::hop_lost(Time now, std::string_view daemon) {
+  now_ = now;
+  const std::optional<MemberIndex> member = member_of(daemon);
+  // A parent or child is expected back, until there is another plan.
+  if (member && !is_tree_neighbour(*member)) member_.lost(now, *member);
+  settle(now);
+}
+
+void ChannelMesh::leave_sender(Time now, std::string_view daemon) {
+  now_ = now;
+  if (const auto member = member_of(daemon)) member_.leave_sender(now, *member);
+  settle(now);
+}
+
+void ChannelMesh::stop() {
+  for (MemberIndex member = 0; member < places_.size(); ++member) {
+    const std::optional<ConnectionId> hop = hops_.open(places_[member]);
+    if (!hop) continue;
+    if (channel_.relay.is_peer_sender(*hop)) {
+      channel_.relay.remove_peer_sender(*hop);
+      hops_.shut(*hop);
+    }
+    if (channel_.relay.is_peer_receiver(*hop)) channel_.relay.remove_child(now_, *hop);
+  }
+}
+
+std::optional<MemberIndex> ChannelMesh::member_of(std::string_view daemon) const {
+  const auto found = std::find(places_.begin(), places_.end(), daemon);
+  return found == places_.end() ? std::nullopt : std::optional(static_cast<MemberIndex>(found - places_.begin()));
+}
+
+bool ChannelMesh::is_tree_neighbour(MemberIndex member) const {
+  return member == parent_ || std::find(children_.begin(), children_.end(), member) != children_.end();
+}
+
+std::optional<ConnectionId> ChannelMesh::peer_hop(MemberIndex member) const {
+  if (member >= places_.size() || member == self_ || is_tree_neighbour(member)) return std::nullopt;
+  if (!hops_.is_neighbour(places_[member])) return std::nullopt;
+  return hops_.open(places_[member]);
+}
+
+std::set<std::string, std::less<>> ChannelMesh::wanted() const {
+  std::set<std::string, std::less<>> wanted;
+  for (MemberIndex member = 0; member < places_.size(); ++member) {
+    if (member != self_ && hops_.is_neighbour(places_[member])) wanted.insert(places_[member]);
+  }
+  return wanted;
+}
+
+void ChannelMesh::dial(MemberIndex peer) {
+  const std::optional<ConnectionId> hop = peer_hop(peer);
+  if (!hop || is_avoided(peer) || channel_.relay.is_upstream(*hop)) return member_.lost(now_, peer);
+  member_.connected(now_, peer);
+}
+
+void ChannelMesh::send(MemberIndex to, const mesh::Frame& frame) {
+  if (to >= places_.size()) return;
+  const std::optional<ConnectionId> hop = hops_.open(places_[to]);
+  if (!hop) return;
+  frame_bytes_ += mesh::encoded_bytes(frame);
+  hops_.send(*hop, generation_, frame);
+}
+
+// Time.
+
+void ChannelMesh::tick(Time now) {
+  now_ = now;
+  if (now >= member_.next_deadline()) member_.tick(now);
+  if (now >= check_at_) check(now);
+  settle(now);
+}
+
+Time ChannelMesh::next_deadline() const { return std::min(member_.next_deadline(), check_at_); }
+
+void ChannelMesh::check(Time now) {
+  check_at_ = now + kCheck;
+  member_.tick(now);
+  for (const ChannelRelay::ChildInfo& child : channel_.relay.children(now)) {
+    const std::optional<MemberIndex> member = child.is_peer ? member_of(child.daemon) : std::nullopt;
+    if (!member) continue;
+    std::uint64_t& told = sent_[child.connection];
+    member_.sent(*member, child.given - std::exchange(told, child.given));
+  }
+  if (!parent_) return;  // the root asks nobody
+  for (MemberIndex member = 0; member < places_.size(); ++member) {
+    const std::optional<ConnectionId> hop = peer_hop(member);
+    if (!hop || !channel_.relay.is_suspect(*hop)) continue;
+    channel_.suspects.insert(places_[member]);
+    member_.leave_sender(now, member);
+  }
+  const bool is_done = channel_.layout.has_size() && first_incomplete() >= blocks();
+  std::vector<MemberIndex> neighbours;
+  for (MemberIndex member = 0; member < places_.size(); ++member) {
+    if (!peer_hop(member)) continue;
+    if (is_done) {
+      member_.leave_sender(now, member);
+    } else {
+      neighbours.push_back(member);
+    }
+  }
+  for (const MemberIndex wasteful : member_.leave_wasteful(now, kTrial, kTrialSymbols)) {
+    avoided_until_[wasteful] = now + kAvoided;
+    ++avoided_;
+  }
+  std::erase_if(neighbours, [&](MemberIndex member) { return is_avoided(member); });
+  member_.propose(now, neighbours);
+}
+
+bool ChannelMesh::is_avoided(MemberIndex member) const {
+  const auto avoided = avoided_until_.find(member);
+  return channel_.suspects.contains(places_[member]) || (avoided != avoided_until_.end() && avoided->second > now_);
+}
+
+void ChannelMesh::settle(Time now) {
+  ChannelRelay& relay = channel_.relay;
+  for (MemberIndex member = 0; member < places_.size(); ++member) {
+    const std::optional<ConnectionId> hop = peer_hop(member);
+    if (!hop) continue;
+    const bool sends = member_.senders().state(member) == mesh::SenderSet::State::sends;
+    if (sends) {
+      relay.add_peer_sender(now, *hop);
+    } else if (relay.is_peer_sender(*hop)) {
+      relay.remove_peer_sender(*hop);
+      hops_.shut(*hop);
+    }
+    if (member_.receivers().is_peer(member)) {
+      relay.add_peer_receiver(now, *hop, places_[member]);
+    } else if (relay.is_peer_receiver(*hop)) {
+      relay.remove_child(now, *hop);
+      sent_.erase(*hop);
+    }
+  }
+  channel_.wake_at(std::min(next_deadline(), relay.next_deadline()));
+}
+
+ChannelMesh::Status ChannelMesh::status() const {
+  Status status;
+  status.senders = member_.senders().peers();
+  for (MemberIndex member = 0; member < places_.size(); ++member) {
+    if (member_.receivers().is_peer(member)) ++status.receivers;
+  }
+  status.avoided = avoided_;
+  status.suspects = channel_.suspects.size();
+  status.frame_bytes = frame_bytes_;
+  return status;
+}
+
+// What is here.
+
+std::uint32_t ChannelMesh::blocks() const { return channel_.layout.has_size() ? channel_.layout.blocks() : 0; }
+
+std::uint32_t ChannelMesh::first_incomplete() const {
+  const spindle::bulk::Need* told = channel_.relay.told();
+  return told == nullptr ? 0 : told->complete.first_missing();
+}
+
+bool ChannelMesh::is_complete(std::uint32_t block) const {
+  const spindle::bulk::Need* told = channel_.relay.told();
+  return told != nullptr && told->complete.contains(block);
+}
+
+std::uint32_t ChannelMesh::source_symbols(std::uint32_t block) const { return channel_.layout.symbols_of(block); }
+
+std::uint32_t ChannelMesh::lacking(std::uint32_t block) const {
+  const spindle::bulk::Need* told = channel_.relay.told();
+  const std::uint32_t held = told == nullptr ? 0 : told->held_of(block);
+  const std::uint32_t all = source_symbols(block);
+  return held < all ? all - held : 1;
+}
+
+std::span<const mesh::HeldSymbol> ChannelMesh::held(std::uint32_t block) const {
+  return channel_.relay.received().of(block);
+}
+
+// Nobody is told to send here, and what wants say is not taken.
+std::uint32_t ChannelMesh::fresh_symbol(std::uint32_t block) { return source_symbols(block); }
+
+mesh::Holding ChannelMesh::holding() const {
+  mesh::Holding holding;
+  const spindle::bulk::BlockSet complete = channel_.relay.held();
+  for (const spindle::bulk::BlockSet::Run& run : complete.runs()) {
+    if (holding.complete.size() < mesh::Holding::kRunsMax) holding.complete.push_back({run.first, run.end});
+  }
+  for (const std::uint32_t block : channel_.relay.received().blocks()) {
+    if (complete.contains(block) || holding.begun.size() == mesh::Holding::kBegunMax) continue;
+    holding.begun.push_back({block, static_cast<std::uint32_t>(held(block).size())});
+  }
+  return holding;
+}
+
+mesh::SummaryTicket ChannelMesh::ticket() const {
+  mesh::SummaryTicket ticket;
+  for (const std::uint32_t block : channel_.relay.received().blocks()) {
+    for (const mesh::HeldSymbol& each : held(block)) ticket.insert({block, each.esi});
+  }
+  return ticket;
+}
+
+}  // namespace spindled

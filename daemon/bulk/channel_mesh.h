@@ -1,0 +1,122 @@
+// This daemon's part in the mesh of one channel.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/driver.h"
+#include "daemon/base/random.h"
+#include "daemon/base/time.h"
+#include "daemon/bulk/mesh/mesh_codec.h"
+#include "daemon/bulk/mesh/mesh_member.h"
+
+namespace spindled {
+
+struct RelayedChannel;
+
+/// A member of the mesh (daemon/bulk/mesh) between the relay of a channel and the hops, as long as one plan of the tree
+/// is followed: members are named by their places in it, and frames of other plans are passed over.
+///
+/// Peers are neighbours in the overlay that have a place, and are neither parent nor child. Who is somebody's peer the
+/// member decides: all of them are asked, and one whose symbols are useless mostly is done without for a while. What a
+/// peer gives is what comes to it along the tree (ChannelRelay), without being told by `wants`.
+class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
+ public:
+  /// The connections to other daemons.
+  struct Hops {
+    /// The one that is open; nothing: there is none.
+    std::function<std::optional<ConnectionId>(std::string_view daemon)> open;
+    std::function<bool(std::string_view daemon)> is_neighbour;
+    std::function<void(ConnectionId, std::uint8_t generation, const mesh::Frame&)> send;
+    /// Nothing more of the channel is asked for there.
+    std::function<void(ConnectionId)> shut;
+  };
+  /// By the channel's position, in which this daemon has a place. The channel outlives it.
+  ChannelMesh(Time now, RelayedChannel& channel, Hops hops, Random random);
+  ~ChannelMesh() override;
+
+  /// It is of no use where there are fewer daemons.
+  static constexpr std::size_t kDaemonsMin = 3;
+
+  void frame_received(Time now, std::string_view from, std::uint8_t generation, mesh::Frame frame);
+  /// Of a peer sender.
+  void symbol_received(Time now, std::string_view from, mesh::SymbolId symbol, bool is_useful);
+  void hop_opened(Time now);
+  void hop_lost(Time now, std::string_view daemon);
+  /// What it sends is asked for along the tree.
+  void leave_sender(Time now, std::string_view daemon);
+  /// Ends: peers are told, and the relay knows of none.
+  void stop();
+
+  /// Daemons that hops are wanted to.
+  std::set<std::string, std::less<>> wanted() const;
+  void tick(Time now);
+  Time next_deadline() const;
+
+  struct Status {
+    std::size_t senders = 0, receivers = 0;  // peers
+    std::uint64_t avoided = 0;               // times that a sender was done without, as it was of no use,
+    std::size_t suspects = 0;                // or as what it gave was wrong
+    std::uint64_t frame_bytes = 0;           // told to others
+  };
+  Status status() const;
+
+ private:
+  /// How often neighbours are asked, and senders weighed.
+  static constexpr Duration kCheck = 1s;
+  /// What a sender gives is weighed once it has sent for so long, as its parent and ours have to know first, and so
+  /// many symbols; it is asked again only so much later where more than half were useless.
+  static constexpr Duration kTrial = 1s;
+  static constexpr std::uint64_t kTrialSymbols = 64;
+  static constexpr Duration kAvoided = 10s;
+
+  // mesh::MeshOutput
+  void dial(MemberIndex peer) override;
+  void close(MemberIndex) override {}
+  void send(MemberIndex to, const mesh::Frame& frame) override;
+  bool send_symbol(MemberIndex, mesh::SymbolId) override { return false; }  // the relay does
+
+  // mesh::MeshContent
+  std::uint32_t blocks() const override;
+  std::uint32_t first_incomplete() const override;
+  bool is_complete(std::uint32_t block) const override;
+  std::uint32_t source_symbols(std::uint32_t block) const override;
+  std::uint32_t lacking(std::uint32_t block) const override;
+  std::span<const mesh::HeldSymbol> held(std::uint32_t block) const override;
+  std::uint32_t fresh_symbol(std::uint32_t block) override;
+  mesh::Holding holding() const override;
+  mesh::SummaryTicket ticket() const override;
+
+  std::optional<MemberIndex> member_of(std::string_view daemon) const;
+  /// The open hop to a neighbour that may be a peer.
+  std::optional<ConnectionId> peer_hop(MemberIndex member) const;
+  bool is_tree_neighbour(MemberIndex member) const;
+  void check(Time now);
+  /// Nothing is asked of it at present.
+  bool is_avoided(MemberIndex member) const;
+  /// Has the relay send to, and take from, those that are peers by now.
+  void settle(Time now);
+
+  RelayedChannel& channel_;
+  const Hops hops_;
+  const std::uint8_t generation_;
+  const std::vector<std::string> places_;
+  const MemberIndex self_;
+  const std::optional<MemberIndex> parent_;
+  const std::vector<MemberIndex> children_;
+  mesh::MeshMember member_;
+  Time now_{};
+  Time check_at_;
+  std::map<MemberIndex, Time> avoided_until_;
+  std::map<ConnectionId, std::uint64_t> sent_;  // symbols, to peer receivers, that have been told to the member
+  std::uint64_t avoided_ = 0;
+  std::uint64_t frame_bytes_ = 0;
+};
+
+}  // namespace spindled

@@ -1,0 +1,48 @@
+#include "daemon/bulk/received_symbols.h"
+
+#include <iterator>
+
+namespace spindled {
+
+bool ReceivedSymbols::has(mesh::SymbolId symbol) const {
+  const auto block = blocks_.find(symbol.block);
+  return block != blocks_.end() && block->second.esis.contains(symbol.esi);
+}
+
+bool ReceivedSymbols::add(Time now, mesh::SymbolId symbol) {
+  Block& block = blocks_[symbol.block];
+  if (!block.esis.insert(symbol.esi).second) return false;
+  block.in_order.push_back({symbol.esi, now});
+  ++size_;
+  while (size_ > kSymbolsMax) erase(blocks_.begin());
+  return true;
+}
+
+void ReceivedSymbols::forget(const spindle::bulk::BlockSet& complete) {
+  for (auto block = blocks_.begin(); block != blocks_.end();) {
+    const auto each = block++;
+    if (complete.contains(each->first)) erase(each);
+  }
+}
+
+void ReceivedSymbols::forget(std::uint32_t block) {
+  if (const auto found = blocks_.find(block); found != blocks_.end()) erase(found);
+}
+
+std::span<const mesh::HeldSymbol> ReceivedSymbols::of(std::uint32_t block) const {
+  const auto found = blocks_.find(block);
+  return found == blocks_.end() ? std::span<const mesh::HeldSymbol>() : found->second.in_order;
+}
+
+std::vector<std::uint32_t> ReceivedSymbols::blocks() const {
+  std::vector<std::uint32_t> numbers;
+  for (const auto& [number, block] : blocks_) numbers.push_back(number);
+  return numbers;
+}
+
+void ReceivedSymbols::erase(std::map<std::uint32_t, Block>::iterator block) {
+  size_ -= block->second.in_order.size();
+  blocks_.erase(block);
+}
+
+}  // namespace spindled
