@@ -191,6 +191,7 @@ struct Plan {
   std::uint64_t feed_cache_bytes = 64u << 20;
   std::uint64_t feed_members_keep = 0;  // 1: only daemons with listeners keep packets (FeedCache)
   std::uint64_t feed_rate_min = 0;
+  std::uint64_t mesh = 0;  // 1: daemons that share a channel give each other what they get, beside its tree
   Duration datagram_late_by{};
   Duration resume_timeout = 5s;
   Duration going_time = 2s;

@@ -48,6 +48,7 @@ std::int64_t us(Duration duration) { return duration / 1us; }
   X(feed_cache_bytes)           \
   X(feed_members_keep)          \
   X(feed_rate_min)              \
+  X(mesh)                       \
   X(resume_bytes)
 // and the durations, in microseconds
 #define SPINDLE_HUNT_DURATIONS(X) \
