@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/bulk/mesh/mesh_codec.h"
 #include "daemon/bulk/tree_plan.h"
 #include "daemon/wire/frame_traits.h"
 #include "libclient/bulk/bulk_frames.h"
@@ -63,12 +64,46 @@ Bytes need(Input& input) {
   need.need.lost = (flags & 2) != 0;
   need.need.awaits = (flags & 8) != 0;
   need.need.knows_index = (flags & 16) != 0;
+  need.need.meshed = (flags & 32) != 0;
   need.need.complete = bulk::BlockSet::of_first(input.u8());
   const std::uint32_t begun = input.u8();
   need.need.seen = input.u8();
   if ((flags & 4) != 0 && !need.need.complete.contains(begun)) need.need.begun.push_back({begun, 1});
   Bytes frame;
   bulk::write_need(frame, need);
+  return frame;
+}
+
+mesh::Holding holding_of(std::uint8_t blocks) {
+  if (blocks == 0) return {};
+  return {{{0, blocks}}, {{blocks + 1u, 2}}};
+}
+
+Bytes mesh_frame(Input& input) {
+  const std::uint8_t number = input.u8(), generation = input.u8(), type = input.u8(), a = input.u8(), b = input.u8();
+  mesh::Sample sample;
+  sample.population = b;
+  for (std::uint8_t i = 0; i < std::min<std::uint8_t>(b, 3); ++i) {
+    mesh::MemberSummary summary;
+    summary.member = static_cast<MemberIndex>(i + b / 16);
+    summary.takes_receivers = (b & 4) != 0;
+    summary.holding = holding_of(b);
+    if ((b & 8) != 0) summary.ticket.insert({i, b});
+    sample.entries.push_back(summary);
+  }
+  mesh::Wants wants;
+  wants.residues = ~std::uint64_t{0};
+  wants.blocks = {{a, b, {}}};
+  const mesh::Frame frames[] = {mesh::Collect{a, sample},
+                                mesh::Distribute{a, sample},
+                                mesh::PeerRequest{},
+                                mesh::PeerAnswer{(a & 1) != 0, holding_of(b), {static_cast<MemberIndex>(b)}},
+                                wants,
+                                mesh::HoldingReport{holding_of(b)},
+                                mesh::BlockDone{b},
+                                mesh::PeerLeave{(a & 1) != 0}};
+  Bytes frame;
+  mesh::write_frame(frame, {number, generation}, frames[type % std::size(frames)]);
   return frame;
 }
 
@@ -164,6 +199,8 @@ std::vector<Bytes> bulk_frames(const Node& node, NodeStep step, Input& input) {
       return {make_frame(static_cast<std::uint8_t>(LinkFrame::bulk_token), Bytes(kBulkTokenFrameBytes))};
     case NodeStep::offer:
       return {offer(input.u8())};
+    case NodeStep::bulk_mesh:
+      return {mesh_frame(input)};
     default:
       return {};
   }

@@ -10,7 +10,9 @@
 
 namespace spindle_fuzz {
 
-constexpr bool is_bulk(NodeStep step) { return step >= NodeStep::attach && step <= NodeStep::offer; }
+constexpr bool is_bulk(NodeStep step) {
+  return (step >= NodeStep::attach && step <= NodeStep::offer) || step == NodeStep::bulk_mesh;
+}
 
 /// The frames that a step has somebody send, which takes the rest of its arguments from `input`; none where it makes no
 /// sense at the moment. Channels are the first two of the node and the first one of a neighbour, in blocks of 4

@@ -71,6 +71,7 @@ NodeConfig make_config(unsigned rules = 0) {
   config.memory_bytes_max = 8u << 20;
   config.access = make_rules(rules);
   config.admin.viewers = {"cert:*"};
+  config.bulk.mesh = true;
   return config;
 }
 

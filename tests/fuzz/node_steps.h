@@ -43,10 +43,10 @@ enum class NodeStep : std::uint8_t {
   bulk_open = 26,     // connection, u8 number, u8 channel
   bulk_symbols = 27,  // connection, u8 number, u8 generation, u8 stream, u8 block, u8 ESI, u8 count: from there on
   bulk_index = 28,    // connection, u8 number, u8 first, u8 count
-  bulk_need = 29,   // connection, u8 number, u8 stream, u8 flags (serves, lost, begun, -, knows the index), u8 complete
-                    // blocks, u8 begun block, u8 mark that was seen
-  bulk_grant = 30,  // connection, u8 number, u8 stream, u16 symbols
-  bulk_mark = 31,   // connection, u8 number, u8 mark, u8 bound
+  bulk_need = 29,  // connection, u8 number, u8 stream, u8 flags (serves, lost, begun, awaits, knows the index, meshed),
+                   // u8 complete blocks, u8 begun block, u8 mark that was seen
+  bulk_grant = 30,    // connection, u8 number, u8 stream, u16 symbols
+  bulk_mark = 31,     // connection, u8 number, u8 mark, u8 bound
   bulk_release = 32,  // connection, u8 number, u8 stream
   bulk_plan = 33,     // connection, u8 channel, u8 generation, u8 shape: a neighbour tells a tree of the view's members
   bulk_token = 34,    // connection: a neighbour invites the node to dial a hop
@@ -60,6 +60,8 @@ enum class NodeStep : std::uint8_t {
   feed_frame = 40,  // connection, u8 host, u8 type, u8 origin and, in its two highest bits, how far behind its view the
                     // node is, u8 feed, u16 sequence, u8 flags, u8 count, u8 members, u8 length, content: a neighbour
                     // sends a frame of a feed (node_feeds.h), over the connection where the host is 0
+  bulk_mesh =
+      41,  // connection, u8 number, u8 generation, u8 type, u8, u8: a member of the mesh of a channel says something
 };
 
 }  // namespace spindle_fuzz

@@ -271,6 +271,49 @@ std::string content_over_a_dialled_hop() {
   return steps.op(NodeStep::close).u8(kHop).op(NodeStep::time).u16(1000).bytes();
 }
 
+/// The node and two neighbours: one is its parent, the other a peer that gives, is given to, and is told of others.
+std::string content_of_a_mesh() {
+  constexpr unsigned kParentLink = kFirst + 1, kPeerLink = kFirst + 2, kParent = kFirst + 3, kPeer = kFirst + 4;
+  constexpr unsigned kAttachment = kFirst + 5, kOfPeer = 2;
+  enum : unsigned { collect, distribute, request, answer, wants, holding, done, leave };
+  Steps steps;
+  channel_client(steps, kFirst, "a");
+  steps.op(NodeStep::offer).u8(kFirst).u8(40).op(NodeStep::time).u16(100);
+  link(link(steps, kParentLink, 0), kPeerLink, 1);
+  steps.op(NodeStep::propose).u8(kParentLink).u8(0).u8(7).op(NodeStep::time).u16(5);
+  steps.op(NodeStep::commit).u8(kParentLink).op(NodeStep::end_turn);
+  steps.op(NodeStep::install).u8(kParentLink).u8(1).op(NodeStep::time).u16(50);
+  steps.op(NodeStep::bulk_plan).u8(kParentLink).u8(0).u8(1).u8(0).op(NodeStep::time).u16(50);
+  for (const unsigned peer : {0u, 1u}) {
+    steps.op(NodeStep::accept).u8(kLinkPort).op(NodeStep::end_turn);
+    steps.op(NodeStep::bulk_hello).u8(peer == 0 ? kParent : kPeer).u8(peer);
+    steps.op(NodeStep::bulk_open).u8(peer == 0 ? kParent : kPeer).u8(0).u8(0);
+  }
+  attachment(steps, kAttachment, 0);
+  ask_for_all(steps, kAttachment, 0).op(NodeStep::time).u16(20);
+  const auto say = [&](unsigned from, unsigned type, unsigned a, unsigned b) {
+    steps.op(NodeStep::bulk_mesh).u8(from).u8(0).u8(1).u8(type).u8(a).u8(b).op(NodeStep::end_turn);
+  };
+  say(kParent, distribute, 1, 0x0e);
+  say(kPeer, answer, 1, 3);
+  say(kPeer, request, 0, 0);
+  ask_for_all(steps, kPeer, 0).op(NodeStep::time).u16(20);
+  give(steps, kPeer, 1, 0, 0).op(NodeStep::time).u16(20);
+  give(steps, kParent, 1, 0, 0).op(NodeStep::time).u16(20);
+  give(steps, kPeer, 1, 0, 2).op(NodeStep::time).u16(20);
+  steps.op(NodeStep::bulk_need).u8(kAttachment).u8(0).u8(0).u8(4).u8(0).u8(1).u8(0).op(NodeStep::time).u16(20);
+  steps.op(NodeStep::bulk_need).u8(kAttachment).u8(0).u8(0).u8(2).u8(0).u8(0).u8(0).op(NodeStep::time).u16(20);
+  say(kPeer, wants, 1, 4);
+  say(kPeer, holding, 0, 4);
+  say(kPeer, collect, 1, 0x13);
+  say(kPeer, leave, 0, 0);
+  say(kPeer, leave, 1, 0);
+  steps.op(NodeStep::time).u16(1000);
+  say(kPeer, answer, 0, kOfPeer);
+  steps.op(NodeStep::bulk_plan).u8(kParentLink).u8(0).u8(2).u8(kOfPeer).op(NodeStep::time).u16(50);
+  return steps.op(NodeStep::close).u8(kPeer).op(NodeStep::time).u16(2000).bytes();
+}
+
 /// A neighbour whose datagrams get through, and who then sends them from elsewhere.
 std::string datagrams_of_a_neighbour() {
   constexpr unsigned kNeighbour = 3, kElsewhere = 9;  // by the number of the connection, which the node takes it for
@@ -774,6 +817,7 @@ void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "content_of_a_client", content_of_a_client()});
   seeds.push_back({"node", "content_from_a_peer", content_over_a_hop(true)});
   seeds.push_back({"node", "content_to_a_peer", content_over_a_hop(false)});
+  seeds.push_back({"node", "content_of_a_mesh", content_of_a_mesh()});
   seeds.push_back({"node", "content_over_a_dialled_hop", content_over_a_dialled_hop()});
   seeds.push_back({"node", "datagrams_of_a_neighbour", datagrams_of_a_neighbour()});
   seeds.push_back({"node", "rules_come_and_go", rules_come_and_go()});
