@@ -29,6 +29,7 @@ bool ChannelDesk::set_channel_listener(ChannelListener* listener) {
     const std::lock_guard within(mutex_);
     is_closed_ = true;
     left.swap(posted_);
+    has_posted_ = false;
   }
   for (auto& each : left) {
     const auto* request = std::get_if<Request>(&each);
@@ -42,6 +43,7 @@ std::error_code ChannelDesk::ask_channel(protocol::BulkRequest request, Asked as
     const std::lock_guard lock(mutex_);
     if (is_open_ && !is_closed_) {
       posted_.emplace_back(Request{std::move(request), std::move(asked)});
+      has_posted_ = true;
       raise_event(*wake_);
       return {};
     }
@@ -54,6 +56,7 @@ void ChannelDesk::add_event(Event event) {
   const std::lock_guard lock(mutex_);
   if (is_closed_) return;
   posted_.emplace_back(std::move(event));
+  has_posted_ = true;
   raise_event(*wake_);
 }
 
@@ -72,6 +75,7 @@ std::optional<std::variant<ChannelDesk::Request, Event>> ChannelDesk::next() {
   if (posted_.empty()) return std::nullopt;
   std::variant<Request, Event> first = std::move(posted_.front());
   posted_.pop_front();
+  has_posted_ = !posted_.empty();
   return first;
 }
 

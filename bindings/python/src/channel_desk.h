@@ -39,6 +39,7 @@ class ChannelDesk final : public BulkHost, public std::enable_shared_from_this<C
   /// Readable when there is something to serve; -1 where none was left.
   int descriptor() const { return wake_->get(); }
   void clear() { clear_event(*wake_); }
+  bool has_posted() const { return has_posted_; }
   /// From here on requests are refused.
   void refuse_requests() {
     const std::lock_guard lock(mutex_);
@@ -84,6 +85,7 @@ class ChannelDesk final : public BulkHost, public std::enable_shared_from_this<C
   const std::shared_ptr<Descriptor> wake_;
   std::atomic<bool> is_open_ = true;
   std::atomic<bool> has_room_ = true;
+  std::atomic<bool> has_posted_ = false;  // set within `mutex_`
 
   std::mutex listening_;  // guards what follows
   ChannelListener* listener_ = nullptr;

@@ -195,6 +195,10 @@ void Client::session_began_anew() {
 void Client::serve_channels() {
   if (desk_ == nullptr) return;
   desk_->clear();
+  serve_posted();
+}
+
+void Client::serve_posted() {
   const auto ask = [this](protocol::BulkRequest request, std::uint32_t& number) -> std::error_code {
     return can_send() ? session_.engine().ask_channel(std::move(request), number) : Errc::not_connected;
   };
@@ -232,9 +236,14 @@ void Client::tell_ready_flows() {
 
 // --- What a program asks ---
 
+bool Client::may_ask() {
+  if (desk_ != nullptr && desk_->has_posted()) serve_posted();
+  return can_send();
+}
+
 std::error_code Client::multicast(Service service, const Groups& groups, const Payload& payload,
                                   const SendOptions& options, bool waits) {
-  if (!can_send()) return Errc::not_connected;
+  if (!may_ask()) return Errc::not_connected;
   std::error_code error;
   if (is_full()) {
     // A message that will never be taken is refused at once.
@@ -250,14 +259,14 @@ std::error_code Client::multicast(Service service, const Groups& groups, const P
 }
 
 std::error_code Client::reply(const Message& request, const Payload& payload, const SendOptions& options) {
-  if (!can_send()) return Errc::not_connected;
+  if (!may_ask()) return Errc::not_connected;
   if (is_full()) return Errc::would_block;
   return session_.engine().answer(request, payload, options);
 }
 
 std::error_code Client::join(std::string_view group, bool synchronous, bool auto_flush) {
   if (!spindle::is_group_name(group)) return Errc::bad_group_name;
-  if (!can_send()) return Errc::not_connected;
+  if (!may_ask()) return Errc::not_connected;
   if (is_full()) return Errc::would_block;
   if (const std::error_code error = session_.join(group, synchronous)) return error;
   joined_.asked(group);
@@ -271,24 +280,24 @@ std::error_code Client::join(std::string_view group, bool synchronous, bool auto
 
 std::error_code Client::leave(std::string_view group) {
   if (!spindle::is_group_name(group)) return Errc::bad_group_name;
-  if (!can_send()) return Errc::not_connected;
+  if (!may_ask()) return Errc::not_connected;
   return is_full() ? Errc::would_block : session_.leave(group);
 }
 
 std::error_code Client::request_view(std::string_view group) {
   if (!spindle::is_group_name(group)) return Errc::bad_group_name;
-  if (!can_send()) return Errc::not_connected;
+  if (!may_ask()) return Errc::not_connected;
   return is_full() ? Errc::would_block : session_.request_view(group);
 }
 
 std::error_code Client::request_flow(const Groups& groups) {
-  if (!can_send()) return Errc::not_connected;
+  if (!may_ask()) return Errc::not_connected;
   return is_full() ? Errc::would_block : session_.request_flow(groups);
 }
 
 // Waits for nothing: who is asked to flush may be the one who makes room.
 std::error_code Client::flush_ok(const FlushRequest& request) {
-  return can_send() ? session_.flush_ok(request) : Errc::not_connected;
+  return may_ask() ? session_.flush_ok(request) : Errc::not_connected;
 }
 
 void Client::close_feed(FeedId feed) {
@@ -309,7 +318,7 @@ std::uint64_t Client::await_join(std::string_view group, Deadline deadline) {
 }
 
 std::error_code Client::confirm(Deadline deadline, std::uint64_t& call) {
-  if (!can_send()) return Errc::not_connected;
+  if (!may_ask()) return Errc::not_connected;
   if (const std::error_code error = session_.engine().confirm()) return error;
   const auto number = numbered();
   call = *number = calls_.add_confirm(session_.writer().last_request(), deadline, [this, number](NotTaken not_taken) {
@@ -329,7 +338,7 @@ std::uint64_t Client::await_room(const Groups& groups, Deadline deadline) {
 
 std::error_code Client::request(const Groups& groups, const Payload& payload, const RequestOptions& options,
                                 Deadline deadline, std::uint64_t& call) {
-  if (!can_send()) return Errc::not_connected;
+  if (!may_ask()) return Errc::not_connected;
   if (is_full()) return Errc::would_block;
   protocol::Requests::Number request = 0;
   if (const std::error_code error = session_.engine().ask(groups, payload, options, request)) return error;
@@ -343,7 +352,7 @@ std::error_code Client::request(const Groups& groups, const Payload& payload, co
 
 std::error_code Client::open_feed(std::string_view group, const protocol::ClientFeeds::SourceTerms& terms, FeedId& feed,
                                   std::uint64_t& call) {
-  if (!can_send()) return Errc::not_connected;
+  if (!may_ask()) return Errc::not_connected;
   if (const std::error_code error = feeds_.open(group, terms, feed)) return error;
   call = ++last_opening_;
   opening_.emplace(feed, call);
@@ -360,7 +369,7 @@ std::vector<Outcome> Client::take_outcomes() {
 // --- The end ---
 
 void Client::close(Deadline deadline) {
-  if (closing_ || ended_) return;
+  if (!may_ask()) return;
   closing_ = true;
   closing_deadline_ = deadline;
   session_.bye();

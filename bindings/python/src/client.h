@@ -86,13 +86,13 @@ class Client final : private protocol::RequestObserver {
   std::error_code request_flow(const Groups& groups);
   std::error_code flush_ok(const FlushRequest& request);
   std::error_code listen(std::string_view group, const protocol::ListenTerms& terms) {
-    return can_send() ? feeds_.listen(group, terms) : Errc::not_connected;
+    return may_ask() ? feeds_.listen(group, terms) : Errc::not_connected;
   }
   std::error_code stop_listening(std::string_view group) {
-    return can_send() ? feeds_.stop_listening(group) : Errc::not_connected;
+    return may_ask() ? feeds_.stop_listening(group) : Errc::not_connected;
   }
   std::error_code send_feed(FeedId feed, const Payload& message) {
-    return can_send() ? feeds_.send(feed, message) : Errc::not_connected;
+    return may_ask() ? feeds_.send(feed, message) : Errc::not_connected;
   }
   void close_feed(FeedId feed);
   const protocol::ClientFeeds& feeds() const { return feeds_; }
@@ -141,6 +141,10 @@ class Client final : private protocol::RequestObserver {
   bool wants_owner() const { return has_answered_ || (!takes_bytes_ && event_bytes_ <= resume_bytes_); }
 
  private:
+  /// can_send(), with all asked that the program has asked of its channels before.
+  bool may_ask();
+  void serve_posted();
+
   // RequestObserver.
   bool refused(std::uint32_t request, const RequestFailed& failed) override;
   void confirmed(std::uint32_t request) override { calls_.note_confirmed(request); }

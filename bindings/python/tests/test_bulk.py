@@ -167,6 +167,19 @@ class Channels(WithChannels):
         ended = await self.next(member, spindle.BulkEnded)
         self.assertEqual(spindle.BulkEndedCause.CANCELLED, ended.cause)
 
+    async def test_a_refusal_goes_before_what_is_asked_next(self):
+        """Else who has left before it refuses counts as missing."""
+        source, member = await self.pair()
+        for _ in range(5):
+            channel = await source.bulk.offer("den", BulkSource.bytes(b"x"))
+            offered = await self.next(member, spindle.BulkOffered)
+            member.bulk.refuse(offered.channel)
+            await member.leave("den")
+            complete = await self.next(source, spindle.BulkComplete)
+            self.assertEqual((channel, 1, 0), (complete.channel, complete.gone.refused + len(complete.refused),
+                                               complete.gone.missing))
+            await member.join("den")
+
     async def test_mistakes_are_raised(self):
         source, _ = await self.pair()
         plain = await self.connect("plain")
