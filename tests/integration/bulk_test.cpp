@@ -131,6 +131,27 @@ TEST(BulkFiles, ArriveAlongALineOfDaemons) {
   expect_files_arrive(line.alpha, line.beta, line.gamma);
 }
 
+/// Three daemons, each a neighbour of both others, with the mesh.
+struct Triangle {
+  static DaemonOptions options(const std::string& name, std::vector<std::string> neighbours) {
+    DaemonOptions options;
+    options.name = name;
+    options.neighbours = std::move(neighbours);
+    options.configuration = "[bulk]\nmesh = \"on\"\n";
+    return options;
+  }
+  Daemon alpha{options("alpha", {})};
+  Daemon beta{options("beta", {alpha.link_address()})};
+  Daemon gamma{options("gamma", {alpha.link_address(), beta.link_address()})};
+};
+
+TEST(BulkFiles, ArriveOverAMesh) {
+  Triangle mesh;
+  wait_for_one_view({&mesh.alpha, &mesh.beta, &mesh.gamma});
+  expect_files_arrive(mesh.alpha, mesh.beta, mesh.gamma);
+  EXPECT_GT(mesh.beta.count("bulk_symbols_of_peers") + mesh.gamma.count("bulk_symbols_of_peers"), 0u);
+}
+
 TEST(BulkFiles, TheSenderStaysForWhoWentBeforeItHadAll) {
   Daemon daemon({});
   const TemporaryDirectory directory;

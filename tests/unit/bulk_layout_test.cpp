@@ -249,7 +249,7 @@ TEST(Needs, HaveWorkedBytes) {
 
 TEST(Needs, ThatAreMalformedAreRefused) {
   const Bytes wrong[] = {
-      {16, 0, 0, 0},                            // a flag that is not known
+      {32, 0, 0, 0},                            // a flag that is not known
       {0, 0, 0, 1, 0, 0},                       // begun, and nothing held
       {0, 0, 1, 0, 2, 1, 1, 3},                 // begun, and complete
       {0, 0, 0, 1, 0x80, 0x80, 0x04, 1},        // the block 65,536

@@ -351,7 +351,7 @@ TEST_F(SessionsTest, WhoIsToGetLittleDoesNotWaitForWhoIsToGetMuch) {
   read(cy, frames);
   frames.clear();
   protocol::write_define(frames, {1, {"#cy#alpha"}});
-  for (std::size_t i = 0; i < 400; ++i) write_message(frames, 30'000);
+  for (std::size_t i = 0; i < 160; ++i) write_message(frames, 30'000);
   write_typed(frames, 1, 10, spindle::Service::agreed, 1);
   read(ann, frames);
   node_.end_turn(now_);
