@@ -36,7 +36,9 @@ final class PendingCalls {
     }
 
     /** What ends it without what it waits for. */
-    abstract Runnable end(Code code);
+    Runnable end(Code code) {
+      return () -> future.completeExceptionally(new SpindleException(code));
+    }
   }
 
   private final class Join extends Call {
@@ -49,11 +51,6 @@ final class PendingCalls {
       this.request = request;
       this.group = group;
       this.view = view;
-    }
-
-    @Override
-    Runnable end(Code code) {
-      return () -> view.completeExceptionally(new SpindleException(code));
     }
   }
 
@@ -100,20 +97,13 @@ final class PendingCalls {
   final class Room extends Call {
     final Destinations groups;
     final Supplier<Code> attempt;
-    final CompletableFuture<?> sent;
     final boolean endsWithIt;
 
     Room(Destinations groups, Supplier<Code> attempt, long deadline, CompletableFuture<?> sent, boolean endsWithIt) {
       super(deadline, sent);
       this.groups = groups;
       this.attempt = attempt;
-      this.sent = sent;
       this.endsWithIt = endsWithIt;
-    }
-
-    @Override
-    Runnable end(Code code) {
-      return () -> sent.completeExceptionally(new SpindleException(code));
     }
   }
 
@@ -255,7 +245,7 @@ final class PendingCalls {
       if (code != null) {
         done.add(room.end(code));
       } else if (room.endsWithIt) {
-        done.add(() -> room.sent.complete(null));
+        done.add(() -> room.future.complete(null));
       }
     }
   }

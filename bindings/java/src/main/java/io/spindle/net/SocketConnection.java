@@ -80,8 +80,7 @@ public final class SocketConnection implements Connection, Observer {
   private final ClientSession session;
   private final PendingCalls calls;
   private final JoinedGroups joined = new JoinedGroups();
-  private final Map<Long, CompletableFuture<Feed>> opening = new HashMap<>();
-  private final Map<Long, Long> openingUntil = new HashMap<>();
+  private final Map<Long, Opening> opening = new HashMap<>();
   private final Set<Name> autoFlush = new HashSet<>(); // groups in which `noteGiven` answers requests to flush
   private Link link; // null: none
   private boolean isBlocked; // the socket has taken less than it was offered
@@ -172,6 +171,27 @@ public final class SocketConnection implements Connection, Observer {
         throw new SpindleException(end.code(), end.text());
       }
     }
+  }
+
+  /** A feed that the daemon has been asked for. */
+  private record Opening(CompletableFuture<Feed> future, long until) {}
+
+  private <T> T locked(Supplier<T> work) {
+    lock.lock();
+    try {
+      return work.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static <T> void whenCancelled(CompletableFuture<T> future, Runnable work) {
+    future.whenComplete(
+        (value, failure) -> {
+          if (future.isCancelled()) {
+            work.run();
+          }
+        });
   }
 
   private static void check(Code code) {
@@ -374,17 +394,20 @@ public final class SocketConnection implements Connection, Observer {
   }
 
   private void forgetIfCancelled(PendingCalls.Call call) {
-    call.future.whenComplete(
-        (value, failure) -> {
-          if (call.future.isCancelled()) {
-            lock.lock();
-            try {
-              calls.forget(call);
-            } finally {
-              lock.unlock();
-            }
-          }
-        });
+    whenCancelled(call.future, () -> forget(() -> call));
+  }
+
+  /** `call` is asked with the lock; null: it has not been made yet. */
+  private void forget(Supplier<PendingCalls.Call> call) {
+    lock.lock();
+    try {
+      PendingCalls.Call made = call.get();
+      if (made != null) {
+        calls.forget(made);
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Has the output written: by whoever writes at the moment, by the connection's thread, or by the caller. */
@@ -510,24 +533,8 @@ public final class SocketConnection implements Connection, Observer {
           return code;
         };
     sendSoon(to, deadline, future, false, attempt);
-    future.whenComplete(
-        (view, failure) -> {
-          if (future.isCancelled()) {
-            forget(call);
-          }
-        });
+    whenCancelled(future, () -> forget(() -> call[0]));
     return future;
-  }
-
-  private void forget(PendingCalls.Call[] call) {
-    lock.lock();
-    try {
-      if (call[0] != null) {
-        calls.forget(call[0]);
-      }
-    } finally {
-      lock.unlock();
-    }
   }
 
   private Code askToJoin(Name group, JoinOptions how) {
@@ -592,16 +599,21 @@ public final class SocketConnection implements Connection, Observer {
     ask(() -> session.writer().requestFlow(groups));
   }
 
-  /** Waits for nothing: who is asked to flush may be the one who makes room. */
-  @Override
-  public void flushOk(FlushRequest request) {
+  /** Waits for nothing. */
+  private void askAtOnce(Supplier<Code> request) {
     lock.lock();
     try {
-      check(canSend() ? session.writer().flushOk(request) : Code.NOT_CONNECTED);
+      check(canSend() ? request.get() : Code.NOT_CONNECTED);
       flush();
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Waits for nothing: who is asked to flush may be the one who makes room. */
+  @Override
+  public void flushOk(FlushRequest request) {
+    askAtOnce(() -> session.writer().flushOk(request));
   }
 
   // --- Calls ---
@@ -671,12 +683,7 @@ public final class SocketConnection implements Connection, Observer {
           return asked.error();
         };
     sendSoon(groups, deadline, future, false, attempt);
-    future.whenComplete(
-        (answers, failure) -> {
-          if (future.isCancelled()) {
-            forget(call);
-          }
-        });
+    whenCancelled(future, () -> forget(() -> call[0]));
     return future;
   }
 
@@ -736,12 +743,7 @@ public final class SocketConnection implements Connection, Observer {
 
     @Override
     public boolean isOpen() {
-      lock.lock();
-      try {
-        return feeds().isOpen(id);
-      } finally {
-        lock.unlock();
-      }
+      return locked(() -> feeds().isOpen(id));
     }
 
     @Override
@@ -762,22 +764,12 @@ public final class SocketConnection implements Connection, Observer {
 
     @Override
     public Optional<FeedFlow> flow() {
-      lock.lock();
-      try {
-        return feeds().flow(id);
-      } finally {
-        lock.unlock();
-      }
+      return locked(() -> feeds().flow(id));
     }
 
     @Override
     public long dropped() {
-      lock.lock();
-      try {
-        return feeds().dropped(id);
-      } finally {
-        lock.unlock();
-      }
+      return locked(() -> feeds().dropped(id));
     }
 
     @Override
@@ -795,7 +787,6 @@ public final class SocketConnection implements Connection, Observer {
     try {
       feeds().close(id);
       opening.remove(id);
-      openingUntil.remove(id);
       if (canSend()) {
         flush();
       }
@@ -819,54 +810,35 @@ public final class SocketConnection implements Connection, Observer {
         return failed(code);
       }
       id = feeds().lastId();
-      opening.put(id, future);
-      openingUntil.put(id, Clock.after(how.timeout()));
+      opening.put(id, new Opening(future, Clock.after(how.timeout())));
       flush();
       wakeThread();
     } finally {
       lock.unlock();
     }
-    future.whenComplete(
-        (feed, failure) -> {
-          if (future.isCancelled()) {
-            closeFeed(id);
-          }
-        });
+    whenCancelled(future, () -> closeFeed(id));
     return future;
   }
 
   @Override
   public void listen(Name group, ListenOptions how) {
-    lock.lock();
-    try {
-      Code code = how.deadline().isNegative() ? Code.BAD_ARGUMENT : canSend() ? null : Code.NOT_CONNECTED;
-      check(code == null ? feeds().listen(group, how.ordered(), Clock.nanos(how.deadline())) : code);
-      flush();
-    } finally {
-      lock.unlock();
-    }
+    check(how.deadline().isNegative() ? Code.BAD_ARGUMENT : null);
+    askAtOnce(() -> feeds().listen(group, how.ordered(), Clock.nanos(how.deadline())));
   }
 
   @Override
   public void stopListening(Name group) {
-    lock.lock();
-    try {
-      check(canSend() ? feeds().stopListening(group) : Code.NOT_CONNECTED);
-      flush();
-    } finally {
-      lock.unlock();
-    }
+    askAtOnce(() -> feeds().stopListening(group));
   }
 
   /** Hands on what feeds have to tell. The caller holds the lock. */
   private void tellFeeds() {
     for (ClientFeeds.OpenedOwn opened : feeds().takeOpened()) {
-      CompletableFuture<Feed> future = opening.remove(opened.feed());
-      openingUntil.remove(opened.feed());
-      if (future != null && opened.error() == null) {
-        calls.addDone(() -> future.complete(new OwnFeed(opened.feed())));
-      } else if (future != null) {
-        calls.addDone(() -> future.completeExceptionally(new SpindleException(opened.error())));
+      Opening asked = opening.remove(opened.feed());
+      if (asked != null && opened.error() == null) {
+        calls.addDone(() -> asked.future().complete(new OwnFeed(opened.feed())));
+      } else if (asked != null) {
+        calls.addDone(() -> asked.future().completeExceptionally(new SpindleException(opened.error())));
       }
     }
     if (!feeds().hasEvents()) {
@@ -879,14 +851,18 @@ public final class SocketConnection implements Connection, Observer {
   }
 
   private void expireOpening(long now) {
-    for (Map.Entry<Long, Long> each : List.copyOf(openingUntil.entrySet())) {
-      if (each.getValue() <= now) {
-        CompletableFuture<Feed> future = opening.remove(each.getKey());
-        openingUntil.remove(each.getKey());
-        feeds().close(each.getKey());
-        calls.addDone(() -> future.completeExceptionally(new SpindleException(Code.TIMED_OUT)));
-      }
-    }
+    opening
+        .entrySet()
+        .removeIf(
+            each -> {
+              Opening asked = each.getValue();
+              if (asked.until() > now) {
+                return false;
+              }
+              feeds().close(each.getKey());
+              calls.addDone(() -> asked.future().completeExceptionally(new SpindleException(Code.TIMED_OUT)));
+              return true;
+            });
   }
 
   // --- Events ---
@@ -975,12 +951,7 @@ public final class SocketConnection implements Connection, Observer {
 
   @Override
   public boolean isOpen() {
-    lock.lock();
-    try {
-      return canSend();
-    } finally {
-      lock.unlock();
-    }
+    return locked(this::canSend);
   }
 
   @Override
@@ -996,13 +967,7 @@ public final class SocketConnection implements Connection, Observer {
   private NotTaken disconnect(long deadline) {
     lock.lock();
     try {
-      if (!isClosing && !hasEnded) {
-        isClosing = true;
-        closingUntil = deadline;
-        session.writer().bye();
-        changed.signalAll();
-        selector.wakeup();
-      }
+      sayBye(deadline);
       waiters++;
       while (!hasEnded && !isOwnThread()) {
         changed.awaitUninterruptibly();
@@ -1012,6 +977,17 @@ public final class SocketConnection implements Connection, Observer {
     } finally {
       lock.unlock();
     }
+  }
+
+  private void sayBye(long deadline) {
+    if (isClosing || hasEnded) {
+      return;
+    }
+    isClosing = true;
+    closingUntil = deadline;
+    session.writer().bye();
+    changed.signalAll();
+    selector.wakeup();
   }
 
   @Override
@@ -1031,13 +1007,7 @@ public final class SocketConnection implements Connection, Observer {
         isDraining = true;
         selector.wakeup(); // it may have stopped reading
         waitFor(deadline, () -> joined.isEmpty() || !canSend());
-        if (!isClosing && !hasEnded) {
-          isClosing = true;
-          closingUntil = deadline;
-          session.writer().bye();
-          changed.signalAll();
-          selector.wakeup();
-        }
+        sayBye(deadline);
         waitFor(ClientSession.NEVER, () -> hasEnded);
       }
     } catch (SpindleException interrupted) {
@@ -1205,8 +1175,8 @@ public final class SocketConnection implements Connection, Observer {
     isThreadAsleep = !hasMoreToDo;
     long deadline = Math.min(Math.min(calls.nextDeadline(), closingUntil), Math.min(session.nextDeadline(), connectUntil));
     deadline = Math.min(deadline, feeds().nextDeadline());
-    for (long until : openingUntil.values()) {
-      deadline = Math.min(deadline, until);
+    for (Opening each : opening.values()) {
+      deadline = Math.min(deadline, each.until());
     }
     final SelectionKey key = selected;
     lock.unlock();

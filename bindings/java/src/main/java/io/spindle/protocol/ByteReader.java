@@ -131,34 +131,30 @@ final class ByteReader {
     return isOk ? new String(bytes, from, size, StandardCharsets.UTF_8) : "";
   }
 
-  Name group() {
+  private interface Kind {
+    boolean has(byte[] bytes, int from, int to);
+  }
+
+  private Name name(Kind kind) {
     int size = u8();
     int from = skip(size);
-    if (!isOk || !Names.isGroup(bytes, from, from + size)) {
+    if (!isOk || !kind.has(bytes, from, from + size)) {
       fail();
       return EMPTY;
     }
     return Name.of(bytes, from, from + size);
+  }
+
+  Name group() {
+    return name(Names::isGroup);
   }
 
   Name privateName() {
-    int size = u8();
-    int from = skip(size);
-    if (!isOk || !Names.isPrivate(bytes, from, from + size)) {
-      fail();
-      return EMPTY;
-    }
-    return Name.of(bytes, from, from + size);
+    return name(Names::isPrivate);
   }
 
   Name destination() {
-    int size = u8();
-    int from = skip(size);
-    if (!isOk || !Names.isDestination(bytes, from, from + size)) {
-      fail();
-      return EMPTY;
-    }
-    return Name.of(bytes, from, from + size);
+    return name(Names::isDestination);
   }
 
   /** So many private names. A count that the bytes at hand cannot hold is refused before anything is made for it. */
