@@ -154,15 +154,36 @@ def _check(code: int) -> None:
         raise error_of(Code(code))
 
 
-class Bulk:
+class Channels:
+    """What both forms of a connection say of its channels in the same words."""
+
+    def __init__(self, engine: BulkEngine) -> None:
+        self._engine = engine
+
+    def accept(self, channel: ChannelId, sink: BulkSink, *, replace: bool = False, serve: bool = True) -> None:
+        """Receives what was offered; BulkReceived tells of its end. `replace`: a file of that name may be replaced;
+        `serve`: this client sends what it has to other receivers."""
+        self._engine.accept(channel, sink, replace, serve)
+
+    def refuse(self, channel: ChannelId) -> None:
+        """Tells all that this client will not receive it. Who neither accepts nor refuses is waited for."""
+        self._engine.refuse(channel)
+
+    def cancel(self, channel: ChannelId) -> None:
+        """Ends a channel that this client has offered."""
+        self._engine.cancel(channel)
+
+    def set_rate(self, channel: ChannelId, bytes_per_second: int) -> None:
+        """Changes what offer() was given."""
+        self._engine.set_rate(channel, bytes_per_second)
+
+
+class Bulk(Channels):
     """Offers and receives contents: `Connection.bulk`. What becomes of them are events of the connection: BulkOffered,
     BulkProgress, BulkStalled, BulkReceived, BulkComplete, BulkReturned, BulkEnded.
 
     The content goes over a second connection to the daemon, which threads of the module read and write: the loop is not
     held up by it, nor Python's lock, but for streams of the program's own and TLS."""
-
-    def __init__(self, engine: BulkEngine) -> None:
-        self._engine = engine
 
     async def offer(self, group: Name, source: BulkSource, *, bytes_per_second: int = 0, weight: int = 10,
                     linger: float = 60.0, timeout: Optional[float] = 30.0) -> ChannelId:
@@ -182,20 +203,3 @@ class Bulk:
     def _take_back(self, offering: "asyncio.Future[ChannelId]") -> None:
         if not offering.cancelled() and offering.exception() is None:
             self._engine.withdraw(offering.result())
-
-    def accept(self, channel: ChannelId, sink: BulkSink, *, replace: bool = False, serve: bool = True) -> None:
-        """Receives what was offered; BulkReceived tells of its end. `replace`: a file of that name may be replaced;
-        `serve`: this client sends what it has to other receivers."""
-        self._engine.accept(channel, sink, replace, serve)
-
-    def refuse(self, channel: ChannelId) -> None:
-        """Tells all that this client will not receive it. Who neither accepts nor refuses is waited for."""
-        self._engine.refuse(channel)
-
-    def cancel(self, channel: ChannelId) -> None:
-        """Ends a channel that this client has offered."""
-        self._engine.cancel(channel)
-
-    def set_rate(self, channel: ChannelId, bytes_per_second: int) -> None:
-        """Changes what offer() was given."""
-        self._engine.set_rate(channel, bytes_per_second)

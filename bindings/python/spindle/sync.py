@@ -21,7 +21,7 @@ from typing import Any, Callable, Optional, TypeVar
 
 from . import _patience, _second
 from ._blocking import connect_blocking
-from ._bulk import BulkEngine, BulkSink, BulkSource
+from ._bulk import BulkEngine, BulkSource, Channels
 from ._codes import Code
 from ._connection import ALL
 from ._engine import Message, Session
@@ -122,12 +122,12 @@ class Feed:
         self.close()
 
 
-class Bulk:
+class Bulk(Channels):
     """Offers and receives contents: `Connection.bulk`; see spindle.Bulk."""
 
     def __init__(self, connection: "Connection", engine: BulkEngine) -> None:
+        super().__init__(engine)
         self._connection = connection
-        self._engine = engine
 
     def offer(self, group: Name, source: BulkSource, *, bytes_per_second: int = 0, weight: int = 10,
               linger: float = 60.0, timeout: Optional[float] = 30.0) -> ChannelId:
@@ -135,22 +135,6 @@ class Bulk:
         return self._connection._wait_for(
             lambda: self._engine.offer(group, source, bytes_per_second, weight, linger, timeout),
             self._engine.withdraw)
-
-    def accept(self, channel: ChannelId, sink: BulkSink, *, replace: bool = False, serve: bool = True) -> None:
-        """Receives what was offered; see spindle.Bulk.accept()."""
-        self._engine.accept(channel, sink, replace, serve)
-
-    def refuse(self, channel: ChannelId) -> None:
-        """Tells all that this client will not receive it. Who neither accepts nor refuses is waited for."""
-        self._engine.refuse(channel)
-
-    def cancel(self, channel: ChannelId) -> None:
-        """Ends a channel that this client has offered."""
-        self._engine.cancel(channel)
-
-    def set_rate(self, channel: ChannelId, bytes_per_second: int) -> None:
-        """Changes what offer() was given."""
-        self._engine.set_rate(channel, bytes_per_second)
 
 
 class Connection:

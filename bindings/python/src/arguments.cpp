@@ -5,6 +5,12 @@
 
 namespace spindle::python {
 
+bool wants(const char* call, Py_ssize_t count, Py_ssize_t wanted) {
+  if (count == wanted) return true;
+  PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, not %zd", call, wanted, count);
+  return false;
+}
+
 bool read_name(PyObject* object, std::string& kept, std::string_view& name) {
   if (PyBytes_Check(object)) {
     name = {PyBytes_AS_STRING(object), static_cast<std::size_t>(PyBytes_GET_SIZE(object))};

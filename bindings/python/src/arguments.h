@@ -9,6 +9,9 @@
 
 namespace spindle::python {
 
+/// Whether a call has got as many arguments as it takes.
+bool wants(const char* call, Py_ssize_t count, Py_ssize_t wanted);
+
 /// A name, of str or bytes. Refers to the object.
 bool read_name(PyObject* object, std::string& kept, std::string_view& name);
 

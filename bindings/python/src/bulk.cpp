@@ -45,16 +45,6 @@ struct BulkObject {
 
 std::shared_ptr<SharedBulk>& bulk_of(PyObject* self) { return *reinterpret_cast<BulkObject*>(self)->bulk; }
 
-PyObject* none() { Py_RETURN_NONE; }
-/// 0: it has succeeded.
-PyObject* result(const std::error_code& error) { return PyLong_FromLong(error.value()); }
-
-bool wants(const char* name, Py_ssize_t count, Py_ssize_t wanted) {
-  if (count == wanted) return true;
-  PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, not %zd", name, wanted, count);
-  return false;
-}
-
 bool read_string(PyObject* object, std::string& text) {
   std::string kept;
   std::string_view name;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,10 @@ class Ref {
  private:
   PyObject* object_ = nullptr;
 };
+
+inline PyObject* none() { Py_RETURN_NONE; }
+/// A code; 0: it has succeeded.
+inline PyObject* result(const std::error_code& error) { return PyLong_FromLong(error.value()); }
 
 /// Names are bytes; as text they are UTF-8, and what is none comes back as it was.
 inline PyObject* to_text(std::string_view text) {

@@ -19,16 +19,6 @@ PyTypeObject* type_of_messages = nullptr;
 
 Client& client_of(PyObject* self) { return *reinterpret_cast<SessionObject*>(self)->client; }
 
-PyObject* none() { Py_RETURN_NONE; }
-/// 0: it has succeeded.
-PyObject* result(const std::error_code& error) { return PyLong_FromLong(error.value()); }
-
-bool wants(const char* name, Py_ssize_t count, Py_ssize_t wanted) {
-  if (count == wanted) return true;
-  PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, not %zd", name, wanted, count);
-  return false;
-}
-
 std::uint64_t draw_seed() {
   std::random_device device;
   return (std::uint64_t{device()} << 32) | device();
