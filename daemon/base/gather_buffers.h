@@ -22,4 +22,15 @@ class GatherBuffers {
   alignas(spindle::ByteView) std::byte memory_[kCount * sizeof(spindle::ByteView)];
 };
 
+/// Leaves of the buffers the first `most` bytes, or all where they are fewer; how many are left.
+inline std::size_t cut_buffers(std::span<spindle::ByteView>& buffers, std::size_t most) {
+  std::size_t left = most;
+  std::size_t at = 0;
+  while (at < buffers.size() && buffers[at].size() < left) left -= buffers[at++].size();
+  if (at == buffers.size()) return most - left;
+  buffers[at] = buffers[at].first(left);
+  buffers = buffers.first(at + 1);
+  return most;
+}
+
 }  // namespace spindled

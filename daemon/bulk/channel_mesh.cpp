@@ -33,6 +33,7 @@ ChannelMesh::ChannelMesh(Time now, RelayedChannel& channel, Hops hops, Random ra
       member_(self_, *this, *this, random, options_of(channel)),
       now_(now),
       check_at_(now) {
+  for (MemberIndex member = 0; member < places_.size(); ++member) members_.emplace(places_[member], member);
   member_.set_place(now, parent_, children_);
   check(now);
   settle(now);
@@ -96,8 +97,8 @@ void ChannelMesh::stop() {
 }
 
 std::optional<MemberIndex> ChannelMesh::member_of(std::string_view daemon) const {
-  const auto found = std::find(places_.begin(), places_.end(), daemon);
-  return found == places_.end() ? std::nullopt : std::optional(static_cast<MemberIndex>(found - places_.begin()));
+  const auto found = members_.find(daemon);
+  return found == members_.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool ChannelMesh::is_tree_neighbour(MemberIndex member) const {
@@ -153,17 +154,14 @@ void ChannelMesh::check(Time now) {
     member_.sent(*member, child.given - std::exchange(told, child.given));
   }
   if (!parent_) return;  // the root asks nobody
-  for (MemberIndex member = 0; member < places_.size(); ++member) {
-    const std::optional<ConnectionId> hop = peer_hop(member);
-    if (!hop || !channel_.relay.is_suspect(*hop)) continue;
-    channel_.suspects.insert(places_[member]);
-    member_.leave_sender(now, member);
-  }
   const bool is_done = channel_.layout.has_size() && first_incomplete() >= blocks();
   std::vector<MemberIndex> neighbours;
   for (MemberIndex member = 0; member < places_.size(); ++member) {
-    if (!peer_hop(member)) continue;
-    if (is_done) {
+    const std::optional<ConnectionId> hop = peer_hop(member);
+    if (!hop) continue;
+    const bool is_suspect = channel_.relay.is_suspect(*hop);
+    if (is_suspect) channel_.suspects.insert(places_[member]);
+    if (is_suspect || is_done) {
       member_.leave_sender(now, member);
     } else {
       neighbours.push_back(member);

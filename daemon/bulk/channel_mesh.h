@@ -107,6 +107,7 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   const Hops hops_;
   const std::uint8_t generation_;
   const std::vector<std::string> places_;
+  std::map<std::string_view, MemberIndex> members_;  // of places_: asked for each symbol of a peer
   const MemberIndex self_;
   const std::optional<MemberIndex> parent_;
   const std::vector<MemberIndex> children_;

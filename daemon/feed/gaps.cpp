@@ -36,7 +36,7 @@ void Gaps::set_asking(bool asks) {
 
 Gaps::Arrival Gaps::packet(Time now, std::uint64_t sequence, bool is_repair) {
   if (sequence > highest()) {
-    if (!std::exchange(begins_with_next_, false) && sequence > highest() + 1) see(now, sequence - 1);
+    see(now, sequence - 1);
     window_.advance(sequence, open_.empty() ? sequence : open_.begin()->first);
     window_.insert(sequence);
     if (!open_.empty()) count_gaps(now);
@@ -61,15 +61,16 @@ Gaps::Arrival Gaps::packet(Time now, std::uint64_t sequence, bool is_repair) {
 
 void Gaps::beat(Time now, std::uint64_t highest) {
   if (highest <= this->highest()) return;
-  if (!std::exchange(begins_with_next_, false)) see(now, highest);
+  see(now, highest);
   window_.advance(highest, open_.empty() ? highest : open_.begin()->first);
   count_gaps(now);
 }
 
 /// Opens gaps behind the highest sequence so far, up to `last`.
 void Gaps::see(Time now, std::uint64_t last) {
-  if (!asks_) return;
+  const bool begins = std::exchange(begins_with_next_, false);
   std::uint64_t first = highest() + 1;
+  if (begins || !asks_ || last < first) return;
   if (last - first >= kOpenMax) {
     lose(first, last - first + 1 - kOpenMax, GivenUp::too_many);
     first = last + 1 - kOpenMax;

@@ -79,7 +79,7 @@ bool FeedRate::lost(Time now, const LossReport& report) {
   congested_until_ = now + silence + round_trip_ + 4 * deviation_;
   const double before = rate_;
   const std::optional<Time> sent_at = is_starting_ ? sent_.sent_at(report.sequences.front()) : std::nullopt;
-  set_rate(sent_at ? rate_at(*sent_at) / 2 : rate_ * (config_.like_tcp ? kLeftLikeTcp : kLeft));
+  set_rate(sent_at ? kLeft * rate_at(*sent_at) : rate_ * (config_.like_tcp ? kLeftLikeTcp : kLeft));
   is_starting_ = false;
   starts_.clear();
   return rate_ < before;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/base/check.h"
+#include "daemon/base/gather_buffers.h"
 #include "daemon/link/link_limits.h"
 
 namespace spindled {
@@ -40,14 +41,11 @@ std::size_t LinkQueue::gather(std::span<ByteView> buffers) const {
   const std::span<const Queue> before = std::span(queues_).first(unfinished_in_);
   if (unfinished_ != 0 && std::any_of(before.begin(), before.end(), has_any)) {
     // The rest of the unfinished frame, then what goes before its queue; what is behind it comes with the next call.
-    count = queues_[unfinished_in_].output.gather(buffers);
+    std::span<ByteView> rest = buffers.first(queues_[unfinished_in_].output.gather(buffers));
     end = unfinished_in_;
-    std::size_t left = unfinished_;
-    std::size_t at = 0;
-    while (at < count && buffers[at].size() < left) left -= buffers[at++].size();
-    if (at == count) return count;
-    buffers[at] = buffers[at].first(left);
-    count = at + 1;
+    const bool is_whole = cut_buffers(rest, unfinished_) == unfinished_;
+    count = rest.size();
+    if (!is_whole) return count;
   }
   for (std::size_t i = 0; i < end; ++i) count += queues_[i].output.gather(buffers.subspan(count));
   return count;

@@ -23,20 +23,6 @@ constexpr std::size_t kWrittenAtOnce = 256u << 10;
 /// Clients that were refused and have yet to read why. Further ones are not told.
 constexpr std::size_t kRefusedMax = 64;
 
-/// Leaves of the buffers the first `most` bytes, or all where they are fewer; how many are left.
-std::size_t cut(std::span<ByteView>& buffers, std::size_t most) {
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    if (bytes + buffers[i].size() >= most) {
-      buffers[i] = buffers[i].first(most - bytes);
-      buffers = buffers.first(i + 1);
-      return most;
-    }
-    bytes += buffers[i].size();
-  }
-  return bytes;
-}
-
 }  // namespace
 
 Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Channels& channels, Feeds& feeds,
@@ -341,7 +327,7 @@ void Sessions::write(Time now, Session& session) {
       break;
     }
     std::span<ByteView> some = buffers.first(session.queue().gather(buffers));
-    const std::size_t offered = cut(some, share);
+    const std::size_t offered = cut_buffers(some, share);
     const std::size_t taken = driver_.write(session.connection(), some);
     session.note_written(now, taken);
     written_ += taken;
