@@ -48,7 +48,7 @@ struct Need {
 
 /// What a relay asks of its parent for two of those below it: a block is complete where both have it, and as far begun
 /// as with the one that has less. Blocks can be given where one of them can; somebody is awaited where one of them
-/// awaits somebody.
+/// awaits somebody. `meshed` and `seen` speak of the one that sends the need alone, and are left to the relay.
 Need merged(const Need& a, const Need& b);
 
 /// As in the frame: u8 flags (bit 0: serves, bit 1: lost, bit 2: knows the index, bit 3: awaits,

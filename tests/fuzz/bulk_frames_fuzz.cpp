@@ -50,7 +50,8 @@ void fuzz_need(ByteView body) {
   const std::optional<NeedFrame> frame = read_need(body);
   if (!frame) return;
   Need need = frame->need;
-  need.seen = 0;  // that is left to the relay
+  need.seen = 0;  // these two are left to the relay
+  need.meshed = false;
   SPINDLE_CHECK(merged(need, need) == need);
   SPINDLE_CHECK(need.complete.count() + need.begun.size() <= kBlocksMax);
   for (const Need::Begun& each : need.begun) SPINDLE_CHECK(!need.complete.contains(each.block));
