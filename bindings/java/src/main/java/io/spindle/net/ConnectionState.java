@@ -1,0 +1,299 @@
+package io.spindle.net;
+
+import io.spindle.Answers;
+import io.spindle.Code;
+import io.spindle.ConnectOptions;
+import io.spindle.Name;
+import io.spindle.RequestFailed;
+import io.spindle.SpindleException;
+import io.spindle.protocol.ClientSession;
+import io.spindle.protocol.Observer;
+import io.spindle.protocol.SessionOptions;
+import java.nio.channels.Selector;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/**
+ * What the parts of a connection share: one lock, what it guards, and how far the connection has come. It guards the state
+ * of the parts, too. Who calls holds it, unless it is said otherwise.
+ */
+final class ConnectionState implements Observer {
+  private final ConnectOptions options;
+  private final Selector selector;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private int waiters; // for `changed`
+  private Thread thread; // the connection's own
+  private boolean isThreadAsleep;
+  private final ClientSession session;
+  private final PendingCalls calls;
+  private final JoinedGroups joined = new JoinedGroups();
+  private volatile Name privateName = Name.of("");
+  private long connectUntil; // up to the first welcome
+  private boolean hasWriteFailed; // on the connection that there is
+  private boolean isDraining;
+  private boolean isClosing;
+  private long closingUntil = ClientSession.NEVER;
+  private boolean hasEnded;
+
+  ConnectionState(ConnectOptions options, Selector selector) {
+    this.options = options;
+    this.selector = selector;
+    session = new ClientSession(sessionOptions(options), this);
+    calls = new PendingCalls(session.engine());
+  }
+
+  private static SessionOptions sessionOptions(ConnectOptions options) {
+    return new SessionOptions(
+        options.name(),
+        options.independentFlows(),
+        options.slowPolicy().ordinal(),
+        Math.max(1, options.addresses().size()),
+        Clock.nanos(options.connectTimeout()),
+        Clock.nanos(options.reconnectTimeout()),
+        options.resume(),
+        Clock.nanos(options.keepalive()),
+        System.nanoTime() ^ System.currentTimeMillis() << 20);
+  }
+
+  // What never changes; for any thread.
+
+  ConnectOptions options() {
+    return options;
+  }
+
+  Selector selector() {
+    return selector;
+  }
+
+  ReentrantLock lock() {
+    return lock;
+  }
+
+  <T> T locked(Supplier<T> work) {
+    lock.lock();
+    try {
+      return work.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // What the lock guards. The session's reader is the thread's own.
+
+  ClientSession session() {
+    return session;
+  }
+
+  PendingCalls calls() {
+    return calls;
+  }
+
+  JoinedGroups joined() {
+    return joined;
+  }
+
+  // --- Errors ---
+
+  static void check(Code code) {
+    if (code != null) {
+      throw new SpindleException(code);
+    }
+  }
+
+  static <T> CompletableFuture<T> failed(Code code) {
+    return CompletableFuture.failedFuture(new SpindleException(code));
+  }
+
+  static <T> void whenCancelled(CompletableFuture<T> future, Runnable work) {
+    future.whenComplete(
+        (value, failure) -> {
+          if (future.isCancelled()) {
+            work.run();
+          }
+        });
+  }
+
+  // --- Waiting ---
+
+  /** Whether the condition holds in time. It is looked at whenever something has changed. CANCELLED: an interrupt. */
+  boolean waitFor(long deadline, BooleanSupplier condition) {
+    waiters++;
+    try {
+      while (!condition.getAsBoolean()) {
+        if (deadline == ClientSession.NEVER) {
+          changed.await();
+        } else if (changed.awaitNanos(deadline - Clock.now()) <= 0 && !condition.getAsBoolean()) {
+          return false;
+        }
+      }
+      return true;
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      if (condition.getAsBoolean()) {
+        return true;
+      }
+      throw new SpindleException(Code.CANCELLED);
+    } finally {
+      waiters--;
+    }
+  }
+
+  /** Waits on through interrupts. */
+  void awaitUninterruptibly(BooleanSupplier condition) {
+    waiters++;
+    while (!condition.getAsBoolean()) {
+      changed.awaitUninterruptibly();
+    }
+    waiters--;
+  }
+
+  void tellChanged() {
+    if (waiters > 0) {
+      changed.signalAll();
+    }
+  }
+
+  // --- The thread ---
+
+  /** Before it starts. */
+  void setThread(Thread own) {
+    thread = own;
+  }
+
+  /** For any thread. */
+  boolean isOwnThread() {
+    return Thread.currentThread() == thread;
+  }
+
+  void setThreadAsleep(boolean on) {
+    isThreadAsleep = on;
+  }
+
+  void wakeThread() {
+    if (isThreadAsleep) {
+      isThreadAsleep = false;
+      selector.wakeup();
+    }
+  }
+
+  // --- How far it has come ---
+
+  /** For any thread. */
+  Name privateName() {
+    return privateName;
+  }
+
+  void beginConnecting() {
+    connectUntil = Clock.after(options.connectTimeout());
+    session.start(Clock.now());
+  }
+
+  /** Up to when a daemon has to welcome the client; NEVER once one has. */
+  long connectUntil() {
+    return connectUntil;
+  }
+
+  /** The thread gives up. */
+  void stopConnecting() {
+    connectUntil = Clock.now();
+    selector.wakeup();
+  }
+
+  void noteConnected() {
+    if (!session.isConnected()) {
+      return;
+    }
+    connectUntil = ClientSession.NEVER;
+    if (!privateName.equals(session.reader().privateName())) {
+      privateName = session.reader().privateName();
+    }
+  }
+
+  void setWriteFailed(boolean on) {
+    hasWriteFailed = on;
+  }
+
+  boolean hasWriteFailed() {
+    return hasWriteFailed;
+  }
+
+  /** Whether requests can be made. */
+  boolean canSend() {
+    return !isClosing && !hasEnded && (!hasWriteFailed || session.returns());
+  }
+
+  /** Whether the send buffer is full. */
+  boolean isFull() {
+    return session.writer().outputSize() >= options.sendBufferBytes();
+  }
+
+  boolean hasOutput() {
+    return session.writer().writableSize() > 0;
+  }
+
+  void beginDraining() {
+    isDraining = true;
+    selector.wakeup(); // it may have stopped reading
+  }
+
+  boolean isDraining() {
+    return isDraining;
+  }
+
+  /** Says bye, whose answer is waited for up to then. */
+  void beginClosing(long deadline) {
+    if (isClosing || hasEnded) {
+      return;
+    }
+    isClosing = true;
+    closingUntil = deadline;
+    session.writer().bye();
+    tellChanged();
+    selector.wakeup();
+  }
+
+  /** The daemon's last word is waited for no longer. */
+  void hurry() {
+    closingUntil = Clock.now();
+    selector.wakeup();
+  }
+
+  boolean isClosing() {
+    return isClosing;
+  }
+
+  long closingUntil() {
+    return closingUntil;
+  }
+
+  /** Disconnected is among the events. */
+  void noteEnded() {
+    hasEnded = true;
+  }
+
+  boolean hasEnded() {
+    return hasEnded;
+  }
+
+  // Observer.
+
+  @Override
+  public boolean refused(int request, RequestFailed failed) {
+    joined.noteRefused(failed);
+    return calls.noteRefused(request, failed.code());
+  }
+
+  @Override
+  public void confirmed(int request) {
+    calls.noteConfirmed(request);
+  }
+
+  @Override
+  public void answered(long number, Code error, Answers answers) {
+    calls.noteAnswered(number, error, answers);
+  }
+}
