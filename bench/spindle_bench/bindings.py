@@ -1,11 +1,12 @@
 """What the C library costs beside the C++ library that is in it, and with --peers what clients for Python get beside those of
-NATS and ZeroMQ (bindings_python.py).
+NATS and ZeroMQ (bindings_python.py), and clients for Java beside JGroups and jnats (bindings_java.py).
 
 A client sends messages to itself through a daemon, 256 of them under way, in C and in C++ in turns. Throughput is told as a
 ratio of medians; instructions a message are those of the whole client, its connection's thread included, as callgrind counts
 them, each the difference between a short and a long run. docs/performance.md has figures.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -14,8 +15,8 @@ import statistics
 import subprocess
 import tempfile
 
-from . import bindings_python
-from .console import integers, leave_nothing_behind, make_parser, say
+from . import bindings_java, bindings_python, plots
+from .console import integers, leave_nothing_behind, make_parser, say, words
 from .marks import at_least, at_most
 from .processes import end_all
 from .spindled import Daemon
@@ -24,20 +25,32 @@ from .tables import align
 LANGUAGES = ("c", "cpp")
 RATIO = at_least(0.95)
 INSTRUCTIONS = at_most(150, "{:+g}")
+#: What measures the client of a language beside others.
+BESIDE_PEERS = {"python": bindings_python.measure, "java": bindings_java.measure}
 
 
 def parse_arguments(name):
-    parser = make_parser(name, __doc__)
+    parser = make_parser(name, __doc__, plots=True)
     parser.add_argument("--sizes", type=integers, default=[100, 1000], help="bytes of a message (default 100,1000)")
     parser.add_argument("--messages", type=int, default=2_000_000, help="of a measurement (default %(default)s)")
     parser.add_argument("--counted", type=int, default=20_000, help="messages that are counted (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="of which the medians count (default %(default)s)")
     parser.add_argument("--peers", action="store_true",
-                        help="the Python package beside nats-py and pyzmq, too; takes root, PyPI and Go")
-    parser.add_argument("--only", choices=["c", "python"], help="the part for this language alone")
+                        help="the Python package beside nats-py and pyzmq, and the Java client beside JGroups and jnats, "
+                        "too; takes root, PyPI, Maven Central and Go")
+    parser.add_argument("--only", choices=["c", *BESIDE_PEERS], help="the part for this language alone")
+    parser.add_argument("--measures", type=words, default=list(bindings_java.MEASURES), metavar="NAME,...",
+                        help="of Java: agreed, fifo, latency (default: all)")
     parser.add_argument("--seconds", type=float, default=3, help="of a measurement of --peers (default %(default)s)")
+    parser.add_argument("--json", metavar="FILE", help="write the rows of --peers there")
+    parser.add_argument("--plot", metavar="FILE", help="draw them, as PNG and as SVG (takes matplotlib: --plots)")
     parser.add_argument("--check", action="store_true", help="status 1 where a mark is missed")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if set(arguments.measures) - set(bindings_java.MEASURES):
+        parser.error(f"--measures are some of {', '.join(bindings_java.MEASURES)}")
+    if (arguments.json or arguments.plot) and not arguments.peers:
+        parser.error("--json and --plot are for --peers")
+    return arguments
 
 
 class Loops:
@@ -104,24 +117,33 @@ def beside_cpp(arguments):
     return missed
 
 
-def beside_peers(arguments):
-    """Prints the table of Python, and gives what is missed."""
-    rows, missed = [("what", "figure", "must")], []
+def beside_peers(arguments, language):
+    """Prints the table of a language. Gives its rows, and what is missed."""
+    rows, missed, kept = [("what", "figure", "must")], [], []
     with tempfile.TemporaryDirectory(prefix="spindle-bench-") as folder:
-        for what, figure, judged, bound in bindings_python.measure(arguments, pathlib.Path(folder)):
+        for what, figure, judged, bound in BESIDE_PEERS[language](arguments, pathlib.Path(folder)):
             rows.append((what, f"{figure:,.0f}" if figure >= 100 else f"{figure:.2f}", "" if bound is None else str(bound)))
+            kept.append({"language": language, "what": what, "figure": figure, "must": rows[-1][2]})
             if bound is not None and not bound.holds(judged):
                 missed.append(what)
     print(align(rows, left=1))
-    return missed
+    return kept, missed
 
 
 def main(name):
     arguments = parse_arguments(name)
     leave_nothing_behind()
-    missed = beside_cpp(arguments) if arguments.only != "python" else []
-    if arguments.peers and arguments.only != "c":
-        missed += beside_peers(arguments)
+    missed = beside_cpp(arguments) if arguments.only in (None, "c") else []
+    report = {"rows": []}
+    for language in BESIDE_PEERS if arguments.peers else ():
+        if arguments.only in (None, language):
+            rows, fallen = beside_peers(arguments, language)
+            report["rows"] += rows
+            missed += fallen
+    if arguments.json:
+        pathlib.Path(arguments.json).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    if arguments.plot:
+        plots.draw("bindings", arguments.plot, report=report)
     for what in missed:
         say(f"{name}: {what}: missed")
     return 1 if arguments.check and missed else 0

@@ -1,11 +1,18 @@
-"""What is judged of the Python package beside its peers, and what a member holds messages to."""
+"""What is judged of clients for Python and Java beside their peers, and what members hold messages to."""
 
 import argparse
 import importlib.util
+import json
 import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
 import unittest
 
+from . import bindings_java
 from . import bindings_python as beside
+from .cluster.systems.java import LOAD
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1] / "hosts" / "bindings" / "python_member.py"
 
@@ -61,6 +68,103 @@ class Load(unittest.TestCase):
             self.assertEqual((size, None), (len(sent[-1]), load.next()))
             load.take(sent[0])
             self.assertIsNotNone(load.next())
+
+
+class JavaRows(unittest.TestCase):
+    throughput = bindings_java.Kind("throughput", "agreed", 100)
+    latency = bindings_java.Kind("latency", "agreed", 100)
+
+    def rows(self, kind, figures):
+        medians = {(name, kind): {"client_seconds_per_million": 1.0, "allocated_per_message": 170.0, "p99_us": 1.0, **figure}
+                   for name, figure in figures.items()}
+        return {row[0]: row[1:] for row in bindings_java.rows_of(kind, medians)}
+
+    def test_rates_and_ratios(self):
+        rates = {"java": 1_600_000, "cpp": 2_000_000, "jgroups": 400_000, "jnats": 200_000}
+        rows = self.rows(self.throughput, {name: {"messages_per_second": rate} for name, rate in rates.items()})
+        missed = {what for what, (_, judged, mark) in rows.items() if mark and not mark.holds(judged)}
+        self.assertEqual({"Spindle, Java / JGroups, agreed, 100 bytes"}, missed)
+        self.assertEqual(8.0, rows["Spindle, Java / jnats, agreed, 100 bytes"][0])
+
+    def test_a_third_object_is_too_much(self):
+        mark = bindings_java.ALLOCATED[100]
+        self.assertTrue(mark.holds(180))
+        self.assertFalse(mark.holds(48 + 120 + 16))
+
+    def test_latency_is_beside_all(self):
+        rows = self.rows(self.latency, {"java": {"p50_us": 240.0}, "cpp": {"p50_us": 199.0}, "jnats": {"p50_us": 300.0}})
+        missed = {what for what, (_, judged, mark) in rows.items() if mark and not mark.holds(judged)}
+        self.assertEqual({"Spindle, Java - Spindle, C++, p50, us", "JGroups was measured, agreed, 100 bytes"}, missed)
+
+    def test_kinds(self):
+        self.assertEqual([self.throughput, self.latency], list(bindings_java.kinds(["latency", "agreed"], [100])))
+        self.assertNotIn("jnats", bindings_java.Kind("throughput", "fifo", 100).systems())
+
+
+LOOPBACK = """
+import java.util.Map;
+import java.util.concurrent.LinkedBlockingQueue;
+
+/** What is sent comes back, but for what the options leave out. */
+final class Loopback implements Member {
+    private final LinkedBlockingQueue<byte[]> way = new LinkedBlockingQueue<>();
+    private final int lost;
+    private int sent;
+
+    Loopback(Map<String, String> options) { lost = Integer.parseInt(options.get("--lost")); }
+
+    @Override
+    public void join(int members, Member.Receiver receiver) {
+        Thread thread = new Thread(() -> {
+            try {
+                while (true) receiver.receive(way.take(), 0, 100);
+            } catch (InterruptedException end) {
+                return;
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    @Override
+    public void send(byte[] payload) { if (sent++ != lost) way.add(payload.clone()); }
+
+    public static void main(String[] arguments) throws Exception { MemberProgram.run(arguments, Loopback::new); }
+}
+"""
+
+
+@unittest.skipUnless(shutil.which("javac"), "there is no JDK")
+class JavaLoad(unittest.TestCase):
+    """The load of all members in Java, with itself alone."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        source = pathlib.Path(cls.folder.name, "Loopback.java")
+        source.write_text(LOOPBACK, encoding="utf-8")
+        subprocess.run(["javac", "-d", cls.folder.name, source, *LOAD.glob("*.java")], check=True)
+
+    def run_member(self, measure, lost=-1):
+        options = {"member": 0, "members": 1, "senders": 1, "group": "g", "service": "fifo", "measure": measure, "size": 100,
+                   "window": 50, "rate": 2000, "warmup": 0, "seconds": 0.5, "lost": lost}
+        command = ["java", "-cp", self.folder.name, "Loopback"]
+        command += [text for key, value in options.items() for text in (f"--{key}", str(value))]
+        return subprocess.run(command, input=f"go {time.monotonic_ns() + 10 ** 9}\n", capture_output=True, text=True, timeout=50, check=False)
+
+    def test_what_comes_back_is_counted(self):
+        for measure in ("throughput", "latency"):
+            done = self.run_member(measure)
+            self.assertEqual(0, done.returncode, done.stderr)
+            ready, result = done.stdout.splitlines()
+            self.assertEqual("ready", ready)
+            self.assertLess(100, json.loads(result)["messages"], measure)
+
+    def test_what_is_lost_is_noticed(self):
+        for measure in ("throughput", "latency"):
+            done = self.run_member(measure, lost=7)
+            self.assertEqual((1, "member: message 8 of sender 0 arrived instead of 7\n"), (done.returncode, done.stderr))
 
 
 if __name__ == "__main__":

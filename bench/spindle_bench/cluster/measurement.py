@@ -140,6 +140,8 @@ def summary(configuration, results, usage):
         "client_seconds_per_million": usage["clients"] / rate * 1e6,
         "other_processors_busy": max(0.0, usage["machine"] - usage["daemons"] - usage["clients"]),
     }
+    if "allocated_bytes" in results[0]:
+        values["allocated_per_message"] = max(result["allocated_bytes"] / result[messages] for result in results)
     if "latency_ns" in results[0]:
         latency = merge(result["latency_ns"] for result in results)
         for name, share in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999), ("max", 1)):

@@ -4,9 +4,9 @@ import json
 import pathlib
 import sys
 
-from . import bulk, feeds, lms, loop, mesh, peers, scale, scenarios
+from . import bindings, bulk, feeds, lms, loop, mesh, peers, scale, scenarios
 
-KINDS = {"bulk": bulk.draw, "feeds": feeds.draw, "lms": lms.draw, "loop": loop.draw, "mesh": mesh.draw,
+KINDS = {"bindings": bindings.draw, "bulk": bulk.draw, "feeds": feeds.draw, "lms": lms.draw, "loop": loop.draw, "mesh": mesh.draw,
          "peers": peers.draw, "scale": scale.draw, "scenarios": scenarios.draw}
 
 if __name__ == "__main__":

@@ -11,12 +11,14 @@ def main(name):
     parser = make_parser(name, __doc__, build=False, plots=True)
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     peers = kinds.add_parser("peers", help="what tools/bench cluster --peers has measured")
-    peers.add_argument("results", metavar="RESULTS", type=pathlib.Path, help="what its --json has written")
-    peers.add_argument("target", metavar="FILE", help="the picture")
+    languages = kinds.add_parser("bindings", help="what tools/bench bindings --peers has measured")
+    for each in (peers, languages):
+        each.add_argument("results", metavar="RESULTS", type=pathlib.Path, help="what its --json has written")
+        each.add_argument("target", metavar="FILE", help="the picture")
     for kind, command in (("scale", "scale"), ("scenarios", "scenarios, grid or changes"), ("bulk", "scenarios bulk"),
                           ("feeds", "scenarios feeds"), ("lms", "scenarios lms"), ("mesh", "scenarios mesh")):
         some = kinds.add_parser(kind, help=f"what tools/bench {command} has measured")
         some.add_argument("target", metavar="FOLDER", help="with the results; the pictures go there, too")
     arguments = parser.parse_args()
-    report = json.loads(arguments.results.read_text()) if arguments.kind == "peers" else None
+    report = json.loads(arguments.results.read_text()) if "results" in arguments else None
     return 0 if draw(arguments.kind, arguments.target, report) else 1

@@ -8,7 +8,8 @@ flow control by the slowest of so many receivers (`fc=min`), as the default one 
 repaired; and at most 128 KiB that wait at the sender, as what is late is of no use.
 """
 
-from ...cluster.systems import BENCH, build as build_peer, need
+from ...cluster.systems import BENCH
+from ...cluster.systems.java import LOAD, compile_sources, fetch, java
 from . import System
 
 VERSION = "1.44.1"
@@ -16,7 +17,6 @@ GROUP = "239.98.3.1:40456"
 # Longer than a repair takes that somebody has asked for twice.
 LINGER_ROUND_TRIPS = 1.2
 BACKOFF_MS = 2
-COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 MACHINE = ["-Xms64M", "-Xmx64M", "-XX:+UseSerialGC", "-Djava.net.preferIPv4Stack=true", "--add-opens",
            "java.base/sun.nio.ch=ALL-UNNAMED", "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED"]
 
@@ -27,19 +27,12 @@ class Aeron(System):
 
     def __init__(self, build, folder):
         super().__init__(build, folder)
-        self.java = need("java", "Java")
-        compiler, maven = need("javac", "Java compiler"), need("mvn", "Maven")
+        self.java = java()
         source, built = BENCH / "peers" / "aeron", self.build / "bench" / "peers" / "aeron"
-        built.mkdir(parents=True, exist_ok=True)
-        library = built / f"aeron-all-{VERSION}.jar"
-        if not library.exists():
-            build_peer([maven, "--batch-mode", "--quiet", COPY, f"-Dartifact=io.aeron:aeron-all:{VERSION}",
-                        f"-DoutputDirectory={built}"], built, "Aeron")
-        # The same buckets as another peer's.
-        histogram = BENCH / "peers" / "jgroups" / "Histogram.java"
-        build_peer([compiler, "-Xlint:all,-classfile", "-Werror", "-cp", library, "-d", built, histogram,
-                    *sorted(source.glob("*.java"))], source, "aeron_client")
-        self.classpath = f"{library}:{built}"
+        library = fetch(f"io.aeron:aeron-all:{VERSION}", built, "Aeron")
+        # The same buckets as other peers'.
+        sources = [LOAD / "Histogram.java", *sorted(source.glob("*.java"))]
+        self.classpath = compile_sources(sources, library, built, "aeron_client")
 
     def sender(self, hosts, receivers):
         return self._program(hosts, 0)

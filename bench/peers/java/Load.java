@@ -1,3 +1,5 @@
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.CountDownLatch;
@@ -9,9 +11,17 @@ abstract class Load {
     private static final int SEQUENCE_AT = 8;
     private static final int SENDER_AT = 12;
     private static final int LAST_AT = 14;
+    private static final VarHandle LONGS = view(long[].class);
+    private static final VarHandle INTS = view(int[].class);
+    private static final VarHandle SHORTS = view(short[].class);
+
+    private static VarHandle view(Class<?> type) {
+        return MethodHandles.byteArrayViewVarHandle(type, ByteOrder.LITTLE_ENDIAN);
+    }
 
     protected final Plan plan;
     private final Member member;
+    private final ByteBuffer reused; // null: each message needs an array of its own
     private int sent;
     private final int[] next; // sequence number, by sender
     private int finished;
@@ -28,6 +38,7 @@ abstract class Load {
     protected Load(Plan plan, Member member) {
         this.plan = plan;
         this.member = member;
+        reused = member.keepsPayloads() ? null : payloadOf(plan.size);
         next = new int[plan.senders];
     }
 
@@ -38,30 +49,36 @@ abstract class Load {
 
     abstract String result();
 
-    /** JGroups keeps the array, for repetitions: each message needs one of its own. */
+    private static ByteBuffer payloadOf(int size) {
+        return ByteBuffer.wrap(new byte[size]).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
     protected void send(long intended, boolean last) {
-        byte[] payload = new byte[plan.size];
-        ByteBuffer.wrap(payload).order(ByteOrder.LITTLE_ENDIAN).putLong(intended).putInt(sent++)
-            .putShort((short) plan.member).putShort((short) (last ? 1 : 0));
-        member.send(payload);
+        ByteBuffer payload = reused != null ? reused : payloadOf(plan.size);
+        payload.putLong(0, intended).putInt(SEQUENCE_AT, sent++).putShort(SENDER_AT, (short) plan.member)
+            .putShort(LAST_AT, (short) (last ? 1 : 0));
+        member.send(payload.array());
     }
 
     protected void take(byte[] bytes, int offset, int length) {
-        if (length != plan.size) Member.fail("a message of " + length + " bytes arrived instead of " + plan.size);
-        ByteBuffer payload = ByteBuffer.wrap(bytes, offset, length).slice().order(ByteOrder.LITTLE_ENDIAN);
-        intended = payload.getLong(0);
-        sequence = payload.getInt(SEQUENCE_AT);
-        sender = payload.getShort(SENDER_AT);
-        last = payload.getShort(LAST_AT) != 0;
-        if (sender >= next.length) Member.fail("a message of an unknown sender arrived");
+        if (length != plan.size) MemberProgram.fail("a message of " + length + " bytes arrived instead of " + plan.size);
+        intended = (long) LONGS.get(bytes, offset);
+        sequence = (int) INTS.get(bytes, offset + SEQUENCE_AT);
+        sender = (short) SHORTS.get(bytes, offset + SENDER_AT);
+        last = (short) SHORTS.get(bytes, offset + LAST_AT) != 0;
+        if (sender >= next.length) MemberProgram.fail("a message of an unknown sender arrived");
         if (sequence != next[sender]) {
-            Member.fail("message " + sequence + " of sender " + sender + " arrived instead of " + next[sender]);
+            MemberProgram.fail("message " + sequence + " of sender " + sender + " arrived instead of " + next[sender]);
         }
         ++next[sender];
         ++count;
         digest = (digest ^ ((long) sender << 32 | sequence)) * 0x9e3779b97f4a7c15L;
         digest ^= digest >>> 29;
-        if (last && ++finished == next.length) complete.countDown();
+    }
+
+    /** The last message of a sender has come, and all that is done with it. */
+    protected void completeIfAllHaveCome() {
+        if (++finished == next.length) complete.countDown();
     }
 
     protected void waitForAll() throws InterruptedException {
