@@ -4,7 +4,9 @@ import io.spindle.Destinations;
 import io.spindle.Disconnected;
 import io.spindle.Event;
 import io.spindle.GroupView;
+import io.spindle.JoinOptions;
 import io.spindle.Message;
+import io.spindle.Name;
 import io.spindle.Reconnected;
 import io.spindle.RequestFailed;
 import io.spindle.Service;
@@ -13,44 +15,60 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Flow;
 
-/** A member by the Java client. A thread of the program receives. */
-final class SpindleMember implements Member {
+/** A member by the Java client. The connection's thread calls it with events, as in the member in C++. */
+final class SpindleMember implements Member, Flow.Subscriber<Event> {
     private final Connection connection;
     private final String group;
     private final Destinations to;
     private final Service service;
     private final CountDownLatch complete = new CountDownLatch(1);
+    private Receiver receiver;
+    private int members;
 
     private SpindleMember(Map<String, String> options) {
         group = options.get("--group");
         to = Destinations.of(group);
         service = Service.valueOf(options.get("--service").toUpperCase(Locale.ROOT));
-        // What is lost is a failed measurement.
-        connection = Spindle.connect(ConnectOptions.at(options.get("--address")).withReconnectTimeout(Duration.ZERO));
+        connection = Spindle.connect(ConnectOptions.at(options.get("--address"))
+            .withReconnectTimeout(Duration.ZERO) // what is lost is a failed measurement
+            .withExecutor(Runnable::run));
     }
 
     @Override
     public void join(int members, Receiver receiver) throws Exception {
-        connection.requestJoin(io.spindle.Name.of(group), io.spindle.JoinOptions.DEFAULT);
-        Thread thread = new Thread(() -> receiveAll(members, receiver), "receiver");
-        thread.setDaemon(true);
-        thread.start();
+        this.members = members;
+        this.receiver = receiver;
+        connection.events().subscribe(this);
+        connection.requestJoin(Name.of(group), JoinOptions.DEFAULT);
         complete.await();
     }
 
-    private void receiveAll(int members, Receiver receiver) {
-        for (Event event : connection) {
-            if (event instanceof Message message) {
-                byte[] payload = message.payload();
-                receiver.receive(payload, 0, payload.length);
-            } else if (event instanceof GroupView view && view.memberCount() == members) {
-                complete.countDown();
-            } else if (event instanceof RequestFailed || event instanceof Reconnected || event instanceof Disconnected) {
-                MemberProgram.fail(event.toString());
-            }
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+        subscription.request(Long.MAX_VALUE);
+    }
+
+    @Override
+    public void onNext(Event event) {
+        if (event instanceof Message message) {
+            byte[] payload = message.payload();
+            receiver.receive(payload, 0, payload.length);
+        } else if (event instanceof GroupView view && view.memberCount() == members) {
+            complete.countDown();
+        } else if (event instanceof RequestFailed || event instanceof Reconnected || event instanceof Disconnected) {
+            MemberProgram.fail(event.toString());
         }
     }
+
+    @Override
+    public void onError(Throwable failure) {
+        MemberProgram.fail(failure.toString());
+    }
+
+    @Override
+    public void onComplete() {}
 
     @Override
     public void send(byte[] payload) {

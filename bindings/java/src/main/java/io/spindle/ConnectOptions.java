@@ -448,7 +448,9 @@ public final class ConnectOptions {
   }
 
   /**
-   * Calls the subscriber of {@link Connection#events}; null: the common pool.
+   * Calls the subscriber of {@link Connection#events}; null: the common pool. {@code Runnable::run} has the connection's
+   * thread call it, which saves a change of threads for each batch: such a subscriber should be brief, and calls that wait
+   * throw WOULD_BLOCK there.
    *
    * @return what holds
    */

@@ -19,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -234,6 +235,61 @@ final class ConnectionTest {
       assertInstanceOf(Disconnected.class, got.poll(TestDaemon.PATIENCE_S, SECONDS));
       assertEquals("complete", got.poll(TestDaemon.PATIENCE_S, SECONDS));
     }
+  }
+
+  /** By the connection's own thread, which outlives a subscriber that fails. */
+  @Test
+  void theConnectionsThreadCallsASubscriber() throws Exception {
+    ConnectOptions options = daemon.options("ann").withExecutor(Runnable::run);
+    try (Connection ann = Spindle.connect(options)) {
+      get(ann.join("den"));
+      CompletableFuture<Thread> failed = new CompletableFuture<>();
+      ann.events().subscribe(new CalledOnMessages(message -> {
+        failed.complete(Thread.currentThread());
+        throw new IllegalStateException("on purpose");
+      }));
+      ann.multicast(Service.AGREED, "den", new byte[1]);
+      Thread own = get(failed);
+      assertEquals("spindle", own.getName());
+      BlockingQueue<Integer> sizes = new LinkedBlockingQueue<>();
+      CompletableFuture<Code> refused = new CompletableFuture<>();
+      ann.events().subscribe(new CalledOnMessages(message -> {
+        assertEquals(own, Thread.currentThread());
+        if (message.payload().length == 2) {
+          ann.multicast(Service.AGREED, "den", new byte[3]); // it may send
+          try {
+            ann.receive(); // and not wait
+          } catch (SpindleException error) {
+            refused.complete(error.code());
+          }
+        }
+        sizes.add(message.payload().length);
+      }));
+      ann.multicast(Service.AGREED, "den", new byte[2]);
+      assertEquals(2, sizes.poll(TestDaemon.PATIENCE_S, SECONDS));
+      assertEquals(3, sizes.poll(TestDaemon.PATIENCE_S, SECONDS));
+      assertEquals(Code.WOULD_BLOCK, get(refused));
+    }
+  }
+
+  private record CalledOnMessages(Consumer<Message> call) implements Flow.Subscriber<Event> {
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+      subscription.request(Long.MAX_VALUE);
+    }
+
+    @Override
+    public void onNext(Event event) {
+      if (event instanceof Message message) {
+        call.accept(message);
+      }
+    }
+
+    @Override
+    public void onError(Throwable failure) {}
+
+    @Override
+    public void onComplete() {}
   }
 
   /** A subscriber that comes second. */

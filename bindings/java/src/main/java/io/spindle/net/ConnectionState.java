@@ -28,6 +28,7 @@ final class ConnectionState implements Observer {
   private int waiters; // for `changed`
   private Thread thread; // the connection's own
   private boolean isThreadAsleep;
+  private boolean isThreadDone;
   private final ClientSession session;
   private final PendingCalls calls;
   private final JoinedGroups joined = new JoinedGroups();
@@ -177,6 +178,25 @@ final class ConnectionState implements Observer {
     if (isThreadAsleep) {
       isThreadAsleep = false;
       selector.wakeup();
+    }
+  }
+
+  /** Nothing that is given to it is done any more. */
+  void noteThreadDone() {
+    isThreadDone = true;
+  }
+
+  /** Has the thread do it without the lock. False: it is gone. For any thread, which need not hold the lock. */
+  boolean runSoon(Runnable work) {
+    lock.lock();
+    try {
+      if (!isThreadDone) {
+        calls.addDone(work);
+        wakeThread();
+      }
+      return !isThreadDone;
+    } finally {
+      lock.unlock();
     }
   }
 

@@ -58,6 +58,7 @@ final class ConnectionThread {
       endFor(bug);
       throw bug;
     } finally {
+      state.noteThreadDone();
       lock.unlock();
       try {
         selector.close();
@@ -82,13 +83,7 @@ final class ConnectionThread {
       calls.end(code);
     }
     state.tellChanged();
-    List<Runnable> done = calls.takeDone();
-    lock.unlock();
-    try {
-      done.forEach(Runnable::run);
-    } finally {
-      lock.lock();
-    }
+    runDone();
   }
 
   /** One round: write, wait, read, handle. False when there is nothing left to do for ever. */

@@ -14,13 +14,17 @@ import java.util.function.Supplier;
 final class EventPublisher implements Flow.Publisher<Event> {
   private final Supplier<Event> poll; // the next event; null: none waits
   private final Supplier<Boolean> isOver;
-  private final Executor executor;
+  private final Executor executor; // hands work to that of the program; never fails
   private final AtomicReference<Delivery> current = new AtomicReference<>();
 
   EventPublisher(Supplier<Event> poll, Supplier<Boolean> isOver, Executor executor) {
     this.poll = poll;
     this.isOver = isOver;
     this.executor = executor;
+  }
+
+  boolean hasSubscriber() {
+    return current.get() != null;
   }
 
   /** An event has come, or there are no more. */

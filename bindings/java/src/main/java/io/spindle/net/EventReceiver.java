@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 
-/** Gives the program the events that wait for it: to threads that ask, or to a subscriber. Nobody holds the lock here. */
+/** Gives the program the events that wait for it: to threads that ask, or to a subscriber. */
 final class EventReceiver {
   private final ConnectionState state;
   private final EventQueue events;
@@ -19,12 +19,39 @@ final class EventReceiver {
     this.state = state;
     this.events = events;
     this.groups = groups;
-    publisher = new EventPublisher(this::poll, events::isFinished, executor);
+    publisher = new EventPublisher(this::poll, events::isFinished, work -> start(executor, work));
   }
 
-  /** Something has come. */
-  void wake() {
-    publisher.wake();
+  /**
+   * Has the program's executor do it, by way of the connection's thread: where that executor runs what it is given at once,
+   * no call of the program's is held up by events.
+   */
+  private void start(Executor executor, Runnable work) {
+    if (!state.isOwnThread() && state.runSoon(() -> hand(executor, work))) {
+      return;
+    }
+    hand(executor, work);
+  }
+
+  /** A subscriber that fails, or an executor that refuses, is the program's own affair: the connection takes no harm. */
+  private static void hand(Executor executor, Runnable work) {
+    try {
+      executor.execute(work);
+    } catch (RuntimeException | Error failure) {
+      Thread here = Thread.currentThread();
+      here.getUncaughtExceptionHandler().uncaughtException(here, failure);
+    }
+  }
+
+  /**
+   * Something has come. The caller holds the lock; the subscriber, which may be called within this by its executor, is told
+   * when nobody does.
+   */
+  void noteArrival() {
+    if (publisher.hasSubscriber()) {
+      state.calls().addDone(publisher::wake);
+      state.wakeThread();
+    }
   }
 
   Flow.Publisher<Event> publisher() {

@@ -292,6 +292,9 @@ final class PendingCalls {
   /** The first of all deadlines. */
   long nextDeadline() {
     long first = ClientSession.NEVER;
+    if (isEmpty()) {
+      return first;
+    }
     for (Iterable<? extends Call> calls : List.of(joins, confirms, requests, rooms)) {
       for (Call call : calls) {
         first = Math.min(first, call.deadline);

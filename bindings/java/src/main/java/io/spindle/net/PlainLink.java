@@ -6,8 +6,9 @@ import java.nio.channels.SocketChannel;
 
 /** A socket as it is. */
 final class PlainLink implements Link {
-  // Java copies all that it is offered, whatever the socket takes of it.
-  private static final int WRITE_BYTES_MAX = 128 << 10;
+  // Java copies all that it is offered, whatever the socket takes of it, and all that it reads: so much at once stays in the
+  // processor's cache. With four times as much to read, messages of 1,000 bytes took a quarter more of it.
+  private static final int PIECE_BYTES_MAX = 64 << 10;
 
   private final SocketChannel channel;
 
@@ -22,6 +23,7 @@ final class PlainLink implements Link {
 
   @Override
   public int read(ByteBuffer into) throws IOException {
+    into.limit(Math.min(into.limit(), into.position() + PIECE_BYTES_MAX));
     return channel.read(into);
   }
 
@@ -36,7 +38,7 @@ final class PlainLink implements Link {
     final int limit = from.limit();
     try {
       while (from.position() < limit) {
-        int offered = Math.min(limit - from.position(), WRITE_BYTES_MAX);
+        int offered = Math.min(limit - from.position(), PIECE_BYTES_MAX);
         from.limit(from.position() + offered);
         int taken = channel.write(from);
         if (taken < offered) {

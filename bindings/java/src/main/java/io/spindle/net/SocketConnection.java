@@ -74,7 +74,7 @@ public final class SocketConnection implements Connection {
   }
 
   private void noteArrival() {
-    receiver.wake();
+    receiver.noteArrival();
   }
 
   // --- Its beginning ---

@@ -812,7 +812,7 @@ public final class EventReader {
   /** All that has gathered. */
   public List<Event> takeEvents() {
     List<Event> taken = events;
-    events = new ArrayList<>(Math.min(taken.size(), 4096));
+    events = new ArrayList<>(Math.min(taken.size() + taken.size() / 4, 4096)); // as many as before, or some more
     eventBytes = 0;
     settled = 0;
     return taken;
