@@ -6,12 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
 import java.security.PrivateKey;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509CRL;
 import java.security.cert.X509Certificate;
-import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -21,8 +19,7 @@ import java.util.regex.Pattern;
 /** A file of PEM: certificates of CAs, lists of revoked certificates, and a key with its certificate, where it has them. */
 final class TlsBundle {
   private static final Pattern BLOCK =
-      Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \\1-----", Pattern.DOTALL);
-  private static final List<String> KEY_ALGORITHMS = List.of("EC", "RSA", "EdDSA");
+      Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \\1-----", Pattern.DOTALL);
 
   final List<X509Certificate> authorities = new ArrayList<>();
   final List<X509CRL> revocationLists = new ArrayList<>();
@@ -40,6 +37,9 @@ final class TlsBundle {
     try {
       Matcher block = BLOCK.matcher(text);
       while (block.find()) {
+        if (block.group(2).contains("ENCRYPTED")) { // a header of an old form, which is no base64
+          throw new GeneralSecurityException(PemKey.ENCRYPTED);
+        }
         bundle.add(block.group(1), Base64.getMimeDecoder().decode(block.group(2)));
       }
     } catch (GeneralSecurityException | IllegalArgumentException failure) {
@@ -58,11 +58,7 @@ final class TlsBundle {
       if (key != null) {
         throw new GeneralSecurityException("there are two private keys, and one is all that a file may hold");
       }
-      if (!what.equals("PRIVATE KEY")) {
-        throw new GeneralSecurityException(
-            "the private key is encrypted, or of an old form; `openssl pkey -in FILE` makes it a plain one");
-      }
-      key = decodeKey(bytes);
+      key = PemKey.decode(what, bytes);
     }
   }
 
@@ -74,17 +70,6 @@ final class TlsBundle {
     } else {
       throw new GeneralSecurityException("there are two certificates that are no CA's, and one is all that a file may hold");
     }
-  }
-
-  private static PrivateKey decodeKey(byte[] bytes) throws GeneralSecurityException {
-    for (String algorithm : KEY_ALGORITHMS) {
-      try {
-        return KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(bytes));
-      } catch (GeneralSecurityException other) {
-        // The next one, then.
-      }
-    }
-    throw new GeneralSecurityException("the private key is damaged, or of a kind that Java does not know");
   }
 
   static boolean isRoot(X509Certificate authority) {

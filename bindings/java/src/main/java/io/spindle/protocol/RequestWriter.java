@@ -168,8 +168,10 @@ public final class RequestWriter {
       windows.sent(handle, bytes);
     }
     accepted++;
-    if (returns) {
-      untaken.sent(isIndependent ? handle : 0, bytes, options.ticket());
+    if (returns && isIndependent) {
+      untaken.sent(handle, bytes, options.ticket());
+    } else if (returns) {
+      untaken.sent(options.ticket());
     }
     Output to = out.out();
     to.ensure(total + 24 + total / Frames.CHUNK_BYTES_MAX * Output.HEAD_BYTES);

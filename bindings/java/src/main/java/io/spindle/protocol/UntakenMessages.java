@@ -1,5 +1,6 @@
 package io.spindle.protocol;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -12,7 +13,35 @@ import java.util.Map;
  * Frames.flowBytes().
  */
 final class UntakenMessages {
-  /** A line of messages: rings of numbers, so that a message makes no object. */
+  /** Messages whose tickets are all the same, or rise by one. */
+  private static final class Run {
+    private long ticket; // of the first
+    private long step;
+    private long count = 1;
+
+    Run(long ticket) {
+      this.ticket = ticket;
+    }
+
+    /** Whether the next message is one of them. */
+    boolean add(long next) {
+      long difference = next - ticket;
+      if (count == 1 && (difference == 0 || difference == 1)) {
+        step = difference;
+      } else if (count == 1 || difference != step * count) {
+        return false;
+      }
+      count++;
+      return true;
+    }
+
+    void remove(long messages) {
+      ticket += step * messages;
+      count -= messages;
+    }
+  }
+
+  /** The line of a flow: rings of numbers, so that a message makes no object. Its window bounds it. */
   private static final class Line {
     private long[] tickets = new long[16];
     private long[] numbers = new long[16];
@@ -55,22 +84,32 @@ final class UntakenMessages {
     }
   }
 
-  private final Map<Integer, Line> lines = new HashMap<>();
-  private final Line only = new Line(); // under handle 0, which most clients have alone
+  // Of a client without independent flows, which may have a million in the time until the daemon tells: as runs they take no
+  // more memory than a few do.
+  private final ArrayDeque<Run> only = new ArrayDeque<>();
+  private long waiting; // messages of `only`
+
+  private final Map<Integer, Line> lines = new HashMap<>(); // with independent flows, by handle
   private long sent;
 
-  UntakenMessages() {
-    lines.put(0, only);
+  /** The next message of a client without independent flows. */
+  void sent(long ticket) {
+    sent++;
+    waiting++;
+    Run last = only.peekLast();
+    if (last == null || !last.add(ticket)) {
+      only.addLast(new Run(ticket));
+    }
   }
 
-  /** The next message. The handle is that of its flow; 0 where flows are not independent. */
+  /** The next message of a flow. */
   void sent(int handle, int bytes, long ticket) {
-    Line line = handle == 0 ? only : lines.computeIfAbsent(handle, each -> new Line());
-    line.add(bytes, ticket, ++sent);
+    lines.computeIfAbsent(handle, each -> new Line()).add(bytes, ticket, ++sent);
   }
 
   /** All of the first ones have entered, so many. */
   void entered(long first) {
+    taken(first - (sent - waiting));
     for (Line line : lines.values()) {
       while (line.count != 0 && line.numbers[line.first] <= first) {
         line.remove();
@@ -78,10 +117,17 @@ final class UntakenMessages {
     }
   }
 
-  /** So many more have entered, of one line. */
+  /** So many more have entered, of a client without independent flows. */
   void taken(long messages) {
-    for (long i = 0; i < messages && only.count != 0; i++) {
-      only.remove();
+    for (long left = Math.min(messages, waiting); left > 0; ) {
+      Run run = only.peekFirst();
+      long count = Math.min(left, run.count);
+      run.remove(count);
+      if (run.count == 0) {
+        only.removeFirst();
+      }
+      waiting -= count;
+      left -= count;
     }
   }
 
@@ -97,7 +143,7 @@ final class UntakenMessages {
     }
     if (line.count != 0) {
       line.bytes[line.first] -= (int) bytes;
-    } else if (line != only) {
+    } else {
       lines.remove(handle);
     }
   }
@@ -109,6 +155,10 @@ final class UntakenMessages {
       staying.merge(handle, 1, Integer::sum);
     }
     List<Long> tickets = new ArrayList<>();
+    for (long left = waiting - staying.getOrDefault(0, 0); left > 0; left--) {
+      tickets.add(only.peekFirst().ticket);
+      taken(1);
+    }
     for (Map.Entry<Integer, Line> each : lines.entrySet()) {
       Line line = each.getValue();
       for (int left = line.count - staying.getOrDefault(each.getKey(), 0); left > 0; left--) {
