@@ -15,10 +15,9 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Flow;
 
 /** A member by the Java client. The connection's thread calls it with events, as in the member in C++. */
-final class SpindleMember implements Member, Flow.Subscriber<Event> {
+final class SpindleMember implements Member {
     private final Connection connection;
     private final String group;
     private final Destinations to;
@@ -40,18 +39,12 @@ final class SpindleMember implements Member, Flow.Subscriber<Event> {
     public void join(int members, Receiver receiver) throws Exception {
         this.members = members;
         this.receiver = receiver;
-        connection.events().subscribe(this);
+        connection.onEvent(this::take);
         connection.requestJoin(Name.of(group), JoinOptions.DEFAULT);
         complete.await();
     }
 
-    @Override
-    public void onSubscribe(Flow.Subscription subscription) {
-        subscription.request(Long.MAX_VALUE);
-    }
-
-    @Override
-    public void onNext(Event event) {
+    private void take(Event event) {
         if (event instanceof Message message) {
             byte[] payload = message.payload();
             receiver.receive(payload, 0, payload.length);
@@ -61,14 +54,6 @@ final class SpindleMember implements Member, Flow.Subscriber<Event> {
             MemberProgram.fail(event.toString());
         }
     }
-
-    @Override
-    public void onError(Throwable failure) {
-        MemberProgram.fail(failure.toString());
-    }
-
-    @Override
-    public void onComplete() {}
 
     @Override
     public void send(byte[] payload) {

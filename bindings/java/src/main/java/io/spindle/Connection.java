@@ -1,10 +1,12 @@
 package io.spindle;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
+import java.util.function.Consumer;
 
 /**
  * The connection of a program to its Spindle daemon: {@link Spindle#connect} makes it. It has one thread of its own for
@@ -194,6 +196,17 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
   }
 
   /**
+   * Sends what a buffer has from its position to its limit, which stay where they are.
+   *
+   * @param service what is promised for it
+   * @param groups where it goes
+   * @param payload is copied
+   * @param options how
+   * @see #multicast(Service, Destinations, byte[], SendOptions)
+   */
+  void multicast(Service service, Destinations groups, ByteBuffer payload, SendOptions options);
+
+  /**
    * The same without waiting. With independent flows one flow may have no room while another goes on.
    *
    * @param service what is promised for it
@@ -233,8 +246,21 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
   }
 
   /**
+   * Sends what a buffer has from its position to its limit, where there is room.
+   *
+   * @param service what is promised for it
+   * @param groups where it goes
+   * @param payload is copied; its position and its limit stay where they are
+   * @param options how
+   * @return false where there is no room
+   * @see #tryMulticast(Service, Destinations, byte[], SendOptions)
+   */
+  boolean tryMulticast(Service service, Destinations groups, ByteBuffer payload, SendOptions options);
+
+  /**
    * Sends a message as soon as there is room, in the order of calls. The future ends when the library has taken it. One
-   * that is cancelled before has sent nothing.
+   * that is cancelled before has sent nothing. As much may wait as the send buffer has bytes: beyond that the future ends
+   * with WOULD_BLOCK at once, and {@link #writable} says when to go on.
    *
    * @param service what is promised for it
    * @param groups where it goes
@@ -275,7 +301,7 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
   CompletableFuture<Void> confirm(Duration timeout);
 
   /**
-   * Sends a request, as soon as there is room. The future ends with as many answers as the options say; no answer is an
+   * Sends a request, as soon as there is room, as {@link #multicastAsync} does. The future ends with as many answers as the options say; no answer is an
    * event.
    *
    * @param groups where it goes
@@ -437,6 +463,16 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
    * @return a publisher of this connection's events
    */
   Flow.Publisher<Event> events();
+
+  /**
+   * Has a handler called with each event, as a subscriber of {@link #events} that asks for all: by
+   * {@link ConnectOptions#executor}, one at a time. A handler that throws is called no more.
+   *
+   * @param handler is given the events
+   * @return {@code cancel()} ends it
+   * @throws IllegalStateException where there is a subscriber
+   */
+  Flow.Subscription onEvent(Consumer<? super Event> handler);
 
   // The end.
 

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,6 +78,32 @@ final class ConnectionTest {
       assertEquals(2, message.headers().list().size());
       assertTrue(message.position().isPresent());
       assertFalse(message.isRequest());
+    }
+  }
+
+  @Test
+  void whatABufferHasIsSent() throws Exception {
+    try (Connection ann = daemon.connect("ann")) {
+      get(ann.join("den"));
+      Destinations den = Destinations.of("den");
+      byte[] all = new byte[600_000]; // more than a frame holds
+      for (int i = 0; i < all.length; i++) {
+        all[i] = (byte) (i * i >> 5);
+      }
+      ByteBuffer direct = ByteBuffer.allocateDirect(all.length).put(all);
+      for (ByteBuffer buffer : List.of(ByteBuffer.wrap(all, 1, 599_000), ByteBuffer.wrap(all).slice(7, 500), direct)) {
+        buffer.position(buffer.position() / 2).limit(buffer.limit() - 1);
+        for (SendOptions options : List.of(SendOptions.DEFAULT, SendOptions.DEFAULT.withHeaders(Headers.of("to", "b")))) {
+          final ByteBuffer before = buffer.duplicate();
+          ann.multicast(Service.AGREED, den, buffer, options);
+          byte[] expected = new byte[buffer.remaining()];
+          before.get(expected);
+          assertArrayEquals(expected, nextMessage(ann).payload());
+          assertTrue(ann.tryMulticast(Service.AGREED, den, buffer, options));
+          assertArrayEquals(expected, nextMessage(ann).payload());
+          assertEquals(expected.length, buffer.remaining());
+        }
+      }
     }
   }
 
@@ -163,18 +190,28 @@ final class ConnectionTest {
     }
   }
 
+  /** Also where there is no room for a while; what waits has a bound then. */
   @Test
-  void sendsThatDoNotWaitKeepTheirOrder() throws Exception {
-    try (Connection ann = Spindle.connect(daemon.options("ann").withSendBufferBytes(4096))) {
+  void sendsThatDoNotWaitKeepTheirOrderAndABound() throws Exception {
+    int count = 2000; // of 1,000 bytes: more than the buffers of a socket
+    try (Connection ann = Spindle.connect(daemon.options("ann").withSendBufferBytes(8192))) {
       get(ann.join("den"));
+      daemon.signal("STOP");
       List<CompletableFuture<Void>> sends = new ArrayList<>();
-      for (int i = 0; i < 2000; i++) {
-        byte[] payload = new byte[1000];
-        payload[0] = (byte) i;
-        payload[1] = (byte) (i >> 8);
-        sends.add(ann.multicastAsync(Service.FIFO, "den", payload));
+      int refused = 0;
+      for (int i = 0; i < count; i++) {
+        CompletableFuture<Void> sent = sendNumbered(ann, i);
+        if (sent.isCompletedExceptionally()) {
+          assertEquals(Code.WOULD_BLOCK, codeOf(sent));
+          refused++;
+          daemon.signal("CONT");
+          get(ann.writable(Destinations.of("den"), PATIENCE));
+          sent = sendNumbered(ann, i);
+        }
+        sends.add(sent);
       }
-      for (int i = 0; i < 2000; i++) {
+      assertTrue(refused > 0);
+      for (int i = 0; i < count; i++) {
         byte[] payload = nextMessage(ann).payload();
         assertEquals(i, (payload[0] & 0xff) | (payload[1] & 0xff) << 8);
       }
@@ -182,7 +219,16 @@ final class ConnectionTest {
         get(each);
       }
       get(ann.confirm(PATIENCE));
+    } finally {
+      daemon.signal("CONT");
     }
+  }
+
+  private static CompletableFuture<Void> sendNumbered(Connection connection, int number) {
+    byte[] payload = new byte[1000];
+    payload[0] = (byte) number;
+    payload[1] = (byte) (number >> 8);
+    return connection.multicastAsync(Service.FIFO, "den", payload);
   }
 
   @Test
@@ -244,52 +290,42 @@ final class ConnectionTest {
     try (Connection ann = Spindle.connect(options)) {
       get(ann.join("den"));
       CompletableFuture<Thread> failed = new CompletableFuture<>();
-      ann.events().subscribe(new CalledOnMessages(message -> {
-        failed.complete(Thread.currentThread());
-        throw new IllegalStateException("on purpose");
-      }));
+      ann.onEvent(
+          event -> {
+            if (event instanceof Message) {
+              failed.complete(Thread.currentThread());
+              throw new IllegalStateException("on purpose");
+            }
+          });
       ann.multicast(Service.AGREED, "den", new byte[1]);
       Thread own = get(failed);
       assertEquals("spindle", own.getName());
       BlockingQueue<Integer> sizes = new LinkedBlockingQueue<>();
       CompletableFuture<Code> refused = new CompletableFuture<>();
-      ann.events().subscribe(new CalledOnMessages(message -> {
-        assertEquals(own, Thread.currentThread());
-        if (message.payload().length == 2) {
-          ann.multicast(Service.AGREED, "den", new byte[3]); // it may send
-          try {
-            ann.receive(); // and not wait
-          } catch (SpindleException error) {
-            refused.complete(error.code());
-          }
-        }
-        sizes.add(message.payload().length);
-      }));
+      Consumer<Event> handler =
+          event -> {
+            byte[] payload = event instanceof Message message ? message.payload() : new byte[0];
+            assertEquals(own, Thread.currentThread());
+            if (payload.length == 2) {
+              ann.multicast(Service.AGREED, "den", new byte[3]); // it may send
+              try {
+                ann.receive(); // and not wait
+              } catch (SpindleException error) {
+                refused.complete(error.code());
+              }
+            }
+            sizes.add(payload.length);
+          };
+      Flow.Subscription subscription = ann.onEvent(handler);
       ann.multicast(Service.AGREED, "den", new byte[2]);
       assertEquals(2, sizes.poll(TestDaemon.PATIENCE_S, SECONDS));
       assertEquals(3, sizes.poll(TestDaemon.PATIENCE_S, SECONDS));
       assertEquals(Code.WOULD_BLOCK, get(refused));
+      assertThrows(IllegalStateException.class, () -> ann.onEvent(handler)); // there is one
+      subscription.cancel();
+      ann.multicast(Service.AGREED, "den", new byte[4]);
+      assertEquals(4, nextMessage(ann).payload().length);
     }
-  }
-
-  private record CalledOnMessages(Consumer<Message> call) implements Flow.Subscriber<Event> {
-    @Override
-    public void onSubscribe(Flow.Subscription subscription) {
-      subscription.request(Long.MAX_VALUE);
-    }
-
-    @Override
-    public void onNext(Event event) {
-      if (event instanceof Message message) {
-        call.accept(message);
-      }
-    }
-
-    @Override
-    public void onError(Throwable failure) {}
-
-    @Override
-    public void onComplete() {}
   }
 
   /** A subscriber that comes second. */

@@ -23,10 +23,6 @@ final class HundredThousandTest {
   private static final String MEMORY = "-Xmx48m";
   private static final int STOPPED_MS = 100; // for what is sent to gather
 
-  private static void signal(Process process, String name) throws Exception {
-    assertEquals(0, new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor());
-  }
-
   private static void send(TestDaemon daemon) {
     byte[] payload = new byte[BYTES];
     try (Connection sender = daemon.connect("sender")) {
@@ -75,10 +71,10 @@ final class HundredThousandTest {
         for (int i = 1; i <= 10; i++) {
           assertEquals("at " + i * MESSAGES / 10, said.readLine());
           if (i <= 8) {
-            signal(receiver, "STOP");
+            TestDaemon.signal(receiver, "STOP");
             Thread.sleep(STOPPED_MS);
             proxy.cut();
-            signal(receiver, "CONT");
+            TestDaemon.signal(receiver, "CONT");
           }
         }
         sent.get(4 * TestDaemon.PATIENCE_S, SECONDS);

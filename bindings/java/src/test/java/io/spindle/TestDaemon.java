@@ -86,6 +86,22 @@ public final class TestDaemon implements AutoCloseable {
     return ConnectOptions.at(address()).withName(name);
   }
 
+  /** "STOP" or "CONT". */
+  public void signal(String name) throws IOException {
+    signal(process, name);
+  }
+
+  static void signal(Process process, String name) throws IOException {
+    try {
+      int status = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
+      if (status != 0) {
+        throw new IOException("kill ends with status " + status);
+      }
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   public void kill() {
     process.destroyForcibly();
   }

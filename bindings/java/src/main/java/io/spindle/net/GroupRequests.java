@@ -49,7 +49,7 @@ final class GroupRequests {
           }
           return code;
         };
-    sender.sendSoon(to, deadline, future, false, attempt);
+    sender.sendSoon(to, 0, deadline, future, false, attempt);
     ConnectionState.whenCancelled(future, () -> sender.forget(() -> call[0]));
     return future;
   }

@@ -62,17 +62,22 @@ final class MessageSender {
 
   // --- Calls that wait ---
 
-  void multicast(Service service, Destinations groups, byte[] payload, SendOptions how) {
+  /** `length` bytes of `bytes` from `from` on. */
+  void multicast(Service service, Destinations groups, byte[] bytes, int from, int length, SendOptions how) {
     lock.lock();
     try {
       Code code = whyNot(groups);
       if (code == null) {
-        code = session.writer().multicast(service, groups, payload, how);
+        code = session.writer().multicast(service, groups, bytes, from, length, how);
       } else if (code == Code.WOULD_BLOCK) {
-        ConnectionState.check(RequestWriter.check(groups, payload, how)); // what will never be taken is refused at once
+        ConnectionState.check(RequestWriter.check(groups, length, how)); // what will never be taken is refused at once
       }
       if (code == Code.WOULD_BLOCK || code == Code.FLUSHING) {
-        sendLater(groups, how.timeout(), code, () -> session.writer().multicast(service, groups, payload, how));
+        sendLater(
+            groups,
+            how.timeout(),
+            code,
+            () -> session.writer().multicast(service, groups, bytes, from, length, how));
       } else {
         ConnectionState.check(code);
         link.flush();
@@ -132,15 +137,15 @@ final class MessageSender {
 
   // --- Calls that do not ---
 
-  boolean tryMulticast(Service service, Destinations groups, byte[] payload, SendOptions how) {
+  boolean tryMulticast(Service service, Destinations groups, byte[] bytes, int from, int length, SendOptions how) {
     lock.lock();
     try {
       Code code = whyNot(groups);
       if (code == Code.WOULD_BLOCK) {
-        ConnectionState.check(RequestWriter.check(groups, payload, how));
+        ConnectionState.check(RequestWriter.check(groups, length, how));
         flowsWantBuffer = true;
       } else if (code == null) {
-        code = session.writer().multicast(service, groups, payload, how);
+        code = session.writer().multicast(service, groups, bytes, from, length, how);
       }
       if (code == Code.WOULD_BLOCK) {
         session.writer().wantReady(groups);
@@ -157,15 +162,23 @@ final class MessageSender {
   CompletableFuture<Void> multicastAsync(Service service, Destinations groups, byte[] payload, SendOptions how) {
     CompletableFuture<Void> future = new CompletableFuture<>();
     Supplier<Code> attempt = () -> session.writer().multicast(service, groups, payload, how);
-    Code bad = RequestWriter.check(groups, payload, how);
+    Code bad = RequestWriter.check(groups, payload.length, how);
     return bad != null
         ? ConnectionState.failed(bad)
-        : sendSoon(groups, sendDeadline(how.timeout()), future, true, attempt);
+        : sendSoon(groups, payload.length, sendDeadline(how.timeout()), future, true, attempt);
   }
 
-  /** Sends by `attempt` now, or when there is room, in the order of calls; with `endsWithIt` the future ends then. */
+  /**
+   * Sends by `attempt` now, or when there is room, in the order of calls; with `endsWithIt` the future ends then. Where as much
+   * waits as the send buffer has bytes, it ends with WOULD_BLOCK.
+   */
   <T> CompletableFuture<T> sendSoon(
-      Destinations groups, long deadline, CompletableFuture<T> future, boolean endsWithIt, Supplier<Code> attempt) {
+      Destinations groups,
+      long bytes,
+      long deadline,
+      CompletableFuture<T> future,
+      boolean endsWithIt,
+      Supplier<Code> attempt) {
     PendingCalls.Call call = null;
     Code code;
     lock.lock();
@@ -174,8 +187,11 @@ final class MessageSender {
       if (code == null) {
         code = attempt.get();
       }
-      if (code == Code.WOULD_BLOCK || code == Code.FLUSHING) {
-        call = calls.addSend(groups, attempt, deadline, future, endsWithIt);
+      boolean waits = code == Code.WOULD_BLOCK || code == Code.FLUSHING;
+      if (waits && calls.sendBytes() >= state.options().sendBufferBytes()) {
+        code = Code.WOULD_BLOCK;
+      } else if (waits) {
+        call = calls.addSend(groups, attempt, bytes, deadline, future, endsWithIt);
         code = null;
         state.wakeThread();
       } else if (code == null) {
@@ -256,7 +272,7 @@ final class MessageSender {
   CompletableFuture<Answers> request(Destinations groups, byte[] payload, RequestOptions how) {
     CompletableFuture<Answers> future = new CompletableFuture<>();
     Code bad =
-        RequestWriter.check(groups, payload, new SendOptions(how.type(), false, 0, null, how.headers()));
+        RequestWriter.check(groups, payload.length, new SendOptions(how.type(), false, 0, null, how.headers()));
     if (bad == null && how.answers() < 0) {
       bad = Code.BAD_ARGUMENT;
     }
@@ -273,7 +289,7 @@ final class MessageSender {
           }
           return asked.error();
         };
-    sendSoon(groups, deadline, future, false, attempt);
+    sendSoon(groups, payload.length, deadline, future, false, attempt);
     ConnectionState.whenCancelled(future, () -> forget(() -> call[0]));
     return future;
   }

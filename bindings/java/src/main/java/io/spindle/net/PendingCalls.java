@@ -25,6 +25,8 @@ import java.util.function.Supplier;
  * owner guards all functions.
  */
 final class PendingCalls {
+  private static final int SEND_BYTES = 256; // of memory beside the payload of a send that waits, about
+
   /** One that waits. */
   abstract static class Call {
     final long deadline;
@@ -97,12 +99,20 @@ final class PendingCalls {
   final class Room extends Call {
     final Destinations groups;
     final Supplier<Code> attempt;
+    final long bytes; // that are kept for it
     final boolean endsWithIt;
 
-    Room(Destinations groups, Supplier<Code> attempt, long deadline, CompletableFuture<?> sent, boolean endsWithIt) {
+    Room(
+        Destinations groups,
+        Supplier<Code> attempt,
+        long bytes,
+        long deadline,
+        CompletableFuture<?> sent,
+        boolean endsWithIt) {
       super(deadline, sent);
       this.groups = groups;
       this.attempt = attempt;
+      this.bytes = bytes;
       this.endsWithIt = endsWithIt;
     }
   }
@@ -113,6 +123,7 @@ final class PendingCalls {
   private final List<Request> requests = new ArrayList<>();
   private final ArrayDeque<Room> rooms = new ArrayDeque<>();
   private int sends; // of `rooms`, those that send
+  private long sendBytes; // that are kept for these
   private List<Runnable> done = new ArrayList<>();
 
   /** The engine tells what is not confirmed, and which answers a request has got that ends at its deadline. */
@@ -143,18 +154,36 @@ final class PendingCalls {
 
   /** Waits until a message to the groups may be sent. */
   Call addWritable(Destinations groups, long deadline, CompletableFuture<Void> future) {
-    Room call = new Room(groups, null, deadline, future, true);
+    Room call = new Room(groups, null, 0, deadline, future, true);
     rooms.addLast(call);
     return call;
   }
 
-  /** Sends when there is room; `endsWithIt`: the future ends when that is done. */
+  /** Sends when there is room; `bytes` are kept until then; `endsWithIt`: the future ends when that is done. */
   Call addSend(
-      Destinations groups, Supplier<Code> attempt, long deadline, CompletableFuture<?> future, boolean endsWithIt) {
-    Room call = new Room(groups, attempt, deadline, future, endsWithIt);
+      Destinations groups,
+      Supplier<Code> attempt,
+      long bytes,
+      long deadline,
+      CompletableFuture<?> future,
+      boolean endsWithIt) {
+    Room call = new Room(groups, attempt, SEND_BYTES + bytes, deadline, future, endsWithIt);
     rooms.addLast(call);
     sends++;
+    sendBytes += call.bytes;
     return call;
+  }
+
+  /** Memory, about, of what waits to be sent. */
+  long sendBytes() {
+    return sendBytes;
+  }
+
+  private void noteGone(Room room) {
+    if (room.attempt != null) {
+      sends--;
+      sendBytes -= room.bytes;
+    }
   }
 
   /** Whether a message to the groups has to wait for others that were to be sent before. */
@@ -172,8 +201,8 @@ final class PendingCalls {
     if (requests.remove(call)) {
       engine.requests().end(((Request) call).number);
     }
-    if (rooms.remove(call) && ((Room) call).attempt != null) {
-      sends--;
+    if (rooms.remove(call)) {
+      noteGone((Room) call);
     }
   }
 
@@ -239,9 +268,7 @@ final class PendingCalls {
         continue;
       }
       at.remove();
-      if (room.attempt != null) {
-        sends--;
-      }
+      noteGone(room);
       if (code != null) {
         done.add(room.end(code));
       } else if (room.endsWithIt) {
@@ -256,8 +283,8 @@ final class PendingCalls {
       T call = at.next();
       if (isOver.test(call)) {
         at.remove();
-        if (call instanceof Room room && room.attempt != null) {
-          sends--;
+        if (call instanceof Room room) {
+          noteGone(room);
         }
         done.add(call.end(code));
         hasFound = true;

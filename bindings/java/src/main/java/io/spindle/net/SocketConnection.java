@@ -23,6 +23,7 @@ import io.spindle.SpindleException;
 import io.spindle.protocol.ClientSession;
 import io.spindle.protocol.Names;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.Selector;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -31,6 +32,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 /**
  * A connection: makes its parts, which do what is asked, and begins and ends it. What is sent goes through MessageSender
@@ -164,12 +166,37 @@ public final class SocketConnection implements Connection {
 
   @Override
   public void multicast(Service service, Destinations to, byte[] payload, SendOptions how) {
-    sender.multicast(service, to, payload, how);
+    sender.multicast(service, to, payload, 0, payload.length, how);
+  }
+
+  @Override
+  public void multicast(Service service, Destinations to, ByteBuffer payload, SendOptions how) {
+    if (payload.hasArray()) {
+      int from = payload.arrayOffset() + payload.position();
+      sender.multicast(service, to, payload.array(), from, payload.remaining(), how);
+    } else {
+      multicast(service, to, bytesOf(payload), how);
+    }
+  }
+
+  private static byte[] bytesOf(ByteBuffer buffer) {
+    byte[] bytes = new byte[buffer.remaining()];
+    buffer.get(buffer.position(), bytes);
+    return bytes;
   }
 
   @Override
   public boolean tryMulticast(Service service, Destinations to, byte[] payload, SendOptions how) {
-    return sender.tryMulticast(service, to, payload, how);
+    return sender.tryMulticast(service, to, payload, 0, payload.length, how);
+  }
+
+  @Override
+  public boolean tryMulticast(Service service, Destinations to, ByteBuffer payload, SendOptions how) {
+    if (!payload.hasArray()) {
+      return tryMulticast(service, to, bytesOf(payload), how);
+    }
+    int from = payload.arrayOffset() + payload.position();
+    return sender.tryMulticast(service, to, payload.array(), from, payload.remaining(), how);
   }
 
   @Override
@@ -229,6 +256,11 @@ public final class SocketConnection implements Connection {
   @Override
   public Flow.Publisher<Event> events() {
     return receiver.publisher();
+  }
+
+  @Override
+  public Flow.Subscription onEvent(Consumer<? super Event> handler) {
+    return HandlerSubscriber.subscribe(receiver.publisher(), handler);
   }
 
   // --- Its end ---

@@ -115,8 +115,8 @@ public final class RequestWriter {
   }
 
   /** What `multicast` would answer for the arguments alone. */
-  public static Code check(Destinations groups, byte[] payload, SendOptions options) {
-    Code error = checkSizes(groups, payload.length, options);
+  public static Code check(Destinations groups, int length, SendOptions options) {
+    Code error = checkSizes(groups, length, options);
     if (error == null && !HeaderBlock.areValid(options.headers())) {
       error = Code.BAD_HEADERS;
     }
@@ -124,26 +124,50 @@ public final class RequestWriter {
   }
 
   public Code multicast(Service service, Destinations groups, byte[] payload, SendOptions options) {
+    return multicast(service, groups, payload, 0, payload.length, options);
+  }
+
+  /** `length` bytes of `bytes` from `from` on. */
+  public Code multicast(
+      Service service, Destinations groups, byte[] bytes, int from, int length, SendOptions options) {
     return options.headers().isEmpty()
-        ? writeSend(service, groups, null, payload, options)
-        : multicastWith(null, service, groups, payload, options);
+        ? writeSend(service, groups, null, bytes, from, length, options)
+        : multicastWith(null, service, groups, bytes, from, length, options);
   }
 
   /** With a header of the library's, where there is one. */
   Code multicastWith(
       Headers.Header own, Service service, Destinations groups, byte[] payload, SendOptions options) {
+    return multicastWith(own, service, groups, payload, 0, payload.length, options);
+  }
+
+  private Code multicastWith(
+      Headers.Header own,
+      Service service,
+      Destinations groups,
+      byte[] bytes,
+      int from,
+      int length,
+      SendOptions options) {
     if (!HeaderBlock.areValid(options.headers())) {
       return Code.BAD_HEADERS;
     }
-    return writeSend(service, groups, HeaderBlock.write(own, options.headers()), payload, options);
+    return writeSend(service, groups, HeaderBlock.write(own, options.headers()), bytes, from, length, options);
   }
 
-  private Code writeSend(Service service, Destinations groups, byte[] headers, byte[] payload, SendOptions options) {
+  private Code writeSend(
+      Service service,
+      Destinations groups,
+      byte[] headers,
+      byte[] payload,
+      int from,
+      int length,
+      SendOptions options) {
     if (!isOpen) {
       return Code.NOT_CONNECTED;
     }
     int headerBytes = headers == null ? 0 : headers.length;
-    Code error = checkSizes(groups, (long) headerBytes + payload.length, options);
+    Code error = checkSizes(groups, (long) headerBytes + length, options);
     if (error != null) {
       return error;
     }
@@ -159,17 +183,17 @@ public final class RequestWriter {
       handle = findHandle(groups);
       last = handle;
     }
-    int total = headerBytes + payload.length;
-    int bytes = Frames.flowBytes(total);
+    int total = headerBytes + length;
+    int flowBytes = Frames.flowBytes(total);
     if (isIndependent) {
       if (!windows.hasRoom(handle)) {
         return Code.WOULD_BLOCK;
       }
-      windows.sent(handle, bytes);
+      windows.sent(handle, flowBytes);
     }
     accepted++;
     if (returns && isIndependent) {
-      untaken.sent(handle, bytes, options.ticket());
+      untaken.sent(handle, flowBytes, options.ticket());
     } else if (returns) {
       untaken.sent(options.ticket());
     }
@@ -186,14 +210,14 @@ public final class RequestWriter {
     if (headers != null) {
       to.bytes(headers); // shorter than a chunk
     }
-    int chunk = Math.min(payload.length, Frames.CHUNK_BYTES_MAX - headerBytes);
-    to.bytes(payload, 0, chunk);
+    int chunk = Math.min(length, Frames.CHUNK_BYTES_MAX - headerBytes);
+    to.bytes(payload, from, chunk);
     to.endFrame(head);
     out.noteFrame(Frames.SEND);
-    for (int at = chunk; at < payload.length; at += chunk) {
-      chunk = Math.min(payload.length - at, Frames.CHUNK_BYTES_MAX);
+    for (int at = chunk; at < length; at += chunk) {
+      chunk = Math.min(length - at, Frames.CHUNK_BYTES_MAX);
       head = to.beginFrame(Frames.SEND_MORE);
-      to.bytes(payload, at, chunk);
+      to.bytes(payload, from + at, chunk);
       to.endFrame(head);
       out.noteFrame(Frames.SEND_MORE);
     }
