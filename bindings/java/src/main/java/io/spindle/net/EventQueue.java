@@ -7,6 +7,7 @@ import io.spindle.protocol.ClientSession;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -16,14 +17,28 @@ final class EventQueue {
   private static final long BATCH_BYTES = 64 << 10;
 
   private static final class Batch {
-    final List<Event> events;
+    final List<Event> events; // no more come once some are taken
     long bytes;
+    final AtomicInteger taken = new AtomicInteger();
 
     Batch(List<Event> events, long bytes) {
       this.events = events;
       this.bytes = bytes;
     }
+
+    /** The index of an event that is the caller's then; -1: there are no more. For any thread, without the lock. */
+    int takeNext() {
+      int size = events.size();
+      int index = taken.get() < size ? taken.getAndIncrement() : size;
+      return index < size ? index : -1;
+    }
+
+    boolean hasNext() {
+      return taken.get() < events.size();
+    }
   }
+
+  private static final Batch NONE = new Batch(List.of(), 0);
 
   private final long limitBytes;
   private final Runnable onRoom; // by who takes, without the lock
@@ -32,12 +47,11 @@ final class EventQueue {
   private final ReentrantLock lock = new ReentrantLock(); // guards what follows
   private final Condition arrived = lock.newCondition();
   private final ArrayDeque<Batch> batches = new ArrayDeque<>();
-  private Batch taken = new Batch(List.of(), 0);
-  private int next; // in `taken`
+  private volatile Batch current = NONE; // is taken from; set with the lock
   private final FeedQueue feeds;
   private boolean areFeedsNext; // they take turns with batches
   private boolean hasLast; // of all: feeds go first
-  private long bytes; // of `batches` and `taken`
+  private long bytes; // of `batches` and `current`
   private volatile boolean isFull;
   private int waiters;
   private boolean isFinished;
@@ -107,50 +121,69 @@ final class EventQueue {
 
   /** Gives back what was taken and fetches more, if there is more. Whether there is room that there was not. */
   private boolean nextBatch() {
-    bytes -= taken.bytes;
+    bytes -= current.bytes;
     boolean hasRoom = isFull && bytes <= resumeBytes();
     if (hasRoom) {
       isFull = false;
     }
-    next = 0;
-    taken = new Batch(List.of(), 0);
     boolean feedsGo = !feeds.isEmpty() && (areFeedsNext || hasLast || batches.isEmpty());
     areFeedsNext = !feedsGo;
     if (feedsGo) {
-      taken = new Batch(new ArrayList<>(), 0);
-      feeds.take(taken.events, BATCH_BYTES);
-    } else if (!batches.isEmpty()) {
-      taken = batches.removeFirst();
+      Batch ofFeeds = new Batch(new ArrayList<>(), 0);
+      feeds.take(ofFeeds.events, BATCH_BYTES);
+      current = ofFeeds;
+    } else {
+      current = batches.isEmpty() ? NONE : batches.removeFirst();
     }
     return hasRoom;
   }
 
-  /** The next event; null where none waits. */
+  /** The next event; null where none waits. Most are taken without the lock. */
   Event poll() {
-    Event event = null;
-    boolean hasRoom = false;
+    Batch from = current;
+    int index = from.takeNext();
+    while (index < 0) {
+      if (!goOn()) {
+        return null;
+      }
+      from = current;
+      index = from.takeNext();
+    }
+    Event event = from.events.set(index, null);
+    if (event instanceof Disconnected) {
+      finish();
+    }
+    if (index == from.events.size() - 1) {
+      goOn(); // what it held is free
+    }
+    return event;
+  }
+
+  /** Fetches more where all of the current batch is taken. Whether there is more. */
+  private boolean goOn() {
+    boolean hasRoom;
+    boolean hasMore;
     lock.lock();
     try {
-      if (next == taken.events.size()) {
-        hasRoom = nextBatch();
-      }
-      if (next < taken.events.size()) {
-        event = taken.events.set(next++, null);
-        if (next == taken.events.size()) {
-          hasRoom |= nextBatch();
-        }
-        if (event instanceof Disconnected) {
-          isFinished = true;
-          arrived.signalAll();
-        }
-      }
+      hasRoom = !current.hasNext() && nextBatch();
+      hasMore = current.hasNext();
     } finally {
       lock.unlock();
     }
     if (hasRoom) {
       onRoom.run();
     }
-    return event;
+    return hasMore;
+  }
+
+  private void finish() {
+    lock.lock();
+    try {
+      isFinished = true;
+      arrived.signalAll();
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** The next event; null once the deadline has passed, or Disconnected was taken. */
@@ -181,7 +214,7 @@ final class EventQueue {
   }
 
   private boolean hasEvents() {
-    return next < taken.events.size() || !batches.isEmpty() || !feeds.isEmpty();
+    return current.hasNext() || !batches.isEmpty() || !feeds.isEmpty();
   }
 
   /** Whether Disconnected was taken. */
