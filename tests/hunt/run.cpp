@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/checkers/checkers.h"
+#include "tests/checkers/history.h"
 #include "tests/hunt/contents.h"
 #include "tests/hunt/count_clients.h"
 #include "tests/hunt/explain.h"
@@ -61,6 +62,15 @@ std::string_view text_of(std::string_view view_step) {
   const auto* const found = std::find_if(std::begin(kViewSteps), std::end(kViewSteps),
                                          [&](const ViewStep& each) { return each.word == view_step; });
   return found->text;
+}
+
+/// Those that a client got of a group. Others may come beside them: who has a name that was another's gets what was
+/// sent to it and had not arrived.
+std::size_t messages_of(const std::string& group, const checkers::ClientHistory& history) {
+  return static_cast<std::size_t>(std::count_if(history.events.begin(), history.events.end(), [&](const auto& event) {
+    const auto* delivered = std::get_if<checkers::Delivered>(&event.what);
+    return delivered != nullptr && delivered->message.groups == std::vector{group};
+  }));
 }
 
 class Run {
@@ -530,7 +540,9 @@ bool Run::await_fresh_members() {
   for (SimClient* each : fresh) {
     each->multicast({"fresh"}, {.service = each->host().index() % 2 == 0 ? Service::agreed : Service::safe});
   }
-  const auto has_all = [&](const SimClient* each) { return each->messages() == fresh.size(); };
+  const auto has_all = [&](const SimClient* each) {
+    return each->messages() >= fresh.size() && messages_of("fresh", each->history()) == fresh.size();
+  };
   return await([&] { return std::all_of(fresh.begin(), fresh.end(), has_all); }, kFreshBound,
                "messages of fresh members");
 }
