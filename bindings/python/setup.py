@@ -25,7 +25,8 @@ class BuildByCMake(build_ext):
     def build_extension(self, ext):
         folder = Path(self.get_ext_fullpath(ext.name)).resolve().parent
         build = Path(self.build_temp).resolve()
-        subprocess.run(["cmake", "-S", HERE / "native", "-B", build, "-DCMAKE_BUILD_TYPE=Release",
+        build_type = os.environ.get("CMAKE_BUILD_TYPE", "Release")
+        subprocess.run(["cmake", "-S", HERE / "native", "-B", build, f"-DCMAKE_BUILD_TYPE={build_type}",
                         f"-DSPINDLE_SOURCES={SOURCES}", f"-DSPINDLE_MODULE_FOLDER={folder}",
                         f"-DPython3_EXECUTABLE={sys.executable}"], check=True)
         jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(os.cpu_count() or 1)

@@ -202,7 +202,7 @@ TEST_F(LargeGroup, ManyRequestsAtOnceAreAllAnswered) {
   EXPECT_FALSE(members[0]->is_closed());
 }
 
-TEST_F(LargeGroup, LargePartitionAndHeal) {
+TEST_F(LargeGroup, PartitionAndHealLarge) {
   simulate_cluster(207, Shape::line, 4, config(100));
   const std::vector<SimClient*> members = add_members(240, "g");
   await_group_view(members, "g", 30s);

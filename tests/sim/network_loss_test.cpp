@@ -151,7 +151,7 @@ PathProperties lossy(CongestionControl kind, double loss, Duration delay) {
 
 // The formulas are of losses at equal distances. With such as come at random Reno has a tenth more (Ott et al., 1996),
 // and CUBIC, which remembers its last maximum, less.
-TEST(NetworkLoss, CarriesWhatTheFormulasHave) {
+TEST(NetworkLoss, CarriesWhatTheFormulasHaveLarge) {
   for (const CongestionControl kind : {CongestionControl::reno, CongestionControl::cubic}) {
     for (const Duration delay : {Duration(10ms), Duration(50ms)}) {
       for (const double loss : {0.001, 0.01}) {

@@ -48,12 +48,12 @@ TEST_P(ViewCost, IsTenRoundTripsAndQuadraticBusy) { measure_all(2, GetParam(), t
 INSTANTIATE_TEST_SUITE_P(Daemons, ViewCost, testing::Values<std::size_t>(8, 16, 32),
                          [](const auto& param) { return std::to_string(param.param); });
 
-class ViewCostLarge : public testing::TestWithParam<std::uint64_t> {};
+class ViewCostOf64Daemons : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(ViewCostLarge, Of64DaemonsIdle) { measure_all(GetParam(), 64, false); }
-TEST_P(ViewCostLarge, Of64DaemonsBusy) { measure_all(GetParam(), 64, true); }
+TEST_P(ViewCostOf64Daemons, IdleLarge) { measure_all(GetParam(), 64, false); }
+TEST_P(ViewCostOf64Daemons, BusyLarge) { measure_all(GetParam(), 64, true); }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, ViewCostLarge, testing::Range<std::uint64_t>(10, 13));
+INSTANTIATE_TEST_SUITE_P(Seeds, ViewCostOf64Daemons, testing::Range<std::uint64_t>(10, 13));
 
 TEST(ViewCostOfMany, IsQuadraticWith128Large) { measure_all(3, 128, false); }
 TEST(ViewCostOfMany, IsQuadraticWith256Large) { measure_all(4, 256, false); }
