@@ -109,7 +109,8 @@ void PlayedDaemon::react(ClientFrame type, ByteView body) {
     case ClientFrame::bye:
       return protocol::write_close(out_, {static_cast<std::uint16_t>(Errc::closed_by_client), "bye", messages_});
     default:
-      return;
+      if (!protocol::is_bulk_request(type)) return;
+      if (const auto request = protocol::read_bulk_request(type, body)) answer(*request);
   }
 }
 
@@ -209,9 +210,58 @@ void PlayedDaemon::say_feed() {
   }
 }
 
+protocol::BulkOffered PlayedDaemon::offered(std::uint32_t request) {
+  protocol::BulkOffered offered{channel(), request, draw_.chance(20), false, group(), "#c0#a", {}, {}};
+  offered.terms.name = draw_.chance(50) ? "disk.img" : "";
+  offered.terms.layout =
+      bulk::ContentLayout::of(draw_.chance(20) ? bulk::kSizeUnknown : draw_.below(std::uint64_t{1} << 40)).value();
+  offered.terms.kind = static_cast<protocol::ContentKind>(draw_.below(3));
+  offered.terms.bytes_per_second = draw_.below(1'000'000);
+  offered.terms.weight = static_cast<std::uint8_t>(1 + draw_.below(100));
+  offered.terms.linger_s = static_cast<std::uint32_t>(draw_.below(1'000));
+  if (offered.terms.layout.has_size() && draw_.chance(50)) offered.root.emplace().fill(7);
+  return offered;
+}
+
+void PlayedDaemon::answer(const protocol::BulkRequest& request) {
+  const std::uint32_t number = protocol::number_of(request);
+  const bool is_refused = draw_.chance(20);
+  if (!is_refused && std::holds_alternative<protocol::BulkOffer>(request)) {
+    return protocol::write_bulk_news(out_, offered(number));
+  }
+  if (!is_refused && std::holds_alternative<protocol::BulkTokenRequest>(request)) {
+    return protocol::write_bulk_news(out_, protocol::BulkToken{number, draw_.below(9), {1, 2, 3}});
+  }
+  protocol::write_reply(out_, {number, static_cast<std::uint16_t>(is_refused ? Errc::unknown_channel : Errc{})});
+}
+
+void PlayedDaemon::say_channel() {
+  const protocol::BulkGone gone{draw_.below(3), draw_.below(3), draw_.below(3), draw_.below(300)};
+  switch (draw_.below(5)) {
+    case 0:
+      return protocol::write_bulk_news(out_, offered(0));
+    case 1:
+      return protocol::write_bulk_news(out_, protocol::BulkSealed{channel(), draw_.below(1'000'000), {9, 8}});
+    case 2: {
+      protocol::BulkComplete complete{channel(), view_id(), {}, {}, {}, gone};
+      // Those that are long go in several frames.
+      const std::uint64_t count = draw_.chance(4) ? 9'000 : draw_.below(4);
+      for (std::uint64_t i = 0; i < count; ++i) complete.done.push_back("#d" + std::to_string(i) + "#a");
+      if (draw_.chance(50)) complete.failed.push_back({"#f#b", static_cast<std::uint16_t>(50 + draw_.below(30))});
+      if (draw_.chance(50)) complete.refused = {"#r#a", "#r#b"};
+      return protocol::write_bulk_news(out_, complete);
+    }
+    case 3:
+      return protocol::write_bulk_news(
+          out_, protocol::BulkEnded{channel(), static_cast<protocol::BulkEnd>(1 + draw_.below(4))});
+    default:
+      return protocol::write_bulk_news(out_, protocol::BulkReturned{channel(), gone, draw_.below(gone.missing + 1)});
+  }
+}
+
 void PlayedDaemon::speak() {
   if (!is_welcomed_) return;
-  switch (draw_.below(16)) {
+  switch (draw_.below(18)) {
     case 0:
       return say_view(group());
     case 1:
@@ -252,6 +302,9 @@ void PlayedDaemon::speak() {
       return say_feed();
     case 12:
       return protocol::write_ping(out_, ClientFrame::pong, draw_.below(9));
+    case 13:
+    case 14:
+      return say_channel();
     default:
       return say_message();
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libclient/common/framing.h"
+#include "libclient/protocol/bulk_requests.h"
 #include "libclient/protocol/client_frames.h"
 #include "libclient/protocol/client_handshake.h"
 #include "libclient/protocol/feed_frames.h"
@@ -54,6 +55,10 @@ class PlayedDaemon {
   void say_message();
   void say_view(std::string_view group);
   void say_feed();
+  void say_channel();
+  void answer(const protocol::BulkRequest& request);
+  protocol::BulkChannelId channel() { return {draw_.chance(90) ? "a" : "b", draw_.below(3), 1 + draw_.below(5)}; }
+  protocol::BulkOffered offered(std::uint32_t request);
   std::string name() { return "c" + std::to_string(draw_.below(3)); }
   std::string group() { return draw_.chance(95) ? "g" + std::to_string(draw_.below(3)) : std::string("\xff\0g", 3); }
   GroupViewId view_id() { return {draw_.below(1000), "a", draw_.below(1u << 30), draw_.below(300)}; }

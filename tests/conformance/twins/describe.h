@@ -9,6 +9,7 @@
 #include "libclient/common/hex.h"
 #include "libclient/include/spindle/error.h"
 #include "libclient/include/spindle/event.h"
+#include "libclient/protocol/bulk_requests.h"
 
 namespace spindle::conformance {
 
@@ -128,5 +129,49 @@ inline std::string describe(const Event& event) {
                        }
                      });
 }
+
+// News of bulk channels.
+
+inline std::string text_of(const protocol::BulkChannelId& id) { return words(id.daemon, id.incarnation, id.number); }
+
+inline std::string text_of(const protocol::BulkGone& gone) {
+  return words(std::to_string(gone.done), gone.failed, gone.refused, gone.missing);
+}
+
+template <std::size_t kBytes>
+std::string hex_bytes(const std::array<std::uint8_t, kBytes>& bytes) {
+  return to_hex(ByteView(bytes));
+}
+
+struct DescribeNews {
+  std::string operator()(const protocol::BulkOffered& offered) const {
+    const protocol::ContentTerms& terms = offered.terms;
+    return words("offered", text_of(offered.channel), offered.request, offered.is_late ? 1 : 0, hex(offered.group),
+                 hex(offered.source), hex(terms.name), terms.layout.block_bytes, terms.layout.symbol_bytes,
+                 terms.layout.size, static_cast<int>(terms.kind), terms.bytes_per_second,
+                 static_cast<int>(terms.weight), terms.linger_s, offered.root ? hex_bytes(*offered.root) : "-");
+  }
+  std::string operator()(const protocol::BulkSealed& sealed) const {
+    return words("sealed", text_of(sealed.channel), sealed.size, hex_bytes(sealed.root));
+  }
+  std::string operator()(const protocol::BulkComplete& complete) const {
+    std::string failed;
+    for (const auto& each : complete.failed) {
+      failed += words("", hex(each.name), number_of({each.code, error_category()}));
+    }
+    return words("complete", text_of(complete.channel), hex_list(complete.done), hex_list(complete.refused),
+                 text_of(complete.gone)) +
+           failed;
+  }
+  std::string operator()(const protocol::BulkEnded& ended) const {
+    return words("ended", text_of(ended.channel), static_cast<int>(ended.why));
+  }
+  std::string operator()(const protocol::BulkToken& token) const {
+    return words("token", token.request, token.session, hex_bytes(token.token));
+  }
+  std::string operator()(const protocol::BulkReturned& returned) const {
+    return words("returned", text_of(returned.channel), text_of(returned.gone), returned.present);
+  }
+};
 
 }  // namespace spindle::conformance

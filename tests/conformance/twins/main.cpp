@@ -34,7 +34,7 @@ class Recorder : private protocol::RequestObserver {
     tell("do start", now_.count());
     session_.start(now_);
     note();
-    for (std::size_t i = 0; i < steps && !session_.is_over() && !is_done_; ++i) step();
+    for (std::size_t i = 0; i < steps && !session_.is_over(); ++i) step();
   }
 
  private:
@@ -113,7 +113,6 @@ class Recorder : private protocol::RequestObserver {
     } else {
       tell("do connected");
       daemon_.begin();
-      stream_.clear();
       is_linked_ = true;
       session_.connected(now_);
     }
@@ -140,10 +139,6 @@ class Recorder : private protocol::RequestObserver {
     Bytes bytes(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(size));
     out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(size));
     if (draw_.chance(1)) bytes[draw_.below(bytes.size())] ^= static_cast<std::uint8_t>(1u << draw_.below(8));
-    if (has_bulk_news(bytes)) {
-      is_done_ = true;
-      return;
-    }
     tell("do read", now_.count(), to_hex(bytes));
     ByteView rest(bytes);
     while (!rest.empty() && !session_.reader().ended()) {
@@ -154,19 +149,6 @@ class Recorder : private protocol::RequestObserver {
       rest = rest.subspan(size);
     }
     settle();
-  }
-
-  /// Frames of bulk channels, which come of changed bytes only, and which not all clients know.
-  bool has_bulk_news(ByteView bytes) {
-    stream_.insert(stream_.end(), bytes.begin(), bytes.end());
-    for (;;) {
-      const auto head = read_frame_head(stream_);
-      if (!head) return false;
-      if (protocol::is_bulk_news(static_cast<protocol::ClientFrame>(head->type))) return true;
-      const std::size_t size = kFrameHeadBytes + head->length;
-      if (stream_.size() < size) return false;
-      stream_.erase(stream_.begin(), stream_.begin() + static_cast<std::ptrdiff_t>(size));
-    }
   }
 
   void settle() {
@@ -222,7 +204,7 @@ class Recorder : private protocol::RequestObserver {
         return result(session_.flush_ok(answered));
       }
       case 7:
-        return draw_.chance(50) ? ask(name) : feed(name);
+        return draw_.chance(30) ? channel(name) : draw_.chance(50) ? ask(name) : feed(name);
       default:
         return send(name);
     }
@@ -257,6 +239,35 @@ class Recorder : private protocol::RequestObserver {
     protocol::Requests::Number number = 0;
     const std::error_code error = session_.engine().ask(Groups(name), std::string_view("q"), options, number);
     result(error);
+  }
+
+  /// What a client asks of bulk channels: always the same of each kind.
+  void channel(const std::string& name) {
+    const protocol::BulkChannelId id{"a", 1, 2};
+    protocol::BulkRequest request;
+    const std::uint64_t kind = draw_.below(6);
+    switch (kind) {
+      case 0:
+        request = protocol::BulkOffer{0, name, {"disk.img", bulk::ContentLayout::of(100'000).value()}};
+        break;
+      case 1:
+        request = protocol::BulkSeal{0, id, 100'000, {5, 6}};
+        break;
+      case 2:
+        request = protocol::BulkOutcomeSaid{0, id, protocol::BulkOutcome::failed, 60};
+        break;
+      case 3:
+        request = protocol::BulkCancel{0, id};
+        break;
+      case 4:
+        request = protocol::BulkSetRate{0, id, 1'000'000};
+        break;
+      default:
+        request = protocol::BulkTokenRequest{};
+    }
+    tell("do channel", kind, name);
+    std::uint32_t number = 0;
+    result(session_.engine().ask_channel(std::move(request), number));
   }
 
   void feed(const std::string& name) {
@@ -308,6 +319,13 @@ class Recorder : private protocol::RequestObserver {
   void feed_news(const protocol::FeedNews& news) override { feeds_.take(now_, news); }
   void group_left(std::string_view group) override { feeds_.note_left(group); }
   void session_began_anew() override { feeds_.begin_anew(); }
+  void channel_answered(std::uint32_t request, std::error_code error) override {
+    tell("= channel", request, number_of(error));
+  }
+  std::optional<Event> channel_news(protocol::BulkNews news, std::size_t before) override {
+    tell("= news", before, std::visit(DescribeNews{}, news));
+    return std::nullopt;
+  }
 
   Draw draw_;
   PlayedDaemon daemon_;
@@ -317,8 +335,6 @@ class Recorder : private protocol::RequestObserver {
   Instant now_{kMillisecond};
   bool is_dialling_ = false;
   bool is_linked_ = false;
-  bool is_done_ = false;
-  Bytes stream_;  // of this connection, what is not a whole frame
   std::uint64_t ticket_ = 0;
   FlushRequest flush_;
   std::optional<Message> request_;

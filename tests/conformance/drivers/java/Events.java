@@ -1,3 +1,11 @@
+import io.spindle.BulkComplete;
+import io.spindle.BulkEnded;
+import io.spindle.BulkEvent;
+import io.spindle.BulkGone;
+import io.spindle.BulkOffered;
+import io.spindle.BulkProgress;
+import io.spindle.BulkReceived;
+import io.spindle.BulkReturned;
 import io.spindle.Disconnected;
 import io.spindle.Event;
 import io.spindle.FeedClosed;
@@ -17,6 +25,7 @@ import io.spindle.QueueWarning;
 import io.spindle.Reconnected;
 import io.spindle.RequestFailed;
 import io.spindle.Transitional;
+import java.nio.file.Path;
 import java.util.Locale;
 
 /** Events of the client as lines for the runner. */
@@ -61,7 +70,7 @@ final class Events {
       again.unknown().forEach(ticket -> answer.add("unknown", ticket));
       return answer;
     }
-    return describeFeed(event);
+    return event instanceof BulkEvent ofChannel ? describeBulk(ofChannel) : describeFeed(event);
   }
 
   private static Answer describe(Message message) {
@@ -108,6 +117,60 @@ final class Events {
     answer.add("bytes", gap.bytes()).add("unlisted", gap.unlisted());
     gap.names().forEach(each -> answer.add("name", each.name()).add("of_name", each.messages()));
     return answer;
+  }
+
+  /** `content`: that of memory, or of a stream. */
+  static Answer describe(BulkReceived received, byte[] content) {
+    Answer answer = new Answer("bulk_received").add("channel", received.channel().toString());
+    answer.add("path", received.path().map(Path::toString).orElse("")).addContent(content);
+    received.code().ifPresent(code -> answer.add("code", code.identifier()).add("text", received.text()));
+    return answer;
+  }
+
+  private static Answer describeBulk(BulkEvent event) {
+    String channel = event.channel().toString();
+    if (event instanceof BulkOffered offered) {
+      Answer answer =
+          new Answer("bulk_offered")
+              .add("channel", channel)
+              .add("group", offered.group())
+              .add("source", offered.source())
+              .add("name", offered.name())
+              .add("kind", lower(offered.kind()))
+              .add("late", offered.late() ? "yes" : "no");
+      offered.size().ifPresent(size -> answer.add("size", size));
+      return answer;
+    } else if (event instanceof BulkProgress progress) {
+      Answer answer = new Answer("bulk_progress").add("channel", channel).add("bytes", progress.bytes());
+      progress.size().ifPresent(size -> answer.add("size", size));
+      return answer;
+    } else if (event instanceof BulkComplete complete) {
+      Answer answer =
+          new Answer("bulk_complete")
+              .add("channel", channel)
+              .addAll("done", complete.done())
+              .addAll("refused", complete.refused());
+      for (BulkComplete.Failed each : complete.failed()) {
+        answer.add("failed", each.name()).add("failed_code", each.code().identifier());
+      }
+      return addGone(answer, complete.gone());
+    } else if (event instanceof BulkReturned returned) {
+      Answer answer = new Answer("bulk_returned").add("channel", channel).add("present", returned.present());
+      return addGone(answer, returned.gone());
+    } else if (event instanceof BulkEnded ended) {
+      Answer answer = new Answer("bulk_ended").add("channel", channel).add("cause", lower(ended.cause()));
+      ended.code().ifPresent(code -> answer.add("code", code.identifier()).add("text", ended.text()));
+      return answer;
+    }
+    return new Answer("bulk_stalled").add("channel", channel);
+  }
+
+  private static Answer addGone(Answer answer, BulkGone gone) {
+    return answer
+        .add("gone_done", gone.done())
+        .add("gone_failed", gone.failed())
+        .add("gone_refused", gone.refused())
+        .add("gone_missing", gone.missing());
   }
 
   private static Answer describeFeed(Event event) {

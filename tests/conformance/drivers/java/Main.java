@@ -1,4 +1,7 @@
 import io.spindle.Answers;
+import io.spindle.BulkOffered;
+import io.spindle.BulkReceived;
+import io.spindle.ChannelId;
 import io.spindle.ConnectOptions;
 import io.spindle.Connection;
 import io.spindle.Destinations;
@@ -39,12 +42,13 @@ import java.util.concurrent.ExecutionException;
 final class Main {
   private static final String[] FEATURES = {
     "flows", "timeouts", "confirm", "drain", "headers", "writable", "resumption", "synchrony", "request", "cancellation",
-    "feeds"
+    "feeds", "bulk"
   };
   private static final PrintStream OUT = new PrintStream(System.out, true, StandardCharsets.US_ASCII);
 
   private volatile Connection connection;
   private final Map<Long, Feed> feeds = new ConcurrentHashMap<>();
+  private final Contents contents = new Contents();
   private volatile Message request; // the last one that came
   private volatile FlushRequest flushRequest; // likewise
   private final Map<String, Thread> aside = new ConcurrentHashMap<>();
@@ -106,6 +110,11 @@ final class Main {
       case "drain" -> lost(connection.drain(call.timeout()));
       case "close" -> lost(connection.disconnect());
       case "receive" -> receive(call);
+      case "offer" -> offer(call);
+      case "accept" -> done(() -> accept(call));
+      case "refuse" -> done(() -> connection.bulk().refuse(contents.channel(call)));
+      case "withdraw" -> done(() -> connection.bulk().cancel(contents.channel(call)));
+      case "rate" -> done(() -> connection.bulk().setRate(contents.channel(call), call.integer("rate")));
       case "listen" -> done(() -> connection.listen(group(call), listenOptions(call)));
       case "unlisten" -> done(() -> connection.stopListening(group(call)));
       case "feed" -> feed(call);
@@ -148,6 +157,9 @@ final class Main {
     }
     if (call.has("keepalive_ms")) {
       options = options.withKeepalive(call.milliseconds("keepalive_ms"));
+    }
+    if (call.has("bulk")) {
+      options = options.withBulk();
     }
     feeds.clear();
     connection = Spindle.connect(options);
@@ -226,7 +238,23 @@ final class Main {
     } else if (event instanceof FlushRequest flush) {
       flushRequest = flush;
     }
+    if (event instanceof BulkOffered offered) {
+      contents.note(offered.channel());
+    } else if (event instanceof BulkReceived received) {
+      return Events.describe(received, contents.contentOf(received));
+    }
     return event == null ? new Answer("failed").add("code", "timed_out") : Events.describe(event);
+  }
+
+  private Answer offer(Call call) {
+    ChannelId channel =
+        await(connection.bulk().offer(group(call), Contents.source(call), Contents.offerOptions(call)));
+    contents.note(channel);
+    return new Answer("ok").add("channel", channel.toString());
+  }
+
+  private void accept(Call call) {
+    connection.bulk().accept(contents.channel(call), contents.sink(call), Contents.acceptOptions(call));
   }
 
   private static ListenOptions listenOptions(Call call) {

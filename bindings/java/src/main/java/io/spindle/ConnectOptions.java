@@ -34,6 +34,7 @@ public final class ConnectOptions {
   private long receiveBufferBytes = 8L << 20;
   private boolean independentFlows;
   private SlowPolicy slowPolicy = SlowPolicy.DAEMON_DEFAULT;
+  private BulkOptions bulk;
   private ThreadFactory threadFactory;
   private Executor executor;
 
@@ -56,6 +57,7 @@ public final class ConnectOptions {
     receiveBufferBytes = from.receiveBufferBytes;
     independentFlows = from.independentFlows;
     slowPolicy = from.slowPolicy;
+    bulk = from.bulk;
     threadFactory = from.threadFactory;
     executor = from.executor;
   }
@@ -426,6 +428,36 @@ public final class ConnectOptions {
   }
 
   /**
+   * How the content of {@link Bulk} channels is worked on; null: this client hears of none.
+   *
+   * @return what holds
+   */
+  public BulkOptions bulk() {
+    return bulk;
+  }
+
+  /**
+   * These, with another {@link #bulk}.
+   *
+   * @param value instead of what was there
+   * @return the options
+   */
+  public ConnectOptions withBulk(BulkOptions value) {
+    ConnectOptions made = new ConnectOptions(this);
+    made.bulk = value;
+    return made;
+  }
+
+  /**
+   * These, with bulk channels by {@link BulkOptions#DEFAULT}.
+   *
+   * @return the options
+   */
+  public ConnectOptions withBulk() {
+    return withBulk(BulkOptions.DEFAULT);
+  }
+
+  /**
    * Makes the connection's threads: one that reads and writes, and one for a while where it connects; null:
    * daemon threads.
    *
@@ -448,9 +480,9 @@ public final class ConnectOptions {
   }
 
   /**
-   * Calls the subscriber of {@link Connection#events}; null: the common pool. {@code Runnable::run} has the connection's
-   * thread call it, which saves a change of threads for each batch: such a subscriber should be brief, and calls that wait
-   * throw WOULD_BLOCK there.
+   * Calls the subscriber of {@link Connection#events}; null: the common pool. {@code Runnable::run} has the
+   * connection's thread call it, which saves a change of threads for each batch: such a subscriber should be brief, and
+   * calls that wait throw WOULD_BLOCK there.
    *
    * @return what holds
    */

@@ -37,9 +37,9 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
   // Groups.
 
   /**
-   * Joins a group. The future ends with the view that shows it, or with what the daemon refuses it with. That view is an
-   * event, too, in its place. Where the future is not waited for any more, in time or at all, the request stands, and what
-   * comes of it is an event.
+   * Joins a group. The future ends with the view that shows it, or with what the daemon refuses it with. That view is
+   * an event, too, in its place. Where the future is not waited for any more, in time or at all, the request stands,
+   * and what comes of it is an event.
    *
    * @param group 1 to 255 bytes, not starting with '#'
    * @param options how
@@ -135,8 +135,8 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
   void requestFlow(Destinations groups);
 
   /**
-   * Answers a request to flush a synchronous group: from here to the next view of the group this client sends nothing to
-   * it. {@link #multicast} waits for that view then. Where the request is over nothing happens.
+   * Answers a request to flush a synchronous group: from here to the next view of the group this client sends nothing
+   * to it. {@link #multicast} waits for that view then. Where the request is over nothing happens.
    *
    * @param request that has been received
    * @throws SpindleException BAD_ARGUMENT for what is none of this connection, NOT_CONNECTED
@@ -147,8 +147,8 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
 
   /**
    * Sends a message of up to 16 MiB, headers included; the client need not be a member. Waits while the send buffer is
-   * full, with independent flows also while the flow is. A thread's messages enter the network in the order of its calls,
-   * with independent flows those to the same destinations do.
+   * full, with independent flows also while the flow is. A thread's messages enter the network in the order of its
+   * calls, with independent flows those to the same destinations do.
    *
    * @param service what is promised for it
    * @param groups where it goes
@@ -213,8 +213,8 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
    * @param groups where it goes
    * @param payload is copied
    * @param options how
-   * @return false where there is no room, and nothing was sent: {@link #writable} waits for some; with independent flows
-   *     {@link FlowReady} comes, too
+   * @return false where there is no room, and nothing was sent: {@link #writable} waits for some; with independent
+   *     flows {@link FlowReady} comes, too
    * @throws SpindleException as of multicast, and FLUSHING where {@link #flushOk} says so
    */
   boolean tryMulticast(Service service, Destinations groups, byte[] payload, SendOptions options);
@@ -307,8 +307,8 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
    * @param groups where it goes
    * @param payload of the request
    * @param options how, and what is waited for
-   * @return ends with {@link RequestException}, TIMED_OUT or CONNECTION_LOST, where fewer have come, and with NOT_A_MEMBER
-   *     where all members were asked and the client is none
+   * @return ends with {@link RequestException}, TIMED_OUT or CONNECTION_LOST, where fewer have come, and with
+   *     NOT_A_MEMBER where all members were asked and the client is none
    */
   CompletableFuture<Answers> request(Destinations groups, byte[] payload, RequestOptions options);
 
@@ -326,7 +326,8 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
   }
 
   /**
-   * Answers a request, to its sender alone, in the service fifo. Each receiver's first answer counts. Waits as multicast.
+   * Answers a request, to its sender alone, in the service fifo. Each receiver's first answer counts. Waits as
+   * multicast.
    *
    * @param request for which {@link Message#isRequest} holds
    * @param payload is copied
@@ -370,8 +371,8 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
 
   /**
    * Has this client hear the feeds of a group, those that are open and those that will be, as long as it is a member:
-   * joining is another matter. Waits for nothing; where the daemon refuses {@link RequestFailed} says so. Somebody has to
-   * receive events, or the oldest packets are dropped.
+   * joining is another matter. Waits for nothing; where the daemon refuses {@link RequestFailed} says so. Somebody has
+   * to receive events, or the oldest packets are dropped.
    *
    * @param group the group
    * @param options how
@@ -396,6 +397,14 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
    * @throws SpindleException BAD_GROUP_NAME, NOT_CONNECTED
    */
   void stopListening(Name group);
+
+  /**
+   * The bulk channels of this connection, which has to be made with {@link ConnectOptions#withBulk()}.
+   *
+   * @return by which contents are offered and received
+   * @throws SpindleException BAD_ARGUMENT where it was made without
+   */
+  Bulk bulk();
 
   // Events. Each goes to one who asks.
 
@@ -455,10 +464,10 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
   }
 
   /**
-   * The events for a subscriber, which says with {@code request(n)} how many it takes: what it does not ask for waits as
-   * events that nobody receives do, and holds up the daemon in the end. It is called by {@link ConnectOptions#executor},
-   * by one thread at a time; {@code onComplete} follows {@link Disconnected}. There is one subscriber at a time: once it
-   * has cancelled there can be another.
+   * The events for a subscriber, which says with {@code request(n)} how many it takes: what it does not ask for waits
+   * as events that nobody receives do, and holds up the daemon in the end. It is called by {@link
+   * ConnectOptions#executor}, by one thread at a time; {@code onComplete} follows {@link Disconnected}. There is one
+   * subscriber at a time: once it has cancelled there can be another.
    *
    * @return a publisher of this connection's events
    */

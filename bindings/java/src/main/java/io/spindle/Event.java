@@ -16,4 +16,5 @@ public sealed interface Event
         QueueWarning,
         Reconnected,
         Disconnected,
-        FeedEvent {}
+        FeedEvent,
+        BulkEvent {}

@@ -2,8 +2,8 @@ package io.spindle.codes;
 
 /**
  * What RFC 6330 makes of the number of source symbols of a block: its parameters (section 5.3.3.3), and of which
- * intermediate symbols each encoding symbol is the sum. An encoding symbol is named by its internal symbol id (ISI) here:
- * source symbols, then padding, then repair symbols.
+ * intermediate symbols each encoding symbol is the sum. An encoding symbol is named by its internal symbol id (ISI)
+ * here: source symbols, then padding, then repair symbols.
  */
 public final class BlockCode {
   /** So many source symbols a block has at most (K'_max). */
@@ -11,9 +11,9 @@ public final class BlockCode {
 
   // Table 1 of section 5.3.5.2: f[1] to f[30].
   private static final int[] DEGREES = {
-    5243, 529531, 704294, 791675, 844104, 879057, 904023, 922747, 937311, 948962, 958494, 966438, 973160, 978921, 983914,
-    988283, 992138, 995565, 998631, 1001391, 1003887, 1006157, 1008229, 1010129, 1011876, 1013490, 1014983, 1016370,
-    1017662, 1048576
+    5243, 529531, 704294, 791675, 844104, 879057, 904023, 922747, 937311, 948962, 958494, 966438, 973160, 978921,
+    983914, 988283, 992138, 995565, 998631, 1001391, 1003887, 1006157, 1008229, 1010129, 1011876, 1013490, 1014983,
+    1016370, 1017662, 1048576
   };
 
   final int sourceSymbols; // K
@@ -79,8 +79,8 @@ public final class BlockCode {
   }
 
   /**
-   * Appends the numbers of the intermediate symbols that add up to the encoding symbol (section 5.3.5.3), by the tuple of
-   * section 5.3.5.4.
+   * Appends the numbers of the intermediate symbols that add up to the encoding symbol (section 5.3.5.3), by the tuple
+   * of section 5.3.5.4.
    */
   void appendTerms(int isi, IntList terms) {
     int seed = 53_591 + systematicIndex * 997;

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Takes encoding symbols of a block, in any order, until they suffice. That takes as many as there are source symbols with a
- * probability of 99 %, and two more with 99.9999 % (RFC 6330, section 5.8). One thread at a time may use it.
+ * Takes encoding symbols of a block, in any order, until they suffice. That takes as many as there are source symbols
+ * with a probability of 99 %, and two more with 99.9999 % (RFC 6330, section 5.8). One thread at a time may use it.
  */
 public final class BlockDecoder {
   private record Held(int esi, byte[] bytes, int start) {}
@@ -24,7 +24,10 @@ public final class BlockDecoder {
     this.symbolBytes = symbolBytes;
   }
 
-  /** Takes the encoding symbol with that id, which stays where it is until the block is decoded. False where it is there. */
+  /**
+   * Takes the encoding symbol with that id, which stays where it is until the block is decoded. False where it is
+   * there.
+   */
   public boolean add(int esi, byte[] bytes, int start) {
     if (!esis.add(esi)) {
       return false;
@@ -38,9 +41,9 @@ public final class BlockDecoder {
   }
 
   /**
-   * Writes the content, all source symbols one behind the other, to the front of an array, where symbols may be that it has
-   * been given, if they are at their places. False where what is there does not suffice yet, and nothing was written then
-   * but source symbols that are there.
+   * Writes the content, all source symbols one behind the other, to the front of an array, where symbols may be that it
+   * has been given, if they are at their places. False where what is there does not suffice yet, and nothing was
+   * written then but source symbols that are there.
    */
   public boolean decode(byte[] content) {
     if (held.size() < code.sourceSymbols) {

@@ -1,8 +1,8 @@
 package io.spindle.codes;
 
 /**
- * Gives encoding symbols of a block: the source symbols, with ids (ESI) from 0 on, and behind them as many repair symbols as
- * anybody may want, up to 2^24. `encode` may be called by any threads at once.
+ * Gives encoding symbols of a block: the source symbols, with ids (ESI) from 0 on, and behind them as many repair
+ * symbols as anybody may want, up to 2^24. `encode` may be called by any threads at once.
  */
 public final class BlockEncoder {
   private final EncodingPlan plan;
@@ -11,8 +11,8 @@ public final class BlockEncoder {
   private final long[][][] slots; // of each stripe, all intermediate symbols
 
   /**
-   * `content`: the source symbols of the plan, of `symbolBytes` each, one behind the other, the last one filled up; it need
-   * not stay. Most of what encoding costs is here.
+   * `content`: the source symbols of the plan, of `symbolBytes` each, one behind the other, the last one filled up; it
+   * need not stay. Most of what encoding costs is here.
    */
   public BlockEncoder(EncodingPlan plan, byte[] content, int symbolBytes) {
     this.plan = plan;

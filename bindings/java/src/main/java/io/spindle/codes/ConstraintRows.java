@@ -1,9 +1,9 @@
 package io.spindle.codes;
 
 /**
- * The sparse equations of a block, by the intermediate symbols that each is about. First the S equations of the LDPC symbols,
- * whose sums are 0, then one for each encoding symbol (RFC 6330, section 5.3.3.4.2). The dense equations of the HDPC symbols
- * are none of them.
+ * The sparse equations of a block, by the intermediate symbols that each is about. First the S equations of the LDPC
+ * symbols, whose sums are 0, then one for each encoding symbol (RFC 6330, section 5.3.3.4.2). The dense equations of
+ * the HDPC symbols are none of them.
  */
 final class ConstraintRows {
   private final IntList rowStarts = new IntList();

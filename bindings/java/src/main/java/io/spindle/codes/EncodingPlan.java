@@ -25,8 +25,8 @@ public final class EncodingPlan {
   }
 
   /**
-   * Makes the plan where it is not there. Others do not wait for that; two threads may make the same one. `sourceSymbols`: 1
-   * to BlockCode.SYMBOLS_MAX.
+   * Makes the plan where it is not there. Others do not wait for that; two threads may make the same one.
+   * `sourceSymbols`: 1 to BlockCode.SYMBOLS_MAX.
    */
   public static EncodingPlan of(int sourceSymbols) {
     EncodingPlan plan = null;

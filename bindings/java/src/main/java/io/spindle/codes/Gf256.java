@@ -1,6 +1,8 @@
 package io.spindle.codes;
 
-/** GF(2^8) by the polynomial x^8 + x^4 + x^3 + x^2 + 1 (RFC 6330, section 5.7). To add is to xor, and so is to subtract. */
+/**
+ * GF(2^8) by the polynomial x^8 + x^4 + x^3 + x^2 + 1 (RFC 6330, section 5.7). To add is to xor, and so is to subtract.
+ */
 final class Gf256 {
   private static final int[] EXP = new int[510]; // alpha^i, twice over
   private static final int[] LOG = new int[256]; // of 0: nothing

@@ -3,9 +3,9 @@ package io.spindle.codes;
 import java.util.Arrays;
 
 /**
- * Which equations are solved one by one, and which symbols are left for dense ones: inactivation decoding, without any symbol
- * (RFC 6330, section 5.4.2.2). An equation with one unknown gives that one. Where there is none, a symbol becomes
- * *inactive*: it counts as known, and equations that are left over are solved for all of those in the end.
+ * Which equations are solved one by one, and which symbols are left for dense ones: inactivation decoding, without any
+ * symbol (RFC 6330, section 5.4.2.2). An equation with one unknown gives that one. Where there is none, a symbol
+ * becomes *inactive*: it counts as known, and equations that are left over are solved for all of those in the end.
  */
 final class Peeling {
   static final int INACTIVE_BIT = 1 << 30;
@@ -100,8 +100,8 @@ final class Peeling {
   }
 
   /**
-   * One that sets free as many others as possible. Equations with two unknown symbols join these: when one is known, so are
-   * all that hang together.
+   * One that sets free as many others as possible. Equations with two unknown symbols join these: when one is known, so
+   * are all that hang together.
    */
   private int chooseInactive() {
     for (int i = 0; i < parents.length; i++) {

@@ -3,9 +3,10 @@ package io.spindle.codes;
 import java.util.Arrays;
 
 /**
- * What is done with rows of octets, whatever is in them: sums and products in an order that was found before. Rows that are
- * given are *inputs*, rows in between are *slots*. It is found once for a code and for the symbols that are there, and run
- * for all of their bytes, a *stripe* at a time: some hundred octets of all rows, so that these are in the cache together.
+ * What is done with rows of octets, whatever is in them: sums and products in an order that was found before. Rows that
+ * are given are *inputs*, rows in between are *slots*. It is found once for a code and for the symbols that are there,
+ * and run for all of their bytes, a *stripe* at a time: some hundred octets of all rows, so that these are in the cache
+ * together.
  */
 final class RowSchedule {
   private static final int SUM = 0;

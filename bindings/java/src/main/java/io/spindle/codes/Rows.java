@@ -1,8 +1,8 @@
 package io.spindle.codes;
 
 /**
- * Arithmetic of RFC 6330, section 5.7, on rows of octets that lie in words of eight: which octet of a word comes first is all
- * the same. Rows are of one length.
+ * Arithmetic of RFC 6330, section 5.7, on rows of octets that lie in words of eight: which octet of a word comes first
+ * is all the same. Rows are of one length.
  */
 final class Rows {
   private static final long LOW = 0x0101010101010101L;

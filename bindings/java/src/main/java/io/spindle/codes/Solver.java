@@ -5,9 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * How the intermediate symbols of a block come out of the encoding symbols that are there (RFC 6330, section 5.4.2). In three
- * steps: equations are reduced to inactive symbols (`reduce`), these are solved for (`solveInactive`), and each pivot gives
- * its symbol, from the equation as it was (`substitute`).
+ * How the intermediate symbols of a block come out of the encoding symbols that are there (RFC 6330, section 5.4.2). In
+ * three steps: equations are reduced to inactive symbols (`reduce`), these are solved for (`solveInactive`), and each
+ * pivot gives its symbol, from the equation as it was (`substitute`).
  */
 final class Solver {
   /** The inputs of the schedule are the encoding symbols, in the order in which they were given. */
@@ -86,7 +86,8 @@ final class Solver {
     return new Solution(schedule, slots);
   }
 
-  // Slots: of pivots, of left-over equations, of HDPC equations, one for a sum that runs over all symbols, and one that is 0.
+  // Slots: of pivots, of left-over equations, of HDPC equations, one for a sum that runs over all symbols, and one that
+  // is 0.
 
   private int hdpcSlot(int number) {
     return pivots + leftOver + number;
@@ -121,8 +122,8 @@ final class Solver {
   }
 
   /**
-   * Puts into `terms` what is left of the equation when all pivots before it are replaced, and its inactive symbols into
-   * `bits`.
+   * Puts into `terms` what is left of the equation when all pivots before it are replaced, and its inactive symbols
+   * into `bits`.
    */
   private void reduce(int number, int row) {
     terms.clear();
@@ -139,8 +140,8 @@ final class Solver {
   }
 
   /**
-   * A left-over equation, less those before it, is for the first inactive symbol that it has left. Where it has none, it says
-   * nothing new.
+   * A left-over equation, less those before it, is for the first inactive symbol that it has left. Where it has none,
+   * it says nothing new.
    */
   private void bind(int number, int row) {
     reduce(number, row);
@@ -159,8 +160,8 @@ final class Solver {
   }
 
   /**
-   * The matrix of section 5.3.3.3 is MT * GAMMA, and the product of GAMMA with the symbols is a sum that runs over them,
-   * multiplied by alpha at each: so no equation is ever written out.
+   * The matrix of section 5.3.3.3 is MT * GAMMA, and the product of GAMMA with the symbols is a sum that runs over
+   * them, multiplied by alpha at each: so no equation is ever written out.
    */
   private void reduceHdpc() {
     final int columns = code.symbols + code.ldpcSymbols;

@@ -3,8 +3,8 @@ package io.spindle.codes;
 import java.util.stream.Stream;
 
 /**
- * The tables of RFC 6330: V0 to V3 of section 5.5, and the parameters of section 5.6. They are text, since a class of the
- * virtual machine has room for no such arrays.
+ * The tables of RFC 6330: V0 to V3 of section 5.5, and the parameters of section 5.6. They are text, since a class of
+ * the virtual machine has room for no such arrays.
  */
 final class Tables {
   // V0 to V3, eight hexadecimal digits each.

@@ -3,9 +3,11 @@ package io.spindle.net;
 import io.spindle.Answers;
 import io.spindle.Code;
 import io.spindle.ConnectOptions;
+import io.spindle.Event;
 import io.spindle.Name;
 import io.spindle.RequestFailed;
 import io.spindle.SpindleException;
+import io.spindle.protocol.BulkNews;
 import io.spindle.protocol.ClientSession;
 import io.spindle.protocol.Observer;
 import io.spindle.protocol.SessionOptions;
@@ -17,8 +19,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * What the parts of a connection share: one lock, what it guards, and how far the connection has come. It guards the state
- * of the parts, too. Who calls holds it, unless it is said otherwise.
+ * What the parts of a connection share: one lock, what it guards, and how far the connection has come. It guards the
+ * state of the parts, too. Who calls holds it, unless it is said otherwise.
  */
 final class ConnectionState implements Observer {
   private final ConnectOptions options;
@@ -39,6 +41,8 @@ final class ConnectionState implements Observer {
   private boolean isClosing;
   private long closingUntil = ClientSession.NEVER;
   private boolean hasEnded;
+  private BulkCalls channels; // null: the program hears of none
+  private String address = ""; // of the server that was dialled last
 
   ConnectionState(ConnectOptions options, Selector selector) {
     this.options = options;
@@ -57,6 +61,7 @@ final class ConnectionState implements Observer {
         Clock.nanos(options.reconnectTimeout()),
         options.resume(),
         Clock.nanos(options.keepalive()),
+        options.bulk() != null,
         System.nanoTime() ^ System.currentTimeMillis() << 20);
   }
 
@@ -95,6 +100,19 @@ final class ConnectionState implements Observer {
 
   JoinedGroups joined() {
     return joined;
+  }
+
+  /** Before the thread starts. */
+  void setChannels(BulkCalls own) {
+    channels = own;
+  }
+
+  void setAddress(String dialled) {
+    address = dialled;
+  }
+
+  String address() {
+    return address;
   }
 
   // --- Errors ---
@@ -315,5 +333,31 @@ final class ConnectionState implements Observer {
   @Override
   public void answered(long number, Code error, Answers answers) {
     calls.noteAnswered(number, error, answers);
+  }
+
+  @Override
+  public void channelAnswered(int request, Code error) {
+    if (channels != null) {
+      channels.answered(request, error);
+    }
+  }
+
+  @Override
+  public Event channelNews(BulkNews news, int before) {
+    return channels == null ? null : channels.take(news);
+  }
+
+  @Override
+  public void sessionBeganAnew() {
+    if (channels != null) {
+      channels.sessionBeganAnew();
+    }
+  }
+
+  @Override
+  public void sessionEnded() {
+    if (channels != null) {
+      channels.sessionEnded();
+    }
   }
 }

@@ -81,6 +81,7 @@ final class ConnectionThread {
       last.add(new Disconnected(code, bug.toString(), session.writer().notTaken()));
       events.push(last, 0);
       calls.end(code);
+      state.sessionEnded();
     }
     state.tellChanged();
     runDone();

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * Connects to the server that the session says, hangs up when it says so, and connects again. Of the connection's thread,
- * which holds the lock.
+ * Connects to the server that the session says, hangs up when it says so, and connects again. Of the connection's
+ * thread, which holds the lock.
  */
 final class LinkKeeper {
   private final ConnectionState state;
@@ -56,7 +56,8 @@ final class LinkKeeper {
         // Each server has its share of the time.
         deadline = now + (state.connectUntil() - now) / (Math.max(1, servers.size()) - server);
       }
-      dialler.start(servers.isEmpty() ? "" : servers.get(server), deadline, state.selector()::wakeup);
+      state.setAddress(servers.isEmpty() ? "" : servers.get(server));
+      dialler.start(state.address(), deadline, state.selector()::wakeup);
     }
     Dialler.Outcome outcome = dialler.take();
     if (outcome != null) {

@@ -1,6 +1,8 @@
 package io.spindle.net;
 
 import io.spindle.Answers;
+import io.spindle.Bulk;
+import io.spindle.BulkOptions;
 import io.spindle.Code;
 import io.spindle.ConnectOptions;
 import io.spindle.Connection;
@@ -35,9 +37,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * A connection: makes its parts, which do what is asked, and begins and ends it. What is sent goes through MessageSender
- * (or GroupRequests, or FeedCalls) into the session, and from there through LinkWriter to the daemon. What the daemon sends
- * ConnectionThread reads; EventDelivery brings it from the session to the queue, and EventReceiver to the program.
+ * A connection: makes its parts, which do what is asked, and begins and ends it. What is sent goes through
+ * MessageSender (or GroupRequests, or FeedCalls) into the session, and from there through LinkWriter to the daemon.
+ * What the daemon sends ConnectionThread reads; EventDelivery brings it from the session to the queue, and
+ * EventReceiver to the program.
  */
 public final class SocketConnection implements Connection {
   private final ConnectionState state;
@@ -46,6 +49,7 @@ public final class SocketConnection implements Connection {
   private final MessageSender sender;
   private final GroupRequests groups;
   private final FeedCalls feeds;
+  private final BulkCalls channels; // null: the program hears of none
   private final EventReceiver receiver;
   private final Thread thread;
 
@@ -62,6 +66,8 @@ public final class SocketConnection implements Connection {
     writer.tell(sender::noteWritten);
     groups = new GroupRequests(state, writer, sender);
     feeds = new FeedCalls(state, writer, events);
+    BulkOptions bulk = options.bulk();
+    channels = bulk == null ? null : new BulkCalls(state, writer, events, bulk, threads);
     receiver = new EventReceiver(state, events, groups, executor);
     EventDelivery delivery = new EventDelivery(state, writer, sender, feeds, events);
     LinkKeeper keeper = new LinkKeeper(state, writer, delivery, threads);
@@ -87,6 +93,9 @@ public final class SocketConnection implements Connection {
       throw new SpindleException(Code.BAD_CLIENT_NAME);
     }
     options.addresses().forEach(Address::parse);
+    if (options.bulk() != null) {
+      BulkCalls.check(options.bulk());
+    }
     SocketConnection connection;
     try {
       connection = new SocketConnection(options);
@@ -102,6 +111,9 @@ public final class SocketConnection implements Connection {
     try {
       state.beginConnecting();
       thread.start();
+      if (channels != null) {
+        channels.start();
+      }
       state.waitFor(
           ClientSession.NEVER, () -> state.hasEnded() || state.connectUntil() == ClientSession.NEVER);
       if (!state.hasEnded()) {
@@ -241,6 +253,16 @@ public final class SocketConnection implements Connection {
     feeds.stopListening(group);
   }
 
+  // --- Bulk channels ---
+
+  @Override
+  public Bulk bulk() {
+    if (channels == null) {
+      throw new SpindleException(Code.BAD_ARGUMENT, "the connection was made without bulk channels");
+    }
+    return channels;
+  }
+
   // --- Events ---
 
   @Override
@@ -276,14 +298,19 @@ public final class SocketConnection implements Connection {
   }
 
   private NotTaken disconnect(long deadline) {
+    NotTaken lost;
     lock.lock();
     try {
       state.beginClosing(deadline);
       state.awaitUninterruptibly(() -> state.hasEnded() || state.isOwnThread());
-      return state.session().writer().notTaken();
+      lost = state.session().writer().notTaken();
     } finally {
       lock.unlock();
     }
+    if (channels != null && !state.isOwnThread()) {
+      channels.awaitEnd();
+    }
+    return lost;
   }
 
   @Override

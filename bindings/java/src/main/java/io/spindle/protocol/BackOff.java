@@ -1,10 +1,11 @@
 package io.spindle.protocol;
 
 /**
- * When to try again to connect. The first attempt is made at once. The waits before the further ones double up to a bound,
- * and vary by a half of themselves, so that clients that have lost one daemon together do not come back together.
+ * When to try again to connect. The first attempt is made at once. The waits before the further ones double up to a
+ * bound, and vary by a half of themselves, so that clients that have lost one daemon together do not come back
+ * together.
  */
-final class BackOff {
+public final class BackOff {
   private static final long FIRST = 100_000_000L; // ns, as all
   private static final long LONGEST = 5_000_000_000L;
   private static final int DOUBLINGS_MAX = 6;
@@ -12,16 +13,16 @@ final class BackOff {
   private long state;
   private int attempts;
 
-  BackOff(long seed) {
+  public BackOff(long seed) {
     state = seed * 2 + 1;
   }
 
-  void reset() {
+  public void reset() {
     attempts = 0;
   }
 
   /** How long to wait before the next attempt. */
-  long next() {
+  public long next() {
     if (attempts == 0) {
       attempts = 1;
       return 0;

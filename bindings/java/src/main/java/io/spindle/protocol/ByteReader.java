@@ -10,19 +10,19 @@ import java.util.List;
  * Reads untrusted bytes. After the first read beyond the end, or a malformed varint, {@code isOk} is false for good and
  * every read gives zero or nothing; callers check once, at the end.
  */
-final class ByteReader {
-  byte[] bytes;
-  int at;
-  int end;
+public final class ByteReader {
+  public byte[] bytes;
+  public int at;
+  public int end;
   private boolean isOk = true;
 
-  ByteReader() {}
+  public ByteReader() {}
 
-  ByteReader(byte[] bytes, int from, int to) {
+  public ByteReader(byte[] bytes, int from, int to) {
     reset(bytes, from, to);
   }
 
-  void reset(byte[] bytes, int from, int to) {
+  public void reset(byte[] bytes, int from, int to) {
     this.bytes = bytes;
     this.at = from;
     this.end = to;
@@ -42,7 +42,7 @@ final class ByteReader {
     return value;
   }
 
-  int u8() {
+  public int u8() {
     if (at == end) {
       fail();
       return 0;
@@ -50,20 +50,20 @@ final class ByteReader {
     return bytes[at++] & 0xff;
   }
 
-  int u16() {
+  public int u16() {
     return (int) fixed(2);
   }
 
-  int u32() {
+  public int u32() {
     return (int) fixed(4);
   }
 
-  long u64() {
+  public long u64() {
     return fixed(8);
   }
 
   /** 64 bits without a sign. */
-  long varint() {
+  public long varint() {
     if (at != end && bytes[at] >= 0) {
       return bytes[at++]; // most are
     }
@@ -83,7 +83,7 @@ final class ByteReader {
   }
 
   /** A varint that must not exceed a limit. */
-  long varintUpTo(long limit) {
+  public long varintUpTo(long limit) {
     long value = varint();
     if (Long.compareUnsigned(value, limit) > 0) {
       fail();
@@ -93,12 +93,12 @@ final class ByteReader {
   }
 
   /** A varint of 32 bits without a sign. */
-  int varint32() {
+  public int varint32() {
     return (int) varintUpTo(0xffffffffL);
   }
 
   /** Passes over so many bytes. Gives where they begin; they end where it stands then. */
-  int skip(int count) {
+  public int skip(int count) {
     if (count > end - at) {
       fail();
       return at;
@@ -107,18 +107,18 @@ final class ByteReader {
     return at - count;
   }
 
-  byte[] bytes(int count) {
+  public byte[] bytes(int count) {
     int from = skip(count);
     return isOk ? Arrays.copyOfRange(bytes, from, from + count) : new byte[0];
   }
 
   /** All that is left. */
-  byte[] rest() {
+  public byte[] rest() {
     return bytes(end - at);
   }
 
   /** Bytes behind one byte of length. */
-  Name name() {
+  public Name name() {
     int size = u8();
     int from = skip(size);
     return isOk ? Name.of(bytes, from, from + size) : EMPTY;
@@ -126,7 +126,7 @@ final class ByteReader {
 
   private static final Name EMPTY = Name.of("");
 
-  String text(int size) {
+  public String text(int size) {
     int from = skip(size);
     return isOk ? new String(bytes, from, size, StandardCharsets.UTF_8) : "";
   }
@@ -145,20 +145,20 @@ final class ByteReader {
     return Name.of(bytes, from, from + size);
   }
 
-  Name group() {
+  public Name group() {
     return name(Names::isGroup);
   }
 
-  Name privateName() {
+  public Name privateName() {
     return name(Names::isPrivate);
   }
 
-  Name destination() {
+  public Name destination() {
     return name(Names::isDestination);
   }
 
   /** So many private names. A count that the bytes at hand cannot hold is refused before anything is made for it. */
-  List<Name> privateNames(long count) {
+  public List<Name> privateNames(long count) {
     if (Long.compareUnsigned(count, remaining()) > 0) {
       fail();
     }
@@ -172,20 +172,20 @@ final class ByteReader {
     return List.copyOf(names);
   }
 
-  int remaining() {
+  public int remaining() {
     return end - at;
   }
 
-  boolean isOk() {
+  public boolean isOk() {
     return isOk;
   }
 
   /** Whether everything was read and nothing failed. */
-  boolean isDone() {
+  public boolean isDone() {
     return isOk && at == end;
   }
 
-  void fail() {
+  public void fail() {
     isOk = false;
     at = end;
   }

@@ -140,8 +140,16 @@ public final class ClientEngine {
 
   private void settleReplies(EventReader.News news, int added) {
     int inserted = added;
+    int channel = 0;
     for (EventReader.News.PlacedReply reply : news.replies) {
       boolean isPlain = reply.flow() == null && reply.view() == null;
+      for (; channel < news.channels.size() && news.channels.get(channel).before() <= reply.before(); channel++) {
+        inserted += tellChannelNews(news.channels.get(channel), inserted);
+      }
+      if (isPlain && writer.settleChannel(reply.request())) {
+        observer.channelAnswered(reply.request(), reply.code() == 0 ? null : Code.of(reply.code()));
+        continue;
+      }
       if (isPlain && writer.settleFeed(reply.request())) {
         feeds.refused(reply.request(), Code.of(reply.code()));
         continue;
@@ -165,6 +173,28 @@ public final class ClientEngine {
         reader.insertEvent(reply.before() + inserted++, event);
       }
     }
+    for (; channel < news.channels.size(); channel++) {
+      inserted += tellChannelNews(news.channels.get(channel), inserted);
+    }
+  }
+
+  /** Gives how many events come of it. */
+  private int tellChannelNews(EventReader.News.PlacedChannelNews placed, int inserted) {
+    int request =
+        placed.news() instanceof BulkNews.Offered offered
+            ? offered.request()
+            : placed.news() instanceof BulkNews.Token token ? token.request() : 0;
+    if (request != 0 && !writer.settleChannel(request)) {
+      reader.end(Code.UNEXPECTED_FRAME, "the daemon answered a request that was not made");
+      return 0;
+    }
+    int place = placed.before() + inserted;
+    Event event = observer.channelNews(placed.news(), place);
+    if (event == null) {
+      return 0;
+    }
+    reader.insertEvent(place, event);
+    return 1;
   }
 
   private Event settleReply(EventReader.News.PlacedReply reply, int place) {
@@ -236,6 +266,7 @@ public final class ClientEngine {
     requests.endAll(reader.endReason());
     tellAnswers();
     feeds.end(reader.endReason());
+    observer.sessionEnded();
     reader.addEvent(new Disconnected(reader.endReason(), reader.endText(), writer.notTaken()), 0);
   }
 
@@ -243,5 +274,6 @@ public final class ClientEngine {
   void beginAnew() {
     requests.startAnew(writer.former());
     feeds.beginAnew();
+    observer.sessionBeganAnew();
   }
 }

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A client that survives its connections, without sockets, threads and clocks. Decides which server to connect to and when,
- * says hello, and joins the groups of before again; where a session can be resumed nobody but the caller, by one
+ * A client that survives its connections, without sockets, threads and clocks. Decides which server to connect to and
+ * when, says hello, and joins the groups of before again; where a session can be resumed nobody but the caller, by one
  * Reconnected, gets to know of a lost connection. A driver does what it says, again and again, after each input:
  *
  * <pre>
@@ -23,8 +23,8 @@ import java.util.Set;
  *   settle(now) whenever isSettlingDue(); handleTime(now) at nextDeadline(); take events
  * </pre>
  *
- * <p>Disconnected, the last event, comes when it gives up: `isOver`. Requests are taken from the first welcome on, with or
- * without a connection. Times are nanoseconds since an epoch of the driver's choice, and never go back.
+ * <p>Disconnected, the last event, comes when it gives up: `isOver`. Requests are taken from the first welcome on, with
+ * or without a connection. Times are nanoseconds since an epoch of the driver's choice, and never go back.
  *
  * <p>Threads: as ClientEngine. `isSettlingDue` and `reader` are for the thread that reads; everything else is for one
  * thread at a time.
@@ -205,6 +205,7 @@ public final class ClientSession {
     hello.isResumable = options.mayResume() && returns();
     hello.keepaliveMs = (int) Math.min(options.keepalive() / MS, Integer.MAX_VALUE);
     hello.moves = returns();
+    hello.wantsChannels = options.wantsChannels();
     if (server == lastServer && key != null && writer().isResumable()) {
       hello.resume = new Hello.Resume(key, reader().frames());
     }

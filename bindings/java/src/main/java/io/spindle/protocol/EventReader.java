@@ -24,11 +24,11 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * The half of a client that turns the bytes of the daemon into events. What the daemon sends wrongly ends the connection
- * with an event that says so.
+ * The half of a client that turns the bytes of the daemon into events. What the daemon sends wrongly ends the
+ * connection with an event that says so.
  *
- * <p>Order of calls: `prepare`, read into it, `commit`; then `takeNews`, answer what it asks, and `takeEvents`. Nothing is
- * read from the bytes that follow the end.
+ * <p>Order of calls: `prepare`, read into it, `commit`; then `takeNews`, answer what it asks, and `takeEvents`. Nothing
+ * is read from the bytes that follow the end.
  */
 public final class EventReader {
   static final int READ_BYTES_MIN = 64 << 10;
@@ -46,12 +46,17 @@ public final class EventReader {
   static final class News {
     record PlacedWelcome(Hello.Welcome welcome, int before) {}
 
-    /** `before`: the index of the event that it came before; `flow`: without its groups; `view`: the answer, or null. */
+    /**
+     * `before`: the index of the event that it came before; `flow`: without its groups; `view`: the answer, or null.
+     */
     record PlacedReply(int request, int code, int before, FlowState flow, GroupView view) {}
 
     record Admitted(int handle, long bytes) {}
 
     record Confirmed(int request, long taken) {}
+
+    /** `before`: the index of the event that it came before. */
+    record PlacedChannelNews(BulkNews news, int before) {}
 
     /** `before`: the index of the feed news that it came before. */
     record Farewell(Name group, int before) {}
@@ -63,6 +68,7 @@ public final class EventReader {
     final List<PlacedReply> replies = new ArrayList<>();
     final List<Admitted> admitted = new ArrayList<>();
     final List<Confirmed> confirmed = new ArrayList<>();
+    final List<PlacedChannelNews> channels = new ArrayList<>();
     final List<FeedNews> feeds = new ArrayList<>();
     final List<Farewell> farewells = new ArrayList<>();
     final List<FlushNews> flushes = new ArrayList<>();
@@ -99,6 +105,7 @@ public final class EventReader {
 
   private Partial partial;
   private Output viewParts; // of a view whose last bytes are still to come; null: none
+  private BulkNews.Complete partialComplete; // names are still to come; null: none
   private GroupView answer; // to a `view_request`, whose reply is still to come
   private GroupViewId change; // as the daemon told last; null: not yet
   private ReceivedMessage.Envelope lastEnvelope;
@@ -251,6 +258,7 @@ public final class EventReader {
     if (!welcome.isResumed()) {
       partial = null;
       viewParts = null;
+      partialComplete = null;
       answer = null;
       memberships.clear();
       flushing.clear();
@@ -743,6 +751,9 @@ public final class EventReader {
   }
 
   private boolean handleOther(int type) {
+    if (BulkNews.is(type)) {
+      return handleChannelNews(type);
+    }
     if (!FeedNews.is(type)) {
       end(Code.UNEXPECTED_FRAME, "the daemon sent a frame of an unknown type");
       return true;
@@ -752,6 +763,28 @@ public final class EventReader {
       return false;
     }
     news().feeds.add(told);
+    return true;
+  }
+
+  private boolean handleChannelNews(int type) {
+    BulkNews told = BulkNews.read(type, reader);
+    if (told == null) {
+      return false;
+    }
+    BulkNews.Complete complete = told instanceof BulkNews.Complete some ? some : null;
+    if (partialComplete != null) {
+      if (complete == null || !complete.event().channel().equals(partialComplete.event().channel())) {
+        end(Code.UNEXPECTED_FRAME, "the daemon did not say to its end who has the content of a channel");
+        return true;
+      }
+      complete = partialComplete.append(complete);
+      partialComplete = null;
+    }
+    if (complete != null && complete.isMore()) {
+      partialComplete = complete;
+      return true;
+    }
+    news().channels.add(new News.PlacedChannelNews(complete != null ? complete : told, events.size()));
     return true;
   }
 
@@ -766,7 +799,9 @@ public final class EventReader {
     news();
   }
 
-  /** Another stream of bytes begins, with a welcome. Where that resumes the session, it goes on where the last was cut. */
+  /**
+   * Another stream of bytes begins, with a welcome. Where that resumes the session, it goes on where the last was cut.
+   */
   void restart() {
     parsed = filled;
     hasEnded = false;

@@ -16,6 +16,12 @@ final class Frames {
   static final int RECEIVED = 11;
   static final int FLUSH_OK = 12;
   static final int CONFIRM = 13;
+  static final int BULK_OFFER = 40;
+  static final int BULK_SEAL = 41;
+  static final int BULK_OUTCOME = 42;
+  static final int BULK_CANCEL = 43;
+  static final int BULK_SET_RATE = 44;
+  static final int BULK_TOKEN_REQUEST = 45;
   static final int FEED_OPEN = 56;
   static final int FEED_SEND = 57;
   static final int FEED_CLOSE = 58;
@@ -43,6 +49,12 @@ final class Frames {
   static final int ORDER_VIEW = 34;
   static final int CONFIRMED = 35;
   static final int GOING = 36;
+  static final int BULK_OFFERED = 48;
+  static final int BULK_SEALED = 49;
+  static final int BULK_COMPLETE = 50;
+  static final int BULK_ENDED = 51;
+  static final int BULK_TOKEN = 52;
+  static final int BULK_RETURNED = 53;
   static final int FEED_READY = 64;
   static final int FEED_ROOM = 65;
   static final int FEED_FLOW = 66;

@@ -13,7 +13,9 @@ final class Hello {
   /** The session that a client wants to take up again, and how many frames of the daemon it has got in it. */
   record Resume(SessionKey key, long received) {}
 
-  /** `key`, `timeoutMs`: the session can be taken up by it in that time; `resumed`: so many frames had come, -1: new. */
+  /**
+   * `key`, `timeoutMs`: the session can be taken up by it in that time; `resumed`: so many frames had come, -1: new.
+   */
   record Welcome(int version, Name privateName, SessionKey key, long timeoutMs, long resumed) {
     boolean isResumed() {
       return resumed >= 0;
@@ -27,6 +29,7 @@ final class Hello {
   Resume resume; // null: a new session
   int keepaliveMs; // 0: it promises nothing
   boolean moves;
+  boolean wantsChannels;
 
   byte[] write() {
     Output out = new Output(new byte[128]);
@@ -56,6 +59,9 @@ final class Hello {
     }
     if (moves) {
       beginOption(out, 5, 0);
+    }
+    if (wantsChannels) {
+      beginOption(out, 6, 0);
     }
     out.endFrame(head);
     return out.toBytes();

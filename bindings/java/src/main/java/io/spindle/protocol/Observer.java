@@ -2,6 +2,7 @@ package io.spindle.protocol;
 
 import io.spindle.Answers;
 import io.spindle.Code;
+import io.spindle.Event;
 import io.spindle.RequestFailed;
 
 /** Told of what becomes of requests, for callers that wait for one of them. It is called within `settle`. */
@@ -13,4 +14,18 @@ public interface Observer {
 
   /** `ask` of that number has ended; the error is null where all answers are there. */
   void answered(long number, Code error, Answers answers);
+
+  /** What was asked of bulk channels under that number is on its way; with an error it is refused. */
+  default void channelAnswered(int request, Code error) {}
+
+  /** What the program is to be given in the place of the news, or null. `before`: the index of the event behind it. */
+  default Event channelNews(BulkNews news, int before) {
+    return null;
+  }
+
+  /** There is a new session: what was asked of channels in the former one is not answered any more. */
+  default void sessionBeganAnew() {}
+
+  /** Disconnected is the last event. */
+  default void sessionEnded() {}
 }

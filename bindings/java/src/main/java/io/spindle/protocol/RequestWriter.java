@@ -23,12 +23,13 @@ import java.util.TreeMap;
 
 /**
  * The half of a client that turns requests into frames. It remembers which number stands for which set of destinations,
- * and keeps the windows of independent flows. A request that is refused leaves the queue of bytes as it was. Functions that
- * give a Code give null where nothing is wrong.
+ * and keeps the windows of independent flows. A request that is refused leaves the queue of bytes as it was. Functions
+ * that give a Code give null where nothing is wrong.
  *
- * <p>Order of calls: `start`, `open` when the daemon has welcomed the client, requests, and `close` at the end. Requests are
- * refused with NOT_CONNECTED before `open`, after `bye` and after `close`. Of a client that may come back (`expectReturn`,
- * before `start`): `cut` when the connection is gone, `start` when there is another one, and then `resume` or `startAnew`.
+ * <p>Order of calls: `start`, `open` when the daemon has welcomed the client, requests, and `close` at the end.
+ * Requests are refused with NOT_CONNECTED before `open`, after `bye` and after `close`. Of a client that may come back
+ * (`expectReturn`, before `start`): `cut` when the connection is gone, `start` when there is another one, and then
+ * `resume` or `startAnew`.
  */
 public final class RequestWriter {
   private static final long SIGN_OF_LIFE = 0; // the token of pings that ask for nothing else
@@ -58,6 +59,7 @@ public final class RequestWriter {
   private final Map<Integer, Destinations> pendingFlows = new TreeMap<>();
   private final Map<Integer, Long> pendingConfirms = new TreeMap<>(); // what was accepted before
   private final Set<Integer> pendingFeeds = new HashSet<>();
+  private final Set<Integer> pendingChannels = new HashSet<>();
   private int nextRequest = 1;
 
   private final UntakenMessages untaken = new UntakenMessages(); // where the client may come back
@@ -87,6 +89,7 @@ public final class RequestWriter {
     pendingFlows.clear();
     pendingConfirms.clear();
     pendingFeeds.clear();
+    pendingChannels.clear();
     asked.clear();
     flushed.clear();
   }
@@ -398,7 +401,9 @@ public final class RequestWriter {
     return false;
   }
 
-  /** Takes a request to flush a group, with the number that the daemon gave it; 0: a view of the group, which ends one. */
+  /**
+   * Takes a request to flush a group, with the number that the daemon gave it; 0: a view of the group, which ends one.
+   */
   void settleFlush(Name group, long number, long daemonsNumber) {
     asked.remove(group);
     flushed.remove(group);
@@ -566,6 +571,25 @@ public final class RequestWriter {
     return pendingFeeds.remove(request);
   }
 
+  // --- Bulk channels ---
+
+  /** `lastRequest` is its number. */
+  public Code askChannel(BulkRequest request) {
+    if (!isOpen) {
+      return Code.NOT_CONNECTED;
+    }
+    int number = nextRequest++;
+    request.write(out.out(), number);
+    out.noteFrame(request.type());
+    pendingChannels.add(number);
+    return null;
+  }
+
+  /** Takes the answer to `askChannel`, of whatever form. False where nothing was asked under that number. */
+  boolean settleChannel(int request) {
+    return pendingChannels.remove(request);
+  }
+
   // --- Answers ---
 
   boolean isPending(int request) {
@@ -726,7 +750,8 @@ public final class RequestWriter {
 
   /**
    * A new session begins: its groups are joined again, and, with `hold`, what follows waits for `release`. Gives the
-   * tickets of messages that the former session may have let in, or not; what it cannot have got is sent in the new one.
+   * tickets of messages that the former session may have let in, or not; what it cannot have got is sent in the new
+   * one.
    */
   List<Long> startAnew(boolean hold) {
     Map<Integer, byte[]> definitions = new TreeMap<>(); // frames
@@ -754,6 +779,7 @@ public final class RequestWriter {
     asked.clear();
     flushed.clear();
     pendingFeeds.clear();
+    pendingChannels.clear();
     if (parting != null) {
       pendingConfirms.remove(parting.request);
       parting = null;

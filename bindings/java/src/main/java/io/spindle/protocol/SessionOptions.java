@@ -8,9 +8,11 @@ package io.spindle.protocol;
  * @param slowPolicy its number on the wire
  * @param servers how many there are
  * @param connectTimeout how long a server may take to welcome the client
- * @param reconnectTimeout how long a client that has lost its connection tries to get another one; 0: the loss is the end
+ * @param reconnectTimeout how long a client that has lost its connection tries to get another one; 0: the loss is the
+ *     end
  * @param mayResume whether it asks for a session that can be resumed
  * @param keepalive how often it makes sure that the daemon is there, and shows that itself is; 0: never
+ * @param wantsChannels whether it is to hear of bulk channels
  * @param seed of what it draws
  */
 public record SessionOptions(
@@ -22,4 +24,5 @@ public record SessionOptions(
     long reconnectTimeout,
     boolean mayResume,
     long keepalive,
+    boolean wantsChannels,
     long seed) {}

@@ -1,5 +1,8 @@
 package io.spindle.protocol;
 
+import io.spindle.BulkComplete;
+import io.spindle.BulkGone;
+import io.spindle.ChannelId;
 import io.spindle.Disconnected;
 import io.spindle.Event;
 import io.spindle.FeedClosed;
@@ -21,6 +24,7 @@ import io.spindle.QueueWarning;
 import io.spindle.Reconnected;
 import io.spindle.RequestFailed;
 import io.spindle.Transitional;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -181,5 +185,64 @@ final class EventText {
       return words("feed_writable", writable.feed());
     }
     return "later";
+  }
+
+  private static String text(ChannelId id) {
+    return words(id.daemon(), Long.toUnsignedString(id.incarnation()), Long.toUnsignedString(id.number()));
+  }
+
+  private static String text(BulkGone gone) {
+    return words(
+        Long.toUnsignedString(gone.done()),
+        Long.toUnsignedString(gone.failed()),
+        Long.toUnsignedString(gone.refused()),
+        Long.toUnsignedString(gone.missing()));
+  }
+
+  static String of(BulkNews news) {
+    if (news instanceof BulkNews.Offered offered) {
+      ContentTerms terms = offered.terms();
+      return words(
+          "offered",
+          text(offered.channel()),
+          Integer.toUnsignedString(offered.request()),
+          offered.isLate() ? 1 : 0,
+          hex(offered.group()),
+          hex(offered.source()),
+          hex(terms.name().getBytes(StandardCharsets.UTF_8)),
+          terms.layout().blockBytes(),
+          terms.layout().symbolBytes(),
+          Long.toUnsignedString(terms.layout().size()),
+          terms.kind().ordinal(),
+          Long.toUnsignedString(terms.bytesPerSecond()),
+          terms.weight(),
+          Integer.toUnsignedString(terms.lingerSeconds()),
+          offered.root() == null ? "-" : hex(offered.root()));
+    } else if (news instanceof BulkNews.Sealed sealed) {
+      return words("sealed", text(sealed.channel()), Long.toUnsignedString(sealed.size()), hex(sealed.root()));
+    } else if (news instanceof BulkNews.Complete complete) {
+      BulkComplete event = complete.event();
+      StringBuilder text =
+          new StringBuilder(
+              words(
+                  "complete",
+                  text(event.channel()),
+                  hex(event.done()),
+                  hex(event.refused()),
+                  text(event.gone())));
+      event.failed().forEach(each -> text.append(words("", hex(each.name()), each.code().number())));
+      return text.toString();
+    } else if (news instanceof BulkNews.Ended ended) {
+      return words("ended", text(ended.channel()), ended.why().ordinal() + 1);
+    } else if (news instanceof BulkNews.Token token) {
+      return words(
+          "token",
+          Integer.toUnsignedString(token.request()),
+          Long.toUnsignedString(token.session()),
+          hex(token.token()));
+    }
+    BulkNews.Returned returned = (BulkNews.Returned) news;
+    return words(
+        "returned", text(returned.channel()), text(returned.gone()), Long.toUnsignedString(returned.present()));
   }
 }

@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.spindle.Answers;
+import io.spindle.ChannelId;
 import io.spindle.Code;
+import io.spindle.ContentKind;
 import io.spindle.Destinations;
 import io.spindle.Event;
 import io.spindle.FlushRequest;
@@ -101,6 +103,7 @@ final class TwinTest {
                   Long.parseLong(words[5]) * 1_000_000,
                   words[6].equals("1"),
                   Long.parseLong(words[7]) * 1_000_000,
+                  false,
                   Long.parseLong(words[8])),
               this);
     }
@@ -165,6 +168,7 @@ final class TwinTest {
           }
           yield session.engine().ask(Destinations.of(words[2]), new byte[] {'q'}, options).error();
         }
+        case "channel" -> session.writer().askChannel(channelRequest(Integer.parseInt(words[2]), words[3]));
         case "open" -> feeds().open(Name.of(words[2]), 200_000, 0, words[3].equals("1"));
         case "emit" -> {
           byte[] payload = new byte[Integer.parseInt(words[3])];
@@ -186,6 +190,23 @@ final class TwinTest {
               Integer.parseInt(words[7]), words[8].equals("1"), Long.parseLong(words[9]), null, headers);
       Service service = Service.values()[Integer.parseInt(words[2])];
       return session.writer().multicast(service, Destinations.of(words[3], words[4]), payload, options);
+    }
+
+    private static BulkRequest channelRequest(int kind, String group) {
+      ChannelId id = new ChannelId("a", 1, 2);
+      byte[] root = new byte[BulkNews.ROOT_BYTES];
+      root[0] = 5;
+      root[1] = 6;
+      return switch (kind) {
+        case 0 -> new BulkRequest.Offer(
+            Name.of(group),
+            new ContentTerms("disk.img", ContentLayout.of(100_000), ContentKind.BYTES, 0, 10, 60));
+        case 1 -> new BulkRequest.Seal(id, 100_000, root);
+        case 2 -> new BulkRequest.OutcomeSaid(id, BulkRequest.Outcome.FAILED, 60);
+        case 3 -> new BulkRequest.Cancel(id);
+        case 4 -> new BulkRequest.SetRate(id, 1_000_000);
+        default -> new BulkRequest.TokenRequest();
+      };
     }
 
     private static Name name(String hex) {
@@ -268,6 +289,17 @@ final class TwinTest {
     @Override
     public boolean refused(int number, RequestFailed failed) {
       return false;
+    }
+
+    @Override
+    public void channelAnswered(int number, Code error) {
+      told.add("channel " + number + " " + (error == null ? 0 : error.number()));
+    }
+
+    @Override
+    public Event channelNews(BulkNews news, int before) {
+      told.add("news " + before + " " + EventText.of(news));
+      return null;
     }
 
     @Override

@@ -1,0 +1,2 @@
+/** Where the content of bulk channels is: files, directories, streams and memory. */
+package io.spindle.store;
