@@ -287,15 +287,17 @@ final class BulkTest {
   void offersThatAreCancelledAreTakenBack() throws Exception {
     try (Connection source = connect("source"); Connection receiver = connect("receiver")) {
       receiver.join("g").get(10, SECONDS);
+      int standing = 1; // the last one, and those that were taken before they could be cancelled
       for (int i = 0; i < 20; i++) {
-        source.bulk().offer("g", BulkSource.bytes(new byte[10])).cancel(true);
+        standing += source.bulk().offer("g", BulkSource.bytes(new byte[10])).cancel(true) ? 0 : 1;
       }
       source.bulk().offer("g", BulkSource.bytes(new byte[11])).get(10, SECONDS);
       // Whatever of the others was offered has ended, or ends.
       Set<ChannelId> open = new HashSet<>();
       boolean isLast = false;
-      while (!isLast || open.size() != 1) {
+      while (!isLast || open.size() != standing) {
         Event event = receiver.receive(Duration.ofSeconds(60));
+        assertTrue(event != null, open + " are there, of which " + standing + " should be");
         if (event instanceof BulkOffered offered) {
           open.add(offered.channel());
           isLast |= offered.size().getAsLong() == 11;
@@ -320,6 +322,59 @@ final class BulkTest {
       receiver.close();
       assertEquals(Code.NOT_CONNECTED, codeOf(receiving));
       assertTrue(Files.exists(target.resolve("slow.spindle-part")));
+    }
+  }
+
+  /** Sessions and second connections are cut again and again, and go on. */
+  @Test
+  void cutsLoseNothing() throws Exception {
+    Path file = make("cut", 60_000_000);
+    Path target = Files.createDirectory(folder.resolve("in"));
+    try (CuttingProxy proxy = new CuttingProxy(daemon.tcpAddress())) {
+      BulkOptions bulk = BulkOptions.DEFAULT.withKeepHashes(false);
+      ConnectOptions options = ConnectOptions.at("tcp:" + proxy.address()).withBulk(bulk);
+      try (Connection source = Spindle.connect(options); Connection receiver = Spindle.connect(options)) {
+        receiver.join("g").get(10, SECONDS);
+        OfferOptions bounded = OfferOptions.DEFAULT.withBytesPerSecond(30_000_000);
+        source.bulk().offer(Name.of("g"), BulkSource.file(file), bounded).get(10, SECONDS);
+        ChannelId channel = next(receiver, BulkOffered.class).channel();
+        CompletableFuture<BulkReceived> receiving = receiver.bulk().receiveTo(channel, target);
+        int cuts = 0;
+        for (; cuts < 4; cuts++) {
+          next(receiver, BulkProgress.class);
+          proxy.cut();
+        }
+        receiving.get(120, SECONDS);
+        assertEquals(-1, Files.mismatch(file, target.resolve("cut")));
+        assertEquals(1, next(source, BulkComplete.class).done().size());
+      }
+    }
+  }
+
+  /** In another session nobody knows what this client has offered, and what it receives goes on. */
+  @Test
+  void newSessionsEndWhatWasOffered() throws Exception {
+    try (CuttingProxy proxy = new CuttingProxy(daemon.tcpAddress()); Connection other = connect("other")) {
+      ConnectOptions options = ConnectOptions.at("tcp:" + proxy.address()).withResume(false).withBulk();
+      try (Connection cut = Spindle.connect(options)) {
+        cut.join("g").get(10, SECONDS);
+        other.join("g").get(10, SECONDS);
+        OfferOptions slowly = OfferOptions.DEFAULT.withBytesPerSecond(4_000_000);
+        byte[] content = Files.readAllBytes(make("content", 6_000_000));
+        ChannelId own = cut.bulk().offer("g", BulkSource.bytes(new byte[10])).get(10, SECONDS);
+        ChannelId others = other.bulk().offer(Name.of("g"), BulkSource.bytes(content), slowly).get(10, SECONDS);
+        while (!next(cut, BulkOffered.class).channel().equals(others)) {
+          continue;
+        }
+        CompletableFuture<BulkReceived> receiving = cut.bulk().accept(others, BulkSink.memory());
+        next(cut, BulkProgress.class);
+        proxy.cut();
+        BulkEnded ended = next(cut, BulkEnded.class);
+        assertEquals(own, ended.channel());
+        assertEquals(BulkEnded.Cause.DISCONNECTED, ended.cause());
+        assertThrows(SpindleException.class, () -> cut.bulk().cancel(own));
+        assertArrayEquals(content, receiving.get(60, SECONDS).content());
+      }
     }
   }
 
@@ -410,6 +465,28 @@ final class BulkTest {
     }
   }
 
+  /** Who has no room for all of it says so at once. */
+  @Test
+  void wantOfRoomIsToldAtOnce() throws Exception {
+    Path file = make("film", 20_000_000);
+    Path target = Files.createDirectory(folder.resolve("in"));
+    try (Connection source = connect("source")) {
+      source.join("g").get(10, SECONDS);
+      // No file may have more than 10 MB.
+      Process receiver = receiveElsewhere(target, "sh", "-c", "ulimit -f 20000; exec \"$@\"", "sh");
+      while (next(source, GroupView.class).memberCount() < 2) {
+        continue;
+      }
+      source.bulk().offerFile("g", file).get(10, SECONDS);
+      BulkComplete complete = next(source, BulkComplete.class);
+      assertEquals(Code.NO_SPACE, complete.failed().get(0).code());
+      receiver.destroyForcibly().waitFor();
+    }
+    try (Stream<Path> there = Files.list(target)) {
+      assertEquals(0, there.count(), "nothing is left that takes room");
+    }
+  }
+
   private static BlockSet writtenAt(Path state) throws IOException {
     try {
       ResumeState found = ResumeState.decode(Files.readAllBytes(state), 0);
@@ -420,23 +497,14 @@ final class BulkTest {
   }
 
   /** In a virtual machine of its own, which joins "g" and receives what is offered there. */
-  private Process receiveElsewhere(Path target) throws IOException {
+  private Process receiveElsewhere(Path target, String... before) throws IOException {
     Path jar = Path.of(System.getProperty("jdk.module.path"));
     String java = System.getProperty("java.home") + "/bin/java";
-    return new ProcessBuilder(
-            List.of(
-                "setpriv",
-                "--pdeathsig",
-                "KILL",
-                java,
-                "-XX:+UseSerialGC",
-                "-cp",
-                jar + ":" + jar.resolveSibling("tests"),
-                "io.spindle.BulkTest$Receiver",
-                daemon.address(),
-                target.toString()))
-        .redirectError(ProcessBuilder.Redirect.INHERIT)
-        .start();
+    List<String> command = new ArrayList<>(List.of("setpriv", "--pdeathsig", "KILL"));
+    command.addAll(List.of(before));
+    command.addAll(List.of(java, "-XX:+UseSerialGC", "-cp", jar + ":" + jar.resolveSibling("tests")));
+    command.addAll(List.of("io.spindle.BulkTest$Receiver", daemon.address(), target.toString()));
+    return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
   }
 
   /** The program of `receiveElsewhere`. */

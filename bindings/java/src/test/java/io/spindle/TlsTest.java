@@ -68,6 +68,25 @@ final class TlsTest {
   }
 
   @Test
+  void carriesContents() throws Exception {
+    byte[] content = new byte[3_000_000];
+    new Random(2).nextBytes(content);
+    ConnectOptions options = options("feed.pem").withBulk(BulkOptions.DEFAULT.withKeepHashes(false));
+    try (Connection ann = Spindle.connect(options.withName("ann"));
+        Connection bob = Spindle.connect(options.withName("bob"))) {
+      bob.join("den").get(TestDaemon.PATIENCE_S, SECONDS);
+      ann.bulk().offer("den", BulkSource.bytes(content)).get(TestDaemon.PATIENCE_S, SECONDS);
+      Event event = bob.receive(PATIENCE);
+      while (!(event instanceof BulkOffered)) {
+        event = bob.receive(PATIENCE);
+      }
+      ChannelId channel = ((BulkOffered) event).channel();
+      BulkReceived received = bob.bulk().accept(channel, BulkSink.memory()).get(TestDaemon.PATIENCE_S, SECONDS);
+      assertArrayEquals(content, received.content());
+    }
+  }
+
+  @Test
   void carriesMessages() throws Exception {
     try (Connection ann = Spindle.connect(options("feed.pem").withName("ann"))) {
       ann.join("den").get(TestDaemon.PATIENCE_S, SECONDS);

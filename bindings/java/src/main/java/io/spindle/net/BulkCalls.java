@@ -170,6 +170,9 @@ final class BulkCalls implements Bulk, BulkIo.Session {
   /** On a worker. */
   private void openAndAsk(Pending pending, Name group, BulkSource source, OfferOptions how) {
     try {
+      if (state.locked(() -> isSessionOver)) {
+        return; // it has ended with NOT_CONNECTED
+      }
       ContentTerms terms = open(pending, source, how);
       ask(pending, new BulkRequest.Offer(group, terms));
     } catch (StoreException failure) {

@@ -154,7 +154,9 @@ final class BulkIo implements BulkTransfer.Host {
 
   @Override
   public void submit(BulkTransfer.Job job) {
-    workers.add(() -> runSoon(job.run()));
+    if (!workers.add(() -> runSoon(job.run()))) {
+      job.run().run(); // the last of what is to be done, as they are stopped
+    }
   }
 
   @Override
@@ -458,6 +460,7 @@ final class BulkIo implements BulkTransfer.Host {
 
   private void end() {
     detach();
+    runTasks();
     workers.stop();
     // What workers have written counts, too.
     runTasks();

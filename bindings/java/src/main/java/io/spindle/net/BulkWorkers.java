@@ -42,12 +42,11 @@ final class BulkWorkers {
     }
   }
 
-  /** Jobs that have not begun are dropped; returns when the others are over. */
+  /** Returns when all jobs are over. */
   void stop() {
     lock.lock();
     try {
       isStopped = true;
-      jobs.clear();
       news.signalAll();
     } finally {
       lock.unlock();
@@ -75,10 +74,10 @@ final class BulkWorkers {
         while (!isStopped && jobs.isEmpty()) {
           news.awaitUninterruptibly();
         }
-        if (isStopped) {
-          return;
-        }
         job = jobs.poll();
+        if (job == null) {
+          return; // it is stopped
+        }
       } finally {
         lock.unlock();
       }
