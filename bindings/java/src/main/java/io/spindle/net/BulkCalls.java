@@ -108,6 +108,7 @@ final class BulkCalls implements Bulk, BulkIo.Session {
   private final Map<ChannelId, Known> known = new HashMap<>();
   private int tokenRequest;
   private boolean isSessionOver;
+  private boolean isBroken; // by a mistake of this library, or for want of memory
 
   /** The connection was made with `options`. */
   BulkCalls(ConnectionState state, LinkWriter link, EventQueue events, BulkOptions options, ThreadFactory threads)
@@ -291,8 +292,8 @@ final class BulkCalls implements Bulk, BulkIo.Session {
   }
 
   private Known find(ChannelId channel) {
-    if (!state.canSend()) {
-      throw new SpindleException(Code.NOT_CONNECTED);
+    if (!state.canSend() || isBroken) {
+      throw new SpindleException(isBroken ? Code.INTERNAL_ERROR : Code.NOT_CONNECTED);
     }
     Known found = known.get(channel);
     if (found == null) {
@@ -582,6 +583,25 @@ final class BulkCalls implements Bulk, BulkIo.Session {
       Known found = known.get(channel);
       if (found != null) {
         found.failure = failure;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void noteBroken(Code code, String text) {
+    lock.lock();
+    try {
+      isBroken = true;
+      for (Known each : known.values()) {
+        CompletableFuture<BulkReceived> future = each.future;
+        if (future != null) {
+          complete(() -> future.completeExceptionally(new SpindleException(code, text)));
+        }
+      }
+      for (Pending pending : List.copyOf(offers)) {
+        fail(pending, new SpindleException(code, text));
       }
     } finally {
       lock.unlock();

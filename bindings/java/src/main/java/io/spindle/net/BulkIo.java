@@ -1,7 +1,6 @@
 package io.spindle.net;
 
 import io.spindle.BulkEnded;
-import io.spindle.BulkReceived;
 import io.spindle.ChannelId;
 import io.spindle.Code;
 import io.spindle.Event;
@@ -47,6 +46,9 @@ final class BulkIo implements BulkTransfer.Host {
 
     /** Of the daemon that the session is at. */
     String address();
+
+    /** Nothing is offered or received any more, for that reason. */
+    void noteBroken(Code code, String text);
 
     /** Ends calls whose time is over; when it is to be called next. */
     long expire(long now);
@@ -452,10 +454,11 @@ final class BulkIo implements BulkTransfer.Host {
   /** A mistake of this library, or no memory: who waits for contents must not wait for ever. */
   private void failAll(Throwable bug) {
     Code code = bug instanceof OutOfMemoryError ? Code.OUT_OF_MEMORY : Code.INTERNAL_ERROR;
-    for (ChannelId id : transfers.keySet()) {
-      session.give(
-          new BulkReceived(id, Optional.of(code), bug.toString(), Optional.empty(), new byte[0]));
+    detach();
+    for (BulkTransfer each : transfers.values()) {
+      each.fail(new StoreException(code, bug.toString()));
     }
+    session.noteBroken(code, bug.toString());
   }
 
   private void end() {

@@ -347,6 +347,15 @@ final class BulkTransfer {
   }
 
   void pump(long now) {
+    try {
+      pumpOnce(now);
+    } catch (OutOfMemoryError none) {
+      // Blocks of this one are too large for this program; others may not be.
+      fail(new StoreException(Code.OUT_OF_MEMORY, Code.OUT_OF_MEMORY.text()));
+    }
+  }
+
+  private void pumpOnce(long now) {
     if (isOver) {
       return;
     }
@@ -689,7 +698,8 @@ final class BulkTransfer {
 
   // --- Its end ---
 
-  private void fail(StoreException failure) {
+  /** It cannot go on, for that reason: all are told. */
+  void fail(StoreException failure) {
     if (isOver || outcome == Outcome.FAILED) {
       return;
     }
