@@ -30,9 +30,11 @@ ChannelMesh::ChannelMesh(Time now, RelayedChannel& channel, Hops hops, Random ra
       self_(channel.position.own_place.value()),
       parent_(channel.position.parent_place),
       children_(channel.position.child_places),
+      random_(random.split()),
       member_(self_, *this, *this, random, options_of(channel)),
       now_(now),
       check_at_(now) {
+  is_all_in_vain();  // counts from now on
   for (MemberIndex member = 0; member < places_.size(); ++member) members_.emplace(places_[member], member);
   member_.set_place(now, parent_, children_);
   check(now);
@@ -167,17 +169,61 @@ void ChannelMesh::check(Time now) {
       neighbours.push_back(member);
     }
   }
-  for (const MemberIndex wasteful : member_.leave_wasteful(now, kTrial, kTrialSymbols)) {
-    avoided_until_[wasteful] = now + kAvoided;
-    ++avoided_;
+  leave_useless(now);
+  propose(now, neighbours);
+}
+
+void ChannelMesh::leave_useless(Time now) {
+  std::vector<MemberIndex> useless = member_.leave_wasteful(now, kTrial, kTrialSymbols);
+  if (is_all_in_vain()) {
+    for (const MemberIndex sender : member_.senders().sending_since(now - kTrial)) {
+      member_.leave_sender(now, sender);
+      useless.push_back(sender);
+    }
   }
-  std::erase_if(neighbours, [&](MemberIndex member) { return is_avoided(member); });
-  member_.propose(now, neighbours);
+  if (useless.empty()) return;
+  left_.insert(useless.begin(), useless.end());
+  avoided_ += useless.size();
+  if (probe_ && left_.contains(probe_->member) && !member_.senders().has(probe_->member)) {
+    avoided_for_ = std::min(2 * avoided_for_, kAvoidedMax);
+    probe_.reset();
+  } else {
+    avoided_for_ = std::max(avoided_for_, kAvoided);
+  }
+  probe_at_ = now + avoided_for_;
+}
+
+bool ChannelMesh::is_all_in_vain() {
+  const ChannelRelay::Tally& tally = channel_.relay.tally();
+  const std::uint64_t useful = tally.of_peers - tally.duplicates;
+  if (useful - weighed_useful_ < kTrialSymbols) return false;
+  const std::uint64_t more = useful - std::exchange(weighed_useful_, useful);
+  return 2 * (tally.overtaken - std::exchange(weighed_overtaken_, tally.overtaken)) > more;
+}
+
+void ChannelMesh::propose(Time now, const std::vector<MemberIndex>& neighbours) {
+  if (probe_ && !member_.senders().has(probe_->member)) probe_.reset();
+  if (probe_ && now - probe_->since >= kProved) {
+    left_.clear();
+    probe_.reset();
+    avoided_for_ = {};
+  }
+  std::vector<MemberIndex> asked, left;
+  for (const MemberIndex member : neighbours) {
+    if (channel_.suspects.contains(places_[member])) continue;
+    (left_.contains(member) ? left : asked).push_back(member);
+  }
+  if (!probe_ && !left.empty() && now >= probe_at_) {
+    probe_ = Probe{left[random_.below(left.size())], now};
+    probe_at_ = now + avoided_for_;
+    asked.push_back(probe_->member);
+  }
+  member_.propose(now, asked);
 }
 
 bool ChannelMesh::is_avoided(MemberIndex member) const {
-  const auto avoided = avoided_until_.find(member);
-  return channel_.suspects.contains(places_[member]) || (avoided != avoided_until_.end() && avoided->second > now_);
+  const bool is_tried = probe_ && probe_->member == member;
+  return channel_.suspects.contains(places_[member]) || (left_.contains(member) && !is_tried);
 }
 
 void ChannelMesh::settle(Time now) {

@@ -71,10 +71,14 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   /// How often neighbours are asked, and senders weighed.
   static constexpr Duration kCheck = 1s;
   /// What a sender gives is weighed once it has sent for so long, as its parent and ours have to know first, and so
-  /// many symbols; it is asked again only so much later where more than half were useless.
+  /// many symbols. It is left where more than half were useless.
   static constexpr Duration kTrial = 1s;
-  static constexpr std::uint64_t kTrialSymbols = 64;
+  static constexpr std::uint64_t kTrialSymbols = 24;
+  /// Of those that were left one is tried again after so long; and after twice as long each time, where that is in
+  /// vain. Where one gives what is of use for so long all may.
   static constexpr Duration kAvoided = 10s;
+  static constexpr Duration kAvoidedMax = 40s;
+  static constexpr Duration kProved = 4s;
 
   // mesh::MeshOutput
   void dial(MemberIndex peer) override;
@@ -98,6 +102,12 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   std::optional<ConnectionId> peer_hop(MemberIndex member) const;
   bool is_tree_neighbour(MemberIndex member) const;
   void check(Time now);
+  /// Asks neighbours that may give; of those that were left one at a time.
+  void propose(Time now, const std::vector<MemberIndex>& neighbours);
+  void leave_useless(Time now);
+  /// Whether the tree has brought more than half of what peers have given since this was asked with that much: they
+  /// were only earlier.
+  bool is_all_in_vain();
   /// Nothing is asked of it at present.
   bool is_avoided(MemberIndex member) const;
   /// Has the relay send to, and take from, those that are peers by now.
@@ -111,10 +121,19 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   const MemberIndex self_;
   const std::optional<MemberIndex> parent_;
   const std::vector<MemberIndex> children_;
+  Random random_;
   mesh::MeshMember member_;
   Time now_{};
   Time check_at_;
-  std::map<MemberIndex, Time> avoided_until_;
+  std::uint64_t weighed_useful_ = 0, weighed_overtaken_ = 0;  // of the relay's tally
+  std::set<MemberIndex> left_;                                // as they were of no use
+  struct Probe {
+    MemberIndex member = 0;
+    Time since{};
+  };
+  std::optional<Probe> probe_;                  // the one of these that is tried again
+  Time probe_at_{};                             // otherwise the next one is then
+  Duration avoided_for_{};                      // the time before that
   std::map<ConnectionId, std::uint64_t> sent_;  // symbols, to peer receivers, that have been told to the member
   std::uint64_t avoided_ = 0;
   std::uint64_t frame_bytes_ = 0;

@@ -179,7 +179,7 @@ std::optional<bool> ChannelRelay::symbol_received(Time now, ConnectionId from, s
   blocks_seen_ = std::max(blocks_seen_, symbol.block + 1);
   if (told_ && told_->complete.contains(symbol.block)) ++tally_.needless;
   if (upstream->second.is_source) miss_gap();
-  if (!peers_.empty()) received_.add(now, {symbol.block, symbol.esi});
+  if (!peers_.empty() && !received_.add(now, {symbol.block, symbol.esi})) ++tally_.overtaken;
   push(now, std::move(symbol));
   return std::nullopt;
 }
@@ -345,7 +345,14 @@ std::optional<ChannelRelay::Item> ChannelRelay::next(Time now, ConnectionId id) 
   if (takes_from_ring && child.is_meshed()) {
     const bool has_own = seek_own(child);
     if (has_own) place = child.next_own;
-    has_in_ring = has_own || (has_in_ring && is_drained(now, child));
+    const bool may_have_all = !has_own && has_in_ring && is_drained(now, child);
+    if (may_have_all && is_source_done()) {
+      // What others own its peers may give it; the source gives it what nobody has.
+      pass_over_ring(now, child);
+      has_in_ring = false;
+    } else {
+      has_in_ring = has_own || may_have_all;
+    }
   }
   if (const auto due = child.takes_from_ring() ? due_mark(now, id, child) : std::nullopt) {
     child.last_mark = due->number;
@@ -354,6 +361,7 @@ std::optional<ChannelRelay::Item> ChannelRelay::next(Time now, ConnectionId id) 
     if (due->sequence == 0) child.marked_at = now;
     return RelayedMark{due->number, due->bound};
   }
+  if (child.stream && child.is_meshed()) drop_needless(child);
   if (child.credit == 0 || (child.own.empty() && !has_in_ring)) return std::nullopt;
   --child.credit;
   ++child.given;
@@ -474,6 +482,19 @@ bool ChannelRelay::is_drained(Time now, Child& child) {
   return child.drained >= kDrained;
 }
 
+bool ChannelRelay::is_source_done() const {
+  return is_live_over_ &&
+         std::any_of(holders_.begin(), holders_.end(), [](const auto& each) { return each.second.is_source; });
+}
+
+void ChannelRelay::pass_over_ring(Time now, Child& child) {
+  miss(child);
+  child.ahead.clear();
+  child.cursor = ring_.end();
+  child.moved_at = now;
+  grant_upstreams(now);
+}
+
 void ChannelRelay::miss(Child& child) {
   // Blocks come in order but for what some lacked: it can have been of any.
   child.behind_below = blocks_seen_;
@@ -592,7 +613,8 @@ void ChannelRelay::serve(ConnectionId id, Child& child) {
                           0,
                           false,
                           is_far_behind(child) && !child.is_meshed(),
-                          child.need_at};
+                          child.need_at,
+                          *child.known_below};
     Need lacking = child.need;
     lacking.complete.add_run(*child.known_below, spindle::bulk::kBlocksMax);
     std::erase_if(lacking.begun, [&](const Need::Begun& each) { return lacking.complete.contains(each.block); });
@@ -610,6 +632,21 @@ void ChannelRelay::end_stream(Child& child) {
   for (const RelayedSymbol& symbol : child.own) own_bytes_ -= symbol.bytes.size();
   child.own.clear();
   child.stream.reset();
+}
+
+void ChannelRelay::drop_needless(Child& child) {
+  const auto has_enough = [&](std::uint32_t block) {
+    return child.need.complete.contains(block) || child.need.held_of(block) == spindle::bulk::kEnough;
+  };
+  std::uint32_t missing = child.need.complete.first_missing();
+  while (missing < child.stream->below && has_enough(missing)) missing = child.need.complete.first_missing(missing + 1);
+  if (missing >= child.stream->below) return end_stream(child);
+  while (!child.own.empty() && has_enough(child.own.front().block)) {
+    own_bytes_ -= child.own.front().bytes.size();
+    child.own.pop_front();
+    refill(child);
+  }
+  if (child.own.empty() && child.stream->is_over) end_stream(child);
 }
 
 void ChannelRelay::refill(Child& child) {

@@ -184,6 +184,7 @@ class ChannelRelay {
     std::uint64_t received = 0;     // symbols, of whatever stream
     std::uint64_t of_peers = 0;     // of these, from peer senders,
     std::uint64_t duplicates = 0;   // that had come before, or of blocks that all here had
+    std::uint64_t overtaken = 0;    // symbols that came along the tree when peers had given them
   };
   const Tally& tally() const { return tally_; }
 
@@ -254,6 +255,7 @@ class ChannelRelay {
     bool is_over = false;   // the holder has sent all; what is in `own` is left
     bool is_alone = false;  // the child takes nothing from the ring meanwhile
     Time begun_at{};
+    std::uint32_t below = 0;  // it is for blocks below this one
   };
   /// A mark that a child was given.
   struct GivenMark {
@@ -324,6 +326,10 @@ class ChannelRelay {
   void note_drained(Time now);  // of all that are meshed
   /// Whether there has been nothing for a while.
   bool is_drained(Time now, Child& child);
+  /// Whether the source is here and has sent everything: nobody who is meshed needs what others own.
+  bool is_source_done() const;
+  /// What the child has not got of the ring it has missed.
+  void pass_over_ring(Time now, Child& child);
   RelayedSymbol take(Time now, Child& child, std::uint64_t place);
   std::optional<bool> symbol_of_peer_received(Time now, Peer& peer, RelayedSymbol symbol);
   void push(Time now, RelayedSymbol symbol);
@@ -365,6 +371,8 @@ class ChannelRelay {
   void serve(ConnectionId id, Child& child);
   void end_stream(Child& child);
   void refill(Child& child);
+  /// What its stream has brought of blocks of which others have given it enough meanwhile.
+  void drop_needless(Child& child);
 
   // Upwards.
   /// Grants upstreams what the ring has room for.

@@ -17,6 +17,12 @@ constexpr Duration kReplan = 10s;
 constexpr double kReplanGain = 1.3;
 constexpr std::size_t kEarlyPlansMax = 256;
 
+/// Whether every daemon that has a place in `plan` has one in this.
+bool has_all_of(const TreePlan& in, const TreePlan& plan) {
+  return std::all_of(plan.places.begin(), plan.places.end(),
+                     [&](const TreePlace& place) { return in.find(place.member) != nullptr; });
+}
+
 }  // namespace
 
 ChannelTrees::ChannelTrees(Context& context, Overlay& overlay, const Groups& groups, const Channels& channels,
@@ -95,7 +101,11 @@ void ChannelTrees::plan(Time now, RelayedChannel& relayed, const Channel& channe
   if (channel.lacking().empty()) return;
   const View& view = groups_.view();
   const std::vector<std::uint64_t> known = capacities();
-  TreePlan plan = plan_tree(input_for(channel, known));
+  const TreeInput input = input_for(channel, known);
+  TreePlan plan = plan_tree(input);
+  // Who is done, and who has left, need not have the others begin anew.
+  const bool goes_on = relayed.plan && relayed.planned_in == view.id && has_all_of(*relayed.plan, plan);
+  if (goes_on && largest_gain(*relayed.plan, plan, input) < kReplanGain) return;
   plan.generation = ++relayed.position.generation;
   context_.counters.add(Counter::bulk_plans_made);
   MemberSet others;

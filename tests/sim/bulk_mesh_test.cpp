@@ -132,6 +132,29 @@ TEST_F(BulkMesh, CostsNothingWhereTheTreeIsNotTheBottleneck) {
   }
 }
 
+/// Where the tree brings everything peers are tried now and then, one at a time.
+TEST_F(BulkMesh, SleepsWhereTheTreeBringsEverything) {
+  begin(10, 5, true, true, {}, Shape::full);
+  bulk_[0]->set_cap(kRate / 5);
+  time_of(kBytes / 4);
+  const std::uint64_t symbols = 4 * kBytes / 4 / 8'192;
+  RecordProperty("of_peers", static_cast<int>(of_peers()));
+  RecordProperty("symbols", static_cast<int>(symbols));
+  EXPECT_GT(of_peers(), 0u);
+  EXPECT_LE(of_peers(), symbols / 2);
+}
+
+/// Who is done, or leaves, does not have the others begin anew.
+TEST_F(BulkMesh, IsKeptWhereAReceiverLeaves) {
+  begin(11, 4, true, true, {}, Shape::full);
+  id_ = offer(kBytes);
+  sim().run_for(5s);
+  const std::uint64_t plans = counter(0, Counter::bulk_plans_made);
+  members_[2]->leave("g");
+  await([&] { return all_have(id_, {2}); }, 60s, "the content at all members that are left");
+  EXPECT_EQ(counter(0, Counter::bulk_plans_made), plans);
+}
+
 TEST_F(BulkMesh, TheAdministratorSeesWhoGivesWhat) {
   begin(9, 3, true, true);
   id_ = offer(kBytes);

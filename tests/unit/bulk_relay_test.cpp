@@ -396,6 +396,50 @@ TEST_F(PassedOver, AMeshedChildIsGivenWhatItsFormerSelfOwned) {
   EXPECT_EQ(given(again, kNow + 1s), 4);
 }
 
+/// What another one owns a meshed child may get of that one. Once the source has sent everything it gives what nobody
+/// has.
+TEST_F(PassedOver, AMeshedChildIsServedWhatNobodyHasOnceTheSourceHasSentAll) {
+  static const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes);
+  const ConnectionId children[] = {ConnectionId{21}, ConnectionId{22}};
+  ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
+  relay.set_blocks(1);
+  relay.set_plan(0, {"below"});
+  relay.add_holder(kSource, true);
+  relay.add_upstream(kNow, kSource, true);
+  spindle::bulk::Need need = need_of(0);
+  need.meshed = true;
+  for (const ConnectionId child : children) {
+    relay.add_child(kNow, child, "below");
+    relay.need_received(kNow, child, need);
+    relay.grant_received(child, 100);
+  }
+  const auto symbol = [&](std::uint8_t stream, std::uint32_t esi) {
+    relay.symbol_received(kNow, kSource, stream, {0, 0, esi, 0, Slice({}, bytes.data(), bytes.size())});
+  };
+  const auto given = [&](ConnectionId child, Time now) {
+    std::vector<std::uint32_t> esis;
+    while (const auto item = relay.next(now, child)) {
+      if (const auto* each = std::get_if<RelayedSymbol>(&*item)) esis.push_back(each->esi);
+      if (const auto* mark = std::get_if<RelayedMark>(&*item)) need.seen = mark->mark;
+    }
+    return esis;
+  };
+  for (std::uint32_t esi = 0; esi < 4; ++esi) symbol(spindle::bulk::kLiveStream, esi);
+  EXPECT_EQ(given(children[0], kNow).size(), 4U);
+  relay.release_received(kNow, kSource, spindle::bulk::kLiveStream);
+  EXPECT_EQ(given(children[1], kNow + 1s), std::vector<std::uint32_t>{});
+  EXPECT_EQ(given(children[1], kNow + 2s), std::vector<std::uint32_t>{}) << "it is asked what it lacks";
+  ASSERT_NE(need.seen, 0U);
+  relay.need_received(kNow + 2s, children[1], need);
+  symbol(1, 70);
+  EXPECT_EQ(given(children[1], kNow + 2s), std::vector<std::uint32_t>{70});
+  // What others have given meanwhile is not sent once more.
+  symbol(1, 71);
+  need.begun = {{0, spindle::bulk::kEnough}};
+  relay.need_received(kNow + 3s, children[1], need);
+  EXPECT_EQ(given(children[1], kNow + 3s), std::vector<std::uint32_t>{});
+}
+
 TEST_F(PassedOver, IsNothingOfAContentWhoseSizeIsNotKnown) {
   told_.clear();
   ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);

@@ -23,6 +23,8 @@ RECEIVERS = (1, 2, 3)
 SLOW = 3
 PATIENCE_SECONDS = 60
 LEAST_RATE = 2_000_000  # bytes a second
+# Torrents of less have pieces of 64 KiB: with a few large ones there is little that receivers could give each other.
+SMALL_BYTES = 50_000_000
 TRACKER_PORT, RSYNC_PORT, TORRENT_PORT = 6969, 8730, 6881
 TRACKER = pathlib.Path(__file__).with_name("tracker.py")
 # Of a cable: senders of datagrams have to be told, and heads of frames count, too.
@@ -37,13 +39,14 @@ class Peer:
 
     programs = ()
 
-    def __init__(self, hosts, content, folder):
+    def __init__(self, hosts, content, folder, receivers=RECEIVERS):
         for program in self.programs:
             need(program, program, REMEDY)
         self.hosts = hosts
         self.content = content
         self.folder = folder
-        for host in RECEIVERS:
+        self.receivers = receivers
+        for host in receivers:
             (folder / str(host)).mkdir(parents=True)
 
     def place(self, host):
@@ -63,10 +66,10 @@ class Peer:
         done = {}
 
         def look():
-            for host in RECEIVERS:
+            for host in self.receivers:
                 if host not in done and is_done(host):
                     done[host] = time.monotonic() - begin
-            return len(done) == len(RECEIVERS)
+            return len(done) == len(self.receivers)
         wait_for(look, self.patience(), type(self).__name__)
         return done
 
@@ -81,7 +84,7 @@ class ScpChain(Peer):
 
     def run(self):
         done, begin, path = {}, time.monotonic(), self.content.path
-        for host in RECEIVERS:
+        for host in self.receivers:
             place = self.place(host) / self.content.path.name
             receiver = start([*self.hosts.inside(host), sys.executable, TRACKER.with_name("tcp_copy.py"), "receive", 4901,
                               place])
@@ -101,7 +104,7 @@ class Rsync(Peer):
     def run(self):
         servers, senders = [], []
         try:
-            for host in RECEIVERS:
+            for host in self.receivers:
                 config = self.folder / f"rsyncd-{host}.conf"
                 config.write_text(f"uid = 0\ngid = 0\nuse chroot = no\npid file = {self.folder}/rsyncd-{host}.pid\n"
                                   f"[files]\npath = {self.place(host)}\nread only = no\n")
@@ -109,7 +112,7 @@ class Rsync(Peer):
             time.sleep(0.5)
             begin = time.monotonic()
             senders = [self.start(0, "rsync", "--whole-file", "--port", RSYNC_PORT, self.content.path,
-                                  f"rsync://{self.hosts.address(host)}/files/") for host in RECEIVERS]
+                                  f"rsync://{self.hosts.address(host)}/files/") for host in self.receivers]
             return self.wait_for_files(begin, lambda host: senders[host - 1].poll() == 0)
         finally:
             end_all([*senders, *servers])
@@ -121,7 +124,8 @@ class Torrent(Peer):
     def run(self):
         torrent = self.folder / "content.torrent"
         announce = f"http://{self.hosts.address(0)}:{TRACKER_PORT}/announce"
-        subprocess.run(["mktorrent", "-a", announce, "-l", "20", "-o", torrent, self.content.path], check=True,
+        piece_bits = "16" if self.content.size < SMALL_BYTES else "20"
+        subprocess.run(["mktorrent", "-a", announce, "-l", piece_bits, "-o", torrent, self.content.path], check=True,
                        stdout=subprocess.DEVNULL)
         tracker = start([*self.hosts.inside(0), sys.executable, TRACKER, self.hosts.address(0), TRACKER_PORT])
         clients = [tracker]
@@ -130,7 +134,7 @@ class Torrent(Peer):
             clients.append(self.client(0, torrent, self.content.path.parent))
             time.sleep(2 + self.content.size / 5e8)  # it looks at what it has
             begin = time.monotonic()
-            for host in RECEIVERS:
+            for host in self.receivers:
                 clients.append(self.client(host, torrent, self.place(host)))
             return self.wait_for_files(begin, lambda host: (self.folder / f"done-{host}").exists())
         finally:
@@ -178,12 +182,12 @@ class Uftp(Peer):
         receivers = []
         control = ["-C", "tfmcc"] if self.congestion_control else []
         try:
-            for host in RECEIVERS:
+            for host in self.receivers:
                 receivers.append(self.start(host, "uftpd", "-d", "-I", "eth0", "-D", self.place(host), "-B", 8 << 20,
                                             "-s", self.finish_script(host)))
             time.sleep(1)
             begin = time.monotonic()
-            everybody = ",".join(f"0x0A6200{host + 1:02X}" for host in RECEIVERS)
+            everybody = ",".join(f"0x0A6200{host + 1:02X}" for host in self.receivers)
             sender = self.start(0, "uftp", "-I", "eth0", "-R", int(RATE * MULTICAST_SHARE / 1000), "-B", 8 << 20,
                                 "-H", everybody, *control, self.content.path)
             receivers.append(sender)
@@ -207,13 +211,13 @@ class Udpcast(Peer):
     def run(self):
         receivers = [self.start(host, "udp-receiver", "--interface", "eth0", "--nokbd", "--no-progress", "--mcast-rdv-address",
                                 UDPCAST_ADDRESS, "--file",
-                                self.place(host) / self.content.path.name) for host in RECEIVERS]
+                                self.place(host) / self.content.path.name) for host in self.receivers]
         try:
             time.sleep(0.5)
             begin = time.monotonic()
             receivers.append(self.start(0, "udp-sender", "--interface", "eth0", "--nokbd", "--no-progress", "--full-duplex",
                                         "--mcast-rdv-address", UDPCAST_ADDRESS,
-                                        "--min-receivers", len(RECEIVERS), "--max-bitrate",
+                                        "--min-receivers", len(self.receivers), "--max-bitrate",
                                         f"{int(RATE * MULTICAST_SHARE / 1000)}k", "--file", self.content.path))
             return self.wait_for_files(begin, lambda host: receivers[host - 1].poll() == 0)
         finally:
@@ -224,20 +228,20 @@ OVER_TCP = {"scp chain": ScpChain, "rsync": Rsync, "aria2": Aria2, "transmission
 MULTICAST = {"uftp": Uftp, "udpcast": Udpcast}
 
 
-def peer_done(setting, hosts, content, name, peer):
+def peer_done(setting, hosts, content, name, peer, receivers=RECEIVERS):
     """Seconds until each receiver has it, by host; nothing: it cannot be had here."""
     folder = setting.folder / "peer"
     try:
         with contextlib.ExitStack() as stack:
             stack.callback(subprocess.run, ["rm", "-rf", folder])
             say(f"bulk: peers: {name}")
-            running_peer = peer(hosts, content, folder)
+            running_peer = peer(hosts, content, folder, receivers)
             try:
                 done = running_peer.run()
             except MeasurementFailed:
                 show_logs(folder)
                 raise
-            for host in RECEIVERS:
+            for host in receivers:
                 content.check(running_peer.place(host) / content.path.name)
             return done
     except Absent as why:

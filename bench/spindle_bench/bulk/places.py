@@ -21,11 +21,18 @@ def line(receivers):
 @contextlib.contextmanager
 def running(setting, name, count, edges, rates=None):
     """Daemons on hosts of a segment; `rates`: of the cables of hosts, in bits a second."""
+    with hosts_with(count, rates) as hosts:
+        with Daemons(setting.build, setting.folder / name, hosts, edges) as daemons:
+            yield hosts, daemons
+
+
+@contextlib.contextmanager
+def hosts_with(count, rates=None):
+    """Hosts of a segment whose cables have these rates."""
     with Segment(count) as hosts:
         for host, rate in (rates or {}).items():
             hosts.limit(host, rate)
-        with Daemons(setting.build, setting.folder / name, hosts, edges) as daemons:
-            yield hosts, daemons
+        yield hosts
 
 
 def content_of(setting, size):

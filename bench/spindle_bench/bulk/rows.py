@@ -3,6 +3,7 @@
 from .beside import failover, memory, ordered
 from .delivery import distribution, overhead, receiver_killed, relay_killed, unshaped
 from .losses import detour, loss
+from .mesh import beside_the_tree
 from .peers import beside_peers
 from .places import GIGABIT, MEGABIT, line, star
 from .resume import resume
@@ -17,6 +18,7 @@ ROWS = {
     "receiver": receiver_killed,
     "unshaped": unshaped,
     "peers": beside_peers,
+    "mesh": beside_the_tree,
     "ordered": ordered,
     "loss": loss,
     "detour": detour,

@@ -170,9 +170,10 @@ class Outcome:
 
 class Transfer:
     """One file to a client at each of `receivers`, who are there when the context begins: then `start`, and `finish`.
-    `stays`: the source, until all clients have it, whoever of them was away meanwhile."""
+    `stays`: the source, until all clients have it, whoever of them was away meanwhile; `serves`: every receiver, so
+    that it gives others what it has."""
 
-    def __init__(self, daemons, content, receivers, source=0, rate=None, stays=False, folder=None):
+    def __init__(self, daemons, content, receivers, source=0, rate=None, stays=False, folder=None, serves=False):
         self.daemons = daemons
         self.content = content
         self.source = source
@@ -182,6 +183,7 @@ class Transfer:
         self.folder.mkdir()
         self.options = ["--rate", str(rate)] if rate else []
         self.stays = stays
+        self.serves = serves
         self.clients = {}
         self.sender = None
         self.receivers = list(receivers)
@@ -216,7 +218,8 @@ class Transfer:
                              "--wait-members", str(len(self.clients)), *self.options)
 
     def receive(self, host):
-        self.clients[host] = Client(self.daemons, host, "receive-file", self.group, self.place_of(host), "--count", 1,
+        count = [] if self.serves else ["--count", 1]
+        self.clients[host] = Client(self.daemons, host, "receive-file", self.group, self.place_of(host), *count,
                                     "--ready-file", self.folder / f"ready-{host}")
 
     def place_of(self, host):
@@ -233,7 +236,10 @@ class Transfer:
 
     def finish(self):
         patience = PATIENCE_SECONDS + self.content.size / BYTES_PER_SECOND_LEAST
-        for client in [*self.clients.values(), *([] if self.stays else [self.sender])]:
+        if self.serves:
+            wait_for(lambda: all(client.lines for client in self.clients.values()), patience, "all have the file")
+        receivers = [] if self.serves else self.clients.values()
+        for client in [*receivers, *([] if self.stays else [self.sender])]:
             client.wait(patience)
         used = self.daemons_seconds() + sum(client.seconds for client in [self.sender, *self.clients.values()])
         done = {host: client.lines[0][0] - self.started for host, client in self.clients.items()}
@@ -245,7 +251,7 @@ class Transfer:
         return self.daemons.processor_seconds() - self.before
 
 
-def transfer(daemons, content, receivers, source=0, rate=None):
-    with Transfer(daemons, content, receivers, source, rate) as moving:
+def transfer(daemons, content, receivers, source=0, rate=None, serves=False):
+    with Transfer(daemons, content, receivers, source, rate, serves=serves) as moving:
         moving.start()
         return moving.finish()

@@ -243,6 +243,14 @@ std::vector<MemberIndex> SenderSet::wasteful(Time before, std::uint64_t symbols)
   return found;
 }
 
+std::vector<MemberIndex> SenderSet::sending_since(Time before) const {
+  std::vector<MemberIndex> found;
+  for (const Sender& sender : senders_) {
+    if (!sender.is_parent && sender.state == State::sends && sender.since <= before) found.push_back(sender.member);
+  }
+  return found;
+}
+
 std::vector<MemberIndex> SenderSet::unanswered(Time before) const {
   std::vector<MemberIndex> found;
   for (const Sender& sender : senders_) {

@@ -53,6 +53,8 @@ class SenderSet {
   /// The peers that have sent since `before` or longer, and so many symbols since this was asked last that it can be
   /// said: more than half of these were useless.
   std::vector<MemberIndex> wasteful(Time before, std::uint64_t symbols);
+  /// The peers that have sent since then or longer.
+  std::vector<MemberIndex> sending_since(Time before) const;
   /// Those that have been asked before then, and have not answered.
   std::vector<MemberIndex> unanswered(Time before) const;
   /// How many symbols of use a member has, that holds this.
