@@ -112,6 +112,8 @@ struct BulkConfig {
   double share = 0.05;
   /// Whether daemons that share a channel give each other what they get, beside the tree (daemon/bulk/channel_mesh.h).
   bool mesh = false;
+  /// Where daemons that have no link to this one may dial it for the mesh: a host and a port; empty: nowhere.
+  std::string address = {};
 };
 
 /// Who keeps packets of feeds for repairs, and asks for what it lacks.

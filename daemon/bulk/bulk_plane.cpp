@@ -44,7 +44,8 @@ BulkPlane::BulkPlane(Context& context, Driver& driver, ConnectionBroker& broker,
       driver_(driver),
       broker_(broker),
       layers_(layers),
-      hops_(context, driver, broker, layers.links, layers.overlay.streams(),
+      hops_(context, driver, broker, layers.links, layers.overlay,
+            [this]() -> const View& { return layers_.groups.view(); },
             {[this](Time now) { look_for_hops(now); },
              [this](Time now, ConnectionId id) {
                close(now, connections_.at(id), {Errc::connection_lost, "the other side has lost it"});
@@ -88,9 +89,11 @@ void BulkPlane::take_over(Time now, ConnectionId id, Port, const Peer& peer, Inp
   process(now, connection);
 }
 
-void BulkPlane::handle_connected(Time, ConnectionId id, std::string_view) {
+void BulkPlane::handle_connected(Time now, ConnectionId id, std::string_view identity) {
   BulkConnection* connection = connections_.find(id);
   if (connection == nullptr) return;
+  const Result<void> genuine = hops_.check_dialled(connection->daemon(), identity);
+  if (!genuine) return close(now, *connection, genuine.error());
   connection->enter(BulkConnection::Phase::greeting);
   bulk::BulkBytes hello;
   bulk::write_hello(hello, hops_.hello_to(connection->daemon()));
@@ -223,20 +226,20 @@ std::optional<Error> BulkPlane::greet_client(Time now, BulkConnection& connectio
 void BulkPlane::enter_open(Time now, BulkConnection& connection) {
   connection.enter(BulkConnection::Phase::open);
   if (!connection.is_hop()) return;
-  hops_.opened(connection.daemon());
+  hops_.opened(now, connection.daemon());
   paths_.opened(now, connection.daemon(), connection.id());
   context_.counters.add(Counter::bulk_hops_opened);
   for (auto& [id, relayed] : relayed_) {
-    if (relayed->mesh) relayed->mesh->hop_opened(now);
+    if (relayed->mesh) relayed->mesh->hop_opened(now, connection.daemon());
   }
   timers_.set_earlier(Timer::idle, now + kHopIdle);
 }
 
 void BulkPlane::welcome(Time now, BulkConnection& connection) {
-  enter_open(now, connection);
   bulk::BulkBytes frame;
   bulk::write_welcome(frame, bulk::kBulkVersion);
   connection.send(frame);
+  enter_open(now, connection);  // a peer may be asked at once
   output_.mark_dirty(connection);
 }
 
@@ -453,6 +456,8 @@ void BulkPlane::update_mesh(Time now, RelayedChannel& relayed) {
   ChannelMesh::Hops hops;
   hops.open = [this](std::string_view daemon) { return open_hop(daemon); };
   hops.is_neighbour = [this](std::string_view daemon) { return layers_.links.established_with(daemon).has_value(); };
+  hops.can_reach = [this](std::string_view daemon) { return hops_.can_reach(daemon); };
+  hops.look = [this](Time when) { timers_.set_earlier(Timer::hops, when); };
   hops.send = [this, &relayed](ConnectionId to, std::uint8_t generation, const mesh::Frame& frame) {
     output_.send_mesh(to, relayed, generation, frame);
   };
@@ -485,8 +490,9 @@ void BulkPlane::update_awaited(Time now, RelayedChannel& relayed) {
   relayed_.wake_at(relayed.relay.next_deadline());
 }
 
-std::set<std::string, std::less<>> BulkPlane::wanted_hops() const {
+std::set<std::string, std::less<>> BulkPlane::wanted_hops(Time now) const {
   std::set<std::string, std::less<>> wanted;
+  for (std::string& daemon : hops_.inviting(now)) wanted.insert(std::move(daemon));
   for (const auto& [id, relayed] : relayed_) {
     const TreePosition& position = relayed->position;
     if (position.parent) wanted.insert(*position.parent);
@@ -498,7 +504,7 @@ std::set<std::string, std::less<>> BulkPlane::wanted_hops() const {
 }
 
 void BulkPlane::look_for_hops(Time now) {
-  const auto wanted = wanted_hops();
+  const auto wanted = wanted_hops(now);
   hops_.look_after(
       now, wanted,
       [&](ConnectionId id, const std::string& daemon) {
@@ -511,7 +517,7 @@ void BulkPlane::look_for_hops(Time now) {
 }
 
 void BulkPlane::close_idle_hops(Time now) {
-  const auto wanted = wanted_hops();
+  const auto wanted = wanted_hops(now);
   std::vector<BulkConnection*> idle;
   for (const auto& [id, connection] : connections_) {
     if (!connection->is_hop() || connection->phase() != BulkConnection::Phase::open) continue;

@@ -112,7 +112,7 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   void update_awaited(Time now, RelayedChannel& relayed);
   std::optional<ConnectionId> open_hop(std::string_view daemon) const;
   /// The daemons that this one shares channels with, by the trees that it knows of.
-  std::set<std::string, std::less<>> wanted_hops() const;
+  std::set<std::string, std::less<>> wanted_hops(Time now) const;
   void look_for_hops(Time now);
   void close_idle_hops(Time now);
   void enter_open(Time now, BulkConnection& connection);

@@ -30,6 +30,7 @@ ChannelMesh::ChannelMesh(Time now, RelayedChannel& channel, Hops hops, Random ra
       self_(channel.position.own_place.value()),
       parent_(channel.position.parent_place),
       children_(channel.position.child_places),
+      below_(channel.position.below_places),
       random_(random.split()),
       member_(self_, *this, *this, random, options_of(channel)),
       now_(now),
@@ -67,16 +68,23 @@ void ChannelMesh::symbol_received(Time now, std::string_view from, mesh::SymbolI
   settle(now);
 }
 
-void ChannelMesh::hop_opened(Time now) {
+void ChannelMesh::hop_opened(Time now, std::string_view daemon) {
   now_ = now;
   check_at_ = now;
+  const std::optional<MemberIndex> member = member_of(daemon);
+  if (!member || dialled_.erase(*member) == 0) return;
+  member_.connected(now, *member);
+  settle(now);
 }
 
 void ChannelMesh::hop_lost(Time now, std::string_view daemon) {
   now_ = now;
   const std::optional<MemberIndex> member = member_of(daemon);
   // A parent or child is expected back, until there is another plan.
-  if (member && !is_tree_neighbour(*member)) member_.lost(now, *member);
+  if (member && !is_tree_neighbour(*member)) {
+    if (dialled_.erase(*member) != 0) not_reached_[*member] = now + kNotReached;
+    member_.lost(now, *member);
+  }
   settle(now);
 }
 
@@ -109,22 +117,59 @@ bool ChannelMesh::is_tree_neighbour(MemberIndex member) const {
 
 std::optional<ConnectionId> ChannelMesh::peer_hop(MemberIndex member) const {
   if (member >= places_.size() || member == self_ || is_tree_neighbour(member)) return std::nullopt;
-  if (!hops_.is_neighbour(places_[member])) return std::nullopt;
   return hops_.open(places_[member]);
 }
 
 std::set<std::string, std::less<>> ChannelMesh::wanted() const {
   std::set<std::string, std::less<>> wanted;
   for (MemberIndex member = 0; member < places_.size(); ++member) {
-    if (member != self_ && hops_.is_neighbour(places_[member])) wanted.insert(places_[member]);
+    if (member == self_) continue;
+    const bool is_peer = member_.senders().is_peer(member) || member_.receivers().is_peer(member);
+    if (is_peer || hops_.is_neighbour(places_[member])) wanted.insert(places_[member]);
   }
   return wanted;
 }
 
 void ChannelMesh::dial(MemberIndex peer) {
+  if (!may_give(peer) || is_avoided(peer)) return member_.lost(now_, peer);
   const std::optional<ConnectionId> hop = peer_hop(peer);
-  if (!hop || is_avoided(peer) || channel_.relay.is_upstream(*hop)) return member_.lost(now_, peer);
-  member_.connected(now_, peer);
+  if (hop && channel_.relay.is_upstream(*hop)) return member_.lost(now_, peer);
+  if (hop) return member_.connected(now_, peer);
+  if (!hops_.can_reach(places_[peer])) return member_.lost(now_, peer);
+  dialled_[peer] = now_;
+  hops_.look(now_);
+}
+
+bool ChannelMesh::may_give(MemberIndex member) const {
+  return member < places_.size() && member != self_ && member != parent_ && !below_.contains(member);
+}
+
+void ChannelMesh::give_up_dialled(Time now) {
+  std::erase_if(not_reached_, [&](const auto& each) { return each.second <= now; });
+  for (auto each = dialled_.begin(); each != dialled_.end();) {
+    const auto [member, since] = *each++;
+    if (now - since < kDialled) continue;
+    dialled_.erase(member);
+    not_reached_[member] = now + kNotReached;
+    member_.lost(now, member);
+  }
+}
+
+std::vector<MemberIndex> ChannelMesh::others(Time now) {
+  std::vector<MemberIndex> found;
+  const std::size_t peers = member_.senders().peers();
+  // More are looked at than are wanted: some are no candidates.
+  for (std::size_t tried = 0; tried < 4 * mesh::SenderSet::kPeersMax; ++tried) {
+    if (peers + found.size() >= mesh::SenderSet::kPeersMax) break;
+    const auto member = static_cast<MemberIndex>(random_.below(places_.size()));
+    if (!may_give(member) || member_.senders().has(member) || not_reached_.contains(member)) continue;
+    if (std::find(found.begin(), found.end(), member) != found.end()) continue;
+    if (hops_.is_neighbour(places_[member]) || !hops_.can_reach(places_[member])) continue;
+    // Who refuses has enough, and is not asked each second.
+    not_reached_[member] = now + kRefused;
+    found.push_back(member);
+  }
+  return found;
 }
 
 void ChannelMesh::send(MemberIndex to, const mesh::Frame& frame) {
@@ -157,7 +202,8 @@ void ChannelMesh::check(Time now) {
   }
   if (!parent_) return;  // the root asks nobody
   const bool is_done = channel_.layout.has_size() && first_incomplete() >= blocks();
-  std::vector<MemberIndex> neighbours;
+  give_up_dialled(now);
+  std::vector<MemberIndex> candidates;
   for (MemberIndex member = 0; member < places_.size(); ++member) {
     const std::optional<ConnectionId> hop = peer_hop(member);
     if (!hop) continue;
@@ -165,12 +211,15 @@ void ChannelMesh::check(Time now) {
     if (is_suspect) channel_.suspects.insert(places_[member]);
     if (is_suspect || is_done) {
       member_.leave_sender(now, member);
-    } else {
-      neighbours.push_back(member);
+    } else if (may_give(member) && hops_.is_neighbour(places_[member])) {
+      candidates.push_back(member);
     }
   }
   leave_useless(now);
-  propose(now, neighbours);
+  if (!is_done) {
+    for (const MemberIndex other : others(now)) candidates.push_back(other);
+  }
+  propose(now, candidates);
 }
 
 void ChannelMesh::leave_useless(Time now) {
@@ -201,7 +250,7 @@ bool ChannelMesh::is_all_in_vain() {
   return 2 * (tally.overtaken - std::exchange(weighed_overtaken_, tally.overtaken)) > more;
 }
 
-void ChannelMesh::propose(Time now, const std::vector<MemberIndex>& neighbours) {
+void ChannelMesh::propose(Time now, const std::vector<MemberIndex>& candidates) {
   if (probe_ && !member_.senders().has(probe_->member)) probe_.reset();
   if (probe_ && now - probe_->since >= kProved) {
     left_.clear();
@@ -209,7 +258,7 @@ void ChannelMesh::propose(Time now, const std::vector<MemberIndex>& neighbours) 
     avoided_for_ = {};
   }
   std::vector<MemberIndex> asked, left;
-  for (const MemberIndex member : neighbours) {
+  for (const MemberIndex member : candidates) {
     if (channel_.suspects.contains(places_[member])) continue;
     (left_.contains(member) ? left : asked).push_back(member);
   }

@@ -23,9 +23,10 @@ struct RelayedChannel;
 /// A member of the mesh (daemon/bulk/mesh) between the relay of a channel and the hops, as long as one plan of the tree
 /// is followed: members are named by their places in it, and frames of other plans are passed over.
 ///
-/// Peers are neighbours in the overlay that have a place, and are neither parent nor child. Who is somebody's peer the
-/// member decides: all of them are asked, and one whose symbols are useless mostly is done without for a while. What a
-/// peer gives is what comes to it along the tree (ChannelRelay), without being told by `wants`.
+/// Peers have a place, and are neither the parent nor below this daemon. Who is somebody's peer the member decides: all
+/// that are neighbours in the overlay are asked, and as many others as there may be senders, by chance, as far as they
+/// can be reached (Hops). One whose symbols are useless mostly is done without for a while. What a peer gives is what
+/// comes to it along the tree (ChannelRelay), without being told by `wants`.
 class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
  public:
   /// The connections to other daemons.
@@ -33,6 +34,9 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
     /// The one that is open; nothing: there is none.
     std::function<std::optional<ConnectionId>(std::string_view daemon)> open;
     std::function<bool(std::string_view daemon)> is_neighbour;
+    std::function<bool(std::string_view daemon)> can_reach;
+    /// What `wanted` says may be something else from then on.
+    std::function<void(Time)> look;
     std::function<void(ConnectionId, std::uint8_t generation, const mesh::Frame&)> send;
     /// Nothing more of the channel is asked for there.
     std::function<void(ConnectionId)> shut;
@@ -47,7 +51,7 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   void frame_received(Time now, std::string_view from, std::uint8_t generation, mesh::Frame frame);
   /// Of a peer sender.
   void symbol_received(Time now, std::string_view from, mesh::SymbolId symbol, bool is_useful);
-  void hop_opened(Time now);
+  void hop_opened(Time now, std::string_view daemon);
   void hop_lost(Time now, std::string_view daemon);
   /// What it sends is asked for along the tree.
   void leave_sender(Time now, std::string_view daemon);
@@ -68,6 +72,11 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   Status status() const;
 
  private:
+  /// Whom no hop is to be had to in that time is not asked again for as long as the latter.
+  static constexpr Duration kDialled = 4s;
+  static constexpr Duration kNotReached = 30s;
+  /// One that is no neighbour, and does not send by then, may be asked again.
+  static constexpr Duration kRefused = 5s;
   /// How often neighbours are asked, and senders weighed.
   static constexpr Duration kCheck = 1s;
   /// What a sender gives is weighed once it has sent for so long, as its parent and ours have to know first, and so
@@ -98,12 +107,17 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   mesh::SummaryTicket ticket() const override;
 
   std::optional<MemberIndex> member_of(std::string_view daemon) const;
-  /// The open hop to a neighbour that may be a peer.
+  /// The open hop to one that may be a peer.
   std::optional<ConnectionId> peer_hop(MemberIndex member) const;
   bool is_tree_neighbour(MemberIndex member) const;
+  /// Whether it may give something: what those below this daemon have came through it.
+  bool may_give(MemberIndex member) const;
+  void give_up_dialled(Time now);
+  /// Those of no link that are to be asked.
+  std::vector<MemberIndex> others(Time now);
   void check(Time now);
-  /// Asks neighbours that may give; of those that were left one at a time.
-  void propose(Time now, const std::vector<MemberIndex>& neighbours);
+  /// Asks those that may give; of those that were left one at a time.
+  void propose(Time now, const std::vector<MemberIndex>& candidates);
   void leave_useless(Time now);
   /// Whether the tree has brought more than half of what peers have given since this was asked with that much: they
   /// were only earlier.
@@ -121,10 +135,13 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   const MemberIndex self_;
   const std::optional<MemberIndex> parent_;
   const std::vector<MemberIndex> children_;
+  const std::set<MemberIndex> below_;
   Random random_;
   mesh::MeshMember member_;
   Time now_{};
   Time check_at_;
+  std::map<MemberIndex, Time> dialled_;                       // members that a hop is waited for to, since then
+  std::map<MemberIndex, Time> not_reached_;                   // members that are not asked until then
   std::uint64_t weighed_useful_ = 0, weighed_overtaken_ = 0;  // of the relay's tally
   std::set<MemberIndex> left_;                                // as they were of no use
   struct Probe {

@@ -152,6 +152,7 @@ void ChannelTrees::follow(Time now, RelayedChannel& relayed, const TreePlan& pla
   relayed.plan.reset();
   TreePosition position;
   position.generation = plan.generation;
+  MemberSet below;  // each place stands behind its parent
   const TreePlace* own = plan.find(view.self);
   if (own != nullptr && own->parent != own->member) position.parent = name_of(own->parent);
   if (own != nullptr && own->backup) position.backup = name_of(*own->backup);
@@ -161,7 +162,12 @@ void ChannelTrees::follow(Time now, RelayedChannel& relayed, const TreePlan& pla
     if (own != nullptr && own != &place && place.member == own->parent) position.parent_place = number;
     if (place.member == view.self) {
       position.own_place = number;
+      below.insert(place.member);
       continue;
+    }
+    if (below.contains(place.parent)) {
+      below.insert(place.member);
+      position.below_places.insert(number);
     }
     if (place.parent == view.self || place.backup == view.self) position.below.insert(name_of(place.member));
     if (place.parent == view.self) {

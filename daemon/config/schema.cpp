@@ -24,7 +24,6 @@ constexpr double kDollarsMax = 1'000'000;
 constexpr std::string_view kBenefits[] = {"sending", "receiving", "fair"};
 /// In the order of FeedCache.
 constexpr std::string_view kFeedCaches[] = {"all", "members"};
-constexpr std::string_view kOffOn[] = {"off", "on"};
 
 std::optional<Right> find_right(std::string_view word) {
   const auto found = std::find(std::begin(kRightNames), std::end(kRightNames), word);
@@ -182,9 +181,8 @@ const Key kKeys[] = {
     {"session", "flush_timeout_ms", DurationKey{SPINDLE_FIELD(node.session.flush_timeout), 100, kHour}},
 
     {"bulk", "share", NumberKey{SPINDLE_FIELD(node.bulk.share), 0.001, 1}},
-    {"bulk", "mesh",
-     ChoiceKey{kOffOn, [](const DaemonConfig& config) { return std::size_t{config.node.bulk.mesh ? 1u : 0u}; },
-               [](DaemonConfig& config, std::size_t word) { config.node.bulk.mesh = word == 1; }}},
+    {"bulk", "mesh", FlagKey{SPINDLE_FIELD(node.bulk.mesh)}},
+    {"bulk", "address", TextKey{SPINDLE_FIELD(node.bulk.address), wrong_bulk_address}},
 
     {"feed", "datagrams", FlagKey{SPINDLE_FIELD(node.feed.datagrams)}},
     {"feed", "datagram_bytes", SizeKey{SPINDLE_FIELD(node.feed.datagram_bytes), kDatagramBytesMin, kDatagramBytesMax}},

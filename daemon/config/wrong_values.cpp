@@ -115,6 +115,10 @@ std::string wrong_link_address(const std::string& value) {
                      to_string(listen->address), value);
 }
 
+std::string wrong_bulk_address(const std::string& value) {
+  return value.empty() ? std::string() : wrong_neighbour_address(value);
+}
+
 std::string wrong_neighbour_address(const std::string& value) {
   const std::optional<Address> address = parse_address(value);
   if (address && address->port != 0) return {};

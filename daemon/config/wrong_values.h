@@ -12,6 +12,7 @@ std::string wrong_absolute_file(const std::string& value);
 std::string wrong_client_address(const std::string& value);
 std::string wrong_admin_address(const std::string& value);
 std::string wrong_link_address(const std::string& value);
+std::string wrong_bulk_address(const std::string& value);
 std::string wrong_neighbour_address(const std::string& value);
 std::string wrong_group_pattern(const std::string& value);
 /// Of names, or groups: any bytes.

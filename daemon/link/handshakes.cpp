@@ -95,7 +95,7 @@ void Handshakes::send_hello(Time now, Link& link) {
 }
 
 void Handshakes::hello_received(Time now, Link& link, const LinkHello& hello) {
-  if (const Result<void> genuine = check_identity(link.identity(), hello); !genuine) {
+  if (const Result<void> genuine = check_identity(link.identity(), hello.daemon.name); !genuine) {
     teardown_.end(now, link, genuine.error());
     return;
   }

@@ -78,11 +78,11 @@ Result<void> check_hello(const LinkHello& own, const LinkHello& peer) {
   return {};
 }
 
-Result<void> check_identity(std::string_view identity, const LinkHello& peer) {
+Result<void> check_identity(std::string_view identity, std::string_view daemon) {
   constexpr std::string_view kAnyDaemon = "daemon:*";
-  if (identity.empty() || identity == kAnyDaemon || identity == "daemon:" + peer.daemon.name) return {};
+  if (identity.empty() || identity == kAnyDaemon || identity == fmt::format("daemon:{}", daemon)) return {};
   return fail(Errc::identity_mismatch,
-              fmt::format("it calls itself {}, and its certificate is that of {}", peer.daemon.name, identity));
+              fmt::format("it calls itself {}, and its certificate is that of {}", daemon, identity));
 }
 
 }  // namespace spindled

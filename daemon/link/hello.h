@@ -18,8 +18,8 @@ LinkHello make_hello(const NodeConfig& config);
 /// Nothing where the two fit together, else why not. Symmetric: both sides find the same code and the same text.
 Result<void> check_hello(const LinkHello& own, const LinkHello& peer);
 
-/// Whether who has proved to be `identity`, such as "daemon:beta", may call itself by the name in `peer`. On links that
+/// Whether who has proved to be `identity`, such as "daemon:beta", may call itself by the name `daemon`. On links that
 /// nothing protects nobody has proved anything, and everybody may.
-Result<void> check_identity(std::string_view identity, const LinkHello& peer);
+Result<void> check_identity(std::string_view identity, std::string_view daemon);
 
 }  // namespace spindled

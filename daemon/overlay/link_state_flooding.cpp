@@ -91,6 +91,11 @@ bool LinkStateFlooding::set_capacity(Time now, std::string_view neighbour, std::
   return true;
 }
 
+std::string_view LinkStateFlooding::bulk_address(const DaemonId& daemon) const {
+  const auto found = database_.entries().find(daemon);
+  return found == database_.entries().end() ? std::string_view() : found->second.state.settings.bulk_address;
+}
+
 std::uint64_t LinkStateFlooding::capacity(const DaemonId& a, const DaemonId& b) const {
   const auto told_by = [&](const DaemonId& end, const DaemonId& other) -> std::uint64_t {
     const bool is_self = end == database_.self();

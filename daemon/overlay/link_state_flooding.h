@@ -58,6 +58,8 @@ class LinkStateFlooding {
   std::vector<std::string> daemons_with_other_rules() const;
   /// The least MemoryBudget::limit that one of them has told, or this daemon has.
   std::size_t smallest_memory(const std::vector<DaemonId>& members) const;
+  /// Where that daemon may be dialled for bulk content; empty: nowhere that is known.
+  std::string_view bulk_address(const DaemonId& daemon) const;
   /// Grows where what some daemon goes by, this one included, may be something else now; at least 1.
   std::uint64_t settings_version() const { return settings_version_; }
   /// What is reachable may be something else now.
@@ -84,7 +86,9 @@ class LinkStateFlooding {
   /// Floods this daemon's advertisement if it is due.
   void advertise(Time now);
   void forget_reachable();
-  DaemonSettings own_settings() const { return {context_.config.access.digest, context_.config.memory_bytes_max}; }
+  DaemonSettings own_settings() const {
+    return {context_.config.access.digest, context_.config.memory_bytes_max, context_.config.bulk.address};
+  }
   /// Tells the log of one that has other rules than this daemon, and when it has the same again.
   void compare_rules(const std::string& daemon, std::uint64_t rules);
   /// Decides whether this daemon takes part; call where what it reaches may have changed.

@@ -56,10 +56,16 @@ inline std::pair<std::string_view, std::uint64_t> key_of(const AdvertisedLink& l
   return {link.neighbour, link.neighbour_incarnation};
 }
 
+inline constexpr std::size_t kBulkAddressBytesMax = 261;  // a name of 255 bytes, and a port
+
+/// Whether somebody may be told that as `DaemonSettings::bulk_address`: no more bytes than that, all of them printable.
+bool is_bulk_address(std::string_view address);
+
 /// What a daemon goes by that others need to know.
 struct DaemonSettings {
   std::uint64_t rules = 0;                           // AccessConfig::digest
   std::uint64_t memory_bytes = kMemoryBytesDefault;  // MemoryBudget::limit
+  std::string bulk_address = {};                     // where others may dial it for bulk content; empty: nowhere
 
   bool operator==(const DaemonSettings&) const = default;
 };

@@ -159,7 +159,9 @@ class Decoder {
     to.origin = take(from.origin());
     to.sequence = take_sequence(from.sequence());
     to.stays_out = from.stays_out();
-    to.settings = {from.rules(), from.memory_bytes() == 0 ? kMemoryBytesDefault : from.memory_bytes()};
+    to.settings = {from.rules(), from.memory_bytes() == 0 ? kMemoryBytesDefault : from.memory_bytes(),
+                   from.bulk_address()};
+    if (!require(is_bulk_address(from.bulk_address()), "a bulk address is not valid")) return to;
     if (!require(static_cast<std::size_t>(from.links_size()) <= kMembersMax, "too many links")) return to;
     to.links.reserve(static_cast<std::size_t>(from.links_size()));
     for (const pb::AdvertisedLink& link : from.links()) {
@@ -358,6 +360,11 @@ class Decoder {
 };
 
 }  // namespace
+
+bool is_bulk_address(std::string_view address) {
+  return address.size() <= kBulkAddressBytesMax &&
+         std::all_of(address.begin(), address.end(), [](char each) { return each > ' ' && each <= '~'; });
+}
 
 Result<ControlMessage> decode_control(ByteView bytes) {
   pb::Envelope envelope;

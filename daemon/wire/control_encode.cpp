@@ -68,6 +68,7 @@ void put_message(pb::Envelope& envelope, const LinkState& from) {
   to->set_stays_out(from.stays_out);
   to->set_rules(from.settings.rules);
   if (from.settings.memory_bytes != kMemoryBytesDefault) to->set_memory_bytes(from.settings.memory_bytes);
+  if (!from.settings.bulk_address.empty()) to->set_bulk_address(from.settings.bulk_address);
 }
 
 void put_message(pb::Envelope& envelope, const LinkStateSummary& from) {

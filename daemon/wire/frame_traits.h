@@ -31,6 +31,7 @@ enum class LinkFrame : std::uint8_t {
   bulk_token = 13,    // by which the neighbour may open a hop for bulk content, or has opened one (daemon/bulk/hops.h)
   bulk_plan = 14,     // who relays a bulk channel to whom (daemon/bulk/tree_plan.h)
   datagram = 15,      // the frames of a datagram that cannot go as one (datagram_envelope.h)
+  bulk_invitation = 16,  // by which a daemon without a link may open a hop, or asks for that (bulk/hop_invitation.h)
 };
 
 /// In which queue of a link a frame waits: those of an earlier one are written first.
@@ -154,6 +155,11 @@ inline constexpr FrameTraits kFrameTraits[] = {
      .reach = FrameReach::link,
      .is_packets = true,
      .bytes = Counter::bytes_datagrams},
+    {.type = LinkFrame::bulk_invitation,
+     .name = "bulk_invitation",
+     .bytes_max = kRoutedFrameBytesMax,
+     .priority = FramePriority::data,
+     .reach = FrameReach::view},
 };
 inline constexpr std::size_t kFrameTypes = std::size(kFrameTraits);
 static_assert([] {

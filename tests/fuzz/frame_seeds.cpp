@@ -106,6 +106,9 @@ void add_link_frame_seeds(Seeds& seeds) {
   const Bytes places = write_tree_plan({"alpha", 7, 1}, {1, {{0, 0, {}}, {1, 0, {}}, {2, 1, MemberIndex{0}}}});
   plan.insert(plan.end(), places.begin(), places.end());
   add("bulk_plan", link_frame(LinkFrame::bulk_plan, plan));
+  add("bulk_invitation",
+      link_frame(LinkFrame::bulk_invitation, {0x01, 0x04, 0x00, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}));
+  add("bulk_invitation_asked_for", link_frame(LinkFrame::bulk_invitation, {0x01, 0x01, 0x02}));
   add("datagram", link_frame(LinkFrame::datagram, {9, 2, 0, 'h', 'i', 9, 0, 0}));
   add("price_of_link", link_frame(LinkFrame::price, write_price({4, 1, 700, {}, 1u << 20, level_of(20), 240, {}})));
   add("price_of_clients", link_frame(LinkFrame::price, write_price({4, 2, 0, "#slow#gamma", 1, 0, 400, "slow"})));

@@ -1,4 +1,5 @@
 // The hand-laid frames between daemons. The first byte chooses the frame, the rest is what follows its head.
+#include "daemon/bulk/hop_invitation.h"
 #include "daemon/bulk/tree_plan.h"
 #include "daemon/wire/datagram_envelope.h"
 #include "daemon/wire/frame_traits.h"
@@ -120,6 +121,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case static_cast<int>(LinkFrame::bulk_plan):
       if (const auto told = read_tree_plan(bytes, kMembersMax)) write_tree_plan(told->channel, told->plan);
+      break;
+    case static_cast<int>(LinkFrame::bulk_invitation):
+      check_round_trip(
+          bytes, [](ByteView each) { return read_hop_invitation(each, kMembersMax); }, write_hop_invitation);
       break;
     case static_cast<int>(LinkFrame::datagram):
       fuzz_datagram(bytes);

@@ -137,7 +137,7 @@ struct Triangle {
     DaemonOptions options;
     options.name = name;
     options.neighbours = std::move(neighbours);
-    options.configuration = "[bulk]\nmesh = \"on\"\n";
+    options.configuration = "[bulk]\nmesh = true\n";
     return options;
   }
   Daemon alpha{options("alpha", {})};

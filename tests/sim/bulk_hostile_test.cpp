@@ -75,6 +75,22 @@ TEST_F(BulkHostile, DaemonsThatWereNotInvitedAreTurnedAway) {
   expect_service(id);
 }
 
+/// Members of the view that there is no link to may be invited; until they are they are nobody.
+TEST_F(BulkHostile, StrangersThatWereNotInvitedAreTurnedAway) {
+  begin(206);
+  const BulkChannelId id = offer(2'000'000);
+  for (SimHost* host : {&sim().host(0), &sim().host(2)}) {
+    SimHost& other = sim().host(host == &sim().host(0) ? 2 : 0);
+    for (const std::uint64_t incarnation : {other.incarnation(), other.incarnation() + 1}) {
+      Stranger stranger(sim().world(), *host, Port::link);
+      stranger.send(hello(host->config().cluster, other.config().name, incarnation));
+      expect_closed(stranger);
+    }
+    EXPECT_LE(host->node().counters().value(Counter::bulk_hops_opened), 1u) << "the one to its neighbour";
+  }
+  expect_service(id);
+}
+
 TEST_F(BulkHostile, ClientsWithoutATokenAreTurnedAway) {
   begin(202);
   const BulkChannelId id = offer(2'000'000);

@@ -24,9 +24,10 @@ class BulkMesh : public Scenario {
  protected:
   static constexpr std::uint64_t kRate = 2'500'000;  // bytes a second, of a path where nothing else is said
 
-  static NodeConfig config(bool has_mesh) {
+  NodeConfig config(bool has_mesh) const {
     NodeConfig node;
     node.bulk.mesh = has_mesh;
+    if (are_dialable_) node.bulk.address = "its own";
     return node;
   }
   static PathProperties path_of(std::uint64_t bytes_per_second) {
@@ -90,7 +91,15 @@ class BulkMesh : public Scenario {
   ContentDisk::Kind disk_kind_ = ContentDisk::Kind::bytes;
   BulkChannelId id_;
   std::size_t hosts_ = 0;
+  bool are_dialable_ = false;
 };
+
+/// Of the source to all others: slower than those between them.
+std::vector<Path> slow_source(std::size_t daemons, std::uint64_t bytes_per_second) {
+  std::vector<Path> paths;
+  for (HostIndex host = 1; host < daemons; ++host) paths.push_back({0, host, bytes_per_second});
+  return paths;
+}
 
 constexpr std::uint64_t kBytes = 60'000'000;
 
@@ -129,6 +138,94 @@ TEST_F(BulkMesh, CostsNothingWhereTheTreeIsNotTheBottleneck) {
     RecordProperty(is_capped ? "capped_tree_ms" : "tree_ms", static_cast<int>(to_seconds(time[0]) * 1e3));
     RecordProperty(is_capped ? "capped_mesh_ms" : "mesh_ms", static_cast<int>(to_seconds(time[1]) * 1e3));
     EXPECT_LE(to_seconds(time[1]), 1.02 * to_seconds(time[0]));
+  }
+}
+
+/// In a star no two receivers are neighbours.
+TEST_F(BulkMesh, StrangersGiveEachOtherWhatASlowSourceGives) {
+  constexpr std::size_t kDaemons = 8;
+  const std::vector<Path> slow = slow_source(kDaemons, kRate / 4);
+  begin(12, kDaemons, true, true, slow, Shape::star);
+  const Duration tree = time_of(kBytes / 4);
+  EXPECT_EQ(of_peers(), 0u) << "nobody has told an address";
+  are_dialable_ = true;
+  begin(12, kDaemons, true, true, slow, Shape::star);
+  const Duration mesh = time_of(kBytes / 4);
+  RecordProperty("tree_ms", static_cast<int>(to_seconds(tree) * 1e3));
+  RecordProperty("mesh_ms", static_cast<int>(to_seconds(mesh) * 1e3));
+  EXPECT_LE(to_seconds(mesh), 0.5 * to_seconds(tree));
+  for (std::size_t i = 1; i < kDaemons; ++i) {
+    EXPECT_LE(counter(i, Counter::bulk_hops_opened), kDaemons) << "a hop to each, and no more";
+  }
+}
+
+/// One address of two is enough.
+TEST_F(BulkMesh, StrangersWithoutAnAddressDialThoseThatHaveOne) {
+  begin(13, 6, true, true, slow_source(6, kRate / 4), Shape::star);
+  for (const std::size_t host : {1u, 4u}) {
+    sim().host(host).crash();
+    sim().host(host).config().bulk.address = Simulator::address_of(sim().host(host).config().name);
+    sim().host(host).start();
+    add(host);
+  }
+  sim().run_for(5s);
+  id_ = offer(kBytes / 4);
+  await([&] { return all_have(id_, {1, 4}); }, 120s, "the content at all members");
+  for (const std::size_t host : {1u, 2u, 3u, 4u, 5u}) {
+    EXPECT_GT(counter(host, Counter::bulk_symbols_of_peers), 100u) << host;
+  }
+}
+
+TEST_F(BulkMesh, GoesOnWhereAStrangerIsLost) {
+  are_dialable_ = true;
+  for (const bool loses_power : {false, true}) {
+    begin(14, 6, true, false, slow_source(6, kRate / 4), Shape::star);
+    const std::vector<std::uint8_t> content = spindle::test::content_of(14, 4'000'000);
+    id_ = offer(content);
+    await([&] { return of_peers() > 200; }, 30s, "something of peers");
+    sim().host(2).crash(loses_power);
+    sim().run_for(2s);
+    sim().host(2).start();
+    add(2);
+    await([&] { return all_have(id_, {2}); }, 120s, "the content at all members");
+    for (const std::size_t i : {1u, 3u, 4u, 5u, 6u}) EXPECT_EQ(*bulk_[i]->received(id_), content) << i;
+  }
+}
+
+TEST_F(BulkMesh, GoesOnWhereHopsOfStrangersAreLost) {
+  are_dialable_ = true;
+  begin(15, 6, true, false, slow_source(6, kRate / 4), Shape::star);
+  const std::vector<std::uint8_t> content = spindle::test::content_of(15, 6'000'000);
+  id_ = offer(content);
+  for (int i = 0; i < 8; ++i) {
+    sim().run_for(400ms);
+    sim().network().reset_between(static_cast<HostIndex>(1 + i % 5), static_cast<HostIndex>(1 + (2 + i) % 5));
+  }
+  await([&] { return all_have(id_); }, 120s, "the content at all members");
+  for (std::size_t i = 1; i < 6; ++i) EXPECT_EQ(*bulk_[i]->received(id_), content) << i;
+  EXPECT_GT(of_peers(), 200u);
+}
+
+/// It gives every other symbol with wrong bytes, and the rest under wrong numbers, and the content arrives all the
+/// same.
+TEST_F(BulkMesh, WhoLiesIsFoundOut) {
+  for (const bool are_strangers : {false, true}) {
+    SCOPED_TRACE(are_strangers);
+    are_dialable_ = are_strangers;
+    begin(16, 5, true, false, slow_source(5, kRate / 4), are_strangers ? Shape::star : Shape::full);
+    sim().host(2).lie_to_peers();
+    const std::vector<std::uint8_t> content = spindle::test::content_of(16, 6'000'000);
+    id_ = offer(content);
+    await([&] { return all_have(id_); }, 120s, "the content at all members");
+    for (std::size_t i = 1; i < 5; ++i) EXPECT_EQ(*bulk_[i]->received(id_), content) << i;
+    spindle::admin::Request request;
+    request.mutable_bulk();
+    std::size_t found_out = 0;
+    for (const HostIndex host : {1u, 3u, 4u}) {
+      const spindle::admin::BulkReply reply = ask_admin(sim(), host, request).bulk();
+      found_out += reply.channels(0).mesh().left_wrong();
+    }
+    EXPECT_EQ(found_out, 3u);
   }
 }
 

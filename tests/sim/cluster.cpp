@@ -67,7 +67,11 @@ Edges build_cluster(Simulator& simulator, const ClusterOptions& options) {
   Random random = simulator.random().split();
   simulator.network().set_default_path(options.path);
   std::vector<NodeConfig> configs(options.size, options.node);
-  for (std::size_t i = 0; i < options.size; ++i) configs[i].name = fmt::format("d{:03}", i);
+  for (std::size_t i = 0; i < options.size; ++i) {
+    configs[i].name = fmt::format("d{:03}", i);
+    // Where they are to have one it is their own.
+    if (!configs[i].bulk.address.empty()) configs[i].bulk.address = Simulator::address_of(configs[i].name);
+  }
   const Edges edges = edges_of(options.shape, options.size, random);
   for (const auto& [a, b] : edges) {
     const std::uint64_t who = random.below(3);

@@ -292,8 +292,19 @@ std::size_t SimHost::write(ConnectionId connection, std::span<const ByteView> bu
   const auto found = connections_.find(end);
   SPINDLE_CHECK(found != connections_.end());  // the node writes to what it closed or lost
   SPINDLE_CHECK(found->second.connected);      // or to what is not open yet
-  const std::size_t taken = world_.network.write(end, buffers);
+  const std::size_t taken = lies_to_peers_ ? write_lies(found->second, buffers) : world_.network.write(end, buffers);
   world_.trace.record_write(world_.events.now(), index_, end.key(), buffers, taken);
+  return taken;
+}
+
+std::size_t SimHost::write_lies(Connection& connection, std::span<const ByteView> buffers) {
+  if (!connection.lies) connection.lies.emplace();
+  std::vector<std::uint8_t> bytes;
+  for (const ByteView& buffer : buffers) bytes.insert(bytes.end(), buffer.begin(), buffer.end());
+  const std::vector<std::uint8_t> lies = connection.lies->lies_of(bytes);
+  const ByteView view(lies);
+  const std::size_t taken = world_.network.write(connection.end, {&view, 1});
+  connection.lies->written(bytes, taken);
   return taken;
 }
 

@@ -5,11 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "daemon/node/node.h"
 #include "tests/sim/daemon_recorder.h"
 #include "tests/sim/network.h"
+#include "tests/sim/peer_lies.h"
 #include "tests/sim/sim_log.h"
 #include "tests/sim/trace.h"
 
@@ -61,6 +63,8 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   HostIndex index() const { return index_; }
   /// How the incarnations of its lives follow each other from the next start on.
   void set_incarnations(Incarnations how) { incarnations_ = how; }
+  /// From its next connections on it gives peers in meshes what is wrong.
+  void lie_to_peers() { lies_to_peers_ = true; }
   std::uint64_t incarnation() const { return config_.incarnation; }
   /// Another number for each life of its daemon, and for the time after each.
   std::uint64_t life() const { return life_; }
@@ -95,6 +99,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
     bool connected = false;  // the node knows that it is open
     bool reading = true;
     bool read_pending = false;  // a `readable` input waits
+    std::optional<PeerLies> lies{};
   };
 
   static constexpr std::size_t kReadBytesPerTurn = 256u << 10;  // of one connection, so that all have their turn
@@ -127,6 +132,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   void stream_closed(StreamRef end, std::string_view why) override;
   StreamOwner* stream_accepted(StreamRef end, Port port, std::string_view peer) override;
 
+  std::size_t write_lies(Connection& connection, std::span<const ByteView> buffers);
   Time node_time() const { return world_.events.now() + clock_offset_; }
   void push(Input input);
   void push_readable(Connection& connection);
@@ -158,6 +164,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   bool paused_ = false;
   bool catching_up_ = false;  // the next turn is the first after a pause
   bool stopping_ = false;
+  bool lies_to_peers_ = false;
   bool turn_scheduled_ = false;
   bool in_turn_ = false;
   std::uint64_t turns_ = 0;

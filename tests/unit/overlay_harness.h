@@ -12,7 +12,7 @@ struct OverlayDaemon : ViewFrames, PriceFrames {
     daemon.links.attach(overlay);
     overlay.attach(*this, *this);
     for (const LinkFrame type : {LinkFrame::data, LinkFrame::acknowledgement, LinkFrame::stable, LinkFrame::ready,
-                                 LinkFrame::bulk_token, LinkFrame::bulk_plan}) {
+                                 LinkFrame::bulk_token, LinkFrame::bulk_plan, LinkFrame::bulk_invitation}) {
       streams().handle(type,
                        [this, type](Time, LinkId, Slice content) { return stream_frame(type, std::move(content)); });
     }

@@ -50,6 +50,7 @@ LinkState random_link_state(Random& random) {
   LinkState state{random_daemon(random), random.between(1, 1000), {}, random.chance(0.5)};
   state.settings.rules = random_number(random);
   if (random.chance(0.5)) state.settings.memory_bytes = random.between(1, 1u << 31);
+  if (random.chance(0.5)) state.settings.bulk_address = "host:" + std::to_string(random.between(1, 65'535));
   for (const DaemonId& neighbour : random_members(random, random.below(10))) {
     if (neighbour.name == state.origin.name) continue;
     state.links.push_back({neighbour.name, neighbour.incarnation,
@@ -288,6 +289,11 @@ TEST(WireControl, ErrorsNameWhatIsWrong) {
   EXPECT_THAT(error_of(LinkHello{1, 1, "lab", {"a b", 1}, 0}), HasSubstr("link hello: a daemon's name is not valid"));
   EXPECT_THAT(error_of(LinkHello{2, 1, "lab", {"a", 1}, 0}), HasSubstr("the version range is empty"));
   EXPECT_THAT(error_of(LinkHello{1, 1, "", {"a", 1}, 0}), HasSubstr("cluster"));
+  LinkState addressed{{"a", 1}, 1, {}};
+  addressed.settings.bulk_address = std::string(kBulkAddressBytesMax + 1, 'a');
+  EXPECT_THAT(error_of(addressed), HasSubstr("a bulk address is not valid"));
+  addressed.settings.bulk_address = "host :1";
+  EXPECT_THAT(error_of(addressed), HasSubstr("a bulk address is not valid"));
   EXPECT_THAT(error_of(LinkState{{"a", 1}, 0, {}}), HasSubstr("sequence number is out of range"));
   EXPECT_THAT(error_of(LinkState{{"a", 1}, 1, {{"b", 1, 0, 0, 0}}}), HasSubstr("a weight is zero (element 0)"));
   EXPECT_THAT(error_of(LinkState{{"a", 1}, 1, {{"c", 1, 1, 0, 0}, {"b", 1, 1, 0, 0}}}),

@@ -7,6 +7,7 @@
 #include <functional>
 #include <numeric>
 
+#include "daemon/bulk/hop_invitation.h"
 #include "daemon/bulk/tree_plan.h"
 #include "daemon/feed/feed_operations.h"
 #include "daemon/group/bundle.h"
@@ -177,6 +178,17 @@ TEST(WireExamples, DaemonBulk) {
   Bytes plan{0x01, 0x06};  // beta and gamma
   const Bytes content = write_tree_plan({"alpha", 7, 1}, {1, {{0, 0, {}}, {1, 0, {}}, {2, 1, {}}}});
   plan.insert(plan.end(), content.begin(), content.end());
+  Bytes invitation{0x01, 0x04};  // gamma
+  std::array<std::uint8_t, 16> secret{};
+  std::copy(token.begin(), token.end(), secret.begin());
+  const Bytes invited = write_hop_invitation({0, secret});
+  invitation.insert(invitation.end(), invited.begin(), invited.end());
+  EXPECT_EQ(link_frame(LinkFrame::bulk_invitation, invitation),
+            "13 00 00 10 01 04 00 00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f");
+  Bytes request{0x01, 0x01};  // alpha
+  const Bytes asked = write_hop_invitation({2, {}});
+  request.insert(request.end(), asked.begin(), asked.end());
+  EXPECT_EQ(link_frame(LinkFrame::bulk_invitation, request), "03 00 00 10 01 01 02");
   EXPECT_EQ(link_frame(LinkFrame::bulk_plan, plan),
             "1c 00 00 0e 01 06 05 61 6c 70 68 61 07 00 00 00 00 00 00 00 01 01 03 00 00 00 01 00 00 02 01 00");
 }

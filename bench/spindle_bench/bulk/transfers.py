@@ -54,9 +54,10 @@ def digest_of(path):
 
 
 class Daemons:
-    """One on each host; of each of `edges` the second host dials the first."""
+    """One on each host; of each of `edges` the second host dials the first. `settings` of a host are further lines of its
+    configuration."""
 
-    def __init__(self, build, folder, hosts, edges, address=None, settings=()):
+    def __init__(self, build, folder, hosts, edges, address=None, settings=lambda host: ()):
         self.build = pathlib.Path(build)
         self.folder = pathlib.Path(folder)
         self.hosts = hosts
@@ -85,7 +86,8 @@ class Daemons:
     def start(self, host):
         daemon = self.daemons[host] = Daemon(self.build, self.folder, f"d{host}", "bulk")
         dialled = [f"{self.address(one, other)}:{PORT}" for one, other in self.edges if other == host]
-        daemon.start(f"0.0.0.0:{PORT}", dialled, self.hosts.inside(host), settings=self.settings)
+        daemon.start(f"0.0.0.0:{PORT}", dialled, self.hosts.inside(host),
+                     settings=self.settings(host))
 
     def wait_for_view(self, members, hosts=None):
         wait_for(lambda: all(self._is_settled(host, members) for host in hosts or self.names), VIEW_SECONDS,
