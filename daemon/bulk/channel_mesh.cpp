@@ -36,6 +36,11 @@ ChannelMesh::ChannelMesh(Time now, RelayedChannel& channel, Hops hops, Random ra
       now_(now),
       check_at_(now) {
   is_all_in_vain();  // counts from now on
+  if (channel.position.is_only_child) {
+    for (MemberIndex member = 0; member < places_.size(); ++member) left_.insert(member);
+    avoided_for_ = kAvoided;
+    probe_at_ = now + kAvoided;
+  }
   for (MemberIndex member = 0; member < places_.size(); ++member) members_.emplace(places_[member], member);
   member_.set_place(now, parent_, children_);
   check(now);

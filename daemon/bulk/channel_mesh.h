@@ -83,7 +83,8 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   /// many symbols. It is left where more than half were useless.
   static constexpr Duration kTrial = 1s;
   static constexpr std::uint64_t kTrialSymbols = 24;
-  /// Of those that were left one is tried again after so long; and after twice as long each time, where that is in
+  /// Who is its parent's only child is given all that there is, and begins as if it had left all of them. Of those that
+  /// were left one is tried again after so long; and after twice as long each time, where that is in
   /// vain. Where one gives what is of use for so long all may.
   static constexpr Duration kAvoided = 10s;
   static constexpr Duration kAvoidedMax = 40s;

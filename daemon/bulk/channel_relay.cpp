@@ -16,6 +16,8 @@ namespace {
 constexpr Duration kRingTime = 100ms;
 /// A child that lacks more than so many rings hold is far behind.
 constexpr std::uint64_t kFarBehind = 4;
+/// So much later a parent counts as silent from which nothing but hashes is lacking.
+constexpr Duration kHashPatience = 2s;
 /// One part of so many of the time is spent waiting for children that are held up.
 constexpr int kPatienceShare = 200;
 
@@ -771,14 +773,18 @@ void ChannelRelay::size_ring(Time now) {
 }
 
 std::optional<Time> ChannelRelay::silent_since(ConnectionId id) const {
+  Duration later{};
   if (told_ && blocks_) {
     const auto has_enough = [](const Need::Begun& each) { return each.held == spindle::bulk::kEnough; };
     const auto enough = std::count_if(told_->begun.begin(), told_->begun.end(), has_enough);
-    if (told_->complete.count() + static_cast<std::uint32_t>(enough) >= *blocks_) return std::nullopt;
+    const bool is_enough = told_->complete.count() + static_cast<std::uint32_t>(enough) >= *blocks_;
+    if (is_enough && (tally_.of_peers == 0 || enough == 0)) return std::nullopt;
+    // Peers may have given all of that before its parent, which alone gives the hashes.
+    if (is_enough) later = kHashPatience;
   }
   const auto found = upstreams_.find(id);
   if (found == upstreams_.end() || found->second.owed == 0 || found->second.is_source) return std::nullopt;
-  return found->second.heard_at;
+  return found->second.heard_at + later;
 }
 
 BlockSet ChannelRelay::held() const {

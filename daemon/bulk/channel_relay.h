@@ -135,7 +135,8 @@ class ChannelRelay {
   void set_round_trip(ConnectionId upstream, Duration round_trip);
 
   /// Since when the upstream, which is no client, has owed symbols and sent none; nothing where it was told that enough
-  /// is here, which may be checked once its hashes come.
+  /// is here, which may be checked once its hashes come. Where peers have given some of that it counts for these, too,
+  /// though later.
   std::optional<Time> silent_since(ConnectionId upstream) const;
   /// Whether it has sent any since it was added.
   bool has_sent(ConnectionId upstream) const {

@@ -175,6 +175,11 @@ void ChannelTrees::follow(Time now, RelayedChannel& relayed, const TreePlan& pla
       position.child_places.push_back(number);
     }
   }
+  if (position.parent) {
+    position.is_only_child = std::count_if(plan.places.begin(), plan.places.end(), [&](const TreePlace& place) {
+                               return place.parent == own->parent && place.member != place.parent;
+                             }) == 1;
+  }
   relayed.relay.set_plan(position.generation, position.below);
   relayed.position = std::move(position);
   followed_(now, relayed);

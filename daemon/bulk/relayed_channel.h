@@ -32,6 +32,7 @@ struct TreePosition {
   std::optional<MemberIndex> parent_place;
   std::vector<MemberIndex> child_places;
   std::set<MemberIndex> below_places;  // of all that are below this daemon, however far
+  bool is_only_child = false;
 };
 
 /// One channel. What its relay has connections send goes into their queues at once, and is written at the end of the

@@ -81,8 +81,8 @@ void PeerLies::end_frame() {
     if (is(type_, mesh::FrameType::peer_answer)) {
       reader.u8();  // the plan
       if (reader.u8() != 0 && reader.ok()) lied_to_.insert(number);
-    } else if (is(type_, mesh::FrameType::distribute) || is(type_, BulkFrame::mark)) {
-      lied_to_.erase(number);  // a child
+    } else if (is(type_, mesh::FrameType::distribute) || is(type_, BulkFrame::mark) || is(type_, BulkFrame::index)) {
+      lied_to_.erase(number);  // it is a child now, or this is the backup that it asks
     } else if (is(type_, BulkFrame::symbol) && lied_to_.contains(number)) {
       ++symbols_;
     }
