@@ -15,9 +15,11 @@ constexpr double kShareDeaf = 0.08;     // of the clients of these: they do not 
 constexpr double kShareOthers = 0.12;   // they hear of them, and say at once what comes of each
 constexpr std::uint32_t kFirst = 4000;  // of the clients that are added
 constexpr std::uint32_t kDaemonsMax = 24;
-constexpr double kShareSilent = 0.1;   // of these plans: a relay falls silent, and its backup stands in
-constexpr double kShareMesh = 0.4;     // daemons have the mesh beside trees
-constexpr double kShareScarce = 0.15;  // daemons have little memory: that many times
+constexpr double kShareSilent = 0.1;    // of these plans: a relay falls silent, and its backup stands in
+constexpr double kShareMesh = 0.4;      // daemons have the mesh beside trees
+constexpr double kShareDialable = 0.5;  // of these: daemons without links, too
+constexpr double kShareLiars = 0.3;     // likewise: some give their peers what is wrong
+constexpr double kShareScarce = 0.15;   // daemons have little memory: that many times
 constexpr std::uint64_t kScarceLeast = 1u << 20;
 constexpr std::uint64_t kScarceEach = 256u << 10;  // for each daemon, whose messages are on their way
 
@@ -31,7 +33,11 @@ class ContentDrawer {
     if (has_channels || plan_.daemons > kDaemonsMax || !random_.chance(kShare)) return;
     // What else is drawn is the same without these.
     Random mesh(plan_.seed ^ 0x3e5481);
-    if (mesh.chance(kShareMesh)) plan_.mesh = 1;
+    if (mesh.chance(kShareMesh)) {
+      plan_.mesh = 1;
+      if (mesh.chance(kShareDialable)) plan_.mesh |= 2;
+      if (mesh.chance(kShareLiars)) plan_.mesh |= 4;
+    }
     Random random(plan_.seed ^ 0x517e47);
     if (random.chance(kShareSilent)) return draw_silent_relay(random);
     if (random.chance(kShareScarce)) {

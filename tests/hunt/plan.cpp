@@ -68,7 +68,8 @@ NodeConfig config_of(const Plan& plan, HostIndex host) {
   config.feed.cache_bytes = plan.feed_cache_bytes;
   config.feed.cache = plan.feed_members_keep != 0 ? FeedCache::members : FeedCache::all;
   config.feed.rate_min = plan.feed_rate_min;
-  config.bulk.mesh = plan.mesh != 0;
+  config.bulk.mesh = (plan.mesh & 1) != 0;
+  if ((plan.mesh & 2) != 0) config.bulk.address = sim::Simulator::address_of(config.name);
   if (plan.varied != 0) {
     constexpr std::size_t kFullViewMembers[] = {2, 100, 0, 5};
     config.session.full_view_members = kFullViewMembers[host % std::size(kFullViewMembers)];

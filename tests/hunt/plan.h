@@ -191,7 +191,9 @@ struct Plan {
   std::uint64_t feed_cache_bytes = 64u << 20;
   std::uint64_t feed_members_keep = 0;  // 1: only daemons with listeners keep packets (FeedCache)
   std::uint64_t feed_rate_min = 0;
-  std::uint64_t mesh = 0;  // 1: daemons that share a channel give each other what they get, beside its tree
+  /// 1: daemons that share a channel give each other what they get, beside its tree; and 2: those without links, too,
+  /// and 4: every third daemon gives its peers what is wrong.
+  std::uint64_t mesh = 0;
   Duration datagram_late_by{};
   Duration resume_timeout = 5s;
   Duration going_time = 2s;

@@ -148,7 +148,9 @@ class Run {
 void Run::build() {
   const auto incarnations = static_cast<sim::Incarnations>(plan_.incarnations % sim::kIncarnations);
   for (HostIndex i = 0; i < plan_.daemons; ++i) {
-    sim_.add_host(config_of(plan_, i)).set_incarnations(incarnations);
+    sim::SimHost& host = sim_.add_host(config_of(plan_, i));
+    host.set_incarnations(incarnations);
+    if ((plan_.mesh & 4) != 0 && i % 3 == 2) host.lie_to_peers();
   }
   for (const PlannedLink& link : plan_.links) set_path(link, link.bytes_per_second, link.delay, link.jitter);
   if (plan_.datagrams != 0) sim_.network().datagrams().turn_on();
