@@ -440,6 +440,34 @@ TEST_F(PassedOver, AMeshedChildIsServedWhatNobodyHasOnceTheSourceHasSentAll) {
   EXPECT_EQ(given(children[1], kNow + 3s), std::vector<std::uint32_t>{});
 }
 
+/// Peers may have given enough of all blocks, and no hashes.
+TEST_F(PassedOver, AParentFromWhichOnlyHashesAreLackingIsSilentAllTheSame) {
+  const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes);
+  const ConnectionId peer{31};
+  for (const bool is_of_peers : {false, true}) {
+    SCOPED_TRACE(is_of_peers);
+    ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
+    relay.set_blocks(1);
+    relay.add_child(kNow, kChild, "");
+    relay.add_upstream(kNow, kSource, false);
+    relay.need_received(kNow, kChild, need_of(0));
+    EXPECT_EQ(relay.silent_since(kSource), kNow);
+    relay.add_peer_sender(kNow, peer);
+    if (is_of_peers) {
+      const Slice slice({}, bytes.data(), bytes.size());
+      EXPECT_EQ(relay.symbol_received(kNow, peer, 0, {0, 0, 5, spindle::bulk::crc32c(bytes), slice}), true);
+    }
+    spindle::bulk::Need need = need_of(0);
+    need.begun = {{0, spindle::bulk::kEnough}};
+    relay.need_received(kNow + 2s, kChild, need);
+    const std::optional<Time> since = relay.silent_since(kSource);
+    EXPECT_EQ(since.has_value(), is_of_peers);
+    if (since) {
+      EXPECT_GT(*since, kNow + 1s);
+    }
+  }
+}
+
 TEST_F(PassedOver, IsNothingOfAContentWhoseSizeIsNotKnown) {
   told_.clear();
   ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
