@@ -277,8 +277,8 @@ def read(most):
 def use_sync():
     source = sync.connect({self.address!r}, bulk=True)
     member = sync.connect({self.address!r}, bulk=True)
-    member.join("den", timeout=30)
-    channel = source.bulk.offer("den", BulkSource.stream(read))
+    member.join("den-{form}", timeout=30)
+    channel = source.bulk.offer("den-{form}", BulkSource.stream(read))
     while not isinstance(member.receive(timeout=30), spindle.BulkOffered):
         pass
     member.bulk.accept(channel, BulkSink.stream(lambda block: None))
@@ -289,8 +289,8 @@ def use_sync():
 async def use_async():
     source = await spindle.connect({self.address!r}, bulk=True)
     member = await spindle.connect({self.address!r}, bulk=True)
-    await member.join("den", timeout=30)
-    channel = await source.bulk.offer("den", BulkSource.stream(read))
+    await member.join("den-{form}", timeout=30)
+    channel = await source.bulk.offer("den-{form}", BulkSource.stream(read))
     while not isinstance(await member.receive(timeout=30), spindle.BulkOffered):
         pass
     member.bulk.accept(channel, BulkSink.stream(lambda block: None))
