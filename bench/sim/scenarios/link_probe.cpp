@@ -30,6 +30,7 @@ FrameKind kind_of(LinkFrame type) {
     case LinkFrame::close:
     case LinkFrame::bulk_token:
     case LinkFrame::bulk_plan:
+    case LinkFrame::bulk_invitation:
     case LinkFrame::datagram:
       break;
   }
