@@ -17,7 +17,7 @@ class Spindle(System):
 
     def start(self, hosts, receivers):
         self.daemons = Daemons(self.build, self.folder, hosts, [(0, host) for host in receivers],
-                               settings=self.settings)
+                               settings=lambda host: self.settings)
         self.daemons.__enter__()
 
     def stop(self):
