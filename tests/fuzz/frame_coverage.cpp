@@ -98,6 +98,7 @@ FrameCoverage::~FrameCoverage() {
   // Control frames are counted by what they say.
   constexpr std::string_view kControl = kLinkNames.front();
   static_assert(kControl == "control");
+  static_assert(kLinkNames.size() + 1 < std::tuple_size_v<Counts>);
   for (std::size_t i = 1; i < kLinkNames.size(); ++i) write_row("link ", kLinkNames[i], link_[i + 1]);
   if (link_.back().arrived != 0) write_row("link ", "(unknown)", link_.back());
 }

@@ -31,7 +31,7 @@ class FrameCoverage {
 
   // Found by number, as every frame of every input comes here: by the type, or, of control frames, by the place of the
   // message in ControlMessage. The last of each is for what no frame type or message stands for.
-  using Counts = std::array<Count, 16>;
+  using Counts = std::array<Count, 24>;
   Counts client_{}, channel_{}, feed_{}, admin_{}, link_{}, control_{}, bulk_{}, datagram_{};
 };
 
