@@ -76,6 +76,7 @@ void BulkTransfer::run(Work work, Done done) {
       --self->jobs_;
       self->has_worked_ = true;
       if (!self->is_over_) done(std::move(*result));
+      self->discard_when_idle();
     };
   });
 }
@@ -483,12 +484,17 @@ void BulkTransfer::end(bool discards) {
       return nullptr;
     });
   }
-  if (!is_own_ && discards && outcome_ == protocol::BulkOutcome::accepted) {
-    host_.submit([store = store_]() -> std::function<void()> {
-      store->discard();
-      return nullptr;
-    });
-  }
+  discards_ = !is_own_ && discards && outcome_ == protocol::BulkOutcome::accepted;
+  discard_when_idle();
+}
+
+void BulkTransfer::discard_when_idle() {
+  if (!discards_ || jobs_ != 0) return;
+  discards_ = false;
+  host_.submit([store = store_]() -> std::function<void()> {
+    store->discard();
+    return nullptr;
+  });
 }
 
 void BulkTransfer::save_at_end() {

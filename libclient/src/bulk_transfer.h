@@ -139,6 +139,8 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   bool waits_for_others() const;
   void look_for_silence(bulk::Nanoseconds now);
   void save_state(bulk::Nanoseconds now);
+  /// Jobs that are under way may still write where the content is.
+  void discard_when_idle();
   void finish();
   void finished(const StoreFailure& failure);
   void fail(const StoreFailure& failure);
@@ -185,6 +187,7 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   bool is_stalled_ = false;    // the program was told so
   bool has_to_go_on_ = false;  // the program is to be told that it is no more
   bool is_over_ = false;
+  bool discards_ = false;      // what there is of it, when it is idle
   bool is_sealed_ = false;     // the source has said so
   bool is_finishing_ = false;  // what was received
   bool is_saving_ = false;

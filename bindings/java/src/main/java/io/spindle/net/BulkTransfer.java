@@ -155,6 +155,7 @@ final class BulkTransfer {
   private boolean isStalled; // the program was told so
   private boolean hasToGoOn; // the program is to be told that it is no more
   private boolean isOver;
+  private boolean hasToDiscard; // what there is of it, when it is idle
   private boolean isClosed; // nothing more is read or written
   private boolean isSealed; // the source has said so
   private boolean isFinishing; // what was received
@@ -220,6 +221,7 @@ final class BulkTransfer {
     if (!isOver) {
       then.run();
     }
+    discardWhenIdle();
     closeIfOver();
   }
 
@@ -762,7 +764,15 @@ final class BulkTransfer {
       BlockIndex index = new BlockIndex(holder.index());
       run(() -> keeper.save(store, index), isKept -> {});
     }
-    if (!isOwn && discards && outcome == Outcome.ACCEPTED) {
+    hasToDiscard = !isOwn && discards && outcome == Outcome.ACCEPTED;
+    discardWhenIdle();
+    closeIfOver();
+  }
+
+  /** Jobs that are under way may still write where the content is. */
+  private void discardWhenIdle() {
+    if (hasToDiscard && jobs == 0) {
+      hasToDiscard = false;
       run(
           () -> {
             store.discard();
@@ -770,7 +780,6 @@ final class BulkTransfer {
           },
           nothing -> {});
     }
-    closeIfOver();
   }
 
   /** So that it can be gone on with later. No worker is at work any more. */
