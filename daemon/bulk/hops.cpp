@@ -61,13 +61,18 @@ std::optional<ConnectionId> Hops::open(Time now, const std::string& daemon) {
     hops_[daemon] = {connection, links_.peer(*link).incarnation};
     return connection;
   }
+  if (const std::optional<Token> token = new_invitation(now, daemon)) {
+    links_.send(*link, LinkFrame::bulk_token, context_.arena.copy(*token));
+  }
+  return std::nullopt;
+}
+
+std::optional<Hops::Token> Hops::new_invitation(Time now, const std::string& daemon) {
   const auto known = invitations_.find(daemon);
   if (known != invitations_.end() && now - known->second.told_at < kInvitationRepeated) return std::nullopt;
   const std::optional<Driver::Secret> secret = driver_.draw_secret();
-  if (!secret) return std::nullopt;
-  invitations_[daemon] = {*secret, now};
-  links_.send(*link, LinkFrame::bulk_token, context_.arena.copy(*secret));
-  return std::nullopt;
+  if (secret) invitations_[daemon] = {*secret, now};
+  return secret;
 }
 
 void Hops::tell_lost(Time now, LinkId link, const std::string& daemon) {
@@ -215,13 +220,10 @@ std::optional<ConnectionId> Hops::open_to_stranger(Time now, const std::string& 
 }
 
 void Hops::invite(Time now, const std::string& daemon, MemberIndex member) {
-  const auto known = invitations_.find(daemon);
-  if (known != invitations_.end() && now - known->second.told_at < kInvitationRepeated) return;
-  const std::optional<Driver::Secret> secret = driver_.draw_secret();
-  if (!secret) return;
-  invitations_[daemon] = {*secret, now};
-  overlay_.streams().send(LinkFrame::bulk_invitation, MemberSet::of(member),
-                          write_hop_invitation({view_().self, *secret}));
+  if (const std::optional<Token> token = new_invitation(now, daemon)) {
+    overlay_.streams().send(LinkFrame::bulk_invitation, MemberSet::of(member),
+                            write_hop_invitation({view_().self, *token}));
+  }
 }
 
 bool Hops::invitation_received(Time now, ByteView content, const Events& events) {

@@ -103,6 +103,8 @@ class Hops {
   std::optional<ConnectionId> open(Time now, const std::string& daemon);
   /// Where a former hop is lost here the daemon may not know it, and invites nobody while it has that.
   void tell_lost(Time now, LinkId link, const std::string& daemon);
+  /// For that daemon to dial, in place of a former one; nothing where that is too young, or none can be drawn.
+  std::optional<Token> new_invitation(Time now, const std::string& daemon);
   /// The hop that the other side has not, as the token says that came over its link.
   std::optional<ConnectionId> lost_there(LinkId link, const Token& token) const;
 

@@ -41,6 +41,16 @@ public abstract class BulkStore {
   /** What is there of it goes, where it is not finished. */
   public void discard() {}
 
+  /**
+   * Of what `open` failed with, having found `state`: who finds no room leaves nothing behind that takes some.
+   */
+  final StoreException leave(StoreException failure, ResumeState state) {
+    if (state == null) {
+      discard();
+    }
+    return failure;
+  }
+
   /** Of the file, once it is finished; null: none. */
   public Path path() {
     return null;

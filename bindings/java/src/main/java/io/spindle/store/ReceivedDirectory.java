@@ -85,10 +85,9 @@ public final class ReceivedDirectory extends BulkStore {
       if (state == null) {
         beginAnew();
       }
-      long there = state == null ? 0 : (long) state.written().count() * layout.blockBytes();
       // Who has no room says so at once, although nobody knows yet which files there are.
-      if (tree == null && layout.size() - there > FileIo.room(place.directory())) {
-        throw new StoreException(Code.NO_SPACE, place.list() + ": No space left on device");
+      if (tree == null) {
+        place.requireRoom(layout, state, place.list());
       }
       return state;
     } catch (IOException failure) {
@@ -96,14 +95,6 @@ public final class ReceivedDirectory extends BulkStore {
     } catch (StoreException failure) {
       throw leave(failure, state);
     }
-  }
-
-  /** Who finds no room leaves nothing behind that takes some. */
-  private StoreException leave(StoreException failure, ResumeState state) {
-    if (state == null) {
-      discard();
-    }
-    return failure;
   }
 
   private void openPart() throws IOException {

@@ -1,6 +1,5 @@
 package io.spindle.store;
 
-import io.spindle.Code;
 import io.spindle.bulk.ResumeState;
 import io.spindle.protocol.ContentLayout;
 import java.io.IOException;
@@ -44,25 +43,13 @@ public final class ReceivedFile extends BulkStore {
     }
   }
 
-  /** Who finds no room leaves nothing behind that takes some. */
-  private StoreException leave(StoreException failure, ResumeState state) {
-    if (state == null) {
-      discard();
-    }
-    return failure;
-  }
-
   /** Whether the state may be that of what is offered, and its blocks are in the file. */
   private boolean isOf(ResumeState state, ContentLayout layout, byte[] root) throws IOException {
     return ReceivedPlace.mayBeOf(state, layout, root) && file.size() >= ReceivedPlace.endOf(state, layout);
   }
 
-  /** What of it is there takes room already. */
   private void reserve(ContentLayout layout, ResumeState state) throws IOException, StoreException {
-    long there = state == null ? 0 : (long) state.written().count() * layout.blockBytes();
-    if (layout.size() - there > FileIo.room(place.directory())) {
-      throw new StoreException(Code.NO_SPACE, place.part() + ": No space left on device");
-    }
+    place.requireRoom(layout, state, place.part());
     FileIo.extend(file, layout.size());
   }
 

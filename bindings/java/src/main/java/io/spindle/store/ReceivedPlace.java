@@ -87,6 +87,14 @@ public final class ReceivedPlace {
     return FileIo.failure(failure, directory, file);
   }
 
+  /** For all of it, of which what `state` says takes room already. `file` is what there is none for. */
+  void requireRoom(ContentLayout layout, ResumeState state, Path file) throws StoreException {
+    long there = state == null ? 0 : (long) state.written().count() * layout.blockBytes();
+    if (layout.size() - there > FileIo.room(directory)) {
+      throw new StoreException(Code.NO_SPACE, file + ": No space left on device");
+    }
+  }
+
   StoreException exists() {
     return new StoreException(Code.FILE_EXISTS, path() + " is there already");
   }
