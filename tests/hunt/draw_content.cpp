@@ -21,7 +21,8 @@ constexpr double kShareDialable = 0.5;  // of these: daemons without links, too
 constexpr double kShareLiars = 0.3;     // likewise: some give their peers what is wrong
 constexpr double kShareScarce = 0.15;   // daemons have little memory: that many times
 constexpr std::uint64_t kScarceLeast = 1u << 20;
-constexpr std::uint64_t kScarceEach = 256u << 10;  // for each daemon, whose messages are on their way
+constexpr std::uint64_t kScarceEach = 256u << 10;       // for each daemon, whose messages are on their way
+constexpr std::uint64_t kConnectionLeast = 768u << 10;  // for each link and hop, which have slabs of 128 KiB
 
 class ContentDrawer {
  public:
@@ -41,7 +42,8 @@ class ContentDrawer {
     Random random(plan_.seed ^ 0x517e47);
     if (random.chance(kShareSilent)) return draw_silent_relay(random);
     if (random.chance(kShareScarce)) {
-      plan_.memory_bytes = random.between(2, 4) * std::max(kScarceLeast, plan_.daemons * kScarceEach);
+      plan_.memory_bytes = std::max(random.between(2, 4) * std::max(kScarceLeast, plan_.daemons * kScarceEach),
+                                    most_connections() * kConnectionLeast);
     }
     for (Step& step : plan_.steps) {
       if (step.kind == StepKind::connect) draw_client(step);
@@ -58,6 +60,17 @@ class ContentDrawer {
   }
 
  private:
+  /// Of one daemon, to others: links, and the hops of contents beside them or to all that can be dialled.
+  std::uint64_t most_connections() const {
+    std::vector<std::uint64_t> links(plan_.daemons);
+    for (const PlannedLink& link : plan_.links) {
+      ++links[link.a];
+      ++links[link.b];
+    }
+    const std::uint64_t most = *std::max_element(links.begin(), links.end());
+    return most + ((plan_.mesh & 2) != 0 ? plan_.daemons - 1 : most);
+  }
+
   void draw_client(Step& connect) {
     if (random_.chance(kShareDeaf)) return;
     if (random_.chance(kShareOthers)) {
